@@ -1,0 +1,309 @@
+//! Building machines in code; the parsers build through it too.
+
+use crate::{
+    Access, Alphabet, Machine, Missing, Move, Pattern, Rule, State, StateId, StateKind, SymbolId, Tape,
+    TapeId, Write,
+};
+
+/// Why a machine could not be built.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum BuildError {
+    /// A machine needs a tape.
+    #[error("the machine has no tape")]
+    NoTape,
+    /// Tapes are counted in a byte.
+    #[error("{0} tapes, but at most 255 are supported")]
+    TooManyTapes(usize),
+    /// Nothing says where to start.
+    #[error("the machine has no start state")]
+    NoStart,
+    /// Symbols are counted in a byte.
+    #[error("tape `{tape}` has {n_symbols} symbols, but 1 to 256 are supported")]
+    AlphabetSize {
+        /// The tape's name.
+        tape: String,
+        /// Number of symbols.
+        n_symbols: usize,
+    },
+    /// A name stands for two things.
+    #[error("{kind} `{name}` is declared twice")]
+    Duplicate {
+        /// "tape", "state" or "symbol".
+        kind: &'static str,
+        /// The name in question.
+        name: String,
+    },
+    /// A rule has another number of entries than there are tapes.
+    #[error("a rule of state `{state}` has {found} {part}, but the machine has {n_tapes} tapes")]
+    Arity {
+        /// The state's name.
+        state: String,
+        /// "reads", "writes" or "moves".
+        part: &'static str,
+        /// Number of entries found.
+        found: usize,
+        /// Number of tapes.
+        n_tapes: usize,
+    },
+    /// A rule names a symbol that its tape does not have.
+    #[error("a rule of state `{state}` names symbol {symbol} of tape `{tape}`, which has only {n_symbols}")]
+    UnknownSymbol {
+        /// The state's name.
+        state: String,
+        /// The tape's name.
+        tape: String,
+        /// The symbol's index.
+        symbol: SymbolId,
+        /// Number of symbols on that tape.
+        n_symbols: usize,
+    },
+    /// A rule writes where it must not.
+    #[error("a rule of state `{state}` writes to the read-only tape `{tape}`")]
+    WritesReadOnly {
+        /// The state's name.
+        state: String,
+        /// The tape's name.
+        tape: String,
+    },
+    /// A halting state does nothing more.
+    #[error("state `{state}` halts but has rules")]
+    HaltingWithRules {
+        /// The state's name.
+        state: String,
+    },
+}
+
+/// Collects tapes, states and rules; [`build`](Self::build) checks them all at once.
+///
+/// ```
+/// use luge_machine::{Alphabet, Machine, Move, Pattern::Is, SymbolId, Write::Put};
+///
+/// // Two-state busy beaver: six steps, four ones.
+/// let mut b = Machine::builder();
+/// b.tape("tape", Alphabet::binary());
+/// let [zero, one] = [SymbolId(0), SymbolId(1)];
+/// let (a, c, halt) = (b.state("A"), b.state("B"), b.halting_state("Z", true));
+/// b.rule(a, [Is(zero)], [Put(one)], [Move::Right], c);
+/// b.rule(a, [Is(one)], [Put(one)], [Move::Left], c);
+/// b.rule(c, [Is(zero)], [Put(one)], [Move::Left], a);
+/// b.rule(c, [Is(one)], [Put(one)], [Move::Right], halt);
+/// let machine = b.build().unwrap();
+/// assert_eq!(machine.n_rules(), 4);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct MachineBuilder {
+    name: Option<String>,
+    tapes: Vec<Tape>,
+    states: Vec<DraftState>,
+    start: Option<StateId>,
+    missing: Missing,
+}
+
+#[derive(Clone, Debug)]
+struct DraftState {
+    name: String,
+    halting: Option<bool>,
+    rules: Vec<Rule>,
+}
+
+impl Machine {
+    /// Starts an empty machine.
+    #[must_use]
+    pub fn builder() -> MachineBuilder {
+        MachineBuilder::default()
+    }
+}
+
+impl MachineBuilder {
+    /// Names the machine.
+    pub fn name(&mut self, name: impl Into<String>) -> &mut Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Adds a tape that is read and written.
+    pub fn tape(&mut self, name: impl Into<String>, alphabet: Alphabet) -> TapeId {
+        self.tape_with(name, alphabet, Access::ReadWrite)
+    }
+
+    /// Adds a tape that no rule writes.
+    pub fn read_only_tape(&mut self, name: impl Into<String>, alphabet: Alphabet) -> TapeId {
+        self.tape_with(name, alphabet, Access::ReadOnly)
+    }
+
+    /// Adds a tape.
+    pub fn tape_with(&mut self, name: impl Into<String>, alphabet: Alphabet, access: Access) -> TapeId {
+        self.tapes.push(Tape { name: name.into(), alphabet, access });
+        TapeId(u8::try_from(self.tapes.len() - 1).unwrap_or(u8::MAX))
+    }
+
+    /// The state with this name, added as a running state if it is new. The first one is the start unless [`start`](Self::start) says otherwise.
+    pub fn state(&mut self, name: impl AsRef<str>) -> StateId {
+        let name = name.as_ref();
+        if let Some(index) = self.states.iter().position(|s| s.name == name) {
+            return StateId::new(index);
+        }
+        self.push_state(name.to_owned())
+    }
+
+    /// The state with this name, made halting.
+    pub fn halting_state(&mut self, name: impl AsRef<str>, accepting: bool) -> StateId {
+        let state = self.state(name);
+        self.states[state.index()].halting = Some(accepting);
+        state
+    }
+
+    /// Adds a state without looking for one of the same name; for parsers and passes that already keep their own index.
+    pub fn push_state(&mut self, name: String) -> StateId {
+        self.states.push(DraftState { name, halting: None, rules: Vec::new() });
+        StateId::new(self.states.len() - 1)
+    }
+
+    /// Makes an existing state halting.
+    pub fn halt_in(&mut self, state: StateId, accepting: bool) -> &mut Self {
+        self.states[state.index()].halting = Some(accepting);
+        self
+    }
+
+    /// Sets the start state.
+    pub fn start(&mut self, state: StateId) -> &mut Self {
+        self.start = Some(state);
+        self
+    }
+
+    /// Sets what a missing rule means.
+    pub fn missing(&mut self, missing: Missing) -> &mut Self {
+        self.missing = missing;
+        self
+    }
+
+    /// Adds a rule at the end of a state's list: earlier rules win.
+    pub fn rule(
+        &mut self,
+        state: StateId,
+        reads: impl IntoIterator<Item = Pattern>,
+        writes: impl IntoIterator<Item = Write>,
+        moves: impl IntoIterator<Item = Move>,
+        next: StateId,
+    ) -> &mut Self {
+        self.push_rule(
+            state,
+            Rule {
+                reads: reads.into_iter().collect(),
+                writes: writes.into_iter().collect(),
+                moves: moves.into_iter().collect(),
+                next,
+            },
+        )
+    }
+
+    /// Adds a rule that is already put together.
+    pub fn push_rule(&mut self, state: StateId, rule: Rule) -> &mut Self {
+        self.states[state.index()].rules.push(rule);
+        self
+    }
+
+    /// Checks everything and makes the machine.
+    ///
+    /// # Errors
+    /// The first inconsistency found, in the order tapes, states, rules.
+    pub fn build(self) -> Result<Machine, BuildError> {
+        self.check_tapes()?;
+        self.check_states()?;
+        for state in &self.states {
+            for rule in &state.rules {
+                self.check_rule(state, rule)?;
+            }
+        }
+        let start = match self.start {
+            Some(start) => start,
+            None if self.states.is_empty() => return Err(BuildError::NoStart),
+            None => StateId(0),
+        };
+        let states = self
+            .states
+            .into_iter()
+            .map(|s| State {
+                name: s.name,
+                kind: match s.halting {
+                    Some(accepting) => StateKind::Halting { accepting },
+                    None => StateKind::Running(s.rules),
+                },
+            })
+            .collect();
+        Ok(Machine { name: self.name, tapes: self.tapes, states, start, missing: self.missing })
+    }
+
+    fn check_tapes(&self) -> Result<(), BuildError> {
+        if self.tapes.is_empty() {
+            return Err(BuildError::NoTape);
+        }
+        if self.tapes.len() > 255 {
+            return Err(BuildError::TooManyTapes(self.tapes.len()));
+        }
+        no_duplicate("tape", self.tapes.iter().map(|t| &t.name))?;
+        for tape in &self.tapes {
+            let n_symbols = tape.alphabet.len();
+            if n_symbols == 0 || n_symbols > 256 || tape.alphabet.blank().index() >= n_symbols {
+                return Err(BuildError::AlphabetSize { tape: tape.name.clone(), n_symbols });
+            }
+            no_duplicate("symbol", tape.alphabet.names())?;
+        }
+        Ok(())
+    }
+
+    fn check_states(&self) -> Result<(), BuildError> {
+        no_duplicate("state", self.states.iter().map(|s| &s.name))?;
+        match self.states.iter().find(|s| s.halting.is_some() && !s.rules.is_empty()) {
+            Some(state) => Err(BuildError::HaltingWithRules { state: state.name.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    fn check_rule(&self, state: &DraftState, rule: &Rule) -> Result<(), BuildError> {
+        let n_tapes = self.tapes.len();
+        let parts = [("reads", rule.reads.len()), ("writes", rule.writes.len()), ("moves", rule.moves.len())];
+        for (part, found) in parts {
+            if found != n_tapes {
+                return Err(BuildError::Arity { state: state.name.clone(), part, found, n_tapes });
+            }
+        }
+        for ((tape, read), write) in self.tapes.iter().zip(&rule.reads).zip(&rule.writes) {
+            let n_symbols = tape.alphabet.len();
+            let named = match (read, write) {
+                (Pattern::Is(s), _) if s.index() >= n_symbols => Some(*s),
+                (_, Write::Put(s)) if s.index() >= n_symbols => Some(*s),
+                _ => None,
+            };
+            if let Some(symbol) = named {
+                let (state, tape) = (state.name.clone(), tape.name.clone());
+                return Err(BuildError::UnknownSymbol { state, tape, symbol, n_symbols });
+            }
+            let changes = match (read, write) {
+                (_, Write::Keep) => false,
+                (Pattern::Is(read), Write::Put(written)) => read != written,
+                (Pattern::Any, Write::Put(_)) => true,
+            };
+            if tape.access == Access::ReadOnly && changes {
+                return Err(BuildError::WritesReadOnly {
+                    state: state.name.clone(),
+                    tape: tape.name.clone(),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn no_duplicate<'a>(
+    kind: &'static str,
+    names: impl IntoIterator<Item = &'a String>,
+) -> Result<(), BuildError> {
+    let mut seen = std::collections::HashSet::new();
+    for name in names {
+        if !seen.insert(name.as_str()) {
+            return Err(BuildError::Duplicate { kind, name: name.clone() });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,82 @@
+//! What is wrong with a user's file, and where. The binary renders these; this crate only collects them.
+
+use std::{fmt, ops::Range};
+
+/// Whether a file can still be used.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Severity {
+    /// The file is refused.
+    Error,
+    /// The file is accepted, but it may not mean what its author thinks.
+    Warning,
+}
+
+/// One finding in a source text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Diagnostic {
+    /// Whether the file is refused because of it.
+    pub severity: Severity,
+    /// What is wrong: lower case, no full stop.
+    pub message: String,
+    /// Byte range in the source text.
+    pub span: Range<usize>,
+    /// A short note printed at the span: what was found or expected there.
+    pub label: String,
+    /// How to mend it, if that can be said.
+    pub help: Option<String>,
+}
+
+impl Diagnostic {
+    /// A finding that refuses the file.
+    pub fn error(span: Range<usize>, message: impl Into<String>, label: impl Into<String>) -> Self {
+        Self { severity: Severity::Error, message: message.into(), span, label: label.into(), help: None }
+    }
+
+    /// A finding that lets the file pass.
+    pub fn warning(span: Range<usize>, message: impl Into<String>, label: impl Into<String>) -> Self {
+        Self { severity: Severity::Warning, ..Self::error(span, message, label) }
+    }
+
+    /// Adds the remedy.
+    #[must_use]
+    pub fn with_help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// Line and column of the start of the span in `source`, both counted from 1; columns count characters.
+    #[must_use]
+    pub fn position(&self, source: &str) -> (usize, usize) {
+        let mut start = self.span.start.min(source.len());
+        while !source.is_char_boundary(start) {
+            start -= 1;
+        }
+        let before = &source[..start];
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
+        (line, column)
+    }
+
+    /// One line for logs and golden files: `line:column: error: message (label); help: …`.
+    #[must_use]
+    pub fn one_line(&self, source: &str) -> String {
+        let (line, column) = self.position(source);
+        let mut text = format!("{line}:{column}: {}: {}", self.severity, self.message);
+        if !self.label.is_empty() {
+            text.push_str(&format!(" ({})", self.label));
+        }
+        if let Some(help) = &self.help {
+            text.push_str(&format!("; help: {help}"));
+        }
+        text
+    }
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+        })
+    }
+}

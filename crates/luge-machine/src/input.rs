@@ -1,0 +1,105 @@
+//! What lies on the tapes before the first step.
+
+use crate::{Machine, SymbolId};
+
+/// The initial contents of all tapes. Tapes beyond the list are blank with the head on cell 0.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Input {
+    /// One entry per tape, in order.
+    pub tapes: Vec<TapeInput>,
+}
+
+/// The initial contents of one tape: `symbols[0]` lies in cell 0, all other cells are blank.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct TapeInput {
+    /// The symbols from cell 0 to the right.
+    pub symbols: Vec<SymbolId>,
+    /// The cell the head starts on.
+    pub head: i64,
+}
+
+impl Input {
+    /// Blank tapes, all heads on cell 0.
+    #[must_use]
+    pub fn blank() -> Self {
+        Self::default()
+    }
+}
+
+/// Why a text cannot be laid on a tape.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum InputError {
+    /// More texts than tapes.
+    #[error("{found} inputs given, but the machine has {n_tapes} tapes")]
+    TooManyTapes {
+        /// Number of texts.
+        found: usize,
+        /// Number of tapes.
+        n_tapes: usize,
+    },
+    /// The tape has no such symbol.
+    #[error(
+        "`{symbol}` at position {position} of the input is not a symbol of tape `{tape}` (its symbols: {known})"
+    )]
+    UnknownSymbol {
+        /// What was found.
+        symbol: String,
+        /// Counted from 1.
+        position: usize,
+        /// The tape's name.
+        tape: String,
+        /// The tape's symbols, separated by spaces.
+        known: String,
+    },
+}
+
+/// Lays one text per tape.
+///
+/// Where every symbol of a tape is a single character the text is read character by character: a space is the
+/// blank unless it is a symbol itself, and the first `*` marks the head unless `*` is a symbol itself.
+/// Otherwise the text is a list of symbol names separated by spaces.
+///
+/// # Errors
+/// If a text names a symbol its tape does not have, or there are more texts than tapes.
+pub fn parse_inputs<S: AsRef<str>>(machine: &Machine, texts: &[S]) -> Result<Input, InputError> {
+    if texts.len() > machine.n_tapes() {
+        return Err(InputError::TooManyTapes { found: texts.len(), n_tapes: machine.n_tapes() });
+    }
+    let tapes = machine.tapes().iter().zip(texts).map(|(tape, text)| {
+        let alphabet = &tape.alphabet;
+        let text = text.as_ref();
+        let lookup = |name: &str, position: usize| {
+            alphabet.find(name).ok_or_else(|| InputError::UnknownSymbol {
+                symbol: name.to_owned(),
+                position: position + 1,
+                tape: tape.name.clone(),
+                known: alphabet.names().join(" "),
+            })
+        };
+        let by_character = alphabet.names().iter().all(|n| n.chars().count() == 1);
+        if !by_character {
+            let symbols = text
+                .split_whitespace()
+                .enumerate()
+                .map(|(i, name)| lookup(name, i))
+                .collect::<Result<_, _>>()?;
+            return Ok(TapeInput { symbols, head: 0 });
+        }
+        let mut input = TapeInput::default();
+        let mut marked = alphabet.find("*").is_some();
+        for (position, c) in text.chars().enumerate() {
+            let mut buffer = [0; 4];
+            let name: &str = c.encode_utf8(&mut buffer);
+            if name == "*" && !marked {
+                marked = true;
+                input.head = i64::try_from(input.symbols.len()).unwrap_or(i64::MAX);
+            } else if name == " " && alphabet.find(" ").is_none() {
+                input.symbols.push(alphabet.blank());
+            } else {
+                input.symbols.push(lookup(name, position)?);
+            }
+        }
+        Ok(input)
+    });
+    Ok(Input { tapes: tapes.collect::<Result<_, _>>()? })
+}

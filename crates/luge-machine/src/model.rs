@@ -1,0 +1,315 @@
+//! The machine itself: tapes, states and rules, always valid once built.
+
+use crate::{StateId, SymbolId, TapeId};
+
+/// The symbols of one tape and which of them is the blank.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Alphabet {
+    names: Vec<String>,
+    blank: SymbolId,
+}
+
+impl Alphabet {
+    /// An alphabet with the given symbol names, in order; `blank` is one of them.
+    ///
+    /// Validity (at least one symbol, no name twice, at most 256) is checked by [`MachineBuilder::build`].
+    ///
+    /// [`MachineBuilder::build`]: crate::MachineBuilder::build
+    pub fn new<S: Into<String>>(names: impl IntoIterator<Item = S>, blank: SymbolId) -> Self {
+        Self { names: names.into_iter().map(Into::into).collect(), blank }
+    }
+
+    /// The two-symbol alphabet of the normal form: `0`, the blank, and `1`.
+    #[must_use]
+    pub fn binary() -> Self {
+        Self::new(["0", "1"], SymbolId(0))
+    }
+
+    /// Number of symbols, the blank included.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Whether there is no symbol at all, which no built machine has.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// The symbol that fills every cell nobody wrote.
+    #[must_use]
+    pub fn blank(&self) -> SymbolId {
+        self.blank
+    }
+
+    /// The name of a symbol.
+    #[must_use]
+    pub fn name(&self, symbol: SymbolId) -> &str {
+        &self.names[symbol.index()]
+    }
+
+    /// The symbol with this name.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<SymbolId> {
+        self.names.iter().position(|n| n == name).map(SymbolId::new)
+    }
+
+    /// All symbols in order.
+    pub fn symbols(&self) -> impl ExactSizeIterator<Item = SymbolId> + use<> {
+        (0..self.names.len()).map(SymbolId::new)
+    }
+
+    /// All names in order.
+    #[must_use]
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+}
+
+/// Whether a machine may write to a tape.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Access {
+    /// The tape is read and written.
+    #[default]
+    ReadWrite,
+    /// The tape is never written; its head still moves.
+    ReadOnly,
+}
+
+/// One tape: its name, its alphabet, and whether it may be written.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Tape {
+    /// Unique among the tapes of a machine.
+    pub name: String,
+    /// The symbols of this tape.
+    pub alphabet: Alphabet,
+    /// Whether rules may write to it.
+    pub access: Access,
+}
+
+/// One state: its name and what it does.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct State {
+    /// Unique among the states of a machine.
+    pub name: String,
+    /// Whether the machine goes on from here.
+    pub kind: StateKind,
+}
+
+/// What happens in a state.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum StateKind {
+    /// The first rule that matches the symbols under the heads is applied.
+    Running(Vec<Rule>),
+    /// The machine has halted.
+    Halting {
+        /// Whether halting here accepts the input.
+        accepting: bool,
+    },
+}
+
+/// What a rule expects under one head.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Pattern {
+    /// Any symbol.
+    Any,
+    /// Exactly this symbol.
+    Is(SymbolId),
+}
+
+impl Pattern {
+    /// Whether `symbol` fits.
+    #[must_use]
+    pub fn matches(self, symbol: SymbolId) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Is(expected) => expected == symbol,
+        }
+    }
+}
+
+/// What a rule does to the cell under one head.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Write {
+    /// The cell keeps its symbol.
+    Keep,
+    /// The cell gets this symbol.
+    Put(SymbolId),
+}
+
+/// Where a head goes at the end of a step.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Move {
+    /// One cell to the left.
+    Left,
+    /// Nowhere.
+    Stay,
+    /// One cell to the right.
+    Right,
+}
+
+impl Move {
+    /// The change of the head's cell: -1, 0 or +1.
+    #[must_use]
+    pub fn offset(self) -> i64 {
+        match self {
+            Self::Left => -1,
+            Self::Stay => 0,
+            Self::Right => 1,
+        }
+    }
+}
+
+/// One rule of a state; the three lists have one entry per tape.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Rule {
+    /// The symbols the rule asks for.
+    pub reads: Vec<Pattern>,
+    /// What it writes.
+    pub writes: Vec<Write>,
+    /// How the heads move after writing.
+    pub moves: Vec<Move>,
+    /// The state that follows.
+    pub next: StateId,
+}
+
+impl Rule {
+    /// Whether the rule applies to the symbols under the heads.
+    #[must_use]
+    pub fn matches(&self, symbols: &[SymbolId]) -> bool {
+        self.reads.iter().zip(symbols).all(|(pattern, &symbol)| pattern.matches(symbol))
+    }
+}
+
+/// What it means that a running state has no rule for the symbols under the heads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Missing {
+    /// The machine halts there, without a step: the custom of busy beaver work.
+    Halt,
+    /// The machine stops there, rejecting: an outcome of its own.
+    #[default]
+    Reject,
+}
+
+/// A deterministic Turing machine with any number of tapes.
+///
+/// Built by [`Machine::builder`]; always valid.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Machine {
+    pub(crate) name: Option<String>,
+    pub(crate) tapes: Vec<Tape>,
+    pub(crate) states: Vec<State>,
+    pub(crate) start: StateId,
+    pub(crate) missing: Missing,
+}
+
+impl Machine {
+    /// The machine's own name, if it has one.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// The tapes in order.
+    #[must_use]
+    pub fn tapes(&self) -> &[Tape] {
+        &self.tapes
+    }
+
+    /// One tape.
+    #[must_use]
+    pub fn tape(&self, tape: TapeId) -> &Tape {
+        &self.tapes[tape.index()]
+    }
+
+    /// Number of tapes.
+    #[must_use]
+    pub fn n_tapes(&self) -> usize {
+        self.tapes.len()
+    }
+
+    /// The ids of all tapes.
+    pub fn tape_ids(&self) -> impl ExactSizeIterator<Item = TapeId> + use<> {
+        (0..self.tapes.len()).map(TapeId::new)
+    }
+
+    /// The states in order.
+    #[must_use]
+    pub fn states(&self) -> &[State] {
+        &self.states
+    }
+
+    /// One state.
+    #[must_use]
+    pub fn state(&self, state: StateId) -> &State {
+        &self.states[state.index()]
+    }
+
+    /// The ids of all states.
+    pub fn state_ids(&self) -> impl ExactSizeIterator<Item = StateId> + use<> {
+        (0..self.states.len()).map(StateId::new)
+    }
+
+    /// The state with this name.
+    #[must_use]
+    pub fn find_state(&self, name: &str) -> Option<StateId> {
+        self.states.iter().position(|s| s.name == name).map(StateId::new)
+    }
+
+    /// The state the machine starts in.
+    #[must_use]
+    pub fn start(&self) -> StateId {
+        self.start
+    }
+
+    /// What a missing rule means.
+    #[must_use]
+    pub fn missing(&self) -> Missing {
+        self.missing
+    }
+
+    /// The rules of a state; none if it halts.
+    #[must_use]
+    pub fn rules(&self, state: StateId) -> &[Rule] {
+        match &self.state(state).kind {
+            StateKind::Running(rules) => rules,
+            StateKind::Halting { .. } => &[],
+        }
+    }
+
+    /// Number of rules over all states.
+    #[must_use]
+    pub fn n_rules(&self) -> usize {
+        self.state_ids().map(|q| self.rules(q).len()).sum()
+    }
+
+    /// `Some(accepting)` if the state halts.
+    #[must_use]
+    pub fn halting(&self, state: StateId) -> Option<bool> {
+        match self.state(state).kind {
+            StateKind::Halting { accepting } => Some(accepting),
+            StateKind::Running(_) => None,
+        }
+    }
+
+    /// The rule that applies in `state` to the symbols under the heads: the first that matches.
+    #[must_use]
+    pub fn rule_for(&self, state: StateId, symbols: &[SymbolId]) -> Option<&Rule> {
+        self.rules(state).iter().find(|rule| rule.matches(symbols))
+    }
+
+    /// Every combination of symbols under the heads, the last tape varying fastest.
+    pub fn all_reads(&self) -> impl Iterator<Item = Vec<SymbolId>> + use<> {
+        let sizes: Vec<usize> = self.tapes.iter().map(|t| t.alphabet.len()).collect();
+        let total: usize = sizes.iter().product();
+        (0..total).map(move |mut index| {
+            let mut reads = vec![SymbolId(0); sizes.len()];
+            for (read, &size) in reads.iter_mut().zip(&sizes).rev() {
+                *read = SymbolId::new(index % size);
+                index /= size;
+            }
+            reads
+        })
+    }
+}

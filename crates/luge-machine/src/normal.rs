@@ -1,0 +1,145 @@
+//! The normal form of CONSTRUCTION, section 1: the only machines a landscape is built from.
+
+use crate::{Access, Machine, Move, StateId, SymbolId, TapeId, Write};
+
+/// One symbol per tape of a two-symbol machine: bit `i` is set where tape `i` holds a 1.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Bits(pub u32);
+
+impl Bits {
+    /// Whether tape `tape` holds a 1.
+    #[must_use]
+    pub fn get(self, tape: usize) -> bool {
+        self.0 >> tape & 1 == 1
+    }
+
+    /// The same bits with that of `tape` set to `value`.
+    #[must_use]
+    pub fn with(self, tape: usize, value: bool) -> Self {
+        Self(self.0 & !(1 << tape) | u32::from(value) << tape)
+    }
+
+    /// -1 for a 0 (the blank), +1 for a 1: the paper's symbols.
+    #[must_use]
+    pub fn sign(self, tape: usize) -> f64 {
+        if self.get(tape) { 1.0 } else { -1.0 }
+    }
+}
+
+/// What a machine in normal form does in one situation.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Transition {
+    /// The state that follows.
+    pub next: StateId,
+    /// The symbols left behind.
+    pub write: Bits,
+    /// How the heads move.
+    pub moves: Vec<Move>,
+}
+
+/// Why a machine is not in normal form.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum NotNormal {
+    /// A tape has another alphabet than a blank 0 and a 1.
+    #[error("tape `{tape}` has {n_symbols} symbols; the normal form has two, the blank first")]
+    Alphabet {
+        /// The tape's name.
+        tape: String,
+        /// Number of its symbols.
+        n_symbols: usize,
+    },
+    /// There are more tapes than a vertex can name.
+    #[error("{n_tapes} binary tapes, but at most {MOST_TAPES} are supported")]
+    TooManyTapes {
+        /// Number of tapes.
+        n_tapes: usize,
+    },
+    /// Nothing would happen.
+    #[error("the start state `{state}` halts at once")]
+    StartHalts {
+        /// The state's name.
+        state: String,
+    },
+}
+
+/// The most tapes a [`NormalForm`] can have.
+pub const MOST_TAPES: usize = 24;
+
+/// A machine whose tapes all have two symbols, the blank (-1, bit 0) first.
+///
+/// Wildcards stay wildcards; a transition is looked up when asked for. Departs from the paper: halting belongs to
+/// a situation (state and symbols), not to a state alone, so that a missing rule halts without an extra step.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NormalForm {
+    machine: Machine,
+}
+
+impl NormalForm {
+    /// Takes a machine that already has the right alphabets.
+    ///
+    /// # Errors
+    /// If it is not in normal form.
+    pub fn new(machine: Machine) -> Result<Self, NotNormal> {
+        for tape in machine.tapes() {
+            if tape.alphabet.len() != 2 || tape.alphabet.blank() != SymbolId(0) {
+                return Err(NotNormal::Alphabet { tape: tape.name.clone(), n_symbols: tape.alphabet.len() });
+            }
+        }
+        if machine.n_tapes() > MOST_TAPES {
+            return Err(NotNormal::TooManyTapes { n_tapes: machine.n_tapes() });
+        }
+        let start = machine.state(machine.start());
+        if machine.halting(machine.start()).is_some() {
+            return Err(NotNormal::StartHalts { state: start.name.clone() });
+        }
+        Ok(Self { machine })
+    }
+
+    /// The machine as such, for the simulator and for names.
+    #[must_use]
+    pub fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    /// Number of tapes, d.
+    #[must_use]
+    pub fn n_tapes(&self) -> usize {
+        self.machine.n_tapes()
+    }
+
+    /// Number of states, |Q|, halting ones included.
+    #[must_use]
+    pub fn n_states(&self) -> usize {
+        self.machine.states().len()
+    }
+
+    /// The start state.
+    #[must_use]
+    pub fn start(&self) -> StateId {
+        self.machine.start()
+    }
+
+    /// Whether a tape is never written.
+    #[must_use]
+    pub fn read_only(&self, tape: TapeId) -> bool {
+        self.machine.tape(tape).access == Access::ReadOnly
+    }
+
+    /// All combinations of symbols under the heads, {-1, 1}^d.
+    pub fn all_bits(&self) -> impl ExactSizeIterator<Item = Bits> + use<> {
+        (0..1_u32 << self.n_tapes()).map(Bits)
+    }
+
+    /// What happens in `state` on `reads`; `None` where the machine halts.
+    #[must_use]
+    pub fn transition(&self, state: StateId, reads: Bits) -> Option<Transition> {
+        let n_tapes = self.n_tapes();
+        let symbols: Vec<SymbolId> = (0..n_tapes).map(|i| SymbolId(u8::from(reads.get(i)))).collect();
+        let rule = self.machine.rule_for(state, &symbols)?;
+        let write = rule.writes.iter().enumerate().fold(reads, |bits, (tape, write)| match write {
+            Write::Keep => bits,
+            Write::Put(symbol) => bits.with(tape, symbol.0 == 1),
+        });
+        Some(Transition { next: rule.next, write, moves: rule.moves.clone() })
+    }
+}

@@ -1,0 +1,229 @@
+//! Runs a machine step by step. The judge: short, plain, and used by nothing that trains.
+
+mod table;
+
+use crate::{Cell, Input, Machine, Missing, StateId, Step, SymbolId, TapeCells, TapeId, TapeInput};
+use table::{SingleTable, Table};
+
+/// How a run ended, or why it paused.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// The machine halted.
+    Halted {
+        /// Where.
+        state: StateId,
+        /// Whether that state accepts.
+        accepting: bool,
+    },
+    /// The machine can go on, but the allowed number of steps is used up.
+    StepLimit,
+    /// The state has no rule for the symbols under the heads, and the machine's source calls that a rejection.
+    NoRule {
+        /// Where.
+        state: StateId,
+    },
+}
+
+impl Outcome {
+    /// The word used in JSON and in messages.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Halted { .. } => "halted",
+            Self::StepLimit => "step-limit",
+            Self::NoRule { .. } => "no-rule",
+        }
+    }
+
+    /// Whether the machine halted in an accepting state.
+    #[must_use]
+    pub fn accepting(self) -> bool {
+        matches!(self, Self::Halted { accepting: true, .. })
+    }
+}
+
+/// A machine at some moment of its run.
+#[derive(Clone, Debug)]
+pub struct Simulator<'m> {
+    machine: &'m Machine,
+    table: Table,
+    single: Option<SingleTable>,
+    state: StateId,
+    tapes: Vec<TapeCells>,
+    heads: Vec<Cell>,
+    visited: Vec<(Cell, Cell)>,
+    steps: Step,
+}
+
+impl<'m> Simulator<'m> {
+    /// The machine in its start state on the given input.
+    #[must_use]
+    pub fn new(machine: &'m Machine, input: &Input) -> Self {
+        let no_input = TapeInput::default();
+        let inputs: Vec<&TapeInput> =
+            (0..machine.n_tapes()).map(|i| input.tapes.get(i).unwrap_or(&no_input)).collect();
+        let tapes =
+            machine.tapes().iter().zip(&inputs).map(|(t, input)| TapeCells::new(input, t.alphabet.blank()));
+        let heads: Vec<Cell> = inputs.iter().map(|input| input.head).collect();
+        Self {
+            machine,
+            table: Table::new(machine),
+            single: SingleTable::new(machine),
+            state: machine.start(),
+            tapes: tapes.collect(),
+            visited: heads.iter().map(|&h| (h, h)).collect(),
+            heads,
+            steps: 0,
+        }
+    }
+
+    /// The machine being run.
+    #[must_use]
+    pub fn machine(&self) -> &'m Machine {
+        self.machine
+    }
+
+    /// The current state.
+    #[must_use]
+    pub fn state(&self) -> StateId {
+        self.state
+    }
+
+    /// Steps made so far.
+    #[must_use]
+    pub fn steps(&self) -> Step {
+        self.steps
+    }
+
+    /// The cell a head is on.
+    #[must_use]
+    pub fn head(&self, tape: TapeId) -> Cell {
+        self.heads[tape.index()]
+    }
+
+    /// One tape's contents.
+    #[must_use]
+    pub fn tape(&self, tape: TapeId) -> &TapeCells {
+        &self.tapes[tape.index()]
+    }
+
+    /// The leftmost and rightmost cell a head has been on.
+    #[must_use]
+    pub fn visited(&self, tape: TapeId) -> (Cell, Cell) {
+        self.visited[tape.index()]
+    }
+
+    /// The symbols under the heads.
+    #[must_use]
+    pub fn reads(&self) -> Vec<SymbolId> {
+        self.tapes.iter().zip(&self.heads).map(|(tape, &head)| tape.read(head)).collect()
+    }
+
+    /// Cells that are not blank, over all tapes.
+    #[must_use]
+    pub fn n_nonblank(&self) -> u64 {
+        self.tapes.iter().map(TapeCells::n_nonblank).sum()
+    }
+
+    /// The outcome, if the machine cannot go on from here.
+    #[must_use]
+    pub fn stopped(&self) -> Option<Outcome> {
+        if let Some(accepting) = self.machine.halting(self.state) {
+            return Some(Outcome::Halted { state: self.state, accepting });
+        }
+        match self.machine.rule_for(self.state, &self.reads()) {
+            Some(_) => None,
+            None => Some(self.without_rule()),
+        }
+    }
+
+    /// Makes one step, or says why there is none.
+    ///
+    /// # Errors
+    /// The outcome, if the machine has stopped; nothing changes then.
+    pub fn step(&mut self) -> Result<(), Outcome> {
+        if let Some(accepting) = self.machine.halting(self.state) {
+            return Err(Outcome::Halted { state: self.state, accepting });
+        }
+        let tapes = &self.tapes;
+        let heads = &self.heads;
+        let Some(action) = self.table.action(self.state, |tape| tapes[tape].read(heads[tape])) else {
+            return Err(self.without_rule());
+        };
+        for &(tape, symbol) in &action.writes {
+            self.tapes[tape].write(self.heads[tape], symbol);
+        }
+        for &(tape, offset) in &action.moves {
+            let head = self.heads[tape] + offset;
+            let (low, high) = self.visited[tape];
+            self.visited[tape] = (low.min(head), high.max(head));
+            self.heads[tape] = head;
+        }
+        self.state = action.next;
+        self.steps += 1;
+        Ok(())
+    }
+
+    /// Runs until the machine stops or has made `limit` steps in all.
+    pub fn run(&mut self, limit: Step) -> Outcome {
+        if let Some(table) = self.single.take() {
+            self.run_single(&table, limit);
+            self.single = Some(table);
+        }
+        loop {
+            if self.steps >= limit {
+                return self.stopped().unwrap_or(Outcome::StepLimit);
+            }
+            if let Err(outcome) = self.step() {
+                return outcome;
+            }
+        }
+    }
+
+    /// The same steps as [`step`](Self::step), in a loop over bytes; stops short of the step it cannot make.
+    fn run_single(&mut self, table: &SingleTable, limit: Step) {
+        let tape = &mut self.tapes[0];
+        let (mut low, mut high) = self.visited[0];
+        let mut steps = self.steps;
+        let mut row = table.row(self.state);
+        let mut index = tape.hold(self.heads[0]);
+        let mut first = tape.extent().start;
+        let mut cells = tape.bytes_mut();
+        let (mut leftmost, mut rightmost) = (index, index);
+        while steps < limit {
+            if index >= cells.len() {
+                // One cell outside: to the left the index has wrapped around.
+                let head = first.wrapping_add_unsigned(index as u64);
+                low = low.min(first + leftmost as Cell);
+                high = high.max(first + rightmost as Cell);
+                index = tape.hold(head);
+                first = tape.extent().start;
+                cells = tape.bytes_mut();
+                (leftmost, rightmost) = (index, index);
+            }
+            let entry = table.entry(row, cells[index]);
+            if entry.stops() {
+                break;
+            }
+            cells[index] = entry.symbol();
+            leftmost = leftmost.min(index);
+            rightmost = rightmost.max(index);
+            index = index.wrapping_add_signed(entry.offset());
+            row = entry.next_row();
+            steps += 1;
+        }
+        let head = first.wrapping_add_unsigned(index as u64);
+        self.visited[0] =
+            (low.min(first + leftmost as Cell).min(head), high.max(first + rightmost as Cell).max(head));
+        self.heads[0] = head;
+        self.state = table.state(row);
+        self.steps = steps;
+    }
+
+    fn without_rule(&self) -> Outcome {
+        match self.machine.missing() {
+            Missing::Halt => Outcome::Halted { state: self.state, accepting: false },
+            Missing::Reject => Outcome::NoRule { state: self.state },
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Rules looked up by index instead of by search.
+
+use crate::{Machine, Pattern, StateId, SymbolId, TapeId, Write};
+
+/// What one step does, listing only the tapes it changes.
+#[derive(Clone, Debug)]
+pub(super) struct Action {
+    pub(super) writes: Vec<(usize, SymbolId)>,
+    pub(super) moves: Vec<(usize, i64)>,
+    pub(super) next: StateId,
+}
+
+/// The rules of all states, each state indexed by the tapes it looks at.
+#[derive(Clone, Debug)]
+pub(super) struct Table {
+    actions: Vec<Action>,
+    states: Vec<Lookup>,
+}
+
+/// How a state finds its action.
+#[derive(Clone, Debug)]
+enum Lookup {
+    /// An index over the tapes the state looks at; `None` where no rule applies.
+    Index { looked_at: Vec<(usize, usize)>, actions: Vec<Option<u32>> },
+    /// Rules in order, for states whose index would be larger than [`LARGEST_INDEX`].
+    Search { rules: Vec<(Vec<Pattern>, u32)> },
+}
+
+const LARGEST_INDEX: usize = 1 << 16;
+
+impl Table {
+    pub(super) fn new(machine: &Machine) -> Self {
+        let mut actions = Vec::with_capacity(machine.n_rules());
+        let states = machine.state_ids().map(|q| Lookup::new(machine, q, &mut actions)).collect();
+        Self { actions, states }
+    }
+
+    pub(super) fn action(&self, state: StateId, read: impl Fn(usize) -> SymbolId) -> Option<&Action> {
+        let action = match &self.states[state.index()] {
+            Lookup::Index { looked_at, actions } => {
+                actions[looked_at.iter().map(|&(tape, stride)| read(tape).index() * stride).sum::<usize>()]
+            }
+            Lookup::Search { rules } => rules
+                .iter()
+                .find(|(reads, _)| {
+                    reads.iter().enumerate().all(|(tape, pattern)| pattern.matches(read(tape)))
+                })
+                .map(|&(_, action)| action),
+        };
+        action.map(|action| &self.actions[action as usize])
+    }
+}
+
+impl Lookup {
+    fn new(machine: &Machine, state: StateId, actions: &mut Vec<Action>) -> Self {
+        let rules = machine.rules(state);
+        let mut numbered = Vec::with_capacity(rules.len());
+        for rule in rules {
+            let writes = rule.writes.iter().enumerate().filter_map(|(tape, write)| match write {
+                Write::Keep => None,
+                Write::Put(symbol) => Some((tape, *symbol)),
+            });
+            let moves = rule.moves.iter().map(|m| m.offset()).enumerate().filter(|&(_, offset)| offset != 0);
+            numbered.push((rule.reads.clone(), actions.len() as u32));
+            actions.push(Action { writes: writes.collect(), moves: moves.collect(), next: rule.next });
+        }
+        let mut looked_at = Vec::new();
+        let mut size = 1_usize;
+        for (tape, TapeId(id)) in machine.tape_ids().enumerate() {
+            if rules.iter().any(|rule| rule.reads[tape] != Pattern::Any) {
+                looked_at.push((tape, size));
+                size = size.saturating_mul(machine.tape(TapeId(id)).alphabet.len());
+            }
+        }
+        if size > LARGEST_INDEX {
+            return Self::Search { rules: numbered };
+        }
+        let symbol_at = |index: usize, tape: usize, stride: usize| {
+            SymbolId::new(index / stride % machine.tapes()[tape].alphabet.len())
+        };
+        let applies = |reads: &[Pattern], index: usize| {
+            looked_at.iter().all(|&(tape, stride)| reads[tape].matches(symbol_at(index, tape, stride)))
+        };
+        let first_match = |index: usize| {
+            numbered.iter().find(|(reads, _)| applies(reads, index)).map(|&(_, action)| action)
+        };
+        Self::Index { actions: (0..size).map(first_match).collect(), looked_at }
+    }
+}
+
+/// One packed entry per state and symbol, for machines with a single tape.
+#[derive(Clone, Debug)]
+pub(super) struct SingleTable {
+    entries: Vec<Entry>,
+    shift: u32,
+}
+
+/// Bits 0..8 the symbol to write, 8..10 the move plus one, 10 whether the machine stops here, 11.. the next row.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry(u64);
+
+const STOPS: u64 = 1 << 10;
+
+impl SingleTable {
+    pub(super) fn new(machine: &Machine) -> Option<Self> {
+        let [tape] = machine.tapes() else { return None };
+        let width = tape.alphabet.len().next_power_of_two();
+        let mut entries = vec![Entry(STOPS); machine.states().len() * width];
+        let shift = width.trailing_zeros();
+        for state in machine.state_ids() {
+            for symbol in tape.alphabet.symbols() {
+                let Some(rule) = machine.rule_for(state, &[symbol]) else { continue };
+                let written = match rule.writes[0] {
+                    Write::Keep => symbol,
+                    Write::Put(symbol) => symbol,
+                };
+                let next_row = (rule.next.index() as u64) << shift;
+                let direction = rule.moves[0].offset().wrapping_add(1).unsigned_abs();
+                entries[(state.index() << shift) + symbol.index()] =
+                    Entry(u64::from(written.0) | direction << 8 | next_row << 11);
+            }
+        }
+        Some(Self { entries, shift })
+    }
+
+    pub(super) fn row(&self, state: StateId) -> usize {
+        state.index() << self.shift
+    }
+
+    pub(super) fn state(&self, row: usize) -> StateId {
+        StateId::new(row >> self.shift)
+    }
+
+    pub(super) fn entry(&self, row: usize, symbol: u8) -> Entry {
+        self.entries[row + usize::from(symbol)]
+    }
+}
+
+impl Entry {
+    pub(super) fn stops(self) -> bool {
+        self.0 & STOPS != 0
+    }
+
+    pub(super) fn symbol(self) -> u8 {
+        (self.0 & 0xff) as u8
+    }
+
+    pub(super) fn offset(self) -> isize {
+        (self.0 >> 8 & 3) as isize - 1
+    }
+
+    pub(super) fn next_row(self) -> usize {
+        (self.0 >> 11) as usize
+    }
+}

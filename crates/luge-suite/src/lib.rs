@@ -1,0 +1,99 @@
+//! The cases of `tests/suite`, read the same way by every executor that is held to them.
+//!
+//! A case is a `.toml` file beside a machine file; it says what the run must end with, and nothing about who runs it.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use serde::Deserialize;
+
+/// One run and its expected end.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Case {
+    /// The machine file, relative to the case; or leave it out and give `line`.
+    pub machine: Option<String>,
+    /// A machine as one bbchallenge line, instead of a file.
+    pub line: Option<String>,
+    /// One text per tape; left out: what the file carries, else blank tapes.
+    pub inputs: Option<Vec<String>>,
+    /// The most steps allowed.
+    #[serde(default = "default_limit")]
+    pub limit: u64,
+    /// "halted", "step-limit" or "no-rule".
+    pub outcome: String,
+    /// Steps made.
+    pub steps: u64,
+    /// The last state's name.
+    pub state: Option<String>,
+    /// Whether it accepts.
+    pub accepting: Option<bool>,
+    /// Cells that are not blank, all tapes.
+    pub nonzero: Option<u64>,
+    /// Contents without outer blanks, one per tape, symbol names joined.
+    pub tapes: Option<Vec<String>>,
+    /// The heads' cells; cell 0 holds the first input symbol.
+    pub heads: Option<Vec<i64>>,
+    /// The warnings the file must give, as `line:column: warning: …`.
+    #[serde(default)]
+    pub warnings: Vec<String>,
+    /// Where the case was read from.
+    #[serde(skip)]
+    pub path: PathBuf,
+}
+
+fn default_limit() -> u64 {
+    1_000_000
+}
+
+impl Case {
+    /// The machine file's path, if the case names one.
+    #[must_use]
+    pub fn machine_path(&self) -> Option<PathBuf> {
+        self.machine.as_ref().map(|name| self.path.with_file_name(name))
+    }
+}
+
+/// The folder `tests/suite` of the workspace.
+#[must_use]
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/suite")
+}
+
+/// All cases under `folder`, a path relative to the suite, sorted by path.
+///
+/// # Panics
+/// If a file cannot be read or does not parse: a test wants to know.
+#[must_use]
+pub fn cases(folder: &str) -> Vec<Case> {
+    let read = |path: PathBuf| {
+        let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        let case: Case = toml::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        Case { path, ..case }
+    };
+    files(folder, "toml").into_iter().map(read).collect()
+}
+
+/// All files under `folder` with the given extension, sorted by path.
+///
+/// # Panics
+/// If a folder cannot be listed.
+#[must_use]
+pub fn files(folder: &str, extension: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut pending = vec![root().join(folder)];
+    while let Some(folder) = pending.pop() {
+        for entry in fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display())) {
+            let path = entry.expect("a folder entry").path();
+            if path.is_dir() {
+                pending.push(path);
+            } else if path.extension().is_some_and(|e| e == extension) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
