@@ -1,0 +1,190 @@
+//! The constants of the landscapes: chosen, or given and then checked.
+//!
+//! Paper: §4.4, (13); CONSTRUCTION, section 6.
+
+/// The constants of landscape B.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct ExternalConstants {
+    /// b: balances slides, barriers and reading.
+    pub base: f64,
+    /// gamma: the global scale.
+    pub scale: f64,
+    /// c: keeps the loss positive.
+    pub offset: f64,
+}
+
+/// The constants of landscape C.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct PlainConstants {
+    /// Omega: how far the loss drops when the machine halts.
+    pub drop: f64,
+    /// c: keeps the loss positive.
+    pub offset: f64,
+}
+
+/// Values a user asks for; what is left out is chosen.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct AskedConstants {
+    /// b of landscape B.
+    pub base: Option<f64>,
+    /// gamma of landscape B.
+    pub scale: Option<f64>,
+    /// c of landscapes B and C.
+    pub offset: Option<f64>,
+    /// Omega of landscape C.
+    pub drop: Option<f64>,
+}
+
+/// An inequality that the given constants violate.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum ConstantsError {
+    /// The halting level would not lie below the running one.
+    #[error(
+        "base {base} is too small for {n_tapes} tapes: b^3 > 8 b^2 d + 3 d is violated ({left} <= {right})"
+    )]
+    Base {
+        /// b.
+        base: f64,
+        /// d.
+        n_tapes: usize,
+        /// b^3.
+        left: f64,
+        /// 8 b^2 d + 3 d.
+        right: f64,
+    },
+    /// The scale must be a positive number.
+    #[error("scale {scale} violates 0 < gamma < infinity")]
+    Scale {
+        /// gamma.
+        scale: f64,
+    },
+    /// The loss could become negative on the simplex.
+    #[error("offset {offset} is too small: c >= 2 (b^3 + d b) gamma = {needed} is violated")]
+    Offset {
+        /// c.
+        offset: f64,
+        /// 2 (b^3 + d b) gamma.
+        needed: f64,
+    },
+    /// The halting level of landscape C must lie clearly below the running one, above zero.
+    #[error("drop {drop} and offset {offset} violate 0 < Omega <= c / 2")]
+    Drop {
+        /// Omega.
+        drop: f64,
+        /// c.
+        offset: f64,
+    },
+}
+
+impl ExternalConstants {
+    /// The smallest power of two for b, scale 1 and the smallest offset, except where the user says otherwise.
+    ///
+    /// # Errors
+    /// The inequality that the user's values violate.
+    pub fn choose(n_tapes: usize, asked: &AskedConstants) -> Result<Self, ConstantsError> {
+        let base = asked.base.unwrap_or_else(|| smallest_base(n_tapes));
+        let scale = asked.scale.unwrap_or(1.0);
+        let needed = needed_offset(n_tapes, base, scale);
+        let constants = Self { base, scale, offset: asked.offset.unwrap_or(needed) };
+        constants.check(n_tapes)?;
+        Ok(constants)
+    }
+
+    fn check(&self, n_tapes: usize) -> Result<(), ConstantsError> {
+        let Self { base, scale, offset } = *self;
+        let (left, right) = (base.powi(3), base_bound(n_tapes, base));
+        if left.is_nan() || left <= right || !left.is_finite() {
+            return Err(ConstantsError::Base { base, n_tapes, left, right });
+        }
+        if !(scale > 0.0 && scale.is_finite()) {
+            return Err(ConstantsError::Scale { scale });
+        }
+        let needed = needed_offset(n_tapes, base, scale);
+        if offset.is_nan() || offset < needed || !offset.is_finite() {
+            return Err(ConstantsError::Offset { offset, needed });
+        }
+        Ok(())
+    }
+
+    /// How far below c the loss of a halted machine lies at least: (b^3 - 8 b^2 d - 3 d) gamma.
+    #[must_use]
+    pub fn halting_gap(&self, n_tapes: usize) -> f64 {
+        (self.base.powi(3) - base_bound(n_tapes, self.base)) * self.scale
+    }
+
+    /// How far above c the loss of a running machine lies at most: (8 b^2 d + 3 d) gamma.
+    #[must_use]
+    pub fn running_height(&self, n_tapes: usize) -> f64 {
+        base_bound(n_tapes, self.base) * self.scale
+    }
+}
+
+impl PlainConstants {
+    /// Omega = 4 (1 + 3d) and c = 2 Omega, except where the user says otherwise.
+    ///
+    /// # Errors
+    /// The inequality that the user's values violate.
+    pub fn choose(n_tapes: usize, asked: &AskedConstants) -> Result<Self, ConstantsError> {
+        let height = 1.0 + 3.0 * tapes(n_tapes);
+        let drop = asked.drop.unwrap_or_else(|| (4.0 * height).log2().ceil().exp2());
+        let offset = asked.offset.unwrap_or(2.0 * drop);
+        if drop > 0.0 && 2.0 * drop <= offset && offset.is_finite() {
+            Ok(Self { drop, offset })
+        } else {
+            Err(ConstantsError::Drop { drop, offset })
+        }
+    }
+}
+
+fn smallest_base(n_tapes: usize) -> f64 {
+    let mut base = 2.0_f64;
+    while base.powi(3) <= base_bound(n_tapes, base) {
+        base *= 2.0;
+    }
+    base
+}
+
+/// 8 b^2 d + 3 d.
+fn base_bound(n_tapes: usize, base: f64) -> f64 {
+    tapes(n_tapes) * (8.0 * base * base + 3.0)
+}
+
+/// 2 (b^3 + d b) gamma.
+fn needed_offset(n_tapes: usize, base: f64, scale: f64) -> f64 {
+    2.0 * (base.powi(3) + tapes(n_tapes) * base) * scale
+}
+
+fn tapes(n_tapes: usize) -> f64 {
+    f64::from(u32::try_from(n_tapes).unwrap_or(u32::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base_is_the_smallest_power_of_two() {
+        let bases: Vec<f64> = (1..=9).map(smallest_base).collect();
+        assert_eq!(bases, [16.0, 32.0, 32.0, 64.0, 64.0, 64.0, 64.0, 128.0, 128.0]);
+    }
+
+    #[test]
+    fn given_constants_are_checked() {
+        let asked = |base, scale, offset| AskedConstants { base, scale, offset, drop: None };
+        let message = |asked: AskedConstants| ExternalConstants::choose(1, &asked).unwrap_err().to_string();
+        assert_eq!(
+            message(asked(Some(8.0), None, None)),
+            "base 8 is too small for 1 tapes: b^3 > 8 b^2 d + 3 d is violated (512 <= 515)"
+        );
+        assert_eq!(message(asked(None, Some(0.0), None)), "scale 0 violates 0 < gamma < infinity");
+        assert_eq!(
+            message(asked(None, None, Some(8000.0))),
+            "offset 8000 is too small: c >= 2 (b^3 + d b) gamma = 8224 is violated"
+        );
+        let plain = AskedConstants { drop: Some(9.0), offset: Some(17.0), ..AskedConstants::default() };
+        assert_eq!(
+            PlainConstants::choose(1, &plain).unwrap_err().to_string(),
+            "drop 9 and offset 17 violate 0 < Omega <= c / 2"
+        );
+    }
+}

@@ -1,0 +1,33 @@
+//! What had to be changed for the printed construction to run, each change with a switch of its own.
+
+/// The corrections to the printed paper that shape a landscape. All are on by default; turning one off gives the
+/// printed version, so that anybody can see it fail.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Corrections {
+    /// The head shift uses `H_{i - delta_3}`; printed `i + delta_3`, which mirrors every move.
+    pub forward_shift: bool,
+    /// The sum over edges of landscape A runs over unordered pairs; printed over ordered ones, which doubles the weights.
+    pub unordered_pairs: bool,
+    /// Copies of every state in the ReLU form of landscape B, visited in turn. Three are needed, as printed;
+    /// two leave v -> w -> v, one leaves self-edges.
+    pub n_copies: u32,
+    /// The sum over edges leaves out v = w; printed it runs over all pairs.
+    pub no_self_edges: bool,
+    /// Halting situations write what they read and stay; printed they are undefined, taken here as zero columns.
+    pub halting_stays: bool,
+    /// The next symbols are read from the tape after the write; printed from the tape before it, wrong for heads that stay.
+    pub write_through_read: bool,
+}
+
+impl Default for Corrections {
+    fn default() -> Self {
+        Self {
+            forward_shift: true,
+            unordered_pairs: true,
+            n_copies: 3,
+            no_self_edges: true,
+            halting_stays: true,
+            write_through_read: true,
+        }
+    }
+}

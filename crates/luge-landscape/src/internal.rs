@@ -1,0 +1,211 @@
+//! Landscape A: the tape lies inside the vertex. Every configuration that can occur is a vertex of the simplex.
+//!
+//! Paper: §4.3, (9), Corollary 1.
+
+use std::collections::HashMap;
+
+use luge_machine::NormalForm;
+use luge_net::{GraphBuilder, LinearMap, Network, NodeId, ParameterId, Shape, StepRule};
+
+use crate::{Configuration, Corrections};
+
+/// The most configurations a landscape may have.
+pub const MOST_VERTICES: usize = 1 << 16;
+
+/// Why landscape A cannot be built.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum InternalError {
+    /// There would be too many units.
+    #[error(
+        "more than {MOST_VERTICES} configurations are reachable from the declared inputs within {n_cells} cells"
+    )]
+    TooManyVertices {
+        /// Cells per tape.
+        n_cells: usize,
+    },
+    /// Nothing to trace.
+    #[error("no input is declared")]
+    NothingDeclared,
+    /// A declared input never reaches a halting configuration, so there is no slope to follow from it.
+    #[error("a declared input does not halt within {n_cells} cells")]
+    NeverHalts {
+        /// Cells per tape.
+        n_cells: usize,
+    },
+}
+
+/// The configurations reachable from the declared inputs.
+#[derive(Clone, Debug)]
+pub(crate) struct Configurations {
+    pub(crate) all: Vec<Configuration>,
+    pub(crate) index: HashMap<Configuration, usize>,
+    /// The successor of each; none where the machine halts or leaves the tape.
+    pub(crate) next: Vec<Option<usize>>,
+    /// k(v): the steps until it halts; `None` if it never does.
+    pub(crate) steps_left: Vec<Option<usize>>,
+}
+
+/// What comes after a configuration.
+enum After {
+    Next(Configuration),
+    Halted,
+    LeavesTape,
+}
+
+impl Configurations {
+    pub(crate) fn reachable(
+        normal: &NormalForm,
+        declared: &[Configuration],
+        n_cells: usize,
+    ) -> Result<Self, InternalError> {
+        if declared.is_empty() {
+            return Err(InternalError::NothingDeclared);
+        }
+        let mut found =
+            Self { all: Vec::new(), index: HashMap::new(), next: Vec::new(), steps_left: Vec::new() };
+        for first in declared {
+            found.follow(normal, first.clone(), n_cells)?;
+        }
+        if declared.iter().any(|first| found.steps_left[found.index[first]].is_none()) {
+            return Err(InternalError::NeverHalts { n_cells });
+        }
+        Ok(found)
+    }
+
+    /// Adds the run from `first` up to a configuration already known.
+    fn follow(
+        &mut self,
+        normal: &NormalForm,
+        first: Configuration,
+        n_cells: usize,
+    ) -> Result<(), InternalError> {
+        let from = self.all.len();
+        let mut current = first;
+        // What the last new configuration leads to: steps left of a known one, 0 if it halts, none if it leaves.
+        let joins = loop {
+            if let Some(&known) = self.index.get(&current) {
+                if let Some(last) = self.next.last_mut().filter(|_| self.all.len() > from) {
+                    *last = Some(known);
+                }
+                // A run that comes back to itself never halts.
+                break if known >= from { None } else { self.steps_left[known].map(|k| k + 1) };
+            }
+            if self.all.len() > from {
+                let here = self.all.len();
+                self.next[here - 1] = Some(here);
+            }
+            if self.all.len() == MOST_VERTICES {
+                return Err(InternalError::TooManyVertices { n_cells });
+            }
+            let after = step(normal, &current, n_cells);
+            self.index.insert(current.clone(), self.all.len());
+            self.all.push(current);
+            self.next.push(None);
+            self.steps_left.push(None);
+            match after {
+                After::Next(next) => current = next,
+                After::Halted => break Some(0),
+                After::LeavesTape => break None,
+            }
+        };
+        if let Some(last) = joins {
+            for (back, steps) in self.steps_left[from..].iter_mut().rev().enumerate() {
+                *steps = Some(last + back);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn step(normal: &NormalForm, from: &Configuration, n_cells: usize) -> After {
+    let Some(transition) = normal.transition(from.state, from.reads()) else { return After::Halted };
+    let mut to = Configuration { state: transition.next, ..from.clone() };
+    for tape in 0..normal.n_tapes() {
+        let head = from.heads[tape];
+        to.tapes[tape][head] = transition.write.get(tape);
+        let moved = head.checked_add_signed(if transition.moves[tape].offset() < 0 { -1 } else { 0 });
+        let moved = moved.map(|m| if transition.moves[tape].offset() > 0 { m + 1 } else { m });
+        match moved.filter(|&m| m < n_cells) {
+            Some(moved) => to.heads[tape] = moved,
+            None => return After::LeavesTape,
+        }
+    }
+    After::Next(to)
+}
+
+/// The levels of landscape A: W_k = floor + k, and B = W_K above all of them.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Levels {
+    pub(crate) floor: f64,
+    pub(crate) ceiling: f64,
+}
+
+impl Levels {
+    pub(crate) fn new(configurations: &Configurations) -> Self {
+        let longest = configurations.steps_left.iter().flatten().max().copied().unwrap_or(0);
+        Self { floor: 1.0, ceiling: 1.0 + count(longest) + 1.0 }
+    }
+
+    fn weight(&self, steps_left: Option<usize>) -> f64 {
+        steps_left.map_or(self.ceiling, |k| self.floor + count(k))
+    }
+}
+
+fn count(k: usize) -> f64 {
+    f64::from(u32::try_from(k).unwrap_or(u32::MAX))
+}
+
+/// `l = B + sum_v (omega_v - B) ReLU(2 x_v - 1) + sum_{edges {v,w}} (omega_vw - B) symmetric_edge_vw(x)`, where
+/// `symmetric_edge_vw = ReLU(2 (x_v + x_w) - 1) - ReLU(2 x_v - 1) - ReLU(2 x_w - 1)`.
+pub(crate) fn build(
+    configurations: &Configurations,
+    levels: &Levels,
+    corrections: &Corrections,
+) -> (Network, ParameterId) {
+    let n_vertices = configurations.all.len();
+    let mut graph = GraphBuilder::new();
+    let g = &mut graph;
+    let (parameter, x) = g.parameter("vertex", Shape::column(n_vertices), StepRule::Simplex);
+
+    let weights: Vec<f64> = configurations.steps_left.iter().map(|&k| levels.weight(k)).collect();
+    let edges: Vec<(usize, usize, f64)> = configurations
+        .next
+        .iter()
+        .enumerate()
+        .filter_map(|(v, &w)| w.map(|w| (v, w, f64::midpoint(weights[v], weights[w]) - levels.ceiling)))
+        .filter(|&(v, w, _)| v != w)
+        .collect();
+
+    let corner = g.linear("corners", LinearMap::diagonal(n_vertices, 2.0, -1.0), x);
+    let corner = g.relu("corners", corner);
+    // Each edge takes its weight off the corners at both ends.
+    let on_corners = weights.iter().enumerate().map(|(v, weight)| (0, v, weight - levels.ceiling));
+    let on_corners =
+        on_corners.chain(edges.iter().flat_map(|&(v, w, weight)| [(0, v, -weight), (0, w, -weight)]));
+    let on_corners = g.linear("corners", LinearMap::new(1, n_vertices, on_corners), corner);
+    let one = g.scalar("one", 1.0);
+    let mut terms = vec![(levels.ceiling, one), (1.0, on_corners)];
+    if !edges.is_empty() {
+        terms.push((1.0, edge_term(g, &edges, n_vertices, x)));
+    }
+    let mut loss = g.sum("loss", terms);
+    if !corrections.unordered_pairs {
+        // Printed: ordered pairs, so that every edge, legal or not, counts twice: 2 l - sum_v omega_v corner_v.
+        let once =
+            LinearMap::new(1, n_vertices, weights.iter().enumerate().map(|(v, &weight)| (0, v, weight)));
+        let once = g.linear("corners", once, corner);
+        loss = g.sum("loss", [(2.0, loss), (-1.0, once)]);
+    }
+    (graph.finish(loss), parameter)
+}
+
+fn edge_term(g: &mut GraphBuilder, edges: &[(usize, usize, f64)], n_vertices: usize, x: NodeId) -> NodeId {
+    let n_edges = edges.len();
+    let both = edges.iter().enumerate().flat_map(|(i, &(v, w, _))| [(i, v, 2.0), (i, w, 2.0)]);
+    let both = LinearMap::new(n_edges, n_vertices, both).with_bias(vec![-1.0; n_edges]);
+    let ridge = g.linear("edges", both, x);
+    let ridge = g.relu("edges", ridge);
+    let weigh =
+        LinearMap::new(1, n_edges, edges.iter().enumerate().map(|(i, &(_, _, weight))| (0, i, weight)));
+    g.linear("edges", weigh, ridge)
+}

@@ -1,0 +1,29 @@
+//! The paper: machine -> landscape.
+//!
+//! A landscape is a network whose loss is carved so that one step of gradient descent is one step of the machine.
+//! It is built from the machine alone; an input only sets the initial parameters. Four of them, one idea each:
+//!
+//! - [`internal`](Kind::Internal) (A): every configuration is a vertex; no stop-gradient, strictly falling loss.
+//! - [`relu`](Kind::Relu) (B): a vertex per state and symbols read, tapes outside; the paper's ReLU units.
+//! - [`compact`](Kind::Compact) (B): the same slopes from product units, without tripled states.
+//! - [`plain`](Kind::Plain) (C): no simplex, rate 1 everywhere, forgiving; stop-gradient carries everything.
+//!
+//! Paper: §4; the corrections are listed in [`Corrections`].
+
+mod compact;
+mod configuration;
+mod constants;
+mod control;
+mod corrections;
+mod internal;
+mod landscape;
+mod plain;
+mod relu;
+mod tapes;
+
+pub use configuration::{Configuration, Undecodable};
+pub use constants::{AskedConstants, ConstantsError, ExternalConstants, PlainConstants};
+pub use control::{Control, Vertex, VertexStep};
+pub use corrections::Corrections;
+pub use internal::{InternalError, MOST_VERTICES};
+pub use landscape::{Bounds, BuildError, Kind, Landscape, LandscapeOptions};

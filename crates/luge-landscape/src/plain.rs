@@ -1,0 +1,100 @@
+//! Landscape C: stock gradient descent. Every weight is unconstrained and moved with rate 1.
+//!
+//! Departs from the paper: there is no simplex, no slide and no barrier. All of x+, write and move stand under
+//! stop-gradient, so a step lands on the next configuration, and saturation forgets the error of the last one.
+
+use luge_net::{GraphBuilder, LinearMap, Network, NodeId, StepRule};
+
+use crate::{
+    Control, Corrections, PlainConstants,
+    tapes::{self, Weights},
+};
+
+/// `l = c - Omega [halt.s'] + 1/2 |x - [x+]|^2 + 1/2 |read(T, [h]) - [write]|^2 + 1/2 |H - [move]|^2`.
+pub(crate) fn build(
+    control: &Control,
+    n_cells: usize,
+    constants: &PlainConstants,
+    corrections: &Corrections,
+) -> (Network, Weights) {
+    let mut graph = GraphBuilder::new();
+    let g = &mut graph;
+    let weights = Weights::new(g, control, n_cells, StepRule::Gradient { rate: 1.0 }, 1.0);
+    let (x, tape, head) = (weights.vertex.1, weights.tape, weights.head.1);
+
+    let vertex = saturate_01(g, "vertex", x);
+    let h = saturate_01(g, "head", head);
+    let t = saturate_11(g, "tape", tape);
+    let write = g.linear("next", control.next(corrections.halting_stays), vertex);
+    let moved = tapes::shift(g, control, corrections, vertex, h);
+    let read_now = tapes::read(g, "read", t, h);
+    let ahead = tapes::read_ahead(g, corrections, (t, h), (read_now, write), moved);
+    let successor = successor(g, control, vertex, ahead);
+
+    let n_vertices = control.vertices().len();
+    let halting = control.vertices().iter().enumerate().filter(|(_, v)| v.step.is_none());
+    let halting =
+        g.linear("halted", LinearMap::new(1, n_vertices, halting.map(|(v, _)| (0, v, 1.0))), vertex);
+
+    let fixed_halting = g.stop_gradient("[halted]", halting);
+    let fixed_successor = g.stop_gradient("[successor]", successor);
+    let fixed_write = g.stop_gradient("[write]", write);
+    let fixed_moved = g.stop_gradient("[moved head]", moved);
+    let fixed_head = g.stop_gradient("[head]", h);
+    let read_raw = tapes::read(g, "read weights", tape, fixed_head);
+    let one = g.scalar("one", 1.0);
+    let terms = [
+        (constants.offset, one),
+        (-constants.drop, fixed_halting),
+        tapes::squared_distance(g, "vertex residual", 0.5, x, fixed_successor),
+        tapes::squared_distance(g, "write residual", 0.5, read_raw, fixed_write),
+        tapes::squared_distance(g, "move residual", 0.5, head, fixed_moved),
+    ];
+    let loss = g.sum("loss", terms);
+    (graph.finish(loss), weights)
+}
+
+/// `x+ = (P s') outer M`, with `P e_(q,t) = delta_1(q,t)` and `M_t' = ReLU(t'.r - (d - 1))`.
+fn successor(g: &mut GraphBuilder, control: &Control, vertex: NodeId, ahead: NodeId) -> NodeId {
+    let (d, n_vertices, n_states) = (control.n_tapes(), control.vertices().len(), control.n_copied_states());
+    let n_symbols = 1_usize << d;
+    let all = || (0..n_symbols).map(|s| luge_machine::Bits(u32::try_from(s).unwrap_or(u32::MAX)));
+
+    let next_state = control.vertices().iter().enumerate().map(|(v, vertex)| {
+        let state = vertex.step.as_ref().map_or_else(|| control.copied_state(v), |step| step.next);
+        (state, v, 1.0)
+    });
+    let next_state = g.linear("next state", LinearMap::new(n_states, n_vertices, next_state), vertex);
+    let alike =
+        all().enumerate().flat_map(|(s, bits)| (0..d).map(move |i| (s, control.row(i), bits.sign(i))));
+    let threshold = 1.0 - f64::from(u32::try_from(d).unwrap_or(u32::MAX));
+    let alike = LinearMap::new(n_symbols, d, alike).with_bias(vec![threshold; n_symbols]);
+    let alike = g.linear("symbols read", alike, ahead);
+    let symbols = g.relu("symbols read", alike);
+
+    let of_state = (0..n_vertices).map(|v| (v, control.copied_state(v), 1.0));
+    let of_state = g.linear("next state", LinearMap::new(n_vertices, n_states, of_state), next_state);
+    let of_symbols =
+        control.vertices().iter().enumerate().map(|(v, vertex)| (v, vertex.reads.0 as usize, 1.0));
+    let of_symbols = g.linear("symbols read", LinearMap::new(n_vertices, n_symbols, of_symbols), symbols);
+    g.product("successor", of_state, of_symbols)
+}
+
+/// `ReLU(2v - 1/2) - ReLU(2v - 3/2)`: exactly 0 up to 1/4, exactly 1 from 3/4 on.
+fn saturate_01(g: &mut GraphBuilder, name: &str, of: NodeId) -> NodeId {
+    let low = g.affine(name, 2.0, of, -0.5);
+    let high = g.affine(name, 2.0, of, -1.5);
+    let low = g.relu(&format!("saturate {name}"), low);
+    let high = g.relu(&format!("saturate {name}"), high);
+    g.sum(&format!("saturated {name}"), [(1.0, low), (-1.0, high)])
+}
+
+/// `ReLU(2v + 1) - ReLU(2v - 1) - 1`: exactly -1 up to -1/2, exactly 1 from 1/2 on.
+fn saturate_11(g: &mut GraphBuilder, name: &str, of: NodeId) -> NodeId {
+    let low = g.affine(name, 2.0, of, 1.0);
+    let high = g.affine(name, 2.0, of, -1.0);
+    let low = g.relu(&format!("saturate {name}"), low);
+    let high = g.relu(&format!("saturate {name}"), high);
+    let one = g.scalar("one", 1.0);
+    g.sum(&format!("saturated {name}"), [(1.0, low), (-1.0, high), (-1.0, one)])
+}

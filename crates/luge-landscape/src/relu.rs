@@ -1,0 +1,95 @@
+//! Landscape B, the paper's form: ReLU units on the edges of a simplex with tripled states.
+//!
+//! Paper: §4.4, (15), and Appendix A.
+
+use luge_net::{GraphBuilder, LinearMap, Network, NodeId};
+
+use crate::{
+    Control, Corrections, ExternalConstants,
+    compact::{edge_weight, external, halting_weight},
+    tapes::Weights,
+};
+
+/// l(x, T, H) of CONSTRUCTION, section 4, with l_S made of ReLU units.
+pub(crate) fn build(
+    control: &Control,
+    n_cells: usize,
+    constants: &ExternalConstants,
+    corrections: &Corrections,
+) -> (Network, Weights) {
+    external(control, n_cells, constants, corrections, |g, vertex| {
+        vertex_loss(g, control, constants, corrections, vertex)
+    })
+}
+
+/// A legal step v -> w and its weight omega_vw.
+struct Edge {
+    from: usize,
+    to: usize,
+    weight: f64,
+}
+
+/// `sum_v omega_v ReLU(4 x_v - 3) + sum_E omega_vw lbar_vw(x)`, where
+/// `lbar_vw = ReLU(2 (x_v + x_w) - 1) - ReLU(2 x_w - 1) - ReLU(2 x_v - 2 x_w - 1)`.
+fn vertex_loss(
+    g: &mut GraphBuilder,
+    control: &Control,
+    constants: &ExternalConstants,
+    corrections: &Corrections,
+    x: NodeId,
+) -> Vec<(f64, NodeId)> {
+    let n_vertices = control.vertices().len();
+    let edges = edges(control, constants, corrections);
+    let halting: Vec<usize> = (0..n_vertices).filter(|&v| control.vertices()[v].step.is_none()).collect();
+
+    let mut terms = Vec::new();
+    if !halting.is_empty() {
+        let corner = halting.iter().enumerate().map(|(i, &v)| (i, v, 4.0));
+        let corner = LinearMap::new(halting.len(), n_vertices, corner).with_bias(vec![-3.0; halting.len()]);
+        let corner = relu_of(g, "halting corners", corner, x);
+        terms.push((halting_weight(constants), g.sum_all("halting corners", corner)));
+    }
+    if edges.is_empty() {
+        return terms;
+    }
+    let n_edges = edges.len();
+    let on_edge = |from: f64, to: f64| {
+        let entries = edges.iter().enumerate().flat_map(move |(i, e)| [(i, e.from, from), (i, e.to, to)]);
+        LinearMap::new(n_edges, n_vertices, entries).with_bias(vec![-1.0; n_edges])
+    };
+    let weigh = |sign: f64| {
+        LinearMap::new(1, n_edges, edges.iter().enumerate().map(move |(i, e)| (0, i, sign * e.weight)))
+    };
+    let ridges = relu_of(g, "edges", on_edge(2.0, 2.0), x);
+    terms.push((1.0, g.linear("edges", weigh(1.0), ridges)));
+    let slopes = relu_of(g, "directed edges", on_edge(2.0, -2.0), x);
+    terms.push((1.0, g.linear("directed edges", weigh(-1.0), slopes)));
+    // ReLU(2 x_w - 1) is one unit per vertex, shared by all edges that end there.
+    let corners = relu_of(g, "corners", LinearMap::diagonal(n_vertices, 2.0, -1.0), x);
+    let incoming = LinearMap::new(1, n_vertices, edges.iter().map(|e| (0, e.to, -e.weight)));
+    terms.push((1.0, g.linear("corners", incoming, corners)));
+    terms
+}
+
+fn relu_of(g: &mut GraphBuilder, name: &str, map: LinearMap, x: NodeId) -> NodeId {
+    let affine = g.linear(name, map, x);
+    g.relu(name, affine)
+}
+
+/// E: from (q, t) to (delta_1(q, t), t') for every t'.
+fn edges(control: &Control, constants: &ExternalConstants, corrections: &Corrections) -> Vec<Edge> {
+    let d = control.n_tapes();
+    let mut edges = Vec::new();
+    for (from, vertex) in control.vertices().iter().enumerate() {
+        let Some(step) = &vertex.step else { continue };
+        for bits in 0..1_u32 << d {
+            let to = control.vertex_at(step.next, luge_machine::Bits(bits));
+            if corrections.no_self_edges && from == to {
+                continue;
+            }
+            let n_changed = (bits ^ vertex.reads.0).count_ones() as usize;
+            edges.push(Edge { from, to, weight: edge_weight(constants, d, d - n_changed) });
+        }
+    }
+    edges
+}

@@ -1,0 +1,112 @@
+//! Tapes and heads as weights: the reading, writing and moving terms that landscapes B and C share.
+
+use luge_machine::Move;
+use luge_net::{GraphBuilder, InputId, NodeId, ParameterId, Shape, StepRule};
+
+use crate::{Control, Corrections};
+
+/// The nodes that hold the vertex, the tapes and the heads.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Weights {
+    /// x or s: the vertex.
+    pub(crate) vertex: (ParameterId, NodeId),
+    /// T: the writable tapes, one row each; absent if there is none.
+    pub(crate) writable: Option<ParameterId>,
+    /// The read-only tapes, one row each; absent if there is none.
+    pub(crate) read_only: Option<InputId>,
+    /// All tapes, writable ones first.
+    pub(crate) tape: NodeId,
+    /// H: the heads, rows as in `tape`.
+    pub(crate) head: (ParameterId, NodeId),
+}
+
+impl Weights {
+    pub(crate) fn new(
+        g: &mut GraphBuilder,
+        control: &Control,
+        n_cells: usize,
+        vertex_rule: StepRule,
+        rate: f64,
+    ) -> Self {
+        let rule = StepRule::Gradient { rate };
+        let vertex = g.parameter("vertex", Shape::column(control.vertices().len()), vertex_rule);
+        let (n_tapes, n_writable) = (control.n_tapes(), control.n_writable());
+        let writable = (n_writable > 0).then(|| g.parameter("tape", Shape::new(n_writable, n_cells), rule));
+        let read_only =
+            (n_writable < n_tapes).then(|| g.input("read_only", Shape::new(n_tapes - n_writable, n_cells)));
+        let tape = match (writable, read_only) {
+            (Some((_, upper)), Some((_, lower))) => g.stack("tapes", upper, lower),
+            (Some((_, only)), None) | (None, Some((_, only))) => only,
+            (None, None) => unreachable!("a machine has a tape"),
+        };
+        let head = g.parameter("head", Shape::new(n_tapes, n_cells), rule);
+        Self { vertex, writable: writable.map(|w| w.0), read_only: read_only.map(|r| r.0), tape, head }
+    }
+}
+
+/// `read(T, H)_j = sum_i T_ij H_ij`.
+pub(crate) fn read(g: &mut GraphBuilder, name: &str, tape: NodeId, head: NodeId) -> NodeId {
+    let under_head = g.product(name, tape, head);
+    g.sum_columns(name, under_head)
+}
+
+/// `[shift(x) H]_{i,j} = sum_v x_v H_{i - delta_3(v)_j, j}`.
+///
+/// Departs from the paper: printed `i + delta_3`, which mirrors every move.
+pub(crate) fn shift(
+    g: &mut GraphBuilder,
+    control: &Control,
+    corrections: &Corrections,
+    vertex: NodeId,
+    head: NodeId,
+) -> NodeId {
+    let mut terms = Vec::new();
+    for way in [Move::Left, Move::Stay, Move::Right] {
+        let moving = control.moving(way, corrections.halting_stays);
+        if moving.entries().is_empty() {
+            continue;
+        }
+        let moving = g.linear("moving", moving, vertex);
+        let by = if corrections.forward_shift { way.offset() } else { -way.offset() };
+        let (name, moved) = match way {
+            Move::Left => ("move left", g.shift("left", by, head)),
+            Move::Stay => ("stay", head),
+            Move::Right => ("move right", g.shift("right", by, head)),
+        };
+        terms.push((1.0, g.product(name, moving, moved)));
+    }
+    g.sum("moved head", terms)
+}
+
+/// `read(T + H (next x - read(T, H)), shift(x) H)`: the symbols that will be read once this step is made.
+///
+/// Departs from the paper: printed without the write, wrong for heads that stay.
+pub(crate) fn read_ahead(
+    g: &mut GraphBuilder,
+    corrections: &Corrections,
+    (tape, head): (NodeId, NodeId),
+    (read_now, next): (NodeId, NodeId),
+    moved: NodeId,
+) -> NodeId {
+    let written = if corrections.write_through_read {
+        let change = g.sum("change", [(1.0, next), (-1.0, read_now)]);
+        let change = g.product("write", head, change);
+        g.sum("written tape", [(1.0, tape), (1.0, change)])
+    } else {
+        tape
+    };
+    read(g, "read ahead", written, moved)
+}
+
+/// `weight * |a - b|^2`, as a term for the loss.
+pub(crate) fn squared_distance(
+    g: &mut GraphBuilder,
+    name: &str,
+    weight: f64,
+    a: NodeId,
+    b: NodeId,
+) -> (f64, NodeId) {
+    let residual = g.sum(name, [(1.0, a), (-1.0, b)]);
+    let squares = g.square(name, residual);
+    (weight, g.sum_all(name, squares))
+}

@@ -1,0 +1,340 @@
+//! Nodes and operations, and the builder that checks shapes as they are joined.
+
+use crate::{LinearMap, Network, Shape, Values};
+
+macro_rules! typed_id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        pub struct $name(pub(crate) u32);
+
+        impl $name {
+            /// The position in its list.
+            #[must_use]
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+
+            pub(crate) fn new(index: usize) -> Self {
+                Self(u32::try_from(index).expect("at most 2^32 items"))
+            }
+        }
+    };
+}
+
+typed_id!(
+    /// A node of a network, counted in order of computation.
+    NodeId
+);
+typed_id!(
+    /// A block of trainable weights.
+    ParameterId
+);
+typed_id!(
+    /// A block of hidden units that is fed, not trained.
+    InputId
+);
+
+/// How training moves a block of weights.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum StepRule {
+    /// Frank-Wolfe on the standard simplex.
+    Simplex,
+    /// Gradient descent with this rate.
+    Gradient {
+        /// The learning rate.
+        rate: f64,
+    },
+}
+
+/// A block of trainable weights.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Parameter {
+    /// Its name, unique among parameters.
+    pub name: String,
+    /// Rows and columns.
+    pub shape: Shape,
+    /// How training moves it.
+    pub step_rule: StepRule,
+}
+
+/// A block of units whose values come from outside and are never trained.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Input {
+    /// Its name, unique among inputs.
+    pub name: String,
+    /// Rows and columns.
+    pub shape: Shape,
+}
+
+/// One operation. Entrywise operations broadcast a side of length 1.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Op {
+    /// Trainable weights.
+    Parameter(ParameterId),
+    /// Units fed from outside.
+    Input(InputId),
+    /// Fixed numbers.
+    Constant(Values),
+    /// A sparse affine map of a vector.
+    Linear(LinearMap, NodeId),
+    /// A weighted sum, entry by entry.
+    Sum(Vec<(f64, NodeId)>),
+    /// max(0, v), entry by entry; its derivative at 0 is 0.
+    Relu(NodeId),
+    /// A product, entry by entry.
+    Product(NodeId, NodeId),
+    /// The square root, entry by entry.
+    Sqrt(NodeId),
+    /// The sum of every row: one column remains.
+    SumColumns(NodeId),
+    /// The sum of all entries.
+    SumAll(NodeId),
+    /// Every row moved this many columns to the right; what leaves is lost, zeros enter.
+    Shift(i64, NodeId),
+    /// The rows of the first, then those of the second.
+    Stack(NodeId, NodeId),
+    /// The entries with these positions, counted row by row, as a vector.
+    Gather(Vec<usize>, NodeId),
+    /// The same value, taken for a constant by differentiation.
+    StopGradient(NodeId),
+    /// The first where the scalar condition is positive, else the second; the other branch is neither seen nor differentiated.
+    Select {
+        /// A scalar.
+        condition: NodeId,
+        /// Where it is positive.
+        positive: NodeId,
+        /// Everywhere else.
+        otherwise: NodeId,
+    },
+}
+
+impl Op {
+    /// The nodes this one is computed from.
+    #[must_use]
+    pub fn operands(&self) -> Vec<NodeId> {
+        match self {
+            Self::Parameter(_) | Self::Input(_) | Self::Constant(_) => Vec::new(),
+            Self::Linear(_, a)
+            | Self::Relu(a)
+            | Self::Sqrt(a)
+            | Self::SumColumns(a)
+            | Self::SumAll(a)
+            | Self::Shift(_, a)
+            | Self::Gather(_, a)
+            | Self::StopGradient(a) => vec![*a],
+            Self::Product(a, b) | Self::Stack(a, b) => vec![*a, *b],
+            Self::Sum(terms) => terms.iter().map(|&(_, a)| a).collect(),
+            Self::Select { condition, positive, otherwise } => vec![*condition, *positive, *otherwise],
+        }
+    }
+
+    /// The operation's name in listings and exports.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Parameter(_) => "parameter",
+            Self::Input(_) => "input",
+            Self::Constant(_) => "constant",
+            Self::Linear(..) => "linear",
+            Self::Sum(_) => "sum",
+            Self::Relu(_) => "relu",
+            Self::Product(..) => "product",
+            Self::Sqrt(_) => "sqrt",
+            Self::SumColumns(_) => "sum-columns",
+            Self::SumAll(_) => "sum-all",
+            Self::Shift(..) => "shift",
+            Self::Stack(..) => "stack",
+            Self::Gather(..) => "gather",
+            Self::StopGradient(_) => "stop-gradient",
+            Self::Select { .. } => "select",
+        }
+    }
+}
+
+/// One node: a named operation and the shape of its value.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Node {
+    /// What it is called in listings.
+    pub name: String,
+    /// How it is computed.
+    pub op: Op,
+    /// Rows and columns of its value.
+    pub shape: Shape,
+}
+
+/// Puts a network together node by node.
+///
+/// Joining nodes whose shapes do not fit is a mistake in the construction, not in anybody's data, so it panics.
+#[derive(Clone, Debug, Default)]
+pub struct GraphBuilder {
+    nodes: Vec<Node>,
+    parameters: Vec<Parameter>,
+    inputs: Vec<Input>,
+}
+
+impl GraphBuilder {
+    /// An empty graph.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn push(&mut self, name: &str, op: Op, shape: Shape) -> NodeId {
+        self.nodes.push(Node { name: name.to_owned(), op, shape });
+        NodeId::new(self.nodes.len() - 1)
+    }
+
+    /// The shape of a node.
+    #[must_use]
+    pub fn shape(&self, node: NodeId) -> Shape {
+        self.nodes[node.index()].shape
+    }
+
+    /// A block of trainable weights.
+    pub fn parameter(&mut self, name: &str, shape: Shape, step_rule: StepRule) -> (ParameterId, NodeId) {
+        let id = ParameterId::new(self.parameters.len());
+        self.parameters.push(Parameter { name: name.to_owned(), shape, step_rule });
+        (id, self.push(name, Op::Parameter(id), shape))
+    }
+
+    /// A block of units fed from outside.
+    pub fn input(&mut self, name: &str, shape: Shape) -> (InputId, NodeId) {
+        let id = InputId::new(self.inputs.len());
+        self.inputs.push(Input { name: name.to_owned(), shape });
+        (id, self.push(name, Op::Input(id), shape))
+    }
+
+    /// Fixed numbers.
+    pub fn constant(&mut self, name: &str, values: Values) -> NodeId {
+        let shape = values.shape;
+        self.push(name, Op::Constant(values), shape)
+    }
+
+    /// A fixed number.
+    pub fn scalar(&mut self, name: &str, value: f64) -> NodeId {
+        self.constant(name, Values::filled(Shape::SCALAR, value))
+    }
+
+    /// An affine map of a vector.
+    ///
+    /// # Panics
+    /// If `of` is not a vector of the map's length.
+    pub fn linear(&mut self, name: &str, map: LinearMap, of: NodeId) -> NodeId {
+        assert_eq!(self.shape(of), Shape::column(map.n_inputs()), "{name}: a map of another length");
+        let shape = Shape::column(map.n_outputs());
+        self.push(name, Op::Linear(map, of), shape)
+    }
+
+    /// A weighted sum.
+    ///
+    /// # Panics
+    /// If it is empty or the shapes do not broadcast.
+    pub fn sum(&mut self, name: &str, terms: impl IntoIterator<Item = (f64, NodeId)>) -> NodeId {
+        let terms: Vec<_> = terms.into_iter().collect();
+        let shape = terms
+            .iter()
+            .map(|&(_, n)| self.shape(n))
+            .reduce(|a, b| a.broadcast(b).unwrap_or_else(|| panic!("{name}: {a:?} and {b:?} do not add")));
+        self.push(name, Op::Sum(terms), shape.expect("a sum of something"))
+    }
+
+    /// `weight * of + bias`, entry by entry.
+    pub fn affine(&mut self, name: &str, weight: f64, of: NodeId, bias: f64) -> NodeId {
+        let one = self.scalar("one", 1.0);
+        self.sum(name, [(weight, of), (bias, one)])
+    }
+
+    /// max(0, v).
+    pub fn relu(&mut self, name: &str, of: NodeId) -> NodeId {
+        let shape = self.shape(of);
+        self.push(name, Op::Relu(of), shape)
+    }
+
+    /// A product.
+    ///
+    /// # Panics
+    /// If the shapes do not broadcast.
+    pub fn product(&mut self, name: &str, a: NodeId, b: NodeId) -> NodeId {
+        let (left, right) = (self.shape(a), self.shape(b));
+        let shape =
+            left.broadcast(right).unwrap_or_else(|| panic!("{name}: {left:?} and {right:?} do not multiply"));
+        self.push(name, Op::Product(a, b), shape)
+    }
+
+    /// A node's squares.
+    pub fn square(&mut self, name: &str, of: NodeId) -> NodeId {
+        self.product(name, of, of)
+    }
+
+    /// The square root.
+    pub fn sqrt(&mut self, name: &str, of: NodeId) -> NodeId {
+        let shape = self.shape(of);
+        self.push(name, Op::Sqrt(of), shape)
+    }
+
+    /// The sum of every row.
+    pub fn sum_columns(&mut self, name: &str, of: NodeId) -> NodeId {
+        let shape = Shape::column(self.shape(of).rows);
+        self.push(name, Op::SumColumns(of), shape)
+    }
+
+    /// The sum of all entries.
+    pub fn sum_all(&mut self, name: &str, of: NodeId) -> NodeId {
+        self.push(name, Op::SumAll(of), Shape::SCALAR)
+    }
+
+    /// Every row moved `by` columns to the right.
+    pub fn shift(&mut self, name: &str, by: i64, of: NodeId) -> NodeId {
+        let shape = self.shape(of);
+        self.push(name, Op::Shift(by, of), shape)
+    }
+
+    /// The rows of `upper`, then those of `lower`.
+    ///
+    /// # Panics
+    /// If they have different numbers of columns.
+    pub fn stack(&mut self, name: &str, upper: NodeId, lower: NodeId) -> NodeId {
+        let (a, b) = (self.shape(upper), self.shape(lower));
+        assert_eq!(a.cols, b.cols, "{name}: rows of different length do not stack");
+        self.push(name, Op::Stack(upper, lower), Shape::new(a.rows + b.rows, a.cols))
+    }
+
+    /// Some entries as a vector.
+    ///
+    /// # Panics
+    /// If a position lies outside.
+    pub fn gather(&mut self, name: &str, positions: Vec<usize>, of: NodeId) -> NodeId {
+        let len = self.shape(of).len();
+        assert!(positions.iter().all(|&p| p < len), "{name}: a position outside");
+        let shape = Shape::column(positions.len());
+        self.push(name, Op::Gather(positions, of), shape)
+    }
+
+    /// The same value, taken for a constant by differentiation.
+    pub fn stop_gradient(&mut self, name: &str, of: NodeId) -> NodeId {
+        let shape = self.shape(of);
+        self.push(name, Op::StopGradient(of), shape)
+    }
+
+    /// `positive` where the scalar `condition` is positive, else `otherwise`.
+    ///
+    /// # Panics
+    /// If the condition is not a scalar or the branches have different shapes.
+    pub fn select(&mut self, name: &str, condition: NodeId, positive: NodeId, otherwise: NodeId) -> NodeId {
+        assert_eq!(self.shape(condition), Shape::SCALAR, "{name}: a condition that is not a scalar");
+        let shape = self.shape(positive);
+        assert_eq!(shape, self.shape(otherwise), "{name}: branches of different shapes");
+        self.push(name, Op::Select { condition, positive, otherwise }, shape)
+    }
+
+    /// Closes the graph: `loss` is what training lowers.
+    ///
+    /// # Panics
+    /// If the loss is not a scalar.
+    #[must_use]
+    pub fn finish(self, loss: NodeId) -> Network {
+        assert_eq!(self.shape(loss), Shape::SCALAR, "the loss is a scalar");
+        Network::new(self.nodes, self.parameters, self.inputs, loss)
+    }
+}

@@ -1,0 +1,176 @@
+//! Counting: which units a network has, how deep they lie and how wide its layers are. From the graph, never from a formula.
+
+use crate::{Network, NodeId, Op};
+
+/// What a layer's units compute.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum LayerKind {
+    /// max(0, v).
+    Relu,
+    /// Products of two units.
+    Product,
+    /// Square roots.
+    Sqrt,
+    /// Switches that pass one of two units.
+    Select,
+}
+
+impl LayerKind {
+    /// The kind's name in listings.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Relu => "relu",
+            Self::Product => "product",
+            Self::Sqrt => "sqrt",
+            Self::Select => "select",
+        }
+    }
+}
+
+/// A named group of units of one kind. Linear maps and sums are the arcs between units, not units.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Layer {
+    /// The node.
+    pub node: NodeId,
+    /// Its name.
+    pub name: String,
+    /// What the units compute.
+    pub kind: LayerKind,
+    /// Number of units.
+    pub n_units: usize,
+    /// 1 for units computed from parameters and inputs alone, else one more than the deepest unit they need.
+    pub depth: usize,
+    before: Vec<usize>,
+}
+
+/// All units of a network that its loss depends on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Layers {
+    groups: Vec<Layer>,
+}
+
+impl Layers {
+    /// Counts a network's units.
+    #[must_use]
+    pub fn of(network: &Network) -> Self {
+        let needed = needed_by_loss(network);
+        let mut groups: Vec<Layer> = Vec::new();
+        // For every node, the groups its value is made from without another unit in between.
+        let mut sources: Vec<Vec<usize>> = Vec::with_capacity(network.nodes().len());
+        for (id, node) in network.numbered_nodes() {
+            let mut before: Vec<usize> =
+                node.op.operands().iter().flat_map(|o| sources[o.index()].iter().copied()).collect();
+            before.sort_unstable();
+            before.dedup();
+            match kind(network, &node.op) {
+                Some(kind) if needed[id.index()] => {
+                    let depth = before.iter().map(|&b| groups[b].depth).max().unwrap_or(0) + 1;
+                    let (name, n_units) = (node.name.clone(), node.shape.len());
+                    groups.push(Layer { node: id, name, kind, n_units, depth, before });
+                    sources.push(vec![groups.len() - 1]);
+                }
+                _ => sources.push(before),
+            }
+        }
+        Self { groups }
+    }
+
+    /// The groups in order of computation.
+    #[must_use]
+    pub fn groups(&self) -> &[Layer] {
+        &self.groups
+    }
+
+    /// Number of units in all.
+    #[must_use]
+    pub fn n_units(&self) -> usize {
+        self.groups.iter().map(|g| g.n_units).sum()
+    }
+
+    /// Number of layers: the most units on a path to the loss.
+    #[must_use]
+    pub fn depth(&self) -> usize {
+        self.groups.iter().map(|g| g.depth).max().unwrap_or(0)
+    }
+
+    /// Arranges the groups in at most `most_layers` layers, as narrow as a greedy search finds, and gives the
+    /// number of units in each. A group may lie in any layer after those it needs; it is never split.
+    /// `None` if the network is deeper than that.
+    #[must_use]
+    pub fn arrange(&self, most_layers: usize) -> Option<Vec<usize>> {
+        let latest = self.latest(most_layers)?;
+        let widest_group = self.groups.iter().map(|g| g.n_units).max().unwrap_or(0);
+        let (mut low, mut high) = (widest_group, self.n_units());
+        let mut best = self.place(&latest, most_layers, high)?;
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            match self.place(&latest, most_layers, middle) {
+                Some(widths) => (best, high) = (widths, middle),
+                None => low = middle + 1,
+            }
+        }
+        while best.last() == Some(&0) {
+            best.pop();
+        }
+        Some(best)
+    }
+
+    /// The last layer each group may lie in.
+    fn latest(&self, most_layers: usize) -> Option<Vec<usize>> {
+        let mut latest = vec![most_layers; self.groups.len()];
+        for (i, group) in self.groups.iter().enumerate().rev() {
+            for &b in &group.before {
+                latest[b] = latest[b].min(latest[i].checked_sub(1)?);
+            }
+        }
+        latest.iter().zip(&self.groups).all(|(&last, g)| g.depth <= last).then_some(latest)
+    }
+
+    /// Fills layer after layer up to `capacity`, the most urgent groups first.
+    fn place(&self, latest: &[usize], most_layers: usize, capacity: usize) -> Option<Vec<usize>> {
+        let mut placed = vec![0_usize; self.groups.len()];
+        let mut widths = Vec::with_capacity(most_layers);
+        for layer in 1..=most_layers {
+            let ready = |i: usize| {
+                placed[i] == 0 && self.groups[i].before.iter().all(|&b| (1..layer).contains(&placed[b]))
+            };
+            let mut candidates: Vec<usize> = (0..self.groups.len()).filter(|&i| ready(i)).collect();
+            candidates.sort_by_key(|&i| (latest[i], std::cmp::Reverse(self.groups[i].n_units)));
+            let mut width = 0;
+            for i in candidates {
+                if width + self.groups[i].n_units <= capacity {
+                    width += self.groups[i].n_units;
+                    placed[i] = layer;
+                } else if latest[i] <= layer {
+                    return None;
+                }
+            }
+            widths.push(width);
+        }
+        placed.iter().all(|&layer| layer > 0).then_some(widths)
+    }
+}
+
+fn needed_by_loss(network: &Network) -> Vec<bool> {
+    let mut needed = vec![false; network.nodes().len()];
+    needed[network.loss().index()] = true;
+    for (id, node) in network.numbered_nodes().collect::<Vec<_>>().into_iter().rev() {
+        if needed[id.index()] {
+            node.op.operands().iter().for_each(|o| needed[o.index()] = true);
+        }
+    }
+    needed
+}
+
+/// The kind of unit an operation is, if it is one: a product with a constant is an arc.
+fn kind(network: &Network, op: &Op) -> Option<LayerKind> {
+    let constant = |node: &NodeId| matches!(network.node(*node).op, Op::Constant(_));
+    match op {
+        Op::Relu(_) => Some(LayerKind::Relu),
+        Op::Product(a, b) if !constant(a) && !constant(b) => Some(LayerKind::Product),
+        Op::Sqrt(_) => Some(LayerKind::Sqrt),
+        Op::Select { .. } => Some(LayerKind::Select),
+        _ => None,
+    }
+}

@@ -1,0 +1,18 @@
+//! The network as data: one graph that is evaluated, differentiated, counted, exported and drawn.
+//!
+//! Nothing here knows what the network is for. A [`Network`] is a list of nodes in the order they are computed, with
+//! trainable [`Parameter`]s, inputs that are fed but not trained, and one scalar node that is the loss.
+
+mod evaluate;
+mod graph;
+mod layers;
+mod linear;
+mod network;
+mod values;
+
+pub use evaluate::{Evaluation, evaluate};
+pub use graph::{GraphBuilder, Input, InputId, Node, NodeId, Op, Parameter, ParameterId, StepRule};
+pub use layers::{Layer, LayerKind, Layers};
+pub use linear::LinearMap;
+pub use network::Network;
+pub use values::{Shape, Values};

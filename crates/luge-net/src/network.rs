@@ -1,0 +1,123 @@
+//! A finished network: what training and everything else reads.
+
+use crate::{Input, Node, NodeId, Op, Parameter, ParameterId, Shape, Values};
+
+/// Nodes in the order they are computed, the weights to train, and the loss.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Network {
+    nodes: Vec<Node>,
+    parameters: Vec<Parameter>,
+    inputs: Vec<Input>,
+    loss: NodeId,
+}
+
+impl Network {
+    pub(crate) fn new(
+        nodes: Vec<Node>,
+        parameters: Vec<Parameter>,
+        inputs: Vec<Input>,
+        loss: NodeId,
+    ) -> Self {
+        Self { nodes, parameters, inputs, loss }
+    }
+
+    /// All nodes; every node comes after the nodes it is computed from.
+    #[must_use]
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// One node.
+    #[must_use]
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.index()]
+    }
+
+    /// All nodes with their ids.
+    pub fn numbered_nodes(&self) -> impl Iterator<Item = (NodeId, &Node)> {
+        self.nodes.iter().enumerate().map(|(i, node)| (NodeId::new(i), node))
+    }
+
+    /// The first node with this name.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<NodeId> {
+        self.nodes.iter().position(|n| n.name == name).map(NodeId::new)
+    }
+
+    /// The trainable weights.
+    #[must_use]
+    pub fn parameters(&self) -> &[Parameter] {
+        &self.parameters
+    }
+
+    /// The ids of the trainable weights.
+    pub fn parameter_ids(&self) -> impl ExactSizeIterator<Item = ParameterId> + use<> {
+        (0..self.parameters.len()).map(ParameterId::new)
+    }
+
+    /// The units fed from outside.
+    #[must_use]
+    pub fn inputs(&self) -> &[Input] {
+        &self.inputs
+    }
+
+    /// The node that training lowers.
+    #[must_use]
+    pub fn loss(&self) -> NodeId {
+        self.loss
+    }
+
+    /// Whether these values can be the network's parameters.
+    #[must_use]
+    pub fn fits_parameters(&self, values: &[Values]) -> bool {
+        let shapes: Vec<Shape> = self.parameters.iter().map(|p| p.shape).collect();
+        values.iter().map(|v| v.shape).eq(shapes)
+    }
+
+    /// Whether these values can be the network's inputs.
+    #[must_use]
+    pub fn fits_inputs(&self, values: &[Values]) -> bool {
+        let shapes: Vec<Shape> = self.inputs.iter().map(|i| i.shape).collect();
+        values.iter().map(|v| v.shape).eq(shapes)
+    }
+
+    /// For every node, whether the loss has a derivative through it with respect to some parameter:
+    /// it depends on a parameter, and the loss depends on it, in both cases not only through a stop-gradient.
+    #[must_use]
+    pub fn differentiated(&self) -> Vec<bool> {
+        let mut from_parameter = vec![false; self.nodes.len()];
+        for (i, node) in self.nodes.iter().enumerate() {
+            from_parameter[i] = match &node.op {
+                Op::Parameter(_) => true,
+                Op::StopGradient(_) => false,
+                op => op.operands().iter().any(|o| from_parameter[o.index()]),
+            };
+        }
+        let mut to_loss = vec![false; self.nodes.len()];
+        to_loss[self.loss.index()] = true;
+        for (i, node) in self.nodes.iter().enumerate().rev() {
+            if to_loss[i] && from_parameter[i] {
+                node.op.operands().iter().for_each(|o| to_loss[o.index()] = true);
+            }
+        }
+        from_parameter.iter().zip(to_loss).map(|(&a, b)| a && b).collect()
+    }
+
+    /// Whether the loss is piecewise linear in the parameters, with kinks only where an affine function of them
+    /// changes sign: the networks on which an exact line search can find every kink.
+    #[must_use]
+    pub fn is_piecewise_linear(&self) -> bool {
+        // 0: constant, 1: affine in the parameters, 2: piecewise linear, 3: anything else.
+        let mut degree = vec![0_u8; self.nodes.len()];
+        for (i, node) in self.nodes.iter().enumerate() {
+            let highest = node.op.operands().iter().map(|o| degree[o.index()]).max().unwrap_or(0);
+            degree[i] = match &node.op {
+                Op::Parameter(_) => 1,
+                Op::Relu(_) if highest == 1 => 2,
+                Op::Relu(_) | Op::Sqrt(_) | Op::Product(..) | Op::Select { .. } if highest > 0 => 3,
+                _ => highest,
+            };
+        }
+        degree[self.loss.index()] < 3
+    }
+}

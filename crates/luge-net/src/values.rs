@@ -1,0 +1,112 @@
+//! Matrices of numbers: what nodes, parameters and inputs hold.
+
+/// Rows and columns. A vector is one column; a scalar is one by one.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Shape {
+    /// Number of rows.
+    pub rows: usize,
+    /// Number of columns.
+    pub cols: usize,
+}
+
+impl Shape {
+    /// One by one.
+    pub const SCALAR: Self = Self { rows: 1, cols: 1 };
+
+    /// A matrix.
+    #[must_use]
+    pub fn new(rows: usize, cols: usize) -> Self {
+        Self { rows, cols }
+    }
+
+    /// One column.
+    #[must_use]
+    pub fn column(rows: usize) -> Self {
+        Self { rows, cols: 1 }
+    }
+
+    /// Number of entries.
+    #[must_use]
+    pub fn len(self) -> usize {
+        self.rows * self.cols
+    }
+
+    /// Whether there is no entry.
+    #[must_use]
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// The shape of an entrywise operation on both: equal, or 1 where one of them is 1.
+    #[must_use]
+    pub fn broadcast(self, other: Self) -> Option<Self> {
+        let side = |a: usize, b: usize| match (a, b) {
+            (a, b) if a == b => Some(a),
+            (1, b) => Some(b),
+            (a, 1) => Some(a),
+            _ => None,
+        };
+        Some(Self { rows: side(self.rows, other.rows)?, cols: side(self.cols, other.cols)? })
+    }
+}
+
+/// A matrix of numbers, row by row.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Values {
+    /// Rows and columns.
+    pub shape: Shape,
+    /// The entries, row by row.
+    pub data: Vec<f64>,
+}
+
+impl Values {
+    /// The same number everywhere.
+    #[must_use]
+    pub fn filled(shape: Shape, value: f64) -> Self {
+        Self { shape, data: vec![value; shape.len()] }
+    }
+
+    /// A matrix given row by row.
+    ///
+    /// # Panics
+    /// If the number of entries does not fit the shape.
+    #[must_use]
+    pub fn new(shape: Shape, data: Vec<f64>) -> Self {
+        assert_eq!(shape.len(), data.len(), "entries do not fit the shape");
+        Self { shape, data }
+    }
+
+    /// A vector.
+    #[must_use]
+    pub fn column(data: Vec<f64>) -> Self {
+        Self { shape: Shape::column(data.len()), data }
+    }
+
+    /// The unit vector with a 1 at `index`.
+    ///
+    /// # Panics
+    /// If `index` is not below `len`.
+    #[must_use]
+    pub fn unit(len: usize, index: usize) -> Self {
+        let mut values = Self::filled(Shape::column(len), 0.0);
+        values.data[index] = 1.0;
+        values
+    }
+
+    /// One entry.
+    #[must_use]
+    pub fn at(&self, row: usize, col: usize) -> f64 {
+        self.data[row * self.shape.cols + col]
+    }
+
+    /// One entry, to be changed.
+    pub fn at_mut(&mut self, row: usize, col: usize) -> &mut f64 {
+        &mut self.data[row * self.shape.cols + col]
+    }
+
+    /// One row.
+    #[must_use]
+    pub fn row(&self, row: usize) -> &[f64] {
+        &self.data[row * self.shape.cols..(row + 1) * self.shape.cols]
+    }
+}

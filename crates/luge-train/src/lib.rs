@@ -1,0 +1,29 @@
+//! Gradient descent, and nothing else.
+//!
+//! This crate knows networks, not machines: it cannot name a Turing machine, and a test on the workspace's
+//! dependencies keeps it so. All an engine has is the network and its gradient.
+
+mod dense;
+mod engine;
+mod error;
+mod frank_wolfe;
+mod line_search;
+mod noise;
+mod train;
+
+pub use dense::{Dense, Precision};
+pub use engine::{Engine, Moved};
+pub use error::TrainError;
+pub use frank_wolfe::{best_vertex, weighted_mean};
+pub use noise::Noise;
+pub use train::{Iterate, Outcome, StopRule, train};
+
+/// How far a Frank-Wolfe step goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Rate {
+    /// All the way to the vertex.
+    #[default]
+    One,
+    /// As far as the loss falls: exact, for piecewise linear losses only.
+    LineSearch,
+}
