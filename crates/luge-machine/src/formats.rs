@@ -7,6 +7,7 @@ pub mod jflap;
 pub mod morphett;
 pub mod native;
 pub mod recognise;
+mod single_tape;
 pub mod turingmachine_io;
 pub mod turingmachinesimulator;
 
