@@ -28,7 +28,7 @@ fn check(format: Format, text: &str) -> Result<(), TestCaseError> {
     for finding in findings {
         prop_assert!(text.get(finding.span.clone()).is_some(), "{finding:?}");
         prop_assert!(!finding.message.is_empty() && !finding.message.ends_with('.'));
-        finding.one_line(text);
+        prop_assert!(!finding.one_line(text).is_empty());
     }
     Ok(())
 }
