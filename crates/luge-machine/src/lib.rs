@@ -4,6 +4,7 @@
 
 mod builder;
 mod diagnostic;
+pub mod formats;
 mod ids;
 mod input;
 mod model;

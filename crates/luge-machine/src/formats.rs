@@ -1,0 +1,190 @@
+//! Machine files: five public formats and our own.
+//!
+//! Every format keeps its source's meaning of halting and its step count; each module says what its import does.
+
+pub mod bbchallenge;
+pub mod jflap;
+pub mod morphett;
+pub mod native;
+pub mod recognise;
+mod single_tape;
+pub mod turingmachine_io;
+pub mod turingmachinesimulator;
+
+use crate::{Diagnostic, Input, Machine};
+
+pub use recognise::recognise;
+
+/// A file format for machines.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Format {
+    /// Our own, `.tm`: says everything a [`Machine`] can.
+    Native,
+    /// bbchallenge standard text, one line, `.bb`.
+    Bbchallenge,
+    /// Morphett's quintuples, `.morphett`.
+    Morphett,
+    /// turingmachine.io, `.yaml` or `.yml`.
+    TuringMachineIo,
+    /// turingmachinesimulator.com, `.tms`.
+    TuringMachineSimulator,
+    /// JFLAP, `.jff`.
+    Jflap,
+}
+
+/// What a machine file holds.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Loaded {
+    /// The machine.
+    pub machine: Machine,
+    /// The input the file carries along, where the format has a place for one.
+    pub input: Option<Input>,
+    /// What the author should know although the file is accepted.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// Why a machine cannot be written in a format.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Inexpressible {
+    /// The format has one tape only, or fewer than the machine.
+    #[error("{format} machines have {allowed}, this one has {n_tapes} tapes")]
+    Tapes {
+        /// The format.
+        format: Format,
+        /// What it allows, in words.
+        allowed: &'static str,
+        /// What the machine has.
+        n_tapes: usize,
+    },
+    /// The format has no stay move.
+    #[error("{format} has no stay move, but state `{state}` has a rule that stays")]
+    Stay {
+        /// The format.
+        format: Format,
+        /// The first such state.
+        state: String,
+    },
+    /// The format cannot count so many symbols, or cannot spell one of them.
+    #[error("{format} cannot write the alphabet of tape `{tape}`: {reason}")]
+    Alphabet {
+        /// The format.
+        format: Format,
+        /// The tape's name.
+        tape: String,
+        /// Why not.
+        reason: String,
+    },
+    /// The format cannot count so many states, or cannot spell one of them.
+    #[error("{format} cannot write the states: {reason}")]
+    States {
+        /// The format.
+        format: Format,
+        /// Why not.
+        reason: String,
+    },
+    /// Halting, accepting or missing rules mean something else there.
+    #[error("{format} cannot say how this machine halts: {reason}")]
+    Halting {
+        /// The format.
+        format: Format,
+        /// Why not.
+        reason: String,
+    },
+    /// The format has no read-only tapes.
+    #[error("{format} has no read-only tapes, but tape `{tape}` is one")]
+    ReadOnly {
+        /// The format.
+        format: Format,
+        /// The tape's name.
+        tape: String,
+    },
+    /// The format has no place for such an input.
+    #[error("{format} cannot carry the input: {reason}")]
+    Input {
+        /// The format.
+        format: Format,
+        /// Why not.
+        reason: String,
+    },
+}
+
+impl Format {
+    /// All formats.
+    pub const ALL: [Self; 6] = [
+        Self::Native,
+        Self::Bbchallenge,
+        Self::Morphett,
+        Self::TuringMachineIo,
+        Self::TuringMachineSimulator,
+        Self::Jflap,
+    ];
+
+    /// The file extensions that mean this format, the usual one first.
+    #[must_use]
+    pub fn extensions(self) -> &'static [&'static str] {
+        match self {
+            Self::Native => &["tm"],
+            Self::Bbchallenge => &["bb"],
+            Self::Morphett => &["morphett"],
+            Self::TuringMachineIo => &["yaml", "yml"],
+            Self::TuringMachineSimulator => &["tms"],
+            Self::Jflap => &["jff"],
+        }
+    }
+
+    /// A short name in lower case: the format's folder in the test suite, and its name on the command line.
+    #[must_use]
+    pub fn slug(self) -> &'static str {
+        match self {
+            Self::Native => "native",
+            Self::Bbchallenge => "bbchallenge",
+            Self::Morphett => "morphett",
+            Self::TuringMachineIo => "turingmachine-io",
+            Self::TuringMachineSimulator => "turingmachinesimulator",
+            Self::Jflap => "jflap",
+        }
+    }
+
+    /// Reads a machine.
+    ///
+    /// # Errors
+    /// All errors found in the text, in order, and the warnings with them.
+    pub fn read(self, text: &str) -> Result<Loaded, Vec<Diagnostic>> {
+        match self {
+            Self::Native => native::read(text),
+            Self::Bbchallenge => bbchallenge::read(text),
+            Self::Morphett => morphett::read(text),
+            Self::TuringMachineIo => turingmachine_io::read(text),
+            Self::TuringMachineSimulator => turingmachinesimulator::read(text),
+            Self::Jflap => jflap::read(text),
+        }
+    }
+
+    /// Writes a machine and, where the format has a place for it, its input.
+    ///
+    /// # Errors
+    /// What the format cannot express.
+    pub fn write(self, machine: &Machine, input: Option<&Input>) -> Result<String, Inexpressible> {
+        match self {
+            Self::Native => native::write(machine, input),
+            Self::Bbchallenge => bbchallenge::write(machine, input),
+            Self::Morphett => morphett::write(machine, input),
+            Self::TuringMachineIo => turingmachine_io::write(machine, input),
+            Self::TuringMachineSimulator => turingmachinesimulator::write(machine, input),
+            Self::Jflap => jflap::write(machine, input),
+        }
+    }
+}
+
+impl std::fmt::Display for Format {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Native => "native",
+            Self::Bbchallenge => "bbchallenge",
+            Self::Morphett => "Morphett",
+            Self::TuringMachineIo => "turingmachine.io",
+            Self::TuringMachineSimulator => "turingmachinesimulator.com",
+            Self::Jflap => "JFLAP",
+        })
+    }
+}

@@ -1,0 +1,36 @@
+//! bbchallenge standard text: `1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA`.
+//!
+//! Rows are states, `_` between them; columns are the symbols read; a cell is what to write, `L` or `R`, the next state.
+//!
+//! What an import does:
+//! - The one tape is called `tape`; its symbols are `0`, `1`, … as many as there are columns, and `0` is the blank.
+//! - The states are `A`, `B`, … as many as there are rows; the machine starts in `A`.
+//! - `---` is an undefined transition: no rule. The machine halts there, without a step and without accepting.
+//! - A next state beyond the rows (by custom `Z` or `H`) is an accepting halting state of that name; the step into it counts.
+//! - The spaced variant `1RB 1LC  1RC ...` (one space between cells, two or more between states, `...` undefined)
+//!   means the same.
+//!
+//! What an export does:
+//! - Wildcards are expanded; the start state becomes `A`, the other running states follow in order; the blank becomes `0`.
+//! - A halting state keeps its name if that is a letter beyond the rows; otherwise it gets the last free letter, `Z` first.
+//!   Halting states that no rule enters are left out, and so are the names of machine, tape and symbols.
+//! - The line has no place for an input: it is not written.
+
+mod parse;
+mod print;
+
+pub use parse::read;
+pub use print::write;
+
+/// The most states, one letter each.
+const MOST_STATES: usize = 26;
+/// The most symbols, one digit each.
+const MOST_SYMBOLS: usize = 10;
+
+/// The letter of the `index`-th state.
+fn letter(index: usize) -> char {
+    char::from(b'A' + u8::try_from(index).unwrap_or(u8::MAX - b'A'))
+}
+
+#[cfg(test)]
+mod tests;

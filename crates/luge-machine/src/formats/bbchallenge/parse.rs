@@ -1,0 +1,238 @@
+//! Reading the line: first into rows and cells with their places in the text, then into a machine.
+
+use std::ops::Range;
+
+use super::{MOST_STATES, MOST_SYMBOLS, letter};
+use crate::{
+    Alphabet, Diagnostic, Machine, MachineBuilder, Missing, Move, Pattern, SymbolId, Write,
+    formats::{Loaded, single_tape::finish},
+};
+
+/// A piece of the text and where it begins.
+#[derive(Clone, Copy)]
+struct Piece<'t> {
+    at: usize,
+    text: &'t str,
+}
+
+/// One state's row: its place and its cells.
+struct Row<'t> {
+    span: Range<usize>,
+    cells: Vec<Piece<'t>>,
+}
+
+/// What a cell says.
+enum Content {
+    Undefined,
+    Step { write: u8, head: Move, next: char },
+}
+
+/// Reads a machine.
+///
+/// # Errors
+/// All errors found in the text, in order.
+pub fn read(text: &str) -> Result<Loaded, Vec<Diagnostic>> {
+    let mut findings = Vec::new();
+    let rows = match line(text, &mut findings) {
+        Some(line) => rows(line, &mut findings),
+        None => Vec::new(),
+    };
+    let model = rows.iter().position(|row| !row.cells.is_empty()).unwrap_or(0);
+    let n_symbols = rows.get(model).map_or(0, |row| row.cells.len());
+    check_shape(&rows, model, &mut findings);
+
+    let mut builder = Machine::builder();
+    builder.missing(Missing::Halt);
+    builder.tape("tape", Alphabet::new((0..n_symbols.min(MOST_SYMBOLS)).map(|s| s.to_string()), SymbolId(0)));
+    for state in 0..rows.len().min(MOST_STATES) {
+        builder.state(letter(state).to_string());
+    }
+    for (state, row) in rows.iter().take(MOST_STATES).enumerate() {
+        for (symbol, cell) in row.cells.iter().take(MOST_SYMBOLS).enumerate() {
+            if let Some(Content::Step { write, head, next }) = content(*cell, n_symbols, &mut findings) {
+                add_rule(&mut builder, rows.len(), (state, symbol), (write, head, next));
+            }
+        }
+    }
+    finish(builder, None, findings, text)
+}
+
+fn add_rule(
+    builder: &mut MachineBuilder,
+    n_rows: usize,
+    (state, symbol): (usize, usize),
+    (write, head, next): (u8, Move, char),
+) {
+    let name = next.to_string();
+    let is_row = (0..n_rows.min(MOST_STATES)).any(|row| letter(row) == next);
+    let next = if is_row { builder.state(name) } else { builder.halting_state(name, true) };
+    let state = builder.state(letter(state).to_string());
+    builder.rule(state, [Pattern::Is(SymbolId::new(symbol))], [Write::Put(SymbolId(write))], [head], next);
+}
+
+/// The one line that is not empty.
+fn line<'t>(text: &'t str, findings: &mut Vec<Diagnostic>) -> Option<Piece<'t>> {
+    let mut at = 0;
+    let mut found = None;
+    for full in text.split_inclusive('\n') {
+        let trimmed = full.trim();
+        let start = at + (full.len() - full.trim_start().len());
+        at += full.len();
+        if trimmed.is_empty() {
+            continue;
+        }
+        if found.is_some() {
+            let span = start..start + trimmed.len();
+            findings.push(
+                Diagnostic::error(span, "a bbchallenge machine is a single line", "a second line")
+                    .with_help("put one machine into one file, all states on one line separated by `_`"),
+            );
+            break;
+        }
+        found = Some(Piece { at: start, text: trimmed });
+    }
+    if found.is_none() {
+        findings.push(
+            Diagnostic::error(0..text.len(), "there is no machine in this text", "nothing but blank space")
+                .with_help("a machine is one line such as `1RB1LB_1LA1RZ`"),
+        );
+    }
+    found
+}
+
+/// Splits the line at `_`, or the spaced variant at spaces.
+fn rows<'t>(line: Piece<'t>, findings: &mut Vec<Diagnostic>) -> Vec<Row<'t>> {
+    let spaced = !line.text.contains('_') && line.text.contains(char::is_whitespace);
+    let mut rows = Vec::new();
+    if spaced {
+        for word in words(line) {
+            let before = &line.text[..word.at - line.at];
+            let gap = before.chars().rev().take_while(|c| c.is_whitespace()).count();
+            let end = word.at + word.text.len();
+            match rows.last_mut() {
+                Some(Row { span, cells }) if gap == 1 => {
+                    span.end = end;
+                    cells.push(word);
+                }
+                _ => rows.push(Row { span: word.at..end, cells: vec![word] }),
+            }
+        }
+        return rows;
+    }
+    let mut at = line.at;
+    for text in line.text.split('_') {
+        let span = at..at + text.len();
+        if text.is_empty() {
+            findings.push(
+                Diagnostic::error(
+                    span.clone(),
+                    format!("row {} is empty", rows.len() + 1),
+                    "expected cells here",
+                )
+                .with_help("rows are separated by one `_`, with none at either end"),
+            );
+        }
+        rows.push(Row { span, cells: chunks(Piece { at, text }) });
+        at += text.len() + 1;
+    }
+    rows
+}
+
+/// The parts between spaces.
+fn words(line: Piece<'_>) -> Vec<Piece<'_>> {
+    let mut at = line.at;
+    let mut words = Vec::new();
+    for text in line.text.split(char::is_whitespace) {
+        if !text.is_empty() {
+            words.push(Piece { at, text });
+        }
+        // The separator may be longer than a byte: measure it.
+        let after = &line.text[at + text.len() - line.at..];
+        at += text.len() + after.chars().next().map_or(0, char::len_utf8);
+    }
+    words
+}
+
+/// Pieces of three characters, the last one shorter if there is a rest.
+fn chunks(row: Piece<'_>) -> Vec<Piece<'_>> {
+    let mut starts: Vec<usize> = row.text.char_indices().map(|(at, _)| at).step_by(3).collect();
+    starts.push(row.text.len());
+    starts.windows(2).map(|ends| Piece { at: row.at + ends[0], text: &row.text[ends[0]..ends[1]] }).collect()
+}
+
+/// As many cells in every row as in the model row, and not too many rows or cells.
+fn check_shape(rows: &[Row<'_>], model: usize, findings: &mut Vec<Diagnostic>) {
+    if let Some(row) = rows.get(MOST_STATES) {
+        let message = format!("{} states, but there are only {MOST_STATES} letters", rows.len());
+        findings.push(Diagnostic::error(row.span.clone(), message, "the first row without a letter"));
+    }
+    let Some(n_symbols) = rows.get(model).map(|row| row.cells.len()) else { return };
+    if let Some(cell) = rows[model].cells.get(MOST_SYMBOLS) {
+        let message = format!("{n_symbols} symbols, but there are only {MOST_SYMBOLS} digits");
+        let span = cell.at..cell.at + cell.text.len();
+        findings.push(Diagnostic::error(span, message, "the first column without a digit"));
+    }
+    for (index, row) in rows.iter().enumerate().take(MOST_STATES).skip(model + 1) {
+        let found = row.cells.len();
+        if found != n_symbols && found != 0 {
+            let first = letter(model);
+            let message =
+                format!("all rows must have the same number of cells, {n_symbols} as in row {first}");
+            let label = format!("row {} has {found}", letter(index));
+            findings.push(Diagnostic::error(row.span.clone(), message, label));
+        }
+    }
+}
+
+/// Reads one cell; anything wrong with it is noted.
+fn content(cell: Piece<'_>, n_symbols: usize, findings: &mut Vec<Diagnostic>) -> Option<Content> {
+    if cell.text == "---" || cell.text == "..." {
+        return Some(Content::Undefined);
+    }
+    let characters: Vec<(usize, char)> = cell.text.char_indices().collect();
+    let &[write, head, next] = characters.as_slice() else {
+        let span = cell.at..cell.at + cell.text.len();
+        let message = format!("a cell has three characters, this one has {}", characters.len());
+        let help = match characters.len() {
+            0..3 => "an undefined transition is written `---`",
+            _ => "write `1RB1LC_1RC1RB`, or with spaces `1RB 1LC  1RC 1RB`: two of them between states",
+        };
+        let label = "expected a digit, `L` or `R`, and a letter";
+        findings.push(Diagnostic::error(span, message, label).with_help(help));
+        return None;
+    };
+    let n_findings = findings.len();
+    let mut complain = |(at, c): (usize, char), message: String, label: &str, help: Option<&str>| {
+        let start = cell.at + at;
+        let mut finding = Diagnostic::error(start..start + c.len_utf8(), message, label);
+        finding.help = help.map(str::to_owned);
+        findings.push(finding);
+    };
+    let digit = write.1.to_digit(10).map_or(usize::MAX, |d| d as usize);
+    if digit == usize::MAX {
+        complain(
+            write,
+            format!("`{}` is not a symbol", write.1),
+            "expected a digit: the symbol to write",
+            None,
+        );
+    } else if digit >= n_symbols {
+        let message = format!("symbol {digit} has no column: rows have {n_symbols} cells");
+        complain(write, message, "written here, but it could never be read", None);
+    }
+    let direction = match head.1 {
+        'L' => Move::Left,
+        'R' => Move::Right,
+        other => {
+            let help = matches!(other, 'S' | 'N').then_some("a bbchallenge machine has no stay move");
+            complain(head, format!("`{other}` is not a move"), "expected `L` or `R`", help);
+            Move::Left
+        }
+    };
+    if !next.1.is_ascii_uppercase() {
+        let label = "expected a letter from `A` to `Z`: the next state";
+        complain(next, format!("`{}` is not a state", next.1), label, None);
+    }
+    let write = u8::try_from(digit).ok().filter(|_| findings.len() == n_findings)?;
+    Some(Content::Step { write, head: direction, next: next.1 })
+}

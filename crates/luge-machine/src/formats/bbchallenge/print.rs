@@ -1,0 +1,134 @@
+//! Writing the line.
+
+use super::{MOST_STATES, MOST_SYMBOLS, letter};
+use crate::{
+    Input, Machine, Missing, Move, StateId, SymbolId,
+    formats::{
+        Format, Inexpressible,
+        single_tape::{Action, only_tape},
+    },
+};
+
+const FORMAT: Format = Format::Bbchallenge;
+
+/// Writes a machine. The input is left out: the format has no place for it.
+///
+/// # Errors
+/// What a bbchallenge line cannot express.
+pub fn write(machine: &Machine, _input: Option<&Input>) -> Result<String, Inexpressible> {
+    let symbols = symbols_blank_first(machine)?;
+    let rows = rows_start_first(machine)?;
+    let digit = |symbol: SymbolId| symbols.iter().position(|&s| s == symbol).unwrap_or(0);
+    let letters = letters(machine, &rows)?;
+    let mut text = String::new();
+    for (index, &state) in rows.iter().enumerate() {
+        if index > 0 {
+            text.push('_');
+        }
+        for &symbol in &symbols {
+            let Some(Action { write, head, next }) = Action::of(machine, state, symbol) else {
+                check_missing(machine, state, symbol)?;
+                text.push_str("---");
+                continue;
+            };
+            text.push_str(&digit(write).to_string());
+            text.push(match head {
+                Move::Left => 'L',
+                Move::Right => 'R',
+                Move::Stay => {
+                    return Err(Inexpressible::Stay {
+                        format: FORMAT,
+                        state: machine.state(state).name.clone(),
+                    });
+                }
+            });
+            text.push(letters[next.index()].unwrap_or('Z'));
+        }
+    }
+    text.push('\n');
+    Ok(text)
+}
+
+fn symbols_blank_first(machine: &Machine) -> Result<Vec<SymbolId>, Inexpressible> {
+    let tape = only_tape(machine, FORMAT)?;
+    let alphabet = &tape.alphabet;
+    if alphabet.len() > MOST_SYMBOLS {
+        let reason = format!("{} symbols, but there are only {MOST_SYMBOLS} digits", alphabet.len());
+        return Err(Inexpressible::Alphabet { format: FORMAT, tape: tape.name.clone(), reason });
+    }
+    let mut symbols: Vec<SymbolId> = alphabet.symbols().collect();
+    symbols.sort_by_key(|&s| s != alphabet.blank());
+    Ok(symbols)
+}
+
+fn rows_start_first(machine: &Machine) -> Result<Vec<StateId>, Inexpressible> {
+    if machine.halting(machine.start()).is_some() {
+        let reason = format!("the start state `{}` halts", machine.state(machine.start()).name);
+        return Err(Inexpressible::Halting { format: FORMAT, reason });
+    }
+    let mut rows: Vec<StateId> = machine.state_ids().filter(|&q| machine.halting(q).is_none()).collect();
+    rows.sort_by_key(|&q| q != machine.start());
+    if rows.len() > MOST_STATES {
+        let reason = format!("{} states that run, but there are only {MOST_STATES} letters", rows.len());
+        return Err(Inexpressible::States { format: FORMAT, reason });
+    }
+    Ok(rows)
+}
+
+/// A letter for every state that is a row or is entered by a rule that can apply.
+fn letters(machine: &Machine, rows: &[StateId]) -> Result<Vec<Option<char>>, Inexpressible> {
+    let mut letters = vec![None; machine.states().len()];
+    for (index, row) in rows.iter().enumerate() {
+        letters[row.index()] = Some(letter(index));
+    }
+    let mut free: Vec<char> = (rows.len()..MOST_STATES).map(letter).collect();
+    let mut unnamed = Vec::new();
+    for halt in entered_halts(machine, rows)? {
+        let name = &machine.state(halt).name;
+        match free.iter().position(|letter| name.chars().eq([*letter])) {
+            Some(kept) => letters[halt.index()] = Some(free.remove(kept)),
+            None => unnamed.push(halt),
+        }
+    }
+    for halt in unnamed {
+        let Some(last) = free.pop() else {
+            let reason = format!("no letter is left for the halting state `{}`", machine.state(halt).name);
+            return Err(Inexpressible::States { format: FORMAT, reason });
+        };
+        letters[halt.index()] = Some(last);
+    }
+    Ok(letters)
+}
+
+/// The halting states that rules enter, in order; all must accept.
+fn entered_halts(machine: &Machine, rows: &[StateId]) -> Result<Vec<StateId>, Inexpressible> {
+    let mut entered = Vec::new();
+    for &row in rows {
+        for symbol in machine.tapes()[0].alphabet.symbols() {
+            let Some(next) = Action::of(machine, row, symbol).map(|action| action.next) else { continue };
+            match machine.halting(next) {
+                Some(true) if !entered.contains(&next) => entered.push(next),
+                Some(false) => {
+                    let reason = format!("state `{}` halts without accepting", machine.state(next).name);
+                    return Err(Inexpressible::Halting { format: FORMAT, reason });
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(entered)
+}
+
+fn check_missing(machine: &Machine, state: StateId, symbol: SymbolId) -> Result<(), Inexpressible> {
+    match machine.missing() {
+        Missing::Halt => Ok(()),
+        Missing::Reject => {
+            let (state, tape) = (&machine.state(state).name, &machine.tapes()[0]);
+            let symbol = tape.alphabet.name(symbol);
+            let reason = format!(
+                "state `{state}` has no rule for `{symbol}` and rejects there, where a bbchallenge machine halts"
+            );
+            Err(Inexpressible::Halting { format: FORMAT, reason })
+        }
+    }
+}
