@@ -13,7 +13,7 @@ pub mod turingmachinesimulator;
 
 use crate::{Diagnostic, Input, Machine};
 
-pub use recognise::recognise;
+pub use recognise::{Unrecognised, recognise};
 
 /// A file format for machines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
