@@ -69,12 +69,16 @@ impl Picture {
     /// Draws the run that led to `finished`, by making it a second time.
     ///
     /// `advance` runs a simulator on to the given step; it is a parameter so that the caller can show progress.
+    ///
+    /// # Panics
+    /// If there is not a pixel for each tape.
     pub fn of_run(
         size: Size,
         input: &Input,
         finished: &Simulator<'_>,
         mut advance: impl FnMut(&mut Simulator<'_>, Step),
     ) -> Self {
+        assert!(size.width >= finished.machine().n_tapes() && size.height > 0, "{size:?} is too small");
         let mut picture = Self { size, pixels: vec![MARGIN; size.width * size.height] };
         let panels = panels(size, input, finished);
         let steps = finished.steps();

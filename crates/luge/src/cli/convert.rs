@@ -76,7 +76,9 @@ impl Args {
             let extensions: Vec<String> = extensions.map(|e| format!(".{e}")).collect();
             Failure::Usage {
                 problem: match extension {
-                    _ if self.out == "-" => "standard output has no extension to tell the format from".to_owned(),
+                    _ if self.out == "-" => {
+                        "standard output has no extension to tell the format from".to_owned()
+                    }
                     Some(extension) => format!("no format is written to `.{extension}` files"),
                     None => format!("`{}` has no extension to tell the format from", self.out),
                 },

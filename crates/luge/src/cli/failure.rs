@@ -21,9 +21,7 @@ pub(super) enum Failure {
         remedy: String,
     },
     #[error(transparent)]
-    #[diagnostic(help(
-        "give a machine file, `-` for standard input, or a line such as 1RB1LB_1LA1RZ"
-    ))]
+    #[diagnostic(help("give a machine file, `-` for standard input, or a line such as 1RB1LB_1LA1RZ"))]
     Open(#[from] OpenError),
     #[error(transparent)]
     #[diagnostic(help("name the format with --from"))]
@@ -36,9 +34,15 @@ pub(super) enum Failure {
         #[related]
         findings: Vec<Located>,
     },
-    #[error(transparent)]
-    #[diagnostic(help("give --input once per tape, in the order of the tapes"))]
-    Input(#[from] InputError),
+    #[error("cannot lay the --input")]
+    #[diagnostic(help(
+        "give --input at most once per tape, in the order of the tapes, with symbols of that tape"
+    ))]
+    Input(
+        #[from]
+        #[source]
+        InputError,
+    ),
     #[error("cannot write {}", place.display())]
     Write {
         place: PathBuf,
