@@ -1,0 +1,295 @@
+//! Reading the lines: first into quintuples with their places, then state by state into a machine.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    ops::Range,
+};
+
+use super::{ANY, BLANK, HALT, START, accepts, halts};
+use crate::{
+    Alphabet, Diagnostic, Machine, MachineBuilder, Move, Pattern, Rule, StateId, SymbolId, Write,
+    formats::{Loaded, single_tape::finish},
+};
+
+/// A word and where it stands.
+#[derive(Clone)]
+struct Word<'t> {
+    span: Range<usize>,
+    text: &'t str,
+}
+
+/// A symbol, or `*`.
+type Symbol = Option<char>;
+
+/// One line; `None` stands for `*`.
+struct Quintuple<'t> {
+    line: usize,
+    span: Range<usize>,
+    state: Option<&'t str>,
+    read: Symbol,
+    write: Symbol,
+    head: Move,
+    next: Option<&'t str>,
+}
+
+/// Which quintuple counts for a state and a symbol, `None` standing for `*`.
+type Winners<'t, 'q> = HashMap<(Option<&'t str>, Symbol), &'q Quintuple<'t>>;
+
+/// Reads a machine.
+///
+/// # Errors
+/// All errors found in the text, in order, and the warnings with them.
+pub fn read(text: &str) -> Result<Loaded, Vec<Diagnostic>> {
+    let mut findings = Vec::new();
+    let quintuples = quintuples(text, &mut findings);
+    let winners = winners(&quintuples, &mut findings);
+    let symbols = symbols(&quintuples, &mut findings);
+    let no_error = findings.iter().all(|d| d.severity == crate::Severity::Warning);
+    if quintuples.is_empty() && no_error {
+        findings.push(
+            Diagnostic::error(
+                0..text.len(),
+                "there is no rule in this text",
+                "nothing but blank space and comments",
+            )
+            .with_help("a rule is a line such as `0 1 _ r 0`"),
+        );
+    } else if no_error && !quintuples.iter().any(|q| q.state.is_none_or(|name| name == START)) {
+        findings.push(
+            Diagnostic::warning(
+                quintuples[0].span.clone(),
+                "the start state `0` has no rule, so the machine halts after one step",
+                "the first rule is for another state",
+            )
+            .with_help("machines start in state `0`: rename the state that should come first"),
+        );
+    }
+
+    let mut builder = Machine::builder();
+    let names = symbols.iter().map(char::to_string);
+    builder.tape("tape", Alphabet::new(names, SymbolId(0)));
+    if symbols.len() <= MOST_SYMBOLS {
+        add_rules(&mut builder, &quintuples, &winners, &symbols);
+    }
+    finish(builder, None, findings, text)
+}
+
+/// Symbols are counted in a byte.
+const MOST_SYMBOLS: usize = 256;
+
+/// The words before the comment, of every line that has any.
+fn words(text: &str) -> impl Iterator<Item = (usize, Vec<Word<'_>>)> {
+    let mut at = 0;
+    text.split_inclusive('\n').enumerate().filter_map(move |(index, line)| {
+        let start = at;
+        at += line.len();
+        let code = line.split(';').next().unwrap_or("");
+        let mut words = Vec::new();
+        let mut open = None;
+        for (place, c) in code.char_indices().chain([(code.len(), ' ')]) {
+            match (open, c.is_whitespace()) {
+                (None, false) => open = Some(place),
+                (Some(from), true) => {
+                    words.push(Word { span: start + from..start + place, text: &code[from..place] });
+                    open = None;
+                }
+                _ => {}
+            }
+        }
+        (!words.is_empty()).then_some((index + 1, words))
+    })
+}
+
+fn quintuples<'t>(text: &'t str, findings: &mut Vec<Diagnostic>) -> Vec<Quintuple<'t>> {
+    words(text).filter_map(|(line, words)| quintuple(line, &words, findings)).collect()
+}
+
+/// Reads one line; anything wrong with it is noted.
+fn quintuple<'t>(line: usize, words: &[Word<'t>], findings: &mut Vec<Diagnostic>) -> Option<Quintuple<'t>> {
+    let [first, .., last] = words else {
+        findings.extend(words.first().map(|word| wrong_length(word.span.clone(), 1)));
+        return None;
+    };
+    let span = first.span.start..last.span.end;
+    let [state, read, write, head, next, rest @ ..] = words else {
+        findings.push(wrong_length(span, words.len()));
+        return None;
+    };
+    let n_findings = findings.len();
+    match rest {
+        [] => {}
+        [breakpoint] if breakpoint.text == "!" => {}
+        [extra, ..] => findings.push(
+            Diagnostic::error(
+                extra.span.start..last.span.end,
+                "a rule has five parts and perhaps `!`",
+                "more than that",
+            )
+            .with_help("a comment begins with `;`"),
+        ),
+    }
+    let read_symbol = symbol(read, "symbol to read", findings);
+    let write_symbol = symbol(write, "symbol to write", findings);
+    let direction = match head.text {
+        "l" | "L" => Move::Left,
+        "r" | "R" => Move::Right,
+        ANY => Move::Stay,
+        other => {
+            let message = format!("`{other}` is not a direction");
+            findings.push(Diagnostic::error(head.span.clone(), message, "expected `l`, `r`, or `*` to stay"));
+            Move::Stay
+        }
+    };
+    let name = |word: &Word<'t>| (word.text != ANY).then_some(word.text);
+    (findings.len() == n_findings).then_some(Quintuple {
+        line,
+        span,
+        state: name(state),
+        read: read_symbol,
+        write: write_symbol,
+        head: direction,
+        next: name(next),
+    })
+}
+
+fn wrong_length(span: Range<usize>, found: usize) -> Diagnostic {
+    let message = format!("a rule has five parts, this one has {found}");
+    Diagnostic::error(span, message, "expected state, symbol read, symbol written, direction, new state")
+}
+
+fn symbol(word: &Word<'_>, what: &str, findings: &mut Vec<Diagnostic>) -> Symbol {
+    let mut characters = word.text.chars();
+    let first = characters.next();
+    if characters.next().is_some() {
+        let message = format!("the {what} must be one character, not `{}`", word.text);
+        findings.push(
+            Diagnostic::error(word.span.clone(), message, "more than one character")
+                .with_help("the order is: state, symbol read, symbol written, direction, new state"),
+        );
+    }
+    first.filter(|_| word.text != ANY)
+}
+
+/// Of the quintuples for the same state and symbol, the last.
+fn winners<'t, 'q>(quintuples: &'q [Quintuple<'t>], findings: &mut Vec<Diagnostic>) -> Winners<'t, 'q> {
+    let mut winners = Winners::new();
+    for quintuple in quintuples {
+        let state = quintuple.state.unwrap_or(ANY);
+        if quintuple.state.is_some_and(halts) {
+            let message = format!("state `{state}` halts, so this rule is never used");
+            findings.push(Diagnostic::warning(
+                quintuple.span.clone(),
+                message,
+                "states that begin with `halt` halt",
+            ));
+        }
+        if let Some(earlier) = winners.insert((quintuple.state, quintuple.read), quintuple) {
+            let read = quintuple.read.map_or(ANY.to_owned(), |c| c.to_string());
+            let message =
+                format!("another rule for state `{state}` and symbol `{read}`: the last one counts");
+            let label = format!("replaces the rule in line {}", earlier.line);
+            findings.push(Diagnostic::warning(quintuple.span.clone(), message, label));
+        }
+    }
+    winners
+}
+
+/// All symbols that occur, the blank first.
+fn symbols(quintuples: &[Quintuple<'_>], findings: &mut Vec<Diagnostic>) -> Vec<char> {
+    let mut seen = BTreeSet::new();
+    for quintuple in quintuples {
+        for symbol in [quintuple.read, quintuple.write].into_iter().flatten().filter(|&c| c != BLANK) {
+            if seen.insert(symbol) && seen.len() == MOST_SYMBOLS {
+                let message = format!("more than {MOST_SYMBOLS} symbols");
+                let label = format!("`{symbol}` is one too many");
+                findings.push(Diagnostic::error(quintuple.span.clone(), message, label));
+            }
+        }
+    }
+    [BLANK].into_iter().chain(seen).collect()
+}
+
+/// The states that run: the start, those with rules of their own, those that are only entered.
+fn running<'t>(quintuples: &[Quintuple<'t>]) -> Vec<&'t str> {
+    let mut seen = BTreeSet::new();
+    let own = quintuples.iter().filter_map(|q| q.state);
+    let entered = quintuples.iter().filter_map(|q| q.next);
+    [START].into_iter().chain(own).chain(entered).filter(|name| !halts(name) && seen.insert(*name)).collect()
+}
+
+fn add_rules<'t>(
+    builder: &mut MachineBuilder,
+    quintuples: &[Quintuple<'t>],
+    winners: &Winners<'t, '_>,
+    symbols: &[char],
+) {
+    let mut states: HashMap<&str, StateId> = HashMap::new();
+    let running = running(quintuples);
+    for &name in &running {
+        states.insert(name, builder.push_state(name.to_owned()));
+    }
+    let mut own: HashMap<Option<&str>, Vec<&Quintuple<'t>>> = HashMap::new();
+    for quintuple in quintuples {
+        if std::ptr::eq(winners[&(quintuple.state, quintuple.read)], quintuple) {
+            own.entry(quintuple.state).or_default().push(quintuple);
+        }
+    }
+    let of = |state: Option<&'t str>| own.get(&state).map_or(&[][..], Vec::as_slice);
+    for (&name, id) in running.iter().zip(0..) {
+        for rule in resolved(of(Some(name)), of(None), symbols.len()) {
+            let next = rule.next.unwrap_or(name);
+            let next = *states.entry(next).or_insert_with(|| {
+                let state = builder.push_state(next.to_owned());
+                builder.halt_in(state, accepts(next));
+                state
+            });
+            let find = |c: char| SymbolId::new(symbols.iter().position(|&s| s == c).unwrap_or(0));
+            builder.push_rule(
+                StateId(id),
+                Rule {
+                    reads: vec![rule.read.map_or(Pattern::Any, |c| Pattern::Is(find(c)))],
+                    writes: vec![rule.write.map_or(Write::Keep, |c| Write::Put(find(c)))],
+                    moves: vec![rule.head],
+                    next,
+                },
+            );
+        }
+    }
+}
+
+/// A rule of one state after precedence; `next` is `None` where the state stays.
+struct Resolved<'t> {
+    read: Symbol,
+    write: Symbol,
+    head: Move,
+    next: Option<&'t str>,
+}
+
+/// The rules of one state in order of precedence, without those that can never apply.
+///
+/// `own` are the state's quintuples and `shared` those of state `*`, each without duplicates.
+fn resolved<'t>(own: &[&Quintuple<'t>], shared: &[&Quintuple<'t>], n_symbols: usize) -> Vec<Resolved<'t>> {
+    let mut rules = Vec::new();
+    let mut covered = BTreeSet::new();
+    let mut all_covered = false;
+    for group in [own, shared] {
+        let specific = group.iter().filter(|q| q.read.is_some());
+        let any = group.iter().filter(|q| q.read.is_none());
+        for quintuple in specific.chain(any) {
+            let new = match quintuple.read {
+                Some(symbol) => covered.insert(symbol),
+                None => true,
+            };
+            if !new || all_covered {
+                continue;
+            }
+            all_covered = quintuple.read.is_none() || covered.len() == n_symbols;
+            let (read, write) = (quintuple.read, quintuple.write);
+            rules.push(Resolved { read, write, head: quintuple.head, next: quintuple.next });
+        }
+    }
+    if !all_covered {
+        rules.push(Resolved { read: None, write: None, head: Move::Stay, next: Some(HALT) });
+    }
+    rules
+}

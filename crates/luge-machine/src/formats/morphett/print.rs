@@ -1,0 +1,177 @@
+//! Writing the lines, state by state.
+
+use std::collections::BTreeSet;
+
+use super::{ANY, BLANK, START, accepts, halts};
+use crate::{
+    Input, Machine, Missing, Move, Pattern, Rule, StateId, SymbolId, Write,
+    formats::{Format, Inexpressible, single_tape::only_tape},
+};
+
+const FORMAT: Format = Format::Morphett;
+
+/// Writes a machine. The input is left out: the format has no place for it.
+///
+/// # Errors
+/// What Morphett's format cannot express.
+pub fn write(machine: &Machine, _input: Option<&Input>) -> Result<String, Inexpressible> {
+    let symbols = spell_symbols(machine)?;
+    if machine.halting(machine.start()).is_some() {
+        let reason = format!("the start state `{}` halts", machine.state(machine.start()).name);
+        return Err(Inexpressible::Halting { format: FORMAT, reason });
+    }
+    check_complete(machine)?;
+    let states = spell_states(machine);
+    let mut running: Vec<StateId> = machine.state_ids().filter(|&q| machine.halting(q).is_none()).collect();
+    running.sort_by_key(|&q| q != machine.start());
+
+    let line = |state: StateId, read: Pattern, rule: &Rule| {
+        let read = match read {
+            Pattern::Any => ANY.to_owned(),
+            Pattern::Is(symbol) => symbols[symbol.index()].to_string(),
+        };
+        let write = match rule.writes[0] {
+            Write::Keep => ANY.to_owned(),
+            Write::Put(symbol) => symbols[symbol.index()].to_string(),
+        };
+        let head = match rule.moves[0] {
+            Move::Left => "l",
+            Move::Stay => "*",
+            Move::Right => "r",
+        };
+        let (state, next) = (&states[state.index()], &states[rule.next.index()]);
+        format!("{state} {read} {write} {head} {next}\n")
+    };
+    let mut text = String::new();
+    for symbol in unnamed_symbols(machine, &running) {
+        if let Some(rule) = machine.rule_for(machine.start(), &[symbol]) {
+            text.push_str(&line(machine.start(), Pattern::Is(symbol), rule));
+        }
+    }
+    for &state in &running {
+        for rule in live_rules(machine, state) {
+            text.push_str(&line(state, rule.reads[0], rule));
+        }
+    }
+    Ok(text)
+}
+
+/// The rules of a state that can apply.
+fn live_rules(machine: &Machine, state: StateId) -> impl Iterator<Item = &Rule> {
+    let mut earlier: Vec<Pattern> = Vec::new();
+    machine.rules(state).iter().filter(move |rule| {
+        let read = rule.reads[0];
+        let live = !earlier.contains(&read) && !earlier.contains(&Pattern::Any);
+        earlier.push(read);
+        live
+    })
+}
+
+/// The symbols, apart from the blank, that no rule names: they stand behind wildcards only and would be lost.
+fn unnamed_symbols(machine: &Machine, running: &[StateId]) -> Vec<SymbolId> {
+    let mut named = BTreeSet::from([machine.tapes()[0].alphabet.blank()]);
+    for rule in running.iter().flat_map(|&state| live_rules(machine, state)) {
+        if let Pattern::Is(symbol) = rule.reads[0] {
+            named.insert(symbol);
+        }
+        if let Write::Put(symbol) = rule.writes[0] {
+            named.insert(symbol);
+        }
+    }
+    machine.tapes()[0].alphabet.symbols().filter(|symbol| !named.contains(symbol)).collect()
+}
+
+/// A running state without a rule for some symbol would need a step to halt.
+fn check_complete(machine: &Machine) -> Result<(), Inexpressible> {
+    let alphabet = &machine.tapes()[0].alphabet;
+    for state in machine.state_ids().filter(|&q| machine.halting(q).is_none()) {
+        let missing = alphabet.symbols().find(|&symbol| machine.rule_for(state, &[symbol]).is_none());
+        if let Some(symbol) = missing {
+            let does = match machine.missing() {
+                Missing::Halt => "halts",
+                Missing::Reject => "rejects",
+            };
+            let (state, symbol) = (&machine.state(state).name, alphabet.name(symbol));
+            let reason = format!(
+                "state `{state}` has no rule for `{symbol}` and {does} there without a step, \
+                 where Morphett's machines step into `halt`"
+            );
+            return Err(Inexpressible::Halting { format: FORMAT, reason });
+        }
+    }
+    Ok(())
+}
+
+/// One character per symbol; the blank is `_`, and a symbol that had that name takes the blank's.
+fn spell_symbols(machine: &Machine) -> Result<Vec<char>, Inexpressible> {
+    let tape = only_tape(machine, FORMAT)?;
+    let alphabet = &tape.alphabet;
+    let spell = |symbol: SymbolId| {
+        if symbol == alphabet.blank() {
+            return Ok(BLANK);
+        }
+        let own = alphabet.name(symbol);
+        let name = if own.chars().eq([BLANK]) { alphabet.name(alphabet.blank()) } else { own };
+        let mut characters = name.chars();
+        match (characters.next(), characters.next()) {
+            (Some(c), None) if c != '*' && c != ';' && !c.is_whitespace() => Ok(c),
+            _ => {
+                let reason = format!(
+                    "symbol `{own}` would be `{name}`, but a symbol is one character other than `*`, `;` and blank space"
+                );
+                Err(Inexpressible::Alphabet { format: FORMAT, tape: tape.name.clone(), reason })
+            }
+        }
+    };
+    alphabet.symbols().map(spell).collect()
+}
+
+/// A name per state that says whether it halts and accepts; the start is `0`.
+fn spell_states(machine: &Machine) -> Vec<String> {
+    let start = machine.start();
+    let mut taken = BTreeSet::from([START.to_owned()]);
+    // Names that can stay are given out first, so that no changed name takes them.
+    let fits = |state: StateId, name: &str| match machine.halting(state) {
+        Some(accepting) => halts(name) && accepts(name) == accepting,
+        None => !halts(name),
+    };
+    let wish = |state: StateId| match machine.state(state).name.as_str() {
+        START => machine.state(start).name.as_str(),
+        name => name,
+    };
+    let mut names: Vec<Option<String>> = vec![None; machine.states().len()];
+    names[start.index()] = Some(START.to_owned());
+    for state in machine.state_ids().filter(|&state| state != start) {
+        let name = wish(state);
+        if spelled(name) == name && fits(state, name) && taken.insert(name.to_owned()) {
+            names[state.index()] = Some(name.to_owned());
+        }
+    }
+    for state in machine.state_ids() {
+        if names[state.index()].is_some() {
+            continue;
+        }
+        let name = spelled(wish(state));
+        let prefix = match machine.halting(state) {
+            _ if fits(state, &name) => "",
+            None => "run-",
+            Some(false) => "halt-reject-",
+            Some(true) => "halt-",
+        };
+        let stem = format!("{prefix}{name}");
+        // An accepting state may not be called anything with `reject` in it.
+        let stem = if fits(state, &stem) { stem } else { "halt-accept".to_owned() };
+        let numbered = (2_u64..).map(|n| format!("{stem}-{n}"));
+        names[state.index()] =
+            [stem.clone()].into_iter().chain(numbered).find(|name| taken.insert(name.clone()));
+    }
+    names.into_iter().map(Option::unwrap_or_default).collect()
+}
+
+/// The name without blank space and `;`.
+fn spelled(name: &str) -> String {
+    match name {
+        "" | ANY => "state".to_owned(),
+        name => name.chars().map(|c| if c == ';' || c.is_whitespace() { '-' } else { c }).collect(),
+    }
+}
