@@ -15,7 +15,7 @@ use luge_machine::{
 /// A machine's text before it is read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Source {
-    /// What messages call it: the path, `standard input`, or `command line`.
+    /// What messages call it: the path, or `standard input`, or `command line`.
     pub name: String,
     /// The text, without a byte order mark.
     pub text: String,
@@ -33,7 +33,7 @@ pub enum OpenError {
         place: String,
     },
     /// The system refused.
-    #[error("cannot read `{name}`")]
+    #[error("cannot read {name}")]
     Read {
         /// The source's name.
         name: String,
@@ -42,7 +42,7 @@ pub enum OpenError {
         reason: io::Error,
     },
     /// Machine files are text.
-    #[error("`{name}` is not UTF-8 text: byte {offset} fits nothing")]
+    #[error("{name} is not UTF-8 text: byte {offset} fits nothing")]
     NotText {
         /// The source's name.
         name: String,
@@ -55,7 +55,7 @@ pub enum OpenError {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ReadError {
     /// Neither extension nor content say which format it is.
-    #[error("cannot tell the format of `{name}`")]
+    #[error("cannot tell the format of {name}")]
     Unrecognised {
         /// The source's name.
         name: String,
@@ -64,7 +64,7 @@ pub enum ReadError {
         reason: Unrecognised,
     },
     /// The text breaks its format's rules.
-    #[error("`{name}` is not a {format} machine")]
+    #[error("{name} does not read as a {format} machine")]
     Broken {
         /// The source's name.
         name: String,

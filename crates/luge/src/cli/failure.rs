@@ -1,6 +1,6 @@
 //! What can go wrong in a command, with file, place and remedy.
 
-use std::{fmt::Write, io, path::PathBuf, process::ExitCode};
+use std::{io, path::PathBuf, process::ExitCode};
 
 use luge::source::{OpenError, ReadError, Source};
 use luge_machine::{
@@ -9,6 +9,8 @@ use luge_machine::{
     lowering::{LoweringError, TooManyRules},
 };
 use miette::{Diagnostic, LabeledSpan, NamedSource, Report};
+
+use super::output::note;
 
 /// Why a command did not do what it was asked for.
 #[derive(Debug, thiserror::Error, Diagnostic)]
@@ -22,7 +24,9 @@ pub(super) enum Failure {
     },
     #[error(transparent)]
     #[diagnostic(help("give a machine file, `-` for standard input, or a line such as 1RB1LB_1LA1RZ"))]
-    Open(#[from] OpenError),
+    Missing(OpenError),
+    #[error(transparent)]
+    Unreadable(OpenError),
     #[error(transparent)]
     #[diagnostic(help("name the format with --from"))]
     Unrecognised(ReadError),
@@ -103,6 +107,15 @@ impl Diagnostic for Located {
     }
 }
 
+impl From<OpenError> for Failure {
+    fn from(error: OpenError) -> Self {
+        match error {
+            OpenError::Missing { .. } => Self::Missing(error),
+            OpenError::Read { .. } | OpenError::NotText { .. } => Self::Unreadable(error),
+        }
+    }
+}
+
 impl Failure {
     /// What a file's findings look like when they refuse it.
     pub(super) fn of_reading(error: ReadError, source: &Source) -> Self {
@@ -137,8 +150,5 @@ pub(crate) fn show_failure(report: &Report) -> ExitCode {
 }
 
 fn show(report: &Report) {
-    let mut text = String::new();
-    // Writing to a string cannot fail, and there is nowhere to say that standard error is closed.
-    let _ = writeln!(text, "{report:?}");
-    let _ = io::Write::write_all(&mut io::stderr().lock(), text.as_bytes());
+    note(format!("{report:?}").trim_end());
 }

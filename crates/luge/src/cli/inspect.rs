@@ -168,9 +168,10 @@ fn visible(symbol: &str) -> String {
 fn described(lowering: &Lowering) -> String {
     match lowering {
         Lowering::Possible { tapes, states, rules, vertices, steps_per_step } => {
-            let counts = [(*tapes as u64, "tapes"), (*states as u64, "states"), (*rules as u64, "rules")];
-            let counts = counts.map(|(n, what)| format!("{} {what}", HumanCount(n))).join(", ");
-            format!("{counts}, {} vertices; steps x {steps_per_step}", HumanCount(*vertices))
+            let tapes = if *tapes == 1 { "1 tape".to_owned() } else { format!("{tapes} tapes") };
+            let [states, rules, vertices] =
+                [*states as u64, *rules as u64, *vertices].map(|n| HumanCount(n).to_string());
+            format!("{tapes}, {states} states, {rules} rules, {vertices} vertices; steps x {steps_per_step}")
         }
         Lowering::Refused { refused } => format!("not possible: {refused}"),
     }
