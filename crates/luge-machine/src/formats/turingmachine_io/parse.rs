@@ -1,0 +1,387 @@
+//! From the document to the machine.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    ops::Range,
+};
+
+use super::yaml::{Document, Kind, NodeId};
+use crate::{
+    Alphabet, Diagnostic, Input, Machine, Missing, Move, Pattern, Rule, StateId, SymbolId, TapeInput, Write,
+    formats::{Loaded, single_tape::finish},
+};
+
+/// Symbols are counted in a byte.
+const MOST_SYMBOLS: usize = 256;
+
+/// Reads a machine.
+///
+/// # Errors
+/// All errors found in the text, in order, and the warnings with them.
+pub fn read(text: &str) -> Result<Loaded, Vec<Diagnostic>> {
+    let document = Document::parse(text).map_err(|error| vec![error])?;
+    let mut reader = Reader {
+        document: &document,
+        findings: Vec::new(),
+        states: HashMap::new(),
+        synonyms: HashMap::new(),
+    };
+    let top = reader.top();
+    let rows = reader.rows(top.table);
+    let blank = top.blank.and_then(|node| reader.symbol(node, "the blank"));
+    let start = reader.start(top.start);
+    let laid = reader.input(top.input);
+    let symbols = reader.symbols(blank.unwrap_or(' '), &rows, laid.as_deref().unwrap_or_default());
+
+    let find = |c: char| SymbolId::new(symbols.iter().position(|&s| s == c).unwrap_or(0));
+    let mut builder = Machine::builder();
+    builder.missing(Missing::Halt);
+    builder.tape("tape", Alphabet::new(symbols.iter().map(char::to_string), SymbolId(0)));
+    if let Some(name) = top.name.and_then(|node| document.text(node)) {
+        builder.name(name);
+    }
+    for (row, id) in rows.iter().zip(0..) {
+        builder.push_state(row.name.to_owned());
+        let Some(cells) = &row.cells else {
+            builder.halt_in(StateId(id), true);
+            continue;
+        };
+        for (symbol, instruction) in cells {
+            builder.push_rule(
+                StateId(id),
+                Rule {
+                    reads: vec![Pattern::Is(find(*symbol))],
+                    writes: vec![instruction.write.map_or(Write::Keep, |c| Write::Put(find(c)))],
+                    moves: vec![instruction.head],
+                    next: instruction.target.unwrap_or(StateId(id)),
+                },
+            );
+        }
+    }
+    if let Some(start) = start {
+        builder.start(start);
+    }
+    let input = laid.map(|laid| Input {
+        tapes: vec![TapeInput { symbols: laid.iter().map(|&c| find(c)).collect(), head: 0 }],
+    });
+    finish(builder, input, reader.findings, text)
+}
+
+/// The values of the keys at the top.
+#[derive(Default)]
+struct Top {
+    name: Option<NodeId>,
+    blank: Option<NodeId>,
+    start: Option<NodeId>,
+    table: Option<NodeId>,
+    input: Option<NodeId>,
+}
+
+/// One state of the table; `cells` is `None` if it halts.
+struct Row<'d> {
+    name: &'d str,
+    cells: Option<Vec<(char, Instruction)>>,
+}
+
+/// What to do; no target means the same state, nothing to write means to keep.
+#[derive(Clone, Copy)]
+struct Instruction {
+    write: Option<char>,
+    head: Move,
+    target: Option<StateId>,
+}
+
+struct Reader<'d> {
+    document: &'d Document,
+    findings: Vec<Diagnostic>,
+    /// The states of the table.
+    states: HashMap<&'d str, StateId>,
+    /// `None` for a synonym that has an error of its own.
+    synonyms: HashMap<&'d str, Option<Instruction>>,
+}
+
+impl<'d> Reader<'d> {
+    fn error(
+        &mut self,
+        node: NodeId,
+        message: impl Into<String>,
+        label: impl Into<String>,
+    ) -> &mut Diagnostic {
+        let finding = Diagnostic::error(self.span(node), message, label);
+        let index = self.findings.len();
+        self.findings.push(finding);
+        &mut self.findings[index]
+    }
+
+    fn span(&self, node: NodeId) -> Range<usize> {
+        self.document.node(node).span.clone()
+    }
+
+    /// The entries of a mapping whose keys are words, each once; other keys are noted and left out.
+    fn entries(&mut self, mapping: NodeId, what: &str) -> Option<Vec<(&'d str, NodeId, NodeId)>> {
+        let document = self.document;
+        let Kind::Mapping(entries) = &document.node(mapping).kind else {
+            let label = "expected `key: value` pairs";
+            self.error(mapping, format!("{what} must be a map"), label);
+            return None;
+        };
+        let mut seen = BTreeSet::new();
+        let mut found = Vec::new();
+        for &(key, value) in entries {
+            match document.text(key) {
+                Some(name) if seen.insert(name) => found.push((name, key, value)),
+                Some(name) => {
+                    self.error(key, format!("`{name}` stands twice in {what}"), "the second time");
+                }
+                None => {
+                    self.error(key, format!("a key of {what} must be a word"), "a list or a map");
+                }
+            }
+        }
+        Some(found)
+    }
+
+    fn top(&mut self) -> Top {
+        let mut top = Top::default();
+        let root = self.document.root;
+        let Some(entries) = self.entries(root, "the document") else { return top };
+        let mut synonyms = None;
+        for (name, key, value) in entries {
+            match name {
+                "name" => top.name = Some(value),
+                "blank" => top.blank = Some(value),
+                "start state" => top.start = Some(value),
+                "table" => top.table = Some(value),
+                "input" => top.input = Some(value),
+                "synonyms" => synonyms = Some(value),
+                "source" | "positions" => {}
+                other => self.findings.push(
+                    Diagnostic::warning(
+                        self.span(key),
+                        format!("`{other}` means nothing here and is passed over"),
+                        "an unknown key",
+                    )
+                    .with_help("known keys: name, input, blank, start state, synonyms, table"),
+                ),
+            }
+        }
+        let required = [("blank", top.blank), ("start state", top.start), ("table", top.table)];
+        for (name, value) in required {
+            if value.is_none() {
+                self.error(root, format!("`{name}` is missing"), "expected in this document");
+            }
+        }
+        self.declare_states(top.table);
+        if let Some(synonyms) = synonyms.filter(|&node| !self.document.is_null(node)) {
+            self.declare_synonyms(synonyms);
+        }
+        top
+    }
+
+    /// Numbers the states first, because targets may name later ones.
+    fn declare_states(&mut self, table: Option<NodeId>) {
+        let document = self.document;
+        let Some(Kind::Mapping(entries)) = table.map(|table| &document.node(table).kind) else { return };
+        for name in entries.iter().filter_map(|&(key, _)| document.text(key)) {
+            let next = StateId::new(self.states.len());
+            self.states.entry(name).or_insert(next);
+        }
+    }
+
+    fn declare_synonyms(&mut self, node: NodeId) {
+        for (name, key, value) in self.entries(node, "`synonyms`").unwrap_or_default() {
+            if name == "L" || name == "R" {
+                self.error(key, format!("a synonym cannot redefine `{name}`"), "`L` and `R` are the moves")
+                    .help = Some("give the synonym another name".to_owned());
+                continue;
+            }
+            let instruction = match self.document.text(value) {
+                Some(word) if !matches!(word, "L" | "R") && !self.document.is_null(value) => {
+                    self.error(
+                        value,
+                        format!("a synonym must be an instruction, not `{word}`"),
+                        "expected `L`, `R` or a map",
+                    )
+                    .help = Some("synonyms do not chain: write the instruction out".to_owned());
+                    None
+                }
+                _ => self.instruction(value),
+            };
+            self.synonyms.insert(name, instruction);
+        }
+    }
+
+    fn rows(&mut self, table: Option<NodeId>) -> Vec<Row<'d>> {
+        let Some(table) = table else { return Vec::new() };
+        let entries = self.entries(table, "`table`").unwrap_or_default();
+        let row = |(name, _, body): (&'d str, NodeId, NodeId)| {
+            let cells = if self.document.is_null(body) { None } else { Some(self.cells(name, body)) };
+            Row { name, cells }
+        };
+        entries.into_iter().map(row).collect()
+    }
+
+    /// The instructions of one state, symbol by symbol.
+    fn cells(&mut self, state: &str, body: NodeId) -> Vec<(char, Instruction)> {
+        let document = self.document;
+        let Kind::Mapping(entries) = &document.node(body).kind else {
+            let message = format!("state `{state}` must be a map from symbols to instructions");
+            self.error(body, message, "expected `symbol: instruction` pairs").help =
+                Some("a halting state has nothing after the `:`".to_owned());
+            return Vec::new();
+        };
+        let mut seen = BTreeSet::new();
+        let mut cells = Vec::new();
+        for (key, value) in entries {
+            let instruction = self.instruction(*value);
+            let keys = match &document.node(*key).kind {
+                Kind::Sequence(items) => items.as_slice(),
+                _ => std::slice::from_ref(key),
+            };
+            for &key in keys {
+                let Some(symbol) = self.symbol(key, "a key") else { continue };
+                if !seen.insert(symbol) {
+                    let message = format!("symbol `{symbol}` stands twice in state `{state}`");
+                    self.error(key, message, "the second time");
+                } else if let Some(instruction) = instruction {
+                    cells.push((symbol, instruction));
+                }
+            }
+        }
+        cells
+    }
+
+    fn instruction(&mut self, node: NodeId) -> Option<Instruction> {
+        if self.document.is_null(node) {
+            self.error(node, "an instruction is missing", "expected `L`, `R`, a synonym or a map").help =
+                Some("to halt at this symbol, leave out the symbol".to_owned());
+            return None;
+        }
+        match self.document.text(node) {
+            Some("L") => Some(Instruction { write: None, head: Move::Left, target: None }),
+            Some("R") => Some(Instruction { write: None, head: Move::Right, target: None }),
+            Some(word) => self.synonym(node, word),
+            None => self.instruction_map(node),
+        }
+    }
+
+    fn synonym(&mut self, node: NodeId, word: &str) -> Option<Instruction> {
+        if let Some(instruction) = self.synonyms.get(word) {
+            return *instruction;
+        }
+        let mut known: Vec<&str> = self.synonyms.keys().copied().collect();
+        known.sort_unstable();
+        let mut help =
+            "an instruction is `L`, `R`, a synonym, or a map such as `{write: 1, L: state}`".to_owned();
+        if !known.is_empty() {
+            help += &format!("; synonyms: {}", known.join(", "));
+        }
+        self.error(node, format!("`{word}` is not an instruction"), "neither `L`, `R` nor a synonym").help =
+            Some(help);
+        None
+    }
+
+    fn instruction_map(&mut self, node: NodeId) -> Option<Instruction> {
+        let n_findings = self.findings.len();
+        let mut write = None;
+        let mut moves = Vec::new();
+        for (name, key, value) in self.entries(node, "an instruction")? {
+            match name {
+                "write" => write = self.symbol(value, "what is written"),
+                "L" => moves.push((key, Move::Left, self.target(value))),
+                "R" => moves.push((key, Move::Right, self.target(value))),
+                other => {
+                    let message = format!("`{other}` is not a part of an instruction");
+                    self.error(key, message, "expected `write`, `L` or `R`");
+                }
+            }
+        }
+        match moves[..] {
+            [(_, head, target)] if self.findings.len() == n_findings => {
+                Some(Instruction { write, head, target })
+            }
+            [(_, _, _), (key, _, _), ..] => {
+                self.error(key, "an instruction moves once", "a second move");
+                None
+            }
+            [] if self.findings.len() == n_findings => {
+                self.error(node, "an instruction must move", "neither `L` nor `R`");
+                None
+            }
+            _ => None,
+        }
+    }
+
+    /// The state a move leads to; nothing means the same state.
+    fn target(&mut self, node: NodeId) -> Option<StateId> {
+        if self.document.is_null(node) {
+            return None;
+        }
+        self.declared(node, "target")
+    }
+
+    fn start(&mut self, node: Option<NodeId>) -> Option<StateId> {
+        node.and_then(|node| self.declared(node, "start state"))
+    }
+
+    fn declared(&mut self, node: NodeId, what: &str) -> Option<StateId> {
+        let Some(name) = self.document.text(node) else {
+            self.error(node, format!("a {what} must be the name of a state"), "a list or a map");
+            return None;
+        };
+        let state = self.states.get(name).copied();
+        if state.is_none() {
+            let message = format!("the {what} `{name}` is not a state of the table");
+            self.error(node, message, "no such state").help =
+                Some(format!("declare it in `table`; a line `{name}:` with nothing after it halts"));
+        }
+        state
+    }
+
+    fn symbol(&mut self, node: NodeId, what: &str) -> Option<char> {
+        let Some(text) = self.document.text(node) else {
+            self.error(node, format!("{what} must be one character"), "a list or a map");
+            return None;
+        };
+        let mut characters = text.chars();
+        match (characters.next(), characters.next()) {
+            (Some(symbol), None) => Some(symbol),
+            (None, _) => {
+                self.error(node, format!("{what} must be one character"), "nothing here").help =
+                    Some("a space must stand in quotes: ' '".to_owned());
+                None
+            }
+            (Some(_), Some(_)) => {
+                let message = format!("{what} must be one character, not `{text}`");
+                self.error(node, message, "more than one character").help =
+                    Some("several symbols are listed as `[0, 1]`".to_owned());
+                None
+            }
+        }
+    }
+
+    /// The characters of the input, if there is one.
+    fn input(&mut self, node: Option<NodeId>) -> Option<Vec<char>> {
+        let node = node.filter(|&node| !self.document.is_null(node))?;
+        let text = self.document.text(node);
+        if text.is_none() {
+            self.error(node, "the input must be a text", "a list or a map");
+        }
+        text.map(|text| text.chars().collect())
+    }
+
+    /// The blank, then all other symbols that occur, sorted.
+    fn symbols(&mut self, blank: char, rows: &[Row<'_>], input: &[char]) -> Vec<char> {
+        let cells = rows.iter().flat_map(|row| row.cells.iter().flatten());
+        let in_table = cells.flat_map(|&(symbol, instruction)| [Some(symbol), instruction.write]);
+        let seen: BTreeSet<char> =
+            in_table.flatten().chain(input.iter().copied()).filter(|&symbol| symbol != blank).collect();
+        let mut symbols: Vec<char> = [blank].into_iter().chain(seen).collect();
+        if symbols.len() > MOST_SYMBOLS {
+            let message = format!("{} symbols, but at most {MOST_SYMBOLS} are supported", symbols.len());
+            self.error(self.document.root, message, "in this document");
+            symbols.truncate(MOST_SYMBOLS);
+        }
+        symbols
+    }
+}

@@ -1,0 +1,175 @@
+//! Writing the document, in the order in which people write them.
+
+use super::yaml::is_null_word;
+use crate::{
+    Alphabet, Input, Machine, Missing, Move, Pattern, Rule, StateId, SymbolId, Write,
+    formats::{Format, Inexpressible, single_tape::only_tape},
+};
+
+const FORMAT: Format = Format::TuringMachineIo;
+
+/// YAML allows a key at most 1024 characters.
+const LONGEST_NAME: usize = 1000;
+/// Keys that list symbols stay far below that length.
+const MOST_LISTED: usize = 24;
+
+/// Writes a machine and its input.
+///
+/// # Errors
+/// What turingmachine.io cannot express.
+pub fn write(machine: &Machine, input: Option<&Input>) -> Result<String, Inexpressible> {
+    let tape = only_tape(machine, FORMAT)?;
+    let alphabet = &tape.alphabet;
+    if let Some(name) = alphabet.names().iter().find(|name| name.chars().count() != 1) {
+        let reason = format!("symbol `{name}` is not one character");
+        return Err(Inexpressible::Alphabet { format: FORMAT, tape: tape.name.clone(), reason });
+    }
+    if let Some(state) = machine.states().iter().find(|s| scalar(&s.name).chars().count() > LONGEST_NAME) {
+        let begin: String = state.name.chars().take(20).collect();
+        let reason = format!("the name `{begin}…` is too long for a key");
+        return Err(Inexpressible::States { format: FORMAT, reason });
+    }
+    let mut text = String::new();
+    if let Some(name) = machine.name() {
+        text += &format!("name: {}\n", scalar(name));
+    }
+    if let Some(input) = input {
+        text += &input_line(alphabet, input)?;
+    }
+    text += &format!("blank: {}\n", quoted(alphabet.name(alphabet.blank())));
+    text += &format!("start state: {}\n", scalar(&machine.state(machine.start()).name));
+    text += "table:\n";
+    for state in machine.state_ids() {
+        text += &format!("  {}:", scalar(&machine.state(state).name));
+        match machine.halting(state) {
+            Some(true) => {}
+            Some(false) => text += " {}",
+            None => text += &row(machine, state)?,
+        }
+        text.push('\n');
+    }
+    Ok(text)
+}
+
+fn input_line(alphabet: &Alphabet, input: &Input) -> Result<String, Inexpressible> {
+    let refuse = |reason: &str| Err(Inexpressible::Input { format: FORMAT, reason: reason.to_owned() });
+    match input.tapes.as_slice() {
+        [] => Ok(String::new()),
+        [tape] if tape.head != 0 => refuse("the head must start on the first cell"),
+        [tape] => {
+            let symbols: String = tape.symbols.iter().map(|&s| alphabet.name(s)).collect();
+            Ok(format!("input: {}\n", quoted(&symbols)))
+        }
+        _ => refuse("there is only one tape"),
+    }
+}
+
+/// The instructions of a running state, symbols with the same one after another listed in one key.
+fn row(machine: &Machine, state: StateId) -> Result<String, Inexpressible> {
+    let mut groups: Vec<(Vec<SymbolId>, &Rule)> = Vec::new();
+    for (symbol, rule) in live_symbols(machine, state)? {
+        match groups.last_mut() {
+            Some((symbols, last)) if same_action(last, rule) && symbols.len() < MOST_LISTED => {
+                symbols.push(symbol)
+            }
+            _ => groups.push((vec![symbol], rule)),
+        }
+    }
+    if groups.is_empty() {
+        return Ok(" {}".to_owned());
+    }
+    let alphabet = &machine.tapes()[0].alphabet;
+    let mut text = String::new();
+    for (symbols, rule) in groups {
+        let names: Vec<String> = symbols.iter().map(|&s| scalar(alphabet.name(s))).collect();
+        let key =
+            if let [name] = names.as_slice() { name.clone() } else { format!("[{}]", names.join(", ")) };
+        text += &format!("\n    {key}: {}", instruction(machine, state, rule)?);
+    }
+    Ok(text)
+}
+
+/// The rules of a state that can apply, with the symbols they apply to, in their order.
+fn live_symbols(machine: &Machine, state: StateId) -> Result<Vec<(SymbolId, &Rule)>, Inexpressible> {
+    let alphabet = &machine.tapes()[0].alphabet;
+    let mut covered = vec![false; alphabet.len()];
+    let mut live = Vec::new();
+    for rule in machine.rules(state) {
+        let symbols: Vec<SymbolId> = match rule.reads[0] {
+            Pattern::Is(symbol) => vec![symbol],
+            Pattern::Any => alphabet.symbols().collect(),
+        };
+        for symbol in symbols {
+            if !std::mem::replace(&mut covered[symbol.index()], true) {
+                live.push((symbol, rule));
+            }
+        }
+    }
+    let missing = alphabet.symbols().find(|s| !covered[s.index()]);
+    match (machine.missing(), missing) {
+        (Missing::Reject, Some(symbol)) => {
+            let (state, symbol) = (&machine.state(state).name, alphabet.name(symbol));
+            let reason = format!(
+                "state `{state}` has no rule for `{symbol}` and rejects there, where turingmachine.io halts"
+            );
+            Err(Inexpressible::Halting { format: FORMAT, reason })
+        }
+        _ => Ok(live),
+    }
+}
+
+fn same_action(a: &Rule, b: &Rule) -> bool {
+    (&a.writes, &a.moves, a.next) == (&b.writes, &b.moves, b.next)
+}
+
+fn instruction(machine: &Machine, state: StateId, rule: &Rule) -> Result<String, Inexpressible> {
+    let head = match rule.moves[0] {
+        Move::Left => "L",
+        Move::Right => "R",
+        Move::Stay => {
+            return Err(Inexpressible::Stay { format: FORMAT, state: machine.state(state).name.clone() });
+        }
+    };
+    let target = (rule.next != state).then(|| format!("{head}: {}", scalar(&machine.state(rule.next).name)));
+    let written = match rule.writes[0] {
+        Write::Keep => None,
+        Write::Put(symbol) => Some(scalar(machine.tapes()[0].alphabet.name(symbol))),
+    };
+    Ok(match (written, target) {
+        (None, None) => head.to_owned(),
+        (None, Some(target)) => format!("{{{target}}}"),
+        (Some(written), None) => format!("{{write: {written}, {head}}}"),
+        (Some(written), Some(target)) => format!("{{write: {written}, {target}}}"),
+    })
+}
+
+/// The text as a YAML scalar, without quotes where nobody could misread it.
+fn scalar(text: &str) -> String {
+    let word = text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+    let digit = text.len() == 1 && text.starts_with(|c: char| c.is_ascii_digit());
+    if (word && !has_meaning(text)) || digit { text.to_owned() } else { quoted(text) }
+}
+
+/// Words that YAML readers take for something other than text.
+fn has_meaning(word: &str) -> bool {
+    let word = word.to_ascii_lowercase();
+    is_null_word(&word) || matches!(word.as_str(), "true" | "false" | "yes" | "no" | "on" | "off" | "y" | "n")
+}
+
+fn quoted(text: &str) -> String {
+    let printable = |c: char| c == ' ' || c.is_ascii_graphic() || c.is_alphanumeric();
+    if text.chars().all(printable) {
+        return format!("'{}'", text.replace('\'', "''"));
+    }
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            c if printable(c) => quoted.push(c),
+            c => quoted += &format!("\\U{:08x}", u32::from(c)),
+        }
+    }
+    quoted.push('"');
+    quoted
+}

@@ -1,0 +1,189 @@
+//! YAML as a tree of nodes that know their place in the text. Scalars keep their spelling: nothing is resolved.
+
+use std::{collections::HashMap, ops::Range};
+
+use saphyr_parser::{Event, Parser, ScalarStyle, Span};
+
+use crate::Diagnostic;
+
+/// A node's number in its document.
+pub(super) type NodeId = usize;
+
+/// One node and the bytes it takes up; for a collection, those of its opening.
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    pub(super) span: Range<usize>,
+    pub(super) kind: Kind,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Kind {
+    /// A scalar and whether it is plain, that is without quotes.
+    Scalar { text: String, plain: bool },
+    /// The items of a sequence.
+    Sequence(Vec<NodeId>),
+    /// The entries of a mapping in order; keys may be any node.
+    Mapping(Vec<(NodeId, NodeId)>),
+}
+
+/// A document; an alias shares the node it names, so this is no more than the text's own size.
+#[derive(Clone, Debug)]
+pub(super) struct Document {
+    nodes: Vec<Node>,
+    pub(super) root: NodeId,
+}
+
+impl Document {
+    pub(super) fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id]
+    }
+
+    /// The spelling of a scalar.
+    pub(super) fn text(&self, id: NodeId) -> Option<&str> {
+        match &self.node(id).kind {
+            Kind::Scalar { text, .. } => Some(text),
+            Kind::Sequence(_) | Kind::Mapping(_) => None,
+        }
+    }
+
+    /// Whether YAML calls the node null: nothing, `~` or `null`, without quotes.
+    pub(super) fn is_null(&self, id: NodeId) -> bool {
+        match &self.node(id).kind {
+            Kind::Scalar { text, plain } => *plain && is_null_word(text),
+            Kind::Sequence(_) | Kind::Mapping(_) => false,
+        }
+    }
+
+    /// Reads the only document of a text.
+    pub(super) fn parse(text: &str) -> Result<Self, Diagnostic> {
+        let places = Places::new(text);
+        let mut assembly = Assembly::default();
+        let mut n_documents = 0;
+        for event in Parser::new_from_str(text) {
+            let (event, span) = event.map_err(|error| {
+                let at = places.byte(error.marker().index());
+                Diagnostic::error(
+                    at..at,
+                    format!("this is not YAML: {}", error.info()),
+                    "the reader stopped here",
+                )
+            })?;
+            if let Event::DocumentStart(_) = event {
+                n_documents += 1;
+                if n_documents > 1 {
+                    let message = "a file holds one machine, so one YAML document";
+                    return Err(Diagnostic::error(
+                        places.range(span),
+                        message,
+                        "a second document begins here",
+                    ));
+                }
+            }
+            assembly.take(event, places.range(span));
+        }
+        match assembly.root {
+            Some(root) => Ok(Self { nodes: assembly.nodes, root }),
+            None => {
+                Err(Diagnostic::error(0..text.len(), "there is no machine in this text", "an empty document")
+                    .with_help("`blank`, `start state` and `table` are needed"))
+            }
+        }
+    }
+}
+
+/// Whether YAML reads an unquoted word as null.
+pub(super) fn is_null_word(text: &str) -> bool {
+    matches!(text, "" | "~" | "null" | "Null" | "NULL")
+}
+
+/// The byte at which each character begins: the parser counts characters.
+struct Places(Vec<usize>);
+
+impl Places {
+    fn new(text: &str) -> Self {
+        Self(text.char_indices().map(|(at, _)| at).chain([text.len()]).collect())
+    }
+
+    fn byte(&self, character: usize) -> usize {
+        self.0.get(character).or(self.0.last()).copied().unwrap_or(0)
+    }
+
+    fn range(&self, span: Span) -> Range<usize> {
+        let start = self.byte(span.start.index());
+        start..self.byte(span.end.index()).max(start)
+    }
+}
+
+/// Nodes as the events bring them.
+#[derive(Default)]
+struct Assembly {
+    nodes: Vec<Node>,
+    root: Option<NodeId>,
+    anchors: HashMap<usize, NodeId>,
+    open: Vec<Open>,
+}
+
+/// A collection whose end has not come yet.
+struct Open {
+    node: NodeId,
+    children: Vec<NodeId>,
+}
+
+impl Assembly {
+    fn take(&mut self, event: Event<'_>, span: Range<usize>) {
+        match event {
+            Event::Scalar(text, style, anchor, _) => {
+                let plain = style == ScalarStyle::Plain;
+                let node = self.add(span, Kind::Scalar { text: text.into_owned(), plain }, anchor);
+                self.attach(node);
+            }
+            Event::Alias(anchor) => {
+                if let Some(&node) = self.anchors.get(&anchor) {
+                    self.attach(node);
+                }
+            }
+            Event::SequenceStart(anchor, _) => self.open(span, Kind::Sequence(Vec::new()), anchor),
+            Event::MappingStart(anchor, _) => self.open(span, Kind::Mapping(Vec::new()), anchor),
+            Event::SequenceEnd | Event::MappingEnd => self.close(),
+            Event::Nothing
+            | Event::StreamStart
+            | Event::StreamEnd
+            | Event::DocumentStart(_)
+            | Event::DocumentEnd => {}
+        }
+    }
+
+    fn add(&mut self, span: Range<usize>, kind: Kind, anchor: usize) -> NodeId {
+        let node = self.nodes.len();
+        self.nodes.push(Node { span, kind });
+        // The parser counts anchors from 1.
+        if anchor > 0 {
+            self.anchors.insert(anchor, node);
+        }
+        node
+    }
+
+    fn open(&mut self, span: Range<usize>, kind: Kind, anchor: usize) {
+        let node = self.add(span, kind, anchor);
+        self.open.push(Open { node, children: Vec::new() });
+    }
+
+    fn attach(&mut self, node: NodeId) {
+        match self.open.last_mut() {
+            Some(open) => open.children.push(node),
+            None => self.root = Some(node),
+        }
+    }
+
+    fn close(&mut self) {
+        let Some(Open { node, children }) = self.open.pop() else { return };
+        match &mut self.nodes[node].kind {
+            Kind::Sequence(items) => *items = children,
+            Kind::Mapping(entries) => {
+                *entries = children.as_chunks().0.iter().map(|&[key, value]| (key, value)).collect();
+            }
+            Kind::Scalar { .. } => {}
+        }
+        self.attach(node);
+    }
+}
