@@ -3,6 +3,7 @@
 //! Every format keeps its source's meaning of halting and its step count; each module says what its import does.
 
 pub mod bbchallenge;
+mod expand;
 pub mod jflap;
 pub mod morphett;
 pub mod native;
