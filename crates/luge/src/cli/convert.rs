@@ -55,6 +55,10 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         Inexpressible::Input { .. } => Failure::InputInexpressible(refusal),
         refusal => Failure::Inexpressible(refusal),
     })?;
+    let carried = format.read(&text).is_ok_and(|written| written.input.is_some());
+    if input.is_some_and(|input| input != Input::blank()) && !carried {
+        note(&format!("{format} files have no place for an input: it was left out"));
+    }
     if args.out == "-" {
         return print(&text);
     }
