@@ -137,11 +137,7 @@ impl Source {
 
 /// Whether the first cell of a bbchallenge line stands at the start: a digit, L or R, a letter; or three dashes.
 fn begins_like_a_line(place: &str) -> bool {
-    match place.as_bytes() {
-        [b'-', b'-', b'-', ..] => true,
-        [b'0'..=b'9', b'L' | b'R', b'A'..=b'Z', ..] => true,
-        _ => false,
-    }
+    matches!(place.as_bytes(), [b'-', b'-', b'-', ..] | [b'0'..=b'9', b'L' | b'R', b'A'..=b'Z', ..])
 }
 
 #[cfg(test)]
