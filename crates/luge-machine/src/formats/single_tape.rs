@@ -1,7 +1,9 @@
 //! What the formats with one tape ask of a machine, and how they finish one.
 
 use super::{Format, Inexpressible, Loaded};
-use crate::{Access, Diagnostic, Input, Machine, MachineBuilder, Move, Rule, StateId, SymbolId, Tape, Write};
+use crate::{
+    Access, Diagnostic, Input, Machine, MachineBuilder, Move, Severity, StateId, SymbolId, Tape, Write,
+};
 
 /// The only tape of a machine, which must be one that can be written.
 pub(super) fn only_tape(machine: &Machine, format: Format) -> Result<&Tape, Inexpressible> {
@@ -23,18 +25,14 @@ pub(super) struct Action {
 }
 
 impl Action {
-    /// What `rule` does when it reads `symbol`.
-    pub(super) fn new(rule: &Rule, symbol: SymbolId) -> Self {
+    /// What a machine does in `state` on `symbol`; `None` where no rule applies.
+    pub(super) fn of(machine: &Machine, state: StateId, symbol: SymbolId) -> Option<Self> {
+        let rule = machine.rule_for(state, &[symbol])?;
         let write = match rule.writes[0] {
             Write::Keep => symbol,
             Write::Put(written) => written,
         };
-        Self { write, head: rule.moves[0], next: rule.next }
-    }
-
-    /// What a machine does in `state` on `symbol`; `None` where no rule applies.
-    pub(super) fn of(machine: &Machine, state: StateId, symbol: SymbolId) -> Option<Self> {
-        machine.rule_for(state, &[symbol]).map(|rule| Self::new(rule, symbol))
+        Some(Self { write, head: rule.moves[0], next: rule.next })
     }
 }
 
@@ -46,7 +44,7 @@ pub(super) fn finish(
     text: &str,
 ) -> Result<Loaded, Vec<Diagnostic>> {
     findings.sort_by_key(|d| (d.span.start, d.span.end));
-    if findings.iter().any(|d| d.severity == crate::Severity::Error) {
+    if findings.iter().any(|d| d.severity == Severity::Error) {
         return Err(findings);
     }
     match builder.build() {

@@ -37,8 +37,9 @@ pub fn read(text: &str) -> Result<Loaded, Vec<Diagnostic>> {
         Some(line) => rows(line, &mut findings),
         None => Vec::new(),
     };
-    let n_symbols = rows.first().map_or(0, |row| row.cells.len());
-    check_shape(&rows, n_symbols, &mut findings);
+    let model = rows.iter().position(|row| !row.cells.is_empty()).unwrap_or(0);
+    let n_symbols = rows.get(model).map_or(0, |row| row.cells.len());
+    check_shape(&rows, model, &mut findings);
 
     let mut builder = Machine::builder();
     builder.missing(Missing::Halt);
@@ -159,21 +160,24 @@ fn chunks(row: Piece<'_>) -> Vec<Piece<'_>> {
     starts.windows(2).map(|ends| Piece { at: row.at + ends[0], text: &row.text[ends[0]..ends[1]] }).collect()
 }
 
-/// All rows the same number of cells, and not too many of either.
-fn check_shape(rows: &[Row<'_>], n_symbols: usize, findings: &mut Vec<Diagnostic>) {
+/// As many cells in every row as in the model row, and not too many rows or cells.
+fn check_shape(rows: &[Row<'_>], model: usize, findings: &mut Vec<Diagnostic>) {
     if let Some(row) = rows.get(MOST_STATES) {
         let message = format!("{} states, but there are only {MOST_STATES} letters", rows.len());
         findings.push(Diagnostic::error(row.span.clone(), message, "the first row without a letter"));
     }
-    if let Some(cell) = rows.first().and_then(|row| row.cells.get(MOST_SYMBOLS)) {
+    let Some(n_symbols) = rows.get(model).map(|row| row.cells.len()) else { return };
+    if let Some(cell) = rows[model].cells.get(MOST_SYMBOLS) {
         let message = format!("{n_symbols} symbols, but there are only {MOST_SYMBOLS} digits");
         let span = cell.at..cell.at + cell.text.len();
         findings.push(Diagnostic::error(span, message, "the first column without a digit"));
     }
-    for (index, row) in rows.iter().enumerate().skip(1).take(MOST_STATES - 1) {
+    for (index, row) in rows.iter().enumerate().take(MOST_STATES).skip(model + 1) {
         let found = row.cells.len();
         if found != n_symbols && found != 0 {
-            let message = format!("all rows must have the same number of cells, {n_symbols} as in row A");
+            let first = letter(model);
+            let message =
+                format!("all rows must have the same number of cells, {n_symbols} as in row {first}");
             let label = format!("row {} has {found}", letter(index));
             findings.push(Diagnostic::error(row.span.clone(), message, label));
         }
@@ -189,10 +193,12 @@ fn content(cell: Piece<'_>, n_symbols: usize, findings: &mut Vec<Diagnostic>) ->
     let &[write, head, next] = characters.as_slice() else {
         let span = cell.at..cell.at + cell.text.len();
         let message = format!("a cell has three characters, this one has {}", characters.len());
-        findings.push(
-            Diagnostic::error(span, message, "expected a digit, `L` or `R`, and a letter")
-                .with_help("an undefined transition is written `---`"),
-        );
+        let help = match characters.len() {
+            0..3 => "an undefined transition is written `---`",
+            _ => "write `1RB1LC_1RC1RB`, or with spaces `1RB 1LC  1RC 1RB`: two of them between states",
+        };
+        let label = "expected a digit, `L` or `R`, and a letter";
+        findings.push(Diagnostic::error(span, message, label).with_help(help));
         return None;
     };
     let n_findings = findings.len();

@@ -7,7 +7,7 @@ use std::{
 
 use super::{ANY, BLANK, HALT, START, accepts, halts};
 use crate::{
-    Alphabet, Diagnostic, Machine, MachineBuilder, Move, Pattern, Rule, StateId, SymbolId, Write,
+    Alphabet, Diagnostic, Machine, MachineBuilder, Move, Pattern, Rule, Severity, StateId, SymbolId, Write,
     formats::{Loaded, single_tape::finish},
 };
 
@@ -44,7 +44,7 @@ pub fn read(text: &str) -> Result<Loaded, Vec<Diagnostic>> {
     let quintuples = quintuples(text, &mut findings);
     let winners = winners(&quintuples, &mut findings);
     let symbols = symbols(&quintuples, &mut findings);
-    let no_error = findings.iter().all(|d| d.severity == crate::Severity::Warning);
+    let no_error = findings.iter().all(|d| d.severity == Severity::Warning);
     if quintuples.is_empty() && no_error {
         findings.push(
             Diagnostic::error(

@@ -66,3 +66,12 @@ fn names_change_only_where_they_must() {
     b.state("lost");
     assert!(write(&b.build().unwrap(), None).unwrap_err().to_string().contains("`lost` has no rule for `0`"));
 }
+
+#[test]
+fn too_many_symbols_are_refused() {
+    let rules = |n: usize| -> String { ('\u{4e00}'..).take(n).map(|c| format!("0 {c} * r 0\n")).collect() };
+    assert_eq!(machine(&rules(255)).tapes()[0].alphabet.len(), 256);
+    let text = rules(256);
+    let errors = read(&text).unwrap_err();
+    assert_eq!((errors[0].message.as_str(), errors[0].position(&text)), ("more than 256 symbols", (256, 1)));
+}

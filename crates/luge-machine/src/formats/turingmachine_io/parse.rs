@@ -13,6 +13,8 @@ use crate::{
 
 /// Symbols are counted in a byte.
 const MOST_SYMBOLS: usize = 256;
+/// What messages call a symbol that an instruction belongs to.
+const KEY: &str = "a key";
 
 /// Reads a machine.
 ///
@@ -239,7 +241,7 @@ impl<'d> Reader<'d> {
                 _ => std::slice::from_ref(key),
             };
             for &key in keys {
-                let Some(symbol) = self.symbol(key, "a key") else { continue };
+                let Some(symbol) = self.symbol(key, KEY) else { continue };
                 if !seen.insert(symbol) {
                     let message = format!("symbol `{symbol}` stands twice in state `{state}`");
                     self.error(key, message, "the second time");
@@ -317,14 +319,16 @@ impl<'d> Reader<'d> {
         if self.document.is_null(node) {
             return None;
         }
-        self.declared(node, "target")
+        self.declared(node, "target", |name| {
+            format!("declare it in `table`; a line `{name}:` with nothing after it halts")
+        })
     }
 
     fn start(&mut self, node: Option<NodeId>) -> Option<StateId> {
-        node.and_then(|node| self.declared(node, "start state"))
+        self.declared(node?, "start state", |_| "it must be one of the keys of `table`".to_owned())
     }
 
-    fn declared(&mut self, node: NodeId, what: &str) -> Option<StateId> {
+    fn declared(&mut self, node: NodeId, what: &str, help: impl Fn(&str) -> String) -> Option<StateId> {
         let Some(name) = self.document.text(node) else {
             self.error(node, format!("a {what} must be the name of a state"), "a list or a map");
             return None;
@@ -332,8 +336,7 @@ impl<'d> Reader<'d> {
         let state = self.states.get(name).copied();
         if state.is_none() {
             let message = format!("the {what} `{name}` is not a state of the table");
-            self.error(node, message, "no such state").help =
-                Some(format!("declare it in `table`; a line `{name}:` with nothing after it halts"));
+            self.error(node, message, "no such state").help = Some(help(name));
         }
         state
     }
@@ -354,7 +357,7 @@ impl<'d> Reader<'d> {
             (Some(_), Some(_)) => {
                 let message = format!("{what} must be one character, not `{text}`");
                 self.error(node, message, "more than one character").help =
-                    Some("several symbols are listed as `[0, 1]`".to_owned());
+                    (what == KEY).then(|| "several symbols are listed as `[0, 1]`".to_owned());
                 None
             }
         }

@@ -75,3 +75,19 @@ fn a_state_with_an_empty_map_has_no_rule_and_one_without_value_accepts() {
     assert_eq!(machine.n_rules(), 0);
     assert_eq!(machine.halting(machine.find_state("b").unwrap()), Some(true));
 }
+
+#[test]
+fn deep_nesting_is_an_error_and_not_a_stack_overflow() {
+    for opening in ["[", "{", "{a: ", "- ", "? "] {
+        assert!(read(&opening.repeat(20_000)).is_err());
+        assert!(read(&format!("blank: ' '\nstart state: a\ntable: {}", opening.repeat(20_000))).is_err());
+    }
+    assert!(read("&a {*a : *a}").is_err());
+}
+
+#[test]
+fn too_many_symbols_are_refused() {
+    let input: String = ('\u{4e00}'..).take(300).collect();
+    let errors = read(&format!("input: {input}\n{}", row(""))).unwrap_err();
+    assert_eq!(errors[0].message, "301 symbols, but at most 256 are supported");
+}

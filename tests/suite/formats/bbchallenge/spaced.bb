@@ -1,0 +1,1 @@
+1RB 1LC  1RC ...  0LA 1RH
