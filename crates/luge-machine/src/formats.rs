@@ -3,6 +3,7 @@
 //! Every format keeps its source's meaning of halting and its step count; each module says what its import does.
 
 pub mod bbchallenge;
+mod expand;
 pub mod jflap;
 pub mod morphett;
 pub mod native;
@@ -13,7 +14,7 @@ pub mod turingmachinesimulator;
 
 use crate::{Diagnostic, Input, Machine};
 
-pub use recognise::recognise;
+pub use recognise::{Unrecognised, recognise};
 
 /// A file format for machines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

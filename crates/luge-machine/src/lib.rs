@@ -7,6 +7,7 @@ mod diagnostic;
 pub mod formats;
 mod ids;
 mod input;
+pub mod lowering;
 mod model;
 mod normal;
 mod simulator;

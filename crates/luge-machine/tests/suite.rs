@@ -18,7 +18,8 @@ fn load(case: &Case) -> (String, Loaded) {
         }
         _ => panic!("{}: give either `machine` or `line`", case.path.display()),
     };
-    let format = recognise(extension.as_deref(), &text).unwrap();
+    let format =
+        recognise(extension.as_deref(), &text).unwrap_or_else(|e| panic!("{}: {e}", case.path.display()));
     let loaded = format.read(&text).unwrap_or_else(|errors| panic!("{}", listing(&errors, &text)));
     (text, loaded)
 }

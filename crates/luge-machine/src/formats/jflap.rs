@@ -1,12 +1,43 @@
-//! Placeholder until the format lands in this series.
+//! JFLAP's `.jff` files, XML, for Turing machines with one or more tapes.
+//!
+//! Reaching a final state halts, accepting; the step into it counts, and transitions out of it are dropped with a warning.
+//! Where no transition fits the machine stops without a step, rejecting: [`Missing::Reject`](crate::Missing::Reject), outcome
+//! "no-rule". Machines that are not deterministic are refused.
+//!
+//! An empty element is the blank, called `_` here, or `□` on a tape where `_` is a symbol; `□` in a file is the blank too. An alphabet
+//! is the blank and the symbols the transitions mention, sorted; `~` and `!x` range over it. A variable is known in the transition
+//! that binds it; JFLAP remembers it for later steps too, and files that use that are refused, as are blocks with a machine inside.
+//!
+//! Writing keeps what the machine does, the names and the order of its states, but not its name nor those of its tapes and blanks.
+//! Rules that rely on their order are written out.
+
+mod determinism;
+mod document;
+mod labels;
+mod parse;
+mod print;
 
 use super::{Inexpressible, Loaded};
 use crate::{Diagnostic, Input, Machine};
 
-pub fn read(_text: &str) -> Result<Loaded, Vec<Diagnostic>> {
-    Err(Vec::new())
+/// How JFLAP shows the blank, and writes it inside longer labels.
+const BLANK: char = '□';
+
+/// A symbol in a file: a character, or the blank.
+type Symbol = Option<char>;
+
+/// Reads a machine.
+///
+/// # Errors
+/// All errors found, in the order of the text, and the warnings with them.
+pub fn read(text: &str) -> Result<Loaded, Vec<Diagnostic>> {
+    parse::parse(text)
 }
 
-pub fn write(_machine: &Machine, _input: Option<&Input>) -> Result<String, Inexpressible> {
-    Ok(String::new())
+/// Writes a machine, its states on a grid. The format has no place for an input.
+///
+/// # Errors
+/// If the machine has read-only tapes, halts without accepting, or has names the format cannot spell or mention.
+pub fn write(machine: &Machine, _input: Option<&Input>) -> Result<String, Inexpressible> {
+    print::print(machine)
 }

@@ -1,12 +1,44 @@
-//! Placeholder until the format lands in this series.
+//! The multi-tape format of turingmachinesimulator.com.
+//!
+//! A machine stops on reaching a state listed by `accept:`, which halts accepting; the step into it counts, and rules of such a
+//! state are dropped with a warning. Where a situation has no rule the machine stops without a step, rejecting:
+//! [`Missing::Reject`](crate::Missing::Reject), outcome "no-rule". The blank is `_`.
+//!
+//! The format names neither tapes nor alphabets: tapes are called `tape1`, `tape2`, … (`tape` if there is one), and an alphabet is
+//! the blank and the symbols of the rules, by occurrence. States are ordered: the start, the accepting ones, those with rules, the rest.
+//! Writing therefore keeps what the machine does but not these names and orders, nor a machine's name that would not fit on a line;
+//! a blank with another name becomes `_`, and wildcards are written out.
+
+mod parse;
+mod print;
 
 use super::{Inexpressible, Loaded};
 use crate::{Diagnostic, Input, Machine};
 
-pub fn read(_text: &str) -> Result<Loaded, Vec<Diagnostic>> {
-    Err(Vec::new())
+/// The blank.
+const BLANK: &str = "_";
+
+/// Reads a machine.
+///
+/// # Errors
+/// All errors found, in the order of the text, and the warnings with them.
+pub fn read(text: &str) -> Result<Loaded, Vec<Diagnostic>> {
+    parse::parse(text)
 }
 
-pub fn write(_machine: &Machine, _input: Option<&Input>) -> Result<String, Inexpressible> {
-    Ok(String::new())
+/// Writes a machine. The format has no place for an input.
+///
+/// # Errors
+/// If the machine has read-only tapes, halts without accepting, or has names the format cannot spell or mention.
+pub fn write(machine: &Machine, _input: Option<&Input>) -> Result<String, Inexpressible> {
+    print::print(machine)
+}
+
+/// Key and value of a header line: one of the three keys and a colon, or any word, a colon and space.
+fn header(line: &str) -> Option<(&str, &str)> {
+    let (key, value) = line.split_once(':')?;
+    let key = key.trim_end();
+    let known = matches!(key, "name" | "init" | "accept");
+    let spaced = value.is_empty() || value.starts_with(char::is_whitespace);
+    (known || spaced && !key.contains(',')).then_some((key, value))
 }

@@ -1,0 +1,120 @@
+//! Rules without wildcards or an order of precedence, for formats that have neither.
+
+use std::collections::HashSet;
+
+use crate::{Machine, Move, Pattern, Rule, StateId, SymbolId, Write};
+
+/// The most rules a machine may need once its wildcards are written out.
+pub(super) const MOST_RULES: usize = 65_536;
+
+/// A machine needs more than [`MOST_RULES`] rules without wildcards.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct TooMany;
+
+/// One situation and what is done there.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct ExactRule {
+    pub(super) reads: Vec<SymbolId>,
+    pub(super) writes: Vec<SymbolId>,
+    pub(super) moves: Vec<Move>,
+    pub(super) next: StateId,
+}
+
+/// The rules of a state, one per situation, in the order of the rules they come from; the first that fits a situation gives it.
+pub(super) fn exact_rules(machine: &Machine, state: StateId) -> Result<Vec<ExactRule>, TooMany> {
+    let mut seen: HashSet<Vec<SymbolId>> = HashSet::new();
+    let mut exact = Vec::new();
+    let mut n_situations = 0;
+    for rule in machine.rules(state) {
+        n_situations += n_reads(machine, rule).ok_or(TooMany)?;
+        if n_situations > MOST_RULES {
+            return Err(TooMany);
+        }
+        for reads in situations(machine, rule) {
+            if seen.insert(reads.clone()) {
+                let writes = rule.writes.iter().zip(&reads).map(|(write, &read)| match write {
+                    Write::Keep => read,
+                    Write::Put(symbol) => *symbol,
+                });
+                let writes = writes.collect();
+                exact.push(ExactRule { reads, writes, moves: rule.moves.clone(), next: rule.next });
+            }
+        }
+    }
+    Ok(exact)
+}
+
+/// Whether the state has a rule for every situation.
+pub(super) fn is_complete(machine: &Machine, state: StateId) -> Result<bool, TooMany> {
+    if machine.rules(state).iter().any(|rule| rule.reads.iter().all(|&read| read == Pattern::Any)) {
+        return Ok(true);
+    }
+    let sizes = machine.tapes().iter().map(|tape| tape.alphabet.len());
+    let total = sizes.into_iter().try_fold(1_usize, usize::checked_mul);
+    Ok(Some(exact_rules(machine, state)?.len()) == total)
+}
+
+fn n_reads(machine: &Machine, rule: &Rule) -> Option<usize> {
+    machine.tapes().iter().zip(&rule.reads).try_fold(1_usize, |product, (tape, read)| match read {
+        Pattern::Any => product.checked_mul(tape.alphabet.len()),
+        Pattern::Is(_) => Some(product),
+    })
+}
+
+/// The situations a rule fits, the last tape varying fastest.
+fn situations(machine: &Machine, rule: &Rule) -> Vec<Vec<SymbolId>> {
+    let mut all = vec![Vec::new()];
+    for (tape, &read) in machine.tapes().iter().zip(&rule.reads) {
+        let symbols = tape.alphabet.symbols().filter(|&symbol| read.matches(symbol));
+        let symbols: Vec<SymbolId> = symbols.collect();
+        let longer = |reads: Vec<SymbolId>| {
+            symbols
+                .iter()
+                .map(move |&symbol| reads.iter().copied().chain([symbol]).collect())
+                .collect::<Vec<_>>()
+        };
+        all = all.into_iter().flat_map(longer).collect();
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Alphabet;
+
+    #[test]
+    fn earlier_rule_takes_its_situations_first() {
+        let mut b = Machine::builder();
+        b.tape("a", Alphabet::binary());
+        b.tape("b", Alphabet::binary());
+        let q = b.state("q");
+        let [zero, one] = [SymbolId(0), SymbolId(1)];
+        b.rule(
+            q,
+            [Pattern::Any, Pattern::Is(one)],
+            [Write::Put(one), Write::Keep],
+            [Move::Left, Move::Stay],
+            q,
+        );
+        b.rule(q, [Pattern::Any; 2], [Write::Keep; 2], [Move::Right; 2], q);
+        let machine = b.build().unwrap();
+        let rules = exact_rules(&machine, q).unwrap();
+        let reads: Vec<&[SymbolId]> = rules.iter().map(|r| r.reads.as_slice()).collect();
+        assert_eq!(reads, [[zero, one], [one, one], [zero, zero], [one, zero]]);
+        let writes: Vec<&[SymbolId]> = rules.iter().map(|r| r.writes.as_slice()).collect();
+        assert_eq!(writes, [[one, one], [one, one], [zero, zero], [one, zero]]);
+        assert_eq!(is_complete(&machine, q), Ok(true));
+    }
+
+    #[test]
+    fn too_many_situations_are_not_written_out() {
+        let mut b = Machine::builder();
+        for tape in 0..17 {
+            b.tape(format!("t{tape}"), Alphabet::binary());
+        }
+        let q = b.state("q");
+        b.rule(q, [Pattern::Any; 17], [Write::Keep; 17], [Move::Stay; 17], q);
+        assert_eq!(exact_rules(&b.build().unwrap(), q), Err(TooMany));
+    }
+}

@@ -1,0 +1,171 @@
+//! What stands in `<read>`, `<write>` and `<move>`.
+
+use super::{BLANK, Symbol};
+use crate::Move;
+
+/// A `<read>`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Read {
+    /// `~`
+    Any,
+    /// `a`, or nothing: the blank.
+    Is(Symbol),
+    /// `!x`: any symbol that does not stand in the label.
+    Not(Vec<Symbol>),
+    /// `a,b}v`: one of these, remembered in a variable.
+    OneOf { symbols: Vec<Symbol>, variable: String },
+}
+
+/// A `<write>`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Written {
+    /// `~`
+    Keep,
+    /// `a`, or nothing: the blank.
+    Put(Symbol),
+    /// `v`: what the variable remembers.
+    Variable,
+}
+
+/// Why a label could not be read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum BadLabel {
+    /// More than one character, and no shorthand.
+    TooLong,
+    /// A shorthand on a machine with several tapes.
+    SingleTapeOnly,
+    /// `a,,b}v` or `a,b}`.
+    BadVariable,
+}
+
+impl BadLabel {
+    pub(super) fn help(self) -> &'static str {
+        match self {
+            Self::TooLong => "a symbol is one character, nothing is the blank, `~` any symbol",
+            Self::SingleTapeOnly => "`!x` and `a,b}v` exist on machines with one tape only",
+            Self::BadVariable => {
+                "write one-character symbols, commas between them, then `}` and the variable's name"
+            }
+        }
+    }
+}
+
+fn symbol(c: char) -> Symbol {
+    (c != BLANK).then_some(c)
+}
+
+/// The only character, or `None`.
+fn single(text: &str) -> Option<char> {
+    let mut chars = text.chars();
+    chars.next().filter(|_| chars.next().is_none())
+}
+
+pub(super) fn read(text: &str, n_tapes: usize) -> Result<Read, BadLabel> {
+    let text = text.trim();
+    match (text, single(text)) {
+        ("", _) => Ok(Read::Is(None)),
+        ("~", _) => Ok(Read::Any),
+        (_, Some(c)) => Ok(Read::Is(symbol(c))),
+        _ if n_tapes > 1 && (text.starts_with('!') || text.contains('}')) => Err(BadLabel::SingleTapeOnly),
+        _ if text.starts_with('!') => {
+            Ok(Read::Not(text.chars().filter(|c| !c.is_whitespace()).map(symbol).collect()))
+        }
+        _ => {
+            let (symbols, variable) = text.split_once('}').ok_or(BadLabel::TooLong)?;
+            let symbols = symbols.split(',').map(|s| single(s.trim()).map(symbol)).collect::<Option<_>>();
+            match (symbols, variable.trim()) {
+                (None, _) | (_, "") => Err(BadLabel::BadVariable),
+                (Some(symbols), variable) => Ok(Read::OneOf { symbols, variable: variable.to_owned() }),
+            }
+        }
+    }
+}
+
+/// A `<write>` in a transition that binds `variable`, if it binds one.
+pub(super) fn write(text: &str, variable: Option<&str>) -> Result<Written, BadLabel> {
+    let text = text.trim();
+    match (text, single(text)) {
+        ("", _) => Ok(Written::Put(None)),
+        ("~", _) => Ok(Written::Keep),
+        _ if variable == Some(text) => Ok(Written::Variable),
+        (_, Some(c)) => Ok(Written::Put(symbol(c))),
+        _ => Err(BadLabel::TooLong),
+    }
+}
+
+pub(super) fn head_move(text: &str) -> Option<Move> {
+    match text.trim() {
+        "L" => Some(Move::Left),
+        "S" => Some(Move::Stay),
+        "R" => Some(Move::Right),
+        _ => None,
+    }
+}
+
+impl Read {
+    /// The variable bound here.
+    pub(super) fn variable(&self) -> Option<&str> {
+        match self {
+            Self::OneOf { variable, .. } => Some(variable),
+            _ => None,
+        }
+    }
+
+    /// The symbols the label shows to be in the alphabet. A comma inside `!…` is taken as a separator.
+    pub(super) fn mentions(&self) -> Vec<char> {
+        let listed: &[Symbol] = match self {
+            Self::Any => &[],
+            Self::Is(symbol) => std::slice::from_ref(symbol),
+            Self::Not(label) => {
+                let listed = label.get(1..).unwrap_or_default();
+                return match listed {
+                    [only] => only.iter().copied().collect(),
+                    _ => listed.iter().flatten().copied().filter(|&c| c != ',').collect(),
+                };
+            }
+            Self::OneOf { symbols, .. } => symbols,
+        };
+        listed.iter().flatten().copied().collect()
+    }
+
+    /// Whether the label fits a symbol.
+    pub(super) fn fits(&self, symbol: Symbol) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Is(expected) => *expected == symbol,
+            Self::Not(label) => !label.contains(&symbol),
+            Self::OneOf { symbols, .. } => symbols.contains(&symbol),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: Result<Read, BadLabel>) {
+        assert_eq!(read(text, 1), expected, "{text}");
+    }
+
+    #[test]
+    fn reads_are_told_apart() {
+        check("", Ok(Read::Is(None)));
+        check("□", Ok(Read::Is(None)));
+        check(" a ", Ok(Read::Is(Some('a'))));
+        check("!", Ok(Read::Is(Some('!'))));
+        check("}", Ok(Read::Is(Some('}'))));
+        check("~", Ok(Read::Any));
+        check("!□a", Ok(Read::Not(vec![Some('!'), None, Some('a')])));
+        check("a, □ } w1", Ok(Read::OneOf { symbols: vec![Some('a'), None], variable: "w1".into() }));
+        check("ab", Err(BadLabel::TooLong));
+        check("a,,b}v", Err(BadLabel::BadVariable));
+        check("a,b}", Err(BadLabel::BadVariable));
+        assert_eq!(read("!a", 2), Err(BadLabel::SingleTapeOnly));
+    }
+
+    #[test]
+    fn commas_separate_in_a_negation() {
+        assert_eq!(read("!a,b", 1).unwrap().mentions(), ['a', 'b']);
+        assert_eq!(read("!,", 1).unwrap().mentions(), [',']);
+    }
+}

@@ -1,0 +1,217 @@
+//! Writes `.jff` files, the states on a grid so that JFLAP can show them.
+
+use super::{BLANK, determinism::first_conflict};
+use crate::{
+    Access, Alphabet, Machine, Missing, Move, Pattern, Rule, StateId, SymbolId, Tape, Write,
+    formats::{
+        Format, Inexpressible,
+        expand::{ExactRule, MOST_RULES, exact_rules, is_complete},
+    },
+};
+
+const FORMAT: Format = Format::Jflap;
+
+/// States in a row, and the distance between them.
+const PER_ROW: usize = 8;
+const SPACING: usize = 120;
+
+pub(super) fn print(machine: &Machine) -> Result<String, Inexpressible> {
+    for tape in machine.tapes() {
+        check_tape(tape)?;
+    }
+    check_states(machine)?;
+    let rules = unordered_rules(machine)?;
+    let special = mention_all(machine, &rules)?;
+
+    let mut text =
+        String::from("<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>\n<structure>\n");
+    text.push_str("  <type>turing</type>\n");
+    if machine.n_tapes() > 1 {
+        text.push_str(&format!("  <tapes>{}</tapes>\n", machine.n_tapes()));
+    }
+    text.push_str("  <automaton>\n");
+    for state in machine.state_ids() {
+        let [x, y] = [state.index() % PER_ROW, state.index() / PER_ROW].map(|place| (place + 1) * SPACING);
+        let initial = if state == machine.start() { "<initial/>" } else { "" };
+        let accepting = if machine.halting(state) == Some(true) { "<final/>" } else { "" };
+        let name = escaped(&machine.state(state).name);
+        text.push_str(&format!(
+            "    <state id=\"{state}\" name=\"{name}\"><x>{x}.0</x><y>{y}.0</y>{initial}{accepting}</state>\n"
+        ));
+    }
+    for (index, (state, rule)) in rules.iter().enumerate() {
+        let label = special.as_ref().filter(|(at, _)| *at == index).map(|(_, label)| label.as_str());
+        transition(machine, *state, rule, label, &mut text);
+    }
+    text.push_str("  </automaton>\n</structure>\n");
+    Ok(text)
+}
+
+fn transition(machine: &Machine, state: StateId, rule: &Rule, label: Option<&str>, text: &mut String) {
+    text.push_str(&format!("    <transition><from>{state}</from><to>{}</to>", rule.next));
+    for (index, tape) in machine.tapes().iter().enumerate() {
+        let on = if machine.n_tapes() == 1 { String::new() } else { format!(" tape=\"{}\"", index + 1) };
+        let read = match (label, rule.reads[index]) {
+            (Some(label), _) => label.to_owned(),
+            (None, Pattern::Any) => "~".to_owned(),
+            (None, Pattern::Is(symbol)) => label_of(&tape.alphabet, symbol),
+        };
+        let write = match rule.writes[index] {
+            Write::Keep => "~".to_owned(),
+            Write::Put(symbol) => label_of(&tape.alphabet, symbol),
+        };
+        let head_move = match rule.moves[index] {
+            Move::Left => "L",
+            Move::Stay => "S",
+            Move::Right => "R",
+        };
+        text.push_str(&element("read", &on, &escaped(&read)));
+        text.push_str(&element("write", &on, &escaped(&write)));
+        text.push_str(&element("move", &on, head_move));
+    }
+    text.push_str("</transition>\n");
+}
+
+fn element(name: &str, attributes: &str, content: &str) -> String {
+    if content.is_empty() {
+        format!("<{name}{attributes}/>")
+    } else {
+        format!("<{name}{attributes}>{content}</{name}>")
+    }
+}
+
+fn label_of(alphabet: &Alphabet, symbol: SymbolId) -> String {
+    if symbol == alphabet.blank() { String::new() } else { alphabet.name(symbol).to_owned() }
+}
+
+fn escaped(text: &str) -> String {
+    let mut safe = String::new();
+    for c in text.chars() {
+        match c {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\t' | '\n' | '\r' => safe.push_str(&format!("&#{};", u32::from(c))),
+            c => safe.push(c),
+        }
+    }
+    safe
+}
+
+/// The characters XML 1.0 allows.
+fn is_xml(c: char) -> bool {
+    matches!(c, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..)
+}
+
+fn check_tape(tape: &Tape) -> Result<(), Inexpressible> {
+    if tape.access == Access::ReadOnly {
+        return Err(Inexpressible::ReadOnly { format: FORMAT, tape: tape.name.clone() });
+    }
+    let alphabet = &tape.alphabet;
+    for symbol in alphabet.symbols().filter(|&symbol| symbol != alphabet.blank()) {
+        let name = alphabet.name(symbol);
+        let mut chars = name.chars();
+        let reason = match (chars.next(), chars.next()) {
+            (Some('~'), None) => "`~` means any symbol there".to_owned(),
+            (Some(BLANK), None) => format!("`{BLANK}` is the blank there"),
+            (Some(c), None) if c.is_whitespace() || !is_xml(c) => {
+                format!("`{}` is not a symbol there", c.escape_debug())
+            }
+            (Some(_), None) => continue,
+            _ => format!("symbol `{name}` is not one character"),
+        };
+        return Err(Inexpressible::Alphabet { format: FORMAT, tape: tape.name.clone(), reason });
+    }
+    Ok(())
+}
+
+fn check_states(machine: &Machine) -> Result<(), Inexpressible> {
+    for state in machine.state_ids() {
+        let name = &machine.state(state).name;
+        if name.is_empty() || !name.chars().all(is_xml) {
+            let reason = format!("the name `{}` cannot stand in XML", name.escape_debug());
+            return Err(Inexpressible::States { format: FORMAT, reason });
+        }
+        let reason = match machine.halting(state) {
+            Some(true) => continue,
+            Some(false) => format!("state `{name}` halts without accepting"),
+            None if machine.missing() == Missing::Halt && is_complete(machine, state) != Ok(true) => {
+                format!("state `{name}` halts where it has no rule, which rejects there")
+            }
+            None => continue,
+        };
+        return Err(Inexpressible::Halting { format: FORMAT, reason });
+    }
+    Ok(())
+}
+
+/// The rules of all states, those of a state written out where they rely on their order.
+fn unordered_rules(machine: &Machine) -> Result<Vec<(StateId, Rule)>, Inexpressible> {
+    let mut all = Vec::new();
+    for state in machine.state_ids() {
+        let rules: Vec<&Rule> = machine.rules(state).iter().collect();
+        if first_conflict(&rules).is_none() {
+            all.extend(rules.into_iter().map(|rule| (state, rule.clone())));
+            continue;
+        }
+        let exact = exact_rules(machine, state).ok().filter(|exact| all.len() + exact.len() <= MOST_RULES);
+        let Some(exact) = exact else {
+            let name = &machine.state(state).name;
+            let reason = format!(
+                "state `{name}` needs more than {MOST_RULES} rules where their order does not matter"
+            );
+            return Err(Inexpressible::States { format: FORMAT, reason });
+        };
+        all.extend(exact.into_iter().map(|rule| (state, as_rule(rule))));
+    }
+    Ok(all)
+}
+
+fn as_rule(exact: ExactRule) -> Rule {
+    Rule {
+        reads: exact.reads.into_iter().map(Pattern::Is).collect(),
+        writes: exact.writes.into_iter().map(Write::Put).collect(),
+        moves: exact.moves,
+        next: exact.next,
+    }
+}
+
+/// The format declares no alphabets: a symbol that no rule mentions would be lost. On a single tape the first rule that can
+/// reads, instead of its symbol, `!` and all others. Returns that rule's place and its label, if one is needed.
+fn mention_all(
+    machine: &Machine,
+    rules: &[(StateId, Rule)],
+) -> Result<Option<(usize, String)>, Inexpressible> {
+    for (index, tape) in machine.tapes().iter().enumerate() {
+        let alphabet = &tape.alphabet;
+        let mentions = |rule: &Rule, symbol: SymbolId| {
+            rule.reads[index] == Pattern::Is(symbol) || rule.writes[index] == Write::Put(symbol)
+        };
+        let is_lost = |&symbol: &SymbolId| {
+            symbol != alphabet.blank() && !rules.iter().any(|(_, rule)| mentions(rule, symbol))
+        };
+        let Some(lost) = alphabet.symbols().find(is_lost) else { continue };
+        let narrowed = rules.iter().enumerate().find_map(|(at, (_, rule))| match rule.reads[index] {
+            Pattern::Is(symbol) if alphabet.name(symbol) != "!" => Some((at, symbol)),
+            _ => None,
+        });
+        // Inside `!…` a comma separates, so a comma that nothing else mentions cannot be mentioned there.
+        let comma_lost = alphabet.symbols().any(|symbol| is_lost(&symbol) && alphabet.name(symbol) == ",");
+        return match narrowed {
+            Some((at, read)) if machine.n_tapes() == 1 && !comma_lost => {
+                let others = alphabet.symbols().filter(|&symbol| symbol != read);
+                let spelled = others.map(|symbol| match label_of(alphabet, symbol) {
+                    blank if blank.is_empty() => BLANK.to_string(),
+                    name => name,
+                });
+                Ok(Some((at, format!("!{}", spelled.collect::<String>()))))
+            }
+            _ => {
+                let reason = format!("no rule mentions symbol `{}`", alphabet.name(lost));
+                Err(Inexpressible::Alphabet { format: FORMAT, tape: tape.name.clone(), reason })
+            }
+        };
+    }
+    Ok(None)
+}

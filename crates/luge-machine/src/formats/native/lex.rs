@@ -1,0 +1,198 @@
+//! One line of a `.tm` file as tokens.
+
+use std::ops::Range;
+
+use crate::Diagnostic;
+
+/// What a token is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    /// A name or keyword as it stands.
+    Bare(String),
+    /// A name in quotes, its escapes resolved: never a keyword or wildcard.
+    Quoted(String),
+    /// `:`
+    Colon,
+    /// `,`
+    Comma,
+    /// `->`
+    Arrow,
+}
+
+/// A piece of a line and where it stands in the text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Token {
+    pub(super) kind: Kind,
+    pub(super) span: Range<usize>,
+}
+
+impl Token {
+    /// The name the token spells, if it spells one.
+    pub(super) fn name(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Bare(name) | Kind::Quoted(name) => Some(name),
+            Kind::Colon | Kind::Comma | Kind::Arrow => None,
+        }
+    }
+
+    /// Whether the token is this keyword, not quoted.
+    pub(super) fn is(&self, keyword: &str) -> bool {
+        matches!(&self.kind, Kind::Bare(word) if word == keyword)
+    }
+}
+
+/// Whether a bare word ends before this character.
+pub(super) fn ends_bare_word(c: char) -> bool {
+    c.is_whitespace() || c.is_control() || matches!(c, '"' | '#' | ',' | ':')
+}
+
+/// The tokens of the line at `line`, without its comment.
+pub(super) fn tokens(text: &str, line: Range<usize>) -> Result<Vec<Token>, Diagnostic> {
+    let mut tokens = Vec::new();
+    let mut at = line.start;
+    while let Some(c) = text[at..line.end].chars().next() {
+        let start = at;
+        let kind = match c {
+            '#' => break,
+            ':' => Kind::Colon,
+            ',' => Kind::Comma,
+            '"' => {
+                let (name, end) = quoted(text, start, line.end)?;
+                at = end;
+                tokens.push(Token { kind: Kind::Quoted(name), span: start..end });
+                continue;
+            }
+            c if ends_bare_word(c) => {
+                if !c.is_whitespace() {
+                    let span = start..start + c.len_utf8();
+                    return Err(Diagnostic::error(
+                        span,
+                        "control character outside quotes",
+                        format!("U+{:04X}", u32::from(c)),
+                    )
+                    .with_help(format!("in a quoted name, write it as \\u{{{:x}}}", u32::from(c))));
+                }
+                at += c.len_utf8();
+                continue;
+            }
+            _ => {
+                let rest = &text[start..line.end];
+                if rest.starts_with("->") {
+                    at += 2;
+                    tokens.push(Token { kind: Kind::Arrow, span: start..at });
+                    continue;
+                }
+                let end = rest.find(ends_bare_word).unwrap_or(rest.len());
+                let end = rest[..end].find("->").unwrap_or(end);
+                at += end;
+                tokens.push(Token { kind: Kind::Bare(rest[..end].to_owned()), span: start..at });
+                continue;
+            }
+        };
+        at += c.len_utf8();
+        tokens.push(Token { kind, span: start..at });
+    }
+    Ok(tokens)
+}
+
+/// The name in quotes that begins at `start`, and where it ends.
+fn quoted(text: &str, start: usize, line_end: usize) -> Result<(String, usize), Diagnostic> {
+    let mut name = String::new();
+    let mut at = start + 1;
+    while let Some(c) = text[at..line_end].chars().next() {
+        let after = at + c.len_utf8();
+        match c {
+            '"' => return Ok((name, after)),
+            '\\' => {
+                let rest = &text[after..line_end];
+                let Some((escaped, length)) = escape(rest) else {
+                    let end = after + rest.chars().next().map_or(0, char::len_utf8);
+                    return Err(Diagnostic::error(at..end, "unknown escape", "not an escape")
+                        .with_help(r#"escapes are \" \\ \n \r \t and \u{hexadecimal}"#));
+                };
+                name.push(escaped);
+                at = after + length;
+            }
+            c => {
+                name.push(c);
+                at = after;
+            }
+        }
+    }
+    Err(Diagnostic::error(start..line_end, "unclosed quote", "begins here")
+        .with_help("close it on the same line with `\"`"))
+}
+
+/// The character an escape stands for, and the length of its text after the backslash.
+fn escape(rest: &str) -> Option<(char, usize)> {
+    match rest.chars().next()? {
+        c @ ('"' | '\\') => Some((c, 1)),
+        'n' => Some(('\n', 1)),
+        'r' => Some(('\r', 1)),
+        't' => Some(('\t', 1)),
+        'u' => {
+            let digits = rest.strip_prefix("u{")?.split_once('}')?.0;
+            let code = u32::from_str_radix(digits, 16).ok()?;
+            Some((char::from_u32(code)?, digits.len() + 3))
+        }
+        _ => None,
+    }
+}
+
+/// A name as it must be written to be read back: bare if it can be.
+pub(super) fn spelled(name: &str) -> String {
+    let plain = !name.is_empty()
+        && !name.contains(ends_bare_word)
+        && !name.contains("->")
+        && name != "*"
+        && !super::KEYWORDS.contains(&name);
+    if plain { name.to_owned() } else { in_quotes(name) }
+}
+
+/// A name in quotes.
+pub(super) fn in_quotes(name: &str) -> String {
+    let mut text = String::from('"');
+    for c in name.chars() {
+        match c {
+            '"' | '\\' => text.extend(['\\', c]),
+            '\n' => text.push_str("\\n"),
+            '\r' => text.push_str("\\r"),
+            '\t' => text.push_str("\\t"),
+            c if c.is_control() => text.push_str(&format!("\\u{{{:x}}}", u32::from(c))),
+            c => text.push(c),
+        }
+    }
+    text.push('"');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(line: &str, expected: &[Kind]) {
+        let kinds: Vec<Kind> = tokens(line, 0..line.len()).unwrap().into_iter().map(|t| t.kind).collect();
+        assert_eq!(kinds, expected, "{line}");
+    }
+
+    #[test]
+    fn line_falls_into_tokens() {
+        let bare = |s: &str| Kind::Bare(s.to_owned());
+        check("", &[]);
+        check("a:b,c # d", &[bare("a"), Kind::Colon, bare("b"), Kind::Comma, bare("c")]);
+        check("0->- -", &[bare("0"), Kind::Arrow, bare("-"), bare("-")]);
+        check(r##""\u{2a}\"# " é"##, &[Kind::Quoted("*\"# ".into()), bare("é")]);
+    }
+
+    #[test]
+    fn spelled_name_is_one_token_again() {
+        for name in ["a", "", "*", "->", "x->y", "a b", "#", "\"", "\\", "\u{7f}\n", "head", "é", "\u{2028}"]
+        {
+            let line = spelled(name);
+            let found = tokens(&line, 0..line.len()).unwrap();
+            assert_eq!(found.len(), 1, "{line}");
+            assert_eq!(found[0].name(), Some(name));
+            assert!(!found[0].is("*") && !found[0].is("head"));
+        }
+    }
+}

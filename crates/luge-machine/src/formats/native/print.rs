@@ -1,0 +1,136 @@
+//! Writes `.tm` files, the columns of a state's rules lined up.
+
+use super::lex::{in_quotes, spelled};
+use crate::{
+    Access, Input, Machine, Missing, Move, Pattern, Rule, StateKind, SymbolId, Tape, TapeInput, Write,
+    formats::{Format, Inexpressible},
+};
+
+pub(super) fn print(machine: &Machine, input: Option<&Input>) -> Result<String, Inexpressible> {
+    let mut text = String::from("machine");
+    if let Some(name) = machine.name() {
+        text.push(' ');
+        text.push_str(&in_quotes(name));
+    }
+    text.push('\n');
+    for tape in machine.tapes() {
+        let symbols: Vec<String> = tape.alphabet.names().iter().map(|n| spelled(n)).collect();
+        let blank = spelled(tape.alphabet.name(tape.alphabet.blank()));
+        let access = match tape.access {
+            Access::ReadWrite => "",
+            Access::ReadOnly => " read-only",
+        };
+        text.push_str(&format!(
+            "tape {}: {} blank {blank}{access}\n",
+            spelled(&tape.name),
+            symbols.join(" ")
+        ));
+    }
+    text.push_str(match machine.missing() {
+        Missing::Halt => "missing: halt\n",
+        Missing::Reject => "missing: reject\n",
+    });
+    text.push_str(&format!("start: {}\n", spelled(&machine.state(machine.start()).name)));
+    if let Some(input) = input {
+        text.push_str(&inputs(machine, input)?);
+    }
+    for state in machine.states() {
+        let name = spelled(&state.name);
+        match &state.kind {
+            StateKind::Halting { accepting: true } => text.push_str(&format!("\n{name}: accept\n")),
+            StateKind::Halting { accepting: false } => text.push_str(&format!("\n{name}: reject\n")),
+            StateKind::Running(rules) => {
+                text.push_str(&format!("\n{name}:\n"));
+                rule_lines(machine, rules, &mut text);
+            }
+        }
+    }
+    Ok(text)
+}
+
+/// One line per tape that has an input; the last one always, so that as many are read back.
+fn inputs(machine: &Machine, input: &Input) -> Result<String, Inexpressible> {
+    let refused = |reason: String| Inexpressible::Input { format: Format::Native, reason };
+    if input.tapes.len() > machine.n_tapes() {
+        return Err(refused(format!(
+            "it has {} tapes, the machine {}",
+            input.tapes.len(),
+            machine.n_tapes()
+        )));
+    }
+    let mut text = String::new();
+    for (index, (tape, laid)) in machine.tapes().iter().zip(&input.tapes).enumerate() {
+        if index + 1 < input.tapes.len() && *laid == TapeInput::default() {
+            continue;
+        }
+        if let Some(unknown) = laid.symbols.iter().find(|s| s.index() >= tape.alphabet.len()) {
+            return Err(refused(format!("tape `{}` has no symbol {unknown}", tape.name)));
+        }
+        text.push_str(&format!("input {}:", spelled(&tape.name)));
+        for &symbol in &laid.symbols {
+            text.push(' ');
+            text.push_str(&spelled(tape.alphabet.name(symbol)));
+        }
+        if laid.head != 0 {
+            text.push_str(&format!(" head {}", laid.head));
+        }
+        text.push('\n');
+    }
+    Ok(text)
+}
+
+fn rule_lines(machine: &Machine, rules: &[Rule], text: &mut String) {
+    let rows: Vec<[Vec<String>; 2]> = rules
+        .iter()
+        .map(|rule| {
+            let reads = machine.tapes().iter().zip(&rule.reads).map(|(tape, &read)| read_text(tape, read));
+            let writes =
+                machine.tapes().iter().zip(&rule.writes).map(|(tape, &write)| write_text(tape, write));
+            [reads.collect(), writes.collect()]
+        })
+        .collect();
+    let width =
+        |part: usize, tape: usize| rows.iter().map(|r| r[part][tape].chars().count()).max().unwrap_or(0);
+    let widths: [Vec<usize>; 2] =
+        [0, 1].map(|part| (0..machine.n_tapes()).map(|tape| width(part, tape)).collect());
+    let line_up = |cells: &[String], widths: &[usize]| {
+        let padded: Vec<String> = cells.iter().zip(widths).map(|(cell, &w)| format!("{cell:<w$}")).collect();
+        padded.join(" ")
+    };
+    for (rule, [reads, writes]) in rules.iter().zip(&rows) {
+        let moves: Vec<&str> = rule.moves.iter().map(|&m| move_text(m)).collect();
+        text.push_str(&format!(
+            "  {} -> {}, {}, {}\n",
+            line_up(reads, &widths[0]),
+            line_up(writes, &widths[1]),
+            moves.join(" "),
+            spelled(&machine.state(rule.next).name)
+        ));
+    }
+}
+
+fn read_text(tape: &Tape, read: Pattern) -> String {
+    match read {
+        Pattern::Any => "*".to_owned(),
+        Pattern::Is(symbol) => symbol_text(tape, symbol),
+    }
+}
+
+fn write_text(tape: &Tape, write: Write) -> String {
+    match write {
+        Write::Keep => "*".to_owned(),
+        Write::Put(symbol) => symbol_text(tape, symbol),
+    }
+}
+
+fn symbol_text(tape: &Tape, symbol: SymbolId) -> String {
+    spelled(tape.alphabet.name(symbol))
+}
+
+fn move_text(head_move: Move) -> &'static str {
+    match head_move {
+        Move::Left => "L",
+        Move::Stay => "S",
+        Move::Right => "R",
+    }
+}

@@ -1,0 +1,282 @@
+//! From lines to a machine: every name is looked up, every count compared.
+
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    ops::Range,
+};
+
+use super::{
+    lex::Token,
+    syntax::{Draft, DraftRule, DraftTape},
+};
+use crate::{
+    Access, Alphabet, Diagnostic, Input, Machine, Pattern, Rule, Severity, StateId, SymbolId, TapeInput,
+    Write, formats::Loaded,
+};
+
+/// At most this many names are listed in a help.
+const MOST_LISTED: usize = 12;
+
+/// Looks everything up. `errors` are those found before; warnings come with the machine, or with the errors.
+pub(super) fn resolve(text: &str, draft: &Draft, errors: Vec<Diagnostic>) -> Result<Loaded, Vec<Diagnostic>> {
+    let lines_unread = !errors.is_empty();
+    let mut found = Resolver { draft, states: HashMap::new(), alphabets: Vec::new(), diagnostics: errors };
+    if draft.header.is_none() && !lines_unread {
+        found
+            .error(0..0, "the file does not begin with `machine`", "expected here")
+            .with_help("the first line is `machine` or `machine \"NAME\"`");
+    }
+    found.tapes(text.len());
+    found.states(text.len());
+    let mut builder = Machine::builder();
+    if let Some(Some(name)) = &draft.header {
+        builder.name(name);
+    }
+    for (tape, alphabet) in draft.tapes.iter().zip(&found.alphabets) {
+        builder.tape_with(tape.name.name().unwrap_or_default(), alphabet.clone(), tape.access);
+    }
+    for state in &draft.states {
+        let id = builder.push_state(state.name.name().unwrap_or_default().to_owned());
+        if let Some(accepting) = state.halting {
+            builder.halt_in(id, accepting);
+        }
+        let rules: Vec<Option<Rule>> = state.rules.iter().map(|rule| found.rule(rule)).collect();
+        found.shadowed(&state.rules, &rules, text);
+        for rule in rules.into_iter().flatten() {
+            builder.push_rule(id, rule);
+        }
+    }
+    let start = draft.start.as_ref().and_then(|start| found.state(start));
+    builder.start(start.unwrap_or(StateId(0)));
+    builder.missing(draft.missing.unwrap_or_default());
+    let input = found.input();
+
+    let mut diagnostics = found.diagnostics;
+    diagnostics.sort_by_key(|d| d.span.start);
+    if diagnostics.iter().any(|d| d.severity == Severity::Error) {
+        return Err(diagnostics);
+    }
+    match builder.build() {
+        Ok(machine) => Ok(Loaded { machine, input, warnings: diagnostics }),
+        Err(error) => Err(vec![Diagnostic::error(0..text.len(), error.to_string(), "this machine")]),
+    }
+}
+
+struct Resolver<'d> {
+    draft: &'d Draft,
+    states: HashMap<&'d str, StateId>,
+    alphabets: Vec<Alphabet>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+/// A diagnostic just reported, to which a remedy can be added.
+struct Reported<'r>(&'r mut Diagnostic);
+
+impl Reported<'_> {
+    fn with_help(self, help: impl Into<String>) {
+        self.0.help = Some(help.into());
+    }
+}
+
+impl<'d> Resolver<'d> {
+    fn error(
+        &mut self,
+        span: Range<usize>,
+        message: impl Into<String>,
+        label: impl Into<String>,
+    ) -> Reported<'_> {
+        self.diagnostics.push(Diagnostic::error(span, message, label));
+        let last = self.diagnostics.len() - 1;
+        Reported(&mut self.diagnostics[last])
+    }
+
+    fn tapes(&mut self, end: usize) {
+        let draft = self.draft;
+        if draft.tapes.is_empty() && self.diagnostics.is_empty() {
+            self.error(end..end, "the machine has no tape", "the file ends here")
+                .with_help("declare one, as in `tape work: 0 1 blank 0`");
+        }
+        if let Some(tape) = draft.tapes.get(255) {
+            self.error(tape.name.span.clone(), "more than 255 tapes", "one too many");
+        }
+        let mut seen = HashSet::new();
+        for tape in &draft.tapes {
+            let name = tape.name.name().unwrap_or_default();
+            if !seen.insert(name) {
+                self.error(tape.name.span.clone(), format!("tape `{name}` is declared twice"), "again here");
+            }
+            let alphabet = self.alphabet(tape);
+            self.alphabets.push(alphabet);
+        }
+    }
+
+    fn alphabet(&mut self, tape: &'d DraftTape) -> Alphabet {
+        let mut names: Vec<&str> = Vec::new();
+        for symbol in &tape.symbols {
+            let name = symbol.name().unwrap_or_default();
+            if symbol.is("*") {
+                self.error(symbol.span.clone(), "`*` means any symbol", "not a symbol")
+                    .with_help("put it in quotes to use it as a symbol");
+            } else if names.contains(&name) {
+                self.error(symbol.span.clone(), format!("symbol `{name}` is listed twice"), "again here");
+            } else if names.len() == 256 {
+                self.error(symbol.span.clone(), "more than 256 symbols on a tape", "one too many");
+                break;
+            } else {
+                names.push(name);
+            }
+        }
+        let blank = tape.blank.name().unwrap_or_default();
+        let index = names.iter().position(|&n| n == blank);
+        if index.is_none() {
+            let message = format!("the blank `{blank}` is not among the tape's symbols");
+            self.error(tape.blank.span.clone(), message, "not listed")
+                .with_help("list all symbols before `blank`, the blank too");
+        }
+        Alphabet::new(names, SymbolId::new(index.unwrap_or(0)))
+    }
+
+    fn states(&mut self, end: usize) {
+        let draft = self.draft;
+        if draft.states.is_empty() && self.diagnostics.is_empty() {
+            self.error(end..end, "the machine has no state", "the file ends here")
+                .with_help("declare one, as in `scan:` or `done: accept`");
+        }
+        for (index, state) in draft.states.iter().enumerate() {
+            let name = state.name.name().unwrap_or_default();
+            if self.states.contains_key(name) {
+                self.error(
+                    state.name.span.clone(),
+                    format!("state `{name}` is declared twice"),
+                    "again here",
+                )
+                .with_help("put all rules of a state below one line");
+            }
+            self.states.entry(name).or_insert(StateId::new(index));
+            if let (Some(_), Some(rule)) = (state.halting, state.rules.first()) {
+                self.error(rule.span.clone(), format!("state `{name}` halts but has rules"), "never applies")
+                    .with_help("drop `accept` or `reject`, or the rules");
+            }
+        }
+    }
+
+    fn state(&mut self, token: &Token) -> Option<StateId> {
+        let name = token.name().unwrap_or_default();
+        let known = self.states.get(name).copied();
+        if known.is_none() {
+            let help = format!("states are declared as `{0}:`, `{0}: accept` or `{0}: reject`", name);
+            self.error(token.span.clone(), format!("unknown state `{name}`"), "not declared").with_help(help);
+        }
+        known
+    }
+
+    fn symbol(&mut self, tape: usize, token: &Token) -> Option<SymbolId> {
+        let name = token.name().unwrap_or_default();
+        let alphabet = &self.alphabets[tape];
+        let known = alphabet.find(name);
+        if known.is_none() {
+            let listed: Vec<&str> = alphabet.names().iter().take(MOST_LISTED).map(String::as_str).collect();
+            let more = if alphabet.len() > MOST_LISTED { " …" } else { "" };
+            let help = format!("its symbols are {}{more}", listed.join(" "));
+            let on = self.draft.tapes[tape].name.name().unwrap_or_default();
+            self.error(token.span.clone(), format!("tape `{on}` has no symbol `{name}`"), "unknown symbol")
+                .with_help(help);
+        }
+        known
+    }
+
+    /// The rule with its names looked up, or nothing if that failed and was reported.
+    fn rule(&mut self, rule: &DraftRule) -> Option<Rule> {
+        let n_tapes = self.draft.tapes.len();
+        let n_before = self.diagnostics.len();
+        let next = self.state(&rule.next);
+        let parts = [("reads", rule.reads.len()), ("writes", rule.writes.len()), ("moves", rule.moves.len())];
+        for (part, found) in parts {
+            if found != n_tapes {
+                let message = format!("{found} {part} in a rule, but the machine has {}", tapes(n_tapes));
+                self.error(rule.span.clone(), message, "this rule");
+            }
+        }
+        if self.diagnostics.len() > n_before {
+            return None;
+        }
+        let mut looked_up =
+            Rule { reads: Vec::new(), writes: Vec::new(), moves: rule.moves.clone(), next: next? };
+        for (tape, (read, write)) in rule.reads.iter().zip(&rule.writes).enumerate() {
+            let pattern =
+                if read.is("*") { Some(Pattern::Any) } else { self.symbol(tape, read).map(Pattern::Is) };
+            let written =
+                if write.is("*") { Some(Write::Keep) } else { self.symbol(tape, write).map(Write::Put) };
+            let keeps = match (pattern, written) {
+                (Some(Pattern::Is(read)), Some(Write::Put(written))) => read == written,
+                (_, Some(Write::Put(_))) => false,
+                _ => true,
+            };
+            let declared = &self.draft.tapes[tape];
+            if declared.access == Access::ReadOnly && !keeps {
+                let on = declared.name.name().unwrap_or_default();
+                self.error(write.span.clone(), format!("tape `{on}` is read-only"), "a write")
+                    .with_help("write `*` to keep the symbol");
+            }
+            looked_up.reads.extend(pattern);
+            looked_up.writes.extend(written);
+        }
+        (self.diagnostics.len() == n_before).then_some(looked_up)
+    }
+
+    /// Warns of rules that an earlier rule leaves nothing for.
+    fn shadowed(&mut self, drafts: &[DraftRule], rules: &[Option<Rule>], text: &str) {
+        let mut exact: HashMap<&[Pattern], usize> = HashMap::new();
+        let mut general: Vec<usize> = Vec::new();
+        for (index, rule) in rules.iter().enumerate() {
+            let Some(rule) = rule else { continue };
+            let covers = |&&earlier: &&usize| {
+                rules[earlier].as_ref().is_some_and(|earlier| {
+                    earlier.reads.iter().zip(&rule.reads).all(|(&e, &r)| e == Pattern::Any || e == r)
+                })
+            };
+            let earlier = exact.get(rule.reads.as_slice()).or_else(|| general.iter().find(covers)).copied();
+            if let Some(earlier) = earlier {
+                let span = drafts[index].span.clone();
+                let line = text[..drafts[earlier].span.start].matches('\n').count() + 1;
+                let message = format!("this rule never applies: line {line} already covers its reads");
+                self.diagnostics.push(Diagnostic::warning(
+                    span,
+                    message,
+                    "the first rule that fits is taken",
+                ));
+            } else if rule.reads.contains(&Pattern::Any) {
+                general.push(index);
+            } else {
+                exact.insert(&rule.reads, index);
+            }
+        }
+    }
+
+    fn input(&mut self) -> Option<Input> {
+        let draft = self.draft;
+        let mut laid: BTreeMap<usize, TapeInput> = BTreeMap::new();
+        for input in &draft.inputs {
+            let name = input.tape.name().unwrap_or_default();
+            let Some(tape) = draft.tapes.iter().position(|t| t.name.name() == Some(name)) else {
+                self.error(input.tape.span.clone(), format!("unknown tape `{name}`"), "not declared")
+                    .with_help("tapes are declared as in `tape work: 0 1 blank 0`");
+                continue;
+            };
+            let symbols = input.symbols.iter().filter_map(|symbol| self.symbol(tape, symbol)).collect();
+            if laid.insert(tape, TapeInput { symbols, head: input.head }).is_some() {
+                self.error(
+                    input.tape.span.clone(),
+                    format!("a second input for tape `{name}`"),
+                    "again here",
+                );
+            }
+        }
+        let last = *laid.keys().next_back()?;
+        Some(Input { tapes: (0..=last).map(|tape| laid.remove(&tape).unwrap_or_default()).collect() })
+    }
+}
+
+fn tapes(n_tapes: usize) -> String {
+    if n_tapes == 1 { "1 tape".to_owned() } else { format!("{n_tapes} tapes") }
+}

@@ -1,0 +1,409 @@
+//! Reads the headers and the pairs of lines.
+
+use std::{collections::HashMap, ops::Range};
+
+use super::{BLANK, header};
+use crate::{
+    Alphabet, Diagnostic, Machine, Missing, Move, Pattern, Rule, Severity, StateId, SymbolId, Write,
+    formats::Loaded,
+};
+
+/// A piece of a line and where it stands.
+#[derive(Clone)]
+struct Field<'t> {
+    text: &'t str,
+    span: Range<usize>,
+}
+
+/// `state, read, …`, the first line of a pair.
+struct Situation<'t> {
+    state: Field<'t>,
+    reads: Vec<Field<'t>>,
+    span: Range<usize>,
+}
+
+/// Both lines of a pair.
+struct Pair<'t> {
+    situation: Situation<'t>,
+    next: Field<'t>,
+    writes: Vec<Field<'t>>,
+    moves: Vec<Move>,
+}
+
+#[derive(Default)]
+struct Parser<'t> {
+    name: Option<Field<'t>>,
+    init: Option<Field<'t>>,
+    accept: Option<Vec<Field<'t>>>,
+    n_tapes: Option<usize>,
+    open: Option<Situation<'t>>,
+    pairs: Vec<Pair<'t>>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+pub(super) fn parse(text: &str) -> Result<Loaded, Vec<Diagnostic>> {
+    let mut parser = Parser::default();
+    let mut end = 0;
+    for line in text.split_inclusive('\n') {
+        let mut start = end;
+        end += line.len();
+        if start == 0 && line.starts_with('\u{feff}') {
+            start = '\u{feff}'.len_utf8();
+        }
+        let line = &text[start..end];
+        let code = line.find("//").map_or(line, |comment| &line[..comment]);
+        let field = trimmed(code, start);
+        if !field.text.is_empty() {
+            parser.line(&field);
+        }
+    }
+    parser.close();
+    parser.finish(text)
+}
+
+/// The text without the space around it, `start` being where it begins.
+fn trimmed(text: &str, start: usize) -> Field<'_> {
+    let start = start + (text.len() - text.trim_start().len());
+    let text = text.trim();
+    Field { text, span: start..start + text.len() }
+}
+
+fn by_comma<'t>(line: &Field<'t>) -> Vec<Field<'t>> {
+    let mut start = line.span.start;
+    let field = |text: &'t str| {
+        let field = trimmed(text, start);
+        start += text.len() + 1;
+        field
+    };
+    line.text.split(',').map(field).collect()
+}
+
+impl<'t> Parser<'t> {
+    fn error(&mut self, span: &Range<usize>, message: impl Into<String>, label: &str, help: &str) {
+        self.diagnostics.push(Diagnostic::error(span.clone(), message, label).with_help(help));
+    }
+
+    fn line(&mut self, line: &Field<'t>) {
+        if let Some((key, value)) = header(line.text) {
+            self.close();
+            return self.header(key, line, value);
+        }
+        let fields = by_comma(line);
+        let n_tapes = *self.n_tapes.get_or_insert(fields.len() - 1);
+        if n_tapes == 0 {
+            self.n_tapes = None;
+            return self.error(
+                &line.span,
+                "neither a header nor a rule",
+                "no symbol read",
+                "a rule is two lines, `state, reads` and `next, writes, moves`",
+            );
+        }
+        match self.open.take() {
+            None => self.situation(line, fields, n_tapes),
+            Some(situation) if fields.len() == n_tapes + 1 => {
+                self.open = Some(situation);
+                self.close();
+                self.situation(line, fields, n_tapes);
+            }
+            Some(situation) => self.action(situation, line, fields, n_tapes),
+        }
+    }
+
+    fn header(&mut self, key: &str, line: &Field<'t>, value: &'t str) {
+        let value = trimmed(value, line.span.end - value.len());
+        let slot_taken = match key {
+            "name" => self.name.is_some(),
+            "init" => self.init.is_some(),
+            "accept" => self.accept.is_some(),
+            _ => {
+                let message = format!("unknown header `{key}`");
+                let help = "headers are `name:`, `init:` and `accept:`";
+                return self.error(&line.span, message, "not a header", help);
+            }
+        };
+        if slot_taken {
+            let help = "one line per header; several accepting states are separated by commas";
+            self.error(&line.span, format!("a second `{key}:` line"), "already given", help);
+        } else if key == "name" {
+            self.name = Some(value);
+        } else if value.text.is_empty() {
+            self.error(
+                &line.span,
+                format!("`{key}:` names no state"),
+                "a state is missing",
+                "write its name after the colon",
+            );
+        } else if key == "init" {
+            if value.text.contains(',') {
+                self.error(
+                    &value.span,
+                    "more than one initial state",
+                    "one state",
+                    "name the one state the machine starts in",
+                );
+            }
+            self.init = Some(value);
+        } else {
+            let states = by_comma(&value);
+            if states.iter().any(|s| s.text.is_empty()) {
+                self.error(
+                    &value.span,
+                    "an empty name among the accepting states",
+                    "a comma too many",
+                    "remove it",
+                );
+            }
+            self.accept = Some(states);
+        }
+    }
+
+    /// Reports a first line whose second line did not come.
+    fn close(&mut self) {
+        if let Some(situation) = self.open.take() {
+            self.error(
+                &situation.span,
+                "this line has no second line",
+                "a rule begins here",
+                "follow it with `next, writes, moves`",
+            );
+        }
+    }
+
+    fn situation(&mut self, line: &Field<'t>, mut fields: Vec<Field<'t>>, n_tapes: usize) {
+        if fields.len() != n_tapes + 1 {
+            let message = format!(
+                "{} here, but the first rule reads {}",
+                counted(fields.len() - 1, "symbol"),
+                counted(n_tapes, "tape")
+            );
+            let help = "the first line of a rule is `state, reads`, one symbol per tape";
+            // A second line without its first is passed over; any other is kept so that its own second line is not blamed.
+            if fields.len() != 2 * n_tapes + 1 {
+                let state = fields.swap_remove(0);
+                self.open = Some(Situation { state, reads: Vec::new(), span: line.span.clone() });
+            }
+            return self.error(&line.span, message, "the first line of a rule was expected", help);
+        }
+        let state = fields.remove(0);
+        self.check_state(&state);
+        for read in &fields {
+            self.check_symbol(read);
+        }
+        self.open = Some(Situation { state, reads: fields, span: line.span.clone() });
+    }
+
+    fn action(
+        &mut self,
+        situation: Situation<'t>,
+        line: &Field<'t>,
+        mut fields: Vec<Field<'t>>,
+        n_tapes: usize,
+    ) {
+        if fields.len() != 2 * n_tapes + 1 {
+            let message = format!(
+                "{} after the state, but {} need {n_tapes} writes and {n_tapes} moves",
+                counted(fields.len() - 1, "entry").replace("entrys", "entries"),
+                counted(n_tapes, "tape")
+            );
+            let help = "the second line of a rule is `next, writes, moves`";
+            return self.error(&line.span, message, "the second line of a rule", help);
+        }
+        let next = fields.remove(0);
+        self.check_state(&next);
+        let moves = fields.split_off(n_tapes);
+        for write in &fields {
+            self.check_symbol(write);
+        }
+        let mut taken = Vec::new();
+        for field in &moves {
+            match field.text {
+                "<" => taken.push(Move::Left),
+                "-" => taken.push(Move::Stay),
+                ">" => taken.push(Move::Right),
+                other => {
+                    let message = format!("unknown move `{other}`");
+                    self.error(&field.span, message, "a move", "moves are `<`, `-` (stay) and `>`");
+                }
+            }
+        }
+        if situation.reads.len() == n_tapes && taken.len() == n_tapes {
+            self.pairs.push(Pair { situation, next, writes: fields, moves: taken });
+        }
+    }
+
+    fn check_state(&mut self, state: &Field<'t>) {
+        if state.text.is_empty() {
+            self.error(&state.span, "the state has no name", "empty", "a line begins with a state");
+        }
+    }
+
+    fn check_symbol(&mut self, symbol: &Field<'t>) {
+        if symbol.text.chars().count() != 1 {
+            let message = if symbol.text.is_empty() {
+                "a symbol is missing".to_owned()
+            } else {
+                format!("`{}` is not one character", symbol.text)
+            };
+            self.error(&symbol.span, message, "a symbol", "symbols are single characters, `_` is the blank");
+        }
+    }
+
+    fn finish(mut self, text: &str) -> Result<Loaded, Vec<Diagnostic>> {
+        let end = text.len();
+        let had_errors = !self.diagnostics.is_empty();
+        match self.init.clone() {
+            Some(init) => {
+                let known = self.pairs.iter().any(|p| p.situation.state.text == init.text)
+                    || self.accept.iter().flatten().any(|a| a.text == init.text);
+                if !known && !had_errors {
+                    let message = format!("the initial state `{}` has no rule", init.text);
+                    let label = "the machine stops at once, rejecting";
+                    self.diagnostics.push(Diagnostic::warning(init.span, message, label));
+                }
+            }
+            None if !had_errors => {
+                self.error(
+                    &(end..end),
+                    "the machine has no initial state",
+                    "the file ends here",
+                    "add a line `init: STATE`",
+                );
+            }
+            None => {}
+        }
+        if self.n_tapes.unwrap_or(1) > 255 {
+            let span = self.pairs.first().map_or(0..0, |p| p.situation.span.clone());
+            self.error(&span, "more than 255 tapes", "this rule", "use fewer tapes");
+        }
+        self.check_pairs(text);
+        if self.diagnostics.iter().any(|d| d.severity == Severity::Error) {
+            self.diagnostics.sort_by_key(|d| d.span.start);
+            return Err(self.diagnostics);
+        }
+        self.build(text)
+    }
+
+    /// One rule per situation, and none for a state that accepts.
+    fn check_pairs(&mut self, text: &str) {
+        let mut seen: HashMap<Vec<&str>, Range<usize>> = HashMap::new();
+        let mut found = Vec::new();
+        let mut warned: Vec<&str> = Vec::new();
+        for Pair { situation, .. } in &self.pairs {
+            let key: Vec<&str> =
+                [&situation.state].into_iter().chain(&situation.reads).map(|field| field.text).collect();
+            if let Some(earlier) = seen.get(&key) {
+                let line = text[..earlier.start].matches('\n').count() + 1;
+                let message = format!("a second rule for this situation; line {line} has the first");
+                found.push(
+                    Diagnostic::error(situation.span.clone(), message, "the machine could not choose")
+                        .with_help("keep one of them"),
+                );
+            } else {
+                seen.insert(key, situation.span.clone());
+            }
+            let state = situation.state.text;
+            let accepts = self.accept.iter().flatten().any(|a| a.text == state);
+            if accepts && !warned.contains(&state) {
+                warned.push(state);
+                let message = format!("state `{state}` accepts, so its rules never apply");
+                let label = "the machine has stopped here";
+                found.push(Diagnostic::warning(situation.state.span.clone(), message, label));
+            }
+        }
+        self.diagnostics.append(&mut found);
+        if self.pairs.is_empty() && self.diagnostics.is_empty() {
+            let message = "the machine has no rule, so one blank tape is assumed";
+            self.diagnostics.push(Diagnostic::warning(text.len()..text.len(), message, "the file ends here"));
+        }
+    }
+
+    fn build(mut self, text: &str) -> Result<Loaded, Vec<Diagnostic>> {
+        let accept = self.accept.take().unwrap_or_default();
+        self.pairs.retain(|pair| !accept.iter().any(|a| a.text == pair.situation.state.text));
+        let order = self.state_order(&accept);
+        let ids: HashMap<&str, StateId> =
+            order.iter().enumerate().map(|(index, &name)| (name, StateId::new(index))).collect();
+        self.pairs.sort_by_key(|pair| ids[pair.situation.state.text]);
+        let mut builder = Machine::builder();
+        builder.missing(Missing::Reject);
+        if let Some(name) = self.name.as_ref().filter(|name| !name.text.is_empty()) {
+            builder.name(name.text);
+        }
+        let n_tapes = self.n_tapes.unwrap_or(1);
+        let alphabets: Vec<Alphabet> =
+            (0..n_tapes).map(|tape| self.alphabet(tape)).collect::<Result<_, _>>()?;
+        for (index, alphabet) in alphabets.iter().enumerate() {
+            let name = if n_tapes == 1 { "tape".to_owned() } else { format!("tape{}", index + 1) };
+            builder.tape(name, alphabet.clone());
+        }
+        for &name in &order {
+            let state = builder.push_state(name.to_owned());
+            if accept.iter().any(|a| a.text == name) {
+                builder.halt_in(state, true);
+            }
+        }
+        for pair in &self.pairs {
+            let symbol = |(tape, field): (usize, &Field)| {
+                alphabets[tape].find(field.text).unwrap_or_else(|| alphabets[tape].blank())
+            };
+            let rule = Rule {
+                reads: pair.situation.reads.iter().enumerate().map(symbol).map(Pattern::Is).collect(),
+                writes: pair.writes.iter().enumerate().map(symbol).map(Write::Put).collect(),
+                moves: pair.moves.clone(),
+                next: ids[pair.next.text],
+            };
+            builder.push_rule(ids[pair.situation.state.text], rule);
+        }
+        let mut warnings = self.diagnostics;
+        warnings.sort_by_key(|d| d.span.start);
+        match builder.build() {
+            Ok(machine) => Ok(Loaded { machine, input: None, warnings }),
+            Err(error) => Err(vec![Diagnostic::error(0..text.len(), error.to_string(), "this machine")]),
+        }
+    }
+
+    /// The start, the accepting states, those with rules, the rest; so that a machine that is written is read in the same order.
+    fn state_order(&self, accept: &[Field<'t>]) -> Vec<&'t str> {
+        let mut order: Vec<&'t str> = Vec::new();
+        let mut seen: HashMap<&'t str, usize> = HashMap::new();
+        let mut add = |name: &'t str| {
+            seen.entry(name).or_insert_with(|| {
+                order.push(name);
+                order.len() - 1
+            });
+        };
+        let firsts = self.init.iter().chain(accept).chain(self.pairs.iter().map(|p| &p.situation.state));
+        firsts.for_each(|field| add(field.text));
+        let mut by_state: Vec<&Pair> = self.pairs.iter().collect();
+        let place: HashMap<&str, usize> = seen.clone();
+        by_state.sort_by_key(|pair| place[pair.situation.state.text]);
+        for pair in by_state {
+            if !seen.contains_key(pair.next.text) {
+                seen.insert(pair.next.text, order.len());
+                order.push(pair.next.text);
+            }
+        }
+        order
+    }
+
+    fn alphabet(&self, tape: usize) -> Result<Alphabet, Vec<Diagnostic>> {
+        let mut names = vec![BLANK];
+        for pair in &self.pairs {
+            for field in [&pair.situation.reads[tape], &pair.writes[tape]] {
+                if !names.contains(&field.text) {
+                    if names.len() == 256 {
+                        let message = "more than 256 symbols on a tape";
+                        return Err(vec![Diagnostic::error(field.span.clone(), message, "one too many")]);
+                    }
+                    names.push(field.text);
+                }
+            }
+        }
+        Ok(Alphabet::new(names, SymbolId(0)))
+    }
+}
+
+fn counted(n: usize, noun: &str) -> String {
+    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
+}

@@ -1,0 +1,193 @@
+//! Lowering: from any machine to the normal form, and the way back for whoever looks at the result.
+//!
+//! A tape with k symbols becomes ceil(log2 k) binary tracks whose heads move in lockstep. Each rule becomes one
+//! rule, in the same order, and wildcards stay wildcards. States keep their ids, so that the outcome of a lowered run,
+//! taken between whole steps, is the outcome of the source machine.
+
+mod encoding;
+mod expand;
+mod halves;
+mod report;
+
+pub use expand::{TooManyRules, expand_wildcards};
+pub use report::{Report, Size};
+
+use crate::{
+    Cell, Input, MOST_TAPES, Machine, Move, NormalForm, NotNormal, Rule, State, StateId, StateKind, SymbolId,
+    TapeId,
+};
+use encoding::Encoding;
+use halves::Halves;
+
+/// Which moves the lowered machine may make.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Moves {
+    /// Left, right and stay, as in the source.
+    #[default]
+    Keep,
+    /// Left and right only, as in the paper: cells are doubled and each step takes two, unless nothing stays anyway.
+    Strict,
+}
+
+/// Why a machine cannot be lowered.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum LoweringError {
+    /// The alphabets need more bits than a vertex can name.
+    #[error("the {n_tapes} tapes need {n_tracks} binary tracks, but at most {MOST_TAPES} are supported")]
+    TooManyTracks {
+        /// Number of tapes of the source.
+        n_tapes: usize,
+        /// Number of binary tapes they need.
+        n_tracks: usize,
+    },
+    /// What remains to be said of the lowered machine: its start state halts.
+    #[error(transparent)]
+    NotNormal(#[from] NotNormal),
+}
+
+/// A machine in normal form that does what its source does, and how the two correspond.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Lowered {
+    /// The machine in normal form.
+    pub normal: NormalForm,
+    encoding: Encoding,
+    before: Size,
+    moves: Moves,
+}
+
+/// Brings a machine into normal form.
+///
+/// ```
+/// use luge_machine::{Alphabet, Input, Machine, Move, Pattern::Is, Simulator, SymbolId, Write::Put};
+/// use luge_machine::lowering::{Moves, lower};
+///
+/// let mut b = Machine::builder();
+/// let tape = b.tape("tape", Alphabet::new(["_", "a", "b"], SymbolId(0)));
+/// let (start, end) = (b.state("start"), b.halting_state("end", true));
+/// b.rule(start, [Is(SymbolId(0))], [Put(SymbolId(2))], [Move::Stay], end);
+/// let machine = b.build()?;
+///
+/// let lowered = lower(&machine, Moves::Strict)?;
+/// let mut simulator = Simulator::new(lowered.normal.machine(), &lowered.encode(&Input::blank()));
+/// assert!(simulator.run(10).accepting());
+/// assert_eq!(simulator.steps(), lowered.steps_per_step());
+/// let symbol = lowered.decode_cell(tape, 0, |track, cell| simulator.tape(track).read(cell));
+/// assert_eq!(symbol, Some(SymbolId(2)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// If the alphabets need more than [`MOST_TAPES`] binary tracks, or the start state halts.
+pub fn lower(machine: &Machine, moves: Moves) -> Result<Lowered, LoweringError> {
+    let doubled = moves == Moves::Strict && has_stay(machine);
+    let encoding = Encoding::new(machine, if doubled { 2 } else { 1 });
+    let (n_tapes, n_tracks) = (machine.n_tapes(), encoding.n_tracks());
+    if n_tracks > MOST_TAPES {
+        return Err(LoweringError::TooManyTracks { n_tapes, n_tracks });
+    }
+    let mut halves = Halves::new(machine);
+    let mut lower_rule = |rule: &Rule| {
+        if doubled {
+            let (moves, next) = halves.first(rule);
+            encoding.rule(rule, &moves, next)
+        } else {
+            encoding.rule(rule, &rule.moves, rule.next)
+        }
+    };
+    let mut states = Vec::with_capacity(machine.states().len());
+    for state in machine.states() {
+        let kind = match &state.kind {
+            StateKind::Running(rules) => StateKind::Running(rules.iter().map(&mut lower_rule).collect()),
+            StateKind::Halting { accepting } => StateKind::Halting { accepting: *accepting },
+        };
+        states.push(State { name: state.name.clone(), kind });
+    }
+    states.extend(halves.into_states(&encoding));
+    let normal = NormalForm::new(Machine {
+        name: machine.name.clone(),
+        tapes: encoding.track_tapes(machine),
+        states,
+        start: machine.start,
+        missing: machine.missing,
+    })?;
+    Ok(Lowered { normal, encoding, before: Size::of(machine), moves })
+}
+
+fn has_stay(machine: &Machine) -> bool {
+    machine.state_ids().flat_map(|q| machine.rules(q)).any(|rule| rule.moves.contains(&Move::Stay))
+}
+
+impl Lowered {
+    /// Steps of the lowered machine for one step of the source, and cells for one cell: 2 if cells are doubled, else 1.
+    #[must_use]
+    pub fn steps_per_step(&self) -> u64 {
+        u64::from(self.encoding.spacing())
+    }
+
+    /// The binary tapes that stand for a tape of the source, the lowest bit first.
+    pub fn tracks(&self, tape: TapeId) -> impl ExactSizeIterator<Item = TapeId> + use<> {
+        self.encoding.tracks(tape)
+    }
+
+    /// The symbols that stand for a symbol of the source, one per track.
+    pub fn encode_symbol(
+        &self,
+        tape: TapeId,
+        symbol: SymbolId,
+    ) -> impl ExactSizeIterator<Item = SymbolId> + use<> {
+        self.encoding.bits(tape, symbol)
+    }
+
+    /// The cell of every track that stands for a cell of the source.
+    #[must_use]
+    pub fn encode_cell(&self, cell: Cell) -> Cell {
+        cell * Cell::from(self.encoding.spacing())
+    }
+
+    /// The lowered machine's input for an input of the source machine.
+    #[must_use]
+    pub fn encode(&self, input: &Input) -> Input {
+        self.encoding.input(input)
+    }
+
+    /// The symbol in a cell of the source, if `read` says what lies in the cells of the tracks.
+    ///
+    /// `None` if the tracks hold a code that stands for no symbol, which no run from an encoded input reaches.
+    #[must_use]
+    pub fn decode_cell(
+        &self,
+        tape: TapeId,
+        cell: Cell,
+        read: impl Fn(TapeId, Cell) -> SymbolId,
+    ) -> Option<SymbolId> {
+        let cell = self.encode_cell(cell);
+        self.encoding.symbol(tape, self.tracks(tape).map(|track| read(track, cell)))
+    }
+
+    /// The cell of the source a head is on; `None` halfway between two.
+    #[must_use]
+    pub fn decode_head(&self, head: Cell) -> Option<Cell> {
+        let spacing = Cell::from(self.encoding.spacing());
+        (head % spacing == 0).then_some(head / spacing)
+    }
+
+    /// The source machine's state; `None` halfway through one of its steps.
+    #[must_use]
+    pub fn decode_state(&self, state: StateId) -> Option<StateId> {
+        (state.index() < self.before.states).then_some(state)
+    }
+
+    /// What lowering cost.
+    #[must_use]
+    pub fn report(&self) -> Report {
+        Report {
+            before: self.before,
+            after: Size::of(self.normal.machine()),
+            moves: self.moves,
+            steps_per_step: self.steps_per_step(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,174 @@
+//! How symbols become bits and tapes become tracks.
+
+use std::collections::HashSet;
+
+use crate::{
+    Alphabet, Cell, Input, Machine, Move, Pattern, Rule, StateId, SymbolId, Tape, TapeId, TapeInput, Write,
+};
+
+/// The code of every tape, and how far apart the cells lie.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Encoding {
+    tapes: Vec<TapeCode>,
+    spacing: u8,
+}
+
+/// One tape's code: the blank is 0, the other symbols count from 1 in their order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct TapeCode {
+    first_track: usize,
+    n_tracks: usize,
+    n_symbols: usize,
+    blank: usize,
+}
+
+impl TapeCode {
+    fn code(self, symbol: SymbolId) -> usize {
+        let symbol = symbol.index();
+        if symbol == self.blank { 0 } else { symbol + usize::from(symbol < self.blank) }
+    }
+
+    fn symbol(self, code: usize) -> Option<SymbolId> {
+        if code >= self.n_symbols {
+            None
+        } else if code == 0 {
+            Some(SymbolId::new(self.blank))
+        } else {
+            Some(SymbolId::new(code - usize::from(code <= self.blank)))
+        }
+    }
+}
+
+/// Bits needed for `n_symbols` codes; a tape never vanishes.
+fn n_tracks(n_symbols: usize) -> usize {
+    (n_symbols.next_power_of_two().trailing_zeros() as usize).max(1)
+}
+
+impl Encoding {
+    pub(super) fn new(machine: &Machine, spacing: u8) -> Self {
+        let mut first_track = 0;
+        let mut tapes = Vec::with_capacity(machine.n_tapes());
+        for tape in machine.tapes() {
+            let n_symbols = tape.alphabet.len();
+            let n_tracks = n_tracks(n_symbols);
+            tapes.push(TapeCode { first_track, n_tracks, n_symbols, blank: tape.alphabet.blank().index() });
+            first_track += n_tracks;
+        }
+        Self { tapes, spacing }
+    }
+
+    pub(super) fn n_tracks(&self) -> usize {
+        self.tapes.iter().map(|t| t.n_tracks).sum()
+    }
+
+    /// Cells of a track for one cell of the source.
+    pub(super) fn spacing(&self) -> u8 {
+        self.spacing
+    }
+
+    pub(super) fn tracks(&self, tape: TapeId) -> impl ExactSizeIterator<Item = TapeId> + use<> {
+        let TapeCode { first_track, n_tracks, .. } = self.tapes[tape.index()];
+        (first_track..first_track + n_tracks).map(TapeId::new)
+    }
+
+    /// The symbol of each track, the lowest bit first.
+    pub(super) fn bits(
+        &self,
+        tape: TapeId,
+        symbol: SymbolId,
+    ) -> impl ExactSizeIterator<Item = SymbolId> + use<> {
+        let tape = self.tapes[tape.index()];
+        let code = tape.code(symbol);
+        (0..tape.n_tracks).map(move |track| SymbolId::new(code >> track & 1))
+    }
+
+    /// The symbol that the tracks' symbols stand for, if there is one.
+    pub(super) fn symbol(&self, tape: TapeId, bits: impl Iterator<Item = SymbolId>) -> Option<SymbolId> {
+        let code = bits.enumerate().map(|(track, bit)| bit.index() << track).sum();
+        self.tapes[tape.index()].symbol(code)
+    }
+
+    pub(super) fn input(&self, input: &Input) -> Input {
+        let mut tapes = Vec::with_capacity(self.n_tracks());
+        for (index, tape) in input.tapes.iter().take(self.tapes.len()).enumerate() {
+            let spacing = usize::from(self.spacing);
+            let n_cells = (tape.symbols.len() * spacing).saturating_sub(spacing - 1);
+            let head = tape.head * Cell::from(self.spacing);
+            let blank = TapeInput { symbols: vec![SymbolId(0); n_cells], head };
+            let mut tracks = vec![blank; self.tapes[index].n_tracks];
+            for (cell, &symbol) in tape.symbols.iter().enumerate() {
+                for (track, bit) in tracks.iter_mut().zip(self.bits(TapeId::new(index), symbol)) {
+                    track.symbols[cell * spacing] = bit;
+                }
+            }
+            tapes.append(&mut tracks);
+        }
+        Input { tapes }
+    }
+
+    /// A rule on the tracks with the given moves (one per tape of the source) and next state.
+    pub(super) fn rule(&self, rule: &Rule, moves: &[Move], next: StateId) -> Rule {
+        let n_tracks = self.n_tracks();
+        let (mut reads, mut writes) = (Vec::with_capacity(n_tracks), Vec::with_capacity(n_tracks));
+        for ((index, read), write) in rule.reads.iter().enumerate().zip(&rule.writes) {
+            let tape = TapeId::new(index);
+            match *read {
+                Pattern::Any => reads.extend(self.tracks(tape).map(|_| Pattern::Any)),
+                Pattern::Is(symbol) => reads.extend(self.bits(tape, symbol).map(Pattern::Is)),
+            }
+            match *write {
+                Write::Keep => writes.extend(self.tracks(tape).map(|_| Write::Keep)),
+                Write::Put(symbol) => writes.extend(self.bits(tape, symbol).map(Write::Put)),
+            }
+        }
+        Rule { reads, writes, moves: self.in_lockstep(moves), next }
+    }
+
+    /// A rule that looks at nothing and only moves.
+    pub(super) fn moving_rule(&self, moves: &[Move], next: StateId) -> Rule {
+        let n_tracks = self.n_tracks();
+        let (reads, writes) = (vec![Pattern::Any; n_tracks], vec![Write::Keep; n_tracks]);
+        Rule { reads, writes, moves: self.in_lockstep(moves), next }
+    }
+
+    fn in_lockstep(&self, moves: &[Move]) -> Vec<Move> {
+        let tracks = self.tapes.iter().zip(moves);
+        tracks.flat_map(|(tape, &head_move)| std::iter::repeat_n(head_move, tape.n_tracks)).collect()
+    }
+
+    /// The tracks as tapes. A single track keeps its tape's name; several are `name.0`, the lowest bit, `name.1`, …
+    pub(super) fn track_tapes(&self, machine: &Machine) -> Vec<Tape> {
+        let coded = || machine.tapes().iter().zip(&self.tapes);
+        let single = coded().filter(|(_, code)| code.n_tracks == 1);
+        let mut taken: HashSet<String> = single.map(|(tape, _)| tape.name.clone()).collect();
+        let mut tracks = Vec::with_capacity(self.n_tracks());
+        for (tape, &code) in coded() {
+            for track in 0..code.n_tracks {
+                let name = match code.n_tracks {
+                    1 => tape.name.clone(),
+                    _ => unused_name(format!("{}.{track}", tape.name), &mut taken),
+                };
+                tracks.push(Tape { name, alphabet: track_alphabet(tape, code), access: tape.access });
+            }
+        }
+        tracks
+    }
+}
+
+/// Two symbols keep their names, the blank now first.
+fn track_alphabet(tape: &Tape, code: TapeCode) -> Alphabet {
+    match (code.symbol(0), code.symbol(1)) {
+        (Some(blank), Some(other)) if code.n_symbols == 2 => {
+            Alphabet::new([tape.alphabet.name(blank), tape.alphabet.name(other)], SymbolId(0))
+        }
+        _ => Alphabet::binary(),
+    }
+}
+
+/// The name itself, or the first of `name_`, `name__`, … that nothing else has.
+pub(super) fn unused_name(mut name: String, taken: &mut HashSet<String>) -> String {
+    while !taken.insert(name.clone()) {
+        name.push('_');
+    }
+    name
+}

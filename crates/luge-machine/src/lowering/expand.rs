@@ -1,0 +1,84 @@
+//! Machines without wildcards, for readers that cannot do with them.
+
+use std::collections::BTreeMap;
+
+use crate::{Machine, Pattern, Rule, State, StateKind, SymbolId};
+
+/// Why wildcards were not expanded.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error(
+    "without wildcards the machine needs at least {at_least} rules, but at most {most_rules} are allowed"
+)]
+pub struct TooManyRules {
+    /// Rules counted when the limit was passed.
+    pub at_least: usize,
+    /// The limit.
+    pub most_rules: usize,
+}
+
+/// The same machine with one rule for each combination of symbols that has one, the last tape varying fastest.
+///
+/// # Errors
+/// If that takes more than `most_rules` rules over all states; this is found without making them.
+pub fn expand_wildcards(machine: &Machine, most_rules: usize) -> Result<Machine, TooManyRules> {
+    let mut expanded = machine.clone();
+    let mut n_rules = 0;
+    for State { kind, .. } in &mut expanded.states {
+        let StateKind::Running(rules) = kind else { continue };
+        *rules = expand_state(machine, rules, n_rules, most_rules)?;
+        n_rules += rules.len();
+    }
+    Ok(expanded)
+}
+
+/// The rules of one state, where `n_before` rules are already made.
+fn expand_state(
+    machine: &Machine,
+    rules: &[Rule],
+    n_before: usize,
+    most_rules: usize,
+) -> Result<Vec<Rule>, TooManyRules> {
+    let within_limit = |n_here: usize| match n_before.saturating_add(n_here) {
+        at_least if at_least > most_rules => Err(TooManyRules { at_least, most_rules }),
+        _ => Ok(()),
+    };
+    let mut by_reads = BTreeMap::new();
+    for rule in rules {
+        // All that a rule matches has a rule, be it this one or an earlier one.
+        within_limit(n_matched(machine, rule))?;
+        for reads in matched(machine, rule) {
+            by_reads.entry(reads).or_insert(rule);
+        }
+        within_limit(by_reads.len())?;
+    }
+    let exact = |(reads, rule): (Vec<SymbolId>, &Rule)| Rule {
+        reads: reads.into_iter().map(Pattern::Is).collect(),
+        ..rule.clone()
+    };
+    Ok(by_reads.into_iter().map(exact).collect())
+}
+
+/// Number of combinations a rule matches.
+fn n_matched(machine: &Machine, rule: &Rule) -> usize {
+    rule.reads.iter().zip(machine.tapes()).fold(1, |n, (pattern, tape)| match pattern {
+        Pattern::Any => n.saturating_mul(tape.alphabet.len()),
+        Pattern::Is(_) => n,
+    })
+}
+
+/// All combinations a rule matches.
+fn matched(machine: &Machine, rule: &Rule) -> Vec<Vec<SymbolId>> {
+    let mut combinations = vec![Vec::with_capacity(rule.reads.len())];
+    for (pattern, tape) in rule.reads.iter().zip(machine.tapes()) {
+        let choices: Vec<SymbolId> = match *pattern {
+            Pattern::Any => tape.alphabet.symbols().collect(),
+            Pattern::Is(symbol) => vec![symbol],
+        };
+        let extended = |start: &Vec<SymbolId>| {
+            let start = start.clone();
+            choices.iter().map(move |&symbol| [start.as_slice(), &[symbol]].concat()).collect::<Vec<_>>()
+        };
+        combinations = combinations.iter().flat_map(extended).collect();
+    }
+    combinations
+}

@@ -1,0 +1,70 @@
+//! What lowering costs.
+
+use std::fmt;
+
+use super::Moves;
+use crate::Machine;
+
+/// How large a machine is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Size {
+    /// Number of states, halting ones included.
+    pub states: usize,
+    /// Number of tapes.
+    pub tapes: usize,
+    /// Number of rules, one with wildcards counted once.
+    pub rules: usize,
+    /// Number of pairs of a state and symbols under the heads: |Q| 2^d in normal form.
+    pub vertices: u64,
+}
+
+impl Size {
+    pub(super) fn of(machine: &Machine) -> Self {
+        let states = machine.states().len();
+        let sizes = machine.tapes().iter().map(|t| t.alphabet.len() as u64);
+        let vertices = sizes.fold(states as u64, u64::saturating_mul);
+        Self { states, tapes: machine.n_tapes(), rules: machine.n_rules(), vertices }
+    }
+}
+
+/// The machine before and after lowering; prints as a small table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Report {
+    /// The source machine.
+    pub before: Size,
+    /// The lowered machine.
+    pub after: Size,
+    /// The moves asked for.
+    pub moves: Moves,
+    /// Steps of the lowered machine for one of the source.
+    pub steps_per_step: u64,
+}
+
+impl Report {
+    /// Whether strict moves came for free, because no rule of the source stays.
+    #[must_use]
+    pub fn strict_already(&self) -> bool {
+        self.moves == Moves::Strict && self.steps_per_step == 1
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { before, after, .. } = self;
+        let rows = [
+            ("states", before.states as u64, after.states as u64),
+            ("tapes", before.tapes as u64, after.tapes as u64),
+            ("rules", before.rules as u64, after.rules as u64),
+            ("vertices", before.vertices, after.vertices),
+            ("steps", 1, self.steps_per_step),
+        ];
+        write!(f, "{:<10}{:>12}{:>12}", "", "before", "after")?;
+        for (what, before, after) in rows {
+            write!(f, "\n{what:<10}{before:>12}{after:>12}")?;
+        }
+        if self.strict_already() {
+            write!(f, "\nno rule stays, so strict moves need no doubled cells")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,46 @@
+//! One file per command, and what the commands share.
+
+mod convert;
+mod failure;
+mod inspect;
+mod machine_args;
+mod output;
+mod progress;
+mod run;
+mod window;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use miette::Report;
+
+pub(crate) use failure::show_failure;
+
+/// Learning algorithms, given as Turing machines, run by plain gradient descent.
+#[derive(Parser)]
+#[command(
+    name = "luge",
+    version,
+    after_help = "Exit status: 0 done, 1 failed, 2 wrong usage. Data go to standard output, everything else to standard error."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Run(run::Args),
+    Convert(convert::Args),
+    Inspect(inspect::Args),
+}
+
+/// Does what the command line asks for.
+pub(crate) fn run() -> Result<ExitCode, Report> {
+    match Cli::parse().command {
+        Command::Run(args) => run::run(&args)?,
+        Command::Convert(args) => convert::run(&args)?,
+        Command::Inspect(args) => inspect::run(&args)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,112 @@
+//! `luge convert`: a machine from one format to another, or to normal form.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use luge_machine::{
+    Input, Machine,
+    formats::{Format, Inexpressible},
+    lowering::{Moves, expand_wildcards, lower},
+};
+
+use super::{
+    failure::Failure,
+    machine_args::{MachineArgs, format_parser},
+    output::{note, print},
+};
+
+/// The most rules `--expand` makes.
+const MOST_RULES: usize = 1_000_000;
+
+/// Write a machine in another format, or lower it to two symbols per tape
+///
+/// What the other format cannot say is refused with the reason.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    machine: MachineArgs,
+    /// The file to write, or `-` for standard output
+    out: String,
+    /// The format to write; by default told from OUT's extension
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
+    to: Option<Format>,
+    /// Lower to binary tapes, keeping stay moves; the cost is reported on standard error
+    #[arg(long, conflicts_with = "lower_strict")]
+    lower: bool,
+    /// Lower to binary tapes and to left and right moves only, by doubling cells and steps
+    #[arg(long)]
+    lower_strict: bool,
+    /// Write one rule for each combination of symbols instead of wildcards
+    #[arg(long)]
+    expand: bool,
+    /// Leave out the input that the file carries along
+    #[arg(long)]
+    no_input: bool,
+}
+
+pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    let format = args.format()?;
+    let loaded = args.machine.load()?.loaded;
+    let input = loaded.input.filter(|_| !args.no_input);
+    let (machine, input) = args.prepared(loaded.machine, input)?;
+    let text = format.write(&machine, input.as_ref()).map_err(|refusal| match refusal {
+        Inexpressible::Input { .. } => Failure::InputInexpressible(refusal),
+        refusal => Failure::Inexpressible(refusal),
+    })?;
+    let carried = format.read(&text).is_ok_and(|written| written.input.is_some());
+    if input.is_some_and(|input| input != Input::blank()) && !carried {
+        note(&format!("{format} files have no place for an input: it was left out"));
+    }
+    if args.out == "-" {
+        return print(&text);
+    }
+    let place = PathBuf::from(&args.out);
+    fs::write(&place, text).map_err(|reason| Failure::Write { place, reason })
+}
+
+impl Args {
+    fn format(&self) -> Result<Format, Failure> {
+        if let Some(format) = self.to {
+            return Ok(format);
+        }
+        let extension = Path::new(&self.out).extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
+        let known = extension.as_deref().and_then(|extension| {
+            Format::ALL.into_iter().find(|format| format.extensions().contains(&extension))
+        });
+        known.ok_or_else(|| {
+            let extensions = Format::ALL.into_iter().flat_map(Format::extensions);
+            let extensions: Vec<String> = extensions.map(|e| format!(".{e}")).collect();
+            Failure::Usage {
+                problem: match extension {
+                    _ if self.out == "-" => {
+                        "standard output has no extension to tell the format from".to_owned()
+                    }
+                    Some(extension) => format!("no format is written to `.{extension}` files"),
+                    None => format!("`{}` has no extension to tell the format from", self.out),
+                },
+                remedy: format!("name the format with --to, or use one of {}", extensions.join(" ")),
+            }
+        })
+    }
+
+    /// The machine and its input after the passes asked for.
+    fn prepared(&self, machine: Machine, input: Option<Input>) -> Result<(Machine, Option<Input>), Failure> {
+        let moves = match (self.lower, self.lower_strict) {
+            (_, true) => Some(Moves::Strict),
+            (true, false) => Some(Moves::Keep),
+            (false, false) => None,
+        };
+        let (machine, input) = match moves {
+            Some(moves) => {
+                let lowered = lower(&machine, moves)?;
+                note(&lowered.report().to_string());
+                (lowered.normal.machine().clone(), input.map(|input| lowered.encode(&input)))
+            }
+            None => (machine, input),
+        };
+        let machine = if self.expand { expand_wildcards(&machine, MOST_RULES)? } else { machine };
+        Ok((machine, input))
+    }
+}

@@ -1,0 +1,154 @@
+//! What can go wrong in a command, with file, place and remedy.
+
+use std::{io, path::PathBuf, process::ExitCode};
+
+use luge::source::{OpenError, ReadError, Source};
+use luge_machine::{
+    Diagnostic as Finding, InputError, Severity,
+    formats::Inexpressible,
+    lowering::{LoweringError, TooManyRules},
+};
+use miette::{Diagnostic, LabeledSpan, NamedSource, Report};
+
+use super::output::note;
+
+/// Why a command did not do what it was asked for.
+#[derive(Debug, thiserror::Error, Diagnostic)]
+pub(super) enum Failure {
+    /// The command line itself is wrong.
+    #[error("{problem}")]
+    Usage {
+        problem: String,
+        #[help]
+        remedy: String,
+    },
+    #[error(transparent)]
+    #[diagnostic(help("give a machine file, `-` for standard input, or a line such as 1RB1LB_1LA1RZ"))]
+    Missing(OpenError),
+    #[error(transparent)]
+    Unreadable(OpenError),
+    #[error(transparent)]
+    #[diagnostic(help("name the format with --from"))]
+    Unrecognised(ReadError),
+    #[error("{headline}")]
+    Broken {
+        headline: String,
+        #[source_code]
+        text: NamedSource<String>,
+        #[related]
+        findings: Vec<Located>,
+    },
+    #[error("cannot lay the --input")]
+    #[diagnostic(help(
+        "give --input at most once per tape, in the order of the tapes, with symbols of that tape"
+    ))]
+    Input(
+        #[from]
+        #[source]
+        InputError,
+    ),
+    #[error("cannot write {}", place.display())]
+    Write {
+        place: PathBuf,
+        #[source]
+        reason: io::Error,
+    },
+    #[error("cannot print the result")]
+    Print(#[source] io::Error),
+    #[error(transparent)]
+    Inexpressible(Inexpressible),
+    #[error(transparent)]
+    #[diagnostic(help("--no-input leaves it out"))]
+    InputInexpressible(Inexpressible),
+    #[error(transparent)]
+    Lowering(#[from] LoweringError),
+    #[error(transparent)]
+    TooManyRules(#[from] TooManyRules),
+}
+
+/// One finding in a machine file, in the form that is rendered.
+#[derive(Debug)]
+pub(super) struct Located {
+    finding: Finding,
+    label: LabeledSpan,
+}
+
+impl Located {
+    fn new(finding: Finding, text: &str) -> Self {
+        let start = finding.span.start.min(text.len());
+        let end = finding.span.end.clamp(start, text.len());
+        let note = (!finding.label.is_empty()).then(|| finding.label.clone());
+        Self { label: LabeledSpan::new(note, start, end - start), finding }
+    }
+}
+
+impl std::fmt::Display for Located {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.finding.message)
+    }
+}
+
+impl std::error::Error for Located {}
+
+impl Diagnostic for Located {
+    fn severity(&self) -> Option<miette::Severity> {
+        Some(match self.finding.severity {
+            Severity::Error => miette::Severity::Error,
+            Severity::Warning => miette::Severity::Warning,
+        })
+    }
+
+    fn help(&self) -> Option<Box<dyn std::fmt::Display + '_>> {
+        self.finding.help.as_ref().map(|help| Box::new(help) as _)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        Some(Box::new(std::iter::once(self.label.clone())))
+    }
+}
+
+impl From<OpenError> for Failure {
+    fn from(error: OpenError) -> Self {
+        match error {
+            OpenError::Missing { .. } => Self::Missing(error),
+            OpenError::Read { .. } | OpenError::NotText { .. } => Self::Unreadable(error),
+        }
+    }
+}
+
+impl Failure {
+    /// What a file's findings look like when they refuse it.
+    pub(super) fn of_reading(error: ReadError, source: &Source) -> Self {
+        match error {
+            ReadError::Unrecognised { .. } => Self::Unrecognised(error),
+            ReadError::Broken { ref findings, .. } => {
+                let headline = error.to_string();
+                let findings = findings.iter().map(|f| Located::new(f.clone(), &source.text)).collect();
+                let text = NamedSource::new(&source.name, source.text.clone());
+                Self::Broken { headline, text, findings }
+            }
+        }
+    }
+}
+
+/// Prints a file's warnings on standard error.
+pub(super) fn show_warnings(warnings: &[Finding], source: &Source) {
+    for warning in warnings {
+        let text = NamedSource::new(&source.name, source.text.clone());
+        let report = Report::new(Located::new(warning.clone(), &source.text)).with_source_code(text);
+        show(&report);
+    }
+}
+
+/// Prints what went wrong on standard error and says what the program exits with.
+pub(crate) fn show_failure(report: &Report) -> ExitCode {
+    show(report);
+    match report.downcast_ref::<Failure>() {
+        Some(Failure::Usage { .. }) => ExitCode::from(2),
+        _ => ExitCode::FAILURE,
+    }
+}
+
+fn show(report: &Report) {
+    note(format!("{report:?}").trim_end());
+}

@@ -1,0 +1,154 @@
+//! `luge run`: what a machine does.
+
+use std::{fs::File, io::BufWriter, path::PathBuf};
+
+use indicatif::HumanCount;
+use luge::picture::{Picture, Size};
+use luge_machine::{Cell, Input, Machine, Outcome, Simulator, Step, TapeId, parse_inputs};
+use serde::Serialize;
+
+use super::{
+    failure::Failure,
+    machine_args::MachineArgs,
+    output::{print, print_json, spelled, table},
+    progress::Progress,
+    window::window,
+};
+
+/// Run a machine until it halts, has no rule, or reaches the step limit
+///
+/// All three are results, not failures: the exit status is 0.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    machine: MachineArgs,
+    /// What lies on a tape at the start, once per tape; by default the file's own input, else blanks
+    ///
+    /// Symbols follow each other without separator where all are single characters: a space is the blank and the
+    /// first `*` marks the head, unless they are symbols themselves. Otherwise symbols are separated by spaces.
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    input: Vec<String>,
+    /// The most steps to make; `_` and `,` may group the digits
+    #[arg(long, value_name = "N", default_value = "1_000_000_000", value_parser = step_count)]
+    steps: Step,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+    /// Draw the run as a space-time diagram, 1024 x 1024 pixels, time downwards
+    #[arg(long, value_name = "OUT.png")]
+    picture: Option<PathBuf>,
+}
+
+fn step_count(text: &str) -> Result<Step, String> {
+    let digits: String = text.chars().filter(|c| !matches!(c, '_' | ',')).collect();
+    digits.parse().map_err(|_| format!("expected a number of steps from 0 to {}", Step::MAX))
+}
+
+/// The result as JSON.
+#[derive(Serialize)]
+struct Summary<'m> {
+    machine: Option<&'m str>,
+    outcome: &'static str,
+    steps: Step,
+    limit: Step,
+    state: &'m str,
+    accepting: bool,
+    nonzero: u64,
+    /// Contents without outer blanks.
+    tapes: Vec<String>,
+    tape_names: Vec<&'m str>,
+    /// The cell of the first symbol of each entry of `tapes`.
+    first_cells: Vec<Cell>,
+    heads: Vec<Cell>,
+}
+
+pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    let loaded = args.machine.load()?.loaded;
+    let machine = &loaded.machine;
+    let input = if args.input.is_empty() {
+        loaded.input.unwrap_or_else(Input::blank)
+    } else {
+        parse_inputs(machine, &args.input)?
+    };
+    // Opened before the run, so that a bad path does not cost the wait.
+    let picture = match &args.picture {
+        Some(path) => Some((path, File::create(path).map_err(|reason| unwritable(path, reason))?)),
+        None => None,
+    };
+    let mut simulator = Simulator::new(machine, &input);
+    let outcome = Progress::new("running", args.steps).run(&mut simulator, args.steps);
+    if let Some((path, file)) = picture {
+        draw(&input, &simulator)
+            .write_png(BufWriter::new(file))
+            .map_err(|reason| unwritable(path, reason.into()))?;
+    }
+    if args.json {
+        print_json(&summary(args.steps, outcome, &simulator))
+    } else {
+        print(&report(machine, outcome, &simulator))
+    }
+}
+
+fn unwritable(place: &std::path::Path, reason: std::io::Error) -> Failure {
+    Failure::Write { place: place.to_owned(), reason }
+}
+
+fn draw(input: &Input, finished: &Simulator<'_>) -> Picture {
+    let mut progress = Progress::new("drawing", finished.steps());
+    Picture::of_run(Size::default(), input, finished, |simulator, step| {
+        progress.run(simulator, step);
+    })
+}
+
+fn summary<'m>(limit: Step, outcome: Outcome, simulator: &Simulator<'m>) -> Summary<'m> {
+    let machine = simulator.machine();
+    let contents = |tape: TapeId| {
+        let (first, symbols) = simulator.tape(tape).trimmed();
+        (first, spelled(&machine.tape(tape).alphabet, &symbols))
+    };
+    let (first_cells, tapes) = machine.tape_ids().map(contents).unzip();
+    Summary {
+        machine: machine.name(),
+        outcome: outcome.word(),
+        steps: simulator.steps(),
+        limit,
+        state: &machine.state(simulator.state()).name,
+        accepting: outcome.accepting(),
+        nonzero: simulator.n_nonblank(),
+        tapes,
+        tape_names: machine.tapes().iter().map(|tape| tape.name.as_str()).collect(),
+        first_cells,
+        heads: machine.tape_ids().map(|tape| simulator.head(tape)).collect(),
+    }
+}
+
+fn report(machine: &Machine, outcome: Outcome, simulator: &Simulator<'_>) -> String {
+    let name = &machine.state(simulator.state()).name;
+    let outcome = match outcome {
+        Outcome::Halted { accepting: true, .. } => format!("halted in state {name}, accepting"),
+        Outcome::Halted { accepting: false, .. } => format!("halted in state {name}, not accepting"),
+        Outcome::StepLimit => format!("stopped at the step limit in state {name}"),
+        Outcome::NoRule { .. } => {
+            let reads = machine.tapes().iter().zip(simulator.reads());
+            let reads: Vec<&str> = reads.map(|(tape, read)| tape.alphabet.name(read)).collect();
+            format!("stopped in state {name}: no rule for {}", reads.join(", "))
+        }
+    };
+    let mut rows = vec![
+        ("outcome".to_owned(), outcome),
+        ("steps".to_owned(), HumanCount(simulator.steps()).to_string()),
+        ("non-blank".to_owned(), HumanCount(simulator.n_nonblank()).to_string()),
+    ];
+    for tape in machine.tape_ids() {
+        let head = simulator.head(tape);
+        let shown = window(&machine.tape(tape).alphabet, simulator.tape(tape), head);
+        let title = if machine.n_tapes() == 1 {
+            "tape".to_owned()
+        } else {
+            format!("tape {}", machine.tape(tape).name)
+        };
+        rows.push((title, shown));
+        rows.push((String::new(), format!("head on cell {head}")));
+    }
+    table(&rows)
+}

@@ -1,0 +1,8 @@
+//! The command line as a user drives it: each file of `tests/cmd` is a session.
+//!
+//! `TRYCMD=overwrite cargo test -p luge --test commands` writes what is printed now into the files.
+
+#[test]
+fn every_session_goes_as_written() {
+    trycmd::TestCases::new().case("tests/cmd/*.trycmd").case("tests/cmd/*.toml");
+}
