@@ -299,6 +299,26 @@ impl Machine {
         self.rules(state).iter().find(|rule| rule.matches(symbols))
     }
 
+    /// Whether a running state has a rule for every combination of symbols under the heads.
+    #[must_use]
+    pub fn is_total(&self, state: StateId) -> bool {
+        let rules: Vec<&Rule> = self.rules(state).iter().collect();
+        self.covers(&rules, 0)
+    }
+
+    /// Whether `rules` leave out no combination of symbols on the tapes from `tape` on.
+    fn covers(&self, rules: &[&Rule], tape: usize) -> bool {
+        let looks_at = |tape: usize| rules.iter().any(|rule| rule.reads[tape] != Pattern::Any);
+        let Some(tape) = (tape..self.n_tapes()).find(|&tape| looks_at(tape)) else {
+            return !rules.is_empty();
+        };
+        self.tapes[tape].alphabet.symbols().all(|symbol| {
+            let matching: Vec<&Rule> =
+                rules.iter().copied().filter(|rule| rule.reads[tape].matches(symbol)).collect();
+            self.covers(&matching, tape + 1)
+        })
+    }
+
     /// Every combination of symbols under the heads, the last tape varying fastest.
     pub fn all_reads(&self) -> impl Iterator<Item = Vec<SymbolId>> + use<> {
         let sizes: Vec<usize> = self.tapes.iter().map(|t| t.alphabet.len()).collect();

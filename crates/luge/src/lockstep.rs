@@ -1,0 +1,194 @@
+//! Lockstep: the simulator steps beside training, and every iterate is held to it.
+//!
+//! Training never sees the simulator; this is the outside view that compares the two.
+
+use luge_landscape::{Configuration, Landscape, Undecodable};
+use luge_machine::{Cell, Input, Machine, Outcome, Simulator, SymbolId, TapeId};
+use luge_net::Values;
+
+/// Which cells of the machine's tapes the network's tapes hold.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Window {
+    /// The machine's cell that the network's first cell stands for, per tape.
+    pub first: Vec<Cell>,
+    /// Cells per tape.
+    pub n_cells: usize,
+}
+
+impl Window {
+    /// The smallest window that holds everything a run has visited and its input, widened to `n_cells`.
+    /// `Err` with the number needed if that is too few.
+    ///
+    /// # Errors
+    /// The number of cells the run needs.
+    pub fn around(
+        finished: &Simulator<'_>,
+        input: &Input,
+        n_cells: impl Fn(usize) -> usize,
+    ) -> Result<Self, usize> {
+        let spans: Vec<(Cell, Cell)> = finished
+            .machine()
+            .tape_ids()
+            .map(|tape| {
+                let (low, high) = finished.visited(tape);
+                match input.tapes.get(tape.index()) {
+                    Some(laid) if !laid.symbols.is_empty() => {
+                        let last = Cell::try_from(laid.symbols.len()).unwrap_or(Cell::MAX) - 1;
+                        (low.min(0), high.max(last))
+                    }
+                    _ => (low, high),
+                }
+            })
+            .collect();
+        let length = |&(low, high): &(Cell, Cell)| usize::try_from(high - low + 1).unwrap_or(usize::MAX);
+        let needed = spans.iter().map(length).max().unwrap_or(1);
+        let n_cells = n_cells(needed);
+        if n_cells < needed {
+            return Err(needed);
+        }
+        let centred =
+            |span: &(Cell, Cell)| span.0 - Cell::try_from((n_cells - length(span)) / 2).unwrap_or(0);
+        Ok(Self { first: spans.iter().map(centred).collect(), n_cells })
+    }
+
+    /// The network's cell for a machine's cell; `None` outside.
+    #[must_use]
+    pub fn index(&self, tape: TapeId, cell: Cell) -> Option<usize> {
+        let index = usize::try_from(cell - self.first[tape.index()]).ok()?;
+        (index < self.n_cells).then_some(index)
+    }
+}
+
+/// Why an iterate is not the machine's configuration at its step.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum Mismatch {
+    /// The parameters stand for nothing.
+    #[error(transparent)]
+    Undecodable(#[from] Undecodable),
+    /// Another state.
+    #[error("the network is in state `{found}`, the machine in `{expected}`")]
+    State {
+        /// What the parameters say.
+        found: String,
+        /// What the simulator says.
+        expected: String,
+    },
+    /// A head elsewhere.
+    #[error("head {tape} is on cell {found} of the network, the machine's on {expected}")]
+    Head {
+        /// The tape.
+        tape: usize,
+        /// What the parameters say.
+        found: usize,
+        /// What the simulator says.
+        expected: usize,
+    },
+    /// Another symbol.
+    #[error("cell {cell} of tape {tape} differs")]
+    Cell {
+        /// The tape.
+        tape: usize,
+        /// The network's cell.
+        cell: usize,
+    },
+    /// The machine has left the window.
+    #[error("the machine has left the cells of the network")]
+    LeftWindow,
+}
+
+/// The simulator, and what the network should hold right now.
+pub struct Lockstep<'m> {
+    simulator: Simulator<'m>,
+    window: Window,
+    expected: Configuration,
+    inside: bool,
+}
+
+impl<'m> Lockstep<'m> {
+    /// A machine with two symbols per tape at the start of its run; `None` if a head starts outside the window.
+    #[must_use]
+    pub fn new(machine: &'m Machine, input: &Input, window: Window) -> Option<Self> {
+        let simulator = Simulator::new(machine, input);
+        let contents = |tape: TapeId| {
+            let first = window.first[tape.index()];
+            let cells = (first..).take(window.n_cells);
+            cells.map(|cell| simulator.tape(tape).read(cell) == SymbolId(1)).collect()
+        };
+        let tapes = machine.tape_ids().map(contents).collect();
+        let heads: Option<_> =
+            machine.tape_ids().map(|tape| window.index(tape, simulator.head(tape))).collect();
+        let expected = Configuration { state: simulator.state(), tapes, heads: heads? };
+        Some(Self { simulator, window, expected, inside: true })
+    }
+
+    /// What the network should hold.
+    #[must_use]
+    pub fn expected(&self) -> &Configuration {
+        &self.expected
+    }
+
+    /// The simulator.
+    #[must_use]
+    pub fn simulator(&self) -> &Simulator<'m> {
+        &self.simulator
+    }
+
+    /// How the machine has stopped, if it has.
+    #[must_use]
+    pub fn stopped(&self) -> Option<Outcome> {
+        self.simulator.stopped()
+    }
+
+    /// One step of the machine; nothing happens once it has stopped.
+    pub fn step(&mut self) {
+        let heads: Vec<Cell> = self.simulator.machine().tape_ids().map(|t| self.simulator.head(t)).collect();
+        if self.simulator.step().is_err() {
+            return;
+        }
+        self.expected.state = self.simulator.state();
+        for (tape, before) in self.simulator.machine().tape_ids().zip(heads) {
+            let written = self.simulator.tape(tape).read(before) == SymbolId(1);
+            if let Some(cell) = self.window.index(tape, before) {
+                self.expected.tapes[tape.index()][cell] = written;
+            }
+            match self.window.index(tape, self.simulator.head(tape)) {
+                Some(cell) => self.expected.heads[tape.index()] = cell,
+                None => self.inside = false,
+            }
+        }
+    }
+
+    /// Whether the parameters stand for the machine's configuration.
+    ///
+    /// # Errors
+    /// The first difference.
+    pub fn compare(
+        &self,
+        landscape: &Landscape,
+        parameters: &[Values],
+        inputs: &[Values],
+    ) -> Result<(), Mismatch> {
+        if !self.inside {
+            return Err(Mismatch::LeftWindow);
+        }
+        let found = landscape.decode(parameters, inputs)?;
+        if found == self.expected {
+            return Ok(());
+        }
+        let name = |state| self.simulator.machine().state(state).name.clone();
+        if found.state != self.expected.state {
+            return Err(Mismatch::State { found: name(found.state), expected: name(self.expected.state) });
+        }
+        for tape in 0..found.heads.len() {
+            let (at, expected) = (found.heads[tape], self.expected.heads[tape]);
+            if at != expected {
+                return Err(Mismatch::Head { tape, found: at, expected });
+            }
+            let pairs = found.tapes[tape].iter().zip(&self.expected.tapes[tape]);
+            if let Some(cell) = pairs.into_iter().position(|(a, b)| a != b) {
+                return Err(Mismatch::Cell { tape, cell });
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,349 @@
+//! Tracing: from a machine and its input to a landscape, trained in lockstep with the simulator.
+//!
+//! The whole way reads as the paper's outline: machine, normal form, window, landscape, training, comparison.
+
+use std::ops::ControlFlow;
+
+use luge_landscape::{
+    AskedConstants, BuildError, Configuration, Corrections, InternalError, Kind, Landscape, LandscapeOptions,
+};
+use luge_machine::{
+    Input, Machine, Outcome, Simulator, StateId, Step,
+    lowering::{Lowered, LoweringError, Moves, lower},
+};
+use luge_net::Layers;
+use luge_train::{Dense, Noise, Precision, Rate, StopRule, TrainError, train};
+
+use crate::lockstep::{Lockstep, Mismatch, Window};
+
+/// What to trace and how.
+#[derive(Clone, Debug, Default)]
+pub struct TraceOptions {
+    /// Which landscape.
+    pub landscape: Kind,
+    /// The arithmetic.
+    pub precision: Precision,
+    /// How far a Frank-Wolfe step goes.
+    pub rate: Rate,
+    /// Relative noise on every update, and its seed.
+    pub noise: Option<(f64, u64)>,
+    /// Cells per tape; left out: what the run needs and a margin.
+    pub cells: Option<usize>,
+    /// The most steps; left out: until the machine halts.
+    pub steps: Option<Step>,
+    /// Whether stay moves are kept.
+    pub moves: Moves,
+    /// The landscape's constants.
+    pub constants: AskedConstants,
+    /// What differs from the printed paper.
+    pub corrections: Corrections,
+}
+
+/// Steps after which a machine is taken not to halt if the user names no limit.
+pub const LONGEST_SEARCH: Step = 10_000_000;
+
+/// Cells added on each side of what a run needs.
+const MARGIN: usize = 2;
+
+/// Input cells beyond which landscape A does not declare all contents.
+const MOST_DECLARED_CELLS: usize = 12;
+
+/// Why a trace cannot be made. Everything is found out before training begins.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceError {
+    /// No normal form.
+    #[error(transparent)]
+    Lowering(#[from] LoweringError),
+    /// No way leads to a halt.
+    #[error("no halting situation can be reached from the start state `{start}`")]
+    HaltingUnreachable {
+        /// The start state's name.
+        start: String,
+    },
+    /// The machine runs on.
+    #[error("the machine does not halt within {tried} steps")]
+    DoesNotHalt {
+        /// Steps simulated.
+        tried: Step,
+    },
+    /// The run does not fit.
+    #[error("the run needs {needed} cells per tape, but --cells allows only {given}")]
+    TooFewCells {
+        /// What it needs.
+        needed: usize,
+        /// What was allowed.
+        given: usize,
+    },
+    /// Landscape A has a vertex for every configuration of every declared input.
+    #[error(
+        "landscape internal declares every content of the input's {n_cells} binary cells, but at most {MOST_DECLARED_CELLS} can be declared"
+    )]
+    TooManyDeclared {
+        /// Binary input cells.
+        n_cells: usize,
+    },
+    /// Noise must be a number.
+    #[error("noise of relative size {sigma}: expected a finite number of at least 0")]
+    Noise {
+        /// What was given.
+        sigma: f64,
+    },
+    /// The landscape's constants or size.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// Training.
+    #[error(transparent)]
+    Train(#[from] TrainError),
+}
+
+/// Everything made ready: no training yet.
+#[derive(Debug)]
+pub struct Plan {
+    /// The machine in normal form.
+    pub lowered: Lowered,
+    /// Its input.
+    pub input: Input,
+    /// Which cells the network holds.
+    pub window: Window,
+    /// The landscape.
+    pub landscape: Landscape,
+    /// Where the run starts.
+    pub start: Configuration,
+    /// Steps to the halt, if it comes within the limit.
+    pub machine_steps: Option<Step>,
+    /// The most gradient steps.
+    pub most_steps: Step,
+}
+
+/// First, lowest, highest and last of the loss.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct LossRange {
+    /// Before the first step.
+    pub first: f64,
+    /// The lowest.
+    pub min: f64,
+    /// The highest.
+    pub max: f64,
+    /// At the end.
+    pub last: f64,
+}
+
+/// What a trace showed.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Trace {
+    /// How training ended.
+    pub outcome: luge_train::Outcome,
+    /// Steps the machine makes until it halts, if it does within the limit.
+    pub machine_steps: Option<Step>,
+    /// Iterates that are not the machine's configuration at their step.
+    pub mismatches: u64,
+    /// The first of them.
+    pub first_mismatch: Option<(u64, Mismatch)>,
+    /// The loss over the run.
+    pub loss: LossRange,
+    /// Whether the loss always lay where the construction says.
+    pub bounds_held: bool,
+    /// Whether every step lowered the loss.
+    pub strictly_falling: bool,
+    /// Units of the network.
+    pub n_units: usize,
+    /// Layers of the network.
+    pub n_layers: usize,
+}
+
+impl Trace {
+    /// Whether training traced the machine exactly: no mismatch, and an end where the machine's end is.
+    #[must_use]
+    pub fn exact(&self) -> bool {
+        let ended_alike = match self.machine_steps {
+            Some(steps) => self.outcome == luge_train::Outcome::Converged { steps },
+            None => matches!(self.outcome, luge_train::Outcome::StepLimit { .. }),
+        };
+        self.mismatches == 0 && ended_alike
+    }
+}
+
+/// One moment of a trace, for whoever wants to watch.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment {
+    /// Gradient steps made.
+    pub step: u64,
+    /// The loss.
+    pub loss: f64,
+}
+
+impl Plan {
+    /// Lowers the machine, runs it once to learn what it needs, and builds the landscape.
+    ///
+    /// # Errors
+    /// Everything that can be wrong with the request.
+    pub fn new(machine: &Machine, input: &Input, options: &TraceOptions) -> Result<Self, TraceError> {
+        let lowered = lower(machine, options.moves)?;
+        let input = lowered.encode(input);
+        if options.steps.is_none() && !halting_reachable(lowered.normal.machine()) {
+            let start = lowered.normal.machine().state(lowered.normal.start()).name.clone();
+            return Err(TraceError::HaltingUnreachable { start });
+        }
+        let mut simulator = Simulator::new(lowered.normal.machine(), &input);
+        let limit = options.steps.unwrap_or(LONGEST_SEARCH);
+        let machine_steps = match simulator.run(limit) {
+            Outcome::StepLimit if options.steps.is_none() => {
+                return Err(TraceError::DoesNotHalt { tried: limit });
+            }
+            Outcome::StepLimit => None,
+            Outcome::Halted { .. } | Outcome::NoRule { .. } => Some(simulator.steps()),
+        };
+        let n_cells = |needed: usize| options.cells.unwrap_or(needed + 2 * MARGIN);
+        let window = Window::around(&simulator, &input, n_cells)
+            .map_err(|needed| TraceError::TooFewCells { needed, given: options.cells.unwrap_or_default() })?;
+        let start = Lockstep::new(lowered.normal.machine(), &input, window.clone())
+            .map(|lockstep| lockstep.expected().clone())
+            .ok_or(TraceError::TooFewCells { needed: window.n_cells + 1, given: window.n_cells })?;
+        let mut build = LandscapeOptions::new(options.landscape, window.n_cells);
+        build.constants = options.constants;
+        build.corrections = options.corrections;
+        if options.landscape == Kind::Internal {
+            build.declared = declared(&start, &input, &window)?;
+        }
+        let landscape = Landscape::build(&lowered.normal, &build)?;
+        Ok(Self {
+            lowered,
+            input,
+            window,
+            landscape,
+            start,
+            machine_steps,
+            most_steps: machine_steps.unwrap_or(limit),
+        })
+    }
+
+    /// Trains, holding every iterate to the simulator. The observer sees every moment and may break off.
+    ///
+    /// # Errors
+    /// If the engine cannot be made or a gradient cannot be had.
+    pub fn run(
+        &self,
+        options: &TraceOptions,
+        mut observe: impl FnMut(Moment) -> ControlFlow<()>,
+    ) -> Result<Trace, TraceError> {
+        let noise = match options.noise {
+            Some((sigma, seed)) => Some(Noise::new(sigma, seed).ok_or(TraceError::Noise { sigma })?),
+            None => None,
+        };
+        let (parameters, inputs) =
+            self.landscape.encode(&self.start).ok_or(BuildError::Internal(InternalError::NothingDeclared))?;
+        let network = self.landscape.network();
+        let mut engine = Dense::new(network, &parameters, &inputs, options.precision, options.rate, noise)?;
+        let mut lockstep = Lockstep::new(self.lowered.normal.machine(), &self.input, self.window.clone())
+            .ok_or(TraceError::TooFewCells { needed: self.window.n_cells + 1, given: self.window.n_cells })?;
+
+        let bounds = self.landscape.bounds();
+        let layers = Layers::of(network);
+        let mut record = Record::default();
+        let mut broken = None;
+        let stop = StopRule { loss_at_most: bounds.stop, not_before: 0, most_steps: self.most_steps };
+        let outcome = train(&mut engine, &stop, |iterate| {
+            if iterate.step > 0 {
+                lockstep.step();
+            }
+            let within = match lockstep.stopped() {
+                Some(_) => iterate.loss <= bounds.halted_high,
+                None => (bounds.running_low..=bounds.running_high).contains(&iterate.loss),
+            };
+            let mismatch = match iterate.engine.parameters() {
+                Ok(parameters) => lockstep.compare(&self.landscape, &parameters, &inputs).err(),
+                Err(error) => {
+                    broken = Some(error);
+                    return ControlFlow::Break(());
+                }
+            };
+            record.add(iterate.step, iterate.loss, within, mismatch);
+            observe(Moment { step: iterate.step, loss: iterate.loss })
+        })?;
+        match broken {
+            Some(error) => Err(error.into()),
+            None => Ok(record.finish(outcome, self.machine_steps, &layers)),
+        }
+    }
+}
+
+/// What is kept while a trace runs.
+#[derive(Default)]
+struct Record {
+    mismatches: u64,
+    first_mismatch: Option<(u64, Mismatch)>,
+    loss: Option<LossRange>,
+    out_of_bounds: bool,
+    rose: bool,
+}
+
+impl Record {
+    fn add(&mut self, step: u64, loss: f64, within: bool, mismatch: Option<Mismatch>) {
+        if let Some(mismatch) = mismatch {
+            self.mismatches += 1;
+            self.first_mismatch.get_or_insert((step, mismatch));
+        }
+        self.out_of_bounds |= !within;
+        self.loss = Some(match self.loss {
+            None => LossRange { first: loss, min: loss, max: loss, last: loss },
+            Some(range) => {
+                self.rose |= loss.is_nan() || loss >= range.last;
+                LossRange { min: range.min.min(loss), max: range.max.max(loss), last: loss, ..range }
+            }
+        });
+    }
+
+    fn finish(self, outcome: luge_train::Outcome, machine_steps: Option<Step>, layers: &Layers) -> Trace {
+        let nothing = LossRange { first: f64::NAN, min: f64::NAN, max: f64::NAN, last: f64::NAN };
+        Trace {
+            outcome,
+            machine_steps,
+            mismatches: self.mismatches,
+            first_mismatch: self.first_mismatch,
+            loss: self.loss.unwrap_or(nothing),
+            bounds_held: !self.out_of_bounds,
+            strictly_falling: !self.rose,
+            n_units: layers.n_units(),
+            n_layers: layers.depth(),
+        }
+    }
+}
+
+/// Whether some sequence of rules leads from the start to a halting state or a missing rule.
+fn halting_reachable(machine: &Machine) -> bool {
+    let mut seen = vec![false; machine.states().len()];
+    let mut pending: Vec<StateId> = vec![machine.start()];
+    while let Some(state) = pending.pop() {
+        if std::mem::replace(&mut seen[state.index()], true) {
+            continue;
+        }
+        let rules = machine.rules(state);
+        if machine.halting(state).is_some() || !machine.is_total(state) {
+            return true;
+        }
+        pending.extend(rules.iter().map(|rule| rule.next));
+    }
+    false
+}
+
+/// Every content of the cells the input lies in: landscape A serves them all and does not know which one comes.
+fn declared(start: &Configuration, input: &Input, window: &Window) -> Result<Vec<Configuration>, TraceError> {
+    let mut places = Vec::new();
+    for (tape, laid) in input.tapes.iter().enumerate() {
+        for cell in 0..laid.symbols.len() {
+            let index = usize::try_from(i64::try_from(cell).unwrap_or(i64::MAX) - window.first[tape]);
+            places.push((tape, index.unwrap_or(usize::MAX)));
+        }
+    }
+    if places.len() > MOST_DECLARED_CELLS {
+        return Err(TraceError::TooManyDeclared { n_cells: places.len() });
+    }
+    let content = |bits: u32| {
+        let mut configuration = start.clone();
+        for (i, &(tape, cell)) in places.iter().enumerate() {
+            configuration.tapes[tape][cell] = bits >> i & 1 == 1;
+        }
+        configuration
+    };
+    Ok((0..1_u32 << places.len()).map(content).collect())
+}
