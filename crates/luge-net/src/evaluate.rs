@@ -62,6 +62,17 @@ fn apply(op: &Op, shape: Shape, values: &[Values]) -> Values {
             let product = |i| broadcast(of(a), shape, i) * broadcast(of(b), shape, i);
             (0..shape.len()).map(product).collect()
         }
+        Op::Quotient(a, b) => {
+            let quotient = |i| broadcast(of(a), shape, i) / broadcast(of(b), shape, i);
+            (0..shape.len()).map(quotient).collect()
+        }
+        Op::MatMul(a, b) => {
+            let (left, right) = (of(a), of(b));
+            let dot = |row: usize, col: usize| {
+                (0..left.shape.cols).map(|k| left.at(row, k) * right.at(k, col)).sum()
+            };
+            (0..shape.len()).map(|i| dot(i / shape.cols, i % shape.cols)).collect()
+        }
         Op::Sqrt(a) => map(a, f64::sqrt),
         Op::SumColumns(a) => (0..shape.rows).map(|row| of(a).row(row).iter().sum()).collect(),
         Op::SumAll(a) => vec![of(a).data.iter().sum()],
@@ -75,7 +86,7 @@ fn apply(op: &Op, shape: Shape, values: &[Values]) -> Values {
         }
         Op::Stack(a, b) => of(a).data.iter().chain(&of(b).data).copied().collect(),
         Op::Gather(positions, a) => positions.iter().map(|&p| of(a).data[p]).collect(),
-        Op::StopGradient(a) => of(a).data.clone(),
+        Op::Reshape(a) | Op::StopGradient(a) => of(a).data.clone(),
         Op::Select { condition, positive, otherwise } => {
             let branch = if of(condition).data[0] > 0.0 { positive } else { otherwise };
             of(branch).data.clone()

@@ -84,6 +84,10 @@ pub enum Op {
     Relu(NodeId),
     /// A product, entry by entry.
     Product(NodeId, NodeId),
+    /// A quotient, entry by entry.
+    Quotient(NodeId, NodeId),
+    /// A product of matrices.
+    MatMul(NodeId, NodeId),
     /// The square root, entry by entry.
     Sqrt(NodeId),
     /// The sum of every row: one column remains.
@@ -92,6 +96,8 @@ pub enum Op {
     SumAll(NodeId),
     /// Every row moved this many columns to the right; what leaves is lost, zeros enter.
     Shift(i64, NodeId),
+    /// The same entries, row by row, in another shape.
+    Reshape(NodeId),
     /// The rows of the first, then those of the second.
     Stack(NodeId, NodeId),
     /// The entries with these positions, counted row by row, as a vector.
@@ -121,9 +127,12 @@ impl Op {
             | Self::SumColumns(a)
             | Self::SumAll(a)
             | Self::Shift(_, a)
+            | Self::Reshape(a)
             | Self::Gather(_, a)
             | Self::StopGradient(a) => vec![*a],
-            Self::Product(a, b) | Self::Stack(a, b) => vec![*a, *b],
+            Self::Product(a, b) | Self::Quotient(a, b) | Self::MatMul(a, b) | Self::Stack(a, b) => {
+                vec![*a, *b]
+            }
             Self::Sum(terms) => terms.iter().map(|&(_, a)| a).collect(),
             Self::Select { condition, positive, otherwise } => vec![*condition, *positive, *otherwise],
         }
@@ -140,10 +149,13 @@ impl Op {
             Self::Sum(_) => "sum",
             Self::Relu(_) => "relu",
             Self::Product(..) => "product",
+            Self::Quotient(..) => "quotient",
+            Self::MatMul(..) => "matmul",
             Self::Sqrt(_) => "sqrt",
             Self::SumColumns(_) => "sum-columns",
             Self::SumAll(_) => "sum-all",
             Self::Shift(..) => "shift",
+            Self::Reshape(_) => "reshape",
             Self::Stack(..) => "stack",
             Self::Gather(..) => "gather",
             Self::StopGradient(_) => "stop-gradient",
@@ -262,6 +274,27 @@ impl GraphBuilder {
         self.push(name, Op::Product(a, b), shape)
     }
 
+    /// A quotient.
+    ///
+    /// # Panics
+    /// If the shapes do not broadcast.
+    pub fn quotient(&mut self, name: &str, a: NodeId, b: NodeId) -> NodeId {
+        let (left, right) = (self.shape(a), self.shape(b));
+        let shape =
+            left.broadcast(right).unwrap_or_else(|| panic!("{name}: {left:?} and {right:?} do not divide"));
+        self.push(name, Op::Quotient(a, b), shape)
+    }
+
+    /// A product of matrices.
+    ///
+    /// # Panics
+    /// If the first has not as many columns as the second has rows.
+    pub fn matmul(&mut self, name: &str, a: NodeId, b: NodeId) -> NodeId {
+        let (left, right) = (self.shape(a), self.shape(b));
+        assert_eq!(left.cols, right.rows, "{name}: matrices that do not multiply");
+        self.push(name, Op::MatMul(a, b), Shape::new(left.rows, right.cols))
+    }
+
     /// A node's squares.
     pub fn square(&mut self, name: &str, of: NodeId) -> NodeId {
         self.product(name, of, of)
@@ -288,6 +321,15 @@ impl GraphBuilder {
     pub fn shift(&mut self, name: &str, by: i64, of: NodeId) -> NodeId {
         let shape = self.shape(of);
         self.push(name, Op::Shift(by, of), shape)
+    }
+
+    /// The same entries, row by row, in another shape.
+    ///
+    /// # Panics
+    /// If the number of entries differs.
+    pub fn reshape(&mut self, name: &str, shape: Shape, of: NodeId) -> NodeId {
+        assert_eq!(self.shape(of).len(), shape.len(), "{name}: a shape of another size");
+        self.push(name, Op::Reshape(of), shape)
     }
 
     /// The rows of `upper`, then those of `lower`.

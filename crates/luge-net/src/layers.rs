@@ -1,6 +1,6 @@
 //! Counting: which units a network has, how deep they lie and how wide its layers are. From the graph, never from a formula.
 
-use crate::{Network, NodeId, Op};
+use crate::{Network, NodeId, Op, Shape};
 
 /// What a layer's units compute.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -9,6 +9,8 @@ pub enum LayerKind {
     Relu,
     /// Products of two units.
     Product,
+    /// Quotients of two units.
+    Quotient,
     /// Square roots.
     Sqrt,
     /// Switches that pass one of two units.
@@ -22,6 +24,7 @@ impl LayerKind {
         match self {
             Self::Relu => "relu",
             Self::Product => "product",
+            Self::Quotient => "quotient",
             Self::Sqrt => "sqrt",
             Self::Select => "select",
         }
@@ -66,7 +69,7 @@ impl Layers {
             match kind(network, &node.op) {
                 Some(kind) if needed[id.index()] => {
                     let depth = before.iter().map(|&b| groups[b].depth).max().unwrap_or(0) + 1;
-                    let (name, n_units) = (node.name.clone(), node.shape.len());
+                    let (name, n_units) = (node.name.clone(), n_units(network, &node.op, node.shape));
                     groups.push(Layer { node: id, name, kind, n_units, depth, before });
                     sources.push(vec![groups.len() - 1]);
                 }
@@ -163,12 +166,21 @@ fn needed_by_loss(network: &Network) -> Vec<bool> {
     needed
 }
 
+/// One unit per entry; a product of matrices has one per product of two entries.
+fn n_units(network: &Network, op: &Op, shape: Shape) -> usize {
+    match op {
+        Op::MatMul(a, _) => shape.len() * network.node(*a).shape.cols,
+        _ => shape.len(),
+    }
+}
+
 /// The kind of unit an operation is, if it is one: a product with a constant is an arc.
 fn kind(network: &Network, op: &Op) -> Option<LayerKind> {
     let constant = |node: &NodeId| matches!(network.node(*node).op, Op::Constant(_));
     match op {
         Op::Relu(_) => Some(LayerKind::Relu),
-        Op::Product(a, b) if !constant(a) && !constant(b) => Some(LayerKind::Product),
+        Op::Product(a, b) | Op::MatMul(a, b) if !constant(a) && !constant(b) => Some(LayerKind::Product),
+        Op::Quotient(_, b) if !constant(b) => Some(LayerKind::Quotient),
         Op::Sqrt(_) => Some(LayerKind::Sqrt),
         Op::Select { .. } => Some(LayerKind::Select),
         _ => None,

@@ -114,7 +114,16 @@ impl Network {
             degree[i] = match &node.op {
                 Op::Parameter(_) => 1,
                 Op::Relu(_) if highest == 1 => 2,
-                Op::Relu(_) | Op::Sqrt(_) | Op::Product(..) | Op::Select { .. } if highest > 0 => 3,
+                Op::Relu(_)
+                | Op::Sqrt(_)
+                | Op::Product(..)
+                | Op::Quotient(..)
+                | Op::MatMul(..)
+                | Op::Select { .. }
+                    if highest > 0 =>
+                {
+                    3
+                }
                 _ => highest,
             };
         }

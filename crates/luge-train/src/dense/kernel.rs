@@ -35,6 +35,9 @@ pub(super) enum Kernel {
     Relu(usize),
     Square(usize),
     Product(usize, usize),
+    Quotient(usize, usize),
+    MatMul(usize, usize),
+    Reshape(Shape, usize),
     Sqrt(usize),
     SumColumns(usize),
     SumAll(usize),
@@ -61,6 +64,9 @@ impl Kernel {
             Op::Relu(of) => Self::Relu(of.index()),
             Op::Product(a, b) if a == b => Self::Square(a.index()),
             Op::Product(a, b) => Self::Product(a.index(), b.index()),
+            Op::Quotient(a, b) => Self::Quotient(a.index(), b.index()),
+            Op::MatMul(a, b) => Self::MatMul(a.index(), b.index()),
+            Op::Reshape(of) => Self::Reshape(node.shape, of.index()),
             Op::Sqrt(of) => Self::Sqrt(of.index()),
             Op::SumColumns(of) => Self::SumColumns(of.index()),
             Op::SumAll(of) => Self::SumAll(of.index()),
@@ -136,6 +142,9 @@ impl Kernel {
             Self::Square(of) => values[*of].sqr(),
             Self::Product(a, b) if values[*a].shape() == values[*b].shape() => &values[*a] * &values[*b],
             Self::Product(a, b) => values[*a].broadcast_mul(&values[*b]),
+            Self::Quotient(a, b) => values[*a].broadcast_div(&values[*b]),
+            Self::MatMul(a, b) => matmul(&values[*a], &values[*b]),
+            Self::Reshape(shape, of) => values[*of].reshape((shape.rows, shape.cols)),
             Self::Sqrt(of) => values[*of].sqrt(),
             Self::SumColumns(of) => values[*of].sum_keepdim(1),
             Self::SumAll(of) => values[*of].sum_all()?.reshape((1, 1)),
@@ -167,6 +176,20 @@ fn sum(terms: &[(f64, usize)], constant: f64, values: &[Tensor]) -> Result<Tenso
     }
     let total = total.expect("a sum of constants is a constant");
     if constant == 0.0 { Ok(total) } else { total.affine(1.0, constant) }
+}
+
+/// Column by column and entry by entry, so that the additions come in the order of a plain loop.
+fn matmul(a: &Tensor, b: &Tensor) -> Result<Tensor> {
+    let (_, inner) = a.dims2()?;
+    let mut total: Option<Tensor> = None;
+    for k in 0..inner {
+        let product = a.narrow(1, k, 1)?.broadcast_mul(&b.narrow(0, k, 1)?)?;
+        total = Some(match total {
+            None => product,
+            Some(total) => (total + product)?,
+        });
+    }
+    total.map_or_else(|| a.matmul(b), Ok)
 }
 
 fn shift(value: &Tensor, by: i64) -> Result<Tensor> {
