@@ -287,7 +287,10 @@ impl Reader {
     fn head_move(&mut self, element: Option<Node<'_, '_>>) -> Move {
         let Some(node) = element else { return Move::Right };
         labels::head_move(text_of(node)).unwrap_or_else(|| {
-            let message = format!("unknown move `{}`", text_of(node).trim());
+            let message = match text_of(node).trim() {
+                "" => "the move is empty".to_owned(),
+                other => format!("unknown move `{other}`"),
+            };
             self.error(tag_span(node), message, "a move", "moves are `L`, `R` and `S` (stay)");
             Move::Stay
         })
