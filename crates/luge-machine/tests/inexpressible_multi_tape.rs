@@ -22,7 +22,8 @@ fn builder(symbols: [&str; 2], state: &str) -> (MachineBuilder, StateId) {
 }
 
 fn check(format: Format, b: MachineBuilder, expected: &str) {
-    let error = format.write(&b.build().unwrap(), None).unwrap_err();
+    let machine = b.build().expect("a valid machine");
+    let error = format.write(&machine, None).expect_err(expected);
     assert_eq!(error.to_string(), expected);
 }
 

@@ -25,7 +25,7 @@ fn check(format: Format, text: &str) {
     for finding in findings {
         let span = finding.span.clone();
         assert!(text.get(span.clone()).is_some(), "{span:?} is not in {text:?}");
-        finding.one_line(text);
+        assert!(finding.one_line(text).contains(&finding.message));
     }
 }
 

@@ -67,6 +67,11 @@ fn tag_span(node: Node<'_, '_>) -> Range<usize> {
     range.start..range.start + length
 }
 
+/// The line a place is on, counted from 1.
+pub(super) fn line_of(text: &str, span: &Range<usize>) -> usize {
+    text[..span.start].matches('\n').count() + 1
+}
+
 fn child<'a, 'i>(node: Node<'a, 'i>, name: &str) -> Option<Node<'a, 'i>> {
     node.children().find(|child| child.has_tag_name(name))
 }
@@ -294,12 +299,5 @@ impl Reader {
             self.error(tag_span(node), message, "a move", "moves are `L`, `R` and `S` (stay)");
             Move::Stay
         })
-    }
-}
-
-impl Draft {
-    /// The line a place is on.
-    pub(super) fn line(text: &str, span: &Range<usize>) -> usize {
-        text[..span.start].matches('\n').count() + 1
     }
 }
