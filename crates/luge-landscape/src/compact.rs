@@ -2,35 +2,37 @@
 //!
 //! Paper: §4.4, (15), with the slopes of its ReLU units; Departs from the paper: the units themselves.
 
-use luge_net::{GraphBuilder, LinearMap, Network, NodeId, StepRule};
+use luge_net::{GraphBuilder, LinearMap, NodeId, StepRule};
 
 use crate::{
     Control, Corrections, ExternalConstants,
-    tapes::{self, Weights},
+    tapes::{self, Tapes, Weights},
 };
 
 /// l(x, T, H) of CONSTRUCTION, section 4, with the compact l_S.
 pub(crate) fn build(
+    g: &mut GraphBuilder,
     control: &Control,
-    n_cells: usize,
+    tapes: Tapes,
     constants: &ExternalConstants,
     corrections: &Corrections,
-) -> (Network, Weights) {
-    external(control, n_cells, constants, corrections, |g, vertex| vertex_loss(g, control, constants, vertex))
+) -> (NodeId, Weights) {
+    external(g, control, tapes, constants, corrections, |g, vertex| {
+        vertex_loss(g, control, constants, vertex)
+    })
 }
 
 /// Landscape B around any form of l_S.
 pub(crate) fn external(
+    g: &mut GraphBuilder,
     control: &Control,
-    n_cells: usize,
+    tapes: Tapes,
     constants: &ExternalConstants,
     corrections: &Corrections,
     vertex_loss: impl FnOnce(&mut GraphBuilder, NodeId) -> Vec<(f64, NodeId)>,
-) -> (Network, Weights) {
+) -> (NodeId, Weights) {
     let ExternalConstants { base: b, scale: gamma, offset: c } = *constants;
-    let mut graph = GraphBuilder::new();
-    let g = &mut graph;
-    let weights = Weights::new(g, control, n_cells, StepRule::Simplex, 1.0 / gamma);
+    let weights = Weights::new(g, control, tapes, StepRule::Simplex, 1.0 / gamma);
     let (x, tape, head) = (weights.vertex.1, weights.tape, weights.head.1);
 
     let now = g.linear("now", control.now(), x);
@@ -49,8 +51,7 @@ pub(crate) fn external(
     terms.push(tapes::squared_distance(g, "write residual", gamma / 2.0, read_now, fixed_next));
     terms.push(tapes::squared_distance(g, "read residual", 2.0 * b * b * gamma, fixed_ahead, now));
     terms.push(tapes::squared_distance(g, "move residual", gamma / 2.0, fixed_moved, head));
-    let loss = g.sum("loss", terms);
-    (graph.finish(loss), weights)
+    (g.sum("landscape", terms), weights)
 }
 
 /// `sum omega_v gate_v + 4 sum_v gate_v (W x)_v + sum_v omega_vv dip_v`.

@@ -33,6 +33,9 @@ pub enum Undecodable {
         /// Its value.
         value: f64,
     },
+    /// Landscape A, before the labels are known.
+    #[error("the network is still at its start vertex")]
+    Start,
     /// A head is nowhere, or in two places.
     #[error("head {tape} is not on one cell: its weight on cell {cell} is {value}")]
     Head {

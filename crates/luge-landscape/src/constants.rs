@@ -125,7 +125,7 @@ impl PlainConstants {
     /// # Errors
     /// The inequality that the user's values violate.
     pub fn choose(n_tapes: usize, asked: &AskedConstants) -> Result<Self, ConstantsError> {
-        let height = 1.0 + 3.0 * tapes(n_tapes);
+        let height = Self::running_height(n_tapes);
         let drop = asked.drop.unwrap_or_else(|| (4.0 * height).log2().ceil().exp2());
         let offset = asked.offset.unwrap_or(2.0 * drop);
         if drop > 0.0 && 2.0 * drop <= offset && offset.is_finite() {
@@ -133,6 +133,12 @@ impl PlainConstants {
         } else {
             Err(ConstantsError::Drop { drop, offset })
         }
+    }
+
+    /// How far above c the loss of a running machine lies at most: 1 + 3 d.
+    #[must_use]
+    pub fn running_height(n_tapes: usize) -> f64 {
+        1.0 + 3.0 * tapes(n_tapes)
     }
 }
 

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use luge_machine::NormalForm;
-use luge_net::{GraphBuilder, LinearMap, Network, NodeId, ParameterId, Shape, StepRule};
+use luge_net::{GraphBuilder, LinearMap, NodeId, ParameterId, Shape, StepRule};
 
 use crate::{Configuration, Corrections};
 
@@ -133,79 +133,121 @@ fn step(normal: &NormalForm, from: &Configuration, n_cells: usize) -> After {
     After::Next(to)
 }
 
-/// The levels of landscape A: W_k = floor + k, and B = W_K above all of them.
+/// The levels of landscape A: W_k = spacing (k + 1), and B above all of them.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Levels {
-    pub(crate) floor: f64,
-    pub(crate) ceiling: f64,
+    spacing: f64,
+    longest: usize,
 }
 
 impl Levels {
-    pub(crate) fn new(configurations: &Configurations) -> Self {
+    pub(crate) fn new(configurations: &Configurations, spacing: f64) -> Self {
         let longest = configurations.steps_left.iter().flatten().max().copied().unwrap_or(0);
-        Self { floor: 1.0, ceiling: 1.0 + count(longest) + 1.0 }
+        Self { spacing, longest }
+    }
+
+    /// W_k, where k steps are left.
+    pub(crate) fn level(&self, steps_left: usize) -> f64 {
+        self.spacing * (1.0 + f64::from(u32::try_from(steps_left).unwrap_or(u32::MAX)))
+    }
+
+    /// The weight of the start vertex: above every configuration.
+    pub(crate) fn start(&self) -> f64 {
+        self.level(self.longest + 1)
+    }
+
+    /// B: above everything, the weight of what leads nowhere.
+    pub(crate) fn ceiling(&self) -> f64 {
+        self.level(self.longest + 2)
     }
 
     fn weight(&self, steps_left: Option<usize>) -> f64 {
-        steps_left.map_or(self.ceiling, |k| self.floor + count(k))
+        steps_left.map_or(self.ceiling(), |k| self.level(k))
     }
 }
 
-fn count(k: usize) -> f64 {
-    f64::from(u32::try_from(k).unwrap_or(u32::MAX))
+/// A start vertex, from which the matching initial configuration is reached once the labels are known.
+///
+/// Departs from the paper: there A never receives the labels.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Start<'a> {
+    /// The vertices of the declared initial configurations.
+    pub(crate) declared: &'a [usize],
+    /// For each of them, 1 if it holds the data, else 0.
+    pub(crate) matches: NodeId,
 }
 
 /// `l = B + sum_v (omega_v - B) ReLU(2 x_v - 1) + sum_{edges {v,w}} (omega_vw - B) symmetric_edge_vw(x)`, where
 /// `symmetric_edge_vw = ReLU(2 (x_v + x_w) - 1) - ReLU(2 x_v - 1) - ReLU(2 x_w - 1)`.
 pub(crate) fn build(
+    g: &mut GraphBuilder,
     configurations: &Configurations,
     levels: &Levels,
+    start: Option<Start<'_>>,
     corrections: &Corrections,
-) -> (Network, ParameterId) {
-    let n_vertices = configurations.all.len();
-    let mut graph = GraphBuilder::new();
-    let g = &mut graph;
+) -> (NodeId, ParameterId) {
+    let mut weights: Vec<f64> = configurations.steps_left.iter().map(|&k| levels.weight(k)).collect();
+    weights.extend(start.map(|_| levels.start()));
+    let n_vertices = weights.len();
+    let ceiling = levels.ceiling();
     let (parameter, x) = g.parameter("vertex", Shape::column(n_vertices), StepRule::Simplex);
 
-    let weights: Vec<f64> = configurations.steps_left.iter().map(|&k| levels.weight(k)).collect();
-    let edges: Vec<(usize, usize, f64)> = configurations
-        .next
-        .iter()
-        .enumerate()
-        .filter_map(|(v, &w)| w.map(|w| (v, w, f64::midpoint(weights[v], weights[w]) - levels.ceiling)))
-        .filter(|&(v, w, _)| v != w)
-        .collect();
-
+    let legal =
+        configurations.next.iter().enumerate().filter_map(|(v, &w)| Some((v, w?))).filter(|(v, w)| v != w);
+    let edges: Vec<Edge> = legal.map(|(v, w)| Edge::new(v, w, &weights)).collect();
     let corner = g.linear("corners", LinearMap::diagonal(n_vertices, 2.0, -1.0), x);
     let corner = g.relu("corners", corner);
-    // Each edge takes its weight off the corners at both ends.
-    let on_corners = weights.iter().enumerate().map(|(v, weight)| (0, v, weight - levels.ceiling));
-    let on_corners =
-        on_corners.chain(edges.iter().flat_map(|&(v, w, weight)| [(0, v, -weight), (0, w, -weight)]));
-    let on_corners = g.linear("corners", LinearMap::new(1, n_vertices, on_corners), corner);
+    let levels_above = weights.iter().enumerate().map(|(v, weight)| (0, v, weight - ceiling));
     let one = g.scalar("one", 1.0);
-    let mut terms = vec![(levels.ceiling, one), (1.0, on_corners)];
+    let mut terms =
+        vec![(ceiling, one), (1.0, g.linear("corners", LinearMap::new(1, n_vertices, levels_above), corner))];
     if !edges.is_empty() {
-        terms.push((1.0, edge_term(g, &edges, n_vertices, x)));
+        let profile = symmetric_edges(g, "edges", &edges, x, corner);
+        terms.push((1.0, g.linear("edges", weigh(&edges, ceiling), profile)));
     }
-    let mut loss = g.sum("loss", terms);
+    if let Some(Start { declared, matches }) = start {
+        let edges: Vec<Edge> = declared.iter().map(|&w| Edge::new(n_vertices - 1, w, &weights)).collect();
+        let profile = symmetric_edges(g, "start edges", &edges, x, corner);
+        let open = g.product("open start edges", matches, profile);
+        terms.push((1.0, g.linear("start edges", weigh(&edges, ceiling), open)));
+    }
+    let mut loss = g.sum("landscape", terms);
     if !corrections.unordered_pairs {
         // Printed: ordered pairs, so that every edge, legal or not, counts twice: 2 l - sum_v omega_v corner_v.
         let once =
             LinearMap::new(1, n_vertices, weights.iter().enumerate().map(|(v, &weight)| (0, v, weight)));
         let once = g.linear("corners", once, corner);
-        loss = g.sum("loss", [(2.0, loss), (-1.0, once)]);
+        loss = g.sum("landscape", [(2.0, loss), (-1.0, once)]);
     }
-    (graph.finish(loss), parameter)
+    (loss, parameter)
 }
 
-fn edge_term(g: &mut GraphBuilder, edges: &[(usize, usize, f64)], n_vertices: usize, x: NodeId) -> NodeId {
-    let n_edges = edges.len();
-    let both = edges.iter().enumerate().flat_map(|(i, &(v, w, _))| [(i, v, 2.0), (i, w, 2.0)]);
-    let both = LinearMap::new(n_edges, n_vertices, both).with_bias(vec![-1.0; n_edges]);
-    let ridge = g.linear("edges", both, x);
-    let ridge = g.relu("edges", ridge);
-    let weigh =
-        LinearMap::new(1, n_edges, edges.iter().enumerate().map(|(i, &(_, _, weight))| (0, i, weight)));
-    g.linear("edges", weigh, ridge)
+/// An edge {v, w} and its weight omega_vw = (omega_v + omega_w) / 2.
+struct Edge {
+    v: usize,
+    w: usize,
+    weight: f64,
+}
+
+impl Edge {
+    fn new(v: usize, w: usize, weights: &[f64]) -> Self {
+        Self { v, w, weight: f64::midpoint(weights[v], weights[w]) }
+    }
+}
+
+fn symmetric_edges(g: &mut GraphBuilder, name: &str, edges: &[Edge], x: NodeId, corner: NodeId) -> NodeId {
+    let (n_edges, n_vertices) = (edges.len(), g.shape(x).rows);
+    let ends = |weight: f64| {
+        let entries = edges.iter().enumerate().flat_map(move |(i, e)| [(i, e.v, weight), (i, e.w, weight)]);
+        LinearMap::new(n_edges, n_vertices, entries)
+    };
+    let ridge = g.linear(name, ends(2.0).with_bias(vec![-1.0; n_edges]), x);
+    let ridge = g.relu(name, ridge);
+    let corners = g.linear(name, ends(1.0), corner);
+    g.sum(name, [(1.0, ridge), (-1.0, corners)])
+}
+
+/// `sum_{vw} (omega_vw - B) profile_vw`.
+fn weigh(edges: &[Edge], ceiling: f64) -> LinearMap {
+    LinearMap::new(1, edges.len(), edges.iter().enumerate().map(|(i, e)| (0, i, e.weight - ceiling)))
 }

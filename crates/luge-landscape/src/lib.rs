@@ -20,10 +20,12 @@ mod landscape;
 mod plain;
 mod relu;
 mod tapes;
+mod terrain;
 
 pub use configuration::{Configuration, Undecodable};
 pub use constants::{AskedConstants, ConstantsError, ExternalConstants, PlainConstants};
 pub use control::{Control, Vertex, VertexStep};
 pub use corrections::Corrections;
 pub use internal::{InternalError, MOST_VERTICES};
-pub use landscape::{Bounds, BuildError, Kind, Landscape, LandscapeOptions};
+pub use landscape::{BuildError, Kind, Landscape, LandscapeOptions};
+pub use terrain::Bounds;

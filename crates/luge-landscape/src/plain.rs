@@ -3,23 +3,22 @@
 //! Departs from the paper: there is no simplex, no slide and no barrier. All of x+, write and move stand under
 //! stop-gradient, so a step lands on the next configuration, and saturation forgets the error of the last one.
 
-use luge_net::{GraphBuilder, LinearMap, Network, NodeId, StepRule};
+use luge_net::{GraphBuilder, LinearMap, NodeId, StepRule};
 
 use crate::{
     Control, Corrections, PlainConstants,
-    tapes::{self, Weights},
+    tapes::{self, Tapes, Weights},
 };
 
 /// `l = c - Omega [halt.s'] + 1/2 |x - [x+]|^2 + 1/2 |read(T, [h]) - [write]|^2 + 1/2 |H - [move]|^2`.
 pub(crate) fn build(
+    g: &mut GraphBuilder,
     control: &Control,
-    n_cells: usize,
+    tapes: Tapes,
     constants: &PlainConstants,
     corrections: &Corrections,
-) -> (Network, Weights) {
-    let mut graph = GraphBuilder::new();
-    let g = &mut graph;
-    let weights = Weights::new(g, control, n_cells, StepRule::Gradient { rate: 1.0 }, 1.0);
+) -> (NodeId, Weights) {
+    let weights = Weights::new(g, control, tapes, StepRule::Gradient { rate: 1.0 }, 1.0);
     let (x, tape, head) = (weights.vertex.1, weights.tape, weights.head.1);
 
     let vertex = saturate_01(g, "vertex", x);
@@ -50,8 +49,7 @@ pub(crate) fn build(
         tapes::squared_distance(g, "write residual", 0.5, read_raw, fixed_write),
         tapes::squared_distance(g, "move residual", 0.5, head, fixed_moved),
     ];
-    let loss = g.sum("loss", terms);
-    (graph.finish(loss), weights)
+    (g.sum("landscape", terms), weights)
 }
 
 /// `x+ = (P s') outer M`, with `P e_(q,t) = delta_1(q,t)` and `M_t' = ReLU(t'.r - (d - 1))`.

@@ -2,22 +2,23 @@
 //!
 //! Paper: §4.4, (15), and Appendix A.
 
-use luge_net::{GraphBuilder, LinearMap, Network, NodeId};
+use luge_net::{GraphBuilder, LinearMap, NodeId};
 
 use crate::{
     Control, Corrections, ExternalConstants,
     compact::{edge_weight, external, halting_weight},
-    tapes::Weights,
+    tapes::{Tapes, Weights},
 };
 
 /// l(x, T, H) of CONSTRUCTION, section 4, with l_S made of ReLU units.
 pub(crate) fn build(
+    g: &mut GraphBuilder,
     control: &Control,
-    n_cells: usize,
+    tapes: Tapes,
     constants: &ExternalConstants,
     corrections: &Corrections,
-) -> (Network, Weights) {
-    external(control, n_cells, constants, corrections, |g, vertex| {
+) -> (NodeId, Weights) {
+    external(g, control, tapes, constants, corrections, |g, vertex| {
         vertex_loss(g, control, constants, corrections, vertex)
     })
 }

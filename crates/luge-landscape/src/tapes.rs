@@ -1,9 +1,18 @@
 //! Tapes and heads as weights: the reading, writing and moving terms that landscapes B and C share.
 
 use luge_machine::Move;
-use luge_net::{GraphBuilder, InputId, NodeId, ParameterId, Shape, StepRule};
+use luge_net::{GraphBuilder, NodeId, ParameterId, Shape, StepRule};
 
 use crate::{Control, Corrections};
+
+/// What the tapes are before a landscape is carved around them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tapes {
+    /// tau: cells per tape.
+    pub(crate) n_cells: usize,
+    /// The read-only tapes, one row each; absent if there is none.
+    pub(crate) read_only: Option<NodeId>,
+}
 
 /// The nodes that hold the vertex, the tapes and the heads.
 #[derive(Clone, Copy, Debug)]
@@ -12,8 +21,6 @@ pub(crate) struct Weights {
     pub(crate) vertex: (ParameterId, NodeId),
     /// T: the writable tapes, one row each; absent if there is none.
     pub(crate) writable: Option<ParameterId>,
-    /// The read-only tapes, one row each; absent if there is none.
-    pub(crate) read_only: Option<InputId>,
     /// All tapes, writable ones first.
     pub(crate) tape: NodeId,
     /// H: the heads, rows as in `tape`.
@@ -24,7 +31,7 @@ impl Weights {
     pub(crate) fn new(
         g: &mut GraphBuilder,
         control: &Control,
-        n_cells: usize,
+        Tapes { n_cells, read_only }: Tapes,
         vertex_rule: StepRule,
         rate: f64,
     ) -> Self {
@@ -32,15 +39,13 @@ impl Weights {
         let vertex = g.parameter("vertex", Shape::column(control.vertices().len()), vertex_rule);
         let (n_tapes, n_writable) = (control.n_tapes(), control.n_writable());
         let writable = (n_writable > 0).then(|| g.parameter("tape", Shape::new(n_writable, n_cells), rule));
-        let read_only =
-            (n_writable < n_tapes).then(|| g.input("read_only", Shape::new(n_tapes - n_writable, n_cells)));
         let tape = match (writable, read_only) {
-            (Some((_, upper)), Some((_, lower))) => g.stack("tapes", upper, lower),
-            (Some((_, only)), None) | (None, Some((_, only))) => only,
+            (Some((_, upper)), Some(lower)) => g.stack("tapes", upper, lower),
+            (Some((_, only)), None) | (None, Some(only)) => only,
             (None, None) => unreachable!("a machine has a tape"),
         };
         let head = g.parameter("head", Shape::new(n_tapes, n_cells), rule);
-        Self { vertex, writable: writable.map(|w| w.0), read_only: read_only.map(|r| r.0), tape, head }
+        Self { vertex, writable: writable.map(|w| w.0), tape, head }
     }
 }
 
