@@ -67,6 +67,11 @@ fn tag_span(node: Node<'_, '_>) -> Range<usize> {
     range.start..range.start + length
 }
 
+/// The line a place is on, counted from 1.
+pub(super) fn line_of(text: &str, span: &Range<usize>) -> usize {
+    text[..span.start].matches('\n').count() + 1
+}
+
 fn child<'a, 'i>(node: Node<'a, 'i>, name: &str) -> Option<Node<'a, 'i>> {
     node.children().find(|child| child.has_tag_name(name))
 }
@@ -287,16 +292,12 @@ impl Reader {
     fn head_move(&mut self, element: Option<Node<'_, '_>>) -> Move {
         let Some(node) = element else { return Move::Right };
         labels::head_move(text_of(node)).unwrap_or_else(|| {
-            let message = format!("unknown move `{}`", text_of(node).trim());
+            let message = match text_of(node).trim() {
+                "" => "the move is empty".to_owned(),
+                other => format!("unknown move `{other}`"),
+            };
             self.error(tag_span(node), message, "a move", "moves are `L`, `R` and `S` (stay)");
             Move::Stay
         })
-    }
-}
-
-impl Draft {
-    /// The line a place is on.
-    pub(super) fn line(text: &str, span: &Range<usize>) -> usize {
-        text[..span.start].matches('\n').count() + 1
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{
     BLANK, Symbol,
     determinism::first_conflict,
-    document::{Draft, Transition, draft},
+    document::{Draft, Transition, draft, line_of},
     labels::{Read, Written},
 };
 use crate::{
@@ -175,7 +175,7 @@ fn nondeterminism(
         common.collect::<Vec<_>>().join(", "),
         draft.states[state].name,
         target(first),
-        Draft::line(text, &first.span),
+        line_of(text, &first.span),
         target(second),
     );
     let help = "only deterministic machines are read; remove or narrow one of the two";

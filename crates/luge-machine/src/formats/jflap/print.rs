@@ -192,8 +192,16 @@ fn mention_all(
             symbol != alphabet.blank() && !rules.iter().any(|(_, rule)| mentions(rule, symbol))
         };
         let Some(lost) = alphabet.symbols().find(is_lost) else { continue };
+        // The symbol such a rule reads leaves its label, so it must be mentioned elsewhere too.
+        let stays_known = |at: usize, symbol: SymbolId| {
+            symbol == alphabet.blank()
+                || rules[at].1.writes[index] == Write::Put(symbol)
+                || rules.iter().enumerate().any(|(other, (_, rule))| other != at && mentions(rule, symbol))
+        };
         let narrowed = rules.iter().enumerate().find_map(|(at, (_, rule))| match rule.reads[index] {
-            Pattern::Is(symbol) if alphabet.name(symbol) != "!" => Some((at, symbol)),
+            Pattern::Is(symbol) if alphabet.name(symbol) != "!" && stays_known(at, symbol) => {
+                Some((at, symbol))
+            }
             _ => None,
         });
         // Inside `!…` a comma separates, so a comma that nothing else mentions cannot be mentioned there.

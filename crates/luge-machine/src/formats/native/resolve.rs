@@ -190,10 +190,14 @@ impl<'d> Resolver<'d> {
         let n_tapes = self.draft.tapes.len();
         let n_before = self.diagnostics.len();
         let next = self.state(&rule.next);
-        let parts = [("reads", rule.reads.len()), ("writes", rule.writes.len()), ("moves", rule.moves.len())];
+        if self.draft.lacks_tape {
+            return None;
+        }
+        let parts = [("read", rule.reads.len()), ("write", rule.writes.len()), ("move", rule.moves.len())];
         for (part, found) in parts {
             if found != n_tapes {
-                let message = format!("{found} {part} in a rule, but the machine has {}", tapes(n_tapes));
+                let (found, n_tapes) = (counted(found, part), counted(n_tapes, "tape"));
+                let message = format!("{found} in a rule, but the machine has {n_tapes}");
                 self.error(rule.span.clone(), message, "this rule");
             }
         }
@@ -259,6 +263,9 @@ impl<'d> Resolver<'d> {
         for input in &draft.inputs {
             let name = input.tape.name().unwrap_or_default();
             let Some(tape) = draft.tapes.iter().position(|t| t.name.name() == Some(name)) else {
+                if draft.lacks_tape {
+                    continue;
+                }
                 self.error(input.tape.span.clone(), format!("unknown tape `{name}`"), "not declared")
                     .with_help("tapes are declared as in `tape work: 0 1 blank 0`");
                 continue;
@@ -277,6 +284,6 @@ impl<'d> Resolver<'d> {
     }
 }
 
-fn tapes(n_tapes: usize) -> String {
-    if n_tapes == 1 { "1 tape".to_owned() } else { format!("{n_tapes} tapes") }
+fn counted(n: usize, noun: &str) -> String {
+    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }

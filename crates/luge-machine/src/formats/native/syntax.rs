@@ -11,6 +11,8 @@ pub(super) struct Draft {
     /// The header `machine`, if it is there, and its name.
     pub(super) header: Option<Option<String>>,
     pub(super) tapes: Vec<DraftTape>,
+    /// Whether a tape's line could not be read, so that tapes cannot be counted.
+    pub(super) lacks_tape: bool,
     pub(super) inputs: Vec<DraftInput>,
     pub(super) start: Option<Token>,
     pub(super) missing: Option<Missing>,
@@ -93,7 +95,9 @@ impl Draft {
         } else if first.is("machine") && (rest.is_empty() || names_something) {
             self.header(line)
         } else if first.is("tape") && names_something {
-            self.tape(line)
+            let read = self.tape(line);
+            self.lacks_tape |= read.is_err();
+            read
         } else if first.is("input") && names_something {
             self.input(line)
         } else if first.is("start") && second == Some(&Kind::Colon) {
@@ -200,20 +204,21 @@ impl Draft {
         if line.get(1).map(|t| &t.kind) != Some(&Kind::Colon) {
             return Err(expected(line, 1, "`:` or `->`", HELP));
         }
-        let halting = match &line[2..] {
-            [] => None,
-            [word] if word.is("accept") => Some(true),
-            [word] if word.is("reject") => Some(false),
-            _ => {
-                return Err(expected(
-                    line,
-                    2,
-                    "`accept`, `reject` or the end of the line",
-                    "a state that halts is `NAME: accept` or `NAME: reject`; rules stand on lines of their own",
-                ));
-            }
+        let word = line.get(2);
+        let halting = match word {
+            Some(word) if word.is("accept") => Some(true),
+            Some(word) if word.is("reject") => Some(false),
+            _ => None,
         };
         self.states.push(DraftState { name: line[0].clone(), halting, rules: Vec::new() });
+        let help =
+            "a state that halts is `NAME: accept` or `NAME: reject`; rules stand on lines of their own";
+        if word.is_some() && halting.is_none() {
+            return Err(expected(line, 2, "`accept`, `reject` or the end of the line", help));
+        }
+        if line.len() > 3 {
+            return Err(expected(line, 3, "the end of the line", help));
+        }
         Ok(())
     }
 

@@ -171,6 +171,15 @@ impl<'t> Parser<'t> {
     }
 
     fn situation(&mut self, line: &Field<'t>, mut fields: Vec<Field<'t>>, n_tapes: usize) {
+        if fields.len() == 2 * n_tapes + 1 {
+            let help = "a rule is two lines, `state, reads` and `next, writes, moves`";
+            return self.error(
+                &line.span,
+                "a second line without a first",
+                "the first line is missing",
+                help,
+            );
+        }
         if fields.len() != n_tapes + 1 {
             let message = format!(
                 "{} here, but the first rule reads {}",
@@ -178,11 +187,9 @@ impl<'t> Parser<'t> {
                 counted(n_tapes, "tape")
             );
             let help = "the first line of a rule is `state, reads`, one symbol per tape";
-            // A second line without its first is passed over; any other is kept so that its own second line is not blamed.
-            if fields.len() != 2 * n_tapes + 1 {
-                let state = fields.swap_remove(0);
-                self.open = Some(Situation { state, reads: Vec::new(), span: line.span.clone() });
-            }
+            // Kept, so that its second line is not blamed.
+            let state = fields.swap_remove(0);
+            self.open = Some(Situation { state, reads: Vec::new(), span: line.span.clone() });
             return self.error(&line.span, message, "the first line of a rule was expected", help);
         }
         let state = fields.remove(0);
