@@ -57,6 +57,16 @@ pub enum BuildError {
         /// Number of symbols on that tape.
         n_symbols: usize,
     },
+    /// A rule or the start names a state that was never added.
+    #[error("{place} names state {state}, but the machine has only {n_states}")]
+    UnknownState {
+        /// "the start" or "a rule of state `…`".
+        place: String,
+        /// The state's index.
+        state: StateId,
+        /// Number of states.
+        n_states: usize,
+    },
     /// A rule writes where it must not.
     #[error("a rule of state `{state}` writes to the read-only tape `{tape}`")]
     WritesReadOnly {
@@ -220,6 +230,7 @@ impl MachineBuilder {
             None if self.states.is_empty() => return Err(BuildError::NoStart),
             None => StateId(0),
         };
+        self.check_known(start, || "the start".to_owned())?;
         let states = self
             .states
             .into_iter()
@@ -260,6 +271,14 @@ impl MachineBuilder {
         }
     }
 
+    fn check_known(&self, state: StateId, place: impl Fn() -> String) -> Result<(), BuildError> {
+        let n_states = self.states.len();
+        if state.index() < n_states {
+            return Ok(());
+        }
+        Err(BuildError::UnknownState { place: place(), state, n_states })
+    }
+
     fn check_rule(&self, state: &DraftState, rule: &Rule) -> Result<(), BuildError> {
         let n_tapes = self.tapes.len();
         let parts = [("reads", rule.reads.len()), ("writes", rule.writes.len()), ("moves", rule.moves.len())];
@@ -268,6 +287,7 @@ impl MachineBuilder {
                 return Err(BuildError::Arity { state: state.name.clone(), part, found, n_tapes });
             }
         }
+        self.check_known(rule.next, || format!("a rule of state `{}`", state.name))?;
         for ((tape, read), write) in self.tapes.iter().zip(&rule.reads).zip(&rule.writes) {
             let n_symbols = tape.alphabet.len();
             let named = match (read, write) {
@@ -306,4 +326,26 @@ fn no_duplicate<'a>(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_that_were_never_added_are_refused() {
+        let mut b = Machine::builder();
+        b.tape("t", Alphabet::binary());
+        let p = b.state("p");
+        let mut with_rule = b.clone();
+        with_rule.rule(p, [Pattern::Any], [Write::Keep], [Move::Right], StateId(3));
+        let error = with_rule.build().unwrap_err();
+        assert_eq!(error.to_string(), "a rule of state `p` names state 3, but the machine has only 1");
+        b.start(StateId(1));
+        let error = b.build().unwrap_err();
+        assert_eq!(
+            error,
+            BuildError::UnknownState { place: "the start".to_owned(), state: StateId(1), n_states: 1 }
+        );
+    }
 }

@@ -302,7 +302,7 @@ impl Machine {
     /// Every combination of symbols under the heads, the last tape varying fastest.
     pub fn all_reads(&self) -> impl Iterator<Item = Vec<SymbolId>> + use<> {
         let sizes: Vec<usize> = self.tapes.iter().map(|t| t.alphabet.len()).collect();
-        let total: usize = sizes.iter().product();
+        let total = sizes.iter().fold(1, |n: usize, &size| n.saturating_mul(size));
         (0..total).map(move |mut index| {
             let mut reads = vec![SymbolId(0); sizes.len()];
             for (read, &size) in reads.iter_mut().zip(&sizes).rev() {

@@ -22,11 +22,15 @@ pub(super) struct Table {
 enum Lookup {
     /// An index over the tapes the state looks at; `None` where no rule applies.
     Index { looked_at: Vec<(usize, usize)>, actions: Vec<Option<u32>> },
-    /// Rules in order, for states whose index would be larger than [`LARGEST_INDEX`].
+    /// Rules in order, for states whose index would be too large.
     Search { rules: Vec<(Vec<Pattern>, u32)> },
 }
 
+/// An index has at most this many entries, and at most [`ENTRIES_PER_RULE`] for each rule (or the few of a small state):
+/// a large machine whose states look at many tapes must still fit into memory.
 const LARGEST_INDEX: usize = 1 << 16;
+const ENTRIES_PER_RULE: usize = 64;
+const SMALL_INDEX: usize = 256;
 
 impl Table {
     pub(super) fn new(machine: &Machine) -> Self {
@@ -72,7 +76,8 @@ impl Lookup {
                 size = size.saturating_mul(machine.tape(TapeId(id)).alphabet.len());
             }
         }
-        if size > LARGEST_INDEX {
+        let largest = rules.len().saturating_mul(ENTRIES_PER_RULE).clamp(SMALL_INDEX, LARGEST_INDEX);
+        if size > largest {
             return Self::Search { rules: numbered };
         }
         let symbol_at = |index: usize, tape: usize, stride: usize| {

@@ -1,0 +1,216 @@
+//! The simulator against a naive one, written here, and against the busy beaver champions.
+
+mod random_machines;
+
+use std::{collections::HashMap, fs, path::Path};
+
+use luge_machine::{
+    Alphabet, Cell, Input, Machine, Missing, Move, Outcome, Pattern, Rule, Simulator, StateId, SymbolId,
+    TapeId, TapeInput, Write,
+};
+use proptest::{prelude::*, test_runner::TestCaseResult};
+use random_machines::{Shape, machine_and_input};
+
+/// A machine run by the book: cells in a map, rules searched in order.
+struct Naive<'m> {
+    machine: &'m Machine,
+    cells: Vec<HashMap<Cell, SymbolId>>,
+    heads: Vec<Cell>,
+    visited: Vec<(Cell, Cell)>,
+    state: StateId,
+}
+
+impl<'m> Naive<'m> {
+    fn new(machine: &'m Machine, input: &Input) -> Self {
+        let mut tapes = input.tapes.clone();
+        tapes.resize(machine.n_tapes(), TapeInput::default());
+        let cells = tapes.iter().map(|t| (0..).zip(t.symbols.iter().copied()).collect()).collect();
+        let heads: Vec<Cell> = tapes.iter().map(|t| t.head).collect();
+        let visited = heads.iter().map(|&h| (h, h)).collect();
+        Self { machine, cells, heads, visited, state: machine.start() }
+    }
+
+    fn cell(&self, tape: TapeId, cell: Cell) -> SymbolId {
+        let blank = self.machine.tape(tape).alphabet.blank();
+        self.cells[tape.index()].get(&cell).copied().unwrap_or(blank)
+    }
+
+    fn rule(&self) -> Result<&'m Rule, Outcome> {
+        let state = self.state;
+        if let Some(accepting) = self.machine.halting(state) {
+            return Err(Outcome::Halted { state, accepting });
+        }
+        let reads: Vec<SymbolId> =
+            self.machine.tape_ids().map(|tape| self.cell(tape, self.heads[tape.index()])).collect();
+        self.machine.rule_for(state, &reads).ok_or(match self.machine.missing() {
+            Missing::Halt => Outcome::Halted { state, accepting: false },
+            Missing::Reject => Outcome::NoRule { state },
+        })
+    }
+
+    fn apply(&mut self, rule: &Rule) {
+        for tape in 0..self.heads.len() {
+            if let Write::Put(symbol) = rule.writes[tape] {
+                self.cells[tape].insert(self.heads[tape], symbol);
+            }
+            self.heads[tape] += rule.moves[tape].offset();
+            let (low, high) = &mut self.visited[tape];
+            *low = self.heads[tape].min(*low);
+            *high = self.heads[tape].max(*high);
+        }
+        self.state = rule.next;
+    }
+}
+
+fn check_same(naive: &Naive, simulator: &Simulator, steps: u64) -> TestCaseResult {
+    prop_assert_eq!(simulator.steps(), steps);
+    prop_assert_eq!(simulator.state(), naive.state);
+    let mut n_nonblank = 0;
+    for tape in naive.machine.tape_ids() {
+        prop_assert_eq!(simulator.head(tape), naive.heads[tape.index()]);
+        prop_assert_eq!(simulator.visited(tape), naive.visited[tape.index()]);
+        let blank = naive.machine.tape(tape).alphabet.blank();
+        let extent = simulator.tape(tape).extent();
+        prop_assert!(naive.cells[tape.index()].keys().all(|cell| extent.contains(cell)));
+        let expected: Vec<SymbolId> = extent.clone().map(|cell| naive.cell(tape, cell)).collect();
+        let found: Vec<SymbolId> = extent.clone().map(|cell| simulator.tape(tape).read(cell)).collect();
+        prop_assert_eq!(&found, &expected);
+        n_nonblank += expected.iter().filter(|&&s| s != blank).count() as u64;
+        let (first, symbols) = simulator.tape(tape).trimmed();
+        prop_assert!(symbols.first() != Some(&blank) && symbols.last() != Some(&blank));
+        for (cell, &symbol) in (first..).zip(&symbols) {
+            prop_assert_eq!(symbol, naive.cell(tape, cell));
+        }
+        let filled = expected.iter().filter(|&&s| s != blank).count();
+        prop_assert_eq!(symbols.iter().filter(|&&s| s != blank).count(), filled);
+        prop_assert_eq!(simulator.tape(tape).read(extent.start - 1), blank);
+        prop_assert_eq!(simulator.tape(tape).read(extent.end), blank);
+    }
+    prop_assert_eq!(simulator.n_nonblank(), n_nonblank);
+    Ok(())
+}
+
+/// Three simulators follow the naive one: by single steps, by a run resumed at every step, and by one run from the start.
+fn check_against_naive(machine: &Machine, input: &Input, limit: u64, single_run: u64) -> TestCaseResult {
+    let mut naive = Naive::new(machine, input);
+    let mut stepped = Simulator::new(machine, input);
+    let mut resumed = Simulator::new(machine, input);
+    for steps in 0..=limit {
+        let rule = naive.rule();
+        prop_assert_eq!(stepped.stopped(), rule.err());
+        prop_assert_eq!(resumed.run(steps), rule.err().unwrap_or(Outcome::StepLimit));
+        check_same(&naive, &resumed, steps)?;
+        check_same(&naive, &stepped, steps)?;
+        if steps == single_run || rule.is_err() {
+            let mut run = Simulator::new(machine, input);
+            prop_assert_eq!(run.run(steps), rule.err().unwrap_or(Outcome::StepLimit));
+            check_same(&naive, &run, steps)?;
+        }
+        match rule {
+            Ok(rule) => {
+                naive.apply(rule);
+                prop_assert_eq!(stepped.step(), Ok(()));
+            }
+            Err(outcome) => {
+                prop_assert_eq!(stepped.step(), Err(outcome));
+                prop_assert_eq!(resumed.run(limit + 1), outcome);
+                check_same(&naive, &stepped, steps)?;
+                return check_same(&naive, &resumed, steps);
+            }
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    #[test]
+    fn one_tape_as_the_naive_one(
+        (machine, input) in machine_and_input(Shape { n_tapes: 1..=1, n_symbols: 1..=6, start_may_halt: true }),
+        single_run in 0..200_u64,
+    ) {
+        check_against_naive(&machine, &input, 200, single_run)?;
+    }
+
+    #[test]
+    fn many_tapes_as_the_naive_one(
+        (machine, input) in machine_and_input(Shape { n_tapes: 1..=3, n_symbols: 2..=5, start_may_halt: true }),
+        single_run in 0..100_u64,
+    ) {
+        check_against_naive(&machine, &input, 100, single_run)?;
+    }
+
+    /// 16^5 combinations: too many for an index, so the rules are searched.
+    #[test]
+    fn wide_tapes_as_the_naive_one(
+        (machine, input) in machine_and_input(Shape { n_tapes: 5..=5, n_symbols: 16..=16, start_may_halt: true }),
+        single_run in 0..60_u64,
+    ) {
+        check_against_naive(&machine, &input, 60, single_run)?;
+    }
+}
+
+/// Long sweeps grow the tape on both sides many times.
+#[test]
+fn tapes_grow_both_ways() {
+    let mut b = Machine::builder();
+    b.tape("t", Alphabet::binary());
+    let (left, right) = (b.state("left"), b.state("right"));
+    let [zero, one] = [SymbolId(0), SymbolId(1)];
+    for (state, head_move, other) in [(left, Move::Left, right), (right, Move::Right, left)] {
+        let back = if head_move == Move::Left { Move::Right } else { Move::Left };
+        b.rule(state, [Pattern::Is(one)], [Write::Keep], [head_move], state);
+        b.rule(state, [Pattern::Is(zero)], [Write::Put(one)], [back], other);
+    }
+    let machine = b.build().unwrap();
+    // Turn n + 1 comes n steps after turn n, and every turn leaves a one behind: odd turns on the left.
+    let mut simulator = Simulator::new(&machine, &Input::blank());
+    let n = 2000;
+    assert_eq!(simulator.run(1 + n * (n - 1) / 2), Outcome::StepLimit);
+    assert_eq!(simulator.n_nonblank(), n);
+    assert_eq!(simulator.tape(TapeId(0)).trimmed(), (-999, vec![one; 2000]));
+    assert_eq!(simulator.visited(TapeId(0)), (-999, 1000));
+    assert_eq!(simulator.head(TapeId(0)), 999);
+}
+
+/// A machine as busy beaver work writes it: states `A`, `B`, … with three letters per symbol; other states halt.
+fn champion(line: &str) -> Machine {
+    let rows: Vec<&str> = line.split('_').collect();
+    let n_symbols = rows[0].len() / 3;
+    let mut b = Machine::builder();
+    b.tape("tape", Alphabet::new((0..n_symbols).map(|s| s.to_string()), SymbolId(0)));
+    let states: Vec<StateId> = ('A'..).take(rows.len()).map(|name| b.state(name.to_string())).collect();
+    for (&state, row) in states.iter().zip(&rows) {
+        for symbol in 0..n_symbols {
+            let [written, direction, next] = row.as_bytes()[symbol * 3..][..3] else { unreachable!() };
+            let head_move = if direction == b'R' { Move::Right } else { Move::Left };
+            let next = match states.get(usize::from(next - b'A')) {
+                Some(&running) => running,
+                None => b.halting_state(char::from(next).to_string(), true),
+            };
+            let (read, written) = (Pattern::Is(SymbolId::new(symbol)), Write::Put(SymbolId(written - b'0')));
+            b.rule(state, [read], [written], [head_move], next);
+        }
+    }
+    b.build().unwrap_or_else(|e| panic!("{line}: {e}"))
+}
+
+#[test]
+fn champions_halt_when_they_should() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/champions.csv");
+    let table = fs::read_to_string(path).unwrap();
+    let mut most_steps = 0;
+    for row in table.lines().skip(1) {
+        let [line, steps, nonzero] = row.split(',').collect::<Vec<_>>()[..] else { panic!("{row}") };
+        let (steps, nonzero): (u64, u64) = (steps.parse().unwrap(), nonzero.parse().unwrap());
+        let machine = champion(line);
+        let mut simulator = Simulator::new(&machine, &Input::blank());
+        assert!(simulator.run(steps).accepting(), "{line}");
+        assert_eq!((simulator.steps(), simulator.n_nonblank()), (steps, nonzero), "{line}");
+        let mut short = Simulator::new(&machine, &Input::blank());
+        assert_eq!(short.run(steps - 1), Outcome::StepLimit, "{line}");
+        most_steps = most_steps.max(steps);
+    }
+    assert_eq!(most_steps, 47_176_870);
+}
