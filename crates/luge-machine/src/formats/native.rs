@@ -14,6 +14,9 @@ use crate::{Diagnostic, Input, Machine};
 /// Words with a meaning of their own where a name could stand; as names they are quoted.
 const KEYWORDS: [&str; 5] = ["blank", "read-only", "head", "start", "missing"];
 
+/// The farthest cell from cell 0 that a head may start on: all cells in between are held in memory.
+const FARTHEST_HEAD: i64 = 1 << 24;
+
 /// Reads a `.tm` file.
 ///
 /// # Errors

@@ -1,6 +1,9 @@
 //! Writes `.tm` files, the columns of a state's rules lined up.
 
-use super::lex::{in_quotes, spelled};
+use super::{
+    FARTHEST_HEAD,
+    lex::{in_quotes, spelled},
+};
 use crate::{
     Access, Input, Machine, Missing, Move, Pattern, Rule, StateKind, SymbolId, Tape, TapeInput, Write,
     formats::{Format, Inexpressible},
@@ -65,6 +68,9 @@ fn inputs(machine: &Machine, input: &Input) -> Result<String, Inexpressible> {
         }
         if let Some(unknown) = laid.symbols.iter().find(|s| s.index() >= tape.alphabet.len()) {
             return Err(refused(format!("tape `{}` has no symbol {unknown}", tape.name)));
+        }
+        if laid.head.unsigned_abs() > FARTHEST_HEAD.unsigned_abs() {
+            return Err(refused(format!("the head of tape `{}` starts on cell {}", tape.name, laid.head)));
         }
         text.push_str(&format!("input {}:", spelled(&tape.name)));
         for &symbol in &laid.symbols {

@@ -2,7 +2,10 @@
 
 use std::ops::Range;
 
-use super::lex::{Kind, Token, tokens};
+use super::{
+    FARTHEST_HEAD,
+    lex::{Kind, Token, tokens},
+};
 use crate::{Access, Diagnostic, Missing, Move};
 
 /// A file as it is written.
@@ -159,8 +162,12 @@ impl Draft {
         let head = match &line[at..] {
             [] => 0,
             [_] => return Err(expected(line, at + 1, "the head's cell", HELP)),
-            [_, cell] => match cell.name().map(str::parse) {
-                Some(Ok(cell)) => cell,
+            [_, cell] => match cell.name().map(str::parse::<i64>) {
+                Some(Ok(cell)) if cell.unsigned_abs() <= FARTHEST_HEAD.unsigned_abs() => cell,
+                Some(Ok(_)) => {
+                    let what = format!("a cell from -{FARTHEST_HEAD} to {FARTHEST_HEAD}");
+                    return Err(expected(line, at + 1, &what, HELP));
+                }
                 _ => return Err(expected(line, at + 1, "a whole number", HELP)),
             },
             _ => return Err(expected(line, at + 2, "the end of the line", HELP)),

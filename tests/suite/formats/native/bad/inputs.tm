@@ -5,4 +5,6 @@ input t: 0 2 head
 input t: 1 0 head 1 1
 input t: 1
 input t: 0
+input t: 1 head -16777217
+input t: 1 head 9000000000000000000
 go: accept now
