@@ -185,7 +185,7 @@ pub(crate) fn build(
     levels: &Levels,
     start: Option<Start<'_>>,
     corrections: &Corrections,
-) -> (NodeId, ParameterId) {
+) -> (NodeId, ParameterId, NodeId) {
     let mut weights: Vec<f64> = configurations.steps_left.iter().map(|&k| levels.weight(k)).collect();
     weights.extend(start.map(|_| levels.start()));
     let n_vertices = weights.len();
@@ -219,7 +219,7 @@ pub(crate) fn build(
         let once = g.linear("corners", once, corner);
         loss = g.sum("landscape", [(2.0, loss), (-1.0, once)]);
     }
-    (loss, parameter)
+    (loss, parameter, x)
 }
 
 /// An edge {v, w} and its weight omega_vw = (omega_v + omega_w) / 2.

@@ -15,9 +15,11 @@ mod configuration;
 mod constants;
 mod control;
 mod corrections;
+mod extended;
 mod internal;
 mod landscape;
 mod plain;
+mod primary;
 mod relu;
 mod tapes;
 mod terrain;
@@ -26,6 +28,11 @@ pub use configuration::{Configuration, Undecodable};
 pub use constants::{AskedConstants, ConstantsError, ExternalConstants, PlainConstants};
 pub use control::{Control, Vertex, VertexStep};
 pub use corrections::Corrections;
+pub use extended::{
+    Carrier, DataLayout, Extended, ExtendedError, ExtendedOptions, Joints, Learner, LearnerError, MOST_BITS,
+    Mark, Nodes,
+};
 pub use internal::{InternalError, MOST_VERTICES};
 pub use landscape::{BuildError, Kind, Landscape, LandscapeOptions};
+pub use primary::{Mlp, Primary, PrimaryError};
 pub use terrain::Bounds;

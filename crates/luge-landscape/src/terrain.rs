@@ -52,7 +52,7 @@ pub(crate) struct Terrain {
 #[derive(Clone, Debug)]
 pub(crate) enum Holds {
     Outside { control: Control, weights: Weights },
-    Inside { configurations: Configurations, vertex: ParameterId, has_start: bool },
+    Inside { configurations: Configurations, vertex: ParameterId, vertex_node: NodeId, has_start: bool },
 }
 
 impl Terrain {
@@ -131,7 +131,8 @@ impl Terrain {
         let n_tapes = configurations.all[0].tapes.len();
         let levels = Levels::new(&configurations, carving.constants.scale.unwrap_or(1.0));
         let has_start = start.is_some();
-        let (loss, vertex) = internal::build(g, &configurations, &levels, start, carving.corrections);
+        let (loss, vertex, vertex_node) =
+            internal::build(g, &configurations, &levels, start, carving.corrections);
         let (halted, last) = (levels.level(0), levels.level(1));
         let bounds = Bounds {
             running_low: last,
@@ -140,7 +141,7 @@ impl Terrain {
             stop: f64::midpoint(halted, last),
             switch: halted + 0.75 * (last - halted),
         };
-        let holds = Holds::Inside { configurations, vertex, has_start };
+        let holds = Holds::Inside { configurations, vertex, vertex_node, has_start };
         Self { kind: Kind::Internal, loss, bounds, n_tapes, n_cells: carving.n_cells, holds }
     }
 
@@ -181,7 +182,7 @@ impl Terrain {
     /// The parameter that is the vertex alone, at landscape A's start vertex.
     pub(crate) fn at_start(&self) -> Option<(ParameterId, Values)> {
         match &self.holds {
-            Holds::Inside { configurations, vertex, has_start: true } => {
+            Holds::Inside { configurations, vertex, has_start: true, .. } => {
                 Some((*vertex, Values::unit(self.n_vertices(), configurations.all.len())))
             }
             _ => None,

@@ -24,6 +24,15 @@ impl Input {
     pub fn blank() -> Self {
         Self::default()
     }
+
+    /// Lengthens a tape's contents to at least `n_cells`, with copies of the symbol of index 0.
+    pub fn cover(&mut self, tape: usize, n_cells: usize) {
+        if self.tapes.len() <= tape {
+            self.tapes.resize(tape + 1, TapeInput::default());
+        }
+        let symbols = &mut self.tapes[tape].symbols;
+        symbols.resize(symbols.len().max(n_cells), SymbolId(0));
+    }
 }
 
 /// Why a text cannot be laid on a tape.

@@ -1,6 +1,6 @@
 //! Nodes and operations, and the builder that checks shapes as they are joined.
 
-use crate::{LinearMap, Network, Shape, Values};
+use crate::{LinearMap, Network, NumberFormat, Shape, Values};
 
 macro_rules! typed_id {
     ($(#[$doc:meta])* $name:ident) => {
@@ -102,6 +102,10 @@ pub enum Op {
     Stack(NodeId, NodeId),
     /// The entries with these positions, counted row by row, as a vector.
     Gather(Vec<usize>, NodeId),
+    /// Every number of a vector as its bits, -1 and 1, rounded to nearest, saturating; never differentiated.
+    Quantize(NumberFormat, NodeId),
+    /// Numbers from their bits, which are 1 where positive; never differentiated.
+    Dequantize(NumberFormat, NodeId),
     /// The same value, taken for a constant by differentiation.
     StopGradient(NodeId),
     /// The first where the scalar condition is positive, else the second; the other branch is neither seen nor differentiated.
@@ -129,6 +133,8 @@ impl Op {
             | Self::Shift(_, a)
             | Self::Reshape(a)
             | Self::Gather(_, a)
+            | Self::Quantize(_, a)
+            | Self::Dequantize(_, a)
             | Self::StopGradient(a) => vec![*a],
             Self::Product(a, b) | Self::Quotient(a, b) | Self::MatMul(a, b) | Self::Stack(a, b) => {
                 vec![*a, *b]
@@ -158,6 +164,8 @@ impl Op {
             Self::Reshape(_) => "reshape",
             Self::Stack(..) => "stack",
             Self::Gather(..) => "gather",
+            Self::Quantize(..) => "quantize",
+            Self::Dequantize(..) => "dequantize",
             Self::StopGradient(_) => "stop-gradient",
             Self::Select { .. } => "select",
         }
@@ -195,6 +203,12 @@ impl GraphBuilder {
     fn push(&mut self, name: &str, op: Op, shape: Shape) -> NodeId {
         self.nodes.push(Node { name: name.to_owned(), op, shape });
         NodeId::new(self.nodes.len() - 1)
+    }
+
+    /// Number of nodes so far.
+    #[must_use]
+    pub fn n_nodes(&self) -> usize {
+        self.nodes.len()
     }
 
     /// The shape of a node.
@@ -351,6 +365,29 @@ impl GraphBuilder {
         assert!(positions.iter().all(|&p| p < len), "{name}: a position outside");
         let shape = Shape::column(positions.len());
         self.push(name, Op::Gather(positions, of), shape)
+    }
+
+    /// The bits of a vector of numbers, -1 and 1, the lowest bit of the first number first.
+    ///
+    /// # Panics
+    /// If `of` is not a vector.
+    pub fn quantize(&mut self, name: &str, format: NumberFormat, of: NodeId) -> NodeId {
+        let shape = self.shape(of);
+        assert_eq!(shape.cols, 1, "{name}: numbers come as a vector");
+        self.push(name, Op::Quantize(format, of), Shape::column(shape.rows * format.n_bits() as usize))
+    }
+
+    /// The numbers that a vector of bits stands for.
+    ///
+    /// # Panics
+    /// If `of` is not a vector of whole numbers.
+    pub fn dequantize(&mut self, name: &str, format: NumberFormat, of: NodeId) -> NodeId {
+        let (shape, n_bits) = (self.shape(of), format.n_bits() as usize);
+        assert!(
+            shape.cols == 1 && shape.rows % n_bits == 0,
+            "{name}: bits of whole numbers come as a vector"
+        );
+        self.push(name, Op::Dequantize(format, of), Shape::column(shape.rows / n_bits))
     }
 
     /// The same value, taken for a constant by differentiation.

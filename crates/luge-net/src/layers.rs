@@ -79,6 +79,24 @@ impl Layers {
         Self { groups }
     }
 
+    /// The same count without some nodes' units, as if their values were given.
+    #[must_use]
+    pub fn without(&self, leave_out: impl Fn(NodeId) -> bool) -> Self {
+        let mut groups: Vec<Layer> = Vec::new();
+        let mut renamed: Vec<Option<usize>> = Vec::with_capacity(self.groups.len());
+        for group in &self.groups {
+            if leave_out(group.node) {
+                renamed.push(None);
+                continue;
+            }
+            let before: Vec<usize> = group.before.iter().filter_map(|&b| renamed[b]).collect();
+            let depth = before.iter().map(|&b| groups[b].depth).max().unwrap_or(0) + 1;
+            renamed.push(Some(groups.len()));
+            groups.push(Layer { depth, before, ..group.clone() });
+        }
+        Self { groups }
+    }
+
     /// The groups in order of computation.
     #[must_use]
     pub fn groups(&self) -> &[Layer] {

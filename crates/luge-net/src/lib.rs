@@ -8,11 +8,13 @@ mod graph;
 mod layers;
 mod linear;
 mod network;
+pub mod numbers;
 mod values;
 
-pub use evaluate::{Evaluation, evaluate};
+pub use evaluate::{Evaluation, dequantize, evaluate, quantize};
 pub use graph::{GraphBuilder, Input, InputId, Node, NodeId, Op, Parameter, ParameterId, StepRule};
 pub use layers::{Layer, LayerKind, Layers};
 pub use linear::LinearMap;
 pub use network::Network;
+pub use numbers::NumberFormat;
 pub use values::{Shape, Values};

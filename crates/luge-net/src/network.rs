@@ -89,7 +89,7 @@ impl Network {
         for (i, node) in self.nodes.iter().enumerate() {
             from_parameter[i] = match &node.op {
                 Op::Parameter(_) => true,
-                Op::StopGradient(_) => false,
+                Op::StopGradient(_) | Op::Quantize(..) | Op::Dequantize(..) => false,
                 op => op.operands().iter().any(|o| from_parameter[o.index()]),
             };
         }
@@ -119,6 +119,8 @@ impl Network {
                 | Op::Product(..)
                 | Op::Quotient(..)
                 | Op::MatMul(..)
+                | Op::Quantize(..)
+                | Op::Dequantize(..)
                 | Op::Select { .. }
                     if highest > 0 =>
                 {

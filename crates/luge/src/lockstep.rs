@@ -2,9 +2,8 @@
 //!
 //! Training never sees the simulator; this is the outside view that compares the two.
 
-use luge_landscape::{Configuration, Landscape, Undecodable};
+use luge_landscape::{Configuration, Undecodable};
 use luge_machine::{Cell, Input, Machine, Outcome, Simulator, SymbolId, TapeId};
-use luge_net::Values;
 
 /// Which cells of the machine's tapes the network's tapes hold.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -158,20 +157,15 @@ impl<'m> Lockstep<'m> {
         }
     }
 
-    /// Whether the parameters stand for the machine's configuration.
+    /// Whether what parameters decode to is the machine's configuration.
     ///
     /// # Errors
     /// The first difference.
-    pub fn compare(
-        &self,
-        landscape: &Landscape,
-        parameters: &[Values],
-        inputs: &[Values],
-    ) -> Result<(), Mismatch> {
+    pub fn compare(&self, found: Result<Configuration, Undecodable>) -> Result<(), Mismatch> {
         if !self.inside {
             return Err(Mismatch::LeftWindow);
         }
-        let found = landscape.decode(parameters, inputs)?;
+        let found = found?;
         if found == self.expected {
             return Ok(());
         }

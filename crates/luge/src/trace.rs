@@ -251,7 +251,7 @@ impl Plan {
                 None => (bounds.running_low..=bounds.running_high).contains(&iterate.loss),
             };
             let mismatch = match iterate.engine.parameters() {
-                Ok(parameters) => lockstep.compare(&self.landscape, &parameters, &inputs).err(),
+                Ok(parameters) => lockstep.compare(self.landscape.decode(&parameters, &inputs)).err(),
                 Err(error) => {
                     broken = Some(error);
                     return ControlFlow::Break(());

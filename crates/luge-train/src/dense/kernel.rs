@@ -1,7 +1,7 @@
 //! One node's operation in candle, with its constants laid out once.
 
 use candle_core::{DType, Device, Result, Tensor};
-use luge_net::{LinearMap, Network, Node, NodeId, Op, Shape, Values};
+use luge_net::{LinearMap, Network, Node, NodeId, NumberFormat, Op, Shape, Values, dequantize, quantize};
 
 use super::to_tensor;
 
@@ -44,6 +44,8 @@ pub(super) enum Kernel {
     Shift(i64, usize),
     Stack(usize, usize),
     Gather(Tensor, usize),
+    Quantize(NumberFormat, usize),
+    Dequantize(NumberFormat, usize),
     Select {
         condition: usize,
         positive: usize,
@@ -73,6 +75,8 @@ impl Kernel {
             Op::Shift(by, of) => Self::Shift(*by, of.index()),
             Op::Stack(a, b) => Self::Stack(a.index(), b.index()),
             Op::Gather(positions, of) => Self::Gather(indices(positions.iter().copied())?, of.index()),
+            Op::Quantize(format, of) => Self::Quantize(*format, of.index()),
+            Op::Dequantize(format, of) => Self::Dequantize(*format, of.index()),
             Op::Select { condition, positive, otherwise } => Self::Select {
                 condition: condition.index(),
                 positive: positive.index(),
@@ -153,8 +157,10 @@ impl Kernel {
             Self::Gather(positions, of) => {
                 values[*of].flatten_all()?.index_select(positions, 0)?.reshape(((), 1))
             }
+            Self::Quantize(format, of) => convert(&values[*of], |numbers| quantize(*format, numbers)),
+            Self::Dequantize(format, of) => convert(&values[*of], |bits| dequantize(*format, bits)),
             Self::Select { condition, positive, otherwise } => {
-                let condition = values[*condition].to_dtype(DType::F64)?.flatten_all()?.to_vec1::<f64>()?[0];
+                let condition = numbers(&values[*condition])?[0];
                 Ok(values[if condition > 0.0 { *positive } else { *otherwise }].clone())
             }
         }
@@ -190,6 +196,17 @@ fn matmul(a: &Tensor, b: &Tensor) -> Result<Tensor> {
         });
     }
     total.map_or_else(|| a.matmul(b), Ok)
+}
+
+fn numbers(value: &Tensor) -> Result<Vec<f64>> {
+    value.to_dtype(DType::F64)?.flatten_all()?.to_vec1()
+}
+
+/// A conversion between numbers and bits, outside differentiation.
+fn convert(value: &Tensor, conversion: impl Fn(&[f64]) -> Vec<f64>) -> Result<Tensor> {
+    let converted = conversion(&numbers(value)?);
+    let len = converted.len();
+    Tensor::from_vec(converted, (len, 1), &Device::Cpu)?.to_dtype(value.dtype())
 }
 
 fn shift(value: &Tensor, by: i64) -> Result<Tensor> {

@@ -1,0 +1,98 @@
+//! How data lie on the read-only tapes: a marker, then sample by sample the bits of its features and labels.
+
+use luge_net::NumberFormat;
+
+/// What a cell of the marks tape says about the cell of the data tape beside it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mark {
+    /// Nothing: inside a number, or beyond the data.
+    Inside,
+    /// The lowest bit of a feature.
+    Feature,
+    /// The lowest bit of a label.
+    Label,
+    /// The marker before the data, and the cell after them.
+    End,
+}
+
+impl Mark {
+    /// The symbols of the marks tape in order, the blank first.
+    pub const SYMBOLS: [&'static str; 4] = ["_", "x", "y", "e"];
+
+    /// The mark's symbol.
+    #[must_use]
+    pub fn symbol(self) -> &'static str {
+        Self::SYMBOLS[self as usize]
+    }
+}
+
+/// The sizes of a learning task, which decide where every bit lies.
+///
+/// Cell 0 is a marker: every head starts there on a symbol that does not depend on the data. The numbers follow
+/// without gaps, sample by sample, features before labels, each with its lowest bit first.
+#[derive(Clone, PartialEq, Debug)]
+pub struct DataLayout {
+    /// n.
+    pub n_samples: usize,
+    /// M.
+    pub n_features: usize,
+    /// m.
+    pub n_labels: usize,
+    /// How a number becomes bits.
+    pub format: NumberFormat,
+}
+
+impl DataLayout {
+    /// Bits per number.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        self.format.n_bits() as usize
+    }
+
+    /// Number of numbers: n (M + m).
+    #[must_use]
+    pub fn n_numbers(&self) -> usize {
+        self.n_samples * (self.n_features + self.n_labels)
+    }
+
+    /// Number of bits of data, L.
+    #[must_use]
+    pub fn n_bits(&self) -> usize {
+        self.n_numbers() * self.width()
+    }
+
+    /// The cell after the last bit.
+    #[must_use]
+    pub fn end(&self) -> usize {
+        1 + self.n_bits()
+    }
+
+    /// The cell of the `bit`-th bit of all data.
+    #[must_use]
+    pub fn cell(&self, bit: usize) -> usize {
+        1 + bit
+    }
+
+    /// The mark beside a cell.
+    #[must_use]
+    pub fn mark(&self, cell: usize) -> Mark {
+        if cell == 0 || cell == self.end() {
+            return Mark::End;
+        }
+        if cell > self.end() || !(cell - 1).is_multiple_of(self.width()) {
+            return Mark::Inside;
+        }
+        let number = (cell - 1) / self.width();
+        if number % (self.n_features + self.n_labels) < self.n_features { Mark::Feature } else { Mark::Label }
+    }
+
+    /// For every number on the tape, its position in the list of all features followed by all labels.
+    #[must_use]
+    pub fn order(&self) -> Vec<usize> {
+        let (m, k) = (self.n_features, self.n_labels);
+        let sample = |s: usize| {
+            (0..m).map(move |i| s * m + i).chain((0..k).map(move |i| self.n_samples * m + s * k + i))
+        };
+        (0..self.n_samples).flat_map(sample).collect()
+    }
+}

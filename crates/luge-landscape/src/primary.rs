@@ -1,0 +1,174 @@
+//! Primary networks: the f_theta whose weights the algorithm finds.
+
+use luge_net::{GraphBuilder, NodeId, Shape};
+
+/// A network f_theta : R^M -> R^m whose weights come as one list of numbers.
+///
+/// The graph it builds is used both inside the extended network and for prediction, so the two cannot differ.
+pub trait Primary {
+    /// M: numbers per sample.
+    fn n_features(&self) -> usize;
+
+    /// m: numbers predicted per sample.
+    fn n_outputs(&self) -> usize;
+
+    /// p: numbers in theta.
+    fn n_weights(&self) -> usize;
+
+    /// Adds f_theta(x) to a graph: `theta` is a vector of `n_weights`, `x` has one row per sample and one column per
+    /// feature; the result has one row per sample and one column per output.
+    fn build(&self, g: &mut GraphBuilder, theta: NodeId, x: NodeId) -> NodeId;
+
+    /// A bound on every output if no weight and no feature is larger in size than these.
+    fn largest_output(&self, weight: f64, feature: f64) -> f64;
+
+    /// The network as `--primary` takes it.
+    fn describe(&self) -> String;
+}
+
+/// Layers of affine maps with ReLU between them; with a single layer, a linear model.
+///
+/// Theta is read layer by layer, in each layer unit by unit, in each unit the bias first and then one weight per
+/// input: `b, w_1, ..., w_k`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Mlp {
+    widths: Vec<usize>,
+}
+
+/// Why a text does not describe a primary network.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum PrimaryError {
+    /// Neither `linear` nor `mlp:…`.
+    #[error("`{found}` is no primary network; expected `linear` or `mlp:` and widths such as 2-3-1")]
+    Unknown {
+        /// What was found.
+        found: String,
+    },
+    /// A width that is no positive number.
+    #[error("`{found}` in `{whole}` is no width; expected a number from 1 to {MOST_UNITS}")]
+    Width {
+        /// The part in question.
+        found: String,
+        /// The whole text.
+        whole: String,
+    },
+    /// The first width is not the number of features, or the last not the number of labels.
+    #[error(
+        "`{whole}` takes {n_features} features to {n_outputs} outputs, but the data have {features} features and {labels} labels"
+    )]
+    Ends {
+        /// The whole text.
+        whole: String,
+        /// First width.
+        n_features: usize,
+        /// Last width.
+        n_outputs: usize,
+        /// Features in the data.
+        features: usize,
+        /// Labels in the data.
+        labels: usize,
+    },
+}
+
+/// The widest layer a description may ask for.
+const MOST_UNITS: usize = 4096;
+
+impl Mlp {
+    /// One affine map, no ReLU.
+    #[must_use]
+    pub fn linear(n_features: usize, n_outputs: usize) -> Self {
+        Self { widths: vec![n_features, n_outputs] }
+    }
+
+    /// A network with these widths, from the features to the outputs.
+    ///
+    /// # Panics
+    /// If there are not at least two widths.
+    #[must_use]
+    pub fn new(widths: Vec<usize>) -> Self {
+        assert!(widths.len() >= 2, "features and outputs at least");
+        Self { widths }
+    }
+
+    /// Reads `linear` or `mlp:2-3-1` for data with this many features and labels per sample.
+    ///
+    /// # Errors
+    /// If the text is neither, or its ends do not fit the data.
+    pub fn parse(text: &str, n_features: usize, n_labels: usize) -> Result<Self, PrimaryError> {
+        if text == "linear" {
+            return Ok(Self::linear(n_features, n_labels));
+        }
+        let unknown = || PrimaryError::Unknown { found: text.to_owned() };
+        let widths = text.strip_prefix("mlp:").ok_or_else(unknown)?;
+        let width = |part: &str| match part.parse() {
+            Ok(width @ 1..=MOST_UNITS) => Ok(width),
+            _ => Err(PrimaryError::Width { found: part.to_owned(), whole: text.to_owned() }),
+        };
+        let widths = widths.split('-').map(width).collect::<Result<Vec<usize>, _>>()?;
+        let [first, .., last] = widths[..] else { return Err(unknown()) };
+        if (first, last) != (n_features, n_labels) {
+            return Err(PrimaryError::Ends {
+                whole: text.to_owned(),
+                n_features: first,
+                n_outputs: last,
+                features: n_features,
+                labels: n_labels,
+            });
+        }
+        Ok(Self { widths })
+    }
+
+    fn layers(&self) -> impl ExactSizeIterator<Item = (usize, usize)> + '_ {
+        self.widths.windows(2).map(|pair| (pair[0], pair[1]))
+    }
+}
+
+impl Primary for Mlp {
+    fn n_features(&self) -> usize {
+        self.widths[0]
+    }
+
+    fn n_outputs(&self) -> usize {
+        self.widths[self.widths.len() - 1]
+    }
+
+    fn n_weights(&self) -> usize {
+        self.layers().map(|(from, to)| to * (from + 1)).sum()
+    }
+
+    fn build(&self, g: &mut GraphBuilder, theta: NodeId, x: NodeId) -> NodeId {
+        let mut value = x;
+        let mut first = 0;
+        let last_layer = self.layers().len() - 1;
+        for (layer, (from, to)) in self.layers().enumerate() {
+            let unit = |unit: usize| first + unit * (from + 1);
+            let biases = g.gather("primary bias", (0..to).map(unit).collect(), theta);
+            let biases = g.reshape("primary bias", Shape::new(1, to), biases);
+            let transposed = (0..from).flat_map(|input| (0..to).map(move |u| unit(u) + 1 + input));
+            let weights = g.gather("primary weights", transposed.collect(), theta);
+            let weights = g.reshape("primary weights", Shape::new(from, to), weights);
+            let product = g.matmul("primary", value, weights);
+            value = g.sum("primary", [(1.0, product), (1.0, biases)]);
+            if layer < last_layer {
+                value = g.relu("primary relu", value);
+            }
+            first += to * (from + 1);
+        }
+        value
+    }
+
+    fn largest_output(&self, weight: f64, feature: f64) -> f64 {
+        self.layers().fold(feature, |largest, (from, _)| {
+            let from = f64::from(u32::try_from(from).unwrap_or(u32::MAX));
+            weight * (1.0 + from * largest)
+        })
+    }
+
+    fn describe(&self) -> String {
+        if let [_, _] = self.widths[..] {
+            return "linear".to_owned();
+        }
+        let widths: Vec<String> = self.widths.iter().map(ToString::to_string).collect();
+        format!("mlp:{}", widths.join("-"))
+    }
+}

@@ -1,0 +1,378 @@
+//! A lesson: a learner, a primary network and data, joined into an extended network and trained by gradient descent.
+//!
+//! The whole way reads as the paper's outline: data, bits, machine, window, extended network, training, certificate.
+
+mod certificate;
+mod observer;
+
+use std::ops::ControlFlow;
+
+use luge_landscape::{
+    AskedConstants, Carrier, Configuration, Corrections, DataLayout, Extended, ExtendedError,
+    ExtendedOptions, Joints, Kind, Learner, Primary,
+};
+use luge_machine::{Cell, Input, Outcome, Simulator, Step};
+use luge_net::{NumberFormat, Shape, Values, dequantize, evaluate, quantize};
+use luge_train::{Dense, Precision, Rate, StopRule, TrainError, train};
+
+use crate::{
+    data::Table,
+    lockstep::{Lockstep, Window},
+    predictor::Predictor,
+};
+pub use certificate::{Certificate, Check};
+use observer::Observer;
+
+/// How to train.
+#[derive(Clone, Debug)]
+pub struct LessonOptions {
+    /// Which landscape.
+    pub landscape: Kind,
+    /// How l_TM reaches the output.
+    pub carrier: Carrier,
+    /// How numbers become bits.
+    pub format: NumberFormat,
+    /// Cells per tape; left out: what the run needs and a margin.
+    pub cells: Option<usize>,
+    /// r; left out: 0, or for landscape A large enough for a loss that never rises.
+    pub label_offset: Option<f64>,
+    /// A bound on the final loss; left out: from the format and the primary network.
+    pub final_loss: Option<f64>,
+    /// The most machine steps.
+    pub steps: Step,
+    /// The landscape's constants.
+    pub constants: AskedConstants,
+    /// What differs from the printed paper inside the landscape.
+    pub corrections: Corrections,
+    /// What differs from the printed paper around it.
+    pub joints: Joints,
+}
+
+impl LessonOptions {
+    /// Everything chosen but the number format.
+    #[must_use]
+    pub fn new(format: NumberFormat) -> Self {
+        Self {
+            landscape: Kind::default(),
+            carrier: Carrier::default(),
+            format,
+            cells: None,
+            label_offset: None,
+            final_loss: None,
+            steps: 10_000_000,
+            constants: AskedConstants::default(),
+            corrections: Corrections::default(),
+            joints: Joints::default(),
+        }
+    }
+}
+
+/// Why there is no lesson. Everything is found out before training begins.
+#[derive(Debug, thiserror::Error)]
+pub enum LessonError {
+    /// The learner runs on.
+    #[error("the learner does not halt on these data within {tried} steps")]
+    DoesNotHalt {
+        /// Steps simulated.
+        tried: Step,
+    },
+    /// The learner gave up.
+    #[error("the learner stops in state `{state}` without accepting: it has no answer for these data")]
+    Rejected {
+        /// Where.
+        state: String,
+    },
+    /// The run does not fit.
+    #[error("the run needs {needed} cells per tape, but only {given} are allowed")]
+    TooFewCells {
+        /// What it needs.
+        needed: usize,
+        /// What was allowed.
+        given: usize,
+    },
+    /// The network would not notice that it has read the labels.
+    #[error("the labels differ too little from {offset}: |y - r|^2 = {found} is below eps = {epsilon}")]
+    LabelsTooSmall {
+        /// r.
+        offset: f64,
+        /// |y - r|^2.
+        found: f64,
+        /// eps.
+        epsilon: f64,
+    },
+    /// Another number of features or labels.
+    #[error(
+        "the primary network takes {features} features to {outputs} outputs, the data have {found_features} and {found_labels}"
+    )]
+    Shapes {
+        /// What it takes.
+        features: usize,
+        /// What it gives.
+        outputs: usize,
+        /// What there is.
+        found_features: usize,
+        /// What there is.
+        found_labels: usize,
+    },
+    /// The network cannot be built.
+    #[error(transparent)]
+    Extended(#[from] ExtendedError),
+    /// Training.
+    #[error(transparent)]
+    Train(#[from] TrainError),
+}
+
+/// Everything made ready: no training yet.
+pub struct Lesson<'a> {
+    learner: &'a Learner,
+    primary: &'a dyn Primary,
+    table: &'a Table,
+    layout: DataLayout,
+    input: Input,
+    window: Window,
+    extended: Extended,
+    start: Configuration,
+    machine_steps: Step,
+    /// The bits the simulator leaves where theta lies.
+    theta_bits: Vec<bool>,
+}
+
+/// What training left behind.
+#[derive(Clone, Debug)]
+pub struct Lessons {
+    /// How training ended.
+    pub outcome: luge_train::Outcome,
+    /// Steps of the machine.
+    pub machine_steps: Step,
+    /// The weights of the primary network.
+    pub theta: Vec<f64>,
+    /// 1/2 |F(x) - y|^2 at the end.
+    pub train_loss: f64,
+    /// The largest distance of a tape weight from -1 or 1 over the run.
+    pub tape_drift: f64,
+    /// The largest distance of a head weight from 0 or 1 over the run.
+    pub head_drift: f64,
+    /// All trained weights.
+    pub parameters: Vec<Values>,
+    /// What was proved.
+    pub certificate: Certificate,
+}
+
+/// One moment of training, for whoever wants to watch.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment {
+    /// Gradient steps made.
+    pub step: u64,
+    /// The loss.
+    pub loss: f64,
+}
+
+/// Cells added on each side of what a run needs.
+const MARGIN: usize = 2;
+
+impl<'a> Lesson<'a> {
+    /// Lays out the data, runs the machine once to learn what it needs, and builds the network.
+    ///
+    /// # Errors
+    /// Everything that can be wrong with the request.
+    pub fn prepare(
+        learner: &'a Learner,
+        primary: &'a dyn Primary,
+        table: &'a Table,
+        options: &LessonOptions,
+    ) -> Result<Self, LessonError> {
+        let layout = layout(primary, table, options.format)?;
+        let input = learner.input(&layout, &data_bits(&layout, table));
+        let machine = learner.lowered().normal.machine();
+        let mut simulator = Simulator::new(machine, &input);
+        let refused = |state| LessonError::Rejected { state: machine.state(state).name.clone() };
+        match simulator.run(options.steps) {
+            Outcome::StepLimit => return Err(LessonError::DoesNotHalt { tried: options.steps }),
+            Outcome::Halted { state, accepting: false } | Outcome::NoRule { state } => {
+                return Err(refused(state));
+            }
+            Outcome::Halted { accepting: true, .. } => {}
+        }
+        let machine_steps = simulator.steps();
+        let (track, first) = learner.theta_track();
+        let n_theta = primary.n_weights() * layout.width();
+        let theta_cells = first..first + n_theta;
+        let theta_bits =
+            theta_cells.clone().map(|cell| simulator.tape(track).read(to_cell(cell)).0 == 1).collect();
+        let n_cells = |needed: usize| options.cells.unwrap_or(needed + 2 * MARGIN);
+        let mut reach = input.clone();
+        // The window also covers theta's cells and the end of the data, whether or not a head goes there.
+        reach.cover(track.index(), theta_cells.end);
+        reach.cover(learner.data_track().index(), layout.end() + 1);
+        let window = Window::around(&simulator, &reach, n_cells).map_err(|needed| {
+            LessonError::TooFewCells { needed, given: options.cells.unwrap_or_default() }
+        })?;
+        let start = Lockstep::new(machine, &input, window.clone())
+            .map(|lockstep| lockstep.expected().clone())
+            .ok_or(LessonError::TooFewCells { needed: window.n_cells + 1, given: window.n_cells })?;
+        let mut build = ExtendedOptions {
+            kind: options.landscape,
+            carrier: options.carrier,
+            n_cells: window.n_cells,
+            first_cells: window.first.clone(),
+            layout: layout.clone(),
+            label_offset: options.label_offset.unwrap_or(0.0),
+            final_loss: options.final_loss,
+            constants: options.constants,
+            corrections: options.corrections,
+            joints: options.joints,
+        };
+        let mut extended = Extended::build(learner, primary, &build)?;
+        if options.landscape == Kind::Internal && options.label_offset.is_none() {
+            build.label_offset = monotone_offset(&extended, &layout);
+            extended = Extended::build(learner, primary, &build)?;
+        }
+        check_labels(&extended, &table.labels)?;
+        Ok(Self {
+            learner,
+            primary,
+            table,
+            layout,
+            input,
+            window,
+            extended,
+            start,
+            machine_steps,
+            theta_bits,
+        })
+    }
+
+    /// The network.
+    #[must_use]
+    pub fn extended(&self) -> &Extended {
+        &self.extended
+    }
+
+    /// Where the numbers lie on the tape.
+    #[must_use]
+    pub fn layout(&self) -> &DataLayout {
+        &self.layout
+    }
+
+    /// Which cells the network holds.
+    #[must_use]
+    pub fn window(&self) -> &Window {
+        &self.window
+    }
+
+    /// Steps the machine makes.
+    #[must_use]
+    pub fn machine_steps(&self) -> Step {
+        self.machine_steps
+    }
+
+    /// The weights before training.
+    #[must_use]
+    pub fn initial(&self) -> Vec<Values> {
+        self.extended.initial(&self.start)
+    }
+
+    /// What the network is fed: x and y.
+    #[must_use]
+    pub fn inputs(&self) -> Vec<Values> {
+        vec![self.table.features.clone(), self.table.labels.clone()]
+    }
+
+    /// What the simulator says theta is.
+    #[must_use]
+    pub fn expected_theta(&self) -> Vec<f64> {
+        let signs: Vec<f64> = self.theta_bits.iter().map(|&bit| if bit { 1.0 } else { -1.0 }).collect();
+        dequantize(self.layout.format, &signs)
+    }
+
+    /// Trains, holding every iterate to the simulator, and certifies the result. The observer may break off.
+    ///
+    /// # Errors
+    /// If a gradient cannot be had.
+    pub fn train(&self, mut watch: impl FnMut(Moment) -> ControlFlow<()>) -> Result<Lessons, LessonError> {
+        let inputs = self.inputs();
+        let network = self.extended.network();
+        let mut engine = Dense::new(network, &self.initial(), &inputs, Precision::F64, Rate::One, None)?;
+        let mut observer = Observer::new(self);
+        let stop = StopRule {
+            loss_at_most: self.extended.stop(),
+            not_before: 1,
+            most_steps: self.machine_steps + self.extended.extra_steps() + 1,
+        };
+        let mut broken = None;
+        let outcome = train(&mut engine, &stop, |iterate| match iterate.engine.parameters() {
+            Ok(parameters) => {
+                observer.see(iterate.step, iterate.loss, parameters);
+                watch(Moment { step: iterate.step, loss: iterate.loss })
+            }
+            Err(error) => {
+                broken = Some(error);
+                ControlFlow::Break(())
+            }
+        })?;
+        match broken {
+            Some(error) => Err(error.into()),
+            None => Ok(self.conclude(outcome, observer)),
+        }
+    }
+
+    fn conclude(&self, outcome: luge_train::Outcome, observer: Observer<'_>) -> Lessons {
+        let parameters = observer.parameters.clone();
+        let end = evaluate(self.extended.network(), &parameters, &self.inputs());
+        let theta = end.value(self.extended.nodes().theta).data.clone();
+        Lessons {
+            outcome,
+            machine_steps: self.machine_steps,
+            train_loss: end.loss(),
+            tape_drift: observer.tape_drift,
+            head_drift: observer.head_drift,
+            certificate: Certificate::draw_up(self, outcome, &observer, &theta),
+            theta,
+            parameters,
+        }
+    }
+
+    fn predictor(&self, theta: &[f64]) -> Predictor<'a> {
+        Predictor::new(self.primary, theta.to_vec())
+    }
+}
+
+/// The bits of the data as the machine finds them.
+fn data_bits(layout: &DataLayout, table: &Table) -> Vec<bool> {
+    let numbers: Vec<f64> = table.features.data.iter().chain(&table.labels.data).copied().collect();
+    let ordered: Vec<f64> = layout.order().into_iter().map(|i| numbers[i]).collect();
+    quantize(layout.format, &ordered).into_iter().map(|bit| bit > 0.0).collect()
+}
+
+fn layout(primary: &dyn Primary, table: &Table, format: NumberFormat) -> Result<DataLayout, LessonError> {
+    let (Shape { rows, cols: found_features }, found_labels) =
+        (table.features.shape, table.labels.shape.cols);
+    let (features, outputs) = (primary.n_features(), primary.n_outputs());
+    if (features, outputs) != (found_features, found_labels) {
+        return Err(LessonError::Shapes { features, outputs, found_features, found_labels });
+    }
+    Ok(DataLayout { n_samples: rows, n_features: features, n_labels: outputs, format })
+}
+
+/// |y - r|^2 must reach eps, or the first switch never opens.
+fn check_labels(extended: &Extended, labels: &Values) -> Result<(), LessonError> {
+    let offset = extended.label_offset();
+    let found: f64 = labels.data.iter().map(|y| (y - offset) * (y - offset)).sum();
+    let epsilon = extended.epsilon();
+    if found < epsilon {
+        return Err(LessonError::LabelsTooSmall { offset, found, epsilon });
+    }
+    Ok(())
+}
+
+/// A power of two r at which 1/2 |r - y|^2 is above every loss that follows, for all labels of the format.
+fn monotone_offset(extended: &Extended, layout: &DataLayout) -> f64 {
+    let largest = layout.format.largest_magnitude();
+    let n = f64::from(u32::try_from(layout.n_samples * layout.n_labels).unwrap_or(u32::MAX));
+    let highest = extended.bounds().running_high + n * largest * largest / 2.0;
+    (largest + (2.0 * highest / n).sqrt()).log2().ceil().exp2()
+}
+
+fn to_cell(cell: usize) -> Cell {
+    Cell::try_from(cell).unwrap_or(Cell::MAX)
+}

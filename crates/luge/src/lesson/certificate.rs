@@ -1,0 +1,213 @@
+//! What a run must prove, and what it proved.
+
+use luge_landscape::Kind;
+use luge_net::{Layers, Shape, Values, evaluate};
+use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+use rand_distr::{Distribution, Uniform};
+
+use super::{Lesson, Observer};
+
+/// One claim: whether it holds, and the figures that show it.
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
+pub struct Check {
+    /// Whether the claim holds.
+    pub holds: bool,
+    /// What was counted or compared.
+    pub figures: String,
+}
+
+/// The claims of CONSTRUCTION, section 7, about one run.
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
+pub struct Certificate {
+    /// Every iterate decodes to the machine's configuration at that step.
+    pub trace: Check,
+    /// Gradient steps are machine steps and one more; for landscape A two more.
+    pub step_count: Check,
+    /// z is y from step 1 on.
+    pub labels_copied: Check,
+    /// The loss lies where the construction says; for landscape A it also never rises.
+    pub loss_bounds: Check,
+    /// theta is the machine's answer and F(x) = f_theta(x), bit for bit, on training and on new x.
+    pub output_equals_primary: Check,
+    /// No gradient flows through f_theta.
+    pub no_gradient_through_primary: Check,
+    /// At most 12 layers beside the primary network.
+    pub layers: Check,
+    /// No layer wider than the corollary says.
+    pub units: Check,
+}
+
+/// New inputs on which F and f_theta are compared.
+const N_NEW: usize = 200;
+
+/// The corollaries' number of layers.
+const MOST_LAYERS: usize = 12;
+
+impl Certificate {
+    /// Whether everything holds.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.checks().iter().all(|(_, check)| check.holds)
+    }
+
+    /// All claims with their names.
+    #[must_use]
+    pub fn checks(&self) -> [(&'static str, &Check); 8] {
+        [
+            ("trace", &self.trace),
+            ("step_count", &self.step_count),
+            ("labels_copied", &self.labels_copied),
+            ("loss_bounds", &self.loss_bounds),
+            ("output_equals_primary", &self.output_equals_primary),
+            ("no_gradient_through_primary", &self.no_gradient_through_primary),
+            ("layers", &self.layers),
+            ("units", &self.units),
+        ]
+    }
+
+    pub(super) fn draw_up(
+        lesson: &Lesson<'_>,
+        outcome: luge_train::Outcome,
+        observer: &Observer<'_>,
+        theta: &[f64],
+    ) -> Self {
+        let (layers, units) = sizes(lesson);
+        Self {
+            trace: trace(observer),
+            step_count: step_count(lesson, outcome),
+            labels_copied: labels_copied(lesson, observer),
+            loss_bounds: loss_bounds(lesson, observer),
+            output_equals_primary: output_equals_primary(lesson, observer, theta),
+            no_gradient_through_primary: no_gradient_through_primary(lesson),
+            layers,
+            units,
+        }
+    }
+}
+
+fn trace(observer: &Observer<'_>) -> Check {
+    let figures = match &observer.first_mismatch {
+        None => format!("{} iterates, 0 mismatches", observer.n_iterates),
+        Some((step, why)) => {
+            let (n, bad) = (observer.n_iterates, observer.mismatches);
+            format!("{n} iterates, {bad} mismatches, the first at step {step}: {why}")
+        }
+    };
+    Check { holds: observer.mismatches == 0, figures }
+}
+
+fn step_count(lesson: &Lesson<'_>, outcome: luge_train::Outcome) -> Check {
+    let (machine, extra) = (lesson.machine_steps, lesson.extended.extra_steps());
+    let expected = luge_train::Outcome::Converged { steps: machine + extra };
+    let figures = format!("{} gradient steps, {machine} machine steps + {extra}", outcome.steps());
+    Check { holds: outcome == expected, figures }
+}
+
+fn labels_copied(lesson: &Lesson<'_>, observer: &Observer<'_>) -> Check {
+    let n = lesson.table.labels.data.len();
+    let tape = if observer.tape_read { "tape holds their bits" } else { "tape does not hold their bits" };
+    Check {
+        holds: observer.labels_copied && observer.tape_read,
+        figures: format!("{n} labels at every step from 1 on; the read-only {tape}"),
+    }
+}
+
+fn loss_bounds(lesson: &Lesson<'_>, observer: &Observer<'_>) -> Check {
+    let bounds = lesson.extended.bounds();
+    let (low, high) = (observer.lowest, observer.highest);
+    let mut figures = format!(
+        "running {low} to {high} within {} to {}, then at most {}",
+        bounds.running_low, bounds.running_high, bounds.stop
+    );
+    let mut holds = observer.bounds_held;
+    if lesson.extended.kind() == Kind::Internal {
+        holds &= !observer.loss_rose;
+        figures.push_str(if observer.loss_rose { "; the loss rose" } else { "; never rising" });
+    }
+    Check { holds, figures }
+}
+
+fn output_equals_primary(lesson: &Lesson<'_>, observer: &Observer<'_>, theta: &[f64]) -> Check {
+    let expected = lesson.expected_theta();
+    let same_theta = same_bits(theta, &expected);
+    let predictor = lesson.predictor(&expected);
+    let on_training = agrees(lesson, observer, &predictor, &lesson.table.features);
+    let mut generator = ChaCha8Rng::seed_from_u64(0);
+    let shape = lesson.table.features.shape;
+    let n_batches = N_NEW.div_ceil(shape.rows);
+    let fresh = (0..n_batches).map(|_| random_features(lesson, shape, &mut generator));
+    let n_agreeing = fresh.filter(|x| agrees(lesson, observer, &predictor, x)).count();
+    Check {
+        holds: same_theta && on_training && n_agreeing == n_batches,
+        figures: format!(
+            "theta {}, {} training x, {} of {} new x",
+            if same_theta { "bit for bit" } else { "differs" },
+            if on_training { "all" } else { "not all" },
+            n_agreeing * shape.rows,
+            n_batches * shape.rows,
+        ),
+    }
+}
+
+/// Whether the whole trained network puts out f_theta(x), bit for bit.
+fn agrees(
+    lesson: &Lesson<'_>,
+    observer: &Observer<'_>,
+    predictor: &crate::predictor::Predictor<'_>,
+    x: &Values,
+) -> bool {
+    let inputs = [x.clone(), lesson.table.labels.clone()];
+    let whole = evaluate(lesson.extended.network(), &observer.parameters, &inputs);
+    same_bits(&whole.value(lesson.extended.nodes().out).data, &predictor.predict(x).data)
+}
+
+fn same_bits(a: &[f64], b: &[f64]) -> bool {
+    a.iter().map(|v| v.to_bits()).eq(b.iter().map(|v| v.to_bits()))
+}
+
+fn random_features(lesson: &Lesson<'_>, shape: Shape, generator: &mut ChaCha8Rng) -> Values {
+    let format = lesson.layout.format;
+    let Ok(uniform) = Uniform::new_inclusive(format.min(), format.max()) else {
+        return Values::filled(shape, 0.0);
+    };
+    Values::new(shape, (0..shape.len()).map(|_| uniform.sample(generator)).collect())
+}
+
+fn no_gradient_through_primary(lesson: &Lesson<'_>) -> Check {
+    let network = lesson.extended.network();
+    let theta = lesson.extended.nodes().theta;
+    let differentiated = network.differentiated();
+    let own = |(id, _): &(luge_net::NodeId, _)| *id == theta || lesson.extended.is_primary(*id);
+    let nodes: Vec<_> = network.numbered_nodes().filter(own).collect();
+    let n_open = nodes.iter().filter(|(id, _)| differentiated[id.index()]).count();
+    Check {
+        holds: n_open == 0,
+        figures: format!("{n_open} of {} nodes of theta and f_theta carry a gradient", nodes.len()),
+    }
+}
+
+/// Layers and widths beside the primary network, next to what the corollaries claim.
+fn sizes(lesson: &Lesson<'_>) -> (Check, Check) {
+    let extended = &lesson.extended;
+    let layers = Layers::of(extended.network()).without(|node| extended.is_primary(node));
+    let depth = layers.depth();
+    let normal = &lesson.learner.lowered().normal;
+    let (d, q, tau) = (normal.n_tapes() as f64, normal.n_states() as f64, lesson.window.n_cells as f64);
+    let data = lesson.table.labels.data.len() as f64;
+    let (claim, bound) = match extended.kind() {
+        Kind::Internal => ("|Q| 2^(d tau) tau^d + O(nm)", q * (d * tau).exp2() * tau.powf(d)),
+        _ => ("2^d |Q| + 2 d tau + O(nm)", d.exp2() * q + 2.0 * d * tau),
+    };
+    let widest = layers.arrange(MOST_LAYERS).and_then(|widths| widths.into_iter().max());
+    let units = match widest {
+        Some(widest) => {
+            let holds = widest as f64 <= bound + 4.0 * data;
+            Check {
+                holds,
+                figures: format!("widest layer {widest}, claimed {claim} with 4nm = {}", bound + 4.0 * data),
+            }
+        }
+        None => Check { holds: false, figures: format!("more than {MOST_LAYERS} layers") },
+    };
+    (Check { holds: depth <= MOST_LAYERS, figures: format!("{depth}, claimed at most {MOST_LAYERS}") }, units)
+}
