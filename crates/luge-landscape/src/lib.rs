@@ -17,7 +17,9 @@ mod control;
 mod corrections;
 mod internal;
 mod landscape;
+pub mod numbers;
 mod plain;
+pub mod quantizer;
 mod relu;
 mod tapes;
 
@@ -27,3 +29,7 @@ pub use control::{Control, Vertex, VertexStep};
 pub use corrections::Corrections;
 pub use internal::{InternalError, MOST_VERTICES};
 pub use landscape::{Bounds, BuildError, Kind, Landscape, LandscapeOptions};
+pub use numbers::{
+    EncodeError, FixedPoint, FormatError, Negatives, NumberFormat, Overflow, SmallFloat, Word, WrongLength,
+};
+pub use quantizer::{dequantize, quantize};

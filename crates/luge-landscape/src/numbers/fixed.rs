@@ -1,0 +1,113 @@
+//! Fixed point: integers counted in steps of a power of two.
+
+use super::{FormatError, MOST_BITS, Nearest, Word, power_of_two};
+
+/// How numbers below 0 are written.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Negatives {
+    /// The highest bit counts negatively.
+    TwosComplement,
+    /// The highest bit is the sign of the rest.
+    SignMagnitude,
+}
+
+/// Integer and fraction bits, the sign among the integer bits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct FixedPoint {
+    n_integer: u32,
+    n_fraction: u32,
+    negatives: Negatives,
+}
+
+impl FixedPoint {
+    /// A format with these bits.
+    ///
+    /// # Errors
+    /// Without a bit for the sign or for anything else, and with more than [`MOST_BITS`] bits.
+    pub fn new(n_integer: u32, n_fraction: u32, negatives: Negatives) -> Result<Self, FormatError> {
+        let n_bits = u64::from(n_integer) + u64::from(n_fraction);
+        if n_integer == 0 {
+            return Err(FormatError::NoSignBit);
+        }
+        if n_bits < 2 {
+            return Err(FormatError::OnlySignBit);
+        }
+        if n_bits > u64::from(MOST_BITS) {
+            return Err(FormatError::TooManyBits { n_bits });
+        }
+        Ok(Self { n_integer, n_fraction, negatives })
+    }
+
+    /// Bits before the point, with the sign.
+    #[must_use]
+    pub fn n_integer(&self) -> u32 {
+        self.n_integer
+    }
+
+    /// Bits after the point.
+    #[must_use]
+    pub fn n_fraction(&self) -> u32 {
+        self.n_fraction
+    }
+
+    /// How numbers below 0 are written.
+    #[must_use]
+    pub fn negatives(&self) -> Negatives {
+        self.negatives
+    }
+
+    /// Number of bits in all.
+    #[must_use]
+    pub fn n_bits(&self) -> u32 {
+        self.n_integer + self.n_fraction
+    }
+
+    /// The distance from one number to the next.
+    #[must_use]
+    pub fn step(&self) -> f64 {
+        power_of_two(-exponent(self.n_fraction))
+    }
+
+    pub(super) fn n_positive(&self) -> u32 {
+        self.sign_bit() - 1
+    }
+
+    pub(super) fn n_negative(&self) -> u32 {
+        match self.negatives {
+            Negatives::TwosComplement => self.sign_bit(),
+            Negatives::SignMagnitude => self.sign_bit() - 1,
+        }
+    }
+
+    fn sign_bit(&self) -> u32 {
+        1 << (self.n_bits() - 1)
+    }
+
+    pub(super) fn nearest(&self, value: f64) -> Nearest {
+        let steps = (value * power_of_two(exponent(self.n_fraction))).round_ties_even();
+        let (low, high) = (-f64::from(self.n_negative()), f64::from(self.n_positive()));
+        // A whole number of at most 32 bits now, so nothing is lost.
+        let clamped = steps.clamp(low, high) as i64;
+        let word = match self.negatives {
+            Negatives::TwosComplement => clamped as u32 & (u32::MAX >> (u32::BITS - self.n_bits())),
+            Negatives::SignMagnitude if clamped < 0 => self.sign_bit() | clamped.unsigned_abs() as u32,
+            Negatives::SignMagnitude => clamped as u32,
+        };
+        Nearest { word: Word(word), in_range: (low..=high).contains(&steps) }
+    }
+
+    pub(super) fn decode(&self, word: Word) -> f64 {
+        let (sign_bit, magnitude) = (self.sign_bit(), f64::from(word.0 & (self.sign_bit() - 1)));
+        let steps = match self.negatives {
+            _ if word.0 & sign_bit == 0 => magnitude,
+            Negatives::TwosComplement => magnitude - f64::from(sign_bit),
+            Negatives::SignMagnitude => 0.0 - magnitude,
+        };
+        steps * self.step()
+    }
+}
+
+/// A number of bits as an exponent; formats have at most [`MOST_BITS`].
+pub(super) fn exponent(n_bits: u32) -> i32 {
+    i32::try_from(n_bits).expect("at most 32 bits")
+}

@@ -1,0 +1,111 @@
+//! Formats as text, the way they are declared on the command line and in model files.
+
+use std::{fmt, str::FromStr};
+
+use super::{FixedPoint, MOST_BITS, MOST_EXPONENT_BITS, Negatives, NumberFormat, SmallFloat};
+
+/// Why something is not a number format.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum FormatError {
+    /// It is not made of the parts a format has.
+    #[error("`{text}` is not a number format: expected fix:I.F, fix:I.F:sm or float:E.M")]
+    Shape {
+        /// What was found.
+        text: String,
+    },
+    /// It begins with another word than fix or float.
+    #[error("`{found}` is not a kind of number: expected fix or float")]
+    Kind {
+        /// What was found.
+        found: String,
+    },
+    /// A number of bits is not a number.
+    #[error("`{found}` is not a number of bits")]
+    Count {
+        /// What was found.
+        found: String,
+    },
+    /// It ends with another word than tc or sm.
+    #[error("`{found}` does not say how negative numbers are written: expected tc or sm")]
+    Negatives {
+        /// What was found.
+        found: String,
+    },
+    /// Two's complement was asked of a float.
+    #[error("floats have no two's complement: leave out `tc`")]
+    FloatTwosComplement,
+    /// There is no integer bit.
+    #[error("0 integer bits leave no room for the sign")]
+    NoSignBit,
+    /// There is a sign and nothing else.
+    #[error("1 bit is the sign and leaves no room for a number")]
+    OnlySignBit,
+    /// A float without exponent, or with a larger one than f64.
+    #[error("{n_bits} exponent bits: expected 1 to {MOST_EXPONENT_BITS}")]
+    ExponentBits {
+        /// What was asked for.
+        n_bits: u32,
+    },
+    /// Too many bits in all.
+    #[error("{n_bits} bits: a number has at most {MOST_BITS}")]
+    TooManyBits {
+        /// What was asked for.
+        n_bits: u64,
+    },
+}
+
+impl fmt::Display for NumberFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fixed(fixed) => {
+                write!(f, "fix:{}.{}", fixed.n_integer(), fixed.n_fraction())?;
+                match fixed.negatives() {
+                    Negatives::TwosComplement => Ok(()),
+                    Negatives::SignMagnitude => f.write_str(":sm"),
+                }
+            }
+            Self::Float(float) => write!(f, "float:{}.{}", float.n_exponent(), float.n_mantissa()),
+        }
+    }
+}
+
+impl FromStr for NumberFormat {
+    type Err = FormatError;
+
+    fn from_str(text: &str) -> Result<Self, FormatError> {
+        let shape = || FormatError::Shape { text: text.to_owned() };
+        let (kind, rest) = text.split_once(':').ok_or_else(shape)?;
+        let (counts, negatives) = match rest.split_once(':') {
+            Some((counts, suffix)) => (counts, Some(negatives(suffix)?)),
+            None => (rest, None),
+        };
+        let (first, second) = counts.split_once('.').ok_or_else(shape)?;
+        match (kind, negatives) {
+            ("fix", negatives) => {
+                let negatives = negatives.unwrap_or(Negatives::TwosComplement);
+                FixedPoint::new(count(first)?, count(second)?, negatives).map(Self::Fixed)
+            }
+            ("float", Some(Negatives::TwosComplement)) => Err(FormatError::FloatTwosComplement),
+            ("float", Some(Negatives::SignMagnitude) | None) => {
+                SmallFloat::new(count(first)?, count(second)?).map(Self::Float)
+            }
+            _ => Err(FormatError::Kind { found: kind.to_owned() }),
+        }
+    }
+}
+
+fn negatives(suffix: &str) -> Result<Negatives, FormatError> {
+    match suffix {
+        "tc" => Ok(Negatives::TwosComplement),
+        "sm" => Ok(Negatives::SignMagnitude),
+        _ => Err(FormatError::Negatives { found: suffix.to_owned() }),
+    }
+}
+
+fn count(text: &str) -> Result<u32, FormatError> {
+    let error = || FormatError::Count { found: text.to_owned() };
+    if !text.bytes().all(|b| b.is_ascii_digit()) {
+        return Err(error());
+    }
+    text.parse().map_err(|_| error())
+}
