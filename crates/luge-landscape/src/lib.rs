@@ -8,6 +8,8 @@
 //! - [`compact`](Kind::Compact) (B): the same slopes from product units, without tripled states.
 //! - [`plain`](Kind::Plain) (C): no simplex, rate 1 everywhere, forgiving; stop-gradient carries everything.
 //!
+//! Data reach the machine, and its answer comes back, as the bits of [`numbers`]; [`quantizer`] is that conversion as a network.
+//!
 //! Paper: §4; the corrections are listed in [`Corrections`].
 
 mod compact;

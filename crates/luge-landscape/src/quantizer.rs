@@ -3,7 +3,8 @@
 //! [`quantize`] gives the bits of [`NumberFormat::encode`] with [`Overflow::Saturate`](crate::Overflow::Saturate) for
 //! every finite number, not only for those of the format: all thresholds lie at the places where rounding changes its
 //! mind, the ramp of a threshold is as narrow as the gap between two neighbours in f64, and all differences that decide are
-//! exact. Numbers of the format are half a step away from every threshold, so narrower arithmetic does them no harm.
+//! exact. Numbers of the format are half a step away from every threshold, so small formats are as safe in f32; in f16 the
+//! slopes overflow.
 //!
 //! Units for each of the n values, where a format has N bits and floats have E exponent and M mantissa bits:
 //!

@@ -59,3 +59,57 @@ fn saturate(g: &mut GraphBuilder, name: &str, missing: NodeId) -> NodeId {
 fn gap_below(at: f64) -> f64 {
     at - at.next_down()
 }
+
+#[cfg(test)]
+mod tests {
+    use luge_net::evaluate;
+
+    use super::*;
+
+    fn check(build: impl Fn(&mut GraphBuilder, NodeId) -> NodeId, cases: &[(f64, f64)]) {
+        let mut g = GraphBuilder::new();
+        let (_, input) = g.input("x", Shape::column(cases.len()));
+        let output = build(&mut g, input);
+        let loss = g.sum_all("loss", output);
+        let x = Values::column(cases.iter().map(|case| case.0).collect());
+        let found = evaluate(&g.finish(loss), &[], &[x]).value(output).clone();
+        assert_eq!(found.data, cases.iter().map(|case| case.1).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn thresholds_separate_neighbours() {
+        for at in [0.25_f64, 1.0, 1.5, 1e-150, 7.9e150, 0.1] {
+            let (below, beyond) = (at.next_down(), at.next_up());
+            let far = [(f64::MIN, 0.0), (-at, 0.0), (0.0, 0.0), (3.0 * at, 1.0), (f64::MAX, 1.0)];
+            let with = |near: [(f64, f64); 3]| far.into_iter().chain(near).collect::<Vec<_>>();
+            let inclusive = with([(below, 0.0), (at, 1.0), (beyond, 1.0)]);
+            let strict = with([(below, 0.0), (at, 0.0), (beyond, 1.0)]);
+            check(|g, x| at_least(g, "t", x, at), &inclusive);
+            check(|g, x| above(g, "t", x, at), &strict);
+            for (flag, cases) in [(0.0, &inclusive), (1.0, &strict)] {
+                let either = |g: &mut GraphBuilder, x| {
+                    let flag = g.scalar("flag", flag);
+                    at_least_or_above(g, "t", x, at, flag)
+                };
+                check(either, cases);
+            }
+            let rows = |g: &mut GraphBuilder, x| {
+                let each = at_least_each(g, "t", x, &[at, 4.0 * at]);
+                g.gather("first", (0..8).map(|row| 2 * row).collect(), each)
+            };
+            check(rows, &inclusive);
+        }
+    }
+
+    #[test]
+    fn the_ramp_of_the_switches_forgets_large_numbers() {
+        let parallel = |g: &mut GraphBuilder, x| {
+            let gap = gap_below(1.0);
+            let low = g.affine("low", 1.0 / gap, x, 1.0 - 1.0 / gap);
+            let high = g.affine("high", 1.0, low, -1.0);
+            let (low, high) = (g.relu("low", low), g.relu("high", high));
+            g.sum("ramp", [(1.0, low), (-1.0, high)])
+        };
+        check(parallel, &[(1.0_f64.next_down(), 0.0), (1.0, 1.0), (1.5, 1.0), (8.0, 0.0)]);
+    }
+}
