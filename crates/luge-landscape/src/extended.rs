@@ -194,7 +194,7 @@ impl Extended {
         let carrier = carrier::carry(g, options.carrier, terrain.loss, carried, joints.guarded_carrier);
         let Bounds { stop, switch: high, .. } = terrain.bounds;
         let running = switch::ramp(g, "phi", terrain.loss, stop, high, joints.ramps_rounded_once);
-        let s_net = switch::switch(g, "s_net", running, (carrier, output), joints.select_switches);
+        let s_net = switch::switch(g, "s_net", running, carrier, output, joints.select_switches);
 
         let epsilon = smallest_label(&options.layout).powi(2);
         let squares = g.square("|z|^2", z);
@@ -202,7 +202,7 @@ impl Extended {
         let read =
             switch::ramp(g, "psi", size, epsilon / 3.0, epsilon * (2.0 / 3.0), joints.ramps_rounded_once);
         let initial = g.affine("psi", -1.0, read, 1.0);
-        let out = switch::switch(g, "s_init", initial, (copied, s_net), joints.select_switches);
+        let out = switch::switch(g, "s_init", initial, copied, s_net, joints.select_switches);
         let residual = g.sum("residual", [(1.0, out), (-1.0, y)]);
         let squares = g.square("residual", residual);
         let sum = g.sum_all("residual", squares);

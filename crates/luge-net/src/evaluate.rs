@@ -1,8 +1,8 @@
 //! Plain evaluation in f64: what a network is worth at given parameters, node by node.
 
 use crate::{
-    Network, NodeId, NumberFormat, Op, Shape, Values,
-    numbers::{Overflow, Word},
+    Network, NodeId, Op, Shape, Values,
+    numbers::{from_signs, to_signs},
 };
 
 /// The value of every node at one point.
@@ -89,9 +89,17 @@ fn apply(op: &Op, shape: Shape, values: &[Values]) -> Values {
         }
         Op::Stack(a, b) => of(a).data.iter().chain(&of(b).data).copied().collect(),
         Op::Gather(positions, a) => positions.iter().map(|&p| of(a).data[p]).collect(),
-        Op::Quantize(format, a) => quantize(*format, &of(a).data),
-        Op::Dequantize(format, a) => dequantize(*format, &of(a).data),
+        Op::Quantize(format, a) => to_signs(*format, &of(a).data),
+        Op::Dequantize(format, a) => from_signs(*format, &of(a).data),
         Op::Reshape(a) | Op::StopGradient(a) => of(a).data.clone(),
+        Op::Switch { open, on, off } => {
+            let (open, on, off) = (of(open).data[0], of(on), of(off));
+            match open {
+                1.0 => on.data.clone(),
+                0.0 => off.data.clone(),
+                _ => on.data.iter().zip(&off.data).map(|(on, off)| open * on + (1.0 - open) * off).collect(),
+            }
+        }
         Op::Select { condition, positive, otherwise } => {
             let branch = if of(condition).data[0] > 0.0 { positive } else { otherwise };
             of(branch).data.clone()
@@ -105,19 +113,4 @@ fn broadcast(values: &Values, shape: Shape, index: usize) -> f64 {
     let row = if values.shape.rows == 1 { 0 } else { index / shape.cols };
     let col = if values.shape.cols == 1 { 0 } else { index % shape.cols };
     values.at(row, col)
-}
-
-/// The bits of all numbers, -1 and 1; what is no number counts as 0.
-#[must_use]
-pub fn quantize(format: NumberFormat, numbers: &[f64]) -> Vec<f64> {
-    let word = |&number: &f64| format.encode(number, Overflow::Saturate).unwrap_or(Word(0));
-    let sign = |bit: bool| if bit { 1.0 } else { -1.0 };
-    numbers.iter().flat_map(|number| format.bits(word(number)).map(sign)).collect()
-}
-
-/// The numbers that bits stand for; a bit is 1 where its value is positive.
-#[must_use]
-pub fn dequantize(format: NumberFormat, bits: &[f64]) -> Vec<f64> {
-    let word = |bits: &[f64]| bits.iter().rev().fold(0, |code, &bit| code << 1 | u32::from(bit > 0.0));
-    bits.chunks(format.n_bits() as usize).map(|bits| format.decode(Word(word(bits)))).collect()
 }

@@ -108,6 +108,16 @@ pub enum Op {
     Dequantize(NumberFormat, NodeId),
     /// The same value, taken for a constant by differentiation.
     StopGradient(NodeId),
+    /// `open * on + (1 - open) * off` for a scalar `open`; fully open or closed, the other branch is neither seen nor
+    /// differentiated, so that its infinities cannot become NaN.
+    Switch {
+        /// A scalar from 0 to 1.
+        open: NodeId,
+        /// What passes where it is 1.
+        on: NodeId,
+        /// What passes where it is 0.
+        off: NodeId,
+    },
     /// The first where the scalar condition is positive, else the second; the other branch is neither seen nor differentiated.
     Select {
         /// A scalar.
@@ -140,6 +150,7 @@ impl Op {
                 vec![*a, *b]
             }
             Self::Sum(terms) => terms.iter().map(|&(_, a)| a).collect(),
+            Self::Switch { open, on, off } => vec![*open, *on, *off],
             Self::Select { condition, positive, otherwise } => vec![*condition, *positive, *otherwise],
         }
     }
@@ -167,6 +178,7 @@ impl Op {
             Self::Quantize(..) => "quantize",
             Self::Dequantize(..) => "dequantize",
             Self::StopGradient(_) => "stop-gradient",
+            Self::Switch { .. } => "switch",
             Self::Select { .. } => "select",
         }
     }
@@ -394,6 +406,17 @@ impl GraphBuilder {
     pub fn stop_gradient(&mut self, name: &str, of: NodeId) -> NodeId {
         let shape = self.shape(of);
         self.push(name, Op::StopGradient(of), shape)
+    }
+
+    /// `open * on + (1 - open) * off`, without the branch that does not count.
+    ///
+    /// # Panics
+    /// If `open` is not a scalar or the branches have different shapes.
+    pub fn switch(&mut self, name: &str, open: NodeId, on: NodeId, off: NodeId) -> NodeId {
+        assert_eq!(self.shape(open), Shape::SCALAR, "{name}: a switch that is not a scalar");
+        let shape = self.shape(on);
+        assert_eq!(shape, self.shape(off), "{name}: branches of different shapes");
+        self.push(name, Op::Switch { open, on, off }, shape)
     }
 
     /// `positive` where the scalar `condition` is positive, else `otherwise`.

@@ -13,7 +13,9 @@ pub enum LayerKind {
     Quotient,
     /// Square roots.
     Sqrt,
-    /// Switches that pass one of two units.
+    /// Two products, one for each branch: a share of one and the rest of the other.
+    Switch,
+    /// Units that pass one of two others.
     Select,
 }
 
@@ -26,6 +28,7 @@ impl LayerKind {
             Self::Product => "product",
             Self::Quotient => "quotient",
             Self::Sqrt => "sqrt",
+            Self::Switch => "switch",
             Self::Select => "select",
         }
     }
@@ -47,17 +50,23 @@ pub struct Layer {
     before: Vec<usize>,
 }
 
-/// All units of a network that its loss depends on.
+/// All units of a network that one of its nodes depends on.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Layers {
     groups: Vec<Layer>,
 }
 
 impl Layers {
-    /// Counts a network's units.
+    /// Counts the units that a network's loss depends on.
     #[must_use]
     pub fn of(network: &Network) -> Self {
-        let needed = needed_by_loss(network);
+        Self::up_to(network, network.loss())
+    }
+
+    /// Counts the units that a node depends on.
+    #[must_use]
+    pub fn up_to(network: &Network, node: NodeId) -> Self {
+        let needed = needed_by(network, node);
         let mut groups: Vec<Layer> = Vec::new();
         // For every node, the groups its value is made from without another unit in between.
         let mut sources: Vec<Vec<usize>> = Vec::with_capacity(network.nodes().len());
@@ -173,9 +182,9 @@ impl Layers {
     }
 }
 
-fn needed_by_loss(network: &Network) -> Vec<bool> {
+fn needed_by(network: &Network, node: NodeId) -> Vec<bool> {
     let mut needed = vec![false; network.nodes().len()];
-    needed[network.loss().index()] = true;
+    needed[node.index()] = true;
     for (id, node) in network.numbered_nodes().collect::<Vec<_>>().into_iter().rev() {
         if needed[id.index()] {
             node.op.operands().iter().for_each(|o| needed[o.index()] = true);
@@ -188,6 +197,7 @@ fn needed_by_loss(network: &Network) -> Vec<bool> {
 fn n_units(network: &Network, op: &Op, shape: Shape) -> usize {
     match op {
         Op::MatMul(a, _) => shape.len() * network.node(*a).shape.cols,
+        Op::Switch { .. } => 2 * shape.len(),
         _ => shape.len(),
     }
 }
@@ -200,6 +210,7 @@ fn kind(network: &Network, op: &Op) -> Option<LayerKind> {
         Op::Product(a, b) | Op::MatMul(a, b) if !constant(a) && !constant(b) => Some(LayerKind::Product),
         Op::Quotient(_, b) if !constant(b) => Some(LayerKind::Quotient),
         Op::Sqrt(_) => Some(LayerKind::Sqrt),
+        Op::Switch { .. } => Some(LayerKind::Switch),
         Op::Select { .. } => Some(LayerKind::Select),
         _ => None,
     }

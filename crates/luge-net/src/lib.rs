@@ -9,9 +9,10 @@ mod layers;
 mod linear;
 mod network;
 pub mod numbers;
+pub mod quantizer;
 mod values;
 
-pub use evaluate::{Evaluation, dequantize, evaluate, quantize};
+pub use evaluate::{Evaluation, evaluate};
 pub use graph::{GraphBuilder, Input, InputId, Node, NodeId, Op, Parameter, ParameterId, StepRule};
 pub use layers::{Layer, LayerKind, Layers};
 pub use linear::LinearMap;

@@ -121,6 +121,7 @@ impl Network {
                 | Op::MatMul(..)
                 | Op::Quantize(..)
                 | Op::Dequantize(..)
+                | Op::Switch { .. }
                 | Op::Select { .. }
                     if highest > 0 =>
                 {

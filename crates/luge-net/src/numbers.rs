@@ -10,7 +10,7 @@
 //! | `float:E.M` or `float:E.M:sm` | `M` bits of mantissa, `E` of exponent, sign | 0 and `±(1 + mantissa / 2^M) 2^(exponent - bias)` |
 //!
 //! The bias is `2^(E-1) - 1`. Exponent 0 is zero, whatever the mantissa: there are no subnormal numbers, because the
-//! network that converts takes the leading bit of the mantissa for granted. There
+//! network that converts (see [`quantize`](crate::quantizer::quantize)) takes the leading bit of the mantissa for granted. There
 //! are no infinities and no NaN either, so every other exponent is a number.
 //! Negative zeros decode to 0 and are never written.
 //!
@@ -18,6 +18,8 @@
 
 mod fixed;
 mod float;
+#[cfg(test)]
+pub(crate) mod tests;
 mod text;
 
 pub use fixed::{FixedPoint, Negatives};
@@ -226,4 +228,20 @@ impl NumberFormat {
 pub(crate) fn power_of_two(exponent: i32) -> f64 {
     let biased = u64::try_from(exponent + 1023).ok().filter(|biased| (1..=2046).contains(biased));
     f64::from_bits(biased.expect("the exponent of a normal number") << 52)
+}
+
+/// The bits of all numbers, -1 and 1, the lowest bit of the first number first; what is no number counts as 0, and
+/// what is out of range as the nearest number in it.
+#[must_use]
+pub fn to_signs(format: NumberFormat, numbers: &[f64]) -> Vec<f64> {
+    let word = |&number: &f64| format.encode(number, Overflow::Saturate).unwrap_or(Word(0));
+    let sign = |bit: bool| if bit { 1.0 } else { -1.0 };
+    numbers.iter().flat_map(|number| format.bits(word(number)).map(sign)).collect()
+}
+
+/// The numbers that bits stand for; a bit is 1 where its value is positive.
+#[must_use]
+pub fn from_signs(format: NumberFormat, bits: &[f64]) -> Vec<f64> {
+    let word = |bits: &[f64]| bits.iter().rev().fold(0, |code, &bit| code << 1 | u32::from(bit > 0.0));
+    bits.chunks(format.n_bits() as usize).map(|bits| format.decode(Word(word(bits)))).collect()
 }

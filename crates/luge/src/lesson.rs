@@ -12,7 +12,10 @@ use luge_landscape::{
     ExtendedOptions, Joints, Kind, Learner, Primary,
 };
 use luge_machine::{Cell, Input, Outcome, Simulator, Step};
-use luge_net::{NumberFormat, Shape, Values, dequantize, evaluate, quantize};
+use luge_net::{
+    NumberFormat, Shape, Values, evaluate,
+    numbers::{from_signs, to_signs},
+};
 use luge_train::{Dense, Precision, Rate, StopRule, TrainError, train};
 
 use crate::{
@@ -282,7 +285,7 @@ impl<'a> Lesson<'a> {
     #[must_use]
     pub fn expected_theta(&self) -> Vec<f64> {
         let signs: Vec<f64> = self.theta_bits.iter().map(|&bit| if bit { 1.0 } else { -1.0 }).collect();
-        dequantize(self.layout.format, &signs)
+        from_signs(self.layout.format, &signs)
     }
 
     /// Trains, holding every iterate to the simulator, and certifies the result. The observer may break off.
@@ -341,7 +344,7 @@ impl<'a> Lesson<'a> {
 fn data_bits(layout: &DataLayout, table: &Table) -> Vec<bool> {
     let numbers: Vec<f64> = table.features.data.iter().chain(&table.labels.data).copied().collect();
     let ordered: Vec<f64> = layout.order().into_iter().map(|i| numbers[i]).collect();
-    quantize(layout.format, &ordered).into_iter().map(|bit| bit > 0.0).collect()
+    to_signs(layout.format, &ordered).into_iter().map(|bit| bit > 0.0).collect()
 }
 
 fn layout(primary: &dyn Primary, table: &Table, format: NumberFormat) -> Result<DataLayout, LessonError> {

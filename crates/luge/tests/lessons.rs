@@ -77,13 +77,13 @@ fn check(task: &Task) {
         for carrier in Carrier::ALL {
             let lessons = learn(task, kind, carrier);
             let at = format!("{} on {} with {}", task.machine, kind.word(), carrier.word());
-            for (name, check) in lessons.certificate.checks() {
-                println!("{at}: {name}: {check:?}");
-            }
             assert_eq!(lessons.theta, task.theta, "{at}");
             for (name, check) in lessons.certificate.checks() {
-                assert!(check.holds, "{at}: {name}: {}", check.figures);
+                // The paper's own ReLU units are wider than its corollary says; the certificate must say so.
+                let expected = !(kind == Kind::Relu && name == "units");
+                assert_eq!(check.holds, expected, "{at}: {name}: {}", check.figures);
             }
+            assert!(lessons.certificate.proves_the_run(), "{at}");
         }
     }
 }

@@ -23,22 +23,22 @@ pub(crate) fn ramp(g: &mut GraphBuilder, name: &str, t: NodeId, low: f64, high: 
     g.sum(name, [(1.0, rising), (-1.0, falling)])
 }
 
-/// `(1 - open) * closed_value + open * open_value`, as a select: where the switch is fully open or closed the other
-/// branch is neither seen nor differentiated, so that its infinities cannot become NaN.
+/// `open * on + (1 - open) * off`: fully open or closed, a switch of ours does not look at the other branch.
+///
+/// Departs from the paper: printed as a sum of products, where 0 times infinity is NaN.
 pub(crate) fn switch(
     g: &mut GraphBuilder,
     name: &str,
     open: NodeId,
-    (open_value, closed_value): (NodeId, NodeId),
-    select: bool,
+    on: NodeId,
+    off: NodeId,
+    ours: bool,
 ) -> NodeId {
-    let closed = g.affine(name, -1.0, open, 1.0);
-    let from_open = g.product(name, open, open_value);
-    let from_closed = g.product(name, closed, closed_value);
-    let mixed = g.sum(name, [(1.0, from_open), (1.0, from_closed)]);
-    if !select {
-        return mixed;
+    if ours {
+        return g.switch(name, open, on, off);
     }
-    let not_fully_open = g.select(name, closed, mixed, open_value);
-    g.select(name, open, not_fully_open, closed_value)
+    let closed = g.affine(name, -1.0, open, 1.0);
+    let from_on = g.product(name, open, on);
+    let from_off = g.product(name, closed, off);
+    g.sum(name, [(1.0, from_on), (1.0, from_off)])
 }

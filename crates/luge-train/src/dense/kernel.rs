@@ -1,7 +1,10 @@
 //! One node's operation in candle, with its constants laid out once.
 
 use candle_core::{DType, Device, Result, Tensor};
-use luge_net::{LinearMap, Network, Node, NodeId, NumberFormat, Op, Shape, Values, dequantize, quantize};
+use luge_net::{
+    LinearMap, Network, Node, NodeId, NumberFormat, Op, Shape, Values,
+    numbers::{from_signs, to_signs},
+};
 
 use super::to_tensor;
 
@@ -46,6 +49,11 @@ pub(super) enum Kernel {
     Gather(Tensor, usize),
     Quantize(NumberFormat, usize),
     Dequantize(NumberFormat, usize),
+    Switch {
+        open: usize,
+        on: usize,
+        off: usize,
+    },
     Select {
         condition: usize,
         positive: usize,
@@ -77,6 +85,9 @@ impl Kernel {
             Op::Gather(positions, of) => Self::Gather(indices(positions.iter().copied())?, of.index()),
             Op::Quantize(format, of) => Self::Quantize(*format, of.index()),
             Op::Dequantize(format, of) => Self::Dequantize(*format, of.index()),
+            Op::Switch { open, on, off } => {
+                Self::Switch { open: open.index(), on: on.index(), off: off.index() }
+            }
             Op::Select { condition, positive, otherwise } => Self::Select {
                 condition: condition.index(),
                 positive: positive.index(),
@@ -157,8 +168,17 @@ impl Kernel {
             Self::Gather(positions, of) => {
                 values[*of].flatten_all()?.index_select(positions, 0)?.reshape(((), 1))
             }
-            Self::Quantize(format, of) => convert(&values[*of], |numbers| quantize(*format, numbers)),
-            Self::Dequantize(format, of) => convert(&values[*of], |bits| dequantize(*format, bits)),
+            Self::Quantize(format, of) => convert(&values[*of], |numbers| to_signs(*format, numbers)),
+            Self::Dequantize(format, of) => convert(&values[*of], |bits| from_signs(*format, bits)),
+            Self::Switch { open, on, off } => match numbers(&values[*open])?[0] {
+                1.0 => Ok(values[*on].clone()),
+                0.0 => Ok(values[*off].clone()),
+                _ => {
+                    let open = &values[*open];
+                    open.broadcast_mul(&values[*on])?
+                        + open.affine(-1.0, 1.0)?.broadcast_mul(&values[*off])?
+                }
+            },
             Self::Select { condition, positive, otherwise } => {
                 let condition = numbers(&values[*condition])?[0];
                 Ok(values[if condition > 0.0 { *positive } else { *otherwise }].clone())
