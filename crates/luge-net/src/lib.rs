@@ -12,7 +12,7 @@ pub mod numbers;
 pub mod quantizer;
 mod values;
 
-pub use evaluate::{Evaluation, evaluate};
+pub use evaluate::{Evaluation, evaluate, evaluate_frozen};
 pub use graph::{GraphBuilder, Input, InputId, Node, NodeId, Op, Parameter, ParameterId, StepRule};
 pub use layers::{Layer, LayerKind, Layers};
 pub use linear::LinearMap;

@@ -25,6 +25,9 @@ pub enum Precision {
 }
 
 impl Precision {
+    /// All precisions, the finest first.
+    pub const ALL: [Self; 4] = [Self::F64, Self::F32, Self::F16, Self::Bf16];
+
     /// The precision's name on the command line and in JSON.
     #[must_use]
     pub fn word(self) -> &'static str {

@@ -27,3 +27,17 @@ pub enum Rate {
     /// As far as the loss falls: exact, for piecewise linear losses only.
     LineSearch,
 }
+
+impl Rate {
+    /// Both rates.
+    pub const ALL: [Self; 2] = [Self::One, Self::LineSearch];
+
+    /// The rate's name on the command line and in JSON.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::One => "one",
+            Self::LineSearch => "line-search",
+        }
+    }
+}

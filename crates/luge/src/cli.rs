@@ -3,10 +3,14 @@
 mod convert;
 mod failure;
 mod inspect;
+mod landscape;
+mod landscape_args;
 mod machine_args;
 mod output;
 mod progress;
 mod run;
+mod tolerance;
+mod trace;
 mod window;
 
 use std::process::ExitCode;
@@ -33,6 +37,9 @@ enum Command {
     Run(run::Args),
     Convert(convert::Args),
     Inspect(inspect::Args),
+    Trace(trace::Args),
+    Landscape(landscape::Args),
+    Tolerance(tolerance::Args),
 }
 
 /// Does what the command line asks for.
@@ -41,6 +48,9 @@ pub(crate) fn run() -> Result<ExitCode, Report> {
         Command::Run(args) => run::run(&args)?,
         Command::Convert(args) => convert::run(&args)?,
         Command::Inspect(args) => inspect::run(&args)?,
+        Command::Trace(args) => trace::run(&args)?,
+        Command::Landscape(args) => landscape::run(&args)?,
+        Command::Tolerance(args) => tolerance::run(&args)?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -2,9 +2,13 @@
 //! learning from data with a certificate.
 
 pub mod data;
+pub mod edges;
 pub mod lesson;
 pub mod lockstep;
+pub mod loss_curve;
 pub mod picture;
+pub mod plot;
 pub mod predictor;
 pub mod source;
+pub mod tolerance;
 pub mod trace;

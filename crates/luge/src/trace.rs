@@ -39,6 +39,13 @@ pub struct TraceOptions {
     pub corrections: Corrections,
 }
 
+impl TraceOptions {
+    fn noise(&self) -> Result<Option<Noise>, TraceError> {
+        let noise = |(sigma, seed)| Noise::new(sigma, seed).ok_or(TraceError::Noise { sigma });
+        self.noise.map(noise).transpose()
+    }
+}
+
 /// Steps after which a machine is taken not to halt if the user names no limit.
 pub const LONGEST_SEARCH: Step = 10_000_000;
 
@@ -170,6 +177,8 @@ pub struct Moment {
     pub step: u64,
     /// The loss.
     pub loss: f64,
+    /// Iterates so far that are not the machine's configuration at their step, this one included.
+    pub mismatches: u64,
 }
 
 impl Plan {
@@ -178,6 +187,11 @@ impl Plan {
     /// # Errors
     /// Everything that can be wrong with the request.
     pub fn new(machine: &Machine, input: &Input, options: &TraceOptions) -> Result<Self, TraceError> {
+        // Whether a landscape is piecewise linear needs no landscape: only A is.
+        if options.rate == Rate::LineSearch && options.landscape != Kind::Internal {
+            return Err(TrainError::NotPiecewiseLinear.into());
+        }
+        options.noise()?;
         let lowered = lower(machine, options.moves)?;
         let input = lowered.encode(input);
         if options.steps.is_none() && !halting_reachable(lowered.normal.machine()) {
@@ -226,10 +240,7 @@ impl Plan {
         options: &TraceOptions,
         mut observe: impl FnMut(Moment) -> ControlFlow<()>,
     ) -> Result<Trace, TraceError> {
-        let noise = match options.noise {
-            Some((sigma, seed)) => Some(Noise::new(sigma, seed).ok_or(TraceError::Noise { sigma })?),
-            None => None,
-        };
+        let noise = options.noise()?;
         let (parameters, inputs) =
             self.landscape.encode(&self.start).ok_or(BuildError::Internal(InternalError::NothingDeclared))?;
         let network = self.landscape.network();
@@ -258,7 +269,7 @@ impl Plan {
                 }
             };
             record.add(iterate.step, iterate.loss, within, mismatch);
-            observe(Moment { step: iterate.step, loss: iterate.loss })
+            observe(Moment { step: iterate.step, loss: iterate.loss, mismatches: record.mismatches })
         })?;
         match broken {
             Some(error) => Err(error.into()),

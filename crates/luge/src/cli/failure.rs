@@ -2,12 +2,18 @@
 
 use std::{io, path::PathBuf, process::ExitCode};
 
-use luge::source::{OpenError, ReadError, Source};
+use luge::{
+    edges::LeavingError,
+    source::{OpenError, ReadError, Source},
+    trace::{LONGEST_SEARCH, TraceError},
+};
+use luge_landscape::{BuildError, ConstantsError, InternalError};
 use luge_machine::{
     Diagnostic as Finding, InputError, Severity,
     formats::Inexpressible,
     lowering::{LoweringError, TooManyRules},
 };
+use luge_train::TrainError;
 use miette::{Diagnostic, LabeledSpan, NamedSource, Report};
 
 use super::output::note;
@@ -64,6 +70,22 @@ pub(super) enum Failure {
     Lowering(#[from] LoweringError),
     #[error(transparent)]
     TooManyRules(#[from] TooManyRules),
+    /// The machine, its input and the flags do not go together.
+    #[error("{problem}")]
+    Untraceable {
+        problem: String,
+        #[help]
+        remedy: String,
+    },
+    #[error(transparent)]
+    Trace(TraceError),
+    /// The landscape's vertices, asked for at a step that is not there.
+    #[error(transparent)]
+    #[diagnostic(help("give an earlier step with --at"))]
+    Leaving(#[from] LeavingError),
+    /// Training is not what it should be: the result is printed all the same.
+    #[error("training did not trace the machine: {reason}")]
+    NotTraced { reason: String },
 }
 
 /// One finding in a machine file, in the form that is rendered.
@@ -114,6 +136,66 @@ impl From<OpenError> for Failure {
             OpenError::Read { .. } | OpenError::NotText { .. } => Self::Unreadable(error),
         }
     }
+}
+
+impl From<TraceError> for Failure {
+    fn from(error: TraceError) -> Self {
+        let problem = error.to_string();
+        let remedy = match error {
+            TraceError::HaltingUnreachable { .. } => {
+                "it would run for ever: say how many steps to trace with --steps".to_owned()
+            }
+            TraceError::DoesNotHalt { .. } => format!(
+                "say how many steps to trace with --steps; without it the machine must halt within {LONGEST_SEARCH}"
+            ),
+            TraceError::TooFewCells { needed, .. } => {
+                format!("give --cells {needed} or more, or leave --cells out")
+            }
+            TraceError::TooManyDeclared { .. } => {
+                "shorten the --input, or choose another --landscape".to_owned()
+            }
+            TraceError::Noise { .. } => {
+                return Self::Usage { problem, remedy: "give --noise a number such as 0.05".to_owned() };
+            }
+            TraceError::Build(BuildError::Constants(error)) => {
+                return Self::Usage { problem, remedy: remedy_of_constants(&error) };
+            }
+            TraceError::Build(BuildError::Internal(error)) => remedy_of_internal(&error),
+            TraceError::Train(TrainError::NotPiecewiseLinear | TrainError::NotOneSimplex) => {
+                let remedy =
+                    "use --rate one, or --landscape internal, whose loss is piecewise linear".to_owned();
+                return Self::Usage { problem, remedy };
+            }
+            TraceError::Lowering(error) => return Self::Lowering(error),
+            error @ TraceError::Train(_) => return Self::Trace(error),
+        };
+        Self::Untraceable { problem, remedy }
+    }
+}
+
+fn remedy_of_constants(error: &ConstantsError) -> String {
+    match error {
+        ConstantsError::Base { .. } => "give a larger --base, or leave it out",
+        ConstantsError::Scale { .. } => "give a positive --scale, or leave it out",
+        ConstantsError::Offset { .. } => "give a larger --offset, or leave it out",
+        ConstantsError::Drop { .. } => {
+            "give a positive --drop and an --offset of at least twice that, or leave them out"
+        }
+    }
+    .to_owned()
+}
+
+fn remedy_of_internal(error: &InternalError) -> String {
+    match error {
+        InternalError::TooManyVertices { .. } => {
+            "a vertex for every configuration does not reach this far: choose another --landscape, or fewer --cells"
+        }
+        InternalError::NothingDeclared => "declare an input with --input",
+        InternalError::NeverHalts { .. } => {
+            "this landscape slopes towards the halt, and serves every content of the input's cells: give more --cells, or choose another --landscape"
+        }
+    }
+    .to_owned()
 }
 
 impl Failure {

@@ -1,8 +1,12 @@
-//! The arguments that name a machine, and the way from them to the machine.
+//! The arguments that name a machine and its input, and the way from them to both.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use luge::source::Source;
-use luge_machine::formats::{Format, Loaded};
+use luge_machine::{
+    Input, Step,
+    formats::{Format, Loaded},
+    parse_inputs,
+};
 
 use super::failure::{Failure, show_warnings};
 
@@ -14,6 +18,32 @@ pub(super) struct MachineArgs {
     /// The file's format; by default told from its extension and content
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     from: Option<Format>,
+}
+
+#[derive(clap::Args)]
+pub(super) struct InputArgs {
+    /// What lies on a tape at the start, once per tape; by default the file's own input, else blanks
+    ///
+    /// Symbols follow each other without separator where all are single characters: a space is the blank and the
+    /// first `*` marks the head, unless they are symbols themselves. Otherwise symbols are separated by spaces.
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    input: Vec<String>,
+}
+
+impl InputArgs {
+    /// The input asked for, or the one that the file carries along.
+    pub(super) fn lay(&self, loaded: &Loaded) -> Result<Input, Failure> {
+        if self.input.is_empty() {
+            return Ok(loaded.input.clone().unwrap_or_else(Input::blank));
+        }
+        Ok(parse_inputs(&loaded.machine, &self.input)?)
+    }
+}
+
+/// Takes a number of steps; `_` and `,` may group the digits.
+pub(super) fn step_count(text: &str) -> Result<Step, String> {
+    let digits: String = text.chars().filter(|c| !matches!(c, '_' | ',')).collect();
+    digits.parse().map_err(|_| format!("expected a number of steps from 0 to {}", Step::MAX))
 }
 
 /// A machine and where it came from.
@@ -32,8 +62,23 @@ impl MachineArgs {
     }
 }
 
+impl Found {
+    /// What a picture calls the machine: its own name, or the file's.
+    pub(super) fn title(&self, args: &MachineArgs) -> String {
+        self.loaded.machine.name().map_or_else(|| args.file.clone(), str::to_owned)
+    }
+}
+
+/// Takes one of a few values by its name.
+pub(super) fn named<T: Copy + Send + Sync + 'static, const N: usize>(
+    all: [T; N],
+    name: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(all.map(name))
+        .try_map(move |text| all.into_iter().find(|&one| name(one) == text).ok_or("no such value"))
+}
+
 /// Takes a format by its short name.
 pub(super) fn format_parser() -> impl TypedValueParser<Value = Format> {
-    PossibleValuesParser::new(Format::ALL.map(Format::slug))
-        .try_map(|name| Format::ALL.into_iter().find(|f| f.slug() == name).ok_or("no such format"))
+    named(Format::ALL, Format::slug)
 }

@@ -1,6 +1,10 @@
 //! Results on standard output.
 
-use std::io::{self, Write};
+use std::{
+    fs::File,
+    io::{self, Write},
+    path::Path,
+};
 
 use luge_machine::{Alphabet, SymbolId};
 use serde::Serialize;
@@ -19,6 +23,22 @@ pub(super) fn print(text: &str) -> Result<(), Failure> {
 pub(super) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(value).map_err(|e| Failure::Print(e.into()))?;
     print(&(text + "\n"))
+}
+
+/// Opens a file to write to: before the work begins, so that a bad path does not cost the wait.
+pub(super) fn create(path: Option<&Path>) -> Result<Option<(&Path, File)>, Failure> {
+    path.map(|path| Ok((path, File::create(path).map_err(unwritable(path))?))).transpose()
+}
+
+/// Fills an opened file.
+pub(super) fn fill((path, mut file): (&Path, File), text: &str) -> Result<(), Failure> {
+    file.write_all(text.as_bytes()).map_err(unwritable(path))
+}
+
+/// The failure to write to a place.
+pub(super) fn unwritable(place: &Path) -> impl FnOnce(io::Error) -> Failure {
+    let place = place.to_owned();
+    |reason| Failure::Write { place, reason }
 }
 
 /// Two columns, the first as wide as it needs to be.

@@ -16,6 +16,7 @@ const CHUNK: Step = 1 << 20;
 /// A bar on standard error that appears after a second, and only on a terminal.
 pub(super) struct Progress {
     what: &'static str,
+    unit: &'static str,
     expected: Step,
     started: Instant,
     bar: Option<ProgressBar>,
@@ -25,7 +26,14 @@ pub(super) struct Progress {
 impl Progress {
     /// Progress towards `expected` steps of doing `what`.
     pub(super) fn new(what: &'static str, expected: Step) -> Self {
-        Self { what, expected, started: Instant::now(), bar: None, silent: !io::stderr().is_terminal() }
+        let silent = !io::stderr().is_terminal();
+        Self { what, unit: "steps", expected, started: Instant::now(), bar: None, silent }
+    }
+
+    /// Counts in something else than steps.
+    pub(super) fn in_units(mut self, unit: &'static str) -> Self {
+        self.unit = unit;
+        self
     }
 
     /// [`Simulator::run`] with a bar.
@@ -43,6 +51,13 @@ impl Progress {
         }
     }
 
+    /// Says that `steps` are made; cheap enough for every step of training.
+    pub(super) fn reach(&mut self, steps: Step) {
+        if !self.silent {
+            self.show(steps);
+        }
+    }
+
     fn show(&mut self, steps: Step) {
         let elapsed = self.started.elapsed();
         if elapsed < PATIENCE {
@@ -56,7 +71,8 @@ impl Progress {
         });
         let per_second = (steps as f64 / elapsed.as_secs_f64()) as u64;
         bar.set_position(steps);
-        bar.set_message(format!("{} steps, {} steps/s", HumanCount(steps), HumanCount(per_second)));
+        let unit = self.unit;
+        bar.set_message(format!("{} {unit}, {} {unit}/s", HumanCount(steps), HumanCount(per_second)));
     }
 }
 

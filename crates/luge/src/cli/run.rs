@@ -1,16 +1,16 @@
 //! `luge run`: what a machine does.
 
-use std::{fs::File, io::BufWriter, path::PathBuf};
+use std::{io::BufWriter, path::PathBuf};
 
 use indicatif::HumanCount;
 use luge::picture::{Picture, Size};
-use luge_machine::{Cell, Input, Machine, Outcome, Simulator, Step, TapeId, parse_inputs};
+use luge_machine::{Cell, Input, Machine, Outcome, Simulator, Step, TapeId};
 use serde::Serialize;
 
 use super::{
     failure::Failure,
-    machine_args::MachineArgs,
-    output::{print, print_json, spelled, table},
+    machine_args::{InputArgs, MachineArgs, step_count},
+    output::{create, print, print_json, spelled, table, unwritable},
     progress::Progress,
     window::window,
 };
@@ -22,12 +22,8 @@ use super::{
 pub(super) struct Args {
     #[command(flatten)]
     machine: MachineArgs,
-    /// What lies on a tape at the start, once per tape; by default the file's own input, else blanks
-    ///
-    /// Symbols follow each other without separator where all are single characters: a space is the blank and the
-    /// first `*` marks the head, unless they are symbols themselves. Otherwise symbols are separated by spaces.
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    input: Vec<String>,
+    #[command(flatten)]
+    input: InputArgs,
     /// The most steps to make; `_` and `,` may group the digits
     #[arg(long, value_name = "N", default_value = "1_000_000_000", value_parser = step_count)]
     steps: Step,
@@ -37,11 +33,6 @@ pub(super) struct Args {
     /// Draw the run as a space-time diagram, 1024 x 1024 pixels, time downwards
     #[arg(long, value_name = "OUT.png")]
     picture: Option<PathBuf>,
-}
-
-fn step_count(text: &str) -> Result<Step, String> {
-    let digits: String = text.chars().filter(|c| !matches!(c, '_' | ',')).collect();
-    digits.parse().map_err(|_| format!("expected a number of steps from 0 to {}", Step::MAX))
 }
 
 /// The result as JSON.
@@ -65,32 +56,20 @@ struct Summary<'m> {
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let loaded = args.machine.load()?.loaded;
     let machine = &loaded.machine;
-    let input = if args.input.is_empty() {
-        loaded.input.unwrap_or_else(Input::blank)
-    } else {
-        parse_inputs(machine, &args.input)?
-    };
-    // Opened before the run, so that a bad path does not cost the wait.
-    let picture = match &args.picture {
-        Some(path) => Some((path, File::create(path).map_err(|reason| unwritable(path, reason))?)),
-        None => None,
-    };
+    let input = args.input.lay(&loaded)?;
+    let picture = create(args.picture.as_deref())?;
     let mut simulator = Simulator::new(machine, &input);
     let outcome = Progress::new("running", args.steps).run(&mut simulator, args.steps);
     if let Some((path, file)) = picture {
         draw(&input, &simulator)
             .write_png(BufWriter::new(file))
-            .map_err(|reason| unwritable(path, reason.into()))?;
+            .map_err(|reason| unwritable(path)(reason.into()))?;
     }
     if args.json {
         print_json(&summary(args.steps, outcome, &simulator))
     } else {
         print(&report(machine, outcome, &simulator))
     }
-}
-
-fn unwritable(place: &std::path::Path, reason: std::io::Error) -> Failure {
-    Failure::Write { place: place.to_owned(), reason }
 }
 
 fn draw(input: &Input, finished: &Simulator<'_>) -> Picture {

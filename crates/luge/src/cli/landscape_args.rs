@@ -1,0 +1,65 @@
+//! The arguments that choose a landscape, its size and its constants.
+
+use luge::trace::TraceOptions;
+use luge_landscape::{AskedConstants, Kind};
+use luge_machine::lowering::Moves;
+
+use super::{failure::Failure, machine_args::named};
+
+#[derive(clap::Args)]
+pub(super) struct LandscapeArgs {
+    /// Which landscape to build
+    #[arg(long, value_name = "KIND", default_value = Kind::default().word(), value_parser = named(Kind::ALL, Kind::word))]
+    landscape: Kind,
+    /// Cells per tape; by default what the run needs and a margin
+    #[arg(long, value_name = "N")]
+    cells: Option<usize>,
+    /// Allow left and right moves only, as the paper does, by doubling cells and steps
+    #[arg(long)]
+    strict: bool,
+    /// The constant b of compact and relu, checked
+    #[arg(long, value_name = "B", allow_negative_numbers = true, help_heading = "Constants")]
+    base: Option<f64>,
+    /// The constant gamma of compact and relu, checked
+    #[arg(long, value_name = "GAMMA", allow_negative_numbers = true, help_heading = "Constants")]
+    scale: Option<f64>,
+    /// The constant c of compact, relu and plain, checked
+    #[arg(long, value_name = "C", allow_negative_numbers = true, help_heading = "Constants")]
+    offset: Option<f64>,
+    /// The constant Omega of plain, checked
+    #[arg(long, value_name = "OMEGA", allow_negative_numbers = true, help_heading = "Constants")]
+    drop: Option<f64>,
+}
+
+impl LandscapeArgs {
+    /// The landscape's part of what to trace.
+    pub(super) fn options(&self) -> Result<TraceOptions, Failure> {
+        let given = [
+            ("--base", self.base.is_some(), &[Kind::Compact, Kind::Relu][..]),
+            ("--scale", self.scale.is_some(), &[Kind::Compact, Kind::Relu]),
+            ("--offset", self.offset.is_some(), &[Kind::Compact, Kind::Relu, Kind::Plain]),
+            ("--drop", self.drop.is_some(), &[Kind::Plain]),
+        ];
+        let foreign = given.into_iter().find(|(_, given, kinds)| *given && !kinds.contains(&self.landscape));
+        if let Some((flag, _, kinds)) = foreign {
+            let kinds: Vec<&str> = kinds.iter().map(|kind| kind.word()).collect();
+            return Err(Failure::Usage {
+                problem: format!("landscape {} has no constant {flag}", self.landscape.word()),
+                remedy: format!("leave {flag} out, or choose --landscape {}", kinds.join(" or ")),
+            });
+        }
+        let Self { base, scale, offset, drop, .. } = *self;
+        Ok(TraceOptions {
+            landscape: self.landscape,
+            cells: self.cells,
+            moves: if self.strict { Moves::Strict } else { Moves::Keep },
+            constants: AskedConstants { base, scale, offset, drop },
+            ..TraceOptions::default()
+        })
+    }
+
+    /// The landscape chosen.
+    pub(super) fn kind(&self) -> Kind {
+        self.landscape
+    }
+}

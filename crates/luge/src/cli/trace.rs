@@ -1,0 +1,280 @@
+//! `luge trace`: training in lockstep with the simulator.
+
+use std::{ops::ControlFlow, path::PathBuf, time::Instant};
+
+use indicatif::HumanCount;
+use luge::{
+    loss_curve::LossCurve,
+    plot::numeral,
+    trace::{Plan, Trace, TraceOptions},
+};
+use luge_landscape::{Bounds, Kind};
+use luge_machine::Step;
+use luge_train::{Outcome, Precision, Rate};
+use serde::Serialize;
+
+use super::{
+    failure::Failure,
+    landscape_args::LandscapeArgs,
+    machine_args::{InputArgs, MachineArgs, named, step_count},
+    output::{create, fill, print, print_json, table},
+    progress::Progress,
+};
+
+/// Train a machine's landscape, and hold every step of training to the simulator
+///
+/// The exit status is 1 if an iterate is not the machine's configuration at its step, or training does not end where the
+/// machine does.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    machine: MachineArgs,
+    #[command(flatten)]
+    input: InputArgs,
+    #[command(flatten)]
+    landscape: LandscapeArgs,
+    /// What computes the gradients
+    #[arg(long, value_name = "ENGINE", default_value = "dense", value_parser = ["dense"])]
+    engine: String,
+    /// How far a step on the simplex goes: all the way, or as far as the loss falls (landscape internal only)
+    #[arg(long, value_name = "RATE", default_value = Rate::default().word(), value_parser = named(Rate::ALL, Rate::word))]
+    rate: Rate,
+    /// The arithmetic
+    #[arg(long, value_name = "FORMAT", default_value = Precision::default().word(), value_parser = named(Precision::ALL, Precision::word))]
+    precision: Precision,
+    /// Multiply every entry of every update by 1 + SIGMA times a normal random number
+    #[arg(long, value_name = "SIGMA", allow_negative_numbers = true)]
+    noise: Option<f64>,
+    /// Where the noise's random numbers start [default: 0]
+    #[arg(long, value_name = "N", requires = "noise")]
+    seed: Option<u64>,
+    /// The most steps to trace; by default until the machine halts. `_` and `,` may group the digits
+    #[arg(long, value_name = "N", value_parser = step_count)]
+    steps: Option<Step>,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+    /// Draw the loss over the steps, with the bounds it must keep
+    #[arg(long, value_name = "OUT.svg")]
+    plot: Option<PathBuf>,
+}
+
+/// The result as JSON.
+#[derive(Serialize)]
+struct Summary<'a> {
+    machine: Option<&'a str>,
+    outcome: &'static str,
+    steps: u64,
+    /// `null` if the machine does not halt within the steps.
+    machine_steps: Option<Step>,
+    mismatches: u64,
+    first_mismatch: Option<FirstMismatch>,
+    loss: Losses,
+    bounds: Limits,
+    bounds_held: bool,
+    /// Landscape internal only.
+    strictly_falling: Option<bool>,
+    landscape: &'static str,
+    engine: &'a str,
+    precision: &'static str,
+    rate: &'static str,
+    noise: Option<f64>,
+    seed: Option<u64>,
+    cells: usize,
+    vertices: usize,
+    units: usize,
+    layers: usize,
+}
+
+#[derive(Serialize)]
+struct FirstMismatch {
+    step: u64,
+    why: String,
+}
+
+#[derive(Serialize)]
+struct Losses {
+    first: f64,
+    min: f64,
+    max: f64,
+    last: f64,
+}
+
+#[derive(Serialize)]
+struct Limits {
+    running_low: f64,
+    running_high: f64,
+    halted_high: f64,
+    stop: f64,
+}
+
+pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    let options = args.options()?;
+    let found = args.machine.load()?;
+    let input = args.input.lay(&found.loaded)?;
+    let plan = Plan::new(&found.loaded.machine, &input, &options)?;
+    let plot = create(args.plot.as_deref())?;
+
+    let mut curve = LossCurve::new(plan.most_steps);
+    let mut progress = Progress::new("training", plan.most_steps);
+    let started = Instant::now();
+    let trace = plan.run(&options, |moment| {
+        progress.reach(moment.step);
+        curve.add(moment.step, moment.loss);
+        ControlFlow::Continue(())
+    })?;
+    let seconds = started.elapsed().as_secs_f64();
+    drop(progress);
+
+    if let Some(file) = plot {
+        let title = format!("{} on {}", found.title(&args.machine), options.landscape.word());
+        let svg =
+            curve.draw(&title, &args.headline(&trace), options.landscape, &plan.landscape.bounds(), &trace);
+        fill(file, &svg)?;
+    }
+    if args.json {
+        print_json(&args.summary(found.loaded.machine.name(), &plan, &trace))?;
+    } else {
+        print(&table(&args.rows(&plan, &trace, seconds)))?;
+    }
+    match reason(&trace) {
+        None => Ok(()),
+        Some(reason) => Err(Failure::NotTraced { reason }),
+    }
+}
+
+impl Args {
+    fn options(&self) -> Result<TraceOptions, Failure> {
+        Ok(TraceOptions {
+            precision: self.precision,
+            rate: self.rate,
+            noise: self.noise.map(|sigma| (sigma, self.seed.unwrap_or(0))),
+            steps: self.steps,
+            ..self.landscape.options()?
+        })
+    }
+
+    fn seed(&self) -> Option<u64> {
+        self.noise.map(|_| self.seed.unwrap_or(0))
+    }
+
+    fn summary<'a>(&'a self, machine: Option<&'a str>, plan: &Plan, trace: &Trace) -> Summary<'a> {
+        let Bounds { running_low, running_high, halted_high, stop } = plan.landscape.bounds();
+        let mismatch = trace.first_mismatch.as_ref();
+        Summary {
+            machine,
+            outcome: word(trace.outcome),
+            steps: trace.outcome.steps(),
+            machine_steps: trace.machine_steps,
+            mismatches: trace.mismatches,
+            first_mismatch: mismatch.map(|(step, why)| FirstMismatch { step: *step, why: why.to_string() }),
+            loss: Losses {
+                first: trace.loss.first,
+                min: trace.loss.min,
+                max: trace.loss.max,
+                last: trace.loss.last,
+            },
+            bounds: Limits { running_low, running_high, halted_high, stop },
+            bounds_held: trace.bounds_held,
+            strictly_falling: (self.landscape.kind() == Kind::Internal).then_some(trace.strictly_falling),
+            landscape: self.landscape.kind().word(),
+            engine: &self.engine,
+            precision: self.precision.word(),
+            rate: self.rate.word(),
+            noise: self.noise,
+            seed: self.seed(),
+            cells: plan.landscape.n_cells(),
+            vertices: plan.landscape.n_vertices(),
+            units: trace.n_units,
+            layers: trace.n_layers,
+        }
+    }
+
+    fn rows(&self, plan: &Plan, trace: &Trace, seconds: f64) -> Vec<(String, String)> {
+        let mut rows: Vec<(String, String)> = Vec::new();
+        let mut row = |name: &str, value: String| rows.push((name.to_owned(), value));
+        let count = |n: usize| HumanCount(n as u64).to_string();
+        let steps = trace.outcome.steps();
+        row("outcome", word(trace.outcome).to_owned());
+        row("gradient steps", HumanCount(steps).to_string());
+        let machine_steps = trace.machine_steps.map(|steps| HumanCount(steps).to_string());
+        row(
+            "machine steps",
+            machine_steps.unwrap_or_else(|| "does not halt within the steps traced".to_owned()),
+        );
+        row("mismatches", HumanCount(trace.mismatches).to_string());
+        if let Some((step, why)) = &trace.first_mismatch {
+            row("", format!("first at step {}: {why}", HumanCount(*step)));
+        }
+        let Bounds { running_low, running_high, halted_high, stop } = plan.landscape.bounds();
+        let [first, min, max, last] =
+            [trace.loss.first, trace.loss.min, trace.loss.max, trace.loss.last].map(numeral);
+        row("loss", format!("first {first}, lowest {min}, highest {max}, last {last}"));
+        let [low, high, halted, stop] = [running_low, running_high, halted_high, stop].map(numeral);
+        row("bounds", format!("running {low} to {high}, halted at most {halted}; training stops at {stop}"));
+        row("bounds held", yes(trace.bounds_held));
+        if self.landscape.kind() == Kind::Internal {
+            row("strictly falling", yes(trace.strictly_falling));
+        }
+        let (vertices, cells) = (count(plan.landscape.n_vertices()), count(plan.landscape.n_cells()));
+        row(
+            "landscape",
+            format!("{}, {vertices} vertices, {cells} cells per tape", self.landscape.kind().word()),
+        );
+        row("network", format!("{} units in {} layers", count(trace.n_units), trace.n_layers));
+        row("engine", format!("{}, {}", self.engine, self.manner()));
+        let per_second = if seconds > 0.0 { (steps as f64 / seconds) as u64 } else { 0 };
+        row("speed", format!("{} steps/s", HumanCount(per_second)));
+        rows
+    }
+
+    /// Precision, rate and noise in a few words.
+    fn manner(&self) -> String {
+        let noise = match (self.noise, self.seed()) {
+            (Some(sigma), Some(seed)) => format!(", noise {sigma} (seed {seed})"),
+            _ => String::new(),
+        };
+        format!("{}, rate {}{noise}", self.precision.word(), self.rate.word())
+    }
+
+    fn headline(&self, trace: &Trace) -> String {
+        let n_steps = HumanCount(trace.outcome.steps());
+        let verdict = match reason(trace) {
+            None => "every iterate is the machine's configuration".to_owned(),
+            Some(_) => format!("{} iterates are not the machine's configuration", trace.mismatches),
+        };
+        format!("{n_steps} gradient steps, {}: {verdict}", self.manner())
+    }
+}
+
+fn yes(held: bool) -> String {
+    if held { "yes" } else { "no" }.to_owned()
+}
+
+fn word(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Converged { .. } => "halted",
+        Outcome::StepLimit { .. } => "step-limit",
+        Outcome::Interrupted { .. } => "interrupted",
+        Outcome::Diverged { .. } => "diverged",
+    }
+}
+
+/// Why a trace is not exact; `None` if it is.
+fn reason(trace: &Trace) -> Option<String> {
+    if trace.exact() {
+        return None;
+    }
+    let (ended, steps) = (word(trace.outcome), HumanCount(trace.outcome.steps()));
+    Some(match (&trace.first_mismatch, trace.machine_steps) {
+        (Some((step, why)), _) => {
+            let n_iterates = trace.outcome.steps() + 1;
+            let (mismatches, n_iterates) = (HumanCount(trace.mismatches), HumanCount(n_iterates));
+            format!("{mismatches} of {n_iterates} iterates differ, the first at step {step}: {why}")
+        }
+        (None, Some(machine_steps)) => {
+            format!("it ended after {steps} steps ({ended}), the machine after {}", HumanCount(machine_steps))
+        }
+        (None, None) => format!("it ended after {steps} steps ({ended}), and the machine does not"),
+    })
+}

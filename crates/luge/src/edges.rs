@@ -1,0 +1,211 @@
+//! The loss along the edges that leave the vertex training is on: why it goes where it goes.
+//!
+//! Along an edge everything under a stop-gradient is held at its value on the vertex, because that is the function
+//! training differentiates; tapes and heads stay as they are.
+
+mod names;
+mod picture;
+
+use luge_landscape::{Configuration, Kind, Landscape};
+use luge_machine::{Machine, Step};
+use luge_net::{Evaluation, Values, evaluate, evaluate_frozen};
+use luge_train::{Dense, Engine, Precision, Rate, TrainError, best_vertex};
+
+use crate::{lockstep::Lockstep, trace::Plan};
+use names::Names;
+
+/// The most edges that are looked at closely; of larger landscapes those with the lowest slopes.
+pub const MOST_EDGES: usize = 1024;
+
+/// One edge.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Edge {
+    /// The vertex it leads to.
+    pub to: usize,
+    /// That vertex's state and symbols.
+    pub name: String,
+    /// The derivative of the loss at the near end, by automatic differentiation.
+    pub slope: f64,
+    /// The loss at the far end.
+    pub end_loss: f64,
+    /// Whether the gradient step goes there.
+    pub successor: bool,
+    /// Whether the machine's rule here can lead there, depending on the symbols read next.
+    pub candidate: bool,
+    /// Whether a rule there leads here; in landscape A, whether the run came from there.
+    pub predecessor: bool,
+}
+
+/// Everything that leaves one vertex.
+#[derive(Debug)]
+pub struct Leaving<'p> {
+    landscape: &'p Landscape,
+    parameters: Vec<Values>,
+    inputs: Vec<Values>,
+    here: Evaluation,
+    /// Steps made before.
+    pub step: Step,
+    /// The vertex.
+    pub from: usize,
+    /// Its state and symbols.
+    pub name: String,
+    /// Whether the machine has stopped here.
+    pub stopped: bool,
+    /// Edges, of which [`edges`](Self::edges) may be a part.
+    pub n_edges: usize,
+    /// How many of them fall at once, and how many of them rise.
+    pub n_falling: usize,
+    /// How many of them rise at once.
+    pub n_rising: usize,
+    /// The edges in order of slope, the lowest first; at most [`MOST_EDGES`], and those that mean something.
+    pub edges: Vec<Edge>,
+}
+
+/// Why there is nothing to look at.
+#[derive(Debug, thiserror::Error)]
+pub enum LeavingError {
+    /// The run is shorter.
+    #[error("the machine stops after {steps} steps, before step {asked}")]
+    Stopped {
+        /// Steps it makes.
+        steps: Step,
+        /// The step asked for.
+        asked: Step,
+    },
+    /// The landscape has no parameters for what the machine does there.
+    #[error("the landscape holds no configuration for step {asked}")]
+    Outside {
+        /// The step asked for.
+        asked: Step,
+    },
+    /// The gradient cannot be had.
+    #[error(transparent)]
+    Train(#[from] TrainError),
+}
+
+impl<'p> Leaving<'p> {
+    /// The edges that leave the vertex of a run's step. `machine` is the plan's machine before lowering.
+    ///
+    /// # Errors
+    /// If the run ends before, or the gradient cannot be had.
+    pub fn at(machine: &Machine, plan: &'p Plan, step: Step) -> Result<Self, LeavingError> {
+        if let Some(steps) = plan.machine_steps.filter(|&steps| steps < step) {
+            return Err(LeavingError::Stopped { steps, asked: step });
+        }
+        let outside = || LeavingError::Outside { asked: step };
+        let normal = &plan.lowered.normal;
+        let lockstep = Lockstep::new(normal.machine(), &plan.input, plan.window.clone());
+        let mut lockstep = lockstep.ok_or_else(outside)?;
+        let mut before = None;
+        while lockstep.simulator().steps() < step {
+            if lockstep.simulator().steps() + 1 == step {
+                before = Some(lockstep.expected().clone());
+            }
+            lockstep.step();
+        }
+        let landscape = &plan.landscape;
+        let copies = landscape.control().map_or(1, |c| c.n_copied_states() / normal.n_states());
+        let position = |configuration: &Configuration, step: Step| {
+            let (parameters, inputs) = landscape.encode(configuration)?;
+            let first = parameters[0].data.iter().position(|&weight| weight > 0.5)?;
+            // Every state's copies are visited in turn, one per step; encoding takes the first.
+            let copy = usize::try_from(step % copies as u64).ok()?;
+            Some((first + (copy << normal.n_tapes()), parameters, inputs))
+        };
+        let (from, mut parameters, inputs) = position(lockstep.expected(), step).ok_or_else(outside)?;
+        parameters[0] = Values::unit(landscape.n_vertices(), from);
+        let came_from = before.and_then(|before| Some(position(&before, step - 1)?.0));
+
+        let network = landscape.network();
+        let mut engine = Dense::new(network, &parameters, &inputs, Precision::F64, Rate::One, None)?;
+        let gradient = engine.gradient()?.swap_remove(0).data;
+        let here = evaluate(network, &parameters, &inputs);
+        let names = Names { machine, lowered: &plan.lowered, landscape };
+        let mut leaving = Self {
+            landscape,
+            parameters,
+            inputs,
+            here,
+            step,
+            from,
+            name: names.of(from),
+            stopped: lockstep.stopped().is_some(),
+            n_edges: landscape.n_vertices() - 1,
+            n_falling: 0,
+            n_rising: 0,
+            edges: Vec::new(),
+        };
+        leaving.look(&gradient, came_from, &names);
+        Ok(leaving)
+    }
+
+    fn look(&mut self, gradient: &[f64], came_from: Option<usize>, names: &Names<'_>) {
+        let goes_to = self.goes_to(gradient);
+        let others = (0..gradient.len()).filter(|&to| to != self.from);
+        let mut slopes: Vec<(usize, f64)> =
+            others.map(|to| (to, gradient[to] - gradient[self.from])).collect();
+        slopes.sort_by(|a, b| a.1.total_cmp(&b.1));
+        self.n_falling = slopes.iter().filter(|s| s.1 < 0.0).count();
+        self.n_rising = slopes.iter().filter(|s| s.1 > 0.0).count();
+        for (rank, (to, slope)) in slopes.into_iter().enumerate() {
+            let successor = goes_to == Some(to);
+            let (candidate, predecessor) = match self.landscape.control() {
+                Some(_) => (self.rule_leads(self.from, to), self.rule_leads(to, self.from)),
+                None => (successor, came_from == Some(to)),
+            };
+            if rank < MOST_EDGES || successor || came_from == Some(to) {
+                let end_loss = self.loss_towards(to, 1.0);
+                let name = names.of(to);
+                self.edges.push(Edge { to, name, slope, end_loss, successor, candidate, predecessor });
+            }
+        }
+    }
+
+    /// Whether a rule of landscapes B and C leads from one vertex to the other's state.
+    fn rule_leads(&self, from: usize, to: usize) -> bool {
+        self.landscape.control().is_some_and(|control| {
+            let step = control.vertices()[from].step.as_ref();
+            step.is_some_and(|step| step.next == control.copied_state(to))
+        })
+    }
+
+    /// The vertex that a step of training goes to; `None` if it stays.
+    fn goes_to(&self, gradient: &[f64]) -> Option<usize> {
+        let point = &self.parameters[0].data;
+        match self.landscape.kind() {
+            Kind::Plain => {
+                let after = point.iter().zip(gradient).map(|(x, slope)| x - slope);
+                let best = after.enumerate().max_by(|a, b| a.1.total_cmp(&b.1))?.0;
+                (best != self.from).then_some(best)
+            }
+            Kind::Compact | Kind::Relu | Kind::Internal => best_vertex(gradient, point),
+        }
+    }
+
+    /// The landscape.
+    #[must_use]
+    pub fn landscape(&self) -> &'p Landscape {
+        self.landscape
+    }
+
+    /// The loss on the vertex.
+    #[must_use]
+    pub fn loss(&self) -> f64 {
+        self.here.loss()
+    }
+
+    /// The edge that training takes; `None` if it stays.
+    #[must_use]
+    pub fn successor(&self) -> Option<&Edge> {
+        self.edges.iter().find(|edge| edge.successor)
+    }
+
+    /// The loss a fraction of the way to another vertex, as training sees it from here.
+    #[must_use]
+    pub fn loss_towards(&self, to: usize, fraction: f64) -> f64 {
+        let mut parameters = self.parameters.clone();
+        parameters[0].data[self.from] = 1.0 - fraction;
+        parameters[0].data[to] = fraction;
+        evaluate_frozen(self.landscape.network(), &parameters, &self.inputs, &self.here).loss()
+    }
+}

@@ -1,0 +1,84 @@
+//! What the vertices are called: a state, and the symbols under the heads or the whole tapes.
+
+use luge_landscape::{Configuration, Control, Landscape};
+use luge_machine::{Machine, SymbolId, TapeId, lowering::Lowered};
+
+/// Most cells of a tape that a name shows.
+const MOST_CELLS: usize = 24;
+
+pub(super) struct Names<'a> {
+    /// The machine before lowering, whose symbols are shown.
+    pub(super) machine: &'a Machine,
+    pub(super) lowered: &'a Lowered,
+    pub(super) landscape: &'a Landscape,
+}
+
+impl Names<'_> {
+    pub(super) fn of(&self, vertex: usize) -> String {
+        match (self.landscape.control(), self.landscape.configuration(vertex)) {
+            (Some(control), _) => self.of_control(control, vertex),
+            (None, Some(configuration)) => self.of_configuration(configuration),
+            (None, None) => vertex.to_string(),
+        }
+    }
+
+    /// `B 1`: state B on symbol 1. A state with copies says which: `B[2] 1`.
+    fn of_control(&self, control: &Control, vertex: usize) -> String {
+        let normal = self.lowered.normal.machine();
+        let reads = control.vertices()[vertex].reads;
+        let mut name = normal.state(control.vertices()[vertex].state).name.clone();
+        if control.n_copied_states() > normal.states().len() {
+            name.push_str(&format!("[{}]", control.vertices()[vertex].copy));
+        }
+        for tape in self.machine.tape_ids() {
+            let bit = |track: TapeId| SymbolId(u8::from(reads.get(track.index())));
+            let symbol = self.lowered.decode_cell(tape, 0, |track, _| bit(track));
+            name.push(' ');
+            match symbol {
+                Some(symbol) => name.push_str(visible(self.machine.tape(tape).alphabet.name(symbol))),
+                // Bits that stand for no symbol: the vertex exists, but no run comes here.
+                None => {
+                    let bits =
+                        self.lowered.tracks(tape).map(|track| if bit(track).0 == 1 { '1' } else { '0' });
+                    name.push('#');
+                    name.extend(bits);
+                }
+            }
+        }
+        name
+    }
+
+    /// `B 01[1]0`: state B, the tape's cells, the head's in brackets, outer blanks left out.
+    fn of_configuration(&self, configuration: &Configuration) -> String {
+        let normal = self.lowered.normal.machine();
+        let mut name = normal.state(configuration.state).name.clone();
+        let tapes = normal.tapes().iter().zip(&configuration.tapes).zip(&configuration.heads);
+        for ((tape, cells), &head) in tapes {
+            let filled = |cell: &usize| cells[*cell] || *cell == head;
+            let first = (0..cells.len()).find(filled).unwrap_or(head);
+            let last = (0..cells.len()).rfind(filled).unwrap_or(head);
+            let start = first.max((head + 1).saturating_sub(MOST_CELLS / 2));
+            let end = last.min(start + MOST_CELLS - 1);
+            name.push(' ');
+            if first < start {
+                name.push('…');
+            }
+            for cell in start..=end {
+                let symbol = visible(tape.alphabet.name(SymbolId(u8::from(cells[cell]))));
+                if cell == head {
+                    name.push_str(&format!("[{symbol}]"));
+                } else {
+                    name.push_str(symbol);
+                }
+            }
+            if end < last {
+                name.push('…');
+            }
+        }
+        name
+    }
+}
+
+fn visible(symbol: &str) -> &str {
+    if symbol == " " { "␣" } else { symbol }
+}

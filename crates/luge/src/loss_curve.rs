@@ -1,0 +1,125 @@
+//! The loss over a training run, kept and drawn in a size that does not depend on the number of steps.
+
+use luge_landscape::{Bounds, Kind};
+
+use crate::{
+    plot::{Axis, Chart, FRAME_WIDTH, Stroke, numeral},
+    trace::Trace,
+};
+
+const CURVE: &str = "#0b5cad";
+const RUNNING: &str = "#2f7d4f";
+const RUNNING_BAND: &str = "#e6f4ea";
+const STOP: &str = "#8a5a00";
+const HALTED: &str = "#7b3fa0";
+const WRONG: &str = "#c62828";
+
+/// Up to this many steps every iterate is a dot.
+const MOST_DOTS: u64 = 160;
+
+/// The lowest and highest loss of each pixel column.
+#[derive(Clone, Debug)]
+pub struct LossCurve {
+    most_steps: u64,
+    columns: Vec<Option<(f64, f64)>>,
+}
+
+impl LossCurve {
+    /// An empty curve for a run of at most `most_steps`.
+    #[must_use]
+    pub fn new(most_steps: u64) -> Self {
+        let n_columns = usize::try_from(most_steps).unwrap_or(usize::MAX).saturating_add(1).min(FRAME_WIDTH);
+        Self { most_steps, columns: vec![None; n_columns] }
+    }
+
+    /// Adds an iterate; a loss that is not finite leaves a gap.
+    pub fn add(&mut self, step: u64, loss: f64) {
+        let column = u128::from(step) * self.columns.len() as u128 / (u128::from(self.most_steps) + 1);
+        let column = usize::try_from(column).ok().and_then(|column| self.columns.get_mut(column));
+        if let Some(range) = column.filter(|_| loss.is_finite()) {
+            let (low, high) = range.unwrap_or((loss, loss));
+            *range = Some((low.min(loss), high.max(loss)));
+        }
+    }
+
+    /// The step in the middle of each column, and the lowest and highest loss there.
+    fn heights(&self) -> impl Iterator<Item = (f64, f64, f64)> {
+        let per_column = (self.most_steps as f64 + 1.0) / self.columns.len() as f64;
+        let middle = move |column: usize| (column as f64 + 0.5) * per_column - 0.5;
+        let columns = self.columns.iter().enumerate();
+        columns.filter_map(move |(column, range)| range.map(|(low, high)| (middle(column), low, high)))
+    }
+
+    /// Draws the curve between its bounds.
+    #[must_use]
+    pub fn draw(&self, title: &str, subtitle: &str, kind: Kind, bounds: &Bounds, trace: &Trace) -> String {
+        let Bounds { running_low, running_high, halted_high, stop } = *bounds;
+        let losses = self.heights().flat_map(|(_, low, high)| [low, high]);
+        let y = Axis::over("loss", losses.chain([running_low, running_high, halted_high])).with_room();
+        let x = Axis::over("gradient steps", [0.0, self.most_steps as f64]).with_room();
+        let mut chart = Chart::new(title, subtitle, x, y);
+        chart.band(running_low, running_high, RUNNING_BAND);
+        let edge = Stroke::solid(RUNNING, 1.0);
+        chart.level(running_high, edge, &format!("running: at most {}", numeral(running_high)));
+        chart.level(running_low, edge, &format!("running: at least {}", numeral(running_low)));
+        let level = if kind == Kind::Internal { "is" } else { "at most" };
+        chart.level(stop, Stroke::dashed(STOP, 1.2), &format!("training stops: {}", numeral(stop)));
+        chart.level(
+            halted_high,
+            Stroke::solid(HALTED, 1.0),
+            &format!("halted: {level} {}", numeral(halted_high)),
+        );
+        self.draw_losses(&mut chart);
+        if let Some((step, _)) = &trace.first_mismatch {
+            let label = format!("first mismatch, step {step}");
+            chart.upright(*step as f64, Stroke::dashed(WRONG, 1.5), &label);
+        }
+        chart.finish()
+    }
+
+    fn draw_losses(&self, chart: &mut Chart) {
+        let heights: Vec<_> = self.heights().collect();
+        if self.most_steps >= self.columns.len() as u64 {
+            chart.ribbon(&heights, CURVE);
+            return;
+        }
+        chart.line(heights.iter().map(|&(step, loss, _)| (step, loss)), Stroke::solid(CURVE, 1.6));
+        if self.most_steps <= MOST_DOTS {
+            heights.iter().for_each(|&(step, loss, _)| chart.dot((step, loss), 2.6, CURVE));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn heights(most_steps: u64, losses: impl Fn(u64) -> f64) -> Vec<(f64, f64, f64)> {
+        let mut curve = LossCurve::new(most_steps);
+        (0..=most_steps).for_each(|step| curve.add(step, losses(step)));
+        curve.heights().collect()
+    }
+
+    #[test]
+    fn short_runs_are_kept_whole() {
+        let losses = [3.0, f64::INFINITY, 5.0];
+        assert_eq!(heights(2, |step| losses[step as usize]), [(0.0, 3.0, 3.0), (2.0, 5.0, 5.0)]);
+        assert_eq!(heights(0, |_| 1.0), [(0.0, 1.0, 1.0)]);
+    }
+
+    #[test]
+    fn long_runs_keep_the_extremes_of_every_column() {
+        let n_steps = 100 * FRAME_WIDTH as u64;
+        let kept = heights(n_steps - 1, |step| if step == 12_345 { 9.0 } else { (step % 2) as f64 });
+        assert_eq!(kept.len(), FRAME_WIDTH);
+        assert_eq!(kept[123], (12_349.5, 0.0, 9.0));
+        assert!(kept.iter().enumerate().all(|(i, &(_, low, high))| i == 123 || (low, high) == (0.0, 1.0)));
+    }
+
+    #[test]
+    fn endless_runs_do_not_overflow() {
+        let mut curve = LossCurve::new(u64::MAX);
+        curve.add(u64::MAX, 1.0);
+        assert!(curve.columns.last().is_some_and(Option::is_some));
+    }
+}
