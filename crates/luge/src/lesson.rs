@@ -251,6 +251,24 @@ impl<'a> Lesson<'a> {
         &self.extended
     }
 
+    /// The data.
+    #[must_use]
+    pub fn table(&self) -> &Table {
+        self.table
+    }
+
+    /// The primary network.
+    #[must_use]
+    pub fn primary(&self) -> &dyn Primary {
+        self.primary
+    }
+
+    /// The machine at the start of its run, and what the network should then hold.
+    #[must_use]
+    pub fn lockstep(&self) -> Option<Lockstep<'_>> {
+        Lockstep::new(self.learner.lowered().normal.machine(), &self.input, self.window.clone())
+    }
+
     /// Where the numbers lie on the tape.
     #[must_use]
     pub fn layout(&self) -> &DataLayout {

@@ -1,11 +1,13 @@
 //! What the command line stands on: finding a machine, drawing its run, training in lockstep with the simulator, and
 //! learning from data with a certificate.
 
+pub mod audit;
 pub mod data;
 pub mod edges;
 pub mod lesson;
 pub mod lockstep;
 pub mod loss_curve;
+pub mod model;
 pub mod picture;
 pub mod plot;
 pub mod predictor;

@@ -53,7 +53,7 @@ impl LossCurve {
     /// Draws the curve between its bounds.
     #[must_use]
     pub fn draw(&self, title: &str, subtitle: &str, kind: Kind, bounds: &Bounds, trace: &Trace) -> String {
-        let Bounds { running_low, running_high, halted_high, stop } = *bounds;
+        let Bounds { running_low, running_high, halted_high, stop, .. } = *bounds;
         let losses = self.heights().flat_map(|(_, low, high)| [low, high]);
         let y = Axis::over("loss", losses.chain([running_low, running_high, halted_high])).with_room();
         let x = Axis::over("gradient steps", [0.0, self.most_steps as f64]).with_room();

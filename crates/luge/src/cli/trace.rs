@@ -159,7 +159,7 @@ impl Args {
     }
 
     fn summary<'a>(&'a self, machine: Option<&'a str>, plan: &Plan, trace: &Trace) -> Summary<'a> {
-        let Bounds { running_low, running_high, halted_high, stop } = plan.landscape.bounds();
+        let Bounds { running_low, running_high, halted_high, stop, .. } = plan.landscape.bounds();
         let mismatch = trace.first_mismatch.as_ref();
         Summary {
             machine,
@@ -206,7 +206,7 @@ impl Args {
         if let Some((step, why)) = &trace.first_mismatch {
             row("", format!("first at step {}: {why}", HumanCount(*step)));
         }
-        let Bounds { running_low, running_high, halted_high, stop } = plan.landscape.bounds();
+        let Bounds { running_low, running_high, halted_high, stop, .. } = plan.landscape.bounds();
         let [first, min, max, last] =
             [trace.loss.first, trace.loss.min, trace.loss.max, trace.loss.last].map(numeral);
         row("loss", format!("first {first}, lowest {min}, highest {max}, last {last}"));

@@ -8,7 +8,7 @@ use rand_distr::{Distribution, Uniform};
 use super::{Lesson, Observer};
 
 /// One claim: whether it holds, and the figures that show it.
-#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Check {
     /// Whether the claim holds.
     pub holds: bool,
@@ -17,7 +17,7 @@ pub struct Check {
 }
 
 /// The claims of CONSTRUCTION, section 7, about one run.
-#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Certificate {
     /// Every iterate decodes to the machine's configuration at that step.
     pub trace: Check,

@@ -31,9 +31,8 @@ const LOSS_TOLERANCE: f64 = 1e-9;
 
 impl<'a> Observer<'a> {
     pub(super) fn new(lesson: &'a Lesson<'a>) -> Self {
-        let machine = lesson.learner.lowered().normal.machine();
         Self {
-            lockstep: Lockstep::new(machine, &lesson.input, lesson.window.clone()),
+            lockstep: lesson.lockstep(),
             lesson,
             n_iterates: 0,
             mismatches: 0,

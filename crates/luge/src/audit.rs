@@ -1,0 +1,123 @@
+//! Certifying a model after the fact: everything is derived again from the machine and the data with the simulator.
+
+use luge_net::{Values, evaluate};
+
+use crate::{
+    lesson::{Check, Lesson},
+    lockstep::Lockstep,
+    model::Model,
+    predictor::Predictor,
+};
+
+/// What a model claims, held against what the simulator says.
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
+pub struct Audit {
+    /// theta is the machine's answer for these data.
+    pub theta: Check,
+    /// The weights stand for the machine's last configuration.
+    pub configuration: Check,
+    /// z holds the labels.
+    pub labels: Check,
+    /// The step counts are the machine's.
+    pub steps: Check,
+    /// The whole network puts out f_theta(x), with the loss that is claimed.
+    pub output: Check,
+    /// The certificate of the run says that it was exact.
+    pub certificate: Check,
+}
+
+impl Audit {
+    /// Holds a model to a lesson prepared from its own machine and the data.
+    #[must_use]
+    pub fn of(model: &Model, lesson: &Lesson<'_>) -> Self {
+        let parameters = model.parameters(lesson).filter(|_| model.window() == *lesson.window());
+        let missing = || Check { holds: false, figures: "the weights do not fit the network".to_owned() };
+        let held = |check: fn(&Model, &Lesson<'_>, &[Values]) -> Check| {
+            parameters.as_ref().map_or_else(missing, |parameters| check(model, lesson, parameters))
+        };
+        let extra = lesson.extended().extra_steps();
+        let (steps, machine) = (model.card.steps, model.card.machine_steps);
+        Self {
+            theta: theta(model, lesson),
+            configuration: held(configuration),
+            labels: held(labels),
+            steps: Check {
+                holds: machine == lesson.machine_steps() && steps == machine + extra,
+                figures: format!(
+                    "claimed {steps} and {machine}, the machine makes {}",
+                    lesson.machine_steps()
+                ),
+            },
+            output: held(output),
+            certificate: Check {
+                holds: model.card.certificate.proves_the_run(),
+                figures: "as recorded when it was trained".to_owned(),
+            },
+        }
+    }
+
+    /// All claims with their names.
+    #[must_use]
+    pub fn checks(&self) -> [(&'static str, &Check); 6] {
+        [
+            ("theta", &self.theta),
+            ("configuration", &self.configuration),
+            ("labels", &self.labels),
+            ("steps", &self.steps),
+            ("output", &self.output),
+            ("certificate", &self.certificate),
+        ]
+    }
+
+    /// Whether the model is what it claims.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.checks().iter().all(|(_, check)| check.holds)
+    }
+}
+
+fn theta(model: &Model, lesson: &Lesson<'_>) -> Check {
+    let expected = lesson.expected_theta();
+    let same = model.theta.iter().zip(&expected).filter(|(a, b)| a.to_bits() == b.to_bits()).count();
+    Check {
+        holds: same == expected.len() && model.theta.len() == expected.len(),
+        figures: format!("{same} of {} numbers bit for bit", expected.len()),
+    }
+}
+
+fn configuration(_: &Model, lesson: &Lesson<'_>, parameters: &[Values]) -> Check {
+    let Some(mut lockstep) = lesson.lockstep() else {
+        return Check { holds: false, figures: "the run does not fit the network's cells".to_owned() };
+    };
+    (0..lesson.machine_steps()).for_each(|_| Lockstep::step(&mut lockstep));
+    let read_only = lesson.extended().read_only(lockstep.expected());
+    let found = lesson.extended().decode(parameters, read_only.as_ref());
+    match lockstep.compare(found) {
+        Ok(()) => Check { holds: true, figures: "the machine's last one".to_owned() },
+        Err(mismatch) => Check { holds: false, figures: mismatch.to_string() },
+    }
+}
+
+fn labels(_: &Model, lesson: &Lesson<'_>, parameters: &[Values]) -> Check {
+    let offset = lesson.extended().label_offset();
+    let copied = &parameters[lesson.extended().labels().index()].data;
+    let labels = &lesson.table().labels.data;
+    let same = copied.iter().zip(labels).filter(|(z, y)| z.to_bits() == (*y - offset).to_bits()).count();
+    Check { holds: same == labels.len(), figures: format!("{same} of {} bit for bit", labels.len()) }
+}
+
+fn output(model: &Model, lesson: &Lesson<'_>, parameters: &[Values]) -> Check {
+    let end = evaluate(lesson.extended().network(), parameters, &lesson.inputs());
+    let predicted =
+        Predictor::new(lesson.primary(), lesson.expected_theta()).predict(&lesson.table().features);
+    let out = end.value(lesson.extended().nodes().out);
+    let same = out.data.iter().zip(&predicted.data).filter(|(a, b)| a.to_bits() == b.to_bits()).count();
+    let (claimed, found) = (model.card.train_loss, end.loss());
+    Check {
+        holds: same == predicted.data.len() && claimed.to_bits() == found.to_bits(),
+        figures: format!(
+            "{same} of {} outputs bit for bit, loss {found}, claimed {claimed}",
+            predicted.data.len()
+        ),
+    }
+}
