@@ -10,14 +10,14 @@ pub const HEIGHT: f64 = 540.0;
 pub const FRAME_WIDTH: usize = 640;
 
 const LEFT: f64 = 84.0;
-const TOP: f64 = 76.0;
-const FRAME_HEIGHT: f64 = 396.0;
+const TOP: f64 = 92.0;
+const FRAME_HEIGHT: f64 = 384.0;
 const RIGHT: f64 = LEFT + FRAME_WIDTH as f64;
 const BOTTOM: f64 = TOP + FRAME_HEIGHT;
 /// Distance between two lines of text beside the frame.
 const LINE_HEIGHT: f64 = 17.0;
 /// Characters that fit beside the frame.
-const WIDEST_LABEL: usize = 28;
+const WIDEST_LABEL: usize = 30;
 
 const INK: &str = "#1f2933";
 const FAINT: &str = "#66717d";
@@ -255,8 +255,8 @@ impl Chart {
         let (x, y) = (f64::midpoint(LEFT, RIGHT), BOTTOM + 44.0);
         let title = escaped(&self.x.title);
         writeln!(svg, r#"<text x="{x}" y="{y}" text-anchor="middle">{title}</text>"#)?;
-        let (y, title) = (TOP - 8.0, escaped(&self.y.title));
-        writeln!(svg, r#"<text x="{LEFT}" y="{y}" text-anchor="end">{title}</text>"#)
+        let (x, y, title) = (LEFT - 8.0, TOP - 12.0, escaped(&self.y.title));
+        writeln!(svg, r#"<text x="{x}" y="{y}" text-anchor="end">{title}</text>"#)
     }
 
     /// Labels and legend, pushed apart where they would lie on each other.

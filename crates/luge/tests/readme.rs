@@ -1,4 +1,4 @@
-//! The sessions of the README, typed in as they stand there.
+//! The sessions of the README and of the page on landscapes, typed in as they stand there.
 
 use std::{
     fs::{self, File},
@@ -9,14 +9,14 @@ use std::{
 
 const COMMAND: &str = "$ cargo run --release -- ";
 
-/// The commands in the README's `console` blocks, each with what it is said to print.
-fn sessions<'a>(readme: &'a str) -> Vec<(&'a str, &'a str)> {
+/// The commands in a page's `console` blocks, each with what it is said to print.
+fn sessions<'a>(page: &'a str) -> Vec<(&'a str, &'a str)> {
     let session = |rest: &'a str| {
         let block = rest.split("```").next().unwrap_or("");
         let (command, printed) = block.split_once('\n').expect("a command and its output");
         (command.strip_prefix(COMMAND).expect("a cargo command"), printed)
     };
-    readme.split("```console\n").skip(1).map(session).collect()
+    page.split("```console\n").skip(1).map(session).collect()
 }
 
 fn pixels(path: &Path) -> Vec<u8> {
@@ -27,19 +27,44 @@ fn pixels(path: &Path) -> Vec<u8> {
     pixels
 }
 
-#[test]
-fn the_readme_shows_what_is_printed_and_drawn() {
+/// What is printed, without the one number that differs from run to run.
+fn without_speed(printed: &str) -> String {
+    let line = |line: &str| if line.ends_with(" steps/s") { "(speed)".to_owned() } else { line.to_owned() };
+    printed.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Runs the sessions of a page in an empty folder and compares what they print and draw with the page.
+fn check(page: &str, n_sessions: usize, pictures: &[&str]) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let readme = fs::read_to_string(root.join("README.md")).expect("the README");
+    let text = fs::read_to_string(root.join(page)).unwrap_or_else(|e| panic!("{page}: {e}"));
     let folder = tempfile::tempdir().expect("a folder");
-    fs::create_dir(folder.path().join("docs")).expect("a folder");
-    let sessions = sessions(&readme);
-    assert_eq!(sessions.len(), 2);
+    fs::create_dir_all(folder.path().join("docs/pictures")).expect("a folder");
+    let sessions = sessions(&text);
+    assert_eq!(sessions.len(), n_sessions, "{page}");
     for (command, printed) in sessions {
         let mut luge = Command::new(env!("CARGO_BIN_EXE_luge"));
         let run = luge.args(command.split(' ')).current_dir(folder.path()).output().expect("luge starts");
-        assert_eq!(String::from_utf8_lossy(&run.stdout), printed, "{command}");
+        let stdout = String::from_utf8_lossy(&run.stdout);
+        assert_eq!(without_speed(&stdout), without_speed(printed), "{command}");
     }
-    let picture = Path::new("docs/bb5.png");
-    assert_eq!(pixels(&folder.path().join(picture)), pixels(&root.join(picture)));
+    for picture in pictures {
+        let (drawn, kept) = (folder.path().join(picture), root.join(picture));
+        if picture.ends_with(".png") {
+            assert_eq!(pixels(&drawn), pixels(&kept), "{picture}");
+        } else {
+            let read = |path: &Path| fs::read_to_string(path).unwrap_or_else(|e| panic!("{picture}: {e}"));
+            assert!(read(&drawn) == read(&kept), "{picture} is not what is drawn today");
+        }
+    }
+}
+
+#[test]
+fn the_readme_shows_what_is_printed_and_drawn() {
+    check("README.md", 3, &["docs/bb5.png", "docs/pictures/trace.svg"]);
+}
+
+#[test]
+fn the_page_on_landscapes_shows_what_is_printed_and_drawn() {
+    let pictures = ["compact", "relu", "internal", "plain"].map(|kind| format!("docs/pictures/{kind}.svg"));
+    check("docs/landscapes.md", 6, &pictures.each_ref().map(String::as_str));
 }

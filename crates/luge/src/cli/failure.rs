@@ -188,7 +188,7 @@ fn remedy_of_constants(error: &ConstantsError) -> String {
 fn remedy_of_internal(error: &InternalError) -> String {
     match error {
         InternalError::TooManyVertices { .. } => {
-            "a vertex for every configuration does not reach this far: choose another --landscape, or fewer --cells"
+            "a vertex for every configuration does not reach this far: choose another --landscape"
         }
         InternalError::NothingDeclared => "declare an input with --input",
         InternalError::NeverHalts { .. } => {
@@ -199,6 +199,16 @@ fn remedy_of_internal(error: &InternalError) -> String {
 }
 
 impl Failure {
+    /// [`Failure::from`] for requests to which `--steps` is no answer: what to do about a machine that runs on.
+    pub(super) fn of_endless(error: TraceError, remedy: &str) -> Self {
+        match error {
+            TraceError::HaltingUnreachable { .. } | TraceError::DoesNotHalt { .. } => {
+                Self::Untraceable { problem: error.to_string(), remedy: remedy.to_owned() }
+            }
+            error => error.into(),
+        }
+    }
+
     /// What a file's findings look like when they refuse it.
     pub(super) fn of_reading(error: ReadError, source: &Source) -> Self {
         match error {

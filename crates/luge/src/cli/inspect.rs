@@ -1,6 +1,9 @@
 //! `luge inspect`: what a machine is.
 
+mod network;
+
 use indicatif::HumanCount;
+use luge_landscape::Kind;
 use luge_machine::{
     Access, Input, Machine, Missing, Pattern, StateKind, Tape, TapeInput,
     lowering::{Moves, lower},
@@ -9,15 +12,23 @@ use serde::Serialize;
 
 use super::{
     failure::Failure,
-    machine_args::{Found, MachineArgs},
+    landscape_args::cell_count,
+    machine_args::{Found, MachineArgs, named},
     output::{print, print_json, spelled, table},
 };
+use network::NetworkProfile;
 
-/// Show what a machine is, and how large it becomes in normal form
+/// Show what a machine is, how large it becomes in normal form, and the network of a landscape
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
     machine: MachineArgs,
+    /// Also build this landscape and count its network
+    #[arg(long, value_name = "KIND", value_parser = named(Kind::ALL, Kind::word))]
+    landscape: Option<Kind>,
+    /// Cells per tape of the landscape; by default what the run on the file's own input needs and a margin
+    #[arg(long, value_name = "N", value_parser = cell_count, requires = "landscape")]
+    cells: Option<usize>,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -38,6 +49,8 @@ struct Profile<'m> {
     missing_rule: &'static str,
     lowered: Lowering,
     lowered_strictly: Lowering,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    landscape: Option<NetworkProfile>,
 }
 
 #[derive(Serialize)]
@@ -66,8 +79,16 @@ enum Lowering {
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let found = args.machine.load()?;
-    let profile = profile(&found);
-    if args.json { print_json(&profile) } else { print(&table(&rows(&profile))) }
+    let mut profile = profile(&found);
+    if let Some(kind) = args.landscape {
+        profile.landscape = Some(NetworkProfile::build(&found.loaded, kind, args.cells)?);
+    }
+    if args.json {
+        return print_json(&profile);
+    }
+    let mut rows = rows(&profile);
+    rows.extend(profile.landscape.iter().flat_map(NetworkProfile::rows));
+    print(&table(&rows))
 }
 
 fn profile(found: &Found) -> Profile<'_> {
@@ -96,6 +117,7 @@ fn profile(found: &Found) -> Profile<'_> {
         },
         lowered: lowering(machine, Moves::Keep),
         lowered_strictly: lowering(machine, Moves::Strict),
+        landscape: None,
     }
 }
 

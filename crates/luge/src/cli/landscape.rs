@@ -76,7 +76,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let found = args.machine.load()?;
     let machine = &found.loaded.machine;
     let input = args.input.lay(&found.loaded)?;
-    let plan = Plan::new(machine, &input, &options)?;
+    let plan = Plan::new(machine, &input, &options).map_err(|e| args.landscape.refusal(e))?;
     let leaving = Leaving::at(machine, &plan, args.at)?;
     if let Some(file) = create(args.plot.as_deref())? {
         let title = format!("{}: leaving {}", found.title(&args.machine), leaving.name);
@@ -123,7 +123,8 @@ fn report(leaving: &Leaving<'_>) -> String {
     let level = leaving.n_edges - falling - rising;
     let goes = match leaving.successor() {
         Some(edge) => format!("training goes to {}", edge.name),
-        None => "training stays".to_owned(),
+        None if leaving.stopped => "the machine has halted, and training stays".to_owned(),
+        None => "the next vertex is this one again: only tapes and heads move".to_owned(),
     };
     let mut text = format!(
         "step {} of {}: at {}, loss {}; {goes}\n",
@@ -133,7 +134,7 @@ fn report(leaving: &Leaving<'_>) -> String {
         numeral(leaving.loss())
     );
     let n_edges = count(leaving.n_edges);
-    text.push_str(&format!("{n_edges} edges: {falling} fall, {level} are level, {rising} rise\n\n"));
+    text.push_str(&format!("{n_edges} edges: {falling} falling, {level} level, {rising} rising\n\n"));
     let shown = leaving.edges.iter().take(MOST_LISTED).collect::<Vec<_>>();
     let cells = shown
         .iter()
@@ -150,8 +151,8 @@ fn marks(edge: &Edge) -> &'static str {
     match (edge.successor, edge.candidate, edge.predecessor) {
         (true, _, true) => "successor, and a predecessor",
         (true, _, false) => "successor",
-        (false, true, true) => "next state, other symbols; and a predecessor",
-        (false, true, false) => "next state, other symbols",
+        (false, true, true) => "rival: next state, other symbols; and a predecessor",
+        (false, true, false) => "rival: next state, other symbols",
         (false, false, true) => "predecessor",
         (false, false, false) => "",
     }

@@ -1,6 +1,6 @@
 //! The arguments that choose a landscape, its size and its constants.
 
-use luge::trace::TraceOptions;
+use luge::trace::{TraceError, TraceOptions};
 use luge_landscape::{AskedConstants, Kind};
 use luge_machine::lowering::Moves;
 
@@ -12,7 +12,7 @@ pub(super) struct LandscapeArgs {
     #[arg(long, value_name = "KIND", default_value = Kind::default().word(), value_parser = named(Kind::ALL, Kind::word))]
     landscape: Kind,
     /// Cells per tape; by default what the run needs and a margin
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = cell_count)]
     cells: Option<usize>,
     /// Allow left and right moves only, as the paper does, by doubling cells and steps
     #[arg(long)]
@@ -29,6 +29,19 @@ pub(super) struct LandscapeArgs {
     /// The constant Omega of plain, checked
     #[arg(long, value_name = "OMEGA", allow_negative_numbers = true, help_heading = "Constants")]
     drop: Option<f64>,
+}
+
+/// What to do if the tape is to lie inside the vertex and the machine runs on.
+pub(super) const TOWARDS_HALT: &str =
+    "landscape internal slopes towards the halt: choose another --landscape";
+
+/// The most cells a tape can have: beyond this the weights would not fit into memory.
+const MOST_CELLS: usize = 1 << 24;
+
+/// Takes a number of cells.
+pub(super) fn cell_count(text: &str) -> Result<usize, String> {
+    let n_cells = text.parse().ok().filter(|n_cells| (1..=MOST_CELLS).contains(n_cells));
+    n_cells.ok_or_else(|| format!("expected a number of cells from 1 to {MOST_CELLS}"))
 }
 
 impl LandscapeArgs {
@@ -56,6 +69,14 @@ impl LandscapeArgs {
             constants: AskedConstants { base, scale, offset, drop },
             ..TraceOptions::default()
         })
+    }
+
+    /// What to say of a request that cannot be planned.
+    pub(super) fn refusal(&self, error: TraceError) -> Failure {
+        match self.landscape {
+            Kind::Internal => Failure::of_endless(error, TOWARDS_HALT),
+            Kind::Compact | Kind::Relu | Kind::Plain => error.into(),
+        }
     }
 
     /// The landscape chosen.

@@ -67,10 +67,13 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let mut n_done = 0;
     let mut results = Vec::with_capacity(args.landscape.len());
     for &kind in &args.landscape {
-        results.push(Tolerance::of(&found.loaded.machine, &input, kind, args.seeds, || {
+        let result = Tolerance::of(&found.loaded.machine, &input, kind, args.seeds, || {
             n_done += 1;
             progress.reach(n_done);
-        })?);
+        });
+        results.push(
+            result.map_err(|e| Failure::of_endless(e, "only a run that ends can be traced to its end"))?,
+        );
     }
     drop(progress);
     if args.json {

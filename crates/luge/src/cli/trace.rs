@@ -112,7 +112,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let options = args.options()?;
     let found = args.machine.load()?;
     let input = args.input.lay(&found.loaded)?;
-    let plan = Plan::new(&found.loaded.machine, &input, &options)?;
+    let plan = Plan::new(&found.loaded.machine, &input, &options).map_err(|e| args.landscape.refusal(e))?;
     let plot = create(args.plot.as_deref())?;
 
     let mut curve = LossCurve::new(plan.most_steps);

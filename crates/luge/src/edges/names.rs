@@ -63,8 +63,8 @@ impl Names<'_> {
             if first < start {
                 name.push('…');
             }
-            for cell in start..=end {
-                let symbol = visible(tape.alphabet.name(SymbolId(u8::from(cells[cell]))));
+            for (cell, &one) in cells.iter().enumerate().take(end + 1).skip(start) {
+                let symbol = visible(tape.alphabet.name(SymbolId(u8::from(one))));
                 if cell == head {
                     name.push_str(&format!("[{symbol}]"));
                 } else {

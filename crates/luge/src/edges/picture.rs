@@ -51,8 +51,8 @@ impl Leaving<'_> {
         let of = |wanted: Part| self.edges.iter().filter(move |edge| part(edge) == wanted).take(most(wanted));
         let parts = [
             (Part::Other, OTHER),
-            (Part::Predecessor, PREDECESSOR),
             (Part::Candidate, CANDIDATE),
+            (Part::Predecessor, PREDECESSOR),
             (Part::Successor, SUCCESSOR),
         ];
         let curves: Vec<(Stroke, Vec<(f64, f64)>)> =
@@ -90,7 +90,7 @@ impl Leaving<'_> {
             chart.explain(stroke, &format!("{what}: {}", edge.name));
         }
         if edges.len() > NAMED {
-            chart.explain(stroke, &format!("{} more like it", edges.len() - NAMED));
+            chart.explain(stroke, &format!("{} more {what}s", edges.len() - NAMED));
         }
     }
 
@@ -107,8 +107,8 @@ impl Leaving<'_> {
                 "no simplex, no slides: a paraboloid whose lowest point is the next configuration"
             }
             (_, Some(_)) => "the step goes to the vertex with the steepest descent here, all the way",
-            (_, None) if self.stopped => "no edge falls: the machine has halted and training stays",
-            (_, None) => "no edge falls: training stays",
+            (_, None) if self.stopped => "the machine has halted, and training stays",
+            (_, None) => "the next vertex is this one again: only tapes and heads move",
         };
         format!("{step}: {why}")
     }
