@@ -152,6 +152,7 @@ pub struct Nodes {
 pub struct Extended {
     network: Network,
     terrain: Terrain,
+    initial: Vec<Values>,
     nodes: Nodes,
     labels: ParameterId,
     carrier: Carrier,
@@ -220,9 +221,12 @@ impl Extended {
             initial,
             out,
         };
+        let network = graph.finish(loss);
+        let initial = initial_parameters(&network, &terrain, &start(learner, options, |_| false));
         Ok(Self {
-            network: graph.finish(loss),
+            network,
             terrain,
+            initial,
             nodes,
             labels,
             carrier: options.carrier,
@@ -307,19 +311,8 @@ impl Extended {
 
     /// The parameters before training: no labels, and the machine at its start. Nothing of the data goes in but their size.
     #[must_use]
-    pub fn initial(&self, start: &Configuration) -> Vec<Values> {
-        let shape = self.network.parameters()[self.labels.index()].shape;
-        let mut parameters: Vec<Values> =
-            self.network.parameters().iter().map(|p| Values::filled(p.shape, 0.0)).collect();
-        parameters[self.labels.index()] = Values::filled(shape, 0.0);
-        let own = match self.terrain.at_start() {
-            Some(start) => vec![start],
-            None => self.terrain.encode(start).unwrap_or_default(),
-        };
-        for (id, values) in own {
-            parameters[id.index()] = values;
-        }
-        parameters
+    pub fn initial(&self) -> &[Values] {
+        &self.initial
     }
 
     /// The read-only tapes of a configuration, as the node of that name holds them once the labels are copied.
@@ -374,6 +367,20 @@ fn check(learner: &Learner, primary: &dyn Primary, options: &ExtendedOptions) ->
         return Err(ExtendedError::DataWritable { kind: options.kind, tape });
     }
     Ok(())
+}
+
+/// z_0 = 0, and the landscape's own parameters at the machine's start, or at landscape A's start vertex.
+fn initial_parameters(network: &Network, terrain: &Terrain, start: &Configuration) -> Vec<Values> {
+    let mut parameters: Vec<Values> =
+        network.parameters().iter().map(|p| Values::filled(p.shape, 0.0)).collect();
+    let own = match terrain.at_start() {
+        Some(start) => vec![start],
+        None => terrain.encode(start).unwrap_or_default(),
+    };
+    for (id, values) in own {
+        parameters[id.index()] = values;
+    }
+    parameters
 }
 
 /// quantize(x, [z]) in the order of the tape, -1 and 1.

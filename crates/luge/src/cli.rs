@@ -1,5 +1,6 @@
 //! One file per command, and what the commands share.
 
+mod certify;
 mod convert;
 mod failure;
 mod inspect;
@@ -7,10 +8,13 @@ mod landscape;
 mod landscape_args;
 mod machine_args;
 mod output;
+mod predict;
 mod progress;
 mod run;
+mod table_args;
 mod tolerance;
 mod trace;
+mod train;
 mod window;
 
 use std::process::ExitCode;
@@ -40,6 +44,9 @@ enum Command {
     Trace(trace::Args),
     Landscape(landscape::Args),
     Tolerance(tolerance::Args),
+    Train(train::Args),
+    Predict(predict::Args),
+    Certify(certify::Args),
 }
 
 /// Does what the command line asks for.
@@ -51,6 +58,9 @@ pub(crate) fn run() -> Result<ExitCode, Report> {
         Command::Trace(args) => trace::run(&args)?,
         Command::Landscape(args) => landscape::run(&args)?,
         Command::Tolerance(args) => tolerance::run(&args)?,
+        Command::Train(args) => train::run(&args)?,
+        Command::Predict(args) => predict::run(&args)?,
+        Command::Certify(args) => certify::run(&args)?,
     }
     Ok(ExitCode::SUCCESS)
 }

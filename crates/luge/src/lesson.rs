@@ -8,8 +8,8 @@ mod observer;
 use std::ops::ControlFlow;
 
 use luge_landscape::{
-    AskedConstants, Carrier, Configuration, Corrections, DataLayout, Extended, ExtendedError,
-    ExtendedOptions, Joints, Kind, Learner, Primary,
+    AskedConstants, Carrier, Corrections, DataLayout, Extended, ExtendedError, ExtendedOptions, Joints, Kind,
+    Learner, Primary,
 };
 use luge_machine::{Cell, Input, Outcome, Simulator, Step};
 use luge_net::{
@@ -134,7 +134,6 @@ pub struct Lesson<'a> {
     input: Input,
     window: Window,
     extended: Extended,
-    start: Configuration,
     machine_steps: Step,
     /// The bits the simulator leaves where theta lies.
     theta_bits: Vec<bool>,
@@ -210,9 +209,6 @@ impl<'a> Lesson<'a> {
         let window = Window::around(&simulator, &reach, n_cells).map_err(|needed| {
             LessonError::TooFewCells { needed, given: options.cells.unwrap_or_default() }
         })?;
-        let start = Lockstep::new(machine, &input, window.clone())
-            .map(|lockstep| lockstep.expected().clone())
-            .ok_or(LessonError::TooFewCells { needed: window.n_cells + 1, given: window.n_cells })?;
         let mut build = ExtendedOptions {
             kind: options.landscape,
             carrier: options.carrier,
@@ -231,18 +227,7 @@ impl<'a> Lesson<'a> {
             extended = Extended::build(learner, primary, &build)?;
         }
         check_labels(&extended, &table.labels)?;
-        Ok(Self {
-            learner,
-            primary,
-            table,
-            layout,
-            input,
-            window,
-            extended,
-            start,
-            machine_steps,
-            theta_bits,
-        })
+        Ok(Self { learner, primary, table, layout, input, window, extended, machine_steps, theta_bits })
     }
 
     /// The network.
@@ -287,12 +272,6 @@ impl<'a> Lesson<'a> {
         self.machine_steps
     }
 
-    /// The weights before training.
-    #[must_use]
-    pub fn initial(&self) -> Vec<Values> {
-        self.extended.initial(&self.start)
-    }
-
     /// What the network is fed: x and y.
     #[must_use]
     pub fn inputs(&self) -> Vec<Values> {
@@ -313,7 +292,8 @@ impl<'a> Lesson<'a> {
     pub fn train(&self, mut watch: impl FnMut(Moment) -> ControlFlow<()>) -> Result<Lessons, LessonError> {
         let inputs = self.inputs();
         let network = self.extended.network();
-        let mut engine = Dense::new(network, &self.initial(), &inputs, Precision::F64, Rate::One, None)?;
+        let mut engine =
+            Dense::new(network, self.extended.initial(), &inputs, Precision::F64, Rate::One, None)?;
         let mut observer = Observer::new(self);
         let stop = StopRule {
             loss_at_most: self.extended.stop(),

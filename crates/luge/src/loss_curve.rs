@@ -2,10 +2,7 @@
 
 use luge_landscape::{Bounds, Kind};
 
-use crate::{
-    plot::{Axis, Chart, FRAME_WIDTH, Stroke, numeral},
-    trace::Trace,
-};
+use crate::plot::{Axis, Chart, FRAME_WIDTH, Stroke, numeral};
 
 const CURVE: &str = "#0b5cad";
 const RUNNING: &str = "#2f7d4f";
@@ -52,7 +49,14 @@ impl LossCurve {
 
     /// Draws the curve between its bounds.
     #[must_use]
-    pub fn draw(&self, title: &str, subtitle: &str, kind: Kind, bounds: &Bounds, trace: &Trace) -> String {
+    pub fn draw(
+        &self,
+        title: &str,
+        subtitle: &str,
+        kind: Kind,
+        bounds: &Bounds,
+        first_mismatch: Option<u64>,
+    ) -> String {
         let Bounds { running_low, running_high, halted_high, stop, .. } = *bounds;
         let losses = self.heights().flat_map(|(_, low, high)| [low, high]);
         let y = Axis::over("loss", losses.chain([running_low, running_high, halted_high])).with_room();
@@ -70,9 +74,9 @@ impl LossCurve {
             &format!("halted: {level} {}", numeral(halted_high)),
         );
         self.draw_losses(&mut chart);
-        if let Some((step, _)) = &trace.first_mismatch {
+        if let Some(step) = first_mismatch {
             let label = format!("first mismatch, step {step}");
-            chart.upright(*step as f64, Stroke::dashed(WRONG, 1.5), &label);
+            chart.upright(step as f64, Stroke::dashed(WRONG, 1.5), &label);
         }
         chart.finish()
     }

@@ -7,7 +7,10 @@ use std::{
     path::Path,
 };
 
-use luge_landscape::{AskedConstants, Carrier, Kind, Learner, LearnerError, Mlp, Primary, PrimaryError};
+use luge_landscape::{
+    AskedConstants, Carrier, DataLayout, Extended, ExtendedError, ExtendedOptions, Kind, Learner,
+    LearnerError, Mlp, Primary, PrimaryError,
+};
 use luge_machine::{Diagnostic, Input, Machine, formats::Format};
 use luge_net::{NumberFormat, Shape, Values};
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
@@ -157,6 +160,9 @@ pub enum ModelError {
     /// The primary network does not fit.
     #[error(transparent)]
     Primary(#[from] PrimaryError),
+    /// The network cannot be built again.
+    #[error(transparent)]
+    Extended(#[from] ExtendedError),
     /// A word in the metadata that means nothing.
     #[error("`{found}` in the metadata is no {what}")]
     Word {
@@ -346,6 +352,32 @@ impl Model {
             |name: &str| self.weights.iter().find(|(own, _)| own == name).map(|(_, values)| values.clone());
         let blocks = lesson.extended().network().parameters().iter();
         blocks.map(|p| find(&p.name).filter(|values| values.shape == p.shape)).collect()
+    }
+
+    /// The network as it was built, from the metadata alone.
+    ///
+    /// # Errors
+    /// If the metadata do not fit together.
+    pub fn extended(&self) -> Result<Extended, ModelError> {
+        let options = self.options()?;
+        let build = ExtendedOptions {
+            kind: options.landscape,
+            carrier: options.carrier,
+            n_cells: self.card.cells,
+            first_cells: self.card.first_cells.clone(),
+            layout: DataLayout {
+                n_samples: self.card.n_samples,
+                n_features: self.card.features.len(),
+                n_labels: self.card.labels.len(),
+                format: options.format,
+            },
+            label_offset: self.card.label_offset,
+            final_loss: options.final_loss,
+            constants: options.constants,
+            corrections: options.corrections,
+            joints: options.joints,
+        };
+        Ok(Extended::build(&self.learner()?, &self.primary()?, &build)?)
     }
 
     /// Whether the model was trained on a table of this size and these columns.

@@ -1,9 +1,12 @@
 //! What can go wrong in a command, with file, place and remedy.
 
+mod learning;
+
 use std::{io, path::PathBuf, process::ExitCode};
 
 use luge::{
     edges::LeavingError,
+    model::ModelError,
     source::{OpenError, ReadError, Source},
     trace::{LONGEST_SEARCH, TraceError},
 };
@@ -70,9 +73,9 @@ pub(super) enum Failure {
     Lowering(#[from] LoweringError),
     #[error(transparent)]
     TooManyRules(#[from] TooManyRules),
-    /// The machine, its input and the flags do not go together.
+    /// The machine, its input or data, and the flags do not go together.
     #[error("{problem}")]
-    Untraceable {
+    Unfit {
         problem: String,
         #[help]
         remedy: String,
@@ -86,6 +89,13 @@ pub(super) enum Failure {
     /// Training is not what it should be: the result is printed all the same.
     #[error("training did not trace the machine: {reason}")]
     NotTraced { reason: String },
+    #[error("not certified: {reason}")]
+    NotCertified { reason: String },
+    #[error(transparent)]
+    ModelFile(ModelError),
+    #[error(transparent)]
+    #[diagnostic(help("give a model that `luge train --out` wrote, unchanged"))]
+    Model(ModelError),
 }
 
 /// One finding in a machine file, in the form that is rendered.
@@ -169,7 +179,7 @@ impl From<TraceError> for Failure {
             TraceError::Lowering(error) => return Self::Lowering(error),
             error @ TraceError::Train(_) => return Self::Trace(error),
         };
-        Self::Untraceable { problem, remedy }
+        Self::Unfit { problem, remedy }
     }
 }
 
@@ -203,7 +213,7 @@ impl Failure {
     pub(super) fn of_endless(error: TraceError, remedy: &str) -> Self {
         match error {
             TraceError::HaltingUnreachable { .. } | TraceError::DoesNotHalt { .. } => {
-                Self::Untraceable { problem: error.to_string(), remedy: remedy.to_owned() }
+                Self::Unfit { problem: error.to_string(), remedy: remedy.to_owned() }
             }
             error => error.into(),
         }

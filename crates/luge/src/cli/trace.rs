@@ -128,8 +128,13 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
 
     if let Some(file) = plot {
         let title = format!("{} on {}", found.title(&args.machine), options.landscape.word());
-        let svg =
-            curve.draw(&title, &args.headline(&trace), options.landscape, &plan.landscape.bounds(), &trace);
+        let svg = curve.draw(
+            &title,
+            &args.headline(&trace),
+            options.landscape,
+            &plan.landscape.bounds(),
+            trace.first_mismatch.as_ref().map(|(step, _)| *step),
+        );
         fill(file, &svg)?;
     }
     if args.json {
@@ -251,7 +256,7 @@ fn yes(held: bool) -> String {
     if held { "yes" } else { "no" }.to_owned()
 }
 
-fn word(outcome: Outcome) -> &'static str {
+pub(super) fn word(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Converged { .. } => "halted",
         Outcome::StepLimit { .. } => "step-limit",

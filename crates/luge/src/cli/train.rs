@@ -1,0 +1,276 @@
+//! `luge train`: from a learner and data to a trained network and its certificate.
+
+use std::{
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+use indicatif::HumanCount;
+use luge::{
+    data::Table,
+    lesson::{Certificate, Lesson, LessonOptions, Lessons},
+    loss_curve::LossCurve,
+    model::{Model, native_text},
+    plot::numeral,
+    source::Source,
+};
+use luge_landscape::{Carrier, Kind, Learner, Mlp};
+use luge_machine::{
+    Step,
+    formats::{Format, Loaded},
+};
+use luge_net::NumberFormat;
+use serde::Serialize;
+
+use super::{
+    failure::{Failure, show_warnings},
+    landscape_args::cell_count,
+    machine_args::{format_parser, named, step_count},
+    output::{create, fill, print, print_json, table},
+    progress::Progress,
+    table_args::{fit, read_table},
+};
+
+/// Train a network on data by gradient descent, which runs the learner inside it, and certify the run
+///
+/// Without arguments, a learner and data that come with the program. The exit status is 1 if the run is not what it
+/// should be; the paper's claims about the network's size are reported, but do not fail a run.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// The learner: a machine file with the tapes `data`, `marks` and `theta`, or with a single tape
+    #[arg(value_name = "MACHINE", requires = "data")]
+    machine: Option<String>,
+    /// The machine file's format; by default told from its extension and content
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
+    from: Option<Format>,
+    /// A CSV file with a header, `-` for standard input
+    #[arg(long, value_name = "FILE.csv", requires = "target")]
+    data: Option<PathBuf>,
+    /// The label's column, or several with commas between
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',', requires = "data")]
+    target: Vec<String>,
+    /// The features' columns; by default all that are no label
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', requires = "data")]
+    features: Option<Vec<String>>,
+    /// The network whose weights are learned: linear, or mlp: and its widths
+    #[arg(long, value_name = "NETWORK", default_value = "linear")]
+    primary: String,
+    /// How numbers become bits: fix:I.F, fix:I.F:sm or float:E.M
+    #[arg(long, value_name = "FORMAT", default_value = "fix:4.4")]
+    format: NumberFormat,
+    /// Take the nearest number of the format for data outside it
+    #[arg(long)]
+    saturate: bool,
+    /// Which landscape to build
+    #[arg(long, value_name = "KIND", default_value = Kind::default().word(), value_parser = named(Kind::ALL, Kind::word))]
+    landscape: Kind,
+    /// How the landscape's loss reaches the output
+    #[arg(long, value_name = "CARRIER", default_value = Carrier::default().word(), value_parser = named(Carrier::ALL, Carrier::word))]
+    carrier: Carrier,
+    /// What computes the gradients
+    #[arg(long, value_name = "ENGINE", default_value = "dense", value_parser = ["dense"])]
+    engine: String,
+    /// Cells per tape; by default what the run needs and a margin
+    #[arg(long, value_name = "N", value_parser = cell_count)]
+    cells: Option<usize>,
+    /// What the network puts out before it has seen the labels [default: 0; for internal, large enough for a loss that never rises]
+    #[arg(long, value_name = "R", allow_negative_numbers = true)]
+    label_offset: Option<f64>,
+    /// A bound on the final loss; by default from the number format and the network
+    #[arg(long, value_name = "LOSS")]
+    final_loss: Option<f64>,
+    /// The most machine steps
+    #[arg(long, value_name = "N", default_value = "10_000_000", value_parser = step_count)]
+    steps: Step,
+    /// Write the trained model here
+    #[arg(long, value_name = "MODEL.safetensors")]
+    out: Option<PathBuf>,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+    /// Draw the loss over the steps, with the bounds it must keep
+    #[arg(long, value_name = "OUT.svg")]
+    plot: Option<PathBuf>,
+}
+
+/// The learner and the data that come with the program.
+const LEARNER: &str = include_str!("../../../../learners/mean.tm");
+const DATA: &str = include_str!("../../../../learners/mean.csv");
+
+/// The result as JSON.
+#[derive(Serialize)]
+struct Summary<'a> {
+    learner: Option<&'a str>,
+    outcome: &'static str,
+    steps: u64,
+    machine_steps: Step,
+    theta: &'a [f64],
+    train_loss: f64,
+    b_stop: f64,
+    drift: Drift,
+    certificate: &'a Certificate,
+    landscape: &'static str,
+    carrier: &'static str,
+    format: String,
+    primary: &'a str,
+    engine: &'a str,
+    samples: usize,
+    cells: usize,
+    vertices: usize,
+    wall_s: f64,
+}
+
+#[derive(Serialize)]
+struct Drift {
+    tape: f64,
+    head: f64,
+}
+
+pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    let loaded = args.load()?;
+    let mut data = args.table()?;
+    let name = args.data.as_deref().unwrap_or(Path::new("the data that come with the program"));
+    fit(&mut data, &name.display().to_string(), args.format, args.saturate)?;
+    let learner = Learner::new(&loaded.machine, loaded.input.as_ref())?;
+    let primary = Mlp::parse(&args.primary, data.feature_names.len(), data.label_names.len())?;
+    let options = args.options();
+    let lesson = Lesson::prepare(&learner, &primary, &data, &options)?;
+    let plot = create(args.plot.as_deref())?;
+
+    let most_steps = lesson.machine_steps() + lesson.extended().extra_steps();
+    let mut curve = LossCurve::new(most_steps);
+    let mut progress = Progress::new("training", most_steps);
+    let started = Instant::now();
+    let lessons = lesson.train(|moment| {
+        progress.reach(moment.step);
+        curve.add(moment.step, moment.loss);
+        ControlFlow::Continue(())
+    })?;
+    let seconds = started.elapsed().as_secs_f64();
+    drop(progress);
+
+    if let Some(path) = &args.out {
+        let machine = native_text(&loaded.machine, loaded.input.as_ref());
+        Model::new(machine, &primary, &lesson, &options, &lessons).save(path)?;
+    }
+    if let Some(file) = plot {
+        let title = loaded.machine.name().unwrap_or("a learner").to_owned();
+        let subtitle = format!("{} gradient steps on {}", lessons.outcome.steps(), options.landscape.word());
+        let svg = curve.draw(&title, &subtitle, options.landscape, &lesson.extended().bounds(), None);
+        fill(file, &svg)?;
+    }
+    if args.json {
+        print_json(&args.summary(loaded.machine.name(), &lesson, &lessons, seconds))?;
+    } else {
+        print(&table(&rows(&lesson, &lessons, seconds)))?;
+    }
+    if lessons.certificate.proves_the_run() {
+        return Ok(());
+    }
+    let failed = lessons.certificate.checks().into_iter().find(|(_, check)| !check.holds);
+    let reason = failed.map_or_else(String::new, |(name, check)| format!("{name}: {}", check.figures));
+    Err(Failure::NotCertified { reason })
+}
+
+impl Args {
+    fn load(&self) -> Result<Loaded, Failure> {
+        let source = match &self.machine {
+            Some(place) => Source::open(place)?,
+            None => Source {
+                name: "the learner that comes with the program".to_owned(),
+                text: LEARNER.to_owned(),
+                extension: Some(Format::Native.extensions()[0].to_owned()),
+            },
+        };
+        let (_, loaded) = source.read(self.from).map_err(|error| Failure::of_reading(error, &source))?;
+        show_warnings(&loaded.warnings, &source);
+        Ok(loaded)
+    }
+
+    fn table(&self) -> Result<Table, Failure> {
+        match &self.data {
+            Some(place) => read_table(place, &self.target, self.features.as_deref()),
+            None => Table::read(DATA.as_bytes(), &["y".to_owned()], None)
+                .map_err(|error| Failure::of_table("the data that come with the program", &error)),
+        }
+    }
+
+    fn options(&self) -> LessonOptions {
+        LessonOptions {
+            landscape: self.landscape,
+            carrier: self.carrier,
+            cells: self.cells,
+            label_offset: self.label_offset,
+            final_loss: self.final_loss,
+            steps: self.steps,
+            ..LessonOptions::new(self.format)
+        }
+    }
+
+    fn summary<'a>(
+        &'a self,
+        learner: Option<&'a str>,
+        lesson: &Lesson<'_>,
+        lessons: &'a Lessons,
+        seconds: f64,
+    ) -> Summary<'a> {
+        Summary {
+            learner,
+            outcome: super::trace::word(lessons.outcome),
+            steps: lessons.outcome.steps(),
+            machine_steps: lessons.machine_steps,
+            theta: &lessons.theta,
+            train_loss: lessons.train_loss,
+            b_stop: lesson.extended().stop(),
+            drift: Drift { tape: lessons.tape_drift, head: lessons.head_drift },
+            certificate: &lessons.certificate,
+            landscape: self.landscape.word(),
+            carrier: self.carrier.word(),
+            format: self.format.to_string(),
+            primary: &self.primary,
+            engine: &self.engine,
+            samples: lesson.table().n_samples(),
+            cells: lesson.window().n_cells,
+            vertices: lesson.extended().n_vertices(),
+            wall_s: seconds,
+        }
+    }
+}
+
+fn rows(lesson: &Lesson<'_>, lessons: &Lessons, seconds: f64) -> Vec<(String, String)> {
+    let mut rows: Vec<(String, String)> = Vec::new();
+    let mut row = |name: &str, value: String| rows.push((name.to_owned(), value));
+    let extended = lesson.extended();
+    let count = |n: u64| HumanCount(n).to_string();
+    row("labels read", format!("step 1: {} labels in z", count(lesson.table().labels.data.len() as u64)));
+    row(
+        "running",
+        format!(
+            "{} machine steps on landscape {}, {} vertices, {} cells per tape",
+            count(lessons.machine_steps),
+            extended.kind().word(),
+            count(extended.n_vertices() as u64),
+            count(lesson.window().n_cells as u64),
+        ),
+    );
+    let steps = lessons.outcome.steps();
+    let loss = numeral(lessons.train_loss);
+    let stop = numeral(extended.stop());
+    let end = match lessons.outcome {
+        luge_train::Outcome::Converged { .. } => "halted",
+        _ => "not halted",
+    };
+    row(end, format!("after {} gradient steps: loss {loss}, at most {stop} stops training", count(steps)));
+    let theta: Vec<String> = lessons.theta.iter().map(|v| format!("{v}")).collect();
+    row("theta", theta.join(" "));
+    row("training loss", loss);
+    row("drift", format!("tape {:.1e}, head {:.1e}", lessons.tape_drift, lessons.head_drift));
+    row("time", format!("{seconds:.2} s, {} steps/s", count((steps as f64 / seconds) as u64)));
+    row("certificate", String::new());
+    for (name, check) in lessons.certificate.checks() {
+        let verdict = if check.holds { "yes" } else { "NO" };
+        row(&format!("  {}", name.replace('_', " ")), format!("{verdict}: {}", check.figures));
+    }
+    rows
+}
