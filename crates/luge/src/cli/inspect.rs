@@ -1,5 +1,6 @@
 //! `luge inspect`: what a machine is.
 
+mod model;
 mod network;
 
 use indicatif::HumanCount;
@@ -18,7 +19,10 @@ use super::{
 };
 use network::NetworkProfile;
 
-/// Show what a machine is, how large it becomes in normal form, and the network of a landscape
+/// Show what a machine or a trained model is
+///
+/// Of a machine: its tapes, states and rules, its size in normal form, and the network of a landscape. Of a model: what
+/// it was trained on and its network, layer by layer. The paper's bounds stand beside the count.
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
@@ -78,10 +82,13 @@ enum Lowering {
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    if let Some(path) = args.machine.model() {
+        return model::run(path, args.json);
+    }
     let found = args.machine.load()?;
     let mut profile = profile(&found);
     if let Some(kind) = args.landscape {
-        profile.landscape = Some(NetworkProfile::build(&found.loaded, kind, args.cells)?);
+        profile.landscape = Some(NetworkProfile::of_machine(&found.loaded, kind, args.cells)?);
     }
     if args.json {
         return print_json(&profile);

@@ -1,5 +1,7 @@
 //! The arguments that name a machine and its input, and the way from them to both.
 
+use std::path::Path;
+
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use luge::source::Source;
 use luge_machine::{
@@ -53,6 +55,12 @@ pub(super) struct Found {
 }
 
 impl MachineArgs {
+    /// The file, if it is a model and not a machine.
+    pub(super) fn model(&self) -> Option<&Path> {
+        let path = Path::new(&self.file);
+        path.extension().is_some_and(|extension| extension == "safetensors").then_some(path)
+    }
+
     /// Reads the machine, printing the file's warnings.
     pub(super) fn load(&self) -> Result<Found, Failure> {
         let source = Source::open(&self.file)?;

@@ -6,6 +6,7 @@ use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 use rand_distr::{Distribution, Uniform};
 
 use super::{Lesson, Observer};
+use crate::corollary::Claim;
 
 /// One claim: whether it holds, and the figures that show it.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
@@ -39,9 +40,6 @@ pub struct Certificate {
 
 /// New inputs on which F and f_theta are compared.
 const N_NEW: usize = 200;
-
-/// The corollaries' number of layers.
-const MOST_LAYERS: usize = 12;
 
 impl Certificate {
     /// Whether training did what it should: every claim but the last two, which are the paper's about sizes.
@@ -192,26 +190,20 @@ fn no_gradient_through_primary(lesson: &Lesson<'_>) -> Check {
 /// Layers and widths beside the primary network, next to what the corollaries claim.
 fn sizes(lesson: &Lesson<'_>) -> (Check, Check) {
     let extended = &lesson.extended;
-    let layers =
-        Layers::up_to(extended.network(), extended.nodes().out).without(|node| extended.is_primary(node));
-    let depth = layers.depth();
-    let normal = &lesson.learner.lowered().normal;
-    let (d, q, tau) = (normal.n_tapes() as f64, normal.n_states() as f64, lesson.window.n_cells as f64);
-    let data = lesson.table.labels.data.len() as f64;
-    let (claim, bound) = match extended.kind() {
-        Kind::Internal => ("|Q| 2^(d tau) tau^d + O(nm)", q * (d * tau).exp2() * tau.powf(d)),
-        _ => ("2^d |Q| + 2 d tau + O(nm)", d.exp2() * q + 2.0 * d * tau),
-    };
-    let widest = layers.arrange(MOST_LAYERS).and_then(|widths| widths.into_iter().max());
-    let units = match widest {
-        Some(widest) => {
-            let holds = widest as f64 <= bound + 4.0 * data;
-            Check {
-                holds,
-                figures: format!("widest layer {widest}, claimed {claim} with 4nm = {}", bound + 4.0 * data),
-            }
-        }
-        None => Check { holds: false, figures: format!("more than {MOST_LAYERS} layers") },
-    };
-    (Check { holds: depth <= MOST_LAYERS, figures: format!("{depth}, claimed at most {MOST_LAYERS}") }, units)
+    let layers = Layers::up_to(extended.network(), extended.nodes().out);
+    let layers = layers.without(|node| extended.is_primary(node));
+    let (n_cells, n_labels) = (lesson.window.n_cells, lesson.table.labels.data.len());
+    let claim = Claim::about(extended.kind(), &lesson.learner.lowered().normal, n_cells, n_labels, &layers);
+    let widest = claim.widest().map_or("none within so few layers".to_owned(), |widest| widest.to_string());
+    let width = claim.width.map_or("more than 2^64".to_owned(), |width| width.to_string());
+    (
+        Check {
+            holds: claim.layers_hold,
+            figures: format!("{}, claimed at most {}", layers.depth(), claim.layers),
+        },
+        Check {
+            holds: claim.width_holds,
+            figures: format!("widest layer {widest}, claimed {} = {width} with 4 n m", claim.formula),
+        },
+    )
 }

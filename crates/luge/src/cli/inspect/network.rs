@@ -1,10 +1,14 @@
-//! A landscape's network as `luge inspect` shows it: counted, and beside it what the paper's corollaries promise.
+//! A network as `luge inspect` shows it: counted, and beside it what the paper's corollaries promise.
 
 use indicatif::HumanCount;
-use luge::trace::{Plan, TraceError, TraceOptions};
+use luge::{
+    corollary::{CLAIMED_LAYERS, Claim},
+    model::Model,
+    trace::{Plan, TraceError, TraceOptions},
+};
 use luge_landscape::{Kind, Landscape, LandscapeOptions};
 use luge_machine::{
-    Input, NormalForm,
+    Input,
     formats::Loaded,
     lowering::{Moves, lower},
 };
@@ -13,10 +17,7 @@ use serde::Serialize;
 
 use super::super::{failure::Failure, landscape_args::TOWARDS_HALT};
 
-/// The layers both corollaries allow.
-const CLAIMED_LAYERS: usize = 12;
-
-/// The network of a landscape.
+/// The network of a landscape, or an extended network without its primary network.
 #[derive(Serialize)]
 pub(super) struct NetworkProfile {
     kind: &'static str,
@@ -25,8 +26,6 @@ pub(super) struct NetworkProfile {
     units: usize,
     depth: usize,
     layers: Vec<LayerProfile>,
-    /// Units per layer when the layers above are put into at most 12; `null` if the network is deeper.
-    arrangement: Option<Vec<usize>>,
     claim: Claim,
 }
 
@@ -38,21 +37,9 @@ struct LayerProfile {
     depth: usize,
 }
 
-/// What the paper claims, and whether this network keeps to it.
-#[derive(Serialize)]
-struct Claim {
-    corollary: u8,
-    layers: usize,
-    /// Units per layer; `null` if there are more than 2^64.
-    width: Option<u64>,
-    formula: &'static str,
-    layers_hold: bool,
-    width_holds: bool,
-}
-
 impl NetworkProfile {
     /// Builds a machine's landscape and counts it.
-    pub(super) fn build(loaded: &Loaded, kind: Kind, cells: Option<usize>) -> Result<Self, Failure> {
+    pub(super) fn of_machine(loaded: &Loaded, kind: Kind, cells: Option<usize>) -> Result<Self, Failure> {
         let lowered = lower(&loaded.machine, Moves::Keep)?;
         let landscape = match cells {
             // Landscapes with the tapes outside know nothing of any run.
@@ -71,14 +58,24 @@ impl NetworkProfile {
                 plan.map_err(|error| Failure::of_endless(error, remedy))?.landscape
             }
         };
-        Ok(Self::of(&lowered.normal, &landscape))
+        let layers = Layers::of(landscape.network());
+        let (cells, vertices) = (landscape.n_cells(), landscape.n_vertices());
+        let claim = Claim::about(landscape.kind(), &lowered.normal, cells, 0, &layers);
+        Ok(Self::new(landscape.kind(), cells, vertices, &layers, claim))
     }
 
-    fn of(normal: &NormalForm, landscape: &Landscape) -> Self {
-        let layers = Layers::of(landscape.network());
-        let arrangement = layers.arrange(CLAIMED_LAYERS);
-        let cells = landscape.n_cells();
-        let claim = Claim::of(landscape.kind(), normal, cells, arrangement.as_deref());
+    /// Builds a model's extended network again and counts it, the primary network left out.
+    pub(super) fn of_model(model: &Model) -> Result<Self, Failure> {
+        let (learner, extended) = (model.learner()?, model.extended()?);
+        let layers = Layers::up_to(extended.network(), extended.nodes().out);
+        let layers = layers.without(|node| extended.is_primary(node));
+        let cells = model.card.cells;
+        let n_labels = model.card.n_samples * model.card.labels.len();
+        let claim = Claim::about(extended.kind(), &learner.lowered().normal, cells, n_labels, &layers);
+        Ok(Self::new(extended.kind(), cells, extended.n_vertices(), &layers, claim))
+    }
+
+    fn new(kind: Kind, cells: usize, vertices: usize, layers: &Layers, claim: Claim) -> Self {
         let profile = |group: &luge_net::Layer| LayerProfile {
             name: group.name.clone(),
             kind: group.kind.word(),
@@ -86,13 +83,12 @@ impl NetworkProfile {
             depth: group.depth,
         };
         Self {
-            kind: landscape.kind().word(),
+            kind: kind.word(),
             cells,
-            vertices: landscape.n_vertices(),
+            vertices,
             units: layers.n_units(),
             depth: layers.depth(),
             layers: layers.groups().iter().map(profile).collect(),
-            arrangement,
             claim,
         }
     }
@@ -105,22 +101,24 @@ impl NetworkProfile {
         let (vertices, cells) = (count(self.vertices), count(self.cells));
         row("landscape", format!("{}, {vertices} vertices, {cells} cells per tape", self.kind));
         let name_width = self.layers.iter().map(|layer| layer.name.chars().count()).max().unwrap_or(0);
+        let kind_width = self.layers.iter().map(|layer| layer.kind.len()).max().unwrap_or(0);
         for (index, layer) in self.layers.iter().enumerate() {
             let LayerProfile { name, kind, units, depth } = layer;
             let title = if index == 0 { "units" } else { "" };
-            row(title, format!("{name:<name_width$}  {kind:<7}  {:>7}  depth {depth}", count(*units)));
+            row(
+                title,
+                format!("{name:<name_width$}  {kind:<kind_width$}  {:>7}  depth {depth}", count(*units)),
+            );
         }
         row("units in all", format!("{}, {} deep", count(self.units), self.depth));
-        let arranged = match &self.arrangement {
-            Some(widths) => format!(
-                "{} layers of at most {} units",
-                widths.len(),
-                count(widths.iter().copied().max().unwrap_or(0))
-            ),
-            None => format!("not within {CLAIMED_LAYERS} layers"),
+        let arranged = match (&self.claim.arrangement, self.claim.widest()) {
+            (Some(widths), Some(widest)) => {
+                format!("{} layers of at most {} units", widths.len(), count(widest))
+            }
+            _ => format!("not within {CLAIMED_LAYERS} layers"),
         };
         row("arranged", arranged);
-        let Claim { corollary, layers, width, formula, layers_hold, width_holds } = &self.claim;
+        let Claim { corollary, layers, width, formula, layers_hold, width_holds, .. } = &self.claim;
         let width = width.map_or("more than 2^64".to_owned(), |width| HumanCount(width).to_string());
         row(
             &format!("Corollary {corollary}"),
@@ -135,54 +133,6 @@ impl NetworkProfile {
     }
 }
 
-impl Claim {
-    fn of(kind: Kind, normal: &NormalForm, cells: usize, arrangement: Option<&[usize]>) -> Self {
-        let (states, tapes, cells) = (normal.n_states() as u64, normal.n_tapes() as u64, cells as u64);
-        let (corollary, width, formula) = match kind {
-            Kind::Internal => (1, configurations(states, tapes, cells), "|Q| 2^(d tau) tau^d + O(n m)"),
-            Kind::Compact | Kind::Relu | Kind::Plain => {
-                (2, external(states, tapes, cells), "2^d |Q| + 2 d tau + O(n m)")
-            }
-        };
-        let widest = arrangement.map(|widths| widths.iter().copied().max().unwrap_or(0) as u64);
-        Self {
-            corollary,
-            layers: CLAIMED_LAYERS,
-            width,
-            formula,
-            layers_hold: widest.is_some(),
-            width_holds: widest.is_some_and(|widest| width.is_none_or(|width| widest <= width)),
-        }
-    }
-}
-
 fn verdict(holds: bool) -> &'static str {
     if holds { "holds" } else { "does not hold" }
-}
-
-/// |Q| 2^(d tau) tau^d; `None` beyond 2^64.
-fn configurations(states: u64, tapes: u64, cells: u64) -> Option<u64> {
-    let contents = 2_u64.checked_pow(u32::try_from(tapes.checked_mul(cells)?).ok()?)?;
-    let heads = cells.checked_pow(u32::try_from(tapes).ok()?)?;
-    states.checked_mul(contents)?.checked_mul(heads)
-}
-
-/// 2^d |Q| + 2 d tau; `None` beyond 2^64.
-fn external(states: u64, tapes: u64, cells: u64) -> Option<u64> {
-    let vertices = 2_u64.checked_pow(u32::try_from(tapes).ok()?)?.checked_mul(states)?;
-    vertices.checked_add(tapes.checked_mul(cells)?.checked_mul(2)?)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_corollaries_widths() {
-        assert_eq!(configurations(3, 1, 4), Some(3 * 16 * 4));
-        assert_eq!(configurations(3, 2, 3), Some(3 * 64 * 9));
-        assert_eq!(configurations(3, 1, 64), None);
-        assert_eq!(external(5, 1, 18), Some(46));
-        assert_eq!(external(3, 4, 9), Some(48 + 72));
-    }
 }
