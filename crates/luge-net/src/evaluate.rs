@@ -29,14 +29,42 @@ impl Evaluation {
 /// If the values do not fit the network's parameters or inputs.
 #[must_use]
 pub fn evaluate(network: &Network, parameters: &[Values], inputs: &[Values]) -> Evaluation {
+    evaluate_with(network, parameters, inputs, None)
+}
+
+/// Evaluates all nodes, but every stop-gradient keeps the value it has in `frozen`.
+///
+/// This is the function whose gradient training follows: differences of it around the point of `frozen` are what an
+/// automatic differentiator that honours stop-gradients must return there.
+///
+/// # Panics
+/// If the values do not fit the network's parameters or inputs, or `frozen` is of another network.
+#[must_use]
+pub fn evaluate_frozen(
+    network: &Network,
+    parameters: &[Values],
+    inputs: &[Values],
+    frozen: &Evaluation,
+) -> Evaluation {
+    assert_eq!(frozen.values.len(), network.nodes().len(), "an evaluation of another network");
+    evaluate_with(network, parameters, inputs, Some(frozen))
+}
+
+fn evaluate_with(
+    network: &Network,
+    parameters: &[Values],
+    inputs: &[Values],
+    frozen: Option<&Evaluation>,
+) -> Evaluation {
     assert!(network.fits_parameters(parameters), "values of other shapes than the parameters");
     assert!(network.fits_inputs(inputs), "values of other shapes than the inputs");
     let mut values: Vec<Values> = Vec::with_capacity(network.nodes().len());
-    for node in network.nodes() {
-        let value = match &node.op {
-            Op::Parameter(id) => parameters[id.index()].clone(),
-            Op::Input(id) => inputs[id.index()].clone(),
-            op => apply(op, node.shape, &values),
+    for (id, node) in network.numbered_nodes() {
+        let value = match (&node.op, frozen) {
+            (Op::Parameter(id), _) => parameters[id.index()].clone(),
+            (Op::Input(id), _) => inputs[id.index()].clone(),
+            (Op::StopGradient(_), Some(frozen)) => frozen.value(id).clone(),
+            (op, _) => apply(op, node.shape, &values),
         };
         values.push(value);
     }
@@ -89,4 +117,139 @@ fn broadcast(values: &Values, shape: Shape, index: usize) -> f64 {
     let row = if values.shape.rows == 1 { 0 } else { index / shape.cols };
     let col = if values.shape.cols == 1 { 0 } else { index % shape.cols };
     values.at(row, col)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{GraphBuilder, LinearMap, StepRule};
+
+    const RATE: StepRule = StepRule::Gradient { rate: 1.0 };
+
+    /// The value of the node that `build` makes from a 2 x 3 parameter and a 2 x 1 input.
+    fn check(
+        build: impl FnOnce(&mut GraphBuilder, NodeId, NodeId) -> NodeId,
+        shape: Shape,
+        expected: &[f64],
+    ) {
+        let mut g = GraphBuilder::new();
+        let (_, matrix) = g.parameter("matrix", Shape::new(2, 3), RATE);
+        let (_, column) = g.input("column", Shape::column(2));
+        let node = build(&mut g, matrix, column);
+        let loss = g.sum_all("loss", node);
+        let network = g.finish(loss);
+        let matrix = Values::new(Shape::new(2, 3), vec![1.0, -2.0, 4.0, 0.0, 16.0, -0.5]);
+        let column = Values::column(vec![3.0, -1.0]);
+        let evaluation = evaluate(&network, &[matrix], &[column]);
+        assert_eq!(evaluation.value(node), &Values::new(shape, expected.to_vec()));
+        let sum: f64 = expected.iter().sum();
+        assert!((evaluation.loss() - sum).abs() < 1e-12);
+    }
+
+    #[test]
+    fn entrywise() {
+        let wide = Shape::new(2, 3);
+        check(|g, m, _| g.relu("relu", m), wide, &[1.0, 0.0, 4.0, 0.0, 16.0, 0.0]);
+        check(|g, m, c| g.product("product", m, c), wide, &[3.0, -6.0, 12.0, 0.0, -16.0, 0.5]);
+        check(|g, m, _| g.square("square", m), wide, &[1.0, 4.0, 16.0, 0.0, 256.0, 0.25]);
+        check(
+            |g, m, c| g.sum("sum", [(2.0, m), (-1.0, c), (0.5, m)]),
+            wide,
+            &[-0.5, -8.0, 7.0, 1.0, 41.0, -0.25],
+        );
+        check(|g, m, _| g.affine("affine", -1.0, m, 2.0), wide, &[1.0, 4.0, -2.0, 2.0, -14.0, 2.5]);
+        check(
+            |g, m, _| {
+                let relu = g.relu("relu", m);
+                g.sqrt("sqrt", relu)
+            },
+            wide,
+            &[1.0, 0.0, 2.0, 0.0, 4.0, 0.0],
+        );
+        check(|g, m, _| g.stop_gradient("stop", m), wide, &[1.0, -2.0, 4.0, 0.0, 16.0, -0.5]);
+    }
+
+    #[test]
+    fn rows_and_columns() {
+        check(|g, m, _| g.sum_columns("rows", m), Shape::column(2), &[3.0, 15.5]);
+        check(|g, m, _| g.sum_all("all", m), Shape::SCALAR, &[18.5]);
+        check(
+            |g, m, _| g.stack("stack", m, m),
+            Shape::new(4, 3),
+            &[1.0, -2.0, 4.0, 0.0, 16.0, -0.5, 1.0, -2.0, 4.0, 0.0, 16.0, -0.5],
+        );
+        check(|g, m, _| g.gather("gather", vec![5, 1, 1], m), Shape::column(3), &[-0.5, -2.0, -2.0]);
+        check(
+            |g, _, _| g.constant("constant", Values::column(vec![7.0, 8.0])),
+            Shape::column(2),
+            &[7.0, 8.0],
+        );
+    }
+
+    #[test]
+    fn linear_maps_weigh_and_add_their_bias() {
+        let map =
+            LinearMap::new(3, 2, [(0, 0, 2.0), (2, 1, -4.0), (2, 0, 1.0)]).with_bias(vec![0.0, 5.0, 1.0]);
+        check(|g, _, c| g.linear("linear", map, c), Shape::column(3), &[6.0, 5.0, 8.0]);
+    }
+
+    #[test]
+    fn shift_moves_to_the_right_and_loses_what_leaves() {
+        let wide = Shape::new(2, 3);
+        check(|g, m, _| g.shift("right", 1, m), wide, &[0.0, 1.0, -2.0, 0.0, 0.0, 16.0]);
+        check(|g, m, _| g.shift("left", -1, m), wide, &[-2.0, 4.0, 0.0, 16.0, -0.5, 0.0]);
+        check(|g, m, _| g.shift("none", 0, m), wide, &[1.0, -2.0, 4.0, 0.0, 16.0, -0.5]);
+        check(|g, m, _| g.shift("far", 2, m), wide, &[0.0, 0.0, 1.0, 0.0, 0.0, 0.0]);
+        for by in [3, -3, 4, i64::MAX, i64::MIN] {
+            check(|g, m, _| g.shift("away", by, m), wide, &[0.0; 6]);
+        }
+        check(|g, _, c| g.shift("single column", 1, c), Shape::column(2), &[0.0; 2]);
+    }
+
+    #[test]
+    fn select_does_not_see_the_other_branch() {
+        for (level, expected) in [(1.0, 3.0), (0.0, -1.0), (-2.0, -1.0)] {
+            check(
+                |g, _, c| {
+                    let condition = g.scalar("condition", level);
+                    let (first, second) = (g.gather("first", vec![0], c), g.gather("second", vec![1], c));
+                    g.select("select", condition, first, second)
+                },
+                Shape::SCALAR,
+                &[expected],
+            );
+        }
+        check(
+            |g, _, c| {
+                let (zero, second) = (g.scalar("zero", 0.0), g.gather("second", vec![1], c));
+                let root = g.sqrt("not a number", second);
+                let first = g.gather("first", vec![0], c);
+                g.select("select", zero, root, first)
+            },
+            Shape::SCALAR,
+            &[3.0],
+        );
+    }
+
+    #[test]
+    fn frozen_stop_gradients_do_not_follow_the_parameters() {
+        let mut g = GraphBuilder::new();
+        let (_, x) = g.parameter("x", Shape::SCALAR, RATE);
+        let fixed = g.stop_gradient("[x]", x);
+        let loss = g.product("loss", x, fixed);
+        let network = g.finish(loss);
+        let at = |x: f64| [Values::column(vec![x])];
+        let base = evaluate(&network, &at(3.0), &[]);
+        let moved = evaluate(&network, &at(5.0), &[]);
+        let frozen = evaluate_frozen(&network, &at(5.0), &[], &base);
+        assert_eq!((base.loss(), moved.loss(), frozen.loss()), (9.0, 25.0, 15.0));
+    }
+
+    #[test]
+    #[should_panic(expected = "other shapes than the parameters")]
+    fn refuses_parameters_of_another_shape() {
+        let mut g = GraphBuilder::new();
+        let (_, x) = g.parameter("x", Shape::SCALAR, RATE);
+        let _ = evaluate(&g.finish(x), &[Values::column(vec![1.0, 2.0])], &[]);
+    }
 }

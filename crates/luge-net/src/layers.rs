@@ -174,3 +174,71 @@ fn kind(network: &Network, op: &Op) -> Option<LayerKind> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{GraphBuilder, LinearMap, Shape, StepRule};
+
+    /// A parameter of `n` entries and what `build` makes of it.
+    fn layers(n: usize, build: impl FnOnce(&mut GraphBuilder, NodeId) -> NodeId) -> Layers {
+        let mut g = GraphBuilder::new();
+        let (_, x) = g.parameter("x", Shape::column(n), StepRule::Simplex);
+        let last = build(&mut g, x);
+        let loss = g.sum_all("loss", last);
+        Layers::of(&g.finish(loss))
+    }
+
+    fn listing(layers: &Layers) -> Vec<(&str, &str, usize, usize)> {
+        layers.groups().iter().map(|g| (g.name.as_str(), g.kind.word(), g.n_units, g.depth)).collect()
+    }
+
+    #[test]
+    fn units_are_counted_and_arcs_are_not() {
+        let layers = layers(4, |g, x| {
+            let half = g.scalar("half", 0.5);
+            let scaled = g.product("an arc", x, half);
+            let relu = g.relu("first", scaled);
+            let narrowed = g.linear("arcs", LinearMap::new(3, 4, [(0, 0, 1.0), (2, 3, 1.0)]), relu);
+            let root = g.sqrt("second", narrowed);
+            let _ = g.relu("unused", root);
+            let own = g.gather("own", vec![0, 1, 2], x);
+            let product = g.product("third", root, own);
+            let condition = g.sum_all("condition", relu);
+            g.select("fourth", condition, product, own)
+        });
+        assert_eq!(
+            listing(&layers),
+            [
+                ("first", "relu", 4, 1),
+                ("second", "sqrt", 3, 2),
+                ("third", "product", 3, 3),
+                ("fourth", "select", 3, 4),
+            ]
+        );
+        assert_eq!((layers.n_units(), layers.depth()), (13, 4));
+        assert_eq!(layers.arrange(4), Some(vec![4, 3, 3, 3]));
+        assert_eq!(layers.arrange(3), None);
+    }
+
+    #[test]
+    fn a_network_without_units_has_no_layers() {
+        let layers = layers(2, |_, x| x);
+        assert_eq!((layers.n_units(), layers.depth(), layers.arrange(3)), (0, 0, Some(Vec::new())));
+    }
+
+    /// Three groups that all could lie in the first layer, beside a chain of two.
+    #[test]
+    fn groups_that_can_wait_fill_later_layers() {
+        let layers = layers(3, |g, x| {
+            let first = g.relu("chain", x);
+            let second = g.relu("chain", first);
+            let free: Vec<NodeId> = (0..2).map(|_| g.relu("free", x)).collect();
+            g.sum("sum", [(1.0, second), (1.0, free[0]), (1.0, free[1])])
+        });
+        assert_eq!(layers.depth(), 2);
+        assert_eq!(layers.arrange(2), Some(vec![6, 6]));
+        assert_eq!(layers.arrange(4), Some(vec![3, 3, 3, 3]));
+        assert_eq!(layers.arrange(9), Some(vec![3, 3, 3, 3]));
+    }
+}

@@ -106,3 +106,37 @@ impl LinearMap {
         y
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_are_sorted_added_up_and_freed_of_zeros() {
+        let entries = [(1, 0, 2.0), (0, 2, 1.0), (1, 0, 3.0), (0, 1, 0.0), (1, 2, 4.0), (1, 2, -4.0)];
+        let map = LinearMap::new(2, 3, entries);
+        assert_eq!(map.entries(), [(0, 2, 1.0), (1, 0, 5.0)]);
+        assert_eq!(map.apply(&[10.0, 100.0, 1000.0]), [1000.0, 50.0]);
+        assert_eq!((map.n_outputs(), map.n_inputs(), map.bias()), (2, 3, &[0.0, 0.0][..]));
+    }
+
+    #[test]
+    fn only_one_weight_and_one_bias_make_a_diagonal() {
+        assert_eq!(LinearMap::diagonal(3, 4.0, -3.0).as_diagonal(), Some((4.0, -3.0)));
+        let diagonal = |weights: [f64; 2]| LinearMap::new(2, 2, [(0, 0, weights[0]), (1, 1, weights[1])]);
+        assert_eq!(diagonal([2.0, 2.0]).as_diagonal(), Some((2.0, 0.0)));
+        assert_eq!(diagonal([2.0, 3.0]).as_diagonal(), None);
+        assert_eq!(diagonal([2.0, 0.0]).as_diagonal(), None);
+        assert_eq!(diagonal([2.0, 2.0]).with_bias(vec![1.0, 2.0]).as_diagonal(), None);
+        assert_eq!(LinearMap::new(2, 2, [(0, 1, 2.0), (1, 0, 2.0)]).as_diagonal(), None);
+        assert_eq!(LinearMap::new(2, 3, [(0, 0, 2.0), (1, 1, 2.0)]).as_diagonal(), None);
+        assert_eq!(LinearMap::new(2, 2, []).as_diagonal(), None);
+        assert_eq!(LinearMap::new(0, 0, []).as_diagonal(), None);
+    }
+
+    #[test]
+    #[should_panic(expected = "outside the matrix")]
+    fn refuses_an_entry_outside() {
+        let _ = LinearMap::new(2, 3, [(2, 0, 1.0)]);
+    }
+}

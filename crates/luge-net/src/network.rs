@@ -121,3 +121,70 @@ impl Network {
         degree[self.loss.index()] < 3
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{GraphBuilder, Network, NodeId, Shape, StepRule};
+
+    fn one_parameter(build: impl FnOnce(&mut GraphBuilder, NodeId) -> NodeId) -> Network {
+        let mut g = GraphBuilder::new();
+        let (_, x) = g.parameter("x", Shape::SCALAR, StepRule::Simplex);
+        let loss = build(&mut g, x);
+        g.finish(loss)
+    }
+
+    #[test]
+    fn differentiated_lies_between_parameters_and_loss() {
+        let network = one_parameter(|g, x| {
+            let doubled = g.affine("doubled", 2.0, x, 0.0);
+            let fixed = g.stop_gradient("fixed", doubled);
+            let behind = g.relu("behind the stop", fixed);
+            let _ = g.relu("unused", x);
+            let product = g.product("product", x, behind);
+            g.sum_all("loss", product)
+        });
+        let yes: Vec<&str> = network
+            .nodes()
+            .iter()
+            .zip(network.differentiated())
+            .filter(|(_, yes)| *yes)
+            .map(|(node, _)| node.name.as_str())
+            .collect();
+        assert_eq!(yes, ["x", "product", "loss"]);
+    }
+
+    #[test]
+    fn piecewise_linear_means_one_layer_of_relus_on_the_parameters() {
+        let linear =
+            |build: fn(&mut GraphBuilder, NodeId) -> NodeId| one_parameter(build).is_piecewise_linear();
+        assert!(linear(|_, x| x));
+        assert!(linear(|g, x| {
+            let inside = g.affine("inside", 2.0, x, -1.0);
+            let relu = g.relu("relu", inside);
+            g.sum("sum", [(1.0, relu), (3.0, x)])
+        }));
+        assert!(linear(|g, x| {
+            let half = g.scalar("half", 0.5);
+            let root = g.sqrt("of a constant", half);
+            g.sum("sum", [(1.0, x), (1.0, root)])
+        }));
+        assert!(!linear(|g, x| g.square("square", x)));
+        assert!(!linear(|g, x| g.sqrt("root", x)));
+        assert!(!linear(|g, x| {
+            let once = g.relu("once", x);
+            g.relu("twice", once)
+        }));
+        assert!(!linear(|g, x| {
+            let one = g.scalar("one", 1.0);
+            g.select("select", x, one, x)
+        }));
+    }
+
+    #[test]
+    fn nodes_are_found_by_name() {
+        let network = one_parameter(|g, x| g.relu("relu", x));
+        assert_eq!(network.find("relu"), Some(network.loss()));
+        assert_eq!(network.find("nothing"), None);
+        assert_eq!(network.node(network.loss()).op.word(), "relu");
+    }
+}

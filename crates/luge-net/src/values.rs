@@ -110,3 +110,39 @@ impl Values {
         &self.data[row * self.shape.cols..(row + 1) * self.shape.cols]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sides_of_length_one_stretch() {
+        let broadcast = |a: (usize, usize), b: (usize, usize)| {
+            let both = Shape::new(a.0, a.1).broadcast(Shape::new(b.0, b.1));
+            both.map(|shape| (shape.rows, shape.cols))
+        };
+        assert_eq!(broadcast((2, 3), (2, 3)), Some((2, 3)));
+        assert_eq!(broadcast((2, 1), (2, 3)), Some((2, 3)));
+        assert_eq!(broadcast((1, 3), (2, 1)), Some((2, 3)));
+        assert_eq!(broadcast((1, 1), (4, 5)), Some((4, 5)));
+        assert_eq!(broadcast((2, 3), (3, 3)), None);
+        assert_eq!(broadcast((2, 3), (2, 2)), None);
+        assert_eq!(broadcast((2, 3), (3, 2)), None);
+    }
+
+    #[test]
+    fn entries_lie_row_by_row() {
+        let mut values = Values::new(Shape::new(2, 3), vec![0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+        assert_eq!((values.at(0, 2), values.at(1, 0)), (2.0, 3.0));
+        assert_eq!(values.row(1), [3.0, 4.0, 5.0]);
+        *values.at_mut(1, 1) = 9.0;
+        assert_eq!(values.data, [0.0, 1.0, 2.0, 3.0, 9.0, 5.0]);
+        assert_eq!(Values::unit(3, 1), Values::column(vec![0.0, 1.0, 0.0]));
+    }
+
+    #[test]
+    #[should_panic(expected = "do not fit the shape")]
+    fn refuses_too_few_entries() {
+        let _ = Values::new(Shape::new(2, 3), vec![0.0; 5]);
+    }
+}
