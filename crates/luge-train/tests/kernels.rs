@@ -86,10 +86,11 @@ fn check(drawn: &Drawn, build: impl FnOnce(&mut GraphBuilder, [NodeId; 3]) -> No
     let expected = evaluate(&network, &parameters, &inputs).loss();
     let slopes = differences(&network, &parameters, &inputs);
     for (precision, tolerance) in [(Precision::F64, 1e-6), (Precision::F32, 1e-3)] {
-        let mut engine = Dense::new(&network, &parameters, &inputs, precision, Rate::One, None).unwrap();
-        let loss = engine.loss().unwrap();
+        let mut engine =
+            Dense::new(&network, &parameters, &inputs, precision, Rate::One, None).expect("an engine");
+        let loss = engine.loss().expect("a loss");
         assert!(close(loss, expected, tolerance), "{precision:?}: {loss} is not {expected}");
-        for (found, expected) in engine.gradient().unwrap().iter().zip(&slopes) {
+        for (found, expected) in engine.gradient().expect("a gradient").iter().zip(&slopes) {
             assert_eq!(found.shape, expected.shape);
             let alike = found.data.iter().zip(&expected.data).all(|(&a, &b)| close(a, b, tolerance));
             assert!(alike, "{precision:?}: {:?} is not {:?}", found.data, expected.data);

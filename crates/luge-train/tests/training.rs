@@ -22,7 +22,7 @@ fn bowl(target: f64, rate: f64) -> Network {
 }
 
 fn start<'n>(network: &'n Network, at: &[f64], rate: Rate) -> Dense<'n> {
-    Dense::new(network, &[Values::column(at.to_vec())], &[], Precision::F64, rate, None).unwrap()
+    Dense::new(network, &[Values::column(at.to_vec())], &[], Precision::F64, rate, None).expect("an engine")
 }
 
 fn stop(loss_at_most: f64, not_before: u64, most_steps: u64) -> StopRule {
