@@ -9,7 +9,7 @@ use luge_machine::{
 use proptest::{prelude::*, test_runner::TestCaseResult};
 use random_machines::{Shape, machine_and_input};
 
-const SHAPE: Shape = Shape { n_tapes: 1..=3, n_symbols: 2..=5, start_may_halt: false };
+const SHAPE: Shape = Shape { n_tapes: 1..=3, n_symbols: 2..=5, start_may_halt: false, may_stay: true };
 
 /// Contents, heads and state, decoded, are those of the source.
 fn check_agreement(source: &Simulator, lowered: &Lowered, low: &Simulator) -> TestCaseResult {

@@ -127,7 +127,7 @@ proptest! {
 
     #[test]
     fn one_tape_as_the_naive_one(
-        (machine, input) in machine_and_input(Shape { n_tapes: 1..=1, n_symbols: 1..=6, start_may_halt: true }),
+        (machine, input) in machine_and_input(Shape { n_tapes: 1..=1, n_symbols: 1..=6, start_may_halt: true, may_stay: true }),
         single_run in 0..200_u64,
     ) {
         check_against_naive(&machine, &input, 200, single_run)?;
@@ -135,7 +135,7 @@ proptest! {
 
     #[test]
     fn many_tapes_as_the_naive_one(
-        (machine, input) in machine_and_input(Shape { n_tapes: 1..=3, n_symbols: 2..=5, start_may_halt: true }),
+        (machine, input) in machine_and_input(Shape { n_tapes: 1..=3, n_symbols: 2..=5, start_may_halt: true, may_stay: true }),
         single_run in 0..100_u64,
     ) {
         check_against_naive(&machine, &input, 100, single_run)?;
@@ -144,7 +144,7 @@ proptest! {
     /// 16^5 combinations: too many for an index, so the rules are searched.
     #[test]
     fn wide_tapes_as_the_naive_one(
-        (machine, input) in machine_and_input(Shape { n_tapes: 5..=5, n_symbols: 16..=16, start_may_halt: true }),
+        (machine, input) in machine_and_input(Shape { n_tapes: 5..=5, n_symbols: 16..=16, start_may_halt: true, may_stay: true }),
         single_run in 0..60_u64,
     ) {
         check_against_naive(&machine, &input, 60, single_run)?;

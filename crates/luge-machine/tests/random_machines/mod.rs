@@ -16,6 +16,8 @@ pub(crate) struct Shape {
     pub(crate) n_symbols: RangeInclusive<usize>,
     /// Whether the start state may halt.
     pub(crate) start_may_halt: bool,
+    /// Whether heads may stay where they are.
+    pub(crate) may_stay: bool,
 }
 
 /// Numbers that become a machine by taking remainders, so that every draw is valid and shrinks well.
@@ -37,17 +39,18 @@ struct DraftRule {
     next: u8,
 }
 
-fn draft_rule(n_tapes: usize) -> impl Strategy<Value = DraftRule> {
-    let head_move = prop_oneof![Just(Move::Right), Just(Move::Left), Just(Move::Stay)];
+fn draft_rule(n_tapes: usize, may_stay: bool) -> impl Strategy<Value = DraftRule> {
+    let stay = if may_stay { Move::Stay } else { Move::Right };
+    let head_move = prop_oneof![Just(Move::Right), Just(Move::Left), Just(stay)];
     let tape =
         (prop::option::weighted(0.6, any::<u8>()), prop::option::weighted(0.7, any::<u8>()), head_move);
     (vec(tape, n_tapes), any::<u8>()).prop_map(|(tapes, next)| DraftRule { tapes, next })
 }
 
 /// Rules in any order, and mostly one for all that is left.
-fn draft_rules(n_tapes: usize) -> impl Strategy<Value = Vec<DraftRule>> {
-    let last = prop::option::weighted(0.75, draft_rule(n_tapes));
-    (vec(draft_rule(n_tapes), 0..10), last).prop_map(|(mut rules, last)| {
+fn draft_rules(n_tapes: usize, may_stay: bool) -> impl Strategy<Value = Vec<DraftRule>> {
+    let last = prop::option::weighted(0.75, draft_rule(n_tapes, may_stay));
+    (vec(draft_rule(n_tapes, may_stay), 0..10), last).prop_map(|(mut rules, last)| {
         rules.extend(last.map(|mut rule| {
             rule.tapes.iter_mut().for_each(|(read, _, _)| *read = None);
             rule
@@ -61,7 +64,7 @@ fn draft(shape: Shape) -> impl Strategy<Value = Draft> {
         let tape = (shape.n_symbols.clone(), any::<u8>(), prop::bool::weighted(0.2));
         (
             vec(tape, n_tapes),
-            vec(draft_rules(n_tapes), 1..9),
+            vec(draft_rules(n_tapes, shape.may_stay), 1..9),
             vec(any::<bool>(), 0..3),
             any::<u8>(),
             prop_oneof![Just(Missing::Halt), Just(Missing::Reject)],

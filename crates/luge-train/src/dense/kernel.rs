@@ -153,7 +153,7 @@ impl Kernel {
                 bias.index_add(rows, &picked, 0)?.reshape(((), 1))
             }
             Self::Sum { terms, constant } => sum(terms, *constant, values),
-            Self::Relu(of) => values[*of].relu(),
+            Self::Relu(of) => relu(&values[*of]),
             Self::Square(of) => values[*of].sqr(),
             Self::Product(a, b) if values[*a].shape() == values[*b].shape() => &values[*a] * &values[*b],
             Self::Product(a, b) => values[*a].broadcast_mul(&values[*b]),
@@ -227,6 +227,15 @@ fn convert(value: &Tensor, conversion: impl Fn(&[f64]) -> Vec<f64>) -> Result<Te
     let converted = conversion(&numbers(value)?);
     let len = converted.len();
     Tensor::from_vec(converted, (len, 1), &Device::Cpu)?.to_dtype(value.dtype())
+}
+
+/// max(0, v) with derivative 0 at 0; candle's own has derivative 1 there.
+fn relu(value: &Tensor) -> Result<Tensor> {
+    if !value.track_op() {
+        return value.relu();
+    }
+    let zeros = value.zeros_like()?;
+    value.gt(&zeros)?.where_cond(value, &zeros)
 }
 
 fn shift(value: &Tensor, by: i64) -> Result<Tensor> {

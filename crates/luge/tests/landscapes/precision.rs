@@ -1,0 +1,130 @@
+//! Numbers: which precision and how much noise each landscape bears.
+
+use luge::{
+    lockstep::Lockstep,
+    trace::{Plan, TraceOptions},
+};
+use luge_landscape::{
+    AskedConstants, ConstantsError, ExternalConstants, Kind, Landscape, LandscapeOptions, Undecodable,
+};
+use luge_machine::Input;
+use luge_train::{Dense, Engine, Outcome, Precision, Rate};
+use proptest::{
+    strategy::{Strategy, ValueTree},
+    test_runner::TestRunner,
+};
+
+use crate::{
+    FOUR_STATES, OUTSIDE, lopsided, machine, options,
+    random_machines::{Shape, machine_and_input},
+    trace,
+};
+
+#[test]
+fn f32_is_exact() {
+    for kind in OUTSIDE {
+        for (input, steps) in [(Input::blank(), 107), (lopsided(), 75)] {
+            let options = TraceOptions { precision: Precision::F32, ..options(kind) };
+            let trace = trace(&machine(FOUR_STATES), &input, &options);
+            assert!(trace.exact() && trace.bounds_held, "{kind:?}: {trace:?}");
+            assert_eq!(trace.outcome, Outcome::Converged { steps }, "{kind:?}");
+        }
+    }
+}
+
+#[test]
+fn plain_is_exact_in_sixteen_bits() {
+    for precision in [Precision::F16, Precision::Bf16] {
+        for (input, steps) in [(Input::blank(), 107), (lopsided(), 75)] {
+            let options = TraceOptions { precision, ..options(Kind::Plain) };
+            let trace = trace(&machine(FOUR_STATES), &input, &options);
+            assert!(trace.exact() && trace.bounds_held, "{precision:?}: {trace:?}");
+            assert_eq!(trace.outcome, Outcome::Converged { steps }, "{precision:?}");
+        }
+    }
+}
+
+/// b = 16 is the least that one tape allows. Then b^3 + b = 4112 has nine significant bits and bf16 has eight: it
+/// becomes 4096, and nothing speaks any more for keeping the symbol that will be read again.
+#[test]
+fn bf16_has_too_few_bits_for_base_16() {
+    for kind in [Kind::Compact, Kind::Relu] {
+        let options = TraceOptions { precision: Precision::Bf16, ..options(kind) };
+        let trace = trace(&machine(FOUR_STATES), &Input::blank(), &options);
+        assert!(!trace.exact() && !trace.bounds_held, "{kind:?}");
+        let (step, mismatch) = trace.first_mismatch.expect("a mismatch");
+        assert_eq!((step, mismatch), (6, Undecodable::Symbol { tape: 0 }.into()), "{kind:?}");
+    }
+}
+
+/// The first of 107 iterates of the four-state champion that is wrong, with constants nobody checks.
+fn first_wrong(kind: Kind, base: f64, precision: Precision) -> Option<u64> {
+    let plan = Plan::new(&machine(FOUR_STATES), &Input::blank(), &options(kind)).expect("a plan");
+    let constants = ExternalConstants { base, scale: 1.0, offset: 2.0 * (base.powi(3) + base) };
+    let build = LandscapeOptions::new(kind, plan.window.n_cells);
+    let landscape = Landscape::external(&plan.lowered.normal, &build, &constants);
+    let (parameters, inputs) = landscape.encode(&plan.start).expect("encoded");
+    let engine = Dense::new(landscape.network(), &parameters, &inputs, precision, Rate::One, None);
+    let mut engine = engine.expect("an engine");
+    let lockstep = Lockstep::new(plan.lowered.normal.machine(), &plan.input, plan.window.clone());
+    let mut lockstep = lockstep.expect("heads inside");
+    (1..=107).find(|_| {
+        engine.step().expect("a step");
+        lockstep.step();
+        lockstep.compare(landscape.decode(&engine.parameters().expect("parameters"), &inputs)).is_err()
+    })
+}
+
+/// With b = 8 every iterate is right in bf16. But 512 <= 515: the halting level no longer lies below the running one,
+/// so training would not know when to stop, and the constants are refused.
+#[test]
+fn bf16_traces_with_base_8_but_cannot_stop() {
+    for kind in [Kind::Compact, Kind::Relu] {
+        assert_eq!(first_wrong(kind, 8.0, Precision::Bf16), None, "{kind:?}");
+        assert_eq!(first_wrong(kind, 16.0, Precision::Bf16), Some(6), "{kind:?}");
+        assert_eq!(first_wrong(kind, 16.0, Precision::F16), None, "{kind:?}");
+    }
+    let asked = AskedConstants { base: Some(8.0), ..AskedConstants::default() };
+    assert!(matches!(ExternalConstants::choose(1, &asked), Err(ConstantsError::Base { .. })));
+}
+
+/// Two or three tapes need b = 32. With scale 2^-6 everything fits into f16; with scale 1 the loss itself is too large.
+#[test]
+fn f16_holds_base_32_if_scaled() {
+    let shape = Shape { n_tapes: 2..=3, n_symbols: 2..=2, start_may_halt: false, may_stay: true };
+    let mut runner = TestRunner::deterministic();
+    let mut n_checked = 0;
+    while n_checked < 25 {
+        let (machine, input) =
+            machine_and_input(shape.clone()).new_tree(&mut runner).expect("no filter").current();
+        for kind in [Kind::Compact, Kind::Relu] {
+            let mut options = TraceOptions { precision: Precision::F16, steps: Some(40), ..options(kind) };
+            options.constants.scale = Some(1.0 / 64.0);
+            let scaled = trace(&machine, &input, &options);
+            // The loss itself is rounded to whole numbers here, so its bounds hold only nearly.
+            assert!(scaled.exact(), "{kind:?}: {scaled:?}\n{machine:?}\n{input:?}");
+            options.constants.scale = None;
+            let unscaled = trace(&machine, &input, &options);
+            assert_eq!(unscaled.outcome, Outcome::Diverged { steps: 0 }, "{kind:?}");
+            n_checked += usize::from(scaled.outcome.steps() >= 10);
+        }
+    }
+}
+
+/// Whether the four-state champion is traced under noise, for five seeds.
+fn survives(kind: Kind, sigma: f64) -> [bool; 5] {
+    [1, 2, 3, 4, 5].map(|seed| {
+        let options = TraceOptions { noise: Some((sigma, seed)), ..options(kind) };
+        trace(&machine(FOUR_STATES), &Input::blank(), &options).exact()
+    })
+}
+
+#[test]
+fn only_plain_forgives_noise() {
+    assert_eq!(survives(Kind::Plain, 0.05), [true; 5]);
+    assert_eq!(survives(Kind::Compact, 0.05), [false; 5]);
+    assert_eq!(survives(Kind::Relu, 0.05), [false; 5]);
+    assert_eq!(survives(Kind::Compact, 0.01), [false; 5]);
+    assert_ne!(survives(Kind::Compact, 0.001), [true; 5]);
+    assert_eq!(survives(Kind::Compact, 0.0), [true; 5]);
+}

@@ -1,0 +1,110 @@
+//! The walls between the crates: what each may know, read from cargo itself.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use serde_json::Value;
+
+/// The dependencies of a crate on crates of this workspace, by kind: "normal", "dev" or "build".
+type Dependencies = BTreeMap<String, BTreeSet<(String, String)>>;
+
+fn workspace() -> Dependencies {
+    let cargo = Command::new(env!("CARGO"))
+        .args(["metadata", "--no-deps", "--format-version", "1", "--offline"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("cargo starts");
+    assert!(cargo.status.success(), "{}", String::from_utf8_lossy(&cargo.stderr));
+    let metadata: Value = serde_json::from_slice(&cargo.stdout).expect("JSON");
+    let packages = metadata["packages"].as_array().expect("packages");
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let names: BTreeSet<String> = packages.iter().filter_map(|p| text(&p["name"])).collect();
+    let ours = |package: &Value| {
+        let all = package["dependencies"].as_array().expect("dependencies").iter();
+        let named = all.filter_map(|d| {
+            Some((text(&d["name"])?, text(&d["kind"]).unwrap_or_else(|| "normal".to_owned())))
+        });
+        named.filter(|(name, _)| names.contains(name)).collect()
+    };
+    packages.iter().map(|p| (text(&p["name"]).expect("a name"), ours(p))).collect()
+}
+
+/// Everything of ours that can be named while `name`, its tests or its build script are compiled.
+fn reachable(workspace: &Dependencies, name: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut pending: Vec<String> = workspace[name].iter().map(|(name, _)| name.clone()).collect();
+    while let Some(name) = pending.pop() {
+        let further = workspace[&name].iter().filter(|(_, kind)| kind != "dev");
+        pending.extend(further.map(|(name, _)| name.clone()));
+        found.insert(name);
+    }
+    found
+}
+
+fn set(names: &[&str]) -> BTreeSet<String> {
+    names.iter().map(|&name| name.to_owned()).collect()
+}
+
+/// Training sees networks and nothing else: no engine can ask the simulator.
+#[test]
+fn training_cannot_name_a_machine() {
+    assert_eq!(reachable(&workspace(), "luge-train"), set(&["luge-net"]));
+}
+
+#[test]
+fn a_network_knows_nothing_of_ours() {
+    assert_eq!(reachable(&workspace(), "luge-net"), set(&[]));
+}
+
+#[test]
+fn machines_stand_alone() {
+    let workspace = workspace();
+    let suite = ("luge-suite".to_owned(), "dev".to_owned());
+    assert!(workspace["luge-machine"].iter().all(|dependency| *dependency == suite));
+    assert_eq!(reachable(&workspace, "luge-suite"), set(&[]));
+}
+
+/// A landscape is built from machine and network; training is for its tests only.
+#[test]
+fn landscapes_stand_on_machine_and_network() {
+    let workspace = workspace();
+    let built_on = |name: &str| -> BTreeSet<String> {
+        let all = workspace[name].iter().filter(|(_, kind)| kind != "dev");
+        all.map(|(name, _)| name.clone()).collect()
+    };
+    assert_eq!(built_on("luge-landscape"), set(&["luge-machine", "luge-net"]));
+}
+
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display())) {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            found.extend(sources(&path));
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            found.push(path);
+        }
+    }
+    found
+}
+
+/// No file from elsewhere is compiled in, and outside of comments nothing is called after a machine.
+#[test]
+fn training_is_not_about_machines() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../luge-train/src");
+    let files = sources(&folder);
+    assert!(files.len() >= 5);
+    for path in files {
+        let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        for (number, line) in text.lines().enumerate() {
+            let code = line.split("//").next().unwrap_or_default().to_lowercase();
+            for word in ["machine", "turing", "simulator", "tape", "luge_landscape", "#[path", "include!"] {
+                assert!(!code.contains(word), "{}:{}: {line}", path.display(), number + 1);
+            }
+        }
+    }
+}
