@@ -138,12 +138,13 @@ fn step(normal: &NormalForm, from: &Configuration, n_cells: usize) -> After {
 pub(crate) struct Levels {
     spacing: f64,
     longest: usize,
+    has_start: bool,
 }
 
 impl Levels {
-    pub(crate) fn new(configurations: &Configurations, spacing: f64) -> Self {
+    pub(crate) fn new(configurations: &Configurations, spacing: f64, has_start: bool) -> Self {
         let longest = configurations.steps_left.iter().flatten().max().copied().unwrap_or(0);
-        Self { spacing, longest }
+        Self { spacing, longest, has_start }
     }
 
     /// W_k, where k steps are left.
@@ -158,7 +159,7 @@ impl Levels {
 
     /// B: above everything, the weight of what leads nowhere.
     pub(crate) fn ceiling(&self) -> f64 {
-        self.level(self.longest + 2)
+        self.level(self.longest + 1 + usize::from(self.has_start))
     }
 
     fn weight(&self, steps_left: Option<usize>) -> f64 {

@@ -129,8 +129,8 @@ impl Terrain {
         start: Option<internal::Start<'_>>,
     ) -> Self {
         let n_tapes = configurations.all[0].tapes.len();
-        let levels = Levels::new(&configurations, carving.constants.scale.unwrap_or(1.0));
         let has_start = start.is_some();
+        let levels = Levels::new(&configurations, carving.constants.scale.unwrap_or(1.0), has_start);
         let (loss, vertex, vertex_node) =
             internal::build(g, &configurations, &levels, start, carving.corrections);
         let (halted, last) = (levels.level(0), levels.level(1));
