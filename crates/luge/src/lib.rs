@@ -2,6 +2,7 @@
 //! learning from data with a certificate.
 
 pub mod data;
+pub mod export;
 pub mod lesson;
 pub mod lockstep;
 pub mod picture;
