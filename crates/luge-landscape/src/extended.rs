@@ -163,6 +163,11 @@ pub struct Extended {
 }
 
 impl Extended {
+    /// The first step at which training may stop: before it the labels are not read, and the loss says nothing.
+    ///
+    /// Departs from the paper: the stopping test at step 0 can fire at once.
+    pub const FIRST_STOP: u64 = 1;
+
     /// Joins a landscape for `learner` and a primary network.
     ///
     /// # Errors
@@ -255,6 +260,15 @@ impl Extended {
         self.labels
     }
 
+    /// The parameter s: the vertex.
+    #[must_use]
+    pub fn vertex(&self) -> ParameterId {
+        match &self.terrain.holds {
+            Holds::Outside { weights, .. } => weights.vertex.0,
+            Holds::Inside { vertex, .. } => *vertex,
+        }
+    }
+
     /// Which landscape is inside.
     #[must_use]
     pub fn kind(&self) -> Kind {
@@ -273,7 +287,7 @@ impl Extended {
         self.terrain.bounds
     }
 
-    /// B_stop: training stops at the first step after step 0 whose loss is at most this.
+    /// B_stop: training stops at the first step, from [`FIRST_STOP`](Self::FIRST_STOP) on, whose loss is at most this.
     #[must_use]
     pub fn stop(&self) -> f64 {
         self.terrain.bounds.stop

@@ -22,10 +22,12 @@ fn main() {
     let tapes = vec![vec![false; N_CELLS]];
     let start = Configuration { state: machine.start(), tapes, heads: vec![N_CELLS / 2] };
     for kind in [Kind::Compact, Kind::Relu, Kind::Plain] {
-        let landscape = Landscape::build(&normal, &LandscapeOptions::new(kind, N_CELLS)).expect("a landscape");
+        let landscape =
+            Landscape::build(&normal, &LandscapeOptions::new(kind, N_CELLS)).expect("a landscape");
         let (parameters, inputs) = landscape.encode(&start).expect("a vertex");
         let network = landscape.network();
-        let mut engine = Dense::new(network, &parameters, &inputs, Precision::F64, Rate::One, None).expect("an engine");
+        let mut engine =
+            Dense::new(network, &parameters, &inputs, Precision::F64, Rate::One, None).expect("an engine");
         let stop = StopRule { loss_at_most: landscape.bounds().stop, not_before: 0, most_steps: N_STEPS };
         let started = Instant::now();
         let outcome = train(&mut engine, &stop, |_| ControlFlow::Continue(())).expect("gradients");

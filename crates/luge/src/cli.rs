@@ -2,6 +2,7 @@
 
 mod certify;
 mod convert;
+mod export;
 mod failure;
 mod inspect;
 mod landscape;
@@ -47,6 +48,7 @@ enum Command {
     Train(train::Args),
     Predict(predict::Args),
     Certify(certify::Args),
+    Export(export::Args),
 }
 
 /// Does what the command line asks for.
@@ -61,6 +63,7 @@ pub(crate) fn run() -> Result<ExitCode, Report> {
         Command::Train(args) => train::run(&args)?,
         Command::Predict(args) => predict::run(&args)?,
         Command::Certify(args) => certify::run(&args)?,
+        Command::Export(args) => export::run(&args)?,
     }
     Ok(ExitCode::SUCCESS)
 }

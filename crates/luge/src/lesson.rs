@@ -297,7 +297,7 @@ impl<'a> Lesson<'a> {
         let mut observer = Observer::new(self);
         let stop = StopRule {
             loss_at_most: self.extended.stop(),
-            not_before: 1,
+            not_before: Extended::FIRST_STOP,
             most_steps: self.machine_steps + self.extended.extra_steps() + 1,
         };
         let mut broken = None;

@@ -5,6 +5,7 @@ pub mod audit;
 pub mod corollary;
 pub mod data;
 pub mod edges;
+pub mod export;
 pub mod lesson;
 pub mod lockstep;
 pub mod loss_curve;

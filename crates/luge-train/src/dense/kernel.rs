@@ -62,7 +62,7 @@ pub(super) enum Kernel {
 }
 
 /// Maps with more weights than this are kept as lists of entries if that is shorter by far.
-const LARGEST_MATRIX: usize = 4096;
+const LARGEST_MATRIX: usize = 1024;
 
 impl Kernel {
     pub(super) fn new(network: &Network, node: &Node, dtype: DType) -> Result<Self> {

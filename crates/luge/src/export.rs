@@ -1,0 +1,211 @@
+//! An extended network as data for other programs: every node, every weight, and how to train them.
+//!
+//! `docs/graph-format.md` describes the JSON. Deliberately absent: the machine, its states, the data, and the number of
+//! steps to expect. Whoever trains the graph has nothing but the network and its gradient.
+
+use luge_landscape::Extended;
+use luge_net::{
+    Network, Node, NumberFormat, Op, Shape, StepRule,
+    numbers::{FixedPoint, Negatives, SmallFloat},
+};
+use serde::{Serialize, Serializer};
+
+/// The version of the format this module writes.
+pub const VERSION: u32 = 1;
+
+/// A network and how to train it.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Graph {
+    format: &'static str,
+    version: u32,
+    inputs: Vec<GraphInput>,
+    parameters: Vec<GraphParameter>,
+    nodes: Vec<GraphNode>,
+    loss: usize,
+    theta: usize,
+    out: usize,
+    vertex: String,
+    stop: Stop,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize)]
+struct GraphInput {
+    name: String,
+    shape: [usize; 2],
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize)]
+struct GraphParameter {
+    name: String,
+    shape: [usize; 2],
+    step: Step,
+    initial: Vec<Number>,
+}
+
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[serde(tag = "rule", rename_all = "kebab-case")]
+enum Step {
+    Simplex,
+    Gradient { rate: Number },
+}
+
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+struct Stop {
+    loss_at_most: Number,
+    not_before: u64,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize)]
+struct GraphNode {
+    name: String,
+    op: &'static str,
+    shape: [usize; 2],
+    operands: Vec<usize>,
+    #[serde(flatten)]
+    attributes: Option<Attributes>,
+}
+
+/// What an operation needs beside its operands.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(untagged)]
+enum Attributes {
+    Parameter { parameter: String },
+    Input { input: String },
+    Constant { values: Vec<Number> },
+    Linear { entries: Vec<(u32, u32, Number)>, bias: Vec<Number> },
+    Sum { weights: Vec<Number> },
+    Shift { by: i64 },
+    Gather { positions: Vec<usize> },
+    Bits { format: Format },
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize)]
+struct Format {
+    text: String,
+    #[serde(flatten)]
+    fields: FormatFields,
+}
+
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+enum FormatFields {
+    Fixed { integer_bits: u32, fraction_bits: u32, negatives: &'static str },
+    Float { exponent_bits: u32, mantissa_bits: u32, bias: i32 },
+}
+
+/// A number that JSON may not have a word for: infinities and NaN become strings.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Number(f64);
+
+impl Serialize for Number {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            number if number.is_finite() => serializer.serialize_f64(number),
+            number if number.is_nan() => serializer.serialize_str("nan"),
+            number if number > 0.0 => serializer.serialize_str("inf"),
+            _ => serializer.serialize_str("-inf"),
+        }
+    }
+}
+
+/// The graph of an extended network, with the parameters training starts from.
+#[must_use]
+pub fn graph(extended: &Extended) -> Graph {
+    let network = extended.network();
+    let inputs = network.inputs().iter();
+    let parameters = network.parameters().iter().zip(extended.initial());
+    Graph {
+        format: "luge-graph",
+        version: VERSION,
+        inputs: inputs.map(|i| GraphInput { name: i.name.clone(), shape: sides(i.shape) }).collect(),
+        parameters: parameters
+            .map(|(parameter, initial)| GraphParameter {
+                name: parameter.name.clone(),
+                shape: sides(parameter.shape),
+                step: match parameter.step_rule {
+                    StepRule::Simplex => Step::Simplex,
+                    StepRule::Gradient { rate } => Step::Gradient { rate: Number(rate) },
+                },
+                initial: numbers(&initial.data),
+            })
+            .collect(),
+        nodes: network.nodes().iter().map(|node| graph_node(network, node)).collect(),
+        loss: network.loss().index(),
+        theta: extended.nodes().theta.index(),
+        out: extended.nodes().out.index(),
+        vertex: network.parameters()[extended.vertex().index()].name.clone(),
+        stop: Stop { loss_at_most: Number(extended.stop()), not_before: Extended::FIRST_STOP },
+    }
+}
+
+fn graph_node(network: &Network, node: &Node) -> GraphNode {
+    GraphNode {
+        name: node.name.clone(),
+        op: node.op.word(),
+        shape: sides(node.shape),
+        operands: node.op.operands().iter().map(|operand| operand.index()).collect(),
+        attributes: attributes(network, &node.op),
+    }
+}
+
+fn attributes(network: &Network, op: &Op) -> Option<Attributes> {
+    Some(match op {
+        Op::Parameter(id) => {
+            Attributes::Parameter { parameter: network.parameters()[id.index()].name.clone() }
+        }
+        Op::Input(id) => Attributes::Input { input: network.inputs()[id.index()].name.clone() },
+        Op::Constant(values) => Attributes::Constant { values: numbers(&values.data) },
+        Op::Linear(map, _) => Attributes::Linear {
+            entries: map.entries().iter().map(|&(row, col, weight)| (row, col, Number(weight))).collect(),
+            bias: numbers(map.bias()),
+        },
+        Op::Sum(terms) => {
+            Attributes::Sum { weights: terms.iter().map(|&(weight, _)| Number(weight)).collect() }
+        }
+        Op::Shift(by, _) => Attributes::Shift { by: *by },
+        Op::Gather(positions, _) => Attributes::Gather { positions: positions.clone() },
+        Op::Quantize(format, _) | Op::Dequantize(format, _) => {
+            Attributes::Bits { format: Format { text: format.to_string(), fields: format_fields(*format) } }
+        }
+        Op::Relu(_)
+        | Op::Product(..)
+        | Op::Quotient(..)
+        | Op::MatMul(..)
+        | Op::Sqrt(_)
+        | Op::SumColumns(_)
+        | Op::SumAll(_)
+        | Op::Reshape(_)
+        | Op::Stack(..)
+        | Op::StopGradient(_)
+        | Op::Switch { .. }
+        | Op::Select { .. } => return None,
+    })
+}
+
+fn format_fields(format: NumberFormat) -> FormatFields {
+    let fixed = |fixed: FixedPoint| FormatFields::Fixed {
+        integer_bits: fixed.n_integer(),
+        fraction_bits: fixed.n_fraction(),
+        negatives: match fixed.negatives() {
+            Negatives::TwosComplement => "twos-complement",
+            Negatives::SignMagnitude => "sign-magnitude",
+        },
+    };
+    let float = |float: SmallFloat| FormatFields::Float {
+        exponent_bits: float.n_exponent(),
+        mantissa_bits: float.n_mantissa(),
+        bias: float.bias(),
+    };
+    match format {
+        NumberFormat::Fixed(format) => fixed(format),
+        NumberFormat::Float(format) => float(format),
+    }
+}
+
+fn sides(shape: Shape) -> [usize; 2] {
+    [shape.rows, shape.cols]
+}
+
+fn numbers(data: &[f64]) -> Vec<Number> {
+    data.iter().copied().map(Number).collect()
+}

@@ -1,0 +1,364 @@
+//! The exported graph, and JAX's opinion of it.
+//!
+//! Every test writes its graphs, its data and what the dense engine did to `target/independent`. With `LUGE_JAX=1` in
+//! the environment, `tests/independent/check.py` trains the same graphs and must go the same way.
+
+use std::{
+    env, fs,
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+    process::Command,
+    sync::{Mutex, PoisonError},
+};
+
+use luge::{
+    data::Table,
+    export::{VERSION, graph},
+    lesson::{Lesson, LessonOptions},
+    source::Source,
+};
+use luge_landscape::{Carrier, Extended, Kind, Learner, Mlp};
+use luge_net::Values;
+use luge_train::{Dense, Outcome, Precision, Rate, StopRule, train};
+use serde_json::{Value, json};
+
+const COPY: Task =
+    Task { machine: "copy_label.tm", csv: "x,y\n-2,1.5\n0.25,-3\n1,2\n", features: "x", format: "fix:3.2" };
+
+const COPY_FLOAT: Task =
+    Task { machine: "copy_label.tm", csv: "x,y\n-2,-1.3\n0.2,3\n", features: "x", format: "float:3.2" };
+
+const MAJORITY: Task = Task {
+    machine: "majority.tm",
+    csv: "a,b,y\n1,-1,1\n0,1,0\n-2,0,1\n1,1,0\n0,0,1\n",
+    features: "a,b",
+    format: "fix:2.0:sm",
+};
+
+const KEEP: Task =
+    Task { machine: "keep_label.tm", csv: "x,y\n1,-2\n-1,1\n", features: "x", format: "fix:2.0" };
+
+/// What is checked: learner, landscape, carrier.
+const CHECKED: [(&Task, Kind, Carrier); 8] = [
+    (&COPY, Kind::Compact, Carrier::Offset),
+    (&COPY, Kind::Compact, Carrier::Orthogonal),
+    (&COPY, Kind::Relu, Carrier::Offset),
+    (&COPY, Kind::Plain, Carrier::Offset),
+    (&COPY_FLOAT, Kind::Plain, Carrier::Orthogonal),
+    (&MAJORITY, Kind::Compact, Carrier::Offset),
+    (&KEEP, Kind::Internal, Carrier::Offset),
+    (&KEEP, Kind::Internal, Carrier::Orthogonal),
+];
+
+/// A learner that ships and a tiny table whose target is `y`.
+struct Task {
+    machine: &'static str,
+    csv: &'static str,
+    features: &'static str,
+    format: &'static str,
+}
+
+/// A graph and what the dense engine made of it.
+struct Exported {
+    name: String,
+    task: &'static Task,
+    graph: Value,
+    run: Value,
+}
+
+impl Exported {
+    fn new(task: &'static Task, kind: Kind, carrier: Carrier) -> Self {
+        let learner = learner(task.machine);
+        let table = Table::read(task.csv.as_bytes(), &["y".to_owned()], None).expect("a table");
+        let primary = Mlp::linear(table.feature_names.len(), 1);
+        let mut options = LessonOptions::new(task.format.parse().expect("a format"));
+        options.landscape = kind;
+        options.carrier = carrier;
+        let lesson = Lesson::prepare(&learner, &primary, &table, &options).expect("a lesson");
+        let stem = task.machine.trim_end_matches(".tm");
+        Self {
+            name: format!("{stem}-{}-{}-{}", task.format.replace(':', "_"), kind.word(), carrier.word()),
+            task,
+            graph: serde_json::to_value(graph(lesson.extended())).expect("JSON"),
+            run: run(&lesson),
+        }
+    }
+
+    fn path(&self, name: &str, extension: &str) -> PathBuf {
+        directory().join(format!("{name}.{extension}"))
+    }
+
+    /// Writes graph, data and run; `name` tells corrupted graphs apart.
+    fn write(&self, name: &str, graph: &Value) {
+        fs::create_dir_all(directory()).expect("a directory to write to");
+        let write =
+            |extension, text: &str| fs::write(self.path(name, extension), text).expect("a file to write to");
+        write("graph.json", &graph.to_string());
+        write("run.json", &self.run.to_string());
+        write("csv", self.task.csv);
+    }
+
+    /// What JAX makes of a graph that stands where this one stood.
+    fn check(&self, name: &str, graph: &Value) -> Value {
+        static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+        let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        self.write(name, graph);
+        let output = Command::new("python3")
+            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/independent/check.py"))
+            .args([self.path(name, "graph.json"), self.path(name, "csv")])
+            .args(["--features", self.task.features, "--target", "y", "--most-steps", "60"])
+            .args(["--expect".into(), self.path(name, "run.json")])
+            .args(["--venv".into(), directory().join("venv")])
+            .output()
+            .expect("python3");
+        let report = String::from_utf8_lossy(&output.stdout);
+        let report: Value = serde_json::from_str(&report)
+            .unwrap_or_else(|_| panic!("{name}: no report\n{}", String::from_utf8_lossy(&output.stderr)));
+        let agrees = report["stopped"] == true && report["differences"] == json!([]);
+        assert_eq!(output.status.success(), agrees, "{name}: the exit status says something else");
+        report
+    }
+
+    /// The first node with this name and operation.
+    fn node(&self, name: &str, op: &str) -> usize {
+        let nodes = self.graph["nodes"].as_array().expect("nodes");
+        let found = nodes.iter().position(|node| node["name"] == name && node["op"] == op);
+        found.unwrap_or_else(|| panic!("{}: no {op} named {name}", self.name))
+    }
+}
+
+fn directory() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("independent")
+}
+
+fn jax_is_asked() -> bool {
+    env::var_os("LUGE_JAX").is_some_and(|value| value == "1")
+}
+
+fn learner(machine: &str) -> Learner {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../learners").join(machine);
+    let source = Source::open(&path.to_string_lossy()).expect("a learner that ships");
+    let (_, loaded) = source.read(None).expect("a valid machine");
+    Learner::new(&loaded.machine, loaded.input.as_ref()).expect("a learner")
+}
+
+/// What the dense engine does: the heaviest vertex and the loss at every step, and theta at the end.
+fn run(lesson: &Lesson<'_>) -> Value {
+    let extended = lesson.extended();
+    let mut engine =
+        Dense::new(extended.network(), extended.initial(), &lesson.inputs(), Precision::F64, Rate::One, None)
+            .expect("an engine");
+    let stop = StopRule { loss_at_most: extended.stop(), not_before: Extended::FIRST_STOP, most_steps: 200 };
+    let (mut vertices, mut losses) = (Vec::new(), Vec::new());
+    let outcome = train(&mut engine, &stop, |iterate| {
+        let parameters = iterate.engine.parameters().expect("parameters");
+        vertices.push(heaviest(&parameters[extended.vertex().index()]));
+        losses.push(iterate.loss);
+        ControlFlow::Continue(())
+    })
+    .expect("gradients");
+    assert!(matches!(outcome, Outcome::Converged { .. }), "{outcome:?}");
+    json!({ "steps": outcome.steps(), "vertices": vertices, "losses": losses, "theta": lesson.expected_theta() })
+}
+
+fn heaviest(values: &Values) -> usize {
+    let first_of_largest = |best: usize, next: usize| {
+        if values.data[next] > values.data[best] { next } else { best }
+    };
+    (0..values.data.len()).fold(0, first_of_largest)
+}
+
+/// The fields that an operation has beside name, op, shape and operands.
+fn attributes(op: &str) -> &'static [&'static str] {
+    match op {
+        "parameter" => &["parameter"],
+        "input" => &["input"],
+        "constant" => &["values"],
+        "linear" => &["entries", "bias"],
+        "sum" => &["weights"],
+        "shift" => &["by"],
+        "gather" => &["positions"],
+        "quantize" | "dequantize" => &["format"],
+        _ => &[],
+    }
+}
+
+fn length(value: &Value) -> usize {
+    value.as_array().map_or(0, Vec::len)
+}
+
+fn n_entries(shape: &Value) -> u64 {
+    shape.as_array().into_iter().flatten().filter_map(Value::as_u64).product()
+}
+
+#[test]
+fn every_node_is_complete() {
+    for (task, kind, carrier) in CHECKED {
+        let exported = Exported::new(task, kind, carrier);
+        exported.write(&exported.name, &exported.graph);
+        let (name, graph) = (&exported.name, &exported.graph);
+        assert_eq!((&graph["format"], &graph["version"]), (&json!("luge-graph"), &json!(VERSION)), "{name}");
+        for (index, node) in graph["nodes"].as_array().expect("nodes").iter().enumerate() {
+            let op = node["op"].as_str().expect("an operation");
+            let mut fields: Vec<&str> = ["name", "op", "shape", "operands"].to_vec();
+            fields.extend(attributes(op));
+            let found = node.as_object().expect("an object");
+            assert!(found.keys().all(|key| fields.contains(&key.as_str())), "{name}: {op} has {found:?}");
+            assert_eq!(found.len(), fields.len(), "{name}: {op} has only {found:?}");
+            let operands = node["operands"].as_array().expect("operands");
+            assert!(
+                operands.iter().all(|o| o.as_u64().is_some_and(|o| o < index as u64)),
+                "{name}: node {index} comes too early"
+            );
+            let size = n_entries(&node["shape"]);
+            let (key, expected) = match op {
+                "constant" => ("values", size),
+                "linear" => ("bias", size),
+                "gather" => ("positions", size),
+                "sum" => ("weights", operands.len() as u64),
+                _ => continue,
+            };
+            assert_eq!(length(&node[key]) as u64, expected, "{name}: {key} of node {index}");
+        }
+        for parameter in graph["parameters"].as_array().expect("parameters") {
+            assert_eq!(length(&parameter["initial"]) as u64, n_entries(&parameter["shape"]), "{name}");
+        }
+    }
+}
+
+/// The page that describes the format names every field and every operation that occurs.
+#[test]
+fn the_page_is_complete() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/graph-format.md");
+    let page = fs::read_to_string(path).expect("the page");
+    let named = |word: &str| assert!(page.contains(&format!("`{word}`")), "the page does not name `{word}`");
+    for (task, kind, carrier) in CHECKED {
+        let graph = Exported::new(task, kind, carrier).graph;
+        let nodes = graph["nodes"].as_array().expect("nodes");
+        let records = [&graph["inputs"][0], &graph["parameters"][0], &graph["stop"]].into_iter();
+        for record in records.chain(nodes).chain(nodes.iter().map(|node| &node["format"])).chain([&graph]) {
+            record.as_object().into_iter().flatten().for_each(|(field, _)| named(field));
+        }
+        nodes.iter().filter_map(|node| node["op"].as_str()).for_each(named);
+    }
+}
+
+#[test]
+fn plain_is_stock_gradient_descent() {
+    let rules = |kind| {
+        let exported = Exported::new(&COPY, kind, Carrier::Offset);
+        let parameters = exported.graph["parameters"].as_array().expect("parameters").clone();
+        parameters.into_iter().map(|parameter| parameter["step"].clone()).collect::<Vec<_>>()
+    };
+    let stock = json!({ "rule": "gradient", "rate": 1.0 });
+    assert!(rules(Kind::Plain).iter().all(|rule| *rule == stock));
+    assert!(rules(Kind::Compact).contains(&json!({ "rule": "simplex" })));
+}
+
+#[test]
+fn formats_have_explicit_fields() {
+    let format = |task| {
+        let exported = Exported::new(task, Kind::Plain, Carrier::Offset);
+        exported.graph["nodes"][exported.node("theta", "dequantize")]["format"].clone()
+    };
+    assert_eq!(
+        format(&COPY),
+        json!({
+            "text": "fix:3.2", "kind": "fixed",
+            "integer_bits": 3, "fraction_bits": 2, "negatives": "twos-complement",
+        })
+    );
+    assert_eq!(
+        format(&COPY_FLOAT),
+        json!({ "text": "float:3.2", "kind": "float", "exponent_bits": 3, "mantissa_bits": 2, "bias": 3 })
+    );
+}
+
+/// States and tapes of unmistakable names leave no trace, and neither do the data.
+#[test]
+fn nothing_of_the_machine_is_exported() {
+    const MACHINE: &str = "machine \"Quetzalcoatl\"\n\
+        tape data: 0 1 blank 0 read-only\n\
+        tape theta: 0 1 blank 0\n\
+        start: axolotl\n\
+        axolotl:\n  * * -> * *, R S, capybara\n\
+        capybara:\n  0 * -> * 0, R R, wombat\n  1 * -> * 1, R R, wombat\n\
+        wombat: accept\n";
+    let file = tempfile::Builder::new().suffix(".tm").tempfile().expect("a file");
+    fs::write(file.path(), MACHINE).expect("a file to write to");
+    let source = Source::open(&file.path().to_string_lossy()).expect("the file");
+    let (_, loaded) = source.read(None).expect("a valid machine");
+    let learner = Learner::new(&loaded.machine, None).expect("a learner");
+    let primary = Mlp::linear(1, 1);
+    let mut options = LessonOptions::new("fix:5.3".parse().expect("a format"));
+    let export = |csv: &str, options: &LessonOptions| {
+        let table = Table::read(csv.as_bytes(), &["y".to_owned()], None).expect("a table");
+        let lesson = Lesson::prepare(&learner, &primary, &table, options).expect("a lesson");
+        serde_json::to_string(&graph(lesson.extended())).expect("JSON")
+    };
+    for kind in [Kind::Compact, Kind::Relu, Kind::Plain] {
+        options.landscape = kind;
+        let text = export("x,y\n3.125,-7.375\n1,2\n", &options);
+        for word in ["Quetzalcoatl", "axolotl", "capybara", "wombat"] {
+            assert!(!text.contains(word), "{} exports `{word}`", kind.word());
+        }
+        assert_eq!(text, export("x,y\n-4,1\n0,6.5\n", &options), "{} exports the data", kind.word());
+    }
+}
+
+#[test]
+fn jax_goes_the_same_way() {
+    if !jax_is_asked() {
+        return;
+    }
+    for (task, kind, carrier) in CHECKED {
+        let exported = Exported::new(task, kind, carrier);
+        let report = exported.check(&exported.name, &exported.graph);
+        let (name, run) = (&exported.name, &exported.run);
+        assert_eq!(report["stopped"], true, "{name}");
+        assert_eq!(report["differences"], json!([]), "{name}: {report}\nand not {run}");
+        assert_eq!(report["vertices"], run["vertices"], "{name}");
+        assert_eq!(report["theta"], run["theta"], "{name}");
+    }
+}
+
+/// Turns a stop-gradient into the identity.
+fn drop_stop_gradient(exported: &Exported, name: &str) -> Value {
+    let mut graph = exported.graph.clone();
+    let node = &mut graph["nodes"][exported.node(name, "stop-gradient")];
+    node["op"] = json!("sum");
+    node["weights"] = json!([1.0]);
+    graph
+}
+
+/// Changes the sign of the weight from a vertex to its own gate.
+fn flip_gate(exported: &Exported, vertex: &Value) -> Value {
+    let mut graph = exported.graph.clone();
+    let node = &mut graph["nodes"][exported.node("gate", "linear")];
+    let entries = node["entries"].as_array_mut().expect("entries");
+    let entry = entries.iter_mut().find(|entry| entry[1] == *vertex).expect("a gate for every vertex");
+    entry[2] = json!(-entry[2].as_f64().expect("a weight"));
+    graph
+}
+
+/// A check that passes whatever the graph says would be worth nothing.
+#[test]
+fn jax_notices_a_corrupted_graph() {
+    if !jax_is_asked() {
+        return;
+    }
+    let exported = Exported::new(&COPY, Kind::Compact, Carrier::Offset);
+    let visited = &exported.run["vertices"][2];
+    let corrupted = [
+        ("labels-differentiated", drop_stop_gradient(&exported, "[labels]")),
+        ("move-differentiated", drop_stop_gradient(&exported, "[moved head]")),
+        ("weight-negated", flip_gate(&exported, visited)),
+    ];
+    for (name, graph) in corrupted {
+        let report = exported.check(name, &graph);
+        let differences = report["differences"].as_array().expect("a comparison");
+        for word in ["vertices", "theta"] {
+            assert!(differences.contains(&json!(word)), "{name}: {word} stayed the same: {report}");
+        }
+    }
+}
