@@ -6,6 +6,8 @@ mod carrier;
 mod layout;
 mod learner;
 mod switch;
+#[cfg(test)]
+mod tests;
 
 use luge_machine::Input;
 use luge_net::{GraphBuilder, LinearMap, Network, NodeId, ParameterId, Shape, StepRule, Values};
