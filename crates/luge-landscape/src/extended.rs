@@ -6,6 +6,8 @@ mod carrier;
 mod layout;
 mod learner;
 mod switch;
+#[cfg(test)]
+mod tests;
 
 use luge_machine::Input;
 use luge_net::{GraphBuilder, LinearMap, Network, NodeId, ParameterId, Shape, StepRule, Values};
@@ -205,9 +207,8 @@ impl Extended {
         let epsilon = smallest_label(&options.layout).powi(2);
         let squares = g.square("|z|^2", z);
         let size = g.sum_all("|z|^2", squares);
-        let read =
-            switch::ramp(g, "psi", size, epsilon / 3.0, epsilon * (2.0 / 3.0), joints.ramps_rounded_once);
-        let initial = g.affine("psi", -1.0, read, 1.0);
+        let (low, high) = (epsilon / 3.0, epsilon * (2.0 / 3.0));
+        let initial = switch::falling_ramp(g, "psi", size, low, high, joints.ramps_rounded_once);
         let out = switch::switch(g, "s_init", initial, copied, s_net, joints.select_switches);
         let residual = g.sum("residual", [(1.0, out), (-1.0, y)]);
         let squares = g.square("residual", residual);

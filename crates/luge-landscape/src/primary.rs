@@ -172,3 +172,103 @@ impl Primary for Mlp {
         format!("mlp:{}", widths.join("-"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use luge_net::{Values, evaluate};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn output(primary: &Mlp, theta: &[f64], x: &[f64]) -> Vec<f64> {
+        let mut g = GraphBuilder::new();
+        let theta = g.constant("theta", Values::column(theta.to_vec()));
+        let x = g.constant("x", Values::new(Shape::new(1, x.len()), x.to_vec()));
+        let out = primary.build(&mut g, theta, x);
+        let sum = g.sum_all("sum", out);
+        evaluate(&g.finish(sum), &[], &[]).value(out).data.clone()
+    }
+
+    fn message(text: &str) -> String {
+        Mlp::parse(text, 2, 1).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn descriptions() {
+        assert_eq!(Mlp::parse("linear", 2, 1), Ok(Mlp::linear(2, 1)));
+        assert_eq!(Mlp::parse("mlp:2-1", 2, 1), Ok(Mlp::linear(2, 1)));
+        assert_eq!(Mlp::parse("mlp:2-3-1", 2, 1), Ok(Mlp::new(vec![2, 3, 1])));
+        assert_eq!(Mlp::parse("mlp:2-4096-1", 2, 1), Ok(Mlp::new(vec![2, 4096, 1])));
+        for text in ["linear", "mlp:2-3-1", "mlp:2-3-4-1"] {
+            assert_eq!(Mlp::parse(text, 2, 1).unwrap().describe(), text);
+        }
+    }
+
+    #[test]
+    fn broken_descriptions() {
+        let unknown = "is no primary network; expected `linear` or `mlp:` and widths such as 2-3-1";
+        assert_eq!(message("cnn"), format!("`cnn` {unknown}"));
+        assert_eq!(message("mlp:2"), format!("`mlp:2` {unknown}"));
+        let width = "is no width; expected a number from 1 to 4096";
+        assert_eq!(message("mlp:2-x-1"), "`x` in `mlp:2-x-1` is no width; expected a number from 1 to 4096");
+        assert_eq!(message("mlp:2-0-1"), format!("`0` in `mlp:2-0-1` {width}"));
+        assert_eq!(message("mlp:2-4097-1"), format!("`4097` in `mlp:2-4097-1` {width}"));
+        assert_eq!(message("mlp:2--1"), format!("`` in `mlp:2--1` {width}"));
+        assert_eq!(message("mlp:"), format!("`` in `mlp:` {width}"));
+        assert_eq!(
+            message("mlp:3-1"),
+            "`mlp:3-1` takes 3 features to 1 outputs, but the data have 2 features and 1 labels"
+        );
+        assert_eq!(
+            message("mlp:2-3-2"),
+            "`mlp:2-3-2` takes 2 features to 2 outputs, but the data have 2 features and 1 labels"
+        );
+    }
+
+    #[test]
+    fn theta_is_read_unit_by_unit_with_the_bias_first() {
+        let primary = Mlp::new(vec![2, 3, 1]);
+        assert_eq!((primary.n_features(), primary.n_outputs(), primary.n_weights()), (2, 1, 13));
+        #[rustfmt::skip]
+        let theta = [
+            1.0, 2.0, 3.0,          // first hidden unit: 1 + 2 a + 3 b
+            -4.0, 5.0, -6.0,        // second
+            0.5, -1.0, 0.25,        // third
+            7.0, 10.0, 100.0, 1000.0, // output
+        ];
+        // a = 1, b = 2: 9, -11 cut to 0, 0.
+        assert_eq!(output(&primary, &theta, &[1.0, 2.0]), [97.0]);
+        // a = 2, b = -1: 2, 12, -1.75 cut to 0.
+        assert_eq!(output(&primary, &theta, &[2.0, -1.0]), [1227.0]);
+        // a = -1, b = 0: -1 cut to 0, -9 cut to 0, 1.5.
+        assert_eq!(output(&primary, &theta, &[-1.0, 0.0]), [1507.0]);
+        // Every output has its own bias and weights.
+        assert_eq!(output(&Mlp::linear(1, 2), &[1.0, 2.0, 3.0, 4.0], &[10.0]), [21.0, 43.0]);
+    }
+
+    #[test]
+    fn largest_output_by_hand() {
+        // Hidden units up to 2 (1 + 2 * 3) = 14, then 2 (1 + 3 * 14).
+        assert_eq!(Mlp::new(vec![2, 3, 1]).largest_output(2.0, 3.0).to_bits(), 86.0_f64.to_bits());
+    }
+
+    proptest! {
+        #[test]
+        fn no_output_is_larger(
+            widths in prop::collection::vec(1_usize..4, 2..5),
+            numbers in prop::collection::vec(-1.0..1.0, 64),
+            (weight, feature) in (0.0..8.0, 0.0..8.0),
+        ) {
+            let primary = Mlp::new(widths);
+            let (theta, x) = numbers.split_at(primary.n_weights());
+            let theta: Vec<f64> = theta.iter().map(|t: &f64| t * weight).collect();
+            let x: Vec<f64> = x[..primary.n_features()].iter().map(|x| x * feature).collect();
+            let bound = primary.largest_output(weight, feature) * (1.0 + 1e-12);
+            prop_assert!(output(&primary, &theta, &x).iter().all(|v| v.abs() <= bound));
+            // All weights and features at their largest: the bound is reached.
+            let theta = vec![weight; primary.n_weights()];
+            let reached = output(&primary, &theta, &vec![feature; primary.n_features()])[0];
+            prop_assert!((reached - bound).abs() <= 1e-9 * bound);
+        }
+    }
+}

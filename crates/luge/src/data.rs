@@ -15,6 +15,8 @@ pub struct Table {
     pub features: Values,
     /// y; no columns if the table was read for prediction.
     pub labels: Values,
+    /// The line of the file that each sample stands in, counted from 1.
+    pub lines: Vec<u64>,
 }
 
 /// Where a number stands in a file.
@@ -104,11 +106,13 @@ impl Table {
     /// # Errors
     /// If a column is missing or a cell is no number.
     pub fn read(
-        source: impl io::Read,
+        mut source: impl io::Read,
         targets: &[String],
         features: Option<&[String]>,
     ) -> Result<Self, TableError> {
-        let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(source);
+        let mut text = Vec::new();
+        source.read_to_end(&mut text).map_err(csv::Error::from)?;
+        let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_slice());
         let header: Vec<String> = reader.headers()?.iter().map(str::to_owned).collect();
         let chosen: Vec<String> = match features {
             Some(features) => features.to_vec(),
@@ -123,10 +127,10 @@ impl Table {
             return Err(TableError::NoFeatures);
         }
         let (mut x, mut y) = (Vec::new(), Vec::new());
-        let mut n_rows = 0;
+        let mut lines = Vec::new();
         for record in reader.records() {
             let record = record?;
-            let line = record.position().map_or(0, csv::Position::line);
+            let line = line(&text, &record);
             let number = |&column: &usize| parse(&record, line, &header, column);
             for column in &feature_columns {
                 x.push(number(column)?);
@@ -134,8 +138,9 @@ impl Table {
             for column in &label_columns {
                 y.push(number(column)?);
             }
-            n_rows += 1;
+            lines.push(line);
         }
+        let n_rows = lines.len();
         if n_rows == 0 {
             return Err(TableError::Empty);
         }
@@ -144,6 +149,7 @@ impl Table {
             labels: Values::new(Shape::new(n_rows, targets.len()), y),
             feature_names: chosen,
             label_names: targets.to_vec(),
+            lines,
         })
     }
 
@@ -167,8 +173,8 @@ impl Table {
                     continue;
                 }
                 if range == Range::Refuse {
-                    let line = i / n_columns + 2;
-                    let place = Place { line: line as u64, column: names[i % n_columns].clone() };
+                    let place =
+                        Place { line: self.lines[i / n_columns], column: names[i % n_columns].clone() };
                     return Err(TableError::OutOfRange { place, value: *value, format, low, high });
                 }
                 *value = value.clamp(low, high);
@@ -190,10 +196,118 @@ fn columns(header: &[String], wanted: &[String]) -> Result<Vec<usize>, TableErro
     wanted.iter().map(position).collect()
 }
 
+/// The line a record begins in. The reader's own position is where the last record ended, in front of the second half
+/// of a line's end and of blank lines.
+fn line(text: &[u8], record: &csv::StringRecord) -> u64 {
+    let Some(position) = record.position() else { return 0 };
+    let from = usize::try_from(position.byte()).unwrap_or(usize::MAX);
+    let ends = text.get(from..).unwrap_or_default().iter().take_while(|byte| b"\r\n".contains(byte));
+    position.line() + ends.map(|&byte| u64::from(byte == b'\n')).sum::<u64>()
+}
+
 fn parse(record: &csv::StringRecord, line: u64, header: &[String], column: usize) -> Result<f64, TableError> {
     let found = record.get(column).unwrap_or_default();
     found.parse().ok().filter(|number: &f64| number.is_finite()).ok_or_else(|| TableError::NotANumber {
         place: Place { line, column: header[column].clone() },
         found: found.to_owned(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(names: &[&str]) -> Vec<String> {
+        names.iter().map(|&name| name.to_owned()).collect()
+    }
+
+    fn read(csv: &str, features: Option<&[&str]>) -> Result<Table, TableError> {
+        Table::read(csv.as_bytes(), &names(&["y"]), features.map(names).as_deref())
+    }
+
+    fn message(csv: &str, features: Option<&[&str]>) -> String {
+        read(csv, features).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn features_are_what_is_not_a_target() {
+        let table = read("a, y ,b\n1,2,3\n-4, 5e-1,0.25\n", None).unwrap();
+        assert_eq!(table.feature_names, ["a", "b"]);
+        assert_eq!(table.label_names, ["y"]);
+        assert_eq!(table.features, Values::new(Shape::new(2, 2), vec![1.0, 3.0, -4.0, 0.25]));
+        assert_eq!(table.labels, Values::column(vec![2.0, 0.5]));
+        assert_eq!(table.n_samples(), 2);
+    }
+
+    #[test]
+    fn features_come_in_the_order_asked_for() {
+        let table = read("a,y,b\n1,2,3\n", Some(&["b", "a"])).unwrap();
+        assert_eq!(table.features.data, [3.0, 1.0]);
+    }
+
+    #[test]
+    fn without_targets_there_are_no_labels() {
+        let table = Table::read("a,b\n1,2\n3,4\n".as_bytes(), &[], None).unwrap();
+        assert_eq!(table.labels.shape, Shape::new(2, 0));
+        assert_eq!(table.features.data, [1.0, 2.0, 3.0, 4.0]);
+    }
+
+    #[test]
+    fn broken_tables() {
+        assert_eq!(message("a,b\n1,2\n", None), "there is no column `y`; the columns are a, b");
+        assert_eq!(message("a,y\n1,2\n", Some(&["c"])), "there is no column `c`; the columns are a, y");
+        assert_eq!(message("a,a,y\n1,2,3\n", None), "column `a` stands twice in the header");
+        let both = "column `y` is asked for both as a feature and as the target";
+        assert_eq!(message("a,y\n1,2\n", Some(&["a", "y"])), both);
+        assert_eq!(message("y\n1\n", None), "no column is left for the features");
+        assert_eq!(message("a,y\n", None), "the table has a header but no rows");
+        assert_eq!(message("a,y\n1,2\n1,two\n", None), "line 3, column `y`: `two` is no finite number");
+        assert_eq!(message("a,y\n,2\n", None), "line 2, column `a`: `` is no finite number");
+        assert_eq!(message("a,y\n1,inf\n", None), "line 2, column `y`: `inf` is no finite number");
+        assert_eq!(message("a,y\nNaN,1\n", None), "line 2, column `a`: `NaN` is no finite number");
+        assert_eq!(
+            message("a,y\n1,2\n1,2,3\n", None),
+            "not a CSV table: CSV error: record 2 (line: 3, byte: 8): found record with 3 fields, but the previous \
+             record has 2 fields"
+        );
+    }
+
+    #[test]
+    fn blank_lines_count() {
+        let csv = "a,y\n1,2\n\n\n3,x\n";
+        assert_eq!(message(csv, None), "line 5, column `y`: `x` is no finite number");
+        assert_eq!(read("\na,y\n1,2\n\n3,4", None).unwrap().lines, [3, 5]);
+    }
+
+    #[test]
+    fn lines_end_in_either_way() {
+        let csv = "a,y\r\n1,2\r\n\r\n3,x\r\n";
+        assert_eq!(message(csv, None), "line 4, column `y`: `x` is no finite number");
+        assert_eq!(read("a,y\r\n1,2\r\n3,4\r\n", None).unwrap().lines, [2, 3]);
+    }
+
+    #[test]
+    fn numbers_out_of_range() {
+        let format: NumberFormat = "fix:3.2".parse().unwrap();
+        let table = read("a,b,y\n1,2,3\n\n-4,3.75,-4.5\n0,4,1\n", None).unwrap();
+        let mut refused = table.clone();
+        assert_eq!(
+            refused.fit(format, Range::Refuse).unwrap_err().to_string(),
+            "line 5, column `b`: 4 lies outside fix:3.2, which reaches from -4 to 3.75"
+        );
+        let mut saturated = table;
+        saturated.fit(format, Range::Saturate).unwrap();
+        assert_eq!(saturated.features.data, [1.0, 2.0, -4.0, 3.75, 0.0, 3.75]);
+        assert_eq!(saturated.labels.data, [3.0, -4.0, 1.0]);
+        saturated.fit(format, Range::Refuse).unwrap();
+    }
+
+    #[test]
+    fn labels_out_of_range() {
+        let mut table = read("a,y\n1,2\n1,-3\n", None).unwrap();
+        assert_eq!(
+            table.fit("fix:2.0:sm".parse().unwrap(), Range::Refuse).unwrap_err().to_string(),
+            "line 2, column `y`: 2 lies outside fix:2.0:sm, which reaches from -1 to 1"
+        );
+    }
 }

@@ -96,3 +96,37 @@ impl DataLayout {
         (0..self.n_samples).flat_map(sample).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layout(n_samples: usize, n_features: usize, n_labels: usize, format: &str) -> DataLayout {
+        DataLayout { n_samples, n_features, n_labels, format: format.parse().unwrap() }
+    }
+
+    fn marks(layout: &DataLayout) -> String {
+        (0..layout.end() + 3).map(|cell| layout.mark(cell).symbol()).collect()
+    }
+
+    #[test]
+    fn sizes() {
+        let layout = layout(2, 2, 1, "fix:2.1");
+        assert_eq!((layout.width(), layout.n_numbers(), layout.n_bits()), (3, 6, 18));
+        assert_eq!((layout.cell(0), layout.cell(17), layout.end()), (1, 18, 19));
+    }
+
+    #[test]
+    fn marks_stand_at_the_lowest_bit_of_every_number_and_at_both_ends() {
+        assert_eq!(marks(&layout(2, 2, 1, "fix:2.1")), "ex__x__y__x__x__y__e__");
+        assert_eq!(marks(&layout(1, 1, 2, "fix:2.0")), "ex_y_y_e__");
+        assert_eq!(marks(&layout(1, 1, 1, "float:2.1")), "ex___y___e__");
+    }
+
+    #[test]
+    fn numbers_come_sample_by_sample() {
+        // Features x00 x01 x10 x11 x20 x21 are numbers 0 to 5, labels y0 y1 y2 are 6 to 8.
+        assert_eq!(layout(3, 2, 1, "fix:2.0").order(), [0, 1, 6, 2, 3, 7, 4, 5, 8]);
+        assert_eq!(layout(2, 1, 2, "fix:2.0").order(), [0, 2, 3, 1, 4, 5]);
+    }
+}

@@ -146,3 +146,133 @@ impl Learner {
         input
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use luge_machine::{Alphabet, Move, Pattern, Write};
+    use luge_net::NumberFormat;
+
+    use super::*;
+
+    fn bits() -> Alphabet {
+        Alphabet::binary()
+    }
+
+    fn named(names: &[&str]) -> Alphabet {
+        Alphabet::new(names.iter().copied(), SymbolId(0))
+    }
+
+    /// A machine that halts after one step, with these tapes.
+    fn machine(tapes: &[(&str, Alphabet, Access)]) -> Machine {
+        let mut b = Machine::builder();
+        for (name, alphabet, access) in tapes {
+            b.tape_with(*name, alphabet.clone(), *access);
+        }
+        let (start, end) = (b.state("start"), b.halting_state("end", true));
+        let n = tapes.len();
+        b.rule(start, vec![Pattern::Any; n], vec![Write::Keep; n], vec![Move::Stay; n], end);
+        b.build().unwrap()
+    }
+
+    fn refused(tapes: &[(&str, Alphabet, Access)]) -> String {
+        Learner::new(&machine(tapes), None).unwrap_err().to_string()
+    }
+
+    const RO: Access = Access::ReadOnly;
+    const RW: Access = Access::ReadWrite;
+
+    #[test]
+    fn tapes_are_found_by_name() {
+        let machine =
+            machine(&[("other", named(&["_", "a", "b"]), RW), ("theta", bits(), RW), ("data", bits(), RO)]);
+        let learner = Learner::new(&machine, None).unwrap();
+        // The first tape takes two tracks.
+        assert_eq!(learner.theta_track(), (TapeId(2), 0));
+        assert_eq!(learner.data_track(), TapeId(3));
+    }
+
+    #[test]
+    fn a_single_tape_plays_both_parts() {
+        let learner = Learner::new(&machine(&[("tape", bits(), RW)]), None).unwrap();
+        assert_eq!(learner.theta_track(), (TapeId(0), 1));
+        assert_eq!(learner.data_track(), TapeId(0));
+    }
+
+    #[test]
+    fn a_tape_is_missing() {
+        let missing = "the machine has no tape named `data` and more than one tape";
+        assert_eq!(refused(&[("in", bits(), RO), ("theta", bits(), RW)]), missing);
+        let missing = "the machine has a tape named `data` but none named `theta`";
+        assert_eq!(refused(&[("data", bits(), RO), ("out", bits(), RW)]), missing);
+    }
+
+    #[test]
+    fn data_and_theta_are_bits() {
+        let three = named(&["0", "1", "2"]);
+        assert_eq!(
+            refused(&[("data", bits(), RO), ("theta", three, RW)]),
+            "tape `theta` must have two symbols, the blank first; it has 0 1 2"
+        );
+        let blank_last = Alphabet::new(["1", "0"], SymbolId(1));
+        assert_eq!(
+            refused(&[("data", blank_last, RO), ("theta", bits(), RW)]),
+            "tape `data` must have two symbols, the blank first; it has 1 0"
+        );
+    }
+
+    #[test]
+    fn marks_have_fixed_symbols() {
+        let with = |alphabet, access| {
+            refused(&[("data", bits(), RO), ("marks", alphabet, access), ("theta", bits(), RW)])
+        };
+        let message = "tape `marks` must be read-only with the symbols _ x y e, the blank first; it has";
+        assert_eq!(with(named(&["_", "x", "y"]), RO), format!("{message} _ x y"));
+        assert_eq!(with(named(&Mark::SYMBOLS), RW), format!("{message} _ x y e"));
+        assert_eq!(with(Alphabet::new(Mark::SYMBOLS, SymbolId(1)), RO), format!("{message} _ x y e"));
+    }
+
+    #[test]
+    fn theta_is_written() {
+        assert_eq!(refused(&[("data", bits(), RO), ("theta", bits(), RO)]), "tape `theta` is read-only");
+        assert_eq!(refused(&[("tape", bits(), RO)]), "tape `theta` is read-only");
+    }
+
+    #[test]
+    fn nothing_else_lies_where_the_data_go() {
+        let tapes = [("data", bits(), RO), ("marks", named(&Mark::SYMBOLS), RO), ("theta", bits(), RW)];
+        let machine = machine(&tapes);
+        let laid = |tape: usize| {
+            let mut input = Input { tapes: vec![TapeInput::default(); 3] };
+            input.tapes[tape].symbols = vec![SymbolId(1)];
+            Learner::new(&machine, Some(&input)).map(|_| ()).map_err(|error| error.to_string())
+        };
+        let occupied =
+            |tape| Err(format!("the machine's file lays an input on tape `{tape}`, where the data go"));
+        assert_eq!(laid(0), occupied("data"));
+        assert_eq!(laid(1), occupied("marks"));
+        assert_eq!(laid(2), Ok(()));
+    }
+
+    #[test]
+    fn a_learner_has_a_normal_form() {
+        let mut b = Machine::builder();
+        b.tape("tape", bits());
+        b.halting_state("end", true);
+        let refused = Learner::new(&b.build().unwrap(), None).unwrap_err();
+        assert!(matches!(refused, LearnerError::Lowering(LoweringError::NotNormal(_))), "{refused:?}");
+    }
+
+    #[test]
+    fn data_lie_behind_the_marker_beside_their_marks() {
+        let tapes = [("data", bits(), RO), ("marks", named(&Mark::SYMBOLS), RO), ("theta", bits(), RW)];
+        let learner = Learner::new(&machine(&tapes), None).unwrap();
+        let format: NumberFormat = "fix:2.0".parse().unwrap();
+        let layout = DataLayout { n_samples: 1, n_features: 1, n_labels: 1, format };
+        let input = learner.source_input(&layout, &[false, true, true, false]);
+        let symbols = |tape: usize| input.tapes[tape].symbols.iter().map(|s| s.0).collect::<Vec<_>>();
+        assert_eq!(symbols(0), [1, 0, 1, 1, 0]);
+        assert_eq!(symbols(1), [3, 1, 0, 2, 0, 3]);
+        assert_eq!(symbols(2), []);
+        assert!(input.tapes.iter().all(|tape| tape.head == 0));
+    }
+}

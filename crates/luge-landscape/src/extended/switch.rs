@@ -4,7 +4,7 @@
 
 use luge_net::{GraphBuilder, NodeId};
 
-/// A ramp: 0 up to `low`, 1 from `high` on, of two ReLUs.
+/// A ramp of two ReLUs: 0 up to `low`, 1 from `high` on; with `high` below `low`, 1 down there and 0 from `low` on.
 ///
 /// `ReLU(a) - ReLU(a - 1)` with `a = (t - low) / (high - low)` rounded once saturates at exactly 0 and 1. Departs from
 /// the paper's text as most would program it: two quotients rounded apart end at 2e-16 instead of 0.
@@ -21,6 +21,25 @@ pub(crate) fn ramp(g: &mut GraphBuilder, name: &str, t: NodeId, low: f64, high: 
     let rising = g.relu(name, rising);
     let falling = g.relu(name, falling);
     g.sum(name, [(1.0, rising), (-1.0, falling)])
+}
+
+/// A falling ramp: 1 up to `low`, 0 from `high` on.
+///
+/// Turned round it is 0 at the far end however far that is: `1 - ramp` would need `a - (a - 1)` to be 1, which fails from
+/// 2^53 on. Departs from the paper, which subtracts from 1.
+pub(crate) fn falling_ramp(
+    g: &mut GraphBuilder,
+    name: &str,
+    t: NodeId,
+    low: f64,
+    high: f64,
+    once: bool,
+) -> NodeId {
+    if once {
+        return ramp(g, name, t, high, low, once);
+    }
+    let rising = ramp(g, name, t, low, high, once);
+    g.affine(name, -1.0, rising, 1.0)
 }
 
 /// `open * on + (1 - open) * off`: fully open or closed, a switch of ours does not look at the other branch.
@@ -41,4 +60,71 @@ pub(crate) fn switch(
     let from_on = g.product(name, open, on);
     let from_off = g.product(name, closed, off);
     g.sum(name, [(1.0, from_on), (1.0, from_off)])
+}
+
+#[cfg(test)]
+mod tests {
+    use luge_net::{Shape, StepRule, Values, evaluate};
+
+    use super::*;
+
+    /// What a ramp between `low` and `high` is worth at each of these points.
+    fn check(
+        build: fn(&mut GraphBuilder, &str, NodeId, f64, f64, bool) -> NodeId,
+        (low, high): (f64, f64),
+        once: bool,
+        points: &[f64],
+    ) -> Vec<f64> {
+        let mut g = GraphBuilder::new();
+        let (_, t) = g.parameter("t", Shape::SCALAR, StepRule::Gradient { rate: 1.0 });
+        let value = build(&mut g, "ramp", t, low, high, once);
+        let network = g.finish(value);
+        let at = |&t: &f64| evaluate(&network, &[Values::filled(Shape::SCALAR, t)], &[]).loss();
+        points.iter().map(at).collect()
+    }
+
+    #[test]
+    fn ramps_rise_and_fall() {
+        let points = [0.0, 1.0, 1.25, 1.5, 2.0, 9.0];
+        assert_eq!(check(ramp, (1.0, 2.0), true, &points), [0.0, 0.0, 0.25, 0.5, 1.0, 1.0]);
+        assert_eq!(check(falling_ramp, (1.0, 2.0), true, &points), [1.0, 1.0, 0.75, 0.5, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn rounded_once_a_ramp_ends_at_exactly_one() {
+        // An epsilon that is no power of two: the quotients are rounded one way or the other.
+        let ends = (0.01 / 3.0, 0.02 / 3.0);
+        let points: Vec<f64> = (1..1000).map(|i| 0.01 * f64::from(i)).collect();
+        assert!(check(ramp, ends, true, &points).iter().all(|&v| v.total_cmp(&1.0).is_eq()));
+        let apart = check(ramp, ends, false, &points);
+        assert!(apart.iter().any(|&v| v < 1.0) && apart.iter().any(|&v| v > 1.0));
+        assert!(apart.iter().all(|&v| (v - 1.0).abs() < 1e-10));
+    }
+
+    #[test]
+    fn a_falling_ramp_ends_at_zero_however_far() {
+        let epsilon = (-32.0_f64).exp2();
+        let (low, high) = (epsilon / 3.0, epsilon * (2.0 / 3.0));
+        let points = [epsilon, 1.0, 31.0_f64.exp2(), 500.0_f64.exp2()];
+        assert_eq!(check(falling_ramp, (low, high), true, &points), [0.0; 4]);
+        assert_eq!(check(falling_ramp, (low, high), true, &[0.0]), [1.0]);
+        // Subtracted from 1 it is back at 1 where the numbers are far apart.
+        let rising = check(ramp, (low, high), true, &points);
+        assert_eq!(rising, [1.0, 1.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn switches_do_not_look_at_the_closed_branch() {
+        let value = |open: f64, on: f64, off: f64, ours: bool| {
+            let mut g = GraphBuilder::new();
+            let [open, on, off] = [open, on, off].map(|v| g.scalar("branch", v));
+            let value = switch(&mut g, "switch", open, on, off, ours);
+            evaluate(&g.finish(value), &[], &[]).loss()
+        };
+        let values = [value(1.0, 3.0, f64::INFINITY, true), value(0.0, f64::NAN, 3.0, true)];
+        assert_eq!(values, [3.0, 3.0]);
+        assert!(value(1.0, 3.0, f64::INFINITY, false).is_nan() && value(0.0, f64::NAN, 3.0, false).is_nan());
+        let halfway = [value(0.25, 4.0, 8.0, true), value(0.25, 4.0, 8.0, false)];
+        assert_eq!(halfway, [7.0, 7.0]);
+    }
 }
