@@ -330,6 +330,12 @@ impl Extended {
         &self.initial
     }
 
+    /// The parameters before training as they would be for another start: to see what becomes of a guess.
+    #[must_use]
+    pub fn initial_at(&self, start: &Configuration) -> Vec<Values> {
+        initial_parameters(&self.network, &self.terrain, start)
+    }
+
     /// The read-only tapes of a configuration, as the node of that name holds them once the labels are copied.
     #[must_use]
     pub fn read_only(&self, configuration: &Configuration) -> Option<Values> {

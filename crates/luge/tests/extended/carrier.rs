@@ -88,7 +88,6 @@ fn f_perp_of_zero() {
 
 /// Item 6: at z = 0 the guarded f_perp is still a unit vector.
 #[test]
-#[expect(clippy::float_cmp, reason = "an axis is exact")]
 fn guarded_f_perp_of_zero_is_a_unit_vector() {
     let room = Classroom::copy().on(Kind::Compact, Carrier::Orthogonal);
     let lesson = room.lesson();

@@ -116,7 +116,7 @@ pub(crate) struct Hand<'a> {
 
 impl<'a> Hand<'a> {
     pub(crate) fn new(lesson: &'a Lesson<'a>) -> Self {
-        Self { lesson, parameters: lesson.initial(), inputs: lesson.inputs() }
+        Self { lesson, parameters: lesson.extended().initial().to_vec(), inputs: lesson.inputs() }
     }
 
     fn engine(&self) -> Dense<'a> {

@@ -55,7 +55,7 @@ fn the_start_vertex_finds_the_labels() {
             let csv = format!("x,y\n1,{first}\n-1,1\n");
             let room = Classroom::new(shipped("keep_label.tm"), &csv, "fix:2.0").on(Kind::Internal, carrier);
             let lesson = room.lesson();
-            let waiting = lesson.extended().decode(&lesson.initial(), None);
+            let waiting = lesson.extended().decode(lesson.extended().initial(), None);
             assert_eq!(waiting, Err(Undecodable::Start));
             let lessons = room.proved();
             assert_eq!(lessons.outcome, Outcome::Converged { steps: lessons.machine_steps + 2 });
@@ -119,7 +119,7 @@ fn start_right(kind: Kind, guess: f64, x: f64, bit: f64) -> bool {
     // The guess is a feature of its own: 0 has lowest bit 0, and 1 has 1. Cell 1 is the first one behind the marker.
     let guessed = start_on(&room, &lesson, &[guess, 1.0], 1);
     let really = start_on(&room, &lesson, &[x, 1.0], 1);
-    let mut hand = Hand { parameters: lesson.extended().initial(&guessed), ..Hand::new(&lesson) };
+    let mut hand = Hand { parameters: lesson.extended().initial_at(&guessed), ..Hand::new(&lesson) };
     let read_only = lesson.extended().read_only(&really);
     let decoded = lesson.extended().decode(&hand.parameters, read_only.as_ref());
     assert_eq!(decoded.is_err(), guess.total_cmp(&bit).is_ne(), "{decoded:?}");
@@ -138,8 +138,12 @@ fn behind_the_marker_every_feature_is_read() {
             let csv = format!("x,y\n{x},1\n");
             let room = Classroom::new(written(PEEK_BEHIND_MARKER), &csv, "fix:2.0").on(kind, Carrier::Offset);
             let lesson = room.lesson();
-            let blind = lesson.extended().initial(&start_on(&room, &lesson, &[0.0, 0.0], 0));
-            assert_eq!(lesson.initial(), blind, "the parameters before training depend on the data");
+            let blind = lesson.extended().initial_at(&start_on(&room, &lesson, &[0.0, 0.0], 0));
+            assert_eq!(
+                lesson.extended().initial(),
+                blind,
+                "the parameters before training depend on the data"
+            );
             assert_eq!(room.proved().theta, [bit, 0.0]);
         }
     }
