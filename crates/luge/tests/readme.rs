@@ -60,7 +60,7 @@ fn check(page: &str, n_sessions: usize, pictures: &[&str]) {
 
 #[test]
 fn the_readme_shows_what_is_printed_and_drawn() {
-    check("README.md", 3, &["docs/bb5.png", "docs/pictures/trace.svg"]);
+    check("README.md", 4, &["docs/bb5.png", "docs/pictures/trace.svg", "docs/pictures/train.svg"]);
 }
 
 #[test]

@@ -15,7 +15,7 @@ use luge::{
     plot::numeral,
     source::Source,
 };
-use luge_landscape::{Carrier, Kind, Learner, Mlp};
+use luge_landscape::{Bounds, Carrier, Kind, Learner, Mlp};
 use luge_machine::{
     Step,
     formats::{Format, Loaded},
@@ -157,7 +157,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     if let Some(file) = plot {
         let title = loaded.machine.name().unwrap_or("a learner").to_owned();
         let subtitle = format!("{} gradient steps on {}", lessons.outcome.steps(), options.landscape.word());
-        let svg = curve.draw(&title, &subtitle, options.landscape, &lesson.extended().bounds(), None);
+        let svg = curve.draw(&title, &subtitle, options.landscape, &loss_levels(&lesson), None);
         fill(file, &svg)?;
     }
     if args.json {
@@ -235,6 +235,18 @@ impl Args {
             vertices: lesson.extended().n_vertices(),
             wall_s: seconds,
         }
+    }
+}
+
+/// Where the loss of the whole network must lie: the landscape's levels and what the carrier adds while the machine runs.
+fn loss_levels(lesson: &Lesson<'_>) -> Bounds {
+    let bounds = lesson.extended().bounds();
+    let added = lesson.extended().carrier().added_loss(&lesson.table().labels);
+    Bounds {
+        running_low: bounds.running_low + added,
+        running_high: bounds.running_high + added,
+        halted_high: bounds.halted_high + added,
+        ..bounds
     }
 }
 
