@@ -5,18 +5,17 @@
 mod carrier;
 mod layout;
 mod learner;
+mod scale;
 mod switch;
 #[cfg(test)]
 mod tests;
+mod wiring;
 
-use luge_machine::Input;
-use luge_net::{GraphBuilder, LinearMap, Network, NodeId, ParameterId, Shape, StepRule, Values};
+use luge_net::{GraphBuilder, Network, NodeId, ParameterId, Shape, StepRule, Values};
 
 use crate::{
-    AskedConstants, Bounds, BuildError, Configuration, Corrections, ExternalConstants, Kind, Primary,
-    Undecodable,
-    internal::{Configurations, Start},
-    terrain::{Carving, Holds, Terrain},
+    AskedConstants, Bounds, BuildError, Configuration, Corrections, Kind, Primary, Undecodable,
+    terrain::{Holds, Terrain},
 };
 pub use carrier::Carrier;
 pub use layout::{DataLayout, Mark};
@@ -191,9 +190,9 @@ impl Extended {
         let copied = g.affine("copied labels", 1.0, z, options.label_offset);
         let fixed = g.stop_gradient("[labels]", copied);
 
-        let bits = data_bits(g, &options.layout, x, fixed);
-        let (terrain, read_only) = carve(g, learner, primary, options, bits)?;
-        let theta = read_theta(g, learner, primary, options, &terrain);
+        let bits = wiring::data_bits(g, &options.layout, x, fixed);
+        let (terrain, read_only) = wiring::carve(g, learner, primary, options, bits)?;
+        let theta = wiring::read_theta(g, learner, primary, options, &terrain);
         let first_primary = g.n_nodes();
         let output = primary.build(g, theta, x);
         let last_primary = g.n_nodes();
@@ -204,7 +203,7 @@ impl Extended {
         let running = switch::ramp(g, "phi", terrain.loss, stop, high, joints.ramps_rounded_once);
         let s_net = switch::switch(g, "s_net", running, carrier, output, joints.select_switches);
 
-        let epsilon = smallest_label(&options.layout).powi(2);
+        let epsilon = scale::smallest_label(&options.layout).powi(2);
         let squares = g.square("|z|^2", z);
         let size = g.sum_all("|z|^2", squares);
         let (low, high) = (epsilon / 3.0, epsilon * (2.0 / 3.0));
@@ -228,7 +227,7 @@ impl Extended {
             out,
         };
         let network = graph.finish(loss);
-        let initial = initial_parameters(&network, &terrain, &start(learner, options, |_| false));
+        let initial = initial_parameters(&network, &terrain, &wiring::start(learner, options, |_| false));
         Ok(Self {
             network,
             terrain,
@@ -402,192 +401,4 @@ fn initial_parameters(network: &Network, terrain: &Terrain, start: &Configuratio
         parameters[id.index()] = values;
     }
     parameters
-}
-
-/// quantize(x, [z]) in the order of the tape, -1 and 1.
-fn data_bits(g: &mut GraphBuilder, layout: &DataLayout, x: NodeId, labels: NodeId) -> NodeId {
-    let column = |g: &mut GraphBuilder, of: NodeId| {
-        let n = g.shape(of).len();
-        g.reshape("numbers", Shape::column(n), of)
-    };
-    let (features, labels) = (column(g, x), column(g, labels));
-    let numbers = g.stack("numbers", features, labels);
-    let ordered = g.gather("numbers", layout.order(), numbers);
-    g.quantize("quantize", layout.format, ordered)
-}
-
-/// The landscape, and its read-only tapes made of constants and of the bits of the data.
-fn carve(
-    g: &mut GraphBuilder,
-    learner: &Learner,
-    primary: &dyn Primary,
-    options: &ExtendedOptions,
-    bits: NodeId,
-) -> Result<(Terrain, Option<NodeId>), ExtendedError> {
-    let normal = &learner.lowered().normal;
-    let constants = with_room(normal.n_tapes(), primary, options).map_err(BuildError::Constants)?;
-    let carving = Carving {
-        kind: options.kind,
-        n_cells: options.n_cells,
-        constants: &constants,
-        corrections: &options.corrections,
-    };
-    let layout = &options.layout;
-    if options.kind == Kind::Internal {
-        let declared: Vec<Configuration> = (0..1_u32 << layout.n_bits())
-            .map(|word| start(learner, options, |bit| word >> bit & 1 == 1))
-            .collect();
-        let configurations =
-            Configurations::reachable(normal, &declared, options.n_cells).map_err(BuildError::Internal)?;
-        let vertices: Vec<usize> = declared.iter().map(|c| configurations.index[c]).collect();
-        let matches = matching(g, layout.n_bits(), bits);
-        let start = Start { declared: &vertices, matches };
-        return Ok((Terrain::inside(g, configurations, &carving, Some(start)), None));
-    }
-    let blank = start(learner, options, |_| false);
-    let read_only = read_only_tapes(g, learner, options, &blank, bits);
-    let terrain = Terrain::outside(g, normal, &carving, Some(read_only)).map_err(ExtendedError::Build)?;
-    Ok((terrain, Some(read_only)))
-}
-
-/// `match_w = ReLU(sum_j bit_j(w) tape_j - (L - 1))` for every word w of L bits: 1 where it holds the data, else 0.
-fn matching(g: &mut GraphBuilder, n_bits: usize, bits: NodeId) -> NodeId {
-    let n_words = 1_usize << n_bits;
-    let sign = |word: usize, bit: usize| if word >> bit & 1 == 1 { 1.0 } else { -1.0 };
-    let entries = (0..n_words).flat_map(|word| (0..n_bits).map(move |bit| (word, bit, sign(word, bit))));
-    let threshold = 1.0 - f64::from(u32::try_from(n_bits).unwrap_or(u32::MAX));
-    let map = LinearMap::new(n_words, n_bits, entries).with_bias(vec![threshold; n_words]);
-    let alike = g.linear("data match", map, bits);
-    g.relu("data match", alike)
-}
-
-/// The machine's start configuration for data with these bits.
-fn start(learner: &Learner, options: &ExtendedOptions, bit: impl Fn(usize) -> bool) -> Configuration {
-    let bits: Vec<bool> = (0..options.layout.n_bits()).map(bit).collect();
-    let input = learner.input(&options.layout, &bits);
-    place(learner, &input, options)
-}
-
-/// An input of the normal form as the network's cells hold it.
-fn place(learner: &Learner, input: &Input, options: &ExtendedOptions) -> Configuration {
-    let machine = learner.lowered().normal.machine();
-    let mut tapes = vec![vec![false; options.n_cells]; machine.n_tapes()];
-    let mut heads = Vec::with_capacity(tapes.len());
-    for (tape, cells) in tapes.iter_mut().enumerate() {
-        let index = |cell: i64| usize::try_from(cell - options.first_cells[tape]).unwrap_or(usize::MAX);
-        let laid = input.tapes.get(tape);
-        for (cell, symbol) in laid.into_iter().flat_map(|laid| &laid.symbols).enumerate() {
-            if let Some(place) = cells.get_mut(index(i64::try_from(cell).unwrap_or(i64::MAX))) {
-                *place = symbol.0 == 1;
-            }
-        }
-        heads.push(index(laid.map_or(0, |laid| laid.head)).min(options.n_cells - 1));
-    }
-    Configuration { state: machine.start(), tapes, heads }
-}
-
-/// tape_RO: constants where the data do not lie, their bits where they do.
-fn read_only_tapes(
-    g: &mut GraphBuilder,
-    learner: &Learner,
-    options: &ExtendedOptions,
-    blank: &Configuration,
-    bits: NodeId,
-) -> NodeId {
-    let normal = &learner.lowered().normal;
-    let tapes: Vec<_> = normal.machine().tape_ids().filter(|&tape| normal.read_only(tape)).collect();
-    let n_cells = options.n_cells;
-    let mut bias = Vec::with_capacity(tapes.len() * n_cells);
-    let mut entries = Vec::new();
-    for (row, &tape) in tapes.iter().enumerate() {
-        bias.extend(blank.tapes[tape.index()].iter().map(|&one| if one { 1.0 } else { -1.0 }));
-        if tape != learner.data_track() {
-            continue;
-        }
-        for bit in 0..options.layout.n_bits() {
-            let cell = i64::try_from(options.layout.cell(bit)).unwrap_or(i64::MAX);
-            let cell = usize::try_from(cell - options.first_cells[tape.index()]).unwrap_or(0);
-            bias[row * n_cells + cell] = 0.0;
-            entries.push((row * n_cells + cell, bit, 1.0));
-        }
-    }
-    let map = LinearMap::new(bias.len(), options.layout.n_bits(), entries).with_bias(bias);
-    let cells = g.linear("read_only", map, bits);
-    g.reshape("read_only", Shape::new(tapes.len(), n_cells), cells)
-}
-
-/// theta = dequantize([output cells]).
-fn read_theta(
-    g: &mut GraphBuilder,
-    learner: &Learner,
-    primary: &dyn Primary,
-    options: &ExtendedOptions,
-    terrain: &Terrain,
-) -> NodeId {
-    let (track, first) = learner.theta_track();
-    let n_bits = primary.n_weights() * options.layout.width();
-    let first = i64::try_from(first).unwrap_or(i64::MAX) - options.first_cells[track.index()];
-    let first = usize::try_from(first).unwrap_or(0);
-    let cells = match &terrain.holds {
-        Holds::Outside { control, weights } => {
-            let row = control.row(track.index()) * options.n_cells;
-            g.gather("theta bits", (row + first..row + first + n_bits).collect(), weights.tape)
-        }
-        Holds::Inside { configurations, vertex_node, .. } => {
-            let sign = |one: bool| if one { 1.0 } else { -1.0 };
-            let entries = configurations.all.iter().enumerate().flat_map(|(v, configuration)| {
-                let cells = &configuration.tapes[track.index()][first..first + n_bits];
-                cells.iter().enumerate().map(move |(bit, &one)| (bit, v, sign(one)))
-            });
-            let map = LinearMap::new(n_bits, terrain.n_vertices(), entries);
-            g.linear("theta bits", map, *vertex_node)
-        }
-    };
-    let fixed = g.stop_gradient("[theta bits]", cells);
-    g.dequantize("theta", options.layout.format, fixed)
-}
-
-/// The user's constants with a scale at which every possible final loss lies below the stopping level.
-fn with_room(
-    n_tapes: usize,
-    primary: &dyn Primary,
-    options: &ExtendedOptions,
-) -> Result<AskedConstants, crate::ConstantsError> {
-    let highest = options.final_loss.unwrap_or_else(|| final_loss(primary, &options.layout));
-    let mut constants = options.constants;
-    match options.kind {
-        Kind::Internal => {
-            // The stopping level is 3/2 of the scale.
-            let scale = power_of_two_from(highest / 1.5);
-            constants.scale = constants.scale.or(Some(scale));
-        }
-        Kind::Plain => {
-            let drop = power_of_two_from((4.0 * highest).max(4.0));
-            constants.drop = constants.drop.or(Some(drop));
-        }
-        Kind::Compact | Kind::Relu => {
-            let unit = ExternalConstants::choose(n_tapes, &AskedConstants { scale: Some(1.0), ..constants })?;
-            let stop = unit.offset - unit.halting_gap(n_tapes) / 2.0;
-            constants.scale = constants.scale.or(Some(power_of_two_from(highest / stop)));
-        }
-    }
-    Ok(constants)
-}
-
-/// The smallest power of two that is at least this, and at least 2^-20.
-fn power_of_two_from(value: f64) -> f64 {
-    value.max(1e-6).log2().ceil().exp2()
-}
-
-/// The largest possible 1/2 |f_theta(x) - y|^2 for numbers of the format.
-fn final_loss(primary: &dyn Primary, layout: &DataLayout) -> f64 {
-    let largest = layout.format.largest_magnitude();
-    let residual = primary.largest_output(largest, largest) + largest;
-    let n = f64::from(u32::try_from(layout.n_samples * layout.n_labels).unwrap_or(u32::MAX));
-    0.5 * n * residual * residual
-}
-
-/// The smallest label in size that is not zero.
-fn smallest_label(layout: &DataLayout) -> f64 {
-    layout.format.smallest_positive()
 }

@@ -180,7 +180,7 @@ fn the_stopping_level_is_above_every_final_loss() {
 fn words_match_their_own_bits_only() {
     let mut g = GraphBuilder::new();
     let (_, bits) = g.input("bits", Shape::column(3));
-    let matches = matching(&mut g, 3, bits);
+    let matches = wiring::matching(&mut g, 3, bits);
     let sum = g.sum_all("sum", matches);
     let network = g.finish(sum);
     for word in 0..8_usize {

@@ -94,10 +94,8 @@ fn guarded_f_perp_of_zero_is_a_unit_vector() {
     let hand = Hand::new(&lesson);
     let nodes = lesson.extended().nodes();
     let root = (2.0 * hand.value(nodes.landscape).data[0]).sqrt();
-    assert!(
-        hand.value(nodes.carrier).data == [0.0, root, 0.0]
-            || hand.value(nodes.carrier).data == [root, 0.0, 0.0]
-    );
+    // No axis carries any of z = 0, so the second one is taken.
+    assert_eq!(hand.value(nodes.carrier).data, [0.0, root, 0.0]);
 }
 
 /// Item 6: a single label has no orthogonal direction.
@@ -118,10 +116,10 @@ fn one_label() {
 }
 
 /// Item 17: y changes after the labels were copied. z stays what it was, so the loss is no longer l_TM and the weights
-/// no longer land where they should.
+/// no longer land where they should. Landscape C forgives that much, and ends with the theta of labels that are gone.
 #[test]
 fn labels_that_change_between_steps() {
-    for kind in [Kind::Compact, Kind::Relu] {
+    for kind in OUTSIDE {
         for carrier in Carrier::ALL {
             let room = Classroom::copy().on(kind, carrier);
             let lesson = room.lesson();
@@ -144,7 +142,12 @@ fn labels_that_change_between_steps() {
 
             let outcome = other.train(1);
             assert_eq!(other.labels(), room.table.labels.data, "{at}");
-            assert_ne!(outcome, expected, "{at}");
+            if kind == Kind::Plain {
+                assert_eq!((outcome, other.theta()), (expected, vec![1.5, 0.0]), "{at}");
+            } else {
+                assert!(matches!(outcome, Outcome::StepLimit { .. }), "{at}: {outcome:?}");
+                assert_ne!(other.theta(), [1.5, 0.0], "{at}");
+            }
         }
     }
 }

@@ -1,0 +1,49 @@
+//! Constants that follow from the number format and the primary network: room for the final loss, and eps.
+
+use super::{DataLayout, ExtendedOptions};
+use crate::{AskedConstants, ConstantsError, ExternalConstants, Kind, Primary};
+
+/// The user's constants with a scale at which every possible final loss lies below the stopping level.
+pub(super) fn with_room(
+    n_tapes: usize,
+    primary: &dyn Primary,
+    options: &ExtendedOptions,
+) -> Result<AskedConstants, ConstantsError> {
+    let highest = options.final_loss.unwrap_or_else(|| final_loss(primary, &options.layout));
+    let mut constants = options.constants;
+    match options.kind {
+        Kind::Internal => {
+            // The stopping level is 3/2 of the scale.
+            let scale = power_of_two_from(highest / 1.5);
+            constants.scale = constants.scale.or(Some(scale));
+        }
+        Kind::Plain => {
+            let drop = power_of_two_from((4.0 * highest).max(4.0));
+            constants.drop = constants.drop.or(Some(drop));
+        }
+        Kind::Compact | Kind::Relu => {
+            let unit = ExternalConstants::choose(n_tapes, &AskedConstants { scale: Some(1.0), ..constants })?;
+            let stop = unit.offset - unit.halting_gap(n_tapes) / 2.0;
+            constants.scale = constants.scale.or(Some(power_of_two_from(highest / stop)));
+        }
+    }
+    Ok(constants)
+}
+
+/// The smallest power of two that is at least this, and at least 2^-20.
+fn power_of_two_from(value: f64) -> f64 {
+    value.max(1e-6).log2().ceil().exp2()
+}
+
+/// The largest possible 1/2 |f_theta(x) - y|^2 for numbers of the format.
+fn final_loss(primary: &dyn Primary, layout: &DataLayout) -> f64 {
+    let largest = layout.format.largest_magnitude();
+    let residual = primary.largest_output(largest, largest) + largest;
+    let n = f64::from(u32::try_from(layout.n_samples * layout.n_labels).unwrap_or(u32::MAX));
+    0.5 * n * residual * residual
+}
+
+/// The smallest label in size that is not zero.
+pub(super) fn smallest_label(layout: &DataLayout) -> f64 {
+    layout.format.smallest_positive()
+}
