@@ -30,7 +30,7 @@ add:
   1 _ * _ * -> * * * 1 *, R R S R S, add
   1 _ * 0 * -> * * * 1 *, R R S R S, add
   1 _ * 1 * -> * * * 0 *, R R S R S, add_carry
-  * * * * * -> * * * * *, S S S L S, back
+  * * * * * -> * * * * *, L L S S S, sign
 
 add_carry:
   0 _ * _ * -> * * * 1 *, R R S R S, add
@@ -39,7 +39,18 @@ add_carry:
   1 _ * _ * -> * * * 0 *, R R S R S, add_carry
   1 _ * 0 * -> * * * 0 *, R R S R S, add_carry
   1 _ * 1 * -> * * * 1 *, R R S R S, add_carry
-  * * * 1 * -> * * * 0 *, S S S R S, add_carry
+  * * * * * -> * * * * *, L L S S S, sign_carry
+
+sign:                                    # the last bit of a label is its sign
+  0 * * * * -> * * * * *, R R S L S, back
+  1 * * * * -> * * * * *, S S S S S, negative
+
+sign_carry:
+  0 * * * * -> * * * * *, R R S S S, carry
+  1 * * * * -> * * * * *, S S S S S, negative
+
+carry:
+  * * * 1 * -> * * * 0 *, S S S R S, carry
   * * * * * -> * * * 1 *, S S S L S, back
 
 back:
@@ -71,3 +82,4 @@ copy:                                    # back over the last label, which is as
 
 done: accept
 no_mean: reject                          # the number of samples is no power of two
+negative: reject                         # the sum of two's complement numbers would need a longer sign

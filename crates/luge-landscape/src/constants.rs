@@ -40,7 +40,7 @@ pub struct AskedConstants {
 pub enum ConstantsError {
     /// The halting level would not lie below the running one.
     #[error(
-        "base {base} is too small for {n_tapes} tapes: b^3 > 8 b^2 d + 3 d is violated ({left} <= {right})"
+        "base {base} is too small for d = {n_tapes}: b^3 > 8 b^2 d + 3 d is violated ({left} <= {right})"
     )]
     Base {
         /// b.
@@ -65,6 +65,18 @@ pub enum ConstantsError {
         offset: f64,
         /// 2 (b^3 + d b) gamma.
         needed: f64,
+    },
+    /// Levels or edges that differ on paper are the same number in f64.
+    #[error(
+        "base {base:e}, scale {scale:e} and offset {offset:e} lie too far apart: levels that must differ round to the same number"
+    )]
+    Rounding {
+        /// b.
+        base: f64,
+        /// gamma.
+        scale: f64,
+        /// c.
+        offset: f64,
     },
     /// The halting level of landscape C must lie clearly below the running one, above zero.
     #[error("drop {drop} and offset {offset} violate 0 < Omega <= c / 2")]
@@ -103,6 +115,12 @@ impl ExternalConstants {
         if offset.is_nan() || offset < needed || !offset.is_finite() {
             return Err(ConstantsError::Offset { offset, needed });
         }
+        let gap = self.halting_gap(n_tapes);
+        let levels_differ = offset - gap < offset - gap / 2.0 && offset - gap / 2.0 < offset - gap / 4.0;
+        let edges_differ = left + base > left && (left + base) * scale > left * scale;
+        if !(levels_differ && edges_differ && (1.0 / scale).is_finite()) {
+            return Err(ConstantsError::Rounding { base, scale, offset });
+        }
         Ok(())
     }
 
@@ -120,15 +138,15 @@ impl ExternalConstants {
 }
 
 impl PlainConstants {
-    /// Omega = 4 (1 + 3d) and c = 2 Omega, except where the user says otherwise.
+    /// Omega the smallest power of two from 4 (1 + 3d) on and c = 2 Omega, except where the user says otherwise.
     ///
     /// # Errors
     /// The inequality that the user's values violate.
     pub fn choose(n_tapes: usize, asked: &AskedConstants) -> Result<Self, ConstantsError> {
         let height = Self::running_height(n_tapes);
-        let drop = asked.drop.unwrap_or_else(|| (4.0 * height).log2().ceil().exp2());
+        let drop = asked.drop.unwrap_or_else(|| power_of_two_from(4.0 * height));
         let offset = asked.offset.unwrap_or(2.0 * drop);
-        if drop > 0.0 && 2.0 * drop <= offset && offset.is_finite() {
+        if drop > 0.0 && 2.0 * drop <= offset && offset.is_finite() && offset - drop / 8.0 < offset {
             Ok(Self { drop, offset })
         } else {
             Err(ConstantsError::Drop { drop, offset })
@@ -140,6 +158,23 @@ impl PlainConstants {
     pub fn running_height(n_tapes: usize) -> f64 {
         1.0 + 3.0 * tapes(n_tapes)
     }
+}
+
+/// The smallest power of two that is at least `value`, by doubling and halving: the same on every platform.
+///
+/// # Panics
+/// If the value is not a positive number.
+#[must_use]
+pub fn power_of_two_from(value: f64) -> f64 {
+    assert!(value > 0.0 && value.is_finite(), "a positive number");
+    let mut power = 1.0;
+    while power < value {
+        power *= 2.0;
+    }
+    while power / 2.0 >= value {
+        power /= 2.0;
+    }
+    power
 }
 
 fn smallest_base(n_tapes: usize) -> f64 {
@@ -175,12 +210,32 @@ mod tests {
     }
 
     #[test]
+    fn powers_of_two_are_exact() {
+        let found: Vec<f64> = [16.0, 16.5, 1.0, 0.25, 0.3].map(power_of_two_from).to_vec();
+        assert_eq!(found, [16.0, 32.0, 1.0, 0.25, 0.5]);
+    }
+
+    #[test]
+    fn constants_that_round_together_are_refused() {
+        let refused = |base, scale, offset| {
+            let asked = AskedConstants { base, scale, offset, drop: None };
+            matches!(ExternalConstants::choose(1, &asked), Err(ConstantsError::Rounding { .. }))
+        };
+        assert!(refused(None, None, Some(1e300)));
+        assert!(refused(None, Some(1e-310), None));
+        assert!(refused(Some(1e60), None, None));
+        assert!(!refused(Some(64.0), Some(0.25), None));
+        let plain = AskedConstants { offset: Some(1e300), ..AskedConstants::default() };
+        assert!(PlainConstants::choose(1, &plain).is_err());
+    }
+
+    #[test]
     fn given_constants_are_checked() {
         let asked = |base, scale, offset| AskedConstants { base, scale, offset, drop: None };
         let message = |asked: AskedConstants| ExternalConstants::choose(1, &asked).unwrap_err().to_string();
         assert_eq!(
             message(asked(Some(8.0), None, None)),
-            "base 8 is too small for 1 tapes: b^3 > 8 b^2 d + 3 d is violated (512 <= 515)"
+            "base 8 is too small for d = 1: b^3 > 8 b^2 d + 3 d is violated (512 <= 515)"
         );
         assert_eq!(message(asked(None, Some(0.0), None)), "scale 0 violates 0 < gamma < infinity");
         assert_eq!(

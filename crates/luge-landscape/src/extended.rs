@@ -74,6 +74,20 @@ pub enum ExtendedError {
         /// n times m.
         n_labels: usize,
     },
+    /// The stopping level must lie above every final loss.
+    #[error("the bound on the final loss is {bound}, not a number from 0 to {LARGEST_LOSS:e}")]
+    FinalLoss {
+        /// The bound.
+        bound: f64,
+    },
+    /// A primary network beyond what is built.
+    #[error("theta has {n_weights} numbers of {n_bits} bits, but at most {MOST_THETA_BITS} bits are built")]
+    ThetaTooLarge {
+        /// Numbers in theta.
+        n_weights: usize,
+        /// Bits per number.
+        n_bits: usize,
+    },
     /// There is nothing to learn from.
     #[error("the data have no samples")]
     NoSamples,
@@ -117,6 +131,12 @@ pub enum ExtendedError {
     #[error(transparent)]
     Build(#[from] BuildError),
 }
+
+/// The largest bound on the final loss: the levels above it are still numbers.
+const LARGEST_LOSS: f64 = 1e300;
+
+/// The most bits theta may have.
+const MOST_THETA_BITS: usize = 1 << 18;
 
 /// The most data bits landscape A declares.
 pub const MOST_BITS: usize = 12;
@@ -369,6 +389,13 @@ fn check(learner: &Learner, primary: &dyn Primary, options: &ExtendedOptions) ->
         usize::try_from(offset).ok()
     };
     let (n_weights, n_bits) = (primary.n_weights(), layout.width());
+    if n_weights.saturating_mul(n_bits) > MOST_THETA_BITS {
+        return Err(ExtendedError::ThetaTooLarge { n_weights, n_bits });
+    }
+    let bound = scale::highest_final_loss(primary, options);
+    if !(0.0..=LARGEST_LOSS).contains(&bound) {
+        return Err(ExtendedError::FinalLoss { bound });
+    }
     let needed = n_weights * n_bits;
     let available = cell(track, first).map_or(0, |from| options.n_cells.saturating_sub(from));
     if needed > available {

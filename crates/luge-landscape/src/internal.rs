@@ -12,12 +12,15 @@ use crate::{Configuration, Corrections};
 /// The most configurations a landscape may have.
 pub const MOST_VERTICES: usize = 1 << 16;
 
+/// The most cells that the configurations of a landscape may hold in all.
+const MOST_STORED_CELLS: usize = 1 << 27;
+
 /// Why landscape A cannot be built.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InternalError {
-    /// There would be too many units.
+    /// There would be too many units, or too many cells in all of their configurations together.
     #[error(
-        "more than {MOST_VERTICES} configurations are reachable from the declared inputs within {n_cells} cells"
+        "more than {MOST_VERTICES} configurations, or {MOST_STORED_CELLS} cells in all of them, are reachable from the declared inputs within {n_cells} cells"
     )]
     TooManyVertices {
         /// Cells per tape.
@@ -26,8 +29,8 @@ pub enum InternalError {
     /// Nothing to trace.
     #[error("no input is declared")]
     NothingDeclared,
-    /// A declared input never reaches a halting configuration, so there is no slope to follow from it.
-    #[error("a declared input does not halt within {n_cells} cells")]
+    /// No declared input reaches a halting configuration, so there is no slope to follow.
+    #[error("no declared input halts within {n_cells} cells")]
     NeverHalts {
         /// Cells per tape.
         n_cells: usize,
@@ -66,7 +69,8 @@ impl Configurations {
         for first in declared {
             found.follow(normal, first.clone(), n_cells)?;
         }
-        if declared.iter().any(|first| found.steps_left[found.index[first]].is_none()) {
+        // Contents that lead nowhere weigh B; there must be others.
+        if declared.iter().all(|first| found.steps_left[found.index[first]].is_none()) {
             return Err(InternalError::NeverHalts { n_cells });
         }
         Ok(found)
@@ -94,7 +98,8 @@ impl Configurations {
                 let here = self.all.len();
                 self.next[here - 1] = Some(here);
             }
-            if self.all.len() == MOST_VERTICES {
+            let n_stored = (self.all.len() + 1).saturating_mul(n_cells).saturating_mul(current.tapes.len());
+            if self.all.len() == MOST_VERTICES || n_stored > MOST_STORED_CELLS {
                 return Err(InternalError::TooManyVertices { n_cells });
             }
             let after = step(normal, &current, n_cells);

@@ -83,7 +83,22 @@ pub enum BuildError {
     /// Landscape A is too large, or has nothing to trace.
     #[error(transparent)]
     Internal(#[from] InternalError),
+    /// Landscapes B and C have a unit or more for every state and combination of symbols; the ReLU form has them for every edge.
+    #[error("landscape {kind} needs {n_units} units for {n_states} states on {n_tapes} binary tapes, but at most {MOST_UNITS} are built", kind = kind.word())]
+    TooManyUnits {
+        /// The landscape.
+        kind: Kind,
+        /// Vertices, or edges of the ReLU form.
+        n_units: u64,
+        /// |Q|.
+        n_states: usize,
+        /// d.
+        n_tapes: usize,
+    },
 }
+
+/// The most vertices, or edges of the ReLU form, that landscapes B and C are built with.
+pub const MOST_UNITS: u64 = 1 << 18;
 
 /// A network whose training traces a machine.
 #[derive(Clone, Debug)]
@@ -191,4 +206,43 @@ impl Landscape {
 fn read_only_input(g: &mut GraphBuilder, normal: &NormalForm, n_cells: usize) -> Option<NodeId> {
     let n_read_only = normal.machine().tape_ids().filter(|&tape| normal.read_only(tape)).count();
     (n_read_only > 0).then(|| g.input("read_only", Shape::new(n_read_only, n_cells)).1)
+}
+
+#[cfg(test)]
+mod tests {
+    use luge_machine::{Alphabet, Machine, Move, Pattern, Write};
+
+    use super::*;
+
+    /// A machine that halts at once, on this many binary tapes.
+    fn wide(n_tapes: usize) -> NormalForm {
+        let mut b = Machine::builder();
+        for tape in 0..n_tapes {
+            b.tape(format!("{tape}"), Alphabet::binary());
+        }
+        let (start, end) = (b.state("start"), b.halting_state("end", true));
+        let all = |n| std::iter::repeat_n(n, n_tapes);
+        b.rule(start, vec![Pattern::Any; n_tapes], vec![Write::Keep; n_tapes], all(Move::Stay), end);
+        NormalForm::new(b.build().expect("a machine")).expect("binary tapes")
+    }
+
+    fn check(kind: Kind, n_tapes: usize, expected: Option<u64>) {
+        let built = Landscape::build(&wide(n_tapes), &LandscapeOptions::new(kind, 3));
+        let too_many = match built {
+            Err(BuildError::TooManyUnits { n_units, .. }) => Some(n_units),
+            Ok(_) => None,
+            Err(error) => panic!("{error}"),
+        };
+        assert_eq!(too_many, expected, "{} with {n_tapes} tapes", kind.word());
+    }
+
+    #[test]
+    fn what_would_fill_the_memory_is_refused_before_it_is_built() {
+        check(Kind::Compact, 24, Some(2 << 24));
+        check(Kind::Compact, 18, Some(2 << 18));
+        check(Kind::Plain, 22, Some(2 << 22));
+        check(Kind::Relu, 10, Some(3 * 2 * (1 << 20)));
+        check(Kind::Relu, 6, None);
+        check(Kind::Compact, 12, None);
+    }
 }

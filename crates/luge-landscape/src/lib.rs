@@ -25,7 +25,7 @@ mod tapes;
 mod terrain;
 
 pub use configuration::{Configuration, Undecodable};
-pub use constants::{AskedConstants, ConstantsError, ExternalConstants, PlainConstants};
+pub use constants::{AskedConstants, ConstantsError, ExternalConstants, PlainConstants, power_of_two_from};
 pub use control::{Control, Vertex, VertexStep};
 pub use corrections::Corrections;
 pub use extended::{
@@ -33,6 +33,6 @@ pub use extended::{
     Mark, Nodes,
 };
 pub use internal::{InternalError, MOST_VERTICES};
-pub use landscape::{BuildError, Kind, Landscape, LandscapeOptions};
+pub use landscape::{BuildError, Kind, Landscape, LandscapeOptions, MOST_UNITS};
 pub use primary::{Mlp, Primary, PrimaryError};
 pub use terrain::Bounds;

@@ -8,6 +8,7 @@ use crate::{
     Undecodable, compact,
     configuration::{bit, one_hot},
     internal::{self, Configurations, Levels},
+    landscape::MOST_UNITS,
     plain, relu,
     tapes::{Tapes, Weights},
 };
@@ -64,6 +65,7 @@ impl Terrain {
         read_only: Option<NodeId>,
     ) -> Result<Self, BuildError> {
         let n_tapes = normal.n_tapes();
+        check_size(normal, carving)?;
         if carving.kind == Kind::Plain {
             let constants = PlainConstants::choose(n_tapes, carving.constants)?;
             return Ok(Self::plain(g, normal, carving, read_only, &constants));
@@ -256,6 +258,20 @@ impl Terrain {
             }
         }
     }
+}
+
+/// Refuses what would fill the memory before anything is built: |Q| 2^d vertices, 3 |Q| 4^d edges.
+fn check_size(normal: &NormalForm, carving: &Carving<'_>) -> Result<(), BuildError> {
+    let (kind, n_states, n_tapes) = (carving.kind, normal.n_states(), normal.n_tapes());
+    let vertices = (n_states as u64) << n_tapes;
+    let n_units = match kind {
+        Kind::Relu => (u64::from(carving.corrections.n_copies) * vertices) << n_tapes,
+        Kind::Compact | Kind::Plain | Kind::Internal => vertices,
+    };
+    if n_units > MOST_UNITS {
+        return Err(BuildError::TooManyUnits { kind, n_units, n_states, n_tapes });
+    }
+    Ok(())
 }
 
 fn differing(a: Bits, b: Bits) -> Option<usize> {

@@ -134,9 +134,13 @@ fn landscape_a_has_only_what_was_declared() {
     assert_eq!(error, BuildError::Internal(InternalError::NothingDeclared));
     let mut endless = start(&machine);
     endless.tapes[1][6] = false;
-    options.declared = vec![start(&machine), endless.clone()];
+    options.declared = vec![endless.clone()];
     let error = Landscape::build(&machine, &options).expect_err("it leaves the tape");
     assert_eq!(error, BuildError::Internal(InternalError::NeverHalts { n_cells: N_CELLS }));
+    // Beside one that halts it is a vertex like any other, on a plain without a slope.
+    options.declared = vec![start(&machine), endless.clone()];
+    let both = Landscape::build(&machine, &options).expect("built");
+    assert!(both.encode(&endless).is_some() && both.n_vertices() > 5);
     options.declared.pop();
     let landscape = Landscape::build(&machine, &options).expect("built");
     // Cells 3 to 6 of the target, then the halt.

@@ -9,7 +9,7 @@ use luge_landscape::{
     Configuration, Control, ExternalConstants, Kind, Landscape, LandscapeOptions, VertexStep,
 };
 use luge_machine::{
-    Bits, NormalForm,
+    Bits, NormalForm, StateId,
     lowering::{Moves, lower},
 };
 use luge_net::{
@@ -281,6 +281,39 @@ proptest! {
     ) {
         check_vertices(&machine, Kind::Compact, &cells, &heads, scale);
         check_vertices(&machine, Kind::Relu, &cells, &heads, scale);
+    }
+}
+
+/// Landscape C: at every configuration x - grad_x, T - grad_T and H - grad_H are the next one, bit for bit.
+fn check_plain(machine: &NormalForm, cells: &[bool], heads: &[usize]) {
+    let landscape = Landscape::build(machine, &LandscapeOptions::new(Kind::Plain, N_CELLS)).expect("built");
+    let control = landscape.control().expect("tapes outside");
+    for v in 0..control.vertices().len() {
+        let here = configuration_at(control, v, cells, heads);
+        let (parameters, inputs) = landscape.encode(&here).expect("encoded");
+        let step = control.vertices()[v].step.as_ref();
+        let mut next = after(&here, step);
+        // One copy of every state: the index of a copy is that of its state.
+        next.state = step.map_or(here.state, |step| StateId::new(step.next));
+        let found = gradient(landscape.network(), &parameters, &inputs);
+        let (expected, _) = landscape.encode(&next).expect("encoded");
+        for block in 0..parameters.len() {
+            let stepped = parameters[block].data.iter().zip(&found[block].data).map(|(p, g)| p - g);
+            assert_eq!(stepped.collect::<Vec<_>>(), expected[block].data, "{v}, block {block}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn steps_of_landscape_c_at_its_configurations(
+        machine in normal(1..=2),
+        cells in vec(any::<bool>(), 2 * N_CELLS),
+        heads in vec(any::<usize>(), 2),
+    ) {
+        check_plain(&machine, &cells, &heads);
     }
 }
 

@@ -12,7 +12,7 @@ mod single_tape;
 pub mod turingmachine_io;
 pub mod turingmachinesimulator;
 
-use crate::{Diagnostic, Input, Machine};
+use crate::{Diagnostic, Input, Machine, input::admit_characters};
 
 pub use recognise::{Unrecognised, recognise};
 
@@ -158,6 +158,35 @@ impl Format {
             Self::TuringMachineIo => turingmachine_io::read(text),
             Self::TuringMachineSimulator => turingmachinesimulator::read(text),
             Self::Jflap => jflap::read(text),
+        }
+    }
+
+    /// Reads a machine that is to be run on these texts. A file that does not say which symbols its tapes have lets any
+    /// character lie on them: its wildcards match it, and where no rule does the format's meaning of that applies.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn read_for<S: AsRef<str>>(self, text: &str, inputs: &[S]) -> Result<Loaded, Vec<Diagnostic>> {
+        match self {
+            Self::Native | Self::Bbchallenge => self.read(text),
+            Self::Morphett => {
+                let mut head_marked = false;
+                let mut is_symbol = |c: &char| match c {
+                    '*' => std::mem::replace(&mut head_marked, true),
+                    c => *c != ' ',
+                };
+                let characters: Vec<char> = inputs
+                    .first()
+                    .map_or("", |input| input.as_ref())
+                    .chars()
+                    .filter(&mut is_symbol)
+                    .collect();
+                morphett::read_admitting(text, &characters)
+            }
+            Self::TuringMachineIo | Self::TuringMachineSimulator | Self::Jflap => {
+                let loaded = self.read(text)?;
+                Ok(Loaded { machine: admit_characters(&loaded.machine, inputs), ..loaded })
+            }
         }
     }
 

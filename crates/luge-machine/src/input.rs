@@ -1,6 +1,6 @@
 //! What lies on the tapes before the first step.
 
-use crate::{Machine, SymbolId};
+use crate::{Alphabet, Machine, SymbolId};
 
 /// The initial contents of all tapes. Tapes beyond the list are blank with the head on cell 0.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -60,6 +60,30 @@ pub enum InputError {
         /// The tape's symbols, separated by spaces.
         known: String,
     },
+}
+
+/// The machine with every character of the texts among the symbols of its tape, where those are all single characters.
+///
+/// Rules with wildcards match the new symbols, all others do not. A space and the first `*` keep the meaning that
+/// [`parse_inputs`] gives them.
+pub(crate) fn admit_characters<S: AsRef<str>>(machine: &Machine, texts: &[S]) -> Machine {
+    let mut admitting = machine.clone();
+    for (tape, text) in admitting.tapes.iter_mut().zip(texts) {
+        let mut names = tape.alphabet.names().to_vec();
+        if names.iter().any(|name| name.chars().count() != 1) {
+            continue;
+        }
+        let mut head_marked = false;
+        for c in text.as_ref().chars() {
+            let marks_head = c == '*' && !std::mem::replace(&mut head_marked, true);
+            let name = c.to_string();
+            if c != ' ' && !marks_head && !names.contains(&name) && names.len() < 256 {
+                names.push(name);
+            }
+        }
+        tape.alphabet = Alphabet::new(names, tape.alphabet.blank());
+    }
+    admitting
 }
 
 /// Lays one text per tape.

@@ -41,4 +41,13 @@ pub trait Engine {
     /// # Errors
     /// If the gradient cannot be had.
     fn gradient(&mut self) -> Result<Vec<Values>, TrainError>;
+
+    /// The Euclidean length of the gradient at the current parameters, one number per parameter.
+    ///
+    /// # Errors
+    /// If the gradient cannot be had.
+    fn gradient_norms(&mut self) -> Result<Vec<f64>, TrainError> {
+        let length = |block: &Values| block.data.iter().map(|g| g * g).sum::<f64>().sqrt();
+        Ok(self.gradient()?.iter().map(length).collect())
+    }
 }

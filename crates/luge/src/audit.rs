@@ -5,13 +5,15 @@ use luge_net::{Values, evaluate};
 use crate::{
     lesson::{Check, Lesson},
     lockstep::Lockstep,
-    model::Model,
+    model::{Model, data_digest},
     predictor::Predictor,
 };
 
 /// What a model claims, held against what the simulator says.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
 pub struct Audit {
+    /// These are the data it was trained on.
+    pub data: Check,
     /// theta is the machine's answer for these data.
     pub theta: Check,
     /// The weights stand for the machine's last configuration.
@@ -38,6 +40,7 @@ impl Audit {
         let extra = lesson.extended().extra_steps();
         let (steps, machine) = (model.card.steps, model.card.machine_steps);
         Self {
+            data: data(model, lesson),
             theta: theta(model, lesson),
             configuration: held(configuration),
             labels: held(labels),
@@ -58,8 +61,9 @@ impl Audit {
 
     /// All claims with their names.
     #[must_use]
-    pub fn checks(&self) -> [(&'static str, &Check); 6] {
+    pub fn checks(&self) -> [(&'static str, &Check); 7] {
         [
+            ("data", &self.data),
             ("theta", &self.theta),
             ("configuration", &self.configuration),
             ("labels", &self.labels),
@@ -74,6 +78,37 @@ impl Audit {
     pub fn holds(&self) -> bool {
         self.checks().iter().all(|(_, check)| check.holds)
     }
+}
+
+fn data(model: &Model, lesson: &Lesson<'_>) -> Check {
+    let found = data_digest(lesson.table());
+    Check { holds: found == model.card.data_sha256, figures: format!("sha256 {found}") }
+}
+
+/// Whether training again from the model's own machine and the data gives the very same model: every weight bit for
+/// bit, every figure and every claim.
+#[must_use]
+pub fn same_model(claimed: &Model, again: &Model) -> Check {
+    let mut differing: Vec<String> = Vec::new();
+    let mut differ = |name: &str, differs: bool| {
+        if differs {
+            differing.push(name.to_owned());
+        }
+    };
+    let bits = |values: &[f64]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+    differ("theta", bits(&claimed.theta) != bits(&again.theta));
+    differ("a block of weights that is not there", claimed.weights.len() != again.weights.len());
+    for (name, values) in &again.weights {
+        let same = claimed.weights.iter().any(|(own, v)| own == name && bits(&v.data) == bits(&values.data));
+        differ(name, !same);
+    }
+    differ("certificate", claimed.card.certificate != again.card.certificate);
+    differ("metadata", claimed.card != again.card);
+    let figures = match &differing[..] {
+        [] => "every weight, figure and claim again, bit for bit".to_owned(),
+        names => format!("training again gives another: {}", names.join(", ")),
+    };
+    Check { holds: differing.is_empty(), figures }
 }
 
 fn theta(model: &Model, lesson: &Lesson<'_>) -> Check {

@@ -54,6 +54,18 @@ pub enum TableError {
         /// Its name.
         column: String,
     },
+    /// The fields are separated by something else than commas.
+    #[error("the header `{header}` is a single column: the fields of a line must be separated by commas")]
+    Separator {
+        /// The header line.
+        header: String,
+    },
+    /// The same column asked for twice.
+    #[error("column `{column}` is asked for twice")]
+    AskedTwice {
+        /// Its name.
+        column: String,
+    },
     /// A column cannot be both.
     #[error("column `{column}` is asked for both as a feature and as the target")]
     FeatureAndTarget {
@@ -118,6 +130,19 @@ impl Table {
             Some(features) => features.to_vec(),
             None => header.iter().filter(|name| !targets.contains(name)).cloned().collect(),
         };
+        let asked: Vec<&String> = chosen.iter().chain(targets).collect();
+        if let [only] = &header[..]
+            && only.contains([';', '\t'])
+            && asked.iter().any(|name| !header.contains(name))
+        {
+            return Err(TableError::Separator { header: only.clone() });
+        }
+        let again = |list: &[String]| {
+            (1..list.len()).find(|&i| list[..i].contains(&list[i])).map(|i| list[i].clone())
+        };
+        if let Some(column) = features.and_then(again).or_else(|| again(targets)) {
+            return Err(TableError::AskedTwice { column });
+        }
         if let Some(column) = chosen.iter().find(|name| targets.contains(name)) {
             return Err(TableError::FeatureAndTarget { column: column.clone() });
         }

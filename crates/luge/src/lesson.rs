@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 
 use luge_landscape::{
     AskedConstants, Carrier, Corrections, DataLayout, Extended, ExtendedError, ExtendedOptions, Joints, Kind,
-    Learner, Primary,
+    Learner, Primary, power_of_two_from,
 };
 use luge_machine::{Cell, Input, Outcome, Simulator, Step};
 use luge_net::{
@@ -103,6 +103,14 @@ pub enum LessonError {
         /// eps.
         epsilon: f64,
     },
+    /// Taking r off a label and adding it again must not change its bits.
+    #[error(
+        "label offset {offset:e} changes the labels: some are no longer the same number of the format after subtracting and adding it"
+    )]
+    LabelOffset {
+        /// r.
+        offset: f64,
+    },
     /// Another number of features or labels.
     #[error(
         "the primary network takes {features} features to {outputs} outputs, the data have {found_features} and {found_labels}"
@@ -169,9 +177,6 @@ pub struct Moment {
     pub loss: f64,
 }
 
-/// Cells added on each side of what a run needs.
-const MARGIN: usize = 2;
-
 impl<'a> Lesson<'a> {
     /// Lays out the data, runs the machine once to learn what it needs, and builds the network.
     ///
@@ -201,12 +206,11 @@ impl<'a> Lesson<'a> {
         let theta_cells = first..first + n_theta;
         let theta_bits =
             theta_cells.clone().map(|cell| simulator.tape(track).read(to_cell(cell)).0 == 1).collect();
-        let n_cells = |needed: usize| options.cells.unwrap_or(needed + 2 * MARGIN);
         let mut reach = input.clone();
         // The window also covers theta's cells and the end of the data, whether or not a head goes there.
         reach.cover(track.index(), theta_cells.end);
         reach.cover(learner.data_track().index(), layout.end() + 1);
-        let window = Window::around(&simulator, &reach, n_cells).map_err(|needed| {
+        let window = Window::common(&simulator, &reach, options.cells).map_err(|needed| {
             LessonError::TooFewCells { needed, given: options.cells.unwrap_or_default() }
         })?;
         let mut build = ExtendedOptions {
@@ -226,7 +230,7 @@ impl<'a> Lesson<'a> {
             build.label_offset = monotone_offset(&extended, &layout);
             extended = Extended::build(learner, primary, &build)?;
         }
-        check_labels(&extended, &table.labels)?;
+        check_labels(&extended, &table.labels, options.format)?;
         Ok(Self { learner, primary, table, layout, input, window, extended, machine_steps, theta_bits })
     }
 
@@ -356,8 +360,13 @@ fn layout(primary: &dyn Primary, table: &Table, format: NumberFormat) -> Result<
 }
 
 /// |y - r|^2 must reach eps, or the first switch never opens.
-fn check_labels(extended: &Extended, labels: &Values) -> Result<(), LessonError> {
+fn check_labels(extended: &Extended, labels: &Values, format: NumberFormat) -> Result<(), LessonError> {
     let offset = extended.label_offset();
+    // The tape sees (y - r) + r.
+    let seen: Vec<f64> = labels.data.iter().map(|y| (y - offset) + offset).collect();
+    if !offset.is_finite() || to_signs(format, &seen) != to_signs(format, &labels.data) {
+        return Err(LessonError::LabelOffset { offset });
+    }
     let found: f64 = labels.data.iter().map(|y| (y - offset) * (y - offset)).sum();
     let epsilon = extended.epsilon();
     if found < epsilon {
@@ -371,7 +380,7 @@ fn monotone_offset(extended: &Extended, layout: &DataLayout) -> f64 {
     let largest = layout.format.largest_magnitude();
     let n = f64::from(u32::try_from(layout.n_samples * layout.n_labels).unwrap_or(u32::MAX));
     let highest = extended.bounds().running_high + n * largest * largest / 2.0;
-    (largest + (2.0 * highest / n).sqrt()).log2().ceil().exp2()
+    power_of_two_from(largest + (2.0 * highest / n).sqrt())
 }
 
 fn to_cell(cell: usize) -> Cell {

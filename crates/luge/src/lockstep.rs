@@ -25,20 +25,7 @@ impl Window {
         input: &Input,
         n_cells: impl Fn(usize) -> usize,
     ) -> Result<Self, usize> {
-        let spans: Vec<(Cell, Cell)> = finished
-            .machine()
-            .tape_ids()
-            .map(|tape| {
-                let (low, high) = finished.visited(tape);
-                match input.tapes.get(tape.index()) {
-                    Some(laid) if !laid.symbols.is_empty() => {
-                        let last = Cell::try_from(laid.symbols.len()).unwrap_or(Cell::MAX) - 1;
-                        (low.min(0), high.max(last))
-                    }
-                    _ => (low, high),
-                }
-            })
-            .collect();
+        let spans = spans(finished, input);
         let length = |&(low, high): &(Cell, Cell)| usize::try_from(high - low + 1).unwrap_or(usize::MAX);
         let needed = spans.iter().map(length).max().unwrap_or(1);
         let n_cells = n_cells(needed);
@@ -50,12 +37,51 @@ impl Window {
         Ok(Self { first: spans.iter().map(centred).collect(), n_cells })
     }
 
+    /// One window for all tapes, which says no more of a run than how far it reaches to the left and to the right of
+    /// cell 0, both rounded up to [`ROUND`] cells; or with exactly `n_cells`.
+    ///
+    /// # Errors
+    /// The number of cells the run needs.
+    pub fn common(finished: &Simulator<'_>, input: &Input, n_cells: Option<usize>) -> Result<Self, usize> {
+        let spans = spans(finished, input);
+        let reach = |cells: Option<Cell>| usize::try_from(cells.unwrap_or(0)).unwrap_or(0);
+        let left = reach(spans.iter().map(|&(low, _)| -low).max());
+        let right = reach(spans.iter().map(|&(_, high)| high + 1).max());
+        let needed = left + right;
+        let (rounded_left, rounded_right) = (left.next_multiple_of(ROUND), right.next_multiple_of(ROUND));
+        let n_cells = n_cells.unwrap_or(rounded_left + rounded_right);
+        if n_cells < needed {
+            return Err(needed);
+        }
+        let before = rounded_left.min(n_cells - right);
+        let first = -Cell::try_from(before).unwrap_or(0);
+        Ok(Self { first: vec![first; spans.len()], n_cells })
+    }
+
     /// The network's cell for a machine's cell; `None` outside.
     #[must_use]
     pub fn index(&self, tape: TapeId, cell: Cell) -> Option<usize> {
         let index = usize::try_from(cell - self.first[tape.index()]).ok()?;
         (index < self.n_cells).then_some(index)
     }
+}
+
+/// Cells that [`Window::common`] rounds to.
+pub const ROUND: usize = 16;
+
+/// For every tape, the first and last cell that a run has visited or its input fills.
+fn spans(finished: &Simulator<'_>, input: &Input) -> Vec<(Cell, Cell)> {
+    let span = |tape: TapeId| {
+        let (low, high) = finished.visited(tape);
+        match input.tapes.get(tape.index()) {
+            Some(laid) if !laid.symbols.is_empty() => {
+                let last = Cell::try_from(laid.symbols.len()).unwrap_or(Cell::MAX) - 1;
+                (low.min(0), high.max(last))
+            }
+            _ => (low, high),
+        }
+    };
+    finished.machine().tape_ids().map(span).collect()
 }
 
 /// Why an iterate is not the machine's configuration at its step.

@@ -21,6 +21,7 @@ use crate::{
     data::Table,
     lesson::{Certificate, Lesson, LessonOptions, Lessons},
     lockstep::Window,
+    trace::MOST_CELLS,
 };
 
 /// The version of the metadata; a file with another one is refused.
@@ -70,6 +71,8 @@ pub struct Card {
     pub constants: Constants,
     /// Number of training samples.
     pub n_samples: usize,
+    /// SHA-256 of the training data as they were used: features, then labels, row by row, little endian.
+    pub data_sha256: String,
     /// The features' column names.
     pub features: Vec<String>,
     /// The labels' column names.
@@ -163,6 +166,18 @@ pub enum ModelError {
     /// The network cannot be built again.
     #[error(transparent)]
     Extended(#[from] ExtendedError),
+    /// Sizes that no training run has.
+    #[error(
+        "the metadata claim {cells} cells, {first_cells} tapes and {n_samples} samples, which no training run of this machine has"
+    )]
+    Sizes {
+        /// Cells per tape.
+        cells: usize,
+        /// Entries of `first_cells`.
+        first_cells: usize,
+        /// Samples.
+        n_samples: usize,
+    },
     /// A word in the metadata that means nothing.
     #[error("`{found}` in the metadata is no {what}")]
     Word {
@@ -184,7 +199,21 @@ pub fn native_text(machine: &Machine, input: Option<&Input>) -> String {
 }
 
 fn digest(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+    hexadecimal(&Sha256::digest(text.as_bytes()))
+}
+
+/// The digest of a table's numbers.
+#[must_use]
+pub fn data_digest(table: &Table) -> String {
+    let mut hash = Sha256::new();
+    for number in table.features.data.iter().chain(&table.labels.data) {
+        hash.update(number.to_le_bytes());
+    }
+    hexadecimal(&hash.finalize())
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl Model {
@@ -214,6 +243,7 @@ impl Model {
             final_loss: options.final_loss,
             constants: Constants { base, scale, offset, drop },
             n_samples: table.n_samples(),
+            data_sha256: data_digest(table),
             features: table.feature_names.clone(),
             labels: table.label_names.clone(),
             steps: lessons.outcome.steps(),
@@ -338,6 +368,7 @@ impl Model {
             landscape: landscape.ok_or_else(|| word("landscape", &self.card.landscape))?,
             carrier: carrier.ok_or_else(|| word("carrier", &self.card.carrier))?,
             cells: Some(self.card.cells),
+            steps: self.card.machine_steps,
             label_offset: Some(self.card.label_offset),
             final_loss: self.card.final_loss,
             constants: AskedConstants { base, scale, offset, drop },
@@ -360,6 +391,8 @@ impl Model {
     /// If the metadata do not fit together.
     pub fn extended(&self) -> Result<Extended, ModelError> {
         let options = self.options()?;
+        let learner = self.learner()?;
+        self.check_sizes(&learner)?;
         let build = ExtendedOptions {
             kind: options.landscape,
             carrier: options.carrier,
@@ -377,7 +410,23 @@ impl Model {
             corrections: options.corrections,
             joints: options.joints,
         };
-        Ok(Extended::build(&self.learner()?, &self.primary()?, &build)?)
+        Ok(Extended::build(&learner, &self.primary()?, &build)?)
+    }
+
+    /// Refuses sizes beyond all bounds before anything is built from them.
+    fn check_sizes(&self, learner: &Learner) -> Result<(), ModelError> {
+        let Card { cells, first_cells, n_samples, features, labels, .. } = &self.card;
+        let n_tapes = learner.lowered().normal.n_tapes();
+        let n_numbers = n_samples.checked_mul(features.len() + labels.len());
+        let cells_fit = cells.checked_mul(n_tapes).is_some_and(|all| all <= MOST_CELLS);
+        let starts_fit = first_cells.len() == n_tapes
+            && first_cells
+                .iter()
+                .all(|first| usize::try_from(first.unsigned_abs()).is_ok_and(|f| f <= MOST_CELLS));
+        if cells_fit && starts_fit && n_numbers.is_some_and(|n| n <= MOST_CELLS) {
+            return Ok(());
+        }
+        Err(ModelError::Sizes { cells: *cells, first_cells: first_cells.len(), n_samples: *n_samples })
     }
 
     /// Whether the model was trained on a table of this size and these columns.

@@ -93,7 +93,7 @@ impl Axis {
     /// About six round numbers.
     fn ticks(&self) -> Vec<f64> {
         let rough = (self.high - self.low) / 6.0;
-        let power = 10_f64.powf(rough.log10().floor());
+        let power = 10_f64.powi(rough.log10().floor() as i32);
         let step = [1.0, 2.0, 5.0, 10.0].map(|m| m * power).into_iter().find(|&s| s >= rough);
         let step = step.unwrap_or(10.0 * power);
         let first = (self.low / step).ceil();

@@ -49,6 +49,9 @@ impl TraceOptions {
 /// Steps after which a machine is taken not to halt if the user names no limit.
 pub const LONGEST_SEARCH: Step = 10_000_000;
 
+/// The most cells of all tapes together.
+pub const MOST_CELLS: usize = 1 << 24;
+
 /// Cells added on each side of what a run needs.
 const MARGIN: usize = 2;
 
@@ -80,6 +83,16 @@ pub enum TraceError {
         needed: usize,
         /// What was allowed.
         given: usize,
+    },
+    /// The weights would not fit into memory.
+    #[error(
+        "the run needs {needed} cells on each of {n_tapes} binary tapes, but at most {MOST_CELLS} are built in all"
+    )]
+    TooManyCells {
+        /// Cells per tape.
+        needed: usize,
+        /// Binary tapes.
+        n_tapes: usize,
     },
     /// Landscape A has a vertex for every configuration of every declared input.
     #[error(
@@ -210,6 +223,15 @@ impl Plan {
         let n_cells = |needed: usize| options.cells.unwrap_or(needed + 2 * MARGIN);
         let window = Window::around(&simulator, &input, n_cells)
             .map_err(|needed| TraceError::TooFewCells { needed, given: options.cells.unwrap_or_default() })?;
+        if window.n_cells.saturating_mul(lowered.normal.n_tapes()) > MOST_CELLS {
+            return Err(TraceError::TooManyCells {
+                needed: window.n_cells,
+                n_tapes: lowered.normal.n_tapes(),
+            });
+        }
+        if options.landscape == Kind::Internal && machine_steps.is_none() {
+            return Err(BuildError::Internal(InternalError::NeverHalts { n_cells: window.n_cells }).into());
+        }
         let start = Lockstep::new(lowered.normal.machine(), &input, window.clone())
             .map(|lockstep| lockstep.expected().clone())
             .ok_or(TraceError::TooFewCells { needed: window.n_cells + 1, given: window.n_cells })?;

@@ -44,6 +44,7 @@ fn check(page: &str, n_sessions: usize, pictures: &[&str]) {
     for (command, printed) in sessions {
         let mut luge = Command::new(env!("CARGO_BIN_EXE_luge"));
         let run = luge.args(command.split(' ')).current_dir(folder.path()).output().expect("luge starts");
+        assert!(run.status.success(), "{command}: {}", String::from_utf8_lossy(&run.stderr));
         let stdout = String::from_utf8_lossy(&run.stdout);
         assert_eq!(without_speed(&stdout), without_speed(printed), "{command}");
     }

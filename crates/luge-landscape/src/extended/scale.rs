@@ -1,7 +1,7 @@
 //! Constants that follow from the number format and the primary network: room for the final loss, and eps.
 
 use super::{DataLayout, ExtendedOptions};
-use crate::{AskedConstants, ConstantsError, ExternalConstants, Kind, Primary};
+use crate::{AskedConstants, ConstantsError, ExternalConstants, Kind, Primary, power_of_two_from};
 
 /// The user's constants with a scale at which every possible final loss lies below the stopping level.
 pub(super) fn with_room(
@@ -9,30 +9,35 @@ pub(super) fn with_room(
     primary: &dyn Primary,
     options: &ExtendedOptions,
 ) -> Result<AskedConstants, ConstantsError> {
-    let highest = options.final_loss.unwrap_or_else(|| final_loss(primary, &options.layout));
+    let highest = highest_final_loss(primary, options);
     let mut constants = options.constants;
     match options.kind {
         Kind::Internal => {
             // The stopping level is 3/2 of the scale.
-            let scale = power_of_two_from(highest / 1.5);
+            let scale = scale_from(highest / 1.5);
             constants.scale = constants.scale.or(Some(scale));
         }
         Kind::Plain => {
-            let drop = power_of_two_from((4.0 * highest).max(4.0));
+            let drop = scale_from((4.0 * highest).max(4.0));
             constants.drop = constants.drop.or(Some(drop));
         }
         Kind::Compact | Kind::Relu => {
             let unit = ExternalConstants::choose(n_tapes, &AskedConstants { scale: Some(1.0), ..constants })?;
             let stop = unit.offset - unit.halting_gap(n_tapes) / 2.0;
-            constants.scale = constants.scale.or(Some(power_of_two_from(highest / stop)));
+            constants.scale = constants.scale.or(Some(scale_from(highest / stop)));
         }
     }
     Ok(constants)
 }
 
-/// The smallest power of two that is at least this, and at least 2^-20.
-fn power_of_two_from(value: f64) -> f64 {
-    value.max(1e-6).log2().ceil().exp2()
+/// The smallest power of two from `value` on that is not below 2^-20.
+fn scale_from(value: f64) -> f64 {
+    power_of_two_from(value.max(1.0 / 1_048_576.0))
+}
+
+/// What the final loss is bounded by: given, or from the format and the primary network.
+pub(super) fn highest_final_loss(primary: &dyn Primary, options: &ExtendedOptions) -> f64 {
+    options.final_loss.unwrap_or_else(|| final_loss(primary, &options.layout))
 }
 
 /// The largest possible 1/2 |f_theta(x) - y|^2 for numbers of the format.

@@ -103,9 +103,9 @@ mod tests {
 
     #[test]
     fn a_falling_ramp_ends_at_zero_however_far() {
-        let epsilon = (-32.0_f64).exp2();
+        let epsilon = 2.0_f64.powi(-32);
         let (low, high) = (epsilon / 3.0, epsilon * (2.0 / 3.0));
-        let points = [epsilon, 1.0, 31.0_f64.exp2(), 500.0_f64.exp2()];
+        let points = [epsilon, 1.0, 2.0_f64.powi(31), 2.0_f64.powi(500)];
         assert_eq!(check(falling_ramp, (low, high), true, &points), [0.0; 4]);
         assert_eq!(check(falling_ramp, (low, high), true, &[0.0]), [1.0]);
         // Subtracted from 1 it is back at 1 where the numbers are far apart.

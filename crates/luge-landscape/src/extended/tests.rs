@@ -152,7 +152,7 @@ fn too_many_bits_for_landscape_a() {
 fn what_the_landscape_refuses() {
     let (error, message) = refused(&one_tape(false), &options(Kind::Internal));
     assert_eq!(error, ExtendedError::Build(BuildError::Internal(InternalError::NeverHalts { n_cells: 12 })));
-    assert_eq!(message, "a declared input does not halt within 12 cells");
+    assert_eq!(message, "no declared input halts within 12 cells");
     let mut options = options(Kind::Compact);
     options.constants.scale = Some(-1.0);
     let (error, message) = refused(&two_tapes(false), &options);

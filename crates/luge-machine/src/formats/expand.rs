@@ -44,16 +44,6 @@ pub(super) fn exact_rules(machine: &Machine, state: StateId) -> Result<Vec<Exact
     Ok(exact)
 }
 
-/// Whether the state has a rule for every situation.
-pub(super) fn is_complete(machine: &Machine, state: StateId) -> Result<bool, TooMany> {
-    if machine.rules(state).iter().any(|rule| rule.reads.iter().all(|&read| read == Pattern::Any)) {
-        return Ok(true);
-    }
-    let sizes = machine.tapes().iter().map(|tape| tape.alphabet.len());
-    let total = sizes.into_iter().try_fold(1_usize, usize::checked_mul);
-    Ok(Some(exact_rules(machine, state)?.len()) == total)
-}
-
 fn n_reads(machine: &Machine, rule: &Rule) -> Option<usize> {
     machine.tapes().iter().zip(&rule.reads).try_fold(1_usize, |product, (tape, read)| match read {
         Pattern::Any => product.checked_mul(tape.alphabet.len()),
@@ -104,7 +94,7 @@ mod tests {
         assert_eq!(reads, [[zero, one], [one, one], [zero, zero], [one, zero]]);
         let writes: Vec<&[SymbolId]> = rules.iter().map(|r| r.writes.as_slice()).collect();
         assert_eq!(writes, [[one, one], [one, one], [zero, zero], [one, zero]]);
-        assert_eq!(is_complete(&machine, q), Ok(true));
+        assert!(machine.is_total(q));
     }
 
     #[test]

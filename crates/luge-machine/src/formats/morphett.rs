@@ -25,7 +25,7 @@
 mod parse;
 mod print;
 
-pub use parse::read;
+pub use parse::{read, read_admitting};
 pub use print::write;
 
 const BLANK: char = '_';

@@ -102,7 +102,7 @@ impl Kernel {
         }
         let (rows, cols) = (map.n_outputs(), map.n_inputs());
         let bias = Tensor::from_slice(map.bias(), rows, &Device::Cpu)?.to_dtype(dtype)?;
-        if rows * cols > LARGEST_MATRIX && map.entries().len() * 8 < rows * cols {
+        if rows * cols > LARGEST_MATRIX && map.entries().len() * 4 < rows * cols {
             let weights: Vec<f64> = map.entries().iter().map(|e| e.2).collect();
             return Ok(Self::Entries {
                 rows: indices(map.entries().iter().map(|e| e.0 as usize))?,

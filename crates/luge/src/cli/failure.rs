@@ -10,7 +10,7 @@ use luge::{
     source::{OpenError, ReadError, Source},
     trace::{LONGEST_SEARCH, TraceError},
 };
-use luge_landscape::{BuildError, ConstantsError, InternalError};
+use luge_landscape::{BuildError, ConstantsError, InternalError, Kind};
 use luge_machine::{
     Diagnostic as Finding, InputError, Severity,
     formats::Inexpressible,
@@ -161,6 +161,9 @@ impl From<TraceError> for Failure {
             TraceError::TooFewCells { needed, .. } => {
                 format!("give --cells {needed} or more, or leave --cells out")
             }
+            TraceError::TooManyCells { .. } => {
+                "allow fewer --steps, or use a machine that stays nearer".to_owned()
+            }
             TraceError::TooManyDeclared { .. } => {
                 "shorten the --input, or choose another --landscape".to_owned()
             }
@@ -171,6 +174,7 @@ impl From<TraceError> for Failure {
                 return Self::Usage { problem, remedy: remedy_of_constants(&error) };
             }
             TraceError::Build(BuildError::Internal(error)) => remedy_of_internal(&error),
+            TraceError::Build(BuildError::TooManyUnits { kind, .. }) => remedy_of_size(kind),
             TraceError::Train(TrainError::NotPiecewiseLinear | TrainError::NotOneSimplex) => {
                 let remedy =
                     "use --rate one, or --landscape internal, whose loss is piecewise linear".to_owned();
@@ -188,9 +192,18 @@ fn remedy_of_constants(error: &ConstantsError) -> String {
         ConstantsError::Base { .. } => "give a larger --base, or leave it out",
         ConstantsError::Scale { .. } => "give a positive --scale, or leave it out",
         ConstantsError::Offset { .. } => "give a larger --offset, or leave it out",
+        ConstantsError::Rounding { .. } => "leave the constants out, or give numbers nearer to each other",
         ConstantsError::Drop { .. } => {
             "give a positive --drop and an --offset of at least twice that, or leave them out"
         }
+    }
+    .to_owned()
+}
+
+fn remedy_of_size(kind: Kind) -> String {
+    match kind {
+        Kind::Relu => "choose --landscape compact, which has no unit for every edge, or a machine with fewer tapes or symbols",
+        Kind::Compact | Kind::Plain | Kind::Internal => "use a machine with fewer tapes or symbols",
     }
     .to_owned()
 }

@@ -73,9 +73,9 @@ struct EdgeSummary<'a> {
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let options = args.options()?;
-    let found = args.machine.load()?;
+    let mut found = args.machine.load()?;
+    let input = args.input.lay(&mut found)?;
     let machine = &found.loaded.machine;
-    let input = args.input.lay(&found.loaded)?;
     let plan = Plan::new(machine, &input, &options).map_err(|e| args.landscape.refusal(e))?;
     let leaving = Leaving::at(machine, &plan, args.at)?;
     if let Some(file) = create(args.plot.as_deref())? {

@@ -1,6 +1,6 @@
 //! The arguments that choose a landscape, its size and its constants.
 
-use luge::trace::{TraceError, TraceOptions};
+use luge::trace::{MOST_CELLS, TraceError, TraceOptions};
 use luge_landscape::{AskedConstants, Kind};
 use luge_machine::lowering::Moves;
 
@@ -34,9 +34,6 @@ pub(super) struct LandscapeArgs {
 /// What to do if the tape is to lie inside the vertex and the machine runs on.
 pub(super) const TOWARDS_HALT: &str =
     "landscape internal slopes towards the halt: choose another --landscape";
-
-/// The most cells a tape can have: beyond this the weights would not fit into memory.
-const MOST_CELLS: usize = 1 << 24;
 
 /// Takes a number of cells.
 pub(super) fn cell_count(text: &str) -> Result<usize, String> {

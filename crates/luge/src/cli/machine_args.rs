@@ -1,6 +1,6 @@
 //! The arguments that name a machine and its input, and the way from them to both.
 
-use std::path::Path;
+use std::{fs::File, io::Read, path::Path};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use luge::source::Source;
@@ -15,7 +15,7 @@ use super::failure::{Failure, show_warnings};
 #[derive(clap::Args)]
 pub(super) struct MachineArgs {
     /// A machine file, `-` for standard input, or a bbchallenge line such as 1RB1LB_1LA1RZ
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", value_parser = machine_place, allow_hyphen_values = true)]
     file: String,
     /// The file's format; by default told from its extension and content
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
@@ -33,13 +33,25 @@ pub(super) struct InputArgs {
 }
 
 impl InputArgs {
-    /// The input asked for, or the one that the file carries along.
-    pub(super) fn lay(&self, loaded: &Loaded) -> Result<Input, Failure> {
+    /// The input asked for, or the one that the file carries along. A machine from a format that declares no alphabet
+    /// takes any character.
+    pub(super) fn lay(&self, found: &mut Found) -> Result<Input, Failure> {
         if self.input.is_empty() {
-            return Ok(loaded.input.clone().unwrap_or_else(Input::blank));
+            return Ok(found.loaded.input.clone().unwrap_or_else(Input::blank));
         }
-        Ok(parse_inputs(&loaded.machine, &self.input)?)
+        if let Ok(loaded) = found.format.read_for(&found.text, &self.input) {
+            found.loaded = loaded;
+        }
+        Ok(parse_inputs(&found.loaded.machine, &self.input)?)
     }
+}
+
+/// Takes a machine's place; a flag in its place is a slip, but a line may begin with an undefined transition.
+fn machine_place(text: &str) -> Result<String, String> {
+    if text.starts_with('-') && text != "-" && !text.starts_with("---") {
+        return Err("expected a machine file, `-`, or a bbchallenge line before the flags".to_owned());
+    }
+    Ok(text.to_owned())
 }
 
 /// Takes a number of steps; `_` and `,` may group the digits.
@@ -52,13 +64,22 @@ pub(super) fn step_count(text: &str) -> Result<Step, String> {
 pub(super) struct Found {
     pub(super) format: Format,
     pub(super) loaded: Loaded,
+    text: String,
 }
 
 impl MachineArgs {
     /// The file, if it is a model and not a machine.
     pub(super) fn model(&self) -> Option<&Path> {
         let path = Path::new(&self.file);
-        path.extension().is_some_and(|extension| extension == "safetensors").then_some(path)
+        let named = path.extension().is_some_and(|extension| extension == "safetensors");
+        // A safetensors file begins with the length of its header, eight bytes, and the header with a brace.
+        let mut start = [0; 9];
+        let mut begins = || {
+            File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok()
+                && start[8] == b'{'
+                && start[7] == 0
+        };
+        (named || begins()).then_some(path)
     }
 
     /// Reads the machine, printing the file's warnings.
@@ -66,7 +87,7 @@ impl MachineArgs {
         let source = Source::open(&self.file)?;
         let (format, loaded) = source.read(self.from).map_err(|e| Failure::of_reading(e, &source))?;
         show_warnings(&loaded.warnings, &source);
-        Ok(Found { format, loaded })
+        Ok(Found { format, loaded, text: source.text })
     }
 }
 

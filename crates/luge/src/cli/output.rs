@@ -49,8 +49,15 @@ pub(super) fn table(rows: &[(String, String)]) -> String {
 
 /// Symbols as `--input` takes them: one after the other where each is a single character, else with spaces between.
 pub(super) fn spelled(alphabet: &Alphabet, symbols: &[SymbolId]) -> String {
-    let names: Vec<&str> = symbols.iter().map(|&s| alphabet.name(s)).collect();
-    names.join(separator(alphabet))
+    let separator = separator(alphabet);
+    let mut text = String::with_capacity(symbols.len());
+    for (position, &symbol) in symbols.iter().enumerate() {
+        if position > 0 {
+            text.push_str(separator);
+        }
+        text.push_str(alphabet.name(symbol));
+    }
+    text
 }
 
 /// What stands between two symbols of a tape.

@@ -54,9 +54,10 @@ struct Summary<'m> {
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    let loaded = args.machine.load()?.loaded;
-    let machine = &loaded.machine;
-    let input = args.input.lay(&loaded)?;
+    let mut found = args.machine.load()?;
+
+    let input = args.input.lay(&mut found)?;
+    let machine = &found.loaded.machine;
     let picture = create(args.picture.as_deref())?;
     let mut simulator = Simulator::new(machine, &input);
     let outcome = Progress::new("running", args.steps).run(&mut simulator, args.steps);

@@ -60,8 +60,8 @@ struct PrecisionSummary {
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    let found = args.machine.load()?;
-    let input = args.input.lay(&found.loaded)?;
+    let mut found = args.machine.load()?;
+    let input = args.input.lay(&mut found)?;
     let expected = Tolerance::n_traces(args.seeds).saturating_mul(args.landscape.len() as u64);
     let mut progress = Progress::new("tracing", expected).in_units("traces");
     let mut n_done = 0;

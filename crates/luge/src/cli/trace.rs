@@ -110,8 +110,8 @@ struct Limits {
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let options = args.options()?;
-    let found = args.machine.load()?;
-    let input = args.input.lay(&found.loaded)?;
+    let mut found = args.machine.load()?;
+    let input = args.input.lay(&mut found)?;
     let plan = Plan::new(&found.loaded.machine, &input, &options).map_err(|e| args.landscape.refusal(e))?;
     let plot = create(args.plot.as_deref())?;
 

@@ -83,7 +83,7 @@ pub(super) struct Args {
     /// The most machine steps
     #[arg(long, value_name = "N", default_value = "10_000_000", value_parser = step_count)]
     steps: Step,
-    /// Write the trained model here
+    /// Write the trained model here, if the run is what it should be
     #[arg(long, value_name = "MODEL.safetensors")]
     out: Option<PathBuf>,
     /// Print the result as JSON
@@ -150,7 +150,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let seconds = started.elapsed().as_secs_f64();
     drop(progress);
 
-    if let Some(path) = &args.out {
+    if let Some(path) = args.out.as_ref().filter(|_| lessons.certificate.proves_the_run()) {
         let machine = native_text(&loaded.machine, loaded.input.as_ref());
         Model::new(machine, &primary, &lesson, &options, &lessons).save(path)?;
     }

@@ -106,10 +106,14 @@ fn step_count(lesson: &Lesson<'_>, outcome: luge_train::Outcome) -> Check {
 
 fn labels_copied(lesson: &Lesson<'_>, observer: &Observer<'_>) -> Check {
     let n = lesson.table.labels.data.len();
-    let tape = if observer.tape_read { "tape holds their bits" } else { "tape does not hold their bits" };
+    let tape = match (lesson.extended.kind(), observer.tape_read) {
+        (Kind::Internal, _) => "the start vertex leads to their configuration",
+        (_, true) => "the read-only tape holds their bits",
+        (_, false) => "the read-only tape does not hold their bits",
+    };
     Check {
         holds: observer.labels_copied && observer.tape_read,
-        figures: format!("{n} labels at every step from 1 on; the read-only {tape}"),
+        figures: format!("{n} labels at every step from 1 on; {tape}"),
     }
 }
 
@@ -120,7 +124,8 @@ fn loss_bounds(lesson: &Lesson<'_>, observer: &Observer<'_>) -> Check {
         "running {low} to {high} within {} to {}, then at most {}",
         bounds.running_low, bounds.running_high, bounds.stop
     );
-    let mut holds = observer.bounds_held;
+    // A run in which the machine was never seen running has shown nothing.
+    let mut holds = observer.bounds_held && low <= high;
     if lesson.extended.kind() == Kind::Internal {
         holds &= !observer.loss_rose;
         figures.push_str(if observer.loss_rose { "; the loss rose" } else { "; never rising" });
@@ -199,7 +204,11 @@ fn sizes(lesson: &Lesson<'_>) -> (Check, Check) {
     (
         Check {
             holds: claim.layers_hold,
-            figures: format!("{}, claimed at most {}", layers.depth(), claim.layers),
+            figures: format!(
+                "{}, bit conversion not counted, claimed at most {}",
+                layers.depth(),
+                claim.layers
+            ),
         },
         Check {
             holds: claim.width_holds,

@@ -5,7 +5,7 @@ use crate::{
     Access, Alphabet, Machine, Missing, Move, Pattern, Rule, StateId, SymbolId, Tape, Write,
     formats::{
         Format, Inexpressible,
-        expand::{ExactRule, MOST_RULES, exact_rules, is_complete},
+        expand::{ExactRule, MOST_RULES, exact_rules},
     },
 };
 
@@ -136,7 +136,7 @@ fn check_states(machine: &Machine) -> Result<(), Inexpressible> {
         let reason = match machine.halting(state) {
             Some(true) => continue,
             Some(false) => format!("state `{name}` halts without accepting"),
-            None if machine.missing() == Missing::Halt && is_complete(machine, state) != Ok(true) => {
+            None if machine.missing() == Missing::Halt && !machine.is_total(state) => {
                 format!("state `{name}` halts where it has no rule, which rejects there")
             }
             None => continue,

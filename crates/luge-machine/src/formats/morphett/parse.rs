@@ -40,10 +40,24 @@ type Winners<'t, 'q> = HashMap<(Option<&'t str>, Symbol), &'q Quintuple<'t>>;
 /// # Errors
 /// All errors found in the text, in order, and the warnings with them.
 pub fn read(text: &str) -> Result<Loaded, Vec<Diagnostic>> {
+    read_admitting(text, &[])
+}
+
+/// Reads a machine whose tape may also hold characters that no rule names: `*` matches them, and where no rule does the
+/// machine goes to `halt`.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_admitting(text: &str, characters: &[char]) -> Result<Loaded, Vec<Diagnostic>> {
     let mut findings = Vec::new();
     let quintuples = quintuples(text, &mut findings);
     let winners = winners(&quintuples, &mut findings);
-    let symbols = symbols(&quintuples, &mut findings);
+    let mut symbols = symbols(&quintuples, &mut findings);
+    for &character in characters {
+        if !symbols.contains(&character) && symbols.len() < MOST_SYMBOLS {
+            symbols.push(character);
+        }
+    }
     let no_error = findings.iter().all(|d| d.severity == Severity::Warning);
     if quintuples.is_empty() && no_error {
         findings.push(

@@ -5,7 +5,7 @@ use crate::{
     Access, Machine, Missing, Move, StateId, SymbolId, Tape,
     formats::{
         Format, Inexpressible,
-        expand::{ExactRule, MOST_RULES, exact_rules, is_complete},
+        expand::{ExactRule, MOST_RULES, exact_rules},
     },
 };
 
@@ -111,7 +111,7 @@ fn check_halting(machine: &Machine) -> Result<(), Inexpressible> {
             return refused(format!("state `{name}` halts without accepting"));
         }
         let runs = machine.halting(state).is_none();
-        if machine.missing() == Missing::Halt && runs && is_complete(machine, state) != Ok(true) {
+        if machine.missing() == Missing::Halt && runs && !machine.is_total(state) {
             return refused(format!("state `{name}` halts where it has no rule, which rejects there"));
         }
     }

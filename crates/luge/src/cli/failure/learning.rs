@@ -3,7 +3,7 @@
 use luge::{data::TableError, lesson::LessonError, model::ModelError};
 use luge_landscape::{BuildError, ExtendedError, LearnerError, PrimaryError};
 
-use super::{Failure, remedy_of_constants, remedy_of_internal};
+use super::{Failure, remedy_of_internal, remedy_of_size};
 
 impl Failure {
     /// A table that cannot be used, with the file's name.
@@ -14,6 +14,8 @@ impl Failure {
                 "give a CSV file with a header line and the same number of fields in every line"
             }
             TableError::NoColumn { .. } => "name columns of the header with --target and --features",
+            TableError::Separator { .. } => "save the table with commas between the fields",
+            TableError::AskedTwice { .. } => "name every column once",
             TableError::Twice { .. } => "give every column a name of its own",
             TableError::FeatureAndTarget { .. } => "leave the target out of --features",
             TableError::NoFeatures => "name at least one column that is not the target with --features",
@@ -64,6 +66,9 @@ impl From<LessonError> for Failure {
             LessonError::LabelsTooSmall { .. } => {
                 "give a --label-offset that differs from the labels, such as 1".to_owned()
             }
+            LessonError::LabelOffset { .. } => {
+                "give a --label-offset nearer to the labels, such as a small power of two".to_owned()
+            }
             LessonError::Shapes { .. } => "choose a --primary that fits the columns".to_owned(),
             LessonError::Extended(error) => remedy_of_extended(error),
             LessonError::Train(_) => "this is a fault of the program, not of the data".to_owned(),
@@ -75,6 +80,10 @@ impl From<LessonError> for Failure {
 fn remedy_of_extended(error: &ExtendedError) -> String {
     match error {
         ExtendedError::OneLabel { .. } => "choose --carrier offset".to_owned(),
+        ExtendedError::FinalLoss { .. } => {
+            "choose a narrower --format, or give --final-loss a number".to_owned()
+        }
+        ExtendedError::ThetaTooLarge { .. } => "choose a smaller --primary or a narrower --format".to_owned(),
         ExtendedError::NoSamples => "add at least one row".to_owned(),
         ExtendedError::ThetaDoesNotFit { .. } | ExtendedError::DataDoNotFit { .. } => {
             "give more --cells, or leave --cells out".to_owned()
@@ -85,8 +94,11 @@ fn remedy_of_extended(error: &ExtendedError) -> String {
         ExtendedError::TooManyBits { .. } => {
             "use fewer rows, a narrower --format, or another --landscape".to_owned()
         }
-        ExtendedError::Build(BuildError::Constants(error)) => remedy_of_constants(error),
+        ExtendedError::Build(BuildError::Constants(_)) => {
+            "choose a narrower --format, or give another --final-loss".to_owned()
+        }
         ExtendedError::Build(BuildError::Internal(error)) => remedy_of_internal(error),
+        ExtendedError::Build(BuildError::TooManyUnits { kind, .. }) => remedy_of_size(*kind),
     }
 }
 

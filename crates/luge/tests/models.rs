@@ -1,0 +1,248 @@
+//! Model files: what they keep, what an audit finds in them, and that nothing of the data is in the network.
+
+use std::{ops::ControlFlow, path::Path};
+
+use luge::{
+    audit::{Audit, same_model},
+    data::Table,
+    export::graph,
+    lesson::{Lesson, LessonError, LessonOptions},
+    model::{Model, ModelError, native_text},
+    source::Source,
+};
+use luge_landscape::{BuildError, ExtendedError, Kind, Learner, Mlp};
+use luge_machine::{
+    Alphabet, Machine, Move, Move::Right, Move::Stay, Pattern::Any, Pattern::Is, SymbolId, Write::Keep,
+    Write::Put,
+};
+
+fn machine(name: &str) -> Machine {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../learners").join(name);
+    let source = Source::open(&path.to_string_lossy()).expect("a learner that ships");
+    source.read(None).expect("a valid machine").1.machine
+}
+
+fn table(csv: &str) -> Table {
+    Table::read(csv.as_bytes(), &["y".to_owned()], None).expect("a table")
+}
+
+fn options(kind: Kind, format: &str) -> LessonOptions {
+    LessonOptions { landscape: kind, ..LessonOptions::new(format.parse().expect("a format")) }
+}
+
+/// Trains and hands over the model, with everything it was made from.
+fn with_model(name: &str, csv: &str, options: &LessonOptions, test: impl FnOnce(&Model, &Lesson<'_>)) {
+    let machine = machine(name);
+    let learner = Learner::new(&machine, None).expect("a learner");
+    let table = table(csv);
+    let primary = Mlp::linear(table.feature_names.len(), 1);
+    let lesson = Lesson::prepare(&learner, &primary, &table, options).expect("a lesson");
+    let lessons = lesson.train(|_| ControlFlow::Continue(())).expect("gradients");
+    let model = Model::new(native_text(&machine, None), &primary, &lesson, options, &lessons);
+    test(&model, &lesson);
+}
+
+const COPY: &str = "x,y\n-2,1.5\n0.25,-3\n1,2\n";
+const KEEP: &str = "x,y\n1,-2\n-1,1\n";
+
+#[test]
+fn a_file_gives_back_the_model_and_its_network() {
+    let cases = [
+        ("copy_label.tm", COPY, Kind::Compact, "fix:3.2"),
+        ("copy_label.tm", COPY, Kind::Plain, "float:3.2"),
+        ("keep_label.tm", KEEP, Kind::Internal, "fix:2.0"),
+    ];
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("model.safetensors");
+    for (name, csv, kind, format) in cases {
+        with_model(name, csv, &options(kind, format), |model, lesson| {
+            model.save(&path).expect("written");
+            let loaded = Model::load(&path).expect("read");
+            let again = same_model(&loaded, model);
+            assert!(again.holds, "{name}: {}", again.figures);
+            let text = |extended| serde_json::to_string(&graph(extended)).expect("JSON");
+            let rebuilt = loaded.extended().expect("the same network");
+            assert!(text(&rebuilt) == text(lesson.extended()), "{name}: another network");
+        });
+    }
+}
+
+/// Whether the audit or training again finds something in a model that was changed after training.
+fn found_out(model: &Model, lesson: &Lesson<'_>, change: impl FnOnce(&mut Model)) -> bool {
+    let mut changed = model.clone();
+    change(&mut changed);
+    !Audit::of(&changed, lesson).holds() || !same_model(&changed, model).holds
+}
+
+#[test]
+fn whatever_is_changed_in_a_model_is_found() {
+    with_model("copy_label.tm", COPY, &options(Kind::Compact, "fix:3.2"), |model, lesson| {
+        assert!(Audit::of(model, lesson).holds() && same_model(model, model).holds);
+        assert!(!found_out(model, lesson, |_| {}));
+        assert!(found_out(model, lesson, |m| m.theta[0] = 1.25));
+        assert!(found_out(model, lesson, |m| m.theta[1] = -0.0));
+        for block in 0..model.weights.len() {
+            assert!(found_out(model, lesson, |m| m.weights[block].1.data[0] += 1e-9), "{block}");
+        }
+        assert!(found_out(model, lesson, |m| m.weights.push(("more".to_owned(), m.weights[0].1.clone()))));
+        assert!(found_out(model, lesson, |m| m.card.steps += 1));
+        assert!(found_out(model, lesson, |m| m.card.machine_steps += 1));
+        assert!(found_out(model, lesson, |m| m.card.train_loss = 0.0));
+        assert!(found_out(model, lesson, |m| m.card.stop *= 2.0));
+        assert!(found_out(model, lesson, |m| m.card.engine = "other".to_owned()));
+        assert!(found_out(model, lesson, |m| m.card.landscape = "plain".to_owned()));
+        assert!(found_out(model, lesson, |m| m.card.carrier = "orthogonal".to_owned()));
+        assert!(found_out(model, lesson, |m| m.card.format = "fix:3.2:sm".to_owned()));
+        assert!(found_out(model, lesson, |m| m.card.final_loss = Some(1.0)));
+        assert!(found_out(model, lesson, |m| m.card.label_offset = 1.0));
+        assert!(found_out(model, lesson, |m| m.card.first_cells[0] -= 1));
+        assert!(found_out(model, lesson, |m| m.card.data_sha256.replace_range(0..1, "x")));
+        assert!(found_out(model, lesson, |m| m.card.certificate.units.figures.push('!')));
+        assert!(found_out(model, lesson, |m| m.card.certificate.trace.holds = false));
+    });
+}
+
+#[test]
+fn other_data_are_found() {
+    let options = options(Kind::Compact, "fix:3.2");
+    with_model("copy_label.tm", COPY, &options, |model, _| {
+        let (learner, other) = (model.learner().expect("a learner"), table("x,y\n-2,1.5\n0.25,-3\n3,2\n"));
+        let primary = model.primary().expect("a network");
+        let lesson = Lesson::prepare(&learner, &primary, &other, &options).expect("a lesson");
+        let audit = Audit::of(model, &lesson);
+        assert!(!audit.data.holds && audit.theta.holds, "{audit:?}");
+    });
+}
+
+#[test]
+fn a_changed_machine_and_impossible_sizes_are_refused() {
+    with_model("copy_label.tm", COPY, &options(Kind::Compact, "fix:3.2"), |model, _| {
+        let changed = |change: fn(&mut Model)| {
+            let mut model = model.clone();
+            change(&mut model);
+            model.extended().expect_err("refused")
+        };
+        assert!(matches!(changed(|m| m.card.machine.push('#')), ModelError::MachineChanged));
+        assert!(matches!(changed(|m| m.card.first_cells.clear()), ModelError::Sizes { .. }));
+        assert!(matches!(changed(|m| m.card.first_cells[0] = i64::MIN), ModelError::Sizes { .. }));
+        assert!(matches!(changed(|m| m.card.n_samples = usize::MAX), ModelError::Sizes { .. }));
+        assert!(matches!(changed(|m| m.card.cells = usize::MAX), ModelError::Sizes { .. }));
+        assert!(matches!(changed(|m| m.card.landscape.clear()), ModelError::Word { .. }));
+    });
+}
+
+/// The network and its initial weights are the same whatever the labels: only sizes go in. The heads of this learner go
+/// elsewhere for other labels.
+#[test]
+fn nothing_of_the_labels_is_in_the_network() {
+    let machine = machine("majority.tm");
+    let learner = Learner::new(&machine, None).expect("a learner");
+    let primary = Mlp::linear(1, 1);
+    for kind in [Kind::Compact, Kind::Plain] {
+        let network = |csv: &str| {
+            let table = table(csv);
+            let lesson =
+                Lesson::prepare(&learner, &primary, &table, &options(kind, "fix:2.0")).expect("a lesson");
+            serde_json::to_string(&graph(lesson.extended())).expect("JSON")
+        };
+        let ones = network("x,y\n0,1\n1,1\n0,1\n1,1\n0,1\n");
+        let zeros = network("x,y\n1,1\n1,0\n-2,0\n0,0\n1,0\n");
+        assert!(ones == zeros, "{}", kind.word());
+    }
+}
+
+#[test]
+fn labels_a_learner_cannot_use_are_rejected() {
+    let rejected = |name: &str, csv: &str, format: &str| {
+        let machine = machine(name);
+        let learner = Learner::new(&machine, None).expect("a learner");
+        let table = table(csv);
+        match Lesson::prepare(&learner, &Mlp::linear(1, 1), &table, &options(Kind::Compact, format)) {
+            Err(LessonError::Rejected { state }) => Some(state),
+            _ => None,
+        }
+    };
+    assert_eq!(rejected("majority.tm", "x,y\n0,1\n1,0\n", "fix:4.4").as_deref(), Some("not_binary"));
+    assert_eq!(rejected("mean.tm", "x,y\n0,1.5\n1,-1\n", "fix:4.4").as_deref(), Some("negative"));
+    assert_eq!(rejected("mean.tm", "x,y\n0,1\n1,1\n2,1\n", "fix:4.4").as_deref(), Some("no_mean"));
+    assert_eq!(rejected("mean.tm", "x,y\n0,1\n1,1\n", "fix:4.4"), None);
+}
+
+/// The paper's ReLU units for a learner on eight binary tapes are refused, with their number, before any work.
+#[test]
+fn relu_units_for_every_edge_of_the_mean_are_too_many() {
+    let machine = machine("mean.tm");
+    let learner = Learner::new(&machine, None).expect("a learner");
+    let table = table("x,y\n1,1\n2,2\n");
+    let primary = Mlp::linear(1, 1);
+    let prepared = Lesson::prepare(&learner, &primary, &table, &options(Kind::Relu, "fix:4.2"));
+    let error = prepared.err().expect("refused");
+    let too_many =
+        matches!(&error, LessonError::Extended(ExtendedError::Build(BuildError::TooManyUnits { .. })));
+    assert!(too_many, "{error}");
+}
+
+#[test]
+fn offsets_that_change_labels_are_refused() {
+    let machine = machine("copy_label.tm");
+    let learner = Learner::new(&machine, None).expect("a learner");
+    let (table, primary) = (table(COPY), Mlp::linear(1, 1));
+    for offset in [1e17, f64::NAN, f64::INFINITY] {
+        let options = LessonOptions { label_offset: Some(offset), ..options(Kind::Compact, "fix:3.2") };
+        let prepared = Lesson::prepare(&learner, &primary, &table, &options);
+        assert!(matches!(prepared.err(), Some(LessonError::LabelOffset { .. })), "{offset}");
+    }
+}
+
+/// The learner that copies a label, put together in code: the same machine as the file's.
+#[test]
+fn the_builder_makes_the_same_learners() {
+    let marks = Alphabet::new(["_", "x", "y", "e"], SymbolId(0));
+    let [inside, label] = [SymbolId(0), SymbolId(2)].map(Is);
+    let mut b = Machine::builder();
+    b.name("copy the first label");
+    b.read_only_tape("data", Alphabet::binary());
+    b.read_only_tape("marks", marks);
+    b.tape("theta", Alphabet::binary());
+    let (seek, copy, done) = (b.state("seek"), b.state("copy"), b.halting_state("done", true));
+    for (from, mark) in [(seek, label), (copy, inside)] {
+        for bit in [SymbolId(0), SymbolId(1)] {
+            b.rule(from, [Is(bit), mark, Any], [Keep, Keep, Put(bit)], [Right; 3], copy);
+        }
+    }
+    b.rule(seek, [Any; 3], [Keep; 3], [Right, Right, Stay], seek);
+    b.rule(copy, [Any; 3], [Keep; 3], [Stay; 3], done);
+    assert_eq!(b.build().expect("a machine"), machine("copy_label.tm"));
+
+    let mut b = Machine::builder();
+    b.name("keep the first label");
+    b.tape("tape", Alphabet::binary());
+    // Every state goes one cell on, or takes a bit along; the file names them all.
+    let names =
+        ["begin", "to_low_1", "to_low_2", "take_low", "low_0_back", "low_1_back", "put_low_0", "put_low_1"];
+    let more =
+        ["to_high_1", "to_high_2", "take_high", "high_0_back", "high_1_back", "put_high_0", "put_high_1"];
+    let state: Vec<_> = names.into_iter().chain(more).map(|name| b.state(name)).collect();
+    let done = b.halting_state("done", true);
+    let (zero, one) = (SymbolId(0), SymbolId(1));
+    let mut pass = |from: usize, way: Move, to: usize| {
+        b.rule(state[from], [Any], [Keep], [way], state[to]);
+    };
+    for (from, way, to) in
+        [(0, Right, 1), (1, Right, 2), (2, Right, 3), (4, Move::Left, 6), (5, Move::Left, 7)]
+    {
+        pass(from, way, to);
+    }
+    for (from, way, to) in [(8, Right, 9), (9, Right, 10), (11, Move::Left, 13), (12, Move::Left, 14)] {
+        pass(from, way, to);
+    }
+    for (from, to) in [(3, [4, 5]), (10, [11, 12])] {
+        b.rule(state[from], [Is(zero)], [Put(zero)], [Move::Left], state[to[0]]);
+        b.rule(state[from], [Is(one)], [Put(zero)], [Move::Left], state[to[1]]);
+    }
+    b.rule(state[6], [Any], [Put(zero)], [Right], state[8]);
+    b.rule(state[7], [Any], [Put(one)], [Right], state[8]);
+    b.rule(state[13], [Any], [Put(zero)], [Stay], done);
+    b.rule(state[14], [Any], [Put(one)], [Stay], done);
+    assert_eq!(b.build().expect("a machine"), machine("keep_label.tm"));
+}
