@@ -39,7 +39,7 @@ impl Input {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InputError {
     /// More texts than tapes.
-    #[error("{found} inputs given, but the machine has {n_tapes} tapes")]
+    #[error("more inputs than tapes: {found} given, {n_tapes} in the machine")]
     TooManyTapes {
         /// Number of texts.
         found: usize,

@@ -171,3 +171,24 @@ fn noise_is_relative_and_reproducible() {
     let (near, far) = (reached(0.1, 1) - 8.0, reached(0.2, 1) - 8.0);
     assert!(near != 0.0 && (far - 2.0 * near).abs() < 1e-12);
 }
+
+/// w = (3, 4) under 1/2 |w|^2: the gradient is w, and its length is what an observer is told before every step.
+#[test]
+fn observers_see_norms_of_the_gradient() {
+    let mut g = GraphBuilder::new();
+    let (_, w) = g.parameter("w", Shape::column(2), StepRule::Gradient { rate: 0.5 });
+    let squares = g.square("squares", w);
+    let sum = g.sum_all("sum", squares);
+    let loss = g.affine("loss", 0.5, sum, 0.0);
+    let network = g.finish(loss);
+    let start = [Values::column(vec![3.0, 4.0])];
+    let mut engine = Dense::new(&network, &start, &[], Precision::F64, Rate::One, None).expect("an engine");
+    let mut norms = Vec::new();
+    let stop = StopRule { loss_at_most: 0.0, not_before: 0, most_steps: 2 };
+    train(&mut engine, &stop, |iterate| {
+        norms.extend(iterate.engine.gradient_norms().expect("a gradient"));
+        ControlFlow::Continue(())
+    })
+    .expect("gradients");
+    assert_eq!(norms, [5.0, 2.5, 1.25]);
+}

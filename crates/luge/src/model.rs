@@ -273,6 +273,23 @@ impl Model {
         Ok(())
     }
 
+    /// Makes sure that a file can be written there, before anybody trains for it.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn reserve(path: &Path) -> Result<(), ModelError> {
+        // Only the kind of the reason: its text would name a temporary file.
+        let refused = |reason: io::Error| {
+            let reason = reason.kind().into();
+            ModelError::Io { doing: "write", name: path.display().to_string(), reason }
+        };
+        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if path.is_dir() {
+            return Err(refused(io::ErrorKind::IsADirectory.into()));
+        }
+        tempfile::NamedTempFile::new_in(folder).map(drop).map_err(refused)
+    }
+
     fn to_bytes(&self, name: &str) -> Result<Vec<u8>, ModelError> {
         let theta = Values::column(self.theta.clone());
         let blocks =

@@ -21,6 +21,9 @@ use miette::{Diagnostic, LabeledSpan, NamedSource, Report};
 
 use super::output::note;
 
+/// The most findings of one file that are printed.
+const MOST_SHOWN: usize = 20;
+
 /// Why a command did not do what it was asked for.
 #[derive(Debug, thiserror::Error, Diagnostic)]
 pub(super) enum Failure {
@@ -237,8 +240,13 @@ impl Failure {
         match error {
             ReadError::Unrecognised { .. } => Self::Unrecognised(error),
             ReadError::Broken { ref findings, .. } => {
-                let headline = error.to_string();
-                let findings = findings.iter().map(|f| Located::new(f.clone(), &source.text)).collect();
+                let mut headline = error.to_string();
+                if findings.len() > MOST_SHOWN {
+                    headline
+                        .push_str(&format!(": {} findings, the first {MOST_SHOWN} of them", findings.len()));
+                }
+                let shown = findings.iter().take(MOST_SHOWN);
+                let findings = shown.map(|f| Located::new(f.clone(), &source.text)).collect();
                 let text = NamedSource::new(&source.name, source.text.clone());
                 Self::Broken { headline, text, findings }
             }

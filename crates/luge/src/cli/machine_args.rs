@@ -2,7 +2,7 @@
 
 use std::{fs::File, io::Read, path::Path};
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use luge::source::Source;
 use luge_machine::{
     Input, Step,
@@ -107,7 +107,11 @@ pub(super) fn named<T: Copy + Send + Sync + 'static, const N: usize>(
         .try_map(move |text| all.into_iter().find(|&one| name(one) == text).ok_or("no such value"))
 }
 
-/// Takes a format by its short name.
+/// Takes a format by its short name or one of its extensions.
 pub(super) fn format_parser() -> impl TypedValueParser<Value = Format> {
-    named(Format::ALL, Format::slug)
+    let value = |format: Format| PossibleValue::new(format.slug()).aliases(format.extensions());
+    let of = |text: &str| {
+        Format::ALL.into_iter().find(|format| format.slug() == text || format.extensions().contains(&text))
+    };
+    PossibleValuesParser::new(Format::ALL.map(value)).try_map(move |text| of(&text).ok_or("no such format"))
 }

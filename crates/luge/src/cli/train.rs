@@ -136,6 +136,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let primary = Mlp::parse(&args.primary, data.feature_names.len(), data.label_names.len())?;
     let options = args.options();
     let lesson = Lesson::prepare(&learner, &primary, &data, &options)?;
+    args.out.as_deref().map_or(Ok(()), Model::reserve)?;
     let plot = create(args.plot.as_deref())?;
 
     let most_steps = lesson.machine_steps() + lesson.extended().extra_steps();
