@@ -1,6 +1,7 @@
 //! What can go wrong in a command, with file, place and remedy.
 
 mod learning;
+mod text;
 
 use std::{io, path::PathBuf, process::ExitCode};
 
@@ -17,9 +18,10 @@ use luge_machine::{
     lowering::{LoweringError, TooManyRules},
 };
 use luge_train::TrainError;
-use miette::{Diagnostic, LabeledSpan, NamedSource, Report};
+use miette::{Diagnostic, LabeledSpan, Report};
 
 use super::output::note;
+use text::Text;
 
 /// The most findings of one file that are printed.
 const MOST_SHOWN: usize = 20;
@@ -46,7 +48,7 @@ pub(super) enum Failure {
     Broken {
         headline: String,
         #[source_code]
-        text: NamedSource<String>,
+        text: Text,
         #[related]
         findings: Vec<Located>,
     },
@@ -247,7 +249,7 @@ impl Failure {
                 }
                 let shown = findings.iter().take(MOST_SHOWN);
                 let findings = shown.map(|f| Located::new(f.clone(), &source.text)).collect();
-                let text = NamedSource::new(&source.name, source.text.clone());
+                let text = Text::new(&source.name, &source.text);
                 Self::Broken { headline, text, findings }
             }
         }
@@ -257,7 +259,7 @@ impl Failure {
 /// Prints a file's warnings on standard error.
 pub(super) fn show_warnings(warnings: &[Finding], source: &Source) {
     for warning in warnings {
-        let text = NamedSource::new(&source.name, source.text.clone());
+        let text = Text::new(&source.name, &source.text);
         let report = Report::new(Located::new(warning.clone(), &source.text)).with_source_code(text);
         show(&report);
     }
