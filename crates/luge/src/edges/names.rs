@@ -52,30 +52,41 @@ impl Names<'_> {
     fn of_configuration(&self, configuration: &Configuration) -> String {
         let normal = self.lowered.normal.machine();
         let mut name = normal.state(configuration.state).name.clone();
-        let tapes = normal.tapes().iter().zip(&configuration.tapes).zip(&configuration.heads);
-        for ((tape, cells), &head) in tapes {
-            let filled = |cell: &usize| cells[*cell] || *cell == head;
-            let first = (0..cells.len()).find(filled).unwrap_or(head);
-            let last = (0..cells.len()).rfind(filled).unwrap_or(head);
+        for tape in self.machine.tape_ids() {
+            let Some(track) = self.lowered.tracks(tape).next() else { continue };
+            let head = configuration.heads[track.index()];
+            let symbols = self.symbols(configuration, tape);
+            let blank = self.machine.tape(tape).alphabet.name(self.machine.tape(tape).alphabet.blank());
+            let filled = |cell: &usize| symbols[*cell] != blank || *cell == head;
+            let first = (0..symbols.len()).find(filled).unwrap_or(head);
+            let last = (0..symbols.len()).rfind(filled).unwrap_or(head);
             let start = first.max((head + 1).saturating_sub(MOST_CELLS / 2));
             let end = last.min(start + MOST_CELLS - 1);
             name.push(' ');
             if first < start {
                 name.push('…');
             }
-            for (cell, &one) in cells.iter().enumerate().take(end + 1).skip(start) {
-                let symbol = visible(tape.alphabet.name(SymbolId(u8::from(one))));
-                if cell == head {
-                    name.push_str(&format!("[{symbol}]"));
-                } else {
-                    name.push_str(symbol);
-                }
+            for (cell, symbol) in symbols.iter().enumerate().take(end + 1).skip(start) {
+                let symbol = visible(symbol);
+                name.push_str(&if cell == head { format!("[{symbol}]") } else { symbol.to_owned() });
             }
             if end < last {
                 name.push('…');
             }
         }
         name
+    }
+
+    /// The source's symbol in every cell of the network's tracks for a tape; `#` where the bits stand for none. In strict
+    /// mode every other cell belongs to no cell of the source, and holds the blank's bits.
+    fn symbols(&self, configuration: &Configuration, tape: TapeId) -> Vec<&str> {
+        let symbol = |cell: usize| {
+            let bit = |track: TapeId| SymbolId(u8::from(configuration.tapes[track.index()][cell]));
+            self.lowered.decode_cell(tape, 0, |track, _| bit(track))
+        };
+        let n_cells = configuration.tapes.first().map_or(0, Vec::len);
+        let alphabet = &self.machine.tape(tape).alphabet;
+        (0..n_cells).map(|cell| symbol(cell).map_or("#", |symbol| alphabet.name(symbol))).collect()
     }
 }
 
