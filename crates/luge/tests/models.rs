@@ -246,3 +246,39 @@ fn the_builder_makes_the_same_learners() {
     b.rule(state[14], [Any], [Put(one)], [Stay], done);
     assert_eq!(b.build().expect("a machine"), machine("keep_label.tm"));
 }
+
+/// Training again from a model's own, perhaps changed, metadata, as `luge certify` does; `None` if it cannot be made.
+fn trained_again(claimed: &Model, table: &Table) -> Option<Model> {
+    let (learner, primary, options) =
+        (claimed.learner().ok()?, claimed.primary().ok()?, claimed.options().ok()?);
+    let lesson = Lesson::prepare(&learner, &primary, table, &options).ok()?;
+    let lessons = lesson.train(|_| ControlFlow::Continue(())).ok()?;
+    Some(Model::new(claimed.card.machine.clone(), &primary, &lesson, &options, &lessons))
+}
+
+/// What decides how a model is trained cannot be changed unnoticed either: training again that way gives another model.
+#[test]
+fn training_again_finds_changed_choices() {
+    with_model("copy_label.tm", COPY, &options(Kind::Compact, "fix:3.2"), |model, lesson| {
+        let holds = |change: fn(&mut Model)| {
+            let mut claimed = model.clone();
+            change(&mut claimed);
+            trained_again(&claimed, lesson.table()).is_some_and(|again| same_model(&claimed, &again).holds)
+        };
+        assert!(holds(|_| {}), "an honest model");
+        let changes: [(&str, fn(&mut Model)); 9] = [
+            ("landscape", |m| m.card.landscape = "plain".to_owned()),
+            ("carrier", |m| m.card.carrier = "orthogonal".to_owned()),
+            ("format", |m| m.card.format = "fix:4.2".to_owned()),
+            ("final loss", |m| m.card.final_loss = Some(1.0)),
+            ("label offset", |m| m.card.label_offset = 1.0),
+            ("cells", |m| m.card.cells += 16),
+            ("first cells", |m| m.card.first_cells[0] -= 1),
+            ("stop", |m| m.card.stop = 1.0),
+            ("engine", |m| m.card.engine = "other".to_owned()),
+        ];
+        for (name, change) in changes {
+            assert!(!holds(change), "{name} was changed and nobody noticed");
+        }
+    });
+}
