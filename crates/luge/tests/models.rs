@@ -256,6 +256,9 @@ fn trained_again(claimed: &Model, table: &Table) -> Option<Model> {
     Some(Model::new(claimed.card.machine.clone(), &primary, &lesson, &options, &lessons))
 }
 
+/// A choice, and how it is changed.
+type Change = (&'static str, fn(&mut Model));
+
 /// What decides how a model is trained cannot be changed unnoticed either: training again that way gives another model.
 #[test]
 fn training_again_finds_changed_choices() {
@@ -266,7 +269,7 @@ fn training_again_finds_changed_choices() {
             trained_again(&claimed, lesson.table()).is_some_and(|again| same_model(&claimed, &again).holds)
         };
         assert!(holds(|_| {}), "an honest model");
-        let changes: [(&str, fn(&mut Model)); 9] = [
+        let changes: [Change; 9] = [
             ("landscape", |m| m.card.landscape = "plain".to_owned()),
             ("carrier", |m| m.card.carrier = "orthogonal".to_owned()),
             ("format", |m| m.card.format = "fix:4.2".to_owned()),
