@@ -2,7 +2,7 @@
 //!
 //! Paper: §4.4, (15), with the slopes of its ReLU units; Departs from the paper: the units themselves.
 
-use luge_net::{GraphBuilder, LinearMap, NodeId, StepRule};
+use luge_net::{Arcs, GraphBuilder, LinearMap, NodeId, StepRule};
 
 use crate::{
     Control, Corrections, ExternalConstants,
@@ -35,8 +35,8 @@ pub(crate) fn external(
     let weights = Weights::new(g, control, tapes, StepRule::Simplex, 1.0 / gamma);
     let (x, tape, head) = (weights.vertex.1, weights.tape, weights.head.1);
 
-    let now = g.linear("now", control.now(), x);
-    let next = g.linear("next", control.next(corrections.halting_stays), x);
+    let now = g.linear("now", control.arcs(Arcs::Now), x);
+    let next = g.linear("next", control.arcs(Arcs::Next { at_rest: corrections.halting_stays }), x);
     let moved = tapes::shift(g, control, corrections, x, head);
     let fixed_head = g.stop_gradient("[head]", head);
     let read_now = tapes::read(g, "read", tape, fixed_head);
@@ -61,27 +61,22 @@ fn vertex_loss(
     constants: &ExternalConstants,
     x: NodeId,
 ) -> Vec<(f64, NodeId)> {
-    let n_vertices = control.vertices().len();
-    let halting = halting_weight(constants);
     let self_edge = edge_weight(constants, control.n_tapes(), control.n_tapes());
-    let with_self_edge: Vec<usize> = (0..n_vertices).filter(|&v| control.has_self_edge(v)).collect();
+    let dips = control.arcs(Arcs::Dips { weight: 4.0 });
+    let has_dips = dips.n_outputs() > 0;
 
-    let gate = g.linear("gate", LinearMap::diagonal(n_vertices, 4.0, -3.0), x);
+    let gate = g.linear("gate", LinearMap::diagonal(control.n_vertices(), 4.0, -3.0), x);
     let gate = g.relu("gate", gate);
-    let successors = successor_weights(g, control, constants, &with_self_edge, self_edge, x);
+    let successors = successor_weights(g, control, constants, has_dips.then_some(self_edge), x);
     let slides = g.product("slides", gate, successors);
 
     // dip_v = 2 ReLU(4 x_v - 7/2) - gate_v, so omega_vv dip_v splits into a part of each.
-    let halting_vertices = control.vertices().iter().enumerate().filter(|(_, v)| v.step.is_none());
-    let on_gate = halting_vertices.map(|(v, _)| (0, v, halting));
-    let on_gate = on_gate.chain(with_self_edge.iter().map(|&v| (0, v, -self_edge)));
-    let levels = g.linear("levels", LinearMap::new(1, n_vertices, on_gate), gate);
+    let levels = Arcs::Levels { at_rest: halting_weight(constants), self_edge: -self_edge };
+    let levels = g.linear("levels", control.arcs(levels), gate);
     let slides = g.sum_all("slides", slides);
     let mut terms = vec![(1.0, levels), (4.0, slides)];
-    if !with_self_edge.is_empty() {
-        let n = with_self_edge.len();
-        let map = LinearMap::new(n, n_vertices, with_self_edge.iter().enumerate().map(|(i, &v)| (i, v, 4.0)));
-        let dip = g.linear("dip", map.with_bias(vec![-3.5; n]), x);
+    if has_dips {
+        let dip = g.linear("dip", dips.with_same_bias(-3.5), x);
         let dip = g.relu("dip", dip);
         terms.push((2.0 * self_edge, g.sum_all("dip", dip)));
     }
@@ -93,36 +88,20 @@ fn successor_weights(
     g: &mut GraphBuilder,
     control: &Control,
     constants: &ExternalConstants,
-    with_self_edge: &[usize],
-    self_edge: f64,
+    self_edge: Option<f64>,
     x: NodeId,
 ) -> NodeId {
-    let (n_vertices, n_states, d) = (control.vertices().len(), control.n_copied_states(), control.n_tapes());
-    let symbol = |state: usize, tape: usize, one: bool| n_states + (state * d + tape) * 2 + usize::from(one);
-    let n_marginals = n_states * (1 + 2 * d);
-
-    let marginals = control.vertices().iter().enumerate().flat_map(|(v, vertex)| {
-        let state = control.copied_state(v);
-        let symbols = (0..d).map(move |i| (symbol(state, i, vertex.reads.get(i)), v, 1.0));
-        symbols.chain([(state, v, 1.0)])
-    });
-    let marginals = g.linear("marginals", LinearMap::new(n_marginals, n_vertices, marginals), x);
-
-    let cubic = edge_weight(constants, d, 0);
-    let linear = -constants.base * constants.scale;
-    let rows = control.vertices().iter().enumerate().filter_map(|(v, vertex)| {
-        let next = vertex.step.as_ref()?.next;
-        let symbols = (0..d).map(move |i| (v, symbol(next, i, vertex.reads.get(i)), linear));
-        Some(symbols.chain([(v, next, cubic)]))
-    });
-    let rows = LinearMap::new(n_vertices, n_marginals, rows.flatten());
-    let rows = g.linear("successors", rows, marginals);
-    if with_self_edge.is_empty() {
-        return rows;
-    }
-    let diagonal = LinearMap::new(n_vertices, n_vertices, with_self_edge.iter().map(|&v| (v, v, self_edge)));
-    let diagonal = g.linear("self-edges", diagonal, x);
+    let marginals = g.linear("marginals", control.arcs(Arcs::Marginals), x);
+    let rows = Arcs::Successors { block: edge_weight(constants, 0, 0), sign: sign_weight(constants) };
+    let rows = g.linear("successors", control.arcs(rows), marginals);
+    let Some(weight) = self_edge else { return rows };
+    let diagonal = g.linear("self-edges", control.arcs(Arcs::SelfEdges { weight }), x);
     g.sum("successors", [(1.0, rows), (-1.0, diagonal)])
+}
+
+/// What an edge gains for every symbol that stays the same: -b gamma.
+pub(crate) fn sign_weight(constants: &ExternalConstants) -> f64 {
+    -constants.base * constants.scale
 }
 
 /// omega_v of a halting vertex: -b^3 gamma.

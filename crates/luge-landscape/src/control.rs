@@ -1,21 +1,19 @@
 //! The vertices: one per state and symbols under the heads, and what the machine does there.
 
-use luge_machine::{Bits, Move, NormalForm, StateId};
-use luge_net::LinearMap;
+use std::sync::Arc;
+
+use luge_machine::{Bits, Machine, Move, NormalForm, Pattern, StateId, SymbolId, TapeId, Write};
+use luge_net::{Arcs, Block, Column, LinearMap, VertexTable};
 
 /// V = Q x {-1, 1}^d, with every state present in one or more copies that are visited in turn.
 ///
 /// Paper: §4.4.
 #[derive(Clone, Debug)]
 pub struct Control {
-    n_tapes: usize,
     n_states: usize,
     n_copies: usize,
     start: StateId,
-    vertices: Vec<Vertex>,
-    /// The row of each tape in the network's tape and head matrices: writable tapes first, read-only ones after.
-    rows: Vec<usize>,
-    n_writable: usize,
+    table: Arc<VertexTable>,
 }
 
 /// One vertex.
@@ -46,38 +44,48 @@ impl Control {
     /// The vertices of a machine with `n_copies` of every state.
     #[must_use]
     pub fn new(normal: &NormalForm, n_copies: usize) -> Self {
-        let read_only: Vec<bool> = normal.machine().tape_ids().map(|t| normal.read_only(t)).collect();
+        let machine = normal.machine();
+        let read_only: Vec<bool> = machine.tape_ids().map(|t| normal.read_only(t)).collect();
         let n_writable = read_only.iter().filter(|&&r| !r).count();
         let (mut writable_row, mut read_only_row) = (0..n_writable, n_writable..read_only.len());
         let rows = read_only.iter().map(|&r| if r { &mut read_only_row } else { &mut writable_row }.next());
         let rows = rows.map(|row| row.expect("one row per tape")).collect();
-        let mut vertices = Vec::new();
-        for state in normal.machine().state_ids() {
+        let mut blocks = Vec::with_capacity(normal.n_states() * n_copies);
+        for state in machine.state_ids() {
+            let depends_on = depends_on(machine, state);
             for copy in 0..n_copies {
-                for reads in normal.all_bits() {
-                    let step = normal.transition(state, reads).map(|t| VertexStep {
-                        next: t.next.index() * n_copies + (copy + 1) % n_copies,
-                        write: t.write,
-                        moves: t.moves,
-                    });
-                    vertices.push(Vertex { state, copy, reads, step });
-                }
+                let columns = (0..1_u32 << depends_on.count_ones())
+                    .map(|i| column(machine, state, spread(i, depends_on), n_copies, (copy + 1) % n_copies));
+                blocks.push(Block { depends_on, columns: columns.collect() });
             }
         }
-        let (n_tapes, n_states) = (normal.n_tapes(), normal.n_states());
-        Self { n_tapes, n_states, n_copies, start: normal.start(), vertices, rows, n_writable }
+        let table = Arc::new(VertexTable::new(rows, n_writable, blocks));
+        Self { n_states: normal.n_states(), n_copies, start: normal.start(), table }
+    }
+
+    /// How many columns the table of such a machine keeps, known before it is built.
+    #[must_use]
+    pub(crate) fn n_columns(normal: &NormalForm) -> u64 {
+        let machine = normal.machine();
+        machine.state_ids().map(|state| 1_u64 << depends_on(machine, state).count_ones()).sum()
+    }
+
+    /// The arcs of the vertices.
+    #[must_use]
+    pub fn table(&self) -> &Arc<VertexTable> {
+        &self.table
     }
 
     /// Number of tapes, d.
     #[must_use]
     pub fn n_tapes(&self) -> usize {
-        self.n_tapes
+        self.table.n_signs()
     }
 
     /// Number of tapes that are trainable weights.
     #[must_use]
     pub fn n_writable(&self) -> usize {
-        self.n_writable
+        self.table.n_trained()
     }
 
     /// Number of states, copies counted.
@@ -86,22 +94,51 @@ impl Control {
         self.n_states * self.n_copies
     }
 
-    /// The vertices in order.
+    /// Number of vertices.
     #[must_use]
-    pub fn vertices(&self) -> &[Vertex] {
-        &self.vertices
+    pub fn n_vertices(&self) -> usize {
+        self.table.n_vertices()
+    }
+
+    /// What a vertex stands for.
+    #[must_use]
+    pub fn at(&self, vertex: usize) -> Vertex {
+        let (block, signs) = (self.table.block(vertex), self.table.signs(vertex));
+        let way = |offset: i64| match offset {
+            -1 => Move::Left,
+            0 => Move::Stay,
+            _ => Move::Right,
+        };
+        let step = self.table.column(vertex).map(|column| VertexStep {
+            next: column.next as usize,
+            write: Bits(column.written(signs)),
+            moves: (0..self.n_tapes()).map(|tape| way(column.offset(tape))).collect(),
+        });
+        let state = StateId::new(block / self.n_copies);
+        Vertex { state, copy: block % self.n_copies, reads: Bits(signs), step }
+    }
+
+    /// The machine's state at a vertex, and the symbols under the heads.
+    #[must_use]
+    pub fn state_and_symbols(&self, vertex: usize) -> (StateId, Bits) {
+        (StateId::new(self.table.block(vertex) / self.n_copies), Bits(self.table.signs(vertex)))
+    }
+
+    /// The vertices in order.
+    pub fn vertices(&self) -> impl ExactSizeIterator<Item = Vertex> {
+        (0..self.n_vertices()).map(|v| self.at(v))
     }
 
     /// The row of a tape in the network's tape and head matrices.
     #[must_use]
     pub fn row(&self, tape: usize) -> usize {
-        self.rows[tape]
+        self.table.rows()[tape]
     }
 
     /// The vertex of a copied state and symbols.
     #[must_use]
     pub fn vertex_at(&self, copied_state: usize, reads: Bits) -> usize {
-        (copied_state << self.n_tapes) + reads.0 as usize
+        self.table.vertex(copied_state, reads.0)
     }
 
     /// The vertex of a state's first copy.
@@ -119,45 +156,57 @@ impl Control {
     /// The copied state a vertex belongs to.
     #[must_use]
     pub fn copied_state(&self, vertex: usize) -> usize {
-        vertex >> self.n_tapes
+        self.table.block(vertex)
     }
 
     /// Whether the vertex may be followed by itself.
     #[must_use]
     pub fn has_self_edge(&self, vertex: usize) -> bool {
-        let step = self.vertices[vertex].step.as_ref();
-        step.is_some_and(|s| s.next == self.copied_state(vertex))
+        self.table.has_self_edge(vertex)
     }
 
-    /// `now e_v = t`: the symbols a vertex holds, one row per tape.
-    #[must_use]
-    pub fn now(&self) -> LinearMap {
-        self.per_tape(|vertex, tape| Some(vertex.reads.sign(tape)))
+    /// A map over the vertices.
+    pub(crate) fn arcs(&self, arcs: Arcs) -> LinearMap {
+        LinearMap::of_vertices(&self.table, arcs)
     }
+}
 
-    /// `next e_v = delta_2(v)`: the symbols the machine leaves behind. Where it halts: what it reads, or nothing.
-    #[must_use]
-    pub fn next(&self, halting_stays: bool) -> LinearMap {
-        self.per_tape(|vertex, tape| match &vertex.step {
-            Some(step) => Some(step.write.sign(tape)),
-            None => halting_stays.then(|| vertex.reads.sign(tape)),
-        })
-    }
+/// The tapes a state looks at, or whose symbols decide whether a rule writes.
+fn depends_on(machine: &Machine, state: StateId) -> u32 {
+    let looked_at =
+        |tape: &TapeId| machine.rules(state).iter().any(|r| r.reads[tape.index()] != Pattern::Any);
+    machine.tape_ids().filter(looked_at).fold(0, |mask, tape| mask | 1 << tape.index())
+}
 
-    /// How much of `x` moves each head this way: the coefficients of the bilinear head shift.
-    #[must_use]
-    pub fn moving(&self, way: Move, halting_stays: bool) -> LinearMap {
-        self.per_tape(|vertex, tape| match &vertex.step {
-            Some(step) => (step.moves[tape] == way).then_some(1.0),
-            None => (halting_stays && way == Move::Stay).then_some(1.0),
-        })
+/// What the machine does in a state on these symbols; the next state's copy is `next_copy`.
+fn column(
+    machine: &Machine,
+    state: StateId,
+    reads: u32,
+    n_copies: usize,
+    next_copy: usize,
+) -> Option<Column> {
+    let symbols: Vec<SymbolId> =
+        machine.tape_ids().map(|tape| SymbolId(u8::from(reads >> tape.index() & 1 == 1))).collect();
+    let rule = machine.rule_for(state, &symbols)?;
+    let next = u32::try_from(rule.next.index() * n_copies + next_copy).expect("at most 2^32 states");
+    let mut column = Column { next, put: 0, plus: 0, left: 0, right: 0 };
+    for (tape, (write, way)) in rule.writes.iter().zip(&rule.moves).enumerate() {
+        if let Write::Put(symbol) = write {
+            column.put |= 1 << tape;
+            column.plus |= u32::from(symbol.0 == 1) << tape;
+        }
+        match way {
+            Move::Left => column.left |= 1 << tape,
+            Move::Right => column.right |= 1 << tape,
+            Move::Stay => {}
+        }
     }
+    Some(column)
+}
 
-    fn per_tape(&self, entry: impl Fn(&Vertex, usize) -> Option<f64>) -> LinearMap {
-        let entries = self.vertices.iter().enumerate().flat_map(|(v, vertex)| {
-            let entry = &entry;
-            (0..self.n_tapes).filter_map(move |tape| Some((self.rows[tape], v, entry(vertex, tape)?)))
-        });
-        LinearMap::new(self.n_tapes, self.vertices.len(), entries)
-    }
+/// Packed bits spread to the places of `mask`.
+fn spread(packed: u32, mask: u32) -> u32 {
+    let places = (0..32).filter(|tape| mask >> tape & 1 == 1).enumerate();
+    places.fold(0, |bits, (at, tape)| bits | (packed >> at & 1) << tape)
 }

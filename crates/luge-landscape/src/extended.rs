@@ -11,7 +11,7 @@ mod switch;
 mod tests;
 mod wiring;
 
-use luge_net::{GraphBuilder, Network, NodeId, ParameterId, Shape, StepRule, Values};
+use luge_net::{GraphBuilder, Joint, Network, NodeId, ParameterId, Ramp, Shape, StepRule, Structure, Values};
 
 use crate::{
     AskedConstants, Bounds, BuildError, Configuration, Corrections, Kind, Primary, Undecodable,
@@ -219,8 +219,8 @@ impl Extended {
 
         let carried = if joints.labels_stopped { fixed } else { copied };
         let carrier = carrier::carry(g, options.carrier, terrain.loss, carried, joints.guarded_carrier);
-        let Bounds { stop, switch: high, .. } = terrain.bounds;
-        let running = switch::ramp(g, "phi", terrain.loss, stop, high, joints.ramps_rounded_once);
+        let Bounds { stop, switch, .. } = terrain.bounds;
+        let running = switch::ramp(g, "phi", terrain.loss, stop, switch, joints.ramps_rounded_once);
         let s_net = switch::switch(g, "s_net", running, carrier, output, joints.select_switches);
 
         let epsilon = scale::smallest_label(&options.layout).powi(2);
@@ -246,7 +246,21 @@ impl Extended {
             initial,
             out,
         };
-        let network = graph.finish(loss);
+        let network = match &terrain.structure {
+            Some(structure) if *joints == Joints::default() => {
+                let joint = Joint {
+                    labels,
+                    label_offset: options.label_offset,
+                    targets: y,
+                    initial: Ramp { zero: high, one: low },
+                    running: Ramp { zero: stop, one: switch },
+                    carrier: carrier::form(&graph, options.carrier, carrier),
+                    primary: output,
+                };
+                graph.finish(loss).with_structure(Structure { joint: Some(joint), ..structure.clone() })
+            }
+            _ => graph.finish(loss),
+        };
         let initial = initial_parameters(&network, &terrain, &wiring::start(learner, options, |_| false));
         Ok(Self {
             network,

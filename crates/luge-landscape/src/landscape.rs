@@ -84,7 +84,7 @@ pub enum BuildError {
     #[error(transparent)]
     Internal(#[from] InternalError),
     /// Landscapes B and C have a unit or more for every state and combination of symbols; the ReLU form has them for every edge.
-    #[error("landscape {kind} needs {n_units} units for {n_states} states on {n_tapes} binary tapes, but at most {MOST_UNITS} are built", kind = kind.word())]
+    #[error("landscape {kind} needs {n_units} units for {n_states} states on {n_tapes} binary tapes, but at most {most} are built", kind = kind.word())]
     TooManyUnits {
         /// The landscape.
         kind: Kind,
@@ -94,11 +94,27 @@ pub enum BuildError {
         n_states: usize,
         /// d.
         n_tapes: usize,
+        /// How many are built.
+        most: u64,
+    },
+    /// States that look at many tapes have a column for every combination of their symbols.
+    #[error(
+        "the states look at {n_columns} combinations of symbols in all, but at most {MOST_COLUMNS} are built"
+    )]
+    TooManyColumns {
+        /// Combinations, over all states.
+        n_columns: u64,
     },
 }
 
-/// The most vertices, or edges of the ReLU form, that landscapes B and C are built with.
-pub const MOST_UNITS: u64 = 1 << 18;
+/// The most vertices that landscapes B and C are built with.
+pub const MOST_GATES: u64 = 1 << 24;
+
+/// The most edges that the ReLU form of landscape B is built with.
+pub const MOST_EDGES: u64 = 1 << 18;
+
+/// The most combinations of symbols that the states may look at, over all states.
+pub const MOST_COLUMNS: u64 = 1 << 22;
 
 /// A network whose training traces a machine.
 #[derive(Clone, Debug)]
@@ -124,7 +140,7 @@ impl Landscape {
                 Terrain::outside(&mut g, normal, &options.carving(), read_only)?
             }
         };
-        Ok(Self { network: g.finish(terrain.loss), terrain })
+        Ok(Self::finish(g, terrain))
     }
 
     /// Landscape B with any constants, checked or not: to see what happens where an inequality is violated.
@@ -133,7 +149,16 @@ impl Landscape {
         let mut g = GraphBuilder::new();
         let read_only = read_only_input(&mut g, normal, options.n_cells);
         let terrain = Terrain::external(&mut g, normal, &options.carving(), read_only, constants);
-        Self { network: g.finish(terrain.loss), terrain }
+        Self::finish(g, terrain)
+    }
+
+    fn finish(g: GraphBuilder, terrain: Terrain) -> Self {
+        let network = g.finish(terrain.loss);
+        let network = match &terrain.structure {
+            Some(structure) => network.with_structure(structure.clone()),
+            None => network,
+        };
+        Self { network, terrain }
     }
 
     /// Which landscape it is.
@@ -239,8 +264,8 @@ mod tests {
     #[test]
     fn what_would_fill_the_memory_is_refused_before_it_is_built() {
         check(Kind::Compact, 24, Some(2 << 24));
-        check(Kind::Compact, 18, Some(2 << 18));
-        check(Kind::Plain, 22, Some(2 << 22));
+        check(Kind::Plain, 24, Some(2 << 24));
+        check(Kind::Plain, 23, None);
         check(Kind::Relu, 10, Some(3 * 2 * (1 << 20)));
         check(Kind::Relu, 6, None);
         check(Kind::Compact, 12, None);

@@ -33,6 +33,6 @@ pub use extended::{
     Mark, Nodes,
 };
 pub use internal::{InternalError, MOST_VERTICES};
-pub use landscape::{BuildError, Kind, Landscape, LandscapeOptions, MOST_UNITS};
+pub use landscape::{BuildError, Kind, Landscape, LandscapeOptions, MOST_COLUMNS, MOST_EDGES, MOST_GATES};
 pub use primary::{Mlp, Primary, PrimaryError};
 pub use terrain::Bounds;

@@ -3,7 +3,7 @@
 //! Departs from the paper: there is no simplex, no slide and no barrier. All of x+, write and move stand under
 //! stop-gradient, so a step lands on the next configuration, and saturation forgets the error of the last one.
 
-use luge_net::{GraphBuilder, LinearMap, NodeId, StepRule};
+use luge_net::{Arcs, GraphBuilder, NodeId, StepRule};
 
 use crate::{
     Control, Corrections, PlainConstants,
@@ -24,16 +24,14 @@ pub(crate) fn build(
     let vertex = saturate_01(g, "vertex", x);
     let h = saturate_01(g, "head", head);
     let t = saturate_11(g, "tape", tape);
-    let write = g.linear("next", control.next(corrections.halting_stays), vertex);
+    let write = g.linear("next", control.arcs(Arcs::Next { at_rest: corrections.halting_stays }), vertex);
     let moved = tapes::shift(g, control, corrections, vertex, h);
     let read_now = tapes::read(g, "read", t, h);
     let ahead = tapes::read_ahead(g, corrections, (t, h), (read_now, write), moved);
     let successor = successor(g, control, vertex, ahead);
 
-    let n_vertices = control.vertices().len();
-    let halting = control.vertices().iter().enumerate().filter(|(_, v)| v.step.is_none());
-    let halting =
-        g.linear("halted", LinearMap::new(1, n_vertices, halting.map(|(v, _)| (0, v, 1.0))), vertex);
+    let halting = Arcs::Levels { at_rest: 1.0, self_edge: 0.0 };
+    let halting = g.linear("halted", control.arcs(halting), vertex);
 
     let fixed_halting = g.stop_gradient("[halted]", halting);
     let fixed_successor = g.stop_gradient("[successor]", successor);
@@ -54,27 +52,13 @@ pub(crate) fn build(
 
 /// `x+ = (P s') outer M`, with `P e_(q,t) = delta_1(q,t)` and `M_t' = ReLU(t'.r - (d - 1))`.
 fn successor(g: &mut GraphBuilder, control: &Control, vertex: NodeId, ahead: NodeId) -> NodeId {
-    let (d, n_vertices, n_states) = (control.n_tapes(), control.vertices().len(), control.n_copied_states());
-    let n_symbols = 1_usize << d;
-    let all = || (0..n_symbols).map(|s| luge_machine::Bits(u32::try_from(s).unwrap_or(u32::MAX)));
-
-    let next_state = control.vertices().iter().enumerate().map(|(v, vertex)| {
-        let state = vertex.step.as_ref().map_or_else(|| control.copied_state(v), |step| step.next);
-        (state, v, 1.0)
-    });
-    let next_state = g.linear("next state", LinearMap::new(n_states, n_vertices, next_state), vertex);
-    let alike =
-        all().enumerate().flat_map(|(s, bits)| (0..d).map(move |i| (s, control.row(i), bits.sign(i))));
-    let threshold = 1.0 - f64::from(u32::try_from(d).unwrap_or(u32::MAX));
-    let alike = LinearMap::new(n_symbols, d, alike).with_bias(vec![threshold; n_symbols]);
+    let next_state = g.linear("next state", control.arcs(Arcs::NextBlock), vertex);
+    let threshold = 1.0 - f64::from(u32::try_from(control.n_tapes()).unwrap_or(u32::MAX));
+    let alike = control.arcs(Arcs::Alike).with_same_bias(threshold);
     let alike = g.linear("symbols read", alike, ahead);
     let symbols = g.relu("symbols read", alike);
-
-    let of_state = (0..n_vertices).map(|v| (v, control.copied_state(v), 1.0));
-    let of_state = g.linear("next state", LinearMap::new(n_vertices, n_states, of_state), next_state);
-    let of_symbols =
-        control.vertices().iter().enumerate().map(|(v, vertex)| (v, vertex.reads.0 as usize, 1.0));
-    let of_symbols = g.linear("symbols read", LinearMap::new(n_vertices, n_symbols, of_symbols), symbols);
+    let of_state = g.linear("next state", control.arcs(Arcs::OfBlock), next_state);
+    let of_symbols = g.linear("symbols read", control.arcs(Arcs::OfSigns), symbols);
     g.product("successor", of_state, of_symbols)
 }
 

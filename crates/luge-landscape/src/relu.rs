@@ -39,9 +39,9 @@ fn vertex_loss(
     corrections: &Corrections,
     x: NodeId,
 ) -> Vec<(f64, NodeId)> {
-    let n_vertices = control.vertices().len();
+    let n_vertices = control.n_vertices();
     let edges = edges(control, constants, corrections);
-    let halting: Vec<usize> = (0..n_vertices).filter(|&v| control.vertices()[v].step.is_none()).collect();
+    let halting: Vec<usize> = (0..n_vertices).filter(|&v| control.at(v).step.is_none()).collect();
 
     let mut terms = Vec::new();
     if !halting.is_empty() {
@@ -81,8 +81,8 @@ fn relu_of(g: &mut GraphBuilder, name: &str, map: LinearMap, x: NodeId) -> NodeI
 fn edges(control: &Control, constants: &ExternalConstants, corrections: &Corrections) -> Vec<Edge> {
     let d = control.n_tapes();
     let mut edges = Vec::new();
-    for (from, vertex) in control.vertices().iter().enumerate() {
-        let Some(step) = &vertex.step else { continue };
+    for (from, vertex) in control.vertices().enumerate() {
+        let Some(step) = vertex.step else { continue };
         for bits in 0..1_u32 << d {
             let to = control.vertex_at(step.next, luge_machine::Bits(bits));
             if corrections.no_self_edges && from == to {

@@ -1,7 +1,7 @@
 //! Tapes and heads as weights: the reading, writing and moving terms that landscapes B and C share.
 
 use luge_machine::Move;
-use luge_net::{GraphBuilder, NodeId, ParameterId, Shape, StepRule};
+use luge_net::{Arcs, GraphBuilder, NodeId, ParameterId, Shape, StepRule};
 
 use crate::{Control, Corrections};
 
@@ -36,7 +36,7 @@ impl Weights {
         rate: f64,
     ) -> Self {
         let rule = StepRule::Gradient { rate };
-        let vertex = g.parameter("vertex", Shape::column(control.vertices().len()), vertex_rule);
+        let vertex = g.parameter("vertex", Shape::column(control.n_vertices()), vertex_rule);
         let (n_tapes, n_writable) = (control.n_tapes(), control.n_writable());
         let writable = (n_writable > 0).then(|| g.parameter("tape", Shape::new(n_writable, n_cells), rule));
         let tape = match (writable, read_only) {
@@ -67,8 +67,9 @@ pub(crate) fn shift(
 ) -> NodeId {
     let mut terms = Vec::new();
     for way in [Move::Left, Move::Stay, Move::Right] {
-        let moving = control.moving(way, corrections.halting_stays);
-        if moving.entries().is_empty() {
+        let moving = Arcs::Moving { by: way.offset(), at_rest: corrections.halting_stays };
+        let moving = control.arcs(moving);
+        if moving.is_empty() {
             continue;
         }
         let moving = g.linear("moving", moving, vertex);

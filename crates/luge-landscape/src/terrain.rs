@@ -1,14 +1,17 @@
 //! A landscape carved into some network's graph: the loss node, and the way between parameters and configurations.
 
+use std::sync::Arc;
+
 use luge_machine::{Bits, NormalForm};
-use luge_net::{GraphBuilder, NodeId, ParameterId, Shape, Values};
+use luge_net::{Form, GraphBuilder, NodeId, ParameterId, Shape, Structure, Values};
 
 use crate::{
     AskedConstants, BuildError, Configuration, Control, Corrections, ExternalConstants, Kind, PlainConstants,
-    Undecodable, compact,
+    Undecodable,
+    compact::{self, edge_weight, halting_weight, sign_weight},
     configuration::{bit, one_hot},
     internal::{self, Configurations, Levels},
-    landscape::MOST_UNITS,
+    landscape::{MOST_COLUMNS, MOST_EDGES, MOST_GATES},
     plain, relu,
     tapes::{Tapes, Weights},
 };
@@ -47,6 +50,8 @@ pub(crate) struct Terrain {
     pub(crate) n_tapes: usize,
     pub(crate) n_cells: usize,
     pub(crate) holds: Holds,
+    /// What the landscape's layers are; `None` for A, and where a correction is left out.
+    pub(crate) structure: Option<Structure>,
 }
 
 /// How the parameters hold a configuration.
@@ -98,7 +103,19 @@ impl Terrain {
             stop: constants.offset - gap / 2.0,
             switch: constants.offset - gap / 4.0,
         };
-        Self { kind, loss, bounds, n_tapes, n_cells, holds: Holds::Outside { control, weights } }
+        let form = Form::Slides {
+            offset: constants.offset,
+            at_rest: halting_weight(constants),
+            edge: edge_weight(constants, 0, 0),
+            sign: sign_weight(constants),
+            write: constants.scale / 2.0,
+            read: 2.0 * constants.base * constants.base * constants.scale,
+            shift: constants.scale / 2.0,
+            rate: 1.0 / constants.scale,
+            edge_units: kind == Kind::Relu,
+        };
+        let structure = structure(&control, &weights, read_only, form, corrections);
+        Self { kind, loss, bounds, n_tapes, n_cells, holds: Holds::Outside { control, weights }, structure }
     }
 
     fn plain(
@@ -120,7 +137,10 @@ impl Terrain {
             stop: offset - drop / 2.0,
             switch: offset - drop / 8.0,
         };
-        Self { kind: Kind::Plain, loss, bounds, n_tapes, n_cells, holds: Holds::Outside { control, weights } }
+        let structure =
+            structure(&control, &weights, read_only, Form::Targets { offset, drop }, carving.corrections);
+        let holds = Holds::Outside { control, weights };
+        Self { kind: Kind::Plain, loss, bounds, n_tapes, n_cells, holds, structure }
     }
 
     /// Landscape A over configurations already found.
@@ -144,13 +164,14 @@ impl Terrain {
             switch: halted + 0.75 * (last - halted),
         };
         let holds = Holds::Inside { configurations, vertex, vertex_node, has_start };
-        Self { kind: Kind::Internal, loss, bounds, n_tapes, n_cells: carving.n_cells, holds }
+        let n_cells = carving.n_cells;
+        Self { kind: Kind::Internal, loss, bounds, n_tapes, n_cells, holds, structure: None }
     }
 
     /// Number of vertices.
     pub(crate) fn n_vertices(&self) -> usize {
         match &self.holds {
-            Holds::Outside { control, .. } => control.vertices().len(),
+            Holds::Outside { control, .. } => control.n_vertices(),
             Holds::Inside { configurations, has_start, .. } => {
                 configurations.all.len() + usize::from(*has_start)
             }
@@ -232,7 +253,7 @@ impl Terrain {
                 configurations.all.get(of_vertex(*vertex)?).cloned().ok_or(Undecodable::Start)
             }
             Holds::Outside { control, weights } => {
-                let vertex = &control.vertices()[of_vertex(weights.vertex.0)?];
+                let vertex = control.at(of_vertex(weights.vertex.0)?);
                 let head = &parameters[weights.head.0.index()];
                 let mut tapes = Vec::with_capacity(self.n_tapes);
                 let mut heads = Vec::with_capacity(self.n_tapes);
@@ -260,16 +281,39 @@ impl Terrain {
     }
 }
 
+/// The layers of a landscape with all corrections.
+fn structure(
+    control: &Control,
+    weights: &Weights,
+    read_only: Option<NodeId>,
+    form: Form,
+    corrections: &Corrections,
+) -> Option<Structure> {
+    (*corrections == Corrections::default()).then(|| Structure {
+        table: Arc::clone(control.table()),
+        vertex: weights.vertex.0,
+        cells: weights.writable,
+        fixed_cells: read_only,
+        head: weights.head.0,
+        form,
+        joint: None,
+    })
+}
+
 /// Refuses what would fill the memory before anything is built: |Q| 2^d vertices, 3 |Q| 4^d edges.
 fn check_size(normal: &NormalForm, carving: &Carving<'_>) -> Result<(), BuildError> {
     let (kind, n_states, n_tapes) = (carving.kind, normal.n_states(), normal.n_tapes());
     let vertices = (n_states as u64) << n_tapes;
-    let n_units = match kind {
-        Kind::Relu => (u64::from(carving.corrections.n_copies) * vertices) << n_tapes,
-        Kind::Compact | Kind::Plain | Kind::Internal => vertices,
+    let (n_units, most) = match kind {
+        Kind::Relu => ((u64::from(carving.corrections.n_copies) * vertices) << n_tapes, MOST_EDGES),
+        Kind::Compact | Kind::Plain | Kind::Internal => (vertices, MOST_GATES),
     };
-    if n_units > MOST_UNITS {
-        return Err(BuildError::TooManyUnits { kind, n_units, n_states, n_tapes });
+    if n_units > most {
+        return Err(BuildError::TooManyUnits { kind, n_units, n_states, n_tapes, most });
+    }
+    let n_columns = Control::n_columns(normal);
+    if n_columns > MOST_COLUMNS {
+        return Err(BuildError::TooManyColumns { n_columns });
     }
     Ok(())
 }

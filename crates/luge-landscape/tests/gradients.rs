@@ -184,7 +184,7 @@ fn assert_near(found: f64, expected: f64, what: &str) {
 /// Tapes and heads that fit a vertex, the heads away from the ends.
 fn configuration_at(control: &Control, vertex: usize, cells: &[bool], heads: &[usize]) -> Configuration {
     let d = control.n_tapes();
-    let vertex = &control.vertices()[vertex];
+    let vertex = control.at(vertex);
     let heads: Vec<usize> = heads.iter().take(d).map(|h| 1 + h % (N_CELLS - 2)).collect();
     let mut tapes: Vec<Vec<bool>> =
         (0..d).map(|tape| cells[tape * N_CELLS..(tape + 1) * N_CELLS].to_vec()).collect();
@@ -215,12 +215,12 @@ struct Weights<'c> {
 
 impl Weights<'_> {
     fn vertex(&self, v: usize) -> f64 {
-        let halts = self.control.vertices()[v].step.is_none();
+        let halts = self.control.at(v).step.is_none();
         if halts { -self.constants.base.powi(3) * self.constants.scale } else { 0.0 }
     }
 
     fn edge(&self, v: usize, w: usize) -> f64 {
-        let (from, to) = (&self.control.vertices()[v], &self.control.vertices()[w]);
+        let (from, to) = (self.control.at(v), self.control.at(w));
         let legal = from.step.as_ref().is_some_and(|step| step.next == self.control.copied_state(w));
         let n_kept = (0..self.control.n_tapes()).filter(|&i| from.reads.get(i) == to.reads.get(i)).count();
         let ExternalConstants { base, scale, .. } = self.constants;
@@ -231,7 +231,7 @@ impl Weights<'_> {
     /// so leaving it costs its self-edge.
     fn slope(&self, v: usize, w: usize, read: Bits) -> f64 {
         let ExternalConstants { base, scale, .. } = self.constants;
-        let (now, then) = (self.control.vertices()[v].reads, self.control.vertices()[w].reads);
+        let (now, then) = (self.control.at(v).reads, self.control.at(w).reads);
         let product = |i: usize| (now.sign(i) - read.sign(i)) * (then.sign(i) - now.sign(i));
         let reading = (0..self.control.n_tapes()).map(product).sum::<f64>();
         let back = match self.kind {
@@ -249,12 +249,12 @@ fn check_vertices(machine: &NormalForm, kind: Kind, cells: &[bool], heads: &[usi
     let landscape = Landscape::build(machine, &options).expect("built");
     let control = landscape.control().expect("tapes outside");
     let weights = Weights { control, constants, kind };
-    let n_vertices = control.vertices().len();
+    let n_vertices = control.n_vertices();
     for v in 0..n_vertices {
         let here = configuration_at(control, v, cells, heads);
         let (mut parameters, inputs) = landscape.encode(&here).expect("encoded");
         parameters[0] = Values::unit(n_vertices, v);
-        let next = after(&here, control.vertices()[v].step.as_ref());
+        let next = after(&here, control.at(v).step.as_ref());
         let found = gradient(landscape.network(), &parameters, &inputs);
         for w in (0..n_vertices).filter(|&w| w != v) {
             let expected = weights.slope(v, w, next.reads());
@@ -288,10 +288,11 @@ proptest! {
 fn check_plain(machine: &NormalForm, cells: &[bool], heads: &[usize]) {
     let landscape = Landscape::build(machine, &LandscapeOptions::new(Kind::Plain, N_CELLS)).expect("built");
     let control = landscape.control().expect("tapes outside");
-    for v in 0..control.vertices().len() {
+    for v in 0..control.n_vertices() {
         let here = configuration_at(control, v, cells, heads);
         let (parameters, inputs) = landscape.encode(&here).expect("encoded");
-        let step = control.vertices()[v].step.as_ref();
+        let step = control.at(v).step;
+        let step = step.as_ref();
         let mut next = after(&here, step);
         // One copy of every state: the index of a copy is that of its state.
         next.state = step.map_or(here.state, |step| StateId::new(step.next));
@@ -369,7 +370,7 @@ fn table_of_section_2() {
 fn random_machines_have_self_edges_and_read_only_tapes() {
     let runner = &mut TestRunner::deterministic();
     let controls: Vec<Control> = (0..60).map(|_| Control::new(&draw(&normal(1..=2), runner), 1)).collect();
-    let with_self_edge = |c: &&Control| (0..c.vertices().len()).any(|v| c.has_self_edge(v));
+    let with_self_edge = |c: &&Control| (0..c.n_vertices()).any(|v| c.has_self_edge(v));
     assert!(controls.iter().filter(with_self_edge).count() > 20);
     assert!(controls.iter().filter(|c| c.n_writable() < c.n_tapes()).count() > 10);
 }

@@ -35,6 +35,32 @@ pub fn evaluate(network: &Network, parameters: &[Values], inputs: &[Values]) -> 
     evaluate_with(network, parameters, inputs, None)
 }
 
+/// The value of one node, from the nodes it depends on and no others.
+///
+/// # Panics
+/// If the values do not fit the network's parameters or inputs.
+#[must_use]
+pub fn evaluate_node(network: &Network, parameters: &[Values], inputs: &[Values], node: NodeId) -> Values {
+    assert!(network.fits_inputs(inputs), "values of other shapes than the inputs");
+    let mut needed = vec![false; node.index() + 1];
+    needed[node.index()] = true;
+    for i in (0..=node.index()).rev() {
+        if needed[i] {
+            network.nodes()[i].op.operands().iter().for_each(|o| needed[o.index()] = true);
+        }
+    }
+    let mut values: Vec<Values> = Vec::with_capacity(needed.len());
+    for (node, needed) in network.nodes().iter().zip(needed) {
+        values.push(match &node.op {
+            _ if !needed => Values::new(Shape::new(0, 0), Vec::new()),
+            Op::Parameter(id) => parameters[id.index()].clone(),
+            Op::Input(id) => inputs[id.index()].clone(),
+            op => apply(op, node.shape, &values),
+        });
+    }
+    values.swap_remove(node.index())
+}
+
 /// Evaluates all nodes, but every stop-gradient keeps the value it has in `frozen`.
 ///
 /// This is the function whose gradient training follows: differences of it around the point of `frozen` are what an

@@ -229,6 +229,12 @@ impl GraphBuilder {
         self.nodes[node.index()].shape
     }
 
+    /// How a node is computed.
+    #[must_use]
+    pub fn op(&self, node: NodeId) -> &Op {
+        &self.nodes[node.index()].op
+    }
+
     /// A block of trainable weights.
     pub fn parameter(&mut self, name: &str, shape: Shape, step_rule: StepRule) -> (ParameterId, NodeId) {
         let id = ParameterId::new(self.parameters.len());

@@ -10,12 +10,16 @@ mod linear;
 mod network;
 pub mod numbers;
 pub mod quantizer;
+mod structure;
 mod values;
+mod vertices;
 
-pub use evaluate::{Evaluation, evaluate, evaluate_frozen};
+pub use evaluate::{Evaluation, evaluate, evaluate_frozen, evaluate_node};
 pub use graph::{GraphBuilder, Input, InputId, Node, NodeId, Op, Parameter, ParameterId, StepRule};
 pub use layers::{Layer, LayerKind, Layers};
 pub use linear::LinearMap;
 pub use network::Network;
 pub use numbers::NumberFormat;
+pub use structure::{Carrier, Form, Joint, Ramp, Structure};
 pub use values::{Shape, Values};
+pub use vertices::{Arcs, Block, Column, VertexTable};

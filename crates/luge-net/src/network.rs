@@ -1,6 +1,6 @@
 //! A finished network: what training and everything else reads.
 
-use crate::{Input, Node, NodeId, Op, Parameter, ParameterId, Shape, Values};
+use crate::{Input, Node, NodeId, Op, Parameter, ParameterId, Shape, Structure, Values};
 
 /// Nodes in the order they are computed, the weights to train, and the loss.
 #[derive(Clone, PartialEq, Debug)]
@@ -9,6 +9,7 @@ pub struct Network {
     parameters: Vec<Parameter>,
     inputs: Vec<Input>,
     loss: NodeId,
+    structure: Option<Structure>,
 }
 
 impl Network {
@@ -18,7 +19,19 @@ impl Network {
         inputs: Vec<Input>,
         loss: NodeId,
     ) -> Self {
-        Self { nodes, parameters, inputs, loss }
+        Self { nodes, parameters, inputs, loss, structure: None }
+    }
+
+    /// The same network, with what it says about its layers.
+    #[must_use]
+    pub fn with_structure(self, structure: Structure) -> Self {
+        Self { structure: Some(structure), ..self }
+    }
+
+    /// What the network says about its layers, if it has ones that are worth naming.
+    #[must_use]
+    pub fn structure(&self) -> Option<&Structure> {
+        self.structure.as_ref()
     }
 
     /// All nodes; every node comes after the nodes it is computed from.

@@ -49,6 +49,9 @@ impl Precision {
     }
 }
 
+/// The most arcs of linear layers that are listed one by one.
+const MOST_ARCS: usize = 1 << 27;
+
 /// Trains a network by evaluating and differentiating all of it at every step.
 pub struct Dense<'n> {
     network: &'n Network,
@@ -94,6 +97,11 @@ impl<'n> Dense<'n> {
             if !matches!(network.parameters(), [only] if only.step_rule == StepRule::Simplex) {
                 return Err(TrainError::NotOneSimplex);
             }
+        }
+        let arcs = |op: &Op| if let Op::Linear(map, _) = op { map.most_entries() } else { 0 };
+        let n_arcs = network.nodes().iter().map(|node| arcs(&node.op)).sum();
+        if n_arcs > MOST_ARCS {
+            return Err(TrainError::TooWide { n_arcs, most: MOST_ARCS });
         }
         let dtype = precision.dtype();
         let tensor = |values: &Values| to_tensor(values, dtype);

@@ -18,4 +18,42 @@ pub enum TrainError {
     /// The automatic differentiator refused.
     #[error("automatic differentiation failed: {0}")]
     Autodiff(#[from] candle_core::Error),
+    /// Every unit would be evaluated.
+    #[error(
+        "the dense engine evaluates every arc, and there are {n_arcs}; at most {most} fit into memory, so use another engine"
+    )]
+    TooWide {
+        /// Arcs of the network.
+        n_arcs: usize,
+        /// How many are evaluated.
+        most: usize,
+    },
+    /// A sparse engine needs layers whose units are mostly zero, and must be told which.
+    #[error("the sparse layers cannot be used: {why}")]
+    NoStructure {
+        /// What is missing.
+        why: &'static str,
+    },
+    /// A switch of the extended network is neither open nor closed.
+    #[error(
+        "the {switch} switch is half open ({open}), where the sparse layers do not suffice; use the dense engine"
+    )]
+    Between {
+        /// Which switch.
+        switch: &'static str,
+        /// How far it is open.
+        open: f64,
+    },
+    /// A saturated copy is not saturated.
+    #[error("at step {step} a weight lies between the values it can have; use the dense engine")]
+    Blurred {
+        /// The step.
+        step: u64,
+    },
+    /// Remembered steps need exact arithmetic.
+    #[error("the exact engine cannot be used: {why}")]
+    NotExact {
+        /// The reason, with its numbers.
+        why: String,
+    },
 }

@@ -6,16 +6,24 @@
 mod dense;
 mod engine;
 mod error;
+mod exact;
+mod frame;
 mod frank_wolfe;
 mod line_search;
 mod noise;
+mod sparse;
+mod tracer;
 mod train;
 
 pub use dense::{Dense, Precision};
 pub use engine::{Engine, Moved};
 pub use error::TrainError;
+pub use exact::{Exact, MOST_GAIN_ERROR, Memories};
+pub use frame::NotASnapshot;
 pub use frank_wolfe::{best_vertex, weighted_mean};
 pub use noise::Noise;
+pub use sparse::Sparse;
+pub use tracer::{LaneSnapshot, LossRange, Snapshot, Stepped, Tracer};
 pub use train::{Iterate, Outcome, StopRule, train};
 
 /// How far a Frank-Wolfe step goes.

@@ -33,6 +33,11 @@ pub enum Outcome {
         /// Gradient steps made.
         steps: u64,
     },
+    /// A tape would need more cells than allowed.
+    OutOfCells {
+        /// Gradient steps made.
+        steps: u64,
+    },
     /// The loss is no longer a finite number.
     Diverged {
         /// Gradient steps made.
@@ -48,6 +53,7 @@ impl Outcome {
             Self::Converged { steps }
             | Self::StepLimit { steps }
             | Self::Interrupted { steps }
+            | Self::OutOfCells { steps }
             | Self::Diverged { steps } => steps,
         }
     }

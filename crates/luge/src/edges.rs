@@ -164,7 +164,7 @@ impl<'p> Leaving<'p> {
     /// Whether a rule of landscapes B and C leads from one vertex to the other's state.
     fn rule_leads(&self, from: usize, to: usize) -> bool {
         self.landscape.control().is_some_and(|control| {
-            let step = control.vertices()[from].step.as_ref();
+            let step = control.at(from).step;
             step.is_some_and(|step| step.next == control.copied_state(to))
         })
     }

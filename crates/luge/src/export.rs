@@ -157,7 +157,7 @@ fn attributes(network: &Network, op: &Op) -> Option<Attributes> {
         Op::Constant(values) => Attributes::Constant { values: numbers(&values.data) },
         Op::Linear(map, _) => Attributes::Linear {
             entries: map.entries().iter().map(|&(row, col, weight)| (row, col, Number(weight))).collect(),
-            bias: numbers(map.bias()),
+            bias: numbers(&map.bias()),
         },
         Op::Sum(terms) => {
             Attributes::Sum { weights: terms.iter().map(|&(weight, _)| Number(weight)).collect() }

@@ -2,8 +2,9 @@
 //!
 //! Training never sees the simulator; this is the outside view that compares the two.
 
-use luge_landscape::{Configuration, Undecodable};
+use luge_landscape::{Configuration, Control, Undecodable};
 use luge_machine::{Cell, Input, Machine, Outcome, Simulator, SymbolId, TapeId};
+use luge_train::Tracer;
 
 /// Which cells of the machine's tapes the network's tapes hold.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -104,9 +105,9 @@ pub enum Mismatch {
         /// The tape.
         tape: usize,
         /// What the parameters say.
-        found: usize,
+        found: Cell,
         /// What the simulator says.
-        expected: usize,
+        expected: Cell,
     },
     /// Another symbol.
     #[error("cell {cell} of tape {tape} differs")]
@@ -114,7 +115,7 @@ pub enum Mismatch {
         /// The tape.
         tape: usize,
         /// The network's cell.
-        cell: usize,
+        cell: Cell,
     },
     /// The machine has left the window.
     #[error("the machine has left the cells of the network")]
@@ -202,12 +203,123 @@ impl<'m> Lockstep<'m> {
         for tape in 0..found.heads.len() {
             let (at, expected) = (found.heads[tape], self.expected.heads[tape]);
             if at != expected {
-                return Err(Mismatch::Head { tape, found: at, expected });
+                return Err(Mismatch::Head { tape, found: at as Cell, expected: expected as Cell });
             }
             let pairs = found.tapes[tape].iter().zip(&self.expected.tapes[tape]);
             if let Some(cell) = pairs.into_iter().position(|(a, b)| a != b) {
-                return Err(Mismatch::Cell { tape, cell });
+                return Err(Mismatch::Cell { tape, cell: cell as Cell });
             }
+        }
+        Ok(())
+    }
+}
+
+/// The simulator beside an engine that keeps only what is not zero: what a step can change is compared after every step,
+/// and everything when asked.
+///
+/// Cells that no head was on are the same as before on both sides, so comparing the cells that were just left, the heads
+/// and the vertex at every step, and all cells once, compares every configuration.
+pub struct Judge<'m> {
+    simulator: Simulator<'m>,
+    control: &'m Control,
+    /// The machine's cell that the network's first column stands for, per tape.
+    first: Vec<Cell>,
+    /// Where the heads were before the last step.
+    left: Vec<Cell>,
+}
+
+impl<'m> Judge<'m> {
+    /// A machine with two symbols per tape at the start of its run.
+    #[must_use]
+    pub fn new(machine: &'m Machine, input: &Input, control: &'m Control, first: Vec<Cell>) -> Self {
+        let simulator = Simulator::new(machine, input);
+        let left = machine.tape_ids().map(|tape| simulator.head(tape)).collect();
+        Self { simulator, control, first, left }
+    }
+
+    /// The simulator.
+    #[must_use]
+    pub fn simulator(&self) -> &Simulator<'m> {
+        &self.simulator
+    }
+
+    /// Whether the machine has stopped.
+    #[must_use]
+    pub fn stopped(&self) -> bool {
+        // A vertex without a column is where the machine has no step.
+        self.simulator.stopped().is_some()
+    }
+
+    /// One step of the machine; nothing happens once it has stopped.
+    pub fn step(&mut self) {
+        for (tape, left) in self.left.iter_mut().enumerate() {
+            *left = self.simulator.head(TapeId::new(tape));
+        }
+        // The outcome is asked for elsewhere.
+        let _ = self.simulator.step();
+    }
+
+    /// Many steps of the machine at once; [`compare_all`](Self::compare_all) sees what they changed.
+    pub fn run(&mut self, to: luge_machine::Step) {
+        let _ = self.simulator.run(to);
+        for (tape, left) in self.left.iter_mut().enumerate() {
+            *left = self.simulator.head(TapeId::new(tape));
+        }
+    }
+
+    /// Whether vertex, heads and the cells last left are the machine's.
+    ///
+    /// # Errors
+    /// The first difference.
+    pub fn compare<T: Tracer + ?Sized>(&self, engine: &T) -> Result<(), Mismatch> {
+        let vertex = engine.vertex();
+        let vertex = vertex.ok_or(Undecodable::Vertex { index: 0, value: f64::NAN })?;
+        let (state, signs) = self.control.state_and_symbols(vertex);
+        if state != self.simulator.state() {
+            let name = |state| self.simulator.machine().state(state).name.clone();
+            return Err(Mismatch::State { found: name(state), expected: name(self.simulator.state()) });
+        }
+        for (tape, (&first, &left)) in self.first.iter().zip(&self.left).enumerate() {
+            let id = TapeId::new(tape);
+            let expected = self.simulator.head(id) - first;
+            let found = engine.head(tape);
+            let found = found.ok_or(Undecodable::Head { tape, cell: 0, value: f64::NAN })?;
+            if found != expected {
+                return Err(Mismatch::Head { tape, found, expected });
+            }
+            if signs.get(tape) != (self.simulator.tape(id).read(expected + first) == SymbolId(1)) {
+                return Err(Undecodable::Symbol { tape }.into());
+            }
+            self.compare_cell(engine, tape, left)?;
+        }
+        Ok(())
+    }
+
+    /// As [`compare`](Self::compare), and all cells that either side has touched.
+    ///
+    /// # Errors
+    /// The first difference.
+    pub fn compare_all<T: Tracer + ?Sized>(&self, engine: &T) -> Result<(), Mismatch> {
+        self.compare(engine)?;
+        for (tape, lane) in engine.snapshot().lanes.iter().enumerate() {
+            let kept = lane.first + self.first[tape];
+            let extent = self.simulator.tape(TapeId::new(tape)).extent();
+            let end = (kept + lane.cells.len() as Cell).max(extent.end);
+            for cell in kept.min(extent.start)..end {
+                self.compare_cell(engine, tape, cell)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn compare_cell<T: Tracer + ?Sized>(&self, engine: &T, tape: usize, cell: Cell) -> Result<(), Mismatch> {
+        let value = engine.cell(tape, cell - self.first[tape]);
+        if value.is_nan() || value.abs() <= 0.5 {
+            let cell = usize::try_from(cell - self.first[tape]).unwrap_or(0);
+            return Err(Undecodable::Cell { tape, cell, value }.into());
+        }
+        if (value > 0.0) != (self.simulator.tape(TapeId::new(tape)).read(cell) == SymbolId(1)) {
+            return Err(Mismatch::Cell { tape, cell: cell - self.first[tape] });
         }
         Ok(())
     }

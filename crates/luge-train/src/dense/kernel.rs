@@ -101,19 +101,20 @@ impl Kernel {
             return Ok(Self::Diagonal { weight, bias, of });
         }
         let (rows, cols) = (map.n_outputs(), map.n_inputs());
-        let bias = Tensor::from_slice(map.bias(), rows, &Device::Cpu)?.to_dtype(dtype)?;
-        if rows * cols > LARGEST_MATRIX && map.entries().len() * 4 < rows * cols {
-            let weights: Vec<f64> = map.entries().iter().map(|e| e.2).collect();
+        let entries = map.entries();
+        let bias = Tensor::from_slice(&map.bias(), rows, &Device::Cpu)?.to_dtype(dtype)?;
+        if rows * cols > LARGEST_MATRIX && entries.len() * 4 < rows * cols {
+            let weights: Vec<f64> = entries.iter().map(|e| e.2).collect();
             return Ok(Self::Entries {
-                rows: indices(map.entries().iter().map(|e| e.0 as usize))?,
-                cols: indices(map.entries().iter().map(|e| e.1 as usize))?,
-                weights: Tensor::from_vec(weights, map.entries().len(), &Device::Cpu)?.to_dtype(dtype)?,
+                rows: indices(entries.iter().map(|e| e.0 as usize))?,
+                cols: indices(entries.iter().map(|e| e.1 as usize))?,
+                weights: Tensor::from_vec(weights, entries.len(), &Device::Cpu)?.to_dtype(dtype)?,
                 bias,
                 of,
             });
         }
         let mut matrix = vec![0.0; rows * cols];
-        for &(row, col, weight) in map.entries() {
+        for &(row, col, weight) in entries.iter() {
             matrix[row as usize * cols + col as usize] = weight;
         }
         let has_bias = map.bias().iter().any(|&b| b != 0.0);

@@ -180,6 +180,7 @@ impl From<TraceError> for Failure {
             }
             TraceError::Build(BuildError::Internal(error)) => remedy_of_internal(&error),
             TraceError::Build(BuildError::TooManyUnits { kind, .. }) => remedy_of_size(kind),
+            TraceError::Build(BuildError::TooManyColumns { .. }) => remedy_of_size(Kind::Compact),
             TraceError::Train(TrainError::NotPiecewiseLinear | TrainError::NotOneSimplex) => {
                 let remedy =
                     "use --rate one, or --landscape internal, whose loss is piecewise linear".to_owned();

@@ -261,6 +261,7 @@ pub(super) fn word(outcome: Outcome) -> &'static str {
         Outcome::Converged { .. } => "halted",
         Outcome::StepLimit { .. } => "step-limit",
         Outcome::Interrupted { .. } => "interrupted",
+        Outcome::OutOfCells { .. } => "out-of-cells",
         Outcome::Diverged { .. } => "diverged",
     }
 }

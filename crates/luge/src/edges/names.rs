@@ -25,10 +25,11 @@ impl Names<'_> {
     /// `B 1`: state B on symbol 1. A state with copies says which: `B[2] 1`.
     fn of_control(&self, control: &Control, vertex: usize) -> String {
         let normal = self.lowered.normal.machine();
-        let reads = control.vertices()[vertex].reads;
-        let mut name = normal.state(control.vertices()[vertex].state).name.clone();
+        let vertex = control.at(vertex);
+        let reads = vertex.reads;
+        let mut name = normal.state(vertex.state).name.clone();
         if control.n_copied_states() > normal.states().len() {
-            name.push_str(&format!("[{}]", control.vertices()[vertex].copy));
+            name.push_str(&format!("[{}]", vertex.copy));
         }
         for tape in self.machine.tape_ids() {
             let bit = |track: TapeId| SymbolId(u8::from(reads.get(track.index())));

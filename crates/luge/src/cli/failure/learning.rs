@@ -1,7 +1,7 @@
 //! What can go wrong between data and a trained model, with the remedy.
 
 use luge::{data::TableError, lesson::LessonError, model::ModelError};
-use luge_landscape::{BuildError, ExtendedError, LearnerError, PrimaryError};
+use luge_landscape::{BuildError, ExtendedError, Kind, LearnerError, PrimaryError};
 
 use super::{Failure, remedy_of_internal, remedy_of_size};
 
@@ -99,6 +99,7 @@ fn remedy_of_extended(error: &ExtendedError) -> String {
         }
         ExtendedError::Build(BuildError::Internal(error)) => remedy_of_internal(error),
         ExtendedError::Build(BuildError::TooManyUnits { kind, .. }) => remedy_of_size(*kind),
+        ExtendedError::Build(BuildError::TooManyColumns { .. }) => remedy_of_size(Kind::Compact),
     }
 }
 

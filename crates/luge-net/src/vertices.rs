@@ -1,0 +1,419 @@
+//! Wide layers kept small: maps over vertices v = (block, signs), of which there are `blocks * 2^signs`.
+//!
+//! What a vertex is connected to depends on its block and on a few of its signs, so the arcs are kept once per block and
+//! combination of those signs, and listed one by one only for whoever evaluates every unit.
+
+/// Where the arcs of a vertex lead.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Column {
+    /// The block of the vertices that may follow.
+    pub next: u32,
+    /// The signs that are put, whatever they were.
+    pub put: u32,
+    /// Their values: a bit is set for +1. A subset of `put`.
+    pub plus: u32,
+    /// The signs whose head moves one cell to the left.
+    pub left: u32,
+    /// The signs whose head moves one cell to the right.
+    pub right: u32,
+}
+
+impl Column {
+    /// The signs left behind where `signs` were found.
+    #[must_use]
+    pub fn written(&self, signs: u32) -> u32 {
+        signs & !self.put | self.plus
+    }
+
+    /// How the head of a sign moves: -1, 0 or 1.
+    #[must_use]
+    pub fn offset(&self, sign: usize) -> i64 {
+        i64::from(self.right >> sign & 1) - i64::from(self.left >> sign & 1)
+    }
+}
+
+/// The columns of one block, one for every combination of the signs it depends on; `None` where a vertex is at rest.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Block {
+    /// The signs it depends on.
+    pub depends_on: u32,
+    /// One column per combination, the lowest sign in `depends_on` varying fastest.
+    pub columns: Vec<Option<Column>>,
+}
+
+/// The arcs of all vertices. Vertex `(block << n_signs) + signs` has bit `i` set where sign `i` is +1.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct VertexTable {
+    n_signs: usize,
+    rows: Vec<usize>,
+    n_trained: usize,
+    /// Where each block's columns begin, and the signs it depends on.
+    blocks: Vec<(u32, u32)>,
+    columns: Vec<Option<Column>>,
+}
+
+impl VertexTable {
+    /// A table of blocks; sign `i` has row `rows[i]` in the matrices of cells, of which the first `n_trained` are weights.
+    ///
+    /// # Panics
+    /// If a block has not one column per combination of its signs, or leads nowhere.
+    #[must_use]
+    pub fn new(rows: Vec<usize>, n_trained: usize, blocks: Vec<Block>) -> Self {
+        let n_blocks = u32::try_from(blocks.len()).expect("at most 2^32 blocks");
+        let mut all = Self { n_signs: rows.len(), rows, n_trained, blocks: Vec::new(), columns: Vec::new() };
+        for block in blocks {
+            assert_eq!(block.columns.len(), 1 << block.depends_on.count_ones(), "one column per combination");
+            assert!(block.columns.iter().flatten().all(|c| c.next < n_blocks), "a column leads to a block");
+            let first = u32::try_from(all.columns.len()).expect("at most 2^32 columns");
+            all.blocks.push((first, block.depends_on));
+            all.columns.extend(block.columns);
+        }
+        all
+    }
+
+    /// Number of signs per vertex.
+    #[must_use]
+    pub fn n_signs(&self) -> usize {
+        self.n_signs
+    }
+
+    /// Number of blocks.
+    #[must_use]
+    pub fn n_blocks(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// Number of vertices.
+    #[must_use]
+    pub fn n_vertices(&self) -> usize {
+        self.blocks.len() << self.n_signs
+    }
+
+    /// Number of columns that are kept.
+    #[must_use]
+    pub fn n_columns(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// The row of each sign in the matrices of cells.
+    #[must_use]
+    pub fn rows(&self) -> &[usize] {
+        &self.rows
+    }
+
+    /// How many rows of cells are weights; the rest are hidden units.
+    #[must_use]
+    pub fn n_trained(&self) -> usize {
+        self.n_trained
+    }
+
+    /// The block of a vertex.
+    #[must_use]
+    pub fn block(&self, vertex: usize) -> usize {
+        vertex >> self.n_signs
+    }
+
+    /// The signs of a vertex.
+    #[must_use]
+    pub fn signs(&self, vertex: usize) -> u32 {
+        // The low bits of a vertex are its signs.
+        (vertex & ((1 << self.n_signs) - 1)) as u32
+    }
+
+    /// The vertex of a block and signs.
+    #[must_use]
+    pub fn vertex(&self, block: usize, signs: u32) -> usize {
+        (block << self.n_signs) + signs as usize
+    }
+
+    /// The position of a vertex's column among those that are kept: the same for all vertices that share it.
+    #[must_use]
+    pub fn place(&self, block: usize, signs: u32) -> usize {
+        let (first, depends_on) = self.blocks[block];
+        first as usize + extract(signs, depends_on) as usize
+    }
+
+    /// The column kept at a place; `None` where its vertices are at rest.
+    #[must_use]
+    pub fn column_at(&self, place: usize) -> Option<&Column> {
+        self.columns[place].as_ref()
+    }
+
+    /// The column of a vertex; `None` if it is at rest.
+    #[must_use]
+    pub fn column(&self, vertex: usize) -> Option<&Column> {
+        self.column_at(self.place(self.block(vertex), self.signs(vertex)))
+    }
+
+    /// Whether the vertex may be followed by itself.
+    #[must_use]
+    pub fn has_self_edge(&self, vertex: usize) -> bool {
+        self.column(vertex).is_some_and(|column| column.next as usize == self.block(vertex))
+    }
+
+    /// Every column with its block, the signs it depends on and their values.
+    pub fn all_columns(&self) -> impl Iterator<Item = (usize, u32, u32, Option<&Column>)> {
+        self.blocks.iter().enumerate().flat_map(move |(block, &(first, depends_on))| {
+            (0..1_u32 << depends_on.count_ones()).map(move |i| {
+                (block, depends_on, deposit(i, depends_on), self.columns[(first + i) as usize].as_ref())
+            })
+        })
+    }
+}
+
+/// The bits of `from` under `mask`, packed together.
+fn extract(from: u32, mask: u32) -> u32 {
+    let (mut packed, mut left, mut at) = (0, mask, 0);
+    while left != 0 {
+        packed |= (from >> left.trailing_zeros() & 1) << at;
+        left &= left - 1;
+        at += 1;
+    }
+    packed
+}
+
+/// The opposite of [`extract`]: packed bits spread to the places of `mask`.
+fn deposit(packed: u32, mask: u32) -> u32 {
+    let (mut spread, mut left, mut at) = (0, mask, 0);
+    while left != 0 {
+        spread |= (packed >> at & 1) << left.trailing_zeros();
+        left &= left - 1;
+        at += 1;
+    }
+    spread
+}
+
+/// Which arcs of a table a map consists of.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Arcs {
+    /// To each row, the sign a vertex has there.
+    Now,
+    /// To each row, the sign a vertex leaves behind; vertices at rest leave what they have, or nothing.
+    Next {
+        /// Whether vertices at rest count.
+        at_rest: bool,
+    },
+    /// To each row, whether the head moves by this much; vertices at rest stay, or have no arc.
+    Moving {
+        /// -1, 0 or 1.
+        by: i64,
+        /// Whether vertices at rest count.
+        at_rest: bool,
+    },
+    /// Sums over all vertices of a block, then over those of a block with a given sign.
+    Marginals,
+    /// From the marginals to each vertex: this for the block that follows, and this for every sign that stays.
+    Successors {
+        /// The weight of the block.
+        block: f64,
+        /// The weight of a sign.
+        sign: f64,
+    },
+    /// From each vertex that may follow itself to itself.
+    SelfEdges {
+        /// The weight.
+        weight: f64,
+    },
+    /// From all vertices to one unit: this at rest, and this where a vertex may follow itself.
+    Levels {
+        /// The weight of vertices at rest.
+        at_rest: f64,
+        /// The weight of vertices that may follow themselves.
+        self_edge: f64,
+    },
+    /// To one unit for each vertex that may follow itself.
+    Dips {
+        /// The weight.
+        weight: f64,
+    },
+    /// To each block, the vertices it may follow; at rest, their own.
+    NextBlock,
+    /// From each block to its vertices.
+    OfBlock,
+    /// From each combination of signs to the vertices that have it.
+    OfSigns,
+    /// From each row to each combination of signs: the signs.
+    Alike,
+}
+
+impl Arcs {
+    /// Outputs and inputs of the map.
+    pub(crate) fn size(self, table: &VertexTable) -> (usize, usize) {
+        let (vertices, blocks, signs) = (table.n_vertices(), table.n_blocks(), table.n_signs());
+        let marginals = blocks * (1 + 2 * signs);
+        match self {
+            Self::Now | Self::Next { .. } | Self::Moving { .. } => (signs, vertices),
+            Self::Marginals => (marginals, vertices),
+            Self::Successors { .. } => (vertices, marginals),
+            Self::SelfEdges { .. } => (vertices, vertices),
+            Self::Levels { .. } => (1, vertices),
+            Self::Dips { .. } => (n_self_edges(table), vertices),
+            Self::NextBlock => (blocks, vertices),
+            Self::OfBlock => (vertices, blocks),
+            Self::OfSigns => (vertices, 1 << signs),
+            Self::Alike => (1 << signs, signs),
+        }
+    }
+
+    /// No more entries than this.
+    pub(crate) fn most_entries(self, table: &VertexTable) -> usize {
+        let (vertices, signs) = (table.n_vertices(), table.n_signs());
+        match self {
+            Self::Now | Self::Next { .. } | Self::Moving { .. } => vertices * signs,
+            Self::Marginals | Self::Successors { .. } => vertices * (1 + signs),
+            Self::Alike => signs << signs,
+            _ => vertices,
+        }
+    }
+
+    /// Whether there is no arc at all.
+    pub(crate) fn is_empty(self, table: &VertexTable) -> bool {
+        let Self::Moving { by, at_rest } = self else { return false };
+        let all = (1_u32 << table.n_signs()) - 1;
+        let moves = |column: Option<&Column>| match (column, by) {
+            (None, by) => at_rest && by == 0,
+            (Some(column), 0) => column.left | column.right != all,
+            (Some(column), -1) => column.left != 0,
+            (Some(column), _) => column.right != 0,
+        };
+        !table.all_columns().any(|(_, _, _, column)| moves(column))
+    }
+
+    /// The arcs one by one: (output, input, weight).
+    pub(crate) fn list(self, table: &VertexTable) -> Vec<(usize, usize, f64)> {
+        let sign = |signs: u32, i: usize| if signs >> i & 1 == 1 { 1.0 } else { -1.0 };
+        let d = table.n_signs();
+        let marginal =
+            |block: usize, i: usize, plus: u32| table.n_blocks() + (block * d + i) * 2 + plus as usize;
+        let mut arcs = Vec::new();
+        if self == Self::Alike {
+            for signs in 0..1_u32 << d {
+                arcs.extend((0..d).map(|i| (signs as usize, table.rows[i], sign(signs, i))));
+            }
+            return arcs;
+        }
+        let mut n_dips = 0;
+        for v in 0..table.n_vertices() {
+            let (block, signs, column) = (table.block(v), table.signs(v), table.column(v));
+            let self_edge = table.has_self_edge(v);
+            let rows = (0..d).map(|i| (i, table.rows[i]));
+            match self {
+                Self::Now => arcs.extend(rows.map(|(i, row)| (row, v, sign(signs, i)))),
+                Self::Next { at_rest } => {
+                    let left = column.map(|c| c.written(signs)).or(at_rest.then_some(signs));
+                    arcs.extend(
+                        left.into_iter()
+                            .flat_map(|left| rows.clone().map(move |(i, row)| (row, v, sign(left, i)))),
+                    );
+                }
+                Self::Moving { by, at_rest } => {
+                    let moves = |i| column.map_or(at_rest && by == 0, |c| c.offset(i) == by);
+                    arcs.extend(rows.filter(|&(i, _)| moves(i)).map(|(_, row)| (row, v, 1.0)));
+                }
+                Self::Marginals => {
+                    arcs.push((block, v, 1.0));
+                    arcs.extend((0..d).map(|i| (marginal(block, i, signs >> i & 1), v, 1.0)));
+                }
+                Self::Successors { block: cubic, sign: linear } => {
+                    let Some(next) = column.map(|c| c.next as usize) else { continue };
+                    arcs.push((v, next, cubic));
+                    arcs.extend((0..d).map(|i| (v, marginal(next, i, signs >> i & 1), linear)));
+                }
+                Self::SelfEdges { weight } if self_edge => arcs.push((v, v, weight)),
+                Self::Levels { at_rest, .. } if column.is_none() => arcs.push((0, v, at_rest)),
+                Self::Levels { self_edge: weight, .. } if self_edge => arcs.push((0, v, weight)),
+                Self::Dips { weight } if self_edge => {
+                    arcs.push((n_dips, v, weight));
+                    n_dips += 1;
+                }
+                Self::SelfEdges { .. } | Self::Levels { .. } | Self::Dips { .. } | Self::Alike => {}
+                Self::NextBlock => arcs.push((column.map_or(block, |c| c.next as usize), v, 1.0)),
+                Self::OfBlock => arcs.push((v, block, 1.0)),
+                Self::OfSigns => arcs.push((v, signs as usize, 1.0)),
+            }
+        }
+        arcs
+    }
+}
+
+/// How many vertices may follow themselves.
+pub(crate) fn n_self_edges(table: &VertexTable) -> usize {
+    let own = table.all_columns().filter(|&(block, _, _, c)| c.is_some_and(|c| c.next as usize == block));
+    own.map(|(_, depends_on, _, _)| 1 << (table.n_signs - depends_on.count_ones() as usize)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STAY: Column = Column { next: 0, put: 0, plus: 0, left: 0, right: 0 };
+
+    fn table() -> VertexTable {
+        let away = Column { next: 1, put: 0b10, plus: 0b10, left: 0b01, right: 0b10 };
+        let blocks = vec![
+            Block { depends_on: 0b10, columns: vec![Some(away), Some(STAY)] },
+            Block { depends_on: 0, columns: vec![None] },
+        ];
+        VertexTable::new(vec![1, 0], 1, blocks)
+    }
+
+    #[test]
+    fn a_vertex_has_the_column_of_the_signs_it_depends_on() {
+        let table = table();
+        assert_eq!((table.n_vertices(), table.n_columns()), (8, 3));
+        assert_eq!(table.column(0b001).map(|c| c.next), Some(1));
+        assert_eq!(table.column(0b010), Some(&STAY));
+        assert_eq!(table.column(0b111), None);
+        assert!(table.has_self_edge(0b011) && !table.has_self_edge(0b001));
+        let places: Vec<usize> = (0..8).map(|v| table.place(table.block(v), table.signs(v))).collect();
+        assert_eq!(places, [0, 0, 1, 1, 2, 2, 2, 2]);
+    }
+
+    #[test]
+    fn a_column_puts_and_moves() {
+        let column = Column { next: 0, put: 0b110, plus: 0b010, left: 0b001, right: 0b100 };
+        assert_eq!(column.written(0b101), 0b011);
+        assert_eq!([0, 1, 2].map(|i| column.offset(i)), [-1, 0, 1]);
+    }
+
+    #[test]
+    fn bits_are_packed_and_spread() {
+        for packed in 0..8 {
+            assert_eq!(extract(deposit(packed, 0b1011_0000), 0b1011_0000), packed);
+        }
+        assert_eq!(extract(0b1010, 0b1110), 0b101);
+    }
+
+    #[test]
+    fn sizes_and_counts_are_those_of_the_listed_arcs() {
+        let table = table();
+        assert_eq!(n_self_edges(&table), 2);
+        let all = [
+            Arcs::Now,
+            Arcs::Next { at_rest: true },
+            Arcs::Moving { by: 1, at_rest: true },
+            Arcs::Marginals,
+            Arcs::Successors { block: -2.0, sign: -1.0 },
+            Arcs::SelfEdges { weight: 3.0 },
+            Arcs::Levels { at_rest: 1.0, self_edge: 2.0 },
+            Arcs::Dips { weight: 4.0 },
+            Arcs::NextBlock,
+            Arcs::OfBlock,
+            Arcs::OfSigns,
+            Arcs::Alike,
+        ];
+        for arcs in all {
+            let (outputs, inputs) = arcs.size(&table);
+            let listed = arcs.list(&table);
+            assert!(listed.iter().all(|&(row, col, _)| row < outputs && col < inputs), "{arcs:?}");
+            assert!(!listed.is_empty() && listed.len() <= arcs.most_entries(&table), "{arcs:?}");
+        }
+        for (by, at_rest, empty) in [(-1, true, false), (0, false, false), (1, false, false)] {
+            let arcs = Arcs::Moving { by, at_rest };
+            assert_eq!((arcs.is_empty(&table), arcs.list(&table).is_empty()), (empty, empty));
+        }
+        let still = VertexTable::new(vec![0], 1, vec![Block { depends_on: 0, columns: vec![Some(STAY)] }]);
+        assert!(Arcs::Moving { by: 1, at_rest: true }.is_empty(&still));
+        assert!(!Arcs::Moving { by: 0, at_rest: false }.is_empty(&still));
+    }
+}

@@ -1,0 +1,514 @@
+//! The exact engine: where arithmetic is exact, a gradient step depends only on the vertex and the signs to be read, so it is
+//! differentiated once and remembered.
+//!
+//! Every remembered step was made by [`Sparse`] on cells of its own, from the network's gradient, when it was first met.
+//! Nothing is remembered where a weight could drift: constants must be powers of two and the carrier's gain exactly 1. In
+//! landscapes of targets, which forget the last error, the gain may differ from 1 by [`MOST_GAIN_ERROR`].
+
+mod blocks;
+mod many;
+mod memory;
+mod one;
+
+use luge_net::{Form, Network, Structure, Values};
+
+use crate::{
+    LaneSnapshot, LossRange, Outcome, Snapshot, Sparse, Stepped, StopRule, Tracer, TrainError,
+    sparse::{BLANK, Probed},
+};
+use blocks::Blocks;
+use many::{Levels, Many};
+use memory::Memory;
+use one::{One, Pause};
+
+/// How far the gain may lie from 1 in a landscape of targets. A step leaves errors of at most |eta| (1 + 1) / (1 - |eta|) on
+/// cells and half that on heads and vertices; at 1/8 these are 2/7 and 1/7, inside the margins 1/2 and 1/4 of the saturated copies.
+pub const MOST_GAIN_ERROR: f64 = 0.125;
+
+/// Whether whole blocks of cells are remembered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Memories {
+    /// Single steps and, where all heads move together, blocks of cells.
+    #[default]
+    Blocks,
+    /// Single steps only.
+    Steps,
+}
+
+/// Trains by remembered steps.
+#[derive(Clone, Debug)]
+pub struct Exact<'n> {
+    /// Differentiates single steps, and reads the labels.
+    probe: Sparse<'n>,
+    memories: Memories,
+    most_cells: Option<usize>,
+    body: Body<'n>,
+    steps: u64,
+    /// Losses from before the body was made.
+    earlier: Option<LossRange>,
+    last: Option<f64>,
+}
+
+/// The weights, as signs.
+#[derive(Clone, Debug)]
+enum Body<'n> {
+    /// The labels are still to be read.
+    Waiting(Box<Sparse<'n>>),
+    One(One, Memory),
+    Blocks(Blocks, Memory),
+    Many(Many),
+}
+
+impl<'n> Exact<'n> {
+    /// An engine that starts from the given parameters.
+    ///
+    /// # Errors
+    /// If arithmetic would not be exact, with the reason, or the network does not name its layers.
+    pub fn new(
+        network: &'n Network,
+        parameters: &[Values],
+        inputs: &[Values],
+        most_cells: Option<usize>,
+        memories: Memories,
+    ) -> Result<Self, TrainError> {
+        Self::from_sparse(Sparse::new(network, parameters, inputs, None)?, most_cells, memories)
+    }
+
+    /// An engine that goes on from a snapshot.
+    ///
+    /// # Errors
+    /// As for [`new`](Self::new).
+    pub fn resume(
+        network: &'n Network,
+        snapshot: &Snapshot,
+        losses: Option<LossRange>,
+        inputs: &[Values],
+        most_cells: Option<usize>,
+        memories: Memories,
+    ) -> Result<Self, TrainError> {
+        Self::from_sparse(Sparse::resume(network, snapshot, losses, inputs, None)?, most_cells, memories)
+    }
+
+    fn from_sparse(
+        sparse: Sparse<'n>,
+        most_cells: Option<usize>,
+        memories: Memories,
+    ) -> Result<Self, TrainError> {
+        check_constants(&sparse.layers().form)?;
+        let mut probe = sparse.clone();
+        if probe.waiting()? {
+            probe.step()?;
+        }
+        check_gain(&probe)?;
+        let (steps, earlier) = (sparse.steps(), sparse.losses_so_far());
+        let waiting = sparse.waiting()?;
+        let body = Body::Waiting(Box::new(sparse));
+        let mut exact = Self { probe, memories, most_cells, body, steps, earlier, last: None };
+        if !waiting {
+            exact.settle()?;
+        }
+        Ok(exact)
+    }
+
+    /// From weights to signs: everything must be one of the values it can have.
+    fn settle(&mut self) -> Result<(), TrainError> {
+        let Body::Waiting(sparse) = &self.body else { return Ok(()) };
+        let layers = sparse.layers();
+        let table = &layers.table;
+        let between = |why: &str| TrainError::NotExact { why: why.to_owned() };
+        let vertex = sparse.vertex().ok_or_else(|| between("the start is not at a vertex"))?;
+        let snapshot = sparse.snapshot();
+        let mut heads = Vec::new();
+        let mut rows: Vec<(i64, Vec<u8>)> = Vec::new();
+        for (i, lane) in snapshot.lanes.iter().enumerate() {
+            let head = sparse.head(i).filter(|_| lane.head.len() == 1 || self.forgives());
+            heads.push(head.ok_or_else(|| between("a head is not on one cell"))?);
+            let sign = |&cell: &f64| match cell {
+                1.0 => Some(1),
+                BLANK => Some(0),
+                _ if self.forgives() && cell.abs() >= 0.5 => Some(u8::from(cell > 0.0)),
+                _ => None,
+            };
+            let signs: Option<Vec<u8>> = lane.cells.iter().map(sign).collect();
+            rows.push((lane.first, signs.ok_or_else(|| between("a cell is neither -1 nor 1"))?));
+        }
+        let low = low_level(layers);
+        let together = moves_together(layers) && heads.windows(2).all(|pair| pair[0] == pair[1]);
+        let memory = together.then(|| Memory::new(table.n_vertices(), table.n_signs(), low)).flatten();
+        self.body = match (memory, self.memories) {
+            (Some(memory), memories) => {
+                let (first, cells) = merged(&rows);
+                match memories {
+                    Memories::Steps => Body::One(One::new(vertex, first, cells, heads[0]), memory),
+                    Memories::Blocks => {
+                        Body::Blocks(Blocks::new(vertex, table.n_signs(), first, &cells, heads[0]), memory)
+                    }
+                }
+            }
+            (None, _) => {
+                let mut many = Many::new(table, vertex, levels(&layers.form), low);
+                for ((first, cells), head) in rows.into_iter().zip(heads) {
+                    many.add_row(first, cells, head);
+                }
+                Body::Many(many)
+            }
+        };
+        Ok(())
+    }
+
+    fn forgives(&self) -> bool {
+        matches!(self.probe.layers().form, Form::Targets { .. })
+    }
+
+    fn layers(&self) -> &'n Structure {
+        self.probe.layers()
+    }
+
+    /// Makes up to `most` steps, short of the one that a low loss may make unnecessary.
+    fn advance(&mut self, most: u64) -> Result<Pause, TrainError> {
+        if let Body::Waiting(sparse) = &mut self.body {
+            if most == 0 {
+                return Ok(Pause::Done);
+            }
+            sparse.step()?;
+            self.steps += 1;
+            self.settle()?;
+            return self.advance(most - 1);
+        }
+        let mut remaining = most;
+        let pause = match &mut self.body {
+            Body::Waiting(_) => Pause::Done,
+            Body::One(one, memory) => one.run(memory, &mut self.probe, &mut remaining)?,
+            Body::Blocks(blocks, memory) => blocks.run(memory, &mut self.probe, &mut remaining)?,
+            Body::Many(many) => many.run(&self.probe.layers().table, &mut self.probe, &mut remaining)?,
+        };
+        self.steps += most - remaining;
+        Ok(pause)
+    }
+
+    /// The current vertex.
+    fn at(&self) -> usize {
+        match &self.body {
+            Body::Waiting(sparse) => sparse.vertex().unwrap_or(0),
+            Body::One(one, _) => one.vertex,
+            Body::Blocks(blocks, _) => blocks.vertex,
+            Body::Many(many) => self.layers().table.vertex(many.block, many.signs),
+        }
+    }
+
+    /// The signs that the step at the current vertex will read.
+    fn ahead(&mut self) -> Result<u32, TrainError> {
+        let vertex = self.at();
+        let probed = differentiate(&mut self.probe, vertex, 0)?;
+        let mut ahead = probed.written;
+        for i in 0..self.layers().table.n_signs() {
+            let offset = i64::from(probed.right >> i & 1) - i64::from(probed.left >> i & 1);
+            if offset != 0 {
+                let cell = self.head(i).unwrap_or(0) + offset;
+                ahead = ahead & !(1 << i) | u32::from(self.cell(i, cell) > 0.0) << i;
+            }
+        }
+        Ok(ahead)
+    }
+
+    /// The landscape's range as a range of losses.
+    fn range(&self) -> Option<(f64, f64)> {
+        let (low, high) = match &self.body {
+            Body::Waiting(_) => None,
+            Body::One(_, memory) | Body::Blocks(_, memory) => memory.range,
+            Body::Many(many) => many.range,
+        }?;
+        let carry =
+            |landscape: f64| self.probe.around().map_or(landscape, |around| around.carry(landscape).loss);
+        Some((carry(low), carry(high)))
+    }
+}
+
+/// The network's step at a vertex, from its gradient, if it can be remembered.
+fn differentiate(probe: &mut Sparse<'_>, vertex: usize, ahead: u32) -> Result<Probed, TrainError> {
+    let probed = probe.probe(vertex, ahead)?;
+    let running = match probe.around() {
+        Some(around) => !around.finished(probed.landscape)?,
+        None => true,
+    };
+    let allowed = match probe.layers().form {
+        Form::Slides { .. } => 0.0,
+        Form::Targets { .. } => MOST_GAIN_ERROR,
+    };
+    if running && (probed.gain - 1.0).abs() > allowed {
+        return Err(inexact_gain(probed.landscape, probed.gain));
+    }
+    Ok(probed)
+}
+
+fn inexact_gain(landscape: f64, gain: f64) -> TrainError {
+    let why = format!(
+        "at a landscape loss of {landscape} the carrier scales the gradient by 1 {} {:e}",
+        if gain < 1.0 { '-' } else { '+' },
+        (gain - 1.0).abs()
+    );
+    TrainError::NotExact { why }
+}
+
+/// Slides are exact only with powers of two.
+fn check_constants(form: &Form) -> Result<(), TrainError> {
+    let Form::Slides { at_rest, edge, sign, write, read, shift, rate, .. } = *form else { return Ok(()) };
+    let named = [
+        ("the level of rest", at_rest),
+        ("the weight of an edge", edge),
+        ("the weight of a sign", sign),
+        ("the weight of writing", write),
+        ("the weight of reading", read),
+        ("the weight of moving", shift),
+        ("the rate", rate),
+    ];
+    match named.iter().find(|(_, weight)| !is_power_of_two(weight.abs())) {
+        Some((name, weight)) => {
+            Err(TrainError::NotExact { why: format!("{name} is {weight}, not a power of two") })
+        }
+        None => Ok(()),
+    }
+}
+
+fn is_power_of_two(value: f64) -> bool {
+    const MANTISSA: u64 = (1 << 52) - 1;
+    value.is_normal() && value.to_bits() & MANTISSA == 0
+}
+
+/// Tries the carrier's gain on every loss that a running landscape can have.
+fn check_gain(probe: &Sparse<'_>) -> Result<(), TrainError> {
+    let (Some(around), layers) = (probe.around(), probe.layers()) else { return Ok(()) };
+    let n = layers.table.n_signs();
+    let (offset, write, flip, moved, allowed) = match layers.form {
+        Form::Slides { offset, write, read, shift, .. } => {
+            (offset, 4.0 * write, 4.0 * read, 2.0 * shift, 0.0)
+        }
+        Form::Targets { offset, .. } => (offset, 2.0, 0.0, 1.0, MOST_GAIN_ERROR),
+    };
+    let most_flips = if flip == 0.0 { 1 } else { n };
+    for (writes, flips) in (0..=n).flat_map(|writes| (0..=most_flips).map(move |flips| (writes, flips))) {
+        for moves in 0..=n {
+            let other = if flip == 0.0 { flips as f64 } else { flip * flips as f64 };
+            let landscape = offset + write * writes as f64 + other + moved * moves as f64;
+            let gain = around.carry(landscape).gain;
+            if (gain - 1.0).abs() > allowed || gain.is_nan() {
+                return Err(inexact_gain(landscape, gain));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A level between those of rest and those of running.
+fn low_level(layers: &Structure) -> f64 {
+    match (layers.joint, layers.form) {
+        (Some(joint), _) => joint.running.zero,
+        (None, Form::Slides { offset, at_rest, .. }) => offset + at_rest / 2.0,
+        (None, Form::Targets { offset, drop }) => offset - drop / 2.0,
+    }
+}
+
+fn levels(form: &Form) -> Levels {
+    match *form {
+        Form::Slides { write, read, .. } => Levels { write: 4.0 * write, flip: 4.0 * read, other: 0.0 },
+        Form::Targets { .. } => Levels { write: 2.0, flip: 0.0, other: 1.0 },
+    }
+}
+
+/// Whether in every column either all heads move the same way or none does.
+fn moves_together(layers: &Structure) -> bool {
+    let all = (1_u32 << layers.table.n_signs()) - 1;
+    let one = |mask: u32| mask == 0 || mask == all;
+    layers.table.all_columns().all(|(_, _, _, column)| column.is_none_or(|c| one(c.left) && one(c.right)))
+}
+
+/// Rows of one sign each as one row of cells with all signs.
+fn merged(rows: &[(i64, Vec<u8>)]) -> (i64, Vec<u8>) {
+    let first = rows.iter().map(|row| row.0).min().unwrap_or(0);
+    let last = rows.iter().map(|row| row.0 + row.1.len() as i64).max().unwrap_or(0);
+    let mut cells = vec![0; (last - first) as usize];
+    for (i, (start, signs)) in rows.iter().enumerate() {
+        for (cell, sign) in signs.iter().enumerate() {
+            cells[(start - first) as usize + cell] |= sign << i;
+        }
+    }
+    (first, cells)
+}
+
+impl Tracer for Exact<'_> {
+    fn name(&self) -> &'static str {
+        "exact"
+    }
+
+    fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    fn loss(&mut self) -> Result<f64, TrainError> {
+        let landscape = match &mut self.body {
+            Body::Waiting(sparse) => return sparse.loss(),
+            Body::One(one, memory) => one.level(memory, &mut self.probe)?,
+            Body::Blocks(blocks, memory) => blocks.level(memory, &mut self.probe)?,
+            Body::Many(many) => many.level(&self.probe.layers().table, &mut self.probe)?,
+        };
+        let Some(around) = self.probe.around() else { return Ok(landscape) };
+        if !around.finished(landscape)? {
+            return Ok(around.carry(landscape).loss);
+        }
+        Ok(around.primary_loss_of(self.layers(), &|sign, cell| self.cell(sign, cell)))
+    }
+
+    fn step(&mut self) -> Result<Stepped, TrainError> {
+        if self.most_cells.is_some() && self.leaves_window()? {
+            return Ok(Stepped::OutOfCells);
+        }
+        let before = self.steps;
+        if self.advance(1)? == Pause::Low && self.steps == before {
+            self.rest()?;
+        }
+        Ok(Stepped::Made)
+    }
+
+    fn run(&mut self, stop: &StopRule) -> Result<Outcome, TrainError> {
+        if self.earlier.is_none() {
+            self.earlier = Some(LossRange::of(self.loss()?));
+        }
+        loop {
+            let left = stop.most_steps.saturating_sub(self.steps);
+            // With a limit on cells every step is looked at.
+            let pause = if self.most_cells.is_none() { self.advance(left)? } else { Pause::Low };
+            let loss = self.loss()?;
+            self.last = Some(loss);
+            let steps = self.steps;
+            if !loss.is_finite() {
+                return Ok(Outcome::Diverged { steps });
+            }
+            if steps >= stop.not_before && loss <= stop.loss_at_most {
+                return Ok(Outcome::Converged { steps });
+            }
+            if steps >= stop.most_steps {
+                return Ok(Outcome::StepLimit { steps });
+            }
+            if self.most_cells.is_some() {
+                if self.step()? == Stepped::OutOfCells {
+                    return Ok(Outcome::OutOfCells { steps });
+                }
+            } else if pause == Pause::Low {
+                self.rest()?;
+            }
+        }
+    }
+
+    fn losses(&self) -> Option<LossRange> {
+        let last = self.last.or(self.earlier.map(|range| range.last))?;
+        let range = self.range().unwrap_or((last, last));
+        let first = self.earlier.map_or(last, |earlier| earlier.first);
+        let (low, high) = self.earlier.map_or(range, |e| (e.min.min(range.0), e.max.max(range.1)));
+        Some(LossRange { first, min: low.min(last), max: high.max(last), last })
+    }
+
+    fn vertex(&self) -> Option<usize> {
+        Some(self.at())
+    }
+
+    fn head(&self, sign: usize) -> Option<i64> {
+        match &self.body {
+            Body::Waiting(sparse) => sparse.head(sign),
+            Body::One(one, _) => Some(one.head()),
+            Body::Blocks(blocks, _) => Some(blocks.head()),
+            Body::Many(many) => Some(many.head(sign)),
+        }
+    }
+
+    fn cell(&self, sign: usize, cell: i64) -> f64 {
+        let signs = match &self.body {
+            Body::Waiting(sparse) => return sparse.cell(sign, cell),
+            Body::One(one, _) => one.cell(cell) >> sign,
+            Body::Blocks(blocks, _) => blocks.cell(cell) >> sign,
+            Body::Many(many) => many.cell(sign, cell),
+        };
+        if signs & 1 == 1 { 1.0 } else { BLANK }
+    }
+
+    fn labels(&self) -> &[f64] {
+        match &self.body {
+            Body::Waiting(sparse) => sparse.labels(),
+            _ => self.probe.labels(),
+        }
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        if let Body::Waiting(sparse) = &self.body {
+            return sparse.snapshot();
+        }
+        let value = |sign: u8| if sign & 1 == 1 { 1.0 } else { BLANK };
+        let lane = |i: usize| {
+            let (first, cells): (i64, Vec<f64>) = match &self.body {
+                Body::Waiting(_) => (0, Vec::new()),
+                Body::One(one, _) => {
+                    let (first, cells) = one.cells();
+                    (first, cells.iter().map(|&c| value(c >> i)).collect())
+                }
+                Body::Blocks(blocks, _) => {
+                    let (first, cells) = blocks.cells();
+                    (first, cells.iter().map(|&c| value(c >> i)).collect())
+                }
+                Body::Many(many) => {
+                    let (first, cells) = many.cells(i);
+                    (first, cells.iter().map(|&c| value(c)).collect())
+                }
+            };
+            LaneSnapshot { first, cells, head_first: self.head(i).unwrap_or(0), head: vec![1.0] }
+        };
+        let n_signs = self.layers().table.n_signs();
+        Snapshot {
+            step: self.steps,
+            vertices: vec![(self.at(), 1.0)],
+            labels: self.labels().to_vec(),
+            lanes: (0..n_signs).map(lane).collect(),
+        }
+    }
+
+    fn drift(&self) -> (f64, f64) {
+        (0.0, 0.0)
+    }
+
+    fn cell_bytes(&self) -> usize {
+        match &self.body {
+            Body::Waiting(sparse) => sparse.cell_bytes(),
+            Body::One(one, _) => one.n_bytes(),
+            Body::Blocks(blocks, _) => blocks.n_bytes(),
+            Body::Many(many) => many.n_bytes(),
+        }
+    }
+}
+
+impl Exact<'_> {
+    /// A step where the loss is low: at rest nothing changes.
+    fn rest(&mut self) -> Result<(), TrainError> {
+        let (vertex, ahead) = (self.at(), self.ahead()?);
+        let probed = differentiate(&mut self.probe, vertex, ahead)?;
+        let still = probed.to == vertex && probed.left | probed.right == 0;
+        if !still || probed.written != self.layers().table.signs(vertex) {
+            let why = "the loss is low, but the step does not stay where it is".to_owned();
+            return Err(TrainError::NotExact { why });
+        }
+        self.steps += 1;
+        Ok(())
+    }
+
+    /// Whether the step would take a head to a cell that is not allowed.
+    fn leaves_window(&mut self) -> Result<bool, TrainError> {
+        let Some(most) = self.most_cells else { return Ok(false) };
+        if matches!(self.body, Body::Waiting(_)) {
+            return Ok(false);
+        }
+        let vertex = self.at();
+        let probed = differentiate(&mut self.probe, vertex, 0)?;
+        Ok((0..self.layers().table.n_signs()).any(|i| {
+            let offset = i64::from(probed.right >> i & 1) - i64::from(probed.left >> i & 1);
+            let at = self.head(i).unwrap_or(0) + offset;
+            at < 0 || at >= most as i64
+        }))
+    }
+}

@@ -1,0 +1,304 @@
+//! One head over blocks of cells: what happens between entering a block and leaving it is remembered as a whole.
+//!
+//! A remembered crossing begins with the step that enters a block and ends with the head about to leave it again; it is
+//! put together from remembered steps, each of which was differentiated.
+
+use super::{
+    memory::{Doing, Found, Memory},
+    one::Pause,
+};
+use crate::{TrainError, sparse::Sparse};
+
+/// Signs per block.
+const BLOCK_BITS: usize = 8;
+/// The most vertices and sides from which crossings are remembered.
+const MOST_PAGES: usize = 1 << 12;
+/// The most steps a remembered crossing takes.
+const MOST_STEPS: u32 = 1 << 20;
+
+/// A crossing in one word: bits 0..16 the content left behind, 16..17 whether the head leaves to the right,
+/// 17..40 the steps (0: unknown), 40.. the page on which it goes on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Crossing(u64);
+
+impl Crossing {
+    const UNKNOWN: Self = Self(0);
+
+    fn new(content: u16, right: bool, steps: u32, page: usize) -> Self {
+        Self(u64::from(content) | u64::from(right) << 16 | u64::from(steps) << 17 | (page as u64) << 40)
+    }
+
+    #[inline]
+    fn content(self) -> u16 {
+        self.0 as u16
+    }
+
+    #[inline]
+    fn offset(self) -> isize {
+        (self.0 >> 16 & 1) as isize * 2 - 1
+    }
+
+    #[inline]
+    fn steps(self) -> u64 {
+        self.0 >> 17 & 0x7f_ffff
+    }
+
+    #[inline]
+    fn page(self) -> usize {
+        (self.0 >> 40) as usize
+    }
+}
+
+/// A tape of blocks with a head on it.
+#[derive(Clone, Debug)]
+pub(super) struct Blocks {
+    pub(super) vertex: usize,
+    n_signs: usize,
+    /// Cells per block.
+    n_cells: usize,
+    /// The number of the first block; block 0 begins with cell 0.
+    first: i64,
+    contents: Vec<u16>,
+    block: usize,
+    /// The cell within the block.
+    within: usize,
+    crossings: Vec<Crossing>,
+    /// The vertex of each page, and whether it enters moving right.
+    pages: Vec<(usize, bool)>,
+    page_of: std::collections::BTreeMap<(usize, bool), usize>,
+}
+
+impl Blocks {
+    pub(super) fn new(vertex: usize, n_signs: usize, first: i64, cells: &[u8], head: i64) -> Self {
+        let n_cells = (BLOCK_BITS / n_signs).max(1);
+        let mut blocks = Self {
+            vertex,
+            n_signs,
+            n_cells,
+            first: first.div_euclid(n_cells as i64),
+            contents: Vec::new(),
+            block: 0,
+            within: head.rem_euclid(n_cells as i64) as usize,
+            crossings: Vec::new(),
+            pages: Vec::new(),
+            page_of: std::collections::BTreeMap::new(),
+        };
+        blocks.hold(head.div_euclid(n_cells as i64));
+        blocks.block = (head.div_euclid(n_cells as i64) - blocks.first) as usize;
+        for (cell, &signs) in (first..).zip(cells) {
+            if signs != 0 {
+                blocks.hold(cell.div_euclid(n_cells as i64));
+                blocks.set(cell, signs);
+            }
+        }
+        blocks
+    }
+
+    pub(super) fn head(&self) -> i64 {
+        (self.first + self.block as i64) * self.n_cells as i64 + self.within as i64
+    }
+
+    pub(super) fn cell(&self, cell: i64) -> u8 {
+        let block = cell.div_euclid(self.n_cells as i64) - self.first;
+        let content = usize::try_from(block).ok().and_then(|block| self.contents.get(block)).copied();
+        content.map_or(0, |content| self.get(content, cell.rem_euclid(self.n_cells as i64) as usize))
+    }
+
+    /// All cells that are kept.
+    pub(super) fn cells(&self) -> (i64, Vec<u8>) {
+        let cells = self.contents.iter().flat_map(|&c| (0..self.n_cells).map(move |i| self.get(c, i)));
+        (self.first * self.n_cells as i64, cells.collect())
+    }
+
+    pub(super) fn n_bytes(&self) -> usize {
+        self.contents.len() * size_of::<u16>()
+    }
+
+    fn get(&self, content: u16, within: usize) -> u8 {
+        (content >> (within * self.n_signs)) as u8 & ((1_u16 << self.n_signs) - 1) as u8
+    }
+
+    fn with(&self, content: u16, within: usize, signs: u8) -> u16 {
+        let shift = within * self.n_signs;
+        content & !(((1_u16 << self.n_signs) - 1) << shift) | u16::from(signs) << shift
+    }
+
+    fn set(&mut self, cell: i64, signs: u8) {
+        let block = (cell.div_euclid(self.n_cells as i64) - self.first) as usize;
+        self.contents[block] =
+            self.with(self.contents[block], cell.rem_euclid(self.n_cells as i64) as usize, signs);
+    }
+
+    /// Makes sure that a block and its neighbours are kept.
+    fn hold(&mut self, block: i64) {
+        let len = self.contents.len() as i64;
+        let before = (self.first - (block - 1)).max(0);
+        let after = (block + 2 - (self.first + len)).max(0);
+        let room = |needed: i64| if needed > 0 { needed.max(len / 2).max(8) } else { 0 };
+        let (before, after) = (room(before), room(after));
+        if before > 0 {
+            self.contents.splice(0..0, std::iter::repeat_n(0, before as usize));
+            self.first -= before;
+            self.block = self.block.wrapping_add(before as usize);
+        }
+        self.contents.resize(self.contents.len() + after as usize, 0);
+    }
+
+    /// Makes up to `remaining` steps, and counts them down.
+    pub(super) fn run(
+        &mut self,
+        memory: &mut Memory,
+        probe: &mut Sparse<'_>,
+        remaining: &mut u64,
+    ) -> Result<Pause, TrainError> {
+        while *remaining > 0 {
+            let here = memory.doing(probe, self.vertex)?;
+            if self.leaves(here) {
+                self.race(memory, probe, here, remaining)?;
+                if *remaining == 0 {
+                    break;
+                }
+            }
+            let here = memory.doing(probe, self.vertex)?;
+            match memory.meet(probe, self.vertex, self.ahead(here))? {
+                Found::Low => return Ok(Pause::Low),
+                Found::Step(next) => self.step(here, next),
+            }
+            *remaining -= 1;
+        }
+        Ok(Pause::Done)
+    }
+
+    /// The landscape's loss here.
+    pub(super) fn level(&mut self, memory: &mut Memory, probe: &mut Sparse<'_>) -> Result<f64, TrainError> {
+        let here = memory.doing(probe, self.vertex)?;
+        let ahead = self.ahead(here);
+        memory.level(probe, self.vertex, ahead)
+    }
+
+    /// Whether the step leaves the block.
+    fn leaves(&self, here: Doing) -> bool {
+        self.within.wrapping_add_signed(here.offset()) >= self.n_cells
+    }
+
+    fn ahead(&mut self, here: Doing) -> u8 {
+        self.hold(self.first + self.block as i64);
+        let at = self.head();
+        here.ahead(self.cell(at - 1), self.cell(at + 1))
+    }
+
+    /// One remembered step.
+    fn step(&mut self, here: Doing, next: Doing) {
+        let at = self.head();
+        self.set(at, here.written());
+        let to = at + here.offset() as i64;
+        self.block = (to.div_euclid(self.n_cells as i64) - self.first) as usize;
+        self.within = to.rem_euclid(self.n_cells as i64) as usize;
+        self.vertex = next.vertex();
+    }
+
+    /// Crossings from block to block, until one is not remembered and cannot be.
+    fn race(
+        &mut self,
+        memory: &mut Memory,
+        probe: &mut Sparse<'_>,
+        here: Doing,
+        remaining: &mut u64,
+    ) -> Result<(), TrainError> {
+        let Some(mut page) = self.page(here.vertex(), here.offset() > 0) else { return Ok(()) };
+        // The step that leaves has written already; it is made when the next block is entered.
+        self.contents[self.block] = self.with(self.contents[self.block], self.within, here.written());
+        let mut block = self.block.wrapping_add_signed(here.offset());
+        let bits = self.n_cells * self.n_signs;
+        loop {
+            let (contents, crossings) = (&mut self.contents[..], &self.crossings[..]);
+            let mut left = *remaining;
+            while let Some(content) = contents.get_mut(block) {
+                let Some(&crossing) = crossings.get(page << bits | *content as usize) else { break };
+                let steps = crossing.steps();
+                if steps.wrapping_sub(1) >= left {
+                    break;
+                }
+                *content = crossing.content();
+                block = block.wrapping_add_signed(crossing.offset());
+                page = crossing.page();
+                left -= steps;
+            }
+            *remaining = left;
+            let number = self.first + block as i64;
+            self.block = block;
+            self.hold(number);
+            block = (number - self.first) as usize;
+            let known = self.crossings[page << bits | self.contents[block] as usize];
+            if known != Crossing::UNKNOWN && known.steps() <= *remaining {
+                continue;
+            }
+            let crossing = self.cross(memory, probe, page, self.contents[block], *remaining)?;
+            match crossing {
+                Some(crossing) => self.crossings[page << bits | self.contents[block] as usize] = crossing,
+                None => break,
+            }
+        }
+        // Back to the block that is about to be left: its step is not made yet.
+        let (vertex, right) = self.pages[page];
+        let signs = (vertex & ((1 << self.n_signs) - 1)) as u8;
+        self.block = block.wrapping_add_signed(if right { -1 } else { 1 });
+        self.within = if right { self.n_cells - 1 } else { 0 };
+        self.vertex = vertex;
+        self.contents[self.block] = self.with(self.contents[self.block], self.within, signs);
+        Ok(())
+    }
+
+    /// The page of crossings that begin with the step at a vertex.
+    fn page(&mut self, vertex: usize, right: bool) -> Option<usize> {
+        if let Some(&page) = self.page_of.get(&(vertex, right)) {
+            return Some(page);
+        }
+        let page = self.pages.len();
+        if page == MOST_PAGES {
+            return None;
+        }
+        self.pages.push((vertex, right));
+        self.page_of.insert((vertex, right), page);
+        let bits = self.n_cells * self.n_signs;
+        self.crossings.resize((page + 1) << bits, Crossing::UNKNOWN);
+        Some(page)
+    }
+
+    /// Follows a crossing step by step; `None` if it does not end within `remaining` steps, or cannot be remembered.
+    fn cross(
+        &mut self,
+        memory: &mut Memory,
+        probe: &mut Sparse<'_>,
+        page: usize,
+        mut content: u16,
+        remaining: u64,
+    ) -> Result<Option<Crossing>, TrainError> {
+        let (vertex, right) = self.pages[page];
+        let mut at = if right { 0 } else { self.n_cells - 1 };
+        let Found::Step(mut here) = memory.meet(probe, vertex, self.get(content, at))? else {
+            return Ok(None);
+        };
+        let mut steps = 1_u32;
+        loop {
+            if u64::from(steps) > remaining || steps == MOST_STEPS {
+                return Ok(None);
+            }
+            let to = at.wrapping_add_signed(here.offset());
+            let written = self.with(content, at, here.written());
+            if to >= self.n_cells {
+                let right = here.offset() > 0;
+                let page = self.page(here.vertex(), right);
+                return Ok(page.map(|page| Crossing::new(written, right, steps, page)));
+            }
+            if u64::from(steps) == remaining {
+                return Ok(None);
+            }
+            let Found::Step(next) = memory.meet(probe, here.vertex(), self.get(written, to))? else {
+                return Ok(None);
+            };
+            (content, at, here) = (written, to, next);
+            steps += 1;
+        }
+    }
+}

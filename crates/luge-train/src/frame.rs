@@ -1,0 +1,169 @@
+//! Snapshots as bytes: a sign takes a bit, any other weight eight bytes.
+
+use crate::{LaneSnapshot, Snapshot};
+
+/// The bytes are not those of a snapshot.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("not a snapshot of weights")]
+pub struct NotASnapshot;
+
+/// How a list of weights is kept.
+const SIGNS: u8 = 0;
+const WEIGHTS: u8 = 1;
+
+impl Snapshot {
+    /// The snapshot as bytes, in the same way on every platform.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        put(&mut bytes, self.step);
+        put(&mut bytes, self.vertices.len() as u64);
+        for &(vertex, weight) in &self.vertices {
+            put(&mut bytes, vertex as u64);
+            put(&mut bytes, weight.to_bits());
+        }
+        put_weights(&mut bytes, &self.labels);
+        put(&mut bytes, self.lanes.len() as u64);
+        for lane in &self.lanes {
+            put(&mut bytes, lane.first as u64);
+            put_weights(&mut bytes, &lane.cells);
+            put(&mut bytes, lane.head_first as u64);
+            put_weights(&mut bytes, &lane.head);
+        }
+        bytes
+    }
+
+    /// The snapshot that bytes stand for.
+    ///
+    /// # Errors
+    /// If they are not exactly those of one.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, NotASnapshot> {
+        let mut rest = Rest(bytes);
+        let step = rest.number()?;
+        let n_vertices = rest.count(16)?;
+        let mut vertices = Vec::with_capacity(n_vertices);
+        for _ in 0..n_vertices {
+            let vertex = usize::try_from(rest.number()?).map_err(|_| NotASnapshot)?;
+            vertices.push((vertex, f64::from_bits(rest.number()?)));
+        }
+        let labels = rest.weights()?;
+        let n_lanes = rest.count(1)?;
+        let mut lanes = Vec::with_capacity(n_lanes);
+        for _ in 0..n_lanes {
+            let first = rest.number()? as i64;
+            let cells = rest.weights()?;
+            let head_first = rest.number()? as i64;
+            let in_range = |cell: i64| cell.unsigned_abs() <= 1 << 60;
+            if !in_range(first) || !in_range(head_first) {
+                return Err(NotASnapshot);
+            }
+            lanes.push(LaneSnapshot { first, cells, head_first, head: rest.weights()? });
+        }
+        if rest.0.is_empty() { Ok(Self { step, vertices, labels, lanes }) } else { Err(NotASnapshot) }
+    }
+}
+
+fn put(bytes: &mut Vec<u8>, number: u64) {
+    bytes.extend(number.to_le_bytes());
+}
+
+fn put_weights(bytes: &mut Vec<u8>, weights: &[f64]) {
+    put(bytes, weights.len() as u64);
+    let is_sign = |weight: &f64| weight.abs().total_cmp(&1.0).is_eq();
+    if weights.iter().all(is_sign) {
+        bytes.push(SIGNS);
+        let byte = |eight: &[f64]| eight.iter().rev().fold(0, |byte, &w| byte << 1 | u8::from(w > 0.0));
+        bytes.extend(weights.chunks(8).map(byte));
+    } else {
+        bytes.push(WEIGHTS);
+        weights.iter().for_each(|weight| put(bytes, weight.to_bits()));
+    }
+}
+
+/// The bytes that are still to be read.
+struct Rest<'b>(&'b [u8]);
+
+impl<'b> Rest<'b> {
+    fn take(&mut self, n: usize) -> Result<&'b [u8], NotASnapshot> {
+        let (taken, rest) = self.0.split_at_checked(n).ok_or(NotASnapshot)?;
+        self.0 = rest;
+        Ok(taken)
+    }
+
+    fn number(&mut self) -> Result<u64, NotASnapshot> {
+        let bytes = self.take(8)?.try_into().map_err(|_| NotASnapshot)?;
+        Ok(u64::from_le_bytes(bytes))
+    }
+
+    /// How many items follow, of at least so many bytes each.
+    fn count(&mut self, bytes: usize) -> Result<usize, NotASnapshot> {
+        let count = usize::try_from(self.number()?).map_err(|_| NotASnapshot)?;
+        let fits = count.checked_mul(bytes).is_some_and(|all| all <= self.0.len());
+        if fits { Ok(count) } else { Err(NotASnapshot) }
+    }
+
+    fn weights(&mut self) -> Result<Vec<f64>, NotASnapshot> {
+        let count = usize::try_from(self.number()?).map_err(|_| NotASnapshot)?;
+        match self.take(1)?[0] {
+            SIGNS => {
+                let bytes = self.take(count.div_ceil(8))?;
+                let sign = |i: usize| if bytes[i / 8] >> (i % 8) & 1 == 1 { 1.0 } else { -1.0 };
+                Ok((0..count).map(sign).collect())
+            }
+            WEIGHTS => {
+                let bytes = self.take(count.checked_mul(8).ok_or(NotASnapshot)?)?;
+                let mut rest = Rest(bytes);
+                (0..count).map(|_| rest.number().map(f64::from_bits)).collect()
+            }
+            _ => Err(NotASnapshot),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn weights() -> impl Strategy<Value = Vec<f64>> {
+        let signs = prop::collection::vec(prop::sample::select(vec![-1.0, 1.0]), 0..40);
+        prop_oneof![signs, prop::collection::vec(-2.0..2.0, 0..10)]
+    }
+
+    fn snapshot() -> impl Strategy<Value = Snapshot> {
+        let lane = (-100_i64..100, weights(), -100_i64..100, weights());
+        let lane =
+            lane.prop_map(|(first, cells, head_first, head)| LaneSnapshot { first, cells, head_first, head });
+        let vertices = prop::collection::vec((0_usize..99, -1.0..1.0), 0..3);
+        (any::<u64>(), vertices, weights(), prop::collection::vec(lane, 0..4))
+            .prop_map(|(step, vertices, labels, lanes)| Snapshot { step, vertices, labels, lanes })
+    }
+
+    proptest! {
+        #[test]
+        fn bytes_stand_for_the_snapshot(snapshot in snapshot()) {
+            prop_assert_eq!(Snapshot::from_bytes(&snapshot.to_bytes()), Ok(snapshot));
+        }
+
+        #[test]
+        fn cut_or_lengthened_bytes_do_not(snapshot in snapshot(), cut in any::<prop::sample::Index>()) {
+            let bytes = snapshot.to_bytes();
+            prop_assert!(Snapshot::from_bytes(&bytes[..cut.index(bytes.len())]).is_err());
+            let longer: Vec<u8> = bytes.iter().copied().chain([0]).collect();
+            prop_assert!(Snapshot::from_bytes(&longer).is_err());
+        }
+
+        #[test]
+        fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _ = Snapshot::from_bytes(&bytes);
+        }
+    }
+
+    #[test]
+    fn a_sign_takes_a_bit() {
+        let lane = LaneSnapshot { first: 0, cells: vec![-1.0; 8000], head_first: 7, head: vec![1.0] };
+        let snapshot = Snapshot { step: 1, vertices: vec![(3, 1.0)], labels: Vec::new(), lanes: vec![lane] };
+        assert!(snapshot.to_bytes().len() < 1000 + 100);
+    }
+}

@@ -1,0 +1,587 @@
+//! The sparse engine: the same loss and gradient in f64, evaluating only units and weights that are not zero.
+//!
+//! At a vertex one gate is open, its row leads to one block, and heads touch a few cells. All of this comes from the
+//! network's own layers ([`luge_net::Structure`]); loss, slopes and steps are computed from the weights as they are, drift
+//! included. The dense engine, which knows nothing of the structure, is what this one is held to.
+
+mod around;
+mod lane;
+mod slides;
+
+use luge_net::{Form, Network, Structure, Values};
+
+use crate::{LaneSnapshot, LossRange, Outcome, Snapshot, Stepped, StopRule, Tracer, TrainError};
+pub(crate) use around::Around;
+pub(crate) use lane::BLANK;
+use lane::{Cells, Head, Lane, Look, saturate_01};
+use slides::{Slopes, Weights};
+
+/// Trains a network with typed sparse layers, one vertex at a time.
+#[derive(Clone, Debug)]
+pub struct Sparse<'n> {
+    layers: &'n Structure,
+    weights: Option<Weights>,
+    around: Option<Around<'n>>,
+    place: Place,
+    lanes: Vec<Lane>,
+    /// Signs whose lanes neither change nor add to the loss while they stay.
+    settled: u32,
+    pulls: Vec<(usize, f64)>,
+    most_cells: Option<usize>,
+    steps: u64,
+    losses: Option<LossRange>,
+    here: Option<Here>,
+}
+
+/// Weights on vertices.
+#[derive(Clone, PartialEq, Debug)]
+struct Place {
+    /// The vertex with (nearly) all the weight.
+    vertex: usize,
+    weight: f64,
+    /// Small weights that drift has left on others; always empty on a simplex.
+    others: Vec<(usize, f64)>,
+}
+
+/// What a step at a vertex turned out to do.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Probed {
+    /// The landscape's loss before the step.
+    pub(crate) landscape: f64,
+    /// By how much the gradient was scaled.
+    pub(crate) gain: f64,
+    /// The vertex it led to.
+    pub(crate) to: usize,
+    /// The signs left behind.
+    pub(crate) written: u32,
+    /// The heads that moved to the left.
+    pub(crate) left: u32,
+    /// The heads that moved to the right.
+    pub(crate) right: u32,
+}
+
+/// What was found at the current parameters.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Here {
+    loss: f64,
+    course: Course,
+}
+
+/// Where the step leads.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Course {
+    /// The labels are read; nothing else has a gradient.
+    Labels,
+    /// To this vertex; cells and heads step with this gain. `busy` names the lanes that were looked at.
+    Vertex { to: usize, gain: f64, busy: u32 },
+    /// Nothing has a gradient.
+    Rest,
+}
+
+impl<'n> Sparse<'n> {
+    /// An engine that starts from the given parameters. With `most_cells` no row keeps more cells than that.
+    ///
+    /// # Errors
+    /// If the network does not name its layers, or the parameters are not those of a vertex and heads.
+    pub fn new(
+        network: &'n Network,
+        parameters: &[Values],
+        inputs: &[Values],
+        most_cells: Option<usize>,
+    ) -> Result<Self, TrainError> {
+        let layers = layers(network)?;
+        if !network.fits_parameters(parameters) {
+            return Err(TrainError::Shapes { what: "parameters" });
+        }
+        if !network.fits_inputs(inputs) {
+            return Err(TrainError::Shapes { what: "inputs" });
+        }
+        let labels = layers.joint.map(|joint| parameters[joint.labels.index()].clone());
+        let mut around = None;
+        if let (Some(joint), Some(labels)) = (layers.joint, &labels) {
+            around = Some(Around::new(network, joint, labels, inputs)?);
+        }
+        let fixed = match &around {
+            Some(around) => around.fixed_cells(layers),
+            None => layers.fixed_cells.map(|node| luge_net::evaluate_node(network, parameters, inputs, node)),
+        };
+        let mut lanes = Vec::with_capacity(layers.table.n_signs());
+        for &row in layers.table.rows() {
+            let (matrix, at) = match row.checked_sub(layers.table.n_trained()) {
+                None => (layers.cells.map(|id| &parameters[id.index()]), row),
+                Some(at) => (fixed.as_ref(), at),
+            };
+            let values = matrix.map_or(Vec::new(), |matrix| matrix.row(at).to_vec());
+            let head = parameters[layers.head.index()].row(row);
+            let head = on_cells(head).ok_or(TrainError::NoStructure { why: "a head is on no cell" })?;
+            lanes.push(Lane::new(Cells::new(0, values), head, row < layers.table.n_trained()));
+        }
+        let place = place(&parameters[layers.vertex.index()].data, &layers.form)
+            .ok_or(TrainError::NoStructure { why: "the start is not at a vertex" })?;
+        let weights = Weights::new(&layers.form);
+        let (settled, pulls, here) = (0, Vec::with_capacity(layers.table.n_signs()), None);
+        Ok(Self {
+            layers,
+            weights,
+            around,
+            place,
+            lanes,
+            settled,
+            pulls,
+            most_cells,
+            steps: 0,
+            losses: None,
+            here,
+        })
+    }
+
+    /// An engine that goes on from a snapshot.
+    ///
+    /// # Errors
+    /// As for [`new`](Self::new).
+    pub fn resume(
+        network: &'n Network,
+        snapshot: &Snapshot,
+        losses: Option<LossRange>,
+        inputs: &[Values],
+        most_cells: Option<usize>,
+    ) -> Result<Self, TrainError> {
+        let layers = layers(network)?;
+        if !network.fits_inputs(inputs) {
+            return Err(TrainError::Shapes { what: "inputs" });
+        }
+        if snapshot.lanes.len() != layers.table.n_signs()
+            || snapshot.vertices.iter().any(|&(vertex, _)| vertex >= layers.table.n_vertices())
+            || snapshot.lanes.iter().any(|lane| lane.head.is_empty())
+        {
+            return Err(TrainError::Shapes { what: "parameters" });
+        }
+        let mut around = None;
+        if let Some(joint) = layers.joint {
+            let shape = network.parameters()[joint.labels.index()].shape;
+            if shape.len() != snapshot.labels.len() {
+                return Err(TrainError::Shapes { what: "labels" });
+            }
+            let labels = Values::new(shape, snapshot.labels.clone());
+            around = Some(Around::new(network, joint, &labels, inputs)?);
+        }
+        let lanes = snapshot.lanes.iter().zip(layers.table.rows()).map(|(lane, &row)| {
+            let cells = Cells::new(lane.first, lane.cells.clone());
+            let head = Head { first: lane.head_first, weights: lane.head.clone() };
+            Lane::new(cells, head, row < layers.table.n_trained())
+        });
+        let place = placed(snapshot.vertices.clone(), &layers.form)
+            .ok_or(TrainError::NoStructure { why: "the snapshot is not at a vertex" })?;
+        Ok(Self {
+            layers,
+            weights: Weights::new(&layers.form),
+            around,
+            place,
+            lanes: lanes.collect(),
+            settled: 0,
+            pulls: Vec::with_capacity(layers.table.n_signs()),
+            most_cells,
+            steps: snapshot.step,
+            losses,
+            here: None,
+        })
+    }
+
+    pub(crate) fn layers(&self) -> &'n Structure {
+        self.layers
+    }
+
+    pub(crate) fn around(&self) -> Option<&Around<'n>> {
+        self.around.as_ref()
+    }
+
+    pub(crate) fn losses_so_far(&self) -> Option<LossRange> {
+        self.losses
+    }
+
+    /// Whether the labels are still to be read.
+    pub(crate) fn waiting(&self) -> Result<bool, TrainError> {
+        self.around.as_ref().map_or(Ok(false), Around::waiting)
+    }
+
+    /// The network's gradient step at a vertex whose heads will find these signs, on cells of its own.
+    ///
+    /// Everything is as far from a remembered step as it can be: lanes of three cells, the loss differentiated, cells and
+    /// heads moved by their gradients, and whatever comes out read back.
+    pub(crate) fn probe(&mut self, vertex: usize, ahead: u32) -> Result<Probed, TrainError> {
+        let table = &self.layers.table;
+        let signs = table.signs(vertex);
+        for (i, &row) in table.rows().iter().enumerate() {
+            let beside = sign(ahead, i);
+            let cells = Cells::new(-1, vec![beside, sign(signs, i), beside]);
+            let head = Head { first: 0, weights: vec![1.0] };
+            self.lanes[i] = Lane::new(cells, head, row < table.n_trained());
+        }
+        self.place = Place { vertex, weight: 1.0, others: Vec::new() };
+        (self.settled, self.here) = (0, None);
+        let (landscape, to, busy) = self.look_at_landscape()?;
+        let gain = self.around.as_ref().map_or(1.0, |around| around.carry(landscape).gain);
+        self.go_to(to, gain, busy);
+        let mut probed = Probed { landscape, to, gain, written: 0, left: 0, right: 0 };
+        for (i, lane) in self.lanes.iter().enumerate() {
+            let head = if matches!(self.layers.form, Form::Slides { .. }) {
+                lane.head.only()
+            } else {
+                lane.head.clear()
+            };
+            match head {
+                Some(-1) => probed.left |= 1 << i,
+                Some(0) => {}
+                Some(1) => probed.right |= 1 << i,
+                _ => {
+                    return Err(TrainError::NotExact {
+                        why: format!("head {i} is not on one cell after a step"),
+                    });
+                }
+            }
+            let written = lane.cells.at(0);
+            if (written.abs() - 1.0).abs() > self.tolerance() {
+                let why = format!("a cell holds {written} after a step, neither -1 nor 1");
+                return Err(TrainError::NotExact { why });
+            }
+            probed.written |= u32::from(written > 0.0) << i;
+        }
+        Ok(probed)
+    }
+
+    /// How far a cell may lie from -1 and 1 for a step to be remembered.
+    fn tolerance(&self) -> f64 {
+        match self.layers.form {
+            Form::Slides { .. } => 0.0,
+            Form::Targets { .. } => 0.25,
+        }
+    }
+
+    #[inline]
+    fn look(&mut self) -> Result<Here, TrainError> {
+        if let Some(here) = self.here {
+            return Ok(here);
+        }
+        let here = self.differentiate()?;
+        self.here = Some(here);
+        Ok(here)
+    }
+
+    fn differentiate(&mut self) -> Result<Here, TrainError> {
+        if let Some(around) = &self.around
+            && around.waiting()?
+        {
+            return Ok(Here { loss: around.waiting_loss(), course: Course::Labels });
+        }
+        let (landscape, to, busy) = self.look_at_landscape()?;
+        let Some(around) = &self.around else {
+            return Ok(Here { loss: landscape, course: Course::Vertex { to, gain: 1.0, busy } });
+        };
+        if around.finished(landscape)? {
+            let loss = around.primary_loss(self.layers, &self.lanes);
+            return Ok(Here { loss, course: Course::Rest });
+        }
+        let through = around.carry(landscape);
+        Ok(Here { loss: through.loss, course: Course::Vertex { to, gain: through.gain, busy } })
+    }
+
+    /// The landscape's loss, the vertex to go to, and the lanes that were looked at.
+    #[inline]
+    fn look_at_landscape(&mut self) -> Result<(f64, usize, u32), TrainError> {
+        match self.layers.form {
+            Form::Slides { .. } => Ok(self.look_at_slides()),
+            Form::Targets { .. } => self.look_at_targets(),
+        }
+    }
+
+    /// Looks at every lane that is not settled.
+    #[inline]
+    fn look_at_lanes(&mut self, mut each: impl FnMut(usize, Look)) -> (u32, Option<usize>) {
+        let table = &self.layers.table;
+        let (block, signs) = (table.block(self.place.vertex), table.signs(self.place.vertex));
+        let column = table.column_at(table.place(block, signs));
+        let (written, moves) = column.map_or((signs, 0), |c| (c.written(signs), c.left | c.right));
+        let all = (1_u32 << table.n_signs()) - 1;
+        let busy = (!self.settled | moves | (written ^ signs)) & all;
+        let mut left = busy;
+        while left != 0 {
+            let i = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let offset = column.map_or(0, |c| c.offset(i));
+            each(i, self.lanes[i].look(sign(written, i), offset));
+        }
+        (busy, column.map(|c| c.next as usize))
+    }
+
+    #[inline]
+    fn look_at_slides(&mut self) -> (f64, usize, u32) {
+        let (Form::Slides { offset, at_rest, write, read, shift, .. }, Some(weights)) =
+            (self.layers.form, self.weights)
+        else {
+            unreachable!("asked for slides")
+        };
+        let signs = self.layers.table.signs(self.place.vertex);
+        let mut pulls = std::mem::take(&mut self.pulls);
+        pulls.clear();
+        let (mut writes, mut reads, mut moves) = (0.0, 0.0, 0.0);
+        let (busy, next) = self.look_at_lanes(|i, look| {
+            let t = sign(signs, i);
+            let residual = look.ahead - t;
+            writes += look.residual * look.residual;
+            reads += residual * residual;
+            moves += look.moved;
+            if residual != 0.0 {
+                pulls.push((i, -2.0 * read * residual * t));
+            }
+        });
+        let level = if next.is_none() { at_rest } else { 0.0 };
+        let landscape = offset + level + write * writes + read * reads + shift * moves;
+        let slopes = Slopes { table: &self.layers.table, vertex: self.place.vertex, next, pulls: &pulls };
+        let to = slopes.best(&weights);
+        self.pulls = pulls;
+        (landscape, to, busy)
+    }
+
+    fn look_at_targets(&mut self) -> Result<(f64, usize, u32), TrainError> {
+        let Form::Targets { offset, drop } = self.layers.form else { unreachable!("asked for targets") };
+        let table = &self.layers.table;
+        let signs = table.signs(self.place.vertex);
+        let column = table.column(self.place.vertex);
+        let (written, moves) = column.map_or((signs, 0), |c| (c.written(signs), c.left | c.right));
+        let busy = (!self.settled | moves | (written ^ signs)) & ((1 << table.n_signs()) - 1);
+        // A settled lane reads what it holds.
+        let mut ahead = signs;
+        let (mut squares, mut left) = (0.0, busy);
+        while left != 0 {
+            let i = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let by = column.map_or(0, |c| c.offset(i));
+            let look = self.lanes[i].look_saturated(sign(written, i), by);
+            let look = look.ok_or(TrainError::Blurred { step: self.steps })?;
+            squares += look.residual * look.residual + look.moved;
+            ahead = ahead & !(1 << i) | u32::from(look.ahead > 0.0) << i;
+        }
+        let next = column.map_or(table.block(self.place.vertex), |c| c.next as usize);
+        let to = table.vertex(next, ahead);
+        if !self.place.clear() {
+            return Err(TrainError::Blurred { step: self.steps });
+        }
+        squares += self.place.distance(to);
+        let level = if column.is_none() { -drop } else { 0.0 };
+        Ok((offset + level + 0.5 * squares, to, busy))
+    }
+
+    /// Makes the step that was found.
+    #[inline]
+    fn go(&mut self, course: Course) {
+        self.here = None;
+        self.steps += 1;
+        match course {
+            Course::Labels => self.read_labels(),
+            Course::Vertex { to, gain, busy } => self.go_to(to, gain, busy),
+            Course::Rest => {}
+        }
+    }
+
+    #[inline]
+    fn go_to(&mut self, to: usize, gain: f64, busy: u32) {
+        let slides = match self.layers.form {
+            Form::Slides { write, shift, rate, .. } => {
+                Some((2.0 * write * rate * gain, 2.0 * shift * rate * gain))
+            }
+            Form::Targets { .. } => None,
+        };
+        let signs = self.layers.table.signs(to);
+        let mut left = busy;
+        while left != 0 {
+            let i = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let lane = &mut self.lanes[i];
+            match slides {
+                Some((write, shift)) => lane.step(write, shift),
+                None => lane.step_saturated(gain),
+            }
+            let settled = lane.settled(sign(signs, i));
+            self.settled = self.settled & !(1 << i) | u32::from(settled) << i;
+        }
+        match slides {
+            Some(_) => self.place.vertex = to,
+            None => self.place.step(to, gain),
+        }
+    }
+
+    fn read_labels(&mut self) {
+        let Some(around) = &mut self.around else { return };
+        around.read_labels();
+        let Some(fixed) = around.fixed_cells(self.layers) else { return };
+        let n_trained = self.layers.table.n_trained();
+        for (lane, &row) in self.lanes.iter_mut().zip(self.layers.table.rows()) {
+            if let Some(row) = row.checked_sub(n_trained) {
+                lane.cells = Cells::new(0, fixed.row(row).to_vec());
+            }
+        }
+        self.settled = 0;
+    }
+
+    /// Whether the step would take a head to a cell that is not allowed.
+    fn full(&self, course: Course) -> bool {
+        let (Some(most), Course::Vertex { .. }) = (self.most_cells, course) else { return false };
+        let column = self.layers.table.column(self.place.vertex);
+        self.lanes.iter().enumerate().any(|(i, lane)| {
+            let at = lane.head.clear().unwrap_or(lane.head.first) + column.map_or(0, |c| c.offset(i));
+            at < 0 || at >= most as i64
+        })
+    }
+
+    fn note(&mut self, loss: f64) {
+        self.losses = Some(self.losses.map_or(LossRange::of(loss), |range| range.and(loss)));
+    }
+}
+
+impl Tracer for Sparse<'_> {
+    fn name(&self) -> &'static str {
+        "sparse"
+    }
+
+    fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    fn loss(&mut self) -> Result<f64, TrainError> {
+        Ok(self.look()?.loss)
+    }
+
+    fn step(&mut self) -> Result<Stepped, TrainError> {
+        let here = self.look()?;
+        if self.full(here.course) {
+            return Ok(Stepped::OutOfCells);
+        }
+        self.go(here.course);
+        Ok(Stepped::Made)
+    }
+
+    fn run(&mut self, stop: &StopRule) -> Result<Outcome, TrainError> {
+        loop {
+            let here = self.look()?;
+            self.note(here.loss);
+            let steps = self.steps;
+            if !here.loss.is_finite() {
+                return Ok(Outcome::Diverged { steps });
+            }
+            if steps >= stop.not_before && here.loss <= stop.loss_at_most {
+                return Ok(Outcome::Converged { steps });
+            }
+            if steps >= stop.most_steps {
+                return Ok(Outcome::StepLimit { steps });
+            }
+            if self.full(here.course) {
+                return Ok(Outcome::OutOfCells { steps });
+            }
+            self.go(here.course);
+        }
+    }
+
+    fn losses(&self) -> Option<LossRange> {
+        self.losses
+    }
+
+    fn vertex(&self) -> Option<usize> {
+        self.place.clear().then_some(self.place.vertex)
+    }
+
+    fn head(&self, sign: usize) -> Option<i64> {
+        self.lanes[sign].head.clear()
+    }
+
+    fn cell(&self, sign: usize, cell: i64) -> f64 {
+        self.lanes[sign].cells.at(cell)
+    }
+
+    fn labels(&self) -> &[f64] {
+        self.around.as_ref().map_or(&[], |around| &around.labels.data)
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        let mut vertices = vec![(self.place.vertex, self.place.weight)];
+        vertices.extend(&self.place.others);
+        let lanes = self.lanes.iter().map(|lane| LaneSnapshot {
+            first: lane.cells.first(),
+            cells: lane.cells.values().to_vec(),
+            head_first: lane.head.first,
+            head: lane.head.weights.clone(),
+        });
+        Snapshot { step: self.steps, vertices, labels: self.labels().to_vec(), lanes: lanes.collect() }
+    }
+
+    fn drift(&self) -> (f64, f64) {
+        let cells = self.lanes.iter().flat_map(|lane| lane.cells.values());
+        let heads = self.lanes.iter().flat_map(|lane| &lane.head.weights);
+        let from_signs = cells.fold(0.0_f64, |d, v| d.max((v.abs() - 1.0).abs()));
+        (from_signs, heads.fold(0.0_f64, |d, v| d.max(v.abs().min((v - 1.0).abs()))))
+    }
+
+    fn cell_bytes(&self) -> usize {
+        self.lanes.iter().map(|lane| lane.n_cells() * size_of::<f64>()).sum()
+    }
+}
+
+impl Place {
+    /// Whether the saturated copy of the weights is 1 here and 0 on all others.
+    fn clear(&self) -> bool {
+        saturate_01(self.weight).total_cmp(&1.0).is_eq()
+            && self.others.iter().all(|&(_, weight)| saturate_01(weight).total_cmp(&0.0).is_eq())
+    }
+
+    /// |x - e_to|^2.
+    fn distance(&self, to: usize) -> f64 {
+        let square = |vertex: usize, weight: f64| {
+            let r = if vertex == to { weight - 1.0 } else { weight };
+            r * r
+        };
+        let known = self.vertex == to || self.others.iter().any(|&(v, _)| v == to);
+        let missing = if known { 0.0 } else { 1.0 };
+        self.others.iter().fold(square(self.vertex, self.weight) + missing, |sum, &(v, w)| sum + square(v, w))
+    }
+
+    /// x <- x - gain (x - e_to).
+    fn step(&mut self, to: usize, gain: f64) {
+        if self.vertex != to {
+            self.others.push((self.vertex, self.weight));
+            let at = self.others.iter().position(|&(v, _)| v == to);
+            let weight = at.map_or(0.0, |at| self.others.remove(at).1);
+            (self.vertex, self.weight) = (to, weight);
+        }
+        self.weight -= gain * (self.weight - 1.0);
+        self.others.iter_mut().for_each(|(_, weight)| *weight -= gain * *weight);
+        self.others.retain(|&(_, weight)| weight != 0.0);
+    }
+}
+
+pub(crate) fn layers(network: &Network) -> Result<&Structure, TrainError> {
+    network.structure().ok_or(TrainError::NoStructure { why: "the network does not name its layers" })
+}
+
+fn sign(signs: u32, i: usize) -> f64 {
+    if signs >> i & 1 == 1 { 1.0 } else { BLANK }
+}
+
+/// The weights of a row that are not zero.
+fn on_cells(row: &[f64]) -> Option<Head> {
+    let first = row.iter().position(|&w| w != 0.0)?;
+    let last = row.iter().rposition(|&w| w != 0.0)?;
+    Some(Head { first: first as i64, weights: row[first..=last].to_vec() })
+}
+
+fn place(point: &[f64], form: &Form) -> Option<Place> {
+    let weights = point.iter().enumerate().filter(|&(_, &weight)| weight != 0.0);
+    placed(weights.map(|(vertex, &weight)| (vertex, weight)).collect(), form)
+}
+
+fn placed(mut weights: Vec<(usize, f64)>, form: &Form) -> Option<Place> {
+    let heaviest = (0..weights.len()).reduce(|a, b| if weights[b].1 > weights[a].1 { b } else { a })?;
+    let (vertex, weight) = weights.remove(heaviest);
+    let place = Place { vertex, weight, others: weights };
+    let on_simplex = matches!(form, Form::Slides { .. });
+    let exact = place.others.is_empty() && weight.total_cmp(&1.0).is_eq();
+    (if on_simplex { exact } else { place.clear() }).then_some(place)
+}

@@ -1,0 +1,75 @@
+//! Dense and sparse, weight by weight: the same loss, the same vertices, the same cells and heads.
+
+use luge::trace::TraceOptions;
+use luge_machine::{
+    Input, Machine,
+    lowering::{Moves, lower},
+};
+use luge_net::{Network, Values};
+use luge_train::{Dense, Engine, Precision, Rate, Sparse, Tracer};
+use proptest::{
+    strategy::{Strategy, ValueTree},
+    test_runner::TestRunner,
+};
+
+use crate::{
+    FOUR_STATES, OUTSIDE, filled, machine, options, plan,
+    random_machines::{Shape, machine_and_input},
+    start,
+};
+
+/// Runs both engines for some steps and holds every weight of every iterate to `tolerance`.
+fn agree(network: &Network, parameters: &[Values], inputs: &[Values], steps: u64, tolerance: f64) {
+    let mut dense =
+        Dense::new(network, parameters, inputs, Precision::F64, Rate::One, None).expect("an engine");
+    let mut sparse = Sparse::new(network, parameters, inputs, None).expect("sparse layers");
+    let shift = vec![0; sparse.snapshot().lanes.len()];
+    for step in 0..=steps {
+        let (expected, found) = (dense.loss().expect("a loss"), sparse.loss().expect("a loss"));
+        assert!(
+            (expected - found).abs() <= tolerance * expected.abs(),
+            "loss {expected} and {found} at step {step}"
+        );
+        let weights = sparse.snapshot().parameters(network, &shift).expect("a run that fits");
+        for (block, (a, b)) in dense.parameters().expect("weights").iter().zip(&weights).enumerate() {
+            let far = a.data.iter().zip(&b.data).position(|(a, b)| (a - b).abs() > tolerance);
+            if let Some(at) = far {
+                let name = &network.parameters()[block].name;
+                panic!("{name}[{at}] is {} in dense, {} in sparse, at step {step}", a.data[at], b.data[at]);
+            }
+        }
+        dense.step().expect("a gradient");
+        sparse.step().expect("a gradient");
+    }
+}
+
+fn check(machine: &Machine, input: &Input, options: &TraceOptions) {
+    let plan = plan(machine, input, options);
+    let (parameters, inputs) = start(&plan.landscape, &plan);
+    agree(plan.landscape.network(), &parameters, &inputs, plan.most_steps, 0.0);
+}
+
+#[test]
+fn on_a_filled_tape() {
+    for kind in OUTSIDE {
+        check(&machine(FOUR_STATES), &filled("1101000101110", 7), &options(kind));
+    }
+}
+
+#[test]
+fn on_random_machines() {
+    let shape = Shape { n_tapes: 1..=3, n_symbols: 2..=4, start_may_halt: false, may_stay: true };
+    let mut runner = TestRunner::deterministic();
+    let mut n_checked = 0;
+    while n_checked < 150 {
+        let (machine, input) =
+            machine_and_input(shape.clone()).new_tree(&mut runner).expect("no filter").current();
+        if lower(&machine, Moves::Keep).expect("few symbols").normal.n_tapes() > 4 {
+            continue;
+        }
+        for kind in OUTSIDE {
+            check(&machine, &input, &TraceOptions { steps: Some(40), ..options(kind) });
+        }
+        n_checked += 1;
+    }
+}

@@ -1,0 +1,141 @@
+//! Every engine beside the simulator.
+
+use luge::{lockstep::Judge, trace::TraceOptions};
+use luge_landscape::Kind;
+use luge_machine::{
+    Input, Machine, Simulator,
+    lowering::{Moves, lower},
+};
+use luge_train::{Exact, LossRange, Memories, Outcome, Snapshot, Sparse, StopRule, Tracer};
+use proptest::{
+    strategy::{Strategy, ValueTree},
+    test_runner::TestRunner,
+};
+
+use crate::{
+    FOUR_STATES, OUTSIDE, filled, machine, options, plan,
+    random_machines::{Shape, machine_and_input},
+    start,
+};
+
+/// Every iterate is the machine's configuration; returns the losses.
+fn follow(engine: &mut dyn Tracer, judge: &mut Judge<'_>, stop: &StopRule, at: &str) -> LossRange {
+    let mut losses: Option<LossRange> = None;
+    judge.compare_all(engine).unwrap_or_else(|e| panic!("{at}: {e} at the start"));
+    loop {
+        let loss = engine.loss().expect("a loss");
+        losses = Some(losses.map_or(LossRange::of(loss), |range| range.and(loss)));
+        let steps = engine.steps();
+        assert_eq!(judge.stopped(), loss <= stop.loss_at_most, "{at}: loss {loss} at step {steps}");
+        if loss <= stop.loss_at_most || steps == stop.most_steps {
+            break;
+        }
+        engine.step().expect("a gradient");
+        judge.step();
+        judge.compare(engine).unwrap_or_else(|e| panic!("{at}: {e} at step {}", steps + 1));
+    }
+    judge.compare_all(engine).unwrap_or_else(|e| panic!("{at}: {e} at the end"));
+    losses.expect("an iterate")
+}
+
+fn check(machine: &Machine, input: &Input, options: &TraceOptions) {
+    let plan = plan(machine, input, options);
+    let (parameters, inputs) = start(&plan.landscape, &plan);
+    let network = plan.landscape.network();
+    let control = plan.landscape.control().expect("vertices");
+    let stop =
+        StopRule { loss_at_most: plan.landscape.bounds().stop, not_before: 0, most_steps: plan.most_steps };
+    let judge = || Judge::new(plan.lowered.normal.machine(), &plan.input, control, plan.window.first.clone());
+    let at = |name: &str| format!("{name} on {:?}, {machine:?}, {input:?}", options.landscape);
+
+    let mut sparse = Sparse::new(network, &parameters, &inputs, None).expect("sparse layers");
+    let losses = follow(&mut sparse, &mut judge(), &stop, &at("sparse"));
+    let mut ends: Vec<(String, Outcome, Option<LossRange>, Snapshot)> = Vec::new();
+    let mut whole = Sparse::new(network, &parameters, &inputs, None).expect("sparse layers");
+    ends.push(("sparse".to_owned(), whole.run(&stop).expect("gradients"), whole.losses(), whole.snapshot()));
+    for memories in [Memories::Steps, Memories::Blocks] {
+        let new = || Exact::new(network, &parameters, &inputs, None, memories).expect("exact arithmetic");
+        let name = format!("{memories:?}");
+        assert_eq!(follow(&mut new(), &mut judge(), &stop, &at(&name)), losses, "{}", at(&name));
+        let mut whole = new();
+        let outcome = whole.run(&stop).expect("gradients");
+        let mut judge = judge();
+        judge.run(outcome.steps());
+        judge.compare_all(&whole).unwrap_or_else(|e| panic!("{}: {e}", at(&name)));
+        ends.push((name, outcome, whole.losses(), whole.snapshot()));
+    }
+    for (name, outcome, range, _) in &ends {
+        assert_eq!((*outcome, *range), (ends[0].1, Some(losses)), "{}", at(name));
+    }
+}
+
+#[test]
+fn on_a_filled_tape() {
+    for kind in OUTSIDE {
+        check(&machine(FOUR_STATES), &filled("1101000101110", 7), &options(kind));
+    }
+}
+
+/// Random machines with up to `most` binary tapes, `n` of them.
+fn random(shape: &Shape, most: usize, n: usize, steps: u64, kinds: &[Kind]) {
+    let mut runner = TestRunner::deterministic();
+    let mut n_checked = 0;
+    while n_checked < n {
+        let (machine, input) =
+            machine_and_input(shape.clone()).new_tree(&mut runner).expect("no filter").current();
+        if lower(&machine, Moves::Keep).expect("few symbols").normal.n_tapes() > most {
+            continue;
+        }
+        for &kind in kinds {
+            check(&machine, &input, &TraceOptions { steps: Some(steps), ..options(kind) });
+        }
+        n_checked += 1;
+    }
+}
+
+const ANY: Shape = Shape { n_tapes: 1..=3, n_symbols: 2..=4, start_may_halt: false, may_stay: true };
+
+#[test]
+fn on_random_machines() {
+    random(&ANY, 4, 300, 60, &OUTSIDE);
+}
+
+#[test]
+fn on_random_machines_with_one_tape() {
+    random(&Shape { n_tapes: 1..=1, n_symbols: 2..=6, ..ANY }, 4, 300, 400, &OUTSIDE);
+}
+
+#[test]
+fn on_random_machines_with_up_to_six_tapes() {
+    random(&Shape { n_tapes: 2..=6, n_symbols: 2..=3, ..ANY }, 9, 100, 60, &[Kind::Compact, Kind::Plain]);
+}
+
+/// Blocks are crossed in jumps; wherever a run is interrupted it stands where the simulator stands.
+#[test]
+fn interrupted_anywhere() {
+    let machine = machine(FOUR_STATES);
+    let input = filled("1101000101110", 7);
+    let plan = plan(&machine, &input, &options(Kind::Compact));
+    let (parameters, inputs) = start(&plan.landscape, &plan);
+    let control = plan.landscape.control().expect("vertices");
+    let mut simulator = Simulator::new(&machine, &input);
+    simulator.run(1 << 20);
+    for first in 0..=simulator.steps() {
+        for memories in [Memories::Steps, Memories::Blocks] {
+            let network = plan.landscape.network();
+            let mut engine = Exact::new(network, &parameters, &inputs, None, memories).expect("exact");
+            let machine = plan.lowered.normal.machine();
+            let mut judge = Judge::new(machine, &plan.input, control, plan.window.first.clone());
+            for most_steps in [first, first + 1, first + 9, 1 << 20] {
+                let stop = StopRule { loss_at_most: plan.landscape.bounds().stop, not_before: 0, most_steps };
+                let steps = engine.run(&stop).expect("gradients").steps();
+                judge.run(steps);
+                judge.compare_all(&engine).unwrap_or_else(|e| panic!("{memories:?}: {e} at step {steps}"));
+                let again =
+                    Exact::resume(network, &engine.snapshot(), engine.losses(), &inputs, None, memories);
+                engine = again.expect("a snapshot");
+            }
+            assert_eq!(engine.steps(), simulator.steps());
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! The fast engines, held to the dense one and to the simulator.
+
+#[path = "../../../luge-machine/tests/random_machines/mod.rs"]
+mod random_machines;
+
+mod agreement;
+mod lockstep;
+
+use luge::trace::{Plan, TraceOptions};
+use luge_landscape::{Kind, Landscape};
+use luge_machine::{Input, Machine, SymbolId, TapeInput, formats::Format};
+
+/// The landscapes that have sparse layers.
+const OUTSIDE: [Kind; 3] = [Kind::Compact, Kind::Relu, Kind::Plain];
+
+const FOUR_STATES: &str = "1RB1LB_1LA0LC_1RZ1LD_1RD0RA";
+
+fn machine(line: &str) -> Machine {
+    Format::Bbchallenge.read(line).unwrap_or_else(|errors| panic!("{line}: {errors:?}")).machine
+}
+
+fn filled(digits: &str, head: i64) -> Input {
+    let symbols = digits.bytes().map(|digit| SymbolId(digit - b'0')).collect();
+    Input { tapes: vec![TapeInput { symbols, head }] }
+}
+
+fn options(landscape: Kind) -> TraceOptions {
+    TraceOptions { landscape, ..TraceOptions::default() }
+}
+
+fn plan(machine: &Machine, input: &Input, options: &TraceOptions) -> Plan {
+    Plan::new(machine, input, options).unwrap_or_else(|e| panic!("{options:?}: {e}"))
+}
+
+fn start(landscape: &Landscape, plan: &Plan) -> (Vec<luge_net::Values>, Vec<luge_net::Values>) {
+    landscape.encode(&plan.start).expect("a configuration of the landscape")
+}
