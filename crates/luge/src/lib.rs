@@ -16,3 +16,4 @@ pub mod predictor;
 pub mod source;
 pub mod tolerance;
 pub mod trace;
+pub mod universal;
