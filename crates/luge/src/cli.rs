@@ -1,6 +1,7 @@
 //! One file per command, and what the commands share.
 
 mod certify;
+mod compare;
 mod convert;
 mod export;
 mod failure;
@@ -49,6 +50,7 @@ enum Command {
     Predict(predict::Args),
     Certify(certify::Args),
     Export(export::Args),
+    Compare(compare::Args),
 }
 
 /// Does what the command line asks for.
@@ -64,6 +66,7 @@ pub(crate) fn run() -> Result<ExitCode, Report> {
         Command::Predict(args) => predict::run(&args)?,
         Command::Certify(args) => certify::run(&args)?,
         Command::Export(args) => export::run(&args)?,
+        Command::Compare(args) => compare::run(&args)?,
     }
     Ok(ExitCode::SUCCESS)
 }

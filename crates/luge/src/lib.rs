@@ -2,6 +2,7 @@
 //! learning from data with a certificate.
 
 pub mod audit;
+pub mod compare;
 pub mod corollary;
 pub mod data;
 pub mod edges;
@@ -16,3 +17,4 @@ pub mod predictor;
 pub mod source;
 pub mod tolerance;
 pub mod trace;
+pub mod universal;

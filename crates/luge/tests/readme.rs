@@ -1,4 +1,4 @@
-//! The sessions of the README and of the page on landscapes, typed in as they stand there.
+//! The sessions of the README and of the pages on landscapes and XOR, typed in as they stand there.
 
 use std::{
     fs::{self, File},
@@ -68,4 +68,9 @@ fn the_readme_shows_what_is_printed_and_drawn() {
 fn the_page_on_landscapes_shows_what_is_printed_and_drawn() {
     let pictures = ["compact", "relu", "internal", "plain"].map(|kind| format!("docs/pictures/{kind}.svg"));
     check("docs/landscapes.md", 6, &pictures.each_ref().map(String::as_str));
+}
+
+#[test]
+fn the_page_on_xor_shows_what_is_printed_and_drawn() {
+    check("docs/xor.md", 3, &["docs/pictures/xor.svg"]);
 }
