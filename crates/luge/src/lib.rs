@@ -6,6 +6,7 @@ pub mod compare;
 pub mod corollary;
 pub mod data;
 pub mod edges;
+pub mod engine;
 pub mod export;
 pub mod lesson;
 pub mod lockstep;

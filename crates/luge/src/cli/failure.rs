@@ -186,6 +186,18 @@ impl From<TraceError> for Failure {
                     "use --rate one, or --landscape internal, whose loss is piecewise linear".to_owned();
                 return Self::Usage { problem, remedy };
             }
+            TraceError::Engine { .. } => {
+                return Self::Usage {
+                    problem,
+                    remedy: "use --engine dense, or leave --engine out".to_owned(),
+                };
+            }
+            TraceError::Train(TrainError::NotExact { .. }) => {
+                "use --engine sparse, or leave --engine out".to_owned()
+            }
+            TraceError::Train(TrainError::TooWide { .. }) => {
+                "use --engine sparse or exact, or leave --engine out".to_owned()
+            }
             TraceError::Lowering(error) => return Self::Lowering(error),
             error @ TraceError::Train(_) => return Self::Trace(error),
         };

@@ -60,11 +60,10 @@ impl LandscapeArgs {
         }
         let Self { base, scale, offset, drop, .. } = *self;
         Ok(TraceOptions {
-            landscape: self.landscape,
             cells: self.cells,
             moves: if self.strict { Moves::Strict } else { Moves::Keep },
             constants: AskedConstants { base, scale, offset, drop },
-            ..TraceOptions::default()
+            ..TraceOptions::dense(self.landscape)
         })
     }
 

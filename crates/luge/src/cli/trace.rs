@@ -4,6 +4,7 @@ use std::{ops::ControlFlow, path::PathBuf, time::Instant};
 
 use indicatif::HumanCount;
 use luge::{
+    engine::Engine,
     loss_curve::LossCurve,
     plot::numeral,
     trace::{Plan, Trace, TraceOptions},
@@ -34,8 +35,8 @@ pub(super) struct Args {
     #[command(flatten)]
     landscape: LandscapeArgs,
     /// What computes the gradients
-    #[arg(long, value_name = "ENGINE", default_value = "dense", value_parser = ["dense"])]
-    engine: String,
+    #[arg(long, value_name = "ENGINE", default_value = Engine::default().word(), value_parser = named(Engine::ALL, Engine::word))]
+    engine: Engine,
     /// How far a step on the simplex goes: all the way, or as far as the loss falls (landscape internal only)
     #[arg(long, value_name = "RATE", default_value = Rate::default().word(), value_parser = named(Rate::ALL, Rate::word))]
     rate: Rate,
@@ -75,7 +76,8 @@ struct Summary<'a> {
     /// Landscape internal only.
     strictly_falling: Option<bool>,
     landscape: &'static str,
-    engine: &'a str,
+    engine: &'static str,
+    engine_why: &'a str,
     precision: &'static str,
     rate: &'static str,
     noise: Option<f64>,
@@ -151,6 +153,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
 impl Args {
     fn options(&self) -> Result<TraceOptions, Failure> {
         Ok(TraceOptions {
+            engine: self.engine,
             precision: self.precision,
             rate: self.rate,
             noise: self.noise.map(|sigma| (sigma, self.seed.unwrap_or(0))),
@@ -163,7 +166,7 @@ impl Args {
         self.noise.map(|_| self.seed.unwrap_or(0))
     }
 
-    fn summary<'a>(&'a self, machine: Option<&'a str>, plan: &Plan, trace: &Trace) -> Summary<'a> {
+    fn summary<'a>(&'a self, machine: Option<&'a str>, plan: &Plan, trace: &'a Trace) -> Summary<'a> {
         let Bounds { running_low, running_high, halted_high, stop, .. } = plan.landscape.bounds();
         let mismatch = trace.first_mismatch.as_ref();
         Summary {
@@ -183,12 +186,13 @@ impl Args {
             bounds_held: trace.bounds_held,
             strictly_falling: (self.landscape.kind() == Kind::Internal).then_some(trace.strictly_falling),
             landscape: self.landscape.kind().word(),
-            engine: &self.engine,
+            engine: trace.chosen.engine.word(),
+            engine_why: &trace.chosen.why,
             precision: self.precision.word(),
             rate: self.rate.word(),
             noise: self.noise,
             seed: self.seed(),
-            cells: plan.landscape.n_cells(),
+            cells: trace.n_cells,
             vertices: plan.landscape.n_vertices(),
             units: trace.n_units,
             layers: trace.n_layers,
@@ -221,13 +225,16 @@ impl Args {
         if self.landscape.kind() == Kind::Internal {
             row("strictly falling", yes(trace.strictly_falling));
         }
-        let (vertices, cells) = (count(plan.landscape.n_vertices()), count(plan.landscape.n_cells()));
+        let (vertices, cells) = (count(plan.landscape.n_vertices()), count(trace.n_cells));
         row(
             "landscape",
             format!("{}, {vertices} vertices, {cells} cells per tape", self.landscape.kind().word()),
         );
         row("network", format!("{} units in {} layers", count(trace.n_units), trace.n_layers));
-        row("engine", format!("{}, {}", self.engine, self.manner()));
+        row("engine", format!("{}, {}", trace.chosen.engine.word(), self.manner()));
+        if self.engine == Engine::Auto {
+            row("", trace.chosen.why.clone());
+        }
         let per_second = if seconds > 0.0 { (steps as f64 / seconds) as u64 } else { 0 };
         row("speed", format!("{} steps/s", HumanCount(per_second)));
         rows

@@ -9,6 +9,7 @@ use std::{
 use indicatif::HumanCount;
 use luge::{
     data::Table,
+    engine::Engine,
     lesson::{Certificate, Lesson, LessonOptions, Lessons},
     loss_curve::LossCurve,
     model::{Model, native_text},
@@ -69,8 +70,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "CARRIER", default_value = Carrier::default().word(), value_parser = named(Carrier::ALL, Carrier::word))]
     carrier: Carrier,
     /// What computes the gradients
-    #[arg(long, value_name = "ENGINE", default_value = "dense", value_parser = ["dense"])]
-    engine: String,
+    #[arg(long, value_name = "ENGINE", default_value = Engine::default().word(), value_parser = named(Engine::ALL, Engine::word))]
+    engine: Engine,
     /// Cells per tape; by default what the run needs and a margin
     #[arg(long, value_name = "N", value_parser = cell_count)]
     cells: Option<usize>,
@@ -81,7 +82,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "LOSS")]
     final_loss: Option<f64>,
     /// The most machine steps
-    #[arg(long, value_name = "N", default_value = "10_000_000", value_parser = step_count)]
+    #[arg(long, value_name = "N", default_value = "1_000_000_000", value_parser = step_count)]
     steps: Step,
     /// Write the trained model here, if the run is what it should be
     #[arg(long, value_name = "MODEL.safetensors")]
@@ -114,7 +115,8 @@ struct Summary<'a> {
     carrier: &'static str,
     format: String,
     primary: &'a str,
-    engine: &'a str,
+    engine: &'static str,
+    engine_why: &'a str,
     samples: usize,
     cells: usize,
     vertices: usize,
@@ -200,6 +202,7 @@ impl Args {
     fn options(&self) -> LessonOptions {
         LessonOptions {
             landscape: self.landscape,
+            engine: self.engine,
             carrier: self.carrier,
             cells: self.cells,
             label_offset: self.label_offset,
@@ -230,7 +233,8 @@ impl Args {
             carrier: self.carrier.word(),
             format: self.format.to_string(),
             primary: &self.primary,
-            engine: &self.engine,
+            engine: lessons.chosen.engine.word(),
+            engine_why: &lessons.chosen.why,
             samples: lesson.table().n_samples(),
             cells: lesson.window().n_cells,
             vertices: lesson.extended().n_vertices(),
@@ -279,6 +283,7 @@ fn rows(lesson: &Lesson<'_>, lessons: &Lessons, seconds: f64) -> Vec<(String, St
     row("theta", theta.join(" "));
     row("training loss", loss);
     row("drift", format!("tape {:.1e}, head {:.1e}", lessons.tape_drift, lessons.head_drift));
+    row("engine", format!("{}: {}", lessons.chosen.engine.word(), lessons.chosen.why));
     row("time", format!("{seconds:.2} s, {} steps/s", count((steps as f64 / seconds) as u64)));
     row("certificate", String::new());
     for (name, check) in lessons.certificate.checks() {

@@ -3,7 +3,12 @@
 #[path = "../../../luge-machine/tests/random_machines/mod.rs"]
 mod random_machines;
 
+#[path = "../extended/classroom.rs"]
+#[expect(dead_code, reason = "shared with other tests")]
+mod classroom;
+
 mod agreement;
+mod extended;
 mod lockstep;
 
 use luge::trace::{Plan, TraceOptions};
@@ -25,7 +30,7 @@ fn filled(digits: &str, head: i64) -> Input {
 }
 
 fn options(landscape: Kind) -> TraceOptions {
-    TraceOptions { landscape, ..TraceOptions::default() }
+    TraceOptions::dense(landscape)
 }
 
 fn plan(machine: &Machine, input: &Input, options: &TraceOptions) -> Plan {
