@@ -10,6 +10,8 @@ mod many;
 mod memory;
 mod one;
 
+use std::ops::Range;
+
 use luge_net::{Form, Network, Structure, Values};
 
 use crate::{
@@ -428,6 +430,16 @@ impl Tracer for Exact<'_> {
             Body::Many(many) => many.cell(sign, cell),
         };
         if signs & 1 == 1 { 1.0 } else { BLANK }
+    }
+
+    fn kept(&self, sign: usize) -> Range<i64> {
+        let (first, len) = match &self.body {
+            Body::Waiting(sparse) => return sparse.kept(sign),
+            Body::One(one, _) => (one.cells().0, one.cells().1.len()),
+            Body::Blocks(blocks, _) => blocks.kept(),
+            Body::Many(many) => (many.cells(sign).0, many.cells(sign).1.len()),
+        };
+        first..first + len as i64
     }
 
     fn labels(&self) -> &[f64] {

@@ -1,5 +1,7 @@
 //! What the fast engines can do: they keep only what is not zero, on tapes without ends.
 
+use std::ops::Range;
+
 use luge_net::{Network, Values};
 
 use crate::{Outcome, StopRule, TrainError, sparse};
@@ -27,7 +29,21 @@ impl LossRange {
     /// The range with one more loss at its end.
     #[must_use]
     pub fn and(self, loss: f64) -> Self {
-        Self { first: self.first, min: self.min.min(loss), max: self.max.max(loss), last: loss }
+        let mut range = self;
+        range.add(loss);
+        range
+    }
+
+    /// Adds one more loss at the end.
+    #[inline]
+    pub fn add(&mut self, loss: f64) {
+        if loss < self.min {
+            self.min = loss;
+        }
+        if loss > self.max {
+            self.max = loss;
+        }
+        self.last = loss;
     }
 }
 
@@ -143,6 +159,9 @@ pub trait Tracer {
 
     /// What a cell holds.
     fn cell(&self, sign: usize, cell: i64) -> f64;
+
+    /// The cells that are kept; all others are blank.
+    fn kept(&self, sign: usize) -> Range<i64>;
 
     /// The labels the network holds, z.
     fn labels(&self) -> &[f64];

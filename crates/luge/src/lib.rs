@@ -2,6 +2,7 @@
 //! learning from data with a certificate.
 
 pub mod audit;
+pub mod bench;
 pub mod compare;
 pub mod corollary;
 pub mod data;

@@ -243,6 +243,16 @@ impl<'m> Judge<'m> {
         &self.simulator
     }
 
+    /// The most cells that the heads have visited on a tape.
+    #[must_use]
+    pub fn n_cells(&self) -> usize {
+        let span = |tape: TapeId| {
+            let (low, high) = self.simulator.visited(tape);
+            usize::try_from(high - low + 1).unwrap_or(usize::MAX)
+        };
+        self.simulator.machine().tape_ids().map(span).max().unwrap_or(0)
+    }
+
     /// Whether the machine has stopped.
     #[must_use]
     pub fn stopped(&self) -> bool {
@@ -301,11 +311,10 @@ impl<'m> Judge<'m> {
     /// The first difference.
     pub fn compare_all<T: Tracer + ?Sized>(&self, engine: &T) -> Result<(), Mismatch> {
         self.compare(engine)?;
-        for (tape, lane) in engine.snapshot().lanes.iter().enumerate() {
-            let kept = lane.first + self.first[tape];
+        for (tape, &first) in self.first.iter().enumerate() {
+            let kept = engine.kept(tape);
             let extent = self.simulator.tape(TapeId::new(tape)).extent();
-            let end = (kept + lane.cells.len() as Cell).max(extent.end);
-            for cell in kept.min(extent.start)..end {
+            for cell in (kept.start + first).min(extent.start)..(kept.end + first).max(extent.end) {
                 self.compare_cell(engine, tape, cell)?;
             }
         }

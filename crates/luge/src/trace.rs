@@ -92,10 +92,13 @@ impl TraceOptions {
 pub const LONGEST_SEARCH: Step = 10_000_000;
 
 /// Steps after which a fast engine stops if the user names no limit.
-pub const LONGEST_TRACE: Step = 200_000_000;
+pub const LONGEST_TRACE: Step = 100_000_000;
 
 /// The most cells of all tapes together.
 pub const MOST_CELLS: usize = 1 << 24;
+
+/// Steps between two looks at how many cells a run has come to need.
+const LOOK_AT_CELLS: u64 = 1 << 16;
 
 /// Cells added on each side of what a run needs.
 const MARGIN: usize = 2;
@@ -223,7 +226,10 @@ impl Trace {
     pub fn exact(&self) -> bool {
         let ended_alike = match self.machine_steps {
             Some(steps) => self.outcome == luge_train::Outcome::Converged { steps },
-            None => matches!(self.outcome, luge_train::Outcome::StepLimit { .. }),
+            None => {
+                use luge_train::Outcome::{OutOfCells, StepLimit};
+                matches!(self.outcome, StepLimit { .. } | OutOfCells { .. })
+            }
         };
         self.mismatches == 0 && ended_alike
     }
@@ -380,7 +386,8 @@ impl Plan {
                 () if step >= self.most_steps => break luge_train::Outcome::StepLimit { steps: step },
                 () => {}
             }
-            if engine.step()? == Stepped::OutOfCells {
+            let too_wide = step % LOOK_AT_CELLS == 0 && judge.n_cells() > MOST_CELLS;
+            if too_wide || engine.step()? == Stepped::OutOfCells {
                 break luge_train::Outcome::OutOfCells { steps: step };
             }
             judge.step();
@@ -390,9 +397,8 @@ impl Plan {
             record.differs_at(outcome.steps(), mismatch);
         }
         let machine_steps = judge.stopped().then(|| judge.simulator().steps());
-        let touched = engine.snapshot().lanes.iter().map(|lane| lane.cells.len()).max().unwrap_or(0);
         let layers = Layers::of(network);
-        Ok(record.finish(outcome, machine_steps, &layers, touched, chosen))
+        Ok(record.finish(outcome, machine_steps, &layers, judge.n_cells(), chosen))
     }
 
     fn run_dense(

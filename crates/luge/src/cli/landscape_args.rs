@@ -11,7 +11,7 @@ pub(super) struct LandscapeArgs {
     /// Which landscape to build
     #[arg(long, value_name = "KIND", default_value = Kind::default().word(), value_parser = named(Kind::ALL, Kind::word))]
     landscape: Kind,
-    /// Cells per tape; by default what the run needs and a margin
+    /// Cells per tape; by default as many as the run needs
     #[arg(long, value_name = "N", value_parser = cell_count)]
     cells: Option<usize>,
     /// Allow left and right moves only, as the paper does, by doubling cells and steps
@@ -73,6 +73,11 @@ impl LandscapeArgs {
             Kind::Internal => Failure::of_endless(error, TOWARDS_HALT),
             Kind::Compact | Kind::Relu | Kind::Plain => error.into(),
         }
+    }
+
+    /// The limit on cells.
+    pub(super) fn cells(&self) -> Option<usize> {
+        self.cells
     }
 
     /// The landscape chosen.

@@ -7,7 +7,7 @@ use luge::{
     engine::Engine,
     loss_curve::LossCurve,
     plot::numeral,
-    trace::{Plan, Trace, TraceOptions},
+    trace::{MOST_CELLS, Plan, Trace, TraceOptions},
 };
 use luge_landscape::{Bounds, Kind};
 use luge_machine::Step;
@@ -117,7 +117,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let plan = Plan::new(&found.loaded.machine, &input, &options).map_err(|e| args.landscape.refusal(e))?;
     let plot = create(args.plot.as_deref())?;
 
-    let mut curve = LossCurve::new(plan.most_steps);
+    let mut curve = LossCurve::default();
     let mut progress = Progress::new("training", plan.most_steps);
     let started = Instant::now();
     let trace = plan.run(&options, |moment| {
@@ -205,6 +205,13 @@ impl Args {
         let count = |n: usize| HumanCount(n as u64).to_string();
         let steps = trace.outcome.steps();
         row("outcome", word(trace.outcome).to_owned());
+        if let Outcome::OutOfCells { .. } = trace.outcome {
+            let why = match self.landscape.cells() {
+                Some(cells) => format!("the next step needs a cell beyond the {cells} that --cells allows"),
+                None => format!("a tape has come to need more than {MOST_CELLS} cells"),
+            };
+            row("", why);
+        }
         row("gradient steps", HumanCount(steps).to_string());
         let machine_steps = trace.machine_steps.map(|steps| HumanCount(steps).to_string());
         row(
@@ -228,7 +235,11 @@ impl Args {
         let (vertices, cells) = (count(plan.landscape.n_vertices()), count(trace.n_cells));
         row(
             "landscape",
-            format!("{}, {vertices} vertices, {cells} cells per tape", self.landscape.kind().word()),
+            format!(
+                "{}, {vertices} vertices, {cells} cells {}",
+                self.landscape.kind().word(),
+                if trace.chosen.engine == Engine::Dense { "per tape" } else { "touched" }
+            ),
         );
         row("network", format!("{} units in {} layers", count(trace.n_units), trace.n_layers));
         row("engine", format!("{}, {}", trace.chosen.engine.word(), self.manner()));

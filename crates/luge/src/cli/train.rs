@@ -142,7 +142,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let plot = create(args.plot.as_deref())?;
 
     let most_steps = lesson.machine_steps() + lesson.extended().extra_steps();
-    let mut curve = LossCurve::new(most_steps);
+    let mut curve = LossCurve::default();
     let mut progress = Progress::new("training", most_steps);
     let started = Instant::now();
     let lessons = lesson.train(|moment| {
