@@ -49,6 +49,8 @@ pub struct Exact<'n> {
     /// Losses from before the body was made.
     earlier: Option<LossRange>,
     last: Option<f64>,
+    /// How far the gain can lie from 1.
+    gain_error: f64,
 }
 
 /// The weights, as signs.
@@ -101,11 +103,11 @@ impl<'n> Exact<'n> {
         if probe.waiting()? {
             probe.step()?;
         }
-        check_gain(&probe)?;
+        let gain_error = check_gain(&probe)?;
         let (steps, earlier) = (sparse.steps(), sparse.losses_so_far());
         let waiting = sparse.waiting()?;
         let body = Body::Waiting(Box::new(sparse));
-        let mut exact = Self { probe, memories, most_cells, body, steps, earlier, last: None };
+        let mut exact = Self { probe, memories, most_cells, body, steps, earlier, last: None, gain_error };
         if !waiting {
             exact.settle()?;
         }
@@ -277,9 +279,10 @@ fn is_power_of_two(value: f64) -> bool {
     value.is_normal() && value.to_bits() & MANTISSA == 0
 }
 
-/// Tries the carrier's gain on every loss that a running landscape can have.
-fn check_gain(probe: &Sparse<'_>) -> Result<(), TrainError> {
-    let (Some(around), layers) = (probe.around(), probe.layers()) else { return Ok(()) };
+/// Tries the carrier's gain on every loss that a running landscape can have; returns how far it lies from 1 at most.
+fn check_gain(probe: &Sparse<'_>) -> Result<f64, TrainError> {
+    let (Some(around), layers) = (probe.around(), probe.layers()) else { return Ok(0.0) };
+    let mut most = 0.0_f64;
     let n = layers.table.n_signs();
     let (offset, write, flip, moved, allowed) = match layers.form {
         Form::Slides { offset, write, read, shift, .. } => {
@@ -296,9 +299,10 @@ fn check_gain(probe: &Sparse<'_>) -> Result<(), TrainError> {
             if (gain - 1.0).abs() > allowed || gain.is_nan() {
                 return Err(inexact_gain(landscape, gain));
             }
+            most = most.max((gain - 1.0).abs());
         }
     }
-    Ok(())
+    Ok(most)
 }
 
 /// A level between those of rest and those of running.
@@ -482,7 +486,9 @@ impl Tracer for Exact<'_> {
     }
 
     fn drift(&self) -> (f64, f64) {
-        (0.0, 0.0)
+        // What one step can leave behind; see `MOST_GAIN_ERROR`.
+        let most = self.gain_error / (1.0 - self.gain_error);
+        (2.0 * most, most)
     }
 
     fn cell_bytes(&self) -> usize {

@@ -83,6 +83,21 @@ pub struct LaneSnapshot {
 }
 
 impl Snapshot {
+    /// The same weights, without the blank cells at both ends.
+    #[must_use]
+    pub fn trimmed(&self) -> Self {
+        let written = |cell: &f64| cell.total_cmp(&sparse::BLANK).is_ne();
+        let mut trimmed = self.clone();
+        for lane in &mut trimmed.lanes {
+            let end = lane.cells.iter().rposition(written).map_or(0, |last| last + 1);
+            lane.cells.truncate(end);
+            let start = lane.cells.iter().position(written).unwrap_or(0);
+            lane.cells.drain(..start);
+            lane.first = if lane.cells.is_empty() { 0 } else { lane.first + start as i64 };
+        }
+        trimmed
+    }
+
     /// The parameters of a network that holds these weights, zeros and all, its column `c` being cell `c - shift` of each
     /// lane; `None` if they do not fit into its matrices.
     #[must_use]

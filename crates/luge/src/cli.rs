@@ -8,10 +8,13 @@ mod failure;
 mod inspect;
 mod landscape;
 mod landscape_args;
+mod long_run;
 mod machine_args;
 mod output;
 mod predict;
 mod progress;
+mod resume;
+mod revisit;
 mod run;
 mod table_args;
 mod tolerance;
@@ -47,6 +50,8 @@ enum Command {
     Landscape(landscape::Args),
     Tolerance(tolerance::Args),
     Train(train::Args),
+    Resume(resume::Args),
+    Revisit(revisit::Args),
     Predict(predict::Args),
     Certify(certify::Args),
     Export(export::Args),
@@ -63,6 +68,8 @@ pub(crate) fn run() -> Result<ExitCode, Report> {
         Command::Landscape(args) => landscape::run(&args)?,
         Command::Tolerance(args) => tolerance::run(&args)?,
         Command::Train(args) => train::run(&args)?,
+        Command::Resume(args) => resume::run(&args)?,
+        Command::Revisit(args) => revisit::run(&args)?,
         Command::Predict(args) => predict::run(&args)?,
         Command::Certify(args) => certify::run(&args)?,
         Command::Export(args) => export::run(&args)?,

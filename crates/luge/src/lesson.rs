@@ -345,6 +345,12 @@ impl<'a> Lesson<'a> {
         }
     }
 
+    /// Whether the dense engine trains, which keeps no snapshots.
+    #[must_use]
+    pub fn dense(&self) -> bool {
+        self.engine == Engine::Dense || self.extended.network().structure().is_none()
+    }
+
     /// Goes on from a snapshot and what was seen until then.
     ///
     /// # Errors

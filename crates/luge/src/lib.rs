@@ -3,6 +3,7 @@
 
 pub mod audit;
 pub mod bench;
+pub mod checkpoint;
 pub mod compare;
 pub mod corollary;
 pub mod data;
@@ -16,6 +17,7 @@ pub mod model;
 pub mod picture;
 pub mod plot;
 pub mod predictor;
+pub mod revisit;
 pub mod source;
 pub mod tolerance;
 pub mod trace;

@@ -117,6 +117,12 @@ pub enum Mismatch {
         /// The network's cell.
         cell: Cell,
     },
+    /// A difference found before a run was interrupted.
+    #[error("{why}")]
+    Recorded {
+        /// What it was.
+        why: String,
+    },
     /// The machine has left the window.
     #[error("the machine has left the cells of the network")]
     LeftWindow,

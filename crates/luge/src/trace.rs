@@ -18,6 +18,7 @@ use luge_train::{
 };
 
 use crate::{
+    checkpoint::snapshot_digest,
     engine::{self, Chosen, Engine, Start},
     lockstep::{Judge, Lockstep, Mismatch, Window},
 };
@@ -218,6 +219,8 @@ pub struct Trace {
     pub n_cells: usize,
     /// The engine that trained, and why that one.
     pub chosen: Chosen,
+    /// SHA-256 of the trained weights, with a fast engine.
+    pub weights: Option<String>,
 }
 
 impl Trace {
@@ -313,6 +316,12 @@ impl Plan {
         })
     }
 
+    /// Whether the dense engine trains, which keeps no snapshots.
+    #[must_use]
+    pub fn dense(&self) -> bool {
+        self.dense.is_some()
+    }
+
     /// Where the machine's cells lie in the network's matrices.
     #[must_use]
     pub fn first_cells(&self) -> &[luge_machine::Cell] {
@@ -398,7 +407,9 @@ impl Plan {
         }
         let machine_steps = judge.stopped().then(|| judge.simulator().steps());
         let layers = Layers::of(network);
-        Ok(record.finish(outcome, machine_steps, &layers, judge.n_cells(), chosen))
+        let mut trace = record.finish(outcome, machine_steps, &layers, judge.n_cells(), chosen);
+        trace.weights = Some(snapshot_digest(&engine.snapshot()));
+        Ok(trace)
     }
 
     fn run_dense(
@@ -511,6 +522,7 @@ impl Record {
             n_layers: layers.depth(),
             n_cells,
             chosen,
+            weights: None,
         }
     }
 }

@@ -138,8 +138,8 @@ impl Tuned {
     fn new(table: &Table) -> Self {
         let packed = table.packed();
         let row = (table.start * STRIDE) as u32;
-        let is_row = |row: u32| (row as usize) < packed.len() && row as usize % STRIDE == 0;
-        assert!(packed.len() % STRIDE == 0 && is_row(row) && (table.blank as usize) < STRIDE);
+        let is_row = |row: u32| (row as usize) < packed.len() && (row as usize).is_multiple_of(STRIDE);
+        assert!(packed.len().is_multiple_of(STRIDE) && is_row(row) && (table.blank as usize) < STRIDE);
         assert!(packed.iter().all(|entry| is_row(entry >> 8)));
         let tape = vec![table.blank; 4 * MARGIN];
         Self { packed, at: tape.len() / 2, tape, blank: table.blank, row }
@@ -204,7 +204,7 @@ impl<'t> Blocks<'t> {
     fn new(table: &'t Table) -> Self {
         let bits = if table.n_symbols > 2 { 2 } else { 1 };
         let n_states = table.entries.len() / table.n_symbols;
-        Self { table, bits, n_cells: 8 / bits, memory: vec![None; n_states * 2 << 8] }
+        Self { table, bits, n_cells: 8 / bits, memory: vec![None; (n_states * 2) << 8] }
     }
 
     fn run(&mut self, most_steps: u64) -> u64 {

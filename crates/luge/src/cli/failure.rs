@@ -6,8 +6,10 @@ mod text;
 use std::{io, path::PathBuf, process::ExitCode};
 
 use luge::{
+    checkpoint::{CheckpointError, RequestError},
     edges::LeavingError,
     model::ModelError,
+    revisit::RevisitError,
     source::{OpenError, ReadError, Source},
     trace::{LONGEST_SEARCH, TraceError},
 };
@@ -96,6 +98,15 @@ pub(super) enum Failure {
     NotTraced { reason: String },
     #[error("not certified: {reason}")]
     NotCertified { reason: String },
+    /// Ctrl-C.
+    #[error("interrupted after {steps} steps{}", file.as_ref().map_or(String::new(), |file| format!(", saved in {file}")))]
+    #[diagnostic(help("go on with: luge resume {}", file.as_deref().unwrap_or("FILE")))]
+    Interrupted { steps: u64, file: Option<String> },
+    #[error(transparent)]
+    #[diagnostic(help(
+        "give a file that --checkpoint or --record wrote, unchanged, to the same version of luge"
+    ))]
+    Checkpoint(#[from] CheckpointError),
     #[error(transparent)]
     ModelFile(ModelError),
     #[error(transparent)]
@@ -150,6 +161,29 @@ impl From<OpenError> for Failure {
             OpenError::Missing { .. } => Self::Missing(error),
             OpenError::Read { .. } | OpenError::NotText { .. } => Self::Unreadable(error),
         }
+    }
+}
+
+impl From<RevisitError> for Failure {
+    fn from(error: RevisitError) -> Self {
+        match error {
+            RevisitError::Checkpoint(error) => error.into(),
+            RevisitError::TooEarly { first, .. } => Self::Unfit {
+                problem: error.to_string(),
+                remedy: format!("ask for step {first} or a later one"),
+            },
+            RevisitError::Trace(error) => error.into(),
+            RevisitError::Lesson(error) => error.into(),
+            RevisitError::Learner(error) => error.into(),
+            RevisitError::Train(error) => TraceError::Train(error).into(),
+        }
+    }
+}
+
+impl Failure {
+    /// A checkpoint whose request is not understood.
+    pub(super) fn of_request(name: &str, error: &RequestError) -> Self {
+        Self::Checkpoint(CheckpointError::Content { name: name.to_owned(), why: error.to_string() })
     }
 }
 

@@ -75,11 +75,6 @@ impl LandscapeArgs {
         }
     }
 
-    /// The limit on cells.
-    pub(super) fn cells(&self) -> Option<usize> {
-        self.cells
-    }
-
     /// The landscape chosen.
     pub(super) fn kind(&self) -> Kind {
         self.landscape
