@@ -6,6 +6,8 @@
 //! landscapes of targets, which forget the last error, the gain may differ from 1 by [`MOST_GAIN_ERROR`].
 
 mod blocks;
+#[cfg(feature = "faults")]
+mod faults;
 mod many;
 mod memory;
 mod one;
@@ -19,6 +21,8 @@ use crate::{
     sparse::{BLANK, Probed},
 };
 use blocks::Blocks;
+#[cfg(feature = "faults")]
+pub use faults::Fault;
 use many::{Levels, Many};
 use memory::Memory;
 use one::{One, Pause};

@@ -99,6 +99,14 @@ pub enum Mismatch {
         /// What the simulator says.
         expected: String,
     },
+    /// Another copy of the state: they are visited in turn.
+    #[error("the network is in copy {found} of the state, not in copy {expected}")]
+    Copy {
+        /// What the parameters say.
+        found: usize,
+        /// What the number of steps says.
+        expected: usize,
+    },
     /// A head elsewhere.
     #[error("head {tape} is on cell {found} of the network, the machine's on {expected}")]
     Head {
@@ -294,6 +302,11 @@ impl<'m> Judge<'m> {
         if state != self.simulator.state() {
             let name = |state| self.simulator.machine().state(state).name.clone();
             return Err(Mismatch::State { found: name(state), expected: name(self.simulator.state()) });
+        }
+        let (found, n_copies) = self.control.copy_of(vertex);
+        let expected = usize::try_from(self.simulator.steps() % n_copies as u64).unwrap_or(0);
+        if found != expected {
+            return Err(Mismatch::Copy { found, expected });
         }
         for (tape, (&first, &left)) in self.first.iter().zip(&self.left).enumerate() {
             let id = TapeId::new(tape);

@@ -8,8 +8,11 @@ mod random_machines;
 mod classroom;
 
 mod agreement;
+mod everything;
 mod extended;
+mod faults;
 mod lockstep;
+mod spots;
 
 use luge::trace::{Plan, TraceOptions};
 use luge_landscape::{Kind, Landscape};
