@@ -662,6 +662,7 @@ impl<'p> Checker<'p> {
             }
             // Not a statement, but an empty round costs time too.
             self.n_statements += 1;
+            let n_findings = self.findings.len();
             self.scopes.push(BTreeMap::from([(name.text.clone(), Binding::Constant(Ratio::integer(value)))]));
             let inner = self.inner(body);
             self.scopes.pop();
@@ -670,6 +671,10 @@ impl<'p> Checker<'p> {
             }
             if self.n_statements > MOST_STATEMENTS {
                 return self.emit(span, StmtKind::Reject);
+            }
+            if self.findings.len() > n_findings {
+                // The other rounds would say the same again.
+                return;
             }
         }
     }

@@ -112,7 +112,8 @@ fn functions() {
 
 #[test]
 fn comparisons() {
-    let ops: [(&str, fn(&i64, &i64) -> bool); 6] = [
+    type Holds = fn(&i64, &i64) -> bool;
+    let ops: [(&str, Holds); 6] = [
         ("<", i64::lt),
         ("<=", i64::le),
         (">", i64::gt),

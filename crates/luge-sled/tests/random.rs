@@ -3,7 +3,10 @@
 mod machines;
 
 use machines::{agree, sizes};
-use proptest::{prelude::*, test_runner::TestRunner};
+use proptest::{
+    prelude::*,
+    test_runner::{RngAlgorithm, TestRng, TestRunner},
+};
 
 /// Numbers to draw decisions from; when they run out every decision is the first choice, which ends everything.
 struct Dice {
@@ -216,27 +219,34 @@ learner random(x: [fix<I,F>; 2], y: fix<I,F>) -> theta: [fix<I,F>; 9] {{
     )
 }
 
-/// More with LUGE_CASES; every failure prints its program.
-#[test]
-fn machines_do_what_the_interpreter_does() {
-    let cases = std::env::var("LUGE_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(2000);
+/// Half of the programs from each seed, so that two cores share the work; more with LUGE_CASES. A failure prints its program.
+fn check(seed: u8) {
+    let cases = std::env::var("LUGE_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(2000) / 2;
     let config =
         ProptestConfig { cases, failure_persistence: None, max_shrink_iters: 2000, ..Default::default() };
     let format = prop_oneof![Just((3, 2)), Just((4, 4)), Just((2, 6)), Just((6, 0)), Just((8, 8))];
     let samples = prop::collection::vec((any::<i64>(), any::<i64>(), any::<i64>()), 1..4);
     let numbers = prop::collection::vec(any::<u8>(), 0..160);
-    TestRunner::new_with_rng(
-        config,
-        proptest::test_runner::TestRng::deterministic_rng(proptest::test_runner::RngAlgorithm::ChaCha),
-    )
-    .run(&(numbers, format, samples), |(numbers, (integer, fraction), samples)| {
-        let sizes = sizes(2, 1, integer, fraction);
-        let unused = 64 - sizes.width();
-        let cut = |n: i64| n << unused >> unused;
-        let samples: Vec<Vec<i64>> =
-            samples.into_iter().map(|(a, b, c)| vec![cut(a), cut(b), cut(c)]).collect();
-        agree(&program(numbers), &sizes, &samples, 1_000_000);
-        Ok(())
-    })
-    .unwrap();
+    let dice = TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]);
+    TestRunner::new_with_rng(config, dice)
+        .run(&(numbers, format, samples), |(numbers, (integer, fraction), samples)| {
+            let sizes = sizes(2, 1, integer, fraction);
+            let unused = 64 - sizes.width();
+            let cut = |n: i64| n << unused >> unused;
+            let samples: Vec<Vec<i64>> =
+                samples.into_iter().map(|(a, b, c)| vec![cut(a), cut(b), cut(c)]).collect();
+            agree(&program(numbers), &sizes, &samples, 1_000_000);
+            Ok(())
+        })
+        .expect("machines do what the interpreter does");
+}
+
+#[test]
+fn machines_do_what_the_interpreter_does() {
+    check(1);
+}
+
+#[test]
+fn machines_do_what_the_interpreter_does_again() {
+    check(2);
 }

@@ -1,15 +1,18 @@
 //! One file per command, and what the commands share.
 
 mod certify;
+mod compile;
 mod convert;
 mod export;
 mod failure;
 mod inspect;
 mod landscape;
 mod landscape_args;
+mod learners;
 mod machine_args;
 mod output;
 mod predict;
+mod program_args;
 mod progress;
 mod run;
 mod table_args;
@@ -40,6 +43,8 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Run(run::Args),
+    Compile(compile::Args),
+    Learners(learners::Args),
     Convert(convert::Args),
     Inspect(inspect::Args),
     Trace(trace::Args),
@@ -55,6 +60,8 @@ enum Command {
 pub(crate) fn run() -> Result<ExitCode, Report> {
     match Cli::parse().command {
         Command::Run(args) => run::run(&args)?,
+        Command::Compile(args) => compile::run(&args)?,
+        Command::Learners(args) => learners::run(&args)?,
         Command::Convert(args) => convert::run(&args)?,
         Command::Inspect(args) => inspect::run(&args)?,
         Command::Trace(args) => trace::run(&args)?,

@@ -97,6 +97,9 @@ impl<'p> Checker<'p> {
             let message = format!("the {what} are an array");
             return self.error_with_help(&ty.span, message, "not an array", "write it as `[fix<I,F>; M]`");
         };
+        if found == 0 {
+            self.error(&ty.span, format!("the data have no {what}"), "at least one is needed");
+        }
         self.unify_format(element, format);
         self.unify_size(length, found as i128, &format!("{what} per sample"));
     }

@@ -1,6 +1,6 @@
 //! States and rules while they are being made, and the passes that make them fewer.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use luge_machine::{MachineBuilder, Move, Pattern, Rule, StateId, SymbolId, Write};
 
@@ -213,31 +213,18 @@ impl Graph {
             signature.sort_unstable();
             signatures.push(signature);
         }
-        let mut class: Vec<usize> = self.entries.iter().map(|entry| entry.shape as usize).collect();
-        let mut n_classes = 0;
-        loop {
-            let mut numbers = HashMap::new();
-            let next: Vec<usize> = (0..self.len())
-                .map(|node| {
-                    let seen: Vec<(usize, usize)> =
-                        signatures[node].iter().map(|&(effect, next)| (effect, class[next])).collect();
-                    let number = numbers.len();
-                    *numbers.entry((class[node], seen)).or_insert(number)
-                })
-                .collect();
-            class = next;
-            if numbers.len() == n_classes {
-                break;
-            }
-            n_classes = numbers.len();
-        }
+        let class = partition(&self.entries, &signatures);
+        // Numbered by their first states, so that the start stays the start.
         let mut kept = Vec::new();
-        for (node, &number) in class.iter().enumerate() {
-            if number == kept.len() {
+        let mut number = vec![usize::MAX; self.len()];
+        for (node, &class) in class.iter().enumerate() {
+            if number[class] == usize::MAX {
+                number[class] = kept.len();
                 kept.push(node);
             }
         }
-        self.rename(&kept, &class);
+        let names: Vec<usize> = class.iter().map(|&class| number[class]).collect();
+        self.rename(&kept, &names);
     }
 
     pub(super) fn used_tapes(&self) -> BTreeSet<Tape> {
@@ -288,6 +275,48 @@ impl Graph {
         b.start(StateId::new(0));
         self.entries.iter().map(|entry| (entry.line > 0).then_some(entry.line)).collect()
     }
+}
+
+/// The coarsest partition of states by what they and their successors do. A class is looked at again only when one of
+/// its successors has changed class.
+fn partition(entries: &[Entry], signatures: &[Vec<(usize, Node)>]) -> Vec<usize> {
+    let mut before: Vec<Vec<Node>> = vec![Vec::new(); entries.len()];
+    for (node, signature) in signatures.iter().enumerate() {
+        for &(_, next) in signature {
+            before[next].push(node);
+        }
+    }
+    let mut groups: BTreeMap<(Shape, Vec<usize>), Vec<Node>> = BTreeMap::new();
+    for (node, signature) in signatures.iter().enumerate() {
+        let effects = signature.iter().map(|&(effect, _)| effect).collect();
+        groups.entry((entries[node].shape, effects)).or_default().push(node);
+    }
+    let mut members: Vec<Vec<Node>> = groups.into_values().collect();
+    let mut class = vec![0; entries.len()];
+    for (number, group) in members.iter().enumerate() {
+        group.iter().for_each(|&node| class[node] = number);
+    }
+    let mut pending: BTreeSet<usize> = (0..members.len()).collect();
+    while let Some(number) = pending.pop_first() {
+        let mut groups: BTreeMap<Vec<(usize, usize)>, Vec<Node>> = BTreeMap::new();
+        for &node in &members[number] {
+            let seen = signatures[node].iter().map(|&(effect, next)| (effect, class[next])).collect();
+            groups.entry(seen).or_default().push(node);
+        }
+        let mut groups: Vec<Vec<Node>> = groups.into_values().collect();
+        // The largest part keeps the number.
+        groups.sort_by_key(|group| (usize::MAX - group.len(), group[0]));
+        let mut groups = groups.into_iter();
+        members[number] = groups.next().unwrap_or_default();
+        let mut changed = Vec::new();
+        for group in groups {
+            group.iter().for_each(|&node| class[node] = members.len());
+            changed.extend_from_slice(&group);
+            members.push(group);
+        }
+        pending.extend(changed.iter().flat_map(|&node| &before[node]).map(|&node| class[node]));
+    }
+    class
 }
 
 /// A tape and the rules, one for each of its symbols, that do the same.

@@ -46,11 +46,12 @@ pub(crate) fn simulate(
     let machine = &compiled.machine;
     let mut simulator = Simulator::new(machine, &lay(compiled, sizes, samples));
     let outcome = simulator.run(limit);
-    let theta = machine.tapes().iter().position(|tape| tape.name == "theta").map(TapeId::new).unwrap();
+    let theta =
+        machine.tapes().iter().position(|tape| tape.name == "theta").map(TapeId::new).expect("a tape");
     let width = i64::from(sizes.width());
     let number = |i: usize| {
         let bits = (0..width).map(|bit| {
-            let cell = i64::try_from(i).unwrap() * width + bit;
+            let cell = i64::try_from(i).expect("a small number") * width + bit;
             i64::from(simulator.tape(theta).read(cell).0) << bit
         });
         let raw: i64 = bits.sum();
