@@ -2,16 +2,19 @@
 
 mod certify;
 mod compare;
+mod compile;
 mod convert;
 mod export;
 mod failure;
 mod inspect;
 mod landscape;
 mod landscape_args;
+mod learners;
 mod long_run;
 mod machine_args;
 mod output;
 mod predict;
+mod program_args;
 mod progress;
 mod resume;
 mod revisit;
@@ -44,6 +47,8 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Run(run::Args),
+    Compile(compile::Args),
+    Learners(learners::Args),
     Convert(convert::Args),
     Inspect(inspect::Args),
     Trace(trace::Args),
@@ -62,6 +67,8 @@ enum Command {
 pub(crate) fn run() -> Result<ExitCode, Report> {
     match Cli::parse().command {
         Command::Run(args) => run::run(&args)?,
+        Command::Compile(args) => compile::run(&args)?,
+        Command::Learners(args) => learners::run(&args)?,
         Command::Convert(args) => convert::run(&args)?,
         Command::Inspect(args) => inspect::run(&args)?,
         Command::Trace(args) => trace::run(&args)?,

@@ -288,18 +288,19 @@ impl Failure {
     pub(super) fn of_reading(error: ReadError, source: &Source) -> Self {
         match error {
             ReadError::Unrecognised { .. } => Self::Unrecognised(error),
-            ReadError::Broken { ref findings, .. } => {
-                let mut headline = error.to_string();
-                if findings.len() > MOST_SHOWN {
-                    headline
-                        .push_str(&format!(": {} findings, the first {MOST_SHOWN} of them", findings.len()));
-                }
-                let shown = findings.iter().take(MOST_SHOWN);
-                let findings = shown.map(|f| Located::new(f.clone(), &source.text)).collect();
-                let text = Text::new(&source.name, &source.text);
-                Self::Broken { headline, text, findings }
-            }
+            ReadError::Broken { ref findings, .. } => Self::of_findings(error.to_string(), findings, source),
         }
+    }
+
+    /// A text that is refused, with what was found in it.
+    pub(super) fn of_findings(mut headline: String, findings: &[Finding], source: &Source) -> Self {
+        if findings.len() > MOST_SHOWN {
+            headline.push_str(&format!(": {} findings, the first {MOST_SHOWN} of them", findings.len()));
+        }
+        let shown = findings.iter().take(MOST_SHOWN);
+        let findings = shown.map(|f| Located::new(f.clone(), &source.text)).collect();
+        let text = Text::new(&source.name, &source.text);
+        Self::Broken { headline, text, findings }
     }
 }
 
