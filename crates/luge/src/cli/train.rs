@@ -20,10 +20,7 @@ use luge::{
     universal::Program,
 };
 use luge_landscape::{Bounds, Carrier, Kind, Learner, Mlp, Primary};
-use luge_machine::{
-    Input, Machine, Step,
-    formats::Format,
-};
+use luge_machine::{Input, Machine, Step, formats::Format};
 use luge_net::{Network, NumberFormat};
 use serde::Serialize;
 
@@ -387,8 +384,9 @@ fn load_program(
         .and_then(|program| program.load(machine, input));
     loaded.map_err(|error| Failure::Unfit {
         problem: format!("{place} cannot be loaded as a program: {error}"),
-        remedy: "give --program only with learners/universal.tm, and a machine as docs/universal.md describes"
-            .to_owned(),
+        remedy:
+            "give --program only with learners/universal.tm, and a machine as docs/universal.md describes"
+                .to_owned(),
     })
 }
 
