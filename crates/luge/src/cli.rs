@@ -1,5 +1,6 @@
 //! One file per command, and what the commands share.
 
+mod bench;
 mod certify;
 mod compare;
 mod compile;
@@ -61,6 +62,7 @@ enum Command {
     Certify(certify::Args),
     Export(export::Args),
     Compare(compare::Args),
+    Bench(bench::Args),
 }
 
 /// Does what the command line asks for.
@@ -81,6 +83,7 @@ pub(crate) fn run() -> Result<ExitCode, Report> {
         Command::Certify(args) => certify::run(&args)?,
         Command::Export(args) => export::run(&args)?,
         Command::Compare(args) => compare::run(&args)?,
+        Command::Bench(args) => bench::run(&args)?,
     }
     Ok(ExitCode::SUCCESS)
 }
