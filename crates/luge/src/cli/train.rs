@@ -117,6 +117,9 @@ struct Summary<'a> {
     machine_steps: Step,
     theta: &'a [f64],
     train_loss: f64,
+    /// Rows told right, if the labels are classes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    classified: Option<usize>,
     b_stop: f64,
     drift: Drift,
     certificate: &'a Certificate,
@@ -163,7 +166,8 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let lessons = task.train(keeper, None, |step, loss| curve.add(step, loss))?;
     if let Some(file) = plot {
         let title = machine.name().unwrap_or("a learner").to_owned();
-        let subtitle = format!("{} gradient steps on {}", lessons.outcome.steps(), options.landscape.word());
+        let subtitle =
+            format!("{} gradient steps on {}", HumanCount(lessons.outcome.steps()), options.landscape.word());
         let svg = curve.draw(&title, &subtitle, options.landscape, &loss_levels(&lesson), None);
         fill(file, &svg)?;
     }
@@ -267,6 +271,7 @@ impl Task<'_> {
             machine_steps: lessons.machine_steps,
             theta: &lessons.theta,
             train_loss: lessons.train_loss,
+            classified: lessons.classified,
             b_stop: lesson.extended().stop(),
             drift: Drift { tape: lessons.tape_drift, head: lessons.head_drift },
             certificate: &lessons.certificate,
@@ -429,6 +434,10 @@ fn rows(lesson: &Lesson<'_>, lessons: &Lessons, made: u64, seconds: f64) -> Vec<
     let theta: Vec<String> = lessons.theta.iter().map(|v| format!("{v}")).collect();
     row("theta", theta.join(" "));
     row("training loss", loss);
+    if let Some(right) = lessons.classified {
+        let all = count(lesson.table().n_samples() as u64);
+        row("classified", format!("{} of {all} rows right", count(right as u64)));
+    }
     row("drift", format!("tape {:.1e}, head {:.1e}", lessons.tape_drift, lessons.head_drift));
     row("engine", format!("{}: {}", lessons.chosen.engine.word(), lessons.chosen.why));
     row("time", format!("{seconds:.2} s, {} steps/s", count((made as f64 / seconds) as u64)));
