@@ -122,8 +122,12 @@ fn loss_bounds(lesson: &Lesson<'_>, observer: &Observer<'_>) -> Check {
     let bounds = lesson.extended.bounds();
     let (low, high) = (observer.seen.lowest, observer.seen.highest);
     let mut figures = format!(
-        "running {low} to {high} within {} to {}, then at most {}",
-        bounds.running_low, bounds.running_high, bounds.stop
+        "running {} to {} within {} to {}, then at most {}",
+        rounded(low),
+        rounded(high),
+        bounds.running_low,
+        bounds.running_high,
+        bounds.stop
     );
     // A run in which the machine was never seen running has shown nothing.
     let mut holds = observer.seen.bounds_held && low <= high;
@@ -132,6 +136,11 @@ fn loss_bounds(lesson: &Lesson<'_>, observer: &Observer<'_>) -> Check {
         figures.push_str(if observer.seen.loss_rose { "; the loss rose" } else { "; never rising" });
     }
     Check { holds, figures }
+}
+
+/// Twelve digits: the square root and the carrier round the rest away.
+fn rounded(loss: f64) -> f64 {
+    format!("{loss:.11e}").parse().unwrap_or(loss)
 }
 
 fn output_equals_primary(lesson: &Lesson<'_>, parameters: &[Values], theta: &[f64]) -> Check {
