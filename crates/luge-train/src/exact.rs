@@ -129,7 +129,8 @@ impl<'n> Exact<'n> {
         let mut heads = Vec::new();
         let mut rows: Vec<(i64, Vec<u8>)> = Vec::new();
         for (i, lane) in snapshot.lanes.iter().enumerate() {
-            let head = sparse.head(i).filter(|_| lane.head.len() == 1 || self.forgives());
+            let only = matches!(lane.head[..], [1.0]);
+            let head = sparse.head(i).filter(|_| only || self.forgives());
             heads.push(head.ok_or_else(|| between("a head is not on one cell"))?);
             let sign = |&cell: &f64| match cell {
                 1.0 => Some(1),
@@ -139,6 +140,10 @@ impl<'n> Exact<'n> {
             };
             let signs: Option<Vec<u8>> = lane.cells.iter().map(sign).collect();
             rows.push((lane.first, signs.ok_or_else(|| between("a cell is neither -1 nor 1"))?));
+        }
+        let under = |i: usize| if sparse.cell(i, heads[i]) > 0.0 { 1_u32 << i } else { 0 };
+        if (0..heads.len()).map(under).sum::<u32>() != table.signs(vertex) {
+            return Err(between("the vertex has other signs than lie under the heads"));
         }
         let low = low_level(layers);
         let together = moves_together(layers) && heads.windows(2).all(|pair| pair[0] == pair[1]);
@@ -313,8 +318,8 @@ fn check_gain(probe: &Sparse<'_>) -> Result<f64, TrainError> {
 fn low_level(layers: &Structure) -> f64 {
     match (layers.joint, layers.form) {
         (Some(joint), _) => joint.running.zero,
-        (None, Form::Slides { offset, at_rest, .. }) => offset + at_rest / 2.0,
-        (None, Form::Targets { offset, drop }) => offset - drop / 2.0,
+        (None, Form::Slides { offset, at_rest, .. }) => offset + at_rest / 64.0,
+        (None, Form::Targets { offset, drop }) => offset - drop / 64.0,
     }
 }
 
@@ -383,10 +388,11 @@ impl Tracer for Exact<'_> {
         if self.earlier.is_none() {
             self.earlier = Some(LossRange::of(self.loss()?));
         }
+        // With a limit on cells, or where running losses may end the run, every step is looked at.
+        let careful = self.most_cells.is_some() || stop.loss_at_most > low_level(self.layers());
         loop {
             let left = stop.most_steps.saturating_sub(self.steps);
-            // With a limit on cells every step is looked at.
-            let pause = if self.most_cells.is_none() { self.advance(left)? } else { Pause::Low };
+            let pause = if careful { Pause::Low } else { self.advance(left)? };
             let loss = self.loss()?;
             self.last = Some(loss);
             let steps = self.steps;
@@ -399,7 +405,8 @@ impl Tracer for Exact<'_> {
             if steps >= stop.most_steps {
                 return Ok(Outcome::StepLimit { steps });
             }
-            if self.most_cells.is_some() {
+            if careful {
+                self.earlier = self.earlier.map(|range| range.and(loss));
                 if self.step()? == Stepped::OutOfCells {
                     return Ok(Outcome::OutOfCells { steps });
                 }

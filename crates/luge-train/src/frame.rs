@@ -53,8 +53,10 @@ impl Snapshot {
             let first = rest.number()? as i64;
             let cells = rest.weights()?;
             let head_first = rest.number()? as i64;
-            let in_range = |cell: i64| cell.unsigned_abs() <= 1 << 60;
-            if !in_range(first) || !in_range(head_first) {
+            let in_range = |cell: i64| cell.unsigned_abs() <= 1 << 40;
+            // A head lies among the cells that are kept, or just beside them.
+            let near = (head_first - first).unsigned_abs() <= cells.len() as u64 + (1 << 20);
+            if !in_range(first) || !in_range(head_first) || !near {
                 return Err(NotASnapshot);
             }
             lanes.push(LaneSnapshot { first, cells, head_first, head: rest.weights()? });

@@ -33,8 +33,32 @@ pub struct Checkpoint {
     pub seen: SeenState,
     /// Whether it is a record, to be revisited, and not a checkpoint to go on from.
     pub record: bool,
+    /// The last step of the run, if it has ended.
+    pub ended: Option<u64>,
     /// The weights, of one moment in a checkpoint, of many in a record.
-    pub snapshots: Vec<Snapshot>,
+    pub frames: Vec<Frame>,
+}
+
+/// The weights of one moment, packed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Frame {
+    /// Gradient steps made.
+    pub step: u64,
+    bytes: Vec<u8>,
+}
+
+impl Frame {
+    /// Packs a snapshot.
+    #[must_use]
+    pub fn new(snapshot: &Snapshot) -> Self {
+        Self { step: snapshot.step, bytes: snapshot.to_bytes() }
+    }
+
+    /// The snapshot; `None` if the bytes are none.
+    #[must_use]
+    pub fn snapshot(&self) -> Option<Snapshot> {
+        Snapshot::from_bytes(&self.bytes).ok().filter(|snapshot| snapshot.step == self.step)
+    }
 }
 
 /// Why a file is no checkpoint, or cannot be used.
@@ -106,8 +130,9 @@ struct Head {
     network: String,
     seen: SeenState,
     record: bool,
-    /// Bytes of each snapshot that follows.
-    lengths: Vec<usize>,
+    ended: Option<u64>,
+    /// The step and the bytes of each snapshot that follows.
+    frames: Vec<(u64, usize)>,
 }
 
 /// SHA-256 of everything a network consists of, in hexadecimal.
@@ -140,26 +165,26 @@ impl Checkpoint {
     pub fn save(&self, path: &Path) -> Result<(), CheckpointError> {
         let name = path.display().to_string();
         let refused = |reason: io::Error| CheckpointError::Io { doing: "write", name: name.clone(), reason };
-        let frames: Vec<Vec<u8>> = self.snapshots.iter().map(Snapshot::to_bytes).collect();
         let head = Head {
             request: self.request.clone(),
             network: self.network.clone(),
             seen: self.seen.clone(),
             record: self.record,
-            lengths: frames.iter().map(Vec::len).collect(),
+            ended: self.ended,
+            frames: self.frames.iter().map(|frame| (frame.step, frame.bytes.len())).collect(),
         };
         let head = serde_json::to_vec(&head).map_err(|error| refused(error.into()))?;
-        let mut bytes = Vec::new();
-        bytes.extend(MAGIC);
-        bytes.extend(VERSION.to_le_bytes());
-        bytes.extend((head.len() as u64).to_le_bytes());
-        bytes.extend(&head);
-        frames.iter().for_each(|frame| bytes.extend(frame));
-        let digest = Sha256::digest(&bytes);
-        bytes.extend(digest);
         let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let mut file = tempfile::NamedTempFile::new_in(folder).map_err(refused)?;
-        file.write_all(&bytes).map_err(refused)?;
+        let mut digest = Sha256::new();
+        let length = (head.len() as u64).to_le_bytes();
+        let front = [&MAGIC[..], &VERSION.to_le_bytes(), &length, &head];
+        let frames = self.frames.iter().map(|frame| &frame.bytes[..]);
+        for part in front.into_iter().chain(frames) {
+            digest.update(part);
+            file.write_all(part).map_err(refused)?;
+        }
+        file.write_all(&digest.finalize()).map_err(refused)?;
         file.as_file().sync_all().map_err(refused)?;
         file.persist(path).map_err(|error| refused(error.error))?;
         // The new name must be on the disk too.
@@ -196,20 +221,21 @@ impl Checkpoint {
         let (length, rest) = rest.split_first_chunk().ok_or_else(damaged)?;
         let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| damaged())?;
         let (head, rest) = rest.split_at_checked(length).ok_or_else(damaged)?;
-        let mut frames = &rest[..rest.len().saturating_sub(DIGEST)];
+        let mut packed = &rest[..rest.len().saturating_sub(DIGEST)];
         let unclear = |why: String| CheckpointError::Content { name: name(), why };
         let head: Head = serde_json::from_slice(head).map_err(|error| unclear(error.to_string()))?;
-        let mut snapshots = Vec::new();
-        for &length in &head.lengths {
-            let (frame, rest) = frames.split_at_checked(length).ok_or_else(damaged)?;
-            snapshots.push(Snapshot::from_bytes(frame).map_err(|error| unclear(error.to_string()))?);
-            frames = rest;
+        let mut frames = Vec::new();
+        for &(step, length) in &head.frames {
+            let (bytes, rest) = packed.split_at_checked(length).ok_or_else(damaged)?;
+            frames.push(Frame { step, bytes: bytes.to_vec() });
+            packed = rest;
         }
-        if snapshots.is_empty() || !frames.is_empty() {
+        let sound = frames.last().is_some_and(|frame| frame.snapshot().is_some());
+        if !sound || !packed.is_empty() {
             return Err(unclear("it does not hold the weights it announces".to_owned()));
         }
-        let Head { request, network, seen, record, .. } = head;
-        Ok(Self { request, network, seen, record, snapshots })
+        let Head { request, network, seen, record, ended, .. } = head;
+        Ok(Self { request, network, seen, record, ended, frames })
     }
 
     /// Refuses a network that is not the one that was trained.
@@ -224,10 +250,16 @@ impl Checkpoint {
         Err(CheckpointError::OtherNetwork { name: name.to_owned(), found: self.network.clone(), expected })
     }
 
+    /// The last snapshot.
+    #[must_use]
+    pub fn last(&self) -> Option<Snapshot> {
+        self.frames.last().and_then(Frame::snapshot)
+    }
+
     /// The last snapshot at or before a step.
     #[must_use]
-    pub fn before(&self, step: u64) -> Option<&Snapshot> {
-        self.snapshots.iter().rfind(|snapshot| snapshot.step <= step)
+    pub fn before(&self, step: u64) -> Option<Snapshot> {
+        self.frames.iter().rfind(|frame| frame.step <= step).and_then(Frame::snapshot)
     }
 }
 
@@ -235,7 +267,7 @@ impl Checkpoint {
 #[derive(Clone, Debug)]
 pub struct Recorder {
     spacing: u64,
-    frames: Vec<(u64, Vec<u8>)>,
+    frames: Vec<Frame>,
 }
 
 /// The most snapshots of a record.
@@ -260,17 +292,17 @@ impl Recorder {
         if self.frames.len() == MOST_FRAMES {
             self.spacing *= 2;
             let spacing = self.spacing;
-            self.frames.retain(|(step, _)| step.is_multiple_of(spacing));
+            self.frames.retain(|frame| frame.step.is_multiple_of(spacing));
         }
-        if self.wants(snapshot.step) && self.frames.last().is_none_or(|(step, _)| *step < snapshot.step) {
-            self.frames.push((snapshot.step, snapshot.to_bytes()));
+        if self.wants(snapshot.step) && self.frames.last().is_none_or(|frame| frame.step < snapshot.step) {
+            self.frames.push(Frame::new(snapshot));
         }
     }
 
-    /// All snapshots that were kept.
+    /// All snapshots that were kept, packed.
     #[must_use]
-    pub fn snapshots(&self) -> Vec<Snapshot> {
-        self.frames.iter().filter_map(|(_, bytes)| Snapshot::from_bytes(bytes).ok()).collect()
+    pub fn frames(&self) -> &[Frame] {
+        &self.frames
     }
 }
 
@@ -294,7 +326,8 @@ mod tests {
             constants: [Some(0.1_f64.to_bits()), None, None, None],
         });
         let seen = SeenState::default();
-        Checkpoint { request, network: "digest".to_owned(), seen, record: false, snapshots: vec![snapshot] }
+        let frames = vec![Frame::new(&snapshot)];
+        Checkpoint { request, network: "digest".to_owned(), seen, record: false, ended: None, frames }
     }
 
     #[test]
@@ -323,14 +356,14 @@ mod tests {
     #[test]
     fn a_recorder_keeps_few_snapshots_at_even_distances() {
         let mut recorder = Recorder::default();
-        let mut snapshot = checkpoint().snapshots.remove(0);
+        let mut snapshot = checkpoint().last().expect("a snapshot");
         for step in (0..1 << 20).step_by(1 << 10) {
             snapshot.step = step;
             if recorder.wants(step) {
                 recorder.keep(&snapshot);
             }
         }
-        let steps: Vec<u64> = recorder.snapshots().iter().map(|s| s.step).collect();
+        let steps: Vec<u64> = recorder.frames().iter().map(|frame| frame.step).collect();
         assert!(steps.len() <= MOST_FRAMES && steps.len() >= MOST_FRAMES / 2, "{}", steps.len());
         assert!(steps[0] == 0 && steps.windows(2).all(|pair| pair[1] - pair[0] == steps[1]));
     }

@@ -64,21 +64,18 @@ pub(crate) enum Start<'a> {
 /// If the engine asked for does not apply.
 pub(crate) fn fast<'n>(
     asked: Engine,
+    memories: Memories,
     network: &'n Network,
     start: Start<'_>,
     inputs: &[Values],
-    most_cells: Option<usize>,
 ) -> Result<(Box<dyn Tracer + 'n>, Chosen), TrainError> {
-    // Whoever watches every step has no use for blocks.
     let exact = || match start {
-        Start::Parameters(parameters) => Exact::new(network, parameters, inputs, most_cells, Memories::Steps),
-        Start::Snapshot(snapshot, losses) => {
-            Exact::resume(network, snapshot, losses, inputs, most_cells, Memories::Steps)
-        }
+        Start::Parameters(parameters) => Exact::new(network, parameters, inputs, None, memories),
+        Start::Snapshot(snapshot, losses) => Exact::resume(network, snapshot, losses, inputs, None, memories),
     };
     let sparse = || match start {
-        Start::Parameters(parameters) => Sparse::new(network, parameters, inputs, most_cells),
-        Start::Snapshot(snapshot, losses) => Sparse::resume(network, snapshot, losses, inputs, most_cells),
+        Start::Parameters(parameters) => Sparse::new(network, parameters, inputs, None),
+        Start::Snapshot(snapshot, losses) => Sparse::resume(network, snapshot, losses, inputs, None),
     };
     match asked {
         Engine::Sparse | Engine::Dense => {
@@ -91,7 +88,12 @@ pub(crate) fn fast<'n>(
         }
         Engine::Auto => match exact() {
             Ok(engine) => {
-                let why = "arithmetic is exact: constants are powers of two, the gain is 1".to_owned();
+                let why = match engine.drift() {
+                    (0.0, 0.0) => {
+                        "arithmetic is exact: constants are powers of two, the gain is 1".to_owned()
+                    }
+                    (most, _) => format!("a step forgets the last one's error, at most {most:.1e} on a cell"),
+                };
                 Ok((Box::new(engine), Chosen { engine: Engine::Exact, why }))
             }
             Err(TrainError::NotExact { why }) => {

@@ -16,7 +16,7 @@ use luge_net::{
     NumberFormat, Shape, Values, evaluate,
     numbers::{from_signs, to_signs},
 };
-use luge_train::{Dense, Precision, Rate, Snapshot, Stepped, StopRule, Tracer, TrainError, train};
+use luge_train::{Dense, Memories, Precision, Rate, Snapshot, Stepped, StopRule, Tracer, TrainError, train};
 
 use crate::{
     data::Table,
@@ -385,7 +385,8 @@ impl<'a> Lesson<'a> {
         mut watch: impl FnMut(Moment<'_>) -> ControlFlow<()>,
     ) -> Result<Lessons, LessonError> {
         let network = self.extended.network();
-        let (mut engine, chosen) = engine::fast(self.engine, network, start, &self.inputs(), None)?;
+        let (mut engine, chosen) =
+            engine::fast(self.engine, Memories::Steps, network, start, &self.inputs())?;
         let resumed_at = matches!(start, Start::Snapshot(..)).then(|| engine.steps());
         let mut observer = Observer::of_fast(self, engine.steps(), seen)
             .ok_or(LessonError::Engine { engine: self.engine, why: NO_LAYERS })?;

@@ -240,6 +240,8 @@ pub struct Judge<'m> {
     first: Vec<Cell>,
     /// Where the heads were before the last step.
     left: Vec<Cell>,
+    /// How many cells the input fills, per tape.
+    filled: Vec<Cell>,
 }
 
 impl<'m> Judge<'m> {
@@ -248,7 +250,10 @@ impl<'m> Judge<'m> {
     pub fn new(machine: &'m Machine, input: &Input, control: &'m Control, first: Vec<Cell>) -> Self {
         let simulator = Simulator::new(machine, input);
         let left = machine.tape_ids().map(|tape| simulator.head(tape)).collect();
-        Self { simulator, control, first, left }
+        let filled =
+            |tape: TapeId| input.tapes.get(tape.index()).map_or(0, |laid| laid.symbols.len() as Cell);
+        let filled = machine.tape_ids().map(filled).collect();
+        Self { simulator, control, first, left, filled }
     }
 
     /// The simulator.
@@ -257,11 +262,13 @@ impl<'m> Judge<'m> {
         &self.simulator
     }
 
-    /// The most cells that the heads have visited on a tape.
+    /// The most cells of a tape that the heads have visited or the input fills.
     #[must_use]
     pub fn n_cells(&self) -> usize {
         let span = |tape: TapeId| {
             let (low, high) = self.simulator.visited(tape);
+            let filled = self.filled[tape.index()];
+            let (low, high) = if filled > 0 { (low.min(0), high.max(filled - 1)) } else { (low, high) };
             usize::try_from(high - low + 1).unwrap_or(usize::MAX)
         };
         self.simulator.machine().tape_ids().map(span).max().unwrap_or(0)

@@ -5,7 +5,7 @@ use std::path::Path;
 use luge_landscape::{Control, Learner};
 use luge_machine::{Cell, Machine};
 use luge_net::{Network, Values};
-use luge_train::{Snapshot, StopRule, TrainError};
+use luge_train::{Memories, Snapshot, StopRule, TrainError};
 
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, Request, RequestError, snapshot_digest},
@@ -102,8 +102,11 @@ struct Scene<'n> {
 pub fn revisit(path: &Path, step: u64, around: usize) -> Result<Visit, RevisitError> {
     let record = Checkpoint::load(path)?;
     let name = path.display().to_string();
-    let first = record.snapshots.first().map_or(0, |snapshot| snapshot.step);
-    let snapshot = record.before(step).ok_or(RevisitError::TooEarly { step, first })?;
+    let first = record.frames.first().map_or(0, |frame| frame.step);
+    if let Some(last) = record.ended.filter(|&last| step > last) {
+        return Err(RevisitError::TooLate { step, last });
+    }
+    let snapshot = &record.before(step).ok_or(RevisitError::TooEarly { step, first })?;
     let unclear =
         |error: RequestError| CheckpointError::Content { name: name.clone(), why: error.to_string() };
     match &record.request {
@@ -151,7 +154,9 @@ pub fn revisit(path: &Path, step: u64, around: usize) -> Result<Visit, RevisitEr
 impl Scene<'_> {
     fn visit(&self, snapshot: &Snapshot, around: usize) -> Result<Visit, RevisitError> {
         let start = Start::Snapshot(snapshot, None);
-        let (mut engine, chosen) = engine::fast(self.asked, self.network, start, &self.inputs, None)?;
+        // Nobody watches the steps in between.
+        let memories = Memories::Blocks;
+        let (mut engine, chosen) = engine::fast(self.asked, memories, self.network, start, &self.inputs)?;
         engine.run(&self.stop)?;
         if engine.steps() < self.stop.most_steps {
             return Err(RevisitError::TooLate { step: self.stop.most_steps, last: engine.steps() });

@@ -14,7 +14,8 @@ use luge_machine::{
 };
 use luge_net::Layers;
 use luge_train::{
-    Dense, Iterate, LossRange, Noise, Precision, Rate, Snapshot, Stepped, StopRule, Tracer, TrainError, train,
+    Dense, Iterate, LossRange, Memories, Noise, Precision, Rate, Snapshot, Stepped, StopRule, Tracer,
+    TrainError, train,
 };
 
 use crate::{
@@ -30,6 +31,8 @@ pub struct TraceOptions {
     pub landscape: Kind,
     /// What computes the gradients.
     pub engine: Engine,
+    /// Which iterates of a fast engine are compared with the simulator.
+    pub check: Check,
     /// The arithmetic.
     pub precision: Precision,
     /// How far a Frank-Wolfe step goes.
@@ -89,6 +92,30 @@ impl TraceOptions {
     }
 }
 
+/// Which iterates are compared with the simulator.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Check {
+    /// Every one.
+    #[default]
+    Every,
+    /// The last one, and one every 16,777,216 steps: all cells of it. A fast engine then runs at its own speed.
+    End,
+}
+
+impl Check {
+    /// Both choices.
+    pub const ALL: [Self; 2] = [Self::Every, Self::End];
+
+    /// The choice's name on the command line and in JSON.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Every => "every",
+            Self::End => "end",
+        }
+    }
+}
+
 /// Steps after which a machine is taken not to halt if the user names no limit and the dense engine must know.
 pub const LONGEST_SEARCH: Step = 10_000_000;
 
@@ -100,6 +127,9 @@ pub const MOST_CELLS: usize = 1 << 24;
 
 /// Steps between two looks at how many cells a run has come to need.
 const LOOK_AT_CELLS: u64 = 1 << 16;
+
+/// Steps between two comparisons where not every step is compared.
+const CHUNK: u64 = 1 << 24;
 
 /// Cells added on each side of what a run needs.
 const MARGIN: usize = 2;
@@ -371,7 +401,8 @@ impl Plan {
             Some((snapshot, record)) => Start::Snapshot(snapshot, record.loss),
         };
         let network = self.landscape.network();
-        let (mut engine, chosen) = engine::fast(options.engine, network, start, &inputs, options.cells)?;
+        let memories = if options.check == Check::Every { Memories::Steps } else { Memories::Blocks };
+        let (mut engine, chosen) = engine::fast(options.engine, memories, network, start, &inputs)?;
         let machine = self.lowered.normal.machine();
         let mut judge = Judge::new(machine, &self.input, control, self.window.first.clone());
         judge.run(engine.steps());
@@ -395,14 +426,29 @@ impl Plan {
                 () if step >= self.most_steps => break luge_train::Outcome::StepLimit { steps: step },
                 () => {}
             }
-            let too_wide = step % LOOK_AT_CELLS == 0 && judge.n_cells() > MOST_CELLS;
-            if too_wide || engine.step()? == Stepped::OutOfCells {
+            let most = options.cells.unwrap_or(MOST_CELLS);
+            let look = options.cells.is_some() || step % LOOK_AT_CELLS == 0 || options.check == Check::End;
+            if look && judge.n_cells() > most {
                 break luge_train::Outcome::OutOfCells { steps: step };
             }
-            judge.step();
-            found = judge.compare(&*engine);
+            if options.check == Check::End {
+                let most_steps = step.saturating_add(CHUNK).min(self.most_steps);
+                let stop = StopRule { loss_at_most: bounds.stop, not_before: 0, most_steps };
+                engine.run(&stop)?;
+                judge.run(engine.steps());
+                found = judge.compare_all(&*engine);
+                if let Some(range) = engine.losses() {
+                    record.take_in(range, &bounds, judge.stopped());
+                }
+            } else {
+                if engine.step()? == Stepped::OutOfCells {
+                    break luge_train::Outcome::OutOfCells { steps: step };
+                }
+                judge.step();
+                found = judge.compare(&*engine);
+            }
         };
-        if let Err(mismatch) = judge.compare_all(&*engine) {
+        if let (Err(mismatch), true) = (judge.compare_all(&*engine), record.mismatches == 0) {
             record.differs_at(outcome.steps(), mismatch);
         }
         let machine_steps = judge.stopped().then(|| judge.simulator().steps());
@@ -494,6 +540,14 @@ impl Record {
                 range.and(loss)
             }
         });
+    }
+
+    /// Takes in the losses of many steps at once.
+    fn take_in(&mut self, range: LossRange, bounds: &Bounds, stopped: bool) {
+        let lowest_running = if stopped { bounds.running_low } else { range.min };
+        self.out_of_bounds |= range.max > bounds.running_high || lowest_running < bounds.running_low;
+        let first = self.loss.map_or(range.first, |loss| loss.first);
+        self.loss = Some(LossRange { first, ..range });
     }
 
     fn differs_at(&mut self, step: u64, mismatch: Mismatch) {

@@ -133,6 +133,11 @@ impl Memory {
             if probed.landscape <= self.low {
                 self.entries[index] = LOW;
             } else {
+                let mask = (1_usize << self.n_signs) - 1;
+                if probed.to & mask != ahead as usize {
+                    let why = format!("the step at vertex {vertex} leads to other signs than will be read");
+                    return Err(TrainError::NotExact { why });
+                }
                 self.range = Some((low.min(probed.landscape), high.max(probed.landscape)));
                 self.entries[index] = self.doing(probe, probed.to)?;
             }

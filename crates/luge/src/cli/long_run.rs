@@ -11,7 +11,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use luge::checkpoint::{Checkpoint, Recorder, Request, SeenState, network_digest};
+use luge::checkpoint::{Checkpoint, Frame, Recorder, Request, SeenState, network_digest};
+use luge::model::{Model, ModelError};
 use luge_net::Network;
 use luge_train::Tracer;
 
@@ -94,6 +95,10 @@ impl LongRunArgs {
         }
         for path in [&self.checkpoint, &self.record].into_iter().flatten() {
             spare(path)?;
+            Model::reserve(path).map_err(|error| match error {
+                ModelError::Io { reason, .. } => Failure::Write { place: path.clone(), reason },
+                error => error.into(),
+            })?;
         }
         let record = self.record.clone().map(|path| (path, Recorder::default()));
         Ok(Keeper::new(self.checkpoint.clone(), self.every, record, request, network))
@@ -173,24 +178,25 @@ impl Keeper {
 
     fn save(&mut self, engine: &dyn Tracer) -> Result<(), Failure> {
         let Some(path) = self.checkpoint.clone() else { return Ok(()) };
-        self.write(&path, vec![engine.snapshot()], false)?;
+        self.write(&path, vec![Frame::new(&engine.snapshot())], None)?;
         self.saved = Instant::now();
         Ok(())
     }
 
-    fn write(&self, path: &Path, snapshots: Vec<luge_train::Snapshot>, record: bool) -> Result<(), Failure> {
+    fn write(&self, path: &Path, frames: Vec<Frame>, ended: Option<u64>) -> Result<(), Failure> {
         let (request, network) = (self.request.clone(), self.network.clone());
-        Checkpoint { request, network, seen: self.last_seen.clone(), record, snapshots }.save(path)?;
+        let (seen, record) = (self.last_seen.clone(), ended.is_some());
+        Checkpoint { request, network, seen, record, ended, frames }.save(path)?;
         Ok(())
     }
 
-    /// Writes the record; fails if something could not be written before.
-    pub(super) fn finish(&mut self) -> Result<(), Failure> {
+    /// Writes the record of a run that ended with this step; fails if something could not be written before.
+    pub(super) fn finish(&mut self, ended: u64) -> Result<(), Failure> {
         if let Some(failure) = self.failure.take() {
             return Err(failure);
         }
         match &self.record {
-            Some((path, recorder)) => self.write(path, recorder.snapshots(), true),
+            Some((path, recorder)) => self.write(path, recorder.frames().to_vec(), Some(ended)),
             None => Ok(()),
         }
     }

@@ -23,8 +23,8 @@ pub(super) struct Args {
     #[arg(value_name = "STEP", value_parser = step_count)]
     step: Step,
     /// Cells to show on each side of a head
-    #[arg(long, value_name = "N", default_value_t = 8)]
-    around: usize,
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(..=10_000))]
+    around: u16,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -54,7 +54,7 @@ struct Tape<'a> {
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    let visit = revisit(&args.file, args.step, args.around)?;
+    let visit = revisit(&args.file, args.step, usize::from(args.around))?;
     if args.json {
         return print_json(&summary(&visit));
     }

@@ -8,7 +8,7 @@ use luge::{
     engine::Engine,
     loss_curve::LossCurve,
     plot::numeral,
-    trace::{MOST_CELLS, Moment, Plan, Record, Trace, TraceOptions},
+    trace::{Check, MOST_CELLS, Moment, Plan, Record, Trace, TraceOptions},
 };
 use luge_landscape::{Bounds, Kind};
 use luge_machine::Step;
@@ -40,6 +40,10 @@ pub(super) struct Args {
     /// What computes the gradients
     #[arg(long, value_name = "ENGINE", default_value = Engine::default().word(), value_parser = named(Engine::ALL, Engine::word))]
     engine: Engine,
+    /// Which iterates of a fast engine are compared with the simulator: every one, or only the last and one now and then,
+    /// so that the engine runs at its own speed
+    #[arg(long, value_name = "WHICH", default_value = Check::default().word(), value_parser = named(Check::ALL, Check::word))]
+    check: Check,
     /// How far a step on the simplex goes: all the way, or as far as the loss falls (landscape internal only)
     #[arg(long, value_name = "RATE", default_value = Rate::default().word(), value_parser = named(Rate::ALL, Rate::word))]
     rate: Rate,
@@ -169,8 +173,8 @@ fn follow(
     from: Option<&Checkpoint>,
     mut see: impl FnMut(u64, f64),
 ) -> Result<Trace, Failure> {
-    let start = from.and_then(|checkpoint| checkpoint.snapshots.last().map(|s| (checkpoint, s)));
-    let first_step = start.map_or(0, |(_, snapshot)| snapshot.step);
+    let start = from.and_then(|checkpoint| Some((checkpoint, checkpoint.last()?)));
+    let first_step = start.as_ref().map_or(0, |(_, snapshot)| snapshot.step);
     let mut progress = Progress::new("training", plan.most_steps);
     let started = Instant::now();
     let observe = |moment: Moment<'_>| {
@@ -180,19 +184,19 @@ fn follow(
     };
     let trace = match start {
         Some((checkpoint, snapshot)) => {
-            plan.resume(shown.options, snapshot, Record::from(&checkpoint.seen), observe)?
+            plan.resume(shown.options, &snapshot, Record::from(&checkpoint.seen), observe)?
         }
         None => plan.run(shown.options, observe)?,
     };
     let seconds = started.elapsed().as_secs_f64();
     drop(progress);
-    keeper.finish()?;
     let made = trace.outcome.steps().saturating_sub(first_step);
     if shown.json {
         print_json(&shown.summary(plan, &trace))?;
     } else {
         print(&table(&shown.rows(plan, &trace, made as f64 / seconds)))?;
     }
+    keeper.finish(trace.outcome.steps())?;
     if let Outcome::Interrupted { steps } = trace.outcome {
         return Err(keeper.interrupted(steps));
     }
@@ -217,6 +221,7 @@ impl Args {
     fn options(&self) -> Result<TraceOptions, Failure> {
         Ok(TraceOptions {
             engine: self.engine,
+            check: self.check,
             precision: self.precision,
             rate: self.rate,
             noise: self.noise.map(|sigma| (sigma, self.seed.unwrap_or(0))),
@@ -269,7 +274,9 @@ impl Shown<'_> {
         row("outcome", word(trace.outcome).to_owned());
         if let Outcome::OutOfCells { .. } = trace.outcome {
             let why = match self.options.cells {
-                Some(cells) => format!("the next step needs a cell beyond the {cells} that --cells allows"),
+                Some(cells) => format!(
+                    "the run has come to need more than the {cells} cells per tape that --cells allows"
+                ),
                 None => format!("a tape has come to need more than {MOST_CELLS} cells"),
             };
             row("", why);
@@ -280,7 +287,12 @@ impl Shown<'_> {
             "machine steps",
             machine_steps.unwrap_or_else(|| "does not halt within the steps traced".to_owned()),
         );
-        row("mismatches", HumanCount(trace.mismatches).to_string());
+        let of_few = if self.options.check == Check::End && trace.chosen.engine != Engine::Dense {
+            ", among the iterates compared: the last, and one every 16,777,216 steps"
+        } else {
+            ""
+        };
+        row("mismatches", format!("{}{of_few}", HumanCount(trace.mismatches)));
         if let Some((step, why)) = &trace.first_mismatch {
             row("", format!("first at step {}: {why}", HumanCount(*step)));
         }

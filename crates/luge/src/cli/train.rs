@@ -245,29 +245,31 @@ impl Task<'_> {
             see(moment.step, moment.loss);
             keeper.see(moment.step, moment.engine, || SeenState::from(moment.seen))
         };
-        let start = from.and_then(|checkpoint| checkpoint.snapshots.last().map(|s| (checkpoint, s)));
+        let start = from.and_then(|checkpoint| Some((checkpoint, checkpoint.last()?)));
+        let first_step = start.as_ref().map_or(0, |(_, snapshot)| snapshot.step);
         let lessons = match start {
             Some((checkpoint, snapshot)) => {
-                self.lesson.resume(snapshot, Seen::from(&checkpoint.seen), watch)?
+                self.lesson.resume(&snapshot, Seen::from(&checkpoint.seen), watch)?
             }
             None => self.lesson.train(watch)?,
         };
         let seconds = started.elapsed().as_secs_f64();
         drop(progress);
-        keeper.finish()?;
         if let Some(path) = self.out.filter(|_| lessons.certificate.proves_the_run()) {
             let machine = native_text(self.machine, self.input);
             Model::new(machine, self.primary, self.lesson, self.options, &lessons).save(path)?;
         }
         if let luge_train::Outcome::Interrupted { steps } = lessons.outcome {
+            keeper.finish(steps)?;
             return Err(keeper.interrupted(steps));
         }
-        let made = lessons.outcome.steps().saturating_sub(start.map_or(0, |(_, snapshot)| snapshot.step));
+        let made = lessons.outcome.steps().saturating_sub(first_step);
         if self.json {
             print_json(&self.summary(&lessons, seconds))?;
         } else {
             print(&table(&rows(self.lesson, &lessons, made, seconds)))?;
         }
+        keeper.finish(lessons.outcome.steps())?;
         Ok(lessons)
     }
 
