@@ -1,6 +1,7 @@
 //! Syntax to core: names and types are resolved, sizes put in, functions inlined, index loops unrolled.
 
 mod exprs;
+mod functions;
 mod types;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,7 +24,10 @@ const MOST_STATEMENTS: usize = 20_000;
 const MOST_SLOTS: usize = 4096;
 
 /// Functions call each other at most this deep.
-const DEEPEST_CALL: usize = 6;
+const DEEPEST_CALL: usize = 64;
+
+/// Blocks and expressions nest at most this deep once functions are inlined: they take the stack.
+const MOST_LEVELS: usize = 400;
 
 /// The most expressions, counted as statements are.
 const MOST_EXPRESSIONS: usize = 200_000;
@@ -86,7 +90,11 @@ pub(crate) fn check(
         block_depth: 0,
         n_statements: 0,
         n_expressions: 0,
+        level: 0,
         too_large: false,
+        sketched: None,
+        calls: BTreeMap::new(),
+        recursive: BTreeSet::new(),
     };
     let core = checker.program();
     let mut seen = BTreeSet::new();
@@ -115,7 +123,15 @@ struct Checker<'p> {
     block_depth: usize,
     n_statements: usize,
     n_expressions: usize,
+    /// Blocks and expressions around what is being checked.
+    level: usize,
     too_large: bool,
+    /// The function being checked on its own: calls in it are not inlined.
+    sketched: Option<usize>,
+    /// Which function calls which, and where first.
+    calls: BTreeMap<(usize, usize), Span>,
+    /// Functions not to be inlined, so that no call leads back to itself.
+    recursive: BTreeSet<usize>,
 }
 
 impl<'p> Checker<'p> {
@@ -162,6 +178,9 @@ impl<'p> Checker<'p> {
             self.bind(name, Binding::Alias(shape));
         }
         self.function_names();
+        if learner.parameters.len() == 2 {
+            self.functions();
+        }
         let n_theta = self.theta(learner, format);
         for (name, binding) in parameters {
             self.bind(name, binding);
@@ -337,7 +356,9 @@ impl<'p> Checker<'p> {
         self.scopes.push(BTreeMap::new());
         self.held.push(Vec::new());
         self.block_depth += 1;
+        self.level += 1;
         self.block(body);
+        self.level -= 1;
         self.block_depth -= 1;
         self.release();
         self.scopes.pop();
@@ -404,7 +425,7 @@ impl<'p> Checker<'p> {
             }
             S::Write(name, value) => {
                 self.held.push(Vec::new());
-                let value = self.condition(value);
+                let value = self.bit(value);
                 if let Some(tape) = self.tape(name) {
                     self.emit(span, StmtKind::Write(tape, value));
                 }
@@ -424,6 +445,11 @@ impl<'p> Checker<'p> {
         match self.lookup(&name.text, &name.span) {
             Binding::Tape(tape) => Some(tape),
             Binding::Poison => None,
+            Binding::Array(..) | Binding::FixedArray(..) => {
+                let message = format!("`{}` is an array, not a tape", name.text);
+                self.error(&name.span, message, "expected a tape");
+                None
+            }
             _ => {
                 self.error(&name.span, format!("`{}` is no tape", name.text), "expected a tape");
                 None
@@ -441,7 +467,7 @@ impl<'p> Checker<'p> {
         let shape = ty.map(|ty| self.shape(ty));
         // The value is computed before the variable has a slot of the scope.
         self.held.push(Vec::new());
-        let value = value.map(|value| (self.expr(value), &value.span));
+        let value = value.map(|value| (self.expr_for(value, shape.as_ref()), &value.span));
         let temporaries = self.held.pop().unwrap_or_default();
         let shape = match (shape, &value) {
             (Some(shape), _) => shape,
@@ -492,7 +518,7 @@ impl<'p> Checker<'p> {
             }
             Shape::Bit => {
                 let value = match value {
-                    Some((value, at)) => self.as_condition(value, at),
+                    Some((value, at)) => self.as_condition(value, at, "bit"),
                     None => Cond::Constant(false),
                 };
                 let slot = self.take_slot(1);
@@ -594,7 +620,7 @@ impl<'p> Checker<'p> {
                 let value = match op {
                     Some(op) => {
                         let old = Value::Number(Expr::Variable { slot, ty });
-                        self.arithmetic(op, old, value, span, value_span)
+                        self.arithmetic(op, old, value, span, [&place.span, value_span])
                     }
                     None => value,
                 };
@@ -606,7 +632,7 @@ impl<'p> Checker<'p> {
                 if let Some(op) = op {
                     self.error(span, format!("`{}=` on a bit", op.text()), "bits are set with `=`");
                 }
-                let value = self.condition(value);
+                let value = self.bit(value);
                 self.emit(span, StmtKind::SetFlag(slot, value));
             }
             Binding::Array(slots, element) => {
@@ -618,18 +644,21 @@ impl<'p> Checker<'p> {
                         "write a loop over its elements",
                     );
                 }
-                let value = self.expr(value);
+                let value = self.list_or_expr(value, Some(&element));
                 self.assign_array(&slots, &element, (value, value_span), span);
             }
             Binding::Poison => {
                 self.expr(value);
             }
-            _ => self.error_with_help(
-                &place.span,
-                format!("`{name}` cannot be assigned to"),
-                "not a variable",
-                "copy it with `let` first",
-            ),
+            _ => {
+                self.error_with_help(
+                    &place.span,
+                    format!("`{name}` cannot be assigned to"),
+                    "not a variable",
+                    "copy it with `let` first",
+                );
+                self.expr(value);
+            }
         }
     }
 

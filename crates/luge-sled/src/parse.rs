@@ -26,7 +26,7 @@ const KEYWORDS: [&str; 20] = [
 pub(crate) fn parse(source: &str) -> (Program, Vec<Diagnostic>) {
     let mut findings = Vec::new();
     let tokens = tokens(source, &mut findings);
-    let mut parser = Parser { source, tokens, at: 0, depth: 0, findings };
+    let mut parser = Parser { source, tokens, at: 0, depth: 0, weights: None, findings };
     let program = parser.program();
     let mut findings = parser.findings;
     findings.sort_by_key(|finding| finding.span.start);
@@ -43,6 +43,8 @@ struct Parser<'s> {
     tokens: Vec<Token>,
     at: usize,
     depth: usize,
+    /// The name of the weights, inside a learner.
+    weights: Option<String>,
     findings: Vec<Diagnostic>,
 }
 
@@ -96,21 +98,76 @@ impl Parser<'_> {
     }
 
     fn fail<T>(&mut self, expected: &str) -> Parsed<T> {
+        self.fail_at(self.span(), expected)
+    }
+
+    fn fail_at<T>(&mut self, span: Span, expected: &str) -> Parsed<T> {
         let found = match self.peek().kind {
             Kind::End => "the end of the file".to_owned(),
-            _ => format!("`{}`", self.text()),
+            _ => format!("`{}`", shortened(self.text())),
         };
-        let finding = Diagnostic::error(
-            self.span(),
-            format!("expected {expected}, found {found}"),
-            format!("expected {expected}"),
-        );
+        let message = format!("expected {expected}, found {found}");
+        let mut finding = Diagnostic::error(span, message, format!("expected {expected}"));
+        finding.help = self.hint(expected).map(str::to_owned);
         self.findings.push(finding);
         Err(Reported)
     }
 
+    fn refuse<T>(&mut self, span: Span, message: String, label: &str, help: &str) -> Parsed<T> {
+        self.findings.push(Diagnostic::error(span, message, label).with_help(help));
+        Err(Reported)
+    }
+
+    /// What to write in place of something that other languages have.
+    fn hint(&self, expected: &str) -> Option<&'static str> {
+        let twice = |symbol| {
+            self.is(symbol) && self.tokens.get(self.at + 1).is_some_and(|t| t.kind == Kind::Symbol(symbol))
+        };
+        let after_plus =
+            self.at.checked_sub(1).is_some_and(|last| self.tokens[last].kind == Kind::Symbol("+"));
+        match expected {
+            "`=`" | "a statement" if twice("+") => Some("write `+= 1` behind the name"),
+            "`=`" | "a statement" if twice("-") => Some("write `-= 1` behind the name"),
+            "an expression" if self.is("+") && after_plus => Some("write `+= 1` in a statement of its own"),
+            "`=`" if self.is("==") => Some("assign with `=`"),
+            "`{`" | "`)`" if self.is("=") => Some("compare with `==`"),
+            _ if self.is("%") => Some("there is no remainder: with integers write `a - a / b * b`"),
+            _ if self.is_exponent() => Some("there are no exponents: write the number out"),
+            _ => None,
+        }
+    }
+
+    /// Whether this is what follows the digits in `3.5e2`.
+    fn is_exponent(&self) -> bool {
+        let Some(last) = self.at.checked_sub(1).map(|last| &self.tokens[last]) else { return false };
+        let digits = self.text().strip_prefix(['e', 'E']);
+        last.kind == Kind::Number
+            && last.span.end == self.peek().span.start
+            && digits.is_some_and(|digits| digits.bytes().all(|b| b.is_ascii_digit()))
+    }
+
     fn expect(&mut self, symbol: &str) -> Parsed<()> {
         if self.take(symbol) { Ok(()) } else { self.fail(&format!("`{symbol}`")) }
+    }
+
+    /// The `;` that ends something. If it was forgotten the place is right after the last token, and what follows is
+    /// read as if it were there.
+    fn semicolon(&mut self) -> Parsed<()> {
+        if self.take(";") {
+            return Ok(());
+        }
+        let end = self.since(0).end;
+        let begins = ["let", "if", "while", "for", "reject", "return"];
+        let next_line = self.source[end..self.span().start].contains('\n');
+        let forgotten = next_line
+            || self.is("}")
+            || self.peek().kind == Kind::End
+            || begins.iter().any(|word| self.is_word(word));
+        if forgotten && !self.is("%") {
+            let _: Parsed<()> = self.fail_at(end..end, "`;`");
+            return Ok(());
+        }
+        self.fail("`;`")
     }
 
     fn name(&mut self, what: &str) -> Parsed<Name> {
@@ -163,13 +220,13 @@ impl Parser<'_> {
             let name = self.name("the constant's name")?;
             self.expect("=")?;
             let value = self.expr()?;
-            self.expect(";")?;
+            self.semicolon()?;
             program.constants.push((name, value));
         } else if self.take_word("type") {
             let name = self.name("the type's name")?;
             self.expect("=")?;
             let ty = self.ty()?;
-            self.expect(";")?;
+            self.semicolon()?;
             program.types.push((name, ty));
         } else if self.take_word("fn") {
             let function = self.function()?;
@@ -179,7 +236,10 @@ impl Parser<'_> {
             let parameters = self.parameters()?;
             self.expect("->")?;
             let result = self.parameter()?;
-            let body = self.block()?;
+            self.weights = Some(result.0.text.clone());
+            let body = self.block();
+            self.weights = None;
+            let body = body?;
             program.learners.push(Learner { name, parameters, result, body });
         } else {
             return self.fail("`learner`, `fn`, `const` or `type`");
@@ -230,7 +290,7 @@ impl Parser<'_> {
             return self.fail("`return` and the function's value");
         }
         let value = self.expr()?;
-        self.expect(";")?;
+        self.semicolon()?;
         self.expect("}")?;
         Ok(Function { name, parameters, result, body, value })
     }
@@ -291,7 +351,7 @@ impl Parser<'_> {
         }
     }
 
-    /// To behind the next `;` or block at this level, or in front of the `}` that ends the level.
+    /// To behind the next `;` or block at this level, with its `else`, or in front of the `}` that ends the level.
     fn skip_stmt(&mut self, start: usize) {
         if self.at == start {
             self.advance();
@@ -310,6 +370,9 @@ impl Parser<'_> {
                 level -= 1;
                 if level == 0 {
                     self.advance();
+                    if self.is_word("else") {
+                        continue;
+                    }
                     return;
                 }
             } else if self.is(";") && level == 0 {
@@ -334,8 +397,10 @@ impl Parser<'_> {
         } else if self.take_word("for") {
             return self.for_stmt(start);
         } else if self.take_word("reject") {
-            self.expect(";")?;
+            self.semicolon()?;
             StmtKind::Reject
+        } else if self.is_word("return") {
+            return self.misplaced_return();
         } else if self.peek().kind == Kind::Name {
             self.place_stmt()?
         } else {
@@ -344,11 +409,29 @@ impl Parser<'_> {
         Ok(Stmt { kind, span: self.since(start) })
     }
 
+    fn misplaced_return<T>(&mut self) -> Parsed<T> {
+        let span = self.span();
+        match self.weights.clone() {
+            Some(weights) => self.refuse(
+                span,
+                "`return` in a learner".to_owned(),
+                "only functions return",
+                &format!("a learner answers through `{weights}`: assign to its elements"),
+            ),
+            None => self.refuse(
+                span,
+                "`return` inside a block".to_owned(),
+                "not at the function's end",
+                "set a variable here and return it at the end",
+            ),
+        }
+    }
+
     fn let_stmt(&mut self) -> Parsed<StmtKind> {
         let name = self.name("the variable's name")?;
         let ty = if self.take(":") { Some(self.ty()?) } else { None };
         let value = if self.take("=") { Some(self.expr()?) } else { None };
-        self.expect(";")?;
+        self.semicolon()?;
         Ok(StmtKind::Let { name, ty, value })
     }
 
@@ -400,12 +483,25 @@ impl Parser<'_> {
             } else if self.take_word("write") {
                 self.expect("(")?;
                 StmtKind::Write(name, self.expr()?)
+            } else if self.weights.as_ref() == Some(&name.text) {
+                let message = format!("`{}` is an array, not a tape", name.text);
+                let help = format!("assign to its elements: `{}[0] = …`", name.text);
+                return self.refuse(name.span, message, "an array", &help);
             } else {
                 return self.fail("`write`, `left` or `right`");
             };
             self.expect(")")?;
-            self.expect(";")?;
+            self.semicolon()?;
             return Ok(kind);
+        }
+        if ["break", "continue"].contains(&name.text.as_str()) && self.is(";") {
+            let message = format!("there is no `{}`", name.text);
+            return self.refuse(
+                name.span,
+                message,
+                "not part of Sled",
+                "let the condition of a `while` end the loop",
+            );
         }
         let place = if self.take("[") {
             let index = self.expr()?;
@@ -429,7 +525,7 @@ impl Parser<'_> {
             return self.fail("`=`");
         };
         let value = self.expr()?;
-        self.expect(";")?;
+        self.semicolon()?;
         Ok(StmtKind::Assign { place, op, value })
     }
 
@@ -529,7 +625,9 @@ impl Parser<'_> {
             ExprKind::List(self.list("]")?)
         } else if self.peek().kind == Kind::Number {
             let Some(value) = Ratio::parse(self.text()) else {
-                return self.fail("a number with fewer digits");
+                let n_digits = self.text().bytes().filter(u8::is_ascii_digit).count();
+                let message = format!("a literal of {n_digits} digits");
+                return self.refuse(self.span(), message, "too long", "literals have at most 38 digits");
             };
             self.advance();
             ExprKind::Number(value)
@@ -575,5 +673,14 @@ impl Parser<'_> {
         }
         self.expect(end)?;
         Ok(list)
+    }
+}
+
+/// The text, or its beginning if it is long.
+fn shortened(text: &str) -> String {
+    const LONGEST: usize = 40;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
 }

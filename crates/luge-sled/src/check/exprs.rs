@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::{Binding, Checker, DEEPEST_CALL, MOST_EXPRESSIONS, Shape, Value, describe};
+use super::{Binding, Checker, MOST_EXPRESSIONS, MOST_LEVELS, Shape, Value, describe};
 use crate::{
     core::{Cond, Expr, Op, StmtKind, Ty},
     lex::Span,
@@ -23,12 +23,29 @@ impl<'p> Checker<'p> {
             }
             return Value::Poison;
         }
+        if self.level >= MOST_LEVELS {
+            self.error_with_help(
+                span,
+                format!("nested more than {MOST_LEVELS} deep once functions are inlined"),
+                "too deep here",
+                "name parts of it with `let`",
+            );
+            return Value::Poison;
+        }
+        self.level += 1;
+        let value = self.expr_inside(expr);
+        self.level -= 1;
+        value
+    }
+
+    fn expr_inside(&mut self, expr: &'p syntax::Expr) -> Value {
+        let span = &expr.span;
         match &expr.kind {
             ExprKind::Number(value) => Value::Constant(*value),
             ExprKind::Bool(value) => Value::Condition(Cond::Constant(*value)),
             ExprKind::Name(name) => self.name(name, span),
             ExprKind::Index(name, index) => self.indexed(name, index),
-            ExprKind::List(values) => self.list(values, span),
+            ExprKind::List(values) => self.list(values, span, None),
             ExprKind::Negate(value) => match self.expr(value) {
                 Value::Constant(value) => Value::Constant(value.negated()),
                 Value::Number(value) => Value::Number(Expr::Negate(Box::new(value))),
@@ -58,10 +75,16 @@ impl<'p> Checker<'p> {
     /// The value of an expression that must be a condition.
     pub(super) fn condition(&mut self, expr: &'p syntax::Expr) -> Cond {
         let value = self.expr(expr);
-        self.as_condition(value, &expr.span)
+        self.as_condition(value, &expr.span, "a condition")
     }
 
-    pub(super) fn as_condition(&mut self, value: Value, span: &Span) -> Cond {
+    /// The value of an expression that must be a bit.
+    pub(super) fn bit(&mut self, expr: &'p syntax::Expr) -> Cond {
+        let value = self.expr(expr);
+        self.as_condition(value, &expr.span, "bit")
+    }
+
+    pub(super) fn as_condition(&mut self, value: Value, span: &Span, expected: &str) -> Cond {
         match value {
             Value::Condition(cond) => cond,
             Value::Poison => Cond::Constant(false),
@@ -69,7 +92,7 @@ impl<'p> Checker<'p> {
                 let found = describe(&value);
                 self.error_with_help(
                     span,
-                    format!("expected a condition, found {found}"),
+                    format!("expected {expected}, found {found}"),
                     format!("this is {found}"),
                     "compare it with something, such as `!= 0`",
                 );
@@ -228,19 +251,43 @@ impl<'p> Checker<'p> {
         }
     }
 
-    fn list(&mut self, values: &'p [syntax::Expr], span: &Span) -> Value {
+    /// The value of an expression for something of a known shape.
+    pub(super) fn expr_for(&mut self, expr: &'p syntax::Expr, shape: Option<&Shape>) -> Value {
+        match shape {
+            Some(Shape::Array(element, _)) => self.list_or_expr(expr, Some(element)),
+            _ => self.expr(expr),
+        }
+    }
+
+    /// The value of an expression for an array whose elements are known: the literals of a list become such.
+    pub(super) fn list_or_expr(&mut self, expr: &'p syntax::Expr, element: Option<&Shape>) -> Value {
+        match &expr.kind {
+            ExprKind::List(values) => self.list(values, &expr.span, element),
+            _ => self.expr(expr),
+        }
+    }
+
+    fn list(&mut self, values: &'p [syntax::Expr], span: &Span, element: Option<&Shape>) -> Value {
         let values: Vec<(Value, &Span)> = values.iter().map(|v| (self.expr(v), &v.span)).collect();
         if values.iter().any(|(value, _)| matches!(value, Value::Poison)) {
             return Value::Poison;
         }
-        if values.iter().any(|(value, _)| matches!(value, Value::Condition(_))) {
-            return Value::Flags(values.into_iter().map(|(v, at)| self.as_condition(v, at)).collect());
+        let bits = match element {
+            Some(element) => *element == Shape::Bit,
+            None => values.iter().any(|(value, _)| matches!(value, Value::Condition(_))),
+        };
+        if bits {
+            return Value::Flags(values.into_iter().map(|(v, at)| self.as_condition(v, at, "bit")).collect());
         }
         let typed = values.iter().find_map(|(value, _)| match value {
             Value::Number(value) => Some(value.ty()),
             _ => None,
         });
-        let Some(ty) = typed else {
+        let wanted = match element {
+            Some(Shape::Number(ty)) => Some(*ty),
+            _ => None,
+        };
+        let Some(ty) = wanted.or(typed) else {
             self.error_with_help(
                 span,
                 "the type of the list cannot be told",
@@ -249,7 +296,8 @@ impl<'p> Checker<'p> {
             );
             return Value::Poison;
         };
-        let values: Option<Vec<Expr>> = values.into_iter().map(|(v, at)| self.coerce(v, ty, at)).collect();
+        let values: Vec<Option<Expr>> = values.into_iter().map(|(v, at)| self.coerce(v, ty, at)).collect();
+        let values: Option<Vec<Expr>> = values.into_iter().collect();
         values.map_or(Value::Poison, |values| Value::Array(values, ty))
     }
 
@@ -294,7 +342,7 @@ impl<'p> Checker<'p> {
             Binary::Shl | Binary::Shr => self.shift(op, a, b, span),
             _ if arithmetic(op) => {
                 let (left, right) = (self.expr(a), self.expr(b));
-                self.arithmetic(op, left, right, span, &b.span)
+                self.arithmetic(op, left, right, span, [&a.span, &b.span])
             }
             _ => self.comparison(op, a, b, span),
         }
@@ -319,25 +367,36 @@ impl<'p> Checker<'p> {
     }
 
     /// Both sides as numbers of the type that one of them has.
-    fn pair(&mut self, a: Value, b: Value, span: &Span, b_span: &Span) -> Option<(Expr, Expr)> {
+    fn pair(&mut self, a: Value, b: Value, [a_span, b_span]: [&Span; 2]) -> Option<(Expr, Expr)> {
         let ty = match (&a, &b) {
             (Value::Poison, _) | (_, Value::Poison) => return None,
             (Value::Number(a), _) => a.ty(),
             (_, Value::Number(b)) => b.ty(),
-            (Value::Constant(_), other) | (other, _) => {
-                self.not_a_number(&other.clone(), span);
+            (Value::Constant(_), b) => {
+                self.not_a_number(b, b_span);
+                return None;
+            }
+            (a, _) => {
+                self.not_a_number(a, a_span);
                 return None;
             }
         };
-        let a = self.coerce(a, ty, span)?;
+        let a = self.coerce(a, ty, a_span)?;
         Some((a, self.coerce(b, ty, b_span)?))
     }
 
-    pub(super) fn arithmetic(&mut self, op: Binary, a: Value, b: Value, span: &Span, b_span: &Span) -> Value {
+    pub(super) fn arithmetic(
+        &mut self,
+        op: Binary,
+        a: Value,
+        b: Value,
+        span: &Span,
+        sides: [&Span; 2],
+    ) -> Value {
         if let (Value::Constant(a), Value::Constant(b)) = (&a, &b) {
             return self.fold(op, *a, *b, span).map_or(Value::Poison, Value::Constant);
         }
-        let Some((a, b)) = self.pair(a, b, span, b_span) else { return Value::Poison };
+        let Some((a, b)) = self.pair(a, b, sides) else { return Value::Poison };
         let ty = a.ty();
         let plain = |op, a, b| Expr::Binary(op, Box::new(a), Box::new(b));
         let wider = Ty { integer: ty.integer + 1, ..ty };
@@ -381,7 +440,7 @@ impl<'p> Checker<'p> {
             let equal = Cond::Or(Box::new(yes), Box::new(no));
             return Value::Condition(if op == Binary::Equal { equal } else { not(equal) });
         }
-        let Some((a, b)) = self.pair(left, right, span, &b.span) else { return Value::Poison };
+        let Some((a, b)) = self.pair(left, right, [&a.span, &b.span]) else { return Value::Poison };
         Value::Condition(match op {
             Binary::Less => Cond::Less(a, b),
             Binary::Greater => Cond::Less(b, a),
@@ -440,8 +499,9 @@ impl<'p> Checker<'p> {
         if let (Value::Constant(a), Value::Constant(b)) = (&first, &second) {
             return self.builtin_constant(&name.text, *a, *b);
         }
-        let second_span = arguments.last().map_or(span, |argument| &argument.span);
-        let Some((a, b)) = self.pair(first, second, span, second_span) else { return Value::Poison };
+        let side = |argument: Option<&'p syntax::Expr>| argument.map_or(span, |argument| &argument.span);
+        let sides = [side(arguments.first()), side(arguments.last())];
+        let Some((a, b)) = self.pair(first, second, sides) else { return Value::Poison };
         let binary = |op, a, b| Expr::Binary(op, Box::new(a), Box::new(b));
         Value::Number(match name.text.as_str() {
             "relu" | "max" => binary(Op::Max, a, b),
@@ -465,160 +525,6 @@ impl<'p> Checker<'p> {
             ("sign", Ordering::Greater) => Ratio::integer(1),
             _ => a,
         })
-    }
-
-    /// A function's body comes before the statement it is called in, with variables of its own.
-    fn call_function(&mut self, name: &Name, arguments: &'p [syntax::Expr], span: &Span) -> Value {
-        let program = self.program;
-        let Some(function) = program.functions.iter().find(|f| f.name.text == name.text) else {
-            let help = "the language's own are relu, abs, sign, min and max";
-            self.error_with_help(
-                &name.span,
-                format!("there is no function `{}`", name.text),
-                "unknown function",
-                help,
-            );
-            return Value::Poison;
-        };
-        if self.call_depth >= DEEPEST_CALL {
-            let message = format!("calls nest more than {DEEPEST_CALL} deep");
-            self.error_with_help(
-                span,
-                message,
-                "too deep here",
-                "functions are inlined: they cannot call themselves",
-            );
-            return Value::Poison;
-        }
-        if arguments.len() != function.parameters.len() {
-            let expected = function.parameters.len();
-            let message = format!("`{}` takes {expected} arguments, {} given", name.text, arguments.len());
-            self.error(span, message, format!("expected {expected}"));
-            return Value::Poison;
-        }
-        let mut bound = Vec::new();
-        for ((parameter, ty), argument) in function.parameters.iter().zip(arguments) {
-            let value = self.expr(argument);
-            let binding = self.argument(value, ty, &argument.span);
-            bound.push((parameter, binding));
-        }
-        let result = self.shape(&function.result);
-        // The function sees constants, types and its parameters only.
-        let globals = self.scopes.first().cloned().unwrap_or_default();
-        let keep =
-            |binding: &Binding| matches!(binding, Binding::Constant(_) | Binding::Alias(_) | Binding::Poison);
-        let globals = globals.into_iter().filter(|(_, binding)| keep(binding)).collect();
-        let outside = std::mem::replace(&mut self.scopes, vec![globals, Default::default()]);
-        let in_data = std::mem::replace(&mut self.in_data, false);
-        self.call_depth += 1;
-        for (parameter, binding) in bound {
-            self.bind(parameter, binding);
-        }
-        self.held.push(Vec::new());
-        self.block(&function.body);
-        let value = self.expr(&function.value);
-        let value = self.returned(value, &result, function.body.is_empty(), &function.value.span);
-        let locals = self.held.pop().unwrap_or_default();
-        if let Some(held) = self.held.last_mut() {
-            held.extend(locals);
-        }
-        self.call_depth -= 1;
-        self.in_data = in_data;
-        self.scopes = outside;
-        value
-    }
-
-    fn argument(&mut self, value: Value, ty: &Type, span: &Span) -> Binding {
-        match (self.shape(ty), value) {
-            (Shape::Number(ty), value) => match self.coerce(value, ty, span) {
-                Some(value @ (Expr::Constant { .. } | Expr::Variable { .. } | Expr::Data { .. })) => {
-                    Binding::Fixed(value)
-                }
-                Some(value) => {
-                    let slot = self.take_slot(ty.width());
-                    self.emit(span, StmtKind::Assign(slot, value));
-                    Binding::Fixed(Expr::Variable { slot, ty })
-                }
-                None => Binding::Poison,
-            },
-            (Shape::Bit, value) => {
-                let cond = self.as_condition(value, span);
-                let slot = self.take_slot(1);
-                self.emit(span, StmtKind::SetFlag(slot, cond));
-                Binding::FixedFlag(Cond::Flag(slot))
-            }
-            (Shape::Array(element, length), value) => self.array_argument(&element, length, value, span),
-            (Shape::Tape, _) => {
-                self.error(&ty.span, "a tape as a parameter", "functions take numbers, bits and arrays");
-                Binding::Poison
-            }
-            (Shape::Poison, _) => Binding::Poison,
-        }
-    }
-
-    fn array_argument(&mut self, element: &Shape, length: usize, value: Value, span: &Span) -> Binding {
-        let slots: Option<Vec<usize>> = match (&value, element) {
-            (Value::Array(values, found), Shape::Number(ty)) if found == ty && values.len() == length => {
-                values
-                    .iter()
-                    .map(|value| match value {
-                        Expr::Variable { slot, .. } => Some(*slot),
-                        _ => None,
-                    })
-                    .collect()
-            }
-            (Value::Flags(values), Shape::Bit) if values.len() == length => values
-                .iter()
-                .map(|value| match value {
-                    Cond::Flag(slot) => Some(*slot),
-                    _ => None,
-                })
-                .collect(),
-            (Value::Poison, _) => return Binding::Poison,
-            _ => {
-                let found = describe(&value);
-                self.error(
-                    span,
-                    format!("expected [{element}; {length}], found {found}"),
-                    format!("this is {found}"),
-                );
-                return Binding::Poison;
-            }
-        };
-        let slots = slots.unwrap_or_else(|| {
-            let width = match element {
-                Shape::Number(ty) => ty.width(),
-                _ => 1,
-            };
-            let slots: Vec<usize> = (0..length).map(|_| self.take_slot(width)).collect();
-            self.assign_array(&slots, element, (value, span), span);
-            slots
-        });
-        Binding::FixedArray(slots, element.clone())
-    }
-
-    fn returned(&mut self, value: Value, result: &Shape, pure: bool, span: &Span) -> Value {
-        match result {
-            Shape::Number(ty) => match self.coerce(value, *ty, span) {
-                Some(value) if pure => Value::Number(value),
-                Some(value) => {
-                    let slot = self.take_slot(ty.width());
-                    self.emit(span, StmtKind::Assign(slot, value));
-                    Value::Number(Expr::Variable { slot, ty: *ty })
-                }
-                None => Value::Poison,
-            },
-            Shape::Bit => Value::Condition(self.as_condition(value, span)),
-            Shape::Poison => Value::Poison,
-            found => {
-                self.error(
-                    span,
-                    format!("a function that returns {found}"),
-                    "functions return numbers or bits",
-                );
-                Value::Poison
-            }
-        }
     }
 }
 

@@ -85,7 +85,11 @@ impl<'p> Checker<'p> {
                 let message =
                     format!("no number has {integer} bits before the point and {fraction} after it");
                 let label = format!("expected at least 1 before, and 2 to {WIDEST} in all");
-                self.error(&ty.span, message, label);
+                if integer == 1 && fraction == 0 {
+                    self.error_with_help(&ty.span, message, label, "for a single bit write `bit`");
+                } else {
+                    self.error(&ty.span, message, label);
+                }
                 Shape::Poison
             }
         }

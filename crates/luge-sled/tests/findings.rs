@@ -1,0 +1,224 @@
+//! What is said about wrong programs, and where.
+
+mod machines;
+
+use luge_sled::check;
+use machines::{agree, sizes};
+
+const HEAD: &str = "learner l(x: [fix<I,F>; M], y: fix<I,F>) -> theta: [fix<I,F>; 3] {\n";
+
+/// The findings, each on a line: what is marked, the message and the remedy.
+fn findings(source: &str) -> Vec<String> {
+    let findings = check(source, &sizes(2, 1, 4, 4)).err().unwrap_or_default();
+    let line = |f: luge_machine::Diagnostic| {
+        format!("{:?}: {}; {}", &source[f.span], f.message, f.help.unwrap_or_default())
+    };
+    findings.into_iter().map(line).collect()
+}
+
+/// The findings of a learner with this body, on a line of its own.
+fn of_body(body: &str) -> Vec<String> {
+    findings(&format!("{HEAD}{body}\n}}"))
+}
+
+/// A learner that does nothing, behind these functions.
+fn of_functions(functions: &str) -> Vec<String> {
+    findings(&format!("{functions}\n{HEAD}}}"))
+}
+
+#[test]
+fn functions_that_are_never_called() {
+    assert_eq!(
+        of_functions("fn unused(a: bit) -> bit { return nosuch + 1; }"),
+        [r#""nosuch": there is no `nosuch` here; declare it with `let` before it is used"#]
+    );
+    assert_eq!(
+        of_functions(
+            "fn unused(t: tape, a: [bit; 2]) -> bit { let b: bit = a[2]; return used(1); }
+                      fn used(a: bit) -> bit { return a; }"
+        ),
+        [
+            "\"tape\": a tape as a parameter; ",
+            "\"2\": `a` has 2 elements, but element 2 is asked for; ",
+            "\"1\": expected bit, found the number 1; compare it with something, such as `!= 0`",
+        ]
+    );
+    assert_eq!(of_functions("fn one(a: wide) -> wide { return a + 1; } type wide = fix<I + 4,F>;"), [""; 0]);
+}
+
+#[test]
+fn an_error_in_a_function_is_said_once() {
+    let source =
+        format!("fn f(a: bit) -> bit {{ return a + 1; }}\n{HEAD} if f(true) {{ }} if f(false) {{ }} }}");
+    assert_eq!(findings(&source), ["\"a\": expected a number, found bit; "]);
+}
+
+#[test]
+fn recursion() {
+    let help = "functions are inlined: write a loop";
+    let own = "fn f(a: bit) -> bit { return f(a); }";
+    assert_eq!(of_functions(own), [format!("\"f\": `f` calls itself; {help}")]);
+    let called = format!("{own}\n{HEAD} if f(true) {{ theta[0] = f(true); }} }}");
+    assert_eq!(
+        findings(&called),
+        [
+            format!("\"f\": `f` calls itself; {help}"),
+            "\"f(true)\": expected fix<4,4>, found bit; ".to_owned()
+        ]
+    );
+    let others =
+        "fn f(a: bit) -> bit { return g(a); } fn g(a: bit) -> bit { if false { a = f(a); } return h(a); }
+                  fn h(a: bit) -> bit { return true; }";
+    let found = of_functions(others);
+    assert!(found.contains(&format!("\"f\": `f` calls itself through `g`; {help}")), "{found:?}");
+}
+
+fn chain(length: usize) -> String {
+    let links: String = (1..length)
+        .map(|n| format!("fn f{n}(a: fix<I,F>) -> fix<I,F> {{ return f{}(a) + 0.0625; }} ", n - 1))
+        .collect();
+    let first = "fn f0(a: fix<I,F>) -> fix<I,F> { return a + 0.0625; }";
+    format!("{first} {links} {HEAD} theta[0] = f{}(0); }}", length - 1)
+}
+
+#[test]
+fn long_chains_of_calls() {
+    let (outcome, _) = agree(&chain(64), &sizes(2, 1, 4, 4), &[], 1000);
+    assert_eq!(outcome.theta, [64, 0, 0]);
+    assert_eq!(
+        findings(&chain(65)),
+        ["\"f0(a)\": calls nest more than 64 deep; write some of the functions out where they are called"]
+    );
+}
+
+/// Calls in sums in calls in sums: too deep is a finding, and what is not too deep does not take the stack.
+#[test]
+fn deep_expressions_in_deep_calls() {
+    let deep = |length: usize| {
+        let sum = " +| a".repeat(90);
+        let links: String = (1..length)
+            .map(|n| format!("fn f{n}(a: fix<I,F>) -> fix<I,F> {{ return f{}(a){sum}; }} ", n - 1))
+            .collect();
+        let first = "fn f0(a: fix<I,F>) -> fix<I,F> { return a; }";
+        format!("{first} {links} {HEAD} theta[0] = f{}(0.0625); }}", length - 1)
+    };
+    let found = findings(&deep(60));
+    assert!(found[0].contains("nested more than 400 deep once functions are inlined"), "{found:?}");
+    let (outcome, _) = agree(&deep(5), &sizes(2, 1, 4, 4), &[], 1000);
+    assert_eq!(outcome.theta, [127, 0, 0]);
+}
+
+/// Habits from other languages.
+#[test]
+fn remedies() {
+    for (body, expected) in [
+        (
+            "return 1;",
+            "\"return\": `return` in a learner; a learner answers through `theta`: assign to its elements",
+        ),
+        (
+            "theta[0] = theta[1] % 2;",
+            "\"%\": expected `;`, found `%`; there is no remainder: with integers write `a - a / b * b`",
+        ),
+        ("let a: int<4>; a++;", "\"+\": expected `=`, found `+`; write `+= 1` behind the name"),
+        ("let a: int<4>; a--;", "\"-\": expected `=`, found `-`; write `-= 1` behind the name"),
+        ("let a: int<4>; ++a;", "\"+\": expected a statement, found `+`; write `+= 1` behind the name"),
+        (
+            "theta[0] = theta[1]++;",
+            "\"+\": expected an expression, found `+`; write `+= 1` in a statement of its own",
+        ),
+        ("if theta[0] = 1 { } else { }", "\"=\": expected `{`, found `=`; compare with `==`"),
+        ("while (theta[0] = 1) { }", "\"=\": expected `)`, found `=`; compare with `==`"),
+        ("theta[0] == 1;", "\"==\": expected `=`, found `==`; assign with `=`"),
+        (
+            "while true { break; }",
+            "\"break\": there is no `break`; let the condition of a `while` end the loop",
+        ),
+        (
+            "theta[0] = 3.5e2;",
+            "\"e2\": expected `;`, found `e2`; there are no exponents: write the number out",
+        ),
+        (
+            "theta[0] = 3.5e-2;",
+            "\"e\": expected `;`, found `e`; there are no exponents: write the number out",
+        ),
+        (
+            "theta.push(3);",
+            "\"theta\": `theta` is an array, not a tape; assign to its elements: `theta[0] = …`",
+        ),
+        ("theta.left();", "\"theta\": `theta` is an array, not a tape; "),
+        (
+            "let a: int<1>;",
+            "\"int<1>\": no number has 1 bits before the point and 0 after it; for a single bit write `bit`",
+        ),
+        (
+            "let c: bit = theta[0];",
+            "\"theta[0]\": expected bit, found fix<4,4>; compare it with something, such as `!= 0`",
+        ),
+        (
+            "if theta[0] { }",
+            "\"theta[0]\": expected a condition, found fix<4,4>; compare it with something, such as `!= 0`",
+        ),
+        ("theta[0] = 0.1 + true;", "\"true\": expected a number, found bit; "),
+        ("theta[0] = true + 0.1;", "\"true\": expected a number, found bit; "),
+        (
+            "theta[0] = 100 + theta[1];",
+            "\"100\": 100 does not fit into fix<4,4>; choose a type with more bits before the point",
+        ),
+    ] {
+        assert_eq!(of_body(body), [expected], "{body}");
+    }
+    assert_eq!(
+        of_functions("fn f(a: bit) -> bit { if a { return a; } return a; }"),
+        ["\"return\": `return` inside a block; set a variable here and return it at the end"]
+    );
+}
+
+#[test]
+fn lists_take_the_type_of_what_they_are_for() {
+    let source = format!(
+        "fn last(a: [fix<I,F>; 2]) -> fix<I,F> {{ return a[1]; }}
+         {HEAD} let bits: [bit; 2] = [true, false]; theta = [1, 2, last([3, 0.5])]; if bits[0] {{ theta[1] = 0; }} }}"
+    );
+    let (outcome, _) = agree(&source, &sizes(2, 1, 4, 4), &[], 1000);
+    assert_eq!(outcome.theta, [16, 0, 8]);
+    assert_eq!(of_body("theta = [1, 2];"), ["\"[1, 2]\": expected [fix<4,4>; 3], found [fix<4,4>; 2]; "]);
+    assert_eq!(
+        of_body("theta = [1, 99, true];"),
+        [
+            "\"99\": 99 does not fit into fix<4,4>; choose a type with more bits before the point",
+            "\"true\": expected fix<4,4>, found bit; "
+        ]
+    );
+}
+
+#[test]
+fn long_tokens_are_not_repeated() {
+    let long = "1".repeat(5000);
+    for body in [format!("theta[0] = {long};"), format!("theta[0] {long};"), format!("theta[0] = 0.{long};")]
+    {
+        let found = check(&format!("{HEAD}{body}}}"), &sizes(2, 1, 4, 4)).unwrap_err();
+        assert!(found.iter().all(|f| f.message.len() < 100 && f.label.len() < 100), "{found:?}");
+    }
+    let literal = |n| format!("theta[0] = 0 * {};", "1".repeat(n));
+    assert_eq!(of_body(&literal(38)), [""; 0]);
+    assert!(of_body(&literal(40))[0].ends_with("a literal of 40 digits; literals have at most 38 digits"));
+}
+
+#[test]
+fn forgotten_semicolons() {
+    let source = format!(
+        "{HEAD}    let a: int<4> = 1 // one\n    let b: int<4> = 2\n\n    theta[0] = 1;\n    theta[1] = 2\n}}"
+    );
+    let found = check(&source, &sizes(2, 1, 4, 4)).unwrap_err();
+    let places: Vec<_> = found.iter().map(|f| (f.position(&source), f.message.as_str())).collect();
+    assert_eq!(
+        places,
+        [
+            ((2, 22), "expected `;`, found `let`"),
+            ((3, 22), "expected `;`, found `theta`"),
+            ((6, 17), "expected `;`, found `}`"),
+        ]
+    );
+    assert_eq!(of_body("theta[0] = ); theta[1] = ); reject").len(), 3);
+}
