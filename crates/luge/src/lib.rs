@@ -7,6 +7,8 @@ pub mod corollary;
 pub mod data;
 pub mod edges;
 pub mod export;
+pub mod film;
+pub mod lab;
 pub mod lesson;
 pub mod lockstep;
 pub mod loss_curve;
