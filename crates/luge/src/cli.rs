@@ -6,6 +6,7 @@ mod convert;
 mod export;
 mod failure;
 mod inspect;
+mod lab;
 mod landscape;
 mod landscape_args;
 mod machine_args;
@@ -51,6 +52,7 @@ enum Command {
     Certify(certify::Args),
     Export(export::Args),
     Compare(compare::Args),
+    Lab(lab::Args),
 }
 
 /// Does what the command line asks for.
@@ -67,6 +69,7 @@ pub(crate) fn run() -> Result<ExitCode, Report> {
         Command::Certify(args) => certify::run(&args)?,
         Command::Export(args) => export::run(&args)?,
         Command::Compare(args) => compare::run(&args)?,
+        Command::Lab(args) => lab::run(&args)?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -96,6 +96,13 @@ pub(super) enum Failure {
     NotTraced { reason: String },
     #[error("not certified: {reason}")]
     NotCertified { reason: String },
+    #[error("cannot serve on port {port} of this machine")]
+    #[diagnostic(help("leave --port out, and a free one is taken"))]
+    Port {
+        port: u16,
+        #[source]
+        reason: io::Error,
+    },
     #[error(transparent)]
     ModelFile(ModelError),
     #[error(transparent)]

@@ -121,6 +121,7 @@ struct EndView {
 struct VertexView {
     id: usize,
     name: String,
+    state: Option<usize>,
     weight: f64,
 }
 
@@ -333,7 +334,8 @@ impl Scene<'_> {
 
     fn vertex_view(&self, vertex: usize, weight: f64) -> VertexView {
         let name = self.near.map(|near| vertex_name(self.machine, self.lowered, near, vertex));
-        VertexView { id: vertex, name: name.unwrap_or_else(|| format!("vertex {vertex}")), weight }
+        let name = name.unwrap_or_else(|| format!("vertex {vertex}"));
+        VertexView { id: vertex, name, state: self.state_at(vertex).map(StateId::index), weight }
     }
 
     /// Learners are shown whole, other machines near their heads.
