@@ -235,6 +235,31 @@ impl<'n> Film<'n> {
         Ok(false)
     }
 
+    /// Runs ahead for a while, and if the run ends there, moves the front to its end; one looks at the same step as before.
+    /// Whether the end is known.
+    ///
+    /// # Errors
+    /// If a gradient cannot be had.
+    pub fn scout(&mut self, go_on: &mut dyn FnMut() -> bool) -> Result<bool, TrainError> {
+        if self.end.is_some() {
+            return Ok(true);
+        }
+        let mut scout = self.engine_at(self.front())?;
+        while scout.over(&self.reel.stop)?.is_none() {
+            let most_steps = (scout.steps() + self.chunk).min(self.reel.stop.most_steps);
+            let (before, started) = (scout.steps(), Instant::now());
+            scout.run(&StopRule { most_steps, ..self.reel.stop })?;
+            self.adapt(scout.steps() - before, started.elapsed());
+            if !go_on() || scout.cell_bytes() > MOST_CELL_BYTES {
+                return Ok(false);
+            }
+        }
+        let here = self.step();
+        self.extend(scout.steps(), &mut || true)?;
+        self.seek(here, &mut || true)?;
+        Ok(self.end.is_some())
+    }
+
     /// Moves the front on.
     fn extend(&mut self, step: u64, go_on: &mut dyn FnMut() -> bool) -> Result<bool, TrainError> {
         let goal = step.min(self.reel.stop.most_steps);

@@ -216,3 +216,41 @@ fn a_lesson_ends_with_its_answer() {
         assert_eq!((&moment["phase"], &moment["lesson"]["nodes"]["phi"]), (&"halted".into(), &0.0.into()));
     });
 }
+
+#[test]
+fn the_completed_curve_holds_every_loss() {
+    for engine in ["exact", "sparse"] {
+        let request = Request { steps: 60_000, engine: engine.to_owned(), ..Request::machine(FIVE) };
+        with(&request, |scene| {
+            let mut film = Film::new(scene.reel.clone()).expect("an engine");
+            film.seek(u64::MAX, &mut always()).expect("gradients");
+            let mut survey = Survey::new(&film).expect("an engine");
+            survey.follow(&film, &scene.tapes, &mut always()).expect("gradients");
+            assert!(!survey.complete() && survey.curve().n_seen() < 60_001);
+            assert!(survey.complete_curve(&film, &mut always()).expect("gradients"));
+            assert_eq!(survey.curve().n_seen(), 60_001);
+            let mut stepped = film.again().expect("an engine");
+            let mut all = luge::film::Curve::default();
+            for step in 0..=60_000 {
+                all.add(step, stepped.loss().expect("a loss"));
+                stepped.step().expect("a gradient");
+            }
+            assert_eq!(survey.curve().buckets(), all.buckets(), "{engine}");
+        });
+    }
+}
+
+#[test]
+fn a_scout_finds_the_end_and_leaves_the_view_where_it_is() {
+    with(&Request::machine(FOUR), |scene| {
+        let mut film = Film::new(scene.reel.clone()).expect("an engine");
+        film.seek(10, &mut always()).expect("gradients");
+        assert!(film.scout(&mut always()).expect("gradients"));
+        assert_eq!((film.step(), film.front(), film.end().map(|end| end.steps())), (10, 107, Some(107)));
+    });
+    with(&Request::machine("1RB1RB_1LA1LA"), |scene| {
+        let mut film = Film::new(scene.reel.clone()).expect("an engine");
+        assert!(!film.scout(&mut || false).expect("gradients"));
+        assert_eq!((film.step(), film.front(), film.end()), (0, 0, None));
+    });
+}

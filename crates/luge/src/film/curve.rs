@@ -45,6 +45,19 @@ impl Curve {
         }
     }
 
+    /// Lowest and highest of a whole bucket, found in another way.
+    pub(super) fn include(&mut self, bucket: usize, low: f64, high: f64) {
+        if let Some(slot) = self.buckets.get_mut(bucket).filter(|_| low.is_finite() && high.is_finite()) {
+            let known = slot.unwrap_or(Bucket { low, high });
+            *slot = Some(Bucket { low: known.low.min(low), high: known.high.max(high) });
+        }
+    }
+
+    /// Notes that every loss is in.
+    pub(super) fn all_seen(&mut self, n_seen: u64) {
+        self.n_seen = n_seen;
+    }
+
     fn widen(&mut self) {
         self.width *= 2;
         let join = |pair: &[Option<Bucket>]| {

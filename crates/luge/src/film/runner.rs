@@ -3,7 +3,7 @@
 use luge_landscape::{Configuration, Extended, Landscape};
 use luge_net::{Network, ParameterId, Structure, Values, evaluate_node};
 use luge_train::{
-    Dense, Engine, Exact, LaneSnapshot, Memories, Outcome, Precision, Snapshot, Sparse, StopRule, Tracer,
+    Dense, Engine, Exact, LaneSnapshot, LossRange, Memories, Outcome, Precision, Snapshot, Sparse, StopRule, Tracer,
     TrainError,
 };
 
@@ -119,7 +119,7 @@ impl<'n> Runner<'n> {
         Self::from_snapshot(reel, &snapshot)
     }
 
-    fn from_snapshot(reel: &Reel<'n>, snapshot: &Snapshot) -> Result<Self, TrainError> {
+    pub(super) fn from_snapshot(reel: &Reel<'n>, snapshot: &Snapshot) -> Result<Self, TrainError> {
         let sparse = || {
             let sparse = Sparse::resume(reel.network, snapshot, None, &reel.inputs, None)?;
             Ok(Self::Sparse(Box::new(sparse)))
@@ -211,6 +211,24 @@ impl<'n> Runner<'n> {
     /// Goes on to a step that comes before the end.
     pub(super) fn run_to(&mut self, step: u64) -> Result<(), TrainError> {
         self.run(&StopRule { loss_at_most: f64::NEG_INFINITY, not_before: 0, most_steps: step })
+    }
+
+    /// Goes on to a step, and says where the loss was on the way; only for an engine that has just been made.
+    pub(super) fn losses_until(&mut self, step: u64) -> Result<Option<LossRange>, TrainError> {
+        if let Self::Dense(_) = self {
+            let mut range = LossRange::of(self.loss()?);
+            while self.steps() < step {
+                self.step()?;
+                range = range.and(self.loss()?);
+            }
+            return Ok(Some(range));
+        }
+        self.run_to(step)?;
+        Ok(match self {
+            Self::Exact(exact) => exact.losses(),
+            Self::Sparse(sparse) => sparse.losses(),
+            Self::Dense(_) => None,
+        })
     }
 
     /// How training is over here, if it is.

@@ -155,8 +155,10 @@ pub struct Strip {
     pub steps: Vec<u64>,
     /// The cells from left to right.
     pub cells: Range<Cell>,
-    /// Line by line.
+    /// Line by line, without the heads.
     pub pixels: Vec<Rgb>,
+    /// The cell the head is on, for each line.
+    pub heads: Vec<Option<Cell>>,
 }
 
 impl Strip {
@@ -173,11 +175,10 @@ impl Strip {
         let mut pixels = Vec::with_capacity(width * lines.len());
         for line in &lines {
             for column in 0..width {
-                let under = edge(column)..edge(column + 1);
-                let marked = line.head.is_some_and(|head| under.contains(&head));
-                pixels.push(if marked { picture::HEAD } else { line.colour(&under) });
+                pixels.push(line.colour(&(edge(column)..edge(column + 1))));
             }
         }
-        Self { width, steps: rows.iter().map(|row| row.step).collect(), cells, pixels }
+        let heads = lines.iter().map(|line| line.head).collect();
+        Self { width, steps: rows.iter().map(|row| row.step).collect(), cells, pixels, heads }
     }
 }

@@ -1,6 +1,6 @@
 //! Goes over a run behind its front, and keeps the loss and the tapes over time.
 
-use luge_train::TrainError;
+use luge_train::{Snapshot, TrainError};
 
 use super::{Curve, End, Film, Row, Runner, SpaceTime, Tapes};
 
@@ -13,6 +13,9 @@ pub struct Survey<'n> {
     curve: Curve,
     spacetime: SpaceTime,
     done: bool,
+    /// The bucket whose every loss is to be looked at next.
+    bucket: usize,
+    between: Option<Snapshot>,
 }
 
 impl<'n> Survey<'n> {
@@ -22,7 +25,7 @@ impl<'n> Survey<'n> {
     /// If no engine can run it.
     pub fn new(film: &Film<'n>) -> Result<Self, TrainError> {
         let (curve, spacetime) = (Curve::default(), SpaceTime::default());
-        Ok(Self { runner: film.again()?, curve, spacetime, done: false })
+        Ok(Self { runner: film.again()?, curve, spacetime, done: false, bucket: 0, between: None })
     }
 
     /// The loss so far. In long runs not every step is looked at.
@@ -47,6 +50,42 @@ impl<'n> Survey<'n> {
     #[must_use]
     pub fn done(&self) -> bool {
         self.done
+    }
+
+    /// Whether the curve holds every loss of the run.
+    #[must_use]
+    pub fn complete(&self) -> bool {
+        self.done && (self.curve.width() <= BURST || self.bucket >= self.curve.buckets().len())
+    }
+
+    /// Looks at every loss of a run that is over, bucket by bucket, while `go_on` says so. Whether all are seen.
+    ///
+    /// # Errors
+    /// If a gradient cannot be had.
+    pub fn complete_curve(&mut self, film: &Film<'n>, go_on: &mut dyn FnMut() -> bool) -> Result<bool, TrainError> {
+        let Some(end) = film.end().map(End::steps).filter(|_| self.done) else { return Ok(false) };
+        while !self.complete() {
+            let from = self.bucket as u64 * self.curve.width();
+            let to = (from + self.curve.width()).min(end);
+            // An engine that has seen nothing else knows the lowest and the highest loss of what it has seen.
+            let mut runner = match self.between.take() {
+                Some(start) => Runner::from_snapshot(film.reel(), &start)?,
+                None => film.again()?,
+            };
+            if let Some(range) = runner.losses_until(to.saturating_sub(1))? {
+                self.curve.include(self.bucket, range.min, range.max);
+            }
+            runner.run_to(to)?;
+            self.between = Some(runner.look(film.reel(), None)?);
+            self.bucket += 1;
+            if !go_on() {
+                break;
+            }
+        }
+        if self.complete() {
+            self.curve.all_seen(end + 1);
+        }
+        Ok(self.complete())
     }
 
     /// Goes on towards the film's front while `go_on` says so. Whether it has caught up.

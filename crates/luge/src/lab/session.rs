@@ -31,6 +31,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const ZOOM: Duration = Duration::from_secs(5);
 /// Cells on each side of a head.
 const MOST_RADIUS: usize = 200;
+/// How long a run is looked for its end before anybody asks.
+const SCOUT: Duration = Duration::from_millis(400);
 /// Up to this many steps per second, everything is drawn at every step.
 const SLOW: f64 = 8.0;
 
@@ -136,7 +138,8 @@ struct Shown {
     at: Instant,
     drawn: bool,
     around: Option<u64>,
-    overview: Option<u64>,
+    /// How far the survey was, and how many losses it had seen.
+    overview: Option<(u64, u64)>,
     overview_at: Instant,
     again: bool,
     /// For the speed: where the run was when.
@@ -186,6 +189,10 @@ impl<'s, 'n> Run<'s, 'n> {
         if !ear.tell(Told::Opened { opening }.text()) {
             return Ok(Left::Gone);
         }
+        let started = Instant::now();
+        if let Err(error) = self.film.scout(&mut || started.elapsed() < SCOUT) {
+            ear.tell(Told::Failed { message: error.to_string() }.text());
+        }
         loop {
             while let Some(command) = match self.wait(commands) {
                 Ok(command) => command,
@@ -227,7 +234,8 @@ impl<'s, 'n> Run<'s, 'n> {
 
     /// How long nothing will happen.
     fn idle_for(&self) -> Duration {
-        let surveyed = self.survey.steps() == self.film.front() && (self.survey.done() || self.film.end().is_none());
+        let surveyed =
+            self.survey.steps() == self.film.front() && (self.survey.complete() || self.film.end().is_none());
         if !surveyed {
             return Duration::ZERO;
         }
@@ -247,7 +255,7 @@ impl<'s, 'n> Run<'s, 'n> {
     fn stale(&self) -> bool {
         self.shown.again
             || self.shown.moment != Some((self.film.step(), self.film.front()))
-            || self.shown.overview != Some(self.survey.steps())
+            || self.shown.overview != Some(self.surveyed())
     }
 
     fn obey(&mut self, command: Command, ear: &mut dyn Ear) -> Result<(), TrainError> {
@@ -346,7 +354,10 @@ impl<'s, 'n> Run<'s, 'n> {
             _ => {}
         }
         let share = if busy { FRAME } else { FRAME * 2 };
-        self.survey.follow(&self.film, &self.scene.tapes, &mut || started.elapsed() < share)?;
+        let mut go_on = || started.elapsed() < share;
+        if self.survey.follow(&self.film, &self.scene.tapes, &mut go_on)? && !self.survey.complete() {
+            self.survey.complete_curve(&self.film, &mut go_on)?;
+        }
         Ok(())
     }
 
@@ -416,12 +427,16 @@ impl<'s, 'n> Run<'s, 'n> {
         Ok(self.show_overview(ear))
     }
 
+    fn surveyed(&self) -> (u64, u64) {
+        (self.survey.steps(), self.survey.curve().n_seen())
+    }
+
     fn show_overview(&mut self, ear: &mut dyn Ear) -> bool {
-        let due = self.shown.overview_at.elapsed() >= SURVEY || self.survey.done();
-        if self.shown.overview == Some(self.survey.steps()) || !due {
+        let due = self.shown.overview_at.elapsed() >= SURVEY || self.survey.complete();
+        if self.shown.overview == Some(self.surveyed()) || !due {
             return true;
         }
-        (self.shown.overview, self.shown.overview_at) = (Some(self.survey.steps()), Instant::now());
+        (self.shown.overview, self.shown.overview_at) = (Some(self.surveyed()), Instant::now());
         let overview = Box::new(Overview::of(&self.survey));
         if !ear.tell(Told::Overview { overview }.text()) {
             return false;

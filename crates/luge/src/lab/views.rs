@@ -206,6 +206,7 @@ pub struct PictureView {
     last: i64,
     /// Base64 of three bytes per pixel, line by line.
     rgb: String,
+    heads: Vec<Option<i64>>,
     /// Whether it is a part that was asked for.
     zoomed: bool,
 }
@@ -570,6 +571,7 @@ impl PictureView {
             first: strip.cells.start,
             last: strip.cells.end - 1,
             rgb: STANDARD.encode(strip.pixels.as_flattened()),
+            heads: strip.heads.clone(),
             zoomed,
         }
     }

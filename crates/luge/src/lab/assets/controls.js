@@ -1,6 +1,14 @@
 // Play, pause, step, speed, jump, breakpoints, and the keyboard.
 
-import { count, html, numeral, rough } from "./draw.js";
+import { count, html, numeral, rough, svg } from "./draw.js";
+
+const ICONS = {
+  first: "M4 4H6.5V16H4ZM16 4V16L7 10Z", back: "M15 4V16L5 10Z", play: "M5 3V17L17 10Z", pause: "M5 4H8.6V16H5ZM11.4 4H15V16H11.4Z", forth: "M5 4V16L15 10Z", last: "M13.5 4H16V16H13.5ZM4 4V16L13 10Z",
+};
+
+function icon(name) {
+  return svg("svg", { viewBox: "0 0 20 20", width: 17, height: 17, "aria-hidden": "true", class: "icon" }, svg("path", { d: ICONS[name] }));
+}
 
 const SPEEDS = [1, 2, 4, 8, 15, 30, 60, 200, 1e3, 1e4, 1e5, 1e6, 1e7, null];
 
@@ -16,12 +24,12 @@ function speedWords(speed) {
 /** Draws the controls. */
 export function mountControls(store, root, send, setStops) {
   const { state } = store;
-  const button = (id, text, label, act, kind = "") => html("button", { id, type: "button", class: kind, title: label, "aria-label": label, onclick: act }, text);
+  const button = (id, label, act, kind = "") => html("button", { id, type: "button", class: kind, title: label, "aria-label": label, onclick: act }, icon(id));
   const end = () => send({ do: "seek", step: state.moment?.end?.step ?? Number.MAX_SAFE_INTEGER });
-  const play = button("play", "▶ Play", "Play or pause (space)", () => togglePlay(store, send), "play primary");
+  const play = button("play", "Play or pause (space)", () => togglePlay(store, send), "play primary");
   const buttons = html("div", { class: "buttons" },
-    button("first", "⏮", "To the start (Home)", () => send({ do: "seek", step: 0 })), button("back", "◀", "One step back (left arrow)", () => send({ do: "step", by: -1 })), play,
-    button("forth", "▶", "One step (right arrow)", () => send({ do: "step", by: 1 })), button("last", "⏭", "To the end (End)", end));
+    button("first", "To the start (Home)", () => send({ do: "seek", step: 0 })), button("back", "One step back (left arrow)", () => send({ do: "step", by: -1 })), play,
+    button("forth", "One step (right arrow)", () => send({ do: "step", by: 1 })), button("last", "To the end (End)", end));
   const step = html("input", { id: "step", inputmode: "numeric", "aria-label": "Step", value: "0" });
   const of = html("span", { class: "of", id: "of" });
   const form = html("form", { class: "goto" }, html("label", { for: "step" }, "Step"), step, of);
@@ -53,7 +61,8 @@ export function mountControls(store, root, send, setStops) {
 
   store.on(["moment", "playing", "busy"], ({ moment, playing, busy, perSecond, hit }) => {
     if (!moment) return;
-    play.textContent = playing ? "⏸ Pause" : "▶ Play";
+    if (play.dataset.shows !== String(Boolean(playing))) play.replaceChildren(icon(playing ? "pause" : "play"), playing ? " Pause" : " Play");
+    play.dataset.shows = String(Boolean(playing));
     play.setAttribute("aria-pressed", String(Boolean(playing)));
     if (document.activeElement !== step) step.value = count(moment.step);
     const last = moment.end ? `of ${count(moment.end.step)}` : moment.front > moment.step ? `of ${count(moment.front)} so far` : "";

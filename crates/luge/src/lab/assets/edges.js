@@ -14,7 +14,7 @@ function edgeChart(around, width) {
   for (const at of ticks(low, high, 5)) {
     axis.append(svg("line", { x1: left, x2: width - right, y1: y(at), y2: y(at) }), svg("text", { x: left - 6, y: y(at) + 4, "text-anchor": "end" }, numeral(at)));
   }
-  axis.append(svg("text", { x: left, y: height - 14 }, "here"), svg("text", { x: width - right, y: height - 14, "text-anchor": "end" }, "the other vertex"), svg("text", { x: (left + width - right) / 2, y: height - 14, "text-anchor": "middle" }, "share of the way"));
+  axis.append(svg("text", { x: left, y: height - 14 }, "here"), svg("text", { x: width - right, y: height - 14, "text-anchor": "end" }, "the other vertex"), width > 420 ? svg("text", { x: (left + width - right) / 2, y: height - 14, "text-anchor": "middle" }, "share of the way") : "");
   const curves = [], names = [];
   const sorted = [...around.edges].sort((a, b) => EDGE_KINDS.indexOf(a.part) - EDGE_KINDS.indexOf(b.part));
   for (const edge of sorted) {
@@ -28,10 +28,10 @@ function edgeChart(around, width) {
   }
   const strongest = ["successor", "rival", "predecessor"];
   names.sort((a, b) => strongest.indexOf(a.kind) - strongest.indexOf(b.kind));
-  const kept = names.slice(0, 9).sort((a, b) => a.at - b.at);
+  const kept = names.slice(0, 7).sort((a, b) => a.at - b.at);
   let last = -Infinity;
-  const labels = kept.map(name => {
-    const at = Math.max(name.at + 4, last + 14);
+  const labels = kept.map((name, i) => {
+    const at = Math.max(Math.min(name.at + 4, height - bottom - 14 * (kept.length - 1 - i)), last + 14);
     last = at;
     return svg("text", { x: width - right + 8, y: at, class: `vertex-name name-${name.kind}` }, name.text.length > 18 ? name.text.slice(0, 17) + "…" : name.text);
   });

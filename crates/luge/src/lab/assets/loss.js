@@ -5,17 +5,24 @@ import { count, drawing, numeral, path, room, rough, say, scale, svg, ticks } fr
 const LOSS_HEIGHT = 300;
 
 function lossLevels(bounds, x0, x1, y) {
-  const level = (value, kind, name, above = true) => [
-    svg("line", { x1: x0, x2: x1, y1: y(value), y2: y(value), class: `level ${kind}` }),
-    svg("text", { x: x1 - 4, y: y(value) + (above ? -4 : 12), "text-anchor": "end", class: `level-name ${kind}` }, name),
+  const levels = [
+    [bounds.running_high, "run", `running: at most ${numeral(bounds.running_high)}`], [bounds.running_low, "run", `running: at least ${numeral(bounds.running_low)}`],
+    [bounds.stop, "stop", `training stops: ${numeral(bounds.stop)}`], [bounds.halted_high, "halt", `halted: at most ${numeral(bounds.halted_high)}`],
   ];
-  return [
-    svg("rect", { x: x0, width: x1 - x0, y: y(bounds.running_high), height: Math.max(1, y(bounds.running_low) - y(bounds.running_high)), class: "band" }),
-    level(bounds.running_high, "run", `running: at most ${numeral(bounds.running_high)}`),
-    level(bounds.running_low, "run", `running: at least ${numeral(bounds.running_low)}`, false),
-    level(bounds.stop, "stop", `training stops: ${numeral(bounds.stop)}`),
-    level(bounds.halted_high, "halt", `halted: at most ${numeral(bounds.halted_high)}`, false),
-  ];
+  // Names do not lie on each other: each keeps its distance to the one above.
+  let last = -Infinity;
+  const names = levels.map(([value, kind, name], i) => {
+    const at = Math.max(y(value) + (i === 0 ? -5 : 13), last + 13);
+    last = at;
+    return svg("text", { x: x0 + 8, y: at, class: `level-name ${kind}` }, name);
+  });
+  return {
+    lines: [
+      svg("rect", { x: x0, width: x1 - x0, y: y(bounds.running_high), height: Math.max(1, y(bounds.running_low) - y(bounds.running_high)), class: "band" }),
+      levels.map(([value, kind]) => svg("line", { x1: x0, x2: x1, y1: y(value), y2: y(value), class: `level ${kind}` })),
+    ],
+    names,
+  };
 }
 
 function lossCurve(overview, x, y) {
@@ -34,7 +41,7 @@ function lossPhases(state, x, end, y) {
   const marks = [];
   const name = (from, to, text) => {
     const [a, b] = [x(from), x(to)];
-    if (b - a > text.length * 6.2) marks.push(svg("text", { x: (a + b) / 2, y, class: "phase soft" }, text));
+    if (b - a > text.length * 6.2) marks.push(svg("text", { x: (a + b) / 2, y, class: "phase soft", "text-anchor": "middle" }, text));
   };
   const labelled = opening.lesson ? 1 : 0;
   if (opening.lesson) {
@@ -60,9 +67,9 @@ export function mountLoss(store, root, words, send) {
     const axis = svg("g", { class: "axis" });
     for (const at of ticks(low, high, 5)) axis.append(svg("line", { x1: left, x2: width - right, y1: y(at), y2: y(at) }), svg("text", { x: left - 6, y: y(at) + 4, "text-anchor": "end" }, numeral(at)));
     for (const at of ticks(0, end, width < 420 ? 3 : 5)) axis.append(svg("text", { x: x(at), y: LOSS_HEIGHT - 14, "text-anchor": "middle" }, end >= 1e6 ? rough(at).replace(" million", "M").replace(" billion", "G").replace(" thousand", "k") : count(at)));
-    const here = Math.min(end, moment.step);
+    const here = Math.min(end, moment.step), levels = lossLevels(bounds, left, width - right, y);
     const picture = drawing(width, LOSS_HEIGHT, `Loss ${numeral(moment.loss)} at step ${count(moment.step)}`,
-      axis, lossLevels(bounds, left, width - right, y), lossCurve(overview, x, y), lossPhases(state, x, end, top - 14),
+      axis, levels.lines, lossCurve(overview, x, y), levels.names, lossPhases(state, x, end, top - 14),
       svg("line", { x1: x(here), x2: x(here), y1: top - 6, y2: LOSS_HEIGHT - bottom, class: "now" }),
       svg("circle", { cx: x(here), cy: y(moment.loss), r: 6, class: "now-dot" }));
     picture.addEventListener("click", event => {
@@ -71,7 +78,7 @@ export function mountLoss(store, root, words, send) {
       const share = (at - left - 6) / (width - right - left - 12);
       send({ do: "seek", step: Math.round(Math.max(0, Math.min(1, share)) * end) });
     });
-    const sampled = overview.seen < overview.steps ? ` ${count(overview.seen)} of ${count(overview.steps)} steps were looked at for the curve.` : "";
+    const sampled = overview.seen < overview.steps ? ` So far the curve holds ${count(overview.seen)} of ${count(overview.steps + 1)} losses.` : overview.width > 1 ? " The curve holds the lowest and highest of every step." : "";
     const where = moment.phase === "halted" ? "below the level at which training stops" : moment.phase === "labels" ? "the labels are not read yet" : "inside the band of a running machine";
     say(words, `Loss **${numeral(moment.loss)}**, ${where}.${sampled}`);
     root.replaceChildren(picture);

@@ -2,19 +2,45 @@
 
 import { count, html, say } from "./draw.js";
 
-function paintPicture(canvas, picture) {
-  const { width, steps, rgb } = picture;
+const HEAD_COLOUR = "#e81e2c";
+const LARGEST_CELL = 26;
+
+function pictureImage({ width, steps, rgb }) {
   const bytes = atob(rgb), height = steps.length;
-  canvas.width = Math.max(1, width);
-  canvas.height = Math.max(1, height);
-  const pen = canvas.getContext("2d"), image = pen.createImageData(canvas.width, canvas.height);
+  const image = new ImageData(Math.max(1, width), Math.max(1, height));
   for (let i = 0; i < width * height; i++) {
-    image.data[4 * i] = bytes.charCodeAt(3 * i);
-    image.data[4 * i + 1] = bytes.charCodeAt(3 * i + 1);
-    image.data[4 * i + 2] = bytes.charCodeAt(3 * i + 2);
+    for (let part = 0; part < 3; part++) image.data[4 * i + part] = bytes.charCodeAt(3 * i + part);
     image.data[4 * i + 3] = 255;
   }
-  pen.putImageData(image, 0, 0);
+  const canvas = html("canvas", { width: image.width, height: image.height });
+  canvas.getContext("2d").putImageData(image, 0, 0);
+  return canvas;
+}
+
+/** Paints the picture as large as it fits; says where it lies on the canvas. */
+function paintPicture(canvas, picture) {
+  const density = window.devicePixelRatio || 1;
+  const [width, height] = [canvas.clientWidth || 600, canvas.clientHeight || 340];
+  canvas.width = Math.round(width * density);
+  canvas.height = Math.round(height * density);
+  const rows = picture.steps.length, cells = picture.last - picture.first + 1;
+  const across = Math.min(width, cells * LARGEST_CELL), down = Math.min(height, rows * LARGEST_CELL);
+  const place = { left: (width - across) / 2, top: (height - down) / 2, across, down };
+  const pen = canvas.getContext("2d");
+  pen.scale(density, density);
+  pen.imageSmoothingEnabled = picture.width > across || rows > down;
+  pen.imageSmoothingQuality = "high";
+  pen.drawImage(pictureImage(picture), place.left, place.top, across, down);
+  const wide = across / cells, tall = down / rows;
+  pen.fillStyle = HEAD_COLOUR;
+  picture.heads.forEach((head, row) => {
+    if (head === null || head < picture.first || head > picture.last) return;
+    const x = place.left + (head - picture.first) * wide, y = place.top + row * tall;
+    // On large cells the mark is small, so that the symbol shows around it.
+    const w = wide > 5 ? wide * 0.5 : Math.max(wide, 1), h = wide > 5 && tall > 5 ? tall * 0.5 : Math.max(tall, 1);
+    pen.fillRect(x + (wide - w) / 2, y + (tall - h) / 2, w, h);
+  });
+  return place;
 }
 
 /** Draws the space-time picture. */
@@ -27,7 +53,7 @@ export function mountSpacetime(store, root, words, send) {
   const closer = html("button", { type: "button", onclick: () => zoomBy(0.25) }, "Zoom in");
   const legend = html("span", {});
   root.replaceChildren(stage, html("div", { class: "under" }, closer, whole, tape, legend));
-  let drag = null;
+  let drag = null, place = null;
 
   const zoom = part => {
     store.set({ zoom: part });
@@ -43,8 +69,8 @@ export function mountSpacetime(store, root, words, send) {
     zoom({ steps: [Math.max(0, Math.round(middle - half)), Math.round(middle + half)], cells: [Math.round(head - reach), Math.round(head + reach)] });
   };
   const spot = event => {
-    const box = stage.getBoundingClientRect();
-    return [Math.min(1, Math.max(0, (event.clientX - box.left) / box.width)), Math.min(1, Math.max(0, (event.clientY - box.top) / box.height))];
+    const box = stage.getBoundingClientRect(), share = (at, from, size) => Math.min(1, Math.max(0, (at - from) / size));
+    return [share(event.clientX - box.left, place.left, place.across), share(event.clientY - box.top, place.top, place.down)];
   };
   const stepAt = share => {
     const { steps } = store.state.picture;
@@ -54,12 +80,13 @@ export function mountSpacetime(store, root, words, send) {
     const { first, last } = store.state.picture;
     return Math.floor(first + share * (last - first + 1));
   };
-  stage.addEventListener("pointerdown", event => { if (store.state.picture) drag = spot(event); });
+  stage.addEventListener("pointerdown", event => { if (place) drag = spot(event); });
   stage.addEventListener("pointermove", event => {
     if (!drag) return;
     const [x, y] = spot(event);
     band.hidden = Math.abs(x - drag[0]) + Math.abs(y - drag[1]) < 0.03;
-    Object.assign(band.style, { left: `${Math.min(x, drag[0]) * 100}%`, top: `${Math.min(y, drag[1]) * 100}%`, width: `${Math.abs(x - drag[0]) * 100}%`, height: `${Math.abs(y - drag[1]) * 100}%` });
+    const px = value => `${value}px`;
+    Object.assign(band.style, { left: px(place.left + Math.min(x, drag[0]) * place.across), top: px(place.top + Math.min(y, drag[1]) * place.down), width: px(Math.abs(x - drag[0]) * place.across), height: px(Math.abs(y - drag[1]) * place.down) });
   });
   stage.addEventListener("pointerup", event => {
     if (!drag) return;
@@ -80,9 +107,9 @@ export function mountSpacetime(store, root, words, send) {
     tape.replaceChildren(...opening.tapes.map((one, i) => html("option", { value: i, selected: i === chosen }, `tape ${one.name}`)));
     tape.hidden = opening.tapes.length < 2;
   });
-  store.on(["picture", "opening"], ({ picture, opening }) => {
+  store.on(["picture", "opening", "width"], ({ picture, opening }) => {
     if (!picture || !opening) return;
-    paintPicture(canvas, picture);
+    place = paintPicture(canvas, picture);
     const info = opening.tapes[picture.tape];
     legend.replaceChildren(...info.symbols.slice(0, 6).flatMap((symbol, i) => {
       const swatch = html("span", { class: "swatch" });
@@ -92,11 +119,11 @@ export function mountSpacetime(store, root, words, send) {
     say(words, `Cells ${count(picture.first)} to ${count(picture.last)}, steps ${count(picture.steps[0] ?? 0)} to ${count(picture.steps.at(-1) ?? 0)}${picture.zoomed ? ", a part" : ""}. Drag over a part to zoom, click to go there.`.replaceAll("-", "−"));
     root.dataset.rows = String(picture.steps.length);
   });
-  store.on(["picture", "moment"], ({ picture, moment }) => {
-    if (!picture || !moment || !picture.steps.length) return;
+  store.on(["picture", "moment", "width"], ({ picture, moment }) => {
+    if (!place || !picture || !moment || !picture.steps.length) return;
     const from = picture.steps[0], to = picture.steps.at(-1);
     marker.hidden = moment.step < from || moment.step > to;
     const row = picture.steps.findLastIndex(step => step <= moment.step);
-    marker.style.top = `${(row + 0.5) / picture.steps.length * 100}%`;
+    marker.style.top = `${place.top + (row + 0.5) / picture.steps.length * place.down}px`;
   });
 }

@@ -4,26 +4,31 @@ import { count, drawing, html, numeral, room, say, signed, svg } from "./draw.js
 
 const CELL = 38;
 const NAME = 104;
+const NARROW = 640;
 const TRACK = 34;
+
+/** The room for a tape's name: on narrow screens it stands above the tape. */
+function nameRoom(width) {
+  return width < NARROW ? 0 : NAME;
+}
 
 /** Cells on each side of a head that fit. */
 export function tapeRadius(width) {
-  return Math.max(2, Math.min(24, Math.floor(((width - NAME) / CELL - 1) / 2)));
+  return Math.max(2, Math.min(24, Math.floor(((width - nameRoom(width)) / CELL - 1) / 2)));
 }
 
 function tapeRow(info, tape, width, y) {
   const radius = Math.min((tape.symbols.length - 1) / 2, tapeRadius(width));
   const skip = (tape.symbols.length - 1) / 2 - radius;
-  const left = NAME + (width - NAME - (2 * radius + 1) * CELL) / 2;
+  const names = nameRoom(width), left = names + (width - names - (2 * radius + 1) * CELL) / 2;
   const place = cell => left + (cell - tape.first - skip) * CELL;
   const shown = cell => cell >= tape.first + skip && cell < tape.first + tape.symbols.length - skip;
   const group = svg("g", { transform: `translate(0 ${y})` });
   const height = 30 + TRACK * info.n_tracks;
-  group.append(
-    svg("text", { x: 0, y: 46, class: "tape-name" }, info.name),
-    svg("text", { x: 0, y: 62, class: "tape-note" }, info.read_only ? "hidden units" : "weights T"),
-    info.n_tracks > 1 ? svg("text", { x: 0, y: 77, class: "tape-note" }, `${info.n_tracks} bits a cell`) : "",
-  );
+  const what = info.read_only ? "hidden units" : "weights T", bits = info.n_tracks > 1 ? `${info.n_tracks} bits a cell` : "";
+  if (names) {
+    group.append(svg("text", { x: 0, y: 46, class: "tape-name" }, info.name), svg("text", { x: 0, y: 62, class: "tape-note" }, what), svg("text", { x: 0, y: 77, class: "tape-note" }, bits));
+  } else group.append(svg("text", { x: 0, y: 2, class: "tape-note" }, `${info.name}: ${what}${bits ? ", " + bits : ""}`));
   for (let i = skip; i < tape.symbols.length - skip; i++) {
     const cell = tape.first + i, x = place(cell);
     const symbol = tape.symbols[i] === null ? "#" : info.symbols[tape.symbols[i]];
@@ -39,7 +44,8 @@ function tapeRow(info, tape, width, y) {
         svg("text", { x: x + CELL / 2, y: middle + 19, class: "weight" }, signed(+value.toFixed(2))),
       );
     }
-    if (cell % 5 === 0 || cell === tape.head) group.append(svg("text", { x: x + CELL / 2, y: height + 32, class: "cellno" }, String(cell).replace("-", "−")));
+    const pulled = tape.pull.some(list => list.some(([at]) => at === cell));
+    if ((cell % 5 === 0 || cell === tape.head) && !pulled) group.append(svg("text", { x: x + CELL / 2, y: height + 32, class: "cellno" }, String(cell).replace("-", "−")));
   }
   for (let track = 0; track < info.n_tracks; track++) {
     for (const [cell, slope] of tape.pull[track] ?? []) {
@@ -85,7 +91,7 @@ export function mountTapes(store, root, words) {
       return;
     }
     const width = room(root);
-    let y = 10;
+    let y = 14;
     const rows = [];
     moment.tapes.forEach((tape, i) => {
       const row = tapeRow(opening.tapes[i], tape, width, y);
