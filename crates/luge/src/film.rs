@@ -206,6 +206,28 @@ impl<'n> Film<'n> {
         Ok(true)
     }
 
+    /// Goes on from here as fast as it goes, through what is known and beyond, while `go_on` says so.
+    ///
+    /// # Errors
+    /// If a gradient cannot be had.
+    pub fn roll(&mut self, go_on: &mut dyn FnMut() -> bool) -> Result<(), TrainError> {
+        while let Some(runner) = &mut self.behind {
+            let most_steps = (runner.steps() + self.chunk).min(self.front.steps());
+            let (before, started) = (runner.steps(), Instant::now());
+            runner.run_to(most_steps)?;
+            let (now, took) = (runner.steps(), started.elapsed());
+            self.adapt(now - before, took);
+            if now == self.front.steps() {
+                self.behind = None;
+            }
+            if !go_on() {
+                return Ok(());
+            }
+        }
+        self.extend(u64::MAX, go_on)?;
+        Ok(())
+    }
+
     /// Goes on one step at a time until `stop_here` says so or `step` is reached; asks `go_on` every so often.
     /// Whether `stop_here` did.
     ///

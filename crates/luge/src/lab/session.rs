@@ -322,10 +322,11 @@ impl<'s, 'n> Run<'s, 'n> {
         Ok(())
     }
 
-    /// Goes on for about the time between two moments, nine tenths of it with the run and one with the survey.
+    /// Goes on until the next moment is due, the last twentieth of the time with the survey.
     fn work(&mut self) -> Result<(), TrainError> {
         let (started, busy) = (Instant::now(), self.going != Going::Nowhere);
-        let share = FRAME * 9 / 10;
+        let left = FRAME.saturating_sub(self.shown.at.elapsed()).max(FRAME / 4);
+        let share = left - FRAME / 20;
         let mut go_on = || started.elapsed() < share;
         let goal = match self.going {
             Going::Nowhere => None,
@@ -339,6 +340,8 @@ impl<'s, 'n> Run<'s, 'n> {
             let playing = matches!(self.going, Going::On { .. });
             if playing && (self.loss.is_some() || self.states.contains(&true)) {
                 self.watch(goal, &mut go_on)?;
+            } else if playing && goal == u64::MAX {
+                self.film.roll(&mut go_on)?;
             } else {
                 self.film.seek(goal, &mut go_on)?;
             }
@@ -353,7 +356,7 @@ impl<'s, 'n> Run<'s, 'n> {
             }
             _ => {}
         }
-        let share = if busy { FRAME } else { FRAME * 2 };
+        let share = if busy { left } else { FRAME };
         let mut go_on = || started.elapsed() < share;
         if self.survey.follow(&self.film, &self.scene.tapes, &mut go_on)? && !self.survey.complete() {
             self.survey.complete_curve(&self.film, &mut go_on)?;
@@ -404,7 +407,10 @@ impl<'s, 'n> Run<'s, 'n> {
             let busy = matches!(self.going, Going::To(_));
             let (per_second, hit) = (self.shown.per_second, self.hit);
             self.shown.moment = Some((step, front));
-            (self.shown.again, self.shown.at, self.shown.drawn) = (false, Instant::now(), false);
+            // The next moment is due a frame after this one was, unless that has long been missed.
+            let due = self.shown.at + FRAME;
+            let at = if due.elapsed() > FRAME { Instant::now() } else { due };
+            (self.shown.again, self.shown.at, self.shown.drawn) = (false, at, false);
             if !ear.tell(Told::Moment { moment, playing, busy, per_second, hit }.text()) {
                 return Ok(false);
             }

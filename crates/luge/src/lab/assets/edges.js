@@ -68,6 +68,7 @@ export function mountEdges(store, root, words) {
     else if (goes) text = `From **${around.name}** the loss falls steepest towards **${goes.name}** (slope ${numeral(goes.slope)}): the step goes all the way.${rivals ? ` ${rivals === 1 ? "Its rival has" : `Its ${rivals} rivals have`} the same state, but other symbols than will be read.` : ""}`;
     else if (around.stopped) text = `At **${around.name}** the machine has halted: every way leads up.`;
     else text = `The next vertex is **${around.name}** again: only tapes and heads move.`;
+    if (opening?.lesson) text += " Drawn is ℓ, the machine's part of the loss.";
     say(words, text);
     root.replaceChildren(edgeChart(around, room(root)), edgeLegend(around));
     root.dataset.step = String(around.step);

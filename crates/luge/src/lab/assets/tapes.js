@@ -61,7 +61,7 @@ function tapeRow(info, tape, width, y) {
     }
   }
   group.append(...headMarks(tape, place, shown));
-  return { group, height: height + 44 };
+  return { group, height: height + (names ? 44 : 58) };
 }
 
 function headMarks(tape, place, shown) {
