@@ -124,6 +124,12 @@ impl Control {
         (StateId::new(self.table.block(vertex) / self.n_copies), Bits(self.table.signs(vertex)))
     }
 
+    /// Which copy of its state a vertex belongs to, and how many there are.
+    #[must_use]
+    pub fn copy_of(&self, vertex: usize) -> (usize, usize) {
+        (self.table.block(vertex) % self.n_copies, self.n_copies)
+    }
+
     /// The vertices in order.
     pub fn vertices(&self) -> impl ExactSizeIterator<Item = Vertex> {
         (0..self.n_vertices()).map(|v| self.at(v))

@@ -14,7 +14,7 @@ mod wiring;
 use luge_net::{GraphBuilder, Joint, Network, NodeId, ParameterId, Ramp, Shape, StepRule, Structure, Values};
 
 use crate::{
-    AskedConstants, Bounds, BuildError, Configuration, Corrections, Kind, Primary, Undecodable,
+    AskedConstants, Bounds, BuildError, Configuration, Control, Corrections, Kind, Primary, Undecodable,
     terrain::{Holds, Terrain},
 };
 pub use carrier::Carrier;
@@ -300,6 +300,15 @@ impl Extended {
         match &self.terrain.holds {
             Holds::Outside { weights, .. } => weights.vertex.0,
             Holds::Inside { vertex, .. } => *vertex,
+        }
+    }
+
+    /// The vertices of landscapes B and C.
+    #[must_use]
+    pub fn control(&self) -> Option<&Control> {
+        match &self.terrain.holds {
+            Holds::Outside { control, .. } => Some(control),
+            Holds::Inside { .. } => None,
         }
     }
 

@@ -159,6 +159,10 @@ impl LinearMap {
     #[must_use]
     pub fn apply(&self, x: &[f64]) -> Vec<f64> {
         let mut y = self.bias().into_owned();
+        if let Entries::Vertices(table, arcs) = &self.entries {
+            arcs.add(table, x, &mut y);
+            return y;
+        }
         for &(row, col, weight) in self.entries().iter() {
             y[row as usize] += weight * x[col as usize];
         }

@@ -279,12 +279,45 @@ impl Arcs {
         !table.all_columns().any(|(_, _, _, column)| moves(column))
     }
 
+    /// Whether the arcs come from vertices, so that those of one vertex can be had alone.
+    fn starts_at_vertices(self) -> bool {
+        !matches!(self, Self::Successors { .. } | Self::OfBlock | Self::OfSigns | Self::Alike)
+    }
+
+    /// Adds the map of `x` to `y`, looking only at vertices whose weight is not zero.
+    pub(crate) fn add(self, table: &VertexTable, x: &[f64], y: &mut [f64]) {
+        let d = table.n_signs();
+        match self {
+            Self::Successors { block, sign } => {
+                for (v, y) in y.iter_mut().enumerate() {
+                    let (signs, Some(column)) = (table.signs(v), table.column(v)) else { continue };
+                    let next = column.next as usize;
+                    let kept = |i: usize| x[marginal(table, next, i, signs >> i & 1)];
+                    *y += block * x[next] + (0..d).map(|i| sign * kept(i)).sum::<f64>();
+                }
+            }
+            Self::OfBlock => y.iter_mut().enumerate().for_each(|(v, y)| *y += x[table.block(v)]),
+            Self::OfSigns => y.iter_mut().enumerate().for_each(|(v, y)| *y += x[table.signs(v) as usize]),
+            Self::Alike => {
+                for (row, col, weight) in self.list(table) {
+                    y[row] += weight * x[col];
+                }
+            }
+            _ => {
+                let mut n_dips = 0;
+                for (v, &x) in x.iter().enumerate() {
+                    if x != 0.0 {
+                        self.each_of(table, v, n_dips, |row, weight| y[row] += weight * x);
+                    }
+                    n_dips += usize::from(matches!(self, Self::Dips { .. }) && table.has_self_edge(v));
+                }
+            }
+        }
+    }
+
     /// The arcs one by one: (output, input, weight).
     pub(crate) fn list(self, table: &VertexTable) -> Vec<(usize, usize, f64)> {
-        let sign = |signs: u32, i: usize| if signs >> i & 1 == 1 { 1.0 } else { -1.0 };
         let d = table.n_signs();
-        let marginal =
-            |block: usize, i: usize, plus: u32| table.n_blocks() + (block * d + i) * 2 + plus as usize;
         let mut arcs = Vec::new();
         if self == Self::Alike {
             for signs in 0..1_u32 << d {
@@ -294,46 +327,62 @@ impl Arcs {
         }
         let mut n_dips = 0;
         for v in 0..table.n_vertices() {
-            let (block, signs, column) = (table.block(v), table.signs(v), table.column(v));
-            let self_edge = table.has_self_edge(v);
-            let rows = (0..d).map(|i| (i, table.rows[i]));
+            if self.starts_at_vertices() {
+                self.each_of(table, v, n_dips, |row, weight| arcs.push((row, v, weight)));
+                n_dips += usize::from(matches!(self, Self::Dips { .. }) && table.has_self_edge(v));
+                continue;
+            }
+            let signs = table.signs(v);
             match self {
-                Self::Now => arcs.extend(rows.map(|(i, row)| (row, v, sign(signs, i)))),
-                Self::Next { at_rest } => {
-                    let left = column.map(|c| c.written(signs)).or(at_rest.then_some(signs));
-                    arcs.extend(
-                        left.into_iter()
-                            .flat_map(|left| rows.clone().map(move |(i, row)| (row, v, sign(left, i)))),
-                    );
+                Self::Successors { block, sign } => {
+                    let Some(next) = table.column(v).map(|c| c.next as usize) else { continue };
+                    arcs.push((v, next, block));
+                    arcs.extend((0..d).map(|i| (v, marginal(table, next, i, signs >> i & 1), sign)));
                 }
-                Self::Moving { by, at_rest } => {
-                    let moves = |i| column.map_or(at_rest && by == 0, |c| c.offset(i) == by);
-                    arcs.extend(rows.filter(|&(i, _)| moves(i)).map(|(_, row)| (row, v, 1.0)));
-                }
-                Self::Marginals => {
-                    arcs.push((block, v, 1.0));
-                    arcs.extend((0..d).map(|i| (marginal(block, i, signs >> i & 1), v, 1.0)));
-                }
-                Self::Successors { block: cubic, sign: linear } => {
-                    let Some(next) = column.map(|c| c.next as usize) else { continue };
-                    arcs.push((v, next, cubic));
-                    arcs.extend((0..d).map(|i| (v, marginal(next, i, signs >> i & 1), linear)));
-                }
-                Self::SelfEdges { weight } if self_edge => arcs.push((v, v, weight)),
-                Self::Levels { at_rest, .. } if column.is_none() => arcs.push((0, v, at_rest)),
-                Self::Levels { self_edge: weight, .. } if self_edge => arcs.push((0, v, weight)),
-                Self::Dips { weight } if self_edge => {
-                    arcs.push((n_dips, v, weight));
-                    n_dips += 1;
-                }
-                Self::SelfEdges { .. } | Self::Levels { .. } | Self::Dips { .. } | Self::Alike => {}
-                Self::NextBlock => arcs.push((column.map_or(block, |c| c.next as usize), v, 1.0)),
-                Self::OfBlock => arcs.push((v, block, 1.0)),
-                Self::OfSigns => arcs.push((v, signs as usize, 1.0)),
+                Self::OfBlock => arcs.push((v, table.block(v), 1.0)),
+                _ => arcs.push((v, signs as usize, 1.0)),
             }
         }
         arcs
     }
+
+    /// The arcs from one vertex: (output, weight). `n_dips` vertices before it may follow themselves.
+    fn each_of(self, table: &VertexTable, v: usize, n_dips: usize, mut arc: impl FnMut(usize, f64)) {
+        let (block, signs, column) = (table.block(v), table.signs(v), table.column(v));
+        let self_edge = table.has_self_edge(v);
+        let d = table.n_signs();
+        match self {
+            Self::Now => (0..d).for_each(|i| arc(table.rows[i], sign(signs, i))),
+            Self::Next { at_rest } => {
+                if let Some(left) = column.map(|c| c.written(signs)).or(at_rest.then_some(signs)) {
+                    (0..d).for_each(|i| arc(table.rows[i], sign(left, i)));
+                }
+            }
+            Self::Moving { by, at_rest } => {
+                let moves = |i: &usize| column.map_or(at_rest && by == 0, |c| c.offset(*i) == by);
+                (0..d).filter(moves).for_each(|i| arc(table.rows[i], 1.0));
+            }
+            Self::Marginals => {
+                arc(block, 1.0);
+                (0..d).for_each(|i| arc(marginal(table, block, i, signs >> i & 1), 1.0));
+            }
+            Self::SelfEdges { weight } if self_edge => arc(v, weight),
+            Self::Levels { at_rest, .. } if column.is_none() => arc(0, at_rest),
+            Self::Levels { self_edge: weight, .. } if self_edge => arc(0, weight),
+            Self::Dips { weight } if self_edge => arc(n_dips, weight),
+            Self::NextBlock => arc(column.map_or(block, |c| c.next as usize), 1.0),
+            _ => {}
+        }
+    }
+}
+
+fn sign(signs: u32, i: usize) -> f64 {
+    if signs >> i & 1 == 1 { 1.0 } else { -1.0 }
+}
+
+/// The position of the sum over a block's vertices with a given sign, among the marginals.
+fn marginal(table: &VertexTable, block: usize, i: usize, plus: u32) -> usize {
+    table.n_blocks() + (block * table.n_signs() + i) * 2 + plus as usize
 }
 
 /// How many vertices may follow themselves.
@@ -407,6 +456,11 @@ mod tests {
             let listed = arcs.list(&table);
             assert!(listed.iter().all(|&(row, col, _)| row < outputs && col < inputs), "{arcs:?}");
             assert!(!listed.is_empty() && listed.len() <= arcs.most_entries(&table), "{arcs:?}");
+            let x: Vec<f64> = (0..inputs).map(|i| f64::from(i as u32 % 5) - 1.0).collect();
+            let (mut one_by_one, mut at_once) = (vec![0.0; outputs], vec![0.0; outputs]);
+            listed.iter().for_each(|&(row, col, weight)| one_by_one[row] += weight * x[col]);
+            arcs.add(&table, &x, &mut at_once);
+            assert_eq!(at_once, one_by_one, "{arcs:?}");
         }
         for (by, at_rest, empty) in [(-1, true, false), (0, false, false), (1, false, false)] {
             let arcs = Arcs::Moving { by, at_rest };

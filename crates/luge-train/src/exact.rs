@@ -6,9 +6,13 @@
 //! landscapes of targets, which forget the last error, the gain may differ from 1 by [`MOST_GAIN_ERROR`].
 
 mod blocks;
+#[cfg(feature = "faults")]
+mod faults;
 mod many;
 mod memory;
 mod one;
+
+use std::ops::Range;
 
 use luge_net::{Form, Network, Structure, Values};
 
@@ -17,6 +21,8 @@ use crate::{
     sparse::{BLANK, Probed},
 };
 use blocks::Blocks;
+#[cfg(feature = "faults")]
+pub use faults::Fault;
 use many::{Levels, Many};
 use memory::Memory;
 use one::{One, Pause};
@@ -47,6 +53,8 @@ pub struct Exact<'n> {
     /// Losses from before the body was made.
     earlier: Option<LossRange>,
     last: Option<f64>,
+    /// How far the gain can lie from 1.
+    gain_error: f64,
 }
 
 /// The weights, as signs.
@@ -99,11 +107,11 @@ impl<'n> Exact<'n> {
         if probe.waiting()? {
             probe.step()?;
         }
-        check_gain(&probe)?;
+        let gain_error = check_gain(&probe)?;
         let (steps, earlier) = (sparse.steps(), sparse.losses_so_far());
         let waiting = sparse.waiting()?;
         let body = Body::Waiting(Box::new(sparse));
-        let mut exact = Self { probe, memories, most_cells, body, steps, earlier, last: None };
+        let mut exact = Self { probe, memories, most_cells, body, steps, earlier, last: None, gain_error };
         if !waiting {
             exact.settle()?;
         }
@@ -275,9 +283,10 @@ fn is_power_of_two(value: f64) -> bool {
     value.is_normal() && value.to_bits() & MANTISSA == 0
 }
 
-/// Tries the carrier's gain on every loss that a running landscape can have.
-fn check_gain(probe: &Sparse<'_>) -> Result<(), TrainError> {
-    let (Some(around), layers) = (probe.around(), probe.layers()) else { return Ok(()) };
+/// Tries the carrier's gain on every loss that a running landscape can have; returns how far it lies from 1 at most.
+fn check_gain(probe: &Sparse<'_>) -> Result<f64, TrainError> {
+    let (Some(around), layers) = (probe.around(), probe.layers()) else { return Ok(0.0) };
+    let mut most = 0.0_f64;
     let n = layers.table.n_signs();
     let (offset, write, flip, moved, allowed) = match layers.form {
         Form::Slides { offset, write, read, shift, .. } => {
@@ -294,9 +303,10 @@ fn check_gain(probe: &Sparse<'_>) -> Result<(), TrainError> {
             if (gain - 1.0).abs() > allowed || gain.is_nan() {
                 return Err(inexact_gain(landscape, gain));
             }
+            most = most.max((gain - 1.0).abs());
         }
     }
-    Ok(())
+    Ok(most)
 }
 
 /// A level between those of rest and those of running.
@@ -430,6 +440,16 @@ impl Tracer for Exact<'_> {
         if signs & 1 == 1 { 1.0 } else { BLANK }
     }
 
+    fn kept(&self, sign: usize) -> Range<i64> {
+        let (first, len) = match &self.body {
+            Body::Waiting(sparse) => return sparse.kept(sign),
+            Body::One(one, _) => (one.cells().0, one.cells().1.len()),
+            Body::Blocks(blocks, _) => blocks.kept(),
+            Body::Many(many) => (many.cells(sign).0, many.cells(sign).1.len()),
+        };
+        first..first + len as i64
+    }
+
     fn labels(&self) -> &[f64] {
         match &self.body {
             Body::Waiting(sparse) => sparse.labels(),
@@ -470,7 +490,9 @@ impl Tracer for Exact<'_> {
     }
 
     fn drift(&self) -> (f64, f64) {
-        (0.0, 0.0)
+        // What one step can leave behind; see `MOST_GAIN_ERROR`.
+        let most = self.gain_error / (1.0 - self.gain_error);
+        (2.0 * most, most)
     }
 
     fn cell_bytes(&self) -> usize {

@@ -18,6 +18,8 @@ mod train;
 pub use dense::{Dense, Precision};
 pub use engine::{Engine, Moved};
 pub use error::TrainError;
+#[cfg(feature = "faults")]
+pub use exact::Fault;
 pub use exact::{Exact, MOST_GAIN_ERROR, Memories};
 pub use frame::NotASnapshot;
 pub use frank_wolfe::{best_vertex, weighted_mean};

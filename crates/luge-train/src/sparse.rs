@@ -8,19 +8,24 @@ mod around;
 mod lane;
 mod slides;
 
-use luge_net::{Form, Network, Structure, Values};
+use std::ops::Range;
+
+use luge_net::{Form, Network, Structure, Values, VertexTable};
 
 use crate::{LaneSnapshot, LossRange, Outcome, Snapshot, Stepped, StopRule, Tracer, TrainError};
 pub(crate) use around::Around;
 pub(crate) use lane::BLANK;
-use lane::{Cells, Head, Lane, Look, saturate_01};
+use lane::{Cells, Head, Lane, saturate_01};
 use slides::{Slopes, Weights};
 
 /// Trains a network with typed sparse layers, one vertex at a time.
 #[derive(Clone, Debug)]
 pub struct Sparse<'n> {
     layers: &'n Structure,
-    weights: Option<Weights>,
+    /// The numbers of [`Form::Slides`] as the steps need them.
+    slides: Option<Slides>,
+    /// What every vertex does, where there are few enough to keep.
+    doings: Vec<Doing>,
     around: Option<Around<'n>>,
     place: Place,
     lanes: Vec<Lane>,
@@ -41,6 +46,64 @@ struct Place {
     weight: f64,
     /// Small weights that drift has left on others; always empty on a simplex.
     others: Vec<(usize, f64)>,
+}
+
+/// The numbers of [`Form::Slides`], and what follows from them.
+#[derive(Clone, Copy, Debug)]
+struct Slides {
+    offset: f64,
+    at_rest: f64,
+    write: f64,
+    read: f64,
+    shift: f64,
+    /// Rate times twice the weight of the write and of the move residual.
+    rates: (f64, f64),
+    weights: Weights,
+}
+
+impl Slides {
+    fn new(form: &Form) -> Option<Self> {
+        let Form::Slides { offset, at_rest, write, read, shift, rate, .. } = *form else { return None };
+        let rates = (2.0 * write * rate, 2.0 * shift * rate);
+        Some(Self { offset, at_rest, write, read, shift, rates, weights: Weights::new(form)? })
+    }
+
+    /// All of `n` signs.
+    #[inline]
+    fn all(&self, n: usize) -> u32 {
+        (1 << n) - 1
+    }
+}
+
+/// The column of a vertex, spread out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Doing {
+    next: u32,
+    written: u32,
+    left: u32,
+    right: u32,
+}
+
+/// The most vertices whose columns are kept spread out.
+const MOST_DOINGS: usize = 1 << 16;
+
+impl Doing {
+    /// No block follows.
+    const REST: u32 = u32::MAX;
+
+    fn of(table: &VertexTable, vertex: usize) -> Self {
+        let signs = table.signs(vertex);
+        match table.column(vertex) {
+            Some(c) => Self { next: c.next, written: c.written(signs), left: c.left, right: c.right },
+            None => Self { next: Self::REST, written: signs, left: 0, right: 0 },
+        }
+    }
+}
+
+fn doings(layers: &Structure) -> Vec<Doing> {
+    let table = &layers.table;
+    let few = table.n_vertices() <= MOST_DOINGS;
+    if few { (0..table.n_vertices()).map(|v| Doing::of(table, v)).collect() } else { Vec::new() }
 }
 
 /// What a step at a vertex turned out to do.
@@ -118,11 +181,11 @@ impl<'n> Sparse<'n> {
         }
         let place = place(&parameters[layers.vertex.index()].data, &layers.form)
             .ok_or(TrainError::NoStructure { why: "the start is not at a vertex" })?;
-        let weights = Weights::new(&layers.form);
         let (settled, pulls, here) = (0, Vec::with_capacity(layers.table.n_signs()), None);
         Ok(Self {
             layers,
-            weights,
+            slides: Slides::new(&layers.form),
+            doings: doings(layers),
             around,
             place,
             lanes,
@@ -167,14 +230,15 @@ impl<'n> Sparse<'n> {
         }
         let lanes = snapshot.lanes.iter().zip(layers.table.rows()).map(|(lane, &row)| {
             let cells = Cells::new(lane.first, lane.cells.clone());
-            let head = Head { first: lane.head_first, weights: lane.head.clone() };
+            let head = Head::new(lane.head_first, &lane.head);
             Lane::new(cells, head, row < layers.table.n_trained())
         });
         let place = placed(snapshot.vertices.clone(), &layers.form)
             .ok_or(TrainError::NoStructure { why: "the snapshot is not at a vertex" })?;
         Ok(Self {
             layers,
-            weights: Weights::new(&layers.form),
+            slides: Slides::new(&layers.form),
+            doings: doings(layers),
             around,
             place,
             lanes: lanes.collect(),
@@ -214,7 +278,7 @@ impl<'n> Sparse<'n> {
         for (i, &row) in table.rows().iter().enumerate() {
             let beside = sign(ahead, i);
             let cells = Cells::new(-1, vec![beside, sign(signs, i), beside]);
-            let head = Head { first: 0, weights: vec![1.0] };
+            let head = Head::new(0, &[1.0]);
             self.lanes[i] = Lane::new(cells, head, row < table.n_trained());
         }
         self.place = Place { vertex, weight: 1.0, others: Vec::new() };
@@ -294,52 +358,82 @@ impl<'n> Sparse<'n> {
         }
     }
 
-    /// Looks at every lane that is not settled.
     #[inline]
-    fn look_at_lanes(&mut self, mut each: impl FnMut(usize, Look)) -> (u32, Option<usize>) {
-        let table = &self.layers.table;
-        let (block, signs) = (table.block(self.place.vertex), table.signs(self.place.vertex));
-        let column = table.column_at(table.place(block, signs));
-        let (written, moves) = column.map_or((signs, 0), |c| (c.written(signs), c.left | c.right));
-        let all = (1_u32 << table.n_signs()) - 1;
-        let busy = (!self.settled | moves | (written ^ signs)) & all;
+    fn look_at_slides(&mut self) -> (f64, usize, u32) {
+        let Some(slides) = self.slides else { unreachable!("asked for slides") };
+        let (landscape, next, busy) = self.survey(&slides);
+        (landscape, self.choose(&slides, next), busy)
+    }
+
+    /// Looks at every lane that is not settled: the landscape's loss, the block that may follow, and those lanes. What pulls
+    /// at the signs is kept for [`choose`](Self::choose).
+    #[inline(always)]
+    fn survey(&mut self, slides: &Slides) -> (f64, Option<usize>, u32) {
+        let vertex = self.place.vertex;
+        let doing = match self.doings.get(vertex) {
+            Some(doing) => *doing,
+            None => Doing::of(&self.layers.table, vertex),
+        };
+        let signs = self.layers.table.signs(vertex);
+        let busy = (!self.settled | doing.left | doing.right | (doing.written ^ signs))
+            & slides.all(self.lanes.len());
+        self.pulls.clear();
+        let (mut writes, mut reads, mut moves) = (0.0, 0.0, 0.0);
         let mut left = busy;
         while left != 0 {
             let i = left.trailing_zeros() as usize;
             left &= left - 1;
-            let offset = column.map_or(0, |c| c.offset(i));
-            each(i, self.lanes[i].look(sign(written, i), offset));
-        }
-        (busy, column.map(|c| c.next as usize))
-    }
-
-    #[inline]
-    fn look_at_slides(&mut self) -> (f64, usize, u32) {
-        let (Form::Slides { offset, at_rest, write, read, shift, .. }, Some(weights)) =
-            (self.layers.form, self.weights)
-        else {
-            unreachable!("asked for slides")
-        };
-        let signs = self.layers.table.signs(self.place.vertex);
-        let mut pulls = std::mem::take(&mut self.pulls);
-        pulls.clear();
-        let (mut writes, mut reads, mut moves) = (0.0, 0.0, 0.0);
-        let (busy, next) = self.look_at_lanes(|i, look| {
+            let offset = i64::from(doing.right >> i & 1) - i64::from(doing.left >> i & 1);
+            let look = self.lanes[i].look(sign(doing.written, i), offset);
             let t = sign(signs, i);
             let residual = look.ahead - t;
             writes += look.residual * look.residual;
             reads += residual * residual;
             moves += look.moved;
             if residual != 0.0 {
-                pulls.push((i, -2.0 * read * residual * t));
+                self.pulls.push((i, -2.0 * slides.read * residual * t));
             }
-        });
-        let level = if next.is_none() { at_rest } else { 0.0 };
-        let landscape = offset + level + write * writes + read * reads + shift * moves;
-        let slopes = Slopes { table: &self.layers.table, vertex: self.place.vertex, next, pulls: &pulls };
-        let to = slopes.best(&weights);
-        self.pulls = pulls;
-        (landscape, to, busy)
+        }
+        let (level, next) =
+            if doing.next == Doing::REST { (slides.at_rest, None) } else { (0.0, Some(doing.next as usize)) };
+        let landscape =
+            slides.offset + level + slides.write * writes + slides.read * reads + slides.shift * moves;
+        (landscape, next, busy)
+    }
+
+    /// The vertex a step from here goes to.
+    #[inline(always)]
+    fn choose(&self, slides: &Slides, next: Option<usize>) -> usize {
+        let slopes =
+            Slopes { table: &self.layers.table, vertex: self.place.vertex, next, pulls: &self.pulls };
+        slopes.best(&slides.weights)
+    }
+
+    /// Steps on slides for as long as nothing else happens: no label is read, no switch moves, no rule stops.
+    /// Whatever ends this is found again by [`differentiate`](Self::differentiate).
+    fn race(&mut self, slides: &Slides, stop: &StopRule, losses: &mut LossRange) -> Result<(), TrainError> {
+        while self.steps < stop.most_steps {
+            let (landscape, next, busy) = self.survey(slides);
+            let (loss, gain) = match &self.around {
+                None => (landscape, 1.0),
+                Some(around) => {
+                    if !around.running(landscape) {
+                        return Ok(());
+                    }
+                    let through = around.carry(landscape);
+                    (through.loss, through.gain)
+                }
+            };
+            // Also where the loss is no number.
+            if !(loss > stop.loss_at_most && loss < f64::INFINITY) {
+                return Ok(());
+            }
+            losses.add(loss);
+            let to = self.choose(slides, next);
+            self.steps += 1;
+            self.go_to(to, gain, busy);
+        }
+        Ok(())
     }
 
     fn look_at_targets(&mut self) -> Result<(f64, usize, u32), TrainError> {
@@ -385,26 +479,20 @@ impl<'n> Sparse<'n> {
 
     #[inline]
     fn go_to(&mut self, to: usize, gain: f64, busy: u32) {
-        let slides = match self.layers.form {
-            Form::Slides { write, shift, rate, .. } => {
-                Some((2.0 * write * rate * gain, 2.0 * shift * rate * gain))
-            }
-            Form::Targets { .. } => None,
-        };
         let signs = self.layers.table.signs(to);
+        let rates = self.slides.as_ref().map(|slides| (slides.rates.0 * gain, slides.rates.1 * gain));
         let mut left = busy;
         while left != 0 {
             let i = left.trailing_zeros() as usize;
             left &= left - 1;
             let lane = &mut self.lanes[i];
-            match slides {
-                Some((write, shift)) => lane.step(write, shift),
-                None => lane.step_saturated(gain),
-            }
-            let settled = lane.settled(sign(signs, i));
+            let settled = match rates {
+                Some((write, shift)) => lane.step(write, shift, sign(signs, i)),
+                None => lane.step_saturated(gain, sign(signs, i)),
+            };
             self.settled = self.settled & !(1 << i) | u32::from(settled) << i;
         }
-        match slides {
+        match rates {
             Some(_) => self.place.vertex = to,
             None => self.place.step(to, gain),
         }
@@ -428,13 +516,9 @@ impl<'n> Sparse<'n> {
         let (Some(most), Course::Vertex { .. }) = (self.most_cells, course) else { return false };
         let column = self.layers.table.column(self.place.vertex);
         self.lanes.iter().enumerate().any(|(i, lane)| {
-            let at = lane.head.clear().unwrap_or(lane.head.first) + column.map_or(0, |c| c.offset(i));
+            let at = lane.head.clear().unwrap_or(lane.head.first()) + column.map_or(0, |c| c.offset(i));
             at < 0 || at >= most as i64
         })
-    }
-
-    fn note(&mut self, loss: f64) {
-        self.losses = Some(self.losses.map_or(LossRange::of(loss), |range| range.and(loss)));
     }
 }
 
@@ -461,24 +545,31 @@ impl Tracer for Sparse<'_> {
     }
 
     fn run(&mut self, stop: &StopRule) -> Result<Outcome, TrainError> {
-        loop {
-            let here = self.look()?;
-            self.note(here.loss);
-            let steps = self.steps;
-            if !here.loss.is_finite() {
-                return Ok(Outcome::Diverged { steps });
+        let mut here = self.look()?;
+        let mut losses = self.losses.unwrap_or(LossRange::of(here.loss));
+        let outcome = loop {
+            let (loss, steps) = (here.loss, self.steps);
+            losses.add(loss);
+            if !loss.is_finite() {
+                break Outcome::Diverged { steps };
             }
-            if steps >= stop.not_before && here.loss <= stop.loss_at_most {
-                return Ok(Outcome::Converged { steps });
+            if loss <= stop.loss_at_most && steps >= stop.not_before {
+                break Outcome::Converged { steps };
             }
             if steps >= stop.most_steps {
-                return Ok(Outcome::StepLimit { steps });
+                break Outcome::StepLimit { steps };
             }
             if self.full(here.course) {
-                return Ok(Outcome::OutOfCells { steps });
+                break Outcome::OutOfCells { steps };
             }
             self.go(here.course);
-        }
+            if let (Some(slides), Course::Vertex { .. }, None) = (self.slides, here.course, self.most_cells) {
+                self.race(&slides, stop, &mut losses)?;
+            }
+            here = self.differentiate()?;
+        };
+        (self.losses, self.here) = (Some(losses), Some(here));
+        Ok(outcome)
     }
 
     fn losses(&self) -> Option<LossRange> {
@@ -497,6 +588,11 @@ impl Tracer for Sparse<'_> {
         self.lanes[sign].cells.at(cell)
     }
 
+    fn kept(&self, sign: usize) -> Range<i64> {
+        let cells = &self.lanes[sign].cells;
+        cells.first()..cells.first() + cells.values().len() as i64
+    }
+
     fn labels(&self) -> &[f64] {
         self.around.as_ref().map_or(&[], |around| &around.labels.data)
     }
@@ -507,17 +603,15 @@ impl Tracer for Sparse<'_> {
         let lanes = self.lanes.iter().map(|lane| LaneSnapshot {
             first: lane.cells.first(),
             cells: lane.cells.values().to_vec(),
-            head_first: lane.head.first,
-            head: lane.head.weights.clone(),
+            head_first: lane.head.first(),
+            head: lane.head.weights().collect(),
         });
         Snapshot { step: self.steps, vertices, labels: self.labels().to_vec(), lanes: lanes.collect() }
     }
 
     fn drift(&self) -> (f64, f64) {
-        let cells = self.lanes.iter().flat_map(|lane| lane.cells.values());
-        let heads = self.lanes.iter().flat_map(|lane| &lane.head.weights);
-        let from_signs = cells.fold(0.0_f64, |d, v| d.max((v.abs() - 1.0).abs()));
-        (from_signs, heads.fold(0.0_f64, |d, v| d.max(v.abs().min((v - 1.0).abs()))))
+        let larger = |a: (f64, f64), b: (f64, f64)| (a.0.max(b.0), a.1.max(b.1));
+        self.lanes.iter().map(Lane::drift).fold((0.0, 0.0), larger)
     }
 
     fn cell_bytes(&self) -> usize {
@@ -569,7 +663,7 @@ fn sign(signs: u32, i: usize) -> f64 {
 fn on_cells(row: &[f64]) -> Option<Head> {
     let first = row.iter().position(|&w| w != 0.0)?;
     let last = row.iter().rposition(|&w| w != 0.0)?;
-    Some(Head { first: first as i64, weights: row[first..=last].to_vec() })
+    Some(Head::new(first as i64, &row[first..=last]))
 }
 
 fn place(point: &[f64], form: &Form) -> Option<Place> {

@@ -1,5 +1,7 @@
 //! What the fast engines can do: they keep only what is not zero, on tapes without ends.
 
+use std::ops::Range;
+
 use luge_net::{Network, Values};
 
 use crate::{Outcome, StopRule, TrainError, sparse};
@@ -27,7 +29,21 @@ impl LossRange {
     /// The range with one more loss at its end.
     #[must_use]
     pub fn and(self, loss: f64) -> Self {
-        Self { first: self.first, min: self.min.min(loss), max: self.max.max(loss), last: loss }
+        let mut range = self;
+        range.add(loss);
+        range
+    }
+
+    /// Adds one more loss at the end.
+    #[inline]
+    pub fn add(&mut self, loss: f64) {
+        if loss < self.min {
+            self.min = loss;
+        }
+        if loss > self.max {
+            self.max = loss;
+        }
+        self.last = loss;
     }
 }
 
@@ -67,6 +83,21 @@ pub struct LaneSnapshot {
 }
 
 impl Snapshot {
+    /// The same weights, without the blank cells at both ends.
+    #[must_use]
+    pub fn trimmed(&self) -> Self {
+        let written = |cell: &f64| cell.total_cmp(&sparse::BLANK).is_ne();
+        let mut trimmed = self.clone();
+        for lane in &mut trimmed.lanes {
+            let end = lane.cells.iter().rposition(written).map_or(0, |last| last + 1);
+            lane.cells.truncate(end);
+            let start = lane.cells.iter().position(written).unwrap_or(0);
+            lane.cells.drain(..start);
+            lane.first = if lane.cells.is_empty() { 0 } else { lane.first + start as i64 };
+        }
+        trimmed
+    }
+
     /// The parameters of a network that holds these weights, zeros and all, its column `c` being cell `c - shift` of each
     /// lane; `None` if they do not fit into its matrices.
     #[must_use]
@@ -143,6 +174,9 @@ pub trait Tracer {
 
     /// What a cell holds.
     fn cell(&self, sign: usize, cell: i64) -> f64;
+
+    /// The cells that are kept; all others are blank.
+    fn kept(&self, sign: usize) -> Range<i64>;
 
     /// The labels the network holds, z.
     fn labels(&self) -> &[f64];

@@ -2,6 +2,7 @@
 
 mod certify;
 mod compare;
+mod compile;
 mod convert;
 mod export;
 mod failure;
@@ -9,10 +10,15 @@ mod inspect;
 mod lab;
 mod landscape;
 mod landscape_args;
+mod learners;
+mod long_run;
 mod machine_args;
 mod output;
 mod predict;
+mod program_args;
 mod progress;
+mod resume;
+mod revisit;
 mod run;
 mod table_args;
 mod tolerance;
@@ -42,12 +48,16 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Run(run::Args),
+    Compile(compile::Args),
+    Learners(learners::Args),
     Convert(convert::Args),
     Inspect(inspect::Args),
     Trace(trace::Args),
     Landscape(landscape::Args),
     Tolerance(tolerance::Args),
     Train(train::Args),
+    Resume(resume::Args),
+    Revisit(revisit::Args),
     Predict(predict::Args),
     Certify(certify::Args),
     Export(export::Args),
@@ -59,12 +69,16 @@ enum Command {
 pub(crate) fn run() -> Result<ExitCode, Report> {
     match Cli::parse().command {
         Command::Run(args) => run::run(&args)?,
+        Command::Compile(args) => compile::run(&args)?,
+        Command::Learners(args) => learners::run(&args)?,
         Command::Convert(args) => convert::run(&args)?,
         Command::Inspect(args) => inspect::run(&args)?,
         Command::Trace(args) => trace::run(&args)?,
         Command::Landscape(args) => landscape::run(&args)?,
         Command::Tolerance(args) => tolerance::run(&args)?,
         Command::Train(args) => train::run(&args)?,
+        Command::Resume(args) => resume::run(&args)?,
+        Command::Revisit(args) => revisit::run(&args)?,
         Command::Predict(args) => predict::run(&args)?,
         Command::Certify(args) => certify::run(&args)?,
         Command::Export(args) => export::run(&args)?,

@@ -6,7 +6,7 @@
 mod names;
 mod picture;
 
-use luge_landscape::{Configuration, Kind, Landscape};
+use luge_landscape::{Configuration, Control, Kind, Landscape};
 use luge_machine::{Machine, Step, lowering::Lowered};
 use luge_net::{Evaluation, Values, evaluate, evaluate_frozen};
 use luge_train::{Dense, Engine, Precision, Rate, TrainError, best_vertex};
@@ -86,6 +86,12 @@ pub struct Spot<'s, 'p> {
 #[must_use]
 pub fn vertex_name(machine: &Machine, lowered: &Lowered, landscape: &Landscape, vertex: usize) -> String {
     Names { machine, lowered, landscape }.of(vertex)
+}
+
+/// What a vertex of landscapes B and C is called.
+#[must_use]
+pub fn control_name(machine: &Machine, lowered: &Lowered, control: &Control, vertex: usize) -> String {
+    names::of_control(machine, lowered, control, vertex)
 }
 
 /// Why there is nothing to look at.

@@ -16,21 +16,25 @@ use luge_net::{
     NumberFormat, Shape, Values, evaluate,
     numbers::{from_signs, to_signs},
 };
-use luge_train::{Dense, Precision, Rate, StopRule, TrainError, train};
+use luge_train::{Dense, Precision, Rate, Snapshot, Stepped, StopRule, Tracer, TrainError, train};
 
 use crate::{
     data::Table,
+    engine::{self, Chosen, Engine, Start},
     lockstep::{Lockstep, Window},
     predictor::Predictor,
 };
 pub use certificate::{Certificate, Check};
 use observer::Observer;
+pub use observer::Seen;
 
 /// How to train.
 #[derive(Clone, Debug)]
 pub struct LessonOptions {
     /// Which landscape.
     pub landscape: Kind,
+    /// What computes the gradients.
+    pub engine: Engine,
     /// How l_TM reaches the output.
     pub carrier: Carrier,
     /// How numbers become bits.
@@ -57,18 +61,22 @@ impl LessonOptions {
     pub fn new(format: NumberFormat) -> Self {
         Self {
             landscape: Kind::default(),
+            engine: Engine::default(),
             carrier: Carrier::default(),
             format,
             cells: None,
             label_offset: None,
             final_loss: None,
-            steps: 10_000_000,
+            steps: LONGEST_LESSON,
             constants: AskedConstants::default(),
             corrections: Corrections::default(),
             joints: Joints::default(),
         }
     }
 }
+
+/// Machine steps after which a learner is taken not to halt, if the user names no limit.
+pub const LONGEST_LESSON: Step = 1_000_000_000;
 
 /// Why there is no lesson. Everything is found out before training begins.
 #[derive(Debug, thiserror::Error)]
@@ -125,6 +133,14 @@ pub enum LessonError {
         /// What there is.
         found_labels: usize,
     },
+    /// An engine that does not apply.
+    #[error("engine {engine} cannot be used: {why}", engine = engine.word())]
+    Engine {
+        /// What was asked for.
+        engine: Engine,
+        /// Why not.
+        why: &'static str,
+    },
     /// The network cannot be built.
     #[error(transparent)]
     Extended(#[from] ExtendedError),
@@ -145,6 +161,9 @@ pub struct Lesson<'a> {
     machine_steps: Step,
     /// The bits the simulator leaves where theta lies.
     theta_bits: Vec<bool>,
+    /// What the carrier adds to the landscape's loss.
+    added_loss: f64,
+    engine: Engine,
 }
 
 /// What training left behind.
@@ -166,15 +185,20 @@ pub struct Lessons {
     pub parameters: Vec<Values>,
     /// What was proved.
     pub certificate: Certificate,
+    /// The engine that trained, and why that one.
+    pub chosen: Chosen,
 }
 
 /// One moment of training, for whoever wants to watch.
-#[derive(Clone, Copy, Debug)]
-pub struct Moment {
+pub struct Moment<'a> {
     /// Gradient steps made.
     pub step: u64,
     /// The loss.
     pub loss: f64,
+    /// The engine, if it is a fast one.
+    pub engine: Option<&'a dyn Tracer>,
+    /// What was seen so far, this moment included.
+    pub seen: &'a Seen,
 }
 
 impl<'a> Lesson<'a> {
@@ -231,7 +255,25 @@ impl<'a> Lesson<'a> {
             extended = Extended::build(learner, primary, &build)?;
         }
         check_labels(&extended, &table.labels, options.format)?;
-        Ok(Self { learner, primary, table, layout, input, window, extended, machine_steps, theta_bits })
+        let has_layers = extended.network().structure().is_some();
+        if matches!(options.engine, Engine::Sparse | Engine::Exact) && !has_layers {
+            return Err(LessonError::Engine { engine: options.engine, why: NO_LAYERS });
+        }
+        let added_loss = extended.carrier().added_loss(&table.labels);
+        let engine = options.engine;
+        Ok(Self {
+            learner,
+            primary,
+            table,
+            layout,
+            input,
+            window,
+            extended,
+            machine_steps,
+            theta_bits,
+            added_loss,
+            engine,
+        })
     }
 
     /// The network.
@@ -293,22 +335,95 @@ impl<'a> Lesson<'a> {
     ///
     /// # Errors
     /// If a gradient cannot be had.
-    pub fn train(&self, mut watch: impl FnMut(Moment) -> ControlFlow<()>) -> Result<Lessons, LessonError> {
+    pub fn train(&self, watch: impl FnMut(Moment<'_>) -> ControlFlow<()>) -> Result<Lessons, LessonError> {
+        match (self.engine, self.extended.network().structure()) {
+            (Engine::Dense, _) => self.train_dense(Chosen::dense("asked for"), watch),
+            (_, None) => self.train_dense(Chosen::dense(NO_LAYERS), watch),
+            (_, Some(_)) => {
+                self.train_fast(Start::Parameters(self.extended.initial()), Seen::default(), watch)
+            }
+        }
+    }
+
+    /// Whether the dense engine trains, which keeps no snapshots.
+    #[must_use]
+    pub fn dense(&self) -> bool {
+        self.engine == Engine::Dense || self.extended.network().structure().is_none()
+    }
+
+    /// Goes on from a snapshot and what was seen until then.
+    ///
+    /// # Errors
+    /// As for [`train`](Self::train).
+    pub fn resume(
+        &self,
+        snapshot: &Snapshot,
+        seen: Seen,
+        watch: impl FnMut(Moment<'_>) -> ControlFlow<()>,
+    ) -> Result<Lessons, LessonError> {
+        self.train_fast(Start::Snapshot(snapshot, None), seen, watch)
+    }
+
+    fn stop_rule(&self) -> StopRule {
+        StopRule {
+            loss_at_most: self.extended.stop(),
+            not_before: Extended::FIRST_STOP,
+            most_steps: self.machine_steps + self.extended.extra_steps() + 1,
+        }
+    }
+
+    fn train_fast(
+        &self,
+        start: Start<'_>,
+        seen: Seen,
+        mut watch: impl FnMut(Moment<'_>) -> ControlFlow<()>,
+    ) -> Result<Lessons, LessonError> {
+        let network = self.extended.network();
+        let (mut engine, chosen) = engine::fast(self.engine, network, start, &self.inputs(), None)?;
+        let resumed_at = matches!(start, Start::Snapshot(..)).then(|| engine.steps());
+        let mut observer = Observer::of_fast(self, engine.steps(), seen)
+            .ok_or(LessonError::Engine { engine: self.engine, why: NO_LAYERS })?;
+        let stop = self.stop_rule();
+        let outcome = loop {
+            let (step, loss) = (engine.steps(), engine.loss()?);
+            if resumed_at != Some(step) {
+                observer.see_fast(step, loss, &*engine);
+            }
+            let moment = Moment { step, loss, engine: Some(&*engine), seen: &observer.seen };
+            let broke_off = watch(moment).is_break();
+            match () {
+                () if !loss.is_finite() => break luge_train::Outcome::Diverged { steps: step },
+                () if step >= stop.not_before && loss <= stop.loss_at_most => {
+                    break luge_train::Outcome::Converged { steps: step };
+                }
+                () if broke_off => break luge_train::Outcome::Interrupted { steps: step },
+                () if step >= stop.most_steps => break luge_train::Outcome::StepLimit { steps: step },
+                () => {}
+            }
+            if engine.step()? == Stepped::OutOfCells {
+                break luge_train::Outcome::OutOfCells { steps: step };
+            }
+        };
+        observer.conclude(&*engine);
+        Ok(self.conclude(outcome, &observer, chosen))
+    }
+
+    fn train_dense(
+        &self,
+        chosen: Chosen,
+        mut watch: impl FnMut(Moment<'_>) -> ControlFlow<()>,
+    ) -> Result<Lessons, LessonError> {
         let inputs = self.inputs();
         let network = self.extended.network();
         let mut engine =
             Dense::new(network, self.extended.initial(), &inputs, Precision::F64, Rate::One, None)?;
-        let mut observer = Observer::new(self);
-        let stop = StopRule {
-            loss_at_most: self.extended.stop(),
-            not_before: Extended::FIRST_STOP,
-            most_steps: self.machine_steps + self.extended.extra_steps() + 1,
-        };
+        let mut observer = Observer::of_dense(self);
         let mut broken = None;
-        let outcome = train(&mut engine, &stop, |iterate| match iterate.engine.parameters() {
+        let outcome = train(&mut engine, &self.stop_rule(), |iterate| match iterate.engine.parameters() {
             Ok(parameters) => {
-                observer.see(iterate.step, iterate.loss, parameters);
-                watch(Moment { step: iterate.step, loss: iterate.loss })
+                let (step, loss) = (iterate.step, iterate.loss);
+                observer.see(step, loss, parameters);
+                watch(Moment { step, loss, engine: None, seen: &observer.seen })
             }
             Err(error) => {
                 broken = Some(error);
@@ -317,23 +432,28 @@ impl<'a> Lesson<'a> {
         })?;
         match broken {
             Some(error) => Err(error.into()),
-            None => Ok(self.conclude(outcome, observer)),
+            None => Ok(self.conclude(outcome, &observer, chosen)),
         }
     }
 
-    fn conclude(&self, outcome: luge_train::Outcome, observer: Observer<'_>) -> Lessons {
-        let parameters = observer.parameters.clone();
+    fn conclude(&self, outcome: luge_train::Outcome, observer: &Observer<'_>, chosen: Chosen) -> Lessons {
+        let mut parameters = observer.parameters.clone();
+        if !self.extended.network().fits_parameters(&parameters) {
+            // The run left the network's cells; the certificate says so.
+            parameters = self.extended.initial().to_vec();
+        }
         let end = evaluate(self.extended.network(), &parameters, &self.inputs());
         let theta = end.value(self.extended.nodes().theta).data.clone();
         Lessons {
             outcome,
             machine_steps: self.machine_steps,
             train_loss: end.loss(),
-            tape_drift: observer.tape_drift,
-            head_drift: observer.head_drift,
-            certificate: Certificate::draw_up(self, outcome, &observer, &theta),
+            tape_drift: observer.seen.tape_drift,
+            head_drift: observer.seen.head_drift,
+            certificate: Certificate::draw_up(self, outcome, observer, &parameters, &theta),
             theta,
             parameters,
+            chosen,
         }
     }
 
@@ -341,6 +461,9 @@ impl<'a> Lesson<'a> {
         Predictor::new(self.primary, theta.to_vec())
     }
 }
+
+/// Why a lesson is trained by the dense engine.
+const NO_LAYERS: &str = "this network has no sparse layers";
 
 /// The bits of the data as the machine finds them.
 fn data_bits(layout: &DataLayout, table: &Table) -> Vec<bool> {

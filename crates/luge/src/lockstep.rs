@@ -99,6 +99,14 @@ pub enum Mismatch {
         /// What the simulator says.
         expected: String,
     },
+    /// Another copy of the state: they are visited in turn.
+    #[error("the network is in copy {found} of the state, not in copy {expected}")]
+    Copy {
+        /// What the parameters say.
+        found: usize,
+        /// What the number of steps says.
+        expected: usize,
+    },
     /// A head elsewhere.
     #[error("head {tape} is on cell {found} of the network, the machine's on {expected}")]
     Head {
@@ -116,6 +124,12 @@ pub enum Mismatch {
         tape: usize,
         /// The network's cell.
         cell: Cell,
+    },
+    /// A difference found before a run was interrupted.
+    #[error("{why}")]
+    Recorded {
+        /// What it was.
+        why: String,
     },
     /// The machine has left the window.
     #[error("the machine has left the cells of the network")]
@@ -243,6 +257,16 @@ impl<'m> Judge<'m> {
         &self.simulator
     }
 
+    /// The most cells that the heads have visited on a tape.
+    #[must_use]
+    pub fn n_cells(&self) -> usize {
+        let span = |tape: TapeId| {
+            let (low, high) = self.simulator.visited(tape);
+            usize::try_from(high - low + 1).unwrap_or(usize::MAX)
+        };
+        self.simulator.machine().tape_ids().map(span).max().unwrap_or(0)
+    }
+
     /// Whether the machine has stopped.
     #[must_use]
     pub fn stopped(&self) -> bool {
@@ -279,6 +303,11 @@ impl<'m> Judge<'m> {
             let name = |state| self.simulator.machine().state(state).name.clone();
             return Err(Mismatch::State { found: name(state), expected: name(self.simulator.state()) });
         }
+        let (found, n_copies) = self.control.copy_of(vertex);
+        let expected = usize::try_from(self.simulator.steps() % n_copies as u64).unwrap_or(0);
+        if found != expected {
+            return Err(Mismatch::Copy { found, expected });
+        }
         for (tape, (&first, &left)) in self.first.iter().zip(&self.left).enumerate() {
             let id = TapeId::new(tape);
             let expected = self.simulator.head(id) - first;
@@ -301,11 +330,10 @@ impl<'m> Judge<'m> {
     /// The first difference.
     pub fn compare_all<T: Tracer + ?Sized>(&self, engine: &T) -> Result<(), Mismatch> {
         self.compare(engine)?;
-        for (tape, lane) in engine.snapshot().lanes.iter().enumerate() {
-            let kept = lane.first + self.first[tape];
+        for (tape, &first) in self.first.iter().enumerate() {
+            let kept = engine.kept(tape);
             let extent = self.simulator.tape(TapeId::new(tape)).extent();
-            let end = (kept + lane.cells.len() as Cell).max(extent.end);
-            for cell in kept.min(extent.start)..end {
+            for cell in (kept.start + first).min(extent.start)..(kept.end + first).max(extent.end) {
                 self.compare_cell(engine, tape, cell)?;
             }
         }

@@ -14,34 +14,51 @@ const WRONG: &str = "#c62828";
 /// Up to this many steps every iterate is a dot.
 const MOST_DOTS: u64 = 160;
 
-/// The lowest and highest loss of each pixel column.
+/// The lowest and highest loss of each pixel column. How long the run will be need not be known: columns are joined in
+/// pairs whenever they no longer suffice.
 #[derive(Clone, Debug)]
 pub struct LossCurve {
-    most_steps: u64,
+    last_step: u64,
+    per_column: u64,
     columns: Vec<Option<(f64, f64)>>,
 }
 
-impl LossCurve {
-    /// An empty curve for a run of at most `most_steps`.
-    #[must_use]
-    pub fn new(most_steps: u64) -> Self {
-        let n_columns = usize::try_from(most_steps).unwrap_or(usize::MAX).saturating_add(1).min(FRAME_WIDTH);
-        Self { most_steps, columns: vec![None; n_columns] }
+impl Default for LossCurve {
+    fn default() -> Self {
+        Self { last_step: 0, per_column: 1, columns: Vec::new() }
     }
+}
 
+impl LossCurve {
     /// Adds an iterate; a loss that is not finite leaves a gap.
     pub fn add(&mut self, step: u64, loss: f64) {
-        let column = u128::from(step) * self.columns.len() as u128 / (u128::from(self.most_steps) + 1);
-        let column = usize::try_from(column).ok().and_then(|column| self.columns.get_mut(column));
-        if let Some(range) = column.filter(|_| loss.is_finite()) {
-            let (low, high) = range.unwrap_or((loss, loss));
-            *range = Some((low.min(loss), high.max(loss)));
+        self.last_step = self.last_step.max(step);
+        while step / self.per_column >= FRAME_WIDTH as u64 {
+            self.join();
         }
+        if !loss.is_finite() {
+            return;
+        }
+        let column = (step / self.per_column) as usize;
+        if column >= self.columns.len() {
+            self.columns.resize(column + 1, None);
+        }
+        let range = &mut self.columns[column];
+        let (low, high) = range.unwrap_or((loss, loss));
+        *range = Some((low.min(loss), high.max(loss)));
+    }
+
+    /// Two columns become one.
+    fn join(&mut self) {
+        let both = |a: (f64, f64), b: (f64, f64)| (a.0.min(b.0), a.1.max(b.1));
+        let pair = |pair: &[Option<(f64, f64)>]| pair.iter().flatten().copied().reduce(both);
+        self.columns = self.columns.chunks(2).map(pair).collect();
+        self.per_column = self.per_column.saturating_mul(2);
     }
 
     /// The step in the middle of each column, and the lowest and highest loss there.
     fn heights(&self) -> impl Iterator<Item = (f64, f64, f64)> {
-        let per_column = (self.most_steps as f64 + 1.0) / self.columns.len() as f64;
+        let per_column = self.per_column as f64;
         let middle = move |column: usize| (column as f64 + 0.5) * per_column - 0.5;
         let columns = self.columns.iter().enumerate();
         columns.filter_map(move |(column, range)| range.map(|(low, high)| (middle(column), low, high)))
@@ -60,7 +77,7 @@ impl LossCurve {
         let Bounds { running_low, running_high, halted_high, stop, .. } = *bounds;
         let losses = self.heights().flat_map(|(_, low, high)| [low, high]);
         let y = Axis::over("loss", losses.chain([running_low, running_high, halted_high])).with_room();
-        let x = Axis::over("gradient steps", [0.0, self.most_steps as f64]).with_room();
+        let x = Axis::over("gradient steps", [0.0, self.last_step as f64]).with_room();
         let mut chart = Chart::new(title, subtitle, x, y);
         chart.band(running_low, running_high, RUNNING_BAND);
         let edge = Stroke::solid(RUNNING, 1.0);
@@ -83,12 +100,12 @@ impl LossCurve {
 
     fn draw_losses(&self, chart: &mut Chart) {
         let heights: Vec<_> = self.heights().collect();
-        if self.most_steps >= self.columns.len() as u64 {
+        if self.per_column > 1 {
             chart.ribbon(&heights, CURVE);
             return;
         }
         chart.line(heights.iter().map(|&(step, loss, _)| (step, loss)), Stroke::solid(CURVE, 1.6));
-        if self.most_steps <= MOST_DOTS {
+        if self.last_step <= MOST_DOTS {
             heights.iter().for_each(|&(step, loss, _)| chart.dot((step, loss), 2.6, CURVE));
         }
     }
@@ -99,7 +116,7 @@ mod tests {
     use super::*;
 
     fn heights(most_steps: u64, losses: impl Fn(u64) -> f64) -> Vec<(f64, f64, f64)> {
-        let mut curve = LossCurve::new(most_steps);
+        let mut curve = LossCurve::default();
         (0..=most_steps).for_each(|step| curve.add(step, losses(step)));
         curve.heights().collect()
     }
@@ -113,17 +130,17 @@ mod tests {
 
     #[test]
     fn long_runs_keep_the_extremes_of_every_column() {
-        let n_steps = 100 * FRAME_WIDTH as u64;
+        let n_steps = 128 * FRAME_WIDTH as u64;
         let kept = heights(n_steps - 1, |step| if step == 12_345 { 9.0 } else { (step % 2) as f64 });
         assert_eq!(kept.len(), FRAME_WIDTH);
-        assert_eq!(kept[123], (12_349.5, 0.0, 9.0));
-        assert!(kept.iter().enumerate().all(|(i, &(_, low, high))| i == 123 || (low, high) == (0.0, 1.0)));
+        assert_eq!(kept[96], (12_351.5, 0.0, 9.0));
+        assert!(kept.iter().enumerate().all(|(i, &(_, low, high))| i == 96 || (low, high) == (0.0, 1.0)));
     }
 
     #[test]
     fn endless_runs_do_not_overflow() {
-        let mut curve = LossCurve::new(u64::MAX);
+        let mut curve = LossCurve::default();
         curve.add(u64::MAX, 1.0);
-        assert!(curve.columns.last().is_some_and(Option::is_some));
+        assert!(curve.columns.last().is_some_and(Option::is_some) && curve.columns.len() <= FRAME_WIDTH);
     }
 }

@@ -19,6 +19,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     data::Table,
+    engine::Engine,
     lesson::{Certificate, Lesson, LessonOptions, Lessons},
     lockstep::Window,
     trace::MOST_CELLS,
@@ -236,7 +237,7 @@ impl Model {
             format: options.format.to_string(),
             landscape: options.landscape.word().to_owned(),
             carrier: options.carrier.word().to_owned(),
-            engine: "dense".to_owned(),
+            engine: lessons.chosen.engine.word().to_owned(),
             cells: lesson.window().n_cells,
             first_cells: lesson.window().first.clone(),
             label_offset: lesson.extended().label_offset(),
@@ -380,8 +381,10 @@ impl Model {
             self.card.format.parse().map_err(|_| word("number format", &self.card.format))?;
         let landscape = Kind::ALL.into_iter().find(|kind| kind.word() == self.card.landscape);
         let carrier = Carrier::ALL.into_iter().find(|carrier| carrier.word() == self.card.carrier);
+        let engine = Engine::ALL.into_iter().find(|engine| engine.word() == self.card.engine);
         let Constants { base, scale, offset, drop } = self.card.constants;
         Ok(LessonOptions {
+            engine: engine.ok_or_else(|| word("engine", &self.card.engine))?,
             landscape: landscape.ok_or_else(|| word("landscape", &self.card.landscape))?,
             carrier: carrier.ok_or_else(|| word("carrier", &self.card.carrier))?,
             cells: Some(self.card.cells),

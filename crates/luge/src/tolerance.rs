@@ -51,7 +51,7 @@ impl Tolerance {
         n_seeds: u64,
         mut progress: impl FnMut(),
     ) -> Result<Self, TraceError> {
-        let plain = TraceOptions { landscape, ..TraceOptions::default() };
+        let plain = TraceOptions::dense(landscape);
         let plan = Plan::new(machine, input, &plain)?;
         let mut verdict = |options: TraceOptions| {
             let verdict = verdict(&plan, &options);

@@ -5,29 +5,38 @@
 use std::ops::ControlFlow;
 
 use luge_landscape::{
-    AskedConstants, BuildError, Configuration, Corrections, InternalError, Kind, Landscape, LandscapeOptions,
+    AskedConstants, Bounds, BuildError, Configuration, Corrections, InternalError, Kind, Landscape,
+    LandscapeOptions,
 };
 use luge_machine::{
     Input, Machine, Outcome, Simulator, StateId, Step,
     lowering::{Lowered, LoweringError, Moves, lower},
 };
 use luge_net::Layers;
-use luge_train::{Dense, Noise, Precision, Rate, StopRule, TrainError, train};
+use luge_train::{
+    Dense, Iterate, LossRange, Noise, Precision, Rate, Snapshot, Stepped, StopRule, Tracer, TrainError, train,
+};
 
-use crate::lockstep::{Lockstep, Mismatch, Window};
+use crate::{
+    checkpoint::snapshot_digest,
+    engine::{self, Chosen, Engine, Start},
+    lockstep::{Judge, Lockstep, Mismatch, Window},
+};
 
 /// What to trace and how.
 #[derive(Clone, Debug, Default)]
 pub struct TraceOptions {
     /// Which landscape.
     pub landscape: Kind,
+    /// What computes the gradients.
+    pub engine: Engine,
     /// The arithmetic.
     pub precision: Precision,
     /// How far a Frank-Wolfe step goes.
     pub rate: Rate,
     /// Relative noise on every update, and its seed.
     pub noise: Option<(f64, u64)>,
-    /// Cells per tape; left out: what the run needs and a margin.
+    /// Cells per tape; left out: what the run needs and a margin, or with a fast engine as many as it comes to need.
     pub cells: Option<usize>,
     /// The most steps; left out: until the machine halts.
     pub steps: Option<Step>,
@@ -40,17 +49,57 @@ pub struct TraceOptions {
 }
 
 impl TraceOptions {
+    /// A trace by the dense engine.
+    #[must_use]
+    pub fn dense(landscape: Kind) -> Self {
+        Self { landscape, engine: Engine::Dense, ..Self::default() }
+    }
+
     fn noise(&self) -> Result<Option<Noise>, TraceError> {
         let noise = |(sigma, seed)| Noise::new(sigma, seed).ok_or(TraceError::Noise { sigma });
         self.noise.map(noise).transpose()
     }
+
+    /// Why only the dense engine will do; `None` if others will.
+    fn needs_dense(&self) -> Option<&'static str> {
+        match () {
+            () if self.landscape == Kind::Internal => Some("landscape internal has no sparse layers"),
+            () if self.precision != Precision::F64 => {
+                Some("other precisions than f64 are rounded unit by unit")
+            }
+            () if self.noise.is_some() => Some("noise falls on every weight"),
+            () if self.rate != Rate::One => Some("a line search looks at every kink"),
+            () if self.corrections != Corrections::default() => {
+                Some("the printed construction has no sparse layers")
+            }
+            () => None,
+        }
+    }
+
+    /// Whether the dense engine trains, and why.
+    fn chosen_dense(&self) -> Result<Option<Chosen>, TraceError> {
+        match (self.engine, self.needs_dense()) {
+            (Engine::Dense, _) => Ok(Some(Chosen::dense("asked for"))),
+            (Engine::Auto, Some(why)) => Ok(Some(Chosen::dense(why))),
+            (Engine::Sparse | Engine::Exact, Some(why)) => {
+                Err(TraceError::Engine { engine: self.engine, why })
+            }
+            (_, None) => Ok(None),
+        }
+    }
 }
 
-/// Steps after which a machine is taken not to halt if the user names no limit.
+/// Steps after which a machine is taken not to halt if the user names no limit and the dense engine must know.
 pub const LONGEST_SEARCH: Step = 10_000_000;
+
+/// Steps after which a fast engine stops if the user names no limit.
+pub const LONGEST_TRACE: Step = 100_000_000;
 
 /// The most cells of all tapes together.
 pub const MOST_CELLS: usize = 1 << 24;
+
+/// Steps between two looks at how many cells a run has come to need.
+const LOOK_AT_CELLS: u64 = 1 << 16;
 
 /// Cells added on each side of what a run needs.
 const MARGIN: usize = 2;
@@ -108,6 +157,14 @@ pub enum TraceError {
         /// What was given.
         sigma: f64,
     },
+    /// An engine that does not apply.
+    #[error("engine {engine} cannot be used: {why}", engine = engine.word())]
+    Engine {
+        /// What was asked for.
+        engine: Engine,
+        /// Why not.
+        why: &'static str,
+    },
     /// The landscape's constants or size.
     #[error(transparent)]
     Build(#[from] BuildError),
@@ -129,23 +186,12 @@ pub struct Plan {
     pub landscape: Landscape,
     /// Where the run starts.
     pub start: Configuration,
-    /// Steps to the halt, if it comes within the limit.
+    /// Steps to the halt, if it comes within the limit and the dense engine, which must know, is the one that trains.
     pub machine_steps: Option<Step>,
     /// The most gradient steps.
     pub most_steps: Step,
-}
-
-/// First, lowest, highest and last of the loss.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct LossRange {
-    /// Before the first step.
-    pub first: f64,
-    /// The lowest.
-    pub min: f64,
-    /// The highest.
-    pub max: f64,
-    /// At the end.
-    pub last: f64,
+    /// Set if the dense engine trains.
+    dense: Option<Chosen>,
 }
 
 /// What a trace showed.
@@ -169,6 +215,12 @@ pub struct Trace {
     pub n_units: usize,
     /// Layers of the network.
     pub n_layers: usize,
+    /// Cells per tape that the network came to hold.
+    pub n_cells: usize,
+    /// The engine that trained, and why that one.
+    pub chosen: Chosen,
+    /// SHA-256 of the trained weights, with a fast engine.
+    pub weights: Option<String>,
 }
 
 impl Trace {
@@ -177,21 +229,27 @@ impl Trace {
     pub fn exact(&self) -> bool {
         let ended_alike = match self.machine_steps {
             Some(steps) => self.outcome == luge_train::Outcome::Converged { steps },
-            None => matches!(self.outcome, luge_train::Outcome::StepLimit { .. }),
+            None => {
+                use luge_train::Outcome::{OutOfCells, StepLimit};
+                matches!(self.outcome, StepLimit { .. } | OutOfCells { .. })
+            }
         };
         self.mismatches == 0 && ended_alike
     }
 }
 
 /// One moment of a trace, for whoever wants to watch.
-#[derive(Clone, Copy, Debug)]
-pub struct Moment {
+pub struct Moment<'a> {
     /// Gradient steps made.
     pub step: u64,
     /// The loss.
     pub loss: f64,
     /// Iterates so far that are not the machine's configuration at their step, this one included.
     pub mismatches: u64,
+    /// The engine, if it is a fast one.
+    pub engine: Option<&'a dyn Tracer>,
+    /// What was seen so far, this moment included.
+    pub record: &'a Record,
 }
 
 impl Plan {
@@ -211,15 +269,19 @@ impl Plan {
             let start = lowered.normal.machine().state(lowered.normal.start()).name.clone();
             return Err(TraceError::HaltingUnreachable { start });
         }
+        let dense = options.chosen_dense()?;
         let mut simulator = Simulator::new(lowered.normal.machine(), &input);
-        let limit = options.steps.unwrap_or(LONGEST_SEARCH);
-        let machine_steps = match simulator.run(limit) {
-            Outcome::StepLimit if options.steps.is_none() => {
-                return Err(TraceError::DoesNotHalt { tried: limit });
-            }
-            Outcome::StepLimit => None,
-            Outcome::Halted { .. } | Outcome::NoRule { .. } => Some(simulator.steps()),
-        };
+        let limit = options.steps.unwrap_or(if dense.is_some() { LONGEST_SEARCH } else { LONGEST_TRACE });
+        let mut machine_steps = None;
+        if dense.is_some() {
+            machine_steps = match simulator.run(limit) {
+                Outcome::StepLimit if options.steps.is_none() => {
+                    return Err(TraceError::DoesNotHalt { tried: limit });
+                }
+                Outcome::StepLimit => None,
+                Outcome::Halted { .. } | Outcome::NoRule { .. } => Some(simulator.steps()),
+            };
+        }
         let n_cells = |needed: usize| options.cells.unwrap_or(needed + 2 * MARGIN);
         let window = Window::around(&simulator, &input, n_cells)
             .map_err(|needed| TraceError::TooFewCells { needed, given: options.cells.unwrap_or_default() })?;
@@ -250,7 +312,20 @@ impl Plan {
             start,
             machine_steps,
             most_steps: machine_steps.unwrap_or(limit),
+            dense,
         })
+    }
+
+    /// Whether the dense engine trains, which keeps no snapshots.
+    #[must_use]
+    pub fn dense(&self) -> bool {
+        self.dense.is_some()
+    }
+
+    /// Where the machine's cells lie in the network's matrices.
+    #[must_use]
+    pub fn first_cells(&self) -> &[luge_machine::Cell] {
+        &self.window.first
     }
 
     /// Trains, holding every iterate to the simulator. The observer sees every moment and may break off.
@@ -260,7 +335,88 @@ impl Plan {
     pub fn run(
         &self,
         options: &TraceOptions,
-        mut observe: impl FnMut(Moment) -> ControlFlow<()>,
+        observe: impl FnMut(Moment<'_>) -> ControlFlow<()>,
+    ) -> Result<Trace, TraceError> {
+        match &self.dense {
+            Some(chosen) => self.run_dense(options, chosen, observe),
+            None => self.run_fast(options, None, observe),
+        }
+    }
+
+    /// Goes on from a snapshot, after the simulator has been brought there on its own.
+    ///
+    /// # Errors
+    /// As for [`run`](Self::run).
+    pub fn resume(
+        &self,
+        options: &TraceOptions,
+        snapshot: &Snapshot,
+        record: Record,
+        observe: impl FnMut(Moment<'_>) -> ControlFlow<()>,
+    ) -> Result<Trace, TraceError> {
+        self.run_fast(options, Some((snapshot, record)), observe)
+    }
+
+    fn run_fast(
+        &self,
+        options: &TraceOptions,
+        from: Option<(&Snapshot, Record)>,
+        mut observe: impl FnMut(Moment<'_>) -> ControlFlow<()>,
+    ) -> Result<Trace, TraceError> {
+        let nothing = || BuildError::Internal(InternalError::NothingDeclared);
+        let (parameters, inputs) = self.landscape.encode(&self.start).ok_or_else(nothing)?;
+        let control = self.landscape.control().ok_or_else(nothing)?;
+        let start = match &from {
+            None => Start::Parameters(&parameters),
+            Some((snapshot, record)) => Start::Snapshot(snapshot, record.loss),
+        };
+        let network = self.landscape.network();
+        let (mut engine, chosen) = engine::fast(options.engine, network, start, &inputs, options.cells)?;
+        let machine = self.lowered.normal.machine();
+        let mut judge = Judge::new(machine, &self.input, control, self.window.first.clone());
+        judge.run(engine.steps());
+        let mut record = from.map_or_else(Record::default, |(_, record)| record);
+        let resumed_at = record.loss.map(|_| engine.steps());
+        let bounds = self.landscape.bounds();
+        let mut found = judge.compare_all(&*engine);
+        let outcome = loop {
+            let (step, loss) = (engine.steps(), engine.loss()?);
+            let stopped = judge.stopped();
+            if resumed_at != Some(step) {
+                record.add(step, loss, within(&bounds, stopped, loss), found.err());
+            }
+            let moment =
+                Moment { step, loss, mismatches: record.mismatches, engine: Some(&*engine), record: &record };
+            let broke_off = observe(moment).is_break();
+            match () {
+                () if !loss.is_finite() => break luge_train::Outcome::Diverged { steps: step },
+                () if loss <= bounds.stop => break luge_train::Outcome::Converged { steps: step },
+                () if broke_off => break luge_train::Outcome::Interrupted { steps: step },
+                () if step >= self.most_steps => break luge_train::Outcome::StepLimit { steps: step },
+                () => {}
+            }
+            let too_wide = step % LOOK_AT_CELLS == 0 && judge.n_cells() > MOST_CELLS;
+            if too_wide || engine.step()? == Stepped::OutOfCells {
+                break luge_train::Outcome::OutOfCells { steps: step };
+            }
+            judge.step();
+            found = judge.compare(&*engine);
+        };
+        if let Err(mismatch) = judge.compare_all(&*engine) {
+            record.differs_at(outcome.steps(), mismatch);
+        }
+        let machine_steps = judge.stopped().then(|| judge.simulator().steps());
+        let layers = Layers::of(network);
+        let mut trace = record.finish(outcome, machine_steps, &layers, judge.n_cells(), chosen);
+        trace.weights = Some(snapshot_digest(&engine.snapshot()));
+        Ok(trace)
+    }
+
+    fn run_dense(
+        &self,
+        options: &TraceOptions,
+        chosen: &Chosen,
+        mut observe: impl FnMut(Moment<'_>) -> ControlFlow<()>,
     ) -> Result<Trace, TraceError> {
         let noise = options.noise()?;
         let (parameters, inputs) =
@@ -279,10 +435,7 @@ impl Plan {
             if iterate.step > 0 {
                 lockstep.step();
             }
-            let within = match lockstep.stopped() {
-                Some(_) => iterate.loss <= bounds.halted_high,
-                None => (bounds.running_low..=bounds.running_high).contains(&iterate.loss),
-            };
+            let within = within(&bounds, lockstep.stopped().is_some(), iterate.loss);
             let mismatch = match iterate.engine.parameters() {
                 Ok(parameters) => lockstep.compare(self.landscape.decode(&parameters, &inputs)).err(),
                 Err(error) => {
@@ -291,43 +444,72 @@ impl Plan {
                 }
             };
             record.add(iterate.step, iterate.loss, within, mismatch);
-            observe(Moment { step: iterate.step, loss: iterate.loss, mismatches: record.mismatches })
+            let Iterate { step, loss, .. } = iterate;
+            observe(Moment { step, loss, mismatches: record.mismatches, engine: None, record: &record })
         })?;
         match broken {
             Some(error) => Err(error.into()),
-            None => Ok(record.finish(outcome, self.machine_steps, &layers)),
+            None => {
+                let n_cells = self.landscape.n_cells();
+                Ok(record.finish(outcome, self.machine_steps, &layers, n_cells, chosen.clone()))
+            }
         }
     }
 }
 
+/// Whether the loss lies where the construction says.
+fn within(bounds: &Bounds, stopped: bool, loss: f64) -> bool {
+    if stopped {
+        loss <= bounds.halted_high
+    } else {
+        (bounds.running_low..=bounds.running_high).contains(&loss)
+    }
+}
+
 /// What is kept while a trace runs.
-#[derive(Default)]
-struct Record {
-    mismatches: u64,
-    first_mismatch: Option<(u64, Mismatch)>,
-    loss: Option<LossRange>,
-    out_of_bounds: bool,
-    rose: bool,
+#[derive(Clone, Debug, Default)]
+pub struct Record {
+    /// Iterates that were not the machine's configuration.
+    pub mismatches: u64,
+    /// The first of them.
+    pub first_mismatch: Option<(u64, Mismatch)>,
+    /// Where the loss has been.
+    pub loss: Option<LossRange>,
+    /// Whether the loss was ever outside its bounds.
+    pub out_of_bounds: bool,
+    /// Whether a step ever failed to lower the loss.
+    pub rose: bool,
 }
 
 impl Record {
     fn add(&mut self, step: u64, loss: f64, within: bool, mismatch: Option<Mismatch>) {
         if let Some(mismatch) = mismatch {
-            self.mismatches += 1;
-            self.first_mismatch.get_or_insert((step, mismatch));
+            self.differs_at(step, mismatch);
         }
         self.out_of_bounds |= !within;
         self.loss = Some(match self.loss {
-            None => LossRange { first: loss, min: loss, max: loss, last: loss },
+            None => LossRange::of(loss),
             Some(range) => {
                 self.rose |= loss.is_nan() || loss >= range.last;
-                LossRange { min: range.min.min(loss), max: range.max.max(loss), last: loss, ..range }
+                range.and(loss)
             }
         });
     }
 
-    fn finish(self, outcome: luge_train::Outcome, machine_steps: Option<Step>, layers: &Layers) -> Trace {
-        let nothing = LossRange { first: f64::NAN, min: f64::NAN, max: f64::NAN, last: f64::NAN };
+    fn differs_at(&mut self, step: u64, mismatch: Mismatch) {
+        self.mismatches += 1;
+        self.first_mismatch.get_or_insert((step, mismatch));
+    }
+
+    fn finish(
+        self,
+        outcome: luge_train::Outcome,
+        machine_steps: Option<Step>,
+        layers: &Layers,
+        n_cells: usize,
+        chosen: Chosen,
+    ) -> Trace {
+        let nothing = LossRange::of(f64::NAN);
         Trace {
             outcome,
             machine_steps,
@@ -338,6 +520,9 @@ impl Record {
             strictly_falling: !self.rose,
             n_units: layers.n_units(),
             n_layers: layers.depth(),
+            n_cells,
+            chosen,
+            weights: None,
         }
     }
 }

@@ -13,7 +13,7 @@ fn machine(line: &str) -> Machine {
 }
 
 fn plan(machine: &Machine, input: &Input, landscape: Kind) -> Plan {
-    Plan::new(machine, input, &TraceOptions { landscape, ..TraceOptions::default() }).expect("a plan")
+    Plan::new(machine, input, &TraceOptions::dense(landscape)).expect("a plan")
 }
 
 fn check(machine: &Machine, input: &Input, landscape: Kind) {

@@ -68,6 +68,12 @@ fn machines_stand_alone() {
     assert_eq!(reachable(&workspace, "luge-suite"), set(&[]));
 }
 
+/// A program becomes a machine without a look at networks or data.
+#[test]
+fn programs_stand_on_machines() {
+    assert_eq!(reachable(&workspace(), "luge-sled"), set(&["luge-machine"]));
+}
+
 /// A landscape is built from machine and network; training is for its tests only.
 #[test]
 fn landscapes_stand_on_machine_and_network() {

@@ -110,6 +110,11 @@ impl Blocks {
         (self.first * self.n_cells as i64, cells.collect())
     }
 
+    /// The first cell that is kept, and how many there are.
+    pub(super) fn kept(&self) -> (i64, usize) {
+        (self.first * self.n_cells as i64, self.contents.len() * self.n_cells)
+    }
+
     pub(super) fn n_bytes(&self) -> usize {
         self.contents.len() * size_of::<u16>()
     }

@@ -268,3 +268,26 @@ impl Row {
         self.at = (head - self.first) as usize;
     }
 }
+
+#[cfg(feature = "faults")]
+impl Many {
+    /// Spoils what is remembered of the current column.
+    pub(super) fn spoil(&mut self, table: &VertexTable, fault: super::Fault) -> bool {
+        let n_blocks = table.n_blocks() as u32;
+        let Some(doing) = &mut self.remembered[table.place(self.block, self.signs)] else { return false };
+        match fault {
+            super::Fault::WrongEntry => doing.next = (doing.next + 1) % n_blocks,
+            super::Fault::SkippedWrite => {
+                let changes = (self.signs & !doing.put | doing.plus) != self.signs;
+                (doing.put, doing.plus) = (0, 0);
+                return changes;
+            }
+            super::Fault::StaleRead => {
+                let moves = doing.left | doing.right;
+                (doing.left, doing.right) = (0, 0);
+                return moves != 0;
+            }
+        }
+        true
+    }
+}

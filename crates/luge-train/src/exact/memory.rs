@@ -154,3 +154,48 @@ impl Memory {
         Ok(self.levels[self.index(vertex, ahead)])
     }
 }
+
+#[cfg(feature = "faults")]
+impl Memory {
+    /// Spoils the remembered step at a vertex.
+    pub(super) fn spoil(
+        &mut self,
+        probe: &mut Sparse<'_>,
+        vertex: usize,
+        ahead: u8,
+        fault: super::Fault,
+    ) -> Result<bool, TrainError> {
+        let index = self.index(vertex, ahead);
+        let entry = self.entries[index];
+        if entry.is_special() {
+            return Ok(false);
+        }
+        match fault {
+            super::Fault::WrongEntry => {
+                let wrong = (entry.vertex() + (1 << self.n_signs)) % self.doings.len();
+                self.entries[index] = self.doing(probe, wrong)?;
+                Ok(self.entries[index] != entry)
+            }
+            super::Fault::SkippedWrite => {
+                let doing = self.doing(probe, vertex)?;
+                let mask = (1_u32 << self.n_signs) - 1;
+                let skipped = Doing(doing.0 & !0xff | vertex as u32 & mask);
+                let spoilt = |known: &mut Doing| {
+                    if *known == doing {
+                        *known = skipped;
+                    }
+                };
+                self.entries.iter_mut().chain(&mut self.doings).for_each(spoilt);
+                Ok(skipped != doing)
+            }
+            super::Fault::StaleRead => {
+                let mask = (1_usize << self.n_signs) - 1;
+                let stale = (vertex & mask) as u8;
+                self.meet(probe, vertex, stale)?;
+                let wrong = self.entries[self.index(vertex, stale)];
+                self.entries[index] = wrong;
+                Ok(wrong != entry)
+            }
+        }
+    }
+}

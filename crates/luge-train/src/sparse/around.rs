@@ -77,6 +77,12 @@ impl<'n> Around<'n> {
         }
     }
 
+    /// Whether the landscape's loss is so high that the carrier is all there is.
+    #[inline]
+    pub(crate) fn running(&self, landscape: f64) -> bool {
+        self.joint.running.at(landscape).total_cmp(&1.0).is_eq()
+    }
+
     /// z + r - y, the residual before the labels are read, and its gradient too.
     fn residuals(&self) -> impl Iterator<Item = f64> {
         let copied = self.labels.data.iter().map(|z| z + self.joint.label_offset);

@@ -6,8 +6,10 @@ mod text;
 use std::{io, path::PathBuf, process::ExitCode};
 
 use luge::{
+    checkpoint::{CheckpointError, RequestError},
     edges::LeavingError,
     model::ModelError,
+    revisit::RevisitError,
     source::{OpenError, ReadError, Source},
     trace::{LONGEST_SEARCH, TraceError},
 };
@@ -103,6 +105,15 @@ pub(super) enum Failure {
         #[source]
         reason: io::Error,
     },
+    /// Ctrl-C.
+    #[error("interrupted after {steps} steps{}", file.as_ref().map_or(String::new(), |file| format!(", saved in {file}")))]
+    #[diagnostic(help("go on with: luge resume {}", file.as_deref().unwrap_or("FILE")))]
+    Interrupted { steps: u64, file: Option<String> },
+    #[error(transparent)]
+    #[diagnostic(help(
+        "give a file that --checkpoint or --record wrote, unchanged, to the same version of luge"
+    ))]
+    Checkpoint(#[from] CheckpointError),
     #[error(transparent)]
     ModelFile(ModelError),
     #[error(transparent)]
@@ -160,6 +171,29 @@ impl From<OpenError> for Failure {
     }
 }
 
+impl From<RevisitError> for Failure {
+    fn from(error: RevisitError) -> Self {
+        match error {
+            RevisitError::Checkpoint(error) => error.into(),
+            RevisitError::TooEarly { first, .. } => Self::Unfit {
+                problem: error.to_string(),
+                remedy: format!("ask for step {first} or a later one"),
+            },
+            RevisitError::Trace(error) => error.into(),
+            RevisitError::Lesson(error) => error.into(),
+            RevisitError::Learner(error) => error.into(),
+            RevisitError::Train(error) => TraceError::Train(error).into(),
+        }
+    }
+}
+
+impl Failure {
+    /// A checkpoint whose request is not understood.
+    pub(super) fn of_request(name: &str, error: &RequestError) -> Self {
+        Self::Checkpoint(CheckpointError::Content { name: name.to_owned(), why: error.to_string() })
+    }
+}
+
 impl From<TraceError> for Failure {
     fn from(error: TraceError) -> Self {
         let problem = error.to_string();
@@ -192,6 +226,18 @@ impl From<TraceError> for Failure {
                 let remedy =
                     "use --rate one, or --landscape internal, whose loss is piecewise linear".to_owned();
                 return Self::Usage { problem, remedy };
+            }
+            TraceError::Engine { .. } => {
+                return Self::Usage {
+                    problem,
+                    remedy: "use --engine dense, or leave --engine out".to_owned(),
+                };
+            }
+            TraceError::Train(TrainError::NotExact { .. }) => {
+                "use --engine sparse, or leave --engine out".to_owned()
+            }
+            TraceError::Train(TrainError::TooWide { .. }) => {
+                "use --engine sparse or exact, or leave --engine out".to_owned()
             }
             TraceError::Lowering(error) => return Self::Lowering(error),
             error @ TraceError::Train(_) => return Self::Trace(error),
@@ -249,18 +295,19 @@ impl Failure {
     pub(super) fn of_reading(error: ReadError, source: &Source) -> Self {
         match error {
             ReadError::Unrecognised { .. } => Self::Unrecognised(error),
-            ReadError::Broken { ref findings, .. } => {
-                let mut headline = error.to_string();
-                if findings.len() > MOST_SHOWN {
-                    headline
-                        .push_str(&format!(": {} findings, the first {MOST_SHOWN} of them", findings.len()));
-                }
-                let shown = findings.iter().take(MOST_SHOWN);
-                let findings = shown.map(|f| Located::new(f.clone(), &source.text)).collect();
-                let text = Text::new(&source.name, &source.text);
-                Self::Broken { headline, text, findings }
-            }
+            ReadError::Broken { ref findings, .. } => Self::of_findings(error.to_string(), findings, source),
         }
+    }
+
+    /// A text that is refused, with what was found in it.
+    pub(super) fn of_findings(mut headline: String, findings: &[Finding], source: &Source) -> Self {
+        if findings.len() > MOST_SHOWN {
+            headline.push_str(&format!(": {} findings, the first {MOST_SHOWN} of them", findings.len()));
+        }
+        let shown = findings.iter().take(MOST_SHOWN);
+        let findings = shown.map(|f| Located::new(f.clone(), &source.text)).collect();
+        let text = Text::new(&source.name, &source.text);
+        Self::Broken { headline, text, findings }
     }
 }
 

@@ -11,7 +11,7 @@ pub(super) struct LandscapeArgs {
     /// Which landscape to build
     #[arg(long, value_name = "KIND", default_value = Kind::default().word(), value_parser = named(Kind::ALL, Kind::word))]
     landscape: Kind,
-    /// Cells per tape; by default what the run needs and a margin
+    /// Cells per tape; by default as many as the run needs
     #[arg(long, value_name = "N", value_parser = cell_count)]
     cells: Option<usize>,
     /// Allow left and right moves only, as the paper does, by doubling cells and steps
@@ -60,11 +60,10 @@ impl LandscapeArgs {
         }
         let Self { base, scale, offset, drop, .. } = *self;
         Ok(TraceOptions {
-            landscape: self.landscape,
             cells: self.cells,
             moves: if self.strict { Moves::Strict } else { Moves::Keep },
             constants: AskedConstants { base, scale, offset, drop },
-            ..TraceOptions::default()
+            ..TraceOptions::dense(self.landscape)
         })
     }
 

@@ -3,7 +3,7 @@
 use std::{fs::File, io::Read, path::Path};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use luge::source::Source;
+use luge::{program::EXTENSION, source::Source};
 use luge_machine::{
     Input, Step,
     formats::{Format, Loaded},
@@ -80,6 +80,12 @@ impl MachineArgs {
                 && start[7] == 0
         };
         (named || begins()).then_some(path)
+    }
+
+    /// The file, if it is a program and not a machine.
+    pub(super) fn program(&self) -> Result<Option<Source>, Failure> {
+        let named = Path::new(&self.file).extension().is_some_and(|extension| extension == EXTENSION);
+        Ok(if named && self.from.is_none() { Some(Source::open(&self.file)?) } else { None })
     }
 
     /// Reads the machine, printing the file's warnings.

@@ -5,13 +5,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-use indicatif::{HumanCount, ProgressBar, ProgressStyle};
+use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressStyle};
+use luge::plot::numeral;
 use luge_machine::{Outcome, Simulator, Step};
 
 /// Runs shorter than this say nothing.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Steps between two looks at the clock.
 const CHUNK: Step = 1 << 20;
+/// The same where every step is seen.
+const LOOK: Step = 1 << 12;
 
 /// A bar on standard error that appears after a second, and only on a terminal.
 pub(super) struct Progress {
@@ -21,13 +24,34 @@ pub(super) struct Progress {
     started: Instant,
     bar: Option<ProgressBar>,
     silent: bool,
+    loss: Option<f64>,
+    /// Whether so many steps are made that the clock need not be looked at after each.
+    fast: bool,
+    /// Whether `expected` is how many steps there will be, not only how many there may be.
+    certain: bool,
 }
 
 impl Progress {
     /// Progress towards `expected` steps of doing `what`.
     pub(super) fn new(what: &'static str, expected: Step) -> Self {
         let silent = !io::stderr().is_terminal();
-        Self { what, unit: "steps", expected, started: Instant::now(), bar: None, silent }
+        Self {
+            what,
+            unit: "steps",
+            expected,
+            started: Instant::now(),
+            bar: None,
+            silent,
+            loss: None,
+            fast: false,
+            certain: false,
+        }
+    }
+
+    /// The number expected is the number there will be, so the time left can be told.
+    pub(super) fn certainly(mut self) -> Self {
+        self.certain = true;
+        self
     }
 
     /// Counts in something else than steps.
@@ -51,9 +75,19 @@ impl Progress {
         }
     }
 
-    /// Says that `steps` are made; cheap enough for every step of training.
+    /// Says that `steps` are made.
     pub(super) fn reach(&mut self, steps: Step) {
         if !self.silent {
+            self.show(steps);
+        }
+    }
+
+    /// Says that `steps` are made and the loss is `loss`; cheap enough for every step of a fast engine.
+    #[inline]
+    pub(super) fn reach_with_loss(&mut self, steps: Step, loss: f64) {
+        if !self.silent && (steps.is_multiple_of(LOOK) || !self.fast) {
+            self.loss = Some(loss);
+            self.fast = steps as f64 > 1e5 * self.started.elapsed().as_secs_f64();
             self.show(steps);
         }
     }
@@ -72,7 +106,15 @@ impl Progress {
         let per_second = (steps as f64 / elapsed.as_secs_f64()) as u64;
         bar.set_position(steps);
         let unit = self.unit;
-        bar.set_message(format!("{} {unit}, {} {unit}/s", HumanCount(steps), HumanCount(per_second)));
+        let mut message = format!("{} {unit}, {} {unit}/s", HumanCount(steps), HumanCount(per_second));
+        if let Some(loss) = self.loss {
+            message.push_str(&format!(", loss {}", numeral(loss)));
+        }
+        if self.certain && steps > 0 {
+            let left = elapsed.mul_f64(expected.saturating_sub(steps) as f64 / steps as f64);
+            message.push_str(&format!(", {} left", HumanDuration(left)));
+        }
+        bar.set_message(message);
     }
 }
 

@@ -1,4 +1,6 @@
-//! `luge run`: what a machine does.
+//! `luge run`: what a machine or a program does.
+
+mod program;
 
 use std::{io::BufWriter, path::PathBuf};
 
@@ -7,15 +9,18 @@ use luge::picture::{Picture, Size};
 use luge_machine::{Cell, Input, Machine, Outcome, Simulator, Step, TapeId};
 use serde::Serialize;
 
+use program::Request;
+
 use super::{
     failure::Failure,
     machine_args::{InputArgs, MachineArgs, step_count},
     output::{create, print, print_json, spelled, table, unwritable},
+    program_args::DataArgs,
     progress::Progress,
     window::window,
 };
 
-/// Run a machine until it halts, has no rule, or reaches the step limit
+/// Run a machine, or a program on its data, until it halts, has no rule, or reaches the step limit
 ///
 /// All three are results, not failures: the exit status is 0.
 #[derive(clap::Args)]
@@ -33,6 +38,11 @@ pub(super) struct Args {
     /// Draw the run as a space-time diagram, 1024 x 1024 pixels, time downwards
     #[arg(long, value_name = "OUT.png")]
     picture: Option<PathBuf>,
+    #[command(flatten)]
+    data: DataArgs,
+    /// Show how many steps each line of a program took
+    #[arg(long, conflicts_with = "picture")]
+    profile: bool,
 }
 
 /// The result as JSON.
@@ -54,6 +64,16 @@ struct Summary<'m> {
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    if let Some(source) = args.machine.program()? {
+        let Args { data, steps, profile, json, .. } = args;
+        return program::run(&source, &Request { data, steps: *steps, profile: *profile, json: *json });
+    }
+    if args.profile || args.data.data.is_some() {
+        return Err(Failure::Usage {
+            problem: "--data and --profile are for programs".to_owned(),
+            remedy: "give a .sled file, or the machine's --input".to_owned(),
+        });
+    }
     let mut found = args.machine.load()?;
 
     let input = args.input.lay(&mut found)?;

@@ -1,21 +1,25 @@
 //! `luge trace`: training in lockstep with the simulator.
 
-use std::{ops::ControlFlow, path::PathBuf, time::Instant};
+use std::{path::PathBuf, time::Instant};
 
 use indicatif::HumanCount;
 use luge::{
+    checkpoint::{Checkpoint, Request, SeenState, TraceRequest},
+    engine::Engine,
     loss_curve::LossCurve,
     plot::numeral,
-    trace::{Plan, Trace, TraceOptions},
+    trace::{MOST_CELLS, Moment, Plan, Record, Trace, TraceOptions},
 };
 use luge_landscape::{Bounds, Kind};
 use luge_machine::Step;
+use luge_net::Network;
 use luge_train::{Outcome, Precision, Rate};
 use serde::Serialize;
 
 use super::{
     failure::Failure,
     landscape_args::LandscapeArgs,
+    long_run::{Keeper, LongRunArgs},
     machine_args::{InputArgs, MachineArgs, named, step_count},
     output::{create, fill, print, print_json, table},
     progress::Progress,
@@ -34,8 +38,8 @@ pub(super) struct Args {
     #[command(flatten)]
     landscape: LandscapeArgs,
     /// What computes the gradients
-    #[arg(long, value_name = "ENGINE", default_value = "dense", value_parser = ["dense"])]
-    engine: String,
+    #[arg(long, value_name = "ENGINE", default_value = Engine::default().word(), value_parser = named(Engine::ALL, Engine::word))]
+    engine: Engine,
     /// How far a step on the simplex goes: all the way, or as far as the loss falls (landscape internal only)
     #[arg(long, value_name = "RATE", default_value = Rate::default().word(), value_parser = named(Rate::ALL, Rate::word))]
     rate: Rate,
@@ -57,6 +61,8 @@ pub(super) struct Args {
     /// Draw the loss over the steps, with the bounds it must keep
     #[arg(long, value_name = "OUT.svg")]
     plot: Option<PathBuf>,
+    #[command(flatten)]
+    long_run: LongRunArgs,
 }
 
 /// The result as JSON.
@@ -75,11 +81,14 @@ struct Summary<'a> {
     /// Landscape internal only.
     strictly_falling: Option<bool>,
     landscape: &'static str,
-    engine: &'a str,
+    engine: &'static str,
+    engine_why: &'a str,
     precision: &'static str,
     rate: &'static str,
     noise: Option<f64>,
     seed: Option<u64>,
+    /// SHA-256 of the trained weights; fast engines only.
+    weights: Option<&'a str>,
     cells: usize,
     vertices: usize,
     units: usize,
@@ -112,45 +121,102 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let options = args.options()?;
     let mut found = args.machine.load()?;
     let input = args.input.lay(&mut found)?;
-    let plan = Plan::new(&found.loaded.machine, &input, &options).map_err(|e| args.landscape.refusal(e))?;
+    let machine = &found.loaded.machine;
+    let plan = Plan::new(machine, &input, &options).map_err(|e| args.landscape.refusal(e))?;
     let plot = create(args.plot.as_deref())?;
+    let request = Request::Trace(TraceRequest::new(machine, &input, &options));
+    let keeper = args.long_run.keeper(request, plan.landscape.network(), plan.dense())?;
 
-    let mut curve = LossCurve::new(plan.most_steps);
-    let mut progress = Progress::new("training", plan.most_steps);
-    let started = Instant::now();
-    let trace = plan.run(&options, |moment| {
-        progress.reach(moment.step);
-        curve.add(moment.step, moment.loss);
-        ControlFlow::Continue(())
-    })?;
-    let seconds = started.elapsed().as_secs_f64();
-    drop(progress);
-
+    let mut curve = LossCurve::default();
+    let shown = Shown { options: &options, name: machine.name(), json: args.json };
+    let trace = follow(&plan, &shown, keeper, None, |step, loss| curve.add(step, loss))?;
     if let Some(file) = plot {
         let title = format!("{} on {}", found.title(&args.machine), options.landscape.word());
         let svg = curve.draw(
             &title,
-            &args.headline(&trace),
+            &shown.headline(&trace),
             options.landscape,
             &plan.landscape.bounds(),
             trace.first_mismatch.as_ref().map(|(step, _)| *step),
         );
         fill(file, &svg)?;
     }
-    if args.json {
-        print_json(&args.summary(found.loaded.machine.name(), &plan, &trace))?;
+    verdict(&trace)
+}
+
+/// Goes on with a trace.
+pub(super) fn resume(
+    checkpoint: &Checkpoint,
+    name: &str,
+    request: &TraceRequest,
+    json: bool,
+    keeper: impl FnOnce(Request, &Network) -> Result<Keeper, Failure>,
+) -> Result<(), Failure> {
+    let (machine, input, options) = request.read().map_err(|error| Failure::of_request(name, &error))?;
+    let plan = Plan::new(&machine, &input, &options)?;
+    checkpoint.belongs_to(plan.landscape.network(), name)?;
+    let keeper = keeper(checkpoint.request.clone(), plan.landscape.network())?;
+    let shown = Shown { options: &options, name: machine.name(), json };
+    let trace = follow(&plan, &shown, keeper, Some(checkpoint), |_, _| ())?;
+    verdict(&trace)
+}
+
+/// Trains, keeps what is to be kept, and shows what came of it.
+fn follow(
+    plan: &Plan,
+    shown: &Shown<'_>,
+    mut keeper: Keeper,
+    from: Option<&Checkpoint>,
+    mut see: impl FnMut(u64, f64),
+) -> Result<Trace, Failure> {
+    let start = from.and_then(|checkpoint| checkpoint.snapshots.last().map(|s| (checkpoint, s)));
+    let first_step = start.map_or(0, |(_, snapshot)| snapshot.step);
+    let mut progress = Progress::new("training", plan.most_steps);
+    let started = Instant::now();
+    let observe = |moment: Moment<'_>| {
+        progress.reach_with_loss(moment.step, moment.loss);
+        see(moment.step, moment.loss);
+        keeper.see(moment.step, moment.engine, || SeenState::from(moment.record))
+    };
+    let trace = match start {
+        Some((checkpoint, snapshot)) => {
+            plan.resume(shown.options, snapshot, Record::from(&checkpoint.seen), observe)?
+        }
+        None => plan.run(shown.options, observe)?,
+    };
+    let seconds = started.elapsed().as_secs_f64();
+    drop(progress);
+    keeper.finish()?;
+    let made = trace.outcome.steps().saturating_sub(first_step);
+    if shown.json {
+        print_json(&shown.summary(plan, &trace))?;
     } else {
-        print(&table(&args.rows(&plan, &trace, seconds)))?;
+        print(&table(&shown.rows(plan, &trace, made as f64 / seconds)))?;
     }
-    match reason(&trace) {
+    if let Outcome::Interrupted { steps } = trace.outcome {
+        return Err(keeper.interrupted(steps));
+    }
+    Ok(trace)
+}
+
+fn verdict(trace: &Trace) -> Result<(), Failure> {
+    match reason(trace) {
         None => Ok(()),
         Some(reason) => Err(Failure::NotTraced { reason }),
     }
 }
 
+/// What was asked for, as the result shows it.
+struct Shown<'a> {
+    options: &'a TraceOptions,
+    name: Option<&'a str>,
+    json: bool,
+}
+
 impl Args {
     fn options(&self) -> Result<TraceOptions, Failure> {
         Ok(TraceOptions {
+            engine: self.engine,
             precision: self.precision,
             rate: self.rate,
             noise: self.noise.map(|sigma| (sigma, self.seed.unwrap_or(0))),
@@ -158,16 +224,14 @@ impl Args {
             ..self.landscape.options()?
         })
     }
+}
 
-    fn seed(&self) -> Option<u64> {
-        self.noise.map(|_| self.seed.unwrap_or(0))
-    }
-
-    fn summary<'a>(&'a self, machine: Option<&'a str>, plan: &Plan, trace: &Trace) -> Summary<'a> {
+impl Shown<'_> {
+    fn summary<'t>(&'t self, plan: &Plan, trace: &'t Trace) -> Summary<'t> {
         let Bounds { running_low, running_high, halted_high, stop, .. } = plan.landscape.bounds();
         let mismatch = trace.first_mismatch.as_ref();
         Summary {
-            machine,
+            machine: self.name,
             outcome: word(trace.outcome),
             steps: trace.outcome.steps(),
             machine_steps: trace.machine_steps,
@@ -181,26 +245,35 @@ impl Args {
             },
             bounds: Limits { running_low, running_high, halted_high, stop },
             bounds_held: trace.bounds_held,
-            strictly_falling: (self.landscape.kind() == Kind::Internal).then_some(trace.strictly_falling),
-            landscape: self.landscape.kind().word(),
-            engine: &self.engine,
-            precision: self.precision.word(),
-            rate: self.rate.word(),
-            noise: self.noise,
-            seed: self.seed(),
-            cells: plan.landscape.n_cells(),
+            strictly_falling: (self.options.landscape == Kind::Internal).then_some(trace.strictly_falling),
+            landscape: self.options.landscape.word(),
+            engine: trace.chosen.engine.word(),
+            engine_why: &trace.chosen.why,
+            precision: self.options.precision.word(),
+            rate: self.options.rate.word(),
+            noise: self.options.noise.map(|(sigma, _)| sigma),
+            seed: self.options.noise.map(|(_, seed)| seed),
+            weights: trace.weights.as_deref(),
+            cells: trace.n_cells,
             vertices: plan.landscape.n_vertices(),
             units: trace.n_units,
             layers: trace.n_layers,
         }
     }
 
-    fn rows(&self, plan: &Plan, trace: &Trace, seconds: f64) -> Vec<(String, String)> {
+    fn rows(&self, plan: &Plan, trace: &Trace, per_second: f64) -> Vec<(String, String)> {
         let mut rows: Vec<(String, String)> = Vec::new();
         let mut row = |name: &str, value: String| rows.push((name.to_owned(), value));
         let count = |n: usize| HumanCount(n as u64).to_string();
         let steps = trace.outcome.steps();
         row("outcome", word(trace.outcome).to_owned());
+        if let Outcome::OutOfCells { .. } = trace.outcome {
+            let why = match self.options.cells {
+                Some(cells) => format!("the next step needs a cell beyond the {cells} that --cells allows"),
+                None => format!("a tape has come to need more than {MOST_CELLS} cells"),
+            };
+            row("", why);
+        }
         row("gradient steps", HumanCount(steps).to_string());
         let machine_steps = trace.machine_steps.map(|steps| HumanCount(steps).to_string());
         row(
@@ -218,28 +291,34 @@ impl Args {
         let [low, high, halted, stop] = [running_low, running_high, halted_high, stop].map(numeral);
         row("bounds", format!("running {low} to {high}, halted at most {halted}; training stops at {stop}"));
         row("bounds held", yes(trace.bounds_held));
-        if self.landscape.kind() == Kind::Internal {
+        if self.options.landscape == Kind::Internal {
             row("strictly falling", yes(trace.strictly_falling));
         }
-        let (vertices, cells) = (count(plan.landscape.n_vertices()), count(plan.landscape.n_cells()));
+        let (vertices, cells) = (count(plan.landscape.n_vertices()), count(trace.n_cells));
         row(
             "landscape",
-            format!("{}, {vertices} vertices, {cells} cells per tape", self.landscape.kind().word()),
+            format!(
+                "{}, {vertices} vertices, {cells} cells {}",
+                self.options.landscape.word(),
+                if trace.chosen.engine == Engine::Dense { "per tape" } else { "touched" }
+            ),
         );
         row("network", format!("{} units in {} layers", count(trace.n_units), trace.n_layers));
-        row("engine", format!("{}, {}", self.engine, self.manner()));
-        let per_second = if seconds > 0.0 { (steps as f64 / seconds) as u64 } else { 0 };
-        row("speed", format!("{} steps/s", HumanCount(per_second)));
+        row("engine", format!("{}, {}", trace.chosen.engine.word(), self.manner()));
+        if self.options.engine == Engine::Auto {
+            row("", trace.chosen.why.clone());
+        }
+        row("speed", format!("{} steps/s", HumanCount(per_second as u64)));
         rows
     }
 
     /// Precision, rate and noise in a few words.
     fn manner(&self) -> String {
-        let noise = match (self.noise, self.seed()) {
-            (Some(sigma), Some(seed)) => format!(", noise {sigma} (seed {seed})"),
-            _ => String::new(),
+        let noise = match self.options.noise {
+            Some((sigma, seed)) => format!(", noise {sigma} (seed {seed})"),
+            None => String::new(),
         };
-        format!("{}, rate {}{noise}", self.precision.word(), self.rate.word())
+        format!("{}, rate {}{noise}", self.options.precision.word(), self.options.rate.word())
     }
 
     fn headline(&self, trace: &Trace) -> String {

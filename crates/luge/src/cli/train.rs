@@ -1,31 +1,33 @@
 //! `luge train`: from a learner and data to a trained network and its certificate.
 
 use std::{
-    ops::ControlFlow,
     path::{Path, PathBuf},
     time::Instant,
 };
 
 use indicatif::HumanCount;
 use luge::{
+    checkpoint::{Checkpoint, Request, SeenState, TrainRequest},
     data::Table,
-    lesson::{Certificate, Lesson, LessonOptions, Lessons},
+    engine::Engine,
+    lesson::{Certificate, Lesson, LessonOptions, Lessons, Moment, Seen},
     loss_curve::LossCurve,
     model::{Model, native_text},
     plot::numeral,
     source::Source,
 };
-use luge_landscape::{Bounds, Carrier, Kind, Learner, Mlp};
+use luge_landscape::{Bounds, Carrier, Kind, Learner, Mlp, Primary};
 use luge_machine::{
-    Step,
+    Input, Machine, Step,
     formats::{Format, Loaded},
 };
-use luge_net::NumberFormat;
+use luge_net::{Network, NumberFormat};
 use serde::Serialize;
 
 use super::{
     failure::{Failure, show_warnings},
     landscape_args::cell_count,
+    long_run::{Keeper, LongRunArgs},
     machine_args::{format_parser, named, step_count},
     output::{create, fill, print, print_json, table},
     progress::Progress,
@@ -69,8 +71,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "CARRIER", default_value = Carrier::default().word(), value_parser = named(Carrier::ALL, Carrier::word))]
     carrier: Carrier,
     /// What computes the gradients
-    #[arg(long, value_name = "ENGINE", default_value = "dense", value_parser = ["dense"])]
-    engine: String,
+    #[arg(long, value_name = "ENGINE", default_value = Engine::default().word(), value_parser = named(Engine::ALL, Engine::word))]
+    engine: Engine,
     /// Cells per tape; by default what the run needs and a margin
     #[arg(long, value_name = "N", value_parser = cell_count)]
     cells: Option<usize>,
@@ -81,7 +83,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "LOSS")]
     final_loss: Option<f64>,
     /// The most machine steps
-    #[arg(long, value_name = "N", default_value = "10_000_000", value_parser = step_count)]
+    #[arg(long, value_name = "N", default_value = "1_000_000_000", value_parser = step_count)]
     steps: Step,
     /// Write the trained model here, if the run is what it should be
     #[arg(long, value_name = "MODEL.safetensors")]
@@ -92,6 +94,8 @@ pub(super) struct Args {
     /// Draw the loss over the steps, with the bounds it must keep
     #[arg(long, value_name = "OUT.svg")]
     plot: Option<PathBuf>,
+    #[command(flatten)]
+    long_run: LongRunArgs,
 }
 
 /// The learner and the data that come with the program.
@@ -113,8 +117,9 @@ struct Summary<'a> {
     landscape: &'static str,
     carrier: &'static str,
     format: String,
-    primary: &'a str,
-    engine: &'a str,
+    primary: String,
+    engine: &'static str,
+    engine_why: &'a str,
     samples: usize,
     cells: usize,
     vertices: usize,
@@ -138,40 +143,142 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let lesson = Lesson::prepare(&learner, &primary, &data, &options)?;
     args.out.as_deref().map_or(Ok(()), Model::reserve)?;
     let plot = create(args.plot.as_deref())?;
+    let request = TrainRequest::new(&loaded.machine, loaded.input.as_ref(), &args.primary, &data, &options);
+    let keeper =
+        args.long_run.keeper(Request::Train(request), lesson.extended().network(), lesson.dense())?;
 
-    let most_steps = lesson.machine_steps() + lesson.extended().extra_steps();
-    let mut curve = LossCurve::new(most_steps);
-    let mut progress = Progress::new("training", most_steps);
-    let started = Instant::now();
-    let lessons = lesson.train(|moment| {
-        progress.reach(moment.step);
-        curve.add(moment.step, moment.loss);
-        ControlFlow::Continue(())
-    })?;
-    let seconds = started.elapsed().as_secs_f64();
-    drop(progress);
-
-    if let Some(path) = args.out.as_ref().filter(|_| lessons.certificate.proves_the_run()) {
-        let machine = native_text(&loaded.machine, loaded.input.as_ref());
-        Model::new(machine, &primary, &lesson, &options, &lessons).save(path)?;
-    }
+    let mut curve = LossCurve::default();
+    let task = Task {
+        lesson: &lesson,
+        machine: &loaded.machine,
+        input: loaded.input.as_ref(),
+        primary: &primary,
+        options: &options,
+        out: args.out.as_deref(),
+        json: args.json,
+    };
+    let lessons = task.train(keeper, None, |step, loss| curve.add(step, loss))?;
     if let Some(file) = plot {
         let title = loaded.machine.name().unwrap_or("a learner").to_owned();
         let subtitle = format!("{} gradient steps on {}", lessons.outcome.steps(), options.landscape.word());
         let svg = curve.draw(&title, &subtitle, options.landscape, &loss_levels(&lesson), None);
         fill(file, &svg)?;
     }
-    if args.json {
-        print_json(&args.summary(loaded.machine.name(), &lesson, &lessons, seconds))?;
-    } else {
-        print(&table(&rows(&lesson, &lessons, seconds)))?;
-    }
+    verdict(&lessons)
+}
+
+/// Goes on with training.
+pub(super) fn resume(
+    checkpoint: &Checkpoint,
+    name: &str,
+    request: &TrainRequest,
+    (json, out): (bool, Option<&Path>),
+    keeper: impl FnOnce(Request, &Network) -> Result<Keeper, Failure>,
+) -> Result<(), Failure> {
+    let training = request.read().map_err(|error| Failure::of_request(name, &error))?;
+    let learner = Learner::new(&training.machine, training.input.as_ref())?;
+    let lesson = Lesson::prepare(&learner, &training.primary, &training.table, &training.options)?;
+    checkpoint.belongs_to(lesson.extended().network(), name)?;
+    out.map_or(Ok(()), Model::reserve)?;
+    let keeper = keeper(checkpoint.request.clone(), lesson.extended().network())?;
+    let task = Task {
+        lesson: &lesson,
+        machine: &training.machine,
+        input: training.input.as_ref(),
+        primary: &training.primary,
+        options: &training.options,
+        out,
+        json,
+    };
+    verdict(&task.train(keeper, Some(checkpoint), |_, _| ())?)
+}
+
+fn verdict(lessons: &Lessons) -> Result<(), Failure> {
     if lessons.certificate.proves_the_run() {
         return Ok(());
     }
     let failed = lessons.certificate.checks().into_iter().find(|(_, check)| !check.holds);
     let reason = failed.map_or_else(String::new, |(name, check)| format!("{name}: {}", check.figures));
     Err(Failure::NotCertified { reason })
+}
+
+/// A lesson, and what is to become of it.
+struct Task<'a> {
+    lesson: &'a Lesson<'a>,
+    machine: &'a Machine,
+    input: Option<&'a Input>,
+    primary: &'a Mlp,
+    options: &'a LessonOptions,
+    out: Option<&'a Path>,
+    json: bool,
+}
+
+impl Task<'_> {
+    /// Trains, keeps what is to be kept, and shows what came of it.
+    fn train(
+        &self,
+        mut keeper: Keeper,
+        from: Option<&Checkpoint>,
+        mut see: impl FnMut(u64, f64),
+    ) -> Result<Lessons, Failure> {
+        let most_steps = self.lesson.machine_steps() + self.lesson.extended().extra_steps();
+        let mut progress = Progress::new("training", most_steps).certainly();
+        let started = Instant::now();
+        let watch = |moment: Moment<'_>| {
+            progress.reach_with_loss(moment.step, moment.loss);
+            see(moment.step, moment.loss);
+            keeper.see(moment.step, moment.engine, || SeenState::from(moment.seen))
+        };
+        let start = from.and_then(|checkpoint| checkpoint.snapshots.last().map(|s| (checkpoint, s)));
+        let lessons = match start {
+            Some((checkpoint, snapshot)) => {
+                self.lesson.resume(snapshot, Seen::from(&checkpoint.seen), watch)?
+            }
+            None => self.lesson.train(watch)?,
+        };
+        let seconds = started.elapsed().as_secs_f64();
+        drop(progress);
+        keeper.finish()?;
+        if let Some(path) = self.out.filter(|_| lessons.certificate.proves_the_run()) {
+            let machine = native_text(self.machine, self.input);
+            Model::new(machine, self.primary, self.lesson, self.options, &lessons).save(path)?;
+        }
+        let made = lessons.outcome.steps().saturating_sub(start.map_or(0, |(_, snapshot)| snapshot.step));
+        if self.json {
+            print_json(&self.summary(&lessons, seconds))?;
+        } else {
+            print(&table(&rows(self.lesson, &lessons, made, seconds)))?;
+        }
+        if let luge_train::Outcome::Interrupted { steps } = lessons.outcome {
+            return Err(keeper.interrupted(steps));
+        }
+        Ok(lessons)
+    }
+
+    fn summary<'t>(&'t self, lessons: &'t Lessons, seconds: f64) -> Summary<'t> {
+        let lesson = self.lesson;
+        Summary {
+            learner: self.machine.name(),
+            outcome: super::trace::word(lessons.outcome),
+            steps: lessons.outcome.steps(),
+            machine_steps: lessons.machine_steps,
+            theta: &lessons.theta,
+            train_loss: lessons.train_loss,
+            b_stop: lesson.extended().stop(),
+            drift: Drift { tape: lessons.tape_drift, head: lessons.head_drift },
+            certificate: &lessons.certificate,
+            landscape: self.options.landscape.word(),
+            carrier: self.options.carrier.word(),
+            format: self.options.format.to_string(),
+            primary: self.primary.describe(),
+            engine: lessons.chosen.engine.word(),
+            engine_why: &lessons.chosen.why,
+            samples: lesson.table().n_samples(),
+            cells: lesson.window().n_cells,
+            vertices: lesson.extended().n_vertices(),
+            wall_s: seconds,
+        }
+    }
 }
 
 impl Args {
@@ -200,41 +307,13 @@ impl Args {
     fn options(&self) -> LessonOptions {
         LessonOptions {
             landscape: self.landscape,
+            engine: self.engine,
             carrier: self.carrier,
             cells: self.cells,
             label_offset: self.label_offset,
             final_loss: self.final_loss,
             steps: self.steps,
             ..LessonOptions::new(self.format)
-        }
-    }
-
-    fn summary<'a>(
-        &'a self,
-        learner: Option<&'a str>,
-        lesson: &Lesson<'_>,
-        lessons: &'a Lessons,
-        seconds: f64,
-    ) -> Summary<'a> {
-        Summary {
-            learner,
-            outcome: super::trace::word(lessons.outcome),
-            steps: lessons.outcome.steps(),
-            machine_steps: lessons.machine_steps,
-            theta: &lessons.theta,
-            train_loss: lessons.train_loss,
-            b_stop: lesson.extended().stop(),
-            drift: Drift { tape: lessons.tape_drift, head: lessons.head_drift },
-            certificate: &lessons.certificate,
-            landscape: self.landscape.word(),
-            carrier: self.carrier.word(),
-            format: self.format.to_string(),
-            primary: &self.primary,
-            engine: &self.engine,
-            samples: lesson.table().n_samples(),
-            cells: lesson.window().n_cells,
-            vertices: lesson.extended().n_vertices(),
-            wall_s: seconds,
         }
     }
 }
@@ -251,7 +330,7 @@ fn loss_levels(lesson: &Lesson<'_>) -> Bounds {
     }
 }
 
-fn rows(lesson: &Lesson<'_>, lessons: &Lessons, seconds: f64) -> Vec<(String, String)> {
+fn rows(lesson: &Lesson<'_>, lessons: &Lessons, made: u64, seconds: f64) -> Vec<(String, String)> {
     let mut rows: Vec<(String, String)> = Vec::new();
     let mut row = |name: &str, value: String| rows.push((name.to_owned(), value));
     let extended = lesson.extended();
@@ -279,7 +358,8 @@ fn rows(lesson: &Lesson<'_>, lessons: &Lessons, seconds: f64) -> Vec<(String, St
     row("theta", theta.join(" "));
     row("training loss", loss);
     row("drift", format!("tape {:.1e}, head {:.1e}", lessons.tape_drift, lessons.head_drift));
-    row("time", format!("{seconds:.2} s, {} steps/s", count((steps as f64 / seconds) as u64)));
+    row("engine", format!("{}: {}", lessons.chosen.engine.word(), lessons.chosen.why));
+    row("time", format!("{seconds:.2} s, {} steps/s", count((made as f64 / seconds) as u64)));
     row("certificate", String::new());
     for (name, check) in lessons.certificate.checks() {
         let verdict = if check.holds { "yes" } else { "NO" };

@@ -5,8 +5,8 @@ use luge_machine::formats::Format;
 use luge_train::Precision;
 use serde::Serialize;
 
-use super::{Data, Program, Request};
-use crate::film::Choice;
+use super::{Data, Language, Program, Request};
+use crate::{film::Choice, learners};
 
 /// Everything that can be chosen.
 #[derive(Debug, Serialize)]
@@ -25,7 +25,7 @@ pub struct Catalogue {
 pub struct Shipped {
     /// A short name for addresses.
     pub id: &'static str,
-    /// `machine` or `learner`.
+    /// `machine`, `learner` or `sled`.
     pub group: &'static str,
     /// A line about it.
     pub about: &'static str,
@@ -67,6 +67,26 @@ impl Default for Catalogue {
 }
 
 fn shipped() -> Vec<Shipped> {
+    let mut all = machines();
+    all.extend(learners::SHIPPED.iter().map(program));
+    all
+}
+
+/// A learner in Sled.
+fn program(shipped: &'static learners::Shipped) -> Shipped {
+    let target = shipped.targets.iter().map(|&name| name.to_owned()).collect();
+    let request = Request {
+        name: Some(shipped.name.replace('_', " ")),
+        source: Program { kind: Language::Sled, ..Request::machine(shipped.text).source },
+        data: Some(Data { text: shipped.csv.to_owned(), target, features: None }),
+        primary: shipped.primary.to_owned(),
+        format: shipped.format.to_owned(),
+        ..Request::machine(String::new())
+    };
+    Shipped { id: shipped.name, group: "sled", about: shipped.summary, request }
+}
+
+fn machines() -> Vec<Shipped> {
     vec![
         learner("mean", "Mean of four labels", learner_file!("mean.tm"), learner_file!("mean.csv"), "fix:4.4"),
         learner(

@@ -1,7 +1,7 @@
 //! From a request to a network that can be filmed.
 
 use luge_landscape::{
-    AskedConstants, Bounds, Carrier, Extended, Kind, Landscape, LandscapeOptions, Learner, Mlp,
+    AskedConstants, Bounds, Carrier, Control, Extended, Kind, Landscape, LandscapeOptions, Learner, Mlp,
 };
 use luge_machine::{
     Input, Machine, Simulator, Step,
@@ -15,9 +15,11 @@ use luge_train::{Precision, Rate, StopRule};
 use super::request::{Data, Finding, Language, MOST_STEPS, Refusal, Request, located, named};
 use crate::{
     data::{Range, Table},
+    engine::Engine,
     film::{Choice, Inside, Reel, Tapes},
     lesson::{Lesson, LessonOptions},
     lockstep::{Lockstep, Window},
+    program::{self, ProgramError},
     trace::{Plan, TraceOptions},
 };
 
@@ -25,11 +27,14 @@ use crate::{
 pub const MOST_DENSE_STEPS: Step = 20_000;
 
 /// Steps a learner may make.
-const MOST_LESSON_STEPS: Step = 10_000_000;
+const MOST_LESSON_STEPS: Step = 100_000_000;
 
 /// Cells of a landscape that only shows the surroundings of the heads, and where the heads are on it.
 pub(super) const NEAR_CELLS: usize = 5;
 pub(super) const NEAR_HEAD: usize = 2;
+
+/// Vertices beyond which the loss around one is not looked at.
+const MOST_AROUND: usize = 1 << 13;
 
 /// Cells on each side of an input.
 const MARGIN: usize = 2;
@@ -73,13 +78,17 @@ pub struct Scene<'a> {
     pub reel: Reel<'a>,
     /// Where the tapes are.
     pub tapes: Tapes<'a>,
-    /// The landscape around a vertex: few cells, the same constants. `None` where vertices are configurations of an
-    /// extended network.
+    /// The vertices, unless they are configurations.
+    pub control: Option<&'a Control>,
+    /// The landscape around a vertex: few cells, the same constants. `None` where it would be too large, or vertices are
+    /// configurations of an extended network.
     pub near: Option<&'a Landscape>,
     /// Where the loss must lie.
     pub bounds: Bounds,
     /// The lesson, if the machine learns.
     pub lesson: Option<&'a Lesson<'a>>,
+    /// The learner.
+    pub learner: Option<&'a Learner>,
     /// For every state the program's line it stands in, if known.
     pub lines: &'a [Option<usize>],
     /// What to know about the program.
@@ -92,7 +101,8 @@ impl Stage {
     /// # Errors
     /// Everything that is wrong with it, at its place.
     pub fn open(request: &Request) -> Result<Self, Refusal> {
-        let (format, mut loaded) = read_program(request)?;
+        let table = request.data.as_ref().map(|data| read_table(request, data)).transpose()?;
+        let Read { format, mut loaded, lines } = read_program(request, table.as_ref())?;
         let warnings = located(&loaded.warnings, &request.source.text);
         if let (false, Some(format)) = (request.input.is_empty(), format) {
             if let Ok(admitting) = format.read_for(&request.source.text, &request.input) {
@@ -107,11 +117,11 @@ impl Stage {
         let kind = named("landscape", &Kind::ALL, Kind::word, &request.landscape)?;
         let choice = named("engine", &Choice::ALL, Choice::word, &request.engine)?;
         let precision = named("precision", &Precision::ALL, Precision::word, &request.precision)?;
-        let task = request.data.as_ref().map(|data| read_task(request, data, &loaded, kind)).transpose()?;
+        let task = table.map(|table| read_task(request, table, &loaded, kind)).transpose()?;
         let name = request.name.clone().or_else(|| loaded.machine.name().map(str::to_owned));
         Ok(Self {
             name: name.unwrap_or_else(|| "a machine".to_owned()),
-            lines: state_lines(&loaded.machine, &request.source.text),
+            lines,
             loaded,
             input,
             warnings,
@@ -155,7 +165,7 @@ impl Stage {
         let landscape = Landscape::build(&lowered.normal, &LandscapeOptions::new(self.kind, window.n_cells))
             .map_err(|e| unfit(&e))?;
         let (parameters, inputs) = landscape.encode(start.expected()).ok_or_else(too_long)?;
-        let near = near(&lowered, self.kind, AskedConstants::default())?;
+        let near = near(&lowered, self.kind, landscape.n_vertices(), AskedConstants::default())?;
         let bounds = landscape.bounds();
         let scene = Scene {
             name: &self.name,
@@ -173,9 +183,11 @@ impl Stage {
                 inside: None,
             },
             tapes: Tapes::new(machine, &lowered, window.first),
-            near: Some(&near),
+            control: landscape.control(),
+            near: near.as_ref(),
             bounds,
             lesson: None,
+            learner: None,
             lines: &self.lines,
             warnings: &self.warnings,
         };
@@ -186,13 +198,19 @@ impl Stage {
     fn perform_plan<R>(&self, act: impl FnOnce(&Scene<'_>) -> R) -> Result<R, Refusal> {
         let machine = &self.loaded.machine;
         let steps = (self.kind != Kind::Internal).then_some(self.steps.min(MOST_DENSE_STEPS));
-        let options = TraceOptions { landscape: self.kind, precision: self.precision, steps, ..TraceOptions::default() };
+        let options = TraceOptions {
+            landscape: self.kind,
+            precision: self.precision,
+            steps,
+            engine: Engine::Dense,
+            ..TraceOptions::default()
+        };
         let plan =
             Plan::new(machine, &self.input, &options).map_err(|e| Refusal::new("options", e))?;
         let (parameters, inputs) = plan.landscape.encode(&plan.start).ok_or_else(too_long)?;
         let small = match self.kind {
             Kind::Internal => None,
-            kind => Some(near(&plan.lowered, kind, AskedConstants::default())?),
+            kind => near(&plan.lowered, kind, plan.landscape.n_vertices(), AskedConstants::default())?,
         };
         let bounds = plan.landscape.bounds();
         let scene = Scene {
@@ -215,23 +233,28 @@ impl Stage {
                 inside: Some(Inside::Landscape(&plan.landscape)),
             },
             tapes: Tapes::new(machine, &plan.lowered, plan.window.first.clone()),
-            near: Some(small.as_ref().unwrap_or(&plan.landscape)),
+            control: plan.landscape.control(),
+            near: if self.kind == Kind::Internal { Some(&plan.landscape) } else { small.as_ref() },
             bounds,
             lesson: None,
+            learner: None,
             lines: &self.lines,
             warnings: &self.warnings,
         };
         Ok(act(&scene))
     }
 
-    /// A machine inside an extended network.
+    /// The learner inside its network; the trial run that sizes the network is the simulator's.
     fn perform_lesson<R>(&self, task: &Task, act: impl FnOnce(&Scene<'_>) -> R) -> Result<R, Refusal> {
         let lesson = Lesson::prepare(&task.learner, &task.primary, &task.table, &task.options)
             .map_err(|e| Refusal::new("data", e))?;
         let extended = lesson.extended();
         let network = extended.network();
         let constants = network.structure().map(constants);
-        let small = constants.map(|constants| near(task.learner.lowered(), self.kind, constants)).transpose()?;
+        let small = match constants {
+            Some(constants) => near(task.learner.lowered(), self.kind, extended.n_vertices(), constants)?,
+            None => None,
+        };
         let most_steps = lesson.machine_steps() + extended.extra_steps() + 1;
         let scene = Scene {
             name: &self.name,
@@ -249,9 +272,11 @@ impl Stage {
                 inside: Some(Inside::Extended(extended)),
             },
             tapes: Tapes::new(&self.loaded.machine, task.learner.lowered(), lesson.window().first.clone()),
+            control: extended.control(),
             near: small.as_ref(),
             bounds: with_carrier(&lesson),
             lesson: Some(&lesson),
+            learner: Some(&task.learner),
             lines: &self.lines,
             warnings: &self.warnings,
         };
@@ -263,10 +288,17 @@ fn too_long() -> Refusal {
     Refusal::new("input", format!("the input reaches farther than {MOST_INPUT} cells"))
 }
 
-fn read_program(request: &Request) -> Result<(Option<Format>, Loaded), Refusal> {
+/// A program that was read.
+struct Read {
+    format: Option<Format>,
+    loaded: Loaded,
+    lines: Vec<Option<usize>>,
+}
+
+fn read_program(request: &Request, table: Option<&Table>) -> Result<Read, Refusal> {
     let text = &request.source.text;
     if request.source.kind == Language::Sled {
-        return Err(Refusal::new("source", "this build has no Sled compiler"));
+        return compile(request, table);
     }
     let format = match &request.source.format {
         Some(slug) => named("format", &Format::ALL, Format::slug, slug)?,
@@ -275,29 +307,65 @@ fn read_program(request: &Request) -> Result<(Option<Format>, Loaded), Refusal> 
     let broken = |findings: Vec<_>| {
         Refusal::new("source", format!("this does not read as a {format} machine")).with(&findings, text)
     };
-    Ok((Some(format), format.read(text).map_err(broken)?))
+    let loaded = format.read(text).map_err(broken)?;
+    let lines = state_lines(&loaded.machine, text);
+    Ok(Read { format: Some(format), loaded, lines })
 }
 
-fn read_task(request: &Request, data: &Data, loaded: &Loaded, kind: Kind) -> Result<Task, Refusal> {
-    let wrong = |error: &dyn std::fmt::Display| Refusal::new("data", error);
-    let format: NumberFormat = request.format.parse().map_err(|e| Refusal::new("options", e))?;
-    let mut table = Table::read(data.text.as_bytes(), &data.target, data.features.as_deref())
-        .map_err(|e| wrong(&e))?;
-    table.fit(format, Range::Refuse).map_err(|e| wrong(&e))?;
+/// A Sled program as a machine for the table's sizes.
+fn compile(request: &Request, table: Option<&Table>) -> Result<Read, Refusal> {
+    let text = &request.source.text;
+    let table = table.ok_or_else(|| Refusal::new("data", "a Sled program needs data to learn from"))?;
+    let (n_features, n_labels) = (table.feature_names.len(), table.label_names.len());
+    let sizes = program::sizes(number_format(request)?, n_features, n_labels)
+        .map_err(|e| Refusal::new("options", e))?;
+    let compiled = program::compile(text, "this", &sizes).map_err(|error| {
+        let refusal = Refusal::new("source", &error);
+        match &error {
+            ProgramError::Broken { findings, .. } => refusal.with(findings, text),
+            _ => refusal,
+        }
+    })?;
+    let lines = compiled.lines.iter().map(|line| line.map(|line| line as usize)).collect();
+    let loaded = Loaded { machine: compiled.machine, input: Some(compiled.input), warnings: Vec::new() };
+    Ok(Read { format: None, loaded, lines })
+}
+
+fn number_format(request: &Request) -> Result<NumberFormat, Refusal> {
+    request.format.parse().map_err(|e| Refusal::new("options", e))
+}
+
+fn read_table(request: &Request, data: &Data) -> Result<Table, Refusal> {
+    let table = Table::read(data.text.as_bytes(), &data.target, data.features.as_deref());
+    let mut table = table.map_err(|e| Refusal::new("data", e))?;
+    table.fit(number_format(request)?, Range::Refuse).map_err(|e| Refusal::new("data", e))?;
+    Ok(table)
+}
+
+fn read_task(request: &Request, table: Table, loaded: &Loaded, kind: Kind) -> Result<Task, Refusal> {
     let learner =
         Learner::new(&loaded.machine, loaded.input.as_ref()).map_err(|e| Refusal::new("source", e))?;
     let primary = Mlp::parse(&request.primary, table.feature_names.len(), table.label_names.len())
         .map_err(|e| Refusal::new("options", e))?;
     let carrier = named("carrier", &Carrier::ALL, Carrier::word, &request.carrier)?;
     let steps = request.steps.min(MOST_LESSON_STEPS);
-    let options = LessonOptions { landscape: kind, carrier, steps, ..LessonOptions::new(format) };
+    let options =
+        LessonOptions { landscape: kind, carrier, steps, ..LessonOptions::new(number_format(request)?) };
     Ok(Task { learner, primary, table, options })
 }
 
 /// The landscape with a few cells around each head.
-fn near(lowered: &Lowered, kind: Kind, constants: AskedConstants) -> Result<Landscape, Refusal> {
+fn near(
+    lowered: &Lowered,
+    kind: Kind,
+    n_vertices: usize,
+    constants: AskedConstants,
+) -> Result<Option<Landscape>, Refusal> {
+    if n_vertices > MOST_AROUND {
+        return Ok(None);
+    }
     let options = LandscapeOptions { constants, ..LandscapeOptions::new(kind, NEAR_CELLS) };
-    Landscape::build(&lowered.normal, &options).map_err(|e| Refusal::new("options", e))
+    Landscape::build(&lowered.normal, &options).map(Some).map_err(|e| Refusal::new("options", e))
 }
 
 /// The constants that a network was built with.

@@ -1,31 +1,30 @@
 //! What the page draws, as JSON: the run as a whole, one moment, its surroundings, and the run over time.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use luge_landscape::Configuration;
+use luge_landscape::{Configuration, Landscape, Learner};
 use luge_machine::{Access, StateId, TapeId};
-use luge_net::{Layers, Shape, Values, evaluate};
+use luge_net::{Layers, Shape, Values, evaluate, numbers::from_signs};
 use luge_train::{Outcome, Snapshot, TrainError};
 use serde::Serialize;
 
 use super::stage::{NEAR_CELLS, NEAR_HEAD, Scene};
 use crate::{
-    edges::{Edge, Leaving, Spot, vertex_name},
+    edges::{Edge, Leaving, Spot, control_name, vertex_name},
     film::{End, Film, Strip, Survey},
+    lesson::Lesson,
     predictor::Predictor,
 };
 
 /// Vertices that are drawn one by one.
 const MOST_RING: usize = 64;
-/// Vertices beyond which the loss around one is not looked at.
-const MOST_AROUND: usize = 1 << 13;
 /// Edges that are drawn.
 const MOST_EDGES: usize = 20;
 /// Pieces an edge is drawn in.
 const PIECES: u32 = 32;
 /// Samples of a table that are shown.
 const MOST_SAMPLES: usize = 200;
-/// Vertices beyond which the network's nodes are not evaluated for the page.
-const MOST_EVALUATED: usize = 1 << 15;
+/// Vertices beyond which the network's nodes are not all evaluated for the page.
+const MOST_EVALUATED: usize = 1 << 13;
 /// Points of a decision boundary along each axis.
 const GRID: usize = 33;
 
@@ -146,17 +145,18 @@ struct TapeView {
 struct LessonView {
     z: Vec<f64>,
     z_pull: Vec<f64>,
-    /// Values at nodes; none where the network is too large to be evaluated for the page.
-    nodes: Option<NodeValues>,
+    nodes: NodeValues,
     /// Whether a gradient reaches z, s, T and H.
     flows: [bool; 4],
 }
 
+/// Values at nodes of the network.
 #[derive(Debug, Serialize)]
 struct NodeValues {
     psi: f64,
     phi: f64,
-    landscape: f64,
+    /// None where the network is too large to be evaluated for every moment.
+    landscape: Option<f64>,
     theta: Vec<f64>,
     primary: Vec<f64>,
     out: Vec<f64>,
@@ -273,9 +273,7 @@ fn tape_info(scene: &Scene<'_>, tape: TapeId) -> TapeInfo {
 }
 
 fn ring(scene: &Scene<'_>) -> Vec<RingVertex> {
-    let Some((near, control)) = scene.near.and_then(|near| Some((near, near.control()?))) else {
-        return Vec::new();
-    };
+    let Some(control) = scene.control else { return Vec::new() };
     if control.n_vertices() > MOST_RING {
         return Vec::new();
     }
@@ -283,7 +281,7 @@ fn ring(scene: &Scene<'_>) -> Vec<RingVertex> {
         let step = control.at(id).step;
         let follows = |to: &usize| step.as_ref().is_some_and(|step| control.copied_state(*to) == step.next);
         RingVertex {
-            name: vertex_name(scene.machine, scene.lowered, near, id),
+            name: control_name(scene.machine, scene.lowered, control, id),
             state: control.at(id).state.index(),
             next: (0..control.n_vertices()).filter(follows).collect(),
         }
@@ -315,27 +313,29 @@ impl Scene<'_> {
     /// Number of vertices.
     #[must_use]
     pub fn n_vertices(&self) -> usize {
-        match (self.lesson, self.near) {
-            (Some(lesson), _) => lesson.extended().n_vertices(),
-            (None, Some(near)) => near.n_vertices(),
-            (None, None) => 0,
+        match (self.lesson, self.control, self.near) {
+            (Some(lesson), ..) => lesson.extended().n_vertices(),
+            (None, Some(control), _) => control.n_vertices(),
+            (None, None, near) => near.map_or(0, Landscape::n_vertices),
         }
     }
 
     /// The machine's state at a vertex.
     #[must_use]
     pub fn state_at(&self, vertex: usize) -> Option<StateId> {
-        let near = self.near?;
-        match near.control() {
+        match self.control {
             Some(control) if vertex < control.n_vertices() => Some(control.state_and_symbols(vertex).0),
             Some(_) => None,
-            None => near.configuration(vertex).map(|configuration| configuration.state),
+            None => self.near?.configuration(vertex).map(|configuration| configuration.state),
         }
     }
 
     fn vertex_view(&self, vertex: usize, weight: f64) -> VertexView {
-        let name = self.near.map(|near| vertex_name(self.machine, self.lowered, near, vertex));
-        let name = name.unwrap_or_else(|| format!("vertex {vertex}"));
+        let name = match (self.control, self.near) {
+            (Some(control), _) => control_name(self.machine, self.lowered, control, vertex),
+            (None, Some(near)) => vertex_name(self.machine, self.lowered, near, vertex),
+            (None, None) => format!("vertex {vertex}"),
+        };
         VertexView { id: vertex, name, state: self.state_at(vertex).map(StateId::index), weight }
     }
 
@@ -436,30 +436,66 @@ fn lesson_view(
     pull: &crate::film::Pull,
 ) -> Result<Option<LessonView>, TrainError> {
     let Some(lesson) = scene.lesson else { return Ok(None) };
-    let nodes = lesson.extended().nodes();
-    let parameters = if scene.n_vertices() > MOST_EVALUATED { None } else { film.parameters()? };
-    let values = parameters.map(|parameters| {
-        let all = evaluate(scene.reel.network, &parameters, &scene.reel.inputs);
-        let shown = |node| all.value(node).data.iter().copied().take(MOST_SAMPLES).collect::<Vec<f64>>();
-        let one = |node| all.value(node).data.first().copied().unwrap_or(f64::NAN);
-        NodeValues {
-            psi: one(nodes.initial),
-            phi: one(nodes.running),
-            landscape: one(nodes.landscape),
-            theta: shown(nodes.theta),
-            primary: shown(nodes.primary),
-            out: shown(nodes.out),
-        }
-    });
+    let values = node_values(scene, lesson, film, snapshot)?;
     let some = |lists: &[Vec<(i64, f64)>]| lists.iter().any(|list| !list.is_empty());
     let z = pull.labels.iter().any(|&slope| slope != 0.0);
-    let machine = values.as_ref().is_none_or(|v| v.phi > 0.0 && v.psi < 1.0);
+    let machine = values.phi > 0.0 && values.psi < 1.0;
     Ok(Some(LessonView {
         z: snapshot.labels.iter().copied().take(MOST_SAMPLES).collect(),
         z_pull: pull.labels.iter().copied().take(MOST_SAMPLES).collect(),
         nodes: values,
         flows: [z, machine && !z, some(&pull.cells), some(&pull.heads)],
     }))
+}
+
+/// The values at the nodes of Figure 1: of a small network all evaluated, of a large one worked out from z and theta.
+fn node_values(
+    scene: &Scene<'_>,
+    lesson: &Lesson<'_>,
+    film: &Film<'_>,
+    snapshot: &Snapshot,
+) -> Result<NodeValues, TrainError> {
+    let shown = |values: &[f64]| values.iter().copied().take(MOST_SAMPLES).collect::<Vec<f64>>();
+    let small = scene.n_vertices() <= MOST_EVALUATED;
+    if let Some(parameters) = if small { film.parameters()? } else { None } {
+        let nodes = lesson.extended().nodes();
+        let all = evaluate(scene.reel.network, &parameters, &scene.reel.inputs);
+        let one = |node| all.value(node).data.first().copied().unwrap_or(f64::NAN);
+        let list = |node| shown(&all.value(node).data);
+        return Ok(NodeValues {
+            psi: one(nodes.initial),
+            phi: one(nodes.running),
+            landscape: Some(one(nodes.landscape)),
+            theta: list(nodes.theta),
+            primary: list(nodes.primary),
+            out: list(nodes.out),
+        });
+    }
+    let size: f64 = snapshot.labels.iter().map(|z| z * z).sum();
+    let joint = scene.reel.network.structure().and_then(|layers| layers.joint);
+    let psi = joint.map_or(f64::NAN, |joint| joint.initial.at(size));
+    let halted = matches!(film.end(), Some(End::Trained(Outcome::Converged { steps })) if steps == film.step());
+    let theta = theta_on_tape(scene, lesson, snapshot);
+    let primary = Predictor::new(lesson.primary(), theta.clone()).predict(&lesson.table().features);
+    let out = if halted { shown(&primary.data) } else { Vec::new() };
+    let phi = if halted { 0.0 } else { 1.0 };
+    Ok(NodeValues { psi, phi, landscape: None, theta: shown(&theta), primary: shown(&primary.data), out })
+}
+
+/// theta, from the signs of the weights that hold it.
+fn theta_on_tape(scene: &Scene<'_>, lesson: &Lesson<'_>, snapshot: &Snapshot) -> Vec<f64> {
+    let (track, first) = scene.learner.map_or((TapeId::new(0), 0), Learner::theta_track);
+    let format = lesson.layout().format;
+    let n_cells = lesson.primary().n_weights() * lesson.layout().width();
+    let lane = snapshot.lanes.get(track.index());
+    let sign = |cell: usize| {
+        let kept = lane.and_then(|lane| {
+            let start = scene.tapes.outside(track.index(), lane.first);
+            lane.cells.get(usize::try_from(i64::try_from(first + cell).ok()? - start).ok()?)
+        });
+        if kept.is_some_and(|&value| value > 0.0) { 1.0 } else { -1.0 }
+    };
+    from_signs(format, &(0..n_cells).map(sign).collect::<Vec<f64>>())
 }
 
 impl Around {
@@ -472,7 +508,7 @@ impl Around {
         let step = film.step();
         let vertex = film.now().vertex();
         let Some((near, vertex)) = scene.near.zip(vertex) else { return Ok(None) };
-        if near.n_vertices() > MOST_AROUND || vertex >= near.n_vertices() {
+        if vertex >= near.n_vertices() {
             return Ok(None);
         }
         let configuration = match near.configuration(vertex) {
@@ -586,14 +622,8 @@ impl Boundary {
         let Some(lesson) = scene.lesson.filter(|lesson| lesson.primary().n_features() == 2) else {
             return Ok(None);
         };
-        if scene.n_vertices() > MOST_EVALUATED {
-            return Ok(None);
-        }
-        let node = lesson.extended().nodes().theta;
-        let theta = |parameters: &[Values]| {
-            evaluate(scene.reel.network, parameters, &scene.reel.inputs).value(node).data.clone()
-        };
-        let Some(now) = film.parameters()? else { return Ok(None) };
+        let theta = theta_on_tape(scene, lesson, &film.look(None)?);
+        let blank = vec![-1.0; theta.len() * lesson.layout().width()];
         let range = |column: usize| {
             let features = &lesson.table().features;
             let values = (0..features.shape.rows).map(|row| features.at(row, column));
@@ -609,7 +639,7 @@ impl Boundary {
             let out = Predictor::new(lesson.primary(), theta).predict(&grid);
             (0..out.shape.rows).map(|row| out.at(row, 0)).collect::<Vec<f64>>()
         };
-        let before = said(theta(&scene.reel.parameters));
-        Ok(Some(Self { step: film.step(), n: GRID, x, y, before, now: said(theta(&now)) }))
+        let before = said(from_signs(lesson.layout().format, &blank));
+        Ok(Some(Self { step: film.step(), n: GRID, x, y, before, now: said(theta) }))
     }
 }

@@ -70,6 +70,7 @@ impl Certificate {
         lesson: &Lesson<'_>,
         outcome: luge_train::Outcome,
         observer: &Observer<'_>,
+        parameters: &[Values],
         theta: &[f64],
     ) -> Self {
         let (layers, units) = sizes(lesson);
@@ -78,7 +79,7 @@ impl Certificate {
             step_count: step_count(lesson, outcome),
             labels_copied: labels_copied(lesson, observer),
             loss_bounds: loss_bounds(lesson, observer),
-            output_equals_primary: output_equals_primary(lesson, observer, theta),
+            output_equals_primary: output_equals_primary(lesson, parameters, theta),
             no_gradient_through_primary: no_gradient_through_primary(lesson),
             layers,
             units,
@@ -87,14 +88,14 @@ impl Certificate {
 }
 
 fn trace(observer: &Observer<'_>) -> Check {
-    let figures = match &observer.first_mismatch {
-        None => format!("{} iterates, 0 mismatches", observer.n_iterates),
+    let figures = match &observer.seen.first_mismatch {
+        None => format!("{} iterates, 0 mismatches", observer.seen.n_iterates),
         Some((step, why)) => {
-            let (n, bad) = (observer.n_iterates, observer.mismatches);
+            let (n, bad) = (observer.seen.n_iterates, observer.seen.mismatches);
             format!("{n} iterates, {bad} mismatches, the first at step {step}: {why}")
         }
     };
-    Check { holds: observer.mismatches == 0, figures }
+    Check { holds: observer.seen.mismatches == 0, figures }
 }
 
 fn step_count(lesson: &Lesson<'_>, outcome: luge_train::Outcome) -> Check {
@@ -106,43 +107,43 @@ fn step_count(lesson: &Lesson<'_>, outcome: luge_train::Outcome) -> Check {
 
 fn labels_copied(lesson: &Lesson<'_>, observer: &Observer<'_>) -> Check {
     let n = lesson.table.labels.data.len();
-    let tape = match (lesson.extended.kind(), observer.tape_read) {
+    let tape = match (lesson.extended.kind(), observer.seen.tape_read) {
         (Kind::Internal, _) => "the start vertex leads to their configuration",
         (_, true) => "the read-only tape holds their bits",
         (_, false) => "the read-only tape does not hold their bits",
     };
     Check {
-        holds: observer.labels_copied && observer.tape_read,
+        holds: observer.seen.labels_copied && observer.seen.tape_read,
         figures: format!("{n} labels at every step from 1 on; {tape}"),
     }
 }
 
 fn loss_bounds(lesson: &Lesson<'_>, observer: &Observer<'_>) -> Check {
     let bounds = lesson.extended.bounds();
-    let (low, high) = (observer.lowest, observer.highest);
+    let (low, high) = (observer.seen.lowest, observer.seen.highest);
     let mut figures = format!(
         "running {low} to {high} within {} to {}, then at most {}",
         bounds.running_low, bounds.running_high, bounds.stop
     );
     // A run in which the machine was never seen running has shown nothing.
-    let mut holds = observer.bounds_held && low <= high;
+    let mut holds = observer.seen.bounds_held && low <= high;
     if lesson.extended.kind() == Kind::Internal {
-        holds &= !observer.loss_rose;
-        figures.push_str(if observer.loss_rose { "; the loss rose" } else { "; never rising" });
+        holds &= !observer.seen.loss_rose;
+        figures.push_str(if observer.seen.loss_rose { "; the loss rose" } else { "; never rising" });
     }
     Check { holds, figures }
 }
 
-fn output_equals_primary(lesson: &Lesson<'_>, observer: &Observer<'_>, theta: &[f64]) -> Check {
+fn output_equals_primary(lesson: &Lesson<'_>, parameters: &[Values], theta: &[f64]) -> Check {
     let expected = lesson.expected_theta();
     let same_theta = same_bits(theta, &expected);
     let predictor = lesson.predictor(&expected);
-    let on_training = agrees(lesson, observer, &predictor, &lesson.table.features);
+    let on_training = agrees(lesson, parameters, &predictor, &lesson.table.features);
     let mut generator = ChaCha8Rng::seed_from_u64(0);
     let shape = lesson.table.features.shape;
     let n_batches = N_NEW.div_ceil(shape.rows);
     let fresh = (0..n_batches).map(|_| random_features(lesson, shape, &mut generator));
-    let n_agreeing = fresh.filter(|x| agrees(lesson, observer, &predictor, x)).count();
+    let n_agreeing = fresh.filter(|x| agrees(lesson, parameters, &predictor, x)).count();
     Check {
         holds: same_theta && on_training && n_agreeing == n_batches,
         figures: format!(
@@ -158,12 +159,12 @@ fn output_equals_primary(lesson: &Lesson<'_>, observer: &Observer<'_>, theta: &[
 /// Whether the whole trained network puts out f_theta(x), bit for bit.
 fn agrees(
     lesson: &Lesson<'_>,
-    observer: &Observer<'_>,
+    parameters: &[Values],
     predictor: &crate::predictor::Predictor<'_>,
     x: &Values,
 ) -> bool {
     let inputs = [x.clone(), lesson.table.labels.clone()];
-    let whole = evaluate(lesson.extended.network(), &observer.parameters, &inputs);
+    let whole = evaluate(lesson.extended.network(), parameters, &inputs);
     same_bits(&whole.value(lesson.extended.nodes().out).data, &predictor.predict(x).data)
 }
 

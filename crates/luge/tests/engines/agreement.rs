@@ -1,6 +1,7 @@
 //! Dense and sparse, weight by weight: the same loss, the same vertices, the same cells and heads.
 
-use luge::trace::TraceOptions;
+use luge::{lockstep::Judge, trace::TraceOptions};
+use luge_landscape::{ExternalConstants, Kind, Landscape, LandscapeOptions};
 use luge_machine::{
     Input, Machine,
     lowering::{Moves, lower},
@@ -19,7 +20,7 @@ use crate::{
 };
 
 /// Runs both engines for some steps and holds every weight of every iterate to `tolerance`.
-fn agree(network: &Network, parameters: &[Values], inputs: &[Values], steps: u64, tolerance: f64) {
+pub(crate) fn agree(network: &Network, parameters: &[Values], inputs: &[Values], steps: u64, tolerance: f64) {
     let mut dense =
         Dense::new(network, parameters, inputs, Precision::F64, Rate::One, None).expect("an engine");
     let mut sparse = Sparse::new(network, parameters, inputs, None).expect("sparse layers");
@@ -72,4 +73,33 @@ fn on_random_machines() {
         }
         n_checked += 1;
     }
+}
+
+/// Where an inequality of the constants is violated, training goes wrong, and both engines go wrong in the same way.
+#[test]
+fn on_landscapes_that_are_too_flat() {
+    let mut n_wrong = 0;
+    for kind in [Kind::Compact, Kind::Relu] {
+        for base in [0.0625, 0.125, 0.25, 1.0, 8.0] {
+            // Room for 40 steps in a wrong direction.
+            let options = TraceOptions { cells: Some(120), ..options(kind) };
+            let plan = plan(&machine(FOUR_STATES), &filled("1101000101110", 7), &options);
+            let offset = 2.0 * (base * base * base + base) + 512.0;
+            let constants = ExternalConstants { base, scale: 1.0, offset };
+            let build = LandscapeOptions::new(kind, plan.window.n_cells);
+            let landscape = Landscape::external(&plan.lowered.normal, &build, &constants);
+            let (parameters, inputs) = start(&landscape, &plan);
+            agree(landscape.network(), &parameters, &inputs, 40, 0.0);
+            let mut sparse = Sparse::new(landscape.network(), &parameters, &inputs, None).expect("layers");
+            let control = landscape.control().expect("vertices");
+            let mut judge =
+                Judge::new(plan.lowered.normal.machine(), &plan.input, control, plan.window.first.clone());
+            n_wrong += u32::from((0..40).any(|_| {
+                sparse.step().expect("a gradient");
+                judge.step();
+                judge.compare(&sparse).is_err()
+            }));
+        }
+    }
+    assert!(n_wrong >= 2, "only {n_wrong} landscapes went wrong");
 }

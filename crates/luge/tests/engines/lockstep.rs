@@ -95,19 +95,30 @@ fn random(shape: &Shape, most: usize, n: usize, steps: u64, kinds: &[Kind]) {
 
 const ANY: Shape = Shape { n_tapes: 1..=3, n_symbols: 2..=4, start_may_halt: false, may_stay: true };
 
+/// So many machines where everything is to be checked, and one in twenty otherwise.
+fn many(n: usize) -> usize {
+    if std::env::var_os("LUGE_EXHAUSTIVE").is_some_and(|v| v == "1") { n } else { n / 20 }
+}
+
 #[test]
 fn on_random_machines() {
-    random(&ANY, 4, 300, 60, &OUTSIDE);
+    random(&ANY, 4, many(5000), 60, &OUTSIDE);
 }
 
 #[test]
 fn on_random_machines_with_one_tape() {
-    random(&Shape { n_tapes: 1..=1, n_symbols: 2..=6, ..ANY }, 4, 300, 400, &OUTSIDE);
+    random(&Shape { n_tapes: 1..=1, n_symbols: 2..=6, ..ANY }, 4, many(4000), 400, &OUTSIDE);
 }
 
 #[test]
 fn on_random_machines_with_up_to_six_tapes() {
-    random(&Shape { n_tapes: 2..=6, n_symbols: 2..=3, ..ANY }, 9, 100, 60, &[Kind::Compact, Kind::Plain]);
+    random(
+        &Shape { n_tapes: 2..=6, n_symbols: 2..=3, ..ANY },
+        9,
+        many(2000),
+        60,
+        &[Kind::Compact, Kind::Plain],
+    );
 }
 
 /// Blocks are crossed in jumps; wherever a run is interrupted it stands where the simulator stands.

@@ -3,8 +3,16 @@
 #[path = "../../../luge-machine/tests/random_machines/mod.rs"]
 mod random_machines;
 
+#[path = "../extended/classroom.rs"]
+#[expect(dead_code, reason = "shared with other tests")]
+mod classroom;
+
 mod agreement;
+mod everything;
+mod extended;
+mod faults;
 mod lockstep;
+mod spots;
 
 use luge::trace::{Plan, TraceOptions};
 use luge_landscape::{Kind, Landscape};
@@ -25,7 +33,7 @@ fn filled(digits: &str, head: i64) -> Input {
 }
 
 fn options(landscape: Kind) -> TraceOptions {
-    TraceOptions { landscape, ..TraceOptions::default() }
+    TraceOptions::dense(landscape)
 }
 
 fn plan(machine: &Machine, input: &Input, options: &TraceOptions) -> Plan {

@@ -42,7 +42,7 @@ fn lopsided() -> Input {
 }
 
 fn options(landscape: Kind) -> TraceOptions {
-    TraceOptions { landscape, ..TraceOptions::default() }
+    TraceOptions::dense(landscape)
 }
 
 fn trace(machine: &Machine, input: &Input, options: &TraceOptions) -> Trace {

@@ -2,6 +2,7 @@
 
 use luge::{data::TableError, lesson::LessonError, model::ModelError};
 use luge_landscape::{BuildError, ExtendedError, Kind, LearnerError, PrimaryError};
+use luge_train::TrainError;
 
 use super::{Failure, remedy_of_internal, remedy_of_size};
 
@@ -71,6 +72,13 @@ impl From<LessonError> for Failure {
             }
             LessonError::Shapes { .. } => "choose a --primary that fits the columns".to_owned(),
             LessonError::Extended(error) => remedy_of_extended(error),
+            LessonError::Engine { .. } => "use --engine dense, or leave --engine out".to_owned(),
+            LessonError::Train(TrainError::NotExact { .. }) => {
+                "use --engine sparse, or leave --engine out".to_owned()
+            }
+            LessonError::Train(TrainError::TooWide { .. }) => {
+                "use --engine sparse or exact, or leave --engine out".to_owned()
+            }
             LessonError::Train(_) => "this is a fault of the program, not of the data".to_owned(),
         };
         Self::Unfit { problem, remedy }

@@ -49,7 +49,7 @@ impl NetworkProfile {
             }
             _ => {
                 let input = loaded.input.clone().unwrap_or_else(Input::blank);
-                let options = TraceOptions { landscape: kind, cells, ..TraceOptions::default() };
+                let options = TraceOptions { cells, ..TraceOptions::dense(kind) };
                 let remedy = match kind {
                     Kind::Internal => TOWARDS_HALT,
                     Kind::Compact | Kind::Relu | Kind::Plain => "say how many cells a tape has with --cells",

@@ -10,7 +10,7 @@ export function mountShipped(store, select, open) {
     if (!catalogue) return;
     const group = (kind, label) => html("optgroup", { label }, catalogue.shipped.filter(one => one.group === kind).map(one => html("option", { value: one.id, selected: one.id === choice }, one.about)));
     const own = choice ? [] : [html("option", { value: "", selected: true }, "Your own program")];
-    select.replaceChildren(...own, group("learner", "Learners: trained on data"), group("machine", "Machines"));
+    select.replaceChildren(...own, group("sled", "Learners in Sled"), group("learner", "Learners as Turing machines"), group("machine", "Machines by themselves"));
   });
   select.addEventListener("change", () => {
     const found = store.state.catalogue.shipped.find(one => one.id === select.value);

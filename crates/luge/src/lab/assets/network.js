@@ -64,7 +64,7 @@ function lessonDiagram(state, width) {
     netBox("z", "z", short(z), `weight-node${zFlow ? " live" : ""}`),
     netBox("tape", "tape", "bits of x, [z]"),
     netBox("machine", "s, T, H", moment.vertex?.name.slice(0, 16), `weight-node${machine ? " live" : ""}`),
-    netBox("loss_tm", "ℓ", nodes ? numeral(nodes.landscape) : "landscape"),
+    netBox("loss_tm", "ℓ", nodes.landscape === null ? "landscape" : numeral(nodes.landscape)),
     netBox("carrier", "carrier", opening.lesson.carrier),
     netBox("theta", "θ", nodes ? short(nodes.theta) : ""),
     netBox("primary", "f_θ(x)", nodes ? short(nodes.primary) : ""),
@@ -112,7 +112,7 @@ export function mountNetwork(store, root, words) {
     const text = z ? "ψ is closed on z: the gradient reaches **z alone**, and the first step copies the labels into it." : s ? "ψ has opened and φ is on the carrier: the gradient flows through the landscape into **s, T and H**, and runs the machine." : "φ has switched over: the network puts out **f_θ(x)**, with the θ that the machine left on its tape. Training is done.";
     say(words, text);
     const theta = moment.lesson.nodes?.theta;
-    const facts = theta ? html("dl", { class: "facts-list" }, html("dt", {}, "θ on the tape"), html("dd", {}, theta.map(numeral).join("  ")), html("dt", {}, "F(x)"), html("dd", {}, moment.lesson.nodes.out.slice(0, 8).map(numeral).join("  ")), html("dt", {}, "y"), html("dd", {}, opening.lesson.y.flat().slice(0, 8).map(numeral).join("  "))) : "";
+    const facts = theta ? html("dl", { class: "facts-list" }, html("dt", {}, "θ on the tape"), html("dd", {}, theta.map(numeral).join("  ")), moment.lesson.nodes.out.length ? [html("dt", {}, "F(x)"), html("dd", {}, moment.lesson.nodes.out.slice(0, 8).map(numeral).join("  "))] : "", html("dt", {}, "y"), html("dd", {}, opening.lesson.y.flat().slice(0, 8).map(numeral).join("  "))) : "";
     root.replaceChildren(lessonDiagram(state, width), facts);
   });
 }

@@ -1,0 +1,151 @@
+//! Types, and the sizes that a signature takes from the data.
+
+use std::fmt;
+
+use super::{Binding, Checker, MOST_SLOTS};
+use crate::{
+    core::Ty,
+    ratio::Ratio,
+    syntax::{Expr, ExprKind, Type, TypeKind},
+};
+
+/// The widest number a program can declare.
+const WIDEST: u32 = 32;
+
+/// A type with all sizes known.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Shape {
+    Bit,
+    Number(Ty),
+    Array(Box<Shape>, usize),
+    Tape,
+    Poison,
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bit => f.write_str("bit"),
+            Self::Number(ty) => write!(f, "{ty}"),
+            Self::Array(element, length) => write!(f, "[{element}; {length}]"),
+            Self::Tape => f.write_str("tape"),
+            Self::Poison => f.write_str("an unknown type"),
+        }
+    }
+}
+
+impl<'p> Checker<'p> {
+    pub(super) fn shape(&mut self, ty: &Type) -> Shape {
+        match &ty.kind {
+            TypeKind::Bit => Shape::Bit,
+            TypeKind::Tape => Shape::Tape,
+            TypeKind::Int(width) => {
+                let width = self.integer(width);
+                self.number(width, Some(0), ty)
+            }
+            TypeKind::Fix(integer, fraction) => {
+                let (integer, fraction) = (self.integer(integer), self.integer(fraction));
+                self.number(integer, fraction, ty)
+            }
+            TypeKind::Array(element, length) => {
+                let element = self.shape(element);
+                let Some(length) = self.integer(length) else { return Shape::Poison };
+                if !matches!(element, Shape::Bit | Shape::Number(_)) {
+                    if element != Shape::Poison {
+                        self.error(&ty.span, format!("an array of {element}"), "arrays hold numbers or bits");
+                    }
+                    return Shape::Poison;
+                }
+                match usize::try_from(length) {
+                    Ok(length @ 1..=MOST_SLOTS) => Shape::Array(Box::new(element), length),
+                    _ => {
+                        let message = format!("an array of length {length}");
+                        self.error(&ty.span, message, format!("expected a length from 1 to {MOST_SLOTS}"));
+                        Shape::Poison
+                    }
+                }
+            }
+            TypeKind::Named(name) => match self.lookup(name, &ty.span) {
+                Binding::Alias(shape) => shape,
+                Binding::Poison => Shape::Poison,
+                _ => {
+                    self.error(&ty.span, format!("`{name}` is no type"), "expected a type");
+                    Shape::Poison
+                }
+            },
+        }
+    }
+
+    fn number(&mut self, integer: Option<i128>, fraction: Option<i128>, ty: &Type) -> Shape {
+        let (Some(integer), Some(fraction)) = (integer, fraction) else { return Shape::Poison };
+        let fits = integer >= 1 && fraction >= 0 && (2..=i128::from(WIDEST)).contains(&(integer + fraction));
+        match (u32::try_from(integer), u32::try_from(fraction)) {
+            (Ok(integer), Ok(fraction)) if fits => Shape::Number(Ty { integer, fraction }),
+            _ => {
+                let message =
+                    format!("no number has {integer} bits before the point and {fraction} after it");
+                let label = format!("expected at least 1 before, and 2 to {WIDEST} in all");
+                self.error(&ty.span, message, label);
+                Shape::Poison
+            }
+        }
+    }
+
+    /// `[T; M]` of the signature: the data's number of columns is called M from here on.
+    pub(super) fn unify_array(&mut self, ty: &Type, found: usize, what: &str, format: Ty) {
+        let TypeKind::Array(element, length) = &ty.kind else {
+            let message = format!("the {what} are an array");
+            return self.error_with_help(&ty.span, message, "not an array", "write it as `[fix<I,F>; M]`");
+        };
+        if found == 0 {
+            self.error(&ty.span, format!("the data have no {what}"), "at least one is needed");
+        }
+        self.unify_format(element, format);
+        self.unify_size(length, found as i128, &format!("{what} per sample"));
+    }
+
+    /// `fix<I,F>` of the signature: the bits of the data's format are called I and F from here on.
+    pub(super) fn unify_format(&mut self, ty: &Type, format: Ty) {
+        match &ty.kind {
+            TypeKind::Fix(integer, fraction) => {
+                self.unify_size(integer, i128::from(format.integer), "bits before the point");
+                self.unify_size(fraction, i128::from(format.fraction), "bits after the point");
+            }
+            TypeKind::Int(width) => {
+                self.unify_size(width, i128::from(format.integer), "bits before the point");
+                self.unify_size(
+                    &Expr { kind: ExprKind::Number(Ratio::ZERO), span: ty.span.clone(), depth: 1 },
+                    i128::from(format.fraction),
+                    "bits after the point",
+                );
+            }
+            _ => self.error_with_help(
+                &ty.span,
+                "data are numbers",
+                "not a number type",
+                "write it as `fix<I,F>`: I and F are then those of the data",
+            ),
+        }
+    }
+
+    fn unify_size(&mut self, size: &Expr, found: i128, what: &str) {
+        if let ExprKind::Name(name) = &size.kind
+            && self.find(name).is_none()
+        {
+            if let Some(scope) = self.scopes.last_mut() {
+                scope.insert(name.clone(), Binding::Constant(Ratio::integer(found)));
+            }
+            return;
+        }
+        let Some(wanted) = self.integer(size) else { return };
+        if wanted != found {
+            let message = format!("the learner takes {wanted} {what}, the data have {found}");
+            self.error_with_help(
+                &size.span,
+                message,
+                format!("{wanted} here"),
+                "write a name such as M, I or F in its place to take it from the data",
+            );
+        }
+    }
+}

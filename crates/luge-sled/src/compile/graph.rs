@@ -1,0 +1,343 @@
+//! States and rules while they are being made, and the passes that make them fewer.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use luge_machine::{MachineBuilder, Move, Pattern, Rule, StateId, SymbolId, Write};
+
+use super::{MARKS, Tape};
+
+pub(super) type Node = usize;
+
+/// One rule, naming only the tapes it is about. The rules of a state never overlap.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Arrow {
+    pub(super) reads: BTreeMap<Tape, u8>,
+    pub(super) writes: BTreeMap<Tape, u8>,
+    pub(super) moves: BTreeMap<Tape, i8>,
+    pub(super) next: Node,
+}
+
+impl Arrow {
+    pub(super) fn to(next: Node) -> Self {
+        Self { reads: BTreeMap::new(), writes: BTreeMap::new(), moves: BTreeMap::new(), next }
+    }
+
+    pub(super) fn read(mut self, tape: Tape, symbol: u8) -> Self {
+        self.reads.insert(tape, symbol);
+        self
+    }
+
+    pub(super) fn write(mut self, tape: Tape, symbol: u8) -> Self {
+        self.writes.insert(tape, symbol);
+        self
+    }
+
+    pub(super) fn shift(mut self, tape: Tape, offset: i8) -> Self {
+        if offset != 0 {
+            self.moves.insert(tape, offset);
+        }
+        self
+    }
+
+    fn is_empty(&self) -> bool {
+        self.writes.is_empty() && self.moves.is_empty()
+    }
+
+    /// What it does, whatever it reads.
+    fn effect(&self) -> (&BTreeMap<Tape, u8>, &BTreeMap<Tape, i8>, Node) {
+        (&self.writes, &self.moves, self.next)
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Shape {
+    Running,
+    Accept,
+    Reject,
+}
+
+#[derive(Clone, Debug)]
+struct Entry {
+    arrows: Vec<Arrow>,
+    shape: Shape,
+    line: u32,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Graph {
+    entries: Vec<Entry>,
+}
+
+/// Symbols of a tape.
+fn n_symbols(tape: Tape) -> u8 {
+    if tape == MARKS { 4 } else { 2 }
+}
+
+/// The most rules a state may get from taking over those of the next.
+const MOST_RULES: usize = 64;
+
+impl Graph {
+    pub(super) fn add(&mut self, line: u32) -> Node {
+        self.entries.push(Entry { arrows: Vec::new(), shape: Shape::Running, line });
+        self.entries.len() - 1
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub(super) fn arrow(&mut self, from: Node, arrow: Arrow) {
+        self.entries[from].arrows.push(arrow);
+    }
+
+    pub(super) fn finish(&mut self, node: Node, shape: Shape) {
+        self.entries[node].shape = shape;
+    }
+
+    /// Fewer states and rules, the same run but for steps that did nothing.
+    pub(super) fn shrink(&mut self) {
+        self.merge_rules();
+        self.skip_empty_steps();
+        self.keep_reachable();
+        loop {
+            let before = self.len();
+            self.merge_equal();
+            self.merge_rules();
+            self.keep_reachable();
+            if self.len() == before {
+                return;
+            }
+        }
+    }
+
+    /// Rules that differ in what one tape must show, for all its symbols, become one.
+    fn merge_rules(&mut self) {
+        for entry in &mut self.entries {
+            entry.arrows.sort();
+            while let Some((tape, group)) = mergeable(&entry.arrows) {
+                let mut merged = entry.arrows[group[0]].clone();
+                merged.reads.remove(&tape);
+                let gone: BTreeSet<usize> = group.into_iter().collect();
+                let rest = entry.arrows.iter().enumerate().filter(|(i, _)| !gone.contains(i));
+                let mut arrows: Vec<Arrow> = rest.map(|(_, arrow)| arrow.clone()).collect();
+                arrows.push(merged);
+                arrows.sort();
+                entry.arrows = arrows;
+            }
+        }
+    }
+
+    /// A rule that neither writes nor moves does at once what the next state would do.
+    fn skip_empty_steps(&mut self) {
+        for node in 0..self.len() {
+            // Each round follows one empty step further; a cycle of them remains as it is.
+            for _ in 0..64 {
+                let Some(arrows) = self.followed(node) else { break };
+                self.entries[node].arrows = arrows;
+            }
+        }
+    }
+
+    /// The rules of a state with one level of empty steps replaced by what follows; `None` if nothing changes.
+    fn followed(&self, node: Node) -> Option<Vec<Arrow>> {
+        let mut changed = false;
+        let mut arrows = Vec::new();
+        for arrow in &self.entries[node].arrows {
+            let next = &self.entries[arrow.next];
+            if !arrow.is_empty()
+                || arrow.next == node
+                || next.shape != Shape::Running
+                || next.arrows.is_empty()
+            {
+                arrows.push(arrow.clone());
+                continue;
+            }
+            changed = true;
+            for after in &next.arrows {
+                let clash = after
+                    .reads
+                    .iter()
+                    .any(|(tape, symbol)| arrow.reads.get(tape).is_some_and(|s| s != symbol));
+                if !clash {
+                    let mut joined = after.clone();
+                    joined.reads.extend(&arrow.reads);
+                    arrows.push(joined);
+                }
+            }
+        }
+        (changed && arrows.len() <= MOST_RULES).then_some(arrows)
+    }
+
+    fn keep_reachable(&mut self) {
+        let mut seen = vec![false; self.len()];
+        let mut pending = vec![0];
+        seen[0] = true;
+        while let Some(node) = pending.pop() {
+            for arrow in &self.entries[node].arrows {
+                if !seen[arrow.next] {
+                    seen[arrow.next] = true;
+                    pending.push(arrow.next);
+                }
+            }
+        }
+        let kept: Vec<usize> = (0..self.len()).filter(|&node| seen[node]).collect();
+        let mut names = vec![usize::MAX; self.len()];
+        for (new, &old) in kept.iter().enumerate() {
+            names[old] = new;
+        }
+        self.rename(&kept, &names);
+    }
+
+    /// Keeps some states and calls each by its new number.
+    fn rename(&mut self, kept: &[usize], names: &[usize]) {
+        let entry = |&old: &usize| {
+            let mut entry = self.entries[old].clone();
+            entry.arrows.iter_mut().for_each(|arrow| arrow.next = names[arrow.next]);
+            entry
+        };
+        self.entries = kept.iter().map(entry).collect();
+    }
+
+    /// States that no run can tell apart become one: the coarsest partition, refined from what is seen at once.
+    fn merge_equal(&mut self) {
+        // What each rule does, as a number, so that a round compares numbers only.
+        let mut effects = BTreeMap::new();
+        let mut signatures: Vec<Vec<(usize, Node)>> = Vec::with_capacity(self.len());
+        for entry in &self.entries {
+            let number = |arrow: &Arrow| {
+                let number = effects.len();
+                let key = (arrow.reads.clone(), arrow.writes.clone(), arrow.moves.clone());
+                (*effects.entry(key).or_insert(number), arrow.next)
+            };
+            let mut signature: Vec<(usize, Node)> = entry.arrows.iter().map(number).collect();
+            signature.sort_unstable();
+            signatures.push(signature);
+        }
+        let class = partition(&self.entries, &signatures);
+        // Numbered by their first states, so that the start stays the start.
+        let mut kept = Vec::new();
+        let mut number = vec![usize::MAX; self.len()];
+        for (node, &class) in class.iter().enumerate() {
+            if number[class] == usize::MAX {
+                number[class] = kept.len();
+                kept.push(node);
+            }
+        }
+        let names: Vec<usize> = class.iter().map(|&class| number[class]).collect();
+        self.rename(&kept, &names);
+    }
+
+    pub(super) fn used_tapes(&self) -> BTreeSet<Tape> {
+        let arrows = self.entries.iter().flat_map(|entry| &entry.arrows);
+        arrows.flat_map(|a| a.reads.keys().chain(a.writes.keys()).chain(a.moves.keys())).copied().collect()
+    }
+
+    /// Gives the states and rules to a builder; returns each state's line.
+    pub(super) fn write(&self, b: &mut MachineBuilder, tapes: &[Tape]) -> Vec<Option<u32>> {
+        let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
+        for entry in &self.entries {
+            let name = match entry.shape {
+                Shape::Accept => "accept".to_owned(),
+                Shape::Reject => "reject".to_owned(),
+                Shape::Running => {
+                    let count = counts.entry(entry.line).or_default();
+                    *count += 1;
+                    match entry.line {
+                        0 => format!("start.{count}"),
+                        line => format!("{line}.{count}"),
+                    }
+                }
+            };
+            let state = b.push_state(name);
+            if entry.shape != Shape::Running {
+                b.halt_in(state, entry.shape == Shape::Accept);
+            }
+        }
+        for (node, entry) in self.entries.iter().enumerate() {
+            for arrow in &entry.arrows {
+                let reads = tapes
+                    .iter()
+                    .map(|t| arrow.reads.get(t).map_or(Pattern::Any, |&s| Pattern::Is(SymbolId(s))));
+                let writes = tapes
+                    .iter()
+                    .map(|t| arrow.writes.get(t).map_or(Write::Keep, |&s| Write::Put(SymbolId(s))));
+                let moves = tapes.iter().map(|t| match arrow.moves.get(t) {
+                    Some(-1) => Move::Left,
+                    Some(1) => Move::Right,
+                    _ => Move::Stay,
+                });
+                let next = StateId::new(arrow.next);
+                let rule =
+                    Rule { reads: reads.collect(), writes: writes.collect(), moves: moves.collect(), next };
+                b.push_rule(StateId::new(node), rule);
+            }
+        }
+        b.start(StateId::new(0));
+        self.entries.iter().map(|entry| (entry.line > 0).then_some(entry.line)).collect()
+    }
+}
+
+/// The coarsest partition of states by what they and their successors do. A class is looked at again only when one of
+/// its successors has changed class.
+fn partition(entries: &[Entry], signatures: &[Vec<(usize, Node)>]) -> Vec<usize> {
+    let mut before: Vec<Vec<Node>> = vec![Vec::new(); entries.len()];
+    for (node, signature) in signatures.iter().enumerate() {
+        for &(_, next) in signature {
+            before[next].push(node);
+        }
+    }
+    let mut groups: BTreeMap<(Shape, Vec<usize>), Vec<Node>> = BTreeMap::new();
+    for (node, signature) in signatures.iter().enumerate() {
+        let effects = signature.iter().map(|&(effect, _)| effect).collect();
+        groups.entry((entries[node].shape, effects)).or_default().push(node);
+    }
+    let mut members: Vec<Vec<Node>> = groups.into_values().collect();
+    let mut class = vec![0; entries.len()];
+    for (number, group) in members.iter().enumerate() {
+        group.iter().for_each(|&node| class[node] = number);
+    }
+    let mut pending: BTreeSet<usize> = (0..members.len()).collect();
+    while let Some(number) = pending.pop_first() {
+        let mut groups: BTreeMap<Vec<(usize, usize)>, Vec<Node>> = BTreeMap::new();
+        for &node in &members[number] {
+            let seen = signatures[node].iter().map(|&(effect, next)| (effect, class[next])).collect();
+            groups.entry(seen).or_default().push(node);
+        }
+        let mut groups: Vec<Vec<Node>> = groups.into_values().collect();
+        // The largest part keeps the number.
+        groups.sort_by_key(|group| (usize::MAX - group.len(), group[0]));
+        let mut groups = groups.into_iter();
+        members[number] = groups.next().unwrap_or_default();
+        let mut changed = Vec::new();
+        for group in groups {
+            group.iter().for_each(|&node| class[node] = members.len());
+            changed.extend_from_slice(&group);
+            members.push(group);
+        }
+        pending.extend(changed.iter().flat_map(|&node| &before[node]).map(|&node| class[node]));
+    }
+    class
+}
+
+/// A tape and the rules, one for each of its symbols, that do the same.
+fn mergeable(arrows: &[Arrow]) -> Option<(Tape, Vec<usize>)> {
+    for (first, arrow) in arrows.iter().enumerate() {
+        for &tape in arrow.reads.keys() {
+            if arrow.reads[&tape] != 0 {
+                continue;
+            }
+            let mut wanted = arrow.reads.clone();
+            let group: Option<Vec<usize>> = (0..n_symbols(tape))
+                .map(|symbol| {
+                    wanted.insert(tape, symbol);
+                    arrows.iter().position(|a| a.reads == wanted && a.effect() == arrow.effect())
+                })
+                .collect();
+            if let Some(group) = group {
+                debug_assert!(group.contains(&first));
+                return Some((tape, group));
+            }
+        }
+    }
+    None
+}

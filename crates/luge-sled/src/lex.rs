@@ -1,0 +1,75 @@
+//! Text to tokens.
+
+use std::ops::Range;
+
+use luge_machine::Diagnostic;
+
+/// A byte range in the source.
+pub(crate) type Span = Range<usize>;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    Name,
+    Number,
+    Symbol(&'static str),
+    End,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Token {
+    pub(crate) kind: Kind,
+    pub(crate) span: Span,
+}
+
+/// Longer ones first.
+const SYMBOLS: [&str; 42] = [
+    "+|=", "-|=", "*|=", "->", "..", "+|", "-|", "*|", "+=", "-=", "*=", "/=", "<<", ">>", "<=", ">=", "==",
+    "!=", "&&", "||", "+", "-", "*", "/", "<", ">", "=", "!", "(", ")", "[", "]", "{", "}", ",", ";", ":",
+    ".", "|", "&", "%", "^",
+];
+
+/// The tokens, ending in one of kind [`Kind::End`]; characters that begin none are reported and skipped.
+pub(crate) fn tokens(source: &str, findings: &mut Vec<Diagnostic>) -> Vec<Token> {
+    let mut tokens = Vec::new();
+    let mut at = 0;
+    while let Some(c) = source[at..].chars().next() {
+        let rest = &source[at..];
+        let length = |fits: fn(char) -> bool| rest.find(|c| !fits(c)).unwrap_or(rest.len());
+        if c.is_whitespace() {
+            at += c.len_utf8();
+        } else if rest.starts_with("//") {
+            at += rest.find('\n').unwrap_or(rest.len());
+        } else if c.is_ascii_alphabetic() || c == '_' {
+            let n = length(|c| c.is_ascii_alphanumeric() || c == '_');
+            tokens.push(Token { kind: Kind::Name, span: at..at + n });
+            at += n;
+        } else if c.is_ascii_digit() {
+            let n = number(rest);
+            tokens.push(Token { kind: Kind::Number, span: at..at + n });
+            at += n;
+        } else if let Some(symbol) = SYMBOLS.iter().find(|s| rest.starts_with(**s)) {
+            tokens.push(Token { kind: Kind::Symbol(symbol), span: at..at + symbol.len() });
+            at += symbol.len();
+        } else {
+            let span = at..at + c.len_utf8();
+            findings.push(Diagnostic::error(
+                span.clone(),
+                format!("`{c}` begins no token"),
+                "not part of Sled",
+            ));
+            at = span.end;
+        }
+    }
+    tokens.push(Token { kind: Kind::End, span: source.len()..source.len() });
+    tokens
+}
+
+/// The length of a number: digits and `_`, and a fraction if a digit follows the point.
+fn number(rest: &str) -> usize {
+    let digits = |text: &str| text.find(|c: char| !c.is_ascii_digit() && c != '_').unwrap_or(text.len());
+    let whole = digits(rest);
+    match rest[whole..].strip_prefix('.') {
+        Some(fraction) if fraction.starts_with(|c: char| c.is_ascii_digit()) => whole + 1 + digits(fraction),
+        _ => whole,
+    }
+}

@@ -1,0 +1,146 @@
+//! The program as it is written.
+
+use crate::{lex::Span, ratio::Ratio};
+
+#[derive(Clone, Debug)]
+pub(crate) struct Name {
+    pub(crate) text: String,
+    pub(crate) span: Span,
+}
+
+/// Everything in a file.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Program {
+    pub(crate) constants: Vec<(Name, Expr)>,
+    pub(crate) types: Vec<(Name, Type)>,
+    pub(crate) functions: Vec<Function>,
+    pub(crate) learners: Vec<Learner>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Function {
+    pub(crate) name: Name,
+    pub(crate) parameters: Vec<(Name, Type)>,
+    pub(crate) result: Type,
+    pub(crate) body: Vec<Stmt>,
+    /// The expression after `return`.
+    pub(crate) value: Expr,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Learner {
+    pub(crate) name: Name,
+    /// The features, then the labels.
+    pub(crate) parameters: Vec<(Name, Type)>,
+    pub(crate) result: (Name, Type),
+    pub(crate) body: Vec<Stmt>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Type {
+    pub(crate) kind: TypeKind,
+    pub(crate) span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum TypeKind {
+    Bit,
+    Tape,
+    Int(Box<Expr>),
+    Fix(Box<Expr>, Box<Expr>),
+    Array(Box<Type>, Box<Expr>),
+    Named(String),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Expr {
+    pub(crate) kind: ExprKind,
+    pub(crate) span: Span,
+    /// Levels of expressions inside.
+    pub(crate) depth: usize,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum ExprKind {
+    Number(Ratio),
+    Bool(bool),
+    Name(String),
+    Index(Name, Box<Expr>),
+    List(Vec<Expr>),
+    Negate(Box<Expr>),
+    Not(Box<Expr>),
+    Binary(Binary, Box<Expr>, Box<Expr>),
+    Call(Name, Vec<Expr>),
+    Read(Name),
+    Cast { value: Box<Expr>, to: Type, saturating: bool },
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Binary {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    SatAdd,
+    SatSub,
+    SatMul,
+    Shl,
+    Shr,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    Equal,
+    NotEqual,
+    And,
+    Or,
+}
+
+impl Binary {
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Self::Add => "+",
+            Self::Sub => "-",
+            Self::Mul => "*",
+            Self::Div => "/",
+            Self::SatAdd => "+|",
+            Self::SatSub => "-|",
+            Self::SatMul => "*|",
+            Self::Shl => "<<",
+            Self::Shr => ">>",
+            Self::Less => "<",
+            Self::LessEqual => "<=",
+            Self::Greater => ">",
+            Self::GreaterEqual => ">=",
+            Self::Equal => "==",
+            Self::NotEqual => "!=",
+            Self::And => "&&",
+            Self::Or => "||",
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Stmt {
+    pub(crate) kind: StmtKind,
+    pub(crate) span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum StmtKind {
+    Let { name: Name, ty: Option<Type>, value: Option<Expr> },
+    Assign { place: Expr, op: Option<Binary>, value: Expr },
+    If { condition: Expr, then: Vec<Stmt>, otherwise: Vec<Stmt> },
+    While { condition: Expr, body: Vec<Stmt> },
+    ForRange { name: Name, from: Expr, to: Expr, body: Vec<Stmt> },
+    ForData { body: Vec<Stmt> },
+    Write(Name, Expr),
+    Shift(Name, Side),
+    Reject,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Side {
+    Left,
+    Right,
+}

@@ -1,0 +1,90 @@
+//! Runs a program both ways and holds the two against each other.
+
+#![allow(dead_code, reason = "each test binary uses its own part")]
+
+use luge_machine::{Input, Simulator, SymbolId, TapeId};
+use luge_sled::{Compiled, Outcome, Sizes, Verdict, compile, interpret};
+
+/// Sizes with this many columns and bits.
+pub(crate) fn sizes(n_features: usize, n_labels: usize, integer: u32, fraction: u32) -> Sizes {
+    Sizes { n_features, n_labels, integer, fraction }
+}
+
+/// The machine's input: a marker, then all numbers with their marks.
+pub(crate) fn lay(compiled: &Compiled, sizes: &Sizes, samples: &[Vec<i64>]) -> Input {
+    let width = sizes.width();
+    let (mut data, mut marks) = (vec![SymbolId(1)], vec![SymbolId(3)]);
+    for sample in samples {
+        assert_eq!(sample.len(), sizes.n_features + sizes.n_labels);
+        for (column, number) in sample.iter().enumerate() {
+            for bit in 0..width {
+                data.push(SymbolId(u8::from(number >> bit & 1 == 1)));
+                let mark = if column < sizes.n_features { 1 } else { 2 };
+                marks.push(SymbolId(if bit == 0 { mark } else { 0 }));
+            }
+        }
+    }
+    marks.push(SymbolId(3));
+    let mut input = compiled.input.clone();
+    for (tape, laid) in compiled.machine.tapes().iter().zip(&mut input.tapes) {
+        match tape.name.as_str() {
+            "data" => laid.symbols = data.clone(),
+            "marks" => laid.symbols = marks.clone(),
+            _ => {}
+        }
+    }
+    input
+}
+
+/// What the compiled machine leaves on `theta`, its verdict and its steps.
+pub(crate) fn simulate(
+    compiled: &Compiled,
+    sizes: &Sizes,
+    samples: &[Vec<i64>],
+    limit: u64,
+) -> (Outcome, u64) {
+    let machine = &compiled.machine;
+    let mut simulator = Simulator::new(machine, &lay(compiled, sizes, samples));
+    let outcome = simulator.run(limit);
+    let theta =
+        machine.tapes().iter().position(|tape| tape.name == "theta").map(TapeId::new).expect("a tape");
+    let width = i64::from(sizes.width());
+    let number = |i: usize| {
+        let bits = (0..width).map(|bit| {
+            let cell = i64::try_from(i).expect("a small number") * width + bit;
+            i64::from(simulator.tape(theta).read(cell).0) << bit
+        });
+        let raw: i64 = bits.sum();
+        raw << (64 - width) >> (64 - width)
+    };
+    let verdict = match outcome {
+        luge_machine::Outcome::Halted { accepting: true, .. } => Verdict::Accepted,
+        luge_machine::Outcome::Halted { .. } => Verdict::Rejected,
+        luge_machine::Outcome::StepLimit => Verdict::Limit,
+        luge_machine::Outcome::NoRule { state } => panic!("no rule in state {}", machine.state(state).name),
+    };
+    let theta = (0..compiled.n_theta).map(number).collect();
+    (Outcome { verdict, theta, statements: 0 }, simulator.steps())
+}
+
+/// More steps than any of these programs takes.
+const MOST_STEPS: u64 = 100_000_000;
+
+/// Both ways must end alike; returns theta and the machine's steps.
+pub(crate) fn agree(source: &str, sizes: &Sizes, samples: &[Vec<i64>], limit: u64) -> (Outcome, u64) {
+    let reference =
+        interpret(source, sizes, samples, limit).unwrap_or_else(|findings| refuse(source, &findings));
+    assert_ne!(reference.verdict, Verdict::Limit, "the interpreter does not end:\n{source}");
+    let compiled = compile(source, sizes).unwrap_or_else(|error| panic!("{error}:\n{source}"));
+    let (outcome, steps) = simulate(&compiled, sizes, samples, MOST_STEPS);
+    assert_eq!(outcome.verdict, reference.verdict, "{source}\n{samples:?}");
+    if reference.verdict == Verdict::Accepted {
+        assert_eq!(outcome.theta, reference.theta, "{source}\n{samples:?}");
+    }
+    (reference, steps)
+}
+
+fn refuse(source: &str, findings: &[luge_machine::Diagnostic]) -> ! {
+    let lines: Vec<String> = findings.iter().map(|finding| finding.one_line(source)).collect();
+    panic!("{}\n{source}", lines.join("\n"));
+}

@@ -1,0 +1,39 @@
+//! Faults to plant, so that one can see them caught. Only in builds with the feature of that name.
+
+use super::{Body, Exact};
+use crate::{Tracer, TrainError};
+
+/// What goes wrong.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fault {
+    /// A remembered step leads to another vertex.
+    WrongEntry,
+    /// A step does not change its cell.
+    SkippedWrite,
+    /// A step goes on with what it read before, whatever lies ahead.
+    StaleRead,
+}
+
+impl Fault {
+    /// All faults.
+    pub const ALL: [Self; 3] = [Self::WrongEntry, Self::SkippedWrite, Self::StaleRead];
+}
+
+impl Exact<'_> {
+    /// Spoils what is remembered of the step at the current vertex; `false` if the fault would make no difference there.
+    ///
+    /// # Errors
+    /// If that step cannot be had.
+    pub fn plant(&mut self, fault: Fault) -> Result<bool, TrainError> {
+        // Now the step is remembered.
+        self.loss()?;
+        let (vertex, ahead) = (self.at(), self.ahead()?);
+        match &mut self.body {
+            Body::Waiting(_) => Ok(false),
+            Body::One(_, memory) | Body::Blocks(_, memory) => {
+                memory.spoil(&mut self.probe, vertex, ahead as u8, fault)
+            }
+            Body::Many(many) => Ok(many.spoil(&self.probe.layers().table, fault)),
+        }
+    }
+}

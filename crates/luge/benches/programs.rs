@@ -1,0 +1,77 @@
+//! The figures of docs/sled.md: sizes and steps of the learners that ship, steps of the operators.
+
+use std::time::Instant;
+
+use luge::{data::Table, learners::SHIPPED, program};
+use luge_landscape::Learner;
+use luge_machine::{
+    Simulator,
+    lowering::{Moves, lower},
+};
+use luge_net::NumberFormat;
+
+/// A program on a table: states, tapes, tracks, vertices, steps, and seconds to compile and to run.
+fn figures(
+    text: &str,
+    csv: &str,
+    targets: &[&str],
+    format: &str,
+) -> (usize, usize, usize, u64, u64, f64, f64) {
+    let targets: Vec<String> = targets.iter().map(|&target| target.to_owned()).collect();
+    let table = Table::read(csv.as_bytes(), &targets, None).expect("a table");
+    let format: NumberFormat = format.parse().expect("a format");
+    let sizes = program::sizes(format, table.feature_names.len(), table.label_names.len()).expect("sizes");
+    let started = Instant::now();
+    let compiled = program::compile(text, "program", &sizes).expect("a program");
+    let compiling = started.elapsed().as_secs_f64();
+    let learner = Learner::new(&compiled.machine, Some(&compiled.input)).expect("a learner");
+    let input = learner.source_input(&program::layout(&table, format), &program::bits(&table, format));
+    let started = Instant::now();
+    let mut simulator = Simulator::new(&compiled.machine, &input);
+    assert!(simulator.run(1_000_000_000).accepting());
+    let running = started.elapsed().as_secs_f64();
+    let size = lower(&compiled.machine, Moves::Keep).expect("a normal form").report().after;
+    let states = compiled.machine.states().len();
+    (states, compiled.machine.n_tapes(), size.tapes, size.vertices, simulator.steps(), compiling, running)
+}
+
+fn steps(value: &str, a: &str, b: &str, format: &str) -> u64 {
+    let text = format!(
+        "learner one(x: [fix<I,F>; 2], y: fix<I,F>) -> theta: [fix<I,F>; 1] {{
+            let a: fix<I,F>; let b: fix<I,F>;
+            for sample in data {{ a = x[0]; b = x[1]; theta[0] = {value}; }}
+        }}"
+    );
+    figures(&text, &format!("a,b,y\n{a},{b},0\n"), &["y"], format).4
+}
+
+fn main() {
+    let mut out = String::from(
+        "| learner | states | tapes | tracks | vertices | machine steps | compiled in | simulated in |\n|---|---|---|---|---|---|---|---|\n",
+    );
+    for shipped in SHIPPED {
+        let (states, tapes, tracks, vertices, steps, compiling, running) =
+            figures(shipped.text, shipped.csv, shipped.targets, shipped.format);
+        out.push_str(&format!(
+            "| {} | {states} | {tapes} | {tracks} | {vertices} | {steps} | {:.1} ms | {:.1} ms |\n",
+            shipped.name,
+            compiling * 1e3,
+            running * 1e3
+        ));
+    }
+    out.push_str("\n| operator | 8 bits | 16 bits | 32 bits |\n|---|---|---|---|\n");
+    // The smallest number below zero is all ones, which makes the longest products.
+    let formats = [("fix:4.4", "0.0625"), ("fix:8.8", "0.00390625"), ("fix:16.16", "0.0000152587890625")];
+    for op in ["a + b", "a - b", "a * b", "a / b"] {
+        out.push_str(&format!("| `{op}` |"));
+        for (format, least) in formats {
+            let below = format!("-{least}");
+            let pairs =
+                [(&*below, &*below), ("5", &below), (&below, "3"), ("-7", least), ("7.9", least), ("1", "3")];
+            let difference = |(a, b)| steps(op, a, b, format) - steps("a", a, b, format);
+            out.push_str(&format!(" {} |", pairs.map(difference).into_iter().max().unwrap_or(0)));
+        }
+        out.push('\n');
+    }
+    std::io::Write::write_all(&mut std::io::stdout(), out.as_bytes()).expect("standard output");
+}

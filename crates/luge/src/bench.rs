@@ -1,0 +1,2 @@
+//! Side by side.
+pub mod reference;

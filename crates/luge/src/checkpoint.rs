@@ -1,0 +1,326 @@
+//! Long runs on disk: checkpoints to go on from, and records whose every step can be revisited.
+//!
+//! A file is complete or absent: it is written under another name, synced and renamed. It carries what was asked for, so
+//! that the network can be built again, and that network's digest, so that no other one is trained from it.
+
+mod request;
+
+use std::{
+    fs,
+    io::{self, Write},
+    path::Path,
+};
+
+use luge_net::Network;
+use luge_train::Snapshot;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+pub use request::{Request, RequestError, SeenState, TraceRequest, TrainRequest};
+
+const MAGIC: &[u8; 16] = b"luge checkpoint\n";
+const VERSION: u32 = 1;
+const DIGEST: usize = 32;
+
+/// A moment of a run, and everything needed to go on from it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Checkpoint {
+    /// What was asked for.
+    pub request: Request,
+    /// The digest of the network that was trained.
+    pub network: String,
+    /// What was seen until then.
+    pub seen: SeenState,
+    /// The weights, of one moment in a checkpoint, of many in a record.
+    pub snapshots: Vec<Snapshot>,
+}
+
+/// Why a file is no checkpoint, or cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum CheckpointError {
+    /// The system refused.
+    #[error("cannot {doing} {name}")]
+    Io {
+        /// "read" or "write".
+        doing: &'static str,
+        /// The file.
+        name: String,
+        /// The system's reason.
+        #[source]
+        reason: io::Error,
+    },
+    /// Somebody else's file.
+    #[error("{name} is no checkpoint of luge")]
+    NotOurs {
+        /// The file.
+        name: String,
+    },
+    /// Another version's.
+    #[error("{name} has version {found} of the checkpoint format; this program knows {VERSION}")]
+    Version {
+        /// The file.
+        name: String,
+        /// Its version.
+        found: u32,
+    },
+    /// Cut off or changed.
+    #[error("{name} is damaged: its checksum does not fit its content")]
+    Damaged {
+        /// The file.
+        name: String,
+    },
+    /// A complete file whose content makes no sense.
+    #[error("{name} cannot be understood: {why}")]
+    Content {
+        /// The file.
+        name: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// The network that would be trained is not the one that was.
+    #[error(
+        "{name} belongs to another network: its digest is {found}, that of the network built from it {expected}"
+    )]
+    OtherNetwork {
+        /// The file.
+        name: String,
+        /// The digest in the file.
+        found: String,
+        /// The digest of the network that was built.
+        expected: String,
+    },
+}
+
+/// The part of the file that is text.
+#[derive(Serialize, Deserialize)]
+struct Head {
+    request: Request,
+    network: String,
+    seen: SeenState,
+    /// Bytes of each snapshot that follows.
+    lengths: Vec<usize>,
+}
+
+/// SHA-256 of everything a network consists of, in hexadecimal.
+#[must_use]
+pub fn network_digest(network: &Network) -> String {
+    struct Sink(Sha256);
+    impl std::fmt::Write for Sink {
+        fn write_str(&mut self, text: &str) -> std::fmt::Result {
+            self.0.update(text.as_bytes());
+            Ok(())
+        }
+    }
+    let mut sink = Sink(Sha256::new());
+    // Writing into a digest does not fail.
+    let _ = std::fmt::Write::write_fmt(&mut sink, format_args!("{network:?}"));
+    sink.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// SHA-256 of a snapshot's weights, in hexadecimal; how many blank cells are kept around the others does not matter.
+#[must_use]
+pub fn snapshot_digest(snapshot: &Snapshot) -> String {
+    Sha256::digest(snapshot.trimmed().to_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+impl Checkpoint {
+    /// Writes the file: complete or not at all.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn save(&self, path: &Path) -> Result<(), CheckpointError> {
+        let name = path.display().to_string();
+        let refused = |reason: io::Error| CheckpointError::Io { doing: "write", name: name.clone(), reason };
+        let frames: Vec<Vec<u8>> = self.snapshots.iter().map(Snapshot::to_bytes).collect();
+        let head = Head {
+            request: self.request.clone(),
+            network: self.network.clone(),
+            seen: self.seen.clone(),
+            lengths: frames.iter().map(Vec::len).collect(),
+        };
+        let head = serde_json::to_vec(&head).map_err(|error| refused(error.into()))?;
+        let mut bytes = Vec::new();
+        bytes.extend(MAGIC);
+        bytes.extend(VERSION.to_le_bytes());
+        bytes.extend((head.len() as u64).to_le_bytes());
+        bytes.extend(&head);
+        frames.iter().for_each(|frame| bytes.extend(frame));
+        let digest = Sha256::digest(&bytes);
+        bytes.extend(digest);
+        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(refused)?;
+        file.write_all(&bytes).map_err(refused)?;
+        file.as_file().sync_all().map_err(refused)?;
+        file.persist(path).map_err(|error| refused(error.error))?;
+        // The new name must be on the disk too.
+        fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(refused)
+    }
+
+    /// Reads a file that [`save`](Self::save) wrote.
+    ///
+    /// # Errors
+    /// If it cannot be read, is not ours, is damaged or makes no sense.
+    pub fn load(path: &Path) -> Result<Self, CheckpointError> {
+        let name = path.display().to_string();
+        let refused = |reason| CheckpointError::Io { doing: "read", name: name.clone(), reason };
+        Self::from_bytes(&fs::read(path).map_err(refused)?, &name)
+    }
+
+    /// The checkpoint that bytes stand for; `name` is for messages.
+    ///
+    /// # Errors
+    /// As for [`load`](Self::load).
+    pub fn from_bytes(bytes: &[u8], name: &str) -> Result<Self, CheckpointError> {
+        let name = || name.to_owned();
+        let damaged = || CheckpointError::Damaged { name: name() };
+        let rest = bytes.strip_prefix(MAGIC).ok_or_else(|| CheckpointError::NotOurs { name: name() })?;
+        let (version, rest) = rest.split_first_chunk().ok_or_else(damaged)?;
+        let found = u32::from_le_bytes(*version);
+        if found != VERSION {
+            return Err(CheckpointError::Version { name: name(), found });
+        }
+        let (content, digest) = bytes.split_last_chunk::<DIGEST>().ok_or_else(damaged)?;
+        if Sha256::digest(content)[..] != digest[..] {
+            return Err(damaged());
+        }
+        let (length, rest) = rest.split_first_chunk().ok_or_else(damaged)?;
+        let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| damaged())?;
+        let (head, rest) = rest.split_at_checked(length).ok_or_else(damaged)?;
+        let mut frames = &rest[..rest.len().saturating_sub(DIGEST)];
+        let unclear = |why: String| CheckpointError::Content { name: name(), why };
+        let head: Head = serde_json::from_slice(head).map_err(|error| unclear(error.to_string()))?;
+        let mut snapshots = Vec::new();
+        for length in head.lengths {
+            let (frame, rest) = frames.split_at_checked(length).ok_or_else(damaged)?;
+            snapshots.push(Snapshot::from_bytes(frame).map_err(|error| unclear(error.to_string()))?);
+            frames = rest;
+        }
+        if snapshots.is_empty() || !frames.is_empty() {
+            return Err(unclear("it does not hold the weights it announces".to_owned()));
+        }
+        Ok(Self { request: head.request, network: head.network, seen: head.seen, snapshots })
+    }
+
+    /// Refuses a network that is not the one that was trained.
+    ///
+    /// # Errors
+    /// If the digests differ.
+    pub fn belongs_to(&self, network: &Network, name: &str) -> Result<(), CheckpointError> {
+        let expected = network_digest(network);
+        if expected == self.network {
+            return Ok(());
+        }
+        Err(CheckpointError::OtherNetwork { name: name.to_owned(), found: self.network.clone(), expected })
+    }
+
+    /// The last snapshot at or before a step.
+    #[must_use]
+    pub fn before(&self, step: u64) -> Option<&Snapshot> {
+        self.snapshots.iter().rfind(|snapshot| snapshot.step <= step)
+    }
+}
+
+/// Snapshots at a spacing that doubles, so that there are never many and every step is near one.
+#[derive(Clone, Debug)]
+pub struct Recorder {
+    spacing: u64,
+    frames: Vec<(u64, Vec<u8>)>,
+}
+
+/// The most snapshots of a record.
+const MOST_FRAMES: usize = 256;
+
+impl Default for Recorder {
+    fn default() -> Self {
+        Self { spacing: 1 << 10, frames: Vec::new() }
+    }
+}
+
+impl Recorder {
+    /// Whether the iterate after this many steps is to be kept.
+    #[inline]
+    #[must_use]
+    pub fn wants(&self, step: u64) -> bool {
+        step.is_multiple_of(self.spacing)
+    }
+
+    /// Keeps a snapshot.
+    pub fn keep(&mut self, snapshot: &Snapshot) {
+        if self.frames.len() == MOST_FRAMES {
+            self.spacing *= 2;
+            let spacing = self.spacing;
+            self.frames.retain(|(step, _)| step.is_multiple_of(spacing));
+        }
+        if self.wants(snapshot.step) && self.frames.last().is_none_or(|(step, _)| *step < snapshot.step) {
+            self.frames.push((snapshot.step, snapshot.to_bytes()));
+        }
+    }
+
+    /// All snapshots that were kept.
+    #[must_use]
+    pub fn snapshots(&self) -> Vec<Snapshot> {
+        self.frames.iter().filter_map(|(_, bytes)| Snapshot::from_bytes(bytes).ok()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use luge_train::LaneSnapshot;
+
+    use super::*;
+    use crate::engine::Engine;
+
+    fn checkpoint() -> Checkpoint {
+        let lane = LaneSnapshot { first: -3, cells: vec![1.0, -1.0, 0.5], head_first: -2, head: vec![1.0] };
+        let snapshot = Snapshot { step: 7, vertices: vec![(3, 1.0)], labels: vec![], lanes: vec![lane] };
+        let request = Request::Trace(TraceRequest {
+            machine: "machine".to_owned(),
+            landscape: "compact".to_owned(),
+            engine: Engine::Sparse,
+            cells: None,
+            steps: Some(9),
+            strict: false,
+            constants: [Some(0.1_f64.to_bits()), None, None, None],
+        });
+        let seen = SeenState::default();
+        Checkpoint { request, network: "digest".to_owned(), seen, snapshots: vec![snapshot] }
+    }
+
+    #[test]
+    fn a_file_gives_back_what_was_saved() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("run");
+        checkpoint().save(&path).expect("a file");
+        assert_eq!(Checkpoint::load(&path).expect("a checkpoint"), checkpoint());
+        assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1, "nothing else is left");
+    }
+
+    #[test]
+    fn every_change_and_every_cut_is_noticed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("run");
+        checkpoint().save(&path).expect("a file");
+        let bytes = fs::read(&path).expect("bytes");
+        for at in 0..bytes.len() {
+            let mut changed = bytes.clone();
+            changed[at] ^= 1;
+            assert!(Checkpoint::from_bytes(&changed, "it").is_err(), "byte {at}");
+            assert!(Checkpoint::from_bytes(&bytes[..at], "it").is_err(), "cut at {at}");
+        }
+    }
+
+    #[test]
+    fn a_recorder_keeps_few_snapshots_at_even_distances() {
+        let mut recorder = Recorder::default();
+        let mut snapshot = checkpoint().snapshots.remove(0);
+        for step in (0..1 << 20).step_by(1 << 10) {
+            snapshot.step = step;
+            if recorder.wants(step) {
+                recorder.keep(&snapshot);
+            }
+        }
+        let steps: Vec<u64> = recorder.snapshots().iter().map(|s| s.step).collect();
+        assert!(steps.len() <= MOST_FRAMES && steps.len() >= MOST_FRAMES / 2, "{}", steps.len());
+        assert!(steps[0] == 0 && steps.windows(2).all(|pair| pair[1] - pair[0] == steps[1]));
+    }
+}

@@ -1,0 +1,97 @@
+//! `luge compile`: a program to a machine.
+
+use std::{fs, path::PathBuf};
+
+use indicatif::HumanCount;
+use luge::source::Source;
+use luge_machine::{
+    formats::Format,
+    lowering::{Moves, lower},
+};
+use serde::Serialize;
+
+use super::{
+    failure::Failure,
+    output::{print, print_json, table},
+    program_args::DataArgs,
+};
+
+/// Compile a Sled program to a Turing machine, and show its size
+///
+/// The machine depends on the number of features and labels and on the number format, but on no number of the data.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// A program, `-` for standard input
+    #[arg(value_name = "FILE.sled")]
+    file: String,
+    #[command(flatten)]
+    data: DataArgs,
+    /// Write the machine here, with the contents of its own tapes
+    #[arg(short, long, value_name = "OUT.tm")]
+    out: Option<PathBuf>,
+    /// Print the sizes as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// The result as JSON.
+#[derive(Serialize)]
+struct Summary<'a> {
+    learner: Option<&'a str>,
+    features: usize,
+    labels: usize,
+    format: String,
+    weights: usize,
+    tapes: Vec<&'a str>,
+    /// Binary tapes in normal form, d.
+    tracks: usize,
+    states: usize,
+    rules: usize,
+    /// |Q| 2^d.
+    vertices: u64,
+    /// The line of each state; null where it belongs to none.
+    lines: &'a [Option<u32>],
+}
+
+pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    let source = Source::open(&args.file)?;
+    let prepared = args.data.prepare(&source)?;
+    let compiled = &prepared.compiled;
+    let machine = &compiled.machine;
+    let size = lower(machine, Moves::Keep)?.report().after;
+    if let Some(place) = &args.out {
+        let text = Format::Native.write(machine, Some(&compiled.input)).map_err(Failure::Inexpressible)?;
+        fs::write(place, text).map_err(|reason| Failure::Write { place: place.clone(), reason })?;
+    }
+    let summary = Summary {
+        learner: machine.name(),
+        features: prepared.table.feature_names.len(),
+        labels: prepared.table.label_names.len(),
+        format: prepared.format.to_string(),
+        weights: compiled.n_theta,
+        tapes: machine.tapes().iter().map(|tape| tape.name.as_str()).collect(),
+        tracks: size.tapes,
+        states: machine.states().len(),
+        rules: machine.n_rules(),
+        vertices: size.vertices,
+        lines: &compiled.lines,
+    };
+    if args.json {
+        return print_json(&summary);
+    }
+    let count = |n: usize| HumanCount(n as u64).to_string();
+    let plural = |n: usize, what: &str| format!("{} {what}{}", count(n), if n == 1 { "" } else { "s" });
+    let (features, labels) = (plural(summary.features, "feature"), plural(summary.labels, "label"));
+    let data = format!("{features}, {labels}, {}", summary.format);
+    let rows = [
+        ("learner", summary.learner.unwrap_or_default().to_owned()),
+        ("data", data),
+        ("weights", count(summary.weights)),
+        ("tapes", summary.tapes.join(", ")),
+        ("tracks", format!("{} binary tapes", summary.tracks)),
+        ("states", count(summary.states)),
+        ("rules", count(summary.rules)),
+        ("vertices", format!("{} = states x 2^tracks", HumanCount(summary.vertices))),
+    ];
+    print(&table(&rows.map(|(name, value)| (name.to_owned(), value))))
+}

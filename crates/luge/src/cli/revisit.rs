@@ -1,0 +1,97 @@
+//! `luge revisit`: any step of a recorded run.
+
+use std::path::PathBuf;
+
+use indicatif::HumanCount;
+use luge::revisit::{Visit, revisit};
+use luge_machine::Step;
+use serde::Serialize;
+
+use super::{
+    failure::Failure,
+    machine_args::step_count,
+    output::{print, print_json, table},
+};
+
+/// Show one step of a run that `--record` kept: the weights, and the step that gradient descent makes there
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// The record
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// The step; `_` and `,` may group the digits
+    #[arg(value_name = "STEP", value_parser = step_count)]
+    step: Step,
+    /// Cells to show on each side of a head
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    around: usize,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// The result as JSON.
+#[derive(Serialize)]
+struct Summary<'a> {
+    step: u64,
+    loss: f64,
+    engine: &'static str,
+    /// The snapshot it was reached from.
+    from: u64,
+    state: &'a str,
+    weights: &'a str,
+    tapes: Vec<Tape<'a>>,
+}
+
+#[derive(Serialize)]
+struct Tape<'a> {
+    name: &'a str,
+    /// The cell under the head.
+    head: i64,
+    /// The first cell shown.
+    first: i64,
+    cells: &'a [f64],
+}
+
+pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    let visit = revisit(&args.file, args.step, args.around)?;
+    if args.json {
+        return print_json(&summary(&visit));
+    }
+    print(&table(&rows(&visit)))
+}
+
+fn summary(visit: &Visit) -> Summary<'_> {
+    let tape = |tape: &'_ luge::revisit::VisitedTape| (tape.head, tape.first);
+    Summary {
+        step: visit.step,
+        loss: visit.loss,
+        engine: visit.engine.word(),
+        from: visit.from,
+        state: &visit.state,
+        weights: &visit.weights,
+        tapes: visit
+            .tapes
+            .iter()
+            .map(|t| Tape { name: &t.name, head: tape(t).0, first: tape(t).1, cells: &t.cells })
+            .collect(),
+    }
+}
+
+fn rows(visit: &Visit) -> Vec<(String, String)> {
+    let mut rows = vec![
+        ("step".to_owned(), HumanCount(visit.step).to_string()),
+        ("loss".to_owned(), luge::plot::numeral(visit.loss)),
+        ("vertex".to_owned(), visit.state.clone()),
+        ("engine".to_owned(), format!("{}, from step {}", visit.engine.word(), HumanCount(visit.from))),
+    ];
+    for tape in &visit.tapes {
+        let cell = |(at, value): (i64, &f64)| {
+            let value = format!("{value}");
+            if at == tape.head { format!("[{value}]") } else { value }
+        };
+        let cells: Vec<String> = (tape.first..).zip(&tape.cells).map(cell).collect();
+        rows.push((format!("tape {}", tape.name), format!("from cell {}: {}", tape.first, cells.join(" "))));
+    }
+    rows
+}

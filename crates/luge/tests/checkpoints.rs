@@ -1,0 +1,192 @@
+//! Runs that are killed: a checkpoint is complete or absent, and a run that goes on from it ends as if nothing had happened.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+    thread,
+    time::Duration,
+};
+
+use rand_chacha::{
+    ChaCha8Rng,
+    rand_core::{Rng, SeedableRng},
+};
+
+/// The five-state champion, cut off where an optimised build is busy for some tenths of a second.
+const MACHINE: &str = "1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA";
+const STEPS: &str = "3_000_000";
+
+fn luge(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_luge"));
+    command.args(args);
+    command
+}
+
+fn text(output: &Output) -> (String, String) {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (text(&output.stdout), text(&output.stderr))
+}
+
+fn finished(args: &[&str]) -> String {
+    let output = luge(args).output().expect("a process");
+    let (stdout, stderr) = text(&output);
+    assert!(output.status.success(), "{args:?}: {stderr}");
+    stdout
+}
+
+/// Starts the command and kills it after a while; says whether it had already ended by itself.
+fn kill_after(args: &[&str], wait: Duration) -> Option<String> {
+    let mut child = luge(args).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("a process");
+    thread::sleep(wait);
+    let ended = child.try_wait().expect("a status").is_some();
+    // SIGKILL: no handler, no clean-up.
+    let _ = child.kill();
+    let output = child.wait_with_output().expect("output");
+    (ended && output.status.success()).then(|| text(&output).0)
+}
+
+/// Fifty kills at random moments, each run going on from whatever the last one left.
+fn survives(trace: &[&str], name: &str) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("run");
+    let file = file.to_str().expect("a path");
+    let expected = finished(&[trace, &["--json"]].concat());
+    let mut generator = ChaCha8Rng::seed_from_u64(50);
+    let (mut kills, mut ends, mut resumed) = (0, 0, 0);
+    while kills < 50 {
+        let wait = Duration::from_millis(u64::from(generator.next_u32() % 150));
+        let going_on = Path::new(file).exists();
+        let ended = if going_on {
+            resumed += 1;
+            kill_after(&["resume", file, "--every", "10ms", "--json"], wait)
+        } else {
+            kill_after(&[trace, &["--checkpoint", file, "--every", "10ms", "--json"]].concat(), wait)
+        };
+        match ended {
+            Some(found) => {
+                assert_eq!(found, expected, "{name}, {kills} kills");
+                ends += 1;
+                let _ = fs::remove_file(file);
+            }
+            None => kills += 1,
+        }
+        let leftovers = fs::read_dir(folder.path()).expect("a folder").count();
+        // A kill while a file is written leaves its temporary name behind, never half a checkpoint.
+        assert!(leftovers <= kills + 1);
+    }
+    if Path::new(file).exists() {
+        assert_eq!(finished(&["resume", file, "--json"]), expected, "{name}, at the end");
+    }
+    assert!(resumed >= 10, "{name}: only {resumed} runs went on from a checkpoint, {ends} ended");
+}
+
+#[test]
+fn a_sparse_run_survives_fifty_kills() {
+    survives(&["trace", MACHINE, "--steps", STEPS, "--engine", "sparse"], "sparse");
+}
+
+#[test]
+fn an_exact_run_survives_fifty_kills() {
+    survives(&["trace", MACHINE, "--steps", "6_000_000", "--engine", "exact"], "exact");
+}
+
+/// A learner whose gain is not 1, so that weights drift: theta, certificate and drift come out the same.
+#[test]
+fn training_goes_on_where_it_was_interrupted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).to_str().expect("a path").to_owned();
+    let learner = |name: &str| {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../learners").join(name);
+        path.to_str().expect("a path").to_owned()
+    };
+    let (machine, data) = (learner("mean.tm"), learner("mean.csv"));
+    let train = [
+        "train",
+        &machine,
+        "--data",
+        &data,
+        "--target",
+        "y",
+        "--carrier",
+        "orthogonal",
+        "--engine",
+        "sparse",
+    ];
+    let whole = finished(&[&train[..], &["--out", &path("whole")]].concat());
+    // Saved at the first moment looked at: step 0, before the labels are read.
+    let again = finished(&[&train[..], &["--checkpoint", &path("run"), "--every", "0s"]].concat());
+    let resumed = finished(&["resume", &path("run"), "--out", &path("resumed")]);
+    let without_time = |text: &str| -> Vec<String> {
+        text.lines().filter(|line| !line.starts_with("time ")).map(str::to_owned).collect()
+    };
+    assert_eq!(without_time(&again), without_time(&whole));
+    assert_eq!(without_time(&resumed), without_time(&whole));
+    assert_eq!(fs::read(path("whole")).expect("a model"), fs::read(path("resumed")).expect("a model"));
+}
+
+fn checkpoint(folder: &Path) -> PathBuf {
+    let file = folder.join("run");
+    let name = file.to_str().expect("a path");
+    finished(&["trace", MACHINE, "--steps", "5_000", "--checkpoint", name, "--every", "0s"]);
+    file
+}
+
+fn refused(args: &[&str]) -> String {
+    let output = luge(args).output().expect("a process");
+    assert_eq!(output.status.code(), Some(1));
+    text(&output).1
+}
+
+#[test]
+fn what_is_no_checkpoint_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = checkpoint(folder.path());
+    let name = file.to_str().expect("a path");
+    let bytes = fs::read(&file).expect("bytes");
+
+    fs::write(&file, &bytes[..bytes.len() / 2]).expect("a cut file");
+    assert!(refused(&["resume", name]).contains("damaged"));
+    let mut changed = bytes.clone();
+    changed[bytes.len() / 2] ^= 4;
+    fs::write(&file, &changed).expect("a changed file");
+    assert!(refused(&["resume", name]).contains("damaged"));
+    let mut newer = bytes;
+    newer[16] = 9;
+    fs::write(&file, &newer).expect("a newer file");
+    assert!(refused(&["resume", name]).contains("version 9"));
+    fs::write(&file, "something else").expect("a file");
+    assert!(refused(&["resume", name]).contains("no checkpoint"));
+    fs::remove_file(&file).expect("gone");
+    assert!(refused(&["resume", name]).contains("cannot read"));
+}
+
+/// A checkpoint whose request was exchanged for another one, checksum and all, belongs to another network.
+#[test]
+fn another_network_is_refused() {
+    use luge::checkpoint::{Checkpoint, Request};
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = checkpoint(folder.path());
+    let mut other = Checkpoint::load(&file).expect("a checkpoint");
+    let Request::Trace(request) = &mut other.request else { panic!("a trace") };
+    request.landscape = "plain".to_owned();
+    other.save(&file).expect("a file");
+    assert!(refused(&["resume", file.to_str().expect("a path")]).contains("another network"));
+}
+
+/// Any step of a record is the step of the run itself.
+#[test]
+fn every_step_of_a_record_can_be_revisited() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let record = folder.path().join("record").to_str().expect("a path").to_owned();
+    finished(&["trace", MACHINE, "--steps", "1_000_000", "--record", &record]);
+    for step in ["0", "1", "1023", "1024", "500_001", "999_999", "1_000_000"] {
+        let weights = |json: &str| -> String {
+            let value: serde_json::Value = serde_json::from_str(json).expect("JSON");
+            value["weights"].as_str().expect("a digest").to_owned()
+        };
+        let direct = finished(&["trace", MACHINE, "--steps", step, "--json"]);
+        let visited = finished(&["revisit", &record, step, "--json"]);
+        assert_eq!(weights(&visited), weights(&direct), "step {step}");
+    }
+}

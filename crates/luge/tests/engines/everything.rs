@@ -1,0 +1,149 @@
+//! Every case of tests/suite, all machines with two states, and machines with many tapes, by the fast engines.
+
+use std::ops::ControlFlow;
+
+use luge::{
+    engine::Engine,
+    trace::{Plan, Trace, TraceError, TraceOptions},
+};
+use luge_landscape::{BuildError, Kind};
+use luge_machine::{
+    Alphabet, Input, Machine, Move, Pattern, SymbolId, TapeInput, Write,
+    formats::{Format, Loaded, recognise},
+    lowering::LoweringError,
+    parse_inputs,
+};
+use luge_suite::Case;
+use luge_train::Outcome;
+
+use crate::{OUTSIDE, filled, machine};
+
+/// Cases longer than this are left to `luge trace`, as the README shows it for the five-state champion.
+const MOST_STEPS: u64 = 300_000;
+
+fn trace(machine: &Machine, input: &Input, options: &TraceOptions) -> Result<Trace, TraceError> {
+    Plan::new(machine, input, options)?.run(options, |_| ControlFlow::Continue(()))
+}
+
+fn load(case: &Case) -> (Machine, Input) {
+    let at = case.path.display();
+    let (extension, text) = match case.machine_path() {
+        Some(path) => {
+            let extension = path.extension().map(|e| e.to_string_lossy().into_owned());
+            (extension, std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{at}: {e}")))
+        }
+        None => (None, case.line.clone().unwrap_or_else(|| panic!("{at}: no machine"))),
+    };
+    let format: Format = recognise(extension.as_deref(), &text).unwrap_or_else(|e| panic!("{at}: {e}"));
+    let Loaded { machine, input, .. } = format.read(&text).unwrap_or_else(|e| panic!("{at}: {e:?}"));
+    let input = match &case.inputs {
+        Some(texts) => parse_inputs(&machine, texts).unwrap_or_else(|e| panic!("{at}: {e}")),
+        None => input.unwrap_or_else(Input::blank),
+    };
+    (machine, input)
+}
+
+#[test]
+fn of_the_suite() {
+    let cases = luge_suite::cases("");
+    let mut n_traced = [0; 3];
+    for case in &cases {
+        let (machine, input) = load(case);
+        let steps = Some(case.limit.min(MOST_STEPS));
+        for (kind, n_traced) in OUTSIDE.into_iter().zip(&mut n_traced) {
+            for engine in [Engine::Sparse, Engine::Exact] {
+                let options = TraceOptions { landscape: kind, engine, steps, ..TraceOptions::default() };
+                let at = format!("{}, {kind:?}, {engine:?}", case.path.display());
+                match trace(&machine, &input, &options) {
+                    Ok(trace) => {
+                        assert!(trace.exact() && trace.bounds_held, "{at}: {trace:?}");
+                        let ended = case.outcome != "step-limit" && case.steps <= MOST_STEPS;
+                        let converged = Outcome::Converged { steps: case.steps };
+                        assert_eq!(trace.outcome == converged, ended, "{at}: {:?}", trace.outcome);
+                        *n_traced += 1;
+                    }
+                    // The start state halts, or the ReLU form has too many edges.
+                    Err(TraceError::Lowering(LoweringError::NotNormal(_))) => assert_eq!(case.steps, 0),
+                    Err(TraceError::Build(BuildError::TooManyUnits { .. })) => assert_eq!(kind, Kind::Relu),
+                    Err(error) => panic!("{at}: {error}"),
+                }
+            }
+        }
+    }
+    println!("{n_traced:?} of {} traces", 2 * cases.len());
+    assert!(n_traced[0] == n_traced[2] && n_traced[0] + 6 >= 2 * cases.len(), "{n_traced:?}");
+    assert!(n_traced[1] * 10 >= 2 * cases.len() * 9, "{n_traced:?}");
+}
+
+#[test]
+fn of_all_machines_with_two_states() {
+    let all = std::env::var_os("LUGE_EXHAUSTIVE").is_some_and(|v| v == "1");
+    let tape = filled("1101000101110010100001101111001", 14);
+    let mut n_steps = 0;
+    for index in (0..12_usize.pow(4)).step_by(if all { 1 } else { 41 }) {
+        let cell = |choice: usize| {
+            let (write, way) = (choice % 2, ["L", "R"][choice / 2 % 2]);
+            format!("{write}{way}{}", ["A", "B", "Z"][choice / 4])
+        };
+        let cells: Vec<String> = (0..4).map(|place| cell(index / 12_usize.pow(place) % 12)).collect();
+        let machine = machine(&format!("{}{}_{}{}", cells[0], cells[1], cells[2], cells[3]));
+        for kind in OUTSIDE {
+            for engine in [Engine::Sparse, Engine::Exact] {
+                let steps = Some(200);
+                let options = TraceOptions { landscape: kind, engine, steps, ..TraceOptions::default() };
+                let trace = trace(&machine, &tape, &options).expect("a trace");
+                assert!(trace.exact() && trace.bounds_held, "machine {index}, {kind:?}: {trace:?}");
+                n_steps += trace.outcome.steps();
+            }
+        }
+    }
+    assert!(n_steps > 10_000);
+}
+
+/// Twelve tapes, fifty states, each of which looks at two of the tapes and moves two: 204,800 vertices.
+fn twelve_tapes() -> (Machine, Input) {
+    const N_TAPES: usize = 12;
+    let mut b = Machine::builder();
+    for tape in 0..N_TAPES {
+        b.tape(format!("{tape}"), Alphabet::binary());
+    }
+    let states: Vec<_> = (0..50).map(|i| b.state(format!("s{i}"))).collect();
+    for (i, &state) in states.iter().enumerate() {
+        let (one, other) = (i * 5 % N_TAPES, (i * 7 + 3) % N_TAPES);
+        for (a, c) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+            let mut reads = vec![Pattern::Any; N_TAPES];
+            let mut writes = vec![Write::Keep; N_TAPES];
+            let mut moves = vec![Move::Stay; N_TAPES];
+            reads[one] = Pattern::Is(SymbolId(a));
+            writes[one] = Write::Put(SymbolId(1 - a));
+            moves[one] = if c == 0 { Move::Right } else { Move::Left };
+            if other != one {
+                reads[other] = Pattern::Is(SymbolId(c));
+                moves[other] = if a == 0 { Move::Left } else { Move::Right };
+            }
+            let next = states[(i * 3 + usize::from(a) * 11 + usize::from(c) * 17 + 1) % states.len()];
+            b.rule(state, reads, writes, moves, next);
+            if other == one {
+                break;
+            }
+        }
+    }
+    let laid = |tape: usize| TapeInput {
+        symbols: (0..9).map(|cell| SymbolId(u8::from((cell * cell + tape) % 3 == 1))).collect(),
+        head: tape as i64 % 5,
+    };
+    (b.build().expect("a machine"), Input { tapes: (0..N_TAPES).map(laid).collect() })
+}
+
+#[test]
+fn of_a_machine_with_twelve_tapes() {
+    let (machine, input) = twelve_tapes();
+    for kind in [Kind::Compact, Kind::Plain] {
+        for engine in [Engine::Sparse, Engine::Exact] {
+            let steps = Some(100_000);
+            let options = TraceOptions { landscape: kind, engine, steps, ..TraceOptions::default() };
+            let trace = trace(&machine, &input, &options).expect("a trace");
+            assert!(trace.exact() && trace.bounds_held, "{kind:?}, {engine:?}: {trace:?}");
+        }
+    }
+}
