@@ -17,6 +17,7 @@ mod output;
 mod predict;
 mod program_args;
 mod progress;
+mod report;
 mod resume;
 mod revisit;
 mod run;
@@ -63,6 +64,7 @@ enum Command {
     Export(export::Args),
     Compare(compare::Args),
     Lab(lab::Args),
+    Report(report::Args),
 }
 
 /// Does what the command line asks for.
@@ -84,6 +86,7 @@ pub(crate) fn run() -> Result<ExitCode, Report> {
         Command::Export(args) => export::run(&args)?,
         Command::Compare(args) => compare::run(&args)?,
         Command::Lab(args) => lab::run(&args)?,
+        Command::Report(args) => report::run(&args)?,
     }
     Ok(ExitCode::SUCCESS)
 }

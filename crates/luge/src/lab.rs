@@ -6,6 +6,8 @@
 mod assets;
 mod catalogue;
 mod command;
+mod neighbourhood;
+mod report;
 mod request;
 mod server;
 mod session;
@@ -14,6 +16,7 @@ mod views;
 
 pub use catalogue::{Catalogue, Shipped};
 pub use command::Command;
+pub use report::{MOST_MOMENTS, Report};
 pub use request::{Data, Finding, Language, MOST_STEPS, Program, Refusal, Request};
 pub use server::{Counts, Lab, MOST_BYTES, MOST_TABS};
 pub use session::{Ear, MOST_RUNS, attend};

@@ -254,3 +254,37 @@ fn a_scout_finds_the_end_and_leaves_the_view_where_it_is() {
         assert_eq!((film.step(), film.front(), film.end()), (0, 0, None));
     });
 }
+
+/// The loss around a vertex, as the page is told it.
+fn around(request: &Request, step: u64) -> serde_json::Value {
+    with(request, |scene| {
+        let mut film = Film::new(scene.reel.clone()).expect("an engine");
+        film.seek(step, &mut always()).expect("gradients");
+        serde_json::to_value(luge::lab::Around::of(scene, &mut film).expect("a gradient")).expect("JSON")
+    })
+}
+
+#[test]
+fn the_step_goes_where_the_loss_around_says() {
+    let program = luge::learners::find("perceptron").expect("it ships");
+    let catalogue = luge::lab::Catalogue::new();
+    let perceptron = &catalogue.find(program.name).expect("it is in the catalogue").request;
+    for (request, steps) in [(&Request::machine(FOUR), [0, 10, 50]), (&mean(), [1, 40, 100]), (perceptron, [2, 3, 5000])] {
+        for step in steps {
+            let around = around(request, step);
+            let (goes, next) = with(request, |scene| {
+                let mut film = Film::new(scene.reel.clone()).expect("an engine");
+                film.seek(step, &mut always()).expect("gradients");
+                let here = film.now().vertex();
+                film.seek(step + 1, &mut always()).expect("gradients");
+                (here != film.now().vertex(), film.now().vertex())
+            });
+            let edges = around["edges"].as_array().expect("edges");
+            let successor = edges.iter().find(|edge| edge["part"] == "successor");
+            assert_eq!(successor.is_some(), goes, "step {step}");
+            if let Some(successor) = successor {
+                assert_eq!(successor["to"].as_u64(), next.map(|next| next as u64), "step {step}");
+            }
+        }
+    }
+}

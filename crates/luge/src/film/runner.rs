@@ -147,7 +147,7 @@ impl<'n> Runner<'n> {
     /// Steps that take no time one would notice: the first spacing of frames.
     pub(super) fn pace(&self) -> u64 {
         match self {
-            Self::Exact(_) => 1 << 20,
+            Self::Exact(_) => 1 << 22,
             Self::Sparse(_) => 1 << 14,
             Self::Dense(_) => 1 << 4,
         }

@@ -4,7 +4,7 @@ use luge_landscape::{
     AskedConstants, Bounds, Carrier, Control, Extended, Kind, Landscape, LandscapeOptions, Learner, Mlp,
 };
 use luge_machine::{
-    Input, Machine, Simulator, Step,
+    Input, Machine, NormalForm, Simulator, Step,
     formats::{Format, Loaded, recognise},
     lowering::{Lowered, Moves, lower},
     parse_inputs,
@@ -64,6 +64,13 @@ struct Task {
     options: LessonOptions,
 }
 
+/// What a landscape is made with, besides its machine.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Constants {
+    kind: Kind,
+    asked: AskedConstants,
+}
+
 /// A network ready to be filmed, and what it means.
 pub struct Scene<'a> {
     /// What the run is called.
@@ -83,6 +90,8 @@ pub struct Scene<'a> {
     /// The landscape around a vertex: few cells, the same constants. `None` where it would be too large, or vertices are
     /// configurations of an extended network.
     pub near: Option<&'a Landscape>,
+    /// How the landscape is carved.
+    pub(super) constants: Constants,
     /// Where the loss must lie.
     pub bounds: Bounds,
     /// The lesson, if the machine learns.
@@ -165,7 +174,8 @@ impl Stage {
         let landscape = Landscape::build(&lowered.normal, &LandscapeOptions::new(self.kind, window.n_cells))
             .map_err(|e| unfit(&e))?;
         let (parameters, inputs) = landscape.encode(start.expected()).ok_or_else(too_long)?;
-        let near = near(&lowered, self.kind, landscape.n_vertices(), AskedConstants::default())?;
+        let constants = Constants { kind: self.kind, asked: AskedConstants::default() };
+        let near = near(&lowered, &constants, landscape.n_vertices())?;
         let bounds = landscape.bounds();
         let scene = Scene {
             name: &self.name,
@@ -185,6 +195,7 @@ impl Stage {
             tapes: Tapes::new(machine, &lowered, window.first),
             control: landscape.control(),
             near: near.as_ref(),
+            constants,
             bounds,
             lesson: None,
             learner: None,
@@ -208,9 +219,10 @@ impl Stage {
         let plan =
             Plan::new(machine, &self.input, &options).map_err(|e| Refusal::new("options", e))?;
         let (parameters, inputs) = plan.landscape.encode(&plan.start).ok_or_else(too_long)?;
+        let constants = Constants { kind: self.kind, asked: AskedConstants::default() };
         let small = match self.kind {
             Kind::Internal => None,
-            kind => near(&plan.lowered, kind, plan.landscape.n_vertices(), AskedConstants::default())?,
+            _ => near(&plan.lowered, &constants, plan.landscape.n_vertices())?,
         };
         let bounds = plan.landscape.bounds();
         let scene = Scene {
@@ -235,6 +247,7 @@ impl Stage {
             tapes: Tapes::new(machine, &plan.lowered, plan.window.first.clone()),
             control: plan.landscape.control(),
             near: if self.kind == Kind::Internal { Some(&plan.landscape) } else { small.as_ref() },
+            constants,
             bounds,
             lesson: None,
             learner: None,
@@ -250,9 +263,10 @@ impl Stage {
             .map_err(|e| Refusal::new("data", e))?;
         let extended = lesson.extended();
         let network = extended.network();
-        let constants = network.structure().map(constants);
-        let small = match constants {
-            Some(constants) => near(task.learner.lowered(), self.kind, extended.n_vertices(), constants)?,
+        let asked = network.structure().map(asked_constants);
+        let constants = Constants { kind: self.kind, asked: asked.unwrap_or_default() };
+        let small = match asked {
+            Some(_) => near(task.learner.lowered(), &constants, extended.n_vertices())?,
             None => None,
         };
         let most_steps = lesson.machine_steps() + extended.extra_steps() + 1;
@@ -274,6 +288,7 @@ impl Stage {
             tapes: Tapes::new(&self.loaded.machine, task.learner.lowered(), lesson.window().first.clone()),
             control: extended.control(),
             near: small.as_ref(),
+            constants,
             bounds: with_carrier(&lesson),
             lesson: Some(&lesson),
             learner: Some(&task.learner),
@@ -355,21 +370,27 @@ fn read_task(request: &Request, table: Table, loaded: &Loaded, kind: Kind) -> Re
 }
 
 /// The landscape with a few cells around each head.
-fn near(
-    lowered: &Lowered,
-    kind: Kind,
-    n_vertices: usize,
-    constants: AskedConstants,
-) -> Result<Option<Landscape>, Refusal> {
+fn near(lowered: &Lowered, constants: &Constants, n_vertices: usize) -> Result<Option<Landscape>, Refusal> {
     if n_vertices > MOST_AROUND {
         return Ok(None);
     }
-    let options = LandscapeOptions { constants, ..LandscapeOptions::new(kind, NEAR_CELLS) };
+    let options = constants.options();
     Landscape::build(&lowered.normal, &options).map(Some).map_err(|e| Refusal::new("options", e))
 }
 
+impl Constants {
+    fn options(&self) -> LandscapeOptions {
+        LandscapeOptions { constants: self.asked, ..LandscapeOptions::new(self.kind, NEAR_CELLS) }
+    }
+}
+
+/// A landscape with a few cells, if there is one with these constants.
+pub(super) fn small_landscape(normal: &NormalForm, constants: &Constants) -> Option<Landscape> {
+    Landscape::build(normal, &constants.options()).ok()
+}
+
 /// The constants that a network was built with.
-fn constants(layers: &Structure) -> AskedConstants {
+fn asked_constants(layers: &Structure) -> AskedConstants {
     match layers.form {
         Form::Slides { offset, sign, rate, .. } => AskedConstants {
             base: Some((sign * rate).abs()),

@@ -1,15 +1,18 @@
 //! What the page draws, as JSON: the run as a whole, one moment, its surroundings, and the run over time.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use luge_landscape::{Configuration, Landscape, Learner};
+use luge_landscape::{Configuration, Control, Landscape, Learner};
 use luge_machine::{Access, StateId, TapeId};
 use luge_net::{Layers, Shape, Values, evaluate, numbers::from_signs};
 use luge_train::{Outcome, Snapshot, TrainError};
 use serde::Serialize;
 
-use super::stage::{NEAR_CELLS, NEAR_HEAD, Scene};
+use super::{
+    neighbourhood::Neighbourhood,
+    stage::{NEAR_CELLS, NEAR_HEAD, Scene},
+};
 use crate::{
-    edges::{Edge, Leaving, Spot, control_name, vertex_name},
+    edges::{Edge, Leaving, LeavingError, Spot, control_name, vertex_name},
     film::{End, Film, Strip, Survey},
     lesson::Lesson,
     predictor::Predictor,
@@ -505,40 +508,66 @@ impl Around {
     /// If a gradient cannot be had.
     pub fn of(scene: &Scene<'_>, film: &mut Film<'_>) -> Result<Option<Self>, TrainError> {
         let snapshot = film.look(Some(NEAR_HEAD))?;
-        let step = film.step();
-        let vertex = film.now().vertex();
-        let Some((near, vertex)) = scene.near.zip(vertex) else { return Ok(None) };
-        if vertex >= near.n_vertices() {
-            return Ok(None);
+        let Some(vertex) = film.now().vertex() else { return Ok(None) };
+        match (scene.near, scene.control) {
+            (Some(near), _) if vertex < near.n_vertices() => Self::within(scene, film, &snapshot, near, vertex),
+            (None, Some(control)) => Self::nearby(scene, film, &snapshot, control, vertex),
+            _ => Ok(None),
         }
+    }
+
+    /// In the landscape of the whole machine.
+    fn within(
+        scene: &Scene<'_>,
+        film: &mut Film<'_>,
+        snapshot: &Snapshot,
+        near: &Landscape,
+        vertex: usize,
+    ) -> Result<Option<Self>, TrainError> {
+        let step = film.step();
         let configuration = match near.configuration(vertex) {
-            Some(inside) => inside.clone(),
-            None => match near_heads(scene, &snapshot, vertex) {
-                Some(configuration) => configuration,
-                None => return Ok(None),
-            },
+            Some(inside) => Some(inside.clone()),
+            None => scene.state_at(vertex).and_then(|state| near_heads(state, snapshot)),
         };
+        let Some(configuration) = configuration else { return Ok(None) };
         let came_from = match (near.control(), step.checked_sub(1)) {
             (None, Some(before)) => film.engine_at(before)?.vertex(),
             _ => None,
         };
-        let stopped = film.end().is_some_and(|end| end.steps() == step);
-        let spot = Spot {
-            machine: scene.machine,
-            lowered: scene.lowered,
-            landscape: near,
-            configuration: &configuration,
-            step,
-            vertex,
-            came_from,
-            stopped,
+        let leaving = leaving(scene, film, near, &configuration, vertex, came_from)?;
+        Ok(leaving.map(|leaving| Self::drawn(&leaving)))
+    }
+
+    /// In the landscape of a few states.
+    fn nearby(
+        scene: &Scene<'_>,
+        film: &Film<'_>,
+        snapshot: &Snapshot,
+        control: &Control,
+        vertex: usize,
+    ) -> Result<Option<Self>, TrainError> {
+        let Some(few) = Neighbourhood::of(scene.lowered, &scene.constants, control, vertex) else {
+            return Ok(None);
         };
-        let leaving = match Leaving::from_spot(&spot, MOST_EDGES) {
-            Ok(leaving) => leaving,
-            Err(crate::edges::LeavingError::Train(error)) => return Err(error),
-            Err(_) => return Ok(None),
+        let configuration = few.state(control.at(vertex).state).and_then(|state| near_heads(state, snapshot));
+        let Some((configuration, inside)) = configuration.zip(few.inside(control, vertex)) else {
+            return Ok(None);
         };
-        Ok(Some(Self::drawn(&leaving)))
+        let Some(leaving) = leaving(scene, film, &few.landscape, &configuration, inside, None)? else {
+            return Ok(None);
+        };
+        let name = |vertex: usize| control_name(scene.machine, scene.lowered, control, vertex);
+        let mut around = Self::drawn(&leaving);
+        around.name = name(vertex);
+        around.n_edges = control.n_vertices() - 1;
+        around.edges.retain_mut(|edge| {
+            let whole = few.outside(control, edge.to);
+            whole.is_some_and(|whole| {
+                (edge.to, edge.name) = (whole, name(whole));
+                true
+            })
+        });
+        Ok(Some(around))
     }
 
     fn drawn(leaving: &Leaving<'_>) -> Self {
@@ -570,15 +599,35 @@ impl Around {
     }
 }
 
+/// The edges that leave a vertex; `None` if the landscape holds no such place.
+fn leaving<'p>(
+    scene: &Scene<'_>,
+    film: &Film<'_>,
+    landscape: &'p Landscape,
+    configuration: &Configuration,
+    vertex: usize,
+    came_from: Option<usize>,
+) -> Result<Option<Leaving<'p>>, TrainError> {
+    let step = film.step();
+    let stopped = film.end().is_some_and(|end| end.steps() == step);
+    let (machine, lowered) = (scene.machine, scene.lowered);
+    let spot = Spot { machine, lowered, landscape, configuration, step, vertex, came_from, stopped };
+    match Leaving::from_spot(&spot, MOST_EDGES) {
+        Ok(leaving) => Ok(Some(leaving)),
+        Err(LeavingError::Train(error)) => Err(error),
+        Err(_) => Ok(None),
+    }
+}
+
 /// The cells around the heads, as a landscape of a few cells holds them.
-fn near_heads(scene: &Scene<'_>, snapshot: &Snapshot, vertex: usize) -> Option<Configuration> {
+fn near_heads(state: StateId, snapshot: &Snapshot) -> Option<Configuration> {
     let tape = |lane: &luge_train::LaneSnapshot| {
         lane.cells.iter().map(|&value| value > 0.0).take(NEAR_CELLS).collect::<Vec<bool>>()
     };
     let tapes: Vec<Vec<bool>> = snapshot.lanes.iter().map(tape).collect();
     let whole = !tapes.is_empty() && tapes.iter().all(|cells| cells.len() == NEAR_CELLS);
     let heads = vec![NEAR_HEAD; tapes.len()];
-    whole.then_some(Configuration { state: scene.state_at(vertex)?, tapes, heads })
+    whole.then_some(Configuration { state, tapes, heads })
 }
 
 impl Overview {

@@ -52,6 +52,13 @@ export function rough(value) {
   return count(value);
 }
 
+/** A number for an axis. */
+export function tick(value) {
+  const size = Math.abs(value);
+  const [unit, word] = size >= 1e12 ? [1e12, "T"] : size >= 1e9 ? [1e9, "G"] : size >= 1e6 ? [1e6, "M"] : [1, ""];
+  return word ? `${+(value / unit).toFixed(2)}${word}`.replace("-", "−") : numeral(value);
+}
+
 /** A weight with its sign. */
 export function signed(value) {
   const text = Math.abs(value) >= 100 ? Math.round(Math.abs(value)).toLocaleString("en") : String(+Math.abs(value).toFixed(3));

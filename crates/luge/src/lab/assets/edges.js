@@ -1,6 +1,6 @@
 // The loss along the edges that leave this vertex: the slide, its rivals, the barriers.
 
-import { arrowhead, count, drawing, html, numeral, path, room, say, scale, svg, ticks } from "./draw.js";
+import { arrowhead, count, drawing, html, numeral, path, room, say, scale, svg, tick, ticks } from "./draw.js";
 
 const EDGE_KINDS = ["other", "predecessor", "rival", "successor"];
 const EDGE_WORDS = { successor: "the way the step goes", rival: "same state, other symbols", predecessor: "back to where it came from", other: "any other vertex" };
@@ -12,7 +12,7 @@ function edgeChart(around, width) {
   const x = scale(0, 1, left, width - right), y = scale(low - margin, high + margin, height - bottom, top);
   const axis = svg("g", { class: "axis" });
   for (const at of ticks(low, high, 5)) {
-    axis.append(svg("line", { x1: left, x2: width - right, y1: y(at), y2: y(at) }), svg("text", { x: left - 6, y: y(at) + 4, "text-anchor": "end" }, numeral(at)));
+    axis.append(svg("line", { x1: left, x2: width - right, y1: y(at), y2: y(at) }), svg("text", { x: left - 6, y: y(at) + 4, "text-anchor": "end" }, tick(at)));
   }
   axis.append(svg("text", { x: left, y: height - 14 }, "here"), svg("text", { x: width - right, y: height - 14, "text-anchor": "end" }, "the other vertex"), width > 420 ? svg("text", { x: (left + width - right) / 2, y: height - 14, "text-anchor": "middle" }, "share of the way") : "");
   const curves = [], names = [];

@@ -1,6 +1,6 @@
 // The loss over the run: lowest and highest per bucket, between the bounds it must keep.
 
-import { count, drawing, numeral, path, room, rough, say, scale, svg, ticks } from "./draw.js";
+import { count, drawing, numeral, path, room, say, scale, svg, tick, ticks } from "./draw.js";
 
 const LOSS_HEIGHT = 300;
 
@@ -65,8 +65,8 @@ export function mountLoss(store, root, words, send) {
     const low = Math.min(...losses, bounds.halted_high), high = Math.max(...losses, bounds.running_high), margin = (high - low || 1) * 0.06;
     const x = scale(0, end, left + 6, width - right - 6), y = scale(low - margin, high + margin, LOSS_HEIGHT - bottom, top);
     const axis = svg("g", { class: "axis" });
-    for (const at of ticks(low, high, 5)) axis.append(svg("line", { x1: left, x2: width - right, y1: y(at), y2: y(at) }), svg("text", { x: left - 6, y: y(at) + 4, "text-anchor": "end" }, numeral(at)));
-    for (const at of ticks(0, end, width < 420 ? 3 : 5)) axis.append(svg("text", { x: x(at), y: LOSS_HEIGHT - 14, "text-anchor": "middle" }, end >= 1e6 ? rough(at).replace(" million", "M").replace(" billion", "G").replace(" thousand", "k") : count(at)));
+    for (const at of ticks(low, high, 5)) axis.append(svg("line", { x1: left, x2: width - right, y1: y(at), y2: y(at) }), svg("text", { x: left - 6, y: y(at) + 4, "text-anchor": "end" }, tick(at)));
+    for (const at of ticks(0, end, width < 420 ? 3 : 5)) axis.append(svg("text", { x: x(at), y: LOSS_HEIGHT - 14, "text-anchor": "middle" }, tick(at)));
     const here = Math.min(end, moment.step), levels = lossLevels(bounds, left, width - right, y);
     const picture = drawing(width, LOSS_HEIGHT, `Loss ${numeral(moment.loss)} at step ${count(moment.step)}`,
       axis, levels.lines, lossCurve(overview, x, y), levels.names, lossPhases(state, x, end, top - 14),
