@@ -98,6 +98,7 @@ const tests = {
     const page = await open("#p=xor_search&step=300000");
     await page.until(at(300000));
     await page.until("document.querySelector('#source .row.at')");
+    await page.until("document.querySelectorAll('#source .spent text').length > 5");
     await page.until("!document.getElementById('boundary-card').hidden && document.querySelectorAll('#boundary canvas').length === 2");
     await page.until("document.querySelector('#edges svg')");
   },

@@ -108,7 +108,11 @@ fn main() -> ExitCode {
     let lost_five = 1.0 - alone / shown;
     println!("BB(5), {RUNS} runs        steps/s");
     println!("  bare engine         {:>14.3e}", speed(steps * u64::from(RUNS), alone));
-    println!("  with {:>5.1} moments/s {:>14.3e}", f64::from(moments) / shown, speed(steps * u64::from(RUNS), shown));
+    println!(
+        "  with {:>5.1} moments/s {:>14.3e}",
+        f64::from(moments) / shown,
+        speed(steps * u64::from(RUNS), shown)
+    );
     println!("  lost                {:>13.1}%", 100.0 * lost_five);
 
     let (steps, moments, seconds) = watched(ENDLESS);

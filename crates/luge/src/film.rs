@@ -2,6 +2,7 @@
 
 mod curve;
 mod frames;
+mod profile;
 mod pull;
 mod runner;
 mod spacetime;
@@ -14,11 +15,12 @@ use luge_net::{Network, Values};
 use luge_train::{Outcome, Precision, Rate, Snapshot, StopRule, TrainError};
 
 pub use curve::{Bucket, Curve};
+pub use profile::{MOST_PROFILED, Profile};
 pub use pull::Pull;
 pub use runner::{Choice, Inside, Runner};
-pub use tapes::Tapes;
 pub use spacetime::{MOST_ROWS, Part, Row, SpaceTime, Strip};
 pub use survey::Survey;
+pub use tapes::Tapes;
 
 use frames::Frames;
 

@@ -21,4 +21,4 @@ pub use request::{Data, Finding, Language, MOST_STEPS, Program, Refusal, Request
 pub use server::{Counts, Lab, MOST_BYTES, MOST_TABS};
 pub use session::{Ear, MOST_RUNS, attend};
 pub use stage::{MOST_DENSE_STEPS, Scene, Stage};
-pub use views::{Around, Boundary, Moment, Opening, Overview, PictureView};
+pub use views::{Around, Boundary, LineProfile, Moment, Opening, Overview, PictureView};

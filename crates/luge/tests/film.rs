@@ -1,7 +1,7 @@
 //! Films: any step of a run is what stepping there gives, and what is kept has a bounded size.
 
 use luge::{
-    film::{Choice, Film, MOST_FRAME_BYTES, Survey},
+    film::{Choice, Film, MOST_FRAME_BYTES, Profile, Survey},
     lab::{Data, Request, Scene, Stage},
 };
 use luge_machine::{Simulator, TapeId};
@@ -76,7 +76,11 @@ fn a_far_step_of_five_states_is_the_machine_s() {
             assert_eq!(scene.state_at(vertex), Some(simulator.state()), "step {step}");
             for cell in head - 40..=head + 40 {
                 let symbol = scene.tapes.symbol(&seen.lanes, TapeId::new(0), cell);
-                assert_eq!(symbol, Some(simulator.tape(TapeId::new(0)).read(cell)), "step {step}, cell {cell}");
+                assert_eq!(
+                    symbol,
+                    Some(simulator.tape(TapeId::new(0)).read(cell)),
+                    "step {step}, cell {cell}"
+                );
             }
         }
         assert!(film.frame_bytes() < MOST_FRAME_BYTES);
@@ -155,7 +159,9 @@ fn long_surveys_are_bounded() {
         assert_eq!(film.end().map(|end| end.words()), Some("step limit"));
         let mut survey = Survey::new(&film).expect("an engine");
         survey.follow(&film, &scene.tapes, &mut always()).expect("gradients");
-        assert!(survey.curve().buckets().len() <= 512 && survey.curve().buckets().iter().all(Option::is_some));
+        assert!(
+            survey.curve().buckets().len() <= 512 && survey.curve().buckets().iter().all(Option::is_some)
+        );
         let strip = survey.spacetime().strip(TapeId::new(0));
         assert!(strip.steps.len() <= 402 && strip.steps.len() > 200 && strip.width <= 640);
     });
@@ -172,8 +178,9 @@ fn check_pull(request: &Request, steps: &[u64]) {
             let Some(parameters) = film.parameters().expect("weights") else {
                 panic!("step {step} does not fit the network")
             };
-            let mut dense = Dense::new(network, &parameters, &scene.reel.inputs, Precision::F64, Rate::One, None)
-                .expect("an engine");
+            let mut dense =
+                Dense::new(network, &parameters, &scene.reel.inputs, Precision::F64, Rate::One, None)
+                    .expect("an engine");
             let gradient = dense.gradient().expect("a gradient");
             let pull = film.pull(None).expect("a gradient");
             for (lane, &row) in layers.table.rows().iter().enumerate() {
@@ -199,7 +206,10 @@ fn gradients_are_those_of_automatic_differentiation() {
     let input = vec!["000000000000*0000000000000".to_owned()];
     for landscape in ["compact", "plain"] {
         let landscape = landscape.to_owned();
-        check_pull(&Request { landscape, input: input.clone(), ..Request::machine(FOUR) }, &[0, 1, 2, 50, 106]);
+        check_pull(
+            &Request { landscape, input: input.clone(), ..Request::machine(FOUR) },
+            &[0, 1, 2, 50, 106],
+        );
     }
     check_pull(&mean(), &[0, 1, 2, 77, 136]);
 }
@@ -269,7 +279,9 @@ fn the_step_goes_where_the_loss_around_says() {
     let program = luge::learners::find("perceptron").expect("it ships");
     let catalogue = luge::lab::Catalogue::new();
     let perceptron = &catalogue.find(program.name).expect("it is in the catalogue").request;
-    for (request, steps) in [(&Request::machine(FOUR), [0, 10, 50]), (&mean(), [1, 40, 100]), (perceptron, [2, 3, 5000])] {
+    for (request, steps) in
+        [(&Request::machine(FOUR), [0, 10, 50]), (&mean(), [1, 40, 100]), (perceptron, [2, 3, 5000])]
+    {
         for step in steps {
             let around = around(request, step);
             let (goes, next) = with(request, |scene| {
@@ -287,4 +299,28 @@ fn the_step_goes_where_the_loss_around_says() {
             }
         }
     }
+}
+
+#[test]
+fn a_profile_counts_the_steps_that_begin_in_each_state() {
+    with(&Request::machine(FOUR), |scene| {
+        let mut film = Film::new(scene.reel.clone()).expect("an engine");
+        assert!(Profile::new(&film, 5).expect("an engine").is_none(), "the run is not over");
+        film.seek(u64::MAX, &mut always()).expect("gradients");
+        let mut profile =
+            Profile::new(&film, scene.machine.states().len()).expect("an engine").expect("a run");
+        let state = |vertex: usize| scene.state_at(vertex).map(|state| state.index());
+        profile.follow(&film, &state, &mut always()).expect("gradients");
+        let mut expected = vec![0; scene.machine.states().len()];
+        let mut simulator = Simulator::new(scene.machine, &luge_machine::Input::blank());
+        loop {
+            let state = simulator.state().index();
+            if simulator.step().is_err() {
+                break;
+            }
+            expected[state] += 1;
+        }
+        assert!(profile.done());
+        assert_eq!(profile.visits(), expected);
+    });
 }

@@ -114,7 +114,13 @@ fn foreign_hosts_and_origins_are_refused() {
         assert_eq!(get(address, "/", host, "").0, 403, "{host}");
     }
     assert_eq!(ask(address, "GET / HTTP/1.0\r\n\r\n").0, 403);
-    for origin in ["http://evil.example", "https://127.0.0.1", "null", &format!("https://{own}"), &format!("http://{own}.evil.example")] {
+    for origin in [
+        "http://evil.example",
+        "https://127.0.0.1",
+        "null",
+        &format!("https://{own}"),
+        &format!("http://{own}.evil.example"),
+    ] {
         assert_eq!(get(address, "/", &own, &format!("Origin: {origin}\r\n")).0, 403, "{origin}");
         assert_eq!(Tab::from(address, origin).err(), Some(403), "{origin}");
     }
@@ -144,22 +150,33 @@ fn path_tricks_lead_nowhere() {
         let (status, answer) = get(address, path, &own, "");
         assert!(status == 404 || (status == 400 && !answer.contains("[package]")), "{path}: {status}");
     }
-    assert_eq!(ask(address, &format!("POST / HTTP/1.1\r\nHost: {own}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")).0, 405);
+    assert_eq!(
+        ask(
+            address,
+            &format!("POST / HTTP/1.1\r\nHost: {own}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        )
+        .0,
+        405
+    );
 }
 
 #[test]
 fn oversized_bodies_and_messages_are_refused_with_a_reason() {
     let (address, _) = start();
     let length = MOST_BYTES + 1;
-    let request =
-        format!("POST / HTTP/1.1\r\nHost: {address}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
+    let request = format!(
+        "POST / HTTP/1.1\r\nHost: {address}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
+    );
     let (status, answer) = ask(address, &request);
     assert_eq!(status, 413);
     assert!(answer.contains("at most 1 MiB"), "{answer}");
     let mut tab = Tab::open(address);
     tab.run(&"x".repeat(MOST_BYTES));
     let refused = tab.hear("refused", |_| true);
-    assert!(refused["refusal"]["message"].as_str().is_some_and(|m| m.contains("at most 1048576 bytes")), "{refused}");
+    assert!(
+        refused["refusal"]["message"].as_str().is_some_and(|m| m.contains("at most 1048576 bytes")),
+        "{refused}"
+    );
     // The tab goes on.
     tab.run(FOUR);
     tab.hear("moment", |told| told["moment"]["step"] == 0);

@@ -37,7 +37,9 @@ fn open(address: &str) -> bool {
     let (program, arguments): (&str, &[&str]) = match std::env::consts::OS {
         "macos" => ("open", &[]),
         "windows" => ("explorer", &[]),
-        _ if std::env::var_os("DISPLAY").is_none() && std::env::var_os("WAYLAND_DISPLAY").is_none() => return false,
+        _ if std::env::var_os("DISPLAY").is_none() && std::env::var_os("WAYLAND_DISPLAY").is_none() => {
+            return false;
+        }
         _ => ("xdg-open", &[]),
     };
     let mut command = Command::new(program);

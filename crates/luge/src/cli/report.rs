@@ -113,7 +113,8 @@ fn write_figures(report: &Report, folder: &Path) -> Result<Vec<String>, Failure>
 }
 
 fn refused(refusal: &Refusal) -> Failure {
-    let findings = refusal.findings.iter().map(|f| format!("\n  line {}:{}: {}", f.line, f.column, f.message));
+    let findings =
+        refusal.findings.iter().map(|f| format!("\n  line {}:{}: {}", f.line, f.column, f.message));
     let remedy = match refusal.part {
         "data" => "see --data, --target and --format",
         "input" => "see --input",
@@ -130,8 +131,12 @@ impl Args {
     fn request(&self) -> Result<Request, Failure> {
         let mut request = self.base()?;
         if let Some(place) = &self.data {
-            let text = fs::read_to_string(place)
-                .map_err(|reason| Failure::Unreadable(luge::source::OpenError::Read { name: place.display().to_string(), reason }))?;
+            let text = fs::read_to_string(place).map_err(|reason| {
+                Failure::Unreadable(luge::source::OpenError::Read {
+                    name: place.display().to_string(),
+                    reason,
+                })
+            })?;
             request.data = Some(Data { text, target: self.target.clone(), features: self.features.clone() });
         }
         if !self.input.is_empty() {
@@ -166,7 +171,8 @@ impl Args {
             return Ok(Request { source: program, ..Request::machine(String::new()) });
         }
         let (format, _) = source.read(None).map_err(|error| Failure::of_reading(error, &source))?;
-        let program = Program { format: Some(format.slug().to_owned()), ..Request::machine(source.text).source };
+        let program =
+            Program { format: Some(format.slug().to_owned()), ..Request::machine(source.text).source };
         Ok(Request { source: program, ..Request::machine(String::new()) })
     }
 }
@@ -175,7 +181,8 @@ impl Args {
 fn is_record(path: &Path) -> bool {
     use std::io::Read;
     let mut start = [0; 16];
-    fs::File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && &start == b"luge checkpoint\n"
+    fs::File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok()
+        && &start == b"luge checkpoint\n"
 }
 
 fn of_record(asked: &checkpoint::Request) -> Result<Request, Failure> {
@@ -200,7 +207,8 @@ fn of_record(asked: &checkpoint::Request) -> Result<Request, Failure> {
         }
         checkpoint::Request::Train(train) => {
             let (n_features, n_labels) = (train.features.len(), train.labels.len());
-            let numbers: Vec<String> = train.numbers.iter().map(|&bits| f64::from_bits(bits).to_string()).collect();
+            let numbers: Vec<String> =
+                train.numbers.iter().map(|&bits| f64::from_bits(bits).to_string()).collect();
             let n_samples = numbers.len() / (n_features + n_labels).max(1);
             let (x, y) = numbers.split_at(n_samples * n_features);
             let quoted = |name: &String| format!("\"{}\"", name.replace('"', "\"\""));

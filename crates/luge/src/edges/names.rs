@@ -85,8 +85,7 @@ pub(super) fn of_control(machine: &Machine, lowered: &Lowered, control: &Control
             Some(symbol) => name.push_str(visible(machine.tape(tape).alphabet.name(symbol))),
             // Bits that stand for no symbol: the vertex exists, but no run comes here.
             None => {
-                let bits =
-                    lowered.tracks(tape).map(|track| if bit(track).0 == 1 { '1' } else { '0' });
+                let bits = lowered.tracks(tape).map(|track| if bit(track).0 == 1 { '1' } else { '0' });
                 name.push('#');
                 name.extend(bits);
             }

@@ -61,7 +61,10 @@ impl Curve {
     fn widen(&mut self) {
         self.width *= 2;
         let join = |pair: &[Option<Bucket>]| {
-            pair.iter().flatten().copied().reduce(|a, b| Bucket { low: a.low.min(b.low), high: a.high.max(b.high) })
+            pair.iter()
+                .flatten()
+                .copied()
+                .reduce(|a, b| Bucket { low: a.low.min(b.low), high: a.high.max(b.high) })
         };
         self.buckets = self.buckets.chunks(2).map(join).collect();
     }

@@ -19,13 +19,20 @@ pub struct Pull {
 }
 
 impl Pull {
-    pub(super) fn at(reel: &Reel<'_>, runner: &mut Runner<'_>, radius: Option<usize>) -> Result<Self, TrainError> {
+    pub(super) fn at(
+        reel: &Reel<'_>,
+        runner: &mut Runner<'_>,
+        radius: Option<usize>,
+    ) -> Result<Self, TrainError> {
         match (runner, reel.network.structure()) {
             (Runner::Dense(dense), layers) => {
                 let gradient = dense.gradient()?;
                 let snapshot = dense.snapshot(reel)?;
                 let labels = reel.network.parameters().iter().position(|p| p.name == "labels");
-                let mut pull = Self { labels: labels.map_or(Vec::new(), |i| gradient[i].data.clone()), ..Self::default() };
+                let mut pull = Self {
+                    labels: labels.map_or(Vec::new(), |i| gradient[i].data.clone()),
+                    ..Self::default()
+                };
                 if let Some(layers) = layers {
                     pull.of_blocks(layers, &gradient);
                 }
@@ -60,7 +67,8 @@ impl Pull {
         let mut sparse = Sparse::resume(reel.network, &before, None, &reel.inputs, None)?;
         sparse.step()?;
         let after = sparse.snapshot();
-        let vertex = sparse.vertex().filter(|&to| before.vertices.iter().all(|&(from, w)| w < 0.5 || from != to));
+        let vertex =
+            sparse.vertex().filter(|&to| before.vertices.iter().all(|&(from, w)| w < 0.5 || from != to));
         let rate = |id: ParameterId| match reel.network.parameters()[id.index()].step_rule {
             luge_net::StepRule::Gradient { rate } => rate,
             luge_net::StepRule::Simplex => 1.0,

@@ -3,8 +3,8 @@
 use luge_landscape::{Configuration, Extended, Landscape};
 use luge_net::{Network, ParameterId, Structure, Values, evaluate_node};
 use luge_train::{
-    Dense, Engine, Exact, LaneSnapshot, LossRange, Memories, Outcome, Precision, Snapshot, Sparse, StopRule, Tracer,
-    TrainError,
+    Dense, Engine, Exact, LaneSnapshot, LossRange, Memories, Outcome, Precision, Snapshot, Sparse, StopRule,
+    Tracer, TrainError,
 };
 
 use super::{Reel, frames::Frame};
@@ -98,9 +98,9 @@ impl<'n> Runner<'n> {
             Choice::Exact => exact(),
             Choice::Sparse => sparse(),
             Choice::Dense => Self::dense(reel, parameters, 0),
-            Choice::Auto => {
-                exact().or_else(|_: TrainError| sparse()).or_else(|_: TrainError| Self::dense(reel, parameters, 0))
-            }
+            Choice::Auto => exact()
+                .or_else(|_: TrainError| sparse())
+                .or_else(|_: TrainError| Self::dense(reel, parameters, 0)),
         }
     }
 
@@ -336,15 +336,19 @@ pub(super) fn vertex_parameter(network: &Network) -> Option<ParameterId> {
     match network.structure() {
         Some(layers) => Some(layers.vertex),
         None => {
-            let simplex = |id: &ParameterId| {
-                network.parameters()[id.index()].step_rule == luge_net::StepRule::Simplex
-            };
+            let simplex =
+                |id: &ParameterId| network.parameters()[id.index()].step_rule == luge_net::StepRule::Simplex;
             network.parameter_ids().find(simplex)
         }
     }
 }
 
-fn lanes(network: &Network, layers: &Structure, parameters: &[Values], inputs: &[Values]) -> Vec<LaneSnapshot> {
+fn lanes(
+    network: &Network,
+    layers: &Structure,
+    parameters: &[Values],
+    inputs: &[Values],
+) -> Vec<LaneSnapshot> {
     let fixed = layers.fixed_cells.map(|node| evaluate_node(network, parameters, inputs, node));
     let n_trained = layers.table.n_trained();
     let lane = |&row: &usize| {
@@ -363,8 +367,12 @@ fn lanes(network: &Network, layers: &Structure, parameters: &[Values], inputs: &
 
 /// The cells near the heads, without a look at all the others.
 fn near(exact: &Exact<'_>, n_signs: usize, radius: usize) -> Snapshot {
-    let mut snapshot =
-        Snapshot { step: exact.steps(), vertices: Vec::new(), labels: exact.labels().to_vec(), lanes: Vec::new() };
+    let mut snapshot = Snapshot {
+        step: exact.steps(),
+        vertices: Vec::new(),
+        labels: exact.labels().to_vec(),
+        lanes: Vec::new(),
+    };
     snapshot.vertices.extend(exact.vertex().map(|vertex| (vertex, 1.0)));
     for sign in 0..n_signs {
         let head = exact.head(sign).unwrap_or(0);

@@ -59,7 +59,13 @@ impl Row {
 
     /// These cells of one tape.
     #[must_use]
-    pub fn of_cells(step: u64, tapes: &Tapes<'_>, snapshot: &Snapshot, tape: TapeId, cells: Range<Cell>) -> Self {
+    pub fn of_cells(
+        step: u64,
+        tapes: &Tapes<'_>,
+        snapshot: &Snapshot,
+        tape: TapeId,
+        cells: Range<Cell>,
+    ) -> Self {
         Self { step, lines: vec![Line::new(tapes, snapshot, tape, cells)] }
     }
 }
@@ -171,7 +177,8 @@ impl Strip {
         });
         let n_cells = cells.end.saturating_sub(cells.start).max(1);
         let width = usize::try_from(n_cells).unwrap_or(usize::MAX).min(MOST_COLUMNS);
-        let edge = |column: usize| cells.start + (column as i128 * i128::from(n_cells) / width as i128) as Cell;
+        let edge =
+            |column: usize| cells.start + (column as i128 * i128::from(n_cells) / width as i128) as Cell;
         let mut pixels = Vec::with_capacity(width * lines.len());
         for line in &lines {
             for column in 0..width {

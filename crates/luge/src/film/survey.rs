@@ -62,7 +62,11 @@ impl<'n> Survey<'n> {
     ///
     /// # Errors
     /// If a gradient cannot be had.
-    pub fn complete_curve(&mut self, film: &Film<'n>, go_on: &mut dyn FnMut() -> bool) -> Result<bool, TrainError> {
+    pub fn complete_curve(
+        &mut self,
+        film: &Film<'n>,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<bool, TrainError> {
         let Some(end) = film.end().map(End::steps).filter(|_| self.done) else { return Ok(false) };
         while !self.complete() {
             let from = self.bucket as u64 * self.curve.width();

@@ -68,7 +68,9 @@ impl<'m> Tapes<'m> {
         for lane in self.lanes(tape) {
             let kept = &lanes[lane];
             let inked = |&value: &f64| value > 0.0;
-            if let (Some(a), Some(b)) = (kept.cells.iter().position(inked), kept.cells.iter().rposition(inked)) {
+            if let (Some(a), Some(b)) =
+                (kept.cells.iter().position(inked), kept.cells.iter().rposition(inked))
+            {
                 low = low.min(self.outside(lane, kept.first + a as i64));
                 high = high.max(self.outside(lane, kept.first + b as i64));
             }

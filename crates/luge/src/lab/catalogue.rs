@@ -88,7 +88,13 @@ fn program(shipped: &'static learners::Shipped) -> Shipped {
 
 fn machines() -> Vec<Shipped> {
     vec![
-        learner("mean", "Mean of four labels", learner_file!("mean.tm"), learner_file!("mean.csv"), "fix:4.4"),
+        learner(
+            "mean",
+            "Mean of four labels",
+            learner_file!("mean.tm"),
+            learner_file!("mean.csv"),
+            "fix:4.4",
+        ),
         learner(
             "copy_label",
             "Copies the first label",
@@ -103,8 +109,20 @@ fn machines() -> Vec<Shipped> {
             learner_file!("majority.csv"),
             "fix:2.0",
         ),
-        learner("largest", "The largest label", learner_file!("largest.tm"), learner_file!("universal.csv"), "fix:3.0"),
-        learner("ballot", "A ballot among labels", learner_file!("ballot.tm"), learner_file!("universal.csv"), "fix:3.0"),
+        learner(
+            "largest",
+            "The largest label",
+            learner_file!("largest.tm"),
+            learner_file!("universal.csv"),
+            "fix:3.0",
+        ),
+        learner(
+            "ballot",
+            "A ballot among labels",
+            learner_file!("ballot.tm"),
+            learner_file!("universal.csv"),
+            "fix:3.0",
+        ),
         learner(
             "universal",
             "A universal learner: its program is on a tape",
@@ -122,7 +140,12 @@ fn machines() -> Vec<Shipped> {
         machine("bb2", "Busy beaver, 2 states, 6 steps", "BB(2)", "1RB1LB_1LA1RZ"),
         machine("bb3", "Busy beaver, 3 states, 21 steps", "BB(3)", "1RB1RZ_1LB0RC_1LC1LA"),
         machine("bb4", "Busy beaver, 4 states, 107 steps", "BB(4)", "1RB1LB_1LA0LC_1RZ1LD_1RD0RA"),
-        machine("bb5", "Busy beaver, 5 states, 47,176,870 steps", "BB(5)", "1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA"),
+        machine(
+            "bb5",
+            "Busy beaver, 5 states, 47,176,870 steps",
+            "BB(5)",
+            "1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA",
+        ),
     ]
 }
 

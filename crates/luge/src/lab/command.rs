@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Around, Boundary, Moment, Opening, Overview, PictureView, Refusal, Request};
+use super::{Around, Boundary, LineProfile, Moment, Opening, Overview, PictureView, Refusal, Request};
 
 /// What a page says.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
@@ -75,6 +75,7 @@ pub(super) enum Told<'a> {
     Overview { overview: Box<Overview> },
     Picture { picture: Box<PictureView> },
     Boundary { boundary: Box<Boundary> },
+    Profile { profile: LineProfile },
     Failed { message: String },
 }
 

@@ -19,7 +19,12 @@ pub(super) struct Neighbourhood {
 
 impl Neighbourhood {
     /// The surroundings of a vertex of the whole machine.
-    pub(super) fn of(lowered: &Lowered, constants: &Constants, control: &Control, vertex: usize) -> Option<Self> {
+    pub(super) fn of(
+        lowered: &Lowered,
+        constants: &Constants,
+        control: &Control,
+        vertex: usize,
+    ) -> Option<Self> {
         let whole = lowered.normal.machine();
         let here = control.at(vertex);
         let n_copies = control.n_copied_states() / whole.states().len();

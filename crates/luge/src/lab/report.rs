@@ -7,11 +7,11 @@ use luge_train::TrainError;
 use serde::Serialize;
 
 use super::{
-    Around, Boundary, Moment, Opening, Overview, PictureView, Refusal, Request, Scene, Stage,
+    Around, Boundary, LineProfile, Moment, Opening, Overview, PictureView, Refusal, Request, Scene, Stage,
     assets::{self, ASSETS},
 };
 use crate::{
-    film::{Film, Strip, Survey},
+    film::{Film, Profile, Strip, Survey},
     loss_curve::LossCurve,
     picture::{self, Rgb},
 };
@@ -33,6 +33,7 @@ struct Record<'a> {
     moments: Vec<Recorded>,
     overview: Overview,
     pictures: Vec<PictureView>,
+    profile: Option<LineProfile>,
 }
 
 #[derive(Serialize)]
@@ -64,10 +65,17 @@ impl Report {
     ///
     /// # Errors
     /// If there is no such run, or it was broken off.
-    pub fn new(request: &Request, n_moments: usize, go_on: &mut dyn FnMut() -> bool) -> Result<Self, Refusal> {
+    pub fn new(
+        request: &Request,
+        n_moments: usize,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<Self, Refusal> {
         let stage = Stage::open(request)?;
-        let recorded = stage.perform(|scene| record(scene, request, n_moments.clamp(2, MOST_MOMENTS), go_on))?;
-        recorded.map_err(|e| Refusal::new("options", e))?.ok_or_else(|| Refusal::new("options", "the run was broken off"))
+        let recorded =
+            stage.perform(|scene| record(scene, request, n_moments.clamp(2, MOST_MOMENTS), go_on))?;
+        recorded
+            .map_err(|e| Refusal::new("options", e))?
+            .ok_or_else(|| Refusal::new("options", "the run was broken off"))
     }
 }
 
@@ -102,8 +110,10 @@ fn record(
         });
     }
     let strips: Vec<Strip> = scene.machine.tape_ids().map(|tape| survey.spacetime().strip(tape)).collect();
-    let pictures = strips.iter().enumerate().map(|(tape, strip)| PictureView::of(strip, tape, false)).collect();
-    let record = Record { request, opening, moments, overview: Overview::of(&survey), pictures };
+    let pictures =
+        strips.iter().enumerate().map(|(tape, strip)| PictureView::of(strip, tape, false)).collect();
+    let profile = profile(scene, &film)?;
+    let record = Record { request, opening, moments, overview: Overview::of(&survey), pictures, profile };
     let tape_name = |tape: usize| scene.machine.tape(TapeId::new(tape)).name.clone();
     Ok(Some(Report {
         html: page(&record),
@@ -115,12 +125,26 @@ fn record(
     }))
 }
 
+/// The steps of each line, where lines are known.
+fn profile<'n>(scene: &Scene<'n>, film: &Film<'n>) -> Result<Option<LineProfile>, TrainError> {
+    if scene.lines.iter().all(Option::is_none) {
+        return Ok(None);
+    }
+    let Some(mut profile) = Profile::new(film, scene.machine.states().len())? else { return Ok(None) };
+    let state = |vertex: usize| scene.state_at(vertex).map(|state| state.index());
+    profile.follow(film, &state, &mut || true)?;
+    Ok(Some(LineProfile::of(scene, profile.visits())))
+}
+
 /// The page with everything in it: style, program and record.
 fn page(record: &Record<'_>) -> String {
-    let text = |path: &str| assets::at(path).map_or("", |asset| std::str::from_utf8(asset.bytes).unwrap_or(""));
+    let text =
+        |path: &str| assets::at(path).map_or("", |asset| std::str::from_utf8(asset.bytes).unwrap_or(""));
     // Inside a script element only this ends it.
-    let json = serde_json::to_string(record).unwrap_or_default().replace("</", "<\\/").replace("<!--", "<\\!--");
-    let policy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:";
+    let json =
+        serde_json::to_string(record).unwrap_or_default().replace("</", "<\\/").replace("<!--", "<\\!--");
+    let policy =
+        "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:";
     let meta = format!("<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">");
     let script = format!(
         "<script type=\"application/json\" id=\"record\">{json}</script>\n<script type=\"module\">\n{}</script>",
@@ -221,14 +245,14 @@ mod tests {
 
     #[test]
     fn a_report_needs_nothing_else_and_no_text_ends_its_script() {
-        let request = Request {
-            name: Some("</script><img src=x>".to_owned()),
-            ..Request::machine("1RB1LB_1LA1RZ")
-        };
+        let request =
+            Request { name: Some("</script><img src=x>".to_owned()), ..Request::machine("1RB1LB_1LA1RZ") };
         let report = Report::new(&request, 100, &mut || true).expect("a report");
         assert_eq!((report.steps, report.end, report.n_moments), (6, "halted", 7));
         assert!(!report.html.contains("</script><img"));
-        for outside in ["src=\"main.js\"", "href=\"style.css\"", "href=\"icon.svg\"", "\nimport ", "\nexport "] {
+        for outside in
+            ["src=\"main.js\"", "href=\"style.css\"", "href=\"icon.svg\"", "\nimport ", "\nexport "]
+        {
             assert!(!report.html.contains(outside), "{outside}");
         }
         assert!(report.loss_svg.starts_with("<svg"));
@@ -245,7 +269,11 @@ mod tests {
 
     #[test]
     fn a_report_of_a_long_run_is_bounded() {
-        let report = Report::new(&Request { steps: 2_000_000, ..Request::machine("1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA") }, 1000, &mut || true);
+        let report = Report::new(
+            &Request { steps: 2_000_000, ..Request::machine("1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA") },
+            1000,
+            &mut || true,
+        );
         let report = report.expect("a report");
         assert_eq!((report.n_moments, report.end), (MOST_MOMENTS, "step limit"));
         assert!(report.html.len() < 4 << 20, "{} bytes", report.html.len());

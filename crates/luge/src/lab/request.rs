@@ -194,7 +194,12 @@ pub(super) fn located(findings: &[Diagnostic], text: &str) -> Vec<Finding> {
 }
 
 /// One of a few values by its name.
-pub(super) fn named<T: Copy>(what: &str, all: &[T], name: fn(T) -> &'static str, asked: &str) -> Result<T, Refusal> {
+pub(super) fn named<T: Copy>(
+    what: &str,
+    all: &[T],
+    name: fn(T) -> &'static str,
+    asked: &str,
+) -> Result<T, Refusal> {
     all.iter().copied().find(|&one| name(one) == asked).ok_or_else(|| {
         let known: Vec<&str> = all.iter().map(|&one| name(one)).collect();
         Refusal::new("options", format!("there is no {what} `{asked}`; there are {}", known.join(", ")))

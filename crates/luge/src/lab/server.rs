@@ -112,11 +112,8 @@ impl Lab {
     /// # Errors
     /// If the system refuses.
     pub fn serve(self) -> io::Result<()> {
-        let shared = Shared {
-            port: self.address.port(),
-            counts: self.counts,
-            catalogue: Arc::new(Catalogue::new()),
-        };
+        let shared =
+            Shared { port: self.address.port(), counts: self.counts, catalogue: Arc::new(Catalogue::new()) };
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
         runtime.block_on(async move {
             let listener = TcpListener::from_std(self.listener)?;
@@ -152,7 +149,8 @@ async fn guard(State(shared): State<Shared>, asked: Asked, next: Next) -> Respon
 
 fn refusal(shared: &Shared, headers: &HeaderMap) -> Option<(StatusCode, &'static str)> {
     let own = |host: &str| {
-        [format!("127.0.0.1:{}", shared.port), format!("localhost:{}", shared.port)].contains(&host.to_owned())
+        [format!("127.0.0.1:{}", shared.port), format!("localhost:{}", shared.port)]
+            .contains(&host.to_owned())
     };
     let text = |name: header::HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
     if !text(header::HOST).is_some_and(own) {
@@ -172,7 +170,9 @@ fn refusal(shared: &Shared, headers: &HeaderMap) -> Option<(StatusCode, &'static
 fn plain(status: StatusCode, text: &'static str) -> Response<Body> {
     let mut response = Response::new(Body::from(text));
     *response.status_mut() = status;
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
     response
 }
 
@@ -227,7 +227,8 @@ async fn serve_tab(mut socket: WebSocket, shared: Shared, _tab: &Tab) {
     let refusals: Sender<String> = told.clone();
     let runs = Arc::clone(&shared.counts.runs);
     let worker = thread::Builder::new().name("run".to_owned());
-    let spawned = worker.spawn(move || attend(&obeyed, &mut |text: String| told.blocking_send(text).is_ok(), &runs));
+    let spawned =
+        worker.spawn(move || attend(&obeyed, &mut |text: String| told.blocking_send(text).is_ok(), &runs));
     if spawned.is_err() || socket.send(Message::Text(greeting.into())).await.is_err() {
         return;
     }

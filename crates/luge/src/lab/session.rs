@@ -13,10 +13,10 @@ use luge_machine::{StateId, TapeId};
 use luge_train::TrainError;
 
 use super::{
-    Around, Boundary, Command, Moment, Opening, Overview, PictureView, Refusal, Request, Scene, Stage,
-    command::Told,
+    Around, Boundary, Command, LineProfile, Moment, Opening, Overview, PictureView, Refusal, Request, Scene,
+    Stage, command::Told,
 };
-use crate::film::{Film, MOST_ROWS, Part, Runner, Survey};
+use crate::film::{Film, MOST_PROFILED, MOST_ROWS, Part, Profile, Runner, Survey};
 
 /// Runs that may be open at a time, over all tabs.
 pub const MOST_RUNS: usize = 32;
@@ -90,8 +90,9 @@ pub fn attend(commands: &Receiver<Command>, ear: &mut dyn Ear, runs: &Arc<Atomic
             }
             continue;
         };
-        let left = Stage::open(&request)
-            .and_then(|stage| stage.perform(|scene| Run::new(scene, step).and_then(|mut run| run.attend(commands, ear))));
+        let left = Stage::open(&request).and_then(|stage| {
+            stage.perform(|scene| Run::new(scene, step).and_then(|mut run| run.attend(commands, ear)))
+        });
         let told = match left {
             Ok(Ok(Left::Gone)) => return,
             Ok(Ok(Left::Opens(request, step))) => {
@@ -114,13 +115,18 @@ enum Going {
     /// To a step, as fast as it goes.
     To(u64),
     /// On and on.
-    On { speed: Option<f64>, since: Instant, from: u64 },
+    On {
+        speed: Option<f64>,
+        since: Instant,
+        from: u64,
+    },
 }
 
 struct Run<'s, 'n> {
     scene: &'s Scene<'n>,
     film: Film<'n>,
     survey: Survey<'n>,
+    profile: Option<Profile<'n>>,
     going: Going,
     radius: usize,
     tape: usize,
@@ -142,6 +148,7 @@ struct Shown {
     overview: Option<(u64, u64)>,
     overview_at: Instant,
     again: bool,
+    profile: bool,
     /// For the speed: where the run was when.
     speed_from: (u64, Instant),
     per_second: f64,
@@ -159,6 +166,7 @@ impl Shown {
             overview: None,
             overview_at: long_ago,
             again: true,
+            profile: false,
             speed_from: (0, now),
             per_second: 0.0,
         }
@@ -173,6 +181,7 @@ impl<'s, 'n> Run<'s, 'n> {
             scene,
             film,
             survey,
+            profile: None,
             going: if step > 0 { Going::To(step) } else { Going::Nowhere },
             radius: 12,
             tape: 0,
@@ -236,7 +245,7 @@ impl<'s, 'n> Run<'s, 'n> {
     fn idle_for(&self) -> Duration {
         let surveyed =
             self.survey.steps() == self.film.front() && (self.survey.complete() || self.film.end().is_none());
-        if !surveyed {
+        if !surveyed || (self.going == Going::Nowhere && self.to_profile()) {
             return Duration::ZERO;
         }
         match self.going {
@@ -251,11 +260,36 @@ impl<'s, 'n> Run<'s, 'n> {
         }
     }
 
+    /// Whether the steps of each line are still to be counted.
+    fn to_profile(&self) -> bool {
+        match &self.profile {
+            Some(profile) => !profile.done(),
+            None => {
+                let over = self.film.end().is_some_and(|end| end.steps() <= MOST_PROFILED);
+                over && self.scene.lines.iter().any(Option::is_some)
+            }
+        }
+    }
+
+    /// Counts the steps of each line for a while.
+    fn count_lines(&mut self, go_on: &mut dyn FnMut() -> bool) -> Result<(), TrainError> {
+        if self.profile.is_none() {
+            self.profile = Profile::new(&self.film, self.states.len())?;
+        }
+        let scene = self.scene;
+        let state = |vertex: usize| scene.state_at(vertex).map(StateId::index);
+        match &mut self.profile {
+            Some(profile) => profile.follow(&self.film, &state, go_on),
+            None => Ok(()),
+        }
+    }
+
     /// Whether something is still to be shown.
     fn stale(&self) -> bool {
         self.shown.again
             || self.shown.moment != Some((self.film.step(), self.film.front()))
             || self.shown.overview != Some(self.surveyed())
+            || (!self.shown.profile && self.profile.as_ref().is_some_and(Profile::done))
     }
 
     fn obey(&mut self, command: Command, ear: &mut dyn Ear) -> Result<(), TrainError> {
@@ -361,6 +395,9 @@ impl<'s, 'n> Run<'s, 'n> {
         if self.survey.follow(&self.film, &self.scene.tapes, &mut go_on)? && !self.survey.complete() {
             self.survey.complete_curve(&self.film, &mut go_on)?;
         }
+        if self.survey.complete() && !busy && self.to_profile() {
+            self.count_lines(&mut go_on)?;
+        }
         Ok(())
     }
 
@@ -428,6 +465,13 @@ impl<'s, 'n> Run<'s, 'n> {
             }
             if let Some(boundary) = Boundary::of(self.scene, &self.film)?.map(Box::new) {
                 ear.tell(Told::Boundary { boundary }.text());
+            }
+        }
+        if let Some(profile) = self.profile.as_ref().filter(|profile| profile.done() && !self.shown.profile) {
+            self.shown.profile = true;
+            let profile = LineProfile::of(self.scene, profile.visits());
+            if !ear.tell(Told::Profile { profile }.text()) {
+                return Ok(false);
             }
         }
         Ok(self.show_overview(ear))

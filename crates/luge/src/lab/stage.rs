@@ -113,10 +113,9 @@ impl Stage {
         let table = request.data.as_ref().map(|data| read_table(request, data)).transpose()?;
         let Read { format, mut loaded, lines } = read_program(request, table.as_ref())?;
         let warnings = located(&loaded.warnings, &request.source.text);
-        if let (false, Some(format)) = (request.input.is_empty(), format) {
-            if let Ok(admitting) = format.read_for(&request.source.text, &request.input) {
-                loaded = admitting;
-            }
+        let admitting = format.filter(|_| !request.input.is_empty());
+        if let Some(Ok(admitting)) = admitting.map(|f| f.read_for(&request.source.text, &request.input)) {
+            loaded = admitting;
         }
         let input = if request.input.is_empty() {
             loaded.input.clone().unwrap_or_else(Input::blank)
@@ -216,8 +215,7 @@ impl Stage {
             engine: Engine::Dense,
             ..TraceOptions::default()
         };
-        let plan =
-            Plan::new(machine, &self.input, &options).map_err(|e| Refusal::new("options", e))?;
+        let plan = Plan::new(machine, &self.input, &options).map_err(|e| Refusal::new("options", e))?;
         let (parameters, inputs) = plan.landscape.encode(&plan.start).ok_or_else(too_long)?;
         let constants = Constants { kind: self.kind, asked: AskedConstants::default() };
         let small = match self.kind {
@@ -282,7 +280,11 @@ impl Stage {
                 choice: if self.is_dense() { Choice::Dense } else { self.choice },
                 precision: self.precision,
                 rate: Rate::One,
-                stop: StopRule { loss_at_most: extended.stop(), not_before: Extended::FIRST_STOP, most_steps },
+                stop: StopRule {
+                    loss_at_most: extended.stop(),
+                    not_before: Extended::FIRST_STOP,
+                    most_steps,
+                },
                 inside: Some(Inside::Extended(extended)),
             },
             tapes: Tapes::new(&self.loaded.machine, task.learner.lowered(), lesson.window().first.clone()),

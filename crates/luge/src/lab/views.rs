@@ -1,5 +1,7 @@
 //! What the page draws, as JSON: the run as a whole, one moment, its surroundings, and the run over time.
 
+use std::collections::BTreeMap;
+
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use luge_landscape::{Configuration, Control, Landscape, Learner};
 use luge_machine::{Access, StateId, TapeId};
@@ -226,6 +228,30 @@ pub struct Boundary {
     now: Vec<f64>,
 }
 
+/// The steps that each line of the program takes.
+#[derive(Debug, Serialize)]
+pub struct LineProfile {
+    steps: u64,
+    /// Lines and their steps, the largest first.
+    lines: Vec<(usize, u64)>,
+}
+
+impl LineProfile {
+    /// From the steps that begin in each state.
+    #[must_use]
+    pub fn of(scene: &Scene<'_>, visits: &[u64]) -> Self {
+        let mut counts: BTreeMap<usize, u64> = BTreeMap::new();
+        for (line, &visits) in scene.lines.iter().zip(visits) {
+            if let Some(line) = line.filter(|_| visits > 0) {
+                *counts.entry(line).or_default() += visits;
+            }
+        }
+        let mut lines: Vec<(usize, u64)> = counts.into_iter().collect();
+        lines.sort_by_key(|&(line, steps)| (std::cmp::Reverse(steps), line));
+        Self { steps: visits.iter().sum(), lines }
+    }
+}
+
 impl Opening {
     /// What there is to know before the first step.
     #[must_use]
@@ -378,7 +404,11 @@ impl Moment {
             vertex,
             others,
             next: pull.to.map(|to| scene.vertex_view(to, 0.0)),
-            tapes: scene.machine.tape_ids().filter_map(|t| tape_view(scene, &snapshot, &pull, t, radius)).collect(),
+            tapes: scene
+                .machine
+                .tape_ids()
+                .filter_map(|t| tape_view(scene, &snapshot, &pull, t, radius))
+                .collect(),
             lesson,
         })
     }
@@ -477,7 +507,8 @@ fn node_values(
     let size: f64 = snapshot.labels.iter().map(|z| z * z).sum();
     let joint = scene.reel.network.structure().and_then(|layers| layers.joint);
     let psi = joint.map_or(f64::NAN, |joint| joint.initial.at(size));
-    let halted = matches!(film.end(), Some(End::Trained(Outcome::Converged { steps })) if steps == film.step());
+    let halted =
+        matches!(film.end(), Some(End::Trained(Outcome::Converged { steps })) if steps == film.step());
     let theta = theta_on_tape(scene, lesson, snapshot);
     let primary = Predictor::new(lesson.primary(), theta.clone()).predict(&lesson.table().features);
     let out = if halted { shown(&primary.data) } else { Vec::new() };
@@ -510,7 +541,9 @@ impl Around {
         let snapshot = film.look(Some(NEAR_HEAD))?;
         let Some(vertex) = film.now().vertex() else { return Ok(None) };
         match (scene.near, scene.control) {
-            (Some(near), _) if vertex < near.n_vertices() => Self::within(scene, film, &snapshot, near, vertex),
+            (Some(near), _) if vertex < near.n_vertices() => {
+                Self::within(scene, film, &snapshot, near, vertex)
+            }
             (None, Some(control)) => Self::nearby(scene, film, &snapshot, control, vertex),
             _ => Ok(None),
         }

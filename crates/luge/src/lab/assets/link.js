@@ -21,13 +21,14 @@ export function connect(store) {
 function receive(store, told) {
   const fields = {
     catalogue: () => ({ catalogue: told.catalogue }),
-    opened: () => ({ opening: told.opening, moment: null, around: undefined, overview: null, picture: null, boundary: null, refusal: null, notice: null, zoom: null }),
+    opened: () => ({ opening: told.opening, moment: null, around: undefined, overview: null, picture: null, boundary: null, profile: null, refusal: null, notice: null, zoom: null }),
     refused: () => ({ refusal: told.refusal }),
     moment: () => ({ moment: told.moment, playing: told.playing, busy: told.busy, perSecond: told.per_second, hit: told.hit }),
     around: () => ({ around: told.around }),
     overview: () => ({ overview: told.overview }),
     picture: () => ({ picture: told.picture }),
     boundary: () => ({ boundary: told.boundary }),
+    profile: () => ({ profile: told.profile }),
     failed: () => ({ notice: told.message }),
   }[told.kind];
   if (fields) store.set(fields());
@@ -64,7 +65,7 @@ export function replay(store, record) {
     look: ({ tape }) => { if (pictures[tape]) store.set({ picture: pictures[tape] }); },
     break: () => {}, zoom: () => {}, open: () => {}, drawn: () => {},
   };
-  store.set({ opening: record.opening, request: record.request, overview: record.overview, picture: pictures[0] ?? null, choice: null });
+  store.set({ opening: record.opening, request: record.request, overview: record.overview, profile: record.profile, picture: pictures[0] ?? null, choice: null });
   show(0);
   return command => acts[command.do]?.(command);
 }

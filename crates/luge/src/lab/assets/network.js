@@ -3,12 +3,12 @@
 import { arrowhead, count, drawing, html, numeral, room, say, svg } from "./draw.js";
 
 const NODE_PLACES = {
-  x: [70, 60], z: [70, 190], tape: [215, 125], machine: [215, 290], loss_tm: [370, 290], carrier: [370, 190], theta: [370, 60], primary: [510, 60], phi: [600, 150], psi: [690, 210], y: [690, 330], loss: [790, 210],
+  x: [56, 78], z: [56, 208], tape: [188, 143], machine: [188, 308], loss_tm: [336, 308], carrier: [336, 208], theta: [336, 78], primary: [462, 78], phi: [540, 160], psi: [618, 224], y: [618, 338], loss: [702, 224],
 };
 
 function netBox(key, name, value, kind = "") {
   const [x, y] = NODE_PLACES[key];
-  const width = key === "machine" ? 118 : 84;
+  const width = key === "machine" ? 126 : 100;
   return [
     svg("rect", { x: x - width / 2, y: y - 21, width, height: 42, rx: 9, class: `node ${kind}` }),
     svg("text", { x, y: value ? y - 2 : y + 5, class: "node-name" }, name),
@@ -54,7 +54,7 @@ function lessonDiagram(state, width) {
   const wires = [
     netWire("x", "tape"), netWire("z", "tape", { stopped: true }), netWire("tape", "machine"),
     netWire("machine", "loss_tm", { flow: machine }), netWire("loss_tm", "carrier", { flow: machine }), netWire("z", "carrier", { stopped: true }),
-    netWire("machine", "theta", { stopped: true, bend: -0.12 }), netWire("theta", "primary"), netWire("x", "primary", { bend: 0.1 }),
+    netWire("machine", "theta", { stopped: true, bend: -0.12 }), netWire("theta", "primary"), netWire("x", "primary", { bend: 0.3, dx: -10, dy: -18 }),
     netWire("primary", "phi", { on: phi === null || phi < 1, dx: -20, dy: -14 }), netWire("carrier", "phi", { on: phi === null || phi > 0, flow: machine, dx: -22, dy: 12 }),
     netWire("phi", "psi", { on: psi === null || psi < 1, flow: machine, dx: -18, dy: -18 }), netWire("z", "psi", { on: psi === null || psi > 0, flow: zFlow, dx: -24, dy: 10, bend: -0.42 }),
     netWire("psi", "loss", { flow: flowing }), netWire("y", "loss"),
@@ -62,7 +62,7 @@ function lessonDiagram(state, width) {
   const boxes = [
     netBox("x", "x", `${opening.lesson.n_samples} × ${opening.lesson.features.length}`),
     netBox("z", "z", short(z), `weight-node${zFlow ? " live" : ""}`),
-    netBox("tape", "tape", "bits of x, [z]"),
+    netBox("tape", "tape", "bits of x, z"),
     netBox("machine", "s, T, H", moment.vertex?.name.slice(0, 16), `weight-node${machine ? " live" : ""}`),
     netBox("loss_tm", "ℓ", nodes.landscape === null ? "landscape" : numeral(nodes.landscape)),
     netBox("carrier", "carrier", opening.lesson.carrier),
@@ -73,8 +73,8 @@ function lessonDiagram(state, width) {
     netBox("loss", "loss", numeral(moment.loss), flowing ? "live" : ""),
   ];
   const label = `Switch psi ${psi}, switch phi ${phi}; the gradient reaches ${zFlow ? "z" : machine ? "s, T and H" : "nothing"}`;
-  const picture = drawing(850, 372, label, wires, boxes);
-  picture.setAttribute("width", Math.min(width, 850));
+  const picture = drawing(760, 368, label, wires, boxes);
+  picture.setAttribute("width", Math.min(width, 820));
   picture.removeAttribute("height");
   if (flowing) picture.classList.add("flowing");
   return picture;
