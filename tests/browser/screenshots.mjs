@@ -13,7 +13,6 @@ const SHOTS = [
   { name: "learner", hash: "#p=mean&step=43", width: 1360, height: 1000, card: "network-card" },
   { name: "xor", hash: "#p=xor_search&step=8676215", width: 1360, height: 1000, card: "boundary-card" },
   { name: "dark", hash: "#p=bb5&step=40000000", width: 1360, height: 1000, dark: true },
-  { name: "phone", hash: "#p=bb4&step=34", width: 400, height: 860, phone: true },
 ];
 
 const folder = process.argv[2] ?? "docs/lab";

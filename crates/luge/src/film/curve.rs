@@ -29,6 +29,12 @@ impl Default for Curve {
 }
 
 impl Curve {
+    /// A curve for a run of so many steps, whose buckets need not double.
+    pub(super) fn for_run(steps: u64) -> Self {
+        let width = (steps / MOST_BUCKETS as u64 + 1).next_power_of_two();
+        Self { width, ..Self::default() }
+    }
+
     /// Adds a step's loss; one that is not finite leaves a gap.
     pub fn add(&mut self, step: u64, loss: f64) {
         while step / self.width >= MOST_BUCKETS as u64 {

@@ -123,6 +123,11 @@ impl Default for SpaceTime {
 }
 
 impl SpaceTime {
+    /// A picture of a run of so many steps, whose rows need not move apart.
+    pub(super) fn for_run(steps: u64) -> Self {
+        Self { spacing: (steps / MOST_ROWS as u64 + 1).next_power_of_two(), ..Self::default() }
+    }
+
     /// The next step that is to be kept.
     #[must_use]
     pub fn due(&self) -> u64 {

@@ -24,7 +24,8 @@ impl<'n> Survey<'n> {
     /// # Errors
     /// If no engine can run it.
     pub fn new(film: &Film<'n>) -> Result<Self, TrainError> {
-        let (curve, spacetime) = (Curve::default(), SpaceTime::default());
+        let steps = film.end().map_or(0, End::steps);
+        let (curve, spacetime) = (Curve::for_run(steps), SpaceTime::for_run(steps));
         Ok(Self { runner: film.again()?, curve, spacetime, done: false, bucket: 0, between: None })
     }
 

@@ -202,6 +202,8 @@ impl<'s, 'n> Run<'s, 'n> {
         if let Err(error) = self.film.scout(&mut || started.elapsed() < SCOUT) {
             ear.tell(Told::Failed { message: error.to_string() }.text());
         }
+        // If the end is known now, the survey needs no rows that it would drop again.
+        self.survey = Survey::new(&self.film)?;
         loop {
             while let Some(command) = match self.wait(commands) {
                 Ok(command) => command,

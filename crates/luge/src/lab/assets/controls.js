@@ -1,6 +1,6 @@
 // Play, pause, step, speed, jump, breakpoints, and the keyboard.
 
-import { count, html, numeral, rough, svg } from "./draw.js";
+import { count, html, numeral, rough, svg, tick } from "./draw.js";
 
 const ICONS = {
   first: "M4 4H6.5V16H4ZM16 4V16L7 10Z", back: "M15 4V16L5 10Z", play: "M5 3V17L17 10Z", pause: "M5 4H8.6V16H5ZM11.4 4H15V16H11.4Z", forth: "M5 4V16L15 10Z", last: "M13.5 4H16V16H13.5ZM4 4V16L13 10Z",
@@ -71,7 +71,7 @@ export function mountControls(store, root, send, setStops) {
     const words = { running: "running", halted: "halted", labels: "reading labels", stopped: moment.end?.how ?? "stopped" };
     pill.className = `pill ${moment.phase}`;
     pill.textContent = hit ? `${words[moment.phase]}, breakpoint on the ${hit}` : words[moment.phase];
-    pace.textContent = (playing || busy) && perSecond > 0 ? `${rough(perSecond)} steps/s` : `loss ${numeral(moment.loss)}`;
+    pace.textContent = (playing || busy) && perSecond > 0 ? `${rough(perSecond)} steps/s` : `loss ${Math.abs(moment.loss) >= 1e9 ? tick(moment.loss) : numeral(moment.loss)}`;
     buttons.querySelector("#back").disabled = moment.step === 0;
     buttons.querySelector("#forth").disabled = moment.end?.step === moment.step;
     root.dataset.step = String(moment.step);

@@ -86,7 +86,7 @@ export function toHash(state) {
   if (state.request && JSON.stringify(shipped) !== JSON.stringify(state.request)) parts.set("r", toText(JSON.stringify(state.request)));
   if (state.moment) parts.set("step", String(state.moment.step));
   if (state.speed !== 2) parts.set("speed", String(state.speed));
-  if (state.tape) parts.set("tape", String(state.tape));
+  if (state.tape !== null) parts.set("tape", String(state.tape));
   if (state.stops.states.length) parts.set("stop", state.stops.states.join("."));
   if (state.stops.loss !== null) parts.set("loss", String(state.stops.loss));
   if (state.zoom) parts.set("zoom", [...state.zoom.steps, ...state.zoom.cells].join("."));
@@ -106,7 +106,7 @@ export function fromHash(hash, catalogue) {
   else [request, choice] = [shipped.request, shipped.id];
   const zoom = (parts.get("zoom") ?? "").split(".").map(Number);
   return {
-    request, choice, step: Math.max(0, Math.min(1e12, Math.round(number("step", 0)))), speed: number("speed", 2), tape: number("tape", 0),
+    request, choice, step: Math.max(0, Math.min(1e12, Math.round(number("step", 0)))), speed: number("speed", 2), tape: number("tape", null),
     stops: { states: (parts.get("stop") ?? "").split(".").filter(Boolean).map(Number).filter(Number.isInteger), loss: number("loss", null) },
     zoom: zoom.length === 4 && zoom.every(Number.isInteger) ? { steps: zoom.slice(0, 2), cells: zoom.slice(2) } : null,
   };

@@ -16,7 +16,7 @@ import { mountTapes, tapeRadius } from "./tapes.js";
 import { mountTour } from "./tour.js";
 
 const byId = id => document.getElementById(id);
-const store = createStore({ speed: 2, tape: 0, radius: 12, stops: { states: [], loss: null }, moment: null, opening: null, choice: null, zoom: null });
+const store = createStore({ speed: 2, tape: null, radius: 12, stops: { states: [], loss: null }, moment: null, opening: null, choice: null, zoom: null });
 const record = byId("record");
 let wanted = null;
 
@@ -32,14 +32,13 @@ function look() {
   const radius = tapeRadius(byId("tapes").clientWidth);
   if (radius !== store.state.radius) {
     store.set({ radius });
-    send({ do: "look", radius, tape: store.state.tape });
+    send({ do: "look", radius, tape: store.state.tape ?? 0 });
   }
 }
 
 function openRequest(request, choice, step = 0) {
-  store.set({ request, choice, stops: { states: [], loss: null }, tape: 0 });
+  store.set({ request, choice, stops: { states: [], loss: null }, tape: null });
   send({ do: "open", request, step });
-  send({ do: "look", radius: store.state.radius, tape: 0 });
 }
 
 function theme(name) {
@@ -90,7 +89,6 @@ if (record) {
     wanted = fromHash(location.hash, store.state.catalogue);
     store.set({ request: wanted.request, choice: wanted.choice, speed: wanted.speed, tape: wanted.tape, stops: wanted.stops });
     send({ do: "open", request: wanted.request, step: wanted.step });
-    send({ do: "look", radius: store.state.radius, tape: wanted.tape });
     send({ do: "break", states: wanted.stops.states, loss: wanted.stops.loss });
   };
   store.on(["catalogue"], restore);

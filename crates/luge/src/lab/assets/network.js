@@ -1,6 +1,6 @@
 // The network of the paper's Figure 1: its switches, open or closed, and the gradient where it flows.
 
-import { arrowhead, count, drawing, html, numeral, room, say, svg } from "./draw.js";
+import { arrowhead, count, drawing, html, numeral, room, say, svg, tick } from "./draw.js";
 
 const NODE_PLACES = {
   x: [56, 78], z: [56, 208], tape: [188, 143], machine: [188, 308], loss_tm: [336, 308], carrier: [336, 208], theta: [336, 78], primary: [462, 78], phi: [540, 160], psi: [618, 224], y: [618, 338], loss: [702, 224],
@@ -64,13 +64,13 @@ function lessonDiagram(state, width) {
     netBox("z", "z", short(z), `weight-node${zFlow ? " live" : ""}`),
     netBox("tape", "tape", "bits of x, z"),
     netBox("machine", "s, T, H", moment.vertex?.name.slice(0, 16), `weight-node${machine ? " live" : ""}`),
-    netBox("loss_tm", "ℓ", nodes.landscape === null ? "landscape" : numeral(nodes.landscape)),
+    netBox("loss_tm", "ℓ", nodes.landscape === null ? "landscape" : tick(nodes.landscape)),
     netBox("carrier", "carrier", opening.lesson.carrier),
     netBox("theta", "θ", nodes ? short(nodes.theta) : ""),
     netBox("primary", "f_θ(x)", nodes ? short(nodes.primary) : ""),
     netSwitch("phi", "φ", phi, true), netSwitch("psi", "ψ", psi, true),
     netBox("y", "y", short(opening.lesson.y.flat())),
-    netBox("loss", "loss", numeral(moment.loss), flowing ? "live" : ""),
+    netBox("loss", "loss", tick(moment.loss), flowing ? "live" : ""),
   ];
   const label = `Switch psi ${psi}, switch phi ${phi}; the gradient reaches ${zFlow ? "z" : machine ? "s, T and H" : "nothing"}`;
   const picture = drawing(760, 368, label, wires, boxes);

@@ -45,15 +45,20 @@ function simplexRing(nodes, here, next, weight, width) {
 
 /** Draws the simplex. */
 export function mountSimplex(store, root, words) {
-  store.on(["moment", "opening", "width"], ({ moment, opening }) => {
+  store.on(["moment", "around", "opening", "width"], ({ moment, around, opening }) => {
     if (!moment || !opening) return;
     const { vertex, next, others } = moment;
-    const nodes = simplexNodes(opening);
-    const index = view => (view ? (opening.ring.length ? view.id : view.state ?? -1) : -1);
+    let nodes = simplexNodes(opening), nearest = "";
+    let index = view => (view ? (opening.ring.length ? view.id : view.state ?? -1) : -1);
+    if (!nodes.length && around?.step === moment.step && vertex) {
+      nodes = [{ id: vertex.id, name: vertex.name, next: [] }, ...around.edges.slice(0, 13).map(edge => ({ id: edge.to, name: edge.name, next: [] }))];
+      index = view => (view ? nodes.findIndex(node => node.id === view.id) : -1);
+      nearest = " Drawn are the corners to which the loss falls most or rises least.";
+    }
     const total = count(opening.n_vertices);
     const where = opening.landscape === "plain" ? "No simplex in this landscape: the weights are free" : `A point of a simplex with ${total} corners`;
     const goes = next ? `; this step takes it to **${next.name}**` : moment.phase === "halted" ? ", and there it stays" : "";
-    say(words, `${where}. The weight is on **${vertex?.name ?? "no vertex"}**${goes}.`);
+    say(words, `${where}. The weight is on **${vertex?.name ?? "no vertex"}**${goes}.${nearest}`);
     if (!nodes.length) {
       root.replaceChildren(html("dl", { class: "facts-list" }, html("dt", {}, "here"), html("dd", {}, vertex?.name ?? "–"), html("dt", {}, "weight"), html("dd", {}, numeral(vertex?.weight)), html("dt", {}, "next"), html("dd", {}, next?.name ?? "–")));
       return;

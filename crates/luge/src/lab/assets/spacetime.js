@@ -28,7 +28,7 @@ function paintPicture(canvas, picture) {
   const place = { left: (width - across) / 2, top: (height - down) / 2, across, down };
   const pen = canvas.getContext("2d");
   pen.scale(density, density);
-  pen.imageSmoothingEnabled = picture.width > across || rows > down;
+  pen.imageSmoothingEnabled = picture.width > across || rows > 1.5 * down;
   pen.imageSmoothingQuality = "high";
   pen.drawImage(pictureImage(picture), place.left, place.top, across, down);
   const wide = across / cells, tall = down / rows;
@@ -41,6 +41,13 @@ function paintPicture(canvas, picture) {
     pen.fillRect(x + (wide - w) / 2, y + (tall - h) / 2, w, h);
   });
   return place;
+}
+
+/** The tape that is shown if none is asked for: one that is written, and not only at the end. */
+function liveliestTape(tapes) {
+  const sled = tapes.some(tape => tape.name === "ruler");
+  const written = tapes.flatMap((tape, i) => (tape.read_only ? [] : [i]));
+  return written.find(i => sled || tapes[i].name !== "theta") ?? written[0] ?? 0;
 }
 
 /** Draws the space-time picture. */
@@ -102,8 +109,11 @@ export function mountSpacetime(store, root, words, send) {
     send({ do: "look", radius: store.state.radius, tape: store.state.tape });
   });
 
-  store.on(["opening"], ({ opening, tape: chosen }) => {
+  store.on(["opening"], ({ opening, tape: asked, radius }) => {
     if (!opening) return;
+    const chosen = asked !== null && asked < opening.tapes.length ? asked : liveliestTape(opening.tapes);
+    if (chosen !== asked) store.set({ tape: chosen });
+    send({ do: "look", radius, tape: chosen });
     tape.replaceChildren(...opening.tapes.map((one, i) => html("option", { value: i, selected: i === chosen }, `tape ${one.name}`)));
     tape.hidden = opening.tapes.length < 2;
   });
