@@ -123,6 +123,21 @@ impl<'n> Dense<'n> {
         })
     }
 
+    /// Goes to other parameters, to see what training does there.
+    ///
+    /// # Errors
+    /// If the values do not fit the network.
+    pub fn go_to(&mut self, parameters: &[Values]) -> Result<(), TrainError> {
+        if !self.network.fits_parameters(parameters) {
+            return Err(TrainError::Shapes { what: "parameters" });
+        }
+        for (var, values) in self.parameters.iter().zip(parameters) {
+            var.set(&to_tensor(values, self.dtype)?)?;
+        }
+        self.here = None;
+        Ok(())
+    }
+
     /// The loss as a tensor that remembers how it was made from the parameters.
     fn forward(&self) -> candle_core::Result<Tensor> {
         let mut live: Vec<Tensor> = Vec::with_capacity(self.kernels.len());

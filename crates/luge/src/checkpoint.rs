@@ -31,6 +31,8 @@ pub struct Checkpoint {
     pub network: String,
     /// What was seen until then.
     pub seen: SeenState,
+    /// Whether it is a record, to be revisited, and not a checkpoint to go on from.
+    pub record: bool,
     /// The weights, of one moment in a checkpoint, of many in a record.
     pub snapshots: Vec<Snapshot>,
 }
@@ -77,6 +79,12 @@ pub enum CheckpointError {
         /// What is wrong.
         why: String,
     },
+    /// A record has the moments of a run, but not what was seen of it.
+    #[error("{name} is a record, not a checkpoint: its steps can be revisited, but not gone on from")]
+    Record {
+        /// The file.
+        name: String,
+    },
     /// The network that would be trained is not the one that was.
     #[error(
         "{name} belongs to another network: its digest is {found}, that of the network built from it {expected}"
@@ -97,6 +105,7 @@ struct Head {
     request: Request,
     network: String,
     seen: SeenState,
+    record: bool,
     /// Bytes of each snapshot that follows.
     lengths: Vec<usize>,
 }
@@ -136,6 +145,7 @@ impl Checkpoint {
             request: self.request.clone(),
             network: self.network.clone(),
             seen: self.seen.clone(),
+            record: self.record,
             lengths: frames.iter().map(Vec::len).collect(),
         };
         let head = serde_json::to_vec(&head).map_err(|error| refused(error.into()))?;
@@ -190,7 +200,7 @@ impl Checkpoint {
         let unclear = |why: String| CheckpointError::Content { name: name(), why };
         let head: Head = serde_json::from_slice(head).map_err(|error| unclear(error.to_string()))?;
         let mut snapshots = Vec::new();
-        for length in head.lengths {
+        for &length in &head.lengths {
             let (frame, rest) = frames.split_at_checked(length).ok_or_else(damaged)?;
             snapshots.push(Snapshot::from_bytes(frame).map_err(|error| unclear(error.to_string()))?);
             frames = rest;
@@ -198,7 +208,8 @@ impl Checkpoint {
         if snapshots.is_empty() || !frames.is_empty() {
             return Err(unclear("it does not hold the weights it announces".to_owned()));
         }
-        Ok(Self { request: head.request, network: head.network, seen: head.seen, snapshots })
+        let Head { request, network, seen, record, .. } = head;
+        Ok(Self { request, network, seen, record, snapshots })
     }
 
     /// Refuses a network that is not the one that was trained.
@@ -283,7 +294,7 @@ mod tests {
             constants: [Some(0.1_f64.to_bits()), None, None, None],
         });
         let seen = SeenState::default();
-        Checkpoint { request, network: "digest".to_owned(), seen, snapshots: vec![snapshot] }
+        Checkpoint { request, network: "digest".to_owned(), seen, record: false, snapshots: vec![snapshot] }
     }
 
     #[test]

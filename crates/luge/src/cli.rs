@@ -1,5 +1,6 @@
 //! One file per command, and what the commands share.
 
+mod bench;
 mod certify;
 mod compare;
 mod compile;
@@ -65,6 +66,7 @@ enum Command {
     Compare(compare::Args),
     Lab(lab::Args),
     Report(report::Args),
+    Bench(bench::Args),
 }
 
 /// Does what the command line asks for.
@@ -87,6 +89,7 @@ pub(crate) fn run() -> Result<ExitCode, Report> {
         Command::Compare(args) => compare::run(&args)?,
         Command::Lab(args) => lab::run(&args)?,
         Command::Report(args) => report::run(&args)?,
+        Command::Bench(args) => bench::run(&args)?,
     }
     Ok(ExitCode::SUCCESS)
 }

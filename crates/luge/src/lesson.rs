@@ -161,6 +161,8 @@ pub struct Lesson<'a> {
     machine_steps: Step,
     /// The bits the simulator leaves where theta lies.
     theta_bits: Vec<bool>,
+    /// What z must be once the labels are read: y - r.
+    copied_labels: Vec<f64>,
     /// What the carrier adds to the landscape's loss.
     added_loss: f64,
     engine: Engine,
@@ -177,6 +179,8 @@ pub struct Lessons {
     pub theta: Vec<f64>,
     /// 1/2 |F(x) - y|^2 at the end.
     pub train_loss: f64,
+    /// Rows whose class the network tells right, if the labels are classes: -1 and 1, or a 1 among zeros.
+    pub classified: Option<usize>,
     /// The largest distance of a tape weight from -1 or 1 over the run.
     pub tape_drift: f64,
     /// The largest distance of a head weight from 0 or 1 over the run.
@@ -259,6 +263,7 @@ impl<'a> Lesson<'a> {
         if matches!(options.engine, Engine::Sparse | Engine::Exact) && !has_layers {
             return Err(LessonError::Engine { engine: options.engine, why: NO_LAYERS });
         }
+        let copied_labels = table.labels.data.iter().map(|y| y - extended.label_offset()).collect();
         let added_loss = extended.carrier().added_loss(&table.labels);
         let engine = options.engine;
         Ok(Self {
@@ -271,6 +276,7 @@ impl<'a> Lesson<'a> {
             extended,
             machine_steps,
             theta_bits,
+            copied_labels,
             added_loss,
             engine,
         })
@@ -448,6 +454,7 @@ impl<'a> Lesson<'a> {
             outcome,
             machine_steps: self.machine_steps,
             train_loss: end.loss(),
+            classified: classified(end.value(self.extended.nodes().out), &self.table.labels),
             tape_drift: observer.seen.tape_drift,
             head_drift: observer.seen.head_drift,
             certificate: Certificate::draw_up(self, outcome, observer, &parameters, &theta),
@@ -460,6 +467,23 @@ impl<'a> Lesson<'a> {
     fn predictor(&self, theta: &[f64]) -> Predictor<'a> {
         Predictor::new(self.primary, theta.to_vec())
     }
+}
+
+/// How many rows of the output tell the class in the labels; `None` if the labels are no classes.
+#[expect(clippy::float_cmp, reason = "labels that are classes are exactly -1, 0 or 1")]
+fn classified(out: &Values, labels: &Values) -> Option<usize> {
+    let n_labels = labels.shape.cols;
+    let signs = n_labels == 1 && labels.data.iter().all(|&y| y == 1.0 || y == -1.0);
+    let one_hot = |row: &[f64]| {
+        row.iter().all(|&y| y == 0.0 || y == 1.0) && row.iter().filter(|&&y| y == 1.0).count() == 1
+    };
+    let classes = n_labels > 1 && labels.data.chunks(n_labels).all(one_hot);
+    let highest = |row: &[f64]| (0..row.len()).reduce(|a, b| if row[b] > row[a] { b } else { a });
+    let right = |row: &usize| {
+        let (out, labels) = (out.row(*row), labels.row(*row));
+        if signs { out[0] * labels[0] > 0.0 } else { highest(out) == highest(labels) }
+    };
+    (signs || classes).then(|| (0..labels.shape.rows).filter(right).count())
 }
 
 /// Why a lesson is trained by the dense engine.

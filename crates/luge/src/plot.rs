@@ -287,7 +287,7 @@ pub fn numeral(value: f64) -> String {
     if !value.is_finite() {
         return "not finite".to_owned();
     }
-    if size != 0.0 && !(1e-4..1e15).contains(&size) {
+    if size != 0.0 && !(1e-4..1e10).contains(&size) {
         return format!("{value:.3e}");
     }
     let before_point = if size < 1.0 { 0 } else { size.log10().floor() as usize + 1 };

@@ -1,5 +1,7 @@
 //! What stands around a landscape in an extended network: labels, switches, carrier, least squares.
 
+use std::cell::Cell;
+
 use luge_net::{Carrier, Joint, Network, Op, Shape, Structure, Values, evaluate_node};
 
 use super::lane::Lane;
@@ -21,13 +23,16 @@ pub(crate) struct Around<'n> {
 }
 
 /// The carrier for the labels at hand.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum Carried {
     /// `first` and `target` of the entry that carries, and the squares of all other residuals.
     Offset { first: f64, target: f64, others: f64 },
-    /// The inner products of the direction f and the targets y: f.f, f.y, y.y.
-    Direction { ff: f64, fy: f64, yy: f64 },
+    /// The direction f, and what was carried lately: without drift a landscape's loss has few values.
+    Direction { f: Vec<f64>, lately: Vec<Cell<(u64, Through)>> },
 }
+
+/// How many losses a carrier remembers.
+const N_LATELY: usize = 64;
 
 /// The loss, and by how much the landscape's gradient is scaled on its way.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -105,16 +110,34 @@ impl<'n> Around<'n> {
     #[inline]
     pub(crate) fn carry(&self, landscape: f64) -> Through {
         let root = (2.0 * landscape).sqrt();
-        match self.carried {
+        match &self.carried {
             Carried::Offset { first, target, others } => {
                 let residual = first + root - target;
                 Through { loss: 0.5 * (residual * residual + others), gain: residual / root }
             }
-            Carried::Direction { ff, fy, yy } => {
-                let loss = 0.5 * (2.0 * landscape * ff - 2.0 * root * fy + yy);
-                Through { loss, gain: ff - fy / root }
+            Carried::Direction { f, lately } => {
+                let bits = landscape.to_bits();
+                let place = &lately[(bits.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58) as usize];
+                let (known, through) = place.get();
+                if known == bits {
+                    return through;
+                }
+                let through = self.carry_along(f, root);
+                place.set((bits, through));
+                through
             }
         }
+    }
+
+    /// Every entry of the output and of its gradient, in the network's own arithmetic.
+    fn carry_along(&self, f: &[f64], root: f64) -> Through {
+        let (mut squares, mut slope) = (0.0, 0.0);
+        for (f, y) in f.iter().zip(&self.targets.data) {
+            let residual = root * f - y;
+            squares += residual * residual;
+            slope += residual * f;
+        }
+        Through { loss: 0.5 * squares, gain: slope / root }
     }
 
     /// The loss once the primary network's output is all that is left.
@@ -168,9 +191,8 @@ impl<'n> Around<'n> {
                     vec![Values::new(Shape::new(0, 0), Vec::new()); self.network.parameters().len()];
                 parameters[self.joint.labels.index()] = self.labels.clone();
                 let f = evaluate_node(self.network, &parameters, &self.inputs, node).data;
-                let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-                let y = &self.targets.data;
-                Carried::Direction { ff: dot(&f, &f), fy: dot(&f, y), yy: dot(y, y) }
+                let nothing = (f64::NAN.to_bits(), Through { loss: f64::NAN, gain: f64::NAN });
+                Carried::Direction { f, lately: vec![Cell::new(nothing); N_LATELY] }
             }
         };
     }

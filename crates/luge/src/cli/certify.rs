@@ -85,9 +85,9 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
 
 /// Trains again, and holds the model to the one that comes out.
 fn retrain(model: &Model, lesson: &Lesson<'_>, options: &LessonOptions) -> Result<Check, Failure> {
-    let mut progress = Progress::new("training", lesson.machine_steps());
+    let mut progress = Progress::new("training", lesson.machine_steps()).certainly();
     let lessons = lesson.train(|moment| {
-        progress.reach(moment.step);
+        progress.reach_with_loss(moment.step, moment.loss);
         ControlFlow::Continue(())
     })?;
     let again = Model::new(model.card.machine.clone(), lesson.primary(), lesson, options, &lessons);

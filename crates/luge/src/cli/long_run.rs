@@ -143,14 +143,14 @@ impl Keeper {
 
     fn save(&mut self, engine: &dyn Tracer) -> Result<(), Failure> {
         let Some(path) = self.checkpoint.clone() else { return Ok(()) };
-        self.write(&path, vec![engine.snapshot()])?;
+        self.write(&path, vec![engine.snapshot()], false)?;
         self.saved = Instant::now();
         Ok(())
     }
 
-    fn write(&self, path: &Path, snapshots: Vec<luge_train::Snapshot>) -> Result<(), Failure> {
+    fn write(&self, path: &Path, snapshots: Vec<luge_train::Snapshot>, record: bool) -> Result<(), Failure> {
         let (request, network) = (self.request.clone(), self.network.clone());
-        Checkpoint { request, network, seen: self.last_seen.clone(), snapshots }.save(path)?;
+        Checkpoint { request, network, seen: self.last_seen.clone(), record, snapshots }.save(path)?;
         Ok(())
     }
 
@@ -160,7 +160,7 @@ impl Keeper {
             return Err(failure);
         }
         match &self.record {
-            Some((path, recorder)) => self.write(path, recorder.snapshots()),
+            Some((path, recorder)) => self.write(path, recorder.snapshots(), true),
             None => Ok(()),
         }
     }

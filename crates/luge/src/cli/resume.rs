@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use luge::checkpoint::{Checkpoint, Request};
+use luge::checkpoint::{Checkpoint, CheckpointError, Request};
 use luge_net::Network;
 
 use super::{
@@ -33,6 +33,9 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let checkpoint = Checkpoint::load(&args.file)?;
     let name = args.file.display().to_string();
+    if checkpoint.record {
+        return Err(CheckpointError::Record { name }.into());
+    }
     let keeper = |request: Request, network: &Network| {
         Ok(Keeper::new(Some(args.file.clone()), args.every, None, request, network))
     };

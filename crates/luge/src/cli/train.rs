@@ -10,17 +10,17 @@ use luge::{
     checkpoint::{Checkpoint, Request, SeenState, TrainRequest},
     data::Table,
     engine::Engine,
+    learners::{self, Shipped},
     lesson::{Certificate, Lesson, LessonOptions, Lessons, Moment, Seen},
     loss_curve::LossCurve,
     model::{Model, native_text},
     plot::numeral,
+    program,
     source::Source,
+    universal::Program,
 };
 use luge_landscape::{Bounds, Carrier, Kind, Learner, Mlp, Primary};
-use luge_machine::{
-    Input, Machine, Step,
-    formats::{Format, Loaded},
-};
+use luge_machine::{Input, Machine, Step, formats::Format};
 use luge_net::{Network, NumberFormat};
 use serde::Serialize;
 
@@ -36,17 +36,21 @@ use super::{
 
 /// Train a network on data by gradient descent, which runs the learner inside it, and certify the run
 ///
-/// Without arguments, a learner and data that come with the program. The exit status is 1 if the run is not what it
+/// Without arguments, the perceptron on Iris. The exit status is 1 if the run is not what it
 /// should be; the paper's claims about the network's size are reported, but do not fail a run.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// The learner: a machine file with the tapes `data`, `marks` and `theta`, or with a single tape
-    #[arg(value_name = "MACHINE", requires = "data")]
-    machine: Option<String>,
+    /// The learner: a Sled program, a machine file with the tapes `data`, `marks` and `theta` or with a single tape, or
+    /// the name of one that `luge learners` lists
+    #[arg(value_name = "LEARNER")]
+    learner: Option<String>,
+    /// With a universal learner: the learner that it is to run, a machine file; its initial weights hold it
+    #[arg(long, value_name = "MACHINE", requires = "learner")]
+    program: Option<String>,
     /// The machine file's format; by default told from its extension and content
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     from: Option<Format>,
-    /// A CSV file with a header, `-` for standard input
+    /// A CSV file with a header, `-` for standard input; by default the data that ship with the learner
     #[arg(long, value_name = "FILE.csv", requires = "target")]
     data: Option<PathBuf>,
     /// The label's column, or several with commas between
@@ -55,12 +59,12 @@ pub(super) struct Args {
     /// The features' columns; by default all that are no label
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',', requires = "data")]
     features: Option<Vec<String>>,
-    /// The network whose weights are learned: linear, or mlp: and its widths
-    #[arg(long, value_name = "NETWORK", default_value = "linear")]
-    primary: String,
-    /// How numbers become bits: fix:I.F, fix:I.F:sm or float:E.M
-    #[arg(long, value_name = "FORMAT", default_value = "fix:4.4")]
-    format: NumberFormat,
+    /// The network whose weights are learned: linear, or mlp: and its widths [default: linear, or what a learner that ships is for]
+    #[arg(long, value_name = "NETWORK")]
+    primary: Option<String>,
+    /// How numbers become bits: fix:I.F, fix:I.F:sm or float:E.M [default: fix:4.4, or what a learner that ships is for]
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<NumberFormat>,
     /// Take the nearest number of the format for data outside it
     #[arg(long)]
     saturate: bool,
@@ -98,9 +102,11 @@ pub(super) struct Args {
     long_run: LongRunArgs,
 }
 
-/// The learner and the data that come with the program.
-const LEARNER: &str = include_str!("../../../../learners/mean.tm");
-const DATA: &str = include_str!("../../../../learners/mean.csv");
+/// The number format if neither the user nor the learner says otherwise.
+const DEFAULT_FORMAT: &str = "fix:4.4";
+
+/// The learner that is trained if none is named.
+const FIRST: &str = "perceptron";
 
 /// The result as JSON.
 #[derive(Serialize)]
@@ -111,6 +117,9 @@ struct Summary<'a> {
     machine_steps: Step,
     theta: &'a [f64],
     train_loss: f64,
+    /// Rows told right, if the labels are classes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    classified: Option<usize>,
     b_stop: f64,
     drift: Drift,
     certificate: &'a Certificate,
@@ -133,25 +142,22 @@ struct Drift {
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    let loaded = args.load()?;
-    let mut data = args.table()?;
-    let name = args.data.as_deref().unwrap_or(Path::new("the data that come with the program"));
-    fit(&mut data, &name.display().to_string(), args.format, args.saturate)?;
-    let learner = Learner::new(&loaded.machine, loaded.input.as_ref())?;
-    let primary = Mlp::parse(&args.primary, data.feature_names.len(), data.label_names.len())?;
-    let options = args.options();
+    let Material { machine, input, data, format, primary } = args.material()?;
+    let learner = Learner::new(&machine, input.as_ref())?;
+    let primary = Mlp::parse(&primary, data.feature_names.len(), data.label_names.len())?;
+    let options = args.options(format);
     let lesson = Lesson::prepare(&learner, &primary, &data, &options)?;
     args.out.as_deref().map_or(Ok(()), Model::reserve)?;
     let plot = create(args.plot.as_deref())?;
-    let request = TrainRequest::new(&loaded.machine, loaded.input.as_ref(), &args.primary, &data, &options);
+    let request = TrainRequest::new(&machine, input.as_ref(), &primary.describe(), &data, &options);
     let keeper =
         args.long_run.keeper(Request::Train(request), lesson.extended().network(), lesson.dense())?;
 
     let mut curve = LossCurve::default();
     let task = Task {
         lesson: &lesson,
-        machine: &loaded.machine,
-        input: loaded.input.as_ref(),
+        machine: &machine,
+        input: input.as_ref(),
         primary: &primary,
         options: &options,
         out: args.out.as_deref(),
@@ -159,8 +165,9 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     };
     let lessons = task.train(keeper, None, |step, loss| curve.add(step, loss))?;
     if let Some(file) = plot {
-        let title = loaded.machine.name().unwrap_or("a learner").to_owned();
-        let subtitle = format!("{} gradient steps on {}", lessons.outcome.steps(), options.landscape.word());
+        let title = machine.name().unwrap_or("a learner").to_owned();
+        let subtitle =
+            format!("{} gradient steps on {}", HumanCount(lessons.outcome.steps()), options.landscape.word());
         let svg = curve.draw(&title, &subtitle, options.landscape, &loss_levels(&lesson), None);
         fill(file, &svg)?;
     }
@@ -264,6 +271,7 @@ impl Task<'_> {
             machine_steps: lessons.machine_steps,
             theta: &lessons.theta,
             train_loss: lessons.train_loss,
+            classified: lessons.classified,
             b_stop: lesson.extended().stop(),
             drift: Drift { tape: lessons.tape_drift, head: lessons.head_drift },
             certificate: &lessons.certificate,
@@ -281,30 +289,80 @@ impl Task<'_> {
     }
 }
 
+/// What is trained, and on what.
+struct Material {
+    machine: Machine,
+    input: Option<Input>,
+    data: Table,
+    format: NumberFormat,
+    primary: String,
+}
+
 impl Args {
-    fn load(&self) -> Result<Loaded, Failure> {
-        let source = match &self.machine {
-            Some(place) => Source::open(place)?,
-            None => Source {
-                name: "the learner that comes with the program".to_owned(),
-                text: LEARNER.to_owned(),
-                extension: Some(Format::Native.extensions()[0].to_owned()),
+    /// Finds learner and data, and compiles the learner if it is a program.
+    fn material(&self) -> Result<Material, Failure> {
+        let named = self.learner.as_deref().unwrap_or(FIRST);
+        let shipped = learners::find(named).filter(|_| !Path::new(named).exists());
+        let source = match shipped {
+            Some(shipped) => Source {
+                name: format!("{}.sled", shipped.name),
+                text: shipped.text.to_owned(),
+                extension: Some(program::EXTENSION.to_owned()),
             },
+            None => Source::open(named)?,
         };
-        let (_, loaded) = source.read(self.from).map_err(|error| Failure::of_reading(error, &source))?;
-        show_warnings(&loaded.warnings, &source);
-        Ok(loaded)
+        let usual = shipped.map_or(DEFAULT_FORMAT, |shipped| shipped.format);
+        let usual = || usual.parse().expect("formats written down here are formats");
+        let format = self.format.unwrap_or_else(usual);
+        let primary = self.primary.as_deref().or(shipped.map(|s| s.primary)).unwrap_or("linear").to_owned();
+        let (mut data, place) = self.table(shipped, &source)?;
+        fit(&mut data, &place, format, self.saturate)?;
+        let (machine, mut input) = self.learner(&source, &data, format)?;
+        if let Some(place) = &self.program {
+            input = Some(load_program(place, self.from, &machine, input.as_ref())?);
+        }
+        Ok(Material { machine, input, data, format, primary })
     }
 
-    fn table(&self) -> Result<Table, Failure> {
-        match &self.data {
-            Some(place) => read_table(place, &self.target, self.features.as_deref()),
-            None => Table::read(DATA.as_bytes(), &["y".to_owned()], None)
-                .map_err(|error| Failure::of_table("the data that come with the program", &error)),
+    /// The data, and what to call them.
+    fn table(&self, shipped: Option<&Shipped>, source: &Source) -> Result<(Table, String), Failure> {
+        match (&self.data, shipped) {
+            (Some(place), _) => {
+                let table = read_table(place, &self.target, self.features.as_deref())?;
+                Ok((table, place.display().to_string()))
+            }
+            (None, Some(shipped)) => {
+                let targets: Vec<String> = shipped.targets.iter().map(|&t| t.to_owned()).collect();
+                let table = Table::read(shipped.csv.as_bytes(), &targets, None)
+                    .map_err(|error| Failure::of_table(shipped.data, &error))?;
+                Ok((table, shipped.data.to_owned()))
+            }
+            (None, None) => Err(Failure::Usage {
+                problem: format!("{} has no data of its own", source.name),
+                remedy: "give them with --data FILE.csv --target COLUMN".to_owned(),
+            }),
         }
     }
 
-    fn options(&self) -> LessonOptions {
+    fn learner(
+        &self,
+        source: &Source,
+        data: &Table,
+        format: NumberFormat,
+    ) -> Result<(Machine, Option<Input>), Failure> {
+        if program::is_program(source) {
+            let refused = |error| Failure::of_program(error, source);
+            let sizes = program::sizes(format, data.feature_names.len(), data.label_names.len());
+            let (machine, input) =
+                program::learner(&source.text, &source.name, &sizes.map_err(refused)?).map_err(refused)?;
+            return Ok((machine, Some(input)));
+        }
+        let (_, loaded) = source.read(self.from).map_err(|error| Failure::of_reading(error, source))?;
+        show_warnings(&loaded.warnings, source);
+        Ok((loaded.machine, loaded.input))
+    }
+
+    fn options(&self, format: NumberFormat) -> LessonOptions {
         LessonOptions {
             landscape: self.landscape,
             engine: self.engine,
@@ -313,9 +371,28 @@ impl Args {
             label_offset: self.label_offset,
             final_loss: self.final_loss,
             steps: self.steps,
-            ..LessonOptions::new(self.format)
+            ..LessonOptions::new(format)
         }
     }
+}
+
+/// The universal learner's own input, with another learner as its program.
+fn load_program(
+    place: &str,
+    from: Option<Format>,
+    machine: &Machine,
+    input: Option<&Input>,
+) -> Result<Input, Failure> {
+    let source = Source::open(place)?;
+    let (_, loaded) = source.read(from).map_err(|error| Failure::of_reading(error, &source))?;
+    let loaded = Program::encode(&loaded.machine, loaded.input.as_ref())
+        .and_then(|program| program.load(machine, input));
+    loaded.map_err(|error| Failure::Unfit {
+        problem: format!("{place} cannot be loaded as a program: {error}"),
+        remedy:
+            "give --program only with learners/universal.tm, and a machine as docs/universal.md describes"
+                .to_owned(),
+    })
 }
 
 /// Where the loss of the whole network must lie: the landscape's levels and what the carrier adds while the machine runs.
@@ -357,6 +434,10 @@ fn rows(lesson: &Lesson<'_>, lessons: &Lessons, made: u64, seconds: f64) -> Vec<
     let theta: Vec<String> = lessons.theta.iter().map(|v| format!("{v}")).collect();
     row("theta", theta.join(" "));
     row("training loss", loss);
+    if let Some(right) = lessons.classified {
+        let all = count(lesson.table().n_samples() as u64);
+        row("classified", format!("{} of {all} rows right", count(right as u64)));
+    }
     row("drift", format!("tape {:.1e}, head {:.1e}", lessons.tape_drift, lessons.head_drift));
     row("engine", format!("{}: {}", lessons.chosen.engine.word(), lessons.chosen.why));
     row("time", format!("{seconds:.2} s, {} steps/s", count((made as f64 / seconds) as u64)));

@@ -235,8 +235,6 @@ impl<'a> Observer<'a> {
 }
 
 /// z = y - r, bit for bit.
-#[expect(clippy::float_cmp, reason = "the labels must be copied bit for bit")]
 fn holds_labels(lesson: &Lesson<'_>, copied: &[f64]) -> bool {
-    let offset = lesson.extended.label_offset();
-    copied.iter().zip(&lesson.table.labels.data).all(|(z, y)| *z == y - offset)
+    copied == lesson.copied_labels
 }

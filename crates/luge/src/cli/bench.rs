@@ -1,0 +1,72 @@
+//! `luge bench`: engines and simulators side by side.
+
+use luge::bench::{Comparison, Effort, Growth, Report, run as measure};
+
+use super::{
+    failure::Failure,
+    output::{note, print, print_json},
+};
+
+/// Measure engines and simulators side by side, in one run
+///
+/// Every figure is the best of several runs. Ratios are to a simulator tuned without any checks; run on a quiet machine.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// A few short runs only: to see that it works, not to quote
+    #[arg(long)]
+    quick: bool,
+    /// Print the figures as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    let effort = if args.quick { Effort::QUICK } else { Effort::FULL };
+    let report = measure(effort, |what| note(&format!("measuring {what}")))?;
+    if args.json {
+        return print_json(&report);
+    }
+    print(&text(&report))
+}
+
+fn text(report: &Report) -> String {
+    let mut text = String::new();
+    report.comparisons.iter().for_each(|comparison| add_comparison(&mut text, comparison));
+    report.growths.iter().for_each(|growth| add_growth(&mut text, growth));
+    text.push_str(&format!("peak memory: {:.0} MB", report.peak_memory as f64 / 1e6));
+    text
+}
+
+fn add_comparison(text: &mut String, comparison: &Comparison) {
+    text.push_str(&format!("{}\n", comparison.title));
+    let header = format!("1 = {}", comparison.reference);
+    text.push_str(&format!(
+        "  {:<32} {:>14} {:>16}  {:>11}  {header}\n",
+        "", "steps", "million steps/s", "bytes/cell"
+    ));
+    for figure in &comparison.figures {
+        let per_cell = match (figure.cell_bytes, figure.cells) {
+            (Some(bytes), Some(cells)) if cells > 0 => format!("{:.3}", bytes as f64 / cells as f64),
+            _ => String::new(),
+        };
+        let millions = figure.per_second / 1e6;
+        text.push_str(&format!(
+            "  {:<32} {:>14} {millions:>16.3}  {per_cell:>11}  {:.4}\n",
+            figure.name, figure.steps, figure.ratio
+        ));
+    }
+    text.push('\n');
+}
+
+fn add_growth(text: &mut String, growth: &Growth) {
+    text.push_str(&format!("nanoseconds per step, by {}\n", growth.what));
+    text.push_str(&format!("  {:>12}", ""));
+    growth.engines.iter().for_each(|engine| text.push_str(&format!(" {engine:>22}")));
+    text.push('\n');
+    for (size, times) in &growth.rows {
+        text.push_str(&format!("  {size:>12}"));
+        times.iter().for_each(|time| text.push_str(&format!(" {time:>22.2}")));
+        text.push('\n');
+    }
+    text.push('\n');
+}

@@ -1,0 +1,209 @@
+//! The learners that ship, end to end: interpreter, simulator and gradient descent agree bit for bit, the certificate holds,
+//! the dense engine agrees wherever it looks, and the saved model predicts what a plain implementation predicts.
+
+use std::ops::ControlFlow;
+
+use luge::{
+    data::{Range, Table},
+    engine::Engine,
+    learners::{SHIPPED, Shipped},
+    lesson::{Lesson, LessonOptions, Lessons},
+    model::{Model, native_text},
+    program,
+};
+use luge_landscape::{Carrier, Learner, Mlp};
+use luge_machine::{Input, Machine};
+use luge_net::{NumberFormat, Values};
+use luge_train::{Dense, Engine as _, Exact, Memories, Precision, Rate, StopRule, Tracer};
+use rand_chacha::{
+    ChaCha8Rng,
+    rand_core::{Rng, SeedableRng},
+};
+
+/// A learner that ships, compiled for its own data.
+struct Subject {
+    shipped: &'static Shipped,
+    machine: Machine,
+    input: Input,
+    table: Table,
+    format: NumberFormat,
+    primary: Mlp,
+    learner: Learner,
+}
+
+fn subject(shipped: &'static Shipped) -> Subject {
+    let targets: Vec<String> = shipped.targets.iter().map(|&t| t.to_owned()).collect();
+    let mut table = Table::read(shipped.csv.as_bytes(), &targets, None).expect("data that ship");
+    let format: NumberFormat = shipped.format.parse().expect("a format");
+    table.fit(format, Range::Refuse).expect("data that fit");
+    let (n_features, n_labels) = (table.feature_names.len(), table.label_names.len());
+    let sizes = program::sizes(format, n_features, n_labels).expect("fixed point");
+    let (machine, input) = program::learner(shipped.text, shipped.name, &sizes).expect("a program");
+    let primary = Mlp::parse(shipped.primary, n_features, n_labels).expect("a network");
+    let learner = Learner::new(&machine, Some(&input)).expect("a learner");
+    Subject { shipped, machine, input, table, format, primary, learner }
+}
+
+impl Subject {
+    fn options(&self, engine: Engine) -> LessonOptions {
+        LessonOptions { engine, ..LessonOptions::new(self.format) }
+    }
+
+    fn lesson(&self, options: &LessonOptions) -> Lesson<'_> {
+        Lesson::prepare(&self.learner, &self.primary, &self.table, options).expect("a lesson")
+    }
+
+    fn train(&self, options: &LessonOptions) -> Lessons {
+        self.lesson(options).train(|_| ControlFlow::Continue(())).expect("gradients")
+    }
+
+    /// What the direct interpreter makes of program and data.
+    fn interpreted(&self) -> Vec<f64> {
+        let (n_features, n_labels) = (self.table.feature_names.len(), self.table.label_names.len());
+        let sizes = program::sizes(self.format, n_features, n_labels).expect("fixed point");
+        let width = sizes.width() as usize;
+        let number = |bits: &[bool]| {
+            let raw: i64 = bits.iter().rev().fold(0, |n, &bit| n << 1 | i64::from(bit));
+            raw << (64 - width) >> (64 - width)
+        };
+        let bits = program::bits(&self.table, self.format);
+        let numbers: Vec<i64> = bits.chunks(width).map(number).collect();
+        let samples: Vec<Vec<i64>> = numbers.chunks(n_features + n_labels).map(<[i64]>::to_vec).collect();
+        let ended =
+            luge_sled::interpret(self.shipped.text, &sizes, &samples, 100_000_000).expect("a program");
+        assert_eq!(ended.verdict, luge_sled::Verdict::Accepted);
+        ended.theta.iter().map(|&raw| raw as f64 / f64::from(1_u32 << sizes.fraction)).collect()
+    }
+}
+
+fn bits(values: &[f64]) -> Vec<u64> {
+    values.iter().map(|v| v.to_bits()).collect()
+}
+
+/// f_theta written down once more: layer after layer, unit after unit, the bias first, ReLU between the layers.
+fn plain_prediction(widths: &[usize], theta: &[f64], x: &[f64]) -> Vec<f64> {
+    let mut weights = theta.iter();
+    let mut values = x.to_vec();
+    for (layer, &width) in widths[1..].iter().enumerate() {
+        let next: Vec<f64> = (0..width)
+            .map(|_| {
+                let bias = *weights.next().expect("a bias");
+                values.iter().fold(bias, |sum, v| sum + v * weights.next().expect("a weight"))
+            })
+            .collect();
+        let last = layer + 2 == widths.len();
+        values = next.into_iter().map(|v| if last { v } else { v.max(0.0) }).collect();
+    }
+    values
+}
+
+fn check(shipped: &'static Shipped) {
+    let name = shipped.name;
+    let subject = subject(shipped);
+    let expected = subject.interpreted();
+    let options = subject.options(Engine::Exact);
+    let exact = subject.train(&options);
+    assert_eq!(bits(&exact.theta), bits(&expected), "{name}: exact");
+    let failed: Vec<_> = exact.certificate.checks().into_iter().filter(|(_, check)| !check.holds).collect();
+    assert!(failed.is_empty(), "{name}: {failed:?}");
+    let sparse = subject.train(&subject.options(Engine::Sparse));
+    assert_eq!(bits(&sparse.theta), bits(&expected), "{name}: sparse");
+    assert!(sparse.certificate.proves_the_run(), "{name}: sparse");
+    assert_eq!(exact.parameters, sparse.parameters, "{name}: every weight");
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("model");
+    let text = native_text(&subject.machine, Some(&subject.input));
+    let lesson = subject.lesson(&options);
+    Model::new(text, &subject.primary, &lesson, &options, &exact).save(&path).expect("a file");
+    let model = Model::load(&path).expect("a model");
+    let predictor = luge::predictor::Predictor::new(&subject.primary, model.theta.clone());
+    let predicted = predictor.predict(&subject.table.features);
+    let widths = widths(shipped.primary, subject.table.feature_names.len(), subject.table.label_names.len());
+    for (row, x) in subject.table.features.data.chunks(subject.table.features.shape.cols).enumerate() {
+        let plain = plain_prediction(&widths, &model.theta, x);
+        let own = predicted.row(row);
+        assert!(own.iter().zip(&plain).all(|(a, b)| (a - b).abs() <= 1e-12 * b.abs().max(1.0)), "{name}");
+    }
+}
+
+fn widths(primary: &str, n_features: usize, n_labels: usize) -> Vec<usize> {
+    match primary.strip_prefix("mlp:") {
+        Some(widths) => widths.split('-').map(|width| width.parse().expect("a width")).collect(),
+        None => vec![n_features, n_labels],
+    }
+}
+
+#[test]
+fn interpreter_simulator_and_network_agree() {
+    for shipped in &SHIPPED {
+        check(shipped);
+    }
+}
+
+/// Where weights drift the sparse engine still ends with the same theta.
+#[test]
+fn with_the_paper_s_carrier() {
+    let mut n_drifting = 0;
+    for shipped in SHIPPED.iter().filter(|s| ["least_squares_line", "sgd_linear"].contains(&s.name)) {
+        let subject = subject(shipped);
+        let options = LessonOptions { carrier: Carrier::Orthogonal, ..subject.options(Engine::Sparse) };
+        let lessons = subject.train(&options);
+        assert_eq!(bits(&lessons.theta), bits(&subject.interpreted()), "{}", shipped.name);
+        assert!(lessons.certificate.proves_the_run(), "{}", shipped.name);
+        n_drifting += u32::from(lessons.head_drift > 0.0);
+    }
+    assert!(n_drifting > 0, "a carrier whose gain is not 1");
+}
+
+/// The dense engine goes on from 20 random moments of a run and agrees, every weight of every step.
+fn spots(shipped: &'static Shipped, n_steps: u64) {
+    let name = shipped.name;
+    let subject = subject(shipped);
+    let options = subject.options(Engine::Exact);
+    let lesson = subject.lesson(&options);
+    let extended = lesson.extended();
+    let (network, inputs) = (extended.network(), lesson.inputs());
+    let mut exact = Exact::new(network, extended.initial(), &inputs, None, Memories::Steps).expect("exact");
+    let mut generator = ChaCha8Rng::seed_from_u64(20);
+    let mut moments: Vec<u64> = (0..19).map(|_| generator.next_u64() % lesson.machine_steps()).collect();
+    // The end, where the loss drops, is one of them.
+    moments.push(lesson.machine_steps() - n_steps.min(2) + 1);
+    moments.sort_unstable();
+    moments.dedup();
+    let parameters = |engine: &Exact<'_>| -> Vec<Values> {
+        let snapshot = engine.snapshot();
+        let shift = vec![0; snapshot.lanes.len()];
+        snapshot.parameters(network, &shift).expect("a run inside the window")
+    };
+    let mut dense =
+        Dense::new(network, extended.initial(), &inputs, Precision::F64, Rate::One, None).expect("dense");
+    for at in moments {
+        let stop =
+            StopRule { loss_at_most: extended.stop(), not_before: 1, most_steps: at.max(exact.steps()) };
+        exact.run(&stop).expect("gradients");
+        dense.go_to(&parameters(&exact)).expect("weights that fit");
+        for step in 0..n_steps {
+            let (own, expected) = (exact.loss().expect("a loss"), dense.loss().expect("a loss"));
+            assert!(
+                (own - expected).abs() <= 1e-12 * expected.abs(),
+                "{name}: {own} {expected}, {step} after {at}"
+            );
+            exact.step().expect("a gradient");
+            dense.step().expect("a gradient");
+            assert!(
+                parameters(&exact) == dense.parameters().expect("weights"),
+                "{name}: {step} steps after {at}"
+            );
+        }
+    }
+}
+
+#[test]
+fn dense_agrees_wherever_it_looks() {
+    // Half a million vertices, all evaluated, take a second a step; where everything is checked there are more steps.
+    let all = std::env::var_os("LUGE_EXHAUSTIVE").is_some_and(|v| v == "1");
+    for shipped in &SHIPPED {
+        spots(shipped, if all { 3 } else { 1 });
+    }
+}
