@@ -17,7 +17,7 @@ use crate::{
 /// One step of a run.
 #[derive(Clone, Debug)]
 pub struct Visit {
-    /// Gradient steps made; fewer than asked for if the run ended before.
+    /// Gradient steps made.
     pub step: u64,
     /// The loss.
     pub loss: f64,
@@ -61,6 +61,14 @@ pub enum RevisitError {
         step: u64,
         /// The first one there is.
         first: u64,
+    },
+    /// The run has ended before.
+    #[error("the run ends with step {last}, before step {step}")]
+    TooLate {
+        /// The step asked for.
+        step: u64,
+        /// The last one there is.
+        last: u64,
     },
     /// The network cannot be built again.
     #[error(transparent)]
@@ -145,6 +153,9 @@ impl Scene<'_> {
         let start = Start::Snapshot(snapshot, None);
         let (mut engine, chosen) = engine::fast(self.asked, self.network, start, &self.inputs, None)?;
         engine.run(&self.stop)?;
+        if engine.steps() < self.stop.most_steps {
+            return Err(RevisitError::TooLate { step: self.stop.most_steps, last: engine.steps() });
+        }
         let loss = engine.loss()?;
         let state = match (self.control, engine.vertex()) {
             (Some(control), Some(vertex)) => {

@@ -60,6 +60,13 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let machine = &compiled.machine;
     let size = lower(machine, Moves::Keep)?.report().after;
     if let Some(place) = &args.out {
+        if place.extension().is_none_or(|extension| extension != "tm") {
+            return Err(Failure::Usage {
+                problem: format!("{} does not end in .tm", place.display()),
+                remedy: "machines are written in the native format; luge convert makes others of it"
+                    .to_owned(),
+            });
+        }
         let text = Format::Native.write(machine, Some(&compiled.input)).map_err(Failure::Inexpressible)?;
         fs::write(place, text).map_err(|reason| Failure::Write { place: place.clone(), reason })?;
     }

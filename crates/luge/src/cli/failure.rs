@@ -107,7 +107,7 @@ pub(super) enum Failure {
     },
     /// Ctrl-C.
     #[error("interrupted after {steps} steps{}", file.as_ref().map_or(String::new(), |file| format!(", saved in {file}")))]
-    #[diagnostic(help("go on with: luge resume {}", file.as_deref().unwrap_or("FILE")))]
+    #[diagnostic(help("{}", file.as_ref().map_or_else(|| "the dense engine keeps no checkpoints, so nothing was saved".to_owned(), |file| format!("go on with: luge resume {file}"))))]
     Interrupted { steps: u64, file: Option<String> },
     #[error(transparent)]
     #[diagnostic(help(
@@ -178,6 +178,10 @@ impl From<RevisitError> for Failure {
             RevisitError::TooEarly { first, .. } => Self::Unfit {
                 problem: error.to_string(),
                 remedy: format!("ask for step {first} or a later one"),
+            },
+            RevisitError::TooLate { last, .. } => Self::Unfit {
+                problem: error.to_string(),
+                remedy: format!("ask for step {last} or an earlier one"),
             },
             RevisitError::Trace(error) => error.into(),
             RevisitError::Lesson(error) => error.into(),

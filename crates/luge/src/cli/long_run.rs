@@ -1,6 +1,7 @@
 //! Runs that last: checkpoints now and then, a record to revisit, and a clean stop on Ctrl-C.
 
 use std::{
+    fs,
     ops::ControlFlow,
     path::{Path, PathBuf},
     sync::{
@@ -29,6 +30,20 @@ pub(super) struct LongRunArgs {
     record: Option<PathBuf>,
 }
 
+/// Refuses to write over what is no checkpoint.
+fn spare(path: &Path) -> Result<(), Failure> {
+    let ours = !path.exists()
+        || fs::metadata(path).is_ok_and(|file| file.len() == 0)
+        || Checkpoint::load(path).is_ok();
+    if ours {
+        return Ok(());
+    }
+    Err(Failure::Usage {
+        problem: format!("{} exists and is no checkpoint of luge", path.display()),
+        remedy: "give another name, or remove it first".to_owned(),
+    })
+}
+
 /// Takes a time.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
@@ -54,6 +69,8 @@ pub(super) struct Keeper {
     record: Option<(PathBuf, Recorder)>,
     request: Request,
     network: String,
+    /// The network, where its digest is needed only if the run is interrupted.
+    built: Option<Network>,
     saved: Instant,
     interrupted: Arc<AtomicBool>,
     last_seen: SeenState,
@@ -68,6 +85,15 @@ impl LongRunArgs {
                 problem: "the dense engine keeps no checkpoints and no record".to_owned(),
                 remedy: "use --engine sparse or exact, or leave --checkpoint and --record out".to_owned(),
             });
+        }
+        if self.checkpoint.is_some() && self.checkpoint == self.record {
+            return Err(Failure::Usage {
+                problem: "--checkpoint and --record name the same file".to_owned(),
+                remedy: "give them two names".to_owned(),
+            });
+        }
+        for path in [&self.checkpoint, &self.record].into_iter().flatten() {
+            spare(path)?;
         }
         let record = self.record.clone().map(|path| (path, Recorder::default()));
         Ok(Keeper::new(self.checkpoint.clone(), self.every, record, request, network))
@@ -93,6 +119,7 @@ impl Keeper {
             record,
             request,
             network: if needed { network_digest(network) } else { String::new() },
+            built: if needed { None } else { Some(network.clone()) },
             saved: Instant::now(),
             interrupted,
             last_seen: SeenState::default(),
@@ -130,8 +157,11 @@ impl Keeper {
         let due = self.checkpoint.is_some() && self.saved.elapsed() >= self.every;
         if due || interrupted {
             self.last_seen = seen().with_drift(engine.drift());
+            if let Some(network) = self.built.take() {
+                self.network = network_digest(&network);
+            }
             if interrupted && self.checkpoint.is_none() {
-                self.checkpoint = Some(PathBuf::from(UNASKED));
+                self.checkpoint = Some(unasked());
             }
             if let Err(failure) = self.save(engine) {
                 self.failure = Some(failure);
@@ -172,5 +202,9 @@ impl Keeper {
     }
 }
 
-/// Where an interrupted run is saved if nobody has said where.
-const UNASKED: &str = "luge.checkpoint";
+/// Where an interrupted run is saved if nobody has said where: a name that no other run has taken.
+fn unasked() -> PathBuf {
+    let numbered = (2..).map(|n| PathBuf::from(format!("luge-{n}.checkpoint")));
+    let mut names = std::iter::once(PathBuf::from("luge.checkpoint")).chain(numbered);
+    names.find(|path| !path.exists()).unwrap_or_else(|| PathBuf::from("luge.checkpoint"))
+}

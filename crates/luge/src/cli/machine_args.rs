@@ -33,6 +33,11 @@ pub(super) struct InputArgs {
 }
 
 impl InputArgs {
+    /// Whether any tape's content is given.
+    pub(super) fn is_given(&self) -> bool {
+        !self.input.is_empty()
+    }
+
     /// The input asked for, or the one that the file carries along. A machine from a format that declares no alphabet
     /// takes any character.
     pub(super) fn lay(&self, found: &mut Found) -> Result<Input, Failure> {
@@ -91,6 +96,12 @@ impl MachineArgs {
     /// Reads the machine, printing the file's warnings.
     pub(super) fn load(&self) -> Result<Found, Failure> {
         let source = Source::open(&self.file)?;
+        if luge::program::is_program(&source) {
+            return Err(Failure::Usage {
+                problem: format!("{} is a Sled program, not a machine", source.name),
+                remedy: "make it one with luge compile, or use luge train or luge run".to_owned(),
+            });
+        }
         let (format, loaded) = source.read(self.from).map_err(|e| Failure::of_reading(e, &source))?;
         show_warnings(&loaded.warnings, &source);
         Ok(Found { format, loaded, text: source.text })

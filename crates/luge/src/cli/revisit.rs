@@ -13,7 +13,7 @@ use super::{
     output::{print, print_json, table},
 };
 
-/// Show one step of a run that `--record` kept: the weights, and the step that gradient descent makes there
+/// Show one step of a run that `--record` kept: the loss, the vertex, and the weights around the heads
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// The record

@@ -65,6 +65,12 @@ struct Summary<'m> {
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     if let Some(source) = args.machine.program()? {
+        if args.picture.is_some() || args.input.is_given() {
+            return Err(Failure::Usage {
+                problem: "--picture and --input are for machines".to_owned(),
+                remedy: "a program finds its data with --data; luge compile makes a machine of it".to_owned(),
+            });
+        }
         let Args { data, steps, profile, json, .. } = args;
         return program::run(&source, &Request { data, steps: *steps, profile: *profile, json: *json });
     }

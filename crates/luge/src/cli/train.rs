@@ -16,7 +16,7 @@ use luge::{
     model::{Model, native_text},
     plot::numeral,
     program,
-    source::Source,
+    source::{OpenError, Source},
     universal::Program,
 };
 use luge_landscape::{Bounds, Carrier, Kind, Learner, Mlp, Primary};
@@ -142,9 +142,18 @@ struct Drift {
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    let Material { machine, input, data, format, primary } = args.material()?;
+    let Material { machine, input, data, format, primary, n_theta } = args.material()?;
     let learner = Learner::new(&machine, input.as_ref())?;
     let primary = Mlp::parse(&primary, data.feature_names.len(), data.label_names.len())?;
+    if let Some(n_theta) = n_theta.filter(|&n| n != primary.n_weights()) {
+        let (primary, n_weights) = (primary.describe(), primary.n_weights());
+        return Err(Failure::Usage {
+            problem: format!(
+                "the program's theta has {n_theta} numbers, but {primary} has {n_weights} weights"
+            ),
+            remedy: "give the network the program is for with --primary, such as mlp:2-2-1".to_owned(),
+        });
+    }
     let options = args.options(format);
     let lesson = Lesson::prepare(&learner, &primary, &data, &options)?;
     args.out.as_deref().map_or(Ok(()), Model::reserve)?;
@@ -250,14 +259,14 @@ impl Task<'_> {
             let machine = native_text(self.machine, self.input);
             Model::new(machine, self.primary, self.lesson, self.options, &lessons).save(path)?;
         }
+        if let luge_train::Outcome::Interrupted { steps } = lessons.outcome {
+            return Err(keeper.interrupted(steps));
+        }
         let made = lessons.outcome.steps().saturating_sub(start.map_or(0, |(_, snapshot)| snapshot.step));
         if self.json {
             print_json(&self.summary(&lessons, seconds))?;
         } else {
             print(&table(&rows(self.lesson, &lessons, made, seconds)))?;
-        }
-        if let luge_train::Outcome::Interrupted { steps } = lessons.outcome {
-            return Err(keeper.interrupted(steps));
         }
         Ok(lessons)
     }
@@ -296,6 +305,8 @@ struct Material {
     data: Table,
     format: NumberFormat,
     primary: String,
+    /// How many numbers a program leaves; a machine does not say.
+    n_theta: Option<usize>,
 }
 
 impl Args {
@@ -309,19 +320,21 @@ impl Args {
                 text: shipped.text.to_owned(),
                 extension: Some(program::EXTENSION.to_owned()),
             },
-            None => Source::open(named)?,
+            None => Source::open(named).map_err(|error| of_learner(named, error))?,
         };
-        let usual = shipped.map_or(DEFAULT_FORMAT, |shipped| shipped.format);
+        // A learner that ships is known by its text too, wherever the file lies.
+        let known = shipped.or_else(|| learners::SHIPPED.iter().find(|shipped| shipped.text == source.text));
+        let usual = known.map_or(DEFAULT_FORMAT, |shipped| shipped.format);
         let usual = || usual.parse().expect("formats written down here are formats");
         let format = self.format.unwrap_or_else(usual);
-        let primary = self.primary.as_deref().or(shipped.map(|s| s.primary)).unwrap_or("linear").to_owned();
+        let primary = self.primary.as_deref().or(known.map(|s| s.primary)).unwrap_or("linear").to_owned();
         let (mut data, place) = self.table(shipped, &source)?;
         fit(&mut data, &place, format, self.saturate)?;
-        let (machine, mut input) = self.learner(&source, &data, format)?;
+        let (machine, mut input, n_theta) = self.learner(&source, &data, format)?;
         if let Some(place) = &self.program {
             input = Some(load_program(place, self.from, &machine, input.as_ref())?);
         }
-        Ok(Material { machine, input, data, format, primary })
+        Ok(Material { machine, input, data, format, primary, n_theta })
     }
 
     /// The data, and what to call them.
@@ -349,17 +362,17 @@ impl Args {
         source: &Source,
         data: &Table,
         format: NumberFormat,
-    ) -> Result<(Machine, Option<Input>), Failure> {
+    ) -> Result<(Machine, Option<Input>, Option<usize>), Failure> {
         if program::is_program(source) {
             let refused = |error| Failure::of_program(error, source);
             let sizes = program::sizes(format, data.feature_names.len(), data.label_names.len());
-            let (machine, input) =
-                program::learner(&source.text, &source.name, &sizes.map_err(refused)?).map_err(refused)?;
-            return Ok((machine, Some(input)));
+            let compiled =
+                program::compile(&source.text, &source.name, &sizes.map_err(refused)?).map_err(refused)?;
+            return Ok((compiled.machine, Some(compiled.input), Some(compiled.n_theta)));
         }
         let (_, loaded) = source.read(self.from).map_err(|error| Failure::of_reading(error, source))?;
         show_warnings(&loaded.warnings, source);
-        Ok((loaded.machine, loaded.input))
+        Ok((loaded.machine, loaded.input, None))
     }
 
     fn options(&self, format: NumberFormat) -> LessonOptions {
@@ -376,6 +389,20 @@ impl Args {
     }
 }
 
+/// A learner that is neither a file nor one that ships.
+fn of_learner(named: &str, error: OpenError) -> Failure {
+    match error {
+        OpenError::Missing { .. } => {
+            let names: Vec<&str> = learners::SHIPPED.iter().map(|shipped| shipped.name).collect();
+            Failure::Unfit {
+                problem: format!("there is no file `{named}`, and no learner of that name ships"),
+                remedy: format!("give a file, or one of {}", names.join(", ")),
+            }
+        }
+        error => error.into(),
+    }
+}
+
 /// The universal learner's own input, with another learner as its program.
 fn load_program(
     place: &str,
@@ -388,7 +415,7 @@ fn load_program(
     let loaded = Program::encode(&loaded.machine, loaded.input.as_ref())
         .and_then(|program| program.load(machine, input));
     loaded.map_err(|error| Failure::Unfit {
-        problem: format!("{place} cannot be loaded as a program: {error}"),
+        problem: format!("{place} cannot be run as a program by this learner: {error}"),
         remedy:
             "give --program only with learners/universal.tm, and a machine as docs/universal.md describes"
                 .to_owned(),
