@@ -98,21 +98,20 @@ fn watched(text: &str) -> (u64, u32, f64) {
 
 fn main() -> ExitCode {
     let steps = 47_176_870;
-    let (mut alone, mut shown, mut moments) = (0.0, 0.0, 0);
+    // The fastest of many runs in turn: whatever else the machine does slows some of both.
+    let (mut alone, mut shown) = (f64::INFINITY, f64::INFINITY);
+    let (mut moments, mut total) = (0, 0.0);
     for _ in 0..RUNS {
-        alone += bare(FIVE, u64::MAX);
+        alone = alone.min(bare(FIVE, u64::MAX));
         let (seconds, more) = filmed(FIVE);
-        (shown, moments) = (shown + seconds, moments + more);
+        shown = shown.min(seconds);
+        (moments, total) = (moments + more, total + seconds);
     }
     let speed = |steps: u64, seconds: f64| steps as f64 / seconds;
     let lost_five = 1.0 - alone / shown;
-    println!("BB(5), {RUNS} runs        steps/s");
-    println!("  bare engine         {:>14.3e}", speed(steps * u64::from(RUNS), alone));
-    println!(
-        "  with {:>5.1} moments/s {:>14.3e}",
-        f64::from(moments) / shown,
-        speed(steps * u64::from(RUNS), shown)
-    );
+    println!("BB(5), best of {RUNS}     steps/s");
+    println!("  bare engine         {:>14.3e}", speed(steps, alone));
+    println!("  with {:>5.1} moments/s {:>14.3e}", f64::from(moments) / total, speed(steps, shown));
     println!("  lost                {:>13.1}%", 100.0 * lost_five);
 
     let (steps, moments, seconds) = watched(ENDLESS);
