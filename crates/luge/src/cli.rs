@@ -8,6 +8,7 @@ mod convert;
 mod export;
 mod failure;
 mod inspect;
+mod lab;
 mod landscape;
 mod landscape_args;
 mod learners;
@@ -17,6 +18,7 @@ mod output;
 mod predict;
 mod program_args;
 mod progress;
+mod report;
 mod resume;
 mod revisit;
 mod run;
@@ -62,6 +64,8 @@ enum Command {
     Certify(certify::Args),
     Export(export::Args),
     Compare(compare::Args),
+    Lab(lab::Args),
+    Report(report::Args),
     Bench(bench::Args),
 }
 
@@ -83,6 +87,8 @@ pub(crate) fn run() -> Result<ExitCode, Report> {
         Command::Certify(args) => certify::run(&args)?,
         Command::Export(args) => export::run(&args)?,
         Command::Compare(args) => compare::run(&args)?,
+        Command::Lab(args) => lab::run(&args)?,
+        Command::Report(args) => report::run(&args)?,
         Command::Bench(args) => bench::run(&args)?,
     }
     Ok(ExitCode::SUCCESS)

@@ -6,8 +6,8 @@
 mod names;
 mod picture;
 
-use luge_landscape::{Configuration, Kind, Landscape};
-use luge_machine::{Machine, Step};
+use luge_landscape::{Configuration, Control, Kind, Landscape};
+use luge_machine::{Machine, Step, lowering::Lowered};
 use luge_net::{Evaluation, Values, evaluate, evaluate_frozen};
 use luge_train::{Dense, Engine, Precision, Rate, TrainError, best_vertex};
 
@@ -61,6 +61,39 @@ pub struct Leaving<'p> {
     pub edges: Vec<Edge>,
 }
 
+/// A vertex, and what lies on the tapes there.
+#[derive(Clone, Copy, Debug)]
+pub struct Spot<'s, 'p> {
+    /// The machine before lowering, whose names are shown.
+    pub machine: &'s Machine,
+    /// The machine in normal form.
+    pub lowered: &'s Lowered,
+    /// The landscape.
+    pub landscape: &'p Landscape,
+    /// State, tapes and heads.
+    pub configuration: &'s Configuration,
+    /// Steps made before.
+    pub step: Step,
+    /// The vertex: of a state with copies, the right one.
+    pub vertex: usize,
+    /// The vertex before, where that is known.
+    pub came_from: Option<usize>,
+    /// Whether the machine has stopped here.
+    pub stopped: bool,
+}
+
+/// What vertices are called: their state, and the symbols under the heads or the whole tapes.
+#[must_use]
+pub fn vertex_name(machine: &Machine, lowered: &Lowered, landscape: &Landscape, vertex: usize) -> String {
+    Names { machine, lowered, landscape }.of(vertex)
+}
+
+/// What a vertex of landscapes B and C is called.
+#[must_use]
+pub fn control_name(machine: &Machine, lowered: &Lowered, control: &Control, vertex: usize) -> String {
+    names::of_control(machine, lowered, control, vertex)
+}
+
 /// Why there is nothing to look at.
 #[derive(Debug, thiserror::Error)]
 pub enum LeavingError {
@@ -105,41 +138,59 @@ impl<'p> Leaving<'p> {
         }
         let landscape = &plan.landscape;
         let copies = landscape.control().map_or(1, |c| c.n_copied_states() / normal.n_states());
-        let position = |configuration: &Configuration, step: Step| {
-            let (parameters, inputs) = landscape.encode(configuration)?;
+        let vertex = |configuration: &Configuration, step: Step| {
+            let (parameters, _) = landscape.encode(configuration)?;
             let first = parameters[0].data.iter().position(|&weight| weight > 0.5)?;
             // Every state's copies are visited in turn, one per step; encoding takes the first.
             let copy = usize::try_from(step % copies as u64).ok()?;
-            Some((first + (copy << normal.n_tapes()), parameters, inputs))
+            Some(first + (copy << normal.n_tapes()))
         };
-        let (from, mut parameters, inputs) = position(lockstep.expected(), step).ok_or_else(outside)?;
-        parameters[0] = Values::unit(landscape.n_vertices(), from);
-        let came_from = before.and_then(|before| Some(position(&before, step - 1)?.0));
+        let spot = Spot {
+            machine,
+            lowered: &plan.lowered,
+            landscape,
+            configuration: lockstep.expected(),
+            step,
+            vertex: vertex(lockstep.expected(), step).ok_or_else(outside)?,
+            came_from: before.and_then(|before| vertex(&before, step - 1)),
+            stopped: lockstep.stopped().is_some(),
+        };
+        Self::from_spot(&spot, MOST_EDGES)
+    }
 
+    /// The edges that leave a vertex, of which `most` are looked at closely.
+    ///
+    /// # Errors
+    /// If the landscape holds no such configuration, or the gradient cannot be had.
+    pub fn from_spot(spot: &Spot<'_, 'p>, most: usize) -> Result<Self, LeavingError> {
+        let Spot { machine, lowered, landscape, step, vertex, .. } = *spot;
+        let outside = LeavingError::Outside { asked: step };
+        let (mut parameters, inputs) = landscape.encode(spot.configuration).ok_or(outside)?;
+        parameters[0] = Values::unit(landscape.n_vertices(), vertex);
         let network = landscape.network();
         let mut engine = Dense::new(network, &parameters, &inputs, Precision::F64, Rate::One, None)?;
         let gradient = engine.gradient()?.swap_remove(0).data;
         let here = evaluate(network, &parameters, &inputs);
-        let names = Names { machine, lowered: &plan.lowered, landscape };
+        let names = Names { machine, lowered, landscape };
         let mut leaving = Self {
             landscape,
             parameters,
             inputs,
             here,
             step,
-            from,
-            name: names.of(from),
-            stopped: lockstep.stopped().is_some(),
+            from: vertex,
+            name: names.of(vertex),
+            stopped: spot.stopped,
             n_edges: landscape.n_vertices() - 1,
             n_falling: 0,
             n_rising: 0,
             edges: Vec::new(),
         };
-        leaving.look(&gradient, came_from, &names);
+        leaving.look(&gradient, spot.came_from, &names, most);
         Ok(leaving)
     }
 
-    fn look(&mut self, gradient: &[f64], came_from: Option<usize>, names: &Names<'_>) {
+    fn look(&mut self, gradient: &[f64], came_from: Option<usize>, names: &Names<'_>, most: usize) {
         let goes_to = self.goes_to(gradient);
         let others = (0..gradient.len()).filter(|&to| to != self.from);
         let mut slopes: Vec<(usize, f64)> =
@@ -153,7 +204,7 @@ impl<'p> Leaving<'p> {
                 Some(_) => (self.rule_leads(self.from, to), self.rule_leads(to, self.from)),
                 None => (successor, came_from == Some(to)),
             };
-            if rank < MOST_EDGES || successor || came_from == Some(to) {
+            if rank < most || successor || came_from == Some(to) {
                 let end_loss = self.loss_towards(to, 1.0);
                 let name = names.of(to);
                 self.edges.push(Edge { to, name, slope, end_loss, successor, candidate, predecessor });

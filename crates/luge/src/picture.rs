@@ -174,7 +174,8 @@ fn panels(size: Size, input: &Input, finished: &Simulator<'_>) -> Vec<Panel> {
     finished.machine().tape_ids().map(panel).collect()
 }
 
-fn colours(alphabet: &Alphabet) -> Vec<Rgb> {
+/// What the symbols of an alphabet are drawn as.
+pub(crate) fn colours(alphabet: &Alphabet) -> Vec<Rgb> {
     let mut n_inked = 0;
     let colour = |symbol: SymbolId| {
         if symbol == alphabet.blank() {
@@ -233,7 +234,7 @@ impl Panel {
     }
 }
 
-fn mean(colours: impl Iterator<Item = Rgb>) -> Rgb {
+pub(crate) fn mean(colours: impl Iterator<Item = Rgb>) -> Rgb {
     let mut total = [0_u64; 3];
     let mut n_colours = 0;
     for colour in colours {

@@ -98,6 +98,13 @@ pub(super) enum Failure {
     NotTraced { reason: String },
     #[error("not certified: {reason}")]
     NotCertified { reason: String },
+    #[error("cannot serve on port {port} of this machine")]
+    #[diagnostic(help("leave --port out, and a free one is taken"))]
+    Port {
+        port: u16,
+        #[source]
+        reason: io::Error,
+    },
     /// Ctrl-C.
     #[error("interrupted after {steps} steps{}", file.as_ref().map_or(String::new(), |file| format!(", saved in {file}")))]
     #[diagnostic(help("{}", file.as_ref().map_or_else(|| "the dense engine keeps no checkpoints, so nothing was saved".to_owned(), |file| format!("go on with: luge resume {file}"))))]

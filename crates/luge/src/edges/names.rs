@@ -16,37 +16,10 @@ pub(super) struct Names<'a> {
 impl Names<'_> {
     pub(super) fn of(&self, vertex: usize) -> String {
         match (self.landscape.control(), self.landscape.configuration(vertex)) {
-            (Some(control), _) => self.of_control(control, vertex),
+            (Some(control), _) => of_control(self.machine, self.lowered, control, vertex),
             (None, Some(configuration)) => self.of_configuration(configuration),
             (None, None) => vertex.to_string(),
         }
-    }
-
-    /// `B 1`: state B on symbol 1. A state with copies says which: `B[2] 1`.
-    fn of_control(&self, control: &Control, vertex: usize) -> String {
-        let normal = self.lowered.normal.machine();
-        let vertex = control.at(vertex);
-        let reads = vertex.reads;
-        let mut name = normal.state(vertex.state).name.clone();
-        if control.n_copied_states() > normal.states().len() {
-            name.push_str(&format!("[{}]", vertex.copy));
-        }
-        for tape in self.machine.tape_ids() {
-            let bit = |track: TapeId| SymbolId(u8::from(reads.get(track.index())));
-            let symbol = self.lowered.decode_cell(tape, 0, |track, _| bit(track));
-            name.push(' ');
-            match symbol {
-                Some(symbol) => name.push_str(visible(self.machine.tape(tape).alphabet.name(symbol))),
-                // Bits that stand for no symbol: the vertex exists, but no run comes here.
-                None => {
-                    let bits =
-                        self.lowered.tracks(tape).map(|track| if bit(track).0 == 1 { '1' } else { '0' });
-                    name.push('#');
-                    name.extend(bits);
-                }
-            }
-        }
-        name
     }
 
     /// `B 01[1]0`: state B, the tape's cells, the head's in brackets, outer blanks left out.
@@ -93,4 +66,30 @@ impl Names<'_> {
 
 fn visible(symbol: &str) -> &str {
     if symbol == " " { "␣" } else { symbol }
+}
+
+/// `B 1`: state B on symbol 1. A state with copies says which: `B[2] 1`.
+pub(super) fn of_control(machine: &Machine, lowered: &Lowered, control: &Control, vertex: usize) -> String {
+    let normal = lowered.normal.machine();
+    let vertex = control.at(vertex);
+    let reads = vertex.reads;
+    let mut name = normal.state(vertex.state).name.clone();
+    if control.n_copied_states() > normal.states().len() {
+        name.push_str(&format!("[{}]", vertex.copy));
+    }
+    for tape in machine.tape_ids() {
+        let bit = |track: TapeId| SymbolId(u8::from(reads.get(track.index())));
+        let symbol = lowered.decode_cell(tape, 0, |track, _| bit(track));
+        name.push(' ');
+        match symbol {
+            Some(symbol) => name.push_str(visible(machine.tape(tape).alphabet.name(symbol))),
+            // Bits that stand for no symbol: the vertex exists, but no run comes here.
+            None => {
+                let bits = lowered.tracks(tape).map(|track| if bit(track).0 == 1 { '1' } else { '0' });
+                name.push('#');
+                name.extend(bits);
+            }
+        }
+    }
+    name
 }

@@ -1,0 +1,73 @@
+//! How many steps begin in each state.
+
+use luge_train::TrainError;
+
+use super::{End, Film, Runner};
+
+/// The longest run whose every step is looked at.
+pub const MOST_PROFILED: u64 = 30_000_000;
+
+/// Steps between two looks at the clock.
+const CHUNK: u32 = 1024;
+
+/// Visits, as far as they are counted.
+pub struct Profile<'n> {
+    runner: Runner<'n>,
+    visits: Vec<u64>,
+    done: bool,
+}
+
+impl<'n> Profile<'n> {
+    /// A profile of a run that is over, of a machine with this many states; `None` if the run is not over, or too long.
+    ///
+    /// # Errors
+    /// If no engine can run it.
+    pub fn new(film: &Film<'n>, n_states: usize) -> Result<Option<Self>, TrainError> {
+        if film.end().is_none_or(|end| end.steps() > MOST_PROFILED) {
+            return Ok(None);
+        }
+        Ok(Some(Self { runner: film.again()?, visits: vec![0; n_states], done: false }))
+    }
+
+    /// Steps that begin in each state.
+    #[must_use]
+    pub fn visits(&self) -> &[u64] {
+        &self.visits
+    }
+
+    /// Whether all are counted.
+    #[must_use]
+    pub fn done(&self) -> bool {
+        self.done
+    }
+
+    /// Counts on while `go_on` says so. `state` is the state that a vertex stands for.
+    ///
+    /// # Errors
+    /// If a gradient cannot be had.
+    pub fn follow(
+        &mut self,
+        film: &Film<'n>,
+        state: &dyn Fn(usize) -> Option<usize>,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<(), TrainError> {
+        let end = film.end().map_or(0, End::steps);
+        while self.runner.steps() < end {
+            for _ in 0..CHUNK {
+                if self.runner.steps() >= end {
+                    break;
+                }
+                let here = self.runner.vertex().and_then(state);
+                if let Some(count) = here.and_then(|state| self.visits.get_mut(state)) {
+                    *count += 1;
+                }
+                self.runner.step()?;
+            }
+            if !go_on() {
+                return Ok(());
+            }
+        }
+        self.done = true;
+        Ok(())
+    }
+}

@@ -1,0 +1,107 @@
+// Small tools for drawing: elements, numbers, axes.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function fill(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes ?? {})) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else node.setAttribute(name, value === true ? "" : String(value));
+  }
+  for (const child of children.flat(3)) {
+    if (child !== null && child !== undefined && child !== false) node.append(child);
+  }
+  return node;
+}
+
+/** An element of the page. */
+export function html(tag, attributes, ...children) {
+  return fill(document.createElement(tag), attributes, children);
+}
+
+/** An element of a drawing. */
+export function svg(tag, attributes, ...children) {
+  return fill(document.createElementNS(SVG, tag), attributes, children);
+}
+
+/** A drawing of this size that says what it shows to those who do not see it. */
+export function drawing(width, height, label, ...children) {
+  return svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label }, ...children);
+}
+
+/** A number for people: grouped digits, few places. */
+export function numeral(value) {
+  if (value === null || value === undefined || Number.isNaN(value)) return "–";
+  if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
+  const size = Math.abs(value);
+  if (size !== 0 && (size < 1e-3 || size >= 1e15)) return value.toExponential(2).replace("-", "−");
+  const text = value.toLocaleString("en", { maximumFractionDigits: size >= 1000 ? 1 : size >= 10 ? 2 : 4 });
+  return text.replace("-", "−");
+}
+
+/** A whole number with grouped digits. */
+export function count(value) {
+  return value === null || value === undefined ? "–" : Math.round(value).toLocaleString("en");
+}
+
+/** A rough number: 1.7 billion. */
+export function rough(value) {
+  if (value >= 1e9) return `${(value / 1e9).toFixed(1)} billion`;
+  if (value >= 1e6) return `${(value / 1e6).toFixed(1)} million`;
+  if (value >= 1e4) return `${Math.round(value / 1e3)} thousand`;
+  return count(value);
+}
+
+/** A number for an axis. */
+export function tick(value) {
+  const size = Math.abs(value);
+  const [unit, word] = size >= 1e12 ? [1e12, "T"] : size >= 1e9 ? [1e9, "G"] : size >= 1e6 ? [1e6, "M"] : [1, ""];
+  return word ? `${+(value / unit).toFixed(2)}${word}`.replace("-", "−") : numeral(value);
+}
+
+/** A weight with its sign. */
+export function signed(value) {
+  const text = Math.abs(value) >= 100 ? Math.round(Math.abs(value)).toLocaleString("en") : String(+Math.abs(value).toFixed(3));
+  return (value < 0 ? "−" : "+") + text;
+}
+
+/** About `n` round numbers between two others. */
+export function ticks(low, high, n) {
+  if (!(high > low)) return [low];
+  const raw = (high - low) / n;
+  const power = 10 ** Math.floor(Math.log10(raw));
+  const step = [1, 2, 5, 10].map(factor => factor * power).find(size => size >= raw);
+  const found = [];
+  for (let at = Math.ceil(low / step) * step; at <= high + step * 1e-9; at += step) found.push(Math.abs(at) < step * 1e-9 ? 0 : at);
+  return found;
+}
+
+/** A scale from numbers to places. */
+export function scale(low, high, from, to) {
+  const span = high - low || 1;
+  return value => from + (value - low) / span * (to - from);
+}
+
+/** A point to the SVG path from others: M and L. */
+export function path(points) {
+  return points.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(2)} ${y.toFixed(2)}`).join("");
+}
+
+/** The tip of an arrow that arrives at a point from a direction. */
+export function arrowhead(x, y, dx, dy, size, kind) {
+  const length = Math.hypot(dx, dy) || 1, ux = dx / length, uy = dy / length;
+  const points = [[x, y], [x - size * ux - size * 0.55 * uy, y - size * uy + size * 0.55 * ux], [x - size * ux + size * 0.55 * uy, y - size * uy - size * 0.55 * ux]];
+  return svg("path", { d: path(points) + "Z", class: kind });
+}
+
+/** The width that a drawing may take. */
+export function room(node, least = 280) {
+  return Math.max(least, Math.floor(node.clientWidth || 600));
+}
+
+/** Says something in words; parts in `**` are strong. */
+export function say(node, text) {
+  if (node.dataset.said === text) return;
+  node.dataset.said = text;
+  node.replaceChildren(...text.split("**").map((part, i) => (i % 2 ? html("b", {}, part) : part)));
+}

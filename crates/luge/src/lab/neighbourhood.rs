@@ -1,0 +1,88 @@
+//! A few states of a large machine: the loss between their vertices is the same as in the landscape of the whole.
+//!
+//! Along an edge only the gates of its two ends are open, and a gate's row knows only its own state's rule. So a machine
+//! of the states at hand, with all others replaced by one, has the same loss there, and can be drawn at once.
+
+use luge_landscape::{Control, Landscape};
+use luge_machine::{Machine, Move, NormalForm, Pattern, StateId, Write, lowering::Lowered};
+
+use super::stage::{Constants, small_landscape};
+
+/// States besides the one at hand.
+const MOST_STATES: usize = 3;
+
+pub(super) struct Neighbourhood {
+    pub(super) landscape: Landscape,
+    /// The whole machine's states, in the order of this one's; the state after the last is all others.
+    states: Vec<StateId>,
+}
+
+impl Neighbourhood {
+    /// The surroundings of a vertex of the whole machine.
+    pub(super) fn of(
+        lowered: &Lowered,
+        constants: &Constants,
+        control: &Control,
+        vertex: usize,
+    ) -> Option<Self> {
+        let whole = lowered.normal.machine();
+        let here = control.at(vertex);
+        let n_copies = control.n_copied_states() / whole.states().len();
+        let mut states = vec![here.state];
+        let follows = here.step.map(|step| StateId::new(step.next / n_copies));
+        let others = whole.rules(here.state).iter().map(|rule| rule.next);
+        for state in follows.into_iter().chain(others) {
+            if !states.contains(&state) && states.len() <= MOST_STATES {
+                states.push(state);
+            }
+        }
+        let normal = NormalForm::new(restricted(whole, &states)?).ok()?;
+        Some(Self { landscape: small_landscape(&normal, constants)?, states })
+    }
+
+    /// The vertex here that stands for one of the whole machine.
+    pub(super) fn inside(&self, control: &Control, vertex: usize) -> Option<usize> {
+        let at = control.at(vertex);
+        let state = self.states.iter().position(|&state| state == at.state)?;
+        let own = self.landscape.control()?;
+        let n_copies = own.n_copied_states() / (self.states.len() + 1);
+        Some(own.vertex_at(state * n_copies + at.copy, at.reads))
+    }
+
+    /// The vertex of the whole machine that one here stands for; `None` if it stands for many.
+    pub(super) fn outside(&self, control: &Control, vertex: usize) -> Option<usize> {
+        let at = self.landscape.control()?.at(vertex);
+        let state = self.states.get(at.state.index())?;
+        let n_copies = self.landscape.control()?.n_copied_states() / (self.states.len() + 1);
+        Some(control.vertex_at(state.index() * n_copies + at.copy, at.reads))
+    }
+
+    /// This machine's name for a state of the whole.
+    pub(super) fn state(&self, state: StateId) -> Option<StateId> {
+        self.states.iter().position(|&one| one == state).map(StateId::new)
+    }
+}
+
+/// The machine with these states and one for all others.
+fn restricted(whole: &Machine, states: &[StateId]) -> Option<Machine> {
+    let mut b = Machine::builder();
+    for tape in whole.tapes() {
+        b.tape_with(tape.name.clone(), tape.alphabet.clone(), tape.access);
+    }
+    let ids: Vec<StateId> = states.iter().map(|&s| b.push_state(whole.state(s).name.clone())).collect();
+    let elsewhere = b.push_state("(elsewhere)".to_owned());
+    let n_tapes = whole.n_tapes();
+    for (&state, &id) in states.iter().zip(&ids) {
+        if let Some(accepting) = whole.halting(state) {
+            b.halt_in(id, accepting);
+        }
+        for rule in whole.rules(state) {
+            let next = states.iter().position(|&s| s == rule.next).map_or(elsewhere, |i| ids[i]);
+            b.rule(id, rule.reads.clone(), rule.writes.clone(), rule.moves.clone(), next);
+        }
+    }
+    let all = |pattern| vec![pattern; n_tapes];
+    b.rule(elsewhere, all(Pattern::Any), vec![Write::Keep; n_tapes], vec![Move::Stay; n_tapes], elsewhere);
+    b.start(elsewhere).missing(whole.missing());
+    b.build().ok()
+}
