@@ -125,6 +125,28 @@ fn training_goes_on_where_it_was_interrupted() {
     assert_eq!(fs::read(path("whole")).expect("a model"), fs::read(path("resumed")).expect("a model"));
 }
 
+/// Ctrl-C without `--checkpoint`: the run is saved under a name that nothing else has, and goes on from there.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_is_saved_unasked() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("luge.checkpoint"), "somebody else's").expect("a file");
+    let trace = ["trace", MACHINE, "--steps", "20_000_000", "--engine", "sparse", "--json"];
+    let child = luge(&trace).current_dir(folder.path()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let child = child.expect("a process");
+    thread::sleep(Duration::from_millis(400));
+    let interrupt = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+    assert!(interrupt.success());
+    let output = child.wait_with_output().expect("output");
+    let (_, stderr) = text(&output);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("luge resume luge-2.checkpoint"), "{stderr}");
+    let resumed = luge(&["resume", "luge-2.checkpoint", "--json"]).current_dir(folder.path()).output();
+    assert_eq!(text(&resumed.expect("a process")).0, finished(&trace));
+    let kept = fs::read_to_string(folder.path().join("luge.checkpoint")).expect("a file");
+    assert_eq!(kept, "somebody else's");
+}
+
 fn checkpoint(folder: &Path) -> PathBuf {
     let file = folder.join("run");
     let name = file.to_str().expect("a path");

@@ -307,3 +307,12 @@ impl Blocks {
         }
     }
 }
+
+#[cfg(feature = "faults")]
+impl Blocks {
+    /// Changes what every remembered crossing leaves behind.
+    pub(super) fn spoil(&mut self) -> bool {
+        let known = self.crossings.iter_mut().filter(|crossing| **crossing != Crossing::UNKNOWN);
+        known.map(|crossing| crossing.0 ^= 1 << 4).count() > 0
+    }
+}

@@ -36,4 +36,12 @@ impl Exact<'_> {
             Body::Many(many) => Ok(many.spoil(&self.probe.layers().table, fault)),
         }
     }
+
+    /// Spoils every remembered crossing of a block; `false` if there is none.
+    pub fn plant_in_blocks(&mut self) -> bool {
+        match &mut self.body {
+            Body::Blocks(blocks, _) => blocks.spoil(),
+            _ => false,
+        }
+    }
 }

@@ -9,6 +9,7 @@ use std::{
 use luge::{
     checkpoint::{self, Checkpoint},
     lab::{Catalogue, Data, Language, Program, Refusal, Report, Request},
+    model::{Model, data_digest},
     program::is_program,
     source::Source,
 };
@@ -20,6 +21,7 @@ use super::{
     machine_args::{named, step_count},
     output::{create, fill, print, table, unwritable},
     progress::Progress,
+    table_args::{fit, read_table},
 };
 
 /// Write a run as one page that needs nothing else: all the lab's views, at up to 150 moments
@@ -27,8 +29,8 @@ use super::{
 /// The run is made again from what it was asked for. One that does not halt needs --steps.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// A record or checkpoint, a machine file, a Sled program, a bbchallenge line, or the name of something that ships, such as bb5 or mean
-    #[arg(value_name = "RECORD|MACHINE", allow_hyphen_values = true)]
+    /// A model (with the --data it was trained on), a record or checkpoint, a machine file, a Sled program, a bbchallenge line, or the name of something that ships, such as bb5 or mean
+    #[arg(value_name = "MODEL|RECORD|MACHINE", allow_hyphen_values = true)]
     file: String,
     /// The page
     #[arg(short, long, value_name = "REPORT.html")]
@@ -37,7 +39,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     input: Vec<String>,
     /// A CSV file with a header: what the machine learns from
-    #[arg(long, value_name = "FILE.csv", requires = "target")]
+    #[arg(long, value_name = "FILE.csv")]
     data: Option<PathBuf>,
     /// The label's column, or several with commas between
     #[arg(long, value_name = "COLUMN", value_delimiter = ',', requires = "data")]
@@ -137,7 +139,24 @@ impl Args {
                     reason,
                 })
             })?;
-            request.data = Some(Data { text, target: self.target.clone(), features: self.features.clone() });
+            // A model knows the names of its columns.
+            let known = request.data.take().filter(|_| self.target.is_empty());
+            let (target, features) = match known {
+                Some(data) => (data.target, data.features),
+                None if self.target.is_empty() => {
+                    return Err(Failure::Usage {
+                        problem: "--data without --target".to_owned(),
+                        remedy: "name the label's column with --target".to_owned(),
+                    });
+                }
+                None => (self.target.clone(), self.features.clone()),
+            };
+            request.data = Some(Data { text, target, features });
+        } else if request.data.as_ref().is_some_and(|data| data.text.is_empty()) {
+            return Err(Failure::Usage {
+                problem: format!("{} is a model, which does not hold its data", self.file),
+                remedy: "give the data it was trained on with --data FILE.csv".to_owned(),
+            });
         }
         if !self.input.is_empty() {
             request.input.clone_from(&self.input);
@@ -162,6 +181,8 @@ impl Args {
             if let Some(shipped) = Catalogue::new().find(&self.file) {
                 return Ok(shipped.request.clone());
             }
+        } else if path.extension().is_some_and(|extension| extension == "safetensors") {
+            return self.of_model(&Model::load(path)?);
         } else if path.is_file() && is_record(path) {
             return of_record(&Checkpoint::load(path)?.request);
         }
@@ -174,6 +195,34 @@ impl Args {
         let program =
             Program { format: Some(format.slug().to_owned()), ..Request::machine(source.text).source };
         Ok(Request { source: program, ..Request::machine(String::new()) })
+    }
+}
+
+impl Args {
+    /// The run a model came from; its data must be the ones it was trained on.
+    fn of_model(&self, model: &Model) -> Result<Request, Failure> {
+        let card = &model.card;
+        if let Some(place) = &self.data {
+            let mut table = read_table(place, &card.labels, Some(&card.features))?;
+            fit(&mut table, &place.display().to_string(), model.options()?.format, true)?;
+            if data_digest(&table) != card.data_sha256 {
+                return Err(Failure::NotCertified {
+                    reason: format!("{} does not hold the data the model was trained on", place.display()),
+                });
+            }
+        }
+        let source = Program { format: Some("native".to_owned()), ..Request::machine(&card.machine).source };
+        let data =
+            Data { text: String::new(), target: card.labels.clone(), features: Some(card.features.clone()) };
+        Ok(Request {
+            source,
+            data: Some(data),
+            primary: card.primary.clone(),
+            format: card.format.clone(),
+            landscape: card.landscape.clone(),
+            carrier: card.carrier.clone(),
+            ..Request::machine(String::new())
+        })
     }
 }
 

@@ -7,7 +7,7 @@ use luge_machine::{
     lowering::{Moves, lower},
 };
 use luge_net::{Network, Values};
-use luge_train::{Dense, Engine, Precision, Rate, Sparse, Tracer};
+use luge_train::{Dense, Engine, Exact, Memories, Precision, Rate, Sparse, Tracer};
 use proptest::{
     strategy::{Strategy, ValueTree},
     test_runner::TestRunner,
@@ -103,3 +103,48 @@ fn on_landscapes_that_are_too_flat() {
     }
     assert!(n_wrong >= 2, "only {n_wrong} landscapes went wrong");
 }
+
+/// There the exact engine agrees too, or refuses: it never goes another way.
+#[test]
+fn exact_agrees_or_refuses_on_landscapes_that_are_too_flat() {
+    let (mut n_agreed, mut n_refused) = (0, 0);
+    let shape = Shape { n_tapes: 1..=3, n_symbols: 2..=2, start_may_halt: false, may_stay: true };
+    let mut runner = TestRunner::deterministic();
+    for _ in 0..60 {
+        let (machine, input) =
+            machine_and_input(shape.clone()).new_tree(&mut runner).expect("no filter").current();
+        for (kind, base) in [Kind::Compact, Kind::Relu].into_iter().flat_map(|kind| BASES.map(|b| (kind, b)))
+        {
+            let options = TraceOptions { steps: Some(30), cells: Some(200), ..options(kind) };
+            let plan = plan(&machine, &input, &options);
+            let offset = 2.0 * (base * base * base + 3.0 * base) + 4096.0;
+            let constants = ExternalConstants { base, scale: 1.0, offset };
+            let build = LandscapeOptions::new(kind, plan.window.n_cells);
+            let landscape = Landscape::external(&plan.lowered.normal, &build, &constants);
+            let (parameters, inputs) = start(&landscape, &plan);
+            let network = landscape.network();
+            for memories in [Memories::Steps, Memories::Blocks] {
+                let mut sparse = Sparse::new(network, &parameters, &inputs, None).expect("layers");
+                let Ok(mut exact) = Exact::new(network, &parameters, &inputs, None, memories) else {
+                    n_refused += 1;
+                    continue;
+                };
+                let mut refused = false;
+                for _ in 0..30 {
+                    refused |= exact.step().is_err();
+                    if refused {
+                        break;
+                    }
+                    sparse.step().expect("a gradient");
+                    let same = exact.snapshot().trimmed() == sparse.snapshot().trimmed();
+                    assert!(same, "{kind:?}, base {base}, {memories:?}: {machine:?}");
+                }
+                n_refused += u32::from(refused);
+                n_agreed += u32::from(!refused);
+            }
+        }
+    }
+    assert!(n_agreed > 100 && n_refused > 20, "{n_agreed} agreed, {n_refused} refused");
+}
+
+const BASES: [f64; 5] = [0.0625, 0.125, 0.5, 2.0, 8.0];

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use luge::{
     engine::Engine,
-    trace::{Plan, Trace, TraceError, TraceOptions},
+    trace::{Check, Plan, Trace, TraceError, TraceOptions},
 };
 use luge_landscape::{BuildError, Kind};
 use luge_machine::{
@@ -20,6 +20,14 @@ use crate::{OUTSIDE, filled, machine};
 
 /// Cases longer than this are left to `luge trace`, as the README shows it for the five-state champion.
 const MOST_STEPS: u64 = 300_000;
+
+/// Every engine at every step, and exact with its blocks, compared where it ends.
+const WAYS: [(Engine, Check); 4] = [
+    (Engine::Sparse, Check::Every),
+    (Engine::Exact, Check::Every),
+    (Engine::Sparse, Check::End),
+    (Engine::Exact, Check::End),
+];
 
 fn trace(machine: &Machine, input: &Input, options: &TraceOptions) -> Result<Trace, TraceError> {
     Plan::new(machine, input, options)?.run(options, |_| ControlFlow::Continue(()))
@@ -51,9 +59,10 @@ fn of_the_suite() {
         let (machine, input) = load(case);
         let steps = Some(case.limit.min(MOST_STEPS));
         for (kind, n_traced) in OUTSIDE.into_iter().zip(&mut n_traced) {
-            for engine in [Engine::Sparse, Engine::Exact] {
-                let options = TraceOptions { landscape: kind, engine, steps, ..TraceOptions::default() };
-                let at = format!("{}, {kind:?}, {engine:?}", case.path.display());
+            for (engine, check) in WAYS {
+                let options =
+                    TraceOptions { landscape: kind, engine, check, steps, ..TraceOptions::default() };
+                let at = format!("{}, {kind:?}, {engine:?}, {check:?}", case.path.display());
                 match trace(&machine, &input, &options) {
                     Ok(trace) => {
                         assert!(trace.exact() && trace.bounds_held, "{at}: {trace:?}");
@@ -70,9 +79,10 @@ fn of_the_suite() {
             }
         }
     }
-    println!("{n_traced:?} of {} traces", 2 * cases.len());
-    assert!(n_traced[0] == n_traced[2] && n_traced[0] + 6 >= 2 * cases.len(), "{n_traced:?}");
-    assert!(n_traced[1] * 10 >= 2 * cases.len() * 9, "{n_traced:?}");
+    let all = WAYS.len() * cases.len();
+    println!("{n_traced:?} of {all} traces");
+    assert!(n_traced[0] == n_traced[2] && n_traced[0] + 3 * WAYS.len() >= all, "{n_traced:?}");
+    assert!(n_traced[1] * 10 >= all * 9, "{n_traced:?}");
 }
 
 #[test]
@@ -88,9 +98,10 @@ fn of_all_machines_with_two_states() {
         let cells: Vec<String> = (0..4).map(|place| cell(index / 12_usize.pow(place) % 12)).collect();
         let machine = machine(&format!("{}{}_{}{}", cells[0], cells[1], cells[2], cells[3]));
         for kind in OUTSIDE {
-            for engine in [Engine::Sparse, Engine::Exact] {
+            for (engine, check) in WAYS {
                 let steps = Some(200);
-                let options = TraceOptions { landscape: kind, engine, steps, ..TraceOptions::default() };
+                let options =
+                    TraceOptions { landscape: kind, engine, check, steps, ..TraceOptions::default() };
                 let trace = trace(&machine, &tape, &options).expect("a trace");
                 assert!(trace.exact() && trace.bounds_held, "machine {index}, {kind:?}: {trace:?}");
                 n_steps += trace.outcome.steps();
@@ -144,6 +155,39 @@ fn of_a_machine_with_twelve_tapes() {
             let options = TraceOptions { landscape: kind, engine, steps, ..TraceOptions::default() };
             let trace = trace(&machine, &input, &options).expect("a trace");
             assert!(trace.exact() && trace.bounds_held, "{kind:?}, {engine:?}: {trace:?}");
+        }
+    }
+}
+
+/// All 47,176,870 steps, each beside the simulator; where everything is checked, on every landscape.
+#[test]
+fn of_the_five_state_champion() {
+    let all = std::env::var_os("LUGE_EXHAUSTIVE").is_some_and(|v| v == "1");
+    let champion = machine("1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA");
+    for kind in if all { &OUTSIDE[..] } else { &OUTSIDE[..1] } {
+        for (engine, check) in WAYS {
+            if check == Check::Every && !all {
+                continue;
+            }
+            let options = TraceOptions { landscape: *kind, engine, check, ..TraceOptions::default() };
+            let trace = trace(&champion, &Input::blank(), &options).expect("a trace");
+            assert!(trace.exact() && trace.bounds_held, "{kind:?}, {engine:?}: {trace:?}");
+            assert_eq!(trace.outcome, Outcome::Converged { steps: 47_176_870 });
+        }
+    }
+}
+
+/// `--cells` limits how many cells a tape comes to need, wherever they lie.
+#[test]
+fn within_a_limit_on_cells() {
+    let champion = machine("1RB1LB_1LA0LC_1RZ1LD_1RD0RA");
+    for engine in [Engine::Dense, Engine::Sparse, Engine::Exact] {
+        let options = |cells| TraceOptions { engine, cells: Some(cells), ..TraceOptions::default() };
+        let enough = trace(&champion, &Input::blank(), &options(14)).expect("a trace");
+        assert_eq!(enough.outcome, Outcome::Converged { steps: 107 }, "{engine:?}");
+        match trace(&champion, &Input::blank(), &options(13)) {
+            Ok(trace) => assert!(matches!(trace.outcome, Outcome::OutOfCells { .. }), "{engine:?}"),
+            Err(error) => assert!(matches!(error, TraceError::TooFewCells { needed: 14, given: 13 })),
         }
     }
 }

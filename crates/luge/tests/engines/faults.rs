@@ -77,3 +77,29 @@ fn on_two_tapes() {
         assert!(n.iter().all(|&n| n >= 2), "{kind:?}: {n:?}");
     }
 }
+
+/// A remembered crossing of a block that leaves something else behind.
+#[test]
+fn in_a_remembered_block() {
+    let machine = machine("1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA");
+    let few = luge::trace::TraceOptions { steps: Some(10), ..options(Kind::Compact) };
+    let plan = plan(&machine, &luge_machine::Input::blank(), &few);
+    let (parameters, inputs) = start(&plan.landscape, &plan);
+    let control = plan.landscape.control().expect("vertices");
+    let mut n_caught = 0;
+    for planted_at in (10_000..20_000).step_by(500) {
+        let network = plan.landscape.network();
+        let mut engine = Exact::new(network, &parameters, &inputs, None, Memories::Blocks).expect("exact");
+        let normal = plan.lowered.normal.machine();
+        let mut judge = Judge::new(normal, &plan.input, control, plan.window.first.clone());
+        let stop =
+            |most_steps| StopRule { loss_at_most: plan.landscape.bounds().stop, not_before: 0, most_steps };
+        engine.run(&stop(planted_at)).expect("gradients");
+        assert!(engine.plant_in_blocks(), "crossings are remembered");
+        // The rest at one go, so that crossings are relied on.
+        let ended = engine.run(&stop(30_000));
+        judge.run(30_000);
+        n_caught += u32::from(ended.is_err() || judge.compare_all(&engine).is_err());
+    }
+    assert_eq!(n_caught, 20);
+}
