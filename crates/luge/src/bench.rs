@@ -16,7 +16,7 @@ use crate::{
     data::{Range, Table},
     learners, program,
 };
-use contenders::{Contender, Memory, landscape, lesson};
+use contenders::{Contender, Memory, dense_landscape, landscape, lesson};
 use reference::Table as Rules;
 
 /// The five-state busy beaver champion, 47,176,870 steps.
@@ -160,11 +160,13 @@ fn champion(title: &str, line: &str, effort: Effort) -> Comparison {
     measure("Luge's simulator", &mut || (simulate(&machine, &Input::blank(), effort.most_steps), None));
     for kind in [Kind::Compact, Kind::Plain] {
         let scene = landscape(&machine, &Input::blank(), kind, None);
-        for contender in Contender::ALL {
+        for contender in [Contender::Exact, Contender::Steps, Contender::Sparse] {
             let name = format!("{} on {}", contender.word(), kind.word());
-            let steps = if contender == Contender::Dense { effort.dense_steps } else { effort.most_steps };
-            measure(&name, &mut || scene.run(contender, steps));
+            measure(&name, &mut || scene.run(contender, effort.most_steps));
         }
+        let wide = dense_landscape(&machine, &Input::blank(), kind);
+        let name = format!("dense on {}, 1,021 cells", kind.word());
+        measure(&name, &mut || wide.run(Contender::Dense, effort.dense_steps));
     }
     compare(title, runs, "tuned simulator")
 }

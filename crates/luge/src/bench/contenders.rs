@@ -33,8 +33,6 @@ pub(super) enum Contender {
 }
 
 impl Contender {
-    pub(super) const ALL: [Self; 4] = [Self::Exact, Self::Steps, Self::Sparse, Self::Dense];
-
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Exact => "exact",
@@ -93,8 +91,21 @@ fn finish(mut engine: impl Tracer, stop: &StopRule) -> Result<(u64, Memory), lug
     Ok((outcome.steps(), Memory { bytes: engine.cell_bytes(), cells }))
 }
 
+/// Cells beside the input: fast engines grow their own tapes, the dense one has what the network has.
+const ROOM: usize = 4;
+const DENSE_ROOM: usize = 1020;
+
 /// A landscape alone; with `filled`, on a tape with so many ones.
 pub(super) fn landscape(machine: &Machine, input: &Input, kind: Kind, filled: Option<usize>) -> Scene {
+    with_room(machine, input, kind, filled, ROOM)
+}
+
+/// A landscape for the dense engine, with a thousand cells.
+pub(super) fn dense_landscape(machine: &Machine, input: &Input, kind: Kind) -> Scene {
+    with_room(machine, input, kind, None, DENSE_ROOM)
+}
+
+fn with_room(machine: &Machine, input: &Input, kind: Kind, filled: Option<usize>, room: usize) -> Scene {
     let mut input = input.clone();
     if let Some(n_cells) = filled {
         input.tapes.resize_with(1, Default::default);
@@ -104,7 +115,7 @@ pub(super) fn landscape(machine: &Machine, input: &Input, kind: Kind, filled: Op
         let lowered = lower(machine, Moves::Keep).ok()?;
         let input = lowered.encode(&input);
         let start = luge_machine::Simulator::new(lowered.normal.machine(), &input);
-        let window = Window::around(&start, &input, |needed| needed + 4).ok()?;
+        let window = Window::around(&start, &input, |needed| needed + room).ok()?;
         let lockstep = Lockstep::new(lowered.normal.machine(), &input, window.clone())?;
         let start: &Configuration = lockstep.expected();
         let landscape =
