@@ -181,21 +181,30 @@ impl<'n> Sparse<'n> {
         }
         let place = place(&parameters[layers.vertex.index()].data, &layers.form)
             .ok_or(TrainError::NoStructure { why: "the start is not at a vertex" })?;
-        let (settled, pulls, here) = (0, Vec::with_capacity(layers.table.n_signs()), None);
-        Ok(Self {
+        Ok(Self::assemble(layers, around, place, lanes, most_cells))
+    }
+
+    fn assemble(
+        layers: &'n Structure,
+        around: Option<Around<'n>>,
+        place: Place,
+        lanes: Vec<Lane>,
+        most_cells: Option<usize>,
+    ) -> Self {
+        Self {
             layers,
             slides: Slides::new(&layers.form),
             doings: doings(layers),
             around,
             place,
             lanes,
-            settled,
-            pulls,
+            settled: 0,
+            pulls: Vec::with_capacity(layers.table.n_signs()),
             most_cells,
             steps: 0,
             losses: None,
-            here,
-        })
+            here: None,
+        }
     }
 
     /// An engine that goes on from a snapshot.
@@ -235,20 +244,8 @@ impl<'n> Sparse<'n> {
         });
         let place = placed(snapshot.vertices.clone(), &layers.form)
             .ok_or(TrainError::NoStructure { why: "the snapshot is not at a vertex" })?;
-        Ok(Self {
-            layers,
-            slides: Slides::new(&layers.form),
-            doings: doings(layers),
-            around,
-            place,
-            lanes: lanes.collect(),
-            settled: 0,
-            pulls: Vec::with_capacity(layers.table.n_signs()),
-            most_cells,
-            steps: snapshot.step,
-            losses,
-            here: None,
-        })
+        let engine = Self::assemble(layers, around, place, lanes.collect(), most_cells);
+        Ok(Self { steps: snapshot.step, losses, ..engine })
     }
 
     pub(crate) fn layers(&self) -> &'n Structure {
