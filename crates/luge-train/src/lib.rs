@@ -11,6 +11,7 @@ mod frame;
 mod frank_wolfe;
 mod line_search;
 mod noise;
+mod room;
 mod sparse;
 mod tracer;
 mod train;

@@ -5,18 +5,24 @@
 //! included. The dense engine, which knows nothing of the structure, is what this one is held to.
 
 mod around;
+mod columns;
 mod lane;
+mod place;
+mod probe;
 mod slides;
 
 use std::ops::Range;
 
-use luge_net::{Form, Network, Structure, Values, VertexTable};
+use luge_net::{Form, Network, Structure, Values};
 
 use crate::{LaneSnapshot, LossRange, Outcome, Snapshot, Stepped, StopRule, Tracer, TrainError};
 pub(crate) use around::Around;
+use columns::{Doing, Slides, doings};
 pub(crate) use lane::BLANK;
-use lane::{Cells, Head, Lane, saturate_01};
-use slides::{Slopes, Weights};
+use lane::{Cells, Head, Lane};
+use place::{Place, at_point, placed};
+pub(crate) use probe::Probed;
+use slides::Slopes;
 
 /// Trains a network with typed sparse layers, one vertex at a time.
 #[derive(Clone, Debug)]
@@ -36,91 +42,6 @@ pub struct Sparse<'n> {
     steps: u64,
     losses: Option<LossRange>,
     here: Option<Here>,
-}
-
-/// Weights on vertices.
-#[derive(Clone, PartialEq, Debug)]
-struct Place {
-    /// The vertex with (nearly) all the weight.
-    vertex: usize,
-    weight: f64,
-    /// Small weights that drift has left on others; always empty on a simplex.
-    others: Vec<(usize, f64)>,
-}
-
-/// The numbers of [`Form::Slides`], and what follows from them.
-#[derive(Clone, Copy, Debug)]
-struct Slides {
-    offset: f64,
-    at_rest: f64,
-    write: f64,
-    read: f64,
-    shift: f64,
-    /// Rate times twice the weight of the write and of the move residual.
-    rates: (f64, f64),
-    weights: Weights,
-}
-
-impl Slides {
-    fn new(form: &Form) -> Option<Self> {
-        let Form::Slides { offset, at_rest, write, read, shift, rate, .. } = *form else { return None };
-        let rates = (2.0 * write * rate, 2.0 * shift * rate);
-        Some(Self { offset, at_rest, write, read, shift, rates, weights: Weights::new(form)? })
-    }
-
-    /// All of `n` signs.
-    #[inline]
-    fn all(&self, n: usize) -> u32 {
-        (1 << n) - 1
-    }
-}
-
-/// The column of a vertex, spread out.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Doing {
-    next: u32,
-    written: u32,
-    left: u32,
-    right: u32,
-}
-
-/// The most vertices whose columns are kept spread out.
-const MOST_DOINGS: usize = 1 << 16;
-
-impl Doing {
-    /// No block follows.
-    const REST: u32 = u32::MAX;
-
-    fn of(table: &VertexTable, vertex: usize) -> Self {
-        let signs = table.signs(vertex);
-        match table.column(vertex) {
-            Some(c) => Self { next: c.next, written: c.written(signs), left: c.left, right: c.right },
-            None => Self { next: Self::REST, written: signs, left: 0, right: 0 },
-        }
-    }
-}
-
-fn doings(layers: &Structure) -> Vec<Doing> {
-    let table = &layers.table;
-    let few = table.n_vertices() <= MOST_DOINGS;
-    if few { (0..table.n_vertices()).map(|v| Doing::of(table, v)).collect() } else { Vec::new() }
-}
-
-/// What a step at a vertex turned out to do.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Probed {
-    /// The landscape's loss before the step.
-    pub(crate) landscape: f64,
-    /// By how much the gradient was scaled.
-    pub(crate) gain: f64,
-    /// The vertex it led to.
-    pub(crate) to: usize,
-    /// The signs left behind.
-    pub(crate) written: u32,
-    /// The heads that moved to the left.
-    pub(crate) left: u32,
-    /// The heads that moved to the right.
-    pub(crate) right: u32,
 }
 
 /// What was found at the current parameters.
@@ -179,7 +100,7 @@ impl<'n> Sparse<'n> {
             let head = on_cells(head).ok_or(TrainError::NoStructure { why: "a head is on no cell" })?;
             lanes.push(Lane::new(Cells::new(0, values), head, row < layers.table.n_trained()));
         }
-        let place = place(&parameters[layers.vertex.index()].data, &layers.form)
+        let place = at_point(&parameters[layers.vertex.index()].data, &layers.form)
             .ok_or(TrainError::NoStructure { why: "the start is not at a vertex" })?;
         Ok(Self::assemble(layers, around, place, lanes, most_cells))
     }
@@ -263,59 +184,6 @@ impl<'n> Sparse<'n> {
     /// Whether the labels are still to be read.
     pub(crate) fn waiting(&self) -> Result<bool, TrainError> {
         self.around.as_ref().map_or(Ok(false), Around::waiting)
-    }
-
-    /// The network's gradient step at a vertex whose heads will find these signs, on cells of its own.
-    ///
-    /// Everything is as far from a remembered step as it can be: lanes of three cells, the loss differentiated, cells and
-    /// heads moved by their gradients, and whatever comes out read back.
-    pub(crate) fn probe(&mut self, vertex: usize, ahead: u32) -> Result<Probed, TrainError> {
-        let table = &self.layers.table;
-        let signs = table.signs(vertex);
-        for (i, &row) in table.rows().iter().enumerate() {
-            let beside = sign(ahead, i);
-            let cells = Cells::new(-1, vec![beside, sign(signs, i), beside]);
-            let head = Head::new(0, &[1.0]);
-            self.lanes[i] = Lane::new(cells, head, row < table.n_trained());
-        }
-        self.place = Place { vertex, weight: 1.0, others: Vec::new() };
-        (self.settled, self.here) = (0, None);
-        let (landscape, to, busy) = self.look_at_landscape()?;
-        let gain = self.around.as_ref().map_or(1.0, |around| around.carry(landscape).gain);
-        self.go_to(to, gain, busy);
-        let mut probed = Probed { landscape, to, gain, written: 0, left: 0, right: 0 };
-        for (i, lane) in self.lanes.iter().enumerate() {
-            let head = if matches!(self.layers.form, Form::Slides { .. }) {
-                lane.head.only()
-            } else {
-                lane.head.clear()
-            };
-            match head {
-                Some(-1) => probed.left |= 1 << i,
-                Some(0) => {}
-                Some(1) => probed.right |= 1 << i,
-                _ => {
-                    return Err(TrainError::NotExact {
-                        why: format!("head {i} is not on one cell after a step"),
-                    });
-                }
-            }
-            let written = lane.cells.at(0);
-            if (written.abs() - 1.0).abs() > self.tolerance() {
-                let why = format!("a cell holds {written} after a step, neither -1 nor 1");
-                return Err(TrainError::NotExact { why });
-            }
-            probed.written |= u32::from(written > 0.0) << i;
-        }
-        Ok(probed)
-    }
-
-    /// How far a cell may lie from -1 and 1 for a step to be remembered.
-    fn tolerance(&self) -> f64 {
-        match self.layers.form {
-            Form::Slides { .. } => 0.0,
-            Form::Targets { .. } => 0.25,
-        }
     }
 
     #[inline]
@@ -616,38 +484,6 @@ impl Tracer for Sparse<'_> {
     }
 }
 
-impl Place {
-    /// Whether the saturated copy of the weights is 1 here and 0 on all others.
-    fn clear(&self) -> bool {
-        saturate_01(self.weight).total_cmp(&1.0).is_eq()
-            && self.others.iter().all(|&(_, weight)| saturate_01(weight).total_cmp(&0.0).is_eq())
-    }
-
-    /// |x - e_to|^2.
-    fn distance(&self, to: usize) -> f64 {
-        let square = |vertex: usize, weight: f64| {
-            let r = if vertex == to { weight - 1.0 } else { weight };
-            r * r
-        };
-        let known = self.vertex == to || self.others.iter().any(|&(v, _)| v == to);
-        let missing = if known { 0.0 } else { 1.0 };
-        self.others.iter().fold(square(self.vertex, self.weight) + missing, |sum, &(v, w)| sum + square(v, w))
-    }
-
-    /// x <- x - gain (x - e_to).
-    fn step(&mut self, to: usize, gain: f64) {
-        if self.vertex != to {
-            self.others.push((self.vertex, self.weight));
-            let at = self.others.iter().position(|&(v, _)| v == to);
-            let weight = at.map_or(0.0, |at| self.others.remove(at).1);
-            (self.vertex, self.weight) = (to, weight);
-        }
-        self.weight -= gain * (self.weight - 1.0);
-        self.others.iter_mut().for_each(|(_, weight)| *weight -= gain * *weight);
-        self.others.retain(|&(_, weight)| weight != 0.0);
-    }
-}
-
 pub(crate) fn layers(network: &Network) -> Result<&Structure, TrainError> {
     network.structure().ok_or(TrainError::NoStructure { why: "the network does not name its layers" })
 }
@@ -661,18 +497,4 @@ fn on_cells(row: &[f64]) -> Option<Head> {
     let first = row.iter().position(|&w| w != 0.0)?;
     let last = row.iter().rposition(|&w| w != 0.0)?;
     Some(Head::new(first as i64, &row[first..=last]))
-}
-
-fn place(point: &[f64], form: &Form) -> Option<Place> {
-    let weights = point.iter().enumerate().filter(|&(_, &weight)| weight != 0.0);
-    placed(weights.map(|(vertex, &weight)| (vertex, weight)).collect(), form)
-}
-
-fn placed(mut weights: Vec<(usize, f64)>, form: &Form) -> Option<Place> {
-    let heaviest = (0..weights.len()).reduce(|a, b| if weights[b].1 > weights[a].1 { b } else { a })?;
-    let (vertex, weight) = weights.remove(heaviest);
-    let place = Place { vertex, weight, others: weights };
-    let on_simplex = matches!(form, Form::Slides { .. });
-    let exact = place.others.is_empty() && weight.total_cmp(&1.0).is_eq();
-    (if on_simplex { exact } else { place.clear() }).then_some(place)
 }

@@ -7,7 +7,11 @@ use super::{
     memory::{Doing, Found, Memory},
     one::Pause,
 };
-use crate::{TrainError, sparse::Sparse};
+use crate::{
+    TrainError,
+    room::{room, widen},
+    sparse::Sparse,
+};
 
 /// Signs per block.
 const BLOCK_BITS: usize = 8;
@@ -136,17 +140,10 @@ impl Blocks {
 
     /// Makes sure that a block and its neighbours are kept.
     fn hold(&mut self, block: i64) {
-        let len = self.contents.len() as i64;
-        let before = (self.first - (block - 1)).max(0);
-        let after = (block + 2 - (self.first + len)).max(0);
-        let room = |needed: i64| if needed > 0 { needed.max(len / 2).max(8) } else { 0 };
-        let (before, after) = (room(before), room(after));
-        if before > 0 {
-            self.contents.splice(0..0, std::iter::repeat_n(0, before as usize));
-            self.first -= before;
-            self.block = self.block.wrapping_add(before as usize);
-        }
-        self.contents.resize(self.contents.len() + after as usize, 0);
+        let grown = room(self.first, self.contents.len(), block - 1, block + 1);
+        widen(&mut self.contents, grown, 0);
+        self.first -= grown.0 as i64;
+        self.block = self.block.wrapping_add(grown.0);
     }
 
     /// Makes up to `remaining` steps, and counts them down.

@@ -7,7 +7,11 @@
 use luge_net::VertexTable;
 
 use super::one::Pause;
-use crate::{TrainError, sparse::Sparse};
+use crate::{
+    TrainError,
+    room::{room, widen},
+    sparse::Sparse,
+};
 
 /// Rows of cells, one byte each, with their heads.
 #[derive(Clone, Debug)]
@@ -187,7 +191,7 @@ fn learn(
     levels: &Levels,
 ) -> Result<Remembered, TrainError> {
     let signs = table.signs(vertex);
-    let probed = super::differentiate(probe, vertex, signs)?;
+    let probed = super::legality::differentiate(probe, vertex, signs)?;
     // Which signs are put whatever they were is said by the column; that they are is seen by differentiating.
     let put = table.column(vertex).map_or(0, |column| column.put);
     let mut doing = Remembered {
@@ -226,7 +230,7 @@ impl Remembered {
         ahead: u32,
         levels: &Levels,
     ) -> Result<(), TrainError> {
-        let probed = super::differentiate(probe, vertex, ahead)?;
+        let probed = super::legality::differentiate(probe, vertex, ahead)?;
         let signs = table.signs(vertex);
         let alike = probed.to == table.vertex(self.next as usize, ahead)
             && probed.written == signs & !self.put | self.plus
@@ -258,13 +262,9 @@ impl Row {
     /// Puts the head on a cell and keeps its neighbours.
     #[cold]
     fn go_to(&mut self, head: i64) {
-        let len = self.cells.len() as i64;
-        let room = |needed: i64| if needed > 0 { needed.max(len / 2).max(16) } else { 0 };
-        let before = room((self.first - (head - 1)).max(0));
-        let after = room((head + 2 - (self.first + len)).max(0));
-        self.cells.splice(0..0, std::iter::repeat_n(0, before as usize));
-        self.first -= before;
-        self.cells.resize(self.cells.len() + after as usize, 0);
+        let grown = room(self.first, self.cells.len(), head - 1, head + 1);
+        widen(&mut self.cells, grown, 0);
+        self.first -= grown.0 as i64;
         self.at = (head - self.first) as usize;
     }
 }

@@ -111,7 +111,7 @@ impl Memory {
     /// What the step at a vertex writes and where its head goes: the same whatever the head will find.
     pub(super) fn doing(&mut self, probe: &mut Sparse<'_>, vertex: usize) -> Result<Doing, TrainError> {
         if self.doings[vertex] == UNFILLED {
-            let probed = super::differentiate(probe, vertex, 0)?;
+            let probed = super::legality::differentiate(probe, vertex, 0)?;
             let offset = if probed.left != 0 { -1 } else { i64::from(probed.right != 0) };
             self.doings[vertex] = Doing::new(vertex, probed.written, offset);
         }
@@ -127,7 +127,7 @@ impl Memory {
     ) -> Result<Found, TrainError> {
         let index = self.index(vertex, ahead);
         if self.entries[index] == UNFILLED {
-            let probed = super::differentiate(probe, vertex, u32::from(ahead))?;
+            let probed = super::legality::differentiate(probe, vertex, u32::from(ahead))?;
             self.levels[index] = probed.landscape;
             let (low, high) = self.range.unwrap_or((f64::INFINITY, f64::NEG_INFINITY));
             if probed.landscape <= self.low {

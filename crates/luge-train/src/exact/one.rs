@@ -1,7 +1,11 @@
 //! One head over bytes, one remembered step at a time.
 
 use super::memory::{Found, Memory};
-use crate::{TrainError, sparse::Sparse};
+use crate::{
+    TrainError,
+    room::{room, widen},
+    sparse::Sparse,
+};
 
 /// A tape of cells with all their signs in one byte, and a head on it.
 #[derive(Clone, Debug)]
@@ -48,17 +52,10 @@ impl One {
 
     /// Makes sure that a cell and its neighbours are kept.
     fn hold(&mut self, cell: i64) {
-        let len = self.cells.len() as i64;
-        let before = (self.first - (cell - 1)).max(0);
-        let after = (cell + 2 - (self.first + len)).max(0);
-        let room = |needed: i64| if needed > 0 { needed.max(len / 2).max(16) } else { 0 };
-        let (before, after) = (room(before), room(after));
-        if before > 0 {
-            self.cells.splice(0..0, std::iter::repeat_n(0, before as usize));
-            self.first -= before;
-            self.at += before as usize;
-        }
-        self.cells.resize(self.cells.len() + after as usize, 0);
+        let grown = room(self.first, self.cells.len(), cell - 1, cell + 1);
+        widen(&mut self.cells, grown, 0);
+        self.first -= grown.0 as i64;
+        self.at += grown.0;
     }
 
     /// Makes up to `remaining` remembered steps, and counts them down.

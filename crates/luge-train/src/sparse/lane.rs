@@ -1,5 +1,7 @@
 //! One row of cells and its head, both as weights, of which only those that are not zero are kept.
 
+use crate::room::{room, widen};
+
 /// What an untouched cell holds.
 pub(crate) const BLANK: f64 = -1.0;
 
@@ -39,15 +41,9 @@ impl Cells {
 
     #[cold]
     fn grow(&mut self, low: i64, high: i64) {
-        let len = self.values.len() as i64;
-        let before = if low < self.first { (self.first - low).max(len / 2).max(8) } else { 0 };
-        let beyond = high + 1 - self.first - len;
-        let after = if beyond > 0 { beyond.max(len / 2).max(8) } else { 0 };
-        let mut values = vec![BLANK; before as usize];
-        values.append(&mut self.values);
-        values.resize(values.len() + after as usize, BLANK);
-        self.first -= before;
-        self.values = values;
+        let grown = room(self.first, self.values.len(), low, high);
+        widen(&mut self.values, grown, BLANK);
+        self.first -= grown.0 as i64;
     }
 
     /// A cell between its neighbours.

@@ -1,0 +1,90 @@
+//! Where a step may be remembered: constants that are powers of two, and a gain of exactly 1, or near it where the next step
+//! forgets the difference.
+
+use luge_net::Form;
+
+use crate::{
+    TrainError,
+    sparse::{Probed, Sparse},
+};
+
+/// How far the gain may lie from 1 in a landscape of targets. A step leaves errors of at most |eta| (1 + 1) / (1 - |eta|) on
+/// cells and half that on heads and vertices; at 1/8 these are 2/7 and 1/7, inside the margins 1/2 and 1/4 of the saturated copies.
+pub const MOST_GAIN_ERROR: f64 = 0.125;
+
+/// The network's step at a vertex, from its gradient, if it can be remembered.
+pub(super) fn differentiate(probe: &mut Sparse<'_>, vertex: usize, ahead: u32) -> Result<Probed, TrainError> {
+    let probed = probe.probe(vertex, ahead)?;
+    let running = match probe.around() {
+        Some(around) => !around.finished(probed.landscape)?,
+        None => true,
+    };
+    let allowed = match probe.layers().form {
+        Form::Slides { .. } => 0.0,
+        Form::Targets { .. } => MOST_GAIN_ERROR,
+    };
+    if running && (probed.gain - 1.0).abs() > allowed {
+        return Err(inexact_gain(probed.landscape, probed.gain));
+    }
+    Ok(probed)
+}
+
+fn inexact_gain(landscape: f64, gain: f64) -> TrainError {
+    let why = format!(
+        "at a landscape loss of {landscape} the carrier scales the gradient by 1 {} {:e}",
+        if gain < 1.0 { '-' } else { '+' },
+        (gain - 1.0).abs()
+    );
+    TrainError::NotExact { why }
+}
+
+/// Slides are exact only with powers of two.
+pub(super) fn check_constants(form: &Form) -> Result<(), TrainError> {
+    let Form::Slides { at_rest, edge, sign, write, read, shift, rate, .. } = *form else { return Ok(()) };
+    let named = [
+        ("the level of rest", at_rest),
+        ("the weight of an edge", edge),
+        ("the weight of a sign", sign),
+        ("the weight of writing", write),
+        ("the weight of reading", read),
+        ("the weight of moving", shift),
+        ("the rate", rate),
+    ];
+    match named.iter().find(|(_, weight)| !is_power_of_two(weight.abs())) {
+        Some((name, weight)) => {
+            Err(TrainError::NotExact { why: format!("{name} is {weight}, not a power of two") })
+        }
+        None => Ok(()),
+    }
+}
+
+fn is_power_of_two(value: f64) -> bool {
+    const MANTISSA: u64 = (1 << 52) - 1;
+    value.is_normal() && value.to_bits() & MANTISSA == 0
+}
+
+/// Tries the carrier's gain on every loss that a running landscape can have; returns how far it lies from 1 at most.
+pub(super) fn check_gain(probe: &Sparse<'_>) -> Result<f64, TrainError> {
+    let (Some(around), layers) = (probe.around(), probe.layers()) else { return Ok(0.0) };
+    let mut most = 0.0_f64;
+    let n = layers.table.n_signs();
+    let (offset, write, flip, moved, allowed) = match layers.form {
+        Form::Slides { offset, write, read, shift, .. } => {
+            (offset, 4.0 * write, 4.0 * read, 2.0 * shift, 0.0)
+        }
+        Form::Targets { offset, .. } => (offset, 2.0, 0.0, 1.0, MOST_GAIN_ERROR),
+    };
+    let most_flips = if flip == 0.0 { 1 } else { n };
+    for (writes, flips) in (0..=n).flat_map(|writes| (0..=most_flips).map(move |flips| (writes, flips))) {
+        for moves in 0..=n {
+            let other = if flip == 0.0 { flips as f64 } else { flip * flips as f64 };
+            let landscape = offset + write * writes as f64 + other + moved * moves as f64;
+            let gain = around.carry(landscape).gain;
+            if (gain - 1.0).abs() > allowed || gain.is_nan() {
+                return Err(inexact_gain(landscape, gain));
+            }
+            most = most.max((gain - 1.0).abs());
+        }
+    }
+    Ok(most)
+}

@@ -1,0 +1,33 @@
+//! How tapes grow: by half of what they have, so that growing costs little however often it happens.
+
+/// The least that is added at once.
+const LEAST: i64 = 16;
+
+/// How many cells to add before and after those from `first` on, so that `low` to `high` are among them.
+pub(crate) fn room(first: i64, len: usize, low: i64, high: i64) -> (usize, usize) {
+    let len = len as i64;
+    let add = |missing: i64| if missing > 0 { missing.max(len / 2).max(LEAST) as usize } else { 0 };
+    (add(first - low), add(high + 1 - (first + len)))
+}
+
+/// Adds that many copies of `blank` before and after the cells.
+pub(crate) fn widen<T: Clone>(cells: &mut Vec<T>, (before, after): (usize, usize), blank: T) {
+    cells.splice(0..0, std::iter::repeat_n(blank.clone(), before));
+    cells.resize(cells.len() + after, blank);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tapes_grow_where_they_end() {
+        assert_eq!(room(0, 100, 10, 90), (0, 0));
+        assert_eq!(room(0, 100, -1, 90), (50, 0));
+        assert_eq!(room(0, 100, 0, 100), (0, 50));
+        assert_eq!(room(5, 2, -100, 100), (105, 94));
+        let mut cells = vec![7];
+        widen(&mut cells, (2, 1), 0);
+        assert_eq!(cells, [0, 0, 7, 0]);
+    }
+}

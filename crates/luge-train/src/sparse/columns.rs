@@ -1,0 +1,63 @@
+//! The network's own numbers, laid out as the steps need them.
+
+use luge_net::{Form, Structure, VertexTable};
+
+use super::slides::Weights;
+
+/// The numbers of [`Form::Slides`], and what follows from them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slides {
+    pub(super) offset: f64,
+    pub(super) at_rest: f64,
+    pub(super) write: f64,
+    pub(super) read: f64,
+    pub(super) shift: f64,
+    /// Rate times twice the weight of the write and of the move residual.
+    pub(super) rates: (f64, f64),
+    pub(super) weights: Weights,
+}
+
+impl Slides {
+    pub(super) fn new(form: &Form) -> Option<Self> {
+        let Form::Slides { offset, at_rest, write, read, shift, rate, .. } = *form else { return None };
+        let rates = (2.0 * write * rate, 2.0 * shift * rate);
+        Some(Self { offset, at_rest, write, read, shift, rates, weights: Weights::new(form)? })
+    }
+
+    /// All of `n` signs.
+    #[inline]
+    pub(super) fn all(&self, n: usize) -> u32 {
+        (1 << n) - 1
+    }
+}
+
+/// The column of a vertex, spread out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Doing {
+    pub(super) next: u32,
+    pub(super) written: u32,
+    pub(super) left: u32,
+    pub(super) right: u32,
+}
+
+/// The most vertices whose columns are kept spread out.
+const MOST_DOINGS: usize = 1 << 16;
+
+impl Doing {
+    /// No block follows.
+    pub(super) const REST: u32 = u32::MAX;
+
+    pub(super) fn of(table: &VertexTable, vertex: usize) -> Self {
+        let signs = table.signs(vertex);
+        match table.column(vertex) {
+            Some(c) => Self { next: c.next, written: c.written(signs), left: c.left, right: c.right },
+            None => Self { next: Self::REST, written: signs, left: 0, right: 0 },
+        }
+    }
+}
+
+pub(super) fn doings(layers: &Structure) -> Vec<Doing> {
+    let table = &layers.table;
+    let few = table.n_vertices() <= MOST_DOINGS;
+    if few { (0..table.n_vertices()).map(|v| Doing::of(table, v)).collect() } else { Vec::new() }
+}

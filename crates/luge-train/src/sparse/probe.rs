@@ -1,0 +1,82 @@
+//! One step at one vertex, on cells of its own: what an engine that remembers steps asks for.
+
+use luge_net::Form;
+
+use super::{
+    Place, Sparse,
+    lane::{Cells, Head, Lane},
+    sign,
+};
+use crate::TrainError;
+
+/// What a step at a vertex turned out to do.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Probed {
+    /// The landscape's loss before the step.
+    pub(crate) landscape: f64,
+    /// By how much the gradient was scaled.
+    pub(crate) gain: f64,
+    /// The vertex it led to.
+    pub(crate) to: usize,
+    /// The signs left behind.
+    pub(crate) written: u32,
+    /// The heads that moved to the left.
+    pub(crate) left: u32,
+    /// The heads that moved to the right.
+    pub(crate) right: u32,
+}
+
+impl Sparse<'_> {
+    /// The network's gradient step at a vertex whose heads will find these signs, on cells of its own.
+    ///
+    /// Everything is as far from a remembered step as it can be: lanes of three cells, the loss differentiated, cells and
+    /// heads moved by their gradients, and whatever comes out read back.
+    pub(crate) fn probe(&mut self, vertex: usize, ahead: u32) -> Result<Probed, TrainError> {
+        let table = &self.layers.table;
+        let signs = table.signs(vertex);
+        for (i, &row) in table.rows().iter().enumerate() {
+            let beside = sign(ahead, i);
+            let cells = Cells::new(-1, vec![beside, sign(signs, i), beside]);
+            let head = Head::new(0, &[1.0]);
+            self.lanes[i] = Lane::new(cells, head, row < table.n_trained());
+        }
+        self.place = Place { vertex, weight: 1.0, others: Vec::new() };
+        (self.settled, self.here) = (0, None);
+        let (landscape, to, busy) = self.look_at_landscape()?;
+        let gain = self.around.as_ref().map_or(1.0, |around| around.carry(landscape).gain);
+        self.go_to(to, gain, busy);
+        let mut probed = Probed { landscape, to, gain, written: 0, left: 0, right: 0 };
+        for (i, lane) in self.lanes.iter().enumerate() {
+            let head = if matches!(self.layers.form, Form::Slides { .. }) {
+                lane.head.only()
+            } else {
+                lane.head.clear()
+            };
+            match head {
+                Some(-1) => probed.left |= 1 << i,
+                Some(0) => {}
+                Some(1) => probed.right |= 1 << i,
+                _ => {
+                    return Err(TrainError::NotExact {
+                        why: format!("head {i} is not on one cell after a step"),
+                    });
+                }
+            }
+            let written = lane.cells.at(0);
+            if (written.abs() - 1.0).abs() > self.tolerance() {
+                let why = format!("a cell holds {written} after a step, neither -1 nor 1");
+                return Err(TrainError::NotExact { why });
+            }
+            probed.written |= u32::from(written > 0.0) << i;
+        }
+        Ok(probed)
+    }
+
+    /// How far a cell may lie from -1 and 1 for a step to be remembered.
+    fn tolerance(&self) -> f64 {
+        match self.layers.form {
+            Form::Slides { .. } => 0.0,
+            Form::Targets { .. } => 0.25,
+        }
+    }
+}
