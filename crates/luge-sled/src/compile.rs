@@ -12,6 +12,7 @@ mod graph;
 mod plan;
 mod routines;
 mod statements;
+mod travel;
 mod values;
 
 use std::collections::BTreeMap;

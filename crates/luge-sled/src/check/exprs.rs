@@ -1,13 +1,12 @@
 //! Expressions.
 
-use std::cmp::Ordering;
-
+use super::operators::is_arithmetic;
 use super::{Binding, Checker, MOST_EXPRESSIONS, MOST_LEVELS, Shape, Value, describe};
 use crate::{
-    core::{Cond, Expr, Op, StmtKind, Ty},
+    core::{Cond, Expr, Op, Ty},
     lex::Span,
     ratio::Ratio,
-    syntax::{self, Binary, ExprKind, Name, Type, TypeKind},
+    syntax::{self, ExprKind, Name, Type, TypeKind},
 };
 
 impl<'p> Checker<'p> {
@@ -64,7 +63,7 @@ impl<'p> Checker<'p> {
         }
     }
 
-    fn not_a_number(&mut self, value: &Value, span: &Span) -> Value {
+    pub(super) fn not_a_number(&mut self, value: &Value, span: &Span) -> Value {
         if !matches!(value, Value::Poison) {
             let found = describe(value);
             self.error(span, format!("expected a number, found {found}"), format!("this is {found}"));
@@ -107,7 +106,7 @@ impl<'p> Checker<'p> {
         match &expr.kind {
             ExprKind::Number(value) => Some(*value),
             ExprKind::Negate(value) => self.constant(value).map(Ratio::negated),
-            ExprKind::Binary(op, a, b) if arithmetic(*op) => {
+            ExprKind::Binary(op, a, b) if is_arithmetic(*op) => {
                 let (a, b) = (self.constant(a)?, self.constant(b)?);
                 self.fold(*op, a, b, span)
             }
@@ -137,26 +136,6 @@ impl<'p> Checker<'p> {
             self.error(&expr.span, format!("expected an integer, found {value}"), "not an integer");
         }
         integer
-    }
-
-    fn fold(&mut self, op: Binary, a: Ratio, b: Ratio, span: &Span) -> Option<Ratio> {
-        let power = |k: Ratio| {
-            let k = k.to_integer().and_then(|k| u32::try_from(k).ok()).filter(|&k| k < 100)?;
-            Some(Ratio::integer(1 << k))
-        };
-        let folded = match op {
-            Binary::Add | Binary::SatAdd => a.add(b),
-            Binary::Sub | Binary::SatSub => a.add(b.negated()),
-            Binary::Mul | Binary::SatMul => a.mul(b),
-            Binary::Div => a.div(b),
-            Binary::Shl => power(b).and_then(|p| a.mul(p)),
-            Binary::Shr => power(b).and_then(|p| a.div(p)),
-            _ => None,
-        };
-        if folded.is_none() {
-            self.error(span, format!("{a} {} {b} has no value", op.text()), "division by zero, or too large");
-        }
-        folded
     }
 
     pub(super) fn index(&mut self, index: &syntax::Expr, length: usize, name: &str) -> Option<usize> {
@@ -333,154 +312,6 @@ impl<'p> Checker<'p> {
         }
     }
 
-    fn binary(&mut self, op: Binary, a: &'p syntax::Expr, b: &'p syntax::Expr, span: &Span) -> Value {
-        match op {
-            Binary::And | Binary::Or => {
-                let (a, b) = (Box::new(self.condition(a)), Box::new(self.condition(b)));
-                Value::Condition(if op == Binary::And { Cond::And(a, b) } else { Cond::Or(a, b) })
-            }
-            Binary::Shl | Binary::Shr => self.shift(op, a, b, span),
-            _ if arithmetic(op) => {
-                let (left, right) = (self.expr(a), self.expr(b));
-                self.arithmetic(op, left, right, span, [&a.span, &b.span])
-            }
-            _ => self.comparison(op, a, b, span),
-        }
-    }
-
-    fn shift(&mut self, op: Binary, a: &'p syntax::Expr, b: &'p syntax::Expr, span: &Span) -> Value {
-        let value = self.expr(a);
-        if let Value::Constant(value) = value {
-            let Some(by) = self.constant(b) else { return Value::Poison };
-            return self.fold(op, value, by, span).map_or(Value::Poison, Value::Constant);
-        }
-        let Some(by) = self.integer(b) else { return Value::Poison };
-        let Ok(by) = u32::try_from(by) else {
-            self.error(&b.span, format!("a shift by {by}"), "expected 0 or more");
-            return Value::Poison;
-        };
-        match value {
-            Value::Number(value) if op == Binary::Shl => Value::Number(Expr::Shl(Box::new(value), by)),
-            Value::Number(value) => Value::Number(Expr::Shr(Box::new(value), by)),
-            value => self.not_a_number(&value, &a.span),
-        }
-    }
-
-    /// Both sides as numbers of the type that one of them has.
-    fn pair(&mut self, a: Value, b: Value, [a_span, b_span]: [&Span; 2]) -> Option<(Expr, Expr)> {
-        let ty = match (&a, &b) {
-            (Value::Poison, _) | (_, Value::Poison) => return None,
-            (Value::Number(a), _) => a.ty(),
-            (_, Value::Number(b)) => b.ty(),
-            (Value::Constant(_), b) => {
-                self.not_a_number(b, b_span);
-                return None;
-            }
-            (a, _) => {
-                self.not_a_number(a, a_span);
-                return None;
-            }
-        };
-        let a = self.coerce(a, ty, a_span)?;
-        Some((a, self.coerce(b, ty, b_span)?))
-    }
-
-    pub(super) fn arithmetic(
-        &mut self,
-        op: Binary,
-        a: Value,
-        b: Value,
-        span: &Span,
-        sides: [&Span; 2],
-    ) -> Value {
-        if let (Value::Constant(a), Value::Constant(b)) = (&a, &b) {
-            return self.fold(op, *a, *b, span).map_or(Value::Poison, Value::Constant);
-        }
-        let Some((a, b)) = self.pair(a, b, sides) else { return Value::Poison };
-        let ty = a.ty();
-        let plain = |op, a, b| Expr::Binary(op, Box::new(a), Box::new(b));
-        let wider = Ty { integer: ty.integer + 1, ..ty };
-        let widen = |e: Expr| Expr::Cast(Box::new(e), wider);
-        Value::Number(match op {
-            Binary::Add => plain(Op::Add, a, b),
-            Binary::Sub => plain(Op::Sub, a, b),
-            Binary::Mul => plain(Op::Mul, a, b),
-            Binary::Div => plain(Op::Div, a, b),
-            Binary::SatAdd => clamp(plain(Op::Add, widen(a), widen(b)), ty),
-            Binary::SatSub => clamp(plain(Op::Sub, widen(a), widen(b)), ty),
-            _ => clamp(plain(Op::MulWide, a, b), ty),
-        })
-    }
-
-    fn comparison(&mut self, op: Binary, a: &'p syntax::Expr, b: &'p syntax::Expr, span: &Span) -> Value {
-        let (left, right) = (self.expr(a), self.expr(b));
-        if let (Value::Constant(left), Value::Constant(right)) = (&left, &right) {
-            let Some(order) = left.compare(*right) else {
-                self.error(span, "numbers too large to compare", "");
-                return Value::Poison;
-            };
-            let holds = match op {
-                Binary::Less => order == Ordering::Less,
-                Binary::LessEqual => order != Ordering::Greater,
-                Binary::Greater => order == Ordering::Greater,
-                Binary::GreaterEqual => order != Ordering::Less,
-                Binary::Equal => order == Ordering::Equal,
-                _ => order != Ordering::Equal,
-            };
-            return Value::Condition(Cond::Constant(holds));
-        }
-        let not = |cond| Cond::Not(Box::new(cond));
-        if let (Value::Condition(left), Value::Condition(right)) = (&left, &right)
-            && matches!(op, Binary::Equal | Binary::NotEqual)
-        {
-            let both = |a: Cond, b: Cond| Cond::And(Box::new(a), Box::new(b));
-            // Both sides are mentioned twice: as flags that costs nothing.
-            let (a, b) = (self.as_flag(left.clone(), span), self.as_flag(right.clone(), span));
-            let (yes, no) = (both(a.clone(), b.clone()), both(not(a), not(b)));
-            let equal = Cond::Or(Box::new(yes), Box::new(no));
-            return Value::Condition(if op == Binary::Equal { equal } else { not(equal) });
-        }
-        let Some((a, b)) = self.pair(left, right, [&a.span, &b.span]) else { return Value::Poison };
-        Value::Condition(match op {
-            Binary::Less => Cond::Less(a, b),
-            Binary::Greater => Cond::Less(b, a),
-            Binary::LessEqual => not(Cond::Less(b, a)),
-            Binary::GreaterEqual => not(Cond::Less(a, b)),
-            Binary::Equal => Cond::Equal(a, b),
-            _ => not(Cond::Equal(a, b)),
-        })
-    }
-
-    fn as_flag(&mut self, cond: Cond, span: &Span) -> Cond {
-        if matches!(cond, Cond::Constant(_) | Cond::Flag(_)) {
-            return cond;
-        }
-        let slot = self.take_slot(1);
-        self.emit(span, StmtKind::SetFlag(slot, cond));
-        Cond::Flag(slot)
-    }
-
-    fn cast(&mut self, value: Value, to: &Type, saturating: bool, span: &Span) -> Value {
-        let ty = match self.shape(to) {
-            Shape::Number(ty) => ty,
-            Shape::Poison => return Value::Poison,
-            found => {
-                self.error(&to.span, format!("a conversion to {found}"), "expected a number type");
-                return Value::Poison;
-            }
-        };
-        match value {
-            Value::Number(value) if saturating => {
-                let integer = value.ty().integer.max(ty.integer);
-                let wide = Ty { integer, ..ty };
-                Value::Number(clamp(Expr::Cast(Box::new(value), wide), ty))
-            }
-            Value::Number(value) => Value::Number(Expr::Cast(Box::new(value), ty)),
-            Value::Constant(_) => self.coerce(value, ty, span).map_or(Value::Poison, Value::Number),
-            value => self.not_a_number(&value, span),
-        }
-    }
-
     fn call(&mut self, name: &Name, arguments: &'p [syntax::Expr], span: &Span) -> Value {
         let n_expected = match name.text.as_str() {
             "relu" | "abs" | "sign" => 1,
@@ -515,33 +346,6 @@ impl<'p> Checker<'p> {
             _ => Expr::Sign(Box::new(a)),
         })
     }
-
-    fn builtin_constant(&mut self, name: &str, a: Ratio, b: Ratio) -> Value {
-        let order = a.compare(b).unwrap_or(Ordering::Equal);
-        Value::Constant(match (name, order) {
-            ("relu" | "max", Ordering::Less) | ("min", Ordering::Greater) => b,
-            ("abs", Ordering::Less) => a.negated(),
-            ("sign", Ordering::Less) => Ratio::integer(-1),
-            ("sign", Ordering::Greater) => Ratio::integer(1),
-            _ => a,
-        })
-    }
-}
-
-/// The nearest number of the narrower type.
-fn clamp(value: Expr, to: Ty) -> Expr {
-    let wide = value.ty();
-    if wide == to {
-        return value;
-    }
-    let bound = |raw| Box::new(Expr::Constant { raw, ty: wide });
-    let below = Expr::Binary(Op::Min, Box::new(value), bound(to.largest()));
-    Expr::Cast(Box::new(Expr::Binary(Op::Max, Box::new(below), bound(to.smallest()))), to)
-}
-
-fn arithmetic(op: Binary) -> bool {
-    use Binary::{Add, Div, Mul, SatAdd, SatMul, SatSub, Shl, Shr, Sub};
-    matches!(op, Add | Sub | Mul | Div | SatAdd | SatSub | SatMul | Shl | Shr)
 }
 
 /// Whether a name occurs in an expression.

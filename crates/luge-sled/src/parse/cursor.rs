@@ -1,0 +1,175 @@
+//! The tokens under the reader's finger, and what is said when another one was expected.
+
+use luge_machine::Diagnostic;
+
+use super::{DEEPEST, KEYWORDS, Parsed, Parser, Reported};
+use crate::{
+    lex::{Kind, Span, Token},
+    syntax::Name,
+};
+
+impl Parser<'_> {
+    pub(super) fn peek(&self) -> &Token {
+        &self.tokens[self.at]
+    }
+
+    pub(super) fn text(&self) -> &str {
+        &self.source[self.peek().span.clone()]
+    }
+
+    pub(super) fn span(&self) -> Span {
+        self.peek().span.clone()
+    }
+
+    /// From `start` to the end of the last token taken.
+    pub(super) fn since(&self, start: usize) -> Span {
+        let end = self.at.checked_sub(1).map_or(start, |last| self.tokens[last].span.end);
+        start..end.max(start)
+    }
+
+    pub(super) fn advance(&mut self) {
+        if self.peek().kind != Kind::End {
+            self.at += 1;
+        }
+    }
+
+    pub(super) fn is(&self, symbol: &str) -> bool {
+        matches!(self.peek().kind, Kind::Symbol(found) if found == symbol)
+    }
+
+    pub(super) fn is_word(&self, word: &str) -> bool {
+        self.peek().kind == Kind::Name && self.text() == word
+    }
+
+    pub(super) fn take(&mut self, symbol: &str) -> bool {
+        let found = self.is(symbol);
+        if found {
+            self.advance();
+        }
+        found
+    }
+
+    pub(super) fn take_word(&mut self, word: &str) -> bool {
+        let found = self.is_word(word);
+        if found {
+            self.advance();
+        }
+        found
+    }
+
+    pub(super) fn fail<T>(&mut self, expected: &str) -> Parsed<T> {
+        self.fail_at(self.span(), expected)
+    }
+
+    pub(super) fn fail_at<T>(&mut self, span: Span, expected: &str) -> Parsed<T> {
+        let found = match self.peek().kind {
+            Kind::End => "the end of the file".to_owned(),
+            _ => format!("`{}`", shortened(self.text())),
+        };
+        let message = format!("expected {expected}, found {found}");
+        let mut finding = Diagnostic::error(span, message, format!("expected {expected}"));
+        finding.help = self.hint(expected).map(str::to_owned);
+        self.findings.push(finding);
+        Err(Reported)
+    }
+
+    pub(super) fn refuse<T>(&mut self, span: Span, message: String, label: &str, help: &str) -> Parsed<T> {
+        self.findings.push(Diagnostic::error(span, message, label).with_help(help));
+        Err(Reported)
+    }
+
+    /// What to write in place of something that other languages have.
+    pub(super) fn hint(&self, expected: &str) -> Option<&'static str> {
+        let twice = |symbol| {
+            self.is(symbol) && self.tokens.get(self.at + 1).is_some_and(|t| t.kind == Kind::Symbol(symbol))
+        };
+        let after_plus =
+            self.at.checked_sub(1).is_some_and(|last| self.tokens[last].kind == Kind::Symbol("+"));
+        match expected {
+            "`=`" | "a statement" if twice("+") => Some("write `+= 1` behind the name"),
+            "`=`" | "a statement" if twice("-") => Some("write `-= 1` behind the name"),
+            "an expression" if self.is("+") && after_plus => Some("write `+= 1` in a statement of its own"),
+            "`=`" if self.is("==") => Some("assign with `=`"),
+            "`{`" | "`)`" if self.is("=") => Some("compare with `==`"),
+            _ if self.is("%") => Some("there is no remainder: with integers write `a - a / b * b`"),
+            _ if self.is_exponent() => Some("there are no exponents: write the number out"),
+            _ => None,
+        }
+    }
+
+    /// Whether this is what follows the digits in `3.5e2`.
+    pub(super) fn is_exponent(&self) -> bool {
+        let Some(last) = self.at.checked_sub(1).map(|last| &self.tokens[last]) else { return false };
+        let digits = self.text().strip_prefix(['e', 'E']);
+        last.kind == Kind::Number
+            && last.span.end == self.peek().span.start
+            && digits.is_some_and(|digits| digits.bytes().all(|b| b.is_ascii_digit()))
+    }
+
+    pub(super) fn expect(&mut self, symbol: &str) -> Parsed<()> {
+        if self.take(symbol) { Ok(()) } else { self.fail(&format!("`{symbol}`")) }
+    }
+
+    /// The `;` that ends something. If it was forgotten the place is right after the last token, and what follows is
+    /// read as if it were there.
+    pub(super) fn semicolon(&mut self) -> Parsed<()> {
+        if self.take(";") {
+            return Ok(());
+        }
+        let end = self.since(0).end;
+        let begins = ["let", "if", "while", "for", "reject", "return"];
+        let next_line = self.source[end..self.span().start].contains('\n');
+        let forgotten = next_line
+            || self.is("}")
+            || self.peek().kind == Kind::End
+            || begins.iter().any(|word| self.is_word(word));
+        if forgotten && !self.is("%") {
+            let _: Parsed<()> = self.fail_at(end..end, "`;`");
+            return Ok(());
+        }
+        self.fail("`;`")
+    }
+
+    pub(super) fn name(&mut self, what: &str) -> Parsed<Name> {
+        if self.peek().kind != Kind::Name {
+            return self.fail(what);
+        }
+        if KEYWORDS.contains(&self.text()) {
+            let word = self.text().to_owned();
+            let finding = Diagnostic::error(
+                self.span(),
+                format!("expected {what}, found the keyword `{word}`"),
+                "a keyword",
+            )
+            .with_help("choose another name");
+            self.findings.push(finding);
+            return Err(Reported);
+        }
+        let name = Name { text: self.text().to_owned(), span: self.span() };
+        self.advance();
+        Ok(name)
+    }
+
+    pub(super) fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        if self.depth >= DEEPEST {
+            let finding =
+                Diagnostic::error(self.span(), format!("nested more than {DEEPEST} deep"), "too deep here")
+                    .with_help("name parts of it with `let`");
+            self.findings.push(finding);
+            return Err(Reported);
+        }
+        self.depth += 1;
+        let parsed = parse(self);
+        self.depth -= 1;
+        parsed
+    }
+}
+
+/// The text, or its beginning if it is long.
+fn shortened(text: &str) -> String {
+    const LONGEST: usize = 40;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}

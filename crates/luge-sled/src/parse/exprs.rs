@@ -1,0 +1,158 @@
+//! Expressions, from the weakest operator to the atoms.
+
+use luge_machine::Diagnostic;
+
+use super::{HIGHEST, Parsed, Parser, Reported};
+use crate::{
+    lex::Kind,
+    ratio::Ratio,
+    syntax::{Binary, Expr, ExprKind},
+};
+
+impl Parser<'_> {
+    pub(super) fn expr(&mut self) -> Parsed<Expr> {
+        self.nested(|parser| parser.binary(0))
+    }
+
+    pub(super) fn additive(&mut self) -> Parsed<Expr> {
+        self.nested(|parser| parser.binary(4))
+    }
+
+    /// Operators by how tightly they bind, the loosest first.
+    pub(super) fn binary(&mut self, level: usize) -> Parsed<Expr> {
+        use Binary::*;
+        const LEVELS: [&[(&str, Binary)]; 6] = [
+            &[("||", Or)],
+            &[("&&", And)],
+            &[
+                ("<=", LessEqual),
+                (">=", GreaterEqual),
+                ("==", Equal),
+                ("!=", NotEqual),
+                ("<", Less),
+                (">", Greater),
+            ],
+            &[("<<", Shl), (">>", Shr)],
+            &[("+|", SatAdd), ("-|", SatSub), ("+", Add), ("-", Sub)],
+            &[("*|", SatMul), ("*", Mul), ("/", Div)],
+        ];
+        let Some(ops) = LEVELS.get(level) else { return self.cast() };
+        let start = self.span().start;
+        let mut left = self.binary(level + 1)?;
+        let mut n_taken = 0;
+        while let Some(&(_, op)) = ops.iter().find(|(symbol, _)| self.is(symbol)) {
+            if level == 2 && n_taken > 0 {
+                return self.fail("`&&` between two comparisons");
+            }
+            n_taken += 1;
+            self.advance();
+            let right = self.binary(level + 1)?;
+            let depth = left.depth.max(right.depth);
+            let kind = ExprKind::Binary(op, Box::new(left), Box::new(right));
+            left = self.make(kind, start, depth)?;
+        }
+        Ok(left)
+    }
+
+    pub(super) fn cast(&mut self) -> Parsed<Expr> {
+        let start = self.span().start;
+        let mut value = self.unary()?;
+        while self.take_word("as") {
+            let saturating = self.take("|");
+            let to = self.ty()?;
+            let depth = value.depth;
+            let kind = ExprKind::Cast { value: Box::new(value), to, saturating };
+            value = self.make(kind, start, depth)?;
+        }
+        Ok(value)
+    }
+
+    pub(super) fn unary(&mut self) -> Parsed<Expr> {
+        let start = self.span().start;
+        let wrap: fn(Box<Expr>) -> ExprKind = if self.take("-") {
+            ExprKind::Negate
+        } else if self.take("!") {
+            ExprKind::Not
+        } else {
+            return self.atom();
+        };
+        let value = self.nested(Self::unary)?;
+        let depth = value.depth;
+        self.make(wrap(Box::new(value)), start, depth)
+    }
+
+    /// An expression one level above its parts.
+    pub(super) fn make(&mut self, kind: ExprKind, start: usize, below: usize) -> Parsed<Expr> {
+        let span = self.since(start);
+        if below >= HIGHEST {
+            let finding =
+                Diagnostic::error(span, format!("an expression of more than {HIGHEST} levels"), "too long")
+                    .with_help("name parts of it with `let`");
+            self.findings.push(finding);
+            return Err(Reported);
+        }
+        Ok(Expr { kind, span, depth: below + 1 })
+    }
+
+    pub(super) fn atom(&mut self) -> Parsed<Expr> {
+        let start = self.span().start;
+        if self.take("(") {
+            let inner = self.expr()?;
+            self.expect(")")?;
+            return Ok(Expr { span: self.since(start), ..inner });
+        }
+        let kind = if self.is("[") {
+            self.advance();
+            ExprKind::List(self.list("]")?)
+        } else if self.peek().kind == Kind::Number {
+            let Some(value) = Ratio::parse(self.text()) else {
+                let n_digits = self.text().bytes().filter(u8::is_ascii_digit).count();
+                let message = format!("a literal of {n_digits} digits");
+                return self.refuse(self.span(), message, "too long", "literals have at most 38 digits");
+            };
+            self.advance();
+            ExprKind::Number(value)
+        } else if self.take_word("true") {
+            ExprKind::Bool(true)
+        } else if self.take_word("false") {
+            ExprKind::Bool(false)
+        } else {
+            let name = self.name("an expression")?;
+            if self.take("(") {
+                ExprKind::Call(name, self.list(")")?)
+            } else if self.take("[") {
+                let index = self.expr()?;
+                self.expect("]")?;
+                ExprKind::Index(name, Box::new(index))
+            } else if self.take(".") {
+                if !self.take_word("read") {
+                    return self.fail("`read`");
+                }
+                self.expect("(")?;
+                self.expect(")")?;
+                ExprKind::Read(name)
+            } else {
+                ExprKind::Name(name.text)
+            }
+        };
+        let deepest = |list: &[Expr]| list.iter().map(|e| e.depth).max().unwrap_or(0);
+        let depth = match &kind {
+            ExprKind::List(list) | ExprKind::Call(_, list) => deepest(list),
+            ExprKind::Index(_, index) => index.depth,
+            _ => 0,
+        };
+        self.make(kind, start, depth)
+    }
+
+    pub(super) fn list(&mut self, end: &str) -> Parsed<Vec<Expr>> {
+        let mut list = Vec::new();
+        while !self.is(end) {
+            list.push(self.expr()?);
+            if !self.take(",") {
+                break;
+            }
+        }
+        self.expect(end)?;
+        Ok(list)
+    }
+}
