@@ -1,4 +1,4 @@
-//! How tapes grow: by half of what they have, so that growing costs little however often it happens.
+//! How rows of cells grow: by half of what they have, so that growing costs little however often it happens.
 
 /// The least that is added at once.
 const LEAST: i64 = 16;
@@ -21,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tapes_grow_where_they_end() {
+    fn rows_grow_where_they_end() {
         assert_eq!(room(0, 100, 10, 90), (0, 0));
         assert_eq!(room(0, 100, -1, 90), (50, 0));
         assert_eq!(room(0, 100, 0, 100), (0, 50));

@@ -8,8 +8,8 @@ mod observer;
 use std::ops::ControlFlow;
 
 use luge_landscape::{
-    AskedConstants, Carrier, Corrections, DataLayout, Extended, ExtendedError, ExtendedOptions, Joints, Kind,
-    Learner, Primary, power_of_two_from,
+    AskedConstants, Bounds, Carrier, Corrections, DataLayout, Extended, ExtendedError, ExtendedOptions,
+    Joints, Kind, Learner, Primary, power_of_two_from,
 };
 use luge_machine::{Cell, Input, Outcome, Simulator, Step};
 use luge_net::{
@@ -322,6 +322,18 @@ impl<'a> Lesson<'a> {
     #[must_use]
     pub fn machine_steps(&self) -> Step {
         self.machine_steps
+    }
+
+    /// Where the loss of the whole network must lie: the landscape's levels and what the carrier adds while the machine runs.
+    #[must_use]
+    pub fn loss_levels(&self) -> Bounds {
+        let bounds = self.extended.bounds();
+        Bounds {
+            running_low: bounds.running_low + self.added_loss,
+            running_high: bounds.running_high + self.added_loss,
+            halted_high: bounds.halted_high + self.added_loss,
+            ..bounds
+        }
     }
 
     /// What the network is fed: x and y.

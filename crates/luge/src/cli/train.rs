@@ -19,7 +19,7 @@ use luge::{
     source::{OpenError, Source},
     universal::Program,
 };
-use luge_landscape::{Bounds, Carrier, Kind, Learner, Mlp, Primary};
+use luge_landscape::{Carrier, Kind, Learner, Mlp, Primary};
 use luge_machine::{Input, Machine, Step, formats::Format};
 use luge_net::{Network, NumberFormat};
 use serde::Serialize;
@@ -177,7 +177,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         let title = machine.name().unwrap_or("a learner").to_owned();
         let subtitle =
             format!("{} gradient steps on {}", HumanCount(lessons.outcome.steps()), options.landscape.word());
-        let svg = curve.draw(&title, &subtitle, options.landscape, &loss_levels(&lesson), None);
+        let svg = curve.draw(&title, &subtitle, options.landscape, &lesson.loss_levels(), None);
         fill(file, &svg)?;
     }
     verdict(&lessons)
@@ -422,18 +422,6 @@ fn load_program(
             "give --program only with learners/universal.tm, and a machine as docs/universal.md describes"
                 .to_owned(),
     })
-}
-
-/// Where the loss of the whole network must lie: the landscape's levels and what the carrier adds while the machine runs.
-fn loss_levels(lesson: &Lesson<'_>) -> Bounds {
-    let bounds = lesson.extended().bounds();
-    let added = lesson.extended().carrier().added_loss(&lesson.table().labels);
-    Bounds {
-        running_low: bounds.running_low + added,
-        running_high: bounds.running_high + added,
-        halted_high: bounds.halted_high + added,
-        ..bounds
-    }
 }
 
 fn rows(lesson: &Lesson<'_>, lessons: &Lessons, made: u64, seconds: f64) -> Vec<(String, String)> {

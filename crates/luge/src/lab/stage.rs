@@ -291,7 +291,7 @@ impl Stage {
             control: extended.control(),
             near: small.as_ref(),
             constants,
-            bounds: with_carrier(&lesson),
+            bounds: lesson.loss_levels(),
             lesson: Some(&lesson),
             learner: Some(&task.learner),
             lines: &self.lines,
@@ -403,18 +403,6 @@ fn asked_constants(layers: &Structure) -> AskedConstants {
         Form::Targets { offset, drop } => {
             AskedConstants { offset: Some(offset), drop: Some(drop), ..AskedConstants::default() }
         }
-    }
-}
-
-/// The landscape's levels and what the carrier adds while the machine runs.
-fn with_carrier(lesson: &Lesson<'_>) -> Bounds {
-    let bounds = lesson.extended().bounds();
-    let added = lesson.extended().carrier().added_loss(&lesson.table().labels);
-    Bounds {
-        running_low: bounds.running_low + added,
-        running_high: bounds.running_high + added,
-        halted_high: bounds.halted_high + added,
-        ..bounds
     }
 }
 
