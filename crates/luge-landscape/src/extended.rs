@@ -11,11 +11,14 @@ mod switch;
 mod tests;
 mod wiring;
 
-use luge_net::{GraphBuilder, Joint, Network, NodeId, ParameterId, Ramp, Shape, StepRule, Structure, Values};
+use luge_net::{
+    GraphBuilder, Network, NodeId, OutputWiring, ParameterId, Ramp, Shape, StepRule, Structure, Values,
+};
 
 use crate::{
-    AskedConstants, Bounds, BuildError, Configuration, Control, Corrections, Kind, Primary, Undecodable,
-    terrain::{Holds, Terrain},
+    AskedConstants, Bounds, BuildError, Configuration, Control, Corrections, LandscapeKind, Primary,
+    Undecodable,
+    carved::{CarvedLandscape, StateEncoding},
 };
 pub use carrier::Carrier;
 pub use layout::{DataLayout, Mark};
@@ -23,7 +26,7 @@ pub use learner::{Learner, LearnerError};
 
 /// The corrections to the printed paper that shape the extended network. All are on by default.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Joints {
+pub struct ExtendedCorrections {
     /// The arc from z to f_TM is a stop-gradient; printed it is solid, and z drifts.
     pub labels_stopped: bool,
     /// f_perp's denominators are guarded; printed f_perp(0) is 0/0.
@@ -34,7 +37,7 @@ pub struct Joints {
     pub ramps_rounded_once: bool,
 }
 
-impl Default for Joints {
+impl Default for ExtendedCorrections {
     fn default() -> Self {
         Self { labels_stopped: true, guarded_carrier: true, select_switches: true, ramps_rounded_once: true }
     }
@@ -44,7 +47,7 @@ impl Default for Joints {
 #[derive(Clone, Debug)]
 pub struct ExtendedOptions {
     /// Which landscape.
-    pub kind: Kind,
+    pub kind: LandscapeKind,
     /// How l_TM reaches the output.
     pub carrier: Carrier,
     /// tau: cells per tape.
@@ -62,7 +65,7 @@ pub struct ExtendedOptions {
     /// Corrections inside the landscape.
     pub corrections: Corrections,
     /// Corrections around it.
-    pub joints: Joints,
+    pub joints: ExtendedCorrections,
 }
 
 /// Why an extended network cannot be built.
@@ -109,7 +112,7 @@ pub enum ExtendedError {
     #[error("landscape {kind} needs the data on a read-only tape, but tape `{tape}` is writable", kind = kind.word())]
     DataWritable {
         /// The landscape.
-        kind: Kind,
+        kind: LandscapeKind,
         /// The tape's name.
         tape: String,
     },
@@ -172,7 +175,7 @@ pub struct Nodes {
 #[derive(Clone, Debug)]
 pub struct Extended {
     network: Network,
-    terrain: Terrain,
+    terrain: CarvedLandscape,
     initial: Vec<Values>,
     nodes: Nodes,
     labels: ParameterId,
@@ -247,8 +250,8 @@ impl Extended {
             out,
         };
         let network = match &terrain.structure {
-            Some(structure) if *joints == Joints::default() => {
-                let joint = Joint {
+            Some(structure) if *joints == ExtendedCorrections::default() => {
+                let joint = OutputWiring {
                     labels,
                     label_offset: options.label_offset,
                     targets: y,
@@ -298,8 +301,8 @@ impl Extended {
     #[must_use]
     pub fn vertex(&self) -> ParameterId {
         match &self.terrain.holds {
-            Holds::Outside { weights, .. } => weights.vertex.0,
-            Holds::Inside { vertex, .. } => *vertex,
+            StateEncoding::Outside { weights, .. } => weights.vertex.0,
+            StateEncoding::Inside { vertex, .. } => *vertex,
         }
     }
 
@@ -307,14 +310,14 @@ impl Extended {
     #[must_use]
     pub fn control(&self) -> Option<&Control> {
         match &self.terrain.holds {
-            Holds::Outside { control, .. } => Some(control),
-            Holds::Inside { .. } => None,
+            StateEncoding::Outside { control, .. } => Some(control),
+            StateEncoding::Inside { .. } => None,
         }
     }
 
     /// Which landscape is inside.
     #[must_use]
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> LandscapeKind {
         self.terrain.kind
     }
 
@@ -428,11 +431,11 @@ fn check(learner: &Learner, primary: &dyn Primary, options: &ExtendedOptions) ->
     if cell(data, 0).is_none() || cell(data, layout.end()).is_none_or(|end| end >= options.n_cells) {
         return Err(ExtendedError::DataDoNotFit { end: layout.end() });
     }
-    if options.kind == Kind::Internal && layout.n_bits() > MOST_BITS {
+    if options.kind == LandscapeKind::Internal && layout.n_bits() > MOST_BITS {
         return Err(ExtendedError::TooManyBits { n_bits: layout.n_bits() });
     }
     let normal = &learner.lowered().normal;
-    if options.kind != Kind::Internal && !normal.read_only(data) {
+    if options.kind != LandscapeKind::Internal && !normal.read_only(data) {
         let tape = normal.machine().tape(data).name.clone();
         return Err(ExtendedError::DataWritable { kind: options.kind, tape });
     }
@@ -440,7 +443,7 @@ fn check(learner: &Learner, primary: &dyn Primary, options: &ExtendedOptions) ->
 }
 
 /// z_0 = 0, and the landscape's own parameters at the machine's start, or at landscape A's start vertex.
-fn initial_parameters(network: &Network, terrain: &Terrain, start: &Configuration) -> Vec<Values> {
+fn initial_parameters(network: &Network, terrain: &CarvedLandscape, start: &Configuration) -> Vec<Values> {
     let mut parameters: Vec<Values> =
         network.parameters().iter().map(|p| Values::filled(p.shape, 0.0)).collect();
     let own = match terrain.at_start() {

@@ -6,13 +6,13 @@ use luge_net::{GraphBuilder, Network, NodeId, Shape, Values};
 use crate::{
     AskedConstants, Bounds, Configuration, ConstantsError, Control, Corrections, ExternalConstants,
     InternalError, Undecodable,
+    carved::{CarvedLandscape, Carving, StateEncoding},
     internal::Configurations,
-    terrain::{Carving, Holds, Terrain},
 };
 
 /// Which landscape.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum Kind {
+pub enum LandscapeKind {
     /// B, product units.
     #[default]
     Compact,
@@ -24,7 +24,7 @@ pub enum Kind {
     Plain,
 }
 
-impl Kind {
+impl LandscapeKind {
     /// All landscapes.
     pub const ALL: [Self; 4] = [Self::Compact, Self::Relu, Self::Internal, Self::Plain];
 
@@ -44,7 +44,7 @@ impl Kind {
 #[derive(Clone, Debug)]
 pub struct LandscapeOptions {
     /// Which landscape.
-    pub kind: Kind,
+    pub kind: LandscapeKind,
     /// tau: cells per tape.
     pub n_cells: usize,
     /// Constants the user wants.
@@ -58,7 +58,7 @@ pub struct LandscapeOptions {
 impl LandscapeOptions {
     /// A landscape of this kind with chosen constants and all corrections.
     #[must_use]
-    pub fn new(kind: Kind, n_cells: usize) -> Self {
+    pub fn new(kind: LandscapeKind, n_cells: usize) -> Self {
         Self {
             kind,
             n_cells,
@@ -87,7 +87,7 @@ pub enum BuildError {
     #[error("landscape {kind} needs {n_units} units for {n_states} states on {n_tapes} binary tapes, but at most {most} are built", kind = kind.word())]
     TooManyUnits {
         /// The landscape.
-        kind: Kind,
+        kind: LandscapeKind,
         /// Vertices, or edges of the ReLU form.
         n_units: u64,
         /// |Q|.
@@ -120,7 +120,7 @@ pub const MOST_COLUMNS: u64 = 1 << 22;
 #[derive(Clone, Debug)]
 pub struct Landscape {
     network: Network,
-    terrain: Terrain,
+    terrain: CarvedLandscape,
 }
 
 impl Landscape {
@@ -131,13 +131,13 @@ impl Landscape {
     pub fn build(normal: &NormalForm, options: &LandscapeOptions) -> Result<Self, BuildError> {
         let mut g = GraphBuilder::new();
         let terrain = match options.kind {
-            Kind::Internal => {
+            LandscapeKind::Internal => {
                 let configurations = Configurations::reachable(normal, &options.declared, options.n_cells)?;
-                Terrain::inside(&mut g, configurations, &options.carving(), None)
+                CarvedLandscape::inside(&mut g, configurations, &options.carving(), None)
             }
             _ => {
                 let read_only = read_only_input(&mut g, normal, options.n_cells);
-                Terrain::outside(&mut g, normal, &options.carving(), read_only)?
+                CarvedLandscape::outside(&mut g, normal, &options.carving(), read_only)?
             }
         };
         Ok(Self::finish(g, terrain))
@@ -148,11 +148,11 @@ impl Landscape {
     pub fn external(normal: &NormalForm, options: &LandscapeOptions, constants: &ExternalConstants) -> Self {
         let mut g = GraphBuilder::new();
         let read_only = read_only_input(&mut g, normal, options.n_cells);
-        let terrain = Terrain::external(&mut g, normal, &options.carving(), read_only, constants);
+        let terrain = CarvedLandscape::external(&mut g, normal, &options.carving(), read_only, constants);
         Self::finish(g, terrain)
     }
 
-    fn finish(g: GraphBuilder, terrain: Terrain) -> Self {
+    fn finish(g: GraphBuilder, terrain: CarvedLandscape) -> Self {
         let network = g.finish(terrain.loss);
         let network = match &terrain.structure {
             Some(structure) => network.with_structure(structure.clone()),
@@ -163,7 +163,7 @@ impl Landscape {
 
     /// Which landscape it is.
     #[must_use]
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> LandscapeKind {
         self.terrain.kind
     }
 
@@ -195,8 +195,8 @@ impl Landscape {
     #[must_use]
     pub fn control(&self) -> Option<&Control> {
         match &self.terrain.holds {
-            Holds::Outside { control, .. } => Some(control),
-            Holds::Inside { .. } => None,
+            StateEncoding::Outside { control, .. } => Some(control),
+            StateEncoding::Inside { .. } => None,
         }
     }
 
@@ -204,8 +204,8 @@ impl Landscape {
     #[must_use]
     pub fn configuration(&self, vertex: usize) -> Option<&Configuration> {
         match &self.terrain.holds {
-            Holds::Outside { .. } => None,
-            Holds::Inside { configurations, .. } => configurations.all.get(vertex),
+            StateEncoding::Outside { .. } => None,
+            StateEncoding::Inside { configurations, .. } => configurations.all.get(vertex),
         }
     }
 
@@ -251,7 +251,7 @@ mod tests {
         NormalForm::new(b.build().expect("a machine")).expect("binary tapes")
     }
 
-    fn check(kind: Kind, n_tapes: usize, expected: Option<u64>) {
+    fn check(kind: LandscapeKind, n_tapes: usize, expected: Option<u64>) {
         let built = Landscape::build(&wide(n_tapes), &LandscapeOptions::new(kind, 3));
         let too_many = match built {
             Err(BuildError::TooManyUnits { n_units, .. }) => Some(n_units),
@@ -263,11 +263,11 @@ mod tests {
 
     #[test]
     fn what_would_fill_the_memory_is_refused_before_it_is_built() {
-        check(Kind::Compact, 24, Some(2 << 24));
-        check(Kind::Plain, 24, Some(2 << 24));
-        check(Kind::Plain, 23, None);
-        check(Kind::Relu, 10, Some(3 * 2 * (1 << 20)));
-        check(Kind::Relu, 6, None);
-        check(Kind::Compact, 12, None);
+        check(LandscapeKind::Compact, 24, Some(2 << 24));
+        check(LandscapeKind::Plain, 24, Some(2 << 24));
+        check(LandscapeKind::Plain, 23, None);
+        check(LandscapeKind::Relu, 10, Some(3 * 2 * (1 << 20)));
+        check(LandscapeKind::Relu, 6, None);
+        check(LandscapeKind::Compact, 12, None);
     }
 }

@@ -3,13 +3,14 @@
 //! A landscape is a network whose loss is carved so that one step of gradient descent is one step of the machine.
 //! It is built from the machine alone; an input only sets the initial parameters. Four of them, one idea each:
 //!
-//! - [`internal`](Kind::Internal) (A): every configuration is a vertex; no stop-gradient, strictly falling loss.
-//! - [`relu`](Kind::Relu) (B): a vertex per state and symbols read, tapes outside; the paper's ReLU units.
-//! - [`compact`](Kind::Compact) (B): the same slopes from product units, without tripled states.
-//! - [`plain`](Kind::Plain) (C): no simplex, rate 1 everywhere, forgiving; stop-gradient carries everything.
+//! - [`internal`](LandscapeKind::Internal) (A): every configuration is a vertex; no stop-gradient, strictly falling loss.
+//! - [`relu`](LandscapeKind::Relu) (B): a vertex per state and symbols read, tapes outside; the paper's ReLU units.
+//! - [`compact`](LandscapeKind::Compact) (B): the same slopes from product units, without tripled states.
+//! - [`plain`](LandscapeKind::Plain) (C): no simplex, rate 1 everywhere, forgiving; stop-gradient carries everything.
 //!
 //! Paper: §4; the corrections are listed in [`Corrections`].
 
+mod carved;
 mod compact;
 mod configuration;
 mod constants;
@@ -22,17 +23,18 @@ mod plain;
 mod primary;
 mod relu;
 mod tapes;
-mod terrain;
 
+pub use carved::Bounds;
 pub use configuration::{Configuration, Undecodable};
 pub use constants::{AskedConstants, ConstantsError, ExternalConstants, PlainConstants, power_of_two_from};
 pub use control::{Control, Vertex, VertexStep};
 pub use corrections::Corrections;
 pub use extended::{
-    Carrier, DataLayout, Extended, ExtendedError, ExtendedOptions, Joints, Learner, LearnerError, MOST_BITS,
-    Mark, Nodes,
+    Carrier, DataLayout, Extended, ExtendedCorrections, ExtendedError, ExtendedOptions, Learner,
+    LearnerError, MOST_BITS, Mark, Nodes,
 };
 pub use internal::{InternalError, MOST_VERTICES};
-pub use landscape::{BuildError, Kind, Landscape, LandscapeOptions, MOST_COLUMNS, MOST_EDGES, MOST_GATES};
+pub use landscape::{
+    BuildError, Landscape, LandscapeKind, LandscapeOptions, MOST_COLUMNS, MOST_EDGES, MOST_GATES,
+};
 pub use primary::{Mlp, Primary, PrimaryError};
-pub use terrain::Bounds;

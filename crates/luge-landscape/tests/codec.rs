@@ -4,7 +4,7 @@
 mod random_machines;
 
 use luge_landscape::{
-    BuildError, Configuration, InternalError, Kind, Landscape, LandscapeOptions, Undecodable,
+    BuildError, Configuration, InternalError, Landscape, LandscapeKind, LandscapeOptions, Undecodable,
 };
 use luge_machine::{
     Alphabet, Machine, Move, NormalForm, Pattern, SymbolId, TapeId, Write,
@@ -29,7 +29,7 @@ proptest! {
         let d = normal.n_tapes();
         let state = normal.machine().state_ids().nth(state.index(normal.n_states())).expect("a state");
         let configuration = Configuration { state, tapes: tapes[..d].to_vec(), heads: heads[..d].to_vec() };
-        for kind in Kind::ALL {
+        for kind in LandscapeKind::ALL {
             let declared = vec![configuration.clone()];
             let options = LandscapeOptions { declared, ..LandscapeOptions::new(kind, N_CELLS) };
             let landscape = match Landscape::build(&normal, &options) {
@@ -67,7 +67,7 @@ fn start(machine: &NormalForm) -> Configuration {
 }
 
 /// What becomes of a sound point when one entry of a block is changed.
-fn spoiled(kind: Kind, block: &str, entry: usize, value: f64) -> Result<Configuration, Undecodable> {
+fn spoiled(kind: LandscapeKind, block: &str, entry: usize, value: f64) -> Result<Configuration, Undecodable> {
     let machine = copier();
     let landscape = Landscape::build(&machine, &LandscapeOptions::new(kind, N_CELLS)).expect("built");
     let (mut parameters, mut inputs) = landscape.encode(&start(&machine)).expect("encoded");
@@ -81,7 +81,7 @@ fn spoiled(kind: Kind, block: &str, entry: usize, value: f64) -> Result<Configur
 
 #[test]
 fn parameters_that_stand_for_nothing() {
-    for kind in [Kind::Compact, Kind::Relu, Kind::Plain] {
+    for kind in [LandscapeKind::Compact, LandscapeKind::Relu, LandscapeKind::Plain] {
         let check = |block: &str, entry: usize, value: f64, expected: &str| {
             let found = spoiled(kind, block, entry, value).expect_err(expected).to_string();
             assert_eq!(found, expected, "{kind:?}");
@@ -103,7 +103,7 @@ fn parameters_that_stand_for_nothing() {
 
 #[test]
 fn small_errors_are_read_over() {
-    for kind in [Kind::Compact, Kind::Relu, Kind::Plain] {
+    for kind in [LandscapeKind::Compact, LandscapeKind::Relu, LandscapeKind::Plain] {
         for (block, entry, value) in
             [("vertex", 1, 0.75), ("vertex", 0, 0.25), ("head", 3, 1.5), ("head", 0, -0.25), ("tape", 6, 2.0)]
         {
@@ -116,7 +116,7 @@ fn small_errors_are_read_over() {
 fn read_only_tapes_are_fed_and_not_trained() {
     let machine = copier();
     assert!(machine.read_only(TapeId(0)) && !machine.read_only(TapeId(1)));
-    for kind in [Kind::Compact, Kind::Relu, Kind::Plain] {
+    for kind in [LandscapeKind::Compact, LandscapeKind::Relu, LandscapeKind::Plain] {
         let landscape = Landscape::build(&machine, &LandscapeOptions::new(kind, N_CELLS)).expect("built");
         let (parameters, inputs) = landscape.encode(&start(&machine)).expect("encoded");
         let row =
@@ -129,7 +129,7 @@ fn read_only_tapes_are_fed_and_not_trained() {
 #[test]
 fn landscape_a_has_only_what_was_declared() {
     let machine = copier();
-    let mut options = LandscapeOptions::new(Kind::Internal, N_CELLS);
+    let mut options = LandscapeOptions::new(LandscapeKind::Internal, N_CELLS);
     let error = Landscape::build(&machine, &options).expect_err("nothing declared");
     assert_eq!(error, BuildError::Internal(InternalError::NothingDeclared));
     let mut endless = start(&machine);

@@ -6,7 +6,7 @@ mod random_machines;
 use std::ops::RangeInclusive;
 
 use luge_landscape::{
-    Configuration, Control, ExternalConstants, Kind, Landscape, LandscapeOptions, VertexStep,
+    Configuration, Control, ExternalConstants, Landscape, LandscapeKind, LandscapeOptions, VertexStep,
 };
 use luge_machine::{
     Bits, NormalForm, StateId,
@@ -104,7 +104,7 @@ fn point(network: &Network, runner: &mut TestRunner) -> (Vec<Values>, Vec<Values
 #[test]
 fn gradients_equal_finite_differences() {
     let runner = &mut TestRunner::deterministic();
-    for kind in [Kind::Compact, Kind::Relu, Kind::Plain] {
+    for kind in [LandscapeKind::Compact, LandscapeKind::Relu, LandscapeKind::Plain] {
         let mut n_checked = 0;
         while n_checked < 60 {
             let machine = draw(&normal(1..=3), runner);
@@ -130,7 +130,8 @@ fn internal(runner: &mut TestRunner) -> Option<Landscape> {
         tapes: draw(&vec(vec(any::<bool>(), 12), n_tapes), runner),
         heads: draw(&vec(0_usize..12, n_tapes), runner),
     };
-    let options = LandscapeOptions { declared: vec![start], ..LandscapeOptions::new(Kind::Internal, 12) };
+    let options =
+        LandscapeOptions { declared: vec![start], ..LandscapeOptions::new(LandscapeKind::Internal, 12) };
     Landscape::build(&machine, &options).ok().filter(|l| (4..60).contains(&l.n_vertices()))
 }
 
@@ -210,7 +211,7 @@ fn after(configuration: &Configuration, step: Option<&VertexStep>) -> Configurat
 struct Weights<'c> {
     control: &'c Control,
     constants: ExternalConstants,
-    kind: Kind,
+    kind: LandscapeKind,
 }
 
 impl Weights<'_> {
@@ -235,14 +236,14 @@ impl Weights<'_> {
         let product = |i: usize| (now.sign(i) - read.sign(i)) * (then.sign(i) - now.sign(i));
         let reading = (0..self.control.n_tapes()).map(product).sum::<f64>();
         let back = match self.kind {
-            Kind::Relu => 2.0 * self.edge(w, v),
+            LandscapeKind::Relu => 2.0 * self.edge(w, v),
             _ => -4.0 * self.edge(v, v),
         };
         4.0 * (self.edge(v, w) - self.vertex(v)) + back + 4.0 * base * base * scale * reading
     }
 }
 
-fn check_vertices(machine: &NormalForm, kind: Kind, cells: &[bool], heads: &[usize], scale: f64) {
+fn check_vertices(machine: &NormalForm, kind: LandscapeKind, cells: &[bool], heads: &[usize], scale: f64) {
     let mut options = LandscapeOptions::new(kind, N_CELLS);
     options.constants.scale = Some(scale);
     let constants = ExternalConstants::choose(machine.n_tapes(), &options.constants).expect("constants");
@@ -279,14 +280,15 @@ proptest! {
         heads in vec(any::<usize>(), 2),
         scale in prop_oneof![Just(1.0), Just(0.25), Just(8.0)],
     ) {
-        check_vertices(&machine, Kind::Compact, &cells, &heads, scale);
-        check_vertices(&machine, Kind::Relu, &cells, &heads, scale);
+        check_vertices(&machine, LandscapeKind::Compact, &cells, &heads, scale);
+        check_vertices(&machine, LandscapeKind::Relu, &cells, &heads, scale);
     }
 }
 
 /// Landscape C: at every configuration x - grad_x, T - grad_T and H - grad_H are the next one, bit for bit.
 fn check_plain(machine: &NormalForm, cells: &[bool], heads: &[usize]) {
-    let landscape = Landscape::build(machine, &LandscapeOptions::new(Kind::Plain, N_CELLS)).expect("built");
+    let landscape =
+        Landscape::build(machine, &LandscapeOptions::new(LandscapeKind::Plain, N_CELLS)).expect("built");
     let control = landscape.control().expect("tapes outside");
     for v in 0..control.n_vertices() {
         let here = configuration_at(control, v, cells, heads);

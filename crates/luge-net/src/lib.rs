@@ -20,6 +20,6 @@ pub use layers::{Layer, LayerKind, Layers};
 pub use linear::LinearMap;
 pub use network::Network;
 pub use numbers::NumberFormat;
-pub use structure::{Carrier, Form, Joint, Ramp, Structure};
+pub use structure::{Carrier, Form, OutputWiring, Ramp, Structure};
 pub use values::{Shape, Values};
 pub use vertices::{Arcs, Block, Column, VertexTable};

@@ -24,7 +24,7 @@ pub struct Structure {
     /// What the landscape is made of.
     pub form: Form,
     /// What is built around the landscape; `None` if it is the loss itself.
-    pub joint: Option<Joint>,
+    pub joint: Option<OutputWiring>,
 }
 
 /// How the loss depends on vertex, cells and heads.
@@ -89,7 +89,7 @@ pub enum Carrier {
 
 /// What stands between the landscape and the least-squares loss.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Joint {
+pub struct OutputWiring {
     /// z, moved with rate 1.
     pub labels: ParameterId,
     /// What is added to z.

@@ -9,25 +9,25 @@ mod blocks;
 #[cfg(feature = "faults")]
 mod faults;
 mod legality;
-mod many;
 mod memory;
-mod one;
+mod multi_head;
+mod single_head;
 
 use std::ops::Range;
 
 use luge_net::{Form, Network, Structure, Values};
 
 use crate::{
-    LaneSnapshot, LossRange, Outcome, Snapshot, Sparse, Stepped, StopRule, Tracer, TrainError, sparse::BLANK,
+    LossRange, Outcome, Snapshot, Sparse, Stepped, StopRule, TapeSnapshot, Tracer, TrainError, sparse::BLANK,
 };
 use blocks::Blocks;
 #[cfg(feature = "faults")]
 pub use faults::Fault;
 pub use legality::MOST_GAIN_ERROR;
 use legality::{check_constants, check_gain, differentiate};
-use many::{Levels, Many};
 use memory::Memory;
-use one::{One, Pause};
+use multi_head::{Levels, MultiHead};
+use single_head::{LoopExit, SingleHead};
 
 /// Whether whole blocks of cells are remembered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -60,9 +60,9 @@ pub struct Exact<'n> {
 enum Body<'n> {
     /// The labels are still to be read.
     Waiting(Box<Sparse<'n>>),
-    One(One, Memory),
+    SingleHead(SingleHead, Memory),
     Blocks(Blocks, Memory),
-    Many(Many),
+    MultiHead(MultiHead),
 }
 
 impl<'n> Exact<'n> {
@@ -126,8 +126,8 @@ impl<'n> Exact<'n> {
         let snapshot = sparse.snapshot();
         let mut heads = Vec::new();
         let mut rows: Vec<(i64, Vec<u8>)> = Vec::new();
-        for (i, lane) in snapshot.lanes.iter().enumerate() {
-            let only = matches!(lane.head[..], [1.0]);
+        for (i, tape) in snapshot.tapes.iter().enumerate() {
+            let only = matches!(tape.head[..], [1.0]);
             let head = sparse.head(i).filter(|_| only || self.forgives());
             heads.push(head.ok_or_else(|| between("a head is not on one cell"))?);
             let sign = |&cell: &f64| match cell {
@@ -136,8 +136,8 @@ impl<'n> Exact<'n> {
                 _ if self.forgives() && cell.abs() >= 0.5 => Some(u8::from(cell > 0.0)),
                 _ => None,
             };
-            let signs: Option<Vec<u8>> = lane.cells.iter().map(sign).collect();
-            rows.push((lane.first, signs.ok_or_else(|| between("a cell is neither -1 nor 1"))?));
+            let signs: Option<Vec<u8>> = tape.cells.iter().map(sign).collect();
+            rows.push((tape.first, signs.ok_or_else(|| between("a cell is neither -1 nor 1"))?));
         }
         let under = |i: usize| if sparse.cell(i, heads[i]) > 0.0 { 1_u32 << i } else { 0 };
         if (0..heads.len()).map(under).sum::<u32>() != table.signs(vertex) {
@@ -150,18 +150,20 @@ impl<'n> Exact<'n> {
             (Some(memory), memories) => {
                 let (first, cells) = merged(&rows);
                 match memories {
-                    Memories::Steps => Body::One(One::new(vertex, first, cells, heads[0]), memory),
+                    Memories::Steps => {
+                        Body::SingleHead(SingleHead::new(vertex, first, cells, heads[0]), memory)
+                    }
                     Memories::Blocks => {
                         Body::Blocks(Blocks::new(vertex, table.n_signs(), first, &cells, heads[0]), memory)
                     }
                 }
             }
             (None, _) => {
-                let mut many = Many::new(table, vertex, levels(&layers.form), low);
+                let mut many = MultiHead::new(table, vertex, levels(&layers.form), low);
                 for ((first, cells), head) in rows.into_iter().zip(heads) {
                     many.add_row(first, cells, head);
                 }
-                Body::Many(many)
+                Body::MultiHead(many)
             }
         };
         Ok(())
@@ -176,10 +178,10 @@ impl<'n> Exact<'n> {
     }
 
     /// Makes up to `most` steps, short of the one that a low loss may make unnecessary.
-    fn advance(&mut self, most: u64) -> Result<Pause, TrainError> {
+    fn advance(&mut self, most: u64) -> Result<LoopExit, TrainError> {
         if let Body::Waiting(sparse) = &mut self.body {
             if most == 0 {
-                return Ok(Pause::Done);
+                return Ok(LoopExit::Done);
             }
             sparse.step()?;
             self.steps += 1;
@@ -188,10 +190,10 @@ impl<'n> Exact<'n> {
         }
         let mut remaining = most;
         let pause = match &mut self.body {
-            Body::Waiting(_) => Pause::Done,
-            Body::One(one, memory) => one.run(memory, &mut self.probe, &mut remaining)?,
+            Body::Waiting(_) => LoopExit::Done,
+            Body::SingleHead(one, memory) => one.run(memory, &mut self.probe, &mut remaining)?,
             Body::Blocks(blocks, memory) => blocks.run(memory, &mut self.probe, &mut remaining)?,
-            Body::Many(many) => many.run(&self.probe.layers().table, &mut self.probe, &mut remaining)?,
+            Body::MultiHead(many) => many.run(&self.probe.layers().table, &mut self.probe, &mut remaining)?,
         };
         self.steps += most - remaining;
         Ok(pause)
@@ -201,9 +203,9 @@ impl<'n> Exact<'n> {
     fn at(&self) -> usize {
         match &self.body {
             Body::Waiting(sparse) => sparse.vertex().unwrap_or(0),
-            Body::One(one, _) => one.vertex,
+            Body::SingleHead(one, _) => one.vertex,
             Body::Blocks(blocks, _) => blocks.vertex,
-            Body::Many(many) => self.layers().table.vertex(many.block, many.signs),
+            Body::MultiHead(many) => self.layers().table.vertex(many.block, many.signs),
         }
     }
 
@@ -226,8 +228,8 @@ impl<'n> Exact<'n> {
     fn range(&self) -> Option<(f64, f64)> {
         let (low, high) = match &self.body {
             Body::Waiting(_) => None,
-            Body::One(_, memory) | Body::Blocks(_, memory) => memory.range,
-            Body::Many(many) => many.range,
+            Body::SingleHead(_, memory) | Body::Blocks(_, memory) => memory.range,
+            Body::MultiHead(many) => many.range,
         }?;
         let carry =
             |landscape: f64| self.probe.around().map_or(landscape, |around| around.carry(landscape).loss);
@@ -283,9 +285,9 @@ impl Tracer for Exact<'_> {
     fn loss(&mut self) -> Result<f64, TrainError> {
         let landscape = match &mut self.body {
             Body::Waiting(sparse) => return sparse.loss(),
-            Body::One(one, memory) => one.level(memory, &mut self.probe)?,
+            Body::SingleHead(one, memory) => one.level(memory, &mut self.probe)?,
             Body::Blocks(blocks, memory) => blocks.level(memory, &mut self.probe)?,
-            Body::Many(many) => many.level(&self.probe.layers().table, &mut self.probe)?,
+            Body::MultiHead(many) => many.level(&self.probe.layers().table, &mut self.probe)?,
         };
         let Some(around) = self.probe.around() else { return Ok(landscape) };
         if !around.finished(landscape)? {
@@ -299,7 +301,7 @@ impl Tracer for Exact<'_> {
             return Ok(Stepped::OutOfCells);
         }
         let before = self.steps;
-        if self.advance(1)? == Pause::Low && self.steps == before {
+        if self.advance(1)? == LoopExit::Low && self.steps == before {
             self.rest()?;
         }
         Ok(Stepped::Made)
@@ -313,7 +315,7 @@ impl Tracer for Exact<'_> {
         let careful = self.most_cells.is_some() || stop.loss_at_most > low_level(self.layers());
         loop {
             let left = stop.most_steps.saturating_sub(self.steps);
-            let pause = if careful { Pause::Low } else { self.advance(left)? };
+            let pause = if careful { LoopExit::Low } else { self.advance(left)? };
             let loss = self.loss()?;
             self.last = Some(loss);
             let steps = self.steps;
@@ -331,7 +333,7 @@ impl Tracer for Exact<'_> {
                 if self.step()? == Stepped::OutOfCells {
                     return Ok(Outcome::OutOfCells { steps });
                 }
-            } else if pause == Pause::Low {
+            } else if pause == LoopExit::Low {
                 self.rest()?;
             }
         }
@@ -352,18 +354,18 @@ impl Tracer for Exact<'_> {
     fn head(&self, sign: usize) -> Option<i64> {
         match &self.body {
             Body::Waiting(sparse) => sparse.head(sign),
-            Body::One(one, _) => Some(one.head()),
+            Body::SingleHead(one, _) => Some(one.head()),
             Body::Blocks(blocks, _) => Some(blocks.head()),
-            Body::Many(many) => Some(many.head(sign)),
+            Body::MultiHead(many) => Some(many.head(sign)),
         }
     }
 
     fn cell(&self, sign: usize, cell: i64) -> f64 {
         let signs = match &self.body {
             Body::Waiting(sparse) => return sparse.cell(sign, cell),
-            Body::One(one, _) => one.cell(cell) >> sign,
+            Body::SingleHead(one, _) => one.cell(cell) >> sign,
             Body::Blocks(blocks, _) => blocks.cell(cell) >> sign,
-            Body::Many(many) => many.cell(sign, cell),
+            Body::MultiHead(many) => many.cell(sign, cell),
         };
         if signs & 1 == 1 { 1.0 } else { BLANK }
     }
@@ -371,9 +373,9 @@ impl Tracer for Exact<'_> {
     fn kept(&self, sign: usize) -> Range<i64> {
         let (first, len) = match &self.body {
             Body::Waiting(sparse) => return sparse.kept(sign),
-            Body::One(one, _) => (one.cells().0, one.cells().1.len()),
+            Body::SingleHead(one, _) => (one.cells().0, one.cells().1.len()),
             Body::Blocks(blocks, _) => blocks.kept(),
-            Body::Many(many) => (many.cells(sign).0, many.cells(sign).1.len()),
+            Body::MultiHead(many) => (many.cells(sign).0, many.cells(sign).1.len()),
         };
         first..first + len as i64
     }
@@ -390,10 +392,10 @@ impl Tracer for Exact<'_> {
             return sparse.snapshot();
         }
         let value = |sign: u8| if sign & 1 == 1 { 1.0 } else { BLANK };
-        let lane = |i: usize| {
+        let tape = |i: usize| {
             let (first, cells): (i64, Vec<f64>) = match &self.body {
                 Body::Waiting(_) => (0, Vec::new()),
-                Body::One(one, _) => {
+                Body::SingleHead(one, _) => {
                     let (first, cells) = one.cells();
                     (first, cells.iter().map(|&c| value(c >> i)).collect())
                 }
@@ -401,19 +403,19 @@ impl Tracer for Exact<'_> {
                     let (first, cells) = blocks.cells();
                     (first, cells.iter().map(|&c| value(c >> i)).collect())
                 }
-                Body::Many(many) => {
+                Body::MultiHead(many) => {
                     let (first, cells) = many.cells(i);
                     (first, cells.iter().map(|&c| value(c)).collect())
                 }
             };
-            LaneSnapshot { first, cells, head_first: self.head(i).unwrap_or(0), head: vec![1.0] }
+            TapeSnapshot { first, cells, head_first: self.head(i).unwrap_or(0), head: vec![1.0] }
         };
         let n_signs = self.layers().table.n_signs();
         Snapshot {
             step: self.steps,
             vertices: vec![(self.at(), 1.0)],
             labels: self.labels().to_vec(),
-            lanes: (0..n_signs).map(lane).collect(),
+            tapes: (0..n_signs).map(tape).collect(),
         }
     }
 
@@ -426,9 +428,9 @@ impl Tracer for Exact<'_> {
     fn cell_bytes(&self) -> usize {
         match &self.body {
             Body::Waiting(sparse) => sparse.cell_bytes(),
-            Body::One(one, _) => one.n_bytes(),
+            Body::SingleHead(one, _) => one.n_bytes(),
             Body::Blocks(blocks, _) => blocks.n_bytes(),
-            Body::Many(many) => many.n_bytes(),
+            Body::MultiHead(many) => many.n_bytes(),
         }
     }
 }

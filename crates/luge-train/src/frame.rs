@@ -1,6 +1,6 @@
 //! Snapshots as bytes: a sign takes a bit, any other weight eight bytes.
 
-use crate::{LaneSnapshot, Snapshot};
+use crate::{Snapshot, TapeSnapshot};
 
 /// The bytes are not those of a snapshot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
@@ -23,12 +23,12 @@ impl Snapshot {
             put(&mut bytes, weight.to_bits());
         }
         put_weights(&mut bytes, &self.labels);
-        put(&mut bytes, self.lanes.len() as u64);
-        for lane in &self.lanes {
-            put(&mut bytes, lane.first as u64);
-            put_weights(&mut bytes, &lane.cells);
-            put(&mut bytes, lane.head_first as u64);
-            put_weights(&mut bytes, &lane.head);
+        put(&mut bytes, self.tapes.len() as u64);
+        for tape in &self.tapes {
+            put(&mut bytes, tape.first as u64);
+            put_weights(&mut bytes, &tape.cells);
+            put(&mut bytes, tape.head_first as u64);
+            put_weights(&mut bytes, &tape.head);
         }
         bytes
     }
@@ -48,7 +48,7 @@ impl Snapshot {
         }
         let labels = rest.weights()?;
         let n_lanes = rest.count(1)?;
-        let mut lanes = Vec::with_capacity(n_lanes);
+        let mut tapes = Vec::with_capacity(n_lanes);
         for _ in 0..n_lanes {
             let first = rest.number()? as i64;
             let cells = rest.weights()?;
@@ -59,9 +59,9 @@ impl Snapshot {
             if !in_range(first) || !in_range(head_first) || !near {
                 return Err(NotASnapshot);
             }
-            lanes.push(LaneSnapshot { first, cells, head_first, head: rest.weights()? });
+            tapes.push(TapeSnapshot { first, cells, head_first, head: rest.weights()? });
         }
-        if rest.0.is_empty() { Ok(Self { step, vertices, labels, lanes }) } else { Err(NotASnapshot) }
+        if rest.0.is_empty() { Ok(Self { step, vertices, labels, tapes }) } else { Err(NotASnapshot) }
     }
 }
 
@@ -134,12 +134,12 @@ mod tests {
     }
 
     fn snapshot() -> impl Strategy<Value = Snapshot> {
-        let lane = (-100_i64..100, weights(), -100_i64..100, weights());
-        let lane =
-            lane.prop_map(|(first, cells, head_first, head)| LaneSnapshot { first, cells, head_first, head });
+        let tape = (-100_i64..100, weights(), -100_i64..100, weights());
+        let tape =
+            tape.prop_map(|(first, cells, head_first, head)| TapeSnapshot { first, cells, head_first, head });
         let vertices = prop::collection::vec((0_usize..99, -1.0..1.0), 0..3);
-        (any::<u64>(), vertices, weights(), prop::collection::vec(lane, 0..4))
-            .prop_map(|(step, vertices, labels, lanes)| Snapshot { step, vertices, labels, lanes })
+        (any::<u64>(), vertices, weights(), prop::collection::vec(tape, 0..4))
+            .prop_map(|(step, vertices, labels, tapes)| Snapshot { step, vertices, labels, tapes })
     }
 
     proptest! {
@@ -164,8 +164,8 @@ mod tests {
 
     #[test]
     fn a_sign_takes_a_bit() {
-        let lane = LaneSnapshot { first: 0, cells: vec![-1.0; 8000], head_first: 7, head: vec![1.0] };
-        let snapshot = Snapshot { step: 1, vertices: vec![(3, 1.0)], labels: Vec::new(), lanes: vec![lane] };
+        let tape = TapeSnapshot { first: 0, cells: vec![-1.0; 8000], head_first: 7, head: vec![1.0] };
+        let snapshot = Snapshot { step: 1, vertices: vec![(3, 1.0)], labels: Vec::new(), tapes: vec![tape] };
         assert!(snapshot.to_bytes().len() < 1000 + 100);
     }
 }

@@ -26,7 +26,7 @@ pub use frame::NotASnapshot;
 pub use frank_wolfe::{best_vertex, weighted_mean};
 pub use noise::Noise;
 pub use sparse::Sparse;
-pub use tracer::{LaneSnapshot, LossRange, Snapshot, Stepped, Tracer};
+pub use tracer::{LossRange, Snapshot, Stepped, TapeSnapshot, Tracer};
 pub use train::{Iterate, Outcome, StopRule, train};
 
 /// How far a Frank-Wolfe step goes.

@@ -4,25 +4,25 @@
 //! network's own layers ([`luge_net::Structure`]); loss, slopes and steps are computed from the weights as they are, drift
 //! included. The dense engine, which knows nothing of the structure, is what this one is held to.
 
-mod around;
 mod columns;
-mod lane;
+mod output_stage;
 mod place;
 mod probe;
 mod slides;
+mod tape;
 
 use std::ops::Range;
 
 use luge_net::{Form, Network, Structure, Values};
 
-use crate::{LaneSnapshot, LossRange, Outcome, Snapshot, Stepped, StopRule, Tracer, TrainError};
-pub(crate) use around::Around;
-use columns::{Doing, Slides, doings};
-pub(crate) use lane::BLANK;
-use lane::{Cells, Head, Lane};
+use crate::{LossRange, Outcome, Snapshot, Stepped, StopRule, TapeSnapshot, Tracer, TrainError};
+use columns::{Action, Slides, actions};
+pub(crate) use output_stage::OutputStage;
 use place::{Place, at_point, placed};
 pub(crate) use probe::Probed;
 use slides::Slopes;
+pub(crate) use tape::BLANK;
+use tape::{Cells, Head, Tape};
 
 /// Trains a network with typed sparse layers, one vertex at a time.
 #[derive(Clone, Debug)]
@@ -31,11 +31,11 @@ pub struct Sparse<'n> {
     /// The numbers of [`Form::Slides`] as the steps need them.
     slides: Option<Slides>,
     /// What every vertex does, where there are few enough to keep.
-    doings: Vec<Doing>,
-    around: Option<Around<'n>>,
+    actions: Vec<Action>,
+    around: Option<OutputStage<'n>>,
     place: Place,
-    lanes: Vec<Lane>,
-    /// Signs whose lanes neither change nor add to the loss while they stay.
+    tapes: Vec<Tape>,
+    /// Signs whose tapes neither change nor add to the loss while they stay.
     settled: u32,
     pulls: Vec<(usize, f64)>,
     most_cells: Option<usize>,
@@ -48,15 +48,15 @@ pub struct Sparse<'n> {
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Here {
     loss: f64,
-    course: Course,
+    next_step: NextStep,
 }
 
 /// Where the step leads.
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Course {
+enum NextStep {
     /// The labels are read; nothing else has a gradient.
     Labels,
-    /// To this vertex; cells and heads step with this gain. `busy` names the lanes that were looked at.
+    /// To this vertex; cells and heads step with this gain. `busy` names the tapes that were looked at.
     Vertex { to: usize, gain: f64, busy: u32 },
     /// Nothing has a gradient.
     Rest,
@@ -83,13 +83,13 @@ impl<'n> Sparse<'n> {
         let labels = layers.joint.map(|joint| parameters[joint.labels.index()].clone());
         let mut around = None;
         if let (Some(joint), Some(labels)) = (layers.joint, &labels) {
-            around = Some(Around::new(network, joint, labels, inputs)?);
+            around = Some(OutputStage::new(network, joint, labels, inputs)?);
         }
         let fixed = match &around {
             Some(around) => around.fixed_cells(layers),
             None => layers.fixed_cells.map(|node| luge_net::evaluate_node(network, parameters, inputs, node)),
         };
-        let mut lanes = Vec::with_capacity(layers.table.n_signs());
+        let mut tapes = Vec::with_capacity(layers.table.n_signs());
         for &row in layers.table.rows() {
             let (matrix, at) = match row.checked_sub(layers.table.n_trained()) {
                 None => (layers.cells.map(|id| &parameters[id.index()]), row),
@@ -98,27 +98,27 @@ impl<'n> Sparse<'n> {
             let values = matrix.map_or(Vec::new(), |matrix| matrix.row(at).to_vec());
             let head = parameters[layers.head.index()].row(row);
             let head = on_cells(head).ok_or(TrainError::NoStructure { why: "a head is on no cell" })?;
-            lanes.push(Lane::new(Cells::new(0, values), head, row < layers.table.n_trained()));
+            tapes.push(Tape::new(Cells::new(0, values), head, row < layers.table.n_trained()));
         }
         let place = at_point(&parameters[layers.vertex.index()].data, &layers.form)
             .ok_or(TrainError::NoStructure { why: "the start is not at a vertex" })?;
-        Ok(Self::assemble(layers, around, place, lanes, most_cells))
+        Ok(Self::assemble(layers, around, place, tapes, most_cells))
     }
 
     fn assemble(
         layers: &'n Structure,
-        around: Option<Around<'n>>,
+        around: Option<OutputStage<'n>>,
         place: Place,
-        lanes: Vec<Lane>,
+        tapes: Vec<Tape>,
         most_cells: Option<usize>,
     ) -> Self {
         Self {
             layers,
             slides: Slides::new(&layers.form),
-            doings: doings(layers),
+            actions: actions(layers),
             around,
             place,
-            lanes,
+            tapes,
             settled: 0,
             pulls: Vec::with_capacity(layers.table.n_signs()),
             most_cells,
@@ -143,9 +143,9 @@ impl<'n> Sparse<'n> {
         if !network.fits_inputs(inputs) {
             return Err(TrainError::Shapes { what: "inputs" });
         }
-        if snapshot.lanes.len() != layers.table.n_signs()
+        if snapshot.tapes.len() != layers.table.n_signs()
             || snapshot.vertices.iter().any(|&(vertex, _)| vertex >= layers.table.n_vertices())
-            || snapshot.lanes.iter().any(|lane| lane.head.is_empty())
+            || snapshot.tapes.iter().any(|tape| tape.head.is_empty())
         {
             return Err(TrainError::Shapes { what: "parameters" });
         }
@@ -156,16 +156,16 @@ impl<'n> Sparse<'n> {
                 return Err(TrainError::Shapes { what: "labels" });
             }
             let labels = Values::new(shape, snapshot.labels.clone());
-            around = Some(Around::new(network, joint, &labels, inputs)?);
+            around = Some(OutputStage::new(network, joint, &labels, inputs)?);
         }
-        let lanes = snapshot.lanes.iter().zip(layers.table.rows()).map(|(lane, &row)| {
-            let cells = Cells::new(lane.first, lane.cells.clone());
-            let head = Head::new(lane.head_first, &lane.head);
-            Lane::new(cells, head, row < layers.table.n_trained())
+        let tapes = snapshot.tapes.iter().zip(layers.table.rows()).map(|(tape, &row)| {
+            let cells = Cells::new(tape.first, tape.cells.clone());
+            let head = Head::new(tape.head_first, &tape.head);
+            Tape::new(cells, head, row < layers.table.n_trained())
         });
         let place = placed(snapshot.vertices.clone(), &layers.form)
             .ok_or(TrainError::NoStructure { why: "the snapshot is not at a vertex" })?;
-        let engine = Self::assemble(layers, around, place, lanes.collect(), most_cells);
+        let engine = Self::assemble(layers, around, place, tapes.collect(), most_cells);
         Ok(Self { steps: snapshot.step, losses, ..engine })
     }
 
@@ -173,7 +173,7 @@ impl<'n> Sparse<'n> {
         self.layers
     }
 
-    pub(crate) fn around(&self) -> Option<&Around<'n>> {
+    pub(crate) fn around(&self) -> Option<&OutputStage<'n>> {
         self.around.as_ref()
     }
 
@@ -183,7 +183,7 @@ impl<'n> Sparse<'n> {
 
     /// Whether the labels are still to be read.
     pub(crate) fn waiting(&self) -> Result<bool, TrainError> {
-        self.around.as_ref().map_or(Ok(false), Around::waiting)
+        self.around.as_ref().map_or(Ok(false), OutputStage::waiting)
     }
 
     #[inline]
@@ -200,21 +200,21 @@ impl<'n> Sparse<'n> {
         if let Some(around) = &self.around
             && around.waiting()?
         {
-            return Ok(Here { loss: around.waiting_loss(), course: Course::Labels });
+            return Ok(Here { loss: around.waiting_loss(), next_step: NextStep::Labels });
         }
         let (landscape, to, busy) = self.look_at_landscape()?;
         let Some(around) = &self.around else {
-            return Ok(Here { loss: landscape, course: Course::Vertex { to, gain: 1.0, busy } });
+            return Ok(Here { loss: landscape, next_step: NextStep::Vertex { to, gain: 1.0, busy } });
         };
         if around.finished(landscape)? {
-            let loss = around.primary_loss(self.layers, &self.lanes);
-            return Ok(Here { loss, course: Course::Rest });
+            let loss = around.primary_loss(self.layers, &self.tapes);
+            return Ok(Here { loss, next_step: NextStep::Rest });
         }
         let through = around.carry(landscape);
-        Ok(Here { loss: through.loss, course: Course::Vertex { to, gain: through.gain, busy } })
+        Ok(Here { loss: through.loss, next_step: NextStep::Vertex { to, gain: through.gain, busy } })
     }
 
-    /// The landscape's loss, the vertex to go to, and the lanes that were looked at.
+    /// The landscape's loss, the vertex to go to, and the tapes that were looked at.
     #[inline]
     fn look_at_landscape(&mut self) -> Result<(f64, usize, u32), TrainError> {
         match self.layers.form {
@@ -230,26 +230,26 @@ impl<'n> Sparse<'n> {
         (landscape, self.choose(&slides, next), busy)
     }
 
-    /// Looks at every lane that is not settled: the landscape's loss, the block that may follow, and those lanes. What pulls
+    /// Looks at every tape that is not settled: the landscape's loss, the block that may follow, and those tapes. What pulls
     /// at the signs is kept for [`choose`](Self::choose).
     #[inline(always)]
     fn survey(&mut self, slides: &Slides) -> (f64, Option<usize>, u32) {
         let vertex = self.place.vertex;
-        let doing = match self.doings.get(vertex) {
-            Some(doing) => *doing,
-            None => Doing::of(&self.layers.table, vertex),
+        let action = match self.actions.get(vertex) {
+            Some(action) => *action,
+            None => Action::of(&self.layers.table, vertex),
         };
         let signs = self.layers.table.signs(vertex);
-        let busy = (!self.settled | doing.left | doing.right | (doing.written ^ signs))
-            & slides.all(self.lanes.len());
+        let busy = (!self.settled | action.left | action.right | (action.written ^ signs))
+            & slides.all(self.tapes.len());
         self.pulls.clear();
         let (mut writes, mut reads, mut moves) = (0.0, 0.0, 0.0);
         let mut left = busy;
         while left != 0 {
             let i = left.trailing_zeros() as usize;
             left &= left - 1;
-            let offset = i64::from(doing.right >> i & 1) - i64::from(doing.left >> i & 1);
-            let look = self.lanes[i].look(sign(doing.written, i), offset);
+            let offset = i64::from(action.right >> i & 1) - i64::from(action.left >> i & 1);
+            let look = self.tapes[i].look(sign(action.written, i), offset);
             let t = sign(signs, i);
             let residual = look.ahead - t;
             writes += look.residual * look.residual;
@@ -259,8 +259,11 @@ impl<'n> Sparse<'n> {
                 self.pulls.push((i, -2.0 * slides.read * residual * t));
             }
         }
-        let (level, next) =
-            if doing.next == Doing::REST { (slides.at_rest, None) } else { (0.0, Some(doing.next as usize)) };
+        let (level, next) = if action.next == Action::REST {
+            (slides.at_rest, None)
+        } else {
+            (0.0, Some(action.next as usize))
+        };
         let landscape =
             slides.offset + level + slides.write * writes + slides.read * reads + slides.shift * moves;
         (landscape, next, busy)
@@ -308,14 +311,14 @@ impl<'n> Sparse<'n> {
         let column = table.column(self.place.vertex);
         let (written, moves) = column.map_or((signs, 0), |c| (c.written(signs), c.left | c.right));
         let busy = (!self.settled | moves | (written ^ signs)) & ((1 << table.n_signs()) - 1);
-        // A settled lane reads what it holds.
+        // A settled tape reads what it holds.
         let mut ahead = signs;
         let (mut squares, mut left) = (0.0, busy);
         while left != 0 {
             let i = left.trailing_zeros() as usize;
             left &= left - 1;
             let by = column.map_or(0, |c| c.offset(i));
-            let look = self.lanes[i].look_saturated(sign(written, i), by);
+            let look = self.tapes[i].look_saturated(sign(written, i), by);
             let look = look.ok_or(TrainError::Blurred { step: self.steps })?;
             squares += look.residual * look.residual + look.moved;
             ahead = ahead & !(1 << i) | u32::from(look.ahead > 0.0) << i;
@@ -332,13 +335,13 @@ impl<'n> Sparse<'n> {
 
     /// Makes the step that was found.
     #[inline]
-    fn go(&mut self, course: Course) {
+    fn go(&mut self, next_step: NextStep) {
         self.here = None;
         self.steps += 1;
-        match course {
-            Course::Labels => self.read_labels(),
-            Course::Vertex { to, gain, busy } => self.go_to(to, gain, busy),
-            Course::Rest => {}
+        match next_step {
+            NextStep::Labels => self.read_labels(),
+            NextStep::Vertex { to, gain, busy } => self.go_to(to, gain, busy),
+            NextStep::Rest => {}
         }
     }
 
@@ -350,10 +353,10 @@ impl<'n> Sparse<'n> {
         while left != 0 {
             let i = left.trailing_zeros() as usize;
             left &= left - 1;
-            let lane = &mut self.lanes[i];
+            let tape = &mut self.tapes[i];
             let settled = match rates {
-                Some((write, shift)) => lane.step(write, shift, sign(signs, i)),
-                None => lane.step_saturated(gain, sign(signs, i)),
+                Some((write, shift)) => tape.step(write, shift, sign(signs, i)),
+                None => tape.step_saturated(gain, sign(signs, i)),
             };
             self.settled = self.settled & !(1 << i) | u32::from(settled) << i;
         }
@@ -368,20 +371,20 @@ impl<'n> Sparse<'n> {
         around.read_labels();
         let Some(fixed) = around.fixed_cells(self.layers) else { return };
         let n_trained = self.layers.table.n_trained();
-        for (lane, &row) in self.lanes.iter_mut().zip(self.layers.table.rows()) {
+        for (tape, &row) in self.tapes.iter_mut().zip(self.layers.table.rows()) {
             if let Some(row) = row.checked_sub(n_trained) {
-                lane.cells = Cells::new(0, fixed.row(row).to_vec());
+                tape.cells = Cells::new(0, fixed.row(row).to_vec());
             }
         }
         self.settled = 0;
     }
 
     /// Whether the step would take a head to a cell that is not allowed.
-    fn full(&self, course: Course) -> bool {
-        let (Some(most), Course::Vertex { .. }) = (self.most_cells, course) else { return false };
+    fn full(&self, next_step: NextStep) -> bool {
+        let (Some(most), NextStep::Vertex { .. }) = (self.most_cells, next_step) else { return false };
         let column = self.layers.table.column(self.place.vertex);
-        self.lanes.iter().enumerate().any(|(i, lane)| {
-            let at = lane.head.clear().unwrap_or(lane.head.first()) + column.map_or(0, |c| c.offset(i));
+        self.tapes.iter().enumerate().any(|(i, tape)| {
+            let at = tape.head.clear().unwrap_or(tape.head.first()) + column.map_or(0, |c| c.offset(i));
             at < 0 || at >= most as i64
         })
     }
@@ -402,10 +405,10 @@ impl Tracer for Sparse<'_> {
 
     fn step(&mut self) -> Result<Stepped, TrainError> {
         let here = self.look()?;
-        if self.full(here.course) {
+        if self.full(here.next_step) {
             return Ok(Stepped::OutOfCells);
         }
-        self.go(here.course);
+        self.go(here.next_step);
         Ok(Stepped::Made)
     }
 
@@ -424,11 +427,13 @@ impl Tracer for Sparse<'_> {
             if steps >= stop.most_steps {
                 break Outcome::StepLimit { steps };
             }
-            if self.full(here.course) {
+            if self.full(here.next_step) {
                 break Outcome::OutOfCells { steps };
             }
-            self.go(here.course);
-            if let (Some(slides), Course::Vertex { .. }, None) = (self.slides, here.course, self.most_cells) {
+            self.go(here.next_step);
+            if let (Some(slides), NextStep::Vertex { .. }, None) =
+                (self.slides, here.next_step, self.most_cells)
+            {
                 self.race(&slides, stop, &mut losses)?;
             }
             here = self.differentiate()?;
@@ -446,15 +451,15 @@ impl Tracer for Sparse<'_> {
     }
 
     fn head(&self, sign: usize) -> Option<i64> {
-        self.lanes[sign].head.clear()
+        self.tapes[sign].head.clear()
     }
 
     fn cell(&self, sign: usize, cell: i64) -> f64 {
-        self.lanes[sign].cells.at(cell)
+        self.tapes[sign].cells.at(cell)
     }
 
     fn kept(&self, sign: usize) -> Range<i64> {
-        let cells = &self.lanes[sign].cells;
+        let cells = &self.tapes[sign].cells;
         cells.first()..cells.first() + cells.values().len() as i64
     }
 
@@ -465,22 +470,22 @@ impl Tracer for Sparse<'_> {
     fn snapshot(&self) -> Snapshot {
         let mut vertices = vec![(self.place.vertex, self.place.weight)];
         vertices.extend(&self.place.others);
-        let lanes = self.lanes.iter().map(|lane| LaneSnapshot {
-            first: lane.cells.first(),
-            cells: lane.cells.values().to_vec(),
-            head_first: lane.head.first(),
-            head: lane.head.weights().collect(),
+        let tapes = self.tapes.iter().map(|tape| TapeSnapshot {
+            first: tape.cells.first(),
+            cells: tape.cells.values().to_vec(),
+            head_first: tape.head.first(),
+            head: tape.head.weights().collect(),
         });
-        Snapshot { step: self.steps, vertices, labels: self.labels().to_vec(), lanes: lanes.collect() }
+        Snapshot { step: self.steps, vertices, labels: self.labels().to_vec(), tapes: tapes.collect() }
     }
 
     fn drift(&self) -> (f64, f64) {
         let larger = |a: (f64, f64), b: (f64, f64)| (a.0.max(b.0), a.1.max(b.1));
-        self.lanes.iter().map(Lane::drift).fold((0.0, 0.0), larger)
+        self.tapes.iter().map(Tape::drift).fold((0.0, 0.0), larger)
     }
 
     fn cell_bytes(&self) -> usize {
-        self.lanes.iter().map(|lane| lane.n_cells() * size_of::<f64>()).sum()
+        self.tapes.iter().map(|tape| tape.n_cells() * size_of::<f64>()).sum()
     }
 }
 

@@ -66,12 +66,12 @@ pub struct Snapshot {
     /// z, if the network has labels.
     pub labels: Vec<f64>,
     /// One per sign, in the order of a vertex's signs.
-    pub lanes: Vec<LaneSnapshot>,
+    pub tapes: Vec<TapeSnapshot>,
 }
 
 /// One row of cells and its head.
 #[derive(Clone, PartialEq, Debug)]
-pub struct LaneSnapshot {
+pub struct TapeSnapshot {
     /// The cell of the first value, counted as the columns of the network's matrices.
     pub first: i64,
     /// The cells that are kept; all others are blank.
@@ -88,18 +88,18 @@ impl Snapshot {
     pub fn trimmed(&self) -> Self {
         let written = |cell: &f64| cell.total_cmp(&sparse::BLANK).is_ne();
         let mut trimmed = self.clone();
-        for lane in &mut trimmed.lanes {
-            let end = lane.cells.iter().rposition(written).map_or(0, |last| last + 1);
-            lane.cells.truncate(end);
-            let start = lane.cells.iter().position(written).unwrap_or(0);
-            lane.cells.drain(..start);
-            lane.first = if lane.cells.is_empty() { 0 } else { lane.first + start as i64 };
+        for tape in &mut trimmed.tapes {
+            let end = tape.cells.iter().rposition(written).map_or(0, |last| last + 1);
+            tape.cells.truncate(end);
+            let start = tape.cells.iter().position(written).unwrap_or(0);
+            tape.cells.drain(..start);
+            tape.first = if tape.cells.is_empty() { 0 } else { tape.first + start as i64 };
         }
         trimmed
     }
 
     /// The parameters of a network that holds these weights, zeros and all, its column `c` being cell `c - shift` of each
-    /// lane; `None` if they do not fit into its matrices.
+    /// tape; `None` if they do not fit into its matrices.
     #[must_use]
     pub fn parameters(&self, network: &Network, shift: &[i64]) -> Option<Vec<Values>> {
         let layers = network.structure()?;
@@ -111,22 +111,22 @@ impl Snapshot {
         if let Some(joint) = layers.joint {
             parameters[joint.labels.index()].data.clone_from(&self.labels);
         }
-        let place = |first: i64, i: usize, lane: usize| {
-            usize::try_from(first + i64::try_from(i).ok()? + shift.get(lane)?).ok()
+        let place = |first: i64, i: usize, tape: usize| {
+            usize::try_from(first + i64::try_from(i).ok()? + shift.get(tape)?).ok()
         };
         if let Some(cells) = layers.cells {
             parameters[cells.index()].data.fill(sparse::BLANK);
         }
-        for (lane, (kept, &row)) in self.lanes.iter().zip(layers.table.rows()).enumerate() {
+        for (tape, (kept, &row)) in self.tapes.iter().zip(layers.table.rows()).enumerate() {
             let head = &mut parameters[layers.head.index()];
             for (i, &weight) in kept.head.iter().enumerate() {
-                let column = place(kept.head_first, i, lane).filter(|&c| c < head.shape.cols)?;
+                let column = place(kept.head_first, i, tape).filter(|&c| c < head.shape.cols)?;
                 *head.at_mut(row, column) = weight;
             }
             let Some(cells) = layers.cells.filter(|_| row < layers.table.n_trained()) else { continue };
             let cells = &mut parameters[cells.index()];
             for (i, &value) in kept.cells.iter().enumerate() {
-                match place(kept.first, i, lane).filter(|&c| c < cells.shape.cols) {
+                match place(kept.first, i, tape).filter(|&c| c < cells.shape.cols) {
                     Some(column) => *cells.at_mut(row, column) = value,
                     None if value.total_cmp(&sparse::BLANK).is_eq() => {}
                     None => return None,

@@ -7,7 +7,7 @@
 
 use std::{ops::ControlFlow, time::Instant};
 
-use luge_landscape::{Configuration, Kind, Landscape, LandscapeOptions};
+use luge_landscape::{Configuration, Landscape, LandscapeKind, LandscapeOptions};
 use luge_machine::{NormalForm, formats::Format};
 use luge_train::{Dense, Precision, Rate, StopRule, train};
 
@@ -21,7 +21,7 @@ fn main() {
     let normal = NormalForm::new(machine.clone()).expect("a binary machine");
     let tapes = vec![vec![false; N_CELLS]];
     let start = Configuration { state: machine.start(), tapes, heads: vec![N_CELLS / 2] };
-    for kind in [Kind::Compact, Kind::Relu, Kind::Plain] {
+    for kind in [LandscapeKind::Compact, LandscapeKind::Relu, LandscapeKind::Plain] {
         let landscape =
             Landscape::build(&normal, &LandscapeOptions::new(kind, N_CELLS)).expect("a landscape");
         let (parameters, inputs) = landscape.encode(&start).expect("a vertex");

@@ -4,7 +4,7 @@
 //! `cargo bench -p luge --bench engines`. Side by side with simulators, and as ratios: `luge bench`.
 
 use divan::{Bencher, counter::ItemsCount};
-use luge_landscape::{Configuration, Kind, Landscape, LandscapeOptions};
+use luge_landscape::{Configuration, Landscape, LandscapeKind, LandscapeOptions};
 use luge_machine::{NormalForm, formats::Format};
 use luge_train::{Exact, Memories, Snapshot, Sparse, StopRule, Tracer};
 
@@ -26,7 +26,7 @@ impl Scene {
     fn new(kind: &str) -> Self {
         let machine = Format::Bbchallenge.read(CHAMPION).expect("a machine").machine;
         let normal = NormalForm::new(machine.clone()).expect("a binary machine");
-        let kind = Kind::ALL.into_iter().find(|k| k.word() == kind).expect("a landscape");
+        let kind = LandscapeKind::ALL.into_iter().find(|k| k.word() == kind).expect("a landscape");
         let landscape =
             Landscape::build(&normal, &LandscapeOptions::new(kind, N_CELLS)).expect("a landscape");
         let tapes = vec![vec![false; N_CELLS]];

@@ -8,7 +8,7 @@ pub mod reference;
 
 use std::time::Instant;
 
-use luge_landscape::{Kind, LearnerError};
+use luge_landscape::{LandscapeKind, LearnerError};
 use luge_machine::{Input, Machine, Simulator, formats::Format};
 use serde::Serialize;
 
@@ -158,7 +158,7 @@ fn champion(title: &str, line: &str, effort: Effort) -> Comparison {
         measure("block simulator", &mut || (rules.blocks(effort.most_steps), None));
     }
     measure("Luge's simulator", &mut || (simulate(&machine, &Input::blank(), effort.most_steps), None));
-    for kind in [Kind::Compact, Kind::Plain] {
+    for kind in [LandscapeKind::Compact, LandscapeKind::Plain] {
         let scene = landscape(&machine, &Input::blank(), kind, None);
         for contender in [Contender::Exact, Contender::Steps, Contender::Sparse] {
             let name = format!("{} on {}", contender.word(), kind.word());
@@ -182,7 +182,7 @@ fn multi_tape(effort: Effort) -> Result<Comparison, LearnerError> {
     };
     let (normal, input) = subject.normal();
     measure("Luge's simulator", &mut || (simulate(normal, &input, effort.most_steps), None));
-    let alone = landscape(normal, &input, Kind::Compact, None);
+    let alone = landscape(normal, &input, LandscapeKind::Compact, None);
     let whole = lesson(&subject);
     for contender in [Contender::Exact, Contender::Sparse] {
         let name = format!("{}, landscape alone", contender.word());
@@ -202,7 +202,7 @@ fn growing_cells(effort: Effort) -> Growth {
     let mut rows = Vec::new();
     let mut n_cells = 1000;
     while n_cells <= effort.most_cells {
-        let scene = landscape(&machine, &Input::blank(), Kind::Compact, Some(n_cells));
+        let scene = landscape(&machine, &Input::blank(), LandscapeKind::Compact, Some(n_cells));
         let steps = (3 * n_cells as u64).max(6_000_000).min(effort.most_steps.saturating_mul(10));
         let time = |&engine: &Contender| {
             let (made, seconds, _) = best(effort.repeats.min(3), || scene.run(engine, steps));
@@ -221,7 +221,7 @@ fn growing_states(effort: Effort) -> Growth {
     let mut rows = Vec::new();
     for n_states in [10, 100, 1000, 10_000] {
         let machine = contenders::ring(n_states);
-        let scene = landscape(&machine, &Input::blank(), Kind::Compact, None);
+        let scene = landscape(&machine, &Input::blank(), LandscapeKind::Compact, None);
         let steps = 3_000_000.min(effort.most_steps.saturating_mul(10));
         let time = |&engine: &Contender| {
             let (made, seconds, _) = best(effort.repeats.min(3), || scene.run(engine, steps));

@@ -308,14 +308,14 @@ impl Recorder {
 
 #[cfg(test)]
 mod tests {
-    use luge_train::LaneSnapshot;
+    use luge_train::TapeSnapshot;
 
     use super::*;
     use crate::engine::Engine;
 
     fn checkpoint() -> Checkpoint {
-        let lane = LaneSnapshot { first: -3, cells: vec![1.0, -1.0, 0.5], head_first: -2, head: vec![1.0] };
-        let snapshot = Snapshot { step: 7, vertices: vec![(3, 1.0)], labels: vec![], lanes: vec![lane] };
+        let tape = TapeSnapshot { first: -3, cells: vec![1.0, -1.0, 0.5], head_first: -2, head: vec![1.0] };
+        let snapshot = Snapshot { step: 7, vertices: vec![(3, 1.0)], labels: vec![], tapes: vec![tape] };
         let request = Request::Trace(TraceRequest {
             machine: "machine".to_owned(),
             landscape: "compact".to_owned(),

@@ -261,8 +261,7 @@ mod tests {
 
     /// The loss through the primary network's own graph.
     fn loss_of_primary(theta: &Theta) -> f64 {
-        let table =
-            Table::read(include_bytes!("../../../learners/xor.csv").as_slice(), &["y".to_owned()], None);
+        let table = Table::read(include_bytes!("../learners/xor.csv").as_slice(), &["y".to_owned()], None);
         let table = table.expect("a table");
         let mut g = GraphBuilder::new();
         let theta = g.constant("theta", Values::column(theta.to_vec()));

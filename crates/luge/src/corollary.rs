@@ -1,6 +1,6 @@
 //! The sizes that the paper's corollaries promise, beside the sizes that are counted.
 
-use luge_landscape::Kind;
+use luge_landscape::LandscapeKind;
 use luge_machine::NormalForm;
 use luge_net::Layers;
 use serde::Serialize;
@@ -33,11 +33,19 @@ pub struct Claim {
 impl Claim {
     /// Holds a network's layers to the corollary about its landscape; `n_labels` is n m, 0 for a landscape alone.
     #[must_use]
-    pub fn about(kind: Kind, normal: &NormalForm, n_cells: usize, n_labels: usize, layers: &Layers) -> Self {
+    pub fn about(
+        kind: LandscapeKind,
+        normal: &NormalForm,
+        n_cells: usize,
+        n_labels: usize,
+        layers: &Layers,
+    ) -> Self {
         let (states, tapes, cells) = (normal.n_states() as u64, normal.n_tapes() as u64, n_cells as u64);
         let (corollary, width, formula) = match kind {
-            Kind::Internal => (1, configurations(states, tapes, cells), "|Q| 2^(d tau) tau^d + O(n m)"),
-            Kind::Compact | Kind::Relu | Kind::Plain => {
+            LandscapeKind::Internal => {
+                (1, configurations(states, tapes, cells), "|Q| 2^(d tau) tau^d + O(n m)")
+            }
+            LandscapeKind::Compact | LandscapeKind::Relu | LandscapeKind::Plain => {
                 (2, external(states, tapes, cells), "2^d |Q| + 2 d tau + O(n m)")
             }
         };

@@ -6,7 +6,7 @@
 mod names;
 mod picture;
 
-use luge_landscape::{Configuration, Control, Kind, Landscape};
+use luge_landscape::{Configuration, Control, Landscape, LandscapeKind};
 use luge_machine::{Machine, Step, lowering::Lowered};
 use luge_net::{Evaluation, Values, evaluate, evaluate_frozen};
 use luge_train::{Dense, Engine, Precision, Rate, TrainError, best_vertex};
@@ -224,12 +224,14 @@ impl<'p> Leaving<'p> {
     fn goes_to(&self, gradient: &[f64]) -> Option<usize> {
         let point = &self.parameters[0].data;
         match self.landscape.kind() {
-            Kind::Plain => {
+            LandscapeKind::Plain => {
                 let after = point.iter().zip(gradient).map(|(x, slope)| x - slope);
                 let best = after.enumerate().max_by(|a, b| a.1.total_cmp(&b.1))?.0;
                 (best != self.from).then_some(best)
             }
-            Kind::Compact | Kind::Relu | Kind::Internal => best_vertex(gradient, point),
+            LandscapeKind::Compact | LandscapeKind::Relu | LandscapeKind::Internal => {
+                best_vertex(gradient, point)
+            }
         }
     }
 

@@ -26,9 +26,9 @@ macro_rules! shipped {
         Shipped {
             name: $name,
             summary: $summary,
-            text: include_str!(concat!("../../../learners/", $name, ".sled")),
+            text: include_str!(concat!("../learners/", $name, ".sled")),
             data: $data,
-            csv: include_str!(concat!("../../../", $data)),
+            csv: include_str!(concat!("../", $data)),
             targets: &$targets,
             format: $format,
             primary: $primary,

@@ -8,8 +8,8 @@ mod observer;
 use std::ops::ControlFlow;
 
 use luge_landscape::{
-    AskedConstants, Bounds, Carrier, Corrections, DataLayout, Extended, ExtendedError, ExtendedOptions,
-    Joints, Kind, Learner, Primary, power_of_two_from,
+    AskedConstants, Bounds, Carrier, Corrections, DataLayout, Extended, ExtendedCorrections, ExtendedError,
+    ExtendedOptions, LandscapeKind, Learner, Primary, power_of_two_from,
 };
 use luge_machine::{Cell, Input, Outcome, Simulator, Step};
 use luge_net::{
@@ -32,7 +32,7 @@ pub use observer::Seen;
 #[derive(Clone, Debug)]
 pub struct LessonOptions {
     /// Which landscape.
-    pub landscape: Kind,
+    pub landscape: LandscapeKind,
     /// What computes the gradients.
     pub engine: Engine,
     /// How l_TM reaches the output.
@@ -52,7 +52,7 @@ pub struct LessonOptions {
     /// What differs from the printed paper inside the landscape.
     pub corrections: Corrections,
     /// What differs from the printed paper around it.
-    pub joints: Joints,
+    pub joints: ExtendedCorrections,
 }
 
 impl LessonOptions {
@@ -60,7 +60,7 @@ impl LessonOptions {
     #[must_use]
     pub fn new(format: NumberFormat) -> Self {
         Self {
-            landscape: Kind::default(),
+            landscape: LandscapeKind::default(),
             engine: Engine::default(),
             carrier: Carrier::default(),
             format,
@@ -70,7 +70,7 @@ impl LessonOptions {
             steps: LONGEST_LESSON,
             constants: AskedConstants::default(),
             corrections: Corrections::default(),
-            joints: Joints::default(),
+            joints: ExtendedCorrections::default(),
         }
     }
 }
@@ -170,7 +170,7 @@ pub struct Lesson<'a> {
 
 /// What training left behind.
 #[derive(Clone, Debug)]
-pub struct Lessons {
+pub struct LessonReport {
     /// How training ended.
     pub outcome: luge_train::Outcome,
     /// Steps of the machine.
@@ -254,7 +254,7 @@ impl<'a> Lesson<'a> {
             joints: options.joints,
         };
         let mut extended = Extended::build(learner, primary, &build)?;
-        if options.landscape == Kind::Internal && options.label_offset.is_none() {
+        if options.landscape == LandscapeKind::Internal && options.label_offset.is_none() {
             build.label_offset = monotone_offset(&extended, &layout);
             extended = Extended::build(learner, primary, &build)?;
         }
@@ -353,7 +353,10 @@ impl<'a> Lesson<'a> {
     ///
     /// # Errors
     /// If a gradient cannot be had.
-    pub fn train(&self, watch: impl FnMut(Moment<'_>) -> ControlFlow<()>) -> Result<Lessons, LessonError> {
+    pub fn train(
+        &self,
+        watch: impl FnMut(Moment<'_>) -> ControlFlow<()>,
+    ) -> Result<LessonReport, LessonError> {
         match (self.engine, self.extended.network().structure()) {
             (Engine::Dense, _) => self.train_dense(Chosen::dense("asked for"), watch),
             (_, None) => self.train_dense(Chosen::dense(NO_LAYERS), watch),
@@ -378,7 +381,7 @@ impl<'a> Lesson<'a> {
         snapshot: &Snapshot,
         seen: Seen,
         watch: impl FnMut(Moment<'_>) -> ControlFlow<()>,
-    ) -> Result<Lessons, LessonError> {
+    ) -> Result<LessonReport, LessonError> {
         self.train_fast(Start::Snapshot(snapshot, None), seen, watch)
     }
 
@@ -395,7 +398,7 @@ impl<'a> Lesson<'a> {
         start: Start<'_>,
         seen: Seen,
         mut watch: impl FnMut(Moment<'_>) -> ControlFlow<()>,
-    ) -> Result<Lessons, LessonError> {
+    ) -> Result<LessonReport, LessonError> {
         let network = self.extended.network();
         let (mut engine, chosen) =
             engine::fast(self.engine, Memories::Steps, network, start, &self.inputs())?;
@@ -431,7 +434,7 @@ impl<'a> Lesson<'a> {
         &self,
         chosen: Chosen,
         mut watch: impl FnMut(Moment<'_>) -> ControlFlow<()>,
-    ) -> Result<Lessons, LessonError> {
+    ) -> Result<LessonReport, LessonError> {
         let inputs = self.inputs();
         let network = self.extended.network();
         let mut engine =
@@ -455,7 +458,12 @@ impl<'a> Lesson<'a> {
         }
     }
 
-    fn conclude(&self, outcome: luge_train::Outcome, observer: &Observer<'_>, chosen: Chosen) -> Lessons {
+    fn conclude(
+        &self,
+        outcome: luge_train::Outcome,
+        observer: &Observer<'_>,
+        chosen: Chosen,
+    ) -> LessonReport {
         let mut parameters = observer.parameters.clone();
         if !self.extended.network().fits_parameters(&parameters) {
             // The run left the network's cells; the certificate says so.
@@ -463,7 +471,7 @@ impl<'a> Lesson<'a> {
         }
         let end = evaluate(self.extended.network(), &parameters, &self.inputs());
         let theta = end.value(self.extended.nodes().theta).data.clone();
-        Lessons {
+        LessonReport {
             outcome,
             machine_steps: self.machine_steps,
             train_loss: end.loss(),

@@ -10,8 +10,6 @@ pub mod data;
 pub mod edges;
 pub mod engine;
 pub mod export;
-pub mod film;
-pub mod lab;
 pub mod learners;
 pub mod lesson;
 pub mod lockstep;

@@ -1,6 +1,6 @@
 //! The loss over a training run, kept and drawn in a size that does not depend on the number of steps.
 
-use luge_landscape::{Bounds, Kind};
+use luge_landscape::{Bounds, LandscapeKind};
 
 use crate::plot::{Axis, Chart, FRAME_WIDTH, Stroke, numeral};
 
@@ -70,7 +70,7 @@ impl LossCurve {
         &self,
         title: &str,
         subtitle: &str,
-        kind: Kind,
+        kind: LandscapeKind,
         bounds: &Bounds,
         first_mismatch: Option<u64>,
     ) -> String {
@@ -83,7 +83,7 @@ impl LossCurve {
         let edge = Stroke::solid(RUNNING, 1.0);
         chart.level(running_high, edge, &format!("running: at most {}", numeral(running_high)));
         chart.level(running_low, edge, &format!("running: at least {}", numeral(running_low)));
-        let level = if kind == Kind::Internal { "is" } else { "at most" };
+        let level = if kind == LandscapeKind::Internal { "is" } else { "at most" };
         chart.level(stop, Stroke::dashed(STOP, 1.2), &format!("training stops: {}", numeral(stop)));
         chart.level(
             halted_high,

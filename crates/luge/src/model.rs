@@ -8,7 +8,7 @@ use std::{
 };
 
 use luge_landscape::{
-    AskedConstants, Carrier, DataLayout, Extended, ExtendedError, ExtendedOptions, Kind, Learner,
+    AskedConstants, Carrier, DataLayout, Extended, ExtendedError, ExtendedOptions, LandscapeKind, Learner,
     LearnerError, Mlp, Primary, PrimaryError,
 };
 use luge_machine::{Diagnostic, Input, Machine, formats::Format};
@@ -20,7 +20,7 @@ use sha2::{Digest, Sha256};
 use crate::{
     data::Table,
     engine::Engine,
-    lesson::{Certificate, Lesson, LessonOptions, Lessons},
+    lesson::{Certificate, Lesson, LessonOptions, LessonReport},
     lockstep::Window,
     trace::MOST_CELLS,
 };
@@ -225,7 +225,7 @@ impl Model {
         primary: &dyn Primary,
         lesson: &Lesson<'_>,
         options: &LessonOptions,
-        lessons: &Lessons,
+        lessons: &LessonReport,
     ) -> Self {
         let AskedConstants { base, scale, offset, drop } = options.constants;
         let table = lesson.table();
@@ -379,7 +379,7 @@ impl Model {
         let word = |what, found: &String| ModelError::Word { what, found: found.clone() };
         let format: NumberFormat =
             self.card.format.parse().map_err(|_| word("number format", &self.card.format))?;
-        let landscape = Kind::ALL.into_iter().find(|kind| kind.word() == self.card.landscape);
+        let landscape = LandscapeKind::ALL.into_iter().find(|kind| kind.word() == self.card.landscape);
         let carrier = Carrier::ALL.into_iter().find(|carrier| carrier.word() == self.card.carrier);
         let engine = Engine::ALL.into_iter().find(|engine| engine.word() == self.card.engine);
         let Constants { base, scale, offset, drop } = self.card.constants;

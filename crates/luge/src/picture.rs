@@ -175,7 +175,7 @@ fn panels(size: Size, input: &Input, finished: &Simulator<'_>) -> Vec<Panel> {
 }
 
 /// What the symbols of an alphabet are drawn as.
-pub(crate) fn colours(alphabet: &Alphabet) -> Vec<Rgb> {
+pub fn colours(alphabet: &Alphabet) -> Vec<Rgb> {
     let mut n_inked = 0;
     let colour = |symbol: SymbolId| {
         if symbol == alphabet.blank() {
@@ -234,7 +234,8 @@ impl Panel {
     }
 }
 
-pub(crate) fn mean(colours: impl Iterator<Item = Rgb>) -> Rgb {
+/// The mean of some colours; black if there are none.
+pub fn mean(colours: impl Iterator<Item = Rgb>) -> Rgb {
     let mut total = [0_u64; 3];
     let mut n_colours = 0;
     for colour in colours {

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use luge_landscape::Kind;
+use luge_landscape::LandscapeKind;
 use luge_machine::{Input, Machine};
 use luge_train::Precision;
 
@@ -15,7 +15,7 @@ pub const SIGMAS: [f64; 8] = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2];
 #[derive(Clone, PartialEq, Debug)]
 pub struct Tolerance {
     /// Which landscape.
-    pub landscape: Kind,
+    pub landscape: LandscapeKind,
     /// For each of [`SIGMAS`], one entry per seed.
     pub noise: Vec<(f64, Vec<Verdict>)>,
     /// One entry per precision.
@@ -47,7 +47,7 @@ impl Tolerance {
     pub fn of(
         machine: &Machine,
         input: &Input,
-        landscape: Kind,
+        landscape: LandscapeKind,
         n_seeds: u64,
         mut progress: impl FnMut(),
     ) -> Result<Self, TraceError> {

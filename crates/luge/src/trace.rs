@@ -5,7 +5,7 @@
 use std::ops::ControlFlow;
 
 use luge_landscape::{
-    AskedConstants, Bounds, BuildError, Configuration, Corrections, InternalError, Kind, Landscape,
+    AskedConstants, Bounds, BuildError, Configuration, Corrections, InternalError, Landscape, LandscapeKind,
     LandscapeOptions,
 };
 use luge_machine::{
@@ -28,7 +28,7 @@ use crate::{
 #[derive(Clone, Debug, Default)]
 pub struct TraceOptions {
     /// Which landscape.
-    pub landscape: Kind,
+    pub landscape: LandscapeKind,
     /// What computes the gradients.
     pub engine: Engine,
     /// Which iterates of a fast engine are compared with the simulator.
@@ -54,7 +54,7 @@ pub struct TraceOptions {
 impl TraceOptions {
     /// A trace by the dense engine.
     #[must_use]
-    pub fn dense(landscape: Kind) -> Self {
+    pub fn dense(landscape: LandscapeKind) -> Self {
         Self { landscape, engine: Engine::Dense, ..Self::default() }
     }
 
@@ -66,7 +66,9 @@ impl TraceOptions {
     /// Why only the dense engine will do; `None` if others will.
     fn needs_dense(&self) -> Option<&'static str> {
         match () {
-            () if self.landscape == Kind::Internal => Some("landscape internal has no sparse layers"),
+            () if self.landscape == LandscapeKind::Internal => {
+                Some("landscape internal has no sparse layers")
+            }
             () if self.precision != Precision::F64 => {
                 Some("other precisions than f64 are rounded unit by unit")
             }
@@ -289,7 +291,7 @@ impl Plan {
     /// Everything that can be wrong with the request.
     pub fn new(machine: &Machine, input: &Input, options: &TraceOptions) -> Result<Self, TraceError> {
         // Whether a landscape is piecewise linear needs no landscape: only A is.
-        if options.rate == Rate::LineSearch && options.landscape != Kind::Internal {
+        if options.rate == Rate::LineSearch && options.landscape != LandscapeKind::Internal {
             return Err(TrainError::NotPiecewiseLinear.into());
         }
         options.noise()?;
@@ -321,7 +323,7 @@ impl Plan {
                 n_tapes: lowered.normal.n_tapes(),
             });
         }
-        if options.landscape == Kind::Internal && machine_steps.is_none() {
+        if options.landscape == LandscapeKind::Internal && machine_steps.is_none() {
             return Err(BuildError::Internal(InternalError::NeverHalts { n_cells: window.n_cells }).into());
         }
         let start = Lockstep::new(lowered.normal.machine(), &input, window.clone())
@@ -330,7 +332,7 @@ impl Plan {
         let mut build = LandscapeOptions::new(options.landscape, window.n_cells);
         build.constants = options.constants;
         build.corrections = options.corrections;
-        if options.landscape == Kind::Internal {
+        if options.landscape == LandscapeKind::Internal {
             build.declared = declared(&start, &input, &window)?;
         }
         let landscape = Landscape::build(&lowered.normal, &build)?;

@@ -11,7 +11,7 @@ use luge_machine::{
 };
 
 /// The universal learner as a native file.
-pub const MACHINE: &str = include_str!("../../../learners/universal.tm");
+pub const MACHINE: &str = include_str!("../learners/universal.tm");
 
 /// The most cells a program may take: jumps are tallies, so a program can be longer than its source.
 pub const MOST_CELLS: usize = 1 << 20;

@@ -5,18 +5,18 @@ use luge::{
     source::Source,
     trace::{Plan, TraceOptions},
 };
-use luge_landscape::Kind;
+use luge_landscape::LandscapeKind;
 use luge_machine::{Input, Machine, parse_inputs};
 
 fn machine(line: &str) -> Machine {
     Source::open(line).expect("a line").read(None).expect("a machine").1.machine
 }
 
-fn plan(machine: &Machine, input: &Input, landscape: Kind) -> Plan {
+fn plan(machine: &Machine, input: &Input, landscape: LandscapeKind) -> Plan {
     Plan::new(machine, input, &TraceOptions::dense(landscape)).expect("a plan")
 }
 
-fn check(machine: &Machine, input: &Input, landscape: Kind) {
+fn check(machine: &Machine, input: &Input, landscape: LandscapeKind) {
     let plan = plan(machine, input, landscape);
     let last = plan.machine_steps.expect("a run that halts");
     let mut goes_to: Option<usize> = None;
@@ -39,17 +39,17 @@ fn the_steepest_edge_is_the_step_of_the_machine() {
     let champion = machine("1RB1LB_1LA0LC_1RZ1LD_1RD0RA");
     let three_symbols = machine("1RB2LB1RZ_2LA2RB1LB");
     let filled = parse_inputs(&three_symbols, &["12*02"]).expect("an input");
-    for landscape in [Kind::Compact, Kind::Relu, Kind::Plain] {
+    for landscape in [LandscapeKind::Compact, LandscapeKind::Relu, LandscapeKind::Plain] {
         check(&champion, &Input::blank(), landscape);
         check(&three_symbols, &filled, landscape);
     }
-    check(&champion, &Input::blank(), Kind::Internal);
+    check(&champion, &Input::blank(), LandscapeKind::Internal);
 }
 
 #[test]
 fn slopes_are_those_of_the_curves() {
     let champion = machine("1RB1LB_1LA0LC_1RZ1LD_1RD0RA");
-    for landscape in Kind::ALL {
+    for landscape in LandscapeKind::ALL {
         let plan = plan(&champion, &Input::blank(), landscape);
         for step in [0, 9, 50, 107] {
             let leaving = Leaving::at(&champion, &plan, step).expect("edges");

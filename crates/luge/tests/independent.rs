@@ -17,7 +17,7 @@ use luge::{
     lesson::{Lesson, LessonOptions},
     source::Source,
 };
-use luge_landscape::{Carrier, Extended, Kind, Learner, Mlp};
+use luge_landscape::{Carrier, Extended, LandscapeKind, Learner, Mlp};
 use luge_net::Values;
 use luge_train::{Dense, Outcome, Precision, Rate, StopRule, train};
 use serde_json::{Value, json};
@@ -39,15 +39,15 @@ const KEEP: Task =
     Task { machine: "keep_label.tm", csv: "x,y\n1,-2\n-1,1\n", features: "x", format: "fix:2.0" };
 
 /// What is checked: learner, landscape, carrier.
-const CHECKED: [(&Task, Kind, Carrier); 8] = [
-    (&COPY, Kind::Compact, Carrier::Offset),
-    (&COPY, Kind::Compact, Carrier::Orthogonal),
-    (&COPY, Kind::Relu, Carrier::Offset),
-    (&COPY, Kind::Plain, Carrier::Offset),
-    (&COPY_FLOAT, Kind::Plain, Carrier::Orthogonal),
-    (&MAJORITY, Kind::Compact, Carrier::Offset),
-    (&KEEP, Kind::Internal, Carrier::Offset),
-    (&KEEP, Kind::Internal, Carrier::Orthogonal),
+const CHECKED: [(&Task, LandscapeKind, Carrier); 8] = [
+    (&COPY, LandscapeKind::Compact, Carrier::Offset),
+    (&COPY, LandscapeKind::Compact, Carrier::Orthogonal),
+    (&COPY, LandscapeKind::Relu, Carrier::Offset),
+    (&COPY, LandscapeKind::Plain, Carrier::Offset),
+    (&COPY_FLOAT, LandscapeKind::Plain, Carrier::Orthogonal),
+    (&MAJORITY, LandscapeKind::Compact, Carrier::Offset),
+    (&KEEP, LandscapeKind::Internal, Carrier::Offset),
+    (&KEEP, LandscapeKind::Internal, Carrier::Orthogonal),
 ];
 
 /// A learner that ships and a tiny table whose target is `y`.
@@ -67,7 +67,7 @@ struct Exported {
 }
 
 impl Exported {
-    fn new(task: &'static Task, kind: Kind, carrier: Carrier) -> Self {
+    fn new(task: &'static Task, kind: LandscapeKind, carrier: Carrier) -> Self {
         let learner = learner(task.machine);
         let table = Table::read(task.csv.as_bytes(), &["y".to_owned()], None).expect("a table");
         let primary = Mlp::linear(table.feature_names.len(), 1);
@@ -251,14 +251,14 @@ fn plain_is_stock_gradient_descent() {
         parameters.into_iter().map(|parameter| parameter["step"].clone()).collect::<Vec<_>>()
     };
     let stock = json!({ "rule": "gradient", "rate": 1.0 });
-    assert!(rules(Kind::Plain).iter().all(|rule| *rule == stock));
-    assert!(rules(Kind::Compact).contains(&json!({ "rule": "simplex" })));
+    assert!(rules(LandscapeKind::Plain).iter().all(|rule| *rule == stock));
+    assert!(rules(LandscapeKind::Compact).contains(&json!({ "rule": "simplex" })));
 }
 
 #[test]
 fn formats_have_explicit_fields() {
     let format = |task| {
-        let exported = Exported::new(task, Kind::Plain, Carrier::Offset);
+        let exported = Exported::new(task, LandscapeKind::Plain, Carrier::Offset);
         exported.graph["nodes"][exported.node("theta", "dequantize")]["format"].clone()
     };
     assert_eq!(
@@ -296,7 +296,7 @@ fn nothing_of_the_machine_is_exported() {
         let lesson = Lesson::prepare(&learner, &primary, &table, options).expect("a lesson");
         serde_json::to_string(&graph(lesson.extended())).expect("JSON")
     };
-    for kind in [Kind::Compact, Kind::Relu, Kind::Plain] {
+    for kind in [LandscapeKind::Compact, LandscapeKind::Relu, LandscapeKind::Plain] {
         options.landscape = kind;
         let text = export("x,y\n3.125,-7.375\n1,2\n", &options);
         for word in ["Quetzalcoatl", "axolotl", "capybara", "wombat"] {
@@ -347,7 +347,7 @@ fn jax_notices_a_corrupted_graph() {
     if !jax_is_asked() {
         return;
     }
-    let exported = Exported::new(&COPY, Kind::Compact, Carrier::Offset);
+    let exported = Exported::new(&COPY, LandscapeKind::Compact, Carrier::Offset);
     let visited = &exported.run["vertices"][2];
     let corrupted = [
         ("labels-differentiated", drop_stop_gradient(&exported, "[labels]")),

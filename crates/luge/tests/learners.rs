@@ -7,7 +7,7 @@ use luge::{
     data::{Range, Table},
     engine::Engine,
     learners::{SHIPPED, Shipped},
-    lesson::{Lesson, LessonOptions, Lessons},
+    lesson::{Lesson, LessonOptions, LessonReport},
     model::{Model, native_text},
     program,
 };
@@ -53,7 +53,7 @@ impl Subject {
         Lesson::prepare(&self.learner, &self.primary, &self.table, options).expect("a lesson")
     }
 
-    fn train(&self, options: &LessonOptions) -> Lessons {
+    fn train(&self, options: &LessonOptions) -> LessonReport {
         self.lesson(options).train(|_| ControlFlow::Continue(())).expect("gradients")
     }
 
@@ -173,7 +173,7 @@ fn spots(shipped: &'static Shipped, n_steps: u64) {
     moments.dedup();
     let parameters = |engine: &Exact<'_>| -> Vec<Values> {
         let snapshot = engine.snapshot();
-        let shift = vec![0; snapshot.lanes.len()];
+        let shift = vec![0; snapshot.tapes.len()];
         snapshot.parameters(network, &shift).expect("a run inside the window")
     };
     let mut dense =

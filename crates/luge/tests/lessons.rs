@@ -4,10 +4,10 @@ use std::{ops::ControlFlow, path::Path};
 
 use luge::{
     data::Table,
-    lesson::{Lesson, LessonOptions, Lessons},
+    lesson::{Lesson, LessonOptions, LessonReport},
     source::Source,
 };
-use luge_landscape::{Carrier, Kind, Learner, Mlp};
+use luge_landscape::{Carrier, LandscapeKind, Learner, Mlp};
 
 /// A learner that ships, a tiny table, and the theta worked out by hand.
 struct Task {
@@ -15,7 +15,7 @@ struct Task {
     csv: &'static str,
     format: &'static str,
     theta: &'static [f64],
-    landscapes: &'static [Kind],
+    landscapes: &'static [LandscapeKind],
 }
 
 /// Predicts 1.5 whatever x is: theta = (bias, weight).
@@ -24,7 +24,7 @@ const COPY: Task = Task {
     csv: "x,y\n-2,1.5\n0.25,-3\n1,2\n",
     format: "fix:3.2",
     theta: &[1.5, 0.0],
-    landscapes: &[Kind::Compact, Kind::Relu, Kind::Plain],
+    landscapes: &[LandscapeKind::Compact, LandscapeKind::Relu, LandscapeKind::Plain],
 };
 
 /// Three ones against two zeros.
@@ -33,7 +33,7 @@ const MAJORITY: Task = Task {
     csv: "a,b,y\n1,-1,1\n0,1,0\n-2,0,1\n1,1,0\n0,0,1\n",
     format: "fix:2.0",
     theta: &[1.0, 0.0, 0.0],
-    landscapes: &[Kind::Compact, Kind::Relu, Kind::Plain],
+    landscapes: &[LandscapeKind::Compact, LandscapeKind::Relu, LandscapeKind::Plain],
 };
 
 /// (1 + 2.25 + 2 + 5) / 4 = 2.5625, rounded down to quarters.
@@ -42,7 +42,7 @@ const MEAN: Task = Task {
     csv: "x,y\n1,1\n2,2.25\n-3,2\n0.5,5\n",
     format: "fix:4.2",
     theta: &[2.5, 0.0],
-    landscapes: &[Kind::Compact, Kind::Plain],
+    landscapes: &[LandscapeKind::Compact, LandscapeKind::Plain],
 };
 
 /// The first label, on one tape with everything inside the vertex.
@@ -51,7 +51,7 @@ const KEEP: Task = Task {
     csv: "x,y\n1,-2\n-1,1\n",
     format: "fix:2.0",
     theta: &[-2.0, 0.0],
-    landscapes: &[Kind::Internal],
+    landscapes: &[LandscapeKind::Internal],
 };
 
 fn learner(machine: &str) -> Learner {
@@ -61,7 +61,7 @@ fn learner(machine: &str) -> Learner {
     Learner::new(&loaded.machine, loaded.input.as_ref()).expect("a learner")
 }
 
-fn learn(task: &Task, kind: Kind, carrier: Carrier) -> Lessons {
+fn learn(task: &Task, kind: LandscapeKind, carrier: Carrier) -> LessonReport {
     let learner = learner(task.machine);
     let table = Table::read(task.csv.as_bytes(), &["y".to_owned()], None).expect("a table");
     let primary = Mlp::linear(table.feature_names.len(), 1);
@@ -81,9 +81,9 @@ fn check(task: &Task) {
             for (name, check) in lessons.certificate.checks() {
                 let expected = match (kind, name) {
                     // The paper's own ReLU units are wider than its corollary says, and the certificate says so.
-                    (Kind::Relu, "units") => false,
+                    (LandscapeKind::Relu, "units") => false,
                     // No corollary is about landscape C.
-                    (Kind::Plain, "units") => continue,
+                    (LandscapeKind::Plain, "units") => continue,
                     _ => true,
                 };
                 assert_eq!(check.holds, expected, "{at}: {name}: {}", check.figures);

@@ -10,7 +10,7 @@ use luge::{
     model::{Model, ModelError, native_text},
     source::Source,
 };
-use luge_landscape::{BuildError, ExtendedError, Kind, Learner, Mlp};
+use luge_landscape::{BuildError, ExtendedError, LandscapeKind, Learner, Mlp};
 use luge_machine::{
     Alphabet, Machine, Move, Move::Right, Move::Stay, Pattern::Any, Pattern::Is, SymbolId, Write::Keep,
     Write::Put,
@@ -26,7 +26,7 @@ fn table(csv: &str) -> Table {
     Table::read(csv.as_bytes(), &["y".to_owned()], None).expect("a table")
 }
 
-fn options(kind: Kind, format: &str) -> LessonOptions {
+fn options(kind: LandscapeKind, format: &str) -> LessonOptions {
     LessonOptions { landscape: kind, ..LessonOptions::new(format.parse().expect("a format")) }
 }
 
@@ -48,9 +48,9 @@ const KEEP: &str = "x,y\n1,-2\n-1,1\n";
 #[test]
 fn a_file_gives_back_the_model_and_its_network() {
     let cases = [
-        ("copy_label.tm", COPY, Kind::Compact, "fix:3.2"),
-        ("copy_label.tm", COPY, Kind::Plain, "float:3.2"),
-        ("keep_label.tm", KEEP, Kind::Internal, "fix:2.0"),
+        ("copy_label.tm", COPY, LandscapeKind::Compact, "fix:3.2"),
+        ("copy_label.tm", COPY, LandscapeKind::Plain, "float:3.2"),
+        ("keep_label.tm", KEEP, LandscapeKind::Internal, "fix:2.0"),
     ];
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("model.safetensors");
@@ -76,7 +76,7 @@ fn found_out(model: &Model, lesson: &Lesson<'_>, change: impl FnOnce(&mut Model)
 
 #[test]
 fn whatever_is_changed_in_a_model_is_found() {
-    with_model("copy_label.tm", COPY, &options(Kind::Compact, "fix:3.2"), |model, lesson| {
+    with_model("copy_label.tm", COPY, &options(LandscapeKind::Compact, "fix:3.2"), |model, lesson| {
         assert!(Audit::of(model, lesson).holds() && same_model(model, model).holds);
         assert!(!found_out(model, lesson, |_| {}));
         assert!(found_out(model, lesson, |m| m.theta[0] = 1.25));
@@ -104,7 +104,7 @@ fn whatever_is_changed_in_a_model_is_found() {
 
 #[test]
 fn other_data_are_found() {
-    let options = options(Kind::Compact, "fix:3.2");
+    let options = options(LandscapeKind::Compact, "fix:3.2");
     with_model("copy_label.tm", COPY, &options, |model, _| {
         let (learner, other) = (model.learner().expect("a learner"), table("x,y\n-2,1.5\n0.25,-3\n3,2\n"));
         let primary = model.primary().expect("a network");
@@ -116,7 +116,7 @@ fn other_data_are_found() {
 
 #[test]
 fn a_changed_machine_and_impossible_sizes_are_refused() {
-    with_model("copy_label.tm", COPY, &options(Kind::Compact, "fix:3.2"), |model, _| {
+    with_model("copy_label.tm", COPY, &options(LandscapeKind::Compact, "fix:3.2"), |model, _| {
         let changed = |change: fn(&mut Model)| {
             let mut model = model.clone();
             change(&mut model);
@@ -138,7 +138,7 @@ fn nothing_of_the_labels_is_in_the_network() {
     let machine = machine("majority.tm");
     let learner = Learner::new(&machine, None).expect("a learner");
     let primary = Mlp::linear(1, 1);
-    for kind in [Kind::Compact, Kind::Plain] {
+    for kind in [LandscapeKind::Compact, LandscapeKind::Plain] {
         let network = |csv: &str| {
             let table = table(csv);
             let lesson =
@@ -157,7 +157,8 @@ fn labels_a_learner_cannot_use_are_rejected() {
         let machine = machine(name);
         let learner = Learner::new(&machine, None).expect("a learner");
         let table = table(csv);
-        match Lesson::prepare(&learner, &Mlp::linear(1, 1), &table, &options(Kind::Compact, format)) {
+        match Lesson::prepare(&learner, &Mlp::linear(1, 1), &table, &options(LandscapeKind::Compact, format))
+        {
             Err(LessonError::Rejected { state }) => Some(state),
             _ => None,
         }
@@ -175,7 +176,7 @@ fn relu_units_for_every_edge_of_the_mean_are_too_many() {
     let learner = Learner::new(&machine, None).expect("a learner");
     let table = table("x,y\n1,1\n2,2\n");
     let primary = Mlp::linear(1, 1);
-    let prepared = Lesson::prepare(&learner, &primary, &table, &options(Kind::Relu, "fix:4.2"));
+    let prepared = Lesson::prepare(&learner, &primary, &table, &options(LandscapeKind::Relu, "fix:4.2"));
     let error = prepared.err().expect("refused");
     let too_many =
         matches!(&error, LessonError::Extended(ExtendedError::Build(BuildError::TooManyUnits { .. })));
@@ -188,7 +189,8 @@ fn offsets_that_change_labels_are_refused() {
     let learner = Learner::new(&machine, None).expect("a learner");
     let (table, primary) = (table(COPY), Mlp::linear(1, 1));
     for offset in [1e17, f64::NAN, f64::INFINITY] {
-        let options = LessonOptions { label_offset: Some(offset), ..options(Kind::Compact, "fix:3.2") };
+        let options =
+            LessonOptions { label_offset: Some(offset), ..options(LandscapeKind::Compact, "fix:3.2") };
         let prepared = Lesson::prepare(&learner, &primary, &table, &options);
         assert!(matches!(prepared.err(), Some(LessonError::LabelOffset { .. })), "{offset}");
     }
@@ -262,7 +264,7 @@ type Change = (&'static str, fn(&mut Model));
 /// What decides how a model is trained cannot be changed unnoticed either: training again that way gives another model.
 #[test]
 fn training_again_finds_changed_choices() {
-    with_model("copy_label.tm", COPY, &options(Kind::Compact, "fix:3.2"), |model, lesson| {
+    with_model("copy_label.tm", COPY, &options(LandscapeKind::Compact, "fix:3.2"), |model, lesson| {
         let holds = |change: fn(&mut Model)| {
             let mut claimed = model.clone();
             change(&mut claimed);

@@ -6,10 +6,10 @@ use std::{fs, ops::ControlFlow, path::Path};
 use luge::{
     data::Table,
     export,
-    lesson::{Lesson, LessonOptions, Lessons},
+    lesson::{Lesson, LessonOptions, LessonReport},
     universal::{MACHINE, Program},
 };
-use luge_landscape::{DataLayout, Kind, Learner, Mlp};
+use luge_landscape::{DataLayout, LandscapeKind, Learner, Mlp};
 use luge_machine::{
     Access, Alphabet, Input, Machine, Move, Outcome, Pattern, Simulator, Step, SymbolId, Write,
     formats::{Loaded, native},
@@ -196,11 +196,11 @@ struct Trained {
     network: Network,
     initial: Vec<Values>,
     graph: Value,
-    lessons: Lessons,
+    lessons: LessonReport,
 }
 
 /// A lesson for a learner on these data, in a network with room for the longest of the programs.
-fn with_lesson<T>(learner: &Learner, landscape: Kind, look: impl FnOnce(&Lesson<'_>) -> T) -> T {
+fn with_lesson<T>(learner: &Learner, landscape: LandscapeKind, look: impl FnOnce(&Lesson<'_>) -> T) -> T {
     let table = Table::read(DATA.as_bytes(), &["y".to_owned()], None).expect("a table");
     let primary = Mlp::linear(1, 1);
     let format = "fix:3.0".parse().expect("a format");
@@ -208,7 +208,7 @@ fn with_lesson<T>(learner: &Learner, landscape: Kind, look: impl FnOnce(&Lesson<
     look(&Lesson::prepare(learner, &primary, &table, &options).expect("a lesson"))
 }
 
-fn train(name: &str, landscape: Kind) -> Trained {
+fn train(name: &str, landscape: LandscapeKind) -> Trained {
     with_lesson(&universal(&shipped(name).machine), landscape, |lesson| {
         let extended = lesson.extended();
         Trained {
@@ -224,7 +224,7 @@ fn train(name: &str, landscape: Kind) -> Trained {
 fn the_programs_on_their_own() {
     let own_steps = PROGRAMS.map(|(name, _)| {
         let learner = Learner::new(&shipped(name).machine, None).expect("a learner");
-        with_lesson(&learner, Kind::Compact, |lesson| lesson.machine_steps())
+        with_lesson(&learner, LandscapeKind::Compact, |lesson| lesson.machine_steps())
     });
     assert_eq!(own_steps, [8, 21, 38]);
 }
@@ -245,7 +245,7 @@ fn without_weights(trained: &Trained) -> Value {
 }
 
 /// Programs, their biases, and the steps that docs/universal.md says they take.
-fn check(kind: Kind, expected: &[(&str, f64, Step)]) {
+fn check(kind: LandscapeKind, expected: &[(&str, f64, Step)]) {
     let trained: Vec<Trained> = expected.iter().map(|(name, ..)| train(name, kind)).collect();
     for ((name, bias, steps), Trained { lessons, .. }) in expected.iter().zip(&trained) {
         assert_eq!(lessons.theta, [*bias, 0.0], "{name} on {}", kind.word());
@@ -261,10 +261,13 @@ fn check(kind: Kind, expected: &[(&str, f64, Step)]) {
 
 #[test]
 fn one_network_is_three_learners() {
-    check(Kind::Compact, &[("copy_label.tm", 2.0, 341), ("ballot.tm", 1.0, 1748), ("largest.tm", 3.0, 2722)]);
+    check(
+        LandscapeKind::Compact,
+        &[("copy_label.tm", 2.0, 341), ("ballot.tm", 1.0, 1748), ("largest.tm", 3.0, 2722)],
+    );
 }
 
 #[test]
 fn one_network_is_two_learners_for_stock_gradient_descent() {
-    check(Kind::Plain, &[("copy_label.tm", 2.0, 341), ("ballot.tm", 1.0, 1748)]);
+    check(LandscapeKind::Plain, &[("copy_label.tm", 2.0, 341), ("ballot.tm", 1.0, 1748)]);
 }

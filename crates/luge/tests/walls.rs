@@ -12,14 +12,18 @@ use serde_json::Value;
 /// The dependencies of a crate on crates of this workspace, by kind: "normal", "dev" or "build".
 type Dependencies = BTreeMap<String, BTreeSet<(String, String)>>;
 
-fn workspace() -> Dependencies {
+fn metadata() -> Value {
     let cargo = Command::new(env!("CARGO"))
         .args(["metadata", "--no-deps", "--format-version", "1", "--offline"])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
         .expect("cargo starts");
     assert!(cargo.status.success(), "{}", String::from_utf8_lossy(&cargo.stderr));
-    let metadata: Value = serde_json::from_slice(&cargo.stdout).expect("JSON");
+    serde_json::from_slice(&cargo.stdout).expect("JSON")
+}
+
+fn workspace() -> Dependencies {
+    let metadata = metadata();
     let packages = metadata["packages"].as_array().expect("packages");
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let names: BTreeSet<String> = packages.iter().filter_map(|p| text(&p["name"])).collect();
@@ -85,6 +89,51 @@ fn landscapes_stand_on_machine_and_network() {
     assert_eq!(built_on("luge-landscape"), set(&["luge-machine", "luge-net"]));
 }
 
+/// The library has no terminal and no server; the lab has no terminal.
+#[test]
+fn front_ends_stand_on_the_library() {
+    let workspace = workspace();
+    let needs = |name: &str| reachable(&workspace, name);
+    for front_end in ["luge-lab", "luge-cli"] {
+        assert!(!needs("luge").contains(front_end), "the library needs {front_end}");
+    }
+    assert!(needs("luge-lab").contains("luge") && !needs("luge-lab").contains("luge-cli"));
+    assert!(needs("luge-cli").contains("luge-lab"));
+    let library = direct("luge");
+    for foreign in ["clap", "miette", "indicatif", "ctrlc", "axum", "tokio"] {
+        assert!(!library.contains(foreign), "the library needs {foreign}");
+    }
+    for foreign in ["clap", "miette", "indicatif", "ctrlc"] {
+        assert!(!direct("luge-lab").contains(foreign), "the lab needs {foreign}");
+    }
+}
+
+/// All dependencies of a crate, ours or not, that are no dev-dependencies.
+fn direct(name: &str) -> BTreeSet<String> {
+    let metadata = metadata();
+    let packages = metadata["packages"].as_array().expect("packages");
+    let package = packages.iter().find(|p| p["name"] == name).expect("a crate of this workspace");
+    let all = package["dependencies"].as_array().expect("dependencies").iter();
+    let normal = all.filter(|d| d["kind"].is_null());
+    normal.filter_map(|d| d["name"].as_str().map(str::to_owned)).collect()
+}
+
+/// No file from elsewhere is compiled into training: what it may know is what its crate depends on.
+#[test]
+fn training_compiles_its_own_files_only() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../luge-train/src");
+    let files = sources(&folder);
+    assert!(files.len() >= 5);
+    for path in files {
+        let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        for (number, line) in text.lines().enumerate() {
+            for word in ["#[path", "include!"] {
+                assert!(!line.contains(word), "{}:{}: {line}", path.display(), number + 1);
+            }
+        }
+    }
+}
+
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display())) {
@@ -96,21 +145,4 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
         }
     }
     found
-}
-
-/// No file from elsewhere is compiled in, and outside of comments nothing is called after a machine.
-#[test]
-fn training_is_not_about_machines() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../luge-train/src");
-    let files = sources(&folder);
-    assert!(files.len() >= 5);
-    for path in files {
-        let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-        for (number, line) in text.lines().enumerate() {
-            let code = line.split("//").next().unwrap_or_default().to_lowercase();
-            for word in ["machine", "turing", "simulator", "tape", "luge_landscape", "#[path", "include!"] {
-                assert!(!code.contains(word), "{}:{}: {line}", path.display(), number + 1);
-            }
-        }
-    }
 }

@@ -1,7 +1,7 @@
 //! Constants that follow from the number format and the primary network: room for the final loss, and eps.
 
 use super::{DataLayout, ExtendedOptions};
-use crate::{AskedConstants, ConstantsError, ExternalConstants, Kind, Primary, power_of_two_from};
+use crate::{AskedConstants, ConstantsError, ExternalConstants, LandscapeKind, Primary, power_of_two_from};
 
 /// The user's constants with a scale at which every possible final loss lies below the stopping level.
 pub(super) fn with_room(
@@ -12,16 +12,16 @@ pub(super) fn with_room(
     let highest = highest_final_loss(primary, options);
     let mut constants = options.constants;
     match options.kind {
-        Kind::Internal => {
+        LandscapeKind::Internal => {
             // The stopping level is 3/2 of the scale.
             let scale = scale_from(highest / 1.5);
             constants.scale = constants.scale.or(Some(scale));
         }
-        Kind::Plain => {
+        LandscapeKind::Plain => {
             let drop = scale_from((4.0 * highest).max(4.0));
             constants.drop = constants.drop.or(Some(drop));
         }
-        Kind::Compact | Kind::Relu => {
+        LandscapeKind::Compact | LandscapeKind::Relu => {
             let unit = ExternalConstants::choose(n_tapes, &AskedConstants { scale: Some(1.0), ..constants })?;
             let stop = unit.offset - unit.halting_gap(n_tapes) / 2.0;
             constants.scale = constants.scale.or(Some(scale_from(highest / stop)));

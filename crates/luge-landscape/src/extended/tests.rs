@@ -29,7 +29,7 @@ fn one_tape(halts: bool) -> Learner {
 }
 
 /// Two samples of one feature and one label in two bits: cells 0 to 9 with both ends.
-fn options(kind: Kind) -> ExtendedOptions {
+fn options(kind: LandscapeKind) -> ExtendedOptions {
     ExtendedOptions {
         kind,
         carrier: Carrier::Offset,
@@ -40,7 +40,7 @@ fn options(kind: Kind) -> ExtendedOptions {
         final_loss: None,
         constants: AskedConstants::default(),
         corrections: Corrections::default(),
-        joints: Joints::default(),
+        joints: ExtendedCorrections::default(),
     }
 }
 
@@ -56,7 +56,7 @@ fn refused(learner: &Learner, options: &ExtendedOptions) -> (ExtendedError, Stri
 
 #[test]
 fn no_samples() {
-    let mut options = options(Kind::Compact);
+    let mut options = options(LandscapeKind::Compact);
     options.layout.n_samples = 0;
     assert_eq!(
         refused(&two_tapes(false), &options),
@@ -66,7 +66,7 @@ fn no_samples() {
 
 #[test]
 fn one_label_has_no_orthogonal_direction() {
-    let mut options = options(Kind::Compact);
+    let mut options = options(LandscapeKind::Compact);
     options.layout.n_samples = 1;
     assert!(build(&two_tapes(false), &options).is_ok());
     options.carrier = Carrier::Orthogonal;
@@ -81,7 +81,7 @@ fn one_label_has_no_orthogonal_direction() {
 
 #[test]
 fn theta_does_not_fit() {
-    let mut options = options(Kind::Compact);
+    let mut options = options(LandscapeKind::Compact);
     // Theta needs 2 numbers of 2 bits from cell 0 on; the network's tape begins at cell -8 and has 12 cells.
     options.first_cells = vec![-1, -8];
     assert!(build(&two_tapes(false), &options).is_ok());
@@ -100,7 +100,7 @@ fn theta_does_not_fit() {
 
 #[test]
 fn data_do_not_fit() {
-    let mut options = options(Kind::Compact);
+    let mut options = options(LandscapeKind::Compact);
     // Cells 0 to 9 of a tape that begins at -2 are the network's 2 to 11.
     options.first_cells = vec![-2, -1];
     assert!(build(&two_tapes(false), &options).is_ok());
@@ -118,7 +118,7 @@ fn data_do_not_fit() {
 
 #[test]
 fn data_are_hidden_units_unless_they_are_inside_the_vertex() {
-    for kind in [Kind::Compact, Kind::Relu, Kind::Plain] {
+    for kind in [LandscapeKind::Compact, LandscapeKind::Relu, LandscapeKind::Plain] {
         let (error, message) = refused(&two_tapes(true), &options(kind));
         assert_eq!(error, ExtendedError::DataWritable { kind, tape: "data".to_owned() });
         let word = kind.word();
@@ -127,12 +127,12 @@ fn data_are_hidden_units_unless_they_are_inside_the_vertex() {
             format!("landscape {word} needs the data on a read-only tape, but tape `data` is writable")
         );
     }
-    assert!(build(&two_tapes(true), &options(Kind::Internal)).is_ok());
+    assert!(build(&two_tapes(true), &options(LandscapeKind::Internal)).is_ok());
 }
 
 #[test]
 fn too_many_bits_for_landscape_a() {
-    let mut options = options(Kind::Internal);
+    let mut options = options(LandscapeKind::Internal);
     options.n_cells = 32;
     options.layout.n_samples = 3;
     assert_eq!(options.layout.n_bits(), MOST_BITS);
@@ -150,10 +150,10 @@ fn too_many_bits_for_landscape_a() {
 
 #[test]
 fn what_the_landscape_refuses() {
-    let (error, message) = refused(&one_tape(false), &options(Kind::Internal));
+    let (error, message) = refused(&one_tape(false), &options(LandscapeKind::Internal));
     assert_eq!(error, ExtendedError::Build(BuildError::Internal(InternalError::NeverHalts { n_cells: 12 })));
     assert_eq!(message, "no declared input halts within 12 cells");
-    let mut options = options(Kind::Compact);
+    let mut options = options(LandscapeKind::Compact);
     options.constants.scale = Some(-1.0);
     let (error, message) = refused(&two_tapes(false), &options);
     assert_eq!(error, ExtendedError::Build(BuildError::Constants(ConstantsError::Scale { scale: -1.0 })));
@@ -163,13 +163,13 @@ fn what_the_landscape_refuses() {
 /// The stopping level leaves room for every possible final loss: 1/2 * 2 * (2 (1 + 2) + 2)^2 = 64.
 #[test]
 fn the_stopping_level_is_above_every_final_loss() {
-    for kind in [Kind::Compact, Kind::Relu, Kind::Plain] {
+    for kind in [LandscapeKind::Compact, LandscapeKind::Relu, LandscapeKind::Plain] {
         let extended = build(&two_tapes(false), &options(kind)).unwrap();
         assert!(extended.stop() >= 64.0, "{}: {}", kind.word(), extended.stop());
     }
-    let extended = build(&one_tape(true), &options(Kind::Internal)).unwrap();
+    let extended = build(&one_tape(true), &options(LandscapeKind::Internal)).unwrap();
     assert!(extended.stop() >= 64.0, "{}", extended.stop());
-    let mut given = options(Kind::Compact);
+    let mut given = options(LandscapeKind::Compact);
     given.final_loss = Some(1.0);
     let extended = build(&two_tapes(false), &given).unwrap();
     assert!(extended.stop() >= 1.0 && extended.stop() < 64.0, "{}", extended.stop());

@@ -5,9 +5,9 @@ use luge_net::{GraphBuilder, LinearMap, NodeId, Shape};
 
 use super::{DataLayout, ExtendedError, ExtendedOptions, Learner, scale};
 use crate::{
-    BuildError, Configuration, Kind, Primary,
+    BuildError, Configuration, LandscapeKind, Primary,
+    carved::{CarvedLandscape, Carving, StateEncoding},
     internal::{Configurations, Start},
-    terrain::{Carving, Holds, Terrain},
 };
 
 /// quantize(x, [z]) in the order of the tape, -1 and 1.
@@ -29,7 +29,7 @@ pub(super) fn carve(
     primary: &dyn Primary,
     options: &ExtendedOptions,
     bits: NodeId,
-) -> Result<(Terrain, Option<NodeId>), ExtendedError> {
+) -> Result<(CarvedLandscape, Option<NodeId>), ExtendedError> {
     let normal = &learner.lowered().normal;
     let constants = scale::with_room(normal.n_tapes(), primary, options).map_err(BuildError::Constants)?;
     let carving = Carving {
@@ -39,7 +39,7 @@ pub(super) fn carve(
         corrections: &options.corrections,
     };
     let layout = &options.layout;
-    if options.kind == Kind::Internal {
+    if options.kind == LandscapeKind::Internal {
         let declared: Vec<Configuration> = (0..1_u32 << layout.n_bits())
             .map(|word| start(learner, options, |bit| word >> bit & 1 == 1))
             .collect();
@@ -48,11 +48,12 @@ pub(super) fn carve(
         let vertices: Vec<usize> = declared.iter().map(|c| configurations.index[c]).collect();
         let matches = matching(g, layout.n_bits(), bits);
         let start = Start { declared: &vertices, matches };
-        return Ok((Terrain::inside(g, configurations, &carving, Some(start)), None));
+        return Ok((CarvedLandscape::inside(g, configurations, &carving, Some(start)), None));
     }
     let blank = start(learner, options, |_| false);
     let read_only = read_only_tapes(g, learner, options, &blank, bits);
-    let terrain = Terrain::outside(g, normal, &carving, Some(read_only)).map_err(ExtendedError::Build)?;
+    let terrain =
+        CarvedLandscape::outside(g, normal, &carving, Some(read_only)).map_err(ExtendedError::Build)?;
     Ok((terrain, Some(read_only)))
 }
 
@@ -132,18 +133,18 @@ pub(super) fn read_theta(
     learner: &Learner,
     primary: &dyn Primary,
     options: &ExtendedOptions,
-    terrain: &Terrain,
+    terrain: &CarvedLandscape,
 ) -> NodeId {
     let (track, first) = learner.theta_track();
     let n_bits = primary.n_weights() * options.layout.width();
     let first = i64::try_from(first).unwrap_or(i64::MAX) - options.first_cells[track.index()];
     let first = usize::try_from(first).unwrap_or(0);
     let cells = match &terrain.holds {
-        Holds::Outside { control, weights } => {
+        StateEncoding::Outside { control, weights } => {
             let row = control.row(track.index()) * options.n_cells;
             g.gather("theta bits", (row + first..row + first + n_bits).collect(), weights.tape)
         }
-        Holds::Inside { configurations, vertex_node, .. } => {
+        StateEncoding::Inside { configurations, vertex_node, .. } => {
             let sign = |one: bool| if one { 1.0 } else { -1.0 };
             let entries = configurations.all.iter().enumerate().flat_map(|(v, configuration)| {
                 let cells = &configuration.tapes[track.index()][first..first + n_bits];

@@ -4,8 +4,8 @@
 //! put together from remembered steps, each of which was differentiated.
 
 use super::{
-    memory::{Doing, Found, Memory},
-    one::Pause,
+    memory::{Action, Found, Memory},
+    single_head::LoopExit,
 };
 use crate::{
     TrainError,
@@ -152,45 +152,45 @@ impl Blocks {
         memory: &mut Memory,
         probe: &mut Sparse<'_>,
         remaining: &mut u64,
-    ) -> Result<Pause, TrainError> {
+    ) -> Result<LoopExit, TrainError> {
         while *remaining > 0 {
-            let here = memory.doing(probe, self.vertex)?;
+            let here = memory.action(probe, self.vertex)?;
             if self.leaves(here) {
                 self.race(memory, probe, here, remaining)?;
                 if *remaining == 0 {
                     break;
                 }
             }
-            let here = memory.doing(probe, self.vertex)?;
+            let here = memory.action(probe, self.vertex)?;
             match memory.meet(probe, self.vertex, self.ahead(here))? {
-                Found::Low => return Ok(Pause::Low),
+                Found::Low => return Ok(LoopExit::Low),
                 Found::Step(next) => self.step(here, next),
             }
             *remaining -= 1;
         }
-        Ok(Pause::Done)
+        Ok(LoopExit::Done)
     }
 
     /// The landscape's loss here.
     pub(super) fn level(&mut self, memory: &mut Memory, probe: &mut Sparse<'_>) -> Result<f64, TrainError> {
-        let here = memory.doing(probe, self.vertex)?;
+        let here = memory.action(probe, self.vertex)?;
         let ahead = self.ahead(here);
         memory.level(probe, self.vertex, ahead)
     }
 
     /// Whether the step leaves the block.
-    fn leaves(&self, here: Doing) -> bool {
+    fn leaves(&self, here: Action) -> bool {
         self.within.wrapping_add_signed(here.offset()) >= self.n_cells
     }
 
-    fn ahead(&mut self, here: Doing) -> u8 {
+    fn ahead(&mut self, here: Action) -> u8 {
         self.hold(self.first + self.block as i64);
         let at = self.head();
         here.ahead(self.cell(at - 1), self.cell(at + 1))
     }
 
     /// One remembered step.
-    fn step(&mut self, here: Doing, next: Doing) {
+    fn step(&mut self, here: Action, next: Action) {
         let at = self.head();
         self.set(at, here.written());
         let to = at + here.offset() as i64;
@@ -204,7 +204,7 @@ impl Blocks {
         &mut self,
         memory: &mut Memory,
         probe: &mut Sparse<'_>,
-        here: Doing,
+        here: Action,
         remaining: &mut u64,
     ) -> Result<(), TrainError> {
         let Some(mut page) = self.page(here.vertex(), here.offset() > 0) else { return Ok(()) };

@@ -30,10 +30,10 @@ impl Exact<'_> {
         let (vertex, ahead) = (self.at(), self.ahead()?);
         match &mut self.body {
             Body::Waiting(_) => Ok(false),
-            Body::One(_, memory) | Body::Blocks(_, memory) => {
+            Body::SingleHead(_, memory) | Body::Blocks(_, memory) => {
                 memory.spoil(&mut self.probe, vertex, ahead as u8, fault)
             }
-            Body::Many(many) => Ok(many.spoil(&self.probe.layers().table, fault)),
+            Body::MultiHead(many) => Ok(many.spoil(&self.probe.layers().table, fault)),
         }
     }
 

@@ -5,12 +5,12 @@ use crate::{TrainError, sparse::Sparse};
 /// A vertex and what its step writes and where it goes, in one word:
 /// bits 0..8 the signs written, 8..10 the way, 10 whether the table must be left, 11.. the vertex.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Doing(u32);
+pub(super) struct Action(u32);
 
 const SPECIAL: u32 = 1 << 10;
 const VERTEX: u32 = 11;
-const UNFILLED: Doing = Doing(u32::MAX);
-const LOW: Doing = Doing(SPECIAL);
+const UNFILLED: Action = Action(u32::MAX);
+const LOW: Action = Action(SPECIAL);
 
 /// The most vertices a table of remembered steps can name.
 const MOST_VERTICES: usize = (1 << (32 - VERTEX)) - 1;
@@ -19,7 +19,7 @@ const MOST_ENTRIES: usize = 1 << 22;
 /// The most signs of a cell.
 pub(super) const MOST_SIGNS: usize = 8;
 
-impl Doing {
+impl Action {
     fn new(vertex: usize, written: u32, offset: i64) -> Self {
         let way = match offset {
             0 => 0,
@@ -61,7 +61,7 @@ impl Doing {
 /// What one more step found.
 pub(super) enum Found {
     /// A remembered step.
-    Step(Doing),
+    Step(Action),
     /// The landscape's loss lies below the level of running: look at it closely.
     Low,
 }
@@ -70,8 +70,8 @@ pub(super) enum Found {
 #[derive(Clone, Debug)]
 pub(super) struct Memory {
     n_signs: usize,
-    entries: Vec<Doing>,
-    doings: Vec<Doing>,
+    entries: Vec<Action>,
+    actions: Vec<Action>,
     /// The landscape's loss of every entry that was met.
     levels: Vec<f64>,
     /// Levels at or below this one are looked at closely.
@@ -88,7 +88,7 @@ impl Memory {
         fits.then(|| Self {
             n_signs,
             entries: vec![UNFILLED; n_entries],
-            doings: vec![UNFILLED; n_vertices],
+            actions: vec![UNFILLED; n_vertices],
             levels: vec![f64::NAN; n_entries],
             low,
             range: None,
@@ -99,7 +99,7 @@ impl Memory {
         self.n_signs
     }
 
-    pub(super) fn entries(&self) -> &[Doing] {
+    pub(super) fn entries(&self) -> &[Action] {
         &self.entries
     }
 
@@ -109,13 +109,13 @@ impl Memory {
     }
 
     /// What the step at a vertex writes and where its head goes: the same whatever the head will find.
-    pub(super) fn doing(&mut self, probe: &mut Sparse<'_>, vertex: usize) -> Result<Doing, TrainError> {
-        if self.doings[vertex] == UNFILLED {
+    pub(super) fn action(&mut self, probe: &mut Sparse<'_>, vertex: usize) -> Result<Action, TrainError> {
+        if self.actions[vertex] == UNFILLED {
             let probed = super::legality::differentiate(probe, vertex, 0)?;
             let offset = if probed.left != 0 { -1 } else { i64::from(probed.right != 0) };
-            self.doings[vertex] = Doing::new(vertex, probed.written, offset);
+            self.actions[vertex] = Action::new(vertex, probed.written, offset);
         }
-        Ok(self.doings[vertex])
+        Ok(self.actions[vertex])
     }
 
     /// The step at a vertex whose head will find `ahead`.
@@ -139,7 +139,7 @@ impl Memory {
                     return Err(TrainError::NotExact { why });
                 }
                 self.range = Some((low.min(probed.landscape), high.max(probed.landscape)));
-                self.entries[index] = self.doing(probe, probed.to)?;
+                self.entries[index] = self.action(probe, probed.to)?;
             }
         }
         Ok(match self.entries[index] {
@@ -177,21 +177,21 @@ impl Memory {
         }
         match fault {
             super::Fault::WrongEntry => {
-                let wrong = (entry.vertex() + (1 << self.n_signs)) % self.doings.len();
-                self.entries[index] = self.doing(probe, wrong)?;
+                let wrong = (entry.vertex() + (1 << self.n_signs)) % self.actions.len();
+                self.entries[index] = self.action(probe, wrong)?;
                 Ok(self.entries[index] != entry)
             }
             super::Fault::SkippedWrite => {
-                let doing = self.doing(probe, vertex)?;
+                let action = self.action(probe, vertex)?;
                 let mask = (1_u32 << self.n_signs) - 1;
-                let skipped = Doing(doing.0 & !0xff | vertex as u32 & mask);
-                let spoilt = |known: &mut Doing| {
-                    if *known == doing {
+                let skipped = Action(action.0 & !0xff | vertex as u32 & mask);
+                let spoilt = |known: &mut Action| {
+                    if *known == action {
                         *known = skipped;
                     }
                 };
-                self.entries.iter_mut().chain(&mut self.doings).for_each(spoilt);
-                Ok(skipped != doing)
+                self.entries.iter_mut().chain(&mut self.actions).for_each(spoilt);
+                Ok(skipped != action)
             }
             super::Fault::StaleRead => {
                 let mask = (1_usize << self.n_signs) - 1;

@@ -33,7 +33,7 @@ impl Slides {
 
 /// The column of a vertex, spread out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Doing {
+pub(super) struct Action {
     pub(super) next: u32,
     pub(super) written: u32,
     pub(super) left: u32,
@@ -41,9 +41,9 @@ pub(super) struct Doing {
 }
 
 /// The most vertices whose columns are kept spread out.
-const MOST_DOINGS: usize = 1 << 16;
+const MOST_ACTIONS: usize = 1 << 16;
 
-impl Doing {
+impl Action {
     /// No block follows.
     pub(super) const REST: u32 = u32::MAX;
 
@@ -56,8 +56,8 @@ impl Doing {
     }
 }
 
-pub(super) fn doings(layers: &Structure) -> Vec<Doing> {
+pub(super) fn actions(layers: &Structure) -> Vec<Action> {
     let table = &layers.table;
-    let few = table.n_vertices() <= MOST_DOINGS;
-    if few { (0..table.n_vertices()).map(|v| Doing::of(table, v)).collect() } else { Vec::new() }
+    let few = table.n_vertices() <= MOST_ACTIONS;
+    if few { (0..table.n_vertices()).map(|v| Action::of(table, v)).collect() } else { Vec::new() }
 }

@@ -2,7 +2,7 @@
 
 use luge_net::Form;
 
-use super::lane::saturate_01;
+use super::tape::saturate_01;
 
 /// Weights on vertices.
 #[derive(Clone, PartialEq, Debug)]

@@ -3,9 +3,8 @@
 use luge_net::Form;
 
 use super::{
-    Place, Sparse,
-    lane::{Cells, Head, Lane},
-    sign,
+    Place, Sparse, sign,
+    tape::{Cells, Head, Tape},
 };
 use crate::TrainError;
 
@@ -29,7 +28,7 @@ pub(crate) struct Probed {
 impl Sparse<'_> {
     /// The network's gradient step at a vertex whose heads will find these signs, on cells of its own.
     ///
-    /// Everything is as far from a remembered step as it can be: lanes of three cells, the loss differentiated, cells and
+    /// Everything is as far from a remembered step as it can be: tapes of three cells, the loss differentiated, cells and
     /// heads moved by their gradients, and whatever comes out read back.
     pub(crate) fn probe(&mut self, vertex: usize, ahead: u32) -> Result<Probed, TrainError> {
         let table = &self.layers.table;
@@ -38,7 +37,7 @@ impl Sparse<'_> {
             let beside = sign(ahead, i);
             let cells = Cells::new(-1, vec![beside, sign(signs, i), beside]);
             let head = Head::new(0, &[1.0]);
-            self.lanes[i] = Lane::new(cells, head, row < table.n_trained());
+            self.tapes[i] = Tape::new(cells, head, row < table.n_trained());
         }
         self.place = Place { vertex, weight: 1.0, others: Vec::new() };
         (self.settled, self.here) = (0, None);
@@ -46,11 +45,11 @@ impl Sparse<'_> {
         let gain = self.around.as_ref().map_or(1.0, |around| around.carry(landscape).gain);
         self.go_to(to, gain, busy);
         let mut probed = Probed { landscape, to, gain, written: 0, left: 0, right: 0 };
-        for (i, lane) in self.lanes.iter().enumerate() {
+        for (i, tape) in self.tapes.iter().enumerate() {
             let head = if matches!(self.layers.form, Form::Slides { .. }) {
-                lane.head.only()
+                tape.head.only()
             } else {
-                lane.head.clear()
+                tape.head.clear()
             };
             match head {
                 Some(-1) => probed.left |= 1 << i,
@@ -62,7 +61,7 @@ impl Sparse<'_> {
                     });
                 }
             }
-            let written = lane.cells.at(0);
+            let written = tape.cells.at(0);
             if (written.abs() - 1.0).abs() > self.tolerance() {
                 let why = format!("a cell holds {written} after a step, neither -1 nor 1");
                 return Err(TrainError::NotExact { why });

@@ -1,7 +1,7 @@
 //! Networks ready to be trained, and the engines that train them.
 
 use luge_landscape::{
-    Configuration, Extended, Kind, Landscape, LandscapeOptions, Learner, LearnerError, Mlp,
+    Configuration, Extended, Landscape, LandscapeKind, LandscapeOptions, Learner, LearnerError, Mlp,
 };
 use luge_machine::{
     Alphabet, Input, Machine, Move, Pattern, SymbolId, Write,
@@ -86,7 +86,7 @@ impl Scene {
 
 fn finish(mut engine: impl Tracer, stop: &StopRule) -> Result<(u64, Memory), luge_train::TrainError> {
     let outcome = engine.run(stop)?;
-    let n_signs = engine.snapshot().lanes.len();
+    let n_signs = engine.snapshot().tapes.len();
     let cells = (0..n_signs).map(|sign| (engine.kept(sign).end - engine.kept(sign).start) as usize).sum();
     Ok((outcome.steps(), Memory { bytes: engine.cell_bytes(), cells }))
 }
@@ -96,16 +96,27 @@ const ROOM: usize = 4;
 const DENSE_ROOM: usize = 1020;
 
 /// A landscape alone; with `filled`, on a tape with so many ones.
-pub(super) fn landscape(machine: &Machine, input: &Input, kind: Kind, filled: Option<usize>) -> Scene {
+pub(super) fn landscape(
+    machine: &Machine,
+    input: &Input,
+    kind: LandscapeKind,
+    filled: Option<usize>,
+) -> Scene {
     with_room(machine, input, kind, filled, ROOM)
 }
 
 /// A landscape for the dense engine, with a thousand cells.
-pub(super) fn dense_landscape(machine: &Machine, input: &Input, kind: Kind) -> Scene {
+pub(super) fn dense_landscape(machine: &Machine, input: &Input, kind: LandscapeKind) -> Scene {
     with_room(machine, input, kind, None, DENSE_ROOM)
 }
 
-fn with_room(machine: &Machine, input: &Input, kind: Kind, filled: Option<usize>, room: usize) -> Scene {
+fn with_room(
+    machine: &Machine,
+    input: &Input,
+    kind: LandscapeKind,
+    filled: Option<usize>,
+    room: usize,
+) -> Scene {
     let mut input = input.clone();
     if let Some(n_cells) = filled {
         input.tapes.resize_with(1, Default::default);

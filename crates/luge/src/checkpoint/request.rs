@@ -1,6 +1,6 @@
 //! What was asked for and what was seen, as a checkpoint keeps it. Numbers are kept by their bits.
 
-use luge_landscape::{AskedConstants, Carrier, Kind, Mlp};
+use luge_landscape::{AskedConstants, Carrier, LandscapeKind, Mlp};
 use luge_machine::{Input, Machine, Step, formats::Format, lowering::Moves};
 use luge_net::{NumberFormat, Shape, Values};
 use luge_train::LossRange;
@@ -131,7 +131,7 @@ impl TraceRequest {
         let (machine, input) = machine(&self.machine)?;
         let [base, scale, offset, drop] = self.constants.map(number);
         let options = TraceOptions {
-            landscape: named("landscape", &self.landscape, Kind::ALL, Kind::word)?,
+            landscape: named("landscape", &self.landscape, LandscapeKind::ALL, LandscapeKind::word)?,
             engine: self.engine,
             cells: self.cells,
             steps: self.steps,
@@ -210,7 +210,7 @@ impl TrainRequest {
             lines: (2..).take(n_samples).collect(),
         };
         let options = LessonOptions {
-            landscape: named("landscape", &self.landscape, Kind::ALL, Kind::word)?,
+            landscape: named("landscape", &self.landscape, LandscapeKind::ALL, LandscapeKind::word)?,
             carrier: named("carrier", &self.carrier, Carrier::ALL, Carrier::word)?,
             engine: self.engine,
             cells: self.cells,

@@ -1,6 +1,6 @@
 //! The edges as a chart.
 
-use luge_landscape::Kind;
+use luge_landscape::LandscapeKind;
 
 use super::{Edge, Leaving};
 use crate::plot::{Axis, Chart, Stroke, numeral};
@@ -103,7 +103,7 @@ impl Leaving<'_> {
         let kind = self.landscape().kind();
         let step = format!("{}, step {}, loss {}", kind.word(), self.step, numeral(self.loss()));
         let why = match (kind, self.successor()) {
-            (Kind::Plain, Some(_)) => {
+            (LandscapeKind::Plain, Some(_)) => {
                 "no simplex, no slides: a paraboloid whose lowest point is the next configuration"
             }
             (_, Some(_)) => "the step goes to the vertex with the steepest descent here, all the way",

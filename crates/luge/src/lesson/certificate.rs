@@ -1,6 +1,6 @@
 //! What a run must prove, and what it proved.
 
-use luge_landscape::Kind;
+use luge_landscape::LandscapeKind;
 use luge_net::{Layers, Shape, Values, evaluate};
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 use rand_distr::{Distribution, Uniform};
@@ -108,7 +108,7 @@ fn step_count(lesson: &Lesson<'_>, outcome: luge_train::Outcome) -> Check {
 fn labels_copied(lesson: &Lesson<'_>, observer: &Observer<'_>) -> Check {
     let n = lesson.table.labels.data.len();
     let tape = match (lesson.extended.kind(), observer.seen.tape_read) {
-        (Kind::Internal, _) => "the start vertex leads to their configuration",
+        (LandscapeKind::Internal, _) => "the start vertex leads to their configuration",
         (_, true) => "the read-only tape holds their bits",
         (_, false) => "the read-only tape does not hold their bits",
     };
@@ -131,7 +131,7 @@ fn loss_bounds(lesson: &Lesson<'_>, observer: &Observer<'_>) -> Check {
     );
     // A run in which the machine was never seen running has shown nothing.
     let mut holds = observer.seen.bounds_held && low <= high;
-    if lesson.extended.kind() == Kind::Internal {
+    if lesson.extended.kind() == LandscapeKind::Internal {
         holds &= !observer.seen.loss_rose;
         figures.push_str(if observer.seen.loss_rose { "; the loss rose" } else { "; never rising" });
     }

@@ -137,7 +137,7 @@ impl<'a> Observer<'a> {
         self.seen.head_drift = self.seen.head_drift.max(head);
         let network = self.lesson.extended.network();
         let snapshot = engine.snapshot();
-        let shift = vec![0; snapshot.lanes.len()];
+        let shift = vec![0; snapshot.tapes.len()];
         match snapshot.parameters(network, &shift) {
             Some(parameters) => self.parameters = parameters,
             None => self.differs_at(engine.steps(), Mismatch::LeftWindow),

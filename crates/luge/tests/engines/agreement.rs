@@ -1,7 +1,7 @@
 //! Dense and sparse, weight by weight: the same loss, the same vertices, the same cells and heads.
 
 use luge::{lockstep::Judge, trace::TraceOptions};
-use luge_landscape::{ExternalConstants, Kind, Landscape, LandscapeOptions};
+use luge_landscape::{ExternalConstants, Landscape, LandscapeKind, LandscapeOptions};
 use luge_machine::{
     Input, Machine,
     lowering::{Moves, lower},
@@ -24,7 +24,7 @@ pub(crate) fn agree(network: &Network, parameters: &[Values], inputs: &[Values],
     let mut dense =
         Dense::new(network, parameters, inputs, Precision::F64, Rate::One, None).expect("an engine");
     let mut sparse = Sparse::new(network, parameters, inputs, None).expect("sparse layers");
-    let shift = vec![0; sparse.snapshot().lanes.len()];
+    let shift = vec![0; sparse.snapshot().tapes.len()];
     for step in 0..=steps {
         let (expected, found) = (dense.loss().expect("a loss"), sparse.loss().expect("a loss"));
         assert!(
@@ -79,7 +79,7 @@ fn on_random_machines() {
 #[test]
 fn on_landscapes_that_are_too_flat() {
     let mut n_wrong = 0;
-    for kind in [Kind::Compact, Kind::Relu] {
+    for kind in [LandscapeKind::Compact, LandscapeKind::Relu] {
         for base in [0.0625, 0.125, 0.25, 1.0, 8.0] {
             // Room for 40 steps in a wrong direction.
             let options = TraceOptions { cells: Some(120), ..options(kind) };
@@ -113,7 +113,9 @@ fn exact_agrees_or_refuses_on_landscapes_that_are_too_flat() {
     for _ in 0..60 {
         let (machine, input) =
             machine_and_input(shape.clone()).new_tree(&mut runner).expect("no filter").current();
-        for (kind, base) in [Kind::Compact, Kind::Relu].into_iter().flat_map(|kind| BASES.map(|b| (kind, b)))
+        for (kind, base) in [LandscapeKind::Compact, LandscapeKind::Relu]
+            .into_iter()
+            .flat_map(|kind| BASES.map(|b| (kind, b)))
         {
             let options = TraceOptions { steps: Some(30), cells: Some(200), ..options(kind) };
             let plan = plan(&machine, &input, &options);

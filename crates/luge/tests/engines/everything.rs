@@ -6,7 +6,7 @@ use luge::{
     engine::Engine,
     trace::{Check, Plan, Trace, TraceError, TraceOptions},
 };
-use luge_landscape::{BuildError, Kind};
+use luge_landscape::{BuildError, LandscapeKind};
 use luge_machine::{
     Alphabet, Input, Machine, Move, Pattern, SymbolId, TapeInput, Write,
     formats::{Format, Loaded, recognise},
@@ -73,7 +73,9 @@ fn of_the_suite() {
                     }
                     // The start state halts, or the ReLU form has too many edges.
                     Err(TraceError::Lowering(LoweringError::NotNormal(_))) => assert_eq!(case.steps, 0),
-                    Err(TraceError::Build(BuildError::TooManyUnits { .. })) => assert_eq!(kind, Kind::Relu),
+                    Err(TraceError::Build(BuildError::TooManyUnits { .. })) => {
+                        assert_eq!(kind, LandscapeKind::Relu)
+                    }
                     Err(error) => panic!("{at}: {error}"),
                 }
             }
@@ -149,7 +151,7 @@ fn twelve_tapes() -> (Machine, Input) {
 #[test]
 fn of_a_machine_with_twelve_tapes() {
     let (machine, input) = twelve_tapes();
-    for kind in [Kind::Compact, Kind::Plain] {
+    for kind in [LandscapeKind::Compact, LandscapeKind::Plain] {
         for engine in [Engine::Sparse, Engine::Exact] {
             let steps = Some(100_000);
             let options = TraceOptions { landscape: kind, engine, steps, ..TraceOptions::default() };

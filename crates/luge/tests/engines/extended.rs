@@ -1,12 +1,12 @@
 //! The whole extended network: dense, sparse and exact with either carrier.
 
 use luge::engine::Engine as Asked;
-use luge_landscape::{Carrier, Kind};
+use luge_landscape::{Carrier, LandscapeKind};
 use luge_train::{Exact, Memories, Sparse, Tracer, TrainError};
 
 use crate::{OUTSIDE, agreement::agree, classroom::Classroom};
 
-fn room(kind: Kind, carrier: Carrier) -> Classroom {
+fn room(kind: LandscapeKind, carrier: Carrier) -> Classroom {
     Classroom::copy().on(kind, carrier)
 }
 
@@ -28,7 +28,7 @@ fn dense_and_sparse_agree_weight_by_weight() {
 #[test]
 fn drift_is_real() {
     let drift = |engine: Asked| {
-        let mut room = room(Kind::Compact, Carrier::Orthogonal);
+        let mut room = room(LandscapeKind::Compact, Carrier::Orthogonal);
         room.options.engine = engine;
         let lessons = room.proved();
         assert_eq!(lessons.chosen.engine, engine);
@@ -64,9 +64,9 @@ fn exact_is_refused_where_the_carrier_is_not() {
         let extended = lesson.extended();
         Exact::new(extended.network(), extended.initial(), &lesson.inputs(), None, Memories::Blocks).map(drop)
     };
-    assert!(exact(Kind::Compact, Carrier::Offset).is_ok());
-    assert!(exact(Kind::Plain, Carrier::Orthogonal).is_ok());
-    match exact(Kind::Compact, Carrier::Orthogonal) {
+    assert!(exact(LandscapeKind::Compact, Carrier::Offset).is_ok());
+    assert!(exact(LandscapeKind::Plain, Carrier::Orthogonal).is_ok());
+    match exact(LandscapeKind::Compact, Carrier::Orthogonal) {
         Err(TrainError::NotExact { why }) => {
             assert!(why.contains("the carrier scales the gradient by 1 "), "{why}");
         }
@@ -77,7 +77,7 @@ fn exact_is_refused_where_the_carrier_is_not() {
 /// On a unit axis on which y is zero, the paper's carrier is exact too.
 #[test]
 fn the_orthogonal_carrier_is_exact_on_a_free_axis() {
-    let mut room = room(Kind::Compact, Carrier::Orthogonal);
+    let mut room = room(LandscapeKind::Compact, Carrier::Orthogonal);
     room.table = crate::classroom::table("x,y\n-2,0\n0.25,-3\n1,2\n");
     room.options.engine = Asked::Exact;
     assert_eq!(room.proved().theta, [0.0, 0.0]);

@@ -1,7 +1,7 @@
 //! Faults planted into the exact engine are caught by lockstep, or by the engine itself.
 
 use luge::lockstep::Judge;
-use luge_landscape::Kind;
+use luge_landscape::LandscapeKind;
 use luge_machine::formats::Format;
 use luge_train::{Exact, Fault, Memories, StopRule, Tracer};
 
@@ -11,7 +11,7 @@ use crate::{FOUR_STATES, OUTSIDE, filled, machine, options, plan, start};
 fn caught(
     machine: &luge_machine::Machine,
     input: &luge_machine::Input,
-    kind: Kind,
+    kind: LandscapeKind,
     memories: Memories,
     fault: Fault,
 ) -> u32 {
@@ -69,7 +69,7 @@ fn on_two_tapes() {
     let text = "machine\ntape a: 0 1 blank 0\ntape b: 0 1 blank 0\nstart: go\ngo:\n  0 0 -> 1 1, R L, go\n  1 0 -> 0 1, R R, back\n  0 1 -> 1 0, L S, go\n  1 1 -> 0 0, S L, end\nback:\n  * 0 -> * 1, L L, go\n  * 1 -> * 0, R R, go\nend: accept\n";
     let loaded = Format::Native.read(text).unwrap_or_else(|errors| panic!("{errors:?}"));
     let input = luge_machine::parse_inputs(&loaded.machine, &["0010110", "1101"]).expect("an input");
-    for kind in [Kind::Compact, Kind::Plain] {
+    for kind in [LandscapeKind::Compact, LandscapeKind::Plain] {
         let n: Vec<u32> = Fault::ALL
             .iter()
             .map(|&fault| caught(&loaded.machine, &input, kind, Memories::Steps, fault))
@@ -82,7 +82,7 @@ fn on_two_tapes() {
 #[test]
 fn in_a_remembered_block() {
     let machine = machine("1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA");
-    let few = luge::trace::TraceOptions { steps: Some(10), ..options(Kind::Compact) };
+    let few = luge::trace::TraceOptions { steps: Some(10), ..options(LandscapeKind::Compact) };
     let plan = plan(&machine, &luge_machine::Input::blank(), &few);
     let (parameters, inputs) = start(&plan.landscape, &plan);
     let control = plan.landscape.control().expect("vertices");

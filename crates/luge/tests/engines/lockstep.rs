@@ -1,7 +1,7 @@
 //! Every engine beside the simulator.
 
 use luge::{lockstep::Judge, trace::TraceOptions};
-use luge_landscape::Kind;
+use luge_landscape::LandscapeKind;
 use luge_machine::{
     Input, Machine, Simulator,
     lowering::{Moves, lower},
@@ -77,7 +77,7 @@ fn on_a_filled_tape() {
 }
 
 /// Random machines with up to `most` binary tapes, `n` of them.
-fn random(shape: &Shape, most: usize, n: usize, steps: u64, kinds: &[Kind]) {
+fn random(shape: &Shape, most: usize, n: usize, steps: u64, kinds: &[LandscapeKind]) {
     let mut runner = TestRunner::deterministic();
     let mut n_checked = 0;
     while n_checked < n {
@@ -117,7 +117,7 @@ fn on_random_machines_with_up_to_six_tapes() {
         9,
         many(2000),
         60,
-        &[Kind::Compact, Kind::Plain],
+        &[LandscapeKind::Compact, LandscapeKind::Plain],
     );
 }
 
@@ -126,7 +126,7 @@ fn on_random_machines_with_up_to_six_tapes() {
 fn interrupted_anywhere() {
     let machine = machine(FOUR_STATES);
     let input = filled("1101000101110", 7);
-    let plan = plan(&machine, &input, &options(Kind::Compact));
+    let plan = plan(&machine, &input, &options(LandscapeKind::Compact));
     let (parameters, inputs) = start(&plan.landscape, &plan);
     let control = plan.landscape.control().expect("vertices");
     let mut simulator = Simulator::new(&machine, &input);

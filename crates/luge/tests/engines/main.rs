@@ -15,11 +15,11 @@ mod lockstep;
 mod spots;
 
 use luge::trace::{Plan, TraceOptions};
-use luge_landscape::{Kind, Landscape};
+use luge_landscape::{Landscape, LandscapeKind};
 use luge_machine::{Input, Machine, SymbolId, TapeInput, formats::Format};
 
 /// The landscapes that have sparse layers.
-const OUTSIDE: [Kind; 3] = [Kind::Compact, Kind::Relu, Kind::Plain];
+const OUTSIDE: [LandscapeKind; 3] = [LandscapeKind::Compact, LandscapeKind::Relu, LandscapeKind::Plain];
 
 const FOUR_STATES: &str = "1RB1LB_1LA0LC_1RZ1LD_1RD0RA";
 
@@ -32,7 +32,7 @@ fn filled(digits: &str, head: i64) -> Input {
     Input { tapes: vec![TapeInput { symbols, head }] }
 }
 
-fn options(landscape: Kind) -> TraceOptions {
+fn options(landscape: LandscapeKind) -> TraceOptions {
     TraceOptions::dense(landscape)
 }
 

@@ -1,6 +1,6 @@
 //! Where the dense engine cannot run a whole job it looks at spots: from recorded snapshots it agrees for 50 steps each.
 
-use luge_landscape::{Kind, Landscape, LandscapeOptions};
+use luge_landscape::{Landscape, LandscapeKind, LandscapeOptions};
 use luge_machine::{
     Input,
     lowering::{Moves, lower},
@@ -17,7 +17,7 @@ const CHAMPION: &str = "1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA";
 const N_STEPS: u64 = 50;
 
 /// The dense engine from where the exact one is, on a network wide enough for the steps to come, beside exact and sparse.
-fn agree_from(kind: Kind, at: u64) {
+fn agree_from(kind: LandscapeKind, at: u64) {
     let machine = machine(CHAMPION);
     let plan =
         plan(&machine, &Input::blank(), &luge::trace::TraceOptions { steps: Some(10), ..options(kind) });
@@ -29,14 +29,14 @@ fn agree_from(kind: Kind, at: u64) {
     let snapshot = exact.snapshot().trimmed();
     let reach = N_STEPS as i64 + 2;
     let low =
-        snapshot.lanes.iter().map(|lane| lane.first.min(lane.head_first - reach)).min().expect("a tape");
-    let end = |lane: &luge_train::LaneSnapshot| lane.first + lane.cells.len() as i64;
+        snapshot.tapes.iter().map(|lane| lane.first.min(lane.head_first - reach)).min().expect("a tape");
+    let end = |lane: &luge_train::TapeSnapshot| lane.first + lane.cells.len() as i64;
     let high =
-        snapshot.lanes.iter().map(|lane| end(lane).max(lane.head_first + reach)).max().expect("a tape");
+        snapshot.tapes.iter().map(|lane| end(lane).max(lane.head_first + reach)).max().expect("a tape");
     let n_cells = usize::try_from(high - low + 1).expect("a window");
     let normal = lower(&machine, Moves::Keep).expect("binary").normal;
     let wide = Landscape::build(&normal, &LandscapeOptions::new(kind, n_cells)).expect("a landscape");
-    let shift = vec![-low; snapshot.lanes.len()];
+    let shift = vec![-low; snapshot.tapes.len()];
     let weights = snapshot.parameters(wide.network(), &shift).expect("a window that fits");
     let mut dense =
         Dense::new(wide.network(), &weights, &inputs, Precision::F64, Rate::One, None).expect("dense");

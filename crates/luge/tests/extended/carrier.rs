@@ -1,14 +1,14 @@
 //! The way of l_TM to the output: items 5, 6 and 17.
 
 use luge::lesson::LessonError;
-use luge_landscape::{Carrier, ExtendedError, Joints, Kind};
+use luge_landscape::{Carrier, ExtendedCorrections, ExtendedError, LandscapeKind};
 use luge_train::Outcome;
 
 use crate::classroom::{Classroom, Hand, OUTSIDE, column, shipped};
 
 fn rooms() -> impl Iterator<Item = Classroom> {
     let outside = OUTSIDE.into_iter().flat_map(|kind| Carrier::ALL.map(|c| Classroom::copy().on(kind, c)));
-    outside.chain(Carrier::ALL.map(|carrier| Classroom::keep().on(Kind::Internal, carrier)))
+    outside.chain(Carrier::ALL.map(|carrier| Classroom::keep().on(LandscapeKind::Internal, carrier)))
 }
 
 /// Item 5. With the offset carrier the loss collapses with the label, and training stops before the machine has moved
@@ -18,7 +18,7 @@ fn rooms() -> impl Iterator<Item = Classroom> {
 fn labels_drift_along_a_solid_arc() {
     for mut room in rooms() {
         let expected = room.proved().theta;
-        room.options.joints = Joints { labels_stopped: false, ..Joints::default() };
+        room.options.joints = ExtendedCorrections { labels_stopped: false, ..ExtendedCorrections::default() };
         let (lessons, _) = room.train();
         let (at, proved) = (room.name(), &lessons.certificate);
         assert!(!proved.labels_copied.holds, "{at}");
@@ -27,7 +27,7 @@ fn labels_drift_along_a_solid_arc() {
                 assert_eq!(lessons.outcome, Outcome::Converged { steps: 2 }, "{at}");
                 assert_ne!(lessons.theta, expected, "{at}");
             }
-            (Carrier::Orthogonal, Kind::Internal) => assert_eq!(lessons.theta, expected, "{at}"),
+            (Carrier::Orthogonal, LandscapeKind::Internal) => assert_eq!(lessons.theta, expected, "{at}"),
             (Carrier::Orthogonal, _) => {
                 assert!(!proved.trace.holds, "{at}: {}", proved.trace.figures);
                 assert_ne!(lessons.theta, expected, "{at}");
@@ -40,7 +40,7 @@ fn labels_drift_along_a_solid_arc() {
 #[test]
 fn a_solid_arc_takes_the_carrier_off_the_labels() {
     for mut room in rooms() {
-        room.options.joints = Joints { labels_stopped: false, ..Joints::default() };
+        room.options.joints = ExtendedCorrections { labels_stopped: false, ..ExtendedCorrections::default() };
         let lesson = room.lesson();
         let mut hand = Hand::new(&lesson);
         hand.step(1);
@@ -71,7 +71,8 @@ fn f_perp_of_zero() {
         for (guarded_carrier, select_switches) in [(true, true), (true, false), (false, true), (false, false)]
         {
             let mut room = Classroom::copy().on(kind, Carrier::Orthogonal);
-            room.options.joints = Joints { guarded_carrier, select_switches, ..Joints::default() };
+            room.options.joints =
+                ExtendedCorrections { guarded_carrier, select_switches, ..ExtendedCorrections::default() };
             let lesson = room.lesson();
             let hand = Hand::new(&lesson);
             let carrier = hand.value(lesson.extended().nodes().carrier).data;
@@ -89,7 +90,7 @@ fn f_perp_of_zero() {
 /// Item 6: at z = 0 the guarded f_perp is still a unit vector.
 #[test]
 fn guarded_f_perp_of_zero_is_a_unit_vector() {
-    let room = Classroom::copy().on(Kind::Compact, Carrier::Orthogonal);
+    let room = Classroom::copy().on(LandscapeKind::Compact, Carrier::Orthogonal);
     let lesson = room.lesson();
     let hand = Hand::new(&lesson);
     let nodes = lesson.extended().nodes();
@@ -142,7 +143,7 @@ fn labels_that_change_between_steps() {
 
             let outcome = other.train(1);
             assert_eq!(other.labels(), room.table.labels.data, "{at}");
-            if kind == Kind::Plain {
+            if kind == LandscapeKind::Plain {
                 assert_eq!((outcome, other.theta()), (expected, vec![1.5, 0.0]), "{at}");
             } else {
                 assert!(matches!(outcome, Outcome::StepLimit { .. }), "{at}: {outcome:?}");

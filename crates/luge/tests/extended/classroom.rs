@@ -4,15 +4,16 @@ use std::{ops::ControlFlow, path::Path};
 
 use luge::{
     data::Table,
-    lesson::{Lesson, LessonError, LessonOptions, Lessons},
+    lesson::{Lesson, LessonError, LessonOptions, LessonReport},
     source::Source,
 };
-use luge_landscape::{Carrier, Kind, Learner, Mlp, Primary};
+use luge_landscape::{Carrier, LandscapeKind, Learner, Mlp, Primary};
 use luge_net::{ParameterId, Shape, Values, evaluate};
 use luge_train::{Dense, Engine, Outcome, Precision, Rate, StopRule, train};
 
 /// The landscapes with tapes outside the vertex.
-pub(crate) const OUTSIDE: [Kind; 3] = [Kind::Compact, Kind::Relu, Kind::Plain];
+pub(crate) const OUTSIDE: [LandscapeKind; 3] =
+    [LandscapeKind::Compact, LandscapeKind::Relu, LandscapeKind::Plain];
 
 /// All that a lesson borrows.
 pub(crate) struct Classroom {
@@ -39,11 +40,11 @@ impl Classroom {
     /// Predicts -2, the first label, with everything inside the vertex.
     pub(crate) fn keep() -> Self {
         let mut room = Self::new(shipped("keep_label.tm"), "x,y\n1,-2\n-1,1\n", "fix:2.0");
-        room.options.landscape = Kind::Internal;
+        room.options.landscape = LandscapeKind::Internal;
         room
     }
 
-    pub(crate) fn on(mut self, kind: Kind, carrier: Carrier) -> Self {
+    pub(crate) fn on(mut self, kind: LandscapeKind, carrier: Carrier) -> Self {
         self.options.landscape = kind;
         self.options.carrier = carrier;
         self
@@ -58,7 +59,7 @@ impl Classroom {
     }
 
     /// Trains as the command does, with the losses of all iterates.
-    pub(crate) fn train(&self) -> (Lessons, Vec<f64>) {
+    pub(crate) fn train(&self) -> (LessonReport, Vec<f64>) {
         let mut losses = Vec::new();
         let lessons = self
             .lesson()
@@ -71,7 +72,7 @@ impl Classroom {
     }
 
     /// Trains, and expects the run to be proved.
-    pub(crate) fn proved(&self) -> Lessons {
+    pub(crate) fn proved(&self) -> LessonReport {
         let (lessons, _) = self.train();
         for (name, check) in lessons.certificate.checks() {
             let about_sizes = matches!(name, "layers" | "units");

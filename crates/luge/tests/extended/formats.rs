@@ -1,6 +1,6 @@
 //! Number formats end to end.
 
-use luge_landscape::{Carrier, Kind};
+use luge_landscape::{Carrier, LandscapeKind};
 
 use crate::classroom::{Classroom, OUTSIDE, shipped};
 
@@ -46,7 +46,8 @@ fn labels_far_above_the_smallest_number() {
     ];
     for (format, csv, bias) in tables {
         for carrier in Carrier::ALL {
-            let room = Classroom::new(shipped("copy_label.tm"), csv, format).on(Kind::Compact, carrier);
+            let room =
+                Classroom::new(shipped("copy_label.tm"), csv, format).on(LandscapeKind::Compact, carrier);
             assert_eq!(room.proved().theta, [bias, 0.0], "{}", room.name());
         }
     }

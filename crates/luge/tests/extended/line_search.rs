@@ -1,6 +1,6 @@
 //! Line search: item 15.
 
-use luge_landscape::{Carrier, Kind};
+use luge_landscape::{Carrier, LandscapeKind};
 use luge_net::{Evaluation, Values, evaluate};
 
 use crate::classroom::{Classroom, Hand, shipped};
@@ -48,7 +48,7 @@ impl<'a> LastStep<'a> {
 fn the_extended_loss_is_lowest_inside_the_switch() {
     for carrier in Carrier::ALL {
         let room = Classroom::new(shipped("keep_label.tm"), "x,y\n-1,-1\n-1,1\n", "fix:2.0");
-        let room = room.on(Kind::Internal, carrier);
+        let room = room.on(LandscapeKind::Internal, carrier);
         let lesson = room.lesson();
         let nodes = lesson.extended().nodes();
         let last = LastStep::of(Hand::new(&lesson));

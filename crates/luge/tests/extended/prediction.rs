@@ -1,7 +1,7 @@
 //! After training: f_theta on new x and any batch size, and networks with a hidden layer.
 
 use luge::predictor::Predictor;
-use luge_landscape::{Carrier, Kind, Mlp};
+use luge_landscape::{Carrier, LandscapeKind, Mlp};
 use luge_net::{Shape, Values, evaluate};
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 use rand_distr::{Distribution, Uniform};
@@ -127,7 +127,7 @@ fn all_weights_of_a_hidden_layer() {
     let labels = [0.5, 1.0, -1.0, -0.5, 2.0, 1.5, 1.0, -2.0, 0.5, 0.5, 1.0, -1.5, 2.0];
     let rows: Vec<String> = labels.iter().enumerate().map(|(i, y)| format!("{},1,{y}", i % 3)).collect();
     let csv = format!("a,b,y\n{}\n", rows.join("\n"));
-    for kind in [Kind::Compact, Kind::Plain] {
+    for kind in [LandscapeKind::Compact, LandscapeKind::Plain] {
         let mut room = Classroom::new(written(COPY_ALL), &csv, "fix:3.1").on(kind, Carrier::Offset);
         room.primary = Box::new(Mlp::new(vec![2, 3, 1]));
         assert_eq!(room.primary.n_weights(), 13);

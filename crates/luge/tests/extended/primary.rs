@@ -1,6 +1,6 @@
 //! Primary networks of one's own, and what must not reach them: item 6 and the missing gradient.
 
-use luge_landscape::{Carrier, Joints, Mlp, Primary};
+use luge_landscape::{Carrier, ExtendedCorrections, Mlp, Primary};
 use luge_net::{GraphBuilder, NodeId, Shape, StepRule, Values};
 use luge_train::{Dense, Engine, Outcome, Precision, Rate, StopRule, train};
 
@@ -85,7 +85,8 @@ fn an_infinite_primary_network() {
             assert!(output[3].is_nan());
             assert_eq!(room.proved().theta, [1.5]);
 
-            room.options.joints = Joints { select_switches: false, ..Joints::default() };
+            room.options.joints =
+                ExtendedCorrections { select_switches: false, ..ExtendedCorrections::default() };
             assert_eq!(room.train().0.outcome, Outcome::Diverged { steps: 0 }, "{}", room.name());
         }
     }
@@ -96,7 +97,8 @@ fn an_infinite_primary_network() {
 fn printed_switches_on_a_finite_primary_network() {
     for kind in OUTSIDE {
         let mut room = Classroom::copy().on(kind, Carrier::Offset);
-        room.options.joints = Joints { select_switches: false, ..Joints::default() };
+        room.options.joints =
+            ExtendedCorrections { select_switches: false, ..ExtendedCorrections::default() };
         room.proved();
     }
 }

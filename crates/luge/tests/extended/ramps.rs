@@ -1,6 +1,6 @@
 //! Ramps that end at exactly 0 and 1: item 14.
 
-use luge_landscape::{Carrier, Joints};
+use luge_landscape::{Carrier, ExtendedCorrections};
 
 use crate::classroom::{Classroom, Hand, OUTSIDE, shipped};
 
@@ -8,7 +8,7 @@ use crate::classroom::{Classroom, Hand, OUTSIDE, shipped};
 const THETA: [f64; 2] = [0.5, 0.0];
 
 /// Two labels, the first one halfway between two numbers of the format.
-fn room(second: &str, joints: Joints) -> impl Iterator<Item = Classroom> {
+fn room(second: &str, joints: ExtendedCorrections) -> impl Iterator<Item = Classroom> {
     let csv = format!("x,y\n1,0.375\n2,{second}\n");
     let rooms = OUTSIDE.into_iter().flat_map(|kind| Carrier::ALL.map(|carrier| (kind, carrier)));
     rooms.map(move |(kind, carrier)| {
@@ -18,8 +18,12 @@ fn room(second: &str, joints: Joints) -> impl Iterator<Item = Classroom> {
     })
 }
 
-const TWO_QUOTIENTS: Joints =
-    Joints { labels_stopped: true, guarded_carrier: true, select_switches: true, ramps_rounded_once: false };
+const TWO_QUOTIENTS: ExtendedCorrections = ExtendedCorrections {
+    labels_stopped: true,
+    guarded_carrier: true,
+    select_switches: true,
+    ramps_rounded_once: false,
+};
 
 /// psi once the labels are copied.
 fn psi(room: &Classroom) -> f64 {
@@ -48,7 +52,7 @@ fn two_quotients_let_the_labels_creep() {
 /// Item 14: rounded once, the ramps end at exactly 0 and 1, and the same labels stay where they are.
 #[test]
 fn one_quotient_holds_the_labels() {
-    for room in room("3.1", Joints::default()) {
+    for room in room("3.1", ExtendedCorrections::default()) {
         assert!(psi(&room).total_cmp(&0.0).is_eq(), "{}", room.name());
         let lessons = room.proved();
         assert_eq!(lessons.theta, THETA, "{}", room.name());

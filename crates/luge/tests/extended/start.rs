@@ -4,7 +4,7 @@ use luge::{
     lesson::Lesson,
     lockstep::{Lockstep, Mismatch},
 };
-use luge_landscape::{Carrier, Configuration, Kind, Undecodable};
+use luge_landscape::{Carrier, Configuration, LandscapeKind, Undecodable};
 use luge_net::{Values, numbers::to_signs};
 use luge_train::Outcome;
 
@@ -53,7 +53,8 @@ fn the_start_vertex_finds_the_labels() {
     for first in ["-2", "-1", "0", "1"] {
         for carrier in Carrier::ALL {
             let csv = format!("x,y\n1,{first}\n-1,1\n");
-            let room = Classroom::new(shipped("keep_label.tm"), &csv, "fix:2.0").on(Kind::Internal, carrier);
+            let room = Classroom::new(shipped("keep_label.tm"), &csv, "fix:2.0")
+                .on(LandscapeKind::Internal, carrier);
             let lesson = room.lesson();
             let waiting = lesson.extended().decode(lesson.extended().initial(), None);
             assert_eq!(waiting, Err(Undecodable::Start));
@@ -113,7 +114,7 @@ fn without_a_marker_the_start_vertex_is_a_guess() {
 }
 
 /// Whether training on feature `x` ends with its lowest bit, if the vertex is the one for features with bit `guess`.
-fn start_right(kind: Kind, guess: f64, x: f64, bit: f64) -> bool {
+fn start_right(kind: LandscapeKind, guess: f64, x: f64, bit: f64) -> bool {
     let room = Classroom::new(written(PEEK), &format!("x,y\n{x},1\n"), "fix:2.0").on(kind, Carrier::Offset);
     let lesson = room.lesson();
     // The guess is a feature of its own: 0 has lowest bit 0, and 1 has 1. Cell 1 is the first one behind the marker.

@@ -1,7 +1,7 @@
 //! When training stops, and where its loss goes before: items 9 and 10.
 
 use luge::lesson::LessonError;
-use luge_landscape::{Carrier, Kind};
+use luge_landscape::{Carrier, LandscapeKind};
 use luge_train::Outcome;
 
 use crate::classroom::{Classroom, Hand, OUTSIDE, shipped};
@@ -32,7 +32,7 @@ fn a_stopping_test_at_step_zero_fires_at_once() {
 #[test]
 fn landscape_a_rises_at_first_without_a_label_offset() {
     for carrier in Carrier::ALL {
-        let mut room = Classroom::keep().on(Kind::Internal, carrier);
+        let mut room = Classroom::keep().on(LandscapeKind::Internal, carrier);
         room.options.label_offset = Some(0.0);
         let (lessons, losses) = room.train();
         // 1/2 (2^2 + 1^2), and then all of l_TM.

@@ -1,6 +1,6 @@
 //! The champions that ship with Luge, up to 107 steps.
 
-use luge_landscape::Kind;
+use luge_landscape::LandscapeKind;
 use luge_machine::{Input, lowering::Moves};
 use luge_train::Rate;
 
@@ -41,7 +41,7 @@ fn two_states_fall_strictly_on_landscape_a() {
     let inputs = [Input::blank(), filled("0110", 2), filled("10", 0), filled("1110", -1)];
     for input in inputs {
         for rate in [Rate::One, Rate::LineSearch] {
-            let options = TraceOptions { rate, ..options(Kind::Internal) };
+            let options = TraceOptions { rate, ..options(LandscapeKind::Internal) };
             let trace = trace(&machine(TWO_STATES), &input, &options);
             assert!(
                 trace.exact() && trace.bounds_held && trace.strictly_falling,

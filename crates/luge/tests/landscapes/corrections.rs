@@ -1,7 +1,7 @@
 //! Section 9 of the construction: what the printed paper says fails, and what stands here instead works.
 
 use luge::trace::{Plan, Trace, TraceOptions};
-use luge_landscape::{Configuration, Corrections, Kind, Landscape, LandscapeOptions};
+use luge_landscape::{Configuration, Corrections, Landscape, LandscapeKind, LandscapeOptions};
 use luge_machine::{Alphabet, Input, Machine, Move, NormalForm, Pattern, SymbolId, Write, lowering::Moves};
 use luge_net::{GraphBuilder, LinearMap, Network, Shape, StepRule, Values};
 use luge_train::{Dense, Engine, Outcome, Precision, Rate};
@@ -27,7 +27,7 @@ fn argmin(slopes: &[f64]) -> usize {
 /// Item 1: Frank-Wolfe updates add (y - x); printed with a minus.
 #[test]
 fn frank_wolfe_adds() {
-    for kind in [Kind::Internal, Kind::Compact, Kind::Relu] {
+    for kind in [LandscapeKind::Internal, LandscapeKind::Compact, LandscapeKind::Relu] {
         let plan = plan(TWO_STATES, &Input::blank(), &options(kind));
         let (parameters, inputs) = plan.landscape.encode(&plan.start).expect("encoded");
         let network = plan.landscape.network();
@@ -51,7 +51,12 @@ fn frank_wolfe_adds() {
 }
 
 /// Steps and ones of a run of the network alone.
-fn steps_and_ones(line: &str, input: &Input, kind: Kind, corrections: Corrections) -> (Outcome, usize) {
+fn steps_and_ones(
+    line: &str,
+    input: &Input,
+    kind: LandscapeKind,
+    corrections: Corrections,
+) -> (Outcome, usize) {
     let options = TraceOptions { corrections, cells: Some(80), ..options(kind) };
     let plan = plan(line, input, &options);
     let (outcome, iterates) = follow(&plan.landscape, &plan.start, Precision::F64, None, 300);
@@ -86,7 +91,7 @@ fn heads_move_the_right_way() {
 fn edges_of_landscape_a_count_once() {
     for rate in [Rate::One, Rate::LineSearch] {
         let ordered = printed(|c| c.unordered_pairs = false);
-        let options = TraceOptions { rate, ..options(Kind::Internal) };
+        let options = TraceOptions { rate, ..options(LandscapeKind::Internal) };
         assert!(trace(&machine(TWO_STATES), &Input::blank(), &options).exact());
         let options = TraceOptions { corrections: ordered, ..options };
         let stuck = trace(&machine(TWO_STATES), &Input::blank(), &options);
@@ -131,7 +136,7 @@ fn ties_stay() {
 /// A trace on the ReLU form with so many copies of every state.
 fn with_copies(line: &str, n_copies: u32, no_self_edges: bool) -> Trace {
     let corrections = printed(|c| (c.n_copies, c.no_self_edges) = (n_copies, no_self_edges));
-    let options = TraceOptions { corrections, steps: Some(40), ..options(Kind::Relu) };
+    let options = TraceOptions { corrections, steps: Some(40), ..options(LandscapeKind::Relu) };
     trace(&machine(line), &filled("0000010110001", 1), &options)
 }
 
@@ -162,7 +167,7 @@ fn edges_lead_elsewhere() {
     let stuck = with_copies(WALKER, 1, true);
     assert_eq!(stuck.first_mismatch.expect("no way leads on").0, 1);
     // The compact form has self-edges that change no level, and needs no copies.
-    let options = TraceOptions { steps: Some(40), ..options(Kind::Compact) };
+    let options = TraceOptions { steps: Some(40), ..options(LandscapeKind::Compact) };
     let compact = trace(&machine(WALKER), &filled("0000010110001", 1), &options);
     assert!(compact.exact() && compact.bounds_held);
 }

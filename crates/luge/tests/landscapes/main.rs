@@ -13,12 +13,12 @@ mod two_states;
 use std::ops::ControlFlow;
 
 use luge::trace::{Plan, Trace, TraceOptions};
-use luge_landscape::{Configuration, Kind, Landscape, Undecodable};
+use luge_landscape::{Configuration, Landscape, LandscapeKind, Undecodable};
 use luge_machine::{Input, Machine, SymbolId, TapeInput, formats::Format};
 use luge_train::{Dense, Noise, Outcome, Precision, Rate, StopRule, train};
 
 /// The landscapes whose tapes lie outside of the vertex.
-const OUTSIDE: [Kind; 3] = [Kind::Compact, Kind::Relu, Kind::Plain];
+const OUTSIDE: [LandscapeKind; 3] = [LandscapeKind::Compact, LandscapeKind::Relu, LandscapeKind::Plain];
 
 const TWO_STATES: &str = "1RB1LB_1LA1RZ";
 const THREE_STATES: &str = "1RB1RZ_1LB0RC_1LC1LA";
@@ -41,7 +41,7 @@ fn lopsided() -> Input {
     filled("1101000101110", 7)
 }
 
-fn options(landscape: Kind) -> TraceOptions {
+fn options(landscape: LandscapeKind) -> TraceOptions {
     TraceOptions::dense(landscape)
 }
 

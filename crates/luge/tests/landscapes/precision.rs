@@ -5,7 +5,8 @@ use luge::{
     trace::{Plan, TraceOptions},
 };
 use luge_landscape::{
-    AskedConstants, ConstantsError, ExternalConstants, Kind, Landscape, LandscapeOptions, Undecodable,
+    AskedConstants, ConstantsError, ExternalConstants, Landscape, LandscapeKind, LandscapeOptions,
+    Undecodable,
 };
 use luge_machine::Input;
 use luge_train::{Dense, Engine, Outcome, Precision, Rate};
@@ -36,7 +37,7 @@ fn f32_is_exact() {
 fn plain_is_exact_in_sixteen_bits() {
     for precision in [Precision::F16, Precision::Bf16] {
         for (input, steps) in [(Input::blank(), 107), (lopsided(), 75)] {
-            let options = TraceOptions { precision, ..options(Kind::Plain) };
+            let options = TraceOptions { precision, ..options(LandscapeKind::Plain) };
             let trace = trace(&machine(FOUR_STATES), &input, &options);
             assert!(trace.exact() && trace.bounds_held, "{precision:?}: {trace:?}");
             assert_eq!(trace.outcome, Outcome::Converged { steps }, "{precision:?}");
@@ -48,7 +49,7 @@ fn plain_is_exact_in_sixteen_bits() {
 /// becomes 4096, and nothing speaks any more for keeping the symbol that will be read again.
 #[test]
 fn bf16_has_too_few_bits_for_base_16() {
-    for kind in [Kind::Compact, Kind::Relu] {
+    for kind in [LandscapeKind::Compact, LandscapeKind::Relu] {
         let options = TraceOptions { precision: Precision::Bf16, ..options(kind) };
         let trace = trace(&machine(FOUR_STATES), &Input::blank(), &options);
         assert!(!trace.exact() && !trace.bounds_held, "{kind:?}");
@@ -58,7 +59,7 @@ fn bf16_has_too_few_bits_for_base_16() {
 }
 
 /// The first of 107 iterates of the four-state champion that is wrong, with constants nobody checks.
-fn first_wrong(kind: Kind, base: f64, precision: Precision) -> Option<u64> {
+fn first_wrong(kind: LandscapeKind, base: f64, precision: Precision) -> Option<u64> {
     let plan = Plan::new(&machine(FOUR_STATES), &Input::blank(), &options(kind)).expect("a plan");
     let constants = ExternalConstants { base, scale: 1.0, offset: 2.0 * (base.powi(3) + base) };
     let build = LandscapeOptions::new(kind, plan.window.n_cells);
@@ -79,7 +80,7 @@ fn first_wrong(kind: Kind, base: f64, precision: Precision) -> Option<u64> {
 /// so training would not know when to stop, and the constants are refused.
 #[test]
 fn bf16_traces_with_base_8_but_cannot_stop() {
-    for kind in [Kind::Compact, Kind::Relu] {
+    for kind in [LandscapeKind::Compact, LandscapeKind::Relu] {
         assert_eq!(first_wrong(kind, 8.0, Precision::Bf16), None, "{kind:?}");
         assert_eq!(first_wrong(kind, 16.0, Precision::Bf16), Some(6), "{kind:?}");
         assert_eq!(first_wrong(kind, 16.0, Precision::F16), None, "{kind:?}");
@@ -97,7 +98,7 @@ fn f16_holds_base_32_if_scaled() {
     while n_checked < 25 {
         let (machine, input) =
             machine_and_input(shape.clone()).new_tree(&mut runner).expect("no filter").current();
-        for kind in [Kind::Compact, Kind::Relu] {
+        for kind in [LandscapeKind::Compact, LandscapeKind::Relu] {
             let mut options = TraceOptions { precision: Precision::F16, steps: Some(40), ..options(kind) };
             options.constants.scale = Some(1.0 / 64.0);
             let scaled = trace(&machine, &input, &options);
@@ -112,7 +113,7 @@ fn f16_holds_base_32_if_scaled() {
 }
 
 /// Whether the four-state champion is traced under noise, for five seeds.
-fn survives(kind: Kind, sigma: f64) -> [bool; 5] {
+fn survives(kind: LandscapeKind, sigma: f64) -> [bool; 5] {
     [1, 2, 3, 4, 5].map(|seed| {
         let options = TraceOptions { noise: Some((sigma, seed)), ..options(kind) };
         trace(&machine(FOUR_STATES), &Input::blank(), &options).exact()
@@ -121,10 +122,10 @@ fn survives(kind: Kind, sigma: f64) -> [bool; 5] {
 
 #[test]
 fn only_plain_forgives_noise() {
-    assert_eq!(survives(Kind::Plain, 0.05), [true; 5]);
-    assert_eq!(survives(Kind::Compact, 0.05), [false; 5]);
-    assert_eq!(survives(Kind::Relu, 0.05), [false; 5]);
-    assert_eq!(survives(Kind::Compact, 0.01), [false; 5]);
-    assert_ne!(survives(Kind::Compact, 0.001), [true; 5]);
-    assert_eq!(survives(Kind::Compact, 0.0), [true; 5]);
+    assert_eq!(survives(LandscapeKind::Plain, 0.05), [true; 5]);
+    assert_eq!(survives(LandscapeKind::Compact, 0.05), [false; 5]);
+    assert_eq!(survives(LandscapeKind::Relu, 0.05), [false; 5]);
+    assert_eq!(survives(LandscapeKind::Compact, 0.01), [false; 5]);
+    assert_ne!(survives(LandscapeKind::Compact, 0.001), [true; 5]);
+    assert_eq!(survives(LandscapeKind::Compact, 0.0), [true; 5]);
 }

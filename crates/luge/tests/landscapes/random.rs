@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use luge::trace::{Plan, TraceError, TraceOptions};
-use luge_landscape::{BuildError, InternalError, Kind};
+use luge_landscape::{BuildError, InternalError, LandscapeKind};
 use luge_machine::{
     Access, Input, Machine, Move, Pattern, Simulator, SymbolId,
     lowering::{LoweringError, Moves, lower},
@@ -104,7 +104,7 @@ fn without_stay_moves() {
 #[test]
 fn with_strict_moves() {
     for Subject { machine, input, steps } in subjects(&ANY, 40) {
-        for kind in [Kind::Compact, Kind::Plain] {
+        for kind in [LandscapeKind::Compact, LandscapeKind::Plain] {
             let options = TraceOptions { steps: Some(2 * steps), moves: Moves::Strict, ..options(kind) };
             let trace = trace(&machine, &input, &options);
             assert!(trace.exact() && trace.bounds_held, "{kind:?}: {trace:?}\n{machine:?}\n{input:?}");
@@ -119,7 +119,7 @@ fn on_landscape_a() {
     let mut n_checked = 0;
     while n_checked < 30 {
         let (machine, input) = machine_and_input(ANY).new_tree(&mut runner).expect("no filter").current();
-        let options = options(Kind::Internal);
+        let options = options(LandscapeKind::Internal);
         if !matches!(Simulator::new(&machine, &input).run(200), luge_machine::Outcome::Halted { .. }) {
             continue;
         }

@@ -3,7 +3,7 @@
 use std::fs;
 
 use luge::trace::{Plan, TraceError};
-use luge_landscape::{Configuration, Kind};
+use luge_landscape::{Configuration, LandscapeKind};
 use luge_machine::{
     Cell, Input, Machine, Simulator, SymbolId, TapeId,
     formats::{Format, Loaded, recognise},
@@ -21,9 +21,9 @@ const MOST_STEPS: u64 = 500;
 const MOST_UNITS: usize = 200_000;
 
 /// 3 * 4^d |Q| edges, or 2^d |Q| vertices.
-fn n_units(lowered: &Lowered, kind: Kind) -> usize {
+fn n_units(lowered: &Lowered, kind: LandscapeKind) -> usize {
     let (d, n_states) = (lowered.normal.n_tapes(), lowered.normal.n_states());
-    if kind == Kind::Relu { (3 * n_states) << (2 * d) } else { n_states << d }
+    if kind == LandscapeKind::Relu { (3 * n_states) << (2 * d) } else { n_states << d }
 }
 
 fn load(case: &Case) -> (Machine, Input) {
@@ -90,7 +90,7 @@ fn check_end(case: &Case, machine: &Machine, plan: &Plan, end: &Configuration) {
 }
 
 /// Whether the case is trained on this landscape; it must end there as the case says.
-fn check(case: &Case, kind: Kind) -> bool {
+fn check(case: &Case, kind: LandscapeKind) -> bool {
     let at = case.path.display();
     let (machine, input) = load(case);
     match lower(&machine, Moves::Keep) {
@@ -105,7 +105,7 @@ fn check(case: &Case, kind: Kind) -> bool {
     let plan = match Plan::new(&machine, &input, &options(kind)) {
         Ok(plan) => plan,
         // Landscape A serves every content of the input, which is too much for the longer ones.
-        Err(TraceError::TooManyDeclared { .. }) if kind == Kind::Internal => return false,
+        Err(TraceError::TooManyDeclared { .. }) if kind == LandscapeKind::Internal => return false,
         Err(error) => panic!("{at}, {kind:?}: {error}"),
     };
     let (outcome, iterates) = follow(&plan.landscape, &plan.start, Precision::F64, None, MOST_STEPS + 1);
@@ -128,7 +128,7 @@ fn training_meets_every_short_case() {
         println!("{kind:?}: {trained} of {} cases", short.len());
         assert_eq!(trained, short.len() - halted_at_start, "{kind:?}");
     }
-    let inside = short.iter().filter(|case| check(case, Kind::Internal)).count();
+    let inside = short.iter().filter(|case| check(case, LandscapeKind::Internal)).count();
     println!("internal: {inside} of {} cases", short.len());
     assert!(inside + 6 >= short.len(), "landscape A: only {inside} of {}", short.len());
 }

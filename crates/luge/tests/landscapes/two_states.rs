@@ -7,7 +7,7 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use luge::trace::TraceOptions;
-use luge_landscape::Kind;
+use luge_landscape::LandscapeKind;
 use luge_machine::{Input, Machine};
 
 use crate::{filled, machine, options, trace};
@@ -32,7 +32,7 @@ fn tape() -> Input {
 }
 
 /// Machine steps traced; the trace itself must be exact.
-fn check(index: usize, kind: Kind) -> u64 {
+fn check(index: usize, kind: LandscapeKind) -> u64 {
     let trace = trace(&number(index), &tape(), &TraceOptions { steps: Some(60), ..options(kind) });
     assert!(trace.exact() && trace.bounds_held, "machine {index} on {kind:?}: {trace:?}");
     trace.outcome.steps()
@@ -48,7 +48,7 @@ fn every_one_of_them() {
         for _ in 0..n_threads {
             scope.spawn(|| {
                 while let Some(&index) = indices.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    for kind in [Kind::Compact, Kind::Plain] {
+                    for kind in [LandscapeKind::Compact, LandscapeKind::Plain] {
                         n_steps.fetch_add(check(index, kind), Ordering::Relaxed);
                     }
                 }

@@ -1,0 +1,338 @@
+//! What can go wrong in a command, with file, place and remedy.
+
+mod learning;
+mod text;
+
+use std::{io, path::PathBuf, process::ExitCode};
+
+use luge::{
+    checkpoint::{CheckpointError, RequestError},
+    edges::LeavingError,
+    model::ModelError,
+    revisit::RevisitError,
+    source::{OpenError, ReadError, Source},
+    trace::{LONGEST_SEARCH, TraceError},
+};
+use luge_landscape::{BuildError, ConstantsError, InternalError, LandscapeKind};
+use luge_machine::{
+    Diagnostic as Finding, InputError, Severity,
+    formats::Inexpressible,
+    lowering::{LoweringError, TooManyRules},
+};
+use luge_train::TrainError;
+use miette::{Diagnostic, LabeledSpan, Report};
+
+use super::output::note;
+use text::Text;
+
+/// The most findings of one file that are printed.
+const MOST_SHOWN: usize = 20;
+
+/// Why a command did not do what it was asked for.
+#[derive(Debug, thiserror::Error, Diagnostic)]
+pub(super) enum Failure {
+    /// The command line itself is wrong.
+    #[error("{problem}")]
+    Usage {
+        problem: String,
+        #[help]
+        remedy: String,
+    },
+    #[error(transparent)]
+    #[diagnostic(help("give a machine file, `-` for standard input, or a line such as 1RB1LB_1LA1RZ"))]
+    Missing(OpenError),
+    #[error(transparent)]
+    Unreadable(OpenError),
+    #[error(transparent)]
+    #[diagnostic(help("name the format with --from"))]
+    Unrecognised(ReadError),
+    #[error("{headline}")]
+    Broken {
+        headline: String,
+        #[source_code]
+        text: Text,
+        #[related]
+        findings: Vec<Located>,
+    },
+    #[error("cannot lay the --input")]
+    #[diagnostic(help(
+        "give --input at most once per tape, in the order of the tapes, with symbols of that tape"
+    ))]
+    Input(
+        #[from]
+        #[source]
+        InputError,
+    ),
+    #[error("cannot write {}", place.display())]
+    Write {
+        place: PathBuf,
+        #[source]
+        reason: io::Error,
+    },
+    #[error("cannot print the result")]
+    Print(#[source] io::Error),
+    #[error(transparent)]
+    Inexpressible(Inexpressible),
+    #[error(transparent)]
+    #[diagnostic(help("--no-input leaves it out"))]
+    InputInexpressible(Inexpressible),
+    #[error(transparent)]
+    Lowering(#[from] LoweringError),
+    #[error(transparent)]
+    TooManyRules(#[from] TooManyRules),
+    /// The machine, its input or data, and the flags do not go together.
+    #[error("{problem}")]
+    Unfit {
+        problem: String,
+        #[help]
+        remedy: String,
+    },
+    #[error(transparent)]
+    Trace(TraceError),
+    /// The landscape's vertices, asked for at a step that is not there.
+    #[error(transparent)]
+    #[diagnostic(help("give an earlier step with --at"))]
+    Leaving(#[from] LeavingError),
+    /// Training is not what it should be: the result is printed all the same.
+    #[error("training did not trace the machine: {reason}")]
+    NotTraced { reason: String },
+    #[error("not certified: {reason}")]
+    NotCertified { reason: String },
+    #[error("cannot serve on port {port} of this machine")]
+    #[diagnostic(help("leave --port out, and a free one is taken"))]
+    Port {
+        port: u16,
+        #[source]
+        reason: io::Error,
+    },
+    /// Ctrl-C.
+    #[error("interrupted after {steps} steps{}", file.as_ref().map_or(String::new(), |file| format!(", saved in {file}")))]
+    #[diagnostic(help("{}", file.as_ref().map_or_else(|| "the dense engine keeps no checkpoints, so nothing was saved".to_owned(), |file| format!("go on with: luge resume {file}"))))]
+    Interrupted { steps: u64, file: Option<String> },
+    #[error(transparent)]
+    #[diagnostic(help(
+        "give a file that --checkpoint or --record wrote, unchanged, to the same version of luge"
+    ))]
+    Checkpoint(#[from] CheckpointError),
+    #[error(transparent)]
+    ModelFile(ModelError),
+    #[error(transparent)]
+    #[diagnostic(help("give a model that `luge train --out` wrote, unchanged"))]
+    Model(ModelError),
+}
+
+/// One finding in a machine file, in the form that is rendered.
+#[derive(Debug)]
+pub(super) struct Located {
+    finding: Finding,
+    label: LabeledSpan,
+}
+
+impl Located {
+    fn new(finding: Finding, text: &str) -> Self {
+        let start = finding.span.start.min(text.len());
+        let end = finding.span.end.clamp(start, text.len());
+        let note = (!finding.label.is_empty()).then(|| finding.label.clone());
+        Self { label: LabeledSpan::new(note, start, end - start), finding }
+    }
+}
+
+impl std::fmt::Display for Located {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.finding.message)
+    }
+}
+
+impl std::error::Error for Located {}
+
+impl Diagnostic for Located {
+    fn severity(&self) -> Option<miette::Severity> {
+        Some(match self.finding.severity {
+            Severity::Error => miette::Severity::Error,
+            Severity::Warning => miette::Severity::Warning,
+        })
+    }
+
+    fn help(&self) -> Option<Box<dyn std::fmt::Display + '_>> {
+        self.finding.help.as_ref().map(|help| Box::new(help) as _)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        Some(Box::new(std::iter::once(self.label.clone())))
+    }
+}
+
+impl From<OpenError> for Failure {
+    fn from(error: OpenError) -> Self {
+        match error {
+            OpenError::Missing { .. } => Self::Missing(error),
+            OpenError::Read { .. } | OpenError::NotText { .. } => Self::Unreadable(error),
+        }
+    }
+}
+
+impl From<RevisitError> for Failure {
+    fn from(error: RevisitError) -> Self {
+        match error {
+            RevisitError::Checkpoint(error) => error.into(),
+            RevisitError::TooEarly { first, .. } => Self::Unfit {
+                problem: error.to_string(),
+                remedy: format!("ask for step {first} or a later one"),
+            },
+            RevisitError::TooLate { last, .. } => Self::Unfit {
+                problem: error.to_string(),
+                remedy: format!("ask for step {last} or an earlier one"),
+            },
+            RevisitError::Trace(error) => error.into(),
+            RevisitError::Lesson(error) => error.into(),
+            RevisitError::Learner(error) => error.into(),
+            RevisitError::Train(error) => TraceError::Train(error).into(),
+        }
+    }
+}
+
+impl Failure {
+    /// A checkpoint whose request is not understood.
+    pub(super) fn of_request(name: &str, error: &RequestError) -> Self {
+        Self::Checkpoint(CheckpointError::Content { name: name.to_owned(), why: error.to_string() })
+    }
+}
+
+impl From<TraceError> for Failure {
+    fn from(error: TraceError) -> Self {
+        let problem = error.to_string();
+        let remedy = match error {
+            TraceError::HaltingUnreachable { .. } => {
+                "it would run for ever: say how many steps to trace with --steps".to_owned()
+            }
+            TraceError::DoesNotHalt { .. } => format!(
+                "say how many steps to trace with --steps; without it the machine must halt within {LONGEST_SEARCH}"
+            ),
+            TraceError::TooFewCells { needed, .. } => {
+                format!("give --cells {needed} or more, or leave --cells out")
+            }
+            TraceError::TooManyCells { .. } => {
+                "allow fewer --steps, or use a machine that stays nearer".to_owned()
+            }
+            TraceError::TooManyDeclared { .. } => {
+                "shorten the --input, or choose another --landscape".to_owned()
+            }
+            TraceError::Noise { .. } => {
+                return Self::Usage { problem, remedy: "give --noise a number such as 0.05".to_owned() };
+            }
+            TraceError::Build(BuildError::Constants(error)) => {
+                return Self::Usage { problem, remedy: remedy_of_constants(&error) };
+            }
+            TraceError::Build(BuildError::Internal(error)) => remedy_of_internal(&error),
+            TraceError::Build(BuildError::TooManyUnits { kind, .. }) => remedy_of_size(kind),
+            TraceError::Build(BuildError::TooManyColumns { .. }) => remedy_of_size(LandscapeKind::Compact),
+            TraceError::Train(TrainError::NotPiecewiseLinear | TrainError::NotOneSimplex) => {
+                let remedy =
+                    "use --rate one, or --landscape internal, whose loss is piecewise linear".to_owned();
+                return Self::Usage { problem, remedy };
+            }
+            TraceError::Engine { .. } => {
+                return Self::Usage {
+                    problem,
+                    remedy: "use --engine dense, or leave --engine out".to_owned(),
+                };
+            }
+            TraceError::Train(TrainError::NotExact { .. }) => {
+                "use --engine sparse, or leave --engine out".to_owned()
+            }
+            TraceError::Train(TrainError::TooWide { .. }) => {
+                "use --engine sparse or exact, or leave --engine out".to_owned()
+            }
+            TraceError::Lowering(error) => return Self::Lowering(error),
+            error @ TraceError::Train(_) => return Self::Trace(error),
+        };
+        Self::Unfit { problem, remedy }
+    }
+}
+
+fn remedy_of_constants(error: &ConstantsError) -> String {
+    match error {
+        ConstantsError::Base { .. } => "give a larger --base, or leave it out",
+        ConstantsError::Scale { .. } => "give a positive --scale, or leave it out",
+        ConstantsError::Offset { .. } => "give a larger --offset, or leave it out",
+        ConstantsError::Rounding { .. } => "leave the constants out, or give numbers nearer to each other",
+        ConstantsError::Drop { .. } => {
+            "give a positive --drop and an --offset of at least twice that, or leave them out"
+        }
+    }
+    .to_owned()
+}
+
+fn remedy_of_size(kind: LandscapeKind) -> String {
+    match kind {
+        LandscapeKind::Relu => "choose --landscape compact, which has no unit for every edge, or a machine with fewer tapes or symbols",
+        LandscapeKind::Compact | LandscapeKind::Plain | LandscapeKind::Internal => "use a machine with fewer tapes or symbols",
+    }
+    .to_owned()
+}
+
+fn remedy_of_internal(error: &InternalError) -> String {
+    match error {
+        InternalError::TooManyVertices { .. } => {
+            "a vertex for every configuration does not reach this far: choose another --landscape"
+        }
+        InternalError::NothingDeclared => "declare an input with --input",
+        InternalError::NeverHalts { .. } => {
+            "this landscape slopes towards the halt, and serves every content of the input's cells: give more --cells, or choose another --landscape"
+        }
+    }
+    .to_owned()
+}
+
+impl Failure {
+    /// [`Failure::from`] for requests to which `--steps` is no answer: what to do about a machine that runs on.
+    pub(super) fn of_endless(error: TraceError, remedy: &str) -> Self {
+        match error {
+            TraceError::HaltingUnreachable { .. } | TraceError::DoesNotHalt { .. } => {
+                Self::Unfit { problem: error.to_string(), remedy: remedy.to_owned() }
+            }
+            error => error.into(),
+        }
+    }
+
+    /// What a file's findings look like when they refuse it.
+    pub(super) fn of_reading(error: ReadError, source: &Source) -> Self {
+        match error {
+            ReadError::Unrecognised { .. } => Self::Unrecognised(error),
+            ReadError::Broken { ref findings, .. } => Self::of_findings(error.to_string(), findings, source),
+        }
+    }
+
+    /// A text that is refused, with what was found in it.
+    pub(super) fn of_findings(mut headline: String, findings: &[Finding], source: &Source) -> Self {
+        if findings.len() > MOST_SHOWN {
+            headline.push_str(&format!(": {} findings, the first {MOST_SHOWN} of them", findings.len()));
+        }
+        let shown = findings.iter().take(MOST_SHOWN);
+        let findings = shown.map(|f| Located::new(f.clone(), &source.text)).collect();
+        let text = Text::new(&source.name, &source.text);
+        Self::Broken { headline, text, findings }
+    }
+}
+
+/// Prints a file's warnings on standard error.
+pub(super) fn show_warnings(warnings: &[Finding], source: &Source) {
+    for warning in warnings {
+        let text = Text::new(&source.name, &source.text);
+        let report = Report::new(Located::new(warning.clone(), &source.text)).with_source_code(text);
+        show(&report);
+    }
+}
+
+/// Prints what went wrong on standard error and says what the program exits with.
+pub(crate) fn show_failure(report: &Report) -> ExitCode {
+    show(report);
+    match report.downcast_ref::<Failure>() {
+        Some(Failure::Usage { .. }) => ExitCode::from(2),
+        _ => ExitCode::FAILURE,
+    }
+}
+
+fn show(report: &Report) {
+    note(format!("{report:?}").trim_end());
+}

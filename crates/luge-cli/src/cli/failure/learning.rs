@@ -1,0 +1,121 @@
+//! What can go wrong between data and a trained model, with the remedy.
+
+use luge::{data::TableError, lesson::LessonError, model::ModelError};
+use luge_landscape::{BuildError, ExtendedError, LandscapeKind, LearnerError, PrimaryError};
+use luge_train::TrainError;
+
+use super::{Failure, remedy_of_internal, remedy_of_size};
+
+impl Failure {
+    /// A table that cannot be used, with the file's name.
+    pub(in crate::cli) fn of_table(name: &str, error: &TableError) -> Self {
+        let problem = format!("{name}: {error}");
+        let remedy = match error {
+            TableError::Csv(_) => {
+                "give a CSV file with a header line and the same number of fields in every line"
+            }
+            TableError::NoColumn { .. } => "name columns of the header with --target and --features",
+            TableError::Separator { .. } => "save the table with commas between the fields",
+            TableError::AskedTwice { .. } => "name every column once",
+            TableError::Twice { .. } => "give every column a name of its own",
+            TableError::FeatureAndTarget { .. } => "leave the target out of --features",
+            TableError::NoFeatures => "name at least one column that is not the target with --features",
+            TableError::Empty => "add at least one row",
+            TableError::NotANumber { .. } => "mend the cell, or leave its column out with --features",
+            TableError::OutOfRange { .. } => {
+                "choose a wider --format, rescale the column, or give --saturate"
+            }
+        };
+        Self::Unfit { problem, remedy: remedy.to_owned() }
+    }
+}
+
+impl From<LearnerError> for Failure {
+    fn from(error: LearnerError) -> Self {
+        let remedy = match &error {
+            LearnerError::NoData | LearnerError::NoTheta => {
+                "a learner with several tapes reads `data` (and `marks`) and writes `theta`: see docs/learners.md"
+            }
+            LearnerError::NotBinary { .. } => {
+                "declare the tape with two symbols, the blank first: 0 1 blank 0"
+            }
+            LearnerError::Marks { .. } => "declare it as: tape marks: _ x y e blank _ read-only",
+            LearnerError::ThetaReadOnly => "leave `read-only` out",
+            LearnerError::Occupied { .. } => "leave that input line out of the machine's file",
+            LearnerError::Lowering(error) => return Self::Lowering(error.clone()),
+        };
+        Self::Unfit { problem: error.to_string(), remedy: remedy.to_owned() }
+    }
+}
+
+impl From<PrimaryError> for Failure {
+    fn from(error: PrimaryError) -> Self {
+        let remedy = "give --primary linear, or mlp: and the widths from the features to the labels, such as mlp:2-3-1";
+        Self::Usage { problem: error.to_string(), remedy: remedy.to_owned() }
+    }
+}
+
+impl From<LessonError> for Failure {
+    fn from(error: LessonError) -> Self {
+        let problem = error.to_string();
+        let remedy = match &error {
+            LessonError::DoesNotHalt { .. } => "allow more --steps, if it halts at all".to_owned(),
+            LessonError::Rejected { .. } => "see what the learner asks of its data".to_owned(),
+            LessonError::TooFewCells { needed, .. } => {
+                format!("give --cells {needed} or more, or leave --cells out")
+            }
+            LessonError::LabelsTooSmall { .. } => {
+                "give a --label-offset that differs from the labels, such as 1".to_owned()
+            }
+            LessonError::LabelOffset { .. } => {
+                "give a --label-offset nearer to the labels, such as a small power of two".to_owned()
+            }
+            LessonError::Shapes { .. } => "choose a --primary that fits the columns".to_owned(),
+            LessonError::Extended(error) => remedy_of_extended(error),
+            LessonError::Engine { .. } => "use --engine dense, or leave --engine out".to_owned(),
+            LessonError::Train(TrainError::NotExact { .. }) => {
+                "use --engine sparse, or leave --engine out".to_owned()
+            }
+            LessonError::Train(TrainError::TooWide { .. }) => {
+                "use --engine sparse or exact, or leave --engine out".to_owned()
+            }
+            LessonError::Train(_) => "this is a fault of the program, not of the data".to_owned(),
+        };
+        Self::Unfit { problem, remedy }
+    }
+}
+
+fn remedy_of_extended(error: &ExtendedError) -> String {
+    match error {
+        ExtendedError::OneLabel { .. } => "choose --carrier offset".to_owned(),
+        ExtendedError::FinalLoss { .. } => {
+            "choose a narrower --format, or give --final-loss a number".to_owned()
+        }
+        ExtendedError::ThetaTooLarge { .. } => "choose a smaller --primary or a narrower --format".to_owned(),
+        ExtendedError::NoSamples => "add at least one row".to_owned(),
+        ExtendedError::ThetaDoesNotFit { .. } | ExtendedError::DataDoNotFit { .. } => {
+            "give more --cells, or leave --cells out".to_owned()
+        }
+        ExtendedError::DataWritable { .. } => {
+            "declare the tape `data` read-only, or choose --landscape internal".to_owned()
+        }
+        ExtendedError::TooManyBits { .. } => {
+            "use fewer rows, a narrower --format, or another --landscape".to_owned()
+        }
+        ExtendedError::Build(BuildError::Constants(_)) => {
+            "choose a narrower --format, or give another --final-loss".to_owned()
+        }
+        ExtendedError::Build(BuildError::Internal(error)) => remedy_of_internal(error),
+        ExtendedError::Build(BuildError::TooManyUnits { kind, .. }) => remedy_of_size(*kind),
+        ExtendedError::Build(BuildError::TooManyColumns { .. }) => remedy_of_size(LandscapeKind::Compact),
+    }
+}
+
+impl From<ModelError> for Failure {
+    fn from(error: ModelError) -> Self {
+        match error {
+            ModelError::Io { .. } => Self::ModelFile(error),
+            error => Self::Model(error),
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! `luge inspect`: what a machine is.
+
+mod model;
+mod network;
+
+use indicatif::HumanCount;
+use luge_landscape::LandscapeKind;
+use luge_machine::{
+    Access, Input, Machine, Missing, Pattern, StateKind, Tape, TapeInput,
+    lowering::{Moves, lower},
+};
+use serde::Serialize;
+
+use super::{
+    failure::Failure,
+    landscape_args::cell_count,
+    machine_args::{Found, MachineArgs, named},
+    output::{print, print_json, spelled, table},
+};
+use network::NetworkProfile;
+
+/// Show what a machine or a trained model is
+///
+/// Of a machine: its tapes, states and rules, its size in normal form, and the network of a landscape. Of a model: what
+/// it was trained on and its network, layer by layer. The paper's bounds stand beside the count.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    machine: MachineArgs,
+    /// Also build this landscape and count its network
+    #[arg(long, value_name = "KIND", value_parser = named(LandscapeKind::ALL, LandscapeKind::word))]
+    landscape: Option<LandscapeKind>,
+    /// Cells per tape of the landscape; by default what the run on the file's own input needs and a margin
+    #[arg(long, value_name = "N", value_parser = cell_count, requires = "landscape")]
+    cells: Option<usize>,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Profile<'m> {
+    machine: Option<&'m str>,
+    format: &'static str,
+    start: &'m str,
+    tapes: Vec<TapeProfile<'m>>,
+    running_states: usize,
+    halting_states: Vec<HaltingState<'m>>,
+    rules: usize,
+    /// Rules that do not look at some tape.
+    rules_with_wildcards: usize,
+    /// What a missing rule means: "halt" or "reject".
+    missing_rule: &'static str,
+    lowered: Lowering,
+    lowered_strictly: Lowering,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    landscape: Option<NetworkProfile>,
+}
+
+#[derive(Serialize)]
+struct TapeProfile<'m> {
+    name: &'m str,
+    symbols: &'m [String],
+    blank: &'m str,
+    read_only: bool,
+    input: String,
+    head: i64,
+}
+
+#[derive(Serialize)]
+struct HaltingState<'m> {
+    name: &'m str,
+    accepting: bool,
+}
+
+/// The machine in normal form, or why there is none.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Lowering {
+    Possible { tapes: usize, states: usize, rules: usize, vertices: u64, steps_per_step: u64 },
+    Refused { refused: String },
+}
+
+pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    if let Some(path) = args.machine.model() {
+        return model::run(path, args.json);
+    }
+    let found = args.machine.load()?;
+    let mut profile = profile(&found);
+    if let Some(kind) = args.landscape {
+        profile.landscape = Some(NetworkProfile::of_machine(&found.loaded, kind, args.cells)?);
+    }
+    if args.json {
+        return print_json(&profile);
+    }
+    let mut rows = rows(&profile);
+    rows.extend(profile.landscape.iter().flat_map(NetworkProfile::rows));
+    print(&table(&rows))
+}
+
+fn profile(found: &Found) -> Profile<'_> {
+    let machine = &found.loaded.machine;
+    let halting = machine.states().iter().filter_map(|state| match state.kind {
+        StateKind::Halting { accepting } => Some(HaltingState { name: &state.name, accepting }),
+        StateKind::Running(_) => None,
+    });
+    let halting_states: Vec<_> = halting.collect();
+    let rules = machine.state_ids().flat_map(|state| machine.rules(state));
+    let blank = Input::blank();
+    let inputs = &found.loaded.input.as_ref().unwrap_or(&blank).tapes;
+    let tapes = machine.tapes().iter().enumerate();
+    Profile {
+        machine: machine.name(),
+        format: found.format.slug(),
+        start: &machine.state(machine.start()).name,
+        tapes: tapes.map(|(index, tape)| tape_profile(tape, inputs.get(index))).collect(),
+        running_states: machine.states().len() - halting_states.len(),
+        halting_states,
+        rules: machine.n_rules(),
+        rules_with_wildcards: rules.filter(|rule| rule.reads.contains(&Pattern::Any)).count(),
+        missing_rule: match machine.missing() {
+            Missing::Halt => "halt",
+            Missing::Reject => "reject",
+        },
+        lowered: lowering(machine, Moves::Keep),
+        lowered_strictly: lowering(machine, Moves::Strict),
+        landscape: None,
+    }
+}
+
+fn tape_profile<'m>(tape: &'m Tape, input: Option<&TapeInput>) -> TapeProfile<'m> {
+    TapeProfile {
+        name: &tape.name,
+        symbols: tape.alphabet.names(),
+        blank: tape.alphabet.name(tape.alphabet.blank()),
+        read_only: tape.access == Access::ReadOnly,
+        input: input.map_or_else(String::new, |input| spelled(&tape.alphabet, &input.symbols)),
+        head: input.map_or(0, |input| input.head),
+    }
+}
+
+fn lowering(machine: &Machine, moves: Moves) -> Lowering {
+    match lower(machine, moves) {
+        Ok(lowered) => {
+            let report = lowered.report();
+            Lowering::Possible {
+                tapes: report.after.tapes,
+                states: report.after.states,
+                rules: report.after.rules,
+                vertices: report.after.vertices,
+                steps_per_step: report.steps_per_step,
+            }
+        }
+        Err(reason) => Lowering::Refused { refused: reason.to_string() },
+    }
+}
+
+fn rows(profile: &Profile<'_>) -> Vec<(String, String)> {
+    let mut rows: Vec<(String, String)> = Vec::new();
+    let mut row = |name: &str, value: String| rows.push((name.to_owned(), value));
+    if let Some(name) = profile.machine {
+        row("name", name.to_owned());
+    }
+    row("format", profile.format.to_owned());
+    for tape in &profile.tapes {
+        let symbols: Vec<String> = tape.symbols.iter().map(|name| visible(name)).collect();
+        let access = if tape.read_only { "read only" } else { "read and written" };
+        let (symbols, blank) = (symbols.join(" "), visible(tape.blank));
+        row(&format!("tape {}", tape.name), format!("symbols {symbols}; blank {blank}; {access}"));
+        if !tape.input.is_empty() || tape.head != 0 {
+            row("", format!("input `{}`; head on cell {}", tape.input, tape.head));
+        }
+    }
+    let n_halting = profile.halting_states.len();
+    row("states", format!("{} running, {n_halting} halting", HumanCount(profile.running_states as u64)));
+    row("start", profile.start.to_owned());
+    for state in &profile.halting_states {
+        let verdict = if state.accepting { "accepting" } else { "not accepting" };
+        row("halts in", format!("{}, {verdict}", state.name));
+    }
+    let (n_rules, n_wild) = (profile.rules as u64, profile.rules_with_wildcards as u64);
+    row("rules", format!("{}, {} of them with wildcards", HumanCount(n_rules), HumanCount(n_wild)));
+    let missing = match profile.missing_rule {
+        "halt" => "halts, without a step",
+        _ => "stops, rejecting",
+    };
+    row("missing rule", missing.to_owned());
+    row("lowered", described(&profile.lowered));
+    row("lowered strictly", described(&profile.lowered_strictly));
+    rows
+}
+
+fn visible(symbol: &str) -> String {
+    if symbol.trim().is_empty() { symbol.replace(' ', "␣") } else { symbol.to_owned() }
+}
+
+fn described(lowering: &Lowering) -> String {
+    match lowering {
+        Lowering::Possible { tapes, states, rules, vertices, steps_per_step } => {
+            let tapes = if *tapes == 1 { "1 tape".to_owned() } else { format!("{tapes} tapes") };
+            let [states, rules, vertices] =
+                [*states as u64, *rules as u64, *vertices].map(|n| HumanCount(n).to_string());
+            format!("{tapes}, {states} states, {rules} rules, {vertices} vertices; steps x {steps_per_step}")
+        }
+        Lowering::Refused { refused } => format!("not possible: {refused}"),
+    }
+}

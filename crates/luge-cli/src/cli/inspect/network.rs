@@ -1,0 +1,144 @@
+//! A network as `luge inspect` shows it: counted, and beside it what the paper's corollaries promise.
+
+use indicatif::HumanCount;
+use luge::{
+    corollary::{CLAIMED_LAYERS, Claim},
+    model::Model,
+    trace::{Plan, TraceError, TraceOptions},
+};
+use luge_landscape::{Landscape, LandscapeKind, LandscapeOptions};
+use luge_machine::{
+    Input,
+    formats::Loaded,
+    lowering::{Moves, lower},
+};
+use luge_net::Layers;
+use serde::Serialize;
+
+use super::super::{failure::Failure, landscape_args::TOWARDS_HALT};
+
+/// The network of a landscape, or an extended network without its primary network.
+#[derive(Serialize)]
+pub(super) struct NetworkProfile {
+    kind: &'static str,
+    cells: usize,
+    vertices: usize,
+    units: usize,
+    depth: usize,
+    layers: Vec<LayerProfile>,
+    claim: Claim,
+}
+
+#[derive(Serialize)]
+struct LayerProfile {
+    name: String,
+    kind: &'static str,
+    units: usize,
+    depth: usize,
+}
+
+impl NetworkProfile {
+    /// Builds a machine's landscape and counts it.
+    pub(super) fn of_machine(
+        loaded: &Loaded,
+        kind: LandscapeKind,
+        cells: Option<usize>,
+    ) -> Result<Self, Failure> {
+        let lowered = lower(&loaded.machine, Moves::Keep)?;
+        let landscape = match cells {
+            // Landscapes with the tapes outside know nothing of any run.
+            Some(cells) if kind != LandscapeKind::Internal => {
+                Landscape::build(&lowered.normal, &LandscapeOptions::new(kind, cells))
+                    .map_err(TraceError::from)?
+            }
+            _ => {
+                let input = loaded.input.clone().unwrap_or_else(Input::blank);
+                let options = TraceOptions { cells, ..TraceOptions::dense(kind) };
+                let remedy = match kind {
+                    LandscapeKind::Internal => TOWARDS_HALT,
+                    LandscapeKind::Compact | LandscapeKind::Relu | LandscapeKind::Plain => {
+                        "say how many cells a tape has with --cells"
+                    }
+                };
+                let plan = Plan::new(&loaded.machine, &input, &options);
+                plan.map_err(|error| Failure::of_endless(error, remedy))?.landscape
+            }
+        };
+        let layers = Layers::of(landscape.network());
+        let (cells, vertices) = (landscape.n_cells(), landscape.n_vertices());
+        let claim = Claim::about(landscape.kind(), &lowered.normal, cells, 0, &layers);
+        Ok(Self::new(landscape.kind(), cells, vertices, &layers, claim))
+    }
+
+    /// Builds a model's extended network again and counts it, the primary network left out.
+    pub(super) fn of_model(model: &Model) -> Result<Self, Failure> {
+        let (learner, extended) = (model.learner()?, model.extended()?);
+        let layers = Layers::up_to(extended.network(), extended.nodes().out);
+        let layers = layers.without(|node| extended.is_primary(node));
+        let cells = model.card.cells;
+        let n_labels = model.card.n_samples * model.card.labels.len();
+        let claim = Claim::about(extended.kind(), &learner.lowered().normal, cells, n_labels, &layers);
+        Ok(Self::new(extended.kind(), cells, extended.n_vertices(), &layers, claim))
+    }
+
+    fn new(kind: LandscapeKind, cells: usize, vertices: usize, layers: &Layers, claim: Claim) -> Self {
+        let profile = |group: &luge_net::Layer| LayerProfile {
+            name: group.name.clone(),
+            kind: group.kind.word(),
+            units: group.n_units,
+            depth: group.depth,
+        };
+        Self {
+            kind: kind.word(),
+            cells,
+            vertices,
+            units: layers.n_units(),
+            depth: layers.depth(),
+            layers: layers.groups().iter().map(profile).collect(),
+            claim,
+        }
+    }
+
+    /// The rows of the table.
+    pub(super) fn rows(&self) -> Vec<(String, String)> {
+        let mut rows: Vec<(String, String)> = Vec::new();
+        let mut row = |name: &str, value: String| rows.push((name.to_owned(), value));
+        let count = |n: usize| HumanCount(n as u64).to_string();
+        let (vertices, cells) = (count(self.vertices), count(self.cells));
+        row("landscape", format!("{}, {vertices} vertices, {cells} cells per tape", self.kind));
+        let name_width = self.layers.iter().map(|layer| layer.name.chars().count()).max().unwrap_or(0);
+        let kind_width = self.layers.iter().map(|layer| layer.kind.len()).max().unwrap_or(0);
+        for (index, layer) in self.layers.iter().enumerate() {
+            let LayerProfile { name, kind, units, depth } = layer;
+            let title = if index == 0 { "units" } else { "" };
+            row(
+                title,
+                format!("{name:<name_width$}  {kind:<kind_width$}  {:>7}  depth {depth}", count(*units)),
+            );
+        }
+        row("units in all", format!("{}, {} deep", count(self.units), self.depth));
+        let arranged = match (&self.claim.arrangement, self.claim.widest()) {
+            (Some(widths), Some(widest)) => {
+                format!("{} layers of at most {} units", widths.len(), count(widest))
+            }
+            _ => format!("not within {CLAIMED_LAYERS} layers"),
+        };
+        row("arranged", arranged);
+        let Claim { corollary, layers, width, formula, layers_hold, width_holds, .. } = &self.claim;
+        let width = width.map_or("more than 2^64".to_owned(), |width| HumanCount(width).to_string());
+        row(
+            &format!("Corollary {corollary}"),
+            format!(
+                "{layers} layers ({}) of {width} units ({})",
+                verdict(*layers_hold),
+                verdict(*width_holds)
+            ),
+        );
+        row("", (*formula).to_owned());
+        rows
+    }
+}
+
+fn verdict(holds: bool) -> &'static str {
+    if holds { "holds" } else { "does not hold" }
+}

@@ -1,0 +1,48 @@
+//! `luge lab`: the page.
+
+use std::process::{Command, Stdio};
+
+use luge_lab::Lab;
+
+use super::{
+    failure::Failure,
+    output::{note, print},
+};
+
+/// Open a local page on which gradient descent can be watched running a program
+///
+/// The page is served on 127.0.0.1 alone and needs no network. It runs until the program is ended.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// The port; by default one that is free
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    port: u16,
+    /// Print the address, but open no browser
+    #[arg(long)]
+    no_open: bool,
+}
+
+pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    let lab = Lab::bind(args.port).map_err(|reason| Failure::Port { port: args.port, reason })?;
+    let address = format!("http://{}/", lab.address());
+    print(&format!("{address}\n"))?;
+    if !args.no_open && !open(&address) {
+        note("open this address in a browser; end with Ctrl-C");
+    }
+    lab.serve().map_err(|reason| Failure::Port { port: args.port, reason })
+}
+
+/// Asks the system to open an address; whether there is anything to ask.
+fn open(address: &str) -> bool {
+    let (program, arguments): (&str, &[&str]) = match std::env::consts::OS {
+        "macos" => ("open", &[]),
+        "windows" => ("explorer", &[]),
+        _ if std::env::var_os("DISPLAY").is_none() && std::env::var_os("WAYLAND_DISPLAY").is_none() => {
+            return false;
+        }
+        _ => ("xdg-open", &[]),
+    };
+    let mut command = Command::new(program);
+    command.args(arguments).arg(address).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().is_ok()
+}

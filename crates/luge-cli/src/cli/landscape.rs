@@ -1,0 +1,169 @@
+//! `luge landscape`: the loss around the vertex that a step stands on.
+
+use std::path::PathBuf;
+
+use indicatif::HumanCount;
+use luge::{
+    edges::{Edge, Leaving},
+    plot::numeral,
+    trace::{Plan, TraceOptions},
+};
+use luge_landscape::LandscapeKind;
+use luge_machine::Step;
+use serde::Serialize;
+
+use super::{
+    failure::Failure,
+    landscape_args::LandscapeArgs,
+    machine_args::{InputArgs, MachineArgs, step_count},
+    output::{create, fill, print, print_json},
+};
+
+/// Edges that the table lists.
+const MOST_LISTED: usize = 10;
+
+/// Show the loss along every edge that leaves the vertex of a step: why training goes where it goes
+///
+/// Along an edge the tapes, the heads and everything under a stop-gradient stay as they are at the vertex: that is the
+/// function whose slope training follows.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    machine: MachineArgs,
+    #[command(flatten)]
+    input: InputArgs,
+    #[command(flatten)]
+    landscape: LandscapeArgs,
+    /// The step to look at; 0 is the start. `_` and `,` may group the digits
+    #[arg(long, value_name = "STEP", value_parser = step_count)]
+    at: Step,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+    /// Draw the loss along the edges
+    #[arg(long, value_name = "OUT.svg")]
+    plot: Option<PathBuf>,
+}
+
+/// The result as JSON.
+#[derive(Serialize)]
+struct Summary<'a> {
+    machine: Option<&'a str>,
+    landscape: &'static str,
+    step: Step,
+    vertex: &'a str,
+    loss: f64,
+    /// Where the step goes; `null` if it stays.
+    successor: Option<&'a str>,
+    vertices: usize,
+    falling: usize,
+    rising: usize,
+    edges: Vec<EdgeSummary<'a>>,
+}
+
+#[derive(Serialize)]
+struct EdgeSummary<'a> {
+    to: &'a str,
+    slope: f64,
+    end_loss: f64,
+    successor: bool,
+    candidate: bool,
+    predecessor: bool,
+}
+
+pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    let options = args.options()?;
+    let mut found = args.machine.load()?;
+    let input = args.input.lay(&mut found)?;
+    let machine = &found.loaded.machine;
+    let plan = Plan::new(machine, &input, &options).map_err(|e| args.landscape.refusal(e))?;
+    let leaving = Leaving::at(machine, &plan, args.at)?;
+    if let Some(file) = create(args.plot.as_deref())? {
+        let title = format!("{}: leaving {}", found.title(&args.machine), leaving.name);
+        fill(file, &leaving.draw(&title))?;
+    }
+    if args.json { print_json(&summary(machine.name(), &leaving)) } else { print(&report(&leaving)) }
+}
+
+impl Args {
+    fn options(&self) -> Result<TraceOptions, Failure> {
+        // Landscape A exists only around a run that halts; the others only need to hold the run so far.
+        let whole_run = self.landscape.kind() == LandscapeKind::Internal;
+        let steps = (!whole_run).then_some(self.at);
+        Ok(TraceOptions { steps, ..self.landscape.options()? })
+    }
+}
+
+fn summary<'a>(machine: Option<&'a str>, leaving: &'a Leaving<'_>) -> Summary<'a> {
+    let edge = |edge: &'a Edge| EdgeSummary {
+        to: &edge.name,
+        slope: edge.slope,
+        end_loss: edge.end_loss,
+        successor: edge.successor,
+        candidate: edge.candidate,
+        predecessor: edge.predecessor,
+    };
+    Summary {
+        machine,
+        landscape: leaving.landscape().kind().word(),
+        step: leaving.step,
+        vertex: &leaving.name,
+        loss: leaving.loss(),
+        successor: leaving.successor().map(|edge| edge.name.as_str()),
+        vertices: leaving.n_edges + 1,
+        falling: leaving.n_falling,
+        rising: leaving.n_rising,
+        edges: leaving.edges.iter().map(edge).collect(),
+    }
+}
+
+fn report(leaving: &Leaving<'_>) -> String {
+    let count = |n: usize| HumanCount(n as u64);
+    let (falling, rising) = (leaving.n_falling, leaving.n_rising);
+    let level = leaving.n_edges - falling - rising;
+    let goes = match leaving.successor() {
+        Some(edge) => format!("training goes to {}", edge.name),
+        None if leaving.stopped => "the machine has halted, and training stays".to_owned(),
+        None => "the next vertex is this one again: only tapes and heads move".to_owned(),
+    };
+    let mut text = format!(
+        "step {} of {}: at {}, loss {}; {goes}\n",
+        leaving.step,
+        leaving.landscape().kind().word(),
+        leaving.name,
+        numeral(leaving.loss())
+    );
+    let n_edges = count(leaving.n_edges);
+    text.push_str(&format!("{n_edges} edges: {falling} falling, {level} level, {rising} rising\n\n"));
+    let shown = leaving.edges.iter().take(MOST_LISTED).collect::<Vec<_>>();
+    let cells = shown
+        .iter()
+        .map(|edge| [edge.name.clone(), numeral(edge.slope), numeral(edge.end_loss), marks(edge).to_owned()]);
+    let header = ["to", "slope", "loss there", ""].map(str::to_owned);
+    text.push_str(&columns(&std::iter::once(header).chain(cells).collect::<Vec<_>>()));
+    if leaving.n_edges > shown.len() {
+        text.push_str(&format!("and {} more, none steeper\n", count(leaving.n_edges - shown.len())));
+    }
+    text
+}
+
+fn marks(edge: &Edge) -> &'static str {
+    match (edge.successor, edge.candidate, edge.predecessor) {
+        (true, _, true) => "successor, and a predecessor",
+        (true, _, false) => "successor",
+        (false, true, true) => "rival: next state, other symbols; and a predecessor",
+        (false, true, false) => "rival: next state, other symbols",
+        (false, false, true) => "predecessor",
+        (false, false, false) => "",
+    }
+}
+
+/// Rows with names on the left and numbers on the right.
+fn columns(rows: &[[String; 4]]) -> String {
+    let width = |i: usize| rows.iter().map(|row| row[i].chars().count()).max().unwrap_or(0);
+    let [name, slope, loss] = [width(0), width(1), width(2)];
+    let line = |[to, at, end, mark]: &[String; 4]| {
+        format!("{to:<name$}  {at:>slope$}  {end:>loss$}  {mark}").trim_end().to_owned() + "\n"
+    };
+    rows.iter().map(line).collect()
+}

@@ -1,0 +1,86 @@
+//! The arguments that choose a landscape, its size and its constants.
+
+use luge::trace::{MOST_CELLS, TraceError, TraceOptions};
+use luge_landscape::{AskedConstants, LandscapeKind};
+use luge_machine::lowering::Moves;
+
+use super::{failure::Failure, machine_args::named};
+
+#[derive(clap::Args)]
+pub(super) struct LandscapeArgs {
+    /// Which landscape to build
+    #[arg(long, value_name = "KIND", default_value = LandscapeKind::default().word(), value_parser = named(LandscapeKind::ALL, LandscapeKind::word))]
+    landscape: LandscapeKind,
+    /// Cells per tape; by default as many as the run needs
+    #[arg(long, value_name = "N", value_parser = cell_count)]
+    cells: Option<usize>,
+    /// Allow left and right moves only, as the paper does, by doubling cells and steps
+    #[arg(long)]
+    strict: bool,
+    /// The constant b of compact and relu, checked
+    #[arg(long, value_name = "B", allow_negative_numbers = true, help_heading = "Constants")]
+    base: Option<f64>,
+    /// The constant gamma of compact and relu, checked
+    #[arg(long, value_name = "GAMMA", allow_negative_numbers = true, help_heading = "Constants")]
+    scale: Option<f64>,
+    /// The constant c of compact, relu and plain, checked
+    #[arg(long, value_name = "C", allow_negative_numbers = true, help_heading = "Constants")]
+    offset: Option<f64>,
+    /// The constant Omega of plain, checked
+    #[arg(long, value_name = "OMEGA", allow_negative_numbers = true, help_heading = "Constants")]
+    drop: Option<f64>,
+}
+
+/// What to do if the tape is to lie inside the vertex and the machine runs on.
+pub(super) const TOWARDS_HALT: &str =
+    "landscape internal slopes towards the halt: choose another --landscape";
+
+/// Takes a number of cells.
+pub(super) fn cell_count(text: &str) -> Result<usize, String> {
+    let n_cells = text.parse().ok().filter(|n_cells| (1..=MOST_CELLS).contains(n_cells));
+    n_cells.ok_or_else(|| format!("expected a number of cells from 1 to {MOST_CELLS}"))
+}
+
+impl LandscapeArgs {
+    /// The landscape's part of what to trace.
+    pub(super) fn options(&self) -> Result<TraceOptions, Failure> {
+        let given = [
+            ("--base", self.base.is_some(), &[LandscapeKind::Compact, LandscapeKind::Relu][..]),
+            ("--scale", self.scale.is_some(), &[LandscapeKind::Compact, LandscapeKind::Relu]),
+            (
+                "--offset",
+                self.offset.is_some(),
+                &[LandscapeKind::Compact, LandscapeKind::Relu, LandscapeKind::Plain],
+            ),
+            ("--drop", self.drop.is_some(), &[LandscapeKind::Plain]),
+        ];
+        let foreign = given.into_iter().find(|(_, given, kinds)| *given && !kinds.contains(&self.landscape));
+        if let Some((flag, _, kinds)) = foreign {
+            let kinds: Vec<&str> = kinds.iter().map(|kind| kind.word()).collect();
+            return Err(Failure::Usage {
+                problem: format!("landscape {} has no constant {flag}", self.landscape.word()),
+                remedy: format!("leave {flag} out, or choose --landscape {}", kinds.join(" or ")),
+            });
+        }
+        let Self { base, scale, offset, drop, .. } = *self;
+        Ok(TraceOptions {
+            cells: self.cells,
+            moves: if self.strict { Moves::Strict } else { Moves::Keep },
+            constants: AskedConstants { base, scale, offset, drop },
+            ..TraceOptions::dense(self.landscape)
+        })
+    }
+
+    /// What to say of a request that cannot be planned.
+    pub(super) fn refusal(&self, error: TraceError) -> Failure {
+        match self.landscape {
+            LandscapeKind::Internal => Failure::of_endless(error, TOWARDS_HALT),
+            LandscapeKind::Compact | LandscapeKind::Relu | LandscapeKind::Plain => error.into(),
+        }
+    }
+
+    /// The landscape chosen.
+    pub(super) fn kind(&self) -> LandscapeKind {
+        self.landscape
+    }
+}

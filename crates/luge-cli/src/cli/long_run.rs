@@ -1,0 +1,221 @@
+//! Runs that last: checkpoints now and then, a record to revisit, and a clean stop on Ctrl-C.
+
+use std::{
+    fs,
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use luge::checkpoint::{Checkpoint, Frame, Recorder, Request, SeenState, network_digest};
+use luge::model::{Model, ModelError};
+use luge_net::Network;
+use luge_train::Tracer;
+
+use super::failure::Failure;
+
+#[derive(clap::Args)]
+pub(super) struct LongRunArgs {
+    /// Save the run here now and then, and when it is interrupted; `luge resume` goes on from there
+    #[arg(long, value_name = "FILE", help_heading = "Long runs")]
+    checkpoint: Option<PathBuf>,
+    /// How often to save: a number of seconds, or with a unit such as 500ms, 10s or 2m
+    #[arg(long, value_name = "TIME", default_value = "10s", requires = "checkpoint", value_parser = duration, help_heading = "Long runs")]
+    every: Duration,
+    /// Keep snapshots here, from which `luge revisit` reaches any step quickly
+    #[arg(long, value_name = "FILE", help_heading = "Long runs")]
+    record: Option<PathBuf>,
+}
+
+/// Refuses to write over what is no checkpoint.
+fn spare(path: &Path) -> Result<(), Failure> {
+    let ours = !path.exists()
+        || fs::metadata(path).is_ok_and(|file| file.len() == 0)
+        || Checkpoint::load(path).is_ok();
+    if ours {
+        return Ok(());
+    }
+    Err(Failure::Usage {
+        problem: format!("{} exists and is no checkpoint of luge", path.display()),
+        remedy: "give another name, or remove it first".to_owned(),
+    })
+}
+
+/// Takes a time.
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let seconds = match &text[digits.len()..] {
+        "ms" => 1e-3,
+        "s" | "" => 1.0,
+        "m" => 60.0,
+        "h" => 3600.0,
+        _ => return Err("expected a time such as 500ms, 10s, 2m or 1h".to_owned()),
+    };
+    let number = digits.parse::<f64>().ok().filter(|n| n.is_finite() && *n >= 0.0);
+    let number = number.ok_or("expected a time such as 500ms, 10s, 2m or 1h")?;
+    Duration::try_from_secs_f64(number * seconds).map_err(|error| error.to_string())
+}
+
+/// Steps between two looks at the clock and at Ctrl-C.
+const LOOK: u64 = 1 << 10;
+
+/// Keeps what a run leaves on disk.
+pub(super) struct RunArchive {
+    checkpoint: Option<PathBuf>,
+    every: Duration,
+    record: Option<(PathBuf, Recorder)>,
+    request: Request,
+    network: String,
+    /// The network, where its digest is needed only if the run is interrupted.
+    built: Option<Network>,
+    saved: Instant,
+    interrupted: Arc<AtomicBool>,
+    last_seen: SeenState,
+    failure: Option<Failure>,
+}
+
+impl LongRunArgs {
+    /// What these arguments ask to be kept of a run of this network.
+    pub(super) fn archive(
+        &self,
+        request: Request,
+        network: &Network,
+        dense: bool,
+    ) -> Result<RunArchive, Failure> {
+        if dense && (self.checkpoint.is_some() || self.record.is_some()) {
+            return Err(Failure::Usage {
+                problem: "the dense engine keeps no checkpoints and no record".to_owned(),
+                remedy: "use --engine sparse or exact, or leave --checkpoint and --record out".to_owned(),
+            });
+        }
+        if self.checkpoint.is_some() && self.checkpoint == self.record {
+            return Err(Failure::Usage {
+                problem: "--checkpoint and --record name the same file".to_owned(),
+                remedy: "give them two names".to_owned(),
+            });
+        }
+        for path in [&self.checkpoint, &self.record].into_iter().flatten() {
+            spare(path)?;
+            Model::reserve(path).map_err(|error| match error {
+                ModelError::Io { reason, .. } => Failure::Write { place: path.clone(), reason },
+                error => error.into(),
+            })?;
+        }
+        let record = self.record.clone().map(|path| (path, Recorder::default()));
+        Ok(RunArchive::new(self.checkpoint.clone(), self.every, record, request, network))
+    }
+}
+
+impl RunArchive {
+    pub(super) fn new(
+        checkpoint: Option<PathBuf>,
+        every: Duration,
+        record: Option<(PathBuf, Recorder)>,
+        request: Request,
+        network: &Network,
+    ) -> Self {
+        let interrupted = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&interrupted);
+        // A second handler in one process is refused; then Ctrl-C ends the process as it would without us.
+        let _ = ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed));
+        let needed = checkpoint.is_some() || record.is_some();
+        Self {
+            checkpoint,
+            every,
+            record,
+            request,
+            network: if needed { network_digest(network) } else { String::new() },
+            built: if needed { None } else { Some(network.clone()) },
+            saved: Instant::now(),
+            interrupted,
+            last_seen: SeenState::default(),
+            failure: None,
+        }
+    }
+
+    /// Looks at one moment; breaks off where the user wants to.
+    #[inline]
+    pub(super) fn see(
+        &mut self,
+        step: u64,
+        engine: Option<&dyn Tracer>,
+        seen: impl FnOnce() -> SeenState,
+    ) -> ControlFlow<()> {
+        if !step.is_multiple_of(LOOK) && engine.is_some() {
+            return ControlFlow::Continue(());
+        }
+        self.look(step, engine, seen)
+    }
+
+    fn look(
+        &mut self,
+        step: u64,
+        engine: Option<&dyn Tracer>,
+        seen: impl FnOnce() -> SeenState,
+    ) -> ControlFlow<()> {
+        let interrupted = self.interrupted.load(Ordering::Relaxed);
+        let Some(engine) = engine else {
+            return if interrupted { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+        };
+        if let Some((_, recorder)) = self.record.as_mut().filter(|(_, recorder)| recorder.wants(step)) {
+            recorder.keep(&engine.snapshot());
+        }
+        let due = self.checkpoint.is_some() && self.saved.elapsed() >= self.every;
+        if due || interrupted {
+            self.last_seen = seen().with_drift(engine.drift());
+            if let Some(network) = self.built.take() {
+                self.network = network_digest(&network);
+            }
+            if interrupted && self.checkpoint.is_none() {
+                self.checkpoint = Some(unasked());
+            }
+            if let Err(failure) = self.save(engine) {
+                self.failure = Some(failure);
+                return ControlFlow::Break(());
+            }
+        }
+        if interrupted { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn save(&mut self, engine: &dyn Tracer) -> Result<(), Failure> {
+        let Some(path) = self.checkpoint.clone() else { return Ok(()) };
+        self.write(&path, vec![Frame::new(&engine.snapshot())], None)?;
+        self.saved = Instant::now();
+        Ok(())
+    }
+
+    fn write(&self, path: &Path, frames: Vec<Frame>, ended: Option<u64>) -> Result<(), Failure> {
+        let (request, network) = (self.request.clone(), self.network.clone());
+        let (seen, record) = (self.last_seen.clone(), ended.is_some());
+        Checkpoint { request, network, seen, record, ended, frames }.save(path)?;
+        Ok(())
+    }
+
+    /// Writes the record of a run that ended with this step; fails if something could not be written before.
+    pub(super) fn finish(&mut self, ended: u64) -> Result<(), Failure> {
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
+        }
+        match &self.record {
+            Some((path, recorder)) => self.write(path, recorder.frames().to_vec(), Some(ended)),
+            None => Ok(()),
+        }
+    }
+
+    /// What to say of a run that was interrupted.
+    pub(super) fn interrupted(&self, steps: u64) -> Failure {
+        let file = self.checkpoint.as_ref().map(|path| path.display().to_string());
+        Failure::Interrupted { steps, file }
+    }
+}
+
+/// Where an interrupted run is saved if nobody has said where: a name that no other run has taken.
+fn unasked() -> PathBuf {
+    let numbered = (2..).map(|n| PathBuf::from(format!("luge-{n}.checkpoint")));
+    let mut names = std::iter::once(PathBuf::from("luge.checkpoint")).chain(numbered);
+    names.find(|path| !path.exists()).unwrap_or_else(|| PathBuf::from("luge.checkpoint"))
+}

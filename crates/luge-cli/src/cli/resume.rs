@@ -1,0 +1,48 @@
+//! `luge resume`: go on with a run from its checkpoint.
+
+use std::{path::PathBuf, time::Duration};
+
+use luge::checkpoint::{Checkpoint, CheckpointError, Request};
+use luge_net::Network;
+
+use super::{
+    failure::Failure,
+    long_run::{RunArchive, duration},
+    trace, train,
+};
+
+/// Go on with a run that `--checkpoint` saved
+///
+/// The end is bit for bit that of a run without interruption. Further checkpoints go to the same file.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// The checkpoint
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// How often to save: a number of seconds, or with a unit such as 500ms, 10s or 2m
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
+    every: Duration,
+    /// Write the trained model here, if a learner was trained and the run is what it should be
+    #[arg(long, value_name = "MODEL.safetensors")]
+    out: Option<PathBuf>,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    let checkpoint = Checkpoint::load(&args.file)?;
+    let name = args.file.display().to_string();
+    if checkpoint.record {
+        return Err(CheckpointError::Record { name }.into());
+    }
+    let archive = |request: Request, network: &Network| {
+        Ok(RunArchive::new(Some(args.file.clone()), args.every, None, request, network))
+    };
+    match &checkpoint.request {
+        Request::Trace(request) => trace::resume(&checkpoint, &name, request, args.json, archive),
+        Request::Train(request) => {
+            train::resume(&checkpoint, &name, request, (args.json, args.out.as_deref()), archive)
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! `luge tolerance`: the noise and the precision at which tracing breaks.
+
+use luge::tolerance::{SIGMAS, Tolerance, Verdict};
+use luge_landscape::LandscapeKind;
+use serde::Serialize;
+
+use super::{
+    failure::Failure,
+    machine_args::{InputArgs, MachineArgs, named},
+    output::{print, print_json},
+    progress::Progress,
+};
+
+/// Show how much noise and how little precision each landscape forgives
+///
+/// Every landscape is trained with relative Gaussian noise of growing size on every update, with several seeds, and
+/// without noise in every precision. A trace counts only if every iterate is the machine's configuration.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    machine: MachineArgs,
+    #[command(flatten)]
+    input: InputArgs,
+    /// The landscapes to try
+    #[arg(long, value_name = "KIND", default_values = ["compact", "relu", "plain"], value_parser = named(LandscapeKind::ALL, LandscapeKind::word))]
+    landscape: Vec<LandscapeKind>,
+    /// Seeds per size of noise, counted from 0
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    seeds: u64,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// One landscape's result as JSON.
+#[derive(Serialize)]
+struct Summary {
+    landscape: &'static str,
+    seeds: u64,
+    /// The smallest noise at which a seed breaks the trace; `null` if none does.
+    breaks_at: Option<f64>,
+    noise: Vec<NoiseSummary>,
+    precision: Vec<PrecisionSummary>,
+}
+
+#[derive(Serialize)]
+struct NoiseSummary {
+    noise: f64,
+    exact: usize,
+    /// The steps of the first mismatches, one per seed that is not exact.
+    mismatches_at: Vec<Option<u64>>,
+}
+
+#[derive(Serialize)]
+struct PrecisionSummary {
+    precision: &'static str,
+    exact: bool,
+    mismatch_at: Option<u64>,
+    why: Option<String>,
+}
+
+pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    let mut found = args.machine.load()?;
+    let input = args.input.lay(&mut found)?;
+    let expected = Tolerance::n_traces(args.seeds).saturating_mul(args.landscape.len() as u64);
+    let mut progress = Progress::new("tracing", expected).in_units("traces");
+    let mut n_done = 0;
+    let mut results = Vec::with_capacity(args.landscape.len());
+    for &kind in &args.landscape {
+        let result = Tolerance::of(&found.loaded.machine, &input, kind, args.seeds, || {
+            n_done += 1;
+            progress.reach(n_done);
+        });
+        results.push(
+            result.map_err(|e| Failure::of_endless(e, "only a run that ends can be traced to its end"))?,
+        );
+    }
+    drop(progress);
+    if args.json {
+        let summaries: Vec<Summary> = results.iter().map(|result| summary(result, args.seeds)).collect();
+        print_json(&summaries)
+    } else {
+        print(&report(&results, args.seeds))
+    }
+}
+
+fn summary(result: &Tolerance, seeds: u64) -> Summary {
+    let step = |verdict: &Verdict| match verdict {
+        Verdict::Mismatch { step, .. } => Some(*step),
+        Verdict::Exact | Verdict::WrongEnd => None,
+    };
+    let noise = result.noise.iter().map(|(sigma, verdicts)| NoiseSummary {
+        noise: *sigma,
+        exact: n_exact(verdicts),
+        mismatches_at: verdicts.iter().filter(|v| **v != Verdict::Exact).map(step).collect(),
+    });
+    let precision = result.precision.iter().map(|(precision, verdict)| PrecisionSummary {
+        precision: precision.word(),
+        exact: *verdict == Verdict::Exact,
+        mismatch_at: step(verdict),
+        why: match verdict {
+            Verdict::Mismatch { why, .. } => Some(why.clone()),
+            Verdict::Exact | Verdict::WrongEnd => None,
+        },
+    });
+    Summary {
+        landscape: result.landscape.word(),
+        seeds,
+        breaks_at: result.breaks_at(),
+        noise: noise.collect(),
+        precision: precision.collect(),
+    }
+}
+
+fn n_exact(verdicts: &[Verdict]) -> usize {
+    verdicts.iter().filter(|verdict| **verdict == Verdict::Exact).count()
+}
+
+fn report(results: &[Tolerance], seeds: u64) -> String {
+    let mut rows = Vec::new();
+    let mut row = |name: &str, cell: &dyn Fn(&Tolerance) -> String| {
+        rows.push(std::iter::once(name.to_owned()).chain(results.iter().map(cell)).collect::<Vec<_>>());
+    };
+    row("noise", &|result| result.landscape.word().to_owned());
+    for (index, sigma) in SIGMAS.iter().enumerate() {
+        row(&sigma.to_string(), &|result| format!("{} of {seeds}", n_exact(&result.noise[index].1)));
+    }
+    row("breaks at", &|result| result.breaks_at().map_or("none of these".to_owned(), |at| at.to_string()));
+    row("", &|_| String::new());
+    row("precision", &|result| result.landscape.word().to_owned());
+    for (index, (precision, _)) in results.first().map_or(&[][..], |r| &r.precision).iter().enumerate() {
+        row(precision.word(), &|result| match &result.precision[index].1 {
+            Verdict::Exact => "exact".to_owned(),
+            Verdict::Mismatch { step, .. } => format!("wrong at step {step}"),
+            Verdict::WrongEnd => "ends elsewhere".to_owned(),
+        });
+    }
+    let n_columns = results.len() + 1;
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..n_columns).map(width).collect();
+    let line = |row: &Vec<String>| {
+        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned() + "\n"
+    };
+    rows.iter().map(line).collect()
+}

@@ -1,0 +1,378 @@
+//! `luge trace`: training in lockstep with the simulator.
+
+use std::{path::PathBuf, time::Instant};
+
+use indicatif::HumanCount;
+use luge::{
+    checkpoint::{Checkpoint, Request, SeenState, TraceRequest},
+    engine::Engine,
+    loss_curve::LossCurve,
+    plot::numeral,
+    trace::{Check, MOST_CELLS, Moment, Plan, Record, Trace, TraceOptions},
+};
+use luge_landscape::{Bounds, LandscapeKind};
+use luge_machine::Step;
+use luge_net::Network;
+use luge_train::{Outcome, Precision, Rate};
+use serde::Serialize;
+
+use super::{
+    failure::Failure,
+    landscape_args::LandscapeArgs,
+    long_run::{LongRunArgs, RunArchive},
+    machine_args::{InputArgs, MachineArgs, named, step_count},
+    output::{create, fill, print, print_json, table},
+    progress::Progress,
+};
+
+/// Train a machine's landscape, and hold every step of training to the simulator
+///
+/// The exit status is 1 if an iterate is not the machine's configuration at its step, or training does not end where the
+/// machine does.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    machine: MachineArgs,
+    #[command(flatten)]
+    input: InputArgs,
+    #[command(flatten)]
+    landscape: LandscapeArgs,
+    /// What computes the gradients
+    #[arg(long, value_name = "ENGINE", default_value = Engine::default().word(), value_parser = named(Engine::ALL, Engine::word))]
+    engine: Engine,
+    /// Which iterates of a fast engine are compared with the simulator: every one, or only the last and one now and then,
+    /// so that the engine runs at its own speed
+    #[arg(long, value_name = "WHICH", default_value = Check::default().word(), value_parser = named(Check::ALL, Check::word))]
+    check: Check,
+    /// How far a step on the simplex goes: all the way, or as far as the loss falls (landscape internal only)
+    #[arg(long, value_name = "RATE", default_value = Rate::default().word(), value_parser = named(Rate::ALL, Rate::word))]
+    rate: Rate,
+    /// The arithmetic
+    #[arg(long, value_name = "FORMAT", default_value = Precision::default().word(), value_parser = named(Precision::ALL, Precision::word))]
+    precision: Precision,
+    /// Multiply every entry of every update by 1 + SIGMA times a normal random number
+    #[arg(long, value_name = "SIGMA", allow_negative_numbers = true)]
+    noise: Option<f64>,
+    /// Where the noise's random numbers start [default: 0]
+    #[arg(long, value_name = "N", requires = "noise")]
+    seed: Option<u64>,
+    /// The most steps to trace; by default until the machine halts. `_` and `,` may group the digits
+    #[arg(long, value_name = "N", value_parser = step_count)]
+    steps: Option<Step>,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+    /// Draw the loss over the steps, with the bounds it must keep
+    #[arg(long, value_name = "OUT.svg")]
+    plot: Option<PathBuf>,
+    #[command(flatten)]
+    long_run: LongRunArgs,
+}
+
+/// The result as JSON.
+#[derive(Serialize)]
+struct Summary<'a> {
+    machine: Option<&'a str>,
+    outcome: &'static str,
+    steps: u64,
+    /// `null` if the machine does not halt within the steps.
+    machine_steps: Option<Step>,
+    mismatches: u64,
+    first_mismatch: Option<FirstMismatch>,
+    loss: Losses,
+    bounds: Limits,
+    bounds_held: bool,
+    /// Landscape internal only.
+    strictly_falling: Option<bool>,
+    landscape: &'static str,
+    engine: &'static str,
+    engine_why: &'a str,
+    precision: &'static str,
+    rate: &'static str,
+    noise: Option<f64>,
+    seed: Option<u64>,
+    /// SHA-256 of the trained weights; fast engines only.
+    weights: Option<&'a str>,
+    cells: usize,
+    vertices: usize,
+    units: usize,
+    layers: usize,
+}
+
+#[derive(Serialize)]
+struct FirstMismatch {
+    step: u64,
+    why: String,
+}
+
+#[derive(Serialize)]
+struct Losses {
+    first: f64,
+    min: f64,
+    max: f64,
+    last: f64,
+}
+
+#[derive(Serialize)]
+struct Limits {
+    running_low: f64,
+    running_high: f64,
+    halted_high: f64,
+    stop: f64,
+}
+
+pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    let options = args.options()?;
+    let mut found = args.machine.load()?;
+    let input = args.input.lay(&mut found)?;
+    let machine = &found.loaded.machine;
+    let plan = Plan::new(machine, &input, &options).map_err(|e| args.landscape.refusal(e))?;
+    let plot = create(args.plot.as_deref())?;
+    let request = Request::Trace(TraceRequest::new(machine, &input, &options));
+    let archive = args.long_run.archive(request, plan.landscape.network(), plan.dense())?;
+
+    let mut curve = LossCurve::default();
+    let shown = Shown { options: &options, name: machine.name(), json: args.json };
+    let trace = follow(&plan, &shown, archive, None, |step, loss| curve.add(step, loss))?;
+    if let Some(file) = plot {
+        let title = format!("{} on {}", found.title(&args.machine), options.landscape.word());
+        let svg = curve.draw(
+            &title,
+            &shown.headline(&trace),
+            options.landscape,
+            &plan.landscape.bounds(),
+            trace.first_mismatch.as_ref().map(|(step, _)| *step),
+        );
+        fill(file, &svg)?;
+    }
+    verdict(&trace)
+}
+
+/// Goes on with a trace.
+pub(super) fn resume(
+    checkpoint: &Checkpoint,
+    name: &str,
+    request: &TraceRequest,
+    json: bool,
+    archive: impl FnOnce(Request, &Network) -> Result<RunArchive, Failure>,
+) -> Result<(), Failure> {
+    let (machine, input, options) = request.read().map_err(|error| Failure::of_request(name, &error))?;
+    let plan = Plan::new(&machine, &input, &options)?;
+    checkpoint.belongs_to(plan.landscape.network(), name)?;
+    let archive = archive(checkpoint.request.clone(), plan.landscape.network())?;
+    let shown = Shown { options: &options, name: machine.name(), json };
+    let trace = follow(&plan, &shown, archive, Some(checkpoint), |_, _| ())?;
+    verdict(&trace)
+}
+
+/// Trains, keeps what is to be kept, and shows what came of it.
+fn follow(
+    plan: &Plan,
+    shown: &Shown<'_>,
+    mut archive: RunArchive,
+    from: Option<&Checkpoint>,
+    mut see: impl FnMut(u64, f64),
+) -> Result<Trace, Failure> {
+    let start = from.and_then(|checkpoint| Some((checkpoint, checkpoint.last()?)));
+    let first_step = start.as_ref().map_or(0, |(_, snapshot)| snapshot.step);
+    let mut progress = Progress::new("training", plan.most_steps);
+    let started = Instant::now();
+    let observe = |moment: Moment<'_>| {
+        progress.reach_with_loss(moment.step, moment.loss);
+        see(moment.step, moment.loss);
+        archive.see(moment.step, moment.engine, || SeenState::from(moment.record))
+    };
+    let trace = match start {
+        Some((checkpoint, snapshot)) => {
+            plan.resume(shown.options, &snapshot, Record::from(&checkpoint.seen), observe)?
+        }
+        None => plan.run(shown.options, observe)?,
+    };
+    let seconds = started.elapsed().as_secs_f64();
+    drop(progress);
+    let made = trace.outcome.steps().saturating_sub(first_step);
+    if shown.json {
+        print_json(&shown.summary(plan, &trace))?;
+    } else {
+        print(&table(&shown.rows(plan, &trace, made as f64 / seconds)))?;
+    }
+    archive.finish(trace.outcome.steps())?;
+    if let Outcome::Interrupted { steps } = trace.outcome {
+        return Err(archive.interrupted(steps));
+    }
+    Ok(trace)
+}
+
+fn verdict(trace: &Trace) -> Result<(), Failure> {
+    match reason(trace) {
+        None => Ok(()),
+        Some(reason) => Err(Failure::NotTraced { reason }),
+    }
+}
+
+/// What was asked for, as the result shows it.
+struct Shown<'a> {
+    options: &'a TraceOptions,
+    name: Option<&'a str>,
+    json: bool,
+}
+
+impl Args {
+    fn options(&self) -> Result<TraceOptions, Failure> {
+        Ok(TraceOptions {
+            engine: self.engine,
+            check: self.check,
+            precision: self.precision,
+            rate: self.rate,
+            noise: self.noise.map(|sigma| (sigma, self.seed.unwrap_or(0))),
+            steps: self.steps,
+            ..self.landscape.options()?
+        })
+    }
+}
+
+impl Shown<'_> {
+    fn summary<'t>(&'t self, plan: &Plan, trace: &'t Trace) -> Summary<'t> {
+        let Bounds { running_low, running_high, halted_high, stop, .. } = plan.landscape.bounds();
+        let mismatch = trace.first_mismatch.as_ref();
+        Summary {
+            machine: self.name,
+            outcome: word(trace.outcome),
+            steps: trace.outcome.steps(),
+            machine_steps: trace.machine_steps,
+            mismatches: trace.mismatches,
+            first_mismatch: mismatch.map(|(step, why)| FirstMismatch { step: *step, why: why.to_string() }),
+            loss: Losses {
+                first: trace.loss.first,
+                min: trace.loss.min,
+                max: trace.loss.max,
+                last: trace.loss.last,
+            },
+            bounds: Limits { running_low, running_high, halted_high, stop },
+            bounds_held: trace.bounds_held,
+            strictly_falling: (self.options.landscape == LandscapeKind::Internal)
+                .then_some(trace.strictly_falling),
+            landscape: self.options.landscape.word(),
+            engine: trace.chosen.engine.word(),
+            engine_why: &trace.chosen.why,
+            precision: self.options.precision.word(),
+            rate: self.options.rate.word(),
+            noise: self.options.noise.map(|(sigma, _)| sigma),
+            seed: self.options.noise.map(|(_, seed)| seed),
+            weights: trace.weights.as_deref(),
+            cells: trace.n_cells,
+            vertices: plan.landscape.n_vertices(),
+            units: trace.n_units,
+            layers: trace.n_layers,
+        }
+    }
+
+    fn rows(&self, plan: &Plan, trace: &Trace, per_second: f64) -> Vec<(String, String)> {
+        let mut rows: Vec<(String, String)> = Vec::new();
+        let mut row = |name: &str, value: String| rows.push((name.to_owned(), value));
+        let count = |n: usize| HumanCount(n as u64).to_string();
+        let steps = trace.outcome.steps();
+        row("outcome", word(trace.outcome).to_owned());
+        if let Outcome::OutOfCells { .. } = trace.outcome {
+            let why = match self.options.cells {
+                Some(cells) => format!(
+                    "the run has come to need more than the {cells} cells per tape that --cells allows"
+                ),
+                None => format!("a tape has come to need more than {MOST_CELLS} cells"),
+            };
+            row("", why);
+        }
+        row("gradient steps", HumanCount(steps).to_string());
+        let machine_steps = trace.machine_steps.map(|steps| HumanCount(steps).to_string());
+        row(
+            "machine steps",
+            machine_steps.unwrap_or_else(|| "does not halt within the steps traced".to_owned()),
+        );
+        let of_few = if self.options.check == Check::End && trace.chosen.engine != Engine::Dense {
+            ", among the iterates compared: the last, and one every 16,777,216 steps"
+        } else {
+            ""
+        };
+        row("mismatches", format!("{}{of_few}", HumanCount(trace.mismatches)));
+        if let Some((step, why)) = &trace.first_mismatch {
+            row("", format!("first at step {}: {why}", HumanCount(*step)));
+        }
+        let Bounds { running_low, running_high, halted_high, stop, .. } = plan.landscape.bounds();
+        let [first, min, max, last] =
+            [trace.loss.first, trace.loss.min, trace.loss.max, trace.loss.last].map(numeral);
+        row("loss", format!("first {first}, lowest {min}, highest {max}, last {last}"));
+        let [low, high, halted, stop] = [running_low, running_high, halted_high, stop].map(numeral);
+        row("bounds", format!("running {low} to {high}, halted at most {halted}; training stops at {stop}"));
+        row("bounds held", yes(trace.bounds_held));
+        if self.options.landscape == LandscapeKind::Internal {
+            row("strictly falling", yes(trace.strictly_falling));
+        }
+        let (vertices, cells) = (count(plan.landscape.n_vertices()), count(trace.n_cells));
+        row(
+            "landscape",
+            format!(
+                "{}, {vertices} vertices, {cells} cells {}",
+                self.options.landscape.word(),
+                if trace.chosen.engine == Engine::Dense { "per tape" } else { "touched" }
+            ),
+        );
+        row("network", format!("{} units in {} layers", count(trace.n_units), trace.n_layers));
+        row("engine", format!("{}, {}", trace.chosen.engine.word(), self.manner()));
+        if self.options.engine == Engine::Auto {
+            row("", trace.chosen.why.clone());
+        }
+        row("speed", format!("{} steps/s", HumanCount(per_second as u64)));
+        rows
+    }
+
+    /// Precision, rate and noise in a few words.
+    fn manner(&self) -> String {
+        let noise = match self.options.noise {
+            Some((sigma, seed)) => format!(", noise {sigma} (seed {seed})"),
+            None => String::new(),
+        };
+        format!("{}, rate {}{noise}", self.options.precision.word(), self.options.rate.word())
+    }
+
+    fn headline(&self, trace: &Trace) -> String {
+        let n_steps = HumanCount(trace.outcome.steps());
+        let verdict = match reason(trace) {
+            None => "every iterate is the machine's configuration".to_owned(),
+            Some(_) => format!("{} iterates are not the machine's configuration", trace.mismatches),
+        };
+        format!("{n_steps} gradient steps, {}: {verdict}", self.manner())
+    }
+}
+
+fn yes(held: bool) -> String {
+    if held { "yes" } else { "no" }.to_owned()
+}
+
+pub(super) fn word(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Converged { .. } => "halted",
+        Outcome::StepLimit { .. } => "step-limit",
+        Outcome::Interrupted { .. } => "interrupted",
+        Outcome::OutOfCells { .. } => "out-of-cells",
+        Outcome::Diverged { .. } => "diverged",
+    }
+}
+
+/// Why a trace is not exact; `None` if it is.
+fn reason(trace: &Trace) -> Option<String> {
+    if trace.exact() {
+        return None;
+    }
+    let (ended, steps) = (word(trace.outcome), HumanCount(trace.outcome.steps()));
+    Some(match (&trace.first_mismatch, trace.machine_steps) {
+        (Some((step, why)), _) => {
+            let n_iterates = trace.outcome.steps() + 1;
+            let (mismatches, n_iterates) = (HumanCount(trace.mismatches), HumanCount(n_iterates));
+            format!("{mismatches} of {n_iterates} iterates differ, the first at step {step}: {why}")
+        }
+        (None, Some(machine_steps)) => {
+            format!("it ended after {steps} steps ({ended}), the machine after {}", HumanCount(machine_steps))
+        }
+        (None, None) => format!("it ended after {steps} steps ({ended}), and the machine does not"),
+    })
+}

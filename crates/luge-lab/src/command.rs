@@ -1,0 +1,86 @@
+//! What a page says, and what it is told.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Around, Boundary, LineProfile, Moment, Opening, Overview, PictureView, Refusal, Request};
+
+/// What a page says.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(tag = "do", rename_all = "lowercase", deny_unknown_fields)]
+pub enum Command {
+    /// Run this instead.
+    Open {
+        /// What to run.
+        request: Box<Request>,
+        /// The step to begin at.
+        #[serde(default)]
+        step: u64,
+    },
+    /// Go to a step.
+    Seek {
+        /// The step.
+        step: u64,
+    },
+    /// Go some steps forwards or backwards.
+    Step {
+        /// How many.
+        by: i64,
+    },
+    /// Play on.
+    Play {
+        /// Steps per second; none: as fast as it goes.
+        speed: Option<f64>,
+    },
+    /// Stay here.
+    Pause {},
+    /// Where playing stops.
+    Break {
+        /// In these states.
+        #[serde(default)]
+        states: Vec<usize>,
+        /// At states that stand in these lines of the program.
+        #[serde(default)]
+        lines: Vec<usize>,
+        /// When the loss falls to this.
+        #[serde(default)]
+        loss: Option<f64>,
+    },
+    /// What is drawn.
+    Look {
+        /// Cells on each side of a head.
+        radius: usize,
+        /// The tape of the space-time picture.
+        tape: usize,
+    },
+    /// Draws part of the space-time picture again with all its cells; without a range, the whole.
+    Zoom {
+        /// Steps.
+        steps: Option<(u64, u64)>,
+        /// Cells.
+        cells: Option<(i64, i64)>,
+    },
+    /// The last moment is on the screen, and the next may come.
+    Drawn {},
+}
+
+/// What a page is told.
+#[derive(Debug, Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub(super) enum ServerMessage<'a> {
+    Catalogue { catalogue: &'a super::catalogue::Catalogue },
+    Opened { opening: Box<Opening> },
+    Refused { refusal: Refusal },
+    Moment { moment: Box<Moment>, playing: bool, busy: bool, per_second: f64, hit: Option<&'static str> },
+    Around { around: Option<Box<Around>> },
+    Overview { overview: Box<Overview> },
+    Picture { picture: Box<PictureView> },
+    Boundary { boundary: Box<Boundary> },
+    Profile { profile: LineProfile },
+    Failed { message: String },
+}
+
+impl ServerMessage<'_> {
+    pub(super) fn text(&self) -> String {
+        serde_json::to_string(self).unwrap_or_else(|e| format!(r#"{{"kind":"failed","message":"{e}"}}"#))
+    }
+}

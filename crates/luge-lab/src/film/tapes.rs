@@ -1,0 +1,92 @@
+//! The machine's tapes in the network's lanes.
+
+use luge_machine::{Cell, Machine, SymbolId, TapeId, lowering::Lowered};
+use luge_train::TapeSnapshot;
+
+use luge::picture::{self, Rgb};
+
+/// Which lanes a tape lies in, and what its symbols are drawn as.
+#[derive(Debug)]
+pub struct Tapes<'m> {
+    machine: &'m Machine,
+    lowered: &'m Lowered,
+    /// The machine's cell that a lane's cell 0 stands for.
+    first: Vec<Cell>,
+    colours: Vec<Vec<Rgb>>,
+}
+
+impl<'m> Tapes<'m> {
+    /// The tapes of a machine whose lanes begin at these cells of it.
+    #[must_use]
+    pub fn new(machine: &'m Machine, lowered: &'m Lowered, first: Vec<Cell>) -> Self {
+        let colours = machine.tapes().iter().map(|tape| picture::colours(&tape.alphabet)).collect();
+        Self { machine, lowered, first, colours }
+    }
+
+    /// The machine.
+    #[must_use]
+    pub fn machine(&self) -> &'m Machine {
+        self.machine
+    }
+
+    /// The lanes of a tape, the lowest bit first.
+    pub fn tracks(&self, tape: TapeId) -> impl ExactSizeIterator<Item = usize> + use<> {
+        self.lowered.tracks(tape).map(TapeId::index)
+    }
+
+    /// The machine's cell that a lane's cell stands for.
+    #[must_use]
+    pub fn outside(&self, lane: usize, cell: i64) -> Cell {
+        cell + self.first[lane]
+    }
+
+    /// The symbol in a cell of the machine, as far as the weights are clearly one.
+    #[must_use]
+    pub fn symbol(&self, lanes: &[TapeSnapshot], tape: TapeId, cell: Cell) -> Option<SymbolId> {
+        let bit = |track: TapeId, cell: Cell| {
+            let lane = &lanes[track.index()];
+            let at = usize::try_from(cell - self.first[track.index()] - lane.first).ok();
+            SymbolId(u8::from(at.and_then(|at| lane.cells.get(at)).is_some_and(|&value| value > 0.0)))
+        };
+        self.lowered.decode_cell(tape, cell, bit)
+    }
+
+    /// The machine's cell that a tape's head is on.
+    #[must_use]
+    pub fn head(&self, lanes: &[TapeSnapshot], tape: TapeId) -> Option<Cell> {
+        let lane = self.tracks(tape).next()?;
+        let weights = lanes.get(lane)?.head.iter().enumerate();
+        let (at, _) = weights.max_by(|a, b| a.1.total_cmp(b.1))?;
+        Some(self.outside(lane, lanes[lane].head_first + at as i64))
+    }
+
+    /// The first and the last cell of a tape that is not blank, or under the head.
+    #[must_use]
+    pub fn extent(&self, lanes: &[TapeSnapshot], tape: TapeId) -> Option<(Cell, Cell)> {
+        let head = self.head(lanes, tape)?;
+        let (mut low, mut high) = (head, head);
+        for lane in self.tracks(tape) {
+            let kept = &lanes[lane];
+            let inked = |&value: &f64| value > 0.0;
+            if let (Some(a), Some(b)) =
+                (kept.cells.iter().position(inked), kept.cells.iter().rposition(inked))
+            {
+                low = low.min(self.outside(lane, kept.first + a as i64));
+                high = high.max(self.outside(lane, kept.first + b as i64));
+            }
+        }
+        Some((low, high))
+    }
+
+    /// What a cell is drawn as.
+    pub(super) fn colour(&self, lanes: &[TapeSnapshot], tape: TapeId, cell: Cell) -> Rgb {
+        let symbol = self.symbol(lanes, tape, cell);
+        symbol.map_or(picture::MARGIN, |symbol| self.colours[tape.index()][symbol.index()])
+    }
+
+    /// What a tape's symbols are drawn as.
+    #[must_use]
+    pub fn colours(&self, tape: TapeId) -> &[Rgb] {
+        &self.colours[tape.index()]
+    }
+}

@@ -1,0 +1,281 @@
+//! A report: the page with a recorded run inside, in one file that needs nothing else.
+
+use std::{fmt::Write as _, io};
+
+use luge_machine::TapeId;
+use luge_train::TrainError;
+use serde::Serialize;
+
+use super::{
+    Around, Boundary, LineProfile, Moment, Opening, Overview, PictureView, Refusal, Request, Scene, Stage,
+    assets::{self, ASSETS},
+};
+use crate::film::{Film, Profile, Strip, Survey};
+use luge::{
+    loss_curve::LossCurve,
+    picture::{self, Rgb},
+};
+
+/// The most moments that are recorded.
+pub const MOST_MOMENTS: usize = 150;
+
+/// The most moments whose surroundings are recorded, too.
+const MOST_AROUND: usize = 40;
+
+/// Cells on each side of a head.
+const RADIUS: usize = 16;
+
+/// What a report shows.
+#[derive(Serialize)]
+struct Record<'a> {
+    request: &'a Request,
+    opening: Opening,
+    moments: Vec<Recorded>,
+    overview: Overview,
+    pictures: Vec<PictureView>,
+    profile: Option<LineProfile>,
+}
+
+#[derive(Serialize)]
+struct Recorded {
+    moment: Moment,
+    around: Option<Around>,
+    boundary: Option<Boundary>,
+}
+
+/// A finished report.
+#[derive(Debug)]
+pub struct Report {
+    /// The page.
+    pub html: String,
+    /// The loss over the run.
+    pub loss_svg: String,
+    /// One space-time picture per tape.
+    pub pictures: Vec<(String, Strip)>,
+    /// Gradient steps that were made.
+    pub steps: u64,
+    /// How the run ended.
+    pub end: &'static str,
+    /// Moments that were recorded.
+    pub n_moments: usize,
+}
+
+impl Report {
+    /// Makes a run and records `n_moments` of it, evenly spaced. The run goes on while `go_on` says so.
+    ///
+    /// # Errors
+    /// If there is no such run, or it was broken off.
+    pub fn new(
+        request: &Request,
+        n_moments: usize,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<Self, Refusal> {
+        let stage = Stage::open(request)?;
+        let recorded =
+            stage.perform(|scene| record(scene, request, n_moments.clamp(2, MOST_MOMENTS), go_on))?;
+        recorded
+            .map_err(|e| Refusal::new("options", e))?
+            .ok_or_else(|| Refusal::new("options", "the run was broken off"))
+    }
+}
+
+fn record(
+    scene: &Scene<'_>,
+    request: &Request,
+    n_moments: usize,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<Option<Report>, TrainError> {
+    let mut film = Film::new(scene.task.clone())?;
+    let opening = Opening::of(scene, film.now().name());
+    while film.end().is_none() {
+        if !film.seek(u64::MAX, go_on)? {
+            return Ok(None);
+        }
+    }
+    let mut survey = Survey::new(&film)?;
+    survey.follow(&film, &scene.tapes, &mut || true)?;
+    survey.complete_curve(&film, &mut || true)?;
+    let steps = film.front();
+    let n_moments = n_moments.min(usize::try_from(steps).unwrap_or(usize::MAX).saturating_add(1)).max(1);
+    let every = n_moments.div_ceil(MOST_AROUND);
+    let mut moments = Vec::with_capacity(n_moments);
+    for i in 0..n_moments {
+        let step = u128::from(steps) * i as u128 / (n_moments as u128 - 1).max(1);
+        film.seek(step as u64, &mut || true)?;
+        let closely = i % every == 0 || i + 1 == n_moments;
+        moments.push(Recorded {
+            moment: Moment::of(scene, &mut film, RADIUS)?,
+            around: if closely { Around::of(scene, &mut film)? } else { None },
+            boundary: if closely { Boundary::of(scene, &film)? } else { None },
+        });
+    }
+    let strips: Vec<Strip> = scene.machine.tape_ids().map(|tape| survey.spacetime().strip(tape)).collect();
+    let pictures =
+        strips.iter().enumerate().map(|(tape, strip)| PictureView::of(strip, tape, false)).collect();
+    let profile = profile(scene, &film)?;
+    let record = Record { request, opening, moments, overview: Overview::of(&survey), pictures, profile };
+    let tape_name = |tape: usize| scene.machine.tape(TapeId::new(tape)).name.clone();
+    Ok(Some(Report {
+        html: page(&record),
+        loss_svg: loss_svg(scene, &survey, steps),
+        pictures: strips.into_iter().enumerate().map(|(tape, strip)| (tape_name(tape), strip)).collect(),
+        steps,
+        end: film.end().map_or("", |end| end.words()),
+        n_moments,
+    }))
+}
+
+/// The steps of each line, where lines are known.
+fn profile<'n>(scene: &Scene<'n>, film: &Film<'n>) -> Result<Option<LineProfile>, TrainError> {
+    if scene.lines.iter().all(Option::is_none) {
+        return Ok(None);
+    }
+    let Some(mut profile) = Profile::new(film, scene.machine.states().len())? else { return Ok(None) };
+    let state = |vertex: usize| scene.state_at(vertex).map(|state| state.index());
+    profile.follow(film, &state, &mut || true)?;
+    Ok(Some(LineProfile::of(scene, profile.visits())))
+}
+
+/// The page with everything in it: style, program and record.
+fn page(record: &Record<'_>) -> String {
+    let text =
+        |path: &str| assets::at(path).map_or("", |asset| std::str::from_utf8(asset.bytes).unwrap_or(""));
+    // Inside a script element only this ends it.
+    let json =
+        serde_json::to_string(record).unwrap_or_default().replace("</", "<\\/").replace("<!--", "<\\!--");
+    let policy =
+        "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:";
+    let meta = format!("<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">");
+    let script = format!(
+        "<script type=\"application/json\" id=\"record\">{json}</script>\n<script type=\"module\">\n{}</script>",
+        bundle()
+    );
+    text("/index.html")
+        .replace("<link rel=\"icon\" href=\"icon.svg\" type=\"image/svg+xml\">", &meta)
+        .replace(
+            "<link rel=\"stylesheet\" href=\"style.css\">",
+            &format!("<style>\n{}</style>", text("/style.css")),
+        )
+        .replace("<script type=\"module\" src=\"main.js\"></script>", &script)
+}
+
+/// The page's modules as one: they share no names, and the order of the assets is that of their imports.
+fn bundle() -> String {
+    let mut all = String::new();
+    for asset in ASSETS.iter().filter(|asset| asset.path.ends_with(".js")) {
+        let text = std::str::from_utf8(asset.bytes).unwrap_or("");
+        for line in text.lines().filter(|line| !line.starts_with("import ")) {
+            // Writing into a string does not fail.
+            let _ = writeln!(all, "{}", line.strip_prefix("export ").unwrap_or(line));
+        }
+    }
+    all
+}
+
+fn loss_svg(scene: &Scene<'_>, survey: &Survey<'_>, steps: u64) -> String {
+    let mut curve = LossCurve::default();
+    let width = survey.curve().width();
+    for (i, bucket) in survey.curve().buckets().iter().enumerate() {
+        if let Some(bucket) = bucket {
+            let first = i as u64 * width;
+            for (step, loss) in [(first, bucket.low), (first + width / 2, bucket.high)] {
+                curve.add(step.min(steps), loss);
+            }
+        }
+    }
+    let subtitle = format!("{steps} gradient steps on {}", scene.kind.word());
+    curve.draw(scene.name, &subtitle, scene.kind, &scene.bounds, None)
+}
+
+/// The largest side of a pixel that a cell is drawn as, and of the picture.
+const MOST_ZOOM: usize = 8;
+const SIDE: usize = 1024;
+
+impl Strip {
+    /// Writes the picture as a PNG file, small ones enlarged, the heads in red.
+    ///
+    /// # Errors
+    /// If `out` cannot be written.
+    pub fn write_png(&self, out: impl io::Write) -> Result<(), png::EncodingError> {
+        let zoom = (SIDE / self.width.max(self.steps.len()).max(1)).clamp(1, MOST_ZOOM);
+        let (width, height) = (self.width * zoom, self.steps.len() * zoom);
+        let side = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        let mut encoder = png::Encoder::new(out, side(width), side(height));
+        encoder.set_color(png::ColorType::Rgb);
+        encoder.set_depth(png::BitDepth::Eight);
+        let mut writer = encoder.write_header()?;
+        let n_cells = (self.cells.end - self.cells.start).max(1);
+        let head_column = |row: usize| {
+            let head = self.heads.get(row).copied().flatten().filter(|head| self.cells.contains(head))?;
+            let column = (i128::from(head - self.cells.start) * self.width as i128) / i128::from(n_cells);
+            usize::try_from(column).ok()
+        };
+        let rim = zoom / 4;
+        let inner = |at: usize| (rim..zoom - rim).contains(&(at % zoom));
+        let mut pixels: Vec<Rgb> = Vec::with_capacity(width * height);
+        for y in 0..height {
+            let marked = head_column(y / zoom).filter(|_| inner(y));
+            for x in 0..width {
+                let colour = self.pixels[y / zoom * self.width + x / zoom];
+                let head = marked == Some(x / zoom) && inner(x);
+                pixels.push(if head { picture::HEAD } else { colour });
+            }
+        }
+        writer.write_image_data(pixels.as_flattened())?;
+        writer.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modules_come_after_what_they_import() {
+        let mut seen: Vec<&str> = Vec::new();
+        for asset in ASSETS.iter().filter(|asset| asset.path.ends_with(".js")) {
+            let text = std::str::from_utf8(asset.bytes).expect("text");
+            for line in text.lines().filter(|line| line.starts_with("import ")) {
+                let from = line.split('"').nth(1).expect("a module").trim_start_matches('.');
+                assert!(seen.contains(&from), "{} imports {from}, which comes later", asset.path);
+            }
+            seen.push(asset.path);
+        }
+    }
+
+    #[test]
+    fn a_report_needs_nothing_else_and_no_text_ends_its_script() {
+        let request =
+            Request { name: Some("</script><img src=x>".to_owned()), ..Request::machine("1RB1LB_1LA1RZ") };
+        let report = Report::new(&request, 100, &mut || true).expect("a report");
+        assert_eq!((report.steps, report.end, report.n_moments), (6, "halted", 7));
+        assert!(!report.html.contains("</script><img"));
+        for outside in
+            ["src=\"main.js\"", "href=\"style.css\"", "href=\"icon.svg\"", "\nimport ", "\nexport "]
+        {
+            assert!(!report.html.contains(outside), "{outside}");
+        }
+        assert!(report.loss_svg.starts_with("<svg"));
+        let mut png = Vec::new();
+        report.pictures[0].1.write_png(&mut png).expect("a picture");
+        assert!(png.starts_with(b"\x89PNG"));
+    }
+
+    #[test]
+    fn a_run_can_be_broken_off() {
+        let refused = Report::new(&Request::machine("1RB1RB_1LA1LA"), 10, &mut || false);
+        assert_eq!(refused.expect_err("an endless run").message, "the run was broken off");
+    }
+
+    #[test]
+    fn a_report_of_a_long_run_is_bounded() {
+        let report = Report::new(
+            &Request { steps: 2_000_000, ..Request::machine("1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA") },
+            1000,
+            &mut || true,
+        );
+        let report = report.expect("a report");
+        assert_eq!((report.n_moments, report.end), (MOST_MOMENTS, "step limit"));
+        assert!(report.html.len() < 4 << 20, "{} bytes", report.html.len());
+    }
+}

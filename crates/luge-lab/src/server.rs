@@ -1,0 +1,290 @@
+//! The server: on this machine alone, the page's files, and one socket per tab.
+
+use std::{
+    io,
+    net::{Ipv4Addr, SocketAddr},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+        mpsc,
+    },
+    thread,
+    time::Duration,
+};
+
+use axum::{
+    Router,
+    body::Body,
+    extract::{
+        Request as Asked, State, WebSocketUpgrade,
+        ws::{Message, WebSocket},
+    },
+    http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header},
+    middleware::{Next, from_fn_with_state},
+    routing::get,
+};
+use tokio::{net::TcpListener, sync::mpsc::Sender, time};
+
+use super::{
+    Command, Refusal,
+    assets::{self, Asset},
+    catalogue::Catalogue,
+    command::ServerMessage,
+    session::attend,
+};
+
+/// The longest message that is read.
+pub const MOST_BYTES: usize = 1 << 20;
+
+/// The longest message that is taken in before it is refused.
+const MOST_TAKEN: usize = 4 * MOST_BYTES;
+
+/// Tabs that may be open at a time.
+pub const MOST_TABS: usize = 64;
+
+/// Messages that may wait for a tab.
+const QUEUE: usize = 16;
+
+/// Between two questions to a tab whether it is still there.
+const HEARTBEAT: Duration = Duration::from_secs(10);
+
+/// A server that has its port, but does not serve yet.
+pub struct Lab {
+    listener: std::net::TcpListener,
+    address: SocketAddr,
+    counts: Counts,
+}
+
+/// What is open.
+#[derive(Clone, Debug, Default)]
+pub struct Counts {
+    tabs: Arc<AtomicUsize>,
+    runs: Arc<AtomicUsize>,
+}
+
+impl Counts {
+    /// Tabs that are connected.
+    #[must_use]
+    pub fn tabs(&self) -> usize {
+        self.tabs.load(Ordering::SeqCst)
+    }
+
+    /// Runs that are open.
+    #[must_use]
+    pub fn runs(&self) -> usize {
+        self.runs.load(Ordering::SeqCst)
+    }
+}
+
+#[derive(Clone)]
+struct Shared {
+    port: u16,
+    counts: Counts,
+    catalogue: Arc<Catalogue>,
+}
+
+impl Lab {
+    /// Takes a port of this machine; port 0 is any that is free.
+    ///
+    /// # Errors
+    /// If the port is taken.
+    pub fn bind(port: u16) -> io::Result<Self> {
+        let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        Ok(Self { listener, address, counts: Counts::default() })
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What is open, now and later.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        self.counts.clone()
+    }
+
+    /// Serves until the process ends.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn serve(self) -> io::Result<()> {
+        let shared =
+            Shared { port: self.address.port(), counts: self.counts, catalogue: Arc::new(Catalogue::new()) };
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+        runtime.block_on(async move {
+            let listener = TcpListener::from_std(self.listener)?;
+            let router = Router::new()
+                .route("/socket", get(socket))
+                .fallback(file)
+                .layer(from_fn_with_state(shared.clone(), guard))
+                .with_state(shared);
+            axum::serve(listener, router).await
+        })
+    }
+}
+
+/// Lets in only what was asked of this very server, by its own page or by hand.
+async fn guard(State(shared): State<Shared>, asked: Asked, next: Next) -> Response<Body> {
+    let mut response = match refusal(&shared, asked.headers()) {
+        Some((status, why)) => plain(status, why),
+        None => next.run(asked).await,
+    };
+    let policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; \
+                  connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+    let headers = [
+        (header::CONTENT_SECURITY_POLICY, policy),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::CACHE_CONTROL, "no-store"),
+    ];
+    for (name, value) in headers {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+fn refusal(shared: &Shared, headers: &HeaderMap) -> Option<(StatusCode, &'static str)> {
+    let own = |host: &str| {
+        [format!("127.0.0.1:{}", shared.port), format!("localhost:{}", shared.port)]
+            .contains(&host.to_owned())
+    };
+    let text = |name: header::HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
+    if !text(header::HOST).is_some_and(own) {
+        return Some((StatusCode::FORBIDDEN, "this server answers only to 127.0.0.1 and localhost\n"));
+    }
+    let foreign = |origin: &str| !origin.strip_prefix("http://").is_some_and(own);
+    if text(header::ORIGIN).is_some_and(foreign) {
+        return Some((StatusCode::FORBIDDEN, "this server answers only to its own page\n"));
+    }
+    let length = text(header::CONTENT_LENGTH).map_or(Some(0), |length| length.parse::<usize>().ok());
+    if length.is_none_or(|length| length > MOST_BYTES) {
+        return Some((StatusCode::PAYLOAD_TOO_LARGE, "a request may have at most 1 MiB\n"));
+    }
+    None
+}
+
+fn plain(status: StatusCode, text: &'static str) -> Response<Body> {
+    let mut response = Response::new(Body::from(text));
+    *response.status_mut() = status;
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    response
+}
+
+async fn file(asked: Asked) -> Response<Body> {
+    let Some(Asset { media, bytes, .. }) = assets::at(asked.uri().path()) else {
+        return plain(StatusCode::NOT_FOUND, "there is no such page\n");
+    };
+    if !matches!(*asked.method(), Method::GET | Method::HEAD) {
+        return plain(StatusCode::METHOD_NOT_ALLOWED, "files are only read\n");
+    }
+    let mut response = Response::new(Body::from(*bytes));
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(media));
+    response
+}
+
+async fn socket(
+    State(shared): State<Shared>,
+    headers: HeaderMap,
+    upgrade: Result<WebSocketUpgrade, axum::extract::ws::rejection::WebSocketUpgradeRejection>,
+) -> Response<Body> {
+    let Ok(upgrade) = upgrade else {
+        return plain(StatusCode::UPGRADE_REQUIRED, "this is where pages connect their sockets\n");
+    };
+    if !headers.contains_key(header::ORIGIN) {
+        return plain(StatusCode::FORBIDDEN, "a socket must say where it comes from\n");
+    }
+    let room = |n: usize| (n < MOST_TABS).then_some(n + 1);
+    let Ok(_) = shared.counts.tabs.fetch_update(Ordering::SeqCst, Ordering::SeqCst, room) else {
+        return plain(StatusCode::SERVICE_UNAVAILABLE, "64 tabs are open already: close one\n");
+    };
+    let tab = Tab(Arc::clone(&shared.counts.tabs));
+    upgrade
+        .max_message_size(MOST_TAKEN)
+        .max_frame_size(MOST_TAKEN)
+        .on_upgrade(move |socket| async move { serve_tab(socket, shared, &tab).await })
+}
+
+/// Counts a tab while it lives.
+struct Tab(Arc<AtomicUsize>);
+
+impl Drop for Tab {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Passes messages between a socket and the thread that serves it, until one of them ends.
+async fn serve_tab(mut socket: WebSocket, shared: Shared, _tab: &Tab) {
+    let (commands, obeyed) = mpsc::channel();
+    let (told, mut tells) = tokio::sync::mpsc::channel::<String>(QUEUE);
+    let greeting = ServerMessage::Catalogue { catalogue: &shared.catalogue }.text();
+    let refusals: Sender<String> = told.clone();
+    let runs = Arc::clone(&shared.counts.runs);
+    let worker = thread::Builder::new().name("run".to_owned());
+    let spawned =
+        worker.spawn(move || attend(&obeyed, &mut |text: String| told.blocking_send(text).is_ok(), &runs));
+    if spawned.is_err() || socket.send(Message::Text(greeting.into())).await.is_err() {
+        return;
+    }
+    let mut heartbeat = time::interval(HEARTBEAT);
+    let mut silent = 0;
+    loop {
+        // An event at a time; whatever ends this loop drops both channels, and with them the run.
+        let event = tokio::select! {
+            received = socket.recv() => Event::Received(received),
+            text = tells.recv() => Event::ServerMessage(text),
+            _ = heartbeat.tick() => Event::Beat,
+        };
+        match event {
+            Event::Received(Some(Ok(Message::Text(text)))) => {
+                silent = 0;
+                match read(&text) {
+                    Ok(command) => {
+                        if commands.send(command).is_err() {
+                            return;
+                        }
+                    }
+                    Err(refusal) => {
+                        // A page that is behind with its messages gets no more of them.
+                        let _ = refusals.try_send(ServerMessage::Refused { refusal }.text());
+                    }
+                }
+            }
+            Event::Received(Some(Ok(Message::Close(_)) | Err(_)) | None) => return,
+            Event::Received(Some(Ok(_))) => silent = 0,
+            Event::ServerMessage(Some(text)) => {
+                if time::timeout(HEARTBEAT * 3, socket.send(Message::Text(text.into()))).await.is_err() {
+                    return;
+                }
+            }
+            Event::ServerMessage(None) => return,
+            Event::Beat => {
+                silent += 1;
+                let asked = socket.send(Message::Ping(Vec::new().into())).await;
+                if silent > 3 || asked.is_err() {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+enum Event {
+    Received(Option<Result<Message, axum::Error>>),
+    ServerMessage(Option<String>),
+    Beat,
+}
+
+fn read(text: &str) -> Result<Command, Refusal> {
+    if text.len() > MOST_BYTES {
+        let message = format!("a message may have at most {MOST_BYTES} bytes, this one has {}", text.len());
+        return Err(Refusal::new("source", message));
+    }
+    serde_json::from_str(text).map_err(|e| Refusal::new("options", format!("not a command: {e}")))
+}

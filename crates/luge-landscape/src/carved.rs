@@ -1,0 +1,331 @@
+//! A landscape carved into some network's graph: the loss node, and the way between parameters and configurations.
+
+use std::sync::Arc;
+
+use luge_machine::{Bits, NormalForm};
+use luge_net::{Form, GraphBuilder, NodeId, ParameterId, Shape, Structure, Values};
+
+use crate::{
+    AskedConstants, BuildError, Configuration, Control, Corrections, ExternalConstants, LandscapeKind,
+    PlainConstants, Undecodable,
+    compact::{self, edge_weight, halting_weight, sign_weight},
+    configuration::{bit, one_hot},
+    internal::{self, Configurations, Levels},
+    landscape::{MOST_COLUMNS, MOST_EDGES, MOST_GATES},
+    plain, relu,
+    tapes::{Tapes, Weights},
+};
+
+/// Where the loss must lie while the machine runs and once it has halted.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Bounds {
+    /// The loss of a running machine is at least this.
+    pub running_low: f64,
+    /// The loss of a running machine is at most this.
+    pub running_high: f64,
+    /// The loss of a halted machine is at most this.
+    pub halted_high: f64,
+    /// Training stops at or below this level, which lies strictly between halted and running.
+    pub stop: f64,
+    /// A level between `stop` and `running_low`: from here on up the machine counts as running.
+    pub switch: f64,
+}
+
+/// What to carve.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Carving<'a> {
+    pub(crate) kind: LandscapeKind,
+    pub(crate) n_cells: usize,
+    pub(crate) constants: &'a AskedConstants,
+    pub(crate) corrections: &'a Corrections,
+}
+
+/// A carved landscape.
+#[derive(Clone, Debug)]
+pub(crate) struct CarvedLandscape {
+    pub(crate) kind: LandscapeKind,
+    /// l_TM.
+    pub(crate) loss: NodeId,
+    pub(crate) bounds: Bounds,
+    pub(crate) n_tapes: usize,
+    pub(crate) n_cells: usize,
+    pub(crate) holds: StateEncoding,
+    /// What the landscape's layers are; `None` for A, and where a correction is left out.
+    pub(crate) structure: Option<Structure>,
+}
+
+/// How the parameters hold a configuration.
+#[derive(Clone, Debug)]
+pub(crate) enum StateEncoding {
+    Outside { control: Control, weights: Weights },
+    Inside { configurations: Configurations, vertex: ParameterId, vertex_node: NodeId, has_start: bool },
+}
+
+impl CarvedLandscape {
+    /// Landscape B or C around tapes of which the read-only ones come from elsewhere in the graph.
+    pub(crate) fn outside(
+        g: &mut GraphBuilder,
+        normal: &NormalForm,
+        carving: &Carving<'_>,
+        read_only: Option<NodeId>,
+    ) -> Result<Self, BuildError> {
+        let n_tapes = normal.n_tapes();
+        check_size(normal, carving)?;
+        if carving.kind == LandscapeKind::Plain {
+            let constants = PlainConstants::choose(n_tapes, carving.constants)?;
+            return Ok(Self::plain(g, normal, carving, read_only, &constants));
+        }
+        let constants = ExternalConstants::choose(n_tapes, carving.constants)?;
+        Ok(Self::external(g, normal, carving, read_only, &constants))
+    }
+
+    pub(crate) fn external(
+        g: &mut GraphBuilder,
+        normal: &NormalForm,
+        carving: &Carving<'_>,
+        read_only: Option<NodeId>,
+        constants: &ExternalConstants,
+    ) -> Self {
+        let Carving { kind, n_cells, corrections, .. } = *carving;
+        let n_copies = if kind == LandscapeKind::Relu { corrections.n_copies as usize } else { 1 };
+        let control = Control::new(normal, n_copies);
+        let tapes = Tapes { n_cells, read_only };
+        let (loss, weights) = match kind {
+            LandscapeKind::Relu => relu::build(g, &control, tapes, constants, corrections),
+            _ => compact::build(g, &control, tapes, constants, corrections),
+        };
+        let n_tapes = normal.n_tapes();
+        let gap = constants.halting_gap(n_tapes);
+        let bounds = Bounds {
+            running_low: constants.offset,
+            running_high: constants.offset + constants.running_height(n_tapes),
+            halted_high: constants.offset - gap,
+            stop: constants.offset - gap / 2.0,
+            switch: constants.offset - gap / 4.0,
+        };
+        let form = Form::Slides {
+            offset: constants.offset,
+            at_rest: halting_weight(constants),
+            edge: edge_weight(constants, 0, 0),
+            sign: sign_weight(constants),
+            write: constants.scale / 2.0,
+            read: 2.0 * constants.base * constants.base * constants.scale,
+            shift: constants.scale / 2.0,
+            rate: 1.0 / constants.scale,
+            edge_units: kind == LandscapeKind::Relu,
+        };
+        let structure = structure(&control, &weights, read_only, form, corrections);
+        Self {
+            kind,
+            loss,
+            bounds,
+            n_tapes,
+            n_cells,
+            holds: StateEncoding::Outside { control, weights },
+            structure,
+        }
+    }
+
+    fn plain(
+        g: &mut GraphBuilder,
+        normal: &NormalForm,
+        carving: &Carving<'_>,
+        read_only: Option<NodeId>,
+        constants: &PlainConstants,
+    ) -> Self {
+        let (n_tapes, n_cells) = (normal.n_tapes(), carving.n_cells);
+        let control = Control::new(normal, 1);
+        let tapes = Tapes { n_cells, read_only };
+        let (loss, weights) = plain::build(g, &control, tapes, constants, carving.corrections);
+        let PlainConstants { drop, offset } = *constants;
+        let bounds = Bounds {
+            running_low: offset,
+            running_high: offset + PlainConstants::running_height(n_tapes),
+            halted_high: offset - drop,
+            stop: offset - drop / 2.0,
+            switch: offset - drop / 8.0,
+        };
+        let structure =
+            structure(&control, &weights, read_only, Form::Targets { offset, drop }, carving.corrections);
+        let holds = StateEncoding::Outside { control, weights };
+        Self { kind: LandscapeKind::Plain, loss, bounds, n_tapes, n_cells, holds, structure }
+    }
+
+    /// Landscape A over configurations already found.
+    pub(crate) fn inside(
+        g: &mut GraphBuilder,
+        configurations: Configurations,
+        carving: &Carving<'_>,
+        start: Option<internal::Start<'_>>,
+    ) -> Self {
+        let n_tapes = configurations.all[0].tapes.len();
+        let has_start = start.is_some();
+        let levels = Levels::new(&configurations, carving.constants.scale.unwrap_or(1.0), has_start);
+        let (loss, vertex, vertex_node) =
+            internal::build(g, &configurations, &levels, start, carving.corrections);
+        let (halted, last) = (levels.level(0), levels.level(1));
+        let bounds = Bounds {
+            running_low: last,
+            running_high: levels.ceiling(),
+            halted_high: halted,
+            stop: f64::midpoint(halted, last),
+            switch: halted + 0.75 * (last - halted),
+        };
+        let holds = StateEncoding::Inside { configurations, vertex, vertex_node, has_start };
+        let n_cells = carving.n_cells;
+        Self { kind: LandscapeKind::Internal, loss, bounds, n_tapes, n_cells, holds, structure: None }
+    }
+
+    /// Number of vertices.
+    pub(crate) fn n_vertices(&self) -> usize {
+        match &self.holds {
+            StateEncoding::Outside { control, .. } => control.n_vertices(),
+            StateEncoding::Inside { configurations, has_start, .. } => {
+                configurations.all.len() + usize::from(*has_start)
+            }
+        }
+    }
+
+    /// The values of this landscape's own parameters for a configuration; `None` if landscape A has no such vertex.
+    pub(crate) fn encode(&self, configuration: &Configuration) -> Option<Vec<(ParameterId, Values)>> {
+        assert_eq!(configuration.tapes.len(), self.n_tapes, "another number of tapes");
+        assert!(configuration.tapes.iter().all(|t| t.len() == self.n_cells), "another number of cells");
+        match &self.holds {
+            StateEncoding::Inside { configurations, vertex, .. } => {
+                let index = *configurations.index.get(configuration)?;
+                Some(vec![(*vertex, Values::unit(self.n_vertices(), index))])
+            }
+            StateEncoding::Outside { control, weights } => {
+                let index = control.vertex(configuration.state, configuration.reads());
+                let mut values = vec![(weights.vertex.0, Values::unit(self.n_vertices(), index))];
+                let tape = |id| (id, self.cells(control, configuration, 0..control.n_writable()));
+                values.extend(weights.writable.map(tape));
+                let mut head = Values::filled(Shape::new(self.n_tapes, self.n_cells), 0.0);
+                for (tape, &at) in configuration.heads.iter().enumerate() {
+                    *head.at_mut(control.row(tape), at) = 1.0;
+                }
+                values.push((weights.head.0, head));
+                Some(values)
+            }
+        }
+    }
+
+    /// The parameter that is the vertex alone, at landscape A's start vertex.
+    pub(crate) fn at_start(&self) -> Option<(ParameterId, Values)> {
+        match &self.holds {
+            StateEncoding::Inside { configurations, vertex, has_start: true, .. } => {
+                Some((*vertex, Values::unit(self.n_vertices(), configurations.all.len())))
+            }
+            _ => None,
+        }
+    }
+
+    /// The read-only tapes of a configuration, one row each, if there are any.
+    pub(crate) fn read_only(&self, configuration: &Configuration) -> Option<Values> {
+        let StateEncoding::Outside { control, .. } = &self.holds else { return None };
+        let rows = control.n_writable()..self.n_tapes;
+        (!rows.is_empty()).then(|| self.cells(control, configuration, rows))
+    }
+
+    /// The tapes in these rows as -1 and 1.
+    fn cells(
+        &self,
+        control: &Control,
+        configuration: &Configuration,
+        rows: std::ops::Range<usize>,
+    ) -> Values {
+        let mut values = Values::filled(Shape::new(rows.len(), self.n_cells), -1.0);
+        for (tape, cells) in configuration.tapes.iter().enumerate() {
+            let Some(row) = control.row(tape).checked_sub(rows.start).filter(|&row| row < rows.len()) else {
+                continue;
+            };
+            for (cell, _) in cells.iter().enumerate().filter(|&(_, &one)| one) {
+                *values.at_mut(row, cell) = 1.0;
+            }
+        }
+        values
+    }
+
+    /// The configuration that parameters and read-only tapes stand for.
+    pub(crate) fn decode(
+        &self,
+        parameters: &[Values],
+        read_only: Option<&Values>,
+    ) -> Result<Configuration, Undecodable> {
+        let of_vertex = |vertex: ParameterId| {
+            one_hot(&parameters[vertex.index()].data)
+                .map_err(|(index, value)| Undecodable::Vertex { index, value })
+        };
+        match &self.holds {
+            StateEncoding::Inside { configurations, vertex, .. } => {
+                configurations.all.get(of_vertex(*vertex)?).cloned().ok_or(Undecodable::Start)
+            }
+            StateEncoding::Outside { control, weights } => {
+                let vertex = control.at(of_vertex(weights.vertex.0)?);
+                let head = &parameters[weights.head.0.index()];
+                let mut tapes = Vec::with_capacity(self.n_tapes);
+                let mut heads = Vec::with_capacity(self.n_tapes);
+                for tape in 0..self.n_tapes {
+                    let row = control.row(tape);
+                    let cells = match row.checked_sub(control.n_writable()) {
+                        None => weights.writable.map(|id| parameters[id.index()].row(row)),
+                        Some(row) => read_only.map(|values| values.row(row)),
+                    };
+                    let cell = |(cell, &value): (usize, &f64)| {
+                        bit(value).ok_or(Undecodable::Cell { tape, cell, value })
+                    };
+                    let cells = cells.unwrap_or_default().iter().enumerate();
+                    tapes.push(cells.map(cell).collect::<Result<Vec<_>, _>>()?);
+                    let at = one_hot(head.row(row));
+                    heads.push(at.map_err(|(cell, value)| Undecodable::Head { tape, cell, value })?);
+                }
+                let configuration = Configuration { state: vertex.state, tapes, heads };
+                match differing(vertex.reads, configuration.reads()) {
+                    Some(tape) => Err(Undecodable::Symbol { tape }),
+                    None => Ok(configuration),
+                }
+            }
+        }
+    }
+}
+
+/// The layers of a landscape with all corrections.
+fn structure(
+    control: &Control,
+    weights: &Weights,
+    read_only: Option<NodeId>,
+    form: Form,
+    corrections: &Corrections,
+) -> Option<Structure> {
+    (*corrections == Corrections::default()).then(|| Structure {
+        table: Arc::clone(control.table()),
+        vertex: weights.vertex.0,
+        cells: weights.writable,
+        fixed_cells: read_only,
+        head: weights.head.0,
+        form,
+        joint: None,
+    })
+}
+
+/// Refuses what would fill the memory before anything is built: |Q| 2^d vertices, 3 |Q| 4^d edges.
+fn check_size(normal: &NormalForm, carving: &Carving<'_>) -> Result<(), BuildError> {
+    let (kind, n_states, n_tapes) = (carving.kind, normal.n_states(), normal.n_tapes());
+    let vertices = (n_states as u64) << n_tapes;
+    let (n_units, most) = match kind {
+        LandscapeKind::Relu => ((u64::from(carving.corrections.n_copies) * vertices) << n_tapes, MOST_EDGES),
+        LandscapeKind::Compact | LandscapeKind::Plain | LandscapeKind::Internal => (vertices, MOST_GATES),
+    };
+    if n_units > most {
+        return Err(BuildError::TooManyUnits { kind, n_units, n_states, n_tapes, most });
+    }
+    let n_columns = Control::n_columns(normal);
+    if n_columns > MOST_COLUMNS {
+        return Err(BuildError::TooManyColumns { n_columns });
+    }
+    Ok(())
+}
+
+fn differing(a: Bits, b: Bits) -> Option<usize> {
+    (a != b).then(|| (a.0 ^ b.0).trailing_zeros() as usize)
+}

@@ -1,0 +1,122 @@
+//! One head over bytes, one remembered step at a time.
+
+use super::memory::{Found, Memory};
+use crate::{
+    TrainError,
+    room::{room, widen},
+    sparse::Sparse,
+};
+
+/// A tape of cells with all their signs in one byte, and a head on it.
+#[derive(Clone, Debug)]
+pub(super) struct SingleHead {
+    pub(super) vertex: usize,
+    /// The cell of the first byte.
+    first: i64,
+    cells: Vec<u8>,
+    at: usize,
+}
+
+/// Why a loop of remembered steps was left.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum LoopExit {
+    /// All steps are made.
+    Done,
+    /// The loss is low here: look at it closely.
+    Low,
+}
+
+impl SingleHead {
+    pub(super) fn new(vertex: usize, first: i64, cells: Vec<u8>, head: i64) -> Self {
+        let mut one = Self { vertex, first, cells, at: 0 };
+        one.hold(head);
+        one.at = (head - one.first) as usize;
+        one
+    }
+
+    pub(super) fn head(&self) -> i64 {
+        self.first + self.at as i64
+    }
+
+    pub(super) fn cell(&self, cell: i64) -> u8 {
+        usize::try_from(cell - self.first).ok().and_then(|i| self.cells.get(i)).copied().unwrap_or(0)
+    }
+
+    pub(super) fn cells(&self) -> (i64, &[u8]) {
+        (self.first, &self.cells)
+    }
+
+    pub(super) fn n_bytes(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// Makes sure that a cell and its neighbours are kept.
+    fn hold(&mut self, cell: i64) {
+        let grown = room(self.first, self.cells.len(), cell - 1, cell + 1);
+        widen(&mut self.cells, grown, 0);
+        self.first -= grown.0 as i64;
+        self.at += grown.0;
+    }
+
+    /// Makes up to `remaining` remembered steps, and counts them down.
+    pub(super) fn run(
+        &mut self,
+        memory: &mut Memory,
+        probe: &mut Sparse<'_>,
+        remaining: &mut u64,
+    ) -> Result<LoopExit, TrainError> {
+        while *remaining > 0 {
+            self.hold(self.head());
+            self.race(memory, probe, remaining)?;
+            if *remaining == 0 {
+                break;
+            }
+            let action = memory.action(probe, self.vertex)?;
+            self.hold(self.head());
+            let ahead = action.ahead(self.cells[self.at - 1], self.cells[self.at + 1]);
+            if let Found::Low = memory.meet(probe, self.vertex, ahead)? {
+                return Ok(LoopExit::Low);
+            }
+        }
+        Ok(LoopExit::Done)
+    }
+
+    /// The landscape's loss here.
+    pub(super) fn level(&mut self, memory: &mut Memory, probe: &mut Sparse<'_>) -> Result<f64, TrainError> {
+        let action = memory.action(probe, self.vertex)?;
+        self.hold(self.head());
+        let ahead = action.ahead(self.cells[self.at - 1], self.cells[self.at + 1]);
+        memory.level(probe, self.vertex, ahead)
+    }
+
+    /// Remembered steps until there is one that is not, or the kept cells end.
+    fn race(
+        &mut self,
+        memory: &mut Memory,
+        probe: &mut Sparse<'_>,
+        remaining: &mut u64,
+    ) -> Result<(), TrainError> {
+        let mut here = memory.action(probe, self.vertex)?;
+        let n_signs = memory.n_signs();
+        let entries = memory.entries();
+        let cells = &mut self.cells[..];
+        let mut at = self.at;
+        let mut left = *remaining;
+        while left > 0 {
+            let Some(&mut [before, ref mut cell, after]) = cells.get_mut(at.wrapping_sub(1)..at + 2) else {
+                break;
+            };
+            let ahead = here.ahead(before, after);
+            let Some(&entry) = entries.get(here.vertex() << n_signs | ahead as usize) else { break };
+            if entry.is_special() {
+                break;
+            }
+            *cell = here.written();
+            at = at.wrapping_add_signed(here.offset());
+            here = entry;
+            left -= 1;
+        }
+        (self.at, self.vertex, *remaining) = (at, here.vertex(), left);
+        Ok(())
+    }
+}

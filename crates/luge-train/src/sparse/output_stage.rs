@@ -1,0 +1,199 @@
+//! What stands around a landscape in an extended network: labels, switches, carrier, least squares.
+
+use std::cell::Cell;
+
+use luge_net::{Carrier, Network, Op, OutputWiring, Shape, Structure, Values, evaluate_node};
+
+use super::tape::Tape;
+use crate::TrainError;
+
+/// The labels and what follows from them; it changes only when they do.
+#[derive(Clone, Debug)]
+pub(crate) struct OutputStage<'n> {
+    network: &'n Network,
+    joint: OutputWiring,
+    inputs: Vec<Values>,
+    /// z.
+    pub(crate) labels: Values,
+    /// y.
+    targets: Values,
+    /// psi: 1 before the labels are read, 0 after.
+    initial: f64,
+    carried: Carried,
+}
+
+/// The carrier for the labels at hand.
+#[derive(Clone, Debug)]
+enum Carried {
+    /// `first` and `target` of the entry that carries, and the squares of all other residuals.
+    Offset { first: f64, target: f64, others: f64 },
+    /// The direction f, and what was carried lately: without drift a landscape's loss has few values.
+    Direction { f: Vec<f64>, lately: Vec<Cell<(u64, Through)>> },
+}
+
+/// How many losses a carrier remembers.
+const N_LATELY: usize = 64;
+
+/// The loss, and by how much the landscape's gradient is scaled on its way.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Through {
+    pub(crate) loss: f64,
+    pub(crate) gain: f64,
+}
+
+impl<'n> OutputStage<'n> {
+    pub(crate) fn new(
+        network: &'n Network,
+        joint: OutputWiring,
+        labels: &Values,
+        inputs: &[Values],
+    ) -> Result<Self, TrainError> {
+        let Op::Input(targets) = network.node(joint.targets).op else {
+            return Err(TrainError::NoStructure { why: "the targets are not an input" });
+        };
+        let mut around = Self {
+            network,
+            joint,
+            inputs: inputs.to_vec(),
+            labels: labels.clone(),
+            targets: inputs[targets.index()].clone(),
+            initial: 0.0,
+            carried: Carried::Offset { first: 0.0, target: 0.0, others: 0.0 },
+        };
+        around.refresh();
+        Ok(around)
+    }
+
+    /// Whether the output is still the labels themselves.
+    pub(crate) fn waiting(&self) -> Result<bool, TrainError> {
+        match self.initial {
+            1.0 => Ok(true),
+            0.0 => Ok(false),
+            open => Err(TrainError::Between { switch: "initial", open }),
+        }
+    }
+
+    /// Whether the output is the primary network's.
+    pub(crate) fn finished(&self, landscape: f64) -> Result<bool, TrainError> {
+        match self.joint.running.at(landscape) {
+            1.0 => Ok(false),
+            0.0 => Ok(true),
+            open => Err(TrainError::Between { switch: "running", open }),
+        }
+    }
+
+    /// Whether the landscape's loss is so high that the carrier is all there is.
+    #[inline]
+    pub(crate) fn running(&self, landscape: f64) -> bool {
+        self.joint.running.at(landscape).total_cmp(&1.0).is_eq()
+    }
+
+    /// z + r - y, the residual before the labels are read, and its gradient too.
+    fn residuals(&self) -> impl Iterator<Item = f64> {
+        let copied = self.labels.data.iter().map(|z| z + self.joint.label_offset);
+        copied.zip(&self.targets.data).map(|(copied, y)| copied - y)
+    }
+
+    /// The loss before the labels are read.
+    pub(crate) fn waiting_loss(&self) -> f64 {
+        0.5 * self.residuals().map(|r| r * r).sum::<f64>()
+    }
+
+    /// The step that reads the labels: all else has no gradient.
+    pub(crate) fn read_labels(&mut self) {
+        let moved: Vec<f64> = self.labels.data.iter().zip(self.residuals()).map(|(z, r)| z - r).collect();
+        self.labels.data = moved;
+        self.refresh();
+    }
+
+    /// The landscape's loss as the carrier brings it to the output.
+    #[inline]
+    pub(crate) fn carry(&self, landscape: f64) -> Through {
+        let root = (2.0 * landscape).sqrt();
+        match &self.carried {
+            Carried::Offset { first, target, others } => {
+                let residual = first + root - target;
+                Through { loss: 0.5 * (residual * residual + others), gain: residual / root }
+            }
+            Carried::Direction { f, lately } => {
+                let bits = landscape.to_bits();
+                let place = &lately[(bits.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58) as usize];
+                let (known, through) = place.get();
+                if known == bits {
+                    return through;
+                }
+                let through = self.carry_along(f, root);
+                place.set((bits, through));
+                through
+            }
+        }
+    }
+
+    /// Every entry of the output and of its gradient, in the network's own arithmetic.
+    fn carry_along(&self, f: &[f64], root: f64) -> Through {
+        let (mut squares, mut slope) = (0.0, 0.0);
+        for (f, y) in f.iter().zip(&self.targets.data) {
+            let residual = root * f - y;
+            squares += residual * residual;
+            slope += residual * f;
+        }
+        Through { loss: 0.5 * squares, gain: slope / root }
+    }
+
+    /// The loss once the primary network's output is all that is left.
+    pub(crate) fn primary_loss(&self, layers: &Structure, tapes: &[Tape]) -> f64 {
+        self.primary_loss_of(layers, &|tape, cell| tapes[tape].cells.at(cell))
+    }
+
+    /// The same for cells that are kept elsewhere.
+    pub(crate) fn primary_loss_of(&self, layers: &Structure, cell: &dyn Fn(usize, i64) -> f64) -> f64 {
+        let parameters = self.parameters(layers, Some(cell));
+        let out = evaluate_node(self.network, &parameters, &self.inputs, self.joint.primary);
+        0.5 * out.data.iter().zip(&self.targets.data).map(|(out, y)| (out - y) * (out - y)).sum::<f64>()
+    }
+
+    /// The hidden cells for the labels at hand.
+    pub(crate) fn fixed_cells(&self, layers: &Structure) -> Option<Values> {
+        let node = layers.fixed_cells?;
+        Some(evaluate_node(self.network, &self.parameters(layers, None), &self.inputs, node))
+    }
+
+    /// Labels and cells where the network's own matrices have them; nothing else, for nothing else is asked for.
+    fn parameters(&self, layers: &Structure, cell: Option<&dyn Fn(usize, i64) -> f64>) -> Vec<Values> {
+        let nothing = || Values::new(Shape::new(0, 0), Vec::new());
+        let mut parameters: Vec<Values> = self.network.parameters().iter().map(|_| nothing()).collect();
+        parameters[self.joint.labels.index()] = self.labels.clone();
+        if let (Some(cells), Some(at)) = (layers.cells, cell) {
+            let shape = self.network.parameters()[cells.index()].shape;
+            let mut values = Values::filled(shape, 0.0);
+            for (tape, &row) in layers.table.rows().iter().enumerate() {
+                for cell in (0..shape.cols).filter(|_| row < shape.rows) {
+                    *values.at_mut(row, cell) = at(tape, cell as i64);
+                }
+            }
+            parameters[cells.index()] = values;
+        }
+        parameters
+    }
+
+    fn refresh(&mut self) {
+        let size: f64 = self.labels.data.iter().map(|z| z * z).sum();
+        self.initial = self.joint.initial.at(size);
+        let residuals: Vec<f64> = self.residuals().collect();
+        self.carried = match self.joint.carrier {
+            Carrier::Offset => Carried::Offset {
+                first: self.labels.data[0] + self.joint.label_offset,
+                target: self.targets.data[0],
+                others: residuals[1..].iter().map(|r| r * r).sum(),
+            },
+            Carrier::Direction(node) => {
+                let mut parameters =
+                    vec![Values::new(Shape::new(0, 0), Vec::new()); self.network.parameters().len()];
+                parameters[self.joint.labels.index()] = self.labels.clone();
+                let f = evaluate_node(self.network, &parameters, &self.inputs, node).data;
+                let nothing = (f64::NAN.to_bits(), Through { loss: f64::NAN, gain: f64::NAN });
+                Carried::Direction { f, lately: vec![Cell::new(nothing); N_LATELY] }
+            }
+        };
+    }
+}

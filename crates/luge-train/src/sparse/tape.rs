@@ -1,0 +1,332 @@
+//! One row of cells and its head, both as weights, of which only those that are not zero are kept.
+
+use crate::room::{room, widen};
+
+/// What an untouched cell holds.
+pub(crate) const BLANK: f64 = -1.0;
+
+/// The cells of one row, endless in both directions: beyond those that are kept, all hold the blank.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Cells {
+    first: i64,
+    values: Vec<f64>,
+}
+
+impl Cells {
+    pub(crate) fn new(first: i64, values: Vec<f64>) -> Self {
+        Self { first, values }
+    }
+
+    pub(crate) fn first(&self) -> i64 {
+        self.first
+    }
+
+    pub(crate) fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    pub(crate) fn at(&self, cell: i64) -> f64 {
+        let index = usize::try_from(cell - self.first).unwrap_or(usize::MAX);
+        self.values.get(index).copied().unwrap_or(BLANK)
+    }
+
+    /// Makes sure that the cells from `low` to `high` are kept.
+    #[inline]
+    fn hold(&mut self, low: i64, high: i64) {
+        let (low_at, high_at) = ((low - self.first) as u64, (high - self.first) as u64);
+        if low_at >= self.values.len() as u64 || high_at >= self.values.len() as u64 {
+            self.grow(low, high);
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self, low: i64, high: i64) {
+        let grown = room(self.first, self.values.len(), low, high);
+        widen(&mut self.values, grown, BLANK);
+        self.first -= grown.0 as i64;
+    }
+
+    /// A cell between its neighbours.
+    #[inline]
+    fn around(&self, cell: i64) -> (f64, f64, f64) {
+        let at = (cell - self.first) as usize;
+        let cells = &self.values[at - 1..at + 2];
+        (cells[0], cells[1], cells[2])
+    }
+
+    #[inline]
+    fn kept(&self, cell: i64) -> f64 {
+        self.values[(cell - self.first) as usize]
+    }
+
+    #[inline]
+    fn kept_mut(&mut self, cell: i64) -> &mut f64 {
+        &mut self.values[(cell - self.first) as usize]
+    }
+}
+
+/// A head: weights on a few cells in a row, all others zero. Nearly always there is only one, so it is kept at hand.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Head {
+    first: i64,
+    weight: f64,
+    more: Vec<f64>,
+}
+
+impl Head {
+    /// A head with these weights from `first` on; at least one.
+    pub(crate) fn new(first: i64, weights: &[f64]) -> Self {
+        let (&weight, more) = weights.split_first().unwrap_or((&0.0, &[]));
+        Self { first, weight, more: more.to_vec() }
+    }
+
+    /// The cell of the first weight.
+    pub(crate) fn first(&self) -> i64 {
+        self.first
+    }
+
+    /// The cell after the last weight.
+    #[inline]
+    fn end(&self) -> i64 {
+        self.first + 1 + self.more.len() as i64
+    }
+
+    /// All weights in order.
+    pub(crate) fn weights(&self) -> impl Iterator<Item = f64> + '_ {
+        std::iter::once(self.weight).chain(self.more.iter().copied())
+    }
+
+    fn window(&self) -> impl Iterator<Item = (i64, f64)> + '_ {
+        (self.first..).zip(self.weights())
+    }
+
+    /// The weight on a cell.
+    #[inline]
+    fn at(&self, cell: i64) -> f64 {
+        match cell - self.first {
+            0 => self.weight,
+            index if index > 0 => self.more.get(index as usize - 1).copied().unwrap_or(0.0),
+            _ => 0.0,
+        }
+    }
+
+    /// The cell if all the weight is on it, exactly.
+    #[inline]
+    pub(crate) fn only(&self) -> Option<i64> {
+        (self.more.is_empty() && self.weight.to_bits() == ONE).then_some(self.first)
+    }
+
+    /// The cell that clearly has the weight: within 1/4 of 1 there, of 0 elsewhere.
+    pub(crate) fn clear(&self) -> Option<i64> {
+        if let Some(cell) = self.only() {
+            return Some(cell);
+        }
+        let mut found = None;
+        for (cell, weight) in self.window() {
+            if (weight - 1.0).abs() < 0.25 {
+                if found.replace(cell).is_some() {
+                    return None;
+                }
+            } else if weight.is_nan() || weight.abs() >= 0.25 {
+                return None;
+            }
+        }
+        found
+    }
+}
+
+/// The bits of 1.0.
+const ONE: u64 = 1.0_f64.to_bits();
+
+/// Below this a head's weight is dropped: its products with anything here vanish beside the rounding of f64.
+const NEGLIGIBLE: f64 = 1e-60;
+
+/// One row: its cells, its head, and what was seen at the last look.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Tape {
+    pub(crate) cells: Cells,
+    pub(crate) head: Head,
+    /// Whether the cells are weights.
+    trained: bool,
+    offset: i64,
+    residual: f64,
+    /// The largest distance of a cell from -1 and 1, and of a head's weight from 0 and 1, so far.
+    drift: (f64, f64),
+}
+
+/// What a tape adds to the loss and to the slopes of the vertices.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Look {
+    /// read - next.
+    pub(crate) residual: f64,
+    /// The sign that will be read.
+    pub(crate) ahead: f64,
+    /// |moved - head|^2.
+    pub(crate) moved: f64,
+}
+
+impl Tape {
+    pub(crate) fn new(cells: Cells, head: Head, trained: bool) -> Self {
+        Self { cells, head, trained, offset: 0, residual: 0.0, drift: (0.0, 0.0) }
+    }
+
+    /// How far weights have drifted so far.
+    pub(crate) fn drift(&self) -> (f64, f64) {
+        self.drift
+    }
+
+    /// How many cells are kept.
+    pub(crate) fn n_cells(&self) -> usize {
+        self.cells.values.len()
+    }
+
+    /// Reads, compares with what is to be written, and reads ahead where the head will be.
+    #[inline]
+    pub(crate) fn look(&mut self, next: f64, offset: i64) -> Look {
+        self.cells.hold(self.head.first - 1, self.head.end());
+        self.offset = offset;
+        let Some(cell) = self.head.only() else { return self.look_wide(next) };
+        let (before, here, after) = self.cells.around(cell);
+        self.residual = here - next;
+        let (ahead, moved) = match offset {
+            0 => (next, 0.0),
+            1 => (after, 2.0),
+            _ => (before, 2.0),
+        };
+        Look { residual: self.residual, ahead, moved }
+    }
+
+    fn look_wide(&mut self, next: f64) -> Look {
+        let Self { cells, head, offset, .. } = self;
+        let read: f64 = head.window().map(|(cell, weight)| cells.kept(cell) * weight).sum();
+        let change = next - read;
+        let written = |cell: i64| cells.kept(cell) + head.at(cell) * change;
+        let ahead = head.window().map(|(cell, weight)| written(cell + *offset) * weight).sum();
+        let moved = |cell: i64| head.at(cell - *offset) - head.at(cell);
+        let moved = (head.first - 1..=head.end()).map(moved).map(|r| r * r).sum();
+        self.residual = read - next;
+        Look { residual: self.residual, ahead, moved }
+    }
+
+    /// Steps cells and head against the gradient of what was seen; `write` and `shift` are rate times weight times gain.
+    /// Says whether nothing here changes or adds to the loss while the head stays where it now is, on a cell with this sign.
+    #[inline]
+    pub(crate) fn step(&mut self, write: f64, shift: f64, sign: f64) -> bool {
+        let (Some(cell), true) = (self.head.only(), shift.to_bits() == ONE) else {
+            self.step_wide(write, shift);
+            return self.settled(sign);
+        };
+        if self.trained {
+            *self.cells.kept_mut(cell) -= write * self.residual;
+        }
+        self.head.first = cell + self.offset;
+        self.cells.kept(self.head.first).to_bits() == sign.to_bits()
+    }
+
+    fn step_wide(&mut self, write: f64, shift: f64) {
+        if self.trained && self.residual != 0.0 {
+            for (cell, weight) in (self.head.first..).zip(self.head.weights()) {
+                let value = self.cells.kept_mut(cell);
+                *value -= write * self.residual * weight;
+                self.drift.0 = self.drift.0.max((value.abs() - 1.0).abs());
+            }
+        }
+        if self.offset != 0 {
+            let offset = self.offset;
+            self.step_head(shift, |head, cell| head.at(cell - offset));
+        }
+    }
+
+    /// Moves the head towards a target that lies at most one cell beyond it.
+    fn step_head(&mut self, shift: f64, target: impl Fn(&Head, i64) -> f64) {
+        let low = self.head.first - 1;
+        let moved = (low..=self.head.end()).map(|cell| {
+            let weight = self.head.at(cell);
+            weight - shift * (weight - target(&self.head, cell))
+        });
+        self.head = trimmed(low, &moved.collect::<Vec<_>>());
+        let distance = |weight: f64| weight.abs().min((weight - 1.0).abs());
+        self.drift.1 = self.head.weights().map(distance).fold(self.drift.1, f64::max);
+    }
+
+    /// As [`look`](Self::look), but through saturated copies; `None` where a copy is not saturated.
+    pub(crate) fn look_saturated(&mut self, next: f64, offset: i64) -> Option<Look> {
+        let (first, end) = (self.head.first, self.head.end());
+        self.cells.hold(first - 1, end);
+        let cell = self.saturated_head()?;
+        let target = cell + offset;
+        let ahead = if offset == 0 { next } else { saturate_11(self.cells.kept(target)) };
+        self.offset = target;
+        self.residual = self.cells.kept(cell) - next;
+        let distance = |cell: i64| self.head.at(cell) - f64::from(u8::from(cell == target));
+        let moved = if self.head.only().is_some() {
+            if offset == 0 { 0.0 } else { 2.0 }
+        } else {
+            (first - 1..=end).map(distance).map(|r| r * r).sum()
+        };
+        let is_sign = |value: f64| value.abs().to_bits() == ONE;
+        (is_sign(saturate_11(self.cells.kept(cell))) && is_sign(ahead)).then_some(Look {
+            residual: self.residual,
+            ahead,
+            moved,
+        })
+    }
+
+    /// As [`step`](Self::step), after [`look_saturated`](Self::look_saturated).
+    pub(crate) fn step_saturated(&mut self, gain: f64, sign: f64) -> bool {
+        let Some(cell) = self.saturated_head() else { return false };
+        if self.trained {
+            let value = self.cells.kept_mut(cell);
+            *value -= gain * self.residual;
+            self.drift.0 = self.drift.0.max((value.abs() - 1.0).abs());
+        }
+        let target = self.offset;
+        if gain.to_bits() == ONE && self.head.only().is_some() {
+            self.head.first = target;
+        } else if self.head.only() != Some(target) {
+            self.step_head(gain, |_, cell| f64::from(u8::from(cell == target)));
+        }
+        self.settled(sign)
+    }
+
+    /// The one cell on which the saturated head is 1; `None` if it is not 0 on all others.
+    fn saturated_head(&self) -> Option<i64> {
+        if let Some(cell) = self.head.only() {
+            return Some(cell);
+        }
+        let mut found = None;
+        for (cell, weight) in self.head.window() {
+            match saturate_01(weight) {
+                1.0 if found.is_none() => found = Some(cell),
+                0.0 => {}
+                _ => return None,
+            }
+        }
+        found
+    }
+
+    /// Whether nothing here changes or adds to the loss while the head stays on a cell with this sign.
+    #[inline]
+    fn settled(&self, sign: f64) -> bool {
+        self.head.only().is_some_and(|cell| self.cells.at(cell).to_bits() == sign.to_bits())
+    }
+}
+
+/// Weights from `first` on, without the negligible ones at both ends.
+fn trimmed(first: i64, weights: &[f64]) -> Head {
+    let matters = |weight: &f64| weight.is_nan() || weight.abs() >= NEGLIGIBLE;
+    match (weights.iter().position(matters), weights.iter().rposition(matters)) {
+        (Some(low), Some(high)) => Head::new(first + low as i64, &weights[low..=high]),
+        _ => Head::new(first, &[0.0]),
+    }
+}
+
+/// `ReLU(2v - 1/2) - ReLU(2v - 3/2)`.
+pub(crate) fn saturate_01(v: f64) -> f64 {
+    (2.0 * v - 0.5).max(0.0) - (2.0 * v - 1.5).max(0.0)
+}
+
+/// `ReLU(2v + 1) - ReLU(2v - 1) - 1`.
+pub(crate) fn saturate_11(v: f64) -> f64 {
+    (2.0 * v + 1.0).max(0.0) - (2.0 * v - 1.0).max(0.0) - 1.0
+}
