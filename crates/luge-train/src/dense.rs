@@ -4,10 +4,17 @@
 
 mod kernel;
 
-use candle_core::{DType, Device, Tensor, Var};
-use luge_net::{Network, Op, StepRule, Values};
+use std::ops::{ControlFlow, Range};
 
-use crate::{Engine, Moved, Noise, Rate, TrainError, best_vertex, line_search};
+use candle_core::{DType, Device, Tensor, Var};
+use luge_net::{Network, Op, StepRule, Values, evaluate_node};
+
+use crate::{
+    Engine, LossRange, Noise, Outcome, Rate, Snapshot, StopRule, TrainError, best_vertex, line_search,
+    snapshot::{label_parameter, vertex_parameter},
+    sparse::BLANK,
+    train,
+};
 use kernel::Kernel;
 
 /// The arithmetic training runs in.
@@ -63,6 +70,16 @@ pub struct Dense<'n> {
     rate: Rate,
     noise: Option<Noise>,
     here: Option<Here>,
+    steps: u64,
+    losses: Option<LossRange>,
+    /// The parameters as numbers.
+    values: Vec<Values>,
+    /// Cells that are hidden units, as they are at the current parameters.
+    fixed_cells: Option<Values>,
+    /// The labels those cells are for.
+    read_labels: Vec<f64>,
+    /// The largest distance of a cell from -1 and 1, and of a head's weight from 0 and 1, so far.
+    drift: (f64, f64),
 }
 
 /// Loss and gradient at the current parameters.
@@ -106,7 +123,7 @@ impl<'n> Dense<'n> {
         let dtype = precision.dtype();
         let tensor = |values: &Values| to_tensor(values, dtype);
         let vars = parameters.iter().map(|p| Var::from_tensor(&tensor(p)?));
-        Ok(Self {
+        let mut engine = Self {
             network,
             kernels: network
                 .nodes()
@@ -120,7 +137,26 @@ impl<'n> Dense<'n> {
             rate,
             noise,
             here: None,
-        })
+            steps: 0,
+            losses: None,
+            values: Vec::new(),
+            fixed_cells: None,
+            read_labels: Vec::new(),
+            drift: (0.0, 0.0),
+        };
+        engine.read_back()?;
+        Ok(engine)
+    }
+
+    /// The same engine, at a snapshot.
+    ///
+    /// # Errors
+    /// If the snapshot's weights do not fit the network.
+    pub fn at(mut self, snapshot: &Snapshot, losses: Option<LossRange>) -> Result<Self, TrainError> {
+        let parameters = snapshot.parameters(self.network);
+        self.go_to(&parameters.ok_or(TrainError::Shapes { what: "parameters" })?)?;
+        (self.steps, self.losses) = (snapshot.step, losses);
+        Ok(self)
     }
 
     /// Goes to other parameters, to see what training does there.
@@ -134,8 +170,49 @@ impl<'n> Dense<'n> {
         for (var, values) in self.parameters.iter().zip(parameters) {
             var.set(&to_tensor(values, self.dtype)?)?;
         }
+        self.read_back()
+    }
+
+    /// Notes the parameters as they are now.
+    fn read_back(&mut self) -> Result<(), TrainError> {
         self.here = None;
+        self.values =
+            self.parameters.iter().map(|var| to_values(var.as_tensor())).collect::<Result<_, _>>()?;
+        let Some(layers) = self.network.structure() else { return Ok(()) };
+        // The hidden cells are bits of the data and the labels: they change with the labels alone.
+        let labels =
+            label_parameter(self.network).map_or_else(Vec::new, |id| self.values[id.index()].data.clone());
+        if self.fixed_cells.is_none() || labels != self.read_labels {
+            let inputs = self.inputs.iter().map(to_values).collect::<Result<Vec<_>, _>>()?;
+            let fixed = |node| evaluate_node(self.network, &self.values, &inputs, node);
+            self.fixed_cells = layers.fixed_cells.map(fixed);
+            self.read_labels = labels;
+        }
+        let farthest = |values: &[f64], distance: fn(f64) -> f64| {
+            values.iter().map(|&v| distance(v)).fold(0.0, f64::max)
+        };
+        let cells =
+            layers.cells.map_or(0.0, |id| farthest(&self.values[id.index()].data, |v| (v.abs() - 1.0).abs()));
+        let heads = farthest(&self.values[layers.head.index()].data, |v| v.abs().min((v - 1.0).abs()));
+        self.drift = (self.drift.0.max(cells), self.drift.1.max(heads));
         Ok(())
+    }
+
+    /// The gradient at the current parameters, one block per parameter.
+    ///
+    /// # Errors
+    /// If automatic differentiation fails.
+    pub fn gradient(&mut self) -> Result<Vec<Values>, TrainError> {
+        self.differentiate()?.gradient.iter().map(to_values).collect()
+    }
+
+    /// The Euclidean length of the gradient at the current parameters, one number per parameter.
+    ///
+    /// # Errors
+    /// If automatic differentiation fails.
+    pub fn gradient_norms(&mut self) -> Result<Vec<f64>, TrainError> {
+        let length = |block: &Values| block.data.iter().map(|g| g * g).sum::<f64>().sqrt();
+        Ok(self.gradient()?.iter().map(length).collect())
     }
 
     /// The loss as a tensor that remembers how it was made from the parameters.
@@ -185,12 +262,9 @@ impl<'n> Dense<'n> {
     }
 
     /// The Frank-Wolfe step of one simplex block.
-    fn step_on_simplex(&mut self, block: usize, gradient: &Tensor) -> Result<Moved, TrainError> {
+    fn step_on_simplex(&mut self, block: usize, gradient: &Tensor) -> Result<(), TrainError> {
         let point = to_values(self.parameters[block].as_tensor())?;
-        let from = heaviest(&point.data);
-        let Some(to) = best_vertex(&to_values(gradient)?.data, &point.data) else {
-            return Ok(Moved { from, to: from });
-        };
+        let Some(to) = best_vertex(&to_values(gradient)?.data, &point.data) else { return Ok(()) };
         let target = Values::unit(point.data.len(), to);
         let rate = match self.rate {
             Rate::One => 1.0,
@@ -200,8 +274,7 @@ impl<'n> Dense<'n> {
             }
         };
         let direction = (to_tensor(&target, self.dtype)? - self.parameters[block].as_tensor())?.detach();
-        self.update(block, &direction, rate)?;
-        Ok(Moved { from, to })
+        self.update(block, &direction, rate)
     }
 }
 
@@ -210,41 +283,98 @@ impl Engine for Dense<'_> {
         "dense"
     }
 
+    fn network(&self) -> &Network {
+        self.network
+    }
+
+    fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// Also differentiates, so that the step that follows need not.
     fn loss(&mut self) -> Result<f64, TrainError> {
         Ok(self.differentiate()?.loss)
     }
 
-    fn step(&mut self) -> Result<Vec<Moved>, TrainError> {
+    fn step(&mut self) -> Result<(), TrainError> {
         let gradient = self.differentiate()?.gradient.clone();
         let network = self.network;
-        let mut moved = Vec::new();
         for (block, (parameter, gradient)) in network.parameters().iter().zip(&gradient).enumerate() {
             match parameter.step_rule {
-                StepRule::Simplex => moved.push(self.step_on_simplex(block, gradient)?),
+                StepRule::Simplex => self.step_on_simplex(block, gradient)?,
                 StepRule::Gradient { rate } => self.update(block, gradient, -rate)?,
             }
         }
-        self.here = None;
-        Ok(moved)
+        self.steps += 1;
+        self.read_back()
     }
 
-    fn parameters(&self) -> Result<Vec<Values>, TrainError> {
-        self.parameters.iter().map(|var| to_values(var.as_tensor())).collect()
+    fn run(&mut self, stop: &StopRule) -> Result<Outcome, TrainError> {
+        let mut losses = self.losses;
+        let outcome = train(self, stop, |iterate| {
+            losses = Some(losses.map_or(LossRange::of(iterate.loss), |range| range.and(iterate.loss)));
+            ControlFlow::Continue(())
+        });
+        self.losses = losses;
+        outcome
     }
 
-    fn gradient(&mut self) -> Result<Vec<Values>, TrainError> {
-        self.differentiate()?.gradient.iter().map(to_values).collect()
+    fn losses(&self) -> Option<LossRange> {
+        self.losses
+    }
+
+    fn vertex(&self) -> Option<usize> {
+        let weights = &self.values[vertex_parameter(self.network)?.index()].data;
+        weights.iter().position(|&weight| weight > 0.5)
+    }
+
+    fn head(&self, track: usize) -> Option<i64> {
+        let layers = self.network.structure()?;
+        let weights = self.values[layers.head.index()].row(layers.table.rows()[track]);
+        weights.iter().position(|&weight| weight > 0.5).map(|cell| cell as i64)
+    }
+
+    fn cell(&self, track: usize, cell: i64) -> f64 {
+        let Some(cells) = self.row(track) else { return f64::NAN };
+        usize::try_from(cell).ok().and_then(|i| cells.get(i)).copied().unwrap_or(BLANK)
+    }
+
+    fn kept(&self, track: usize) -> Range<i64> {
+        0..self.row(track).map_or(0, |cells| cells.len() as i64)
+    }
+
+    fn labels(&self) -> &[f64] {
+        label_parameter(self.network).map_or(&[], |id| &self.values[id.index()].data)
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        Snapshot::of(self.network, self.steps, &self.values, self.fixed_cells.as_ref())
+    }
+
+    fn parameters(&self) -> Option<Vec<Values>> {
+        Some(self.values.clone())
+    }
+
+    fn drift(&self) -> (f64, f64) {
+        self.drift
+    }
+
+    fn cell_bytes(&self) -> usize {
+        let layers = self.network.structure();
+        layers.and_then(|layers| layers.cells).map_or(0, |id| 8 * self.values[id.index()].data.len())
     }
 }
 
-fn heaviest(point: &[f64]) -> usize {
-    let mut best = 0;
-    for (index, &weight) in point.iter().enumerate() {
-        if weight > point[best] {
-            best = index;
+impl Dense<'_> {
+    /// The cells of a track, weights or hidden units.
+    fn row(&self, track: usize) -> Option<&[f64]> {
+        let layers = self.network.structure()?;
+        let row = layers.table.rows()[track];
+        match row.checked_sub(layers.table.n_trained()) {
+            None => layers.cells.map(|id| self.values[id.index()].row(row)),
+            Some(at) => self.fixed_cells.as_ref().map(|fixed| fixed.row(at)),
         }
     }
-    best
 }
 
 fn to_tensor(values: &Values, dtype: DType) -> candle_core::Result<Tensor> {

@@ -1,53 +1,71 @@
 //! What every engine can do.
 
-use luge_net::Values;
+use std::ops::Range;
 
-use crate::TrainError;
+use luge_net::{Network, Values};
 
-/// Where a simplex block went in a step: from the vertex nearest to the old point to the chosen one.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Moved {
-    /// The vertex with the most weight before.
-    pub from: usize,
-    /// The vertex the step went towards; `from` if it stayed.
-    pub to: usize,
-}
+use crate::{LossRange, Outcome, Snapshot, StopRule, TrainError};
 
 /// Makes gradient steps on one network.
+///
+/// A track is one binary tape: a row of cells and a head, both weights. Networks without tracks have heads on no cell.
 pub trait Engine {
     /// The engine's name in reports.
     fn name(&self) -> &'static str;
 
-    /// The loss at the current parameters. Also differentiates, so that the step that follows need not.
+    /// The network that is trained.
+    fn network(&self) -> &Network;
+
+    /// Gradient steps made.
+    fn steps(&self) -> u64;
+
+    /// The loss at the current parameters.
     ///
     /// # Errors
-    /// If the gradient cannot be had.
+    /// If the engine cannot compute it.
     fn loss(&mut self) -> Result<f64, TrainError>;
 
-    /// One step from the current parameters; says where each simplex block went.
+    /// One gradient step.
     ///
     /// # Errors
-    /// If the gradient cannot be had.
-    fn step(&mut self) -> Result<Vec<Moved>, TrainError>;
+    /// If the engine cannot compute the gradient.
+    fn step(&mut self) -> Result<(), TrainError>;
 
-    /// The current parameters.
+    /// Steps until the stop rule holds; `most_steps` counts from the beginning of training.
     ///
     /// # Errors
-    /// If they cannot be read back.
-    fn parameters(&self) -> Result<Vec<Values>, TrainError>;
+    /// As for [`step`](Self::step).
+    fn run(&mut self, stop: &StopRule) -> Result<Outcome, TrainError>;
 
-    /// The gradient at the current parameters, one block per parameter.
-    ///
-    /// # Errors
-    /// If the gradient cannot be had.
-    fn gradient(&mut self) -> Result<Vec<Values>, TrainError>;
+    /// Where the loss has been, over every step of [`run`](Self::run).
+    fn losses(&self) -> Option<LossRange>;
 
-    /// The Euclidean length of the gradient at the current parameters, one number per parameter.
-    ///
-    /// # Errors
-    /// If the gradient cannot be had.
-    fn gradient_norms(&mut self) -> Result<Vec<f64>, TrainError> {
-        let length = |block: &Values| block.data.iter().map(|g| g * g).sum::<f64>().sqrt();
-        Ok(self.gradient()?.iter().map(length).collect())
+    /// The vertex, if one clearly has all the weight.
+    fn vertex(&self) -> Option<usize>;
+
+    /// The cell a head is on, if it is clearly on one.
+    fn head(&self, track: usize) -> Option<i64>;
+
+    /// What a cell holds.
+    fn cell(&self, track: usize, cell: i64) -> f64;
+
+    /// The cells that are kept; all others are blank.
+    fn kept(&self, track: usize) -> Range<i64>;
+
+    /// The labels the network holds, z.
+    fn labels(&self) -> &[f64];
+
+    /// All weights that are not zero.
+    fn snapshot(&self) -> Snapshot;
+
+    /// All weights, zeros included; `None` if a tape has outgrown the network's matrices.
+    fn parameters(&self) -> Option<Vec<Values>> {
+        self.snapshot().parameters(self.network())
     }
+
+    /// The largest distance of a cell's weight from -1 and 1, and of a head's from 0 and 1, so far.
+    fn drift(&self) -> (f64, f64);
+
+    /// Bytes held for cells.
+    fn cell_bytes(&self) -> usize;
 }

@@ -18,7 +18,7 @@ use std::ops::Range;
 use luge_net::{Form, Network, Structure, Values};
 
 use crate::{
-    LossRange, Outcome, Snapshot, Sparse, Stepped, StopRule, TapeSnapshot, Tracer, TrainError, sparse::BLANK,
+    Engine, LossRange, Outcome, Snapshot, Sparse, StopRule, TapeSnapshot, TrainError, sparse::BLANK,
 };
 use blocks::Blocks;
 #[cfg(feature = "faults")]
@@ -45,7 +45,6 @@ pub struct Exact<'n> {
     /// Differentiates single steps, and reads the labels.
     probe: Sparse<'n>,
     memories: Memories,
-    most_cells: Option<usize>,
     body: Body<'n>,
     steps: u64,
     /// Losses from before the body was made.
@@ -74,10 +73,9 @@ impl<'n> Exact<'n> {
         network: &'n Network,
         parameters: &[Values],
         inputs: &[Values],
-        most_cells: Option<usize>,
         memories: Memories,
     ) -> Result<Self, TrainError> {
-        Self::from_sparse(Sparse::new(network, parameters, inputs, None)?, most_cells, memories)
+        Self::from_sparse(Sparse::new(network, parameters, inputs)?, memories)
     }
 
     /// An engine that goes on from a snapshot.
@@ -89,17 +87,12 @@ impl<'n> Exact<'n> {
         snapshot: &Snapshot,
         losses: Option<LossRange>,
         inputs: &[Values],
-        most_cells: Option<usize>,
         memories: Memories,
     ) -> Result<Self, TrainError> {
-        Self::from_sparse(Sparse::resume(network, snapshot, losses, inputs, None)?, most_cells, memories)
+        Self::from_sparse(Sparse::resume(network, snapshot, losses, inputs)?, memories)
     }
 
-    fn from_sparse(
-        sparse: Sparse<'n>,
-        most_cells: Option<usize>,
-        memories: Memories,
-    ) -> Result<Self, TrainError> {
+    fn from_sparse(sparse: Sparse<'n>, memories: Memories) -> Result<Self, TrainError> {
         check_constants(&sparse.layers().form)?;
         let mut probe = sparse.clone();
         if probe.waiting()? {
@@ -109,7 +102,7 @@ impl<'n> Exact<'n> {
         let (steps, earlier) = (sparse.steps(), sparse.losses_so_far());
         let waiting = sparse.waiting()?;
         let body = Body::Waiting(Box::new(sparse));
-        let mut exact = Self { probe, memories, most_cells, body, steps, earlier, last: None, gain_error };
+        let mut exact = Self { probe, memories, body, steps, earlier, last: None, gain_error };
         if !waiting {
             exact.settle()?;
         }
@@ -273,9 +266,13 @@ fn merged(rows: &[(i64, Vec<u8>)]) -> (i64, Vec<u8>) {
     (first, cells)
 }
 
-impl Tracer for Exact<'_> {
+impl Engine for Exact<'_> {
     fn name(&self) -> &'static str {
         "exact"
+    }
+
+    fn network(&self) -> &Network {
+        self.probe.network()
     }
 
     fn steps(&self) -> u64 {
@@ -296,43 +293,31 @@ impl Tracer for Exact<'_> {
         Ok(around.primary_loss_of(self.layers(), &|sign, cell| self.cell(sign, cell)))
     }
 
-    fn step(&mut self) -> Result<Stepped, TrainError> {
-        if self.most_cells.is_some() && self.leaves_window()? {
-            return Ok(Stepped::OutOfCells);
-        }
+    fn step(&mut self) -> Result<(), TrainError> {
         let before = self.steps;
         if self.advance(1)? == LoopExit::Low && self.steps == before {
             self.rest()?;
         }
-        Ok(Stepped::Made)
+        Ok(())
     }
 
     fn run(&mut self, stop: &StopRule) -> Result<Outcome, TrainError> {
         if self.earlier.is_none() {
             self.earlier = Some(LossRange::of(self.loss()?));
         }
-        // With a limit on cells, or where running losses may end the run, every step is looked at.
-        let careful = self.most_cells.is_some() || stop.loss_at_most > low_level(self.layers());
+        // Where running losses may end the run, every step is looked at.
+        let careful = stop.loss_at_most > low_level(self.layers());
         loop {
             let left = stop.most_steps.saturating_sub(self.steps);
             let pause = if careful { LoopExit::Low } else { self.advance(left)? };
             let loss = self.loss()?;
             self.last = Some(loss);
-            let steps = self.steps;
-            if !loss.is_finite() {
-                return Ok(Outcome::Diverged { steps });
-            }
-            if steps >= stop.not_before && loss <= stop.loss_at_most {
-                return Ok(Outcome::Converged { steps });
-            }
-            if steps >= stop.most_steps {
-                return Ok(Outcome::StepLimit { steps });
+            if let Some(outcome) = stop.verdict(self.steps, loss) {
+                return Ok(outcome);
             }
             if careful {
                 self.earlier = self.earlier.map(|range| range.and(loss));
-                if self.step()? == Stepped::OutOfCells {
-                    return Ok(Outcome::OutOfCells { steps });
-                }
+                self.step()?;
             } else if pause == LoopExit::Low {
                 self.rest()?;
             }
@@ -447,20 +432,5 @@ impl Exact<'_> {
         }
         self.steps += 1;
         Ok(())
-    }
-
-    /// Whether the step would take a head to a cell that is not allowed.
-    fn leaves_window(&mut self) -> Result<bool, TrainError> {
-        let Some(most) = self.most_cells else { return Ok(false) };
-        if matches!(self.body, Body::Waiting(_)) {
-            return Ok(false);
-        }
-        let vertex = self.at();
-        let probed = differentiate(&mut self.probe, vertex, 0)?;
-        Ok((0..self.layers().table.n_signs()).any(|i| {
-            let offset = i64::from(probed.right >> i & 1) - i64::from(probed.left >> i & 1);
-            let at = self.head(i).unwrap_or(0) + offset;
-            at < 0 || at >= most as i64
-        }))
     }
 }

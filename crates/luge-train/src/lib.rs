@@ -10,23 +10,25 @@ mod exact;
 mod frame;
 mod frank_wolfe;
 mod line_search;
+mod loss_range;
 mod noise;
 mod room;
+mod snapshot;
 mod sparse;
-mod tracer;
 mod train;
 
 pub use dense::{Dense, Precision};
-pub use engine::{Engine, Moved};
+pub use engine::Engine;
 pub use error::TrainError;
 #[cfg(feature = "faults")]
 pub use exact::Fault;
 pub use exact::{Exact, MOST_GAIN_ERROR, Memories};
 pub use frame::NotASnapshot;
 pub use frank_wolfe::{best_vertex, weighted_mean};
+pub use loss_range::LossRange;
 pub use noise::Noise;
+pub use snapshot::{Snapshot, TapeSnapshot, vertex_parameter};
 pub use sparse::Sparse;
-pub use tracer::{LossRange, Snapshot, Stepped, TapeSnapshot, Tracer};
 pub use train::{Iterate, Outcome, StopRule, train};
 
 /// How far a Frank-Wolfe step goes.

@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use luge_net::{Form, Network, Structure, Values};
 
-use crate::{LossRange, Outcome, Snapshot, Stepped, StopRule, TapeSnapshot, Tracer, TrainError};
+use crate::{Engine, LossRange, Outcome, Snapshot, StopRule, TapeSnapshot, TrainError};
 use columns::{Action, Slides, actions};
 pub(crate) use output_stage::OutputStage;
 use place::{Place, at_point, placed};
@@ -27,6 +27,7 @@ use tape::{Cells, Head, Tape};
 /// Trains a network with typed sparse layers, one vertex at a time.
 #[derive(Clone, Debug)]
 pub struct Sparse<'n> {
+    network: &'n Network,
     layers: &'n Structure,
     /// The numbers of [`Form::Slides`] as the steps need them.
     slides: Option<Slides>,
@@ -38,7 +39,6 @@ pub struct Sparse<'n> {
     /// Signs whose tapes neither change nor add to the loss while they stay.
     settled: u32,
     pulls: Vec<(usize, f64)>,
-    most_cells: Option<usize>,
     steps: u64,
     losses: Option<LossRange>,
     here: Option<Here>,
@@ -63,16 +63,11 @@ enum NextStep {
 }
 
 impl<'n> Sparse<'n> {
-    /// An engine that starts from the given parameters. With `most_cells` no row keeps more cells than that.
+    /// An engine that starts from the given parameters.
     ///
     /// # Errors
     /// If the network does not name its layers, or the parameters are not those of a vertex and heads.
-    pub fn new(
-        network: &'n Network,
-        parameters: &[Values],
-        inputs: &[Values],
-        most_cells: Option<usize>,
-    ) -> Result<Self, TrainError> {
+    pub fn new(network: &'n Network, parameters: &[Values], inputs: &[Values]) -> Result<Self, TrainError> {
         let layers = layers(network)?;
         if !network.fits_parameters(parameters) {
             return Err(TrainError::Shapes { what: "parameters" });
@@ -102,17 +97,18 @@ impl<'n> Sparse<'n> {
         }
         let place = at_point(&parameters[layers.vertex.index()].data, &layers.form)
             .ok_or(TrainError::NoStructure { why: "the start is not at a vertex" })?;
-        Ok(Self::assemble(layers, around, place, tapes, most_cells))
+        Ok(Self::assemble(network, layers, around, place, tapes))
     }
 
     fn assemble(
+        network: &'n Network,
         layers: &'n Structure,
         around: Option<OutputStage<'n>>,
         place: Place,
         tapes: Vec<Tape>,
-        most_cells: Option<usize>,
     ) -> Self {
         Self {
+            network,
             layers,
             slides: Slides::new(&layers.form),
             actions: actions(layers),
@@ -121,7 +117,6 @@ impl<'n> Sparse<'n> {
             tapes,
             settled: 0,
             pulls: Vec::with_capacity(layers.table.n_signs()),
-            most_cells,
             steps: 0,
             losses: None,
             here: None,
@@ -137,7 +132,6 @@ impl<'n> Sparse<'n> {
         snapshot: &Snapshot,
         losses: Option<LossRange>,
         inputs: &[Values],
-        most_cells: Option<usize>,
     ) -> Result<Self, TrainError> {
         let layers = layers(network)?;
         if !network.fits_inputs(inputs) {
@@ -165,7 +159,7 @@ impl<'n> Sparse<'n> {
         });
         let place = placed(snapshot.vertices.clone(), &layers.form)
             .ok_or(TrainError::NoStructure { why: "the snapshot is not at a vertex" })?;
-        let engine = Self::assemble(layers, around, place, tapes.collect(), most_cells);
+        let engine = Self::assemble(network, layers, around, place, tapes.collect());
         Ok(Self { steps: snapshot.step, losses, ..engine })
     }
 
@@ -378,21 +372,15 @@ impl<'n> Sparse<'n> {
         }
         self.settled = 0;
     }
-
-    /// Whether the step would take a head to a cell that is not allowed.
-    fn full(&self, next_step: NextStep) -> bool {
-        let (Some(most), NextStep::Vertex { .. }) = (self.most_cells, next_step) else { return false };
-        let column = self.layers.table.column(self.place.vertex);
-        self.tapes.iter().enumerate().any(|(i, tape)| {
-            let at = tape.head.clear().unwrap_or(tape.head.first()) + column.map_or(0, |c| c.offset(i));
-            at < 0 || at >= most as i64
-        })
-    }
 }
 
-impl Tracer for Sparse<'_> {
+impl Engine for Sparse<'_> {
     fn name(&self) -> &'static str {
         "sparse"
+    }
+
+    fn network(&self) -> &Network {
+        self.network
     }
 
     fn steps(&self) -> u64 {
@@ -403,13 +391,10 @@ impl Tracer for Sparse<'_> {
         Ok(self.look()?.loss)
     }
 
-    fn step(&mut self) -> Result<Stepped, TrainError> {
+    fn step(&mut self) -> Result<(), TrainError> {
         let here = self.look()?;
-        if self.full(here.next_step) {
-            return Ok(Stepped::OutOfCells);
-        }
         self.go(here.next_step);
-        Ok(Stepped::Made)
+        Ok(())
     }
 
     fn run(&mut self, stop: &StopRule) -> Result<Outcome, TrainError> {
@@ -418,22 +403,11 @@ impl Tracer for Sparse<'_> {
         let outcome = loop {
             let (loss, steps) = (here.loss, self.steps);
             losses.add(loss);
-            if !loss.is_finite() {
-                break Outcome::Diverged { steps };
-            }
-            if loss <= stop.loss_at_most && steps >= stop.not_before {
-                break Outcome::Converged { steps };
-            }
-            if steps >= stop.most_steps {
-                break Outcome::StepLimit { steps };
-            }
-            if self.full(here.next_step) {
-                break Outcome::OutOfCells { steps };
+            if let Some(outcome) = stop.verdict(steps, loss) {
+                break outcome;
             }
             self.go(here.next_step);
-            if let (Some(slides), NextStep::Vertex { .. }, None) =
-                (self.slides, here.next_step, self.most_cells)
-            {
+            if let (Some(slides), NextStep::Vertex { .. }) = (self.slides, here.next_step) {
                 self.race(&slides, stop, &mut losses)?;
             }
             here = self.differentiate()?;

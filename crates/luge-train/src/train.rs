@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::{Engine, Moved, TrainError};
+use crate::{Engine, TrainError};
 
 /// When training is done.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -13,6 +13,20 @@ pub struct StopRule {
     pub not_before: u64,
     /// Give up after this many steps.
     pub most_steps: u64,
+}
+
+impl StopRule {
+    /// How training ends at a step with this loss; `None` if it goes on.
+    #[inline]
+    #[must_use]
+    pub fn verdict(&self, steps: u64, loss: f64) -> Option<Outcome> {
+        match () {
+            () if !loss.is_finite() => Some(Outcome::Diverged { steps }),
+            () if steps >= self.not_before && loss <= self.loss_at_most => Some(Outcome::Converged { steps }),
+            () if steps >= self.most_steps => Some(Outcome::StepLimit { steps }),
+            () => None,
+        }
+    }
 }
 
 /// How training ended.
@@ -60,45 +74,33 @@ impl Outcome {
 }
 
 /// What an observer sees before each step, and once more at the end.
-pub struct Iterate<'a> {
+pub struct Iterate<'a, E: ?Sized> {
     /// Gradient steps made so far.
     pub step: u64,
     /// The loss here.
     pub loss: f64,
-    /// Where the last step moved the simplex blocks; empty before the first.
-    pub moved: &'a [Moved],
-    /// Everything else: parameters, gradients.
-    pub engine: &'a mut dyn Engine,
+    /// Everything else: vertex, heads, cells, all weights.
+    pub engine: &'a mut E,
 }
 
 /// Steps until the stop rule holds, the observer breaks off or the loss is lost.
 ///
 /// # Errors
-/// If a gradient cannot be had. How training ends is the outcome, never an error.
-pub fn train(
-    engine: &mut dyn Engine,
+/// If the engine cannot compute a gradient. How training ends is the outcome, never an error.
+pub fn train<E: Engine + ?Sized>(
+    engine: &mut E,
     stop: &StopRule,
-    mut observe: impl FnMut(Iterate<'_>) -> ControlFlow<()>,
+    mut observe: impl FnMut(Iterate<'_, E>) -> ControlFlow<()>,
 ) -> Result<Outcome, TrainError> {
-    let mut moved = Vec::new();
-    let mut steps = 0;
     loop {
-        let loss = engine.loss()?;
-        let broke_off =
-            observe(Iterate { step: steps, loss, moved: &moved, engine: &mut *engine }).is_break();
-        if !loss.is_finite() {
-            return Ok(Outcome::Diverged { steps });
-        }
-        if steps >= stop.not_before && loss <= stop.loss_at_most {
-            return Ok(Outcome::Converged { steps });
+        let (step, loss) = (engine.steps(), engine.loss()?);
+        let broke_off = observe(Iterate { step, loss, engine: &mut *engine }).is_break();
+        if let Some(outcome) = stop.verdict(step, loss) {
+            return Ok(outcome);
         }
         if broke_off {
-            return Ok(Outcome::Interrupted { steps });
+            return Ok(Outcome::Interrupted { steps: step });
         }
-        if steps >= stop.most_steps {
-            return Ok(Outcome::StepLimit { steps });
-        }
-        moved = engine.step()?;
-        steps += 1;
+        engine.step()?;
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use luge_net::{GraphBuilder, LinearMap, Network, NodeId, Shape, StepRule, Values};
-use luge_train::{Dense, Engine, Moved, Noise, Outcome, Precision, Rate, StopRule, TrainError, train};
+use luge_train::{Dense, Engine, Noise, Outcome, Precision, Rate, StopRule, TrainError, train};
 
 fn network(n: usize, rule: StepRule, build: impl FnOnce(&mut GraphBuilder, NodeId) -> NodeId) -> Network {
     let mut g = GraphBuilder::new();
@@ -29,7 +29,7 @@ fn stop(loss_at_most: f64, not_before: u64, most_steps: u64) -> StopRule {
     StopRule { loss_at_most, not_before, most_steps }
 }
 
-fn go_on(_: luge_train::Iterate<'_>) -> ControlFlow<()> {
+fn go_on(_: luge_train::Iterate<'_, Dense<'_>>) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
@@ -89,9 +89,13 @@ fn slope() -> Network {
 fn frank_wolfe_goes_to_the_best_vertex_and_stays_there() {
     let network = slope();
     let mut engine = start(&network, &[1.0, 0.0, 0.0], Rate::One);
-    assert_eq!(engine.step().unwrap(), [Moved { from: 0, to: 2 }]);
+    assert_eq!(engine.vertex(), Some(0));
+    engine.step().unwrap();
+    assert_eq!(engine.vertex(), Some(2));
     assert_eq!(engine.parameters().unwrap()[0].data, [0.0, 0.0, 1.0]);
-    assert_eq!(engine.step().unwrap(), [Moved { from: 2, to: 2 }]);
+    assert_eq!(engine.vertex(), Some(2));
+    engine.step().unwrap();
+    assert_eq!(engine.vertex(), Some(2));
     assert_eq!(engine.parameters().unwrap()[0].data, [0.0, 0.0, 1.0]);
 }
 
@@ -111,8 +115,10 @@ fn valley() -> Network {
 fn line_search_stops_at_the_lowest_kink() {
     let network = valley();
     let mut engine = start(&network, &[1.0, 0.0], Rate::LineSearch);
-    assert_eq!(engine.step().unwrap(), [Moved { from: 0, to: 1 }]);
+    assert_eq!(engine.vertex(), Some(0));
+    engine.step().unwrap();
     assert_eq!(engine.parameters().unwrap()[0].data, [0.5, 0.5]);
+    assert_eq!(engine.vertex(), None);
     let mut engine = start(&network, &[1.0, 0.0], Rate::One);
     engine.step().unwrap();
     assert_eq!(engine.parameters().unwrap()[0].data, [0.0, 1.0]);

@@ -3,7 +3,7 @@
 use luge_net::{Values, evaluate};
 
 use crate::{
-    lesson::{Check, Lesson},
+    lesson::{Claim, Lesson},
     lockstep::Lockstep,
     model::{Model, data_digest},
     predictor::Predictor,
@@ -13,28 +13,28 @@ use crate::{
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
 pub struct Audit {
     /// These are the data it was trained on.
-    pub data: Check,
+    pub data: Claim,
     /// theta is the machine's answer for these data.
-    pub theta: Check,
+    pub theta: Claim,
     /// The weights stand for the machine's last configuration.
-    pub configuration: Check,
+    pub configuration: Claim,
     /// z holds the labels.
-    pub labels: Check,
+    pub labels: Claim,
     /// The step counts are the machine's.
-    pub steps: Check,
+    pub steps: Claim,
     /// The whole network puts out f_theta(x), with the loss that is claimed.
-    pub output: Check,
+    pub output: Claim,
     /// The certificate of the run says that it was exact.
-    pub certificate: Check,
+    pub certificate: Claim,
 }
 
 impl Audit {
     /// Holds a model to a lesson prepared from its own machine and the data.
     #[must_use]
-    pub fn of(model: &Model, lesson: &Lesson<'_>) -> Self {
+    pub fn of(model: &Model, lesson: &Lesson) -> Self {
         let parameters = model.parameters(lesson).filter(|_| model.window() == *lesson.window());
-        let missing = || Check { holds: false, figures: "the weights do not fit the network".to_owned() };
-        let held = |check: fn(&Model, &Lesson<'_>, &[Values]) -> Check| {
+        let missing = || Claim { holds: false, figures: "the weights do not fit the network".to_owned() };
+        let held = |check: fn(&Model, &Lesson, &[Values]) -> Claim| {
             parameters.as_ref().map_or_else(missing, |parameters| check(model, lesson, parameters))
         };
         let extra = lesson.extended().extra_steps();
@@ -44,7 +44,7 @@ impl Audit {
             theta: theta(model, lesson),
             configuration: held(configuration),
             labels: held(labels),
-            steps: Check {
+            steps: Claim {
                 holds: machine == lesson.machine_steps() && steps == machine + extra,
                 figures: format!(
                     "claimed {steps} and {machine}, the machine makes {}",
@@ -52,7 +52,7 @@ impl Audit {
                 ),
             },
             output: held(output),
-            certificate: Check {
+            certificate: Claim {
                 holds: model.card.certificate.proves_the_run(),
                 figures: "as recorded when it was trained".to_owned(),
             },
@@ -61,7 +61,7 @@ impl Audit {
 
     /// All claims with their names.
     #[must_use]
-    pub fn checks(&self) -> [(&'static str, &Check); 7] {
+    pub fn checks(&self) -> [(&'static str, &Claim); 7] {
         [
             ("data", &self.data),
             ("theta", &self.theta),
@@ -80,15 +80,15 @@ impl Audit {
     }
 }
 
-fn data(model: &Model, lesson: &Lesson<'_>) -> Check {
+fn data(model: &Model, lesson: &Lesson) -> Claim {
     let found = data_digest(lesson.table());
-    Check { holds: found == model.card.data_sha256, figures: format!("sha256 {found}") }
+    Claim { holds: found == model.card.data_sha256, figures: format!("sha256 {found}") }
 }
 
 /// Whether training again from the model's own machine and the data gives the very same model: every weight bit for
 /// bit, every figure and every claim.
 #[must_use]
-pub fn same_model(claimed: &Model, again: &Model) -> Check {
+pub fn same_model(claimed: &Model, again: &Model) -> Claim {
     let mut differing: Vec<String> = Vec::new();
     let mut differ = |name: &str, differs: bool| {
         if differs {
@@ -108,47 +108,47 @@ pub fn same_model(claimed: &Model, again: &Model) -> Check {
         [] => "every weight, figure and claim again, bit for bit".to_owned(),
         names => format!("training again gives another: {}", names.join(", ")),
     };
-    Check { holds: differing.is_empty(), figures }
+    Claim { holds: differing.is_empty(), figures }
 }
 
-fn theta(model: &Model, lesson: &Lesson<'_>) -> Check {
+fn theta(model: &Model, lesson: &Lesson) -> Claim {
     let expected = lesson.expected_theta();
     let same = model.theta.iter().zip(&expected).filter(|(a, b)| a.to_bits() == b.to_bits()).count();
-    Check {
+    Claim {
         holds: same == expected.len() && model.theta.len() == expected.len(),
         figures: format!("{same} of {} numbers bit for bit", expected.len()),
     }
 }
 
-fn configuration(_: &Model, lesson: &Lesson<'_>, parameters: &[Values]) -> Check {
+fn configuration(_: &Model, lesson: &Lesson, parameters: &[Values]) -> Claim {
     let Some(mut lockstep) = lesson.lockstep() else {
-        return Check { holds: false, figures: "the run does not fit the network's cells".to_owned() };
+        return Claim { holds: false, figures: "the run does not fit the network's cells".to_owned() };
     };
     (0..lesson.machine_steps()).for_each(|_| Lockstep::step(&mut lockstep));
     let read_only = lesson.extended().read_only(lockstep.expected());
     let found = lesson.extended().decode(parameters, read_only.as_ref());
     match lockstep.compare(found) {
-        Ok(()) => Check { holds: true, figures: "the machine's last one".to_owned() },
-        Err(mismatch) => Check { holds: false, figures: mismatch.to_string() },
+        Ok(()) => Claim { holds: true, figures: "the machine's last one".to_owned() },
+        Err(mismatch) => Claim { holds: false, figures: mismatch.to_string() },
     }
 }
 
-fn labels(_: &Model, lesson: &Lesson<'_>, parameters: &[Values]) -> Check {
+fn labels(_: &Model, lesson: &Lesson, parameters: &[Values]) -> Claim {
     let offset = lesson.extended().label_offset();
     let copied = &parameters[lesson.extended().labels().index()].data;
     let labels = &lesson.table().labels.data;
     let same = copied.iter().zip(labels).filter(|(z, y)| z.to_bits() == (*y - offset).to_bits()).count();
-    Check { holds: same == labels.len(), figures: format!("{same} of {} bit for bit", labels.len()) }
+    Claim { holds: same == labels.len(), figures: format!("{same} of {} bit for bit", labels.len()) }
 }
 
-fn output(model: &Model, lesson: &Lesson<'_>, parameters: &[Values]) -> Check {
+fn output(model: &Model, lesson: &Lesson, parameters: &[Values]) -> Claim {
     let end = evaluate(lesson.extended().network(), parameters, &lesson.inputs());
     let predicted =
         Predictor::new(lesson.primary(), lesson.expected_theta()).predict(&lesson.table().features);
     let out = end.value(lesson.extended().nodes().out);
     let same = out.data.iter().zip(&predicted.data).filter(|(a, b)| a.to_bits() == b.to_bits()).count();
     let (claimed, found) = (model.card.train_loss, end.loss());
-    Check {
+    Claim {
         holds: same == predicted.data.len() && claimed.to_bits() == found.to_bits(),
         figures: format!(
             "{same} of {} outputs bit for bit, loss {found}, claimed {claimed}",

@@ -8,15 +8,16 @@ pub mod reference;
 
 use std::time::Instant;
 
-use luge_landscape::{LandscapeKind, LearnerError};
+use luge_landscape::LandscapeKind;
 use luge_machine::{Input, Machine, Simulator, formats::Format};
 use serde::Serialize;
 
 use crate::{
-    data::{Range, Table},
-    learners, program,
+    catalogue,
+    job::{JobError, TrainJob},
+    program,
 };
-use contenders::{Contender, Memory, dense_landscape, landscape, lesson};
+use contenders::{Contender, Memory, Subject};
 use reference::Table as Rules;
 
 /// The five-state busy beaver champion, 47,176,870 steps.
@@ -113,7 +114,7 @@ fn best(repeats: u32, mut run: impl FnMut() -> (u64, Option<Memory>)) -> (u64, f
 ///
 /// # Errors
 /// If a learner that ships is none, which tests would find first.
-pub fn run(effort: Effort, mut say: impl FnMut(&str)) -> Result<Report, LearnerError> {
+pub fn run(effort: Effort, mut say: impl FnMut(&str)) -> Result<Report, JobError> {
     let mut comparisons = Vec::new();
     for (title, line) in
         [("BB(5), blank tape", FIVE_STATES), ("2 states, 4 symbols, blank tape", FOUR_SYMBOLS)]
@@ -159,12 +160,12 @@ fn champion(title: &str, line: &str, effort: Effort) -> Comparison {
     }
     measure("Luge's simulator", &mut || (simulate(&machine, &Input::blank(), effort.most_steps), None));
     for kind in [LandscapeKind::Compact, LandscapeKind::Plain] {
-        let scene = landscape(&machine, &Input::blank(), kind, None);
+        let scene = Subject::landscape(&machine, &Input::blank(), kind, None);
         for contender in [Contender::Exact, Contender::Steps, Contender::Sparse] {
             let name = format!("{} on {}", contender.word(), kind.word());
             measure(&name, &mut || scene.run(contender, effort.most_steps));
         }
-        let wide = dense_landscape(&machine, &Input::blank(), kind);
+        let wide = Subject::wide_landscape(&machine, &Input::blank(), kind);
         let name = format!("dense on {}, 1,021 cells", kind.word());
         measure(&name, &mut || wide.run(Contender::Dense, effort.dense_steps));
     }
@@ -172,18 +173,20 @@ fn champion(title: &str, line: &str, effort: Effort) -> Comparison {
 }
 
 /// The perceptron on Iris: the landscape alone, and the whole extended network around it.
-fn multi_tape(effort: Effort) -> Result<Comparison, LearnerError> {
-    let shipped = learners::find("perceptron").unwrap_or(&learners::SHIPPED[0]);
-    let subject = contenders::Subject::new(shipped)?;
+fn multi_tape(effort: Effort) -> Result<Comparison, JobError> {
+    let shipped = catalogue::find("perceptron").unwrap_or(&catalogue::SHIPPED[0]);
+    let lesson = TrainJob::of(shipped.source())?.prepare()?;
     let mut runs = Vec::new();
     let mut measure = |name: &str, run: &mut dyn FnMut() -> (u64, Option<Memory>)| {
         let (steps, seconds, memory) = best(effort.repeats, run);
         runs.push((name.to_owned(), steps, seconds, memory));
     };
-    let (normal, input) = subject.normal();
-    measure("Luge's simulator", &mut || (simulate(normal, &input, effort.most_steps), None));
-    let alone = landscape(normal, &input, LandscapeKind::Compact, None);
-    let whole = lesson(&subject);
+    let normal = lesson.learner().lowered().normal.machine().clone();
+    let (table, layout) = (lesson.table(), lesson.layout());
+    let input = lesson.learner().input(layout, &program::bits(table, layout.format));
+    measure("Luge's simulator", &mut || (simulate(&normal, &input, effort.most_steps), None));
+    let alone = Subject::landscape(&normal, &input, LandscapeKind::Compact, None);
+    let whole = Subject::Network(lesson);
     for contender in [Contender::Exact, Contender::Sparse] {
         let name = format!("{}, landscape alone", contender.word());
         measure(&name, &mut || alone.run(contender, effort.most_steps));
@@ -202,7 +205,7 @@ fn growing_cells(effort: Effort) -> Growth {
     let mut rows = Vec::new();
     let mut n_cells = 1000;
     while n_cells <= effort.most_cells {
-        let scene = landscape(&machine, &Input::blank(), LandscapeKind::Compact, Some(n_cells));
+        let scene = Subject::landscape(&machine, &Input::blank(), LandscapeKind::Compact, Some(n_cells));
         let steps = (3 * n_cells as u64).max(6_000_000).min(effort.most_steps.saturating_mul(10));
         let time = |&engine: &Contender| {
             let (made, seconds, _) = best(effort.repeats.min(3), || scene.run(engine, steps));
@@ -221,7 +224,7 @@ fn growing_states(effort: Effort) -> Growth {
     let mut rows = Vec::new();
     for n_states in [10, 100, 1000, 10_000] {
         let machine = contenders::ring(n_states);
-        let scene = landscape(&machine, &Input::blank(), LandscapeKind::Compact, None);
+        let scene = Subject::landscape(&machine, &Input::blank(), LandscapeKind::Compact, None);
         let steps = 3_000_000.min(effort.most_steps.saturating_mul(10));
         let time = |&engine: &Contender| {
             let (made, seconds, _) = best(effort.repeats.min(3), || scene.run(engine, steps));
@@ -253,21 +256,4 @@ fn peak_memory() -> u64 {
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let kilobytes = line.and_then(|line| line.trim().trim_end_matches("kB").trim().parse::<u64>().ok());
     kilobytes.unwrap_or(0) * 1024
-}
-
-/// A table that ships, in the format it is meant for.
-fn table(shipped: &learners::Shipped) -> Option<(Table, luge_net::NumberFormat)> {
-    let targets: Vec<String> = shipped.targets.iter().map(|&t| t.to_owned()).collect();
-    let mut table = Table::read(shipped.csv.as_bytes(), &targets, None).ok()?;
-    let format = shipped.format.parse().ok()?;
-    table.fit(format, Range::Refuse).ok()?;
-    Some((table, format))
-}
-
-/// The machine of a program that ships.
-fn compiled(shipped: &learners::Shipped) -> Option<(Machine, Input, Table, luge_net::NumberFormat)> {
-    let (table, format) = table(shipped)?;
-    let sizes = program::sizes(format, table.feature_names.len(), table.label_names.len()).ok()?;
-    let (machine, input) = program::learner(shipped.text, shipped.name, &sizes).ok()?;
-    Some((machine, input, table, format))
 }

@@ -1,37 +1,31 @@
-//! Long runs on disk: checkpoints to go on from, and records whose every step can be revisited.
+//! Long runs on disk: checkpoints to resume from, and records whose every step can be revisited.
 //!
 //! A file is complete or absent: it is written under another name, synced and renamed. It carries what was asked for, so
 //! that the network can be built again, and that network's digest, so that no other one is trained from it.
 
-mod request;
-
-use std::{
-    fs,
-    io::{self, Write},
-    path::Path,
-};
+use std::{fs, io, path::Path};
 
 use luge_net::Network;
 use luge_train::Snapshot;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-pub use request::{Request, RequestError, SeenState, TraceRequest, TrainRequest};
+use crate::{atomic_file, job::Job, record::Record};
 
 const MAGIC: &[u8; 16] = b"luge checkpoint\n";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const DIGEST: usize = 32;
 
-/// A moment of a run, and everything needed to go on from it.
+/// A moment of a run, and everything needed to resume it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Checkpoint {
     /// What was asked for.
-    pub request: Request,
+    pub job: Job,
     /// The digest of the network that was trained.
     pub network: String,
     /// What was seen until then.
-    pub seen: SeenState,
-    /// Whether it is a record, to be revisited, and not a checkpoint to go on from.
+    pub seen: Record,
+    /// Whether it is a record, to be revisited, and not a checkpoint to resume from.
     pub record: bool,
     /// The last step of the run, if it has ended.
     pub ended: Option<u64>,
@@ -104,7 +98,9 @@ pub enum CheckpointError {
         why: String,
     },
     /// A record has the moments of a run, but not what was seen of it.
-    #[error("{name} is a record, not a checkpoint: its steps can be revisited, but not gone on from")]
+    #[error(
+        "{name} is a record, not a checkpoint: its steps can be revisited, but the run cannot be resumed from it"
+    )]
     Record {
         /// The file.
         name: String,
@@ -126,9 +122,9 @@ pub enum CheckpointError {
 /// The part of the file that is text.
 #[derive(Serialize, Deserialize)]
 struct Head {
-    request: Request,
+    job: Job,
     network: String,
-    seen: SeenState,
+    seen: Record,
     record: bool,
     ended: Option<u64>,
     /// The step and the bytes of each snapshot that follows.
@@ -166,7 +162,7 @@ impl Checkpoint {
         let name = path.display().to_string();
         let refused = |reason: io::Error| CheckpointError::Io { doing: "write", name: name.clone(), reason };
         let head = Head {
-            request: self.request.clone(),
+            job: self.job.clone(),
             network: self.network.clone(),
             seen: self.seen.clone(),
             record: self.record,
@@ -174,21 +170,15 @@ impl Checkpoint {
             frames: self.frames.iter().map(|frame| (frame.step, frame.bytes.len())).collect(),
         };
         let head = serde_json::to_vec(&head).map_err(|error| refused(error.into()))?;
-        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(refused)?;
-        let mut digest = Sha256::new();
         let length = (head.len() as u64).to_le_bytes();
-        let front = [&MAGIC[..], &VERSION.to_le_bytes(), &length, &head];
-        let frames = self.frames.iter().map(|frame| &frame.bytes[..]);
-        for part in front.into_iter().chain(frames) {
-            digest.update(part);
-            file.write_all(part).map_err(refused)?;
-        }
-        file.write_all(&digest.finalize()).map_err(refused)?;
-        file.as_file().sync_all().map_err(refused)?;
-        file.persist(path).map_err(|error| refused(error.error))?;
-        // The new name must be on the disk too.
-        fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(refused)
+        let version = VERSION.to_le_bytes();
+        let mut parts = vec![&MAGIC[..], &version, &length, &head];
+        parts.extend(self.frames.iter().map(|frame| &frame.bytes[..]));
+        let mut digest = Sha256::new();
+        parts.iter().for_each(|part| digest.update(part));
+        let digest = digest.finalize();
+        parts.push(&digest);
+        atomic_file::write(path, &parts).map_err(refused)
     }
 
     /// Reads a file that [`save`](Self::save) wrote.
@@ -234,8 +224,8 @@ impl Checkpoint {
         if !sound || !packed.is_empty() {
             return Err(unclear("it does not hold the weights it announces".to_owned()));
         }
-        let Head { request, network, seen, record, ended, .. } = head;
-        Ok(Self { request, network, seen, record, ended, frames })
+        let Head { job, network, seen, record, ended, .. } = head;
+        Ok(Self { job, network, seen, record, ended, frames })
     }
 
     /// Refuses a network that is not the one that was trained.
@@ -311,23 +301,18 @@ mod tests {
     use luge_train::TapeSnapshot;
 
     use super::*;
-    use crate::engine::Engine;
+    use crate::{job::TraceJob, source::Source, trace::TraceOptions};
 
     fn checkpoint() -> Checkpoint {
         let tape = TapeSnapshot { first: -3, cells: vec![1.0, -1.0, 0.5], head_first: -2, head: vec![1.0] };
         let snapshot = Snapshot { step: 7, vertices: vec![(3, 1.0)], labels: vec![], tapes: vec![tape] };
-        let request = Request::Trace(TraceRequest {
-            machine: "machine".to_owned(),
-            landscape: "compact".to_owned(),
-            engine: Engine::Sparse,
-            cells: None,
-            steps: Some(9),
-            strict: false,
-            constants: [Some(0.1_f64.to_bits()), None, None, None],
-        });
-        let seen = SeenState::default();
+        let source = Source { name: "it".to_owned(), text: "machine".to_owned(), extension: None };
+        let mut options = TraceOptions { steps: Some(9), ..TraceOptions::default() };
+        options.constants.base = Some(0.1);
+        let job = Job::Trace(TraceJob { source, input: Vec::new(), options });
+        let seen = Record::default();
         let frames = vec![Frame::new(&snapshot)];
-        Checkpoint { request, network: "digest".to_owned(), seen, record: false, ended: None, frames }
+        Checkpoint { job, network: "digest".to_owned(), seen, record: false, ended: None, frames }
     }
 
     #[test]

@@ -13,7 +13,7 @@ const UNITS_PER_LABEL: u64 = 4;
 
 /// What a corollary claims of a network, and whether the network keeps to it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct Claim {
+pub struct SizeClaim {
     /// 1 for landscape A, 2 for the others.
     pub corollary: u8,
     /// Layers allowed.
@@ -30,7 +30,7 @@ pub struct Claim {
     pub width_holds: bool,
 }
 
-impl Claim {
+impl SizeClaim {
     /// Holds a network's layers to the corollary about its landscape; `n_labels` is n m, 0 for a landscape alone.
     #[must_use]
     pub fn about(

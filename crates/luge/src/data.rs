@@ -3,9 +3,11 @@
 use std::{fmt, io};
 
 use luge_net::{NumberFormat, Shape, Values};
+use serde::{Deserialize, Serialize};
 
 /// A learning task's data: one row per sample.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(try_from = "Numbers", into = "Numbers")]
 pub struct Table {
     /// The features' column names.
     pub feature_names: Vec<String>,
@@ -102,6 +104,47 @@ pub enum TableError {
     },
 }
 
+/// The number format if neither the user nor the learner says otherwise: fix:4.4.
+#[must_use]
+pub fn default_format() -> NumberFormat {
+    match "fix:4.4".parse() {
+        Ok(format) => format,
+        Err(error) => unreachable!("a format written down here: {error}"),
+    }
+}
+
+/// A table as it is written into files.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Numbers {
+    features: Vec<String>,
+    labels: Vec<String>,
+    /// All features, row by row.
+    x: Vec<f64>,
+    /// All labels, row by row.
+    y: Vec<f64>,
+}
+
+impl From<Table> for Numbers {
+    fn from(table: Table) -> Self {
+        let Table { feature_names, label_names, features, labels, .. } = table;
+        Self { features: feature_names, labels: label_names, x: features.data, y: labels.data }
+    }
+}
+
+impl TryFrom<Numbers> for Table {
+    type Error = String;
+
+    fn try_from(numbers: Numbers) -> Result<Self, String> {
+        let Numbers { features, labels, x, y } = numbers;
+        let n_samples = x.len() / features.len().max(1);
+        if x.len() != n_samples * features.len() || y.len() != n_samples * labels.len() || n_samples == 0 {
+            return Err(format!("{} and {} numbers are no table", x.len(), y.len()));
+        }
+        Ok(Self::new(features, labels, x, y))
+    }
+}
+
 /// What to do with numbers the format cannot hold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Range {
@@ -113,6 +156,22 @@ pub enum Range {
 }
 
 impl Table {
+    /// A table of numbers, row by row.
+    ///
+    /// # Panics
+    /// If the numbers are not as many rows of both.
+    #[must_use]
+    pub fn new(feature_names: Vec<String>, label_names: Vec<String>, x: Vec<f64>, y: Vec<f64>) -> Self {
+        let n_samples = x.len() / feature_names.len().max(1);
+        Self {
+            features: Values::new(Shape::new(n_samples, feature_names.len()), x),
+            labels: Values::new(Shape::new(n_samples, label_names.len()), y),
+            feature_names,
+            label_names,
+            lines: (2..).take(n_samples).collect(),
+        }
+    }
+
     /// Reads a CSV with a header. Features: the named columns, or all that are not targets.
     ///
     /// # Errors

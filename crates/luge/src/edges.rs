@@ -9,7 +9,7 @@ mod picture;
 use luge_landscape::{Configuration, Control, Landscape, LandscapeKind};
 use luge_machine::{Machine, Step, lowering::Lowered};
 use luge_net::{Evaluation, Values, evaluate, evaluate_frozen};
-use luge_train::{Dense, Engine, Precision, Rate, TrainError, best_vertex};
+use luge_train::{Dense, Precision, Rate, TrainError, best_vertex};
 
 use crate::{lockstep::Lockstep, trace::Plan};
 use names::Names;

@@ -1,12 +1,16 @@
-//! Which engine trains, and why.
+//! Which engine trains, and why. Every engine is opened here.
 
 use luge_net::{Network, Values};
-use luge_train::{Exact, LossRange, Memories, Snapshot, Sparse, Tracer, TrainError};
+use luge_train::{
+    Dense, Engine, Exact, LossRange, Memories, Noise, Precision, Rate, Snapshot, Sparse, StopRule, TrainError,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::words;
 
 /// What may be asked for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Engine {
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum EngineChoice {
     /// The fastest that applies.
     #[default]
     Auto,
@@ -18,7 +22,7 @@ pub enum Engine {
     Exact,
 }
 
-impl Engine {
+impl EngineChoice {
     /// All choices.
     pub const ALL: [Self; 4] = [Self::Auto, Self::Dense, Self::Sparse, Self::Exact];
 
@@ -34,73 +38,185 @@ impl Engine {
     }
 }
 
-/// The engine that was chosen, never [`Engine::Auto`].
+/// The engine that was chosen, never [`EngineChoice::Auto`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Chosen {
-    /// Which.
-    pub engine: Engine,
+    /// The engine.
+    pub engine: EngineChoice,
     /// Why this one.
     pub why: String,
 }
 
 impl Chosen {
-    pub(crate) fn dense(why: &str) -> Self {
-        Self { engine: Engine::Dense, why: why.to_owned() }
+    fn new(engine: EngineChoice, why: impl Into<String>) -> Self {
+        Self { engine, why: why.into() }
     }
 }
 
-/// Where a fast engine starts.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Start<'a> {
-    /// From all parameters, zeros included.
-    Parameters(&'a [Values]),
-    /// From a snapshot and the losses before it.
-    Snapshot(&'a Snapshot, Option<LossRange>),
+/// How to train: by which engine, in which arithmetic.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Manner {
+    /// What computes the gradients.
+    #[serde(with = "words")]
+    pub engine: EngineChoice,
+    /// The arithmetic.
+    #[serde(with = "words")]
+    pub precision: Precision,
+    /// How far a Frank-Wolfe step goes.
+    #[serde(with = "words")]
+    pub rate: Rate,
+    /// Relative noise on every update, and its seed.
+    pub noise: Option<(f64, u64)>,
 }
 
-/// A fast engine for a network that names its layers.
-///
-/// # Errors
-/// If the engine asked for does not apply.
-pub(crate) fn fast<'n>(
-    asked: Engine,
-    memories: Memories,
-    network: &'n Network,
-    start: Start<'_>,
-    inputs: &[Values],
-) -> Result<(Box<dyn Tracer + 'n>, Chosen), TrainError> {
-    let exact = || match start {
-        Start::Parameters(parameters) => Exact::new(network, parameters, inputs, None, memories),
-        Start::Snapshot(snapshot, losses) => Exact::resume(network, snapshot, losses, inputs, None, memories),
-    };
-    let sparse = || match start {
-        Start::Parameters(parameters) => Sparse::new(network, parameters, inputs, None),
-        Start::Snapshot(snapshot, losses) => Sparse::resume(network, snapshot, losses, inputs, None),
-    };
-    match asked {
-        Engine::Sparse | Engine::Dense => {
-            let why = "asked for".to_owned();
-            Ok((Box::new(sparse()?), Chosen { engine: Engine::Sparse, why }))
-        }
-        Engine::Exact => {
-            let why = "asked for".to_owned();
-            Ok((Box::new(exact()?), Chosen { engine: Engine::Exact, why }))
-        }
-        Engine::Auto => match exact() {
-            Ok(engine) => {
-                let why = match engine.drift() {
-                    (0.0, 0.0) => {
-                        "arithmetic is exact: constants are powers of two, the gain is 1".to_owned()
-                    }
-                    (most, _) => format!("a step forgets the last one's error, at most {most:.1e} on a cell"),
-                };
-                Ok((Box::new(engine), Chosen { engine: Engine::Exact, why }))
+impl Manner {
+    /// Training by one engine.
+    #[must_use]
+    pub fn by(engine: EngineChoice) -> Self {
+        Self { engine, ..Self::default() }
+    }
+
+    /// Refuses noise that is no number.
+    pub(crate) fn check(&self) -> Result<(), EngineError> {
+        self.drawn_noise().map(|_| ())
+    }
+
+    fn drawn_noise(&self) -> Result<Option<Noise>, EngineError> {
+        let noise = |(sigma, seed)| Noise::new(sigma, seed).ok_or(EngineError::Noise { sigma });
+        self.noise.map(noise).transpose()
+    }
+
+    /// Why only the dense engine can train in this manner, whatever the network; `None` if others can.
+    fn needs_dense(&self) -> Option<&'static str> {
+        match () {
+            () if self.precision != Precision::F64 => {
+                Some("other precisions than f64 are rounded unit by unit")
             }
-            Err(TrainError::NotExact { why }) => {
-                let why = format!("arithmetic is not exact: {why}");
-                Ok((Box::new(sparse()?), Chosen { engine: Engine::Sparse, why }))
+            () if self.noise.is_some() => Some("noise falls on every weight"),
+            () if self.rate != Rate::One => Some("a line search looks at every kink"),
+            () => None,
+        }
+    }
+
+    /// Whether the dense engine trains this network, and why.
+    pub(crate) fn dense(&self, network: Option<&Network>) -> Result<Option<Chosen>, EngineError> {
+        let unknown = || network.is_some_and(|network| network.structure().is_none()).then_some(NO_LAYERS);
+        match (self.engine, self.needs_dense().or_else(unknown)) {
+            (EngineChoice::Dense, _) => Ok(Some(Chosen::new(EngineChoice::Dense, ASKED_FOR))),
+            (EngineChoice::Auto, Some(why)) => Ok(Some(Chosen::new(EngineChoice::Dense, why))),
+            (engine @ (EngineChoice::Sparse | EngineChoice::Exact), Some(why)) => {
+                Err(EngineError::Unfit { engine, why: why.to_owned() })
             }
-            Err(error) => Err(error),
-        },
+            (_, None) => Ok(None),
+        }
+    }
+}
+
+const ASKED_FOR: &str = "asked for";
+const NO_LAYERS: &str = "this network has no sparse layers";
+
+/// Why an engine cannot train.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// An engine that does not apply.
+    #[error("engine {engine} cannot be used: {why}", engine = engine.word())]
+    Unfit {
+        /// What was asked for.
+        engine: EngineChoice,
+        /// Why not.
+        why: String,
+    },
+    /// Noise must be a number.
+    #[error("noise of relative size {sigma}: expected a finite number of at least 0")]
+    Noise {
+        /// What was given.
+        sigma: f64,
+    },
+    /// The engine itself refuses.
+    #[error(transparent)]
+    Train(#[from] TrainError),
+}
+
+/// A network ready to be trained: where it starts, what it is fed, how to train and when that is done.
+#[derive(Clone, Debug)]
+pub struct Task<'n> {
+    /// The network.
+    pub network: &'n Network,
+    /// Its parameters before the first step.
+    pub parameters: Vec<Values>,
+    /// What it is fed.
+    pub inputs: Vec<Values>,
+    /// When training is done.
+    pub stop: StopRule,
+    /// How to train.
+    pub manner: Manner,
+}
+
+/// A moment to resume from: the weights, and the losses before it.
+pub type Moment<'a> = (&'a Snapshot, Option<LossRange>);
+
+/// An engine at its start, and why it is this one.
+pub type Opened<'n> = (Box<dyn Engine + 'n>, Chosen);
+
+impl<'n> Task<'n> {
+    /// Opens the engine that the manner asks for, at the start or where a snapshot was taken.
+    ///
+    /// Of those that apply `auto` takes the fastest: `exact` unless arithmetic is not exact, then `sparse`; `dense` where only
+    /// it can train.
+    ///
+    /// # Errors
+    /// If the engine asked for does not apply.
+    pub fn open(&self, memories: Memories, from: Option<Moment<'_>>) -> Result<Opened<'n>, EngineError> {
+        if let Some(chosen) = self.manner.dense(Some(self.network))? {
+            return Ok((Box::new(self.open_dense(from)?), chosen));
+        }
+        let Self { network, parameters, inputs, .. } = self;
+        let exact = || match from {
+            None => Exact::new(network, parameters, inputs, memories),
+            Some((snapshot, losses)) => Exact::resume(network, snapshot, losses, inputs, memories),
+        };
+        let sparse = || match from {
+            None => Sparse::new(network, parameters, inputs),
+            Some((snapshot, losses)) => Sparse::resume(network, snapshot, losses, inputs),
+        };
+        match self.manner.engine {
+            EngineChoice::Sparse | EngineChoice::Dense => {
+                Ok((Box::new(sparse()?), Chosen::new(EngineChoice::Sparse, ASKED_FOR)))
+            }
+            EngineChoice::Exact => Ok((Box::new(exact()?), Chosen::new(EngineChoice::Exact, ASKED_FOR))),
+            EngineChoice::Auto => match exact() {
+                Ok(engine) => {
+                    let why = match engine.drift() {
+                        (0.0, 0.0) => {
+                            "arithmetic is exact: constants are powers of two, the gain is 1".to_owned()
+                        }
+                        (most, _) => {
+                            format!("a step forgets the last one's error, at most {most:.1e} on a cell")
+                        }
+                    };
+                    Ok((Box::new(engine), Chosen::new(EngineChoice::Exact, why)))
+                }
+                Err(TrainError::NotExact { why }) => {
+                    let why = format!("arithmetic is not exact: {why}");
+                    Ok((Box::new(sparse()?), Chosen::new(EngineChoice::Sparse, why)))
+                }
+                Err(error) => Err(error.into()),
+            },
+        }
+    }
+
+    /// Opens the dense engine, whatever the manner asks for.
+    ///
+    /// # Errors
+    /// If it does not apply.
+    pub fn open_dense(&self, from: Option<Moment<'_>>) -> Result<Dense<'n>, EngineError> {
+        let Manner { precision, rate, .. } = self.manner;
+        let noise = self.manner.drawn_noise()?;
+        let dense = Dense::new(self.network, &self.parameters, &self.inputs, precision, rate, noise)?;
+        Ok(match from {
+            None => dense,
+            Some((snapshot, losses)) => dense.at(snapshot, losses)?,
+        })
     }
 }

@@ -3,77 +3,95 @@
 //! The whole way reads as the paper's outline: data, bits, machine, window, extended network, training, certificate.
 
 mod certificate;
-mod observer;
 
 use std::ops::ControlFlow;
 
 use luge_landscape::{
-    AskedConstants, Bounds, Carrier, Corrections, DataLayout, Extended, ExtendedCorrections, ExtendedError,
-    ExtendedOptions, LandscapeKind, Learner, Primary, power_of_two_from,
+    AskedConstants, Bounds, Carrier, Configuration, Corrections, DataLayout, Extended, ExtendedCorrections,
+    ExtendedError, ExtendedOptions, LandscapeKind, Learner, Primary, Undecodable, power_of_two_from,
 };
 use luge_machine::{Cell, Input, Outcome, Simulator, Step};
 use luge_net::{
     NumberFormat, Shape, Values, evaluate,
     numbers::{from_signs, to_signs},
 };
-use luge_train::{Dense, Memories, Precision, Rate, Snapshot, Stepped, StopRule, Tracer, TrainError, train};
+use luge_train::{Engine, Snapshot, StopRule, TrainError};
+use serde::{Deserialize, Serialize};
 
 use crate::{
     data::Table,
-    engine::{self, Chosen, Engine, Start},
-    lockstep::{Lockstep, Window},
+    engine::{Chosen, EngineChoice, EngineError, Manner, Task},
+    follow::{Beside, Comparisons, Decoder, Expected, Moment, Referee},
+    lockstep::{Judge, Lockstep, Mismatch, Window},
     predictor::Predictor,
+    record::{Drift, Levels, Record},
+    words,
 };
-pub use certificate::{Certificate, Check};
-use observer::Observer;
-pub use observer::Seen;
+pub use certificate::{Certificate, Claim};
 
 /// How to train.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct LessonOptions {
-    /// Which landscape.
+    /// The landscape to build.
+    #[serde(with = "words")]
     pub landscape: LandscapeKind,
     /// What computes the gradients.
-    pub engine: Engine,
+    #[serde(with = "words")]
+    pub engine: EngineChoice,
     /// How l_TM reaches the output.
+    #[serde(with = "words")]
     pub carrier: Carrier,
     /// How numbers become bits.
+    #[serde(with = "crate::job::number_format")]
     pub format: NumberFormat,
     /// Cells per tape; left out: what the run needs and a margin.
     pub cells: Option<usize>,
-    /// r; left out: 0, or for landscape A large enough for a loss that never rises.
+    /// r; left out: 0, or for `internal` large enough for a loss that never rises.
     pub label_offset: Option<f64>,
     /// A bound on the final loss; left out: from the format and the primary network.
     pub final_loss: Option<f64>,
     /// The most machine steps.
     pub steps: Step,
     /// The landscape's constants.
+    #[serde(with = "crate::job::constants")]
     pub constants: AskedConstants,
     /// What differs from the printed paper inside the landscape.
+    #[serde(skip)]
     pub corrections: Corrections,
     /// What differs from the printed paper around it.
-    pub joints: ExtendedCorrections,
+    #[serde(skip)]
+    pub extended_corrections: ExtendedCorrections,
 }
 
 impl LessonOptions {
     /// Everything chosen but the number format.
     #[must_use]
     pub fn new(format: NumberFormat) -> Self {
+        Self { format, ..Self::default() }
+    }
+}
+
+impl Default for LessonOptions {
+    fn default() -> Self {
         Self {
             landscape: LandscapeKind::default(),
-            engine: Engine::default(),
+            engine: EngineChoice::default(),
             carrier: Carrier::default(),
-            format,
+            format: crate::data::default_format(),
             cells: None,
             label_offset: None,
             final_loss: None,
             steps: LONGEST_LESSON,
             constants: AskedConstants::default(),
             corrections: Corrections::default(),
-            joints: ExtendedCorrections::default(),
+            extended_corrections: ExtendedCorrections::default(),
         }
     }
 }
+
+/// Rounding through the square root and the carrier, relative to the loss.
+const LOSS_TOLERANCE: f64 = 1e-9;
 
 /// Machine steps after which a learner is taken not to halt, if the user names no limit.
 pub const LONGEST_LESSON: Step = 1_000_000_000;
@@ -133,27 +151,26 @@ pub enum LessonError {
         /// What there is.
         found_labels: usize,
     },
-    /// An engine that does not apply.
-    #[error("engine {engine} cannot be used: {why}", engine = engine.word())]
-    Engine {
-        /// What was asked for.
-        engine: Engine,
-        /// Why not.
-        why: &'static str,
-    },
+    /// The engine.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
     /// The network cannot be built.
     #[error(transparent)]
     Extended(#[from] ExtendedError),
-    /// Training.
-    #[error(transparent)]
-    Train(#[from] TrainError),
+}
+
+impl From<TrainError> for LessonError {
+    fn from(error: TrainError) -> Self {
+        Self::Engine(error.into())
+    }
 }
 
 /// Everything made ready: no training yet.
-pub struct Lesson<'a> {
-    learner: &'a Learner,
-    primary: &'a dyn Primary,
-    table: &'a Table,
+pub struct Lesson {
+    learner: Learner,
+    primary: Box<dyn Primary>,
+    table: Table,
+    options: LessonOptions,
     layout: DataLayout,
     input: Input,
     window: Window,
@@ -165,7 +182,6 @@ pub struct Lesson<'a> {
     copied_labels: Vec<f64>,
     /// What the carrier adds to the landscape's loss.
     added_loss: f64,
-    engine: Engine,
 }
 
 /// What training left behind.
@@ -181,10 +197,8 @@ pub struct LessonReport {
     pub train_loss: f64,
     /// Rows whose class the network tells right, if the labels are classes: -1 and 1, or a 1 among zeros.
     pub classified: Option<usize>,
-    /// The largest distance of a tape weight from -1 or 1 over the run.
-    pub tape_drift: f64,
-    /// The largest distance of a head weight from 0 or 1 over the run.
-    pub head_drift: f64,
+    /// How far weights came from the values they stand for, over the run.
+    pub drift: Drift,
     /// All trained weights.
     pub parameters: Vec<Values>,
     /// What was proved.
@@ -193,31 +207,19 @@ pub struct LessonReport {
     pub chosen: Chosen,
 }
 
-/// One moment of training, for whoever wants to watch.
-pub struct Moment<'a> {
-    /// Gradient steps made.
-    pub step: u64,
-    /// The loss.
-    pub loss: f64,
-    /// The engine, if it is a fast one.
-    pub engine: Option<&'a dyn Tracer>,
-    /// What was seen so far, this moment included.
-    pub seen: &'a Seen,
-}
-
-impl<'a> Lesson<'a> {
+impl Lesson {
     /// Lays out the data, runs the machine once to learn what it needs, and builds the network.
     ///
     /// # Errors
     /// Everything that can be wrong with the request.
     pub fn prepare(
-        learner: &'a Learner,
-        primary: &'a dyn Primary,
-        table: &'a Table,
-        options: &LessonOptions,
+        learner: Learner,
+        primary: Box<dyn Primary>,
+        table: Table,
+        options: LessonOptions,
     ) -> Result<Self, LessonError> {
-        let layout = layout(primary, table, options.format)?;
-        let input = learner.input(&layout, &data_bits(&layout, table));
+        let layout = layout(&*primary, &table, options.format)?;
+        let input = learner.input(&layout, &data_bits(&layout, &table));
         let machine = learner.lowered().normal.machine();
         let mut simulator = Simulator::new(machine, &input);
         let refused = |state| LessonError::Rejected { state: machine.state(state).name.clone() };
@@ -251,25 +253,22 @@ impl<'a> Lesson<'a> {
             final_loss: options.final_loss,
             constants: options.constants,
             corrections: options.corrections,
-            joints: options.joints,
+            joints: options.extended_corrections,
         };
-        let mut extended = Extended::build(learner, primary, &build)?;
+        let mut extended = Extended::build(&learner, &*primary, &build)?;
         if options.landscape == LandscapeKind::Internal && options.label_offset.is_none() {
             build.label_offset = monotone_offset(&extended, &layout);
-            extended = Extended::build(learner, primary, &build)?;
+            extended = Extended::build(&learner, &*primary, &build)?;
         }
         check_labels(&extended, &table.labels, options.format)?;
-        let has_layers = extended.network().structure().is_some();
-        if matches!(options.engine, Engine::Sparse | Engine::Exact) && !has_layers {
-            return Err(LessonError::Engine { engine: options.engine, why: NO_LAYERS });
-        }
+        Manner::by(options.engine).dense(Some(extended.network()))?;
         let copied_labels = table.labels.data.iter().map(|y| y - extended.label_offset()).collect();
         let added_loss = extended.carrier().added_loss(&table.labels);
-        let engine = options.engine;
         Ok(Self {
             learner,
             primary,
             table,
+            options,
             layout,
             input,
             window,
@@ -278,7 +277,6 @@ impl<'a> Lesson<'a> {
             theta_bits,
             copied_labels,
             added_loss,
-            engine,
         })
     }
 
@@ -288,16 +286,28 @@ impl<'a> Lesson<'a> {
         &self.extended
     }
 
+    /// The learner.
+    #[must_use]
+    pub fn learner(&self) -> &Learner {
+        &self.learner
+    }
+
     /// The data.
     #[must_use]
     pub fn table(&self) -> &Table {
-        self.table
+        &self.table
     }
 
     /// The primary network.
     #[must_use]
     pub fn primary(&self) -> &dyn Primary {
-        self.primary
+        &*self.primary
+    }
+
+    /// How to train.
+    #[must_use]
+    pub fn options(&self) -> &LessonOptions {
+        &self.options
     }
 
     /// The machine at the start of its run, and what the network should then hold.
@@ -349,126 +359,91 @@ impl<'a> Lesson<'a> {
         from_signs(self.layout.format, &signs)
     }
 
-    /// Trains, holding every iterate to the simulator, and certifies the result. The observer may break off.
+    /// The network, where it starts, and when training is done.
+    #[must_use]
+    pub fn task(&self) -> Task<'_> {
+        let stop = StopRule {
+            loss_at_most: self.extended.stop(),
+            not_before: Extended::FIRST_STOP,
+            most_steps: self.machine_steps + self.extended.extra_steps() + 1,
+        };
+        Task {
+            network: self.extended.network(),
+            parameters: self.extended.initial().to_vec(),
+            inputs: self.inputs(),
+            stop,
+            manner: Manner::by(self.options.engine),
+        }
+    }
+
+    /// Trains, holding every iterate to the simulator, and certifies the result. The watcher may break off.
     ///
     /// # Errors
-    /// If a gradient cannot be had.
+    /// If the engine cannot be opened or cannot compute a gradient.
     pub fn train(
         &self,
         watch: impl FnMut(Moment<'_>) -> ControlFlow<()>,
     ) -> Result<LessonReport, LessonError> {
-        match (self.engine, self.extended.network().structure()) {
-            (Engine::Dense, _) => self.train_dense(Chosen::dense("asked for"), watch),
-            (_, None) => self.train_dense(Chosen::dense(NO_LAYERS), watch),
-            (_, Some(_)) => {
-                self.train_fast(Start::Parameters(self.extended.initial()), Seen::default(), watch)
-            }
-        }
+        self.follow(None, watch)
     }
 
-    /// Whether the dense engine trains, which keeps no snapshots.
-    #[must_use]
-    pub fn dense(&self) -> bool {
-        self.engine == Engine::Dense || self.extended.network().structure().is_none()
-    }
-
-    /// Goes on from a snapshot and what was seen until then.
+    /// Resumes training from a snapshot and what was seen until then.
     ///
     /// # Errors
     /// As for [`train`](Self::train).
     pub fn resume(
         &self,
         snapshot: &Snapshot,
-        seen: Seen,
+        record: Record,
         watch: impl FnMut(Moment<'_>) -> ControlFlow<()>,
     ) -> Result<LessonReport, LessonError> {
-        self.train_fast(Start::Snapshot(snapshot, None), seen, watch)
+        self.follow(Some((snapshot, record)), watch)
     }
 
-    fn stop_rule(&self) -> StopRule {
-        StopRule {
-            loss_at_most: self.extended.stop(),
-            not_before: Extended::FIRST_STOP,
-            most_steps: self.machine_steps + self.extended.extra_steps() + 1,
-        }
-    }
-
-    fn train_fast(
+    fn follow(
         &self,
-        start: Start<'_>,
-        seen: Seen,
-        mut watch: impl FnMut(Moment<'_>) -> ControlFlow<()>,
+        from: Option<(&Snapshot, Record)>,
+        watch: impl FnMut(Moment<'_>) -> ControlFlow<()>,
     ) -> Result<LessonReport, LessonError> {
-        let network = self.extended.network();
-        let (mut engine, chosen) =
-            engine::fast(self.engine, Memories::Steps, network, start, &self.inputs())?;
-        let resumed_at = matches!(start, Start::Snapshot(..)).then(|| engine.steps());
-        let mut observer = Observer::of_fast(self, engine.steps(), seen)
-            .ok_or(LessonError::Engine { engine: self.engine, why: NO_LAYERS })?;
-        let stop = self.stop_rule();
-        let outcome = loop {
-            let (step, loss) = (engine.steps(), engine.loss()?);
-            if resumed_at != Some(step) {
-                observer.see_fast(step, loss, &*engine);
+        let task = self.task();
+        let moment = from.as_ref().map(|(snapshot, _)| (*snapshot, None));
+        let (mut engine, chosen) = task.open(Comparisons::Every.memories(), moment)?;
+        let machine = self.learner.lowered().normal.machine();
+        let beside = match self.extended.control().filter(|_| chosen.engine != EngineChoice::Dense) {
+            Some(control) => {
+                Beside::Changes(Judge::new(machine, &self.input, control, self.window.first.clone()))
             }
-            let moment = Moment { step, loss, engine: Some(&*engine), seen: &observer.seen };
-            let broke_off = watch(moment).is_break();
-            match () {
-                () if !loss.is_finite() => break luge_train::Outcome::Diverged { steps: step },
-                () if step >= stop.not_before && loss <= stop.loss_at_most => {
-                    break luge_train::Outcome::Converged { steps: step };
-                }
-                () if broke_off => break luge_train::Outcome::Interrupted { steps: step },
-                () if step >= stop.most_steps => break luge_train::Outcome::StepLimit { steps: step },
-                () => {}
-            }
-            if engine.step()? == Stepped::OutOfCells {
-                break luge_train::Outcome::OutOfCells { steps: step };
-            }
+            None => Beside::Configurations(self.lockstep(), self),
         };
-        observer.conclude(&*engine);
-        Ok(self.conclude(outcome, &observer, chosen))
-    }
-
-    fn train_dense(
-        &self,
-        chosen: Chosen,
-        mut watch: impl FnMut(Moment<'_>) -> ControlFlow<()>,
-    ) -> Result<LessonReport, LessonError> {
-        let inputs = self.inputs();
-        let network = self.extended.network();
-        let mut engine =
-            Dense::new(network, self.extended.initial(), &inputs, Precision::F64, Rate::One, None)?;
-        let mut observer = Observer::of_dense(self);
-        let mut broken = None;
-        let outcome = train(&mut engine, &self.stop_rule(), |iterate| match iterate.engine.parameters() {
-            Ok(parameters) => {
-                let (step, loss) = (iterate.step, iterate.loss);
-                observer.see(step, loss, parameters);
-                watch(Moment { step, loss, engine: None, seen: &observer.seen })
-            }
-            Err(error) => {
-                broken = Some(error);
-                ControlFlow::Break(())
-            }
-        })?;
-        match broken {
-            Some(error) => Err(error.into()),
-            None => Ok(self.conclude(outcome, &observer, chosen)),
-        }
+        let expected = Expected {
+            levels: Levels {
+                bounds: self.extended.bounds(),
+                added: self.added_loss,
+                halted_high: self.extended.bounds().stop,
+                tolerance: LOSS_TOLERANCE,
+                from: Extended::FIRST_STOP,
+            },
+            extra_steps: self.extended.extra_steps(),
+            labels: Some(&self.copied_labels),
+            most_cells: None,
+        };
+        let record = from.map_or_else(Record::default, |(_, record)| record);
+        let mut referee = Referee::new(beside, expected, record);
+        let outcome = referee.follow(&mut *engine, &task.stop, Comparisons::Every, watch)?;
+        Ok(self.conclude(outcome, referee.record, &*engine, chosen))
     }
 
     fn conclude(
         &self,
         outcome: luge_train::Outcome,
-        observer: &Observer<'_>,
+        mut record: Record,
+        engine: &dyn Engine,
         chosen: Chosen,
     ) -> LessonReport {
-        let mut parameters = observer.parameters.clone();
-        if !self.extended.network().fits_parameters(&parameters) {
-            // The run left the network's cells; the certificate says so.
-            parameters = self.extended.initial().to_vec();
-        }
+        let parameters = engine.parameters().unwrap_or_else(|| {
+            record.differs(engine.steps(), &Mismatch::LeftWindow);
+            self.extended.initial().to_vec()
+        });
         let end = evaluate(self.extended.network(), &parameters, &self.inputs());
         let theta = end.value(self.extended.nodes().theta).data.clone();
         LessonReport {
@@ -476,17 +451,29 @@ impl<'a> Lesson<'a> {
             machine_steps: self.machine_steps,
             train_loss: end.loss(),
             classified: classified(end.value(self.extended.nodes().out), &self.table.labels),
-            tape_drift: observer.seen.tape_drift,
-            head_drift: observer.seen.head_drift,
-            certificate: Certificate::draw_up(self, outcome, observer, &parameters, &theta),
+            drift: record.drift,
+            certificate: Certificate::draw_up(self, outcome, &record, &parameters, &theta),
             theta,
             parameters,
             chosen,
         }
     }
 
-    fn predictor(&self, theta: &[f64]) -> Predictor<'a> {
-        Predictor::new(self.primary, theta.to_vec())
+    fn predictor(&self, theta: &[f64]) -> Predictor<'_> {
+        Predictor::new(&*self.primary, theta.to_vec())
+    }
+}
+
+impl Decoder for Lesson {
+    fn decode(&self, parameters: &[Values], expected: &Configuration) -> Result<Configuration, Undecodable> {
+        self.extended.decode(parameters, self.extended.read_only(expected).as_ref())
+    }
+
+    /// The loss of the run depends on the hidden read-only tapes; z does not change any more once they hold its bits.
+    fn tape_read(&self, parameters: &[Values], expected: &Configuration) -> bool {
+        let Some(node) = self.extended.nodes().read_only else { return true };
+        let here = evaluate(self.extended.network(), parameters, &self.inputs());
+        Some(here.value(node)) == self.extended.read_only(expected).as_ref()
     }
 }
 
@@ -506,9 +493,6 @@ fn classified(out: &Values, labels: &Values) -> Option<usize> {
     };
     (signs || classes).then(|| (0..labels.shape.rows).filter(right).count())
 }
-
-/// Why a lesson is trained by the dense engine.
-const NO_LAYERS: &str = "this network has no sparse layers";
 
 /// The bits of the data as the machine finds them.
 fn data_bits(layout: &DataLayout, table: &Table) -> Vec<bool> {

@@ -1,8 +1,10 @@
 //! What the command line stands on: finding a machine, drawing its run, training in lockstep with the simulator, and
 //! learning from data with a certificate.
 
+pub mod atomic_file;
 pub mod audit;
 pub mod bench;
+pub mod catalogue;
 pub mod checkpoint;
 pub mod compare;
 pub mod corollary;
@@ -10,7 +12,8 @@ pub mod data;
 pub mod edges;
 pub mod engine;
 pub mod export;
-pub mod learners;
+pub mod follow;
+pub mod job;
 pub mod lesson;
 pub mod lockstep;
 pub mod loss_curve;
@@ -19,8 +22,10 @@ pub mod picture;
 pub mod plot;
 pub mod predictor;
 pub mod program;
+pub mod record;
 pub mod revisit;
 pub mod source;
 pub mod tolerance;
 pub mod trace;
 pub mod universal;
+pub mod words;

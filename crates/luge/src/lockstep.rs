@@ -4,7 +4,7 @@
 
 use luge_landscape::{Configuration, Control, Undecodable};
 use luge_machine::{Cell, Input, Machine, Outcome, Simulator, SymbolId, TapeId};
-use luge_train::Tracer;
+use luge_train::Engine;
 
 /// Which cells of the machine's tapes the network's tapes hold.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -124,12 +124,6 @@ pub enum Mismatch {
         tape: usize,
         /// The network's cell.
         cell: Cell,
-    },
-    /// A difference found before a run was interrupted.
-    #[error("{why}")]
-    Recorded {
-        /// What it was.
-        why: String,
     },
     /// The machine has left the window.
     #[error("the machine has left the cells of the network")]
@@ -281,18 +275,20 @@ impl<'m> Judge<'m> {
         self.simulator.stopped().is_some()
     }
 
-    /// One step of the machine; nothing happens once it has stopped.
-    pub fn step(&mut self) {
-        for (tape, left) in self.left.iter_mut().enumerate() {
-            *left = self.simulator.head(TapeId::new(tape));
+    /// Brings the machine to a step, or as far as it goes. After more than one step at once only
+    /// [`compare_all`](Self::compare_all) sees all that has changed.
+    pub fn go_to(&mut self, step: luge_machine::Step) {
+        if step == self.simulator.steps() + 1 {
+            self.note_heads();
+            // The outcome is asked for elsewhere.
+            let _ = self.simulator.step();
+        } else if step > self.simulator.steps() {
+            let _ = self.simulator.run(step);
+            self.note_heads();
         }
-        // The outcome is asked for elsewhere.
-        let _ = self.simulator.step();
     }
 
-    /// Many steps of the machine at once; [`compare_all`](Self::compare_all) sees what they changed.
-    pub fn run(&mut self, to: luge_machine::Step) {
-        let _ = self.simulator.run(to);
+    fn note_heads(&mut self) {
         for (tape, left) in self.left.iter_mut().enumerate() {
             *left = self.simulator.head(TapeId::new(tape));
         }
@@ -302,7 +298,7 @@ impl<'m> Judge<'m> {
     ///
     /// # Errors
     /// The first difference.
-    pub fn compare<T: Tracer + ?Sized>(&self, engine: &T) -> Result<(), Mismatch> {
+    pub fn compare<T: Engine + ?Sized>(&self, engine: &T) -> Result<(), Mismatch> {
         let vertex = engine.vertex();
         let vertex = vertex.ok_or(Undecodable::Vertex { index: 0, value: f64::NAN })?;
         let (state, signs) = self.control.state_and_symbols(vertex);
@@ -335,7 +331,7 @@ impl<'m> Judge<'m> {
     ///
     /// # Errors
     /// The first difference.
-    pub fn compare_all<T: Tracer + ?Sized>(&self, engine: &T) -> Result<(), Mismatch> {
+    pub fn compare_all<T: Engine + ?Sized>(&self, engine: &T) -> Result<(), Mismatch> {
         self.compare(engine)?;
         for (tape, &first) in self.first.iter().enumerate() {
             let kept = engine.kept(tape);
@@ -347,7 +343,7 @@ impl<'m> Judge<'m> {
         Ok(())
     }
 
-    fn compare_cell<T: Tracer + ?Sized>(&self, engine: &T, tape: usize, cell: Cell) -> Result<(), Mismatch> {
+    fn compare_cell<T: Engine + ?Sized>(&self, engine: &T, tape: usize, cell: Cell) -> Result<(), Mismatch> {
         let value = engine.cell(tape, cell - self.first[tape]);
         if value.is_nan() || value.abs() <= 0.5 {
             let cell = usize::try_from(cell - self.first[tape]).unwrap_or(0);

@@ -1,32 +1,27 @@
 //! Model files: safetensors with the trained weights, and metadata from which everything else is derived again.
 
-use std::{
-    collections::HashMap,
-    fs,
-    io::{self, Write},
-    path::Path,
-};
+use std::{collections::HashMap, fs, io, path::Path};
 
 use luge_landscape::{
-    AskedConstants, Carrier, DataLayout, Extended, ExtendedError, ExtendedOptions, LandscapeKind, Learner,
-    LearnerError, Mlp, Primary, PrimaryError,
+    DataLayout, Extended, ExtendedError, ExtendedOptions, Learner, LearnerError, Primary, PrimaryError,
 };
-use luge_machine::{Diagnostic, Input, Machine, formats::Format};
-use luge_net::{NumberFormat, Shape, Values};
+use luge_machine::{Diagnostic, formats::Format};
+use luge_net::{Shape, Values};
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::{
+    atomic_file,
     data::Table,
-    engine::Engine,
-    lesson::{Certificate, Lesson, LessonOptions, LessonReport},
+    job::{Primaries, StandardPrimaries},
+    lesson::{Certificate, Lesson, LessonError, LessonOptions, LessonReport},
     lockstep::Window,
     trace::MOST_CELLS,
 };
 
 /// The version of the metadata; a file with another one is refused.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The metadata's key in the safetensors header.
 const KEY: &str = "luge";
@@ -52,24 +47,10 @@ pub struct Card {
     pub machine_sha256: String,
     /// The primary network, as `--primary` takes it.
     pub primary: String,
-    /// The number format, as `--format` takes it.
-    pub format: String,
-    /// The landscape.
-    pub landscape: String,
-    /// The carrier.
-    pub carrier: String,
-    /// The engine that trained it.
-    pub engine: String,
-    /// Cells per tape.
-    pub cells: usize,
+    /// How it was trained, with every choice made: the engine that trained it, cells per tape, r.
+    pub options: LessonOptions,
     /// The machine's cell that the network's first cell stands for, per binary tape.
     pub first_cells: Vec<i64>,
-    /// r.
-    pub label_offset: f64,
-    /// The bound on the final loss, where one was given.
-    pub final_loss: Option<f64>,
-    /// The constants that were given.
-    pub constants: Constants,
     /// Number of training samples.
     pub n_samples: usize,
     /// SHA-256 of the training data as they were used: features, then labels, row by row, little endian.
@@ -88,15 +69,6 @@ pub struct Card {
     pub stop: f64,
     /// What was proved.
     pub certificate: Certificate,
-}
-
-/// The constants a user gave.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub struct Constants {
-    base: Option<f64>,
-    scale: Option<f64>,
-    offset: Option<f64>,
-    drop: Option<f64>,
 }
 
 /// Why a file is no model, or a model cannot be used.
@@ -136,7 +108,7 @@ pub enum ModelError {
         /// Why not.
         reason: String,
     },
-    /// From another time.
+    /// Another version of the metadata.
     #[error("{name} has version {found}, this program reads version {VERSION}")]
     Version {
         /// The file.
@@ -167,6 +139,9 @@ pub enum ModelError {
     /// The network cannot be built again.
     #[error(transparent)]
     Extended(#[from] ExtendedError),
+    /// The run cannot be made again.
+    #[error("the run cannot be made again: {0}")]
+    Lesson(#[from] LessonError),
     /// Sizes that no training run has.
     #[error(
         "the metadata claim {cells} cells, {first_cells} tapes and {n_samples} samples, which no training run of this machine has"
@@ -179,24 +154,18 @@ pub enum ModelError {
         /// Samples.
         n_samples: usize,
     },
-    /// A word in the metadata that means nothing.
-    #[error("`{found}` in the metadata is no {what}")]
-    Word {
-        /// "landscape", "carrier" or "number format".
-        what: &'static str,
-        /// What was found.
-        found: String,
+    /// The primary network has another number of weights.
+    #[error("theta has {n_theta} numbers, which are no weights of {primary}")]
+    Theta {
+        /// Numbers of theta.
+        n_theta: usize,
+        /// The primary network.
+        primary: String,
     },
 }
 
 fn first(findings: &[Diagnostic]) -> String {
     findings.first().map_or_else(String::new, |finding| finding.message.clone())
-}
-
-/// The learner's text in the native format, as a model keeps it.
-#[must_use]
-pub fn native_text(machine: &Machine, input: Option<&Input>) -> String {
-    Format::Native.write(machine, input).unwrap_or_default()
 }
 
 fn digest(text: &str) -> String {
@@ -220,42 +189,36 @@ fn hexadecimal(bytes: &[u8]) -> String {
 impl Model {
     /// Puts together what training left behind.
     #[must_use]
-    pub fn new(
-        machine: String,
-        primary: &dyn Primary,
-        lesson: &Lesson<'_>,
-        options: &LessonOptions,
-        lessons: &LessonReport,
-    ) -> Self {
-        let AskedConstants { base, scale, offset, drop } = options.constants;
+    pub fn new(lesson: &Lesson, report: &LessonReport) -> Self {
         let table = lesson.table();
+        let machine = lesson.learner().native_text();
+        let options = LessonOptions {
+            engine: report.chosen.engine,
+            cells: Some(lesson.window().n_cells),
+            label_offset: Some(lesson.extended().label_offset()),
+            steps: report.machine_steps,
+            ..lesson.options().clone()
+        };
         let card = Card {
             version: VERSION,
             machine_sha256: digest(&machine),
             machine,
-            primary: primary.describe(),
-            format: options.format.to_string(),
-            landscape: options.landscape.word().to_owned(),
-            carrier: options.carrier.word().to_owned(),
-            engine: lessons.chosen.engine.word().to_owned(),
-            cells: lesson.window().n_cells,
+            primary: lesson.primary().describe(),
+            options,
             first_cells: lesson.window().first.clone(),
-            label_offset: lesson.extended().label_offset(),
-            final_loss: options.final_loss,
-            constants: Constants { base, scale, offset, drop },
             n_samples: table.n_samples(),
             data_sha256: data_digest(table),
             features: table.feature_names.clone(),
             labels: table.label_names.clone(),
-            steps: lessons.outcome.steps(),
-            machine_steps: lessons.machine_steps,
-            train_loss: lessons.train_loss,
+            steps: report.outcome.steps(),
+            machine_steps: report.machine_steps,
+            train_loss: report.train_loss,
             stop: lesson.extended().stop(),
-            certificate: lessons.certificate.clone(),
+            certificate: report.certificate.clone(),
         };
         let names = lesson.extended().network().parameters().iter().map(|p| p.name.clone());
-        let weights = names.zip(lessons.parameters.iter().cloned()).collect();
-        Self { card, theta: lessons.theta.clone(), weights }
+        let weights = names.zip(report.parameters.iter().cloned()).collect();
+        Self { card, theta: report.theta.clone(), weights }
     }
 
     /// Writes the file: complete or not at all.
@@ -266,29 +229,7 @@ impl Model {
         let name = path.display().to_string();
         let io_error = |reason: io::Error| ModelError::Io { doing: "write", name: name.clone(), reason };
         let bytes = self.to_bytes(&name)?;
-        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(io_error)?;
-        file.write_all(&bytes).map_err(io_error)?;
-        file.as_file().sync_all().map_err(io_error)?;
-        file.persist(path).map_err(|error| io_error(error.error))?;
-        Ok(())
-    }
-
-    /// Makes sure that a file can be written there, before anybody trains for it.
-    ///
-    /// # Errors
-    /// If the system refuses.
-    pub fn reserve(path: &Path) -> Result<(), ModelError> {
-        // Only the kind of the reason: its text would name a temporary file.
-        let refused = |reason: io::Error| {
-            let reason = reason.kind().into();
-            ModelError::Io { doing: "write", name: path.display().to_string(), reason }
-        };
-        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        if path.is_dir() {
-            return Err(refused(io::ErrorKind::IsADirectory.into()));
-        }
-        tempfile::NamedTempFile::new_in(folder).map(drop).map_err(refused)
+        atomic_file::write(path, &[&bytes]).map_err(io_error)
     }
 
     fn to_bytes(&self, name: &str) -> Result<Vec<u8>, ModelError> {
@@ -348,15 +289,21 @@ impl Model {
     ///
     /// # Errors
     /// If the metadata describe none that fits the columns and theta.
-    pub fn primary(&self) -> Result<Mlp, ModelError> {
-        let primary = Mlp::parse(&self.card.primary, self.card.features.len(), self.card.labels.len())?;
-        if primary.n_weights() != self.theta.len() {
-            return Err(ModelError::Word {
-                what: "primary network for this theta",
-                found: self.card.primary.clone(),
-            });
+    pub fn primary(&self) -> Result<Box<dyn Primary>, ModelError> {
+        self.primary_among(&StandardPrimaries)
+    }
+
+    /// The same where the primary network may be one's own.
+    ///
+    /// # Errors
+    /// If the metadata describe none that fits the columns and theta.
+    pub fn primary_among(&self, primaries: &dyn Primaries) -> Result<Box<dyn Primary>, ModelError> {
+        let Card { primary, features, labels, .. } = &self.card;
+        let found = primaries.find(primary, features.len(), labels.len())?;
+        if found.n_weights() != self.theta.len() {
+            return Err(ModelError::Theta { n_theta: self.theta.len(), primary: primary.clone() });
         }
-        Ok(primary)
+        Ok(found)
     }
 
     /// The learner, if it is the one that was trained.
@@ -371,34 +318,19 @@ impl Model {
         Ok(Learner::new(&loaded.machine, loaded.input.as_ref())?)
     }
 
-    /// How it was trained.
+    /// The lesson it was trained in, prepared again on the data at hand.
     ///
     /// # Errors
-    /// If a word in the metadata means nothing.
-    pub fn options(&self) -> Result<LessonOptions, ModelError> {
-        let word = |what, found: &String| ModelError::Word { what, found: found.clone() };
-        let format: NumberFormat =
-            self.card.format.parse().map_err(|_| word("number format", &self.card.format))?;
-        let landscape = LandscapeKind::ALL.into_iter().find(|kind| kind.word() == self.card.landscape);
-        let carrier = Carrier::ALL.into_iter().find(|carrier| carrier.word() == self.card.carrier);
-        let engine = Engine::ALL.into_iter().find(|engine| engine.word() == self.card.engine);
-        let Constants { base, scale, offset, drop } = self.card.constants;
-        Ok(LessonOptions {
-            engine: engine.ok_or_else(|| word("engine", &self.card.engine))?,
-            landscape: landscape.ok_or_else(|| word("landscape", &self.card.landscape))?,
-            carrier: carrier.ok_or_else(|| word("carrier", &self.card.carrier))?,
-            cells: Some(self.card.cells),
-            steps: self.card.machine_steps,
-            label_offset: Some(self.card.label_offset),
-            final_loss: self.card.final_loss,
-            constants: AskedConstants { base, scale, offset, drop },
-            ..LessonOptions::new(format)
-        })
+    /// If the metadata do not fit together, or the run cannot be made again.
+    pub fn lesson(&self, table: Table, primaries: &dyn Primaries) -> Result<Lesson, ModelError> {
+        let (learner, primary) = (self.learner()?, self.primary_among(primaries)?);
+        self.check_sizes(&learner)?;
+        Ok(Lesson::prepare(learner, primary, table, self.card.options.clone())?)
     }
 
     /// The trained weights in the order of a network's parameters; `None` if a block is missing or has another shape.
     #[must_use]
-    pub fn parameters(&self, lesson: &Lesson<'_>) -> Option<Vec<Values>> {
+    pub fn parameters(&self, lesson: &Lesson) -> Option<Vec<Values>> {
         let find =
             |name: &str| self.weights.iter().find(|(own, _)| own == name).map(|(_, values)| values.clone());
         let blocks = lesson.extended().network().parameters().iter();
@@ -410,13 +342,13 @@ impl Model {
     /// # Errors
     /// If the metadata do not fit together.
     pub fn extended(&self) -> Result<Extended, ModelError> {
-        let options = self.options()?;
+        let options = &self.card.options;
         let learner = self.learner()?;
         self.check_sizes(&learner)?;
         let build = ExtendedOptions {
             kind: options.landscape,
             carrier: options.carrier,
-            n_cells: self.card.cells,
+            n_cells: self.card.n_cells(),
             first_cells: self.card.first_cells.clone(),
             layout: DataLayout {
                 n_samples: self.card.n_samples,
@@ -424,18 +356,19 @@ impl Model {
                 n_labels: self.card.labels.len(),
                 format: options.format,
             },
-            label_offset: self.card.label_offset,
+            label_offset: options.label_offset.unwrap_or(0.0),
             final_loss: options.final_loss,
             constants: options.constants,
             corrections: options.corrections,
-            joints: options.joints,
+            joints: options.extended_corrections,
         };
-        Ok(Extended::build(&learner, &self.primary()?, &build)?)
+        Ok(Extended::build(&learner, &*self.primary()?, &build)?)
     }
 
     /// Refuses sizes beyond all bounds before anything is built from them.
     fn check_sizes(&self, learner: &Learner) -> Result<(), ModelError> {
-        let Card { cells, first_cells, n_samples, features, labels, .. } = &self.card;
+        let Card { first_cells, n_samples, features, labels, .. } = &self.card;
+        let cells = self.card.n_cells();
         let n_tapes = learner.lowered().normal.n_tapes();
         let n_numbers = n_samples.checked_mul(features.len() + labels.len());
         let cells_fit = cells.checked_mul(n_tapes).is_some_and(|all| all <= MOST_CELLS);
@@ -446,7 +379,7 @@ impl Model {
         if cells_fit && starts_fit && n_numbers.is_some_and(|n| n <= MOST_CELLS) {
             return Ok(());
         }
-        Err(ModelError::Sizes { cells: *cells, first_cells: first_cells.len(), n_samples: *n_samples })
+        Err(ModelError::Sizes { cells, first_cells: first_cells.len(), n_samples: *n_samples })
     }
 
     /// Whether the model was trained on a table of this size and these columns.
@@ -460,7 +393,15 @@ impl Model {
     /// The cells the network's tapes held.
     #[must_use]
     pub fn window(&self) -> Window {
-        Window { first: self.card.first_cells.clone(), n_cells: self.card.cells }
+        Window { first: self.card.first_cells.clone(), n_cells: self.card.n_cells() }
+    }
+}
+
+impl Card {
+    /// Cells per tape.
+    #[must_use]
+    pub fn n_cells(&self) -> usize {
+        self.options.cells.unwrap_or(0)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Programs in Sled: from a text and the sizes of its data to a machine.
 
 use luge_landscape::DataLayout;
-use luge_machine::{Diagnostic, Input, Machine};
+use luge_machine::Diagnostic;
 use luge_net::{
     NumberFormat,
     numbers::{Negatives, Overflow},
@@ -63,15 +63,6 @@ pub fn compile(text: &str, name: &str, sizes: &Sizes) -> Result<Compiled, Progra
         CompileError::Findings(findings) => ProgramError::Broken { name: name.to_owned(), findings },
         CompileError::Backend(error) => error.into(),
     })
-}
-
-/// The machine a program is for data of these sizes, and what lies on its own tapes.
-///
-/// # Errors
-/// If the program is wrong.
-pub fn learner(text: &str, name: &str, sizes: &Sizes) -> Result<(Machine, Input), ProgramError> {
-    let compiled = compile(text, name, sizes)?;
-    Ok((compiled.machine, compiled.input))
 }
 
 /// Where a table's numbers lie on the machine's tape.

@@ -2,16 +2,14 @@
 
 use std::path::Path;
 
-use luge_landscape::{Control, Learner};
+use luge_landscape::Control;
 use luge_machine::{Cell, Machine};
-use luge_net::{Network, Values};
 use luge_train::{Memories, Snapshot, StopRule, TrainError};
 
 use crate::{
-    checkpoint::{Checkpoint, CheckpointError, Request, RequestError, snapshot_digest},
-    engine::{self, Engine, Start},
-    lesson::{Lesson, LessonError},
-    trace::{Plan, TraceError},
+    checkpoint::{Checkpoint, CheckpointError, snapshot_digest},
+    engine::{EngineChoice, EngineError, Task},
+    job::{Job, JobError},
 };
 
 /// One step of a run.
@@ -22,7 +20,7 @@ pub struct Visit {
     /// The loss.
     pub loss: f64,
     /// The engine that went there.
-    pub engine: Engine,
+    pub engine: EngineChoice,
     /// The step of the snapshot it started from.
     pub from: u64,
     /// The machine's state that the vertex stands for.
@@ -72,27 +70,24 @@ pub enum RevisitError {
     },
     /// The network cannot be built again.
     #[error(transparent)]
-    Trace(#[from] TraceError),
-    /// The network cannot be built again.
+    Job(#[from] JobError),
+    /// The engine.
     #[error(transparent)]
-    Lesson(#[from] LessonError),
-    /// The learner cannot be built again.
-    #[error(transparent)]
-    Learner(#[from] luge_landscape::LearnerError),
-    /// Training.
-    #[error(transparent)]
-    Train(#[from] TrainError),
+    Engine(#[from] EngineError),
+}
+
+impl From<TrainError> for RevisitError {
+    fn from(error: TrainError) -> Self {
+        Self::Engine(error.into())
+    }
 }
 
 /// What is needed to step from a snapshot.
 struct Scene<'n> {
-    network: &'n Network,
-    inputs: Vec<Values>,
+    task: Task<'n>,
     control: Option<&'n Control>,
     first_cells: &'n [Cell],
     machine: &'n Machine,
-    stop: StopRule,
-    asked: Engine,
 }
 
 /// Goes to a step of a recorded run.
@@ -107,59 +102,39 @@ pub fn revisit(path: &Path, step: u64, around: usize) -> Result<Visit, RevisitEr
         return Err(RevisitError::TooLate { step, last });
     }
     let snapshot = &record.before(step).ok_or(RevisitError::TooEarly { step, first })?;
-    let unclear =
-        |error: RequestError| CheckpointError::Content { name: name.clone(), why: error.to_string() };
-    match &record.request {
-        Request::Trace(request) => {
-            let (machine, input, options) = request.read().map_err(unclear)?;
-            let plan = Plan::new(&machine, &input, &options)?;
-            let network = plan.landscape.network();
-            record.belongs_to(network, &name)?;
-            let inputs = plan.landscape.encode(&plan.start).map_or_else(Vec::new, |(_, inputs)| inputs);
+    match &record.job {
+        Job::Trace(job) => {
+            let plan = job.prepare()?;
+            record.belongs_to(plan.landscape.network(), &name)?;
             let scene = Scene {
-                network,
-                inputs,
+                task: plan.task().map_err(JobError::from)?,
                 control: plan.landscape.control(),
                 first_cells: plan.first_cells(),
                 machine: plan.lowered.normal.machine(),
-                stop: StopRule {
-                    loss_at_most: plan.landscape.bounds().stop,
-                    not_before: 0,
-                    most_steps: step,
-                },
-                asked: options.engine,
             };
-            scene.visit(snapshot, around)
+            scene.visit(step, snapshot, around)
         }
-        Request::Train(request) => {
-            let training = request.read().map_err(unclear)?;
-            let learner = Learner::new(&training.machine, training.input.as_ref())?;
-            let lesson = Lesson::prepare(&learner, &training.primary, &training.table, &training.options)?;
-            let network = lesson.extended().network();
-            record.belongs_to(network, &name)?;
+        Job::Train(job) => {
+            let lesson = job.prepare()?;
+            record.belongs_to(lesson.extended().network(), &name)?;
             let scene = Scene {
-                network,
-                inputs: lesson.inputs(),
+                task: lesson.task(),
                 control: lesson.extended().control(),
                 first_cells: &lesson.window().first,
-                machine: learner.lowered().normal.machine(),
-                stop: StopRule { loss_at_most: lesson.extended().stop(), not_before: 1, most_steps: step },
-                asked: training.options.engine,
+                machine: lesson.learner().lowered().normal.machine(),
             };
-            scene.visit(snapshot, around)
+            scene.visit(step, snapshot, around)
         }
     }
 }
 
 impl Scene<'_> {
-    fn visit(&self, snapshot: &Snapshot, around: usize) -> Result<Visit, RevisitError> {
-        let start = Start::Snapshot(snapshot, None);
+    fn visit(&self, step: u64, snapshot: &Snapshot, around: usize) -> Result<Visit, RevisitError> {
         // Nobody watches the steps in between.
-        let memories = Memories::Blocks;
-        let (mut engine, chosen) = engine::fast(self.asked, memories, self.network, start, &self.inputs)?;
-        engine.run(&self.stop)?;
-        if engine.steps() < self.stop.most_steps {
-            return Err(RevisitError::TooLate { step: self.stop.most_steps, last: engine.steps() });
+        let (mut engine, chosen) = self.task.open(Memories::Blocks, Some((snapshot, None)))?;
+        engine.run(&StopRule { most_steps: step, ..self.task.stop })?;
+        if engine.steps() < step {
+            return Err(RevisitError::TooLate { step, last: engine.steps() });
         }
         let loss = engine.loss()?;
         let state = match (self.control, engine.vertex()) {

@@ -8,18 +8,22 @@ use std::{
 };
 
 use luge_machine::{
-    Diagnostic,
+    Diagnostic, Input, Machine,
     formats::{Format, Loaded, Unrecognised, recognise},
 };
 
+use crate::{catalogue, job::JobError, words::Word};
+
 /// A machine's text before it is read.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Source {
     /// What messages call it: the path, or `standard input`, or `command line`.
     pub name: String,
     /// The text, without a byte order mark.
     pub text: String,
-    /// The file's extension, if it has one.
+    /// The file's extension, or the short name of its format; left out: told from the text.
+    #[serde(default)]
     pub extension: Option<String>,
 }
 
@@ -76,8 +80,8 @@ pub enum ReadError {
 }
 
 impl Source {
-    /// Opens `place`: `-` is standard input, an existing path a file, and anything that begins like a bbchallenge
-    /// line that line itself.
+    /// Opens `place`: `-` is standard input, an existing path a file, the name of something that ships its program, and
+    /// anything that begins like a bbchallenge line that line itself.
     ///
     /// # Errors
     /// If nothing is there or it is not text.
@@ -89,6 +93,9 @@ impl Source {
         }
         let path = Path::new(place);
         if !path.exists() {
+            if let Some(shipped) = catalogue::find(place) {
+                return Ok(shipped.source());
+            }
             if !begins_like_a_line(place) {
                 return Err(OpenError::Missing { place: place.to_owned() });
             }
@@ -118,12 +125,36 @@ impl Source {
         }
     }
 
+    /// A machine and its input as a source in the native format.
+    #[must_use]
+    pub fn native(name: &str, machine: &Machine, input: Option<&Input>) -> Self {
+        Self {
+            name: name.to_owned(),
+            text: Format::Native.write(machine, input).unwrap_or_default(),
+            extension: Some(Format::Native.slug().to_owned()),
+        }
+    }
+
+    /// Reads the machine so that its alphabets hold the symbols of these inputs, where the format declares none.
+    ///
+    /// # Errors
+    /// If the text is no machine.
+    pub fn read_for(&self, format: Option<Format>, input: &[String]) -> Result<(Format, Loaded), JobError> {
+        let refused = |error| JobError::Read { text: self.clone(), error };
+        let (format, loaded) = self.read(format).map_err(refused)?;
+        if input.is_empty() {
+            return Ok((format, loaded));
+        }
+        Ok((format, format.read_for(&self.text, input).unwrap_or(loaded)))
+    }
+
     /// Reads the machine in `format`, or in the format the text is recognised to be in.
     ///
     /// # Errors
     /// If the format cannot be told, or the text breaks its rules.
     pub fn read(&self, format: Option<Format>) -> Result<(Format, Loaded), ReadError> {
-        let format = match format {
+        let named = self.extension.as_deref().and_then(|extension| Format::from_word(extension).ok());
+        let format = match format.or(named) {
             Some(format) => format,
             None => recognise(self.extension.as_deref(), &self.text)
                 .map_err(|reason| ReadError::Unrecognised { name: self.name.clone(), reason })?,

@@ -6,7 +6,11 @@ use luge_landscape::LandscapeKind;
 use luge_machine::{Input, Machine};
 use luge_train::Precision;
 
-use crate::trace::{Plan, TraceError, TraceOptions};
+use crate::{
+    engine::Manner,
+    record::FirstMismatch,
+    trace::{Plan, TraceError, TraceOptions},
+};
 
 /// The relative sizes of noise that are tried.
 pub const SIGMAS: [f64; 8] = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2];
@@ -14,7 +18,7 @@ pub const SIGMAS: [f64; 8] = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2];
 /// What one landscape forgives.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Tolerance {
-    /// Which landscape.
+    /// The landscape.
     pub landscape: LandscapeKind,
     /// For each of [`SIGMAS`], one entry per seed.
     pub noise: Vec<(f64, Vec<Verdict>)>,
@@ -52,19 +56,20 @@ impl Tolerance {
         mut progress: impl FnMut(),
     ) -> Result<Self, TraceError> {
         let plain = TraceOptions::dense(landscape);
-        let plan = Plan::new(machine, input, &plain)?;
-        let mut verdict = |options: TraceOptions| {
-            let verdict = verdict(&plan, &options);
+        let mut plan = Plan::new(machine, input, &plain)?;
+        let mut verdict = |manner: Manner| {
+            plan.options.manner = manner;
+            let verdict = verdict(&plan);
             progress();
             verdict
         };
         let mut noise = Vec::with_capacity(SIGMAS.len());
         for sigma in SIGMAS {
-            let options = |seed| TraceOptions { noise: Some((sigma, seed)), ..plain.clone() };
-            noise.push((sigma, (0..n_seeds).map(|seed| verdict(options(seed))).collect::<Result<_, _>>()?));
+            let manner = |seed| Manner { noise: Some((sigma, seed)), ..plain.manner };
+            noise.push((sigma, (0..n_seeds).map(|seed| verdict(manner(seed))).collect::<Result<_, _>>()?));
         }
-        let precisions = Precision::ALL
-            .map(|precision| Ok((precision, verdict(TraceOptions { precision, ..plain.clone() })?)));
+        let precisions =
+            Precision::ALL.map(|precision| Ok((precision, verdict(Manner { precision, ..plain.manner })?)));
         let precision = precisions.into_iter().collect::<Result<_, TraceError>>()?;
         Ok(Self { landscape, noise, precision })
     }
@@ -83,14 +88,14 @@ impl Tolerance {
     }
 }
 
-fn verdict(plan: &Plan, options: &TraceOptions) -> Result<Verdict, TraceError> {
+fn verdict(plan: &Plan) -> Result<Verdict, TraceError> {
     // After the first mismatch there is nothing more to learn.
-    let trace = plan.run(options, |moment| match moment.mismatches {
+    let trace = plan.run(|moment| match moment.record.mismatches {
         0 => ControlFlow::Continue(()),
         _ => ControlFlow::Break(()),
     })?;
     Ok(match &trace.first_mismatch {
-        Some((step, why)) => Verdict::Mismatch { step: *step, why: why.to_string() },
+        Some(FirstMismatch { step, why }) => Verdict::Mismatch { step: *step, why: why.clone() },
         None if trace.exact() => Verdict::Exact,
         None => Verdict::WrongEnd,
     })

@@ -5,49 +5,50 @@
 use std::ops::ControlFlow;
 
 use luge_landscape::{
-    AskedConstants, Bounds, BuildError, Configuration, Corrections, InternalError, Landscape, LandscapeKind,
-    LandscapeOptions,
+    AskedConstants, BuildError, Configuration, Corrections, InternalError, Landscape, LandscapeKind,
+    LandscapeOptions, Undecodable,
 };
 use luge_machine::{
     Input, Machine, Outcome, Simulator, StateId, Step,
     lowering::{Lowered, LoweringError, Moves, lower},
 };
-use luge_net::Layers;
-use luge_train::{
-    Dense, Iterate, LossRange, Memories, Noise, Precision, Rate, Snapshot, Stepped, StopRule, Tracer,
-    TrainError, train,
-};
+use luge_net::{Layers, Values};
+use luge_train::{LossRange, Rate, Snapshot, StopRule, TrainError};
+use serde::{Deserialize, Serialize};
 
 use crate::{
     checkpoint::snapshot_digest,
-    engine::{self, Chosen, Engine, Start},
-    lockstep::{Judge, Lockstep, Mismatch, Window},
+    engine::{Chosen, EngineChoice, EngineError, Manner, Task},
+    follow::{Beside, Comparisons, Decoder, Expected, Moment, Referee},
+    lockstep::{Judge, Lockstep, Window},
+    record::{FirstMismatch, Levels, Record},
+    words,
 };
 
-/// What to trace and how.
-#[derive(Clone, Debug, Default)]
+/// How to trace.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct TraceOptions {
-    /// Which landscape.
+    /// The landscape to build.
+    #[serde(with = "words")]
     pub landscape: LandscapeKind,
-    /// What computes the gradients.
-    pub engine: Engine,
-    /// Which iterates of a fast engine are compared with the simulator.
-    pub check: Check,
-    /// The arithmetic.
-    pub precision: Precision,
-    /// How far a Frank-Wolfe step goes.
-    pub rate: Rate,
-    /// Relative noise on every update, and its seed.
-    pub noise: Option<(f64, u64)>,
+    /// How to train.
+    pub manner: Manner,
+    /// The iterates of a fast engine that are compared with the simulator.
+    #[serde(with = "words")]
+    pub compare: Comparisons,
     /// Cells per tape; left out: what the run needs and a margin, or with a fast engine as many as it comes to need.
     pub cells: Option<usize>,
     /// The most steps; left out: until the machine halts.
     pub steps: Option<Step>,
     /// Whether stay moves are kept.
+    #[serde(with = "words")]
     pub moves: Moves,
     /// The landscape's constants.
+    #[serde(with = "crate::job::constants")]
     pub constants: AskedConstants,
     /// What differs from the printed paper.
+    #[serde(skip)]
     pub corrections: Corrections,
 }
 
@@ -55,65 +56,23 @@ impl TraceOptions {
     /// A trace by the dense engine.
     #[must_use]
     pub fn dense(landscape: LandscapeKind) -> Self {
-        Self { landscape, engine: Engine::Dense, ..Self::default() }
-    }
-
-    fn noise(&self) -> Result<Option<Noise>, TraceError> {
-        let noise = |(sigma, seed)| Noise::new(sigma, seed).ok_or(TraceError::Noise { sigma });
-        self.noise.map(noise).transpose()
-    }
-
-    /// Why only the dense engine will do; `None` if others will.
-    fn needs_dense(&self) -> Option<&'static str> {
-        match () {
-            () if self.landscape == LandscapeKind::Internal => {
-                Some("landscape internal has no sparse layers")
-            }
-            () if self.precision != Precision::F64 => {
-                Some("other precisions than f64 are rounded unit by unit")
-            }
-            () if self.noise.is_some() => Some("noise falls on every weight"),
-            () if self.rate != Rate::One => Some("a line search looks at every kink"),
-            () if self.corrections != Corrections::default() => {
-                Some("the printed construction has no sparse layers")
-            }
-            () => None,
-        }
+        Self { landscape, manner: Manner::by(EngineChoice::Dense), ..Self::default() }
     }
 
     /// Whether the dense engine trains, and why.
-    fn chosen_dense(&self) -> Result<Option<Chosen>, TraceError> {
-        match (self.engine, self.needs_dense()) {
-            (Engine::Dense, _) => Ok(Some(Chosen::dense("asked for"))),
-            (Engine::Auto, Some(why)) => Ok(Some(Chosen::dense(why))),
-            (Engine::Sparse | Engine::Exact, Some(why)) => {
-                Err(TraceError::Engine { engine: self.engine, why })
+    fn chosen_dense(&self) -> Result<Option<Chosen>, EngineError> {
+        let printed = "the printed construction has no sparse layers";
+        let why = match () {
+            () if self.landscape == LandscapeKind::Internal => "landscape internal has no sparse layers",
+            () if self.corrections != Corrections::default() => printed,
+            () => return self.manner.dense(None),
+        };
+        match self.manner.engine {
+            EngineChoice::Auto => Ok(Some(Chosen { engine: EngineChoice::Dense, why: why.to_owned() })),
+            EngineChoice::Dense => self.manner.dense(None),
+            engine @ (EngineChoice::Sparse | EngineChoice::Exact) => {
+                Err(EngineError::Unfit { engine, why: why.to_owned() })
             }
-            (_, None) => Ok(None),
-        }
-    }
-}
-
-/// Which iterates are compared with the simulator.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Check {
-    /// Every one.
-    #[default]
-    Every,
-    /// The last one, and one every 16,777,216 steps: all cells of it. A fast engine then runs at its own speed.
-    End,
-}
-
-impl Check {
-    /// Both choices.
-    pub const ALL: [Self; 2] = [Self::Every, Self::End];
-
-    /// The choice's name on the command line and in JSON.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Every => "every",
-            Self::End => "end",
         }
     }
 }
@@ -127,16 +86,10 @@ pub const LONGEST_TRACE: Step = 100_000_000;
 /// The most cells of all tapes together.
 pub const MOST_CELLS: usize = 1 << 24;
 
-/// Steps between two looks at how many cells a run has come to need.
-const LOOK_AT_CELLS: u64 = 1 << 16;
-
-/// Steps between two comparisons where not every step is compared.
-const CHUNK: u64 = 1 << 24;
-
 /// Cells added on each side of what a run needs.
 const MARGIN: usize = 2;
 
-/// Input cells beyond which landscape A does not declare all contents.
+/// Input cells beyond which `internal` does not declare all contents.
 const MOST_DECLARED_CELLS: usize = 12;
 
 /// Why a trace cannot be made. Everything is found out before training begins.
@@ -175,7 +128,7 @@ pub enum TraceError {
         /// Binary tapes.
         n_tapes: usize,
     },
-    /// Landscape A has a vertex for every configuration of every declared input.
+    /// `internal` has a vertex for every configuration of every declared input.
     #[error(
         "landscape internal declares every content of the input's {n_cells} binary cells, but at most {MOST_DECLARED_CELLS} can be declared"
     )]
@@ -183,31 +136,27 @@ pub enum TraceError {
         /// Binary input cells.
         n_cells: usize,
     },
-    /// Noise must be a number.
-    #[error("noise of relative size {sigma}: expected a finite number of at least 0")]
-    Noise {
-        /// What was given.
-        sigma: f64,
-    },
-    /// An engine that does not apply.
-    #[error("engine {engine} cannot be used: {why}", engine = engine.word())]
-    Engine {
-        /// What was asked for.
-        engine: Engine,
-        /// Why not.
-        why: &'static str,
-    },
+    /// The engine.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
     /// The landscape's constants or size.
     #[error(transparent)]
     Build(#[from] BuildError),
-    /// Training.
-    #[error(transparent)]
-    Train(#[from] TrainError),
+}
+
+impl From<TrainError> for TraceError {
+    fn from(error: TrainError) -> Self {
+        Self::Engine(error.into())
+    }
 }
 
 /// Everything made ready: no training yet.
 #[derive(Debug)]
 pub struct Plan {
+    /// How to trace.
+    pub options: TraceOptions,
+    /// The machine as given.
+    pub machine: Machine,
     /// The machine in normal form.
     pub lowered: Lowered,
     /// Its input.
@@ -236,7 +185,9 @@ pub struct Trace {
     /// Iterates that are not the machine's configuration at their step.
     pub mismatches: u64,
     /// The first of them.
-    pub first_mismatch: Option<(u64, Mismatch)>,
+    pub first_mismatch: Option<FirstMismatch>,
+    /// Iterates that were compared with the simulator.
+    pub n_compared: u64,
     /// The loss over the run.
     pub loss: LossRange,
     /// Whether the loss always lay where the construction says.
@@ -251,7 +202,7 @@ pub struct Trace {
     pub n_cells: usize,
     /// The engine that trained, and why that one.
     pub chosen: Chosen,
-    /// SHA-256 of the trained weights, with a fast engine.
+    /// SHA-256 of the trained weights, unless a tape lies inside the vertex.
     pub weights: Option<String>,
 }
 
@@ -270,31 +221,17 @@ impl Trace {
     }
 }
 
-/// One moment of a trace, for whoever wants to watch.
-pub struct Moment<'a> {
-    /// Gradient steps made.
-    pub step: u64,
-    /// The loss.
-    pub loss: f64,
-    /// Iterates so far that are not the machine's configuration at their step, this one included.
-    pub mismatches: u64,
-    /// The engine, if it is a fast one.
-    pub engine: Option<&'a dyn Tracer>,
-    /// What was seen so far, this moment included.
-    pub record: &'a Record,
-}
-
 impl Plan {
     /// Lowers the machine, runs it once to learn what it needs, and builds the landscape.
     ///
     /// # Errors
     /// Everything that can be wrong with the request.
     pub fn new(machine: &Machine, input: &Input, options: &TraceOptions) -> Result<Self, TraceError> {
-        // Whether a landscape is piecewise linear needs no landscape: only A is.
-        if options.rate == Rate::LineSearch && options.landscape != LandscapeKind::Internal {
+        // Whether a landscape is piecewise linear needs no landscape: only `internal` is.
+        if options.manner.rate == Rate::LineSearch && options.landscape != LandscapeKind::Internal {
             return Err(TrainError::NotPiecewiseLinear.into());
         }
-        options.noise()?;
+        options.manner.check()?;
         let lowered = lower(machine, options.moves)?;
         let input = lowered.encode(input);
         if options.steps.is_none() && !halting_reachable(lowered.normal.machine()) {
@@ -337,6 +274,8 @@ impl Plan {
         }
         let landscape = Landscape::build(&lowered.normal, &build)?;
         Ok(Self {
+            options: options.clone(),
+            machine: machine.clone(),
             lowered,
             input,
             window,
@@ -360,226 +299,111 @@ impl Plan {
         &self.window.first
     }
 
-    /// Trains, holding every iterate to the simulator. The observer sees every moment and may break off.
+    /// The network, where it starts, and when training is done.
     ///
     /// # Errors
-    /// If the engine cannot be made or a gradient cannot be had.
-    pub fn run(
-        &self,
-        options: &TraceOptions,
-        observe: impl FnMut(Moment<'_>) -> ControlFlow<()>,
-    ) -> Result<Trace, TraceError> {
-        match &self.dense {
-            Some(chosen) => self.run_dense(options, chosen, observe),
-            None => self.run_fast(options, None, observe),
-        }
+    /// If the start is no configuration of the landscape.
+    pub fn task(&self) -> Result<Task<'_>, TraceError> {
+        let (parameters, inputs) =
+            self.landscape.encode(&self.start).ok_or(BuildError::Internal(InternalError::NothingDeclared))?;
+        let manner = match &self.dense {
+            Some(_) => Manner { engine: EngineChoice::Dense, ..self.options.manner },
+            None => self.options.manner,
+        };
+        let stop = StopRule {
+            loss_at_most: self.landscape.bounds().stop,
+            not_before: 0,
+            most_steps: self.most_steps,
+        };
+        Ok(Task { network: self.landscape.network(), parameters, inputs, stop, manner })
     }
 
-    /// Goes on from a snapshot, after the simulator has been brought there on its own.
+    /// Trains, holding iterates to the simulator. The watcher sees every moment and may break off.
+    ///
+    /// # Errors
+    /// If the engine cannot be opened or cannot compute a gradient.
+    pub fn run(&self, watch: impl FnMut(Moment<'_>) -> ControlFlow<()>) -> Result<Trace, TraceError> {
+        self.follow(None, watch)
+    }
+
+    /// Resumes a run from a snapshot and what was seen until then; the simulator is brought there on its own.
     ///
     /// # Errors
     /// As for [`run`](Self::run).
     pub fn resume(
         &self,
-        options: &TraceOptions,
         snapshot: &Snapshot,
         record: Record,
-        observe: impl FnMut(Moment<'_>) -> ControlFlow<()>,
+        watch: impl FnMut(Moment<'_>) -> ControlFlow<()>,
     ) -> Result<Trace, TraceError> {
-        self.run_fast(options, Some((snapshot, record)), observe)
+        self.follow(Some((snapshot, record)), watch)
     }
 
-    fn run_fast(
+    fn follow(
         &self,
-        options: &TraceOptions,
         from: Option<(&Snapshot, Record)>,
-        mut observe: impl FnMut(Moment<'_>) -> ControlFlow<()>,
+        watch: impl FnMut(Moment<'_>) -> ControlFlow<()>,
     ) -> Result<Trace, TraceError> {
-        let nothing = || BuildError::Internal(InternalError::NothingDeclared);
-        let (parameters, inputs) = self.landscape.encode(&self.start).ok_or_else(nothing)?;
-        let control = self.landscape.control().ok_or_else(nothing)?;
-        let start = match &from {
-            None => Start::Parameters(&parameters),
-            Some((snapshot, record)) => Start::Snapshot(snapshot, record.loss),
-        };
-        let network = self.landscape.network();
-        let memories = if options.check == Check::Every { Memories::Steps } else { Memories::Blocks };
-        let (mut engine, chosen) = engine::fast(options.engine, memories, network, start, &inputs)?;
+        let task = self.task()?;
+        let compare = if self.dense() { Comparisons::Every } else { self.options.compare };
+        let moment = from.as_ref().map(|(snapshot, record)| (*snapshot, record.loss));
+        let (mut engine, opened) = task.open(compare.memories(), moment)?;
         let machine = self.lowered.normal.machine();
-        let mut judge = Judge::new(machine, &self.input, control, self.window.first.clone());
-        judge.run(engine.steps());
-        let mut record = from.map_or_else(Record::default, |(_, record)| record);
-        let resumed_at = record.loss.map(|_| engine.steps());
-        let bounds = self.landscape.bounds();
-        let mut found = judge.compare_all(&*engine);
-        let outcome = loop {
-            let (step, loss) = (engine.steps(), engine.loss()?);
-            let stopped = judge.stopped();
-            if resumed_at != Some(step) {
-                record.add(step, loss, within(&bounds, stopped, loss), found.err());
+        let decoder = PlanDecoder { landscape: &self.landscape, inputs: &task.inputs };
+        let beside = match self.landscape.control().filter(|_| !self.dense()) {
+            Some(control) => {
+                Beside::Changes(Judge::new(machine, &self.input, control, self.window.first.clone()))
             }
-            let moment =
-                Moment { step, loss, mismatches: record.mismatches, engine: Some(&*engine), record: &record };
-            let broke_off = observe(moment).is_break();
-            match () {
-                () if !loss.is_finite() => break luge_train::Outcome::Diverged { steps: step },
-                () if loss <= bounds.stop => break luge_train::Outcome::Converged { steps: step },
-                () if broke_off => break luge_train::Outcome::Interrupted { steps: step },
-                () if step >= self.most_steps => break luge_train::Outcome::StepLimit { steps: step },
-                () => {}
-            }
-            let most = options.cells.unwrap_or(MOST_CELLS);
-            let look = options.cells.is_some() || step % LOOK_AT_CELLS == 0 || options.check == Check::End;
-            if look && judge.n_cells() > most {
-                break luge_train::Outcome::OutOfCells { steps: step };
-            }
-            if options.check == Check::End {
-                let most_steps = step.saturating_add(CHUNK).min(self.most_steps);
-                let stop = StopRule { loss_at_most: bounds.stop, not_before: 0, most_steps };
-                engine.run(&stop)?;
-                judge.run(engine.steps());
-                found = judge.compare_all(&*engine);
-                if let Some(range) = engine.losses() {
-                    record.take_in(range, &bounds, judge.stopped());
-                }
-            } else {
-                if engine.step()? == Stepped::OutOfCells {
-                    break luge_train::Outcome::OutOfCells { steps: step };
-                }
-                judge.step();
-                found = judge.compare(&*engine);
+            None => {
+                Beside::Configurations(Lockstep::new(machine, &self.input, self.window.clone()), &decoder)
             }
         };
-        if let (Err(mismatch), true) = (judge.compare_all(&*engine), record.mismatches == 0) {
-            record.differs_at(outcome.steps(), mismatch);
-        }
-        let machine_steps = judge.stopped().then(|| judge.simulator().steps());
-        let layers = Layers::of(network);
-        let mut trace = record.finish(outcome, machine_steps, &layers, judge.n_cells(), chosen);
-        trace.weights = Some(snapshot_digest(&engine.snapshot()));
-        Ok(trace)
-    }
-
-    fn run_dense(
-        &self,
-        options: &TraceOptions,
-        chosen: &Chosen,
-        mut observe: impl FnMut(Moment<'_>) -> ControlFlow<()>,
-    ) -> Result<Trace, TraceError> {
-        let noise = options.noise()?;
-        let (parameters, inputs) =
-            self.landscape.encode(&self.start).ok_or(BuildError::Internal(InternalError::NothingDeclared))?;
-        let network = self.landscape.network();
-        let mut engine = Dense::new(network, &parameters, &inputs, options.precision, options.rate, noise)?;
-        let mut lockstep = Lockstep::new(self.lowered.normal.machine(), &self.input, self.window.clone())
-            .ok_or(TraceError::TooFewCells { needed: self.window.n_cells + 1, given: self.window.n_cells })?;
-
         let bounds = self.landscape.bounds();
-        let layers = Layers::of(network);
-        let mut record = Record::default();
-        let mut broken = None;
-        let stop = StopRule { loss_at_most: bounds.stop, not_before: 0, most_steps: self.most_steps };
-        let outcome = train(&mut engine, &stop, |iterate| {
-            if iterate.step > 0 {
-                lockstep.step();
-            }
-            let within = within(&bounds, lockstep.stopped().is_some(), iterate.loss);
-            let mismatch = match iterate.engine.parameters() {
-                Ok(parameters) => lockstep.compare(self.landscape.decode(&parameters, &inputs)).err(),
-                Err(error) => {
-                    broken = Some(error);
-                    return ControlFlow::Break(());
-                }
-            };
-            record.add(iterate.step, iterate.loss, within, mismatch);
-            let Iterate { step, loss, .. } = iterate;
-            observe(Moment { step, loss, mismatches: record.mismatches, engine: None, record: &record })
-        })?;
-        match broken {
-            Some(error) => Err(error.into()),
-            None => {
-                let n_cells = self.landscape.n_cells();
-                Ok(record.finish(outcome, self.machine_steps, &layers, n_cells, chosen.clone()))
-            }
-        }
-    }
-}
-
-/// Whether the loss lies where the construction says.
-fn within(bounds: &Bounds, stopped: bool, loss: f64) -> bool {
-    if stopped {
-        loss <= bounds.halted_high
-    } else {
-        (bounds.running_low..=bounds.running_high).contains(&loss)
-    }
-}
-
-/// What is kept while a trace runs.
-#[derive(Clone, Debug, Default)]
-pub struct Record {
-    /// Iterates that were not the machine's configuration.
-    pub mismatches: u64,
-    /// The first of them.
-    pub first_mismatch: Option<(u64, Mismatch)>,
-    /// Where the loss has been.
-    pub loss: Option<LossRange>,
-    /// Whether the loss was ever outside its bounds.
-    pub out_of_bounds: bool,
-    /// Whether a step ever failed to lower the loss.
-    pub rose: bool,
-}
-
-impl Record {
-    fn add(&mut self, step: u64, loss: f64, within: bool, mismatch: Option<Mismatch>) {
-        if let Some(mismatch) = mismatch {
-            self.differs_at(step, mismatch);
-        }
-        self.out_of_bounds |= !within;
-        self.loss = Some(match self.loss {
-            None => LossRange::of(loss),
-            Some(range) => {
-                self.rose |= loss.is_nan() || loss >= range.last;
-                range.and(loss)
-            }
-        });
-    }
-
-    /// Takes in the losses of many steps at once.
-    fn take_in(&mut self, range: LossRange, bounds: &Bounds, stopped: bool) {
-        let lowest_running = if stopped { bounds.running_low } else { range.min };
-        self.out_of_bounds |= range.max > bounds.running_high || lowest_running < bounds.running_low;
-        let first = self.loss.map_or(range.first, |loss| loss.first);
-        self.loss = Some(LossRange { first, ..range });
-    }
-
-    fn differs_at(&mut self, step: u64, mismatch: Mismatch) {
-        self.mismatches += 1;
-        self.first_mismatch.get_or_insert((step, mismatch));
-    }
-
-    fn finish(
-        self,
-        outcome: luge_train::Outcome,
-        machine_steps: Option<Step>,
-        layers: &Layers,
-        n_cells: usize,
-        chosen: Chosen,
-    ) -> Trace {
-        let nothing = LossRange::of(f64::NAN);
-        Trace {
+        let expected = Expected {
+            levels: Levels { bounds, added: 0.0, halted_high: bounds.halted_high, tolerance: 0.0, from: 0 },
+            extra_steps: 0,
+            labels: None,
+            most_cells: Some(self.options.cells.unwrap_or(MOST_CELLS)),
+        };
+        let record = from.map_or_else(Record::default, |(_, record)| record);
+        let mut referee = Referee::new(beside, expected, record);
+        let outcome = referee.follow(&mut *engine, &task.stop, compare, watch)?;
+        let layers = Layers::of(task.network);
+        let weights =
+            (self.options.landscape != LandscapeKind::Internal).then(|| snapshot_digest(&engine.snapshot()));
+        let Record { mismatches, first_mismatch, n_compared, loss, bounds_held, rose, stalled, .. } =
+            referee.record.clone();
+        Ok(Trace {
             outcome,
-            machine_steps,
-            mismatches: self.mismatches,
-            first_mismatch: self.first_mismatch,
-            loss: self.loss.unwrap_or(nothing),
-            bounds_held: !self.out_of_bounds,
-            strictly_falling: !self.rose,
+            machine_steps: referee.machine_steps().or(self.machine_steps),
+            mismatches,
+            first_mismatch,
+            n_compared,
+            loss: loss.unwrap_or(LossRange::of(f64::NAN)),
+            bounds_held,
+            strictly_falling: !rose && !stalled,
             n_units: layers.n_units(),
             n_layers: layers.depth(),
-            n_cells,
-            chosen,
-            weights: None,
-        }
+            n_cells: referee.n_cells().unwrap_or(self.landscape.n_cells()),
+            chosen: self.dense.clone().unwrap_or(opened),
+            weights,
+        })
+    }
+}
+
+/// What the parameters of a landscape alone stand for.
+struct PlanDecoder<'a> {
+    landscape: &'a Landscape,
+    inputs: &'a [Values],
+}
+
+impl Decoder for PlanDecoder<'_> {
+    fn decode(&self, parameters: &[Values], _: &Configuration) -> Result<Configuration, Undecodable> {
+        self.landscape.decode(parameters, self.inputs)
+    }
+
+    fn tape_read(&self, _: &[Values], _: &Configuration) -> bool {
+        true
     }
 }
 
@@ -600,7 +424,7 @@ fn halting_reachable(machine: &Machine) -> bool {
     false
 }
 
-/// Every content of the cells the input lies in: landscape A serves them all and does not know which one comes.
+/// Every content of the cells the input lies in: `internal` serves them all and does not know which one comes.
 fn declared(start: &Configuration, input: &Input, window: &Window) -> Result<Vec<Configuration>, TraceError> {
     let mut places = Vec::new();
     for (tape, laid) in input.tapes.iter().enumerate() {

@@ -174,7 +174,7 @@ fn spots(shipped: &'static Shipped, n_steps: u64) {
     let parameters = |engine: &Exact<'_>| -> Vec<Values> {
         let snapshot = engine.snapshot();
         let shift = vec![0; snapshot.tapes.len()];
-        snapshot.parameters(network, &shift).expect("a run inside the window")
+        snapshot.parameters_of(network, &shift).expect("a run inside the window")
     };
     let mut dense =
         Dense::new(network, extended.initial(), &inputs, Precision::F64, Rate::One, None).expect("dense");

@@ -2,6 +2,7 @@
 
 use luge_machine::{
     Access, Input, Machine, SymbolId, TapeId, TapeInput,
+    formats::Format,
     lowering::{Lowered, LoweringError, Moves, lower},
 };
 
@@ -101,6 +102,13 @@ impl Learner {
     #[must_use]
     pub fn machine(&self) -> &Machine {
         &self.machine
+    }
+
+    /// The machine and what lies on its own tapes, in the native format.
+    #[must_use]
+    pub fn native_text(&self) -> String {
+        let input = (self.own_input != Input::default()).then_some(&self.own_input);
+        Format::Native.write(&self.machine, input).unwrap_or_default()
     }
 
     /// The machine in normal form.

@@ -1,7 +1,7 @@
 //! Faults to plant, so that one can see them caught. Only in builds with the feature of that name.
 
 use super::{Body, Exact};
-use crate::{Tracer, TrainError};
+use crate::{Engine, TrainError};
 
 /// What goes wrong.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -5,12 +5,15 @@ use luge_net::{Layers, Shape, Values, evaluate};
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 use rand_distr::{Distribution, Uniform};
 
-use super::{Lesson, Observer};
-use crate::corollary::Claim;
+use super::Lesson;
+use crate::{
+    corollary::SizeClaim,
+    record::{FirstMismatch, Record},
+};
 
 /// One claim: whether it holds, and the figures that show it.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
-pub struct Check {
+pub struct Claim {
     /// Whether the claim holds.
     pub holds: bool,
     /// What was counted or compared.
@@ -21,21 +24,21 @@ pub struct Check {
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Certificate {
     /// Every iterate decodes to the machine's configuration at that step.
-    pub trace: Check,
-    /// Gradient steps are machine steps and one more; for landscape A two more.
-    pub step_count: Check,
+    pub trace: Claim,
+    /// Gradient steps are machine steps and one more; on `internal` two more.
+    pub step_count: Claim,
     /// z is y from step 1 on.
-    pub labels_copied: Check,
-    /// The loss lies where the construction says; for landscape A it also never rises.
-    pub loss_bounds: Check,
+    pub labels_copied: Claim,
+    /// The loss lies where the construction says; on `internal` it also never rises.
+    pub loss_bounds: Claim,
     /// theta is the machine's answer and F(x) = f_theta(x), bit for bit, on training and on new x.
-    pub output_equals_primary: Check,
+    pub output_equals_primary: Claim,
     /// No gradient flows through f_theta.
-    pub no_gradient_through_primary: Check,
+    pub no_gradient_through_primary: Claim,
     /// At most 12 layers beside the primary network.
-    pub layers: Check,
+    pub layers: Claim,
     /// No layer wider than the corollary says.
-    pub units: Check,
+    pub units: Claim,
 }
 
 /// New inputs on which F and f_theta are compared.
@@ -53,7 +56,7 @@ impl Certificate {
 
     /// All claims with their names.
     #[must_use]
-    pub fn checks(&self) -> [(&'static str, &Check); 8] {
+    pub fn checks(&self) -> [(&'static str, &Claim); 8] {
         [
             ("trace", &self.trace),
             ("step_count", &self.step_count),
@@ -67,18 +70,18 @@ impl Certificate {
     }
 
     pub(super) fn draw_up(
-        lesson: &Lesson<'_>,
+        lesson: &Lesson,
         outcome: luge_train::Outcome,
-        observer: &Observer<'_>,
+        record: &Record,
         parameters: &[Values],
         theta: &[f64],
     ) -> Self {
         let (layers, units) = sizes(lesson);
         Self {
-            trace: trace(observer),
+            trace: trace(record),
             step_count: step_count(lesson, outcome),
-            labels_copied: labels_copied(lesson, observer),
-            loss_bounds: loss_bounds(lesson, observer),
+            labels_copied: labels_copied(lesson, record),
+            loss_bounds: loss_bounds(lesson, record),
             output_equals_primary: output_equals_primary(lesson, parameters, theta),
             no_gradient_through_primary: no_gradient_through_primary(lesson),
             layers,
@@ -87,40 +90,40 @@ impl Certificate {
     }
 }
 
-fn trace(observer: &Observer<'_>) -> Check {
-    let figures = match &observer.seen.first_mismatch {
-        None => format!("{} iterates, 0 mismatches", observer.seen.n_iterates),
-        Some((step, why)) => {
-            let (n, bad) = (observer.seen.n_iterates, observer.seen.mismatches);
+fn trace(record: &Record) -> Claim {
+    let figures = match &record.first_mismatch {
+        None => format!("{} iterates, 0 mismatches", record.n_compared),
+        Some(FirstMismatch { step, why }) => {
+            let (n, bad) = (record.n_compared, record.mismatches);
             format!("{n} iterates, {bad} mismatches, the first at step {step}: {why}")
         }
     };
-    Check { holds: observer.seen.mismatches == 0, figures }
+    Claim { holds: record.mismatches == 0, figures }
 }
 
-fn step_count(lesson: &Lesson<'_>, outcome: luge_train::Outcome) -> Check {
+fn step_count(lesson: &Lesson, outcome: luge_train::Outcome) -> Claim {
     let (machine, extra) = (lesson.machine_steps, lesson.extended.extra_steps());
     let expected = luge_train::Outcome::Converged { steps: machine + extra };
     let figures = format!("{} gradient steps, {machine} machine steps + {extra}", outcome.steps());
-    Check { holds: outcome == expected, figures }
+    Claim { holds: outcome == expected, figures }
 }
 
-fn labels_copied(lesson: &Lesson<'_>, observer: &Observer<'_>) -> Check {
+fn labels_copied(lesson: &Lesson, record: &Record) -> Claim {
     let n = lesson.table.labels.data.len();
-    let tape = match (lesson.extended.kind(), observer.seen.tape_read) {
+    let tape = match (lesson.extended.kind(), record.tape_read) {
         (LandscapeKind::Internal, _) => "the start vertex leads to their configuration",
         (_, true) => "the read-only tape holds their bits",
         (_, false) => "the read-only tape does not hold their bits",
     };
-    Check {
-        holds: observer.seen.labels_copied && observer.seen.tape_read,
+    Claim {
+        holds: record.labels_copied && record.tape_read,
         figures: format!("{n} labels at every step from 1 on; {tape}"),
     }
 }
 
-fn loss_bounds(lesson: &Lesson<'_>, observer: &Observer<'_>) -> Check {
+fn loss_bounds(lesson: &Lesson, record: &Record) -> Claim {
     let bounds = lesson.extended.bounds();
-    let (low, high) = (observer.seen.lowest, observer.seen.highest);
+    let (low, high) = record.running.map_or((f64::NAN, f64::NAN), |range| (range.min, range.max));
     let mut figures = format!(
         "running {} to {} within {} to {}, then at most {}",
         rounded(low),
@@ -130,12 +133,12 @@ fn loss_bounds(lesson: &Lesson<'_>, observer: &Observer<'_>) -> Check {
         bounds.stop
     );
     // A run in which the machine was never seen running has shown nothing.
-    let mut holds = observer.seen.bounds_held && low <= high;
+    let mut holds = record.bounds_held && low <= high;
     if lesson.extended.kind() == LandscapeKind::Internal {
-        holds &= !observer.seen.loss_rose;
-        figures.push_str(if observer.seen.loss_rose { "; the loss rose" } else { "; never rising" });
+        holds &= !record.rose;
+        figures.push_str(if record.rose { "; the loss rose" } else { "; never rising" });
     }
-    Check { holds, figures }
+    Claim { holds, figures }
 }
 
 /// Twelve digits: the square root and the carrier round the rest away.
@@ -143,7 +146,7 @@ fn rounded(loss: f64) -> f64 {
     format!("{loss:.11e}").parse().unwrap_or(loss)
 }
 
-fn output_equals_primary(lesson: &Lesson<'_>, parameters: &[Values], theta: &[f64]) -> Check {
+fn output_equals_primary(lesson: &Lesson, parameters: &[Values], theta: &[f64]) -> Claim {
     let expected = lesson.expected_theta();
     let same_theta = same_bits(theta, &expected);
     let predictor = lesson.predictor(&expected);
@@ -153,7 +156,7 @@ fn output_equals_primary(lesson: &Lesson<'_>, parameters: &[Values], theta: &[f6
     let n_batches = N_NEW.div_ceil(shape.rows);
     let fresh = (0..n_batches).map(|_| random_features(lesson, shape, &mut generator));
     let n_agreeing = fresh.filter(|x| agrees(lesson, parameters, &predictor, x)).count();
-    Check {
+    Claim {
         holds: same_theta && on_training && n_agreeing == n_batches,
         figures: format!(
             "theta {}, {} training x, {} of {} new x",
@@ -167,7 +170,7 @@ fn output_equals_primary(lesson: &Lesson<'_>, parameters: &[Values], theta: &[f6
 
 /// Whether the whole trained network puts out f_theta(x), bit for bit.
 fn agrees(
-    lesson: &Lesson<'_>,
+    lesson: &Lesson,
     parameters: &[Values],
     predictor: &crate::predictor::Predictor<'_>,
     x: &Values,
@@ -181,7 +184,7 @@ fn same_bits(a: &[f64], b: &[f64]) -> bool {
     a.iter().map(|v| v.to_bits()).eq(b.iter().map(|v| v.to_bits()))
 }
 
-fn random_features(lesson: &Lesson<'_>, shape: Shape, generator: &mut ChaCha8Rng) -> Values {
+fn random_features(lesson: &Lesson, shape: Shape, generator: &mut ChaCha8Rng) -> Values {
     let format = lesson.layout.format;
     let Ok(uniform) = Uniform::new_inclusive(format.min(), format.max()) else {
         return Values::filled(shape, 0.0);
@@ -189,30 +192,31 @@ fn random_features(lesson: &Lesson<'_>, shape: Shape, generator: &mut ChaCha8Rng
     Values::new(shape, (0..shape.len()).map(|_| uniform.sample(generator)).collect())
 }
 
-fn no_gradient_through_primary(lesson: &Lesson<'_>) -> Check {
+fn no_gradient_through_primary(lesson: &Lesson) -> Claim {
     let network = lesson.extended.network();
     let theta = lesson.extended.nodes().theta;
     let differentiated = network.differentiated();
     let own = |(id, _): &(luge_net::NodeId, _)| *id == theta || lesson.extended.is_primary(*id);
     let nodes: Vec<_> = network.numbered_nodes().filter(own).collect();
     let n_open = nodes.iter().filter(|(id, _)| differentiated[id.index()]).count();
-    Check {
+    Claim {
         holds: n_open == 0,
         figures: format!("{n_open} of {} nodes of theta and f_theta carry a gradient", nodes.len()),
     }
 }
 
 /// Layers and widths beside the primary network, next to what the corollaries claim.
-fn sizes(lesson: &Lesson<'_>) -> (Check, Check) {
+fn sizes(lesson: &Lesson) -> (Claim, Claim) {
     let extended = &lesson.extended;
     let layers = Layers::up_to(extended.network(), extended.nodes().out);
     let layers = layers.without(|node| extended.is_primary(node));
     let (n_cells, n_labels) = (lesson.window.n_cells, lesson.table.labels.data.len());
-    let claim = Claim::about(extended.kind(), &lesson.learner.lowered().normal, n_cells, n_labels, &layers);
+    let claim =
+        SizeClaim::about(extended.kind(), &lesson.learner.lowered().normal, n_cells, n_labels, &layers);
     let widest = claim.widest().map_or("none within so few layers".to_owned(), |widest| widest.to_string());
     let width = claim.width.map_or("more than 2^64".to_owned(), |width| width.to_string());
     (
-        Check {
+        Claim {
             holds: claim.layers_hold,
             figures: format!(
                 "{}, bit conversion not counted, claimed at most {}",
@@ -220,7 +224,7 @@ fn sizes(lesson: &Lesson<'_>) -> (Check, Check) {
                 claim.layers
             ),
         },
-        Check {
+        Claim {
             holds: claim.width_holds,
             figures: format!("widest layer {widest}, claimed {} = {width} with 4 n m", claim.formula),
         },

@@ -31,7 +31,7 @@ pub(crate) fn agree(network: &Network, parameters: &[Values], inputs: &[Values],
             (expected - found).abs() <= tolerance * expected.abs(),
             "loss {expected} and {found} at step {step}"
         );
-        let weights = sparse.snapshot().parameters(network, &shift).expect("a run that fits");
+        let weights = sparse.snapshot().parameters_of(network, &shift).expect("a run that fits");
         for (block, (a, b)) in dense.parameters().expect("weights").iter().zip(&weights).enumerate() {
             let far = a.data.iter().zip(&b.data).position(|(a, b)| (a - b).abs() > tolerance);
             if let Some(at) = far {
@@ -96,7 +96,7 @@ fn on_landscapes_that_are_too_flat() {
                 Judge::new(plan.lowered.normal.machine(), &plan.input, control, plan.window.first.clone());
             n_wrong += u32::from((0..40).any(|_| {
                 sparse.step().expect("a gradient");
-                judge.step();
+                judge.go_to(judge.simulator().steps() + 1);
                 judge.compare(&sparse).is_err()
             }));
         }

@@ -28,7 +28,7 @@ fn caught(
         let mut judge = Judge::new(normal, &plan.input, control, plan.window.first.clone());
         let rule = |most_steps| StopRule { loss_at_most: stop, not_before: 0, most_steps };
         engine.run(&rule(planted_at)).expect("gradients");
-        judge.run(planted_at);
+        judge.go_to(planted_at);
         judge.compare_all(&engine).expect("no fault yet");
         if !engine.plant(fault).expect("a step") {
             continue;
@@ -39,7 +39,7 @@ fn caught(
                 noticed = true;
                 break;
             }
-            judge.step();
+            judge.go_to(judge.simulator().steps() + 1);
             if judge.compare(&engine).is_err() {
                 noticed = true;
                 break;
@@ -98,7 +98,7 @@ fn in_a_remembered_block() {
         assert!(engine.plant_in_blocks(), "crossings are remembered");
         // The rest at one go, so that crossings are relied on.
         let ended = engine.run(&stop(30_000));
-        judge.run(30_000);
+        judge.go_to(30_000);
         n_caught += u32::from(ended.is_err() || judge.compare_all(&engine).is_err());
     }
     assert_eq!(n_caught, 20);

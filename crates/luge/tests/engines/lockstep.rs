@@ -31,7 +31,7 @@ fn follow(engine: &mut dyn Tracer, judge: &mut Judge<'_>, stop: &StopRule, at: &
             break;
         }
         engine.step().expect("a gradient");
-        judge.step();
+        judge.go_to(judge.simulator().steps() + 1);
         judge.compare(engine).unwrap_or_else(|e| panic!("{at}: {e} at step {}", steps + 1));
     }
     judge.compare_all(engine).unwrap_or_else(|e| panic!("{at}: {e} at the end"));
@@ -60,7 +60,7 @@ fn check(machine: &Machine, input: &Input, options: &TraceOptions) {
         let mut whole = new();
         let outcome = whole.run(&stop).expect("gradients");
         let mut judge = judge();
-        judge.run(outcome.steps());
+        judge.go_to(outcome.steps());
         judge.compare_all(&whole).unwrap_or_else(|e| panic!("{}: {e}", at(&name)));
         ends.push((name, outcome, whole.losses(), whole.snapshot()));
     }
@@ -140,7 +140,7 @@ fn interrupted_anywhere() {
             for most_steps in [first, first + 1, first + 9, 1 << 20] {
                 let stop = StopRule { loss_at_most: plan.landscape.bounds().stop, not_before: 0, most_steps };
                 let steps = engine.run(&stop).expect("gradients").steps();
-                judge.run(steps);
+                judge.go_to(steps);
                 judge.compare_all(&engine).unwrap_or_else(|e| panic!("{memories:?}: {e} at step {steps}"));
                 let again =
                     Exact::resume(network, &engine.snapshot(), engine.losses(), &inputs, None, memories);

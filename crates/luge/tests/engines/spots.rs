@@ -37,7 +37,7 @@ fn agree_from(kind: LandscapeKind, at: u64) {
     let normal = lower(&machine, Moves::Keep).expect("binary").normal;
     let wide = Landscape::build(&normal, &LandscapeOptions::new(kind, n_cells)).expect("a landscape");
     let shift = vec![-low; snapshot.tapes.len()];
-    let weights = snapshot.parameters(wide.network(), &shift).expect("a window that fits");
+    let weights = snapshot.parameters_of(wide.network(), &shift).expect("a window that fits");
     let mut dense =
         Dense::new(wide.network(), &weights, &inputs, Precision::F64, Rate::One, None).expect("dense");
     let mut sparse =
@@ -48,8 +48,11 @@ fn agree_from(kind: LandscapeKind, at: u64) {
         for engine in [&mut exact as &mut dyn Tracer, &mut sparse] {
             let name = engine.name();
             assert_eq!(engine.loss().expect("a loss").to_bits(), loss, "{name}, {step} steps after {at}");
-            let own =
-                engine.snapshot().trimmed().parameters(wide.network(), &shift).expect("a window that fits");
+            let own = engine
+                .snapshot()
+                .trimmed()
+                .parameters_of(wide.network(), &shift)
+                .expect("a window that fits");
             assert!(own == parameters, "{name}, {step} steps after {at} on {kind:?}");
             engine.step().expect("a gradient");
         }

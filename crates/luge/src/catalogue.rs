@@ -1,0 +1,227 @@
+//! What ships with Luge: machines, learners and their data, by name. Every command looks here.
+
+use luge_landscape::LandscapeKind;
+
+use crate::{
+    job::{Data, Job, TraceJob, TrainJob},
+    source::Source,
+};
+
+/// A program that ships.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Shipped {
+    /// Its name, and that of its file in `learners` if it is a learner.
+    pub name: &'static str,
+    /// What it does, in a line.
+    pub summary: &'static str,
+    /// The program.
+    pub text: &'static str,
+    /// The extension of files that hold such programs: `sled`, `tm` or `bb`.
+    pub extension: &'static str,
+    /// What it learns from, if it is a learner.
+    pub lesson: Option<ShippedLesson>,
+}
+
+/// The data a learner's story is about, and how it is meant to be trained.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ShippedLesson {
+    /// The file of its data.
+    pub file: &'static str,
+    /// The data.
+    pub csv: &'static str,
+    /// The labels' columns.
+    pub targets: &'static [&'static str],
+    /// The number format it is meant for.
+    pub format: &'static str,
+    /// The network its weights are for.
+    pub primary: &'static str,
+    /// The landscape it is meant for.
+    pub landscape: LandscapeKind,
+}
+
+/// The learner that is trained if none is named.
+pub const FIRST_LEARNER: &str = "perceptron";
+
+macro_rules! sled {
+    ($name:literal, $data:literal, $targets:expr, $format:literal, $primary:literal, $summary:literal) => {
+        learner!($name, "sled", $data, $targets, $format, $primary, Compact, $summary)
+    };
+}
+
+macro_rules! machine_learner {
+    ($name:literal, $data:literal, $format:literal, $landscape:ident, $summary:literal) => {
+        learner!($name, "tm", $data, ["y"], $format, "linear", $landscape, $summary)
+    };
+}
+
+macro_rules! learner {
+    ($name:literal, $extension:literal, $data:literal, $targets:expr, $format:literal, $primary:literal, $landscape:ident, $summary:literal) => {
+        Shipped {
+            name: $name,
+            summary: $summary,
+            text: include_str!(concat!("../learners/", $name, ".", $extension)),
+            extension: $extension,
+            lesson: Some(ShippedLesson {
+                file: $data,
+                csv: include_str!(concat!("../", $data)),
+                targets: &$targets,
+                format: $format,
+                primary: $primary,
+                landscape: LandscapeKind::$landscape,
+            }),
+        }
+    };
+}
+
+const fn machine(name: &'static str, summary: &'static str, line: &'static str) -> Shipped {
+    Shipped { name, summary, text: line, extension: "bb", lesson: None }
+}
+
+/// Everything that ships: learners in Sled, learners as machines, machines; the simplest first.
+pub const SHIPPED: [Shipped; 17] = [
+    sled!(
+        "perceptron",
+        "learners/iris_setosa.csv",
+        ["setosa"],
+        "fix:8.4",
+        "linear",
+        "Rosenblatt's perceptron: corrects a plane until it separates two classes"
+    ),
+    sled!(
+        "least_squares_line",
+        "data/anscombe_i.csv",
+        ["y"],
+        "fix:8.8",
+        "linear",
+        "the line of least squares through points, in closed form"
+    ),
+    sled!(
+        "sgd_linear",
+        "learners/sgd_linear.csv",
+        ["y"],
+        "fix:4.8",
+        "linear",
+        "stochastic gradient descent for a linear model"
+    ),
+    sled!(
+        "nearest_centroid",
+        "learners/iris_species.csv",
+        ["setosa", "versicolor", "virginica"],
+        "fix:8.6",
+        "linear",
+        "represents each class by the mean of its samples"
+    ),
+    sled!(
+        "xor_search",
+        "learners/xor.csv",
+        ["y"],
+        "fix:6.0",
+        "mlp:2-2-1",
+        "tries all small weights of a network with a hidden layer: the global optimum"
+    ),
+    sled!(
+        "mlp_backprop",
+        "learners/xor.csv",
+        ["y"],
+        "fix:4.8",
+        "mlp:2-2-1",
+        "backpropagation in a network with a hidden layer"
+    ),
+    machine_learner!("mean", "learners/mean.csv", "fix:4.4", Compact, "the mean of four labels"),
+    machine_learner!("copy_label", "learners/copy_label.csv", "fix:3.2", Compact, "copies the first label"),
+    machine_learner!(
+        "majority",
+        "learners/majority.csv",
+        "fix:2.0",
+        Compact,
+        "the majority of binary labels, two features"
+    ),
+    machine_learner!("largest", "learners/universal.csv", "fix:3.0", Compact, "the largest label"),
+    machine_learner!("ballot", "learners/universal.csv", "fix:3.0", Compact, "a ballot among labels"),
+    machine_learner!(
+        "universal",
+        "learners/universal.csv",
+        "fix:3.0",
+        Compact,
+        "a universal learner: its program is on a tape"
+    ),
+    machine_learner!(
+        "keep_label",
+        "learners/keep_label.csv",
+        "fix:2.0",
+        Internal,
+        "keeps the first label, its tape inside the vertex"
+    ),
+    machine("bb2", "busy beaver, 2 states, 6 steps", "1RB1LB_1LA1RZ"),
+    machine("bb3", "busy beaver, 3 states, 21 steps", "1RB1RZ_1LB0RC_1LC1LA"),
+    machine("bb4", "busy beaver, 4 states, 107 steps", "1RB1LB_1LA0LC_1RZ1LD_1RD0RA"),
+    machine("bb5", "busy beaver, 5 states, 47,176,870 steps", "1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA"),
+];
+
+/// What ships under a name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Shipped> {
+    SHIPPED.iter().find(|shipped| shipped.name == name)
+}
+
+/// What ships with this very text, wherever its file lies.
+#[must_use]
+pub fn with_text(text: &str) -> Option<&'static Shipped> {
+    SHIPPED.iter().find(|shipped| shipped.text == text)
+}
+
+/// The learners that ship.
+pub fn learners() -> impl Iterator<Item = (&'static Shipped, &'static ShippedLesson)> {
+    SHIPPED.iter().filter_map(|shipped| Some((shipped, shipped.lesson.as_ref()?)))
+}
+
+impl Shipped {
+    /// The program as a source.
+    #[must_use]
+    pub fn source(&self) -> Source {
+        Source {
+            name: self.name.to_owned(),
+            text: self.text.to_owned(),
+            extension: Some(self.extension.to_owned()),
+        }
+    }
+
+    /// What to do with it if nothing else is asked for: learners are trained on their data, machines are traced.
+    #[must_use]
+    pub fn job(&self) -> Job {
+        match &self.lesson {
+            None => Job::Trace(TraceJob::new(self.source())),
+            Some(lesson) => Job::Train(TrainJob::new(self.source(), lesson.data())),
+        }
+    }
+}
+
+impl ShippedLesson {
+    /// The data.
+    #[must_use]
+    pub fn data(&self) -> Data {
+        Data::Csv {
+            name: self.file.to_owned(),
+            text: self.csv.to_owned(),
+            target: self.targets.iter().map(|&target| target.to_owned()).collect(),
+            features: None,
+            saturate: false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_that_ships_can_be_prepared() {
+        for shipped in SHIPPED {
+            let refused = |e: crate::job::JobError| -> () { panic!("{}: {e}", shipped.name) };
+            match shipped.job() {
+                Job::Trace(job) => job.prepare().map(drop).unwrap_or_else(refused),
+                Job::Train(job) => job.prepare().map(drop).unwrap_or_else(refused),
+            }
+        }
+    }
+}

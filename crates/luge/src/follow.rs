@@ -1,0 +1,251 @@
+//! Following a run: training, the simulator beside it, and the record of what was seen. Every run is followed by one loop.
+
+use std::ops::ControlFlow;
+
+use luge_landscape::{Configuration, Undecodable};
+use luge_net::Values;
+use luge_train::{Engine, Memories, Outcome, StopRule, TrainError};
+
+use crate::{
+    lockstep::{Judge, Lockstep, Mismatch},
+    record::{Levels, Record},
+};
+
+/// Which iterates are compared with the simulator.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Comparisons {
+    /// Every one.
+    #[default]
+    Every,
+    /// The last one, and one every 16,777,216 steps: all cells of it. A fast engine then runs at its own speed.
+    End,
+}
+
+impl Comparisons {
+    /// Both choices.
+    pub const ALL: [Self; 2] = [Self::Every, Self::End];
+
+    /// The choice's name on the command line and in JSON.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Every => "every",
+            Self::End => "end",
+        }
+    }
+
+    /// What the exact engine needs to remember for it.
+    pub(crate) fn memories(self) -> Memories {
+        match self {
+            Self::Every => Memories::Steps,
+            Self::End => Memories::Blocks,
+        }
+    }
+}
+
+/// Steps between two comparisons where not every step is compared.
+const CHUNK: u64 = 1 << 24;
+
+/// Steps between two looks at how many cells a run has come to need.
+const LOOK_AT_CELLS: u64 = 1 << 16;
+
+/// One moment of a run, for whoever wants to watch.
+pub struct Moment<'a> {
+    /// Gradient steps made.
+    pub step: u64,
+    /// The loss.
+    pub loss: f64,
+    /// The engine.
+    pub engine: &'a dyn Engine,
+    /// What was seen so far, this moment included.
+    pub record: &'a Record,
+}
+
+/// What training is held to, besides the machine's configurations.
+pub(crate) struct Expected<'a> {
+    /// Where the loss must lie.
+    pub(crate) levels: Levels,
+    /// Gradient steps before the machine's first.
+    pub(crate) extra_steps: u64,
+    /// What z must be from step 1 on, if the network has labels.
+    pub(crate) labels: Option<&'a [f64]>,
+    /// The most cells of a tape, if there is a limit.
+    pub(crate) most_cells: Option<usize>,
+}
+
+/// How the parameters of a network stand for configurations.
+pub(crate) trait Decoder {
+    /// What parameters stand for, where the machine's configuration is `expected`.
+    fn decode(&self, parameters: &[Values], expected: &Configuration) -> Result<Configuration, Undecodable>;
+
+    /// Whether the hidden tapes hold what the machine is given.
+    fn tape_read(&self, parameters: &[Values], expected: &Configuration) -> bool;
+}
+
+/// The simulator beside training.
+pub(crate) enum Beside<'a> {
+    /// Whole configurations, for the dense engine; `None` if a head starts outside the window.
+    Configurations(Option<Lockstep<'a>>, &'a dyn Decoder),
+    /// What a step can change, for the fast engines.
+    Changes(Judge<'a>),
+}
+
+/// Holds a run to the simulator and to what the construction says of it.
+pub(crate) struct Referee<'a> {
+    beside: Beside<'a>,
+    expected: Expected<'a>,
+    pub(crate) record: Record,
+}
+
+impl<'a> Referee<'a> {
+    /// A referee who has seen so much of the run already.
+    pub(crate) fn new(beside: Beside<'a>, expected: Expected<'a>, record: Record) -> Self {
+        Self { beside, expected, record }
+    }
+
+    /// Steps until the stop rule holds or the watcher breaks off, holding what it sees to the simulator.
+    pub(crate) fn follow(
+        &mut self,
+        engine: &mut dyn Engine,
+        stop: &StopRule,
+        comparisons: Comparisons,
+        mut watch: impl FnMut(Moment<'_>) -> ControlFlow<()>,
+    ) -> Result<Outcome, TrainError> {
+        // The iterate that a resumed run starts with was seen before.
+        let resumed_at = self.record.loss.map(|_| engine.steps());
+        let outcome = loop {
+            let (step, loss) = (engine.steps(), engine.loss()?);
+            self.advance(step);
+            if resumed_at != Some(step) {
+                self.see(step, loss, engine, comparisons);
+            }
+            let broke_off = watch(Moment { step, loss, engine, record: &self.record }).is_break();
+            if let Some(outcome) = stop.verdict(step, loss) {
+                break outcome;
+            }
+            if broke_off {
+                break Outcome::Interrupted { steps: step };
+            }
+            if self.outgrown(step, comparisons) {
+                break Outcome::OutOfCells { steps: step };
+            }
+            match comparisons {
+                Comparisons::Every => engine.step()?,
+                Comparisons::End => {
+                    let most_steps = step.saturating_add(CHUNK).min(stop.most_steps);
+                    engine.run(&StopRule { most_steps, ..*stop })?;
+                }
+            }
+        };
+        self.conclude(engine);
+        Ok(outcome)
+    }
+
+    /// Brings the simulator to a step.
+    fn advance(&mut self, step: u64) {
+        let step = step.saturating_sub(self.expected.extra_steps);
+        match &mut self.beside {
+            Beside::Configurations(lockstep, _) => {
+                if let Some(lockstep) = lockstep {
+                    while lockstep.simulator().steps() < step && lockstep.stopped().is_none() {
+                        lockstep.step();
+                    }
+                }
+            }
+            Beside::Changes(judge) => judge.go_to(step),
+        }
+    }
+
+    fn see(&mut self, step: u64, loss: f64, engine: &dyn Engine, comparisons: Comparisons) {
+        let found = match &self.beside {
+            Beside::Configurations(lockstep, decoder) => {
+                let waiting = step < self.expected.extra_steps;
+                let parameters = engine.parameters();
+                compare(lockstep.as_ref(), *decoder, parameters.as_deref(), waiting)
+            }
+            Beside::Changes(judge) if comparisons == Comparisons::Every && step > 0 => judge.compare(engine),
+            Beside::Changes(judge) => judge.compare_all(engine),
+        };
+        self.record.compared(step, found);
+        if let Some(labels) = self.expected.labels {
+            if step == 1 {
+                self.record.tape_read = self.tape_read(engine);
+            }
+            self.record.labels_copied &= step == 0 || engine.labels() == labels;
+        }
+        let stopped = self.stopped();
+        match engine.losses().filter(|_| comparisons == Comparisons::End && step > 0) {
+            Some(range) => self.record.lost_many(range, stopped, &self.expected.levels),
+            None => self.record.lost(step, loss, stopped, &self.expected.levels),
+        }
+    }
+
+    /// Whether the hidden tapes hold the bits that the machine is given.
+    fn tape_read(&self, engine: &dyn Engine) -> bool {
+        match &self.beside {
+            Beside::Configurations(Some(lockstep), decoder) => {
+                engine.parameters().is_some_and(|p| decoder.tape_read(&p, lockstep.expected()))
+            }
+            Beside::Configurations(None, _) => false,
+            Beside::Changes(judge) => judge.compare_all(engine).is_ok(),
+        }
+    }
+
+    fn stopped(&self) -> bool {
+        match &self.beside {
+            Beside::Configurations(lockstep, _) => lockstep.as_ref().is_some_and(|l| l.stopped().is_some()),
+            Beside::Changes(judge) => judge.stopped(),
+        }
+    }
+
+    /// Whether the machine has come to need more cells than there may be.
+    fn outgrown(&self, step: u64, comparisons: Comparisons) -> bool {
+        let (Some(most), Beside::Changes(judge)) = (self.expected.most_cells, &self.beside) else {
+            return false;
+        };
+        let look =
+            comparisons == Comparisons::End || most < LOOK_AT_CELLS as usize || step % LOOK_AT_CELLS == 0;
+        look && judge.n_cells() > most
+    }
+
+    /// The end of a run: every cell once more, and how far weights have drifted.
+    fn conclude(&mut self, engine: &dyn Engine) {
+        if let Beside::Changes(judge) = &self.beside
+            && let (Err(mismatch), 0) = (judge.compare_all(engine), self.record.mismatches)
+        {
+            self.record.differs(engine.steps(), &mismatch);
+        }
+        self.record.drift = self.record.drift.and(engine.drift());
+    }
+
+    /// Steps the machine has made, if it has stopped.
+    pub(crate) fn machine_steps(&self) -> Option<luge_machine::Step> {
+        let simulator = match &self.beside {
+            Beside::Configurations(lockstep, _) => lockstep.as_ref()?.simulator(),
+            Beside::Changes(judge) => judge.simulator(),
+        };
+        simulator.stopped().map(|_| simulator.steps())
+    }
+
+    /// Cells of the longest tape that the machine has visited or its input fills; `None` beside the dense engine.
+    pub(crate) fn n_cells(&self) -> Option<usize> {
+        match &self.beside {
+            Beside::Configurations(..) => None,
+            Beside::Changes(judge) => Some(judge.n_cells()),
+        }
+    }
+}
+
+/// Whether parameters stand for the machine's configuration, or for the start vertex if the network waits there.
+fn compare(
+    lockstep: Option<&Lockstep<'_>>,
+    decoder: &dyn Decoder,
+    parameters: Option<&[Values]>,
+    waiting: bool,
+) -> Result<(), Mismatch> {
+    let (Some(lockstep), Some(parameters)) = (lockstep, parameters) else { return Err(Mismatch::LeftWindow) };
+    match decoder.decode(parameters, lockstep.expected()) {
+        Err(Undecodable::Start) if waiting => Ok(()),
+        found => lockstep.compare(found),
+    }
+}

@@ -1,0 +1,355 @@
+//! Jobs: what to do, completely said. The command line, the lab, reports, checkpoints and benchmarks all speak of jobs.
+//!
+//! A job goes one way: its program is found and read, its data are read and fitted to the number format, the learner, the
+//! primary network, the landscape and the engine are put together ([`TrainJob::prepare`], [`TraceJob::prepare`]), and the
+//! result is trained and held to the simulator ([`Lesson::train`], [`Plan::run`]).
+
+mod error;
+mod formats;
+
+use luge_landscape::{Learner, Mlp, Primary, PrimaryError};
+use luge_machine::{Diagnostic, Input, Machine, formats::Format, parse_inputs};
+use luge_net::NumberFormat;
+use luge_sled::Compiled;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    catalogue,
+    data::{Range, Table},
+    lesson::{Lesson, LessonOptions},
+    program,
+    source::Source,
+    trace::{Plan, TraceOptions},
+    universal,
+};
+
+pub use error::JobError;
+pub(crate) use formats::{constants, number_format};
+
+/// What to do.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Job {
+    /// Train a machine's landscape in lockstep with the simulator.
+    Trace(TraceJob),
+    /// Train an extended network on data, and certify the run.
+    Train(TrainJob),
+}
+
+/// A machine, its input, and how to trace it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TraceJob {
+    /// The machine.
+    pub source: Source,
+    /// What lies on the tapes; none: what the machine's file says, else blanks.
+    #[serde(default)]
+    pub input: Vec<String>,
+    /// How to trace.
+    #[serde(default)]
+    pub options: TraceOptions,
+}
+
+/// A learner, its data, the network whose weights it finds, and how to train.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrainJob {
+    /// The learner: a Sled program or a machine.
+    pub source: Source,
+    /// With a universal learner: the learner that it is to run.
+    #[serde(default)]
+    pub program: Option<Source>,
+    /// What to learn from.
+    pub data: Data,
+    /// The network whose weights are learned, as `--primary` takes it.
+    #[serde(default = "linear")]
+    pub primary: String,
+    /// How to train.
+    #[serde(default)]
+    pub options: LessonOptions,
+}
+
+fn linear() -> String {
+    "linear".to_owned()
+}
+
+/// What a learner learns from.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Data {
+    /// A CSV file with a header.
+    Csv {
+        /// What messages call it.
+        name: String,
+        /// The text.
+        text: String,
+        /// The labels' columns.
+        target: Vec<String>,
+        /// The features' columns; none: all others.
+        #[serde(default)]
+        features: Option<Vec<String>>,
+        /// Whether the nearest number of the format is taken for numbers outside it.
+        #[serde(default)]
+        saturate: bool,
+    },
+    /// Numbers that were read before.
+    Table(Table),
+}
+
+/// Finds primary networks by their description; a library user's own networks join the standard ones here.
+pub trait Primaries {
+    /// The network that a description stands for, for data of these sizes.
+    ///
+    /// # Errors
+    /// If it stands for none.
+    fn find(
+        &self,
+        description: &str,
+        n_features: usize,
+        n_labels: usize,
+    ) -> Result<Box<dyn Primary>, PrimaryError>;
+}
+
+/// The networks that ship: `linear`, and `mlp:` with its widths.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct StandardPrimaries;
+
+impl Primaries for StandardPrimaries {
+    fn find(&self, text: &str, n_features: usize, n_labels: usize) -> Result<Box<dyn Primary>, PrimaryError> {
+        Ok(Box::new(Mlp::parse(text, n_features, n_labels)?))
+    }
+}
+
+/// A machine that was read, and what is known of its text.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// The machine.
+    pub machine: Machine,
+    /// What lies on its tapes, if its file says so.
+    pub input: Option<Input>,
+    /// What is doubtful in its text.
+    pub warnings: Vec<Diagnostic>,
+    /// The format it was read as; `None` for a program.
+    pub format: Option<Format>,
+    /// The compiled program, if it is one.
+    pub compiled: Option<CompiledInfo>,
+}
+
+/// What a compiled program says of itself.
+#[derive(Clone, Debug)]
+pub struct CompiledInfo {
+    /// How many numbers it leaves.
+    pub n_theta: usize,
+    /// For every state the program's line it stands in, if it stands in one.
+    pub lines: Vec<Option<u32>>,
+}
+
+impl TraceJob {
+    /// A trace of a machine on its own input, everything else as it comes.
+    #[must_use]
+    pub fn new(source: Source) -> Self {
+        Self { source, input: Vec::new(), options: TraceOptions::default() }
+    }
+
+    /// Reads the machine.
+    ///
+    /// # Errors
+    /// If the text is no machine.
+    pub fn load(&self) -> Result<Loaded, JobError> {
+        if program::is_program(&self.source) {
+            return Err(JobError::ProgramAlone { name: self.source.name.clone() });
+        }
+        let (format, loaded) = self.source.read_for(None, &self.input)?;
+        Ok(Loaded {
+            machine: loaded.machine,
+            input: loaded.input,
+            warnings: loaded.warnings,
+            format: Some(format),
+            compiled: None,
+        })
+    }
+
+    /// What lies on the tapes of the machine that was read.
+    ///
+    /// # Errors
+    /// If it has symbols that the machine has not.
+    pub fn lay(&self, loaded: &Loaded) -> Result<Input, JobError> {
+        if self.input.is_empty() {
+            return Ok(loaded.input.clone().unwrap_or_else(Input::blank));
+        }
+        Ok(parse_inputs(&loaded.machine, &self.input)?)
+    }
+
+    /// Machine, input, normal form, window, landscape: everything but training.
+    ///
+    /// # Errors
+    /// Everything that can be wrong with the job.
+    pub fn prepare(&self) -> Result<Plan, JobError> {
+        let loaded = self.load()?;
+        let input = self.lay(&loaded)?;
+        Ok(Plan::new(&loaded.machine, &input, &self.options)?)
+    }
+
+    /// The same job with nothing left to look up: the machine in the native format, its input on its tapes.
+    ///
+    /// # Errors
+    /// As for [`load`](Self::load).
+    pub fn settled(&self) -> Result<Self, JobError> {
+        let loaded = self.load()?;
+        let input = self.lay(&loaded)?;
+        let source = Source::native(&self.source.name, &loaded.machine, Some(&input));
+        Ok(Self { source, input: Vec::new(), options: self.options.clone() })
+    }
+}
+
+impl TrainJob {
+    /// A learner on its data. One that ships is known by its text, and comes with its number format and primary network.
+    #[must_use]
+    pub fn new(source: Source, data: Data) -> Self {
+        let mut options = LessonOptions::default();
+        let mut primary = linear();
+        if let Some(known) = catalogue::with_text(&source.text).and_then(|shipped| shipped.lesson) {
+            options.landscape = known.landscape;
+            options.format = known.format.parse().unwrap_or(options.format);
+            known.primary.clone_into(&mut primary);
+        }
+        Self { source, program: None, data, primary, options }
+    }
+
+    /// A learner that ships, on the data that ship with it.
+    ///
+    /// # Errors
+    /// If it comes with none.
+    pub fn of(source: Source) -> Result<Self, JobError> {
+        match catalogue::with_text(&source.text).and_then(|shipped| shipped.lesson) {
+            Some(lesson) => Ok(Self::new(source, lesson.data())),
+            None => Err(JobError::NoData { name: source.name }),
+        }
+    }
+
+    /// The data as numbers of the format.
+    ///
+    /// # Errors
+    /// If they are no table, or do not fit the format.
+    pub fn table(&self) -> Result<Table, JobError> {
+        self.data.read(self.options.format)
+    }
+
+    /// Reads the learner, and compiles it for the sizes of its data if it is a program.
+    ///
+    /// # Errors
+    /// If the text is neither.
+    pub fn load(&self, table: &Table) -> Result<Loaded, JobError> {
+        let mut loaded = if program::is_program(&self.source) {
+            let compiled = compile(&self.source, table, self.options.format)?;
+            Loaded {
+                machine: compiled.machine,
+                input: Some(compiled.input),
+                warnings: Vec::new(),
+                format: None,
+                compiled: Some(CompiledInfo { n_theta: compiled.n_theta, lines: compiled.lines }),
+            }
+        } else {
+            let (format, loaded) = self.source.read_for(None, &[])?;
+            Loaded {
+                machine: loaded.machine,
+                input: loaded.input,
+                warnings: loaded.warnings,
+                format: Some(format),
+                compiled: None,
+            }
+        };
+        if let Some(program) = &self.program {
+            loaded.input = Some(load_program(program, &loaded)?);
+        }
+        Ok(loaded)
+    }
+
+    /// Data, learner, primary network, window, extended network: everything but training.
+    ///
+    /// # Errors
+    /// Everything that can be wrong with the job.
+    pub fn prepare(&self) -> Result<Lesson, JobError> {
+        self.prepare_with(&StandardPrimaries)
+    }
+
+    /// The same where the primary network may be one's own.
+    ///
+    /// # Errors
+    /// Everything that can be wrong with the job.
+    pub fn prepare_with(&self, primaries: &dyn Primaries) -> Result<Lesson, JobError> {
+        let table = self.table()?;
+        let loaded = self.load(&table)?;
+        self.join(table, &loaded, primaries)
+    }
+
+    /// Puts together what was read.
+    ///
+    /// # Errors
+    /// If the parts do not fit together.
+    pub fn join(&self, table: Table, loaded: &Loaded, primaries: &dyn Primaries) -> Result<Lesson, JobError> {
+        let learner = Learner::new(&loaded.machine, loaded.input.as_ref())?;
+        let (n_features, n_labels) = (table.feature_names.len(), table.label_names.len());
+        let primary = primaries.find(&self.primary, n_features, n_labels)?;
+        let n_weights = primary.n_weights();
+        if let Some(n_theta) = loaded.compiled.as_ref().map(|c| c.n_theta).filter(|&n| n != n_weights) {
+            return Err(JobError::ThetaSize { n_theta, primary: primary.describe(), n_weights });
+        }
+        Ok(Lesson::prepare(learner, primary, table, self.options.clone())?)
+    }
+
+    /// The same job with nothing left to look up: the learner as a machine in the native format, the data as numbers.
+    ///
+    /// # Errors
+    /// As for [`prepare`](Self::prepare).
+    pub fn settled(&self) -> Result<Self, JobError> {
+        let table = self.table()?;
+        let loaded = self.load(&table)?;
+        Ok(Self {
+            source: Source::native(&self.source.name, &loaded.machine, loaded.input.as_ref()),
+            program: None,
+            data: Data::Table(table),
+            primary: self.primary.clone(),
+            options: self.options.clone(),
+        })
+    }
+}
+
+impl Data {
+    /// The data as numbers of a format.
+    ///
+    /// # Errors
+    /// If they are no table, or do not fit the format.
+    pub fn read(&self, format: NumberFormat) -> Result<Table, JobError> {
+        match self {
+            Self::Table(table) => Ok(table.clone()),
+            Self::Csv { name, text, target, features, saturate } => {
+                let refused = |error| JobError::Table { name: name.clone(), error };
+                let table = Table::read(text.as_bytes(), target, features.as_deref());
+                let mut table = table.map_err(refused)?;
+                let range = if *saturate { Range::Saturate } else { Range::Refuse };
+                table.fit(format, range).map_err(refused)?;
+                Ok(table)
+            }
+        }
+    }
+}
+
+/// Compiles a program for data of these sizes.
+///
+/// # Errors
+/// If the program is wrong, or the format is none that programs compute with.
+pub fn compile(source: &Source, table: &Table, format: NumberFormat) -> Result<Compiled, JobError> {
+    let refused = |error| JobError::Program { text: source.clone(), error };
+    let sizes =
+        program::sizes(format, table.feature_names.len(), table.label_names.len()).map_err(refused)?;
+    program::compile(&source.text, &source.name, &sizes).map_err(refused)
+}
+
+/// The universal learner's own input, with another learner as its program.
+fn load_program(source: &Source, universal: &Loaded) -> Result<Input, JobError> {
+    let (_, loaded) = source.read_for(None, &[])?;
+    universal::Program::encode(&loaded.machine, loaded.input.as_ref())
+        .and_then(|program| program.load(&universal.machine, universal.input.as_ref()))
+        .map_err(|error| JobError::Universal { name: source.name.clone(), error })
+}

@@ -1,0 +1,87 @@
+//! Why a job cannot be done.
+
+use luge_landscape::{LearnerError, PrimaryError};
+use luge_machine::InputError;
+
+use crate::{
+    data::TableError,
+    lesson::LessonError,
+    program::ProgramError,
+    source::{ReadError, Source},
+    trace::TraceError,
+    universal,
+};
+
+/// Why a job cannot be done. Everything is found out before training begins.
+#[derive(Debug, thiserror::Error)]
+pub enum JobError {
+    /// A text that is no machine.
+    #[error("{error}")]
+    Read {
+        /// The text.
+        text: Source,
+        /// What is wrong with it.
+        error: ReadError,
+    },
+    /// A text that is no program for the data at hand.
+    #[error("{error}")]
+    Program {
+        /// The text.
+        text: Source,
+        /// What is wrong with it.
+        error: ProgramError,
+    },
+    /// Programs become machines only together with their data.
+    #[error("{name} is a Sled program, not a machine")]
+    ProgramAlone {
+        /// The program.
+        name: String,
+    },
+    /// A learner without data.
+    #[error("{name} has no data of its own")]
+    NoData {
+        /// The learner.
+        name: String,
+    },
+    /// Data that are no table.
+    #[error("{name}: {error}")]
+    Table {
+        /// The file.
+        name: String,
+        /// What is wrong with it.
+        error: TableError,
+    },
+    /// An input with symbols that the machine has not.
+    #[error(transparent)]
+    Input(#[from] InputError),
+    /// A machine that is no learner.
+    #[error(transparent)]
+    Learner(#[from] LearnerError),
+    /// No primary network.
+    #[error(transparent)]
+    Primary(#[from] PrimaryError),
+    /// A program whose answer is not the primary network's weights.
+    #[error("the program's theta has {n_theta} numbers, but {primary} has {n_weights} weights")]
+    ThetaSize {
+        /// Numbers that the program leaves.
+        n_theta: usize,
+        /// The primary network.
+        primary: String,
+        /// Its weights.
+        n_weights: usize,
+    },
+    /// A program that the universal learner cannot run.
+    #[error("{name} cannot be run as a program by this learner: {error}")]
+    Universal {
+        /// The program.
+        name: String,
+        /// Why not.
+        error: universal::ProgramError,
+    },
+    /// Tracing.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    /// Training.
+    #[error(transparent)]
+    Lesson(#[from] LessonError),
+}

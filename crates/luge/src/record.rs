@@ -1,0 +1,212 @@
+//! What was seen of a run: one record, whichever engine trains, with or without interruption.
+
+use luge_landscape::Bounds;
+use luge_train::LossRange;
+use serde::{Deserialize, Serialize};
+
+/// What is kept while a run is followed. A checkpoint holds it, so that a resumed run ends with the same one.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Record {
+    /// Iterates that were compared with the simulator.
+    pub n_compared: u64,
+    /// Those that were not the machine's configuration.
+    pub mismatches: u64,
+    /// The first of them.
+    pub first_mismatch: Option<FirstMismatch>,
+    /// Where the loss has been; `None` before the first iterate.
+    #[serde(with = "range")]
+    pub loss: Option<LossRange>,
+    /// Where the landscape's part of the loss has been while the machine was running.
+    #[serde(with = "range")]
+    pub running: Option<LossRange>,
+    /// Whether the loss always lay where the construction says.
+    pub bounds_held: bool,
+    /// Whether a step ever raised the loss.
+    pub rose: bool,
+    /// Whether a step ever left the loss as it was, or it was no number.
+    pub stalled: bool,
+    /// Whether z was y at every step from 1 on.
+    pub labels_copied: bool,
+    /// Whether the hidden tapes held the labels' bits once they were read.
+    pub tape_read: bool,
+    /// The largest distance of a tape weight from -1 or 1, and of a head weight from 0 or 1.
+    pub drift: Drift,
+}
+
+/// The first iterate that is not the machine's configuration.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct FirstMismatch {
+    /// Its step.
+    pub step: u64,
+    /// In what it differs.
+    pub why: String,
+}
+
+/// How far weights have come from the values they stand for.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Drift {
+    /// Of the tapes, from -1 and 1.
+    pub tape: f64,
+    /// Of the heads, from 0 and 1.
+    pub head: f64,
+}
+
+impl Drift {
+    /// The larger of two drifts.
+    #[must_use]
+    pub fn and(self, (tape, head): (f64, f64)) -> Self {
+        Self { tape: self.tape.max(tape), head: self.head.max(head) }
+    }
+}
+
+impl Default for Record {
+    fn default() -> Self {
+        Self {
+            n_compared: 0,
+            mismatches: 0,
+            first_mismatch: None,
+            loss: None,
+            running: None,
+            bounds_held: true,
+            rose: false,
+            stalled: false,
+            labels_copied: true,
+            tape_read: false,
+            drift: Drift::default(),
+        }
+    }
+}
+
+/// Where the loss of a run must lie.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Levels {
+    /// The landscape's own.
+    pub(crate) bounds: Bounds,
+    /// What the carrier adds while the machine runs.
+    pub(crate) added: f64,
+    /// Above this, the loss of a machine that has stopped is wrong.
+    pub(crate) halted_high: f64,
+    /// Rounding through the square root and the carrier, relative to the loss.
+    pub(crate) tolerance: f64,
+    /// The first step to which this applies.
+    pub(crate) from: u64,
+}
+
+impl Levels {
+    fn within(&self, stopped: bool, low: f64, high: f64) -> bool {
+        if stopped {
+            return high <= self.halted_high;
+        }
+        let room = self.tolerance * high.abs();
+        low - self.added >= self.bounds.running_low - room
+            && high - self.added <= self.bounds.running_high + room
+    }
+}
+
+impl Record {
+    /// Notes what a comparison found.
+    pub(crate) fn compared<E: ToString>(&mut self, step: u64, found: Result<(), E>) {
+        self.n_compared += 1;
+        if let Err(mismatch) = found {
+            self.differs(step, &mismatch);
+        }
+    }
+
+    /// Notes an iterate that is not the machine's configuration.
+    pub(crate) fn differs(&mut self, step: u64, why: &impl ToString) {
+        self.mismatches += 1;
+        self.first_mismatch.get_or_insert_with(|| FirstMismatch { step, why: why.to_string() });
+    }
+
+    /// Notes the loss of one iterate.
+    pub(crate) fn lost(&mut self, step: u64, loss: f64, stopped: bool, levels: &Levels) {
+        self.loss = Some(match self.loss {
+            None => LossRange::of(loss),
+            Some(range) => {
+                self.rose |= loss > range.last;
+                self.stalled |= loss.is_nan() || loss.total_cmp(&range.last).is_eq();
+                range.and(loss)
+            }
+        });
+        if step < levels.from {
+            return;
+        }
+        self.bounds_held &= levels.within(stopped, loss, loss);
+        if !stopped {
+            let landscape = loss - levels.added;
+            self.running = Some(self.running.map_or(LossRange::of(landscape), |range| range.and(landscape)));
+        }
+    }
+
+    /// Notes the losses of many steps that were made at once, up to one at which the machine has or has not stopped.
+    pub(crate) fn lost_many(&mut self, range: LossRange, stopped: bool, levels: &Levels) {
+        let lowest_running = if stopped { levels.bounds.running_low } else { range.min };
+        self.bounds_held &= levels.within(false, lowest_running, range.max);
+        self.bounds_held &= !stopped || levels.within(true, range.last, range.last);
+        let first = self.loss.map_or(range.first, |loss| loss.first);
+        self.loss = Some(LossRange { first, ..range });
+    }
+}
+
+/// A range of losses by the bits of its numbers: JSON has no infinities.
+mod range {
+    use luge_train::LossRange;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(
+        range: &Option<LossRange>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let bits = |range: &LossRange| [range.first, range.min, range.max, range.last].map(f64::to_bits);
+        range.as_ref().map(bits).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<LossRange>, D::Error> {
+        let bits = Option::<[u64; 4]>::deserialize(deserializer)?;
+        Ok(bits.map(|bits| {
+            let [first, min, max, last] = bits.map(f64::from_bits);
+            LossRange { first, min, max, last }
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn levels(tolerance: f64) -> Levels {
+        let bounds =
+            Bounds { running_low: 10.0, running_high: 20.0, halted_high: 5.0, stop: 7.0, switch: 8.0 };
+        Levels { bounds, added: 1.0, halted_high: 5.0, tolerance, from: 1 }
+    }
+
+    #[test]
+    fn losses_are_held_to_their_levels() {
+        let held = |losses: &[(f64, bool)]| {
+            let mut record = Record::default();
+            for (step, &(loss, stopped)) in losses.iter().enumerate() {
+                record.lost(step as u64, loss, stopped, &levels(0.0));
+            }
+            record.bounds_held
+        };
+        assert!(held(&[(0.0, false), (11.0, false), (21.0, false), (5.0, true)]));
+        assert!(!held(&[(11.0, false), (10.9, false)]));
+        assert!(!held(&[(11.0, false), (21.1, false)]));
+        assert!(!held(&[(11.0, false), (11.0, false), (5.1, true)]));
+        assert!(!held(&[(11.0, false), (f64::NAN, false)]));
+    }
+
+    #[test]
+    fn a_record_survives_its_file() {
+        let mut record = Record::default();
+        record.lost(0, f64::INFINITY, false, &levels(0.0));
+        record.lost(1, 0.1, false, &levels(0.0));
+        record.compared(1, Err("elsewhere"));
+        record.drift = record.drift.and((0.1, 0.3));
+        let text = serde_json::to_string(&record).expect("JSON");
+        assert_eq!(serde_json::from_str::<Record>(&text).expect("a record"), record);
+    }
+}
