@@ -185,20 +185,15 @@ impl TraceJob {
     /// # Errors
     /// Everything that can be wrong with the job.
     pub fn prepare(&self) -> Result<Plan, JobError> {
-        let loaded = self.load()?;
-        let input = self.lay(&loaded)?;
-        Ok(Plan::new(&loaded.machine, &input, &self.options)?)
+        self.plan(&self.load()?)
     }
 
-    /// The same job with nothing left to look up: the machine in the native format, its input on its tapes.
+    /// The same for a machine that was read before.
     ///
     /// # Errors
-    /// As for [`load`](Self::load).
-    pub fn settled(&self) -> Result<Self, JobError> {
-        let loaded = self.load()?;
-        let input = self.lay(&loaded)?;
-        let source = Source::native(&self.source.name, &loaded.machine, Some(&input));
-        Ok(Self { source, input: Vec::new(), options: self.options.clone() })
+    /// Everything that can be wrong with the job.
+    pub fn plan(&self, loaded: &Loaded) -> Result<Plan, JobError> {
+        Ok(Plan::new(&loaded.machine, &self.lay(loaded)?, &self.options)?)
     }
 }
 
@@ -296,22 +291,6 @@ impl TrainJob {
             return Err(JobError::ThetaSize { n_theta, primary: primary.describe(), n_weights });
         }
         Ok(Lesson::prepare(learner, primary, table, self.options.clone())?)
-    }
-
-    /// The same job with nothing left to look up: the learner as a machine in the native format, the data as numbers.
-    ///
-    /// # Errors
-    /// As for [`prepare`](Self::prepare).
-    pub fn settled(&self) -> Result<Self, JobError> {
-        let table = self.table()?;
-        let loaded = self.load(&table)?;
-        Ok(Self {
-            source: Source::native(&self.source.name, &loaded.machine, loaded.input.as_ref()),
-            program: None,
-            data: Data::Table(table),
-            primary: self.primary.clone(),
-            options: self.options.clone(),
-        })
     }
 }
 
