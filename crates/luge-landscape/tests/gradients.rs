@@ -15,7 +15,7 @@ use luge_machine::{
 use luge_net::{
     Evaluation, GraphBuilder, LinearMap, Network, Op, Shape, StepRule, Values, evaluate, evaluate_frozen,
 };
-use luge_train::{Dense, Engine, Precision, Rate};
+use luge_train::{Dense, Precision, Rate};
 use proptest::{collection::vec, prelude::*, strategy::ValueTree, test_runner::TestRunner};
 
 const N_CELLS: usize = 7;

@@ -7,6 +7,8 @@
 mod error;
 mod formats;
 
+use std::sync::Arc;
+
 use luge_landscape::{Learner, Mlp, Primary, PrimaryError};
 use luge_machine::{Diagnostic, Input, Machine, formats::Format, parse_inputs};
 use luge_net::NumberFormat;
@@ -107,7 +109,7 @@ pub trait Primaries {
         description: &str,
         n_features: usize,
         n_labels: usize,
-    ) -> Result<Box<dyn Primary>, PrimaryError>;
+    ) -> Result<Arc<dyn Primary>, PrimaryError>;
 }
 
 /// The networks that ship: `linear`, and `mlp:` with its widths.
@@ -115,8 +117,8 @@ pub trait Primaries {
 pub struct StandardPrimaries;
 
 impl Primaries for StandardPrimaries {
-    fn find(&self, text: &str, n_features: usize, n_labels: usize) -> Result<Box<dyn Primary>, PrimaryError> {
-        Ok(Box::new(Mlp::parse(text, n_features, n_labels)?))
+    fn find(&self, text: &str, n_features: usize, n_labels: usize) -> Result<Arc<dyn Primary>, PrimaryError> {
+        Ok(Arc::new(Mlp::parse(text, n_features, n_labels)?))
     }
 }
 
