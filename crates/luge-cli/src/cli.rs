@@ -4,6 +4,7 @@ mod bench;
 mod certify;
 mod compare;
 mod compile;
+mod completions;
 mod convert;
 mod data_args;
 mod export;
@@ -67,6 +68,8 @@ enum Command {
     //LAB Lab(lab::Args),
     //LAB Report(report::Args),
     Bench(bench::Args),
+    Completions(completions::Args),
+    Manual(completions::ManualArgs),
 }
 
 /// Does what the command line asks for.
@@ -90,6 +93,8 @@ pub(crate) fn run() -> Result<ExitCode, Report> {
         //LAB Command::Lab(args) => lab::run(&args)?,
         //LAB Command::Report(args) => report::run(&args)?,
         Command::Bench(args) => bench::run(&args)?,
+        Command::Completions(args) => completions::run(&args)?,
+        Command::Manual(args) => completions::manual(&args)?,
     }
     Ok(ExitCode::SUCCESS)
 }
