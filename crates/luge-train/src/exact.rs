@@ -8,7 +8,7 @@
 mod blocks;
 #[cfg(feature = "faults")]
 mod faults;
-mod legality;
+pub(crate) mod legality;
 mod memory;
 mod multi_head;
 mod single_head;
@@ -423,6 +423,12 @@ impl Tracer for Exact<'_> {
         // What one step can leave behind; see `MOST_GAIN_ERROR`.
         let most = self.gain_error / (1.0 - self.gain_error);
         (2.0 * most, most)
+    }
+
+    fn rounding(&self) -> f64 {
+        // The weights are kept as the signs they stand for.
+        let (cells, heads) = self.drift();
+        cells.max(heads)
     }
 
     fn cell_bytes(&self) -> usize {

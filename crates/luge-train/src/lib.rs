@@ -13,6 +13,7 @@ mod line_search;
 mod noise;
 mod room;
 mod sparse;
+mod spot;
 mod tracer;
 mod train;
 
@@ -26,6 +27,7 @@ pub use frame::NotASnapshot;
 pub use frank_wolfe::{best_vertex, weighted_mean};
 pub use noise::Noise;
 pub use sparse::Sparse;
+pub use spot::{Agreement, Difference, ROUNDING, SpotCheck, SpotError, spot_check};
 pub use tracer::{LossRange, Snapshot, Stepped, TapeSnapshot, Tracer};
 pub use train::{Iterate, Outcome, StopRule, train};
 

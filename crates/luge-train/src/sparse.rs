@@ -15,7 +15,10 @@ use std::ops::Range;
 
 use luge_net::{Form, Network, Structure, Values};
 
-use crate::{LossRange, Outcome, Snapshot, Stepped, StopRule, TapeSnapshot, Tracer, TrainError};
+use crate::{
+    LossRange, Outcome, ROUNDING, Snapshot, Stepped, StopRule, TapeSnapshot, Tracer, TrainError,
+    exact::legality,
+};
 use columns::{Action, Slides, actions};
 pub(crate) use output_stage::OutputStage;
 use place::{Place, at_point, placed};
@@ -482,6 +485,10 @@ impl Tracer for Sparse<'_> {
     fn drift(&self) -> (f64, f64) {
         let larger = |a: (f64, f64), b: (f64, f64)| (a.0.max(b.0), a.1.max(b.1));
         self.tapes.iter().map(Tape::drift).fold((0.0, 0.0), larger)
+    }
+
+    fn rounding(&self) -> f64 {
+        if legality::is_exact(self) { 0.0 } else { ROUNDING }
     }
 
     fn cell_bytes(&self) -> usize {

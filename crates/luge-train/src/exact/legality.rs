@@ -58,6 +58,11 @@ pub(super) fn check_constants(form: &Form) -> Result<(), TrainError> {
     }
 }
 
+/// Whether every step is free of rounding.
+pub(crate) fn is_exact(engine: &Sparse<'_>) -> bool {
+    check_constants(&engine.layers().form).is_ok() && matches!(check_gain(engine), Ok(0.0))
+}
+
 fn is_power_of_two(value: f64) -> bool {
     const MANTISSA: u64 = (1 << 52) - 1;
     value.is_normal() && value.to_bits() & MANTISSA == 0
