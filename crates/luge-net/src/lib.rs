@@ -10,7 +10,7 @@ mod linear;
 mod network;
 pub mod numbers;
 pub mod quantizer;
-mod structure;
+mod recognise;
 mod values;
 mod vertices;
 
@@ -20,6 +20,6 @@ pub use layers::{Layer, LayerKind, Layers};
 pub use linear::LinearMap;
 pub use network::Network;
 pub use numbers::NumberFormat;
-pub use structure::{Carrier, Form, OutputWiring, Ramp, Structure};
+pub use recognise::{Carrier, Form, OutputWiring, Ramp, SparseLayers, Unrecognised};
 pub use values::{Shape, Values};
 pub use vertices::{Arcs, Block, Column, VertexTable};

@@ -21,13 +21,13 @@ pub trait Engine {
     /// The loss at the current parameters. Also differentiates, so that the step that follows need not.
     ///
     /// # Errors
-    /// If the gradient cannot be had.
+    /// If the gradient cannot be computed.
     fn loss(&mut self) -> Result<f64, TrainError>;
 
     /// One step from the current parameters; says where each simplex block went.
     ///
     /// # Errors
-    /// If the gradient cannot be had.
+    /// If the gradient cannot be computed.
     fn step(&mut self) -> Result<Vec<Moved>, TrainError>;
 
     /// The current parameters.
@@ -39,13 +39,13 @@ pub trait Engine {
     /// The gradient at the current parameters, one block per parameter.
     ///
     /// # Errors
-    /// If the gradient cannot be had.
+    /// If the gradient cannot be computed.
     fn gradient(&mut self) -> Result<Vec<Values>, TrainError>;
 
     /// The Euclidean length of the gradient at the current parameters, one number per parameter.
     ///
     /// # Errors
-    /// If the gradient cannot be had.
+    /// If the gradient cannot be computed.
     fn gradient_norms(&mut self) -> Result<Vec<f64>, TrainError> {
         let length = |block: &Values| block.data.iter().map(|g| g * g).sum::<f64>().sqrt();
         Ok(self.gradient()?.iter().map(length).collect())

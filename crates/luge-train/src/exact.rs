@@ -1,4 +1,4 @@
-//! The exact engine: where arithmetic is exact, a gradient step depends only on the vertex and the signs to be read, so it is
+//! The exact engine: where arithmetic is exact, a gradient step depends only on the vertex and the symbols to be read, so it is
 //! differentiated once and remembered.
 //!
 //! Every remembered step was made by [`Sparse`] on cells of its own, from the network's gradient, when it was first met.
@@ -15,10 +15,10 @@ mod single_head;
 
 use std::ops::Range;
 
-use luge_net::{Form, Network, Structure, Values};
+use luge_net::{Form, Network, SparseLayers, Values};
 
 use crate::{
-    LossRange, Outcome, Snapshot, Sparse, Stepped, StopRule, TapeSnapshot, Tracer, TrainError, sparse::BLANK,
+    LossRange, Outcome, Snapshot, Sparse, StopRule, TapeSnapshot, Tracer, TrainError, sparse::BLANK,
 };
 use blocks::Blocks;
 #[cfg(feature = "faults")]
@@ -45,7 +45,6 @@ pub struct Exact<'n> {
     /// Differentiates single steps, and reads the labels.
     probe: Sparse<'n>,
     memories: Memories,
-    most_cells: Option<usize>,
     body: Body<'n>,
     steps: u64,
     /// Losses from before the body was made.
@@ -55,7 +54,7 @@ pub struct Exact<'n> {
     gain_error: f64,
 }
 
-/// The weights, as signs.
+/// The weights, as symbols.
 #[derive(Clone, Debug)]
 enum Body<'n> {
     /// The labels are still to be read.
@@ -69,18 +68,17 @@ impl<'n> Exact<'n> {
     /// An engine that starts from the given parameters.
     ///
     /// # Errors
-    /// If arithmetic would not be exact, with the reason, or the network does not name its layers.
+    /// If arithmetic would not be exact, with the reason, or no sparse layers are recognised in the network.
     pub fn new(
         network: &'n Network,
         parameters: &[Values],
         inputs: &[Values],
-        most_cells: Option<usize>,
         memories: Memories,
     ) -> Result<Self, TrainError> {
-        Self::from_sparse(Sparse::new(network, parameters, inputs, None)?, most_cells, memories)
+        Self::from_sparse(Sparse::new(network, parameters, inputs)?, memories)
     }
 
-    /// An engine that goes on from a snapshot.
+    /// An engine resumed from a snapshot.
     ///
     /// # Errors
     /// As for [`new`](Self::new).
@@ -89,17 +87,12 @@ impl<'n> Exact<'n> {
         snapshot: &Snapshot,
         losses: Option<LossRange>,
         inputs: &[Values],
-        most_cells: Option<usize>,
         memories: Memories,
     ) -> Result<Self, TrainError> {
-        Self::from_sparse(Sparse::resume(network, snapshot, losses, inputs, None)?, most_cells, memories)
+        Self::from_sparse(Sparse::resume(network, snapshot, losses, inputs)?, memories)
     }
 
-    fn from_sparse(
-        sparse: Sparse<'n>,
-        most_cells: Option<usize>,
-        memories: Memories,
-    ) -> Result<Self, TrainError> {
+    fn from_sparse(sparse: Sparse<'n>, memories: Memories) -> Result<Self, TrainError> {
         check_constants(&sparse.layers().form)?;
         let mut probe = sparse.clone();
         if probe.waiting()? {
@@ -109,14 +102,14 @@ impl<'n> Exact<'n> {
         let (steps, earlier) = (sparse.steps(), sparse.losses_so_far());
         let waiting = sparse.waiting()?;
         let body = Body::Waiting(Box::new(sparse));
-        let mut exact = Self { probe, memories, most_cells, body, steps, earlier, last: None, gain_error };
+        let mut exact = Self { probe, memories, body, steps, earlier, last: None, gain_error };
         if !waiting {
             exact.settle()?;
         }
         Ok(exact)
     }
 
-    /// From weights to signs: everything must be one of the values it can have.
+    /// From weights to symbols: everything must be one of the values it can have.
     fn settle(&mut self) -> Result<(), TrainError> {
         let Body::Waiting(sparse) = &self.body else { return Ok(()) };
         let layers = sparse.layers();
@@ -130,22 +123,22 @@ impl<'n> Exact<'n> {
             let only = matches!(tape.head[..], [1.0]);
             let head = sparse.head(i).filter(|_| only || self.forgives());
             heads.push(head.ok_or_else(|| between("a head is not on one cell"))?);
-            let sign = |&cell: &f64| match cell {
+            let symbol = |&cell: &f64| match cell {
                 1.0 => Some(1),
                 BLANK => Some(0),
                 _ if self.forgives() && cell.abs() >= 0.5 => Some(u8::from(cell > 0.0)),
                 _ => None,
             };
-            let signs: Option<Vec<u8>> = tape.cells.iter().map(sign).collect();
-            rows.push((tape.first, signs.ok_or_else(|| between("a cell is neither -1 nor 1"))?));
+            let symbols: Option<Vec<u8>> = tape.cells.iter().map(symbol).collect();
+            rows.push((tape.first, symbols.ok_or_else(|| between("a cell is neither -1 nor 1"))?));
         }
         let under = |i: usize| if sparse.cell(i, heads[i]) > 0.0 { 1_u32 << i } else { 0 };
-        if (0..heads.len()).map(under).sum::<u32>() != table.signs(vertex) {
-            return Err(between("the vertex has other signs than lie under the heads"));
+        if (0..heads.len()).map(under).sum::<u32>() != table.symbols(vertex) {
+            return Err(between("the vertex has other symbols than lie under the heads"));
         }
         let low = low_level(layers);
         let together = moves_together(layers) && heads.windows(2).all(|pair| pair[0] == pair[1]);
-        let memory = together.then(|| Memory::new(table.n_vertices(), table.n_signs(), low)).flatten();
+        let memory = together.then(|| Memory::new(table.n_vertices(), table.n_tracks(), low)).flatten();
         self.body = match (memory, self.memories) {
             (Some(memory), memories) => {
                 let (first, cells) = merged(&rows);
@@ -154,7 +147,7 @@ impl<'n> Exact<'n> {
                         Body::SingleHead(SingleHead::new(vertex, first, cells, heads[0]), memory)
                     }
                     Memories::Blocks => {
-                        Body::Blocks(Blocks::new(vertex, table.n_signs(), first, &cells, heads[0]), memory)
+                        Body::Blocks(Blocks::new(vertex, table.n_tracks(), first, &cells, heads[0]), memory)
                     }
                 }
             }
@@ -173,7 +166,7 @@ impl<'n> Exact<'n> {
         matches!(self.probe.layers().form, Form::Targets { .. })
     }
 
-    fn layers(&self) -> &'n Structure {
+    fn layers(&self) -> &'n SparseLayers {
         self.probe.layers()
     }
 
@@ -205,16 +198,16 @@ impl<'n> Exact<'n> {
             Body::Waiting(sparse) => sparse.vertex().unwrap_or(0),
             Body::SingleHead(one, _) => one.vertex,
             Body::Blocks(blocks, _) => blocks.vertex,
-            Body::MultiHead(many) => self.layers().table.vertex(many.block, many.signs),
+            Body::MultiHead(many) => self.layers().table.vertex(many.block, many.symbols),
         }
     }
 
-    /// The signs that the step at the current vertex will read.
+    /// The symbols that the step at the current vertex will read.
     fn ahead(&mut self) -> Result<u32, TrainError> {
         let vertex = self.at();
         let probed = differentiate(&mut self.probe, vertex, 0)?;
         let mut ahead = probed.written;
-        for i in 0..self.layers().table.n_signs() {
+        for i in 0..self.layers().table.n_tracks() {
             let offset = i64::from(probed.right >> i & 1) - i64::from(probed.left >> i & 1);
             if offset != 0 {
                 let cell = self.head(i).unwrap_or(0) + offset;
@@ -238,7 +231,7 @@ impl<'n> Exact<'n> {
 }
 
 /// A level between those of rest and those of running.
-fn low_level(layers: &Structure) -> f64 {
+fn low_level(layers: &SparseLayers) -> f64 {
     match (layers.joint, layers.form) {
         (Some(joint), _) => joint.running.zero,
         (None, Form::Slides { offset, at_rest, .. }) => offset + at_rest / 64.0,
@@ -254,20 +247,20 @@ fn levels(form: &Form) -> Levels {
 }
 
 /// Whether in every column either all heads move the same way or none does.
-fn moves_together(layers: &Structure) -> bool {
-    let all = (1_u32 << layers.table.n_signs()) - 1;
+fn moves_together(layers: &SparseLayers) -> bool {
+    let all = (1_u32 << layers.table.n_tracks()) - 1;
     let one = |mask: u32| mask == 0 || mask == all;
     layers.table.all_columns().all(|(_, _, _, column)| column.is_none_or(|c| one(c.left) && one(c.right)))
 }
 
-/// Rows of one sign each as one row of cells with all signs.
+/// Rows of one track each as one row of cells with all symbols.
 fn merged(rows: &[(i64, Vec<u8>)]) -> (i64, Vec<u8>) {
     let first = rows.iter().map(|row| row.0).min().unwrap_or(0);
     let last = rows.iter().map(|row| row.0 + row.1.len() as i64).max().unwrap_or(0);
     let mut cells = vec![0; (last - first) as usize];
-    for (i, (start, signs)) in rows.iter().enumerate() {
-        for (cell, sign) in signs.iter().enumerate() {
-            cells[(start - first) as usize + cell] |= sign << i;
+    for (i, (start, symbols)) in rows.iter().enumerate() {
+        for (cell, symbol) in symbols.iter().enumerate() {
+            cells[(start - first) as usize + cell] |= symbol << i;
         }
     }
     (first, cells)
@@ -293,26 +286,23 @@ impl Tracer for Exact<'_> {
         if !around.finished(landscape)? {
             return Ok(around.carry(landscape).loss);
         }
-        Ok(around.primary_loss_of(self.layers(), &|sign, cell| self.cell(sign, cell)))
+        Ok(around.primary_loss_of(self.layers(), &|track, cell| self.cell(track, cell)))
     }
 
-    fn step(&mut self) -> Result<Stepped, TrainError> {
-        if self.most_cells.is_some() && self.leaves_window()? {
-            return Ok(Stepped::OutOfCells);
-        }
+    fn step(&mut self) -> Result<(), TrainError> {
         let before = self.steps;
         if self.advance(1)? == LoopExit::Low && self.steps == before {
             self.rest()?;
         }
-        Ok(Stepped::Made)
+        Ok(())
     }
 
     fn run(&mut self, stop: &StopRule) -> Result<Outcome, TrainError> {
         if self.earlier.is_none() {
             self.earlier = Some(LossRange::of(self.loss()?));
         }
-        // With a limit on cells, or where running losses may end the run, every step is looked at.
-        let careful = self.most_cells.is_some() || stop.loss_at_most > low_level(self.layers());
+        // Where running losses may end the run, every step is looked at.
+        let careful = stop.loss_at_most > low_level(self.layers());
         loop {
             let left = stop.most_steps.saturating_sub(self.steps);
             let pause = if careful { LoopExit::Low } else { self.advance(left)? };
@@ -330,9 +320,7 @@ impl Tracer for Exact<'_> {
             }
             if careful {
                 self.earlier = self.earlier.map(|range| range.and(loss));
-                if self.step()? == Stepped::OutOfCells {
-                    return Ok(Outcome::OutOfCells { steps });
-                }
+                self.step()?;
             } else if pause == LoopExit::Low {
                 self.rest()?;
             }
@@ -351,31 +339,31 @@ impl Tracer for Exact<'_> {
         Some(self.at())
     }
 
-    fn head(&self, sign: usize) -> Option<i64> {
+    fn head(&self, track: usize) -> Option<i64> {
         match &self.body {
-            Body::Waiting(sparse) => sparse.head(sign),
+            Body::Waiting(sparse) => sparse.head(track),
             Body::SingleHead(one, _) => Some(one.head()),
             Body::Blocks(blocks, _) => Some(blocks.head()),
-            Body::MultiHead(many) => Some(many.head(sign)),
+            Body::MultiHead(many) => Some(many.head(track)),
         }
     }
 
-    fn cell(&self, sign: usize, cell: i64) -> f64 {
-        let signs = match &self.body {
-            Body::Waiting(sparse) => return sparse.cell(sign, cell),
-            Body::SingleHead(one, _) => one.cell(cell) >> sign,
-            Body::Blocks(blocks, _) => blocks.cell(cell) >> sign,
-            Body::MultiHead(many) => many.cell(sign, cell),
+    fn cell(&self, track: usize, cell: i64) -> f64 {
+        let symbols = match &self.body {
+            Body::Waiting(sparse) => return sparse.cell(track, cell),
+            Body::SingleHead(one, _) => one.cell(cell) >> track,
+            Body::Blocks(blocks, _) => blocks.cell(cell) >> track,
+            Body::MultiHead(many) => many.cell(track, cell),
         };
-        if signs & 1 == 1 { 1.0 } else { BLANK }
+        if symbols & 1 == 1 { 1.0 } else { BLANK }
     }
 
-    fn kept(&self, sign: usize) -> Range<i64> {
+    fn kept(&self, track: usize) -> Range<i64> {
         let (first, len) = match &self.body {
-            Body::Waiting(sparse) => return sparse.kept(sign),
+            Body::Waiting(sparse) => return sparse.kept(track),
             Body::SingleHead(one, _) => (one.cells().0, one.cells().1.len()),
             Body::Blocks(blocks, _) => blocks.kept(),
-            Body::MultiHead(many) => (many.cells(sign).0, many.cells(sign).1.len()),
+            Body::MultiHead(many) => (many.cells(track).0, many.cells(track).1.len()),
         };
         first..first + len as i64
     }
@@ -391,7 +379,7 @@ impl Tracer for Exact<'_> {
         if let Body::Waiting(sparse) = &self.body {
             return sparse.snapshot();
         }
-        let value = |sign: u8| if sign & 1 == 1 { 1.0 } else { BLANK };
+        let value = |symbol: u8| if symbol & 1 == 1 { 1.0 } else { BLANK };
         let tape = |i: usize| {
             let (first, cells): (i64, Vec<f64>) = match &self.body {
                 Body::Waiting(_) => (0, Vec::new()),
@@ -410,12 +398,12 @@ impl Tracer for Exact<'_> {
             };
             TapeSnapshot { first, cells, head_first: self.head(i).unwrap_or(0), head: vec![1.0] }
         };
-        let n_signs = self.layers().table.n_signs();
+        let n_tracks = self.layers().table.n_tracks();
         Snapshot {
             step: self.steps,
             vertices: vec![(self.at(), 1.0)],
             labels: self.labels().to_vec(),
-            tapes: (0..n_signs).map(tape).collect(),
+            tapes: (0..n_tracks).map(tape).collect(),
         }
     }
 
@@ -426,7 +414,7 @@ impl Tracer for Exact<'_> {
     }
 
     fn rounding(&self) -> f64 {
-        // The weights are kept as the signs they stand for.
+        // The weights are kept as the symbols they stand for.
         let (cells, heads) = self.drift();
         cells.max(heads)
     }
@@ -447,26 +435,11 @@ impl Exact<'_> {
         let (vertex, ahead) = (self.at(), self.ahead()?);
         let probed = differentiate(&mut self.probe, vertex, ahead)?;
         let still = probed.to == vertex && probed.left | probed.right == 0;
-        if !still || probed.written != self.layers().table.signs(vertex) {
+        if !still || probed.written != self.layers().table.symbols(vertex) {
             let why = "the loss is low, but the step does not stay where it is".to_owned();
             return Err(TrainError::NotExact { why });
         }
         self.steps += 1;
         Ok(())
-    }
-
-    /// Whether the step would take a head to a cell that is not allowed.
-    fn leaves_window(&mut self) -> Result<bool, TrainError> {
-        let Some(most) = self.most_cells else { return Ok(false) };
-        if matches!(self.body, Body::Waiting(_)) {
-            return Ok(false);
-        }
-        let vertex = self.at();
-        let probed = differentiate(&mut self.probe, vertex, 0)?;
-        Ok((0..self.layers().table.n_signs()).any(|i| {
-            let offset = i64::from(probed.right >> i & 1) - i64::from(probed.left >> i & 1);
-            let at = self.head(i).unwrap_or(0) + offset;
-            at < 0 || at >= most as i64
-        }))
     }
 }

@@ -28,7 +28,7 @@ pub use frank_wolfe::{best_vertex, weighted_mean};
 pub use noise::Noise;
 pub use sparse::Sparse;
 pub use spot::{Agreement, Difference, ROUNDING, SpotCheck, SpotError, spot_check};
-pub use tracer::{LossRange, Snapshot, Stepped, TapeSnapshot, Tracer};
+pub use tracer::{LossRange, Snapshot, TapeSnapshot, Tracer};
 pub use train::{Iterate, Outcome, StopRule, train};
 
 /// How far a Frank-Wolfe step goes.

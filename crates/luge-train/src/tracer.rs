@@ -47,15 +47,6 @@ impl LossRange {
     }
 }
 
-/// Whether a step was made.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Stepped {
-    /// Yes.
-    Made,
-    /// No: a tape would need more cells than allowed.
-    OutOfCells,
-}
-
 /// Weights that are not zero, where they are.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Snapshot {
@@ -65,7 +56,7 @@ pub struct Snapshot {
     pub vertices: Vec<(usize, f64)>,
     /// z, if the network has labels.
     pub labels: Vec<f64>,
-    /// One per sign, in the order of a vertex's signs.
+    /// One per track, in the order of a vertex's symbols.
     pub tapes: Vec<TapeSnapshot>,
 }
 
@@ -102,7 +93,7 @@ impl Snapshot {
     /// tape; `None` if they do not fit into its matrices.
     #[must_use]
     pub fn parameters(&self, network: &Network, shift: &[i64]) -> Option<Vec<Values>> {
-        let layers = network.structure()?;
+        let layers = network.sparse_layers().ok()?;
         let mut parameters: Vec<Values> =
             network.parameters().iter().map(|p| Values::filled(p.shape, 0.0)).collect();
         for &(vertex, weight) in &self.vertices {
@@ -148,14 +139,14 @@ pub trait Tracer {
     /// The loss at the current parameters.
     ///
     /// # Errors
-    /// If it cannot be had from the layers that are not zero.
+    /// If it cannot be computed from the layers that are not zero.
     fn loss(&mut self) -> Result<f64, TrainError>;
 
     /// One gradient step.
     ///
     /// # Errors
-    /// If the gradient cannot be had from the layers that are not zero.
-    fn step(&mut self) -> Result<Stepped, TrainError>;
+    /// If the gradient cannot be computed from the layers that are not zero.
+    fn step(&mut self) -> Result<(), TrainError>;
 
     /// Steps until the stop rule holds; `most_steps` counts from the beginning of training.
     ///
@@ -170,13 +161,13 @@ pub trait Tracer {
     fn vertex(&self) -> Option<usize>;
 
     /// The cell a head is on, if it is clearly on one.
-    fn head(&self, sign: usize) -> Option<i64>;
+    fn head(&self, track: usize) -> Option<i64>;
 
     /// What a cell holds.
-    fn cell(&self, sign: usize, cell: i64) -> f64;
+    fn cell(&self, track: usize, cell: i64) -> f64;
 
     /// The cells that are kept; all others are blank.
-    fn kept(&self, sign: usize) -> Range<i64>;
+    fn kept(&self, track: usize) -> Range<i64>;
 
     /// The labels the network holds, z.
     fn labels(&self) -> &[f64];

@@ -74,7 +74,7 @@ pub struct Iterate<'a> {
 /// Steps until the stop rule holds, the observer breaks off or the loss is lost.
 ///
 /// # Errors
-/// If a gradient cannot be had. How training ends is the outcome, never an error.
+/// If a gradient cannot be computed. How training ends is the outcome, never an error.
 pub fn train(
     engine: &mut dyn Engine,
     stop: &StopRule,

@@ -39,12 +39,12 @@ impl Scene {
 
     fn sparse(&self) -> Sparse<'_> {
         let (parameters, inputs) = self.landscape.encode(&self.start).expect("a vertex");
-        Sparse::new(self.landscape.network(), &parameters, &inputs, None).expect("sparse layers")
+        Sparse::new(self.landscape.network(), &parameters, &inputs).expect("sparse layers")
     }
 
     fn exact(&self, memories: Memories) -> Exact<'_> {
         let (parameters, inputs) = self.landscape.encode(&self.start).expect("a vertex");
-        Exact::new(self.landscape.network(), &parameters, &inputs, None, memories).expect("exact arithmetic")
+        Exact::new(self.landscape.network(), &parameters, &inputs, memories).expect("exact arithmetic")
     }
 }
 

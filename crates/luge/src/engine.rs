@@ -70,12 +70,12 @@ pub(crate) fn fast<'n>(
     inputs: &[Values],
 ) -> Result<(Box<dyn Tracer + 'n>, Chosen), TrainError> {
     let exact = || match start {
-        Start::Parameters(parameters) => Exact::new(network, parameters, inputs, None, memories),
-        Start::Snapshot(snapshot, losses) => Exact::resume(network, snapshot, losses, inputs, None, memories),
+        Start::Parameters(parameters) => Exact::new(network, parameters, inputs, memories),
+        Start::Snapshot(snapshot, losses) => Exact::resume(network, snapshot, losses, inputs, memories),
     };
     let sparse = || match start {
-        Start::Parameters(parameters) => Sparse::new(network, parameters, inputs, None),
-        Start::Snapshot(snapshot, losses) => Sparse::resume(network, snapshot, losses, inputs, None),
+        Start::Parameters(parameters) => Sparse::new(network, parameters, inputs),
+        Start::Snapshot(snapshot, losses) => Sparse::resume(network, snapshot, losses, inputs),
     };
     match asked {
         Engine::Sparse | Engine::Dense => {

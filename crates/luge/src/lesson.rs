@@ -13,10 +13,10 @@ use luge_landscape::{
 };
 use luge_machine::{Cell, Input, Outcome, Simulator, Step};
 use luge_net::{
-    NumberFormat, Shape, Values, evaluate,
+    NumberFormat, Shape, Unrecognised, Values, evaluate,
     numbers::{from_signs, to_signs},
 };
-use luge_train::{Dense, Memories, Precision, Rate, Snapshot, Stepped, StopRule, Tracer, TrainError, train};
+use luge_train::{Dense, Memories, Precision, Rate, Snapshot, StopRule, Tracer, TrainError, train};
 
 use crate::{
     data::Table,
@@ -139,7 +139,7 @@ pub enum LessonError {
         /// What was asked for.
         engine: Engine,
         /// Why not.
-        why: &'static str,
+        why: String,
     },
     /// The network cannot be built.
     #[error(transparent)]
@@ -259,9 +259,10 @@ impl<'a> Lesson<'a> {
             extended = Extended::build(learner, primary, &build)?;
         }
         check_labels(&extended, &table.labels, options.format)?;
-        let has_layers = extended.network().structure().is_some();
-        if matches!(options.engine, Engine::Sparse | Engine::Exact) && !has_layers {
-            return Err(LessonError::Engine { engine: options.engine, why: NO_LAYERS });
+        if let (Engine::Sparse | Engine::Exact, Err(why)) =
+            (options.engine, extended.network().sparse_layers())
+        {
+            return Err(LessonError::Engine { engine: options.engine, why: no_layers(why) });
         }
         let copied_labels = table.labels.data.iter().map(|y| y - extended.label_offset()).collect();
         let added_loss = extended.carrier().added_loss(&table.labels);
@@ -357,19 +358,17 @@ impl<'a> Lesson<'a> {
         &self,
         watch: impl FnMut(Moment<'_>) -> ControlFlow<()>,
     ) -> Result<LessonReport, LessonError> {
-        match (self.engine, self.extended.network().structure()) {
+        match (self.engine, self.extended.network().sparse_layers()) {
             (Engine::Dense, _) => self.train_dense(Chosen::dense("asked for"), watch),
-            (_, None) => self.train_dense(Chosen::dense(NO_LAYERS), watch),
-            (_, Some(_)) => {
-                self.train_fast(Start::Parameters(self.extended.initial()), Seen::default(), watch)
-            }
+            (_, Err(why)) => self.train_dense(Chosen::dense(&no_layers(why)), watch),
+            (_, Ok(_)) => self.train_fast(Start::Parameters(self.extended.initial()), Seen::default(), watch),
         }
     }
 
     /// Whether the dense engine trains, which keeps no snapshots.
     #[must_use]
     pub fn dense(&self) -> bool {
-        self.engine == Engine::Dense || self.extended.network().structure().is_none()
+        self.engine == Engine::Dense || self.extended.network().sparse_layers().is_err()
     }
 
     /// Goes on from a snapshot and what was seen until then.
@@ -403,8 +402,9 @@ impl<'a> Lesson<'a> {
         let (mut engine, chosen) =
             engine::fast(self.engine, Memories::Steps, network, start, &self.inputs())?;
         let resumed_at = matches!(start, Start::Snapshot(..)).then(|| engine.steps());
-        let mut observer = Observer::of_fast(self, engine.steps(), seen)
-            .ok_or(LessonError::Engine { engine: self.engine, why: NO_LAYERS })?;
+        let mut observer = Observer::of_fast(self, engine.steps(), seen).ok_or_else(|| {
+            LessonError::Engine { engine: self.engine, why: "the landscape has no tapes".to_owned() }
+        })?;
         let stop = self.stop_rule();
         let outcome = loop {
             let (step, loss) = (engine.steps(), engine.loss()?);
@@ -422,9 +422,7 @@ impl<'a> Lesson<'a> {
                 () if step >= stop.most_steps => break luge_train::Outcome::StepLimit { steps: step },
                 () => {}
             }
-            if engine.step()? == Stepped::OutOfCells {
-                break luge_train::Outcome::OutOfCells { steps: step };
-            }
+            engine.step()?;
         };
         observer.conclude(&*engine);
         Ok(self.conclude(outcome, &observer, chosen))
@@ -508,7 +506,9 @@ fn classified(out: &Values, labels: &Values) -> Option<usize> {
 }
 
 /// Why a lesson is trained by the dense engine.
-const NO_LAYERS: &str = "this network has no sparse layers";
+fn no_layers(why: &Unrecognised) -> String {
+    format!("no sparse layers are recognised in this network: {why}")
+}
 
 /// The bits of the data as the machine finds them.
 fn data_bits(layout: &DataLayout, table: &Table) -> Vec<bool> {

@@ -9,13 +9,13 @@ use luge_landscape::{
     LandscapeOptions,
 };
 use luge_machine::{
-    Input, Machine, Outcome, Simulator, StateId, Step,
+    Input, Machine, NormalForm, Outcome, Simulator, StateId, Step,
     lowering::{Lowered, LoweringError, Moves, lower},
 };
 use luge_net::Layers;
 use luge_train::{
-    Dense, Iterate, LossRange, Memories, Noise, Precision, Rate, Snapshot, Stepped, StopRule, Tracer,
-    TrainError, train,
+    Dense, Iterate, LossRange, Memories, Noise, Precision, Rate, Snapshot, StopRule, Tracer, TrainError,
+    train,
 };
 
 use crate::{
@@ -64,28 +64,31 @@ impl TraceOptions {
     }
 
     /// Why only the dense engine will do; `None` if others will.
-    fn needs_dense(&self) -> Option<&'static str> {
-        match () {
-            () if self.landscape == LandscapeKind::Internal => {
-                Some("landscape internal has no sparse layers")
-            }
-            () if self.precision != Precision::F64 => {
-                Some("other precisions than f64 are rounded unit by unit")
-            }
-            () if self.noise.is_some() => Some("noise falls on every weight"),
-            () if self.rate != Rate::One => Some("a line search looks at every kink"),
-            () if self.corrections != Corrections::default() => {
-                Some("the printed construction has no sparse layers")
-            }
-            () => None,
-        }
+    fn needs_dense(&self, normal: &NormalForm) -> Option<String> {
+        let known = match () {
+            () if self.landscape == LandscapeKind::Internal => "landscape internal has no sparse layers",
+            () if self.precision != Precision::F64 => "other precisions than f64 are rounded unit by unit",
+            () if self.noise.is_some() => "noise falls on every weight",
+            () if self.rate != Rate::One => "a line search looks at every kink",
+            () => return self.unrecognised(normal),
+        };
+        Some(known.to_owned())
+    }
+
+    /// Why no sparse layers are recognised in the landscape. One with a single cell has the same layers.
+    fn unrecognised(&self, normal: &NormalForm) -> Option<String> {
+        let mut build = LandscapeOptions::new(self.landscape, 1);
+        (build.constants, build.corrections) = (self.constants, self.corrections);
+        let landscape = Landscape::build(normal, &build).ok()?;
+        let why = landscape.network().sparse_layers().err()?;
+        Some(format!("no sparse layers are recognised: {why}"))
     }
 
     /// Whether the dense engine trains, and why.
-    fn chosen_dense(&self) -> Result<Option<Chosen>, TraceError> {
-        match (self.engine, self.needs_dense()) {
+    fn chosen_dense(&self, normal: &NormalForm) -> Result<Option<Chosen>, TraceError> {
+        match (self.engine, self.needs_dense(normal)) {
             (Engine::Dense, _) => Ok(Some(Chosen::dense("asked for"))),
-            (Engine::Auto, Some(why)) => Ok(Some(Chosen::dense(why))),
+            (Engine::Auto, Some(why)) => Ok(Some(Chosen::dense(&why))),
             (Engine::Sparse | Engine::Exact, Some(why)) => {
                 Err(TraceError::Engine { engine: self.engine, why })
             }
@@ -195,7 +198,7 @@ pub enum TraceError {
         /// What was asked for.
         engine: Engine,
         /// Why not.
-        why: &'static str,
+        why: String,
     },
     /// The landscape's constants or size.
     #[error(transparent)]
@@ -301,7 +304,7 @@ impl Plan {
             let start = lowered.normal.machine().state(lowered.normal.start()).name.clone();
             return Err(TraceError::HaltingUnreachable { start });
         }
-        let dense = options.chosen_dense()?;
+        let dense = options.chosen_dense(&lowered.normal)?;
         let mut simulator = Simulator::new(lowered.normal.machine(), &input);
         let limit = options.steps.unwrap_or(if dense.is_some() { LONGEST_SEARCH } else { LONGEST_TRACE });
         let mut machine_steps = None;
@@ -443,9 +446,7 @@ impl Plan {
                     record.take_in(range, &bounds, judge.stopped());
                 }
             } else {
-                if engine.step()? == Stepped::OutOfCells {
-                    break luge_train::Outcome::OutOfCells { steps: step };
-                }
+                engine.step()?;
                 judge.step();
                 found = judge.compare(&*engine);
             }

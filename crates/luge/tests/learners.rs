@@ -164,7 +164,7 @@ fn spots(shipped: &'static Shipped, n_steps: u64) {
     let lesson = subject.lesson(&options);
     let extended = lesson.extended();
     let (network, inputs) = (extended.network(), lesson.inputs());
-    let mut exact = Exact::new(network, extended.initial(), &inputs, None, Memories::Steps).expect("exact");
+    let mut exact = Exact::new(network, extended.initial(), &inputs, Memories::Steps).expect("exact");
     let mut generator = ChaCha8Rng::seed_from_u64(20);
     let mut moments: Vec<u64> = (0..19).map(|_| generator.next_u64() % lesson.machine_steps()).collect();
     // The end, where the loss drops, is one of them.

@@ -72,12 +72,11 @@ impl Scene {
                 return (made.map_or(0, luge_train::Outcome::steps), None);
             }
             Contender::Sparse => {
-                Sparse::new(network, parameters, inputs, None).and_then(|engine| finish(engine, &stop))
+                Sparse::new(network, parameters, inputs).and_then(|engine| finish(engine, &stop))
             }
             Contender::Exact | Contender::Steps => {
                 let memories = if contender == Contender::Exact { Memories::Blocks } else { Memories::Steps };
-                Exact::new(network, parameters, inputs, None, memories)
-                    .and_then(|engine| finish(engine, &stop))
+                Exact::new(network, parameters, inputs, memories).and_then(|engine| finish(engine, &stop))
             }
         };
         traced.map_or((0, None), |(steps, memory)| (steps, Some(memory)))

@@ -28,7 +28,7 @@ fn agree_from(kind: LandscapeKind, at: u64) {
         plan(&machine, &Input::blank(), &luge::trace::TraceOptions { steps: Some(10), ..options(kind) });
     let (parameters, inputs) = start(&plan.landscape, &plan);
     let mut exact =
-        Exact::new(plan.landscape.network(), &parameters, &inputs, None, Memories::Blocks).expect("exact");
+        Exact::new(plan.landscape.network(), &parameters, &inputs, Memories::Blocks).expect("exact");
     let loss_at_most = plan.landscape.bounds().stop;
     exact.run(&StopRule { loss_at_most, not_before: 0, most_steps: at }).expect("gradients");
     let snapshot = exact.snapshot().trimmed();
@@ -45,8 +45,7 @@ fn agree_from(kind: LandscapeKind, at: u64) {
     let weights = snapshot.parameters(wide.network(), &shift).expect("a window that fits");
     let mut dense =
         Dense::new(wide.network(), &weights, &inputs, Precision::F64, Rate::One, None).expect("dense");
-    let mut sparse =
-        Sparse::resume(plan.landscape.network(), &snapshot, None, &inputs, None).expect("sparse");
+    let mut sparse = Sparse::resume(plan.landscape.network(), &snapshot, None, &inputs).expect("sparse");
     for step in 0..=N_STEPS {
         let loss = dense.loss().expect("a loss").to_bits();
         let parameters = dense.parameters().expect("weights");
@@ -83,8 +82,8 @@ fn every_step_of_a_lesson_is_the_gradient_of_its_network() {
             let (extended, inputs) = (lesson.extended(), lesson.inputs());
             let network = extended.network();
             let mut engines: Vec<Box<dyn Tracer>> =
-                vec![Box::new(Sparse::new(network, extended.initial(), &inputs, None).expect("layers"))];
-            if let Ok(exact) = Exact::new(network, extended.initial(), &inputs, None, Memories::Steps) {
+                vec![Box::new(Sparse::new(network, extended.initial(), &inputs).expect("layers"))];
+            if let Ok(exact) = Exact::new(network, extended.initial(), &inputs, Memories::Steps) {
                 engines.push(Box::new(exact));
             }
             let mut dense = SpotCheck::new(network, &inputs, &[]).expect("a network that fits");
@@ -111,7 +110,7 @@ fn a_step_that_is_not_the_gradients_is_found() {
     let room = Classroom::copy().on(LandscapeKind::Compact, Carrier::Offset);
     let lesson = room.lesson();
     let (network, inputs) = (lesson.extended().network(), lesson.inputs());
-    let mut engine = Sparse::new(network, lesson.extended().initial(), &inputs, None).expect("layers");
+    let mut engine = Sparse::new(network, lesson.extended().initial(), &inputs).expect("layers");
     let first = engine.snapshot();
     for _ in 0..4 {
         engine.step().expect("a gradient");
