@@ -3,6 +3,8 @@
 //! Nothing here knows what the network is for. A [`Network`] is a list of nodes in the order they are computed, with
 //! trainable [`Parameter`]s, inputs that are fed but not trained, and one scalar node that is the loss.
 
+#[cfg(feature = "faults")]
+mod altered;
 mod evaluate;
 mod graph;
 mod layers;

@@ -45,6 +45,12 @@ impl Network {
         self.recognised.0.get_or_init(|| recognise(self)).as_ref()
     }
 
+    /// The parts of a network, to be put together otherwise.
+    #[cfg(feature = "faults")]
+    pub(crate) fn parts(&self) -> (Vec<Node>, Vec<Parameter>, Vec<Input>, NodeId) {
+        (self.nodes.clone(), self.parameters.clone(), self.inputs.clone(), self.loss)
+    }
+
     /// All nodes; every node comes after the nodes it is computed from.
     #[must_use]
     pub fn nodes(&self) -> &[Node] {

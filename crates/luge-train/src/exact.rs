@@ -24,7 +24,7 @@ use blocks::Blocks;
 #[cfg(feature = "faults")]
 pub use faults::Fault;
 pub use legality::MOST_GAIN_ERROR;
-use legality::{check_constants, check_gain, differentiate};
+use legality::{check_constants, check_gain, check_switch, differentiate};
 use memory::Memory;
 use multi_head::{Levels, MultiHead};
 use single_head::{LoopExit, SingleHead};
@@ -94,6 +94,7 @@ impl<'n> Exact<'n> {
 
     fn from_sparse(sparse: Sparse<'n>, memories: Memories) -> Result<Self, TrainError> {
         check_constants(&sparse.layers().form)?;
+        check_switch(sparse.layers())?;
         let mut probe = sparse.clone();
         if probe.waiting()? {
             probe.step()?;
@@ -123,10 +124,12 @@ impl<'n> Exact<'n> {
             let only = matches!(tape.head[..], [1.0]);
             let head = sparse.head(i).filter(|_| only || self.forgives());
             heads.push(head.ok_or_else(|| between("a head is not on one cell"))?);
+            let trained = table.rows()[i] < table.n_trained();
             let symbol = |&cell: &f64| match cell {
                 1.0 => Some(1),
                 BLANK => Some(0),
-                _ if self.forgives() && cell.abs() >= 0.5 => Some(u8::from(cell > 0.0)),
+                // Errors that a step leaves behind are forgotten; what no step moves has none.
+                _ if self.forgives() && trained && cell.abs() >= 0.5 => Some(u8::from(cell > 0.0)),
                 _ => None,
             };
             let symbols: Option<Vec<u8>> = tape.cells.iter().map(symbol).collect();

@@ -1,7 +1,7 @@
 //! Where a step may be remembered: constants that are powers of two, and a gain of exactly 1, or near it where the next step
 //! forgets the difference.
 
-use luge_net::Form;
+use luge_net::{Form, SparseLayers};
 
 use crate::{
     TrainError,
@@ -64,6 +64,17 @@ pub(super) fn check_constants(form: &Form) -> Result<(), TrainError> {
             Err(TrainError::NotExact { why: format!("{name} is {weight}, not a power of two") })
         }
         None => Ok(()),
+    }
+}
+
+/// Remembered steps are told from those at rest by the level of the landscape, so the switch must open upwards.
+pub(super) fn check_switch(layers: &SparseLayers) -> Result<(), TrainError> {
+    match layers.joint {
+        Some(joint) if joint.running.slope <= 0.0 => {
+            let why = format!("the switch opens by {} with the landscape's loss", joint.running.slope);
+            Err(TrainError::NotExact { why })
+        }
+        _ => Ok(()),
     }
 }
 

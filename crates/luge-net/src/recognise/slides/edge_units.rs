@@ -110,7 +110,7 @@ fn check_ridges(walk: &Walk<'_>, node: NodeId, map: &LinearMap, ends: &[Ends]) -
     let expected = "ReLU(2 (x_v + x_w) - 1) on the same edges";
     let entries = map.entries();
     let listed = entries.len() == 2 * ends.len() && map.n_outputs() == ends.len();
-    let mut pairs = entries.chunks(2).zip(ends).enumerate();
+    let mut pairs = entries.chunks_exact(2).zip(ends).enumerate();
     let alike = pairs.all(|(unit, (pair, &(from, to)))| {
         let place = |i: usize| (pair[i].0 as usize, pair[i].1 as usize);
         let doubled = same(pair[0].2, 2.0) && same(pair[1].2, 2.0);
