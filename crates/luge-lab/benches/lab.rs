@@ -38,7 +38,7 @@ fn bare(text: &str, most_steps: u64) -> f64 {
         let task = &scene.task;
         let started = Instant::now();
         let mut engine =
-            Exact::new(task.network, &task.parameters, &task.inputs, None, Memories::Blocks).expect("exact");
+            Exact::new(task.network, &task.parameters, &task.inputs, Memories::Blocks).expect("exact");
         engine.run(&StopRule { most_steps, ..task.stop }).expect("gradients");
         started.elapsed().as_secs_f64()
     })

@@ -10,7 +10,7 @@ use luge_machine::{
     lowering::{Lowered, Moves, lower},
     parse_inputs,
 };
-use luge_net::{Form, NumberFormat, Structure};
+use luge_net::{Form, NumberFormat, SparseLayers};
 use luge_train::{Precision, Rate, StopRule};
 
 use super::request::{Data, Finding, Language, MOST_STEPS, Refusal, Request, located, named};
@@ -264,7 +264,7 @@ impl Stage {
             .map_err(|e| Refusal::new("data", e))?;
         let extended = lesson.extended();
         let network = extended.network();
-        let asked = network.structure().map(asked_constants);
+        let asked = network.sparse_layers().ok().map(asked_constants);
         let constants = Constants { kind: self.kind, asked: asked.unwrap_or_default() };
         let small = match asked {
             Some(_) => near(task.learner.lowered(), &constants, extended.n_vertices())?,
@@ -400,11 +400,11 @@ pub(super) fn small_landscape(normal: &NormalForm, constants: &Constants) -> Opt
 }
 
 /// The constants that a network was built with.
-fn asked_constants(layers: &Structure) -> AskedConstants {
+fn asked_constants(layers: &SparseLayers) -> AskedConstants {
     match layers.form {
-        Form::Slides { offset, sign, rate, .. } => AskedConstants {
-            base: Some((sign * rate).abs()),
-            scale: Some(1.0 / rate),
+        Form::Slides { offset, symbol, head_rate, .. } => AskedConstants {
+            base: Some((symbol * head_rate).abs()),
+            scale: Some(1.0 / head_rate),
             offset: Some(offset),
             drop: None,
         },

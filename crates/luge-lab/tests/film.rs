@@ -172,7 +172,7 @@ fn check_pull(request: &Request, steps: &[u64]) {
     with(request, |scene| {
         let mut film = Film::new(scene.task.clone()).expect("an engine");
         let network = scene.task.network;
-        let layers = network.structure().expect("layers");
+        let layers = network.sparse_layers().expect("layers");
         for &step in steps {
             film.seek(step, &mut always()).expect("gradients");
             let Some(parameters) = film.parameters().expect("weights") else {

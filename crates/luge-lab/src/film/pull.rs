@@ -1,6 +1,6 @@
 //! The gradient of one step on cells, heads and labels, and where the vertex goes.
 
-use luge_net::{ParameterId, Structure, Values};
+use luge_net::{ParameterId, SparseLayers, Values};
 use luge_train::{Sparse, TapeSnapshot, Tracer, TrainError, best_vertex};
 
 use super::{Runner, Task};
@@ -24,7 +24,7 @@ impl StepGradient {
         runner: &mut Runner<'_>,
         radius: Option<usize>,
     ) -> Result<Self, TrainError> {
-        match (runner, task.network.structure()) {
+        match (runner, task.network.sparse_layers().ok()) {
             (Runner::Dense(dense), layers) => {
                 let gradient = dense.gradient()?;
                 let snapshot = dense.snapshot(task)?;
@@ -59,12 +59,12 @@ impl StepGradient {
     /// From the sparse engine's step at these very weights: what a weight moves by is its rate times its derivative.
     fn by_stepping(
         task: &Task<'_>,
-        layers: &Structure,
+        layers: &SparseLayers,
         runner: &Runner<'_>,
         radius: Option<usize>,
     ) -> Result<Self, TrainError> {
         let before = runner.look(task, radius)?;
-        let mut sparse = Sparse::resume(task.network, &before, None, &task.inputs, None)?;
+        let mut sparse = Sparse::resume(task.network, &before, None, &task.inputs)?;
         sparse.step()?;
         let after = sparse.snapshot();
         let vertex =
@@ -82,7 +82,7 @@ impl StepGradient {
         Ok(Self { cells: cells.collect(), heads: heads.collect(), labels: labels.collect(), to: vertex })
     }
 
-    fn of_blocks(&mut self, layers: &Structure, gradient: &[Values]) {
+    fn of_blocks(&mut self, layers: &SparseLayers, gradient: &[Values]) {
         let nonzero = |id: Option<ParameterId>, row: usize| -> Vec<(i64, f64)> {
             let Some(block) = id.map(|id| &gradient[id.index()]).filter(|b| row < b.shape.rows) else {
                 return Vec::new();

@@ -1,7 +1,7 @@
 //! One engine at one step, whichever engine it is.
 
 use luge_landscape::{Configuration, Extended, Landscape};
-use luge_net::{Network, ParameterId, Structure, Values, evaluate_node};
+use luge_net::{Network, ParameterId, SparseLayers, Values, evaluate_node};
 use luge_train::{
     Dense, Engine, Exact, LossRange, Memories, Outcome, Precision, Snapshot, Sparse, StopRule, TapeSnapshot,
     Tracer, TrainError,
@@ -89,10 +89,10 @@ impl<'n> Runner<'n> {
     pub(super) fn start(task: &Task<'n>) -> Result<Self, TrainError> {
         let Task { network, parameters, inputs, .. } = task;
         let exact = || {
-            let exact = Exact::new(network, parameters, inputs, None, Memories::Blocks)?;
+            let exact = Exact::new(network, parameters, inputs, Memories::Blocks)?;
             Ok(Self::Exact(Box::new(exact)))
         };
-        let sparse = || Ok(Self::Sparse(Box::new(Sparse::new(network, parameters, inputs, None)?)));
+        let sparse = || Ok(Self::Sparse(Box::new(Sparse::new(network, parameters, inputs)?)));
         let choice = if task.precision == Precision::F64 { task.choice } else { Choice::Dense };
         match choice {
             Choice::Exact => exact(),
@@ -121,13 +121,13 @@ impl<'n> Runner<'n> {
 
     pub(super) fn from_snapshot(task: &Task<'n>, snapshot: &Snapshot) -> Result<Self, TrainError> {
         let sparse = || {
-            let sparse = Sparse::resume(task.network, snapshot, None, &task.inputs, None)?;
+            let sparse = Sparse::resume(task.network, snapshot, None, &task.inputs)?;
             Ok(Self::Sparse(Box::new(sparse)))
         };
         if task.choice == Choice::Sparse {
             return sparse();
         }
-        match Exact::resume(task.network, snapshot, None, &task.inputs, None, Memories::Blocks) {
+        match Exact::resume(task.network, snapshot, None, &task.inputs, Memories::Blocks) {
             Ok(exact) => Ok(Self::Exact(Box::new(exact))),
             Err(_) if task.choice == Choice::Auto => sparse(),
             Err(error) => Err(error),
@@ -283,8 +283,8 @@ impl<'n> Runner<'n> {
     pub(super) fn look(&self, task: &Task<'_>, radius: Option<usize>) -> Result<Snapshot, TrainError> {
         let mut snapshot = match (self, radius) {
             (Self::Exact(exact), Some(radius)) => {
-                let n_signs = task.network.structure().map_or(0, |layers| layers.table.n_signs());
-                return Ok(near(exact, n_signs, radius));
+                let n_tracks = task.network.sparse_layers().map_or(0, |layers| layers.table.n_tracks());
+                return Ok(near(exact, n_tracks, radius));
             }
             (Self::Exact(exact), None) => exact.snapshot(),
             (Self::Sparse(sparse), _) => sparse.snapshot(),
@@ -313,7 +313,7 @@ impl Counted<'_> {
         if let Some(labels) = labels {
             snapshot.labels.clone_from(&parameters[labels].data);
         }
-        match (self.network.structure(), task.inside) {
+        match (self.network.sparse_layers().ok(), task.inside) {
             (Some(layers), _) => snapshot.tapes = tapes(self.network, layers, &parameters, &task.inputs),
             (None, Some(inside)) => snapshot.tapes = inside.tapes(&parameters, &task.inputs),
             (None, None) => {}
@@ -333,9 +333,9 @@ impl Counted<'_> {
 
 /// The parameter with the weights on vertices.
 pub(super) fn vertex_parameter(network: &Network) -> Option<ParameterId> {
-    match network.structure() {
-        Some(layers) => Some(layers.vertex),
-        None => {
+    match network.sparse_layers() {
+        Ok(layers) => Some(layers.vertex),
+        Err(_) => {
             let simplex =
                 |id: &ParameterId| network.parameters()[id.index()].step_rule == luge_net::StepRule::Simplex;
             network.parameter_ids().find(simplex)
@@ -345,7 +345,7 @@ pub(super) fn vertex_parameter(network: &Network) -> Option<ParameterId> {
 
 fn tapes(
     network: &Network,
-    layers: &Structure,
+    layers: &SparseLayers,
     parameters: &[Values],
     inputs: &[Values],
 ) -> Vec<TapeSnapshot> {
@@ -366,7 +366,7 @@ fn tapes(
 }
 
 /// The cells near the heads, without a look at all the others.
-fn near(exact: &Exact<'_>, n_signs: usize, radius: usize) -> Snapshot {
+fn near(exact: &Exact<'_>, n_tracks: usize, radius: usize) -> Snapshot {
     let mut snapshot = Snapshot {
         step: exact.steps(),
         vertices: Vec::new(),
@@ -374,10 +374,10 @@ fn near(exact: &Exact<'_>, n_signs: usize, radius: usize) -> Snapshot {
         tapes: Vec::new(),
     };
     snapshot.vertices.extend(exact.vertex().map(|vertex| (vertex, 1.0)));
-    for sign in 0..n_signs {
-        let head = exact.head(sign).unwrap_or(0);
+    for track in 0..n_tracks {
+        let head = exact.head(track).unwrap_or(0);
         let first = head - radius as i64;
-        let cells = (first..=head + radius as i64).map(|cell| exact.cell(sign, cell)).collect();
+        let cells = (first..=head + radius as i64).map(|cell| exact.cell(track, cell)).collect();
         snapshot.tapes.push(TapeSnapshot { first, cells, head_first: head, head: vec![1.0] });
     }
     snapshot
