@@ -7,7 +7,7 @@ mod kernel;
 use candle_core::{DType, Device, Tensor, Var};
 use luge_net::{Network, Op, StepRule, Values};
 
-use crate::{Engine, Moved, Noise, Rate, TrainError, best_vertex, line_search};
+use crate::{Engine, Moved, Noise, Rate, TrainError, best_vertex, line_search, visit};
 use kernel::Kernel;
 
 /// The arithmetic training runs in.
@@ -63,6 +63,9 @@ pub struct Dense<'n> {
     rate: Rate,
     noise: Option<Noise>,
     here: Option<Here>,
+    /// The parameter named `vertex`, and the digest of the vertices visited.
+    vertex: Option<usize>,
+    path: u64,
 }
 
 /// Loss and gradient at the current parameters.
@@ -105,6 +108,7 @@ impl<'n> Dense<'n> {
         }
         let dtype = precision.dtype();
         let tensor = |values: &Values| to_tensor(values, dtype);
+        let vertex = network.parameters().iter().position(|p| p.name == "vertex");
         let vars = parameters.iter().map(|p| Var::from_tensor(&tensor(p)?));
         Ok(Self {
             network,
@@ -120,10 +124,19 @@ impl<'n> Dense<'n> {
             rate,
             noise,
             here: None,
+            vertex,
+            path: vertex.map_or(0, |block| visit(0, heaviest(&parameters[block].data))),
         })
     }
 
-    /// Goes to other parameters, to see what training does there.
+    /// The same engine, after steps made elsewhere: this is the digest of the vertices visited until now, the current one
+    /// included.
+    #[must_use]
+    pub fn with_path(self, path: u64) -> Self {
+        Self { path, ..self }
+    }
+
+    /// Goes to other parameters, to see what training does there; the path begins anew.
     ///
     /// # Errors
     /// If the values do not fit the network.
@@ -135,6 +148,7 @@ impl<'n> Dense<'n> {
             var.set(&to_tensor(values, self.dtype)?)?;
         }
         self.here = None;
+        self.path = self.vertex.map_or(0, |block| visit(0, heaviest(&parameters[block].data)));
         Ok(())
     }
 
@@ -225,7 +239,14 @@ impl Engine for Dense<'_> {
             }
         }
         self.here = None;
+        if let Some(block) = self.vertex {
+            self.path = visit(self.path, heaviest(&to_values(self.parameters[block].as_tensor())?.data));
+        }
         Ok(moved)
+    }
+
+    fn path(&self) -> u64 {
+        self.path
     }
 
     fn parameters(&self) -> Result<Vec<Values>, TrainError> {

@@ -30,6 +30,10 @@ pub trait Engine {
     /// If the gradient cannot be computed.
     fn step(&mut self) -> Result<Vec<Moved>, TrainError>;
 
+    /// The digest of all vertices visited since the first parameters, these included; see [`visit`](crate::visit). 0 if the
+    /// network has no parameter named `vertex`.
+    fn path(&self) -> u64;
+
     /// The current parameters.
     ///
     /// # Errors

@@ -17,6 +17,7 @@ use luge_net::{Form, Network, SparseLayers, Values};
 
 use crate::{
     LossRange, Outcome, ROUNDING, Snapshot, StopRule, TapeSnapshot, Tracer, TrainError, exact::legality,
+    visit,
 };
 use columns::{Action, Slides, actions};
 pub(crate) use output_stage::OutputStage;
@@ -41,6 +42,7 @@ pub struct Sparse<'n> {
     settled: u32,
     pulls: Vec<(usize, f64)>,
     steps: u64,
+    path: u64,
     losses: Option<LossRange>,
     here: Option<Here>,
 }
@@ -107,6 +109,7 @@ impl<'n> Sparse<'n> {
         place: Place,
         tapes: Vec<Tape>,
     ) -> Self {
+        let vertex = place.vertex;
         Self {
             layers,
             slides: Slides::new(&layers.form),
@@ -117,6 +120,7 @@ impl<'n> Sparse<'n> {
             settled: 0,
             pulls: Vec::with_capacity(layers.table.n_tracks()),
             steps: 0,
+            path: visit(0, vertex),
             losses: None,
             here: None,
         }
@@ -159,7 +163,7 @@ impl<'n> Sparse<'n> {
         let place = placed(snapshot.vertices.clone(), &layers.form)
             .ok_or(TrainError::NotSparse { why: "the snapshot is not at a vertex" })?;
         let engine = Self::assemble(layers, around, place, tapes.collect());
-        Ok(Self { steps: snapshot.step, losses, ..engine })
+        Ok(Self { steps: snapshot.step, path: snapshot.path, losses, ..engine })
     }
 
     pub(crate) fn layers(&self) -> &'n SparseLayers {
@@ -292,6 +296,7 @@ impl<'n> Sparse<'n> {
             losses.add(loss);
             let to = self.choose(slides, next);
             self.steps += 1;
+            self.path = visit(self.path, to);
             self.go_to(to, gain, busy);
         }
         Ok(())
@@ -336,6 +341,7 @@ impl<'n> Sparse<'n> {
             NextStep::Vertex { to, gain, busy } => self.go_to(to, gain, busy),
             NextStep::Rest => {}
         }
+        self.path = visit(self.path, self.place.vertex);
     }
 
     #[inline]
@@ -380,6 +386,10 @@ impl Tracer for Sparse<'_> {
 
     fn steps(&self) -> u64 {
         self.steps
+    }
+
+    fn path(&self) -> u64 {
+        self.path
     }
 
     fn loss(&mut self) -> Result<f64, TrainError> {
@@ -451,7 +461,13 @@ impl Tracer for Sparse<'_> {
             head_first: tape.head.first(),
             head: tape.head.weights().collect(),
         });
-        Snapshot { step: self.steps, vertices, labels: self.labels().to_vec(), tapes: tapes.collect() }
+        Snapshot {
+            step: self.steps,
+            path: self.path,
+            vertices,
+            labels: self.labels().to_vec(),
+            tapes: tapes.collect(),
+        }
     }
 
     fn drift(&self) -> (f64, f64) {

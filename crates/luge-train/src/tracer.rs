@@ -52,6 +52,8 @@ impl LossRange {
 pub struct Snapshot {
     /// Gradient steps made.
     pub step: u64,
+    /// The digest of all vertices visited; see [`visit`](crate::visit).
+    pub path: u64,
     /// Weights on vertices.
     pub vertices: Vec<(usize, f64)>,
     /// z, if the network has labels.
@@ -135,6 +137,9 @@ pub trait Tracer {
 
     /// Gradient steps made.
     fn steps(&self) -> u64;
+
+    /// The digest of all vertices visited since training began, the first included; see [`visit`](crate::visit).
+    fn path(&self) -> u64;
 
     /// The loss at the current parameters.
     ///

@@ -19,7 +19,7 @@ use sha2::{Digest, Sha256};
 pub use request::{Request, RequestError, SeenState, TraceRequest, TrainRequest};
 
 const MAGIC: &[u8; 16] = b"luge checkpoint\n";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const DIGEST: usize = 32;
 
 /// A moment of a run, and everything needed to go on from it.
@@ -154,7 +154,7 @@ pub fn network_digest(network: &Network) -> String {
 /// SHA-256 of a snapshot's weights, in hexadecimal; how many blank cells are kept around the others does not matter.
 #[must_use]
 pub fn snapshot_digest(snapshot: &Snapshot) -> String {
-    Sha256::digest(snapshot.trimmed().to_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+    Sha256::digest(snapshot.trimmed().weight_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl Checkpoint {
@@ -315,7 +315,8 @@ mod tests {
 
     fn checkpoint() -> Checkpoint {
         let tape = TapeSnapshot { first: -3, cells: vec![1.0, -1.0, 0.5], head_first: -2, head: vec![1.0] };
-        let snapshot = Snapshot { step: 7, vertices: vec![(3, 1.0)], labels: vec![], tapes: vec![tape] };
+        let snapshot =
+            Snapshot { step: 7, path: 9, vertices: vec![(3, 1.0)], labels: vec![], tapes: vec![tape] };
         let request = Request::Trace(TraceRequest {
             machine: "machine".to_owned(),
             landscape: "compact".to_owned(),
