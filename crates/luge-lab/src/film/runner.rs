@@ -305,6 +305,7 @@ impl Counted<'_> {
         let weights = parameters[id.index()].data.iter().copied().enumerate();
         let mut snapshot = Snapshot {
             step: self.steps,
+            path: self.engine.path(),
             vertices: weights.filter(|&(_, weight)| weight != 0.0).collect(),
             labels: Vec::new(),
             tapes: Vec::new(),
@@ -369,6 +370,7 @@ fn tapes(
 fn near(exact: &Exact<'_>, n_tracks: usize, radius: usize) -> Snapshot {
     let mut snapshot = Snapshot {
         step: exact.steps(),
+        path: exact.path(),
         vertices: Vec::new(),
         labels: exact.labels().to_vec(),
         tapes: Vec::new(),
