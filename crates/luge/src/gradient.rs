@@ -52,7 +52,10 @@ impl GradientCheck {
         match (&self.differs, self.every) {
             (Some(why), _) => why.clone(),
             (None, true) => "every step was made by automatic differentiation".to_owned(),
-            (None, false) => format!("{} steps made again by automatic differentiation, every weight alike", self.steps.len()),
+            (None, false) => format!(
+                "{} steps made again by automatic differentiation, every weight alike",
+                self.steps.len()
+            ),
         }
     }
 }
@@ -85,7 +88,8 @@ pub(crate) fn choose(end: &End<'_>, network: &Network, asked: Option<usize>) -> 
     let affordable = run / (n_arcs(network) + n_cells as u64).max(1);
     let count = asked.unwrap_or(usize::try_from(affordable).unwrap_or(MOST).clamp(FEWEST, MOST)).max(1);
     let mut steps = vec![0, 1.min(n_steps - 1), n_steps - 1];
-    steps.extend([end.record.lowest_at, end.record.highest_at].into_iter().flatten().filter(|&s| s < n_steps));
+    steps
+        .extend([end.record.lowest_at, end.record.highest_at].into_iter().flatten().filter(|&s| s < n_steps));
     steps.sort_unstable();
     steps.dedup();
     let mut generator = ChaCha8Rng::seed_from_u64(n_steps);
@@ -137,7 +141,10 @@ pub(crate) fn collect(
 
 /// The cells that tapes and heads of all spots take, and one more on each side: first and last.
 pub(crate) fn extent(spots: &[Spot]) -> Option<(i64, i64)> {
-    let tapes = spots.iter().flat_map(|spot| [&spot.before, &spot.after]).flat_map(|snapshot| snapshot.trimmed().tapes);
+    let tapes = spots
+        .iter()
+        .flat_map(|spot| [&spot.before, &spot.after])
+        .flat_map(|snapshot| snapshot.trimmed().tapes);
     let reach = |tape: luge_train::TapeSnapshot| {
         let head_end = tape.head_first + tape.head.len() as i64;
         let end = tape.first + tape.cells.len() as i64;
