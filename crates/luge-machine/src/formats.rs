@@ -12,7 +12,11 @@ mod single_tape;
 pub mod turingmachine_io;
 pub mod turingmachinesimulator;
 
-use crate::{Diagnostic, Input, Machine, input::admit_characters};
+use crate::{
+    Diagnostic, Input, Machine, MachineBuilder,
+    diagnostic::Findings,
+    input::{admit_characters, laid_characters},
+};
 
 pub use recognise::{Unrecognised, recognise};
 
@@ -42,6 +46,18 @@ pub struct Loaded {
     pub input: Option<Input>,
     /// What the author should know although the file is accepted.
     pub warnings: Vec<Diagnostic>,
+}
+
+/// What to know of a machine beyond its file.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ReadOptions {
+    /// The texts the machine is to run on, one per tape. A format that does not say which symbols its tapes have lets any
+    /// character lie on them: wildcards and negations match it, and where no rule does the format's meaning of that applies.
+    pub inputs: Vec<String>,
+    /// The state to start in, instead of the one the file or its format says.
+    pub start: Option<String>,
+    /// The line of a bbchallenge list that holds the machine, counted from 1.
+    pub line: Option<usize>,
 }
 
 /// Why a machine cannot be written in a format.
@@ -161,32 +177,39 @@ impl Format {
         }
     }
 
-    /// Reads a machine that is to be run on these texts. A file that does not say which symbols its tapes have lets any
-    /// character lie on them: its wildcards match it, and where no rule does the format's meaning of that applies.
+    /// Reads a machine that is to be run on these texts, as [`read_with`](Self::read_with) does.
     ///
     /// # Errors
     /// As [`read`](Self::read).
     pub fn read_for<S: AsRef<str>>(self, text: &str, inputs: &[S]) -> Result<Loaded, Vec<Diagnostic>> {
-        match self {
-            Self::Native | Self::Bbchallenge => self.read(text),
-            Self::Morphett => {
-                let mut head_marked = false;
-                let mut is_symbol = |c: &char| match c {
-                    '*' => std::mem::replace(&mut head_marked, true),
-                    c => *c != ' ',
-                };
-                let characters: Vec<char> = inputs
-                    .first()
-                    .map_or("", |input| input.as_ref())
-                    .chars()
-                    .filter(&mut is_symbol)
-                    .collect();
-                morphett::read_admitting(text, &characters)
+        let inputs = inputs.iter().map(|input| input.as_ref().to_owned()).collect();
+        self.read_with(text, &ReadOptions { inputs, ..ReadOptions::default() })
+    }
+
+    /// Reads a machine as it is to be run.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read), and if the options ask for what the file does not have.
+    pub fn read_with(self, text: &str, options: &ReadOptions) -> Result<Loaded, Vec<Diagnostic>> {
+        let start = options.start.as_deref();
+        let loaded = match (self, options.line) {
+            (Self::Bbchallenge, Some(line)) => bbchallenge::read_line(text, line)?,
+            (_, Some(line)) => return Err(vec![no_list(self, line)]),
+            (Self::Native | Self::Bbchallenge, None) => self.read(text)?,
+            (Self::Morphett, None) => {
+                let input = options.inputs.first().map_or("", String::as_str);
+                let characters: Vec<char> = laid_characters(input).collect();
+                return morphett::read_from(text, start, &characters);
             }
-            Self::TuringMachineIo | Self::TuringMachineSimulator | Self::Jflap => {
+            (Self::Jflap, None) => jflap::read_admitting(text, &options.inputs)?,
+            (Self::TuringMachineIo | Self::TuringMachineSimulator, None) => {
                 let loaded = self.read(text)?;
-                Ok(Loaded { machine: admit_characters(&loaded.machine, inputs), ..loaded })
+                Loaded { machine: admit_characters(&loaded.machine, &options.inputs), ..loaded }
             }
+        };
+        match start {
+            Some(start) => started_in(loaded, start),
+            None => Ok(loaded),
         }
     }
 
@@ -202,6 +225,46 @@ impl Format {
             Self::TuringMachineIo => turingmachine_io::write(machine, input),
             Self::TuringMachineSimulator => turingmachinesimulator::write(machine, input),
             Self::Jflap => jflap::write(machine, input),
+        }
+    }
+}
+
+/// The machine in another start state.
+fn started_in(mut loaded: Loaded, start: &str) -> Result<Loaded, Vec<Diagnostic>> {
+    const MOST_LISTED: usize = 12;
+    let machine = &mut loaded.machine;
+    if let Some(state) = machine.find_state(start) {
+        machine.start = state;
+        return Ok(loaded);
+    }
+    let listed: Vec<&str> = machine.states().iter().take(MOST_LISTED).map(|s| s.name.as_str()).collect();
+    let more = if machine.states().len() > MOST_LISTED { " …" } else { "" };
+    let message = format!("no state is called `{start}`, which is asked for as the start");
+    let help = format!("the states are {}{more}", listed.join(" "));
+    Err(vec![Diagnostic::error(0..0, message, "this machine").with_help(help)])
+}
+
+fn no_list(format: Format, line: usize) -> Diagnostic {
+    let message = format!("line {line} is asked for, but a {format} file is one machine");
+    Diagnostic::error(0..0, message, "this file")
+        .with_help("only bbchallenge lists have a machine on each line")
+}
+
+/// Ends a reading: the machine if there is no error among `findings`, else all of them in the order of the text.
+fn finish(
+    builder: MachineBuilder,
+    input: Option<Input>,
+    mut findings: Findings,
+    text: &str,
+) -> Result<Loaded, Vec<Diagnostic>> {
+    if findings.has_errors() {
+        return Err(findings.into_sorted());
+    }
+    match builder.build() {
+        Ok(machine) => Ok(Loaded { machine, input, warnings: findings.into_sorted() }),
+        Err(error) => {
+            findings.push(Diagnostic::error(0..text.len(), error.to_string(), "in this machine"));
+            Err(findings.into_sorted())
         }
     }
 }

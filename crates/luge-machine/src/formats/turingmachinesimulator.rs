@@ -2,7 +2,9 @@
 //!
 //! A machine stops on reaching a state listed by `accept:`, which halts accepting; the step into it counts, and rules of such a
 //! state are dropped with a warning. Where a situation has no rule the machine stops without a step, rejecting:
-//! [`Missing::Reject`](crate::Missing::Reject), outcome "no-rule". The blank is `_`.
+//! [`Missing::Reject`](crate::Missing::Reject), outcome "no-rule". The blank is `_`. A rule that is repeated with the same action
+//! gives a warning; two different rules for one situation are refused. Comments begin with `//`; lines that begin with `#` and are
+//! no rules are refused with one finding that says so.
 //!
 //! The format names neither tapes nor alphabets: tapes are called `tape1`, `tape2`, … (`tape` if there is one), and an alphabet is
 //! the blank and the symbols of the rules, by occurrence. States are ordered: the start, the accepting ones, those with rules, the rest.

@@ -51,6 +51,18 @@ pub fn write(machine: &Machine, input: Option<&Input>) -> Result<String, Inexpre
     Ok(text)
 }
 
+/// Writes a machine and its input as the site saves them: the bare machine as text in a document.
+///
+/// # Errors
+/// As [`write`].
+pub fn write_saved(machine: &Machine, input: Option<&Input>) -> Result<String, Inexpressible> {
+    let unnamed = Machine { name: None, ..machine.clone() };
+    let name = machine.name().map_or_else(String::new, |name| format!("name: {}\n", scalar(name)));
+    let source = write(&unnamed, input)?;
+    let lines: String = source.lines().map(|line| format!("  {line}\n")).collect();
+    Ok(format!("{name}source code: |\n{lines}positions: null\n"))
+}
+
 fn input_line(alphabet: &Alphabet, input: &Input) -> Result<String, Inexpressible> {
     let refuse = |reason: &str| Err(Inexpressible::Input { format: FORMAT, reason: reason.to_owned() });
     match input.tapes.as_slice() {
