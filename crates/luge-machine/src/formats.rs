@@ -5,6 +5,7 @@
 pub mod bbchallenge;
 mod expand;
 pub mod jflap;
+mod loose;
 pub mod morphett;
 pub mod native;
 pub mod recognise;
@@ -13,11 +14,12 @@ pub mod turingmachine_io;
 pub mod turingmachinesimulator;
 
 use crate::{
-    Diagnostic, Input, Machine, MachineBuilder,
+    Diagnostic, Input, Machine, MachineBuilder, TapeInput,
     diagnostic::Findings,
     input::{admit_characters, laid_characters},
 };
 
+pub use loose::Loss;
 pub use recognise::{Unrecognised, recognise};
 
 /// A file format for machines.
@@ -60,13 +62,31 @@ pub struct ReadOptions {
     pub line: Option<usize>,
 }
 
+/// How to write a machine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct WriteOptions {
+    /// Whether to write what can be said and tell what is lost, where a strict conversion is refused.
+    pub loose: bool,
+    /// Whether to write a turingmachine.io machine as the site saves it: as text in a document.
+    pub saved: bool,
+}
+
+/// A machine as a file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Written {
+    /// The file's text.
+    pub text: String,
+    /// What the file says otherwise than the machine and its input, or not at all.
+    pub lost: Vec<Loss>,
+}
+
 /// Why a machine cannot be written in a format.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Inexpressible {
     /// The format has one tape only, or fewer than the machine.
     #[error("{format} machines have {allowed}, this one has {n_tapes} tapes")]
     Tapes {
-        /// The format.
+        /// The format it was to be written in.
         format: Format,
         /// What it allows, in words.
         allowed: &'static str,
@@ -76,7 +96,7 @@ pub enum Inexpressible {
     /// The format has no stay move.
     #[error("{format} has no stay move, but state `{state}` has a rule that stays")]
     Stay {
-        /// The format.
+        /// The format it was to be written in.
         format: Format,
         /// The first such state.
         state: String,
@@ -84,33 +104,33 @@ pub enum Inexpressible {
     /// The format cannot count so many symbols, or cannot spell one of them.
     #[error("{format} cannot write the alphabet of tape `{tape}`: {reason}")]
     Alphabet {
-        /// The format.
+        /// The format it was to be written in.
         format: Format,
         /// The tape's name.
         tape: String,
-        /// Why not.
+        /// What stands in the way.
         reason: String,
     },
     /// The format cannot count so many states, or cannot spell one of them.
     #[error("{format} cannot write the states: {reason}")]
     States {
-        /// The format.
+        /// The format it was to be written in.
         format: Format,
-        /// Why not.
+        /// What stands in the way.
         reason: String,
     },
     /// Halting, accepting or missing rules mean something else there.
     #[error("{format} cannot say how this machine halts: {reason}")]
     Halting {
-        /// The format.
+        /// The format it was to be written in.
         format: Format,
-        /// Why not.
+        /// What stands in the way.
         reason: String,
     },
     /// The format has no read-only tapes.
     #[error("{format} has no read-only tapes, but tape `{tape}` is one")]
     ReadOnly {
-        /// The format.
+        /// The format it was to be written in.
         format: Format,
         /// The tape's name.
         tape: String,
@@ -118,9 +138,9 @@ pub enum Inexpressible {
     /// The format has no place for such an input.
     #[error("{format} cannot carry the input: {reason}")]
     Input {
-        /// The format.
+        /// The format it was to be written in.
         format: Format,
-        /// Why not.
+        /// What stands in the way.
         reason: String,
     },
 }
@@ -226,6 +246,57 @@ impl Format {
             Self::TuringMachineSimulator => turingmachinesimulator::write(machine, input),
             Self::Jflap => jflap::write(machine, input),
         }
+    }
+
+    /// Whether a file of this format has a place for an input.
+    #[must_use]
+    pub fn carries_input(self) -> bool {
+        match self {
+            Self::Native | Self::Morphett | Self::TuringMachineIo => true,
+            Self::Bbchallenge | Self::TuringMachineSimulator | Self::Jflap => false,
+        }
+    }
+
+    /// Writes a machine as it is asked for, and says what is lost.
+    ///
+    /// An input that the format has no place for is left out, strictly or not. All else is lost only where the options are
+    /// [`loose`](WriteOptions::loose).
+    ///
+    /// ```
+    /// use luge_machine::formats::{Format, WriteOptions};
+    ///
+    /// let machine = Format::Bbchallenge.read("1RB---_1LA1RZ").unwrap().machine;
+    /// let tms = Format::TuringMachineSimulator;
+    /// assert!(tms.write(&machine, None).is_err());
+    /// let written = tms.write_with(&machine, None, WriteOptions { loose: true, ..WriteOptions::default() }).unwrap();
+    /// let lost: Vec<String> = written.lost.iter().map(|loss| loss.to_string()).collect();
+    /// assert_eq!(lost, ["where no rule applies the machine halts; in the file it rejects there"]);
+    /// ```
+    ///
+    /// # Errors
+    /// What the format cannot express, or not even loosely.
+    pub fn write_with(
+        self,
+        machine: &Machine,
+        input: Option<&Input>,
+        options: WriteOptions,
+    ) -> Result<Written, Inexpressible> {
+        let strictly = |machine: &Machine, input: Option<&Input>| match self {
+            Self::TuringMachineIo if options.saved => turingmachine_io::write_saved(machine, input),
+            _ => self.write(machine, input),
+        };
+        let carried = input.filter(|_| self.carries_input());
+        let mut written = if options.loose {
+            loose::write(self, machine, carried, strictly)?
+        } else {
+            Written { text: strictly(machine, carried)?, lost: Vec::new() }
+        };
+        let is_blank = |input: &Input| input.tapes.iter().all(|tape| *tape == TapeInput::default());
+        if input.is_some_and(|input| !is_blank(input)) && carried.is_none() {
+            let reason = format!("{self} files have no place for one");
+            written.lost.insert(0, Loss::Input { reason });
+        }
+        Ok(written)
     }
 }
 

@@ -16,12 +16,13 @@ fn config() -> ProptestConfig {
 fn samples(format: Format) -> Vec<String> {
     let folder = format!("formats/{}", format.slug());
     let paths = format.extensions().iter().flat_map(|extension| luge_suite::files(&folder, extension));
-    paths.map(|path| fs::read_to_string(path).unwrap()).collect()
+    paths.map(|path| fs::read_to_string(path).expect("a readable file")).collect()
 }
 
 /// A suite file.
 fn file(format: Format, name: &str) -> String {
-    fs::read_to_string(luge_suite::root().join("formats").join(format.slug()).join(name)).unwrap()
+    fs::read_to_string(luge_suite::root().join("formats").join(format.slug()).join(name))
+        .expect("a readable file")
 }
 
 fn findings(read: Result<Loaded, Vec<Diagnostic>>) -> (bool, Vec<Diagnostic>) {

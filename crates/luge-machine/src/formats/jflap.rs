@@ -21,6 +21,8 @@ mod labels;
 mod parse;
 mod print;
 
+pub(in crate::formats) use print::{is_xml, spells_state};
+
 use super::{Inexpressible, Loaded};
 use crate::{Diagnostic, Input, Machine};
 

@@ -30,6 +30,7 @@ mod saved;
 mod yaml;
 
 pub use parse::read;
+pub(in crate::formats) use print::spells_state;
 pub use print::{write, write_saved};
 
 #[cfg(test)]

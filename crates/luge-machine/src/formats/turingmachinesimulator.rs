@@ -36,6 +36,11 @@ pub fn write(machine: &Machine, _input: Option<&Input>) -> Result<String, Inexpr
     print::print(machine)
 }
 
+/// Whether a state may have this name.
+pub(super) fn spells_state(name: &str) -> bool {
+    print::check_state_name(name).is_ok()
+}
+
 /// Key and value of a header line: one of the three keys and a colon, or any word, a colon and space.
 fn header(line: &str) -> Option<(&str, &str)> {
     let (key, value) = line.split_once(':')?;
