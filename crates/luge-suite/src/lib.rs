@@ -1,6 +1,12 @@
 //! The cases of `tests/suite`, read the same way by every executor that is held to them.
 //!
 //! A case is a `.toml` file beside a machine file; it says what the run must end with, and nothing about who runs it.
+//!
+//! ```
+//! let cases = luge_suite::cases("formats/bbchallenge");
+//! let champion = cases.iter().find(|case| case.path.ends_with("two-states.toml")).expect("the case");
+//! assert_eq!((champion.outcome.as_str(), champion.steps), ("halted", 6));
+//! ```
 
 use std::{
     fs,
