@@ -97,7 +97,7 @@ fn repeated_transitions() {
     assert!(read(Format::Jflap, &jff("ab", "")).is_err());
 }
 
-/// A row of a thousand symbols is shared by thousands of states.
+/// A row of two hundred symbols is shared by thousands of states, and a long key stands twenty thousand times.
 #[test]
 fn aliases_that_stand_for_a_huge_table() {
     let row: String = ('\u{4e00}'..).take(200).map(|c| format!("{c}: R, ")).collect();
@@ -110,11 +110,7 @@ fn aliases_that_stand_for_a_huge_table() {
     let loaded =
         read(Format::TuringMachineIo, &text).unwrap_or_else(|errors| panic!("{:?}", errors[0].label));
     assert_eq!(loaded.warnings.len(), 101);
-}
-
-/// What is shared a few times is read as ever.
-#[test]
-fn aliases_of_an_ordinary_table() {
+    // What is shared by an ordinary number of states is read as ever.
     let states: String = (0..2_000).map(|n| format!("  s{n}: *s\n")).collect();
     let text = format!("blank: ' '\nstart state: s\ntable:\n  s: &s {{0: R, 1: L, ' ': R}}\n{states}");
     assert_eq!(read(Format::TuringMachineIo, &text).unwrap().machine.n_rules(), 6_003);

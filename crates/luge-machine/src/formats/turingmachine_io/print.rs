@@ -59,7 +59,7 @@ pub(in crate::formats) fn spells_state(name: &str) -> bool {
 /// Writes a machine and its input as the site saves them: the bare machine as text in a document.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn write_saved(machine: &Machine, input: Option<&Input>) -> Result<String, Inexpressible> {
     let unnamed = Machine { name: None, ..machine.clone() };
     let name = machine.name().map_or_else(String::new, |name| format!("name: {}\n", scalar(name)));
