@@ -185,9 +185,15 @@ impl TraceJob {
     /// # Errors
     /// Everything that can be wrong with the job.
     pub fn prepare(&self) -> Result<Plan, JobError> {
-        let loaded = self.load()?;
-        let input = self.lay(&loaded)?;
-        Ok(Plan::new(&loaded.machine, &input, &self.options)?)
+        self.plan(&self.load()?)
+    }
+
+    /// The same for a machine that was read before.
+    ///
+    /// # Errors
+    /// Everything that can be wrong with the job.
+    pub fn plan(&self, loaded: &Loaded) -> Result<Plan, JobError> {
+        Ok(Plan::new(&loaded.machine, &self.lay(loaded)?, &self.options)?)
     }
 
     /// The same job with nothing left to look up: the machine in the native format, its input on its tapes.

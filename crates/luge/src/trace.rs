@@ -59,6 +59,12 @@ impl TraceOptions {
         Self { landscape, manner: Manner::by(EngineChoice::Dense), ..Self::default() }
     }
 
+    /// Whether only the dense engine can train in this way, or it was asked for.
+    #[must_use]
+    pub fn is_dense(&self) -> bool {
+        matches!(self.chosen_dense(), Ok(Some(_)))
+    }
+
     /// Whether the dense engine trains, and why.
     fn chosen_dense(&self) -> Result<Option<Chosen>, EngineError> {
         let printed = "the printed construction has no sparse layers";
