@@ -4,11 +4,13 @@ mod bench;
 mod certify;
 mod compare;
 mod compile;
+mod completions;
 mod convert;
+mod data_args;
 mod export;
 mod failure;
 mod inspect;
-mod lab;
+//LAB mod lab;
 mod landscape;
 mod landscape_args;
 mod learners;
@@ -16,13 +18,12 @@ mod long_run;
 mod machine_args;
 mod output;
 mod predict;
-mod program_args;
 mod progress;
-mod report;
+//LAB mod report;
 mod resume;
 mod revisit;
 mod run;
-mod table_args;
+
 mod tolerance;
 mod trace;
 mod train;
@@ -64,9 +65,11 @@ enum Command {
     Certify(certify::Args),
     Export(export::Args),
     Compare(compare::Args),
-    Lab(lab::Args),
-    Report(report::Args),
+    //LAB Lab(lab::Args),
+    //LAB Report(report::Args),
     Bench(bench::Args),
+    Completions(completions::Args),
+    Manual(completions::ManualArgs),
 }
 
 /// Does what the command line asks for.
@@ -87,9 +90,11 @@ pub(crate) fn run() -> Result<ExitCode, Report> {
         Command::Certify(args) => certify::run(&args)?,
         Command::Export(args) => export::run(&args)?,
         Command::Compare(args) => compare::run(&args)?,
-        Command::Lab(args) => lab::run(&args)?,
-        Command::Report(args) => report::run(&args)?,
+        //LAB Command::Lab(args) => lab::run(&args)?,
+        //LAB Command::Report(args) => report::run(&args)?,
         Command::Bench(args) => bench::run(&args)?,
+        Command::Completions(args) => completions::run(&args)?,
+        Command::Manual(args) => completions::manual(&args)?,
     }
     Ok(ExitCode::SUCCESS)
 }

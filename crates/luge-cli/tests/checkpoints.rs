@@ -183,15 +183,15 @@ fn what_is_no_checkpoint_is_refused() {
     assert!(refused(&["resume", name]).contains("cannot read"));
 }
 
-/// A checkpoint whose request was exchanged for another one, checksum and all, belongs to another network.
+/// A checkpoint whose job was exchanged for another one, checksum and all, belongs to another network.
 #[test]
 fn another_network_is_refused() {
-    use luge::checkpoint::{Checkpoint, Request};
+    use luge::{checkpoint::Checkpoint, job::Job};
     let folder = tempfile::tempdir().expect("a folder");
     let file = checkpoint(folder.path());
     let mut other = Checkpoint::load(&file).expect("a checkpoint");
-    let Request::Trace(request) = &mut other.request else { panic!("a trace") };
-    request.landscape = "plain".to_owned();
+    let Job::Trace(job) = &mut other.job else { panic!("a trace") };
+    job.options.landscape = luge_landscape::LandscapeKind::Plain;
     other.save(&file).expect("a file");
     assert!(refused(&["resume", file.to_str().expect("a path")]).contains("another network"));
 }

@@ -62,7 +62,7 @@ pub(crate) enum StateEncoding {
 }
 
 impl CarvedLandscape {
-    /// Landscape B or C around tapes of which the read-only ones come from elsewhere in the graph.
+    /// `compact`, `relu` or `plain` around tapes of which the read-only ones come from elsewhere in the graph.
     pub(crate) fn outside(
         g: &mut GraphBuilder,
         normal: &NormalForm,
@@ -151,7 +151,7 @@ impl CarvedLandscape {
         Self { kind: LandscapeKind::Plain, loss, bounds, n_tapes, n_cells, holds, structure }
     }
 
-    /// Landscape A over configurations already found.
+    /// `internal` over configurations already found.
     pub(crate) fn inside(
         g: &mut GraphBuilder,
         configurations: Configurations,
@@ -186,7 +186,7 @@ impl CarvedLandscape {
         }
     }
 
-    /// The values of this landscape's own parameters for a configuration; `None` if landscape A has no such vertex.
+    /// The values of this landscape's own parameters for a configuration; `None` if `internal` has no such vertex.
     pub(crate) fn encode(&self, configuration: &Configuration) -> Option<Vec<(ParameterId, Values)>> {
         assert_eq!(configuration.tapes.len(), self.n_tapes, "another number of tapes");
         assert!(configuration.tapes.iter().all(|t| t.len() == self.n_cells), "another number of cells");
@@ -210,7 +210,7 @@ impl CarvedLandscape {
         }
     }
 
-    /// The parameter that is the vertex alone, at landscape A's start vertex.
+    /// The parameter that is the vertex alone, at the start vertex of `internal`.
     pub(crate) fn at_start(&self) -> Option<(ParameterId, Values)> {
         match &self.holds {
             StateEncoding::Inside { configurations, vertex, has_start: true, .. } => {

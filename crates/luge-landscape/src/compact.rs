@@ -1,4 +1,4 @@
-//! Landscape B, compact form: product units, no tripled states. Also the part that both forms of B share.
+//! `compact`: product units, no tripled states. Also the part that it shares with `relu`.
 //!
 //! Paper: §4.4, (15), with the slopes of its ReLU units; Departs from the paper: the units themselves.
 
@@ -6,6 +6,7 @@ use luge_net::{Arcs, GraphBuilder, LinearMap, NodeId, StepRule};
 
 use crate::{
     Control, Corrections, ExternalConstants,
+    constants::cube,
     tapes::{self, Tapes, Weights},
 };
 
@@ -22,7 +23,7 @@ pub(crate) fn build(
     })
 }
 
-/// Landscape B around any form of l_S.
+/// `compact` or `relu`: the same around either form of l_S.
 pub(crate) fn external(
     g: &mut GraphBuilder,
     control: &Control,
@@ -106,7 +107,7 @@ pub(crate) fn sign_weight(constants: &ExternalConstants) -> f64 {
 
 /// omega_v of a halting vertex: -b^3 gamma.
 pub(crate) fn halting_weight(constants: &ExternalConstants) -> f64 {
-    -constants.base.powi(3) * constants.scale
+    -cube(constants.base) * constants.scale
 }
 
 /// omega_vw of an edge along which `n_kept` of the symbols stay the same: -(b^3 + b n_kept) gamma.
@@ -115,5 +116,5 @@ pub(crate) fn halting_weight(constants: &ExternalConstants) -> f64 {
 pub(crate) fn edge_weight(constants: &ExternalConstants, n_tapes: usize, n_kept: usize) -> f64 {
     debug_assert!(n_kept <= n_tapes);
     let kept = f64::from(u32::try_from(n_kept).unwrap_or(u32::MAX));
-    -(constants.base.powi(3) + constants.base * kept) * constants.scale
+    -(cube(constants.base) + constants.base * kept) * constants.scale
 }

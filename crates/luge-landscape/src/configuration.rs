@@ -33,7 +33,7 @@ pub enum Undecodable {
         /// Its value.
         value: f64,
     },
-    /// Landscape A, before the labels are known.
+    /// `internal`, before the labels are known.
     #[error("the network is still at its start vertex")]
     Start,
     /// A head is nowhere, or in two places.

@@ -2,7 +2,7 @@
 //!
 //! Paper: §4.4, (13); CONSTRUCTION, section 6.
 
-/// The constants of landscape B.
+/// The constants of `compact` and `relu`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ExternalConstants {
     /// b: balances slides, barriers and reading.
@@ -13,7 +13,7 @@ pub struct ExternalConstants {
     pub offset: f64,
 }
 
-/// The constants of landscape C.
+/// The constants of `plain`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct PlainConstants {
     /// Omega: how far the loss drops when the machine halts.
@@ -25,13 +25,13 @@ pub struct PlainConstants {
 /// Values a user asks for; what is left out is chosen.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct AskedConstants {
-    /// b of landscape B.
+    /// b of `compact` and `relu`.
     pub base: Option<f64>,
-    /// gamma of landscape B.
+    /// gamma of `compact` and `relu`.
     pub scale: Option<f64>,
     /// c of landscapes B and C.
     pub offset: Option<f64>,
-    /// Omega of landscape C.
+    /// Omega of `plain`.
     pub drop: Option<f64>,
 }
 
@@ -78,7 +78,7 @@ pub enum ConstantsError {
         /// c.
         offset: f64,
     },
-    /// The halting level of landscape C must lie clearly below the running one, above zero.
+    /// The halting level of `plain` must lie clearly below the running one, above zero.
     #[error("drop {drop} and offset {offset} violate 0 < Omega <= c / 2")]
     Drop {
         /// Omega.
@@ -104,7 +104,7 @@ impl ExternalConstants {
 
     fn check(&self, n_tapes: usize) -> Result<(), ConstantsError> {
         let Self { base, scale, offset } = *self;
-        let (left, right) = (base.powi(3), base_bound(n_tapes, base));
+        let (left, right) = (cube(base), base_bound(n_tapes, base));
         if left.is_nan() || left <= right || !left.is_finite() {
             return Err(ConstantsError::Base { base, n_tapes, left, right });
         }
@@ -127,7 +127,7 @@ impl ExternalConstants {
     /// How far below c the loss of a halted machine lies at least: (b^3 - 8 b^2 d - 3 d) gamma.
     #[must_use]
     pub fn halting_gap(&self, n_tapes: usize) -> f64 {
-        (self.base.powi(3) - base_bound(n_tapes, self.base)) * self.scale
+        (cube(self.base) - base_bound(n_tapes, self.base)) * self.scale
     }
 
     /// How far above c the loss of a running machine lies at most: (8 b^2 d + 3 d) gamma.
@@ -179,7 +179,7 @@ pub fn power_of_two_from(value: f64) -> f64 {
 
 fn smallest_base(n_tapes: usize) -> f64 {
     let mut base = 2.0_f64;
-    while base.powi(3) <= base_bound(n_tapes, base) {
+    while cube(base) <= base_bound(n_tapes, base) {
         base *= 2.0;
     }
     base
@@ -192,7 +192,12 @@ fn base_bound(n_tapes: usize, base: f64) -> f64 {
 
 /// 2 (b^3 + d b) gamma.
 fn needed_offset(n_tapes: usize, base: f64, scale: f64) -> f64 {
-    2.0 * (base.powi(3) + tapes(n_tapes) * base) * scale
+    2.0 * (cube(base) + tapes(n_tapes) * base) * scale
+}
+
+/// b^3, two products whose order is fixed: `powi` may round differently from platform to platform.
+pub(crate) fn cube(base: f64) -> f64 {
+    base * base * base
 }
 
 fn tapes(n_tapes: usize) -> f64 {

@@ -6,9 +6,9 @@
 pub struct Corrections {
     /// The head shift uses `H_{i - delta_3}`; printed `i + delta_3`, which mirrors every move.
     pub forward_shift: bool,
-    /// The sum over edges of landscape A runs over unordered pairs; printed over ordered ones, which doubles the weights.
+    /// The sum over edges of `internal` runs over unordered pairs; printed over ordered ones, which doubles the weights.
     pub unordered_pairs: bool,
-    /// Copies of every state in the ReLU form of landscape B, visited in turn. Three are needed, as printed;
+    /// Copies of every state in `relu`, visited in turn. Three are needed, as printed;
     /// two leave v -> w -> v, one leaves self-edges.
     pub n_copies: u32,
     /// The sum over edges leaves out v = w; printed it runs over all pairs.

@@ -116,7 +116,7 @@ pub enum ExtendedError {
         /// The tape's name.
         tape: String,
     },
-    /// Landscape A has a vertex for every content of the data.
+    /// `internal` has a vertex for every content of the data.
     #[error(
         "landscape internal declares every content of the data's {n_bits} bits, but at most {MOST_BITS} can be declared"
     )]
@@ -141,7 +141,7 @@ const LARGEST_LOSS: f64 = 1e300;
 /// The most bits theta may have.
 const MOST_THETA_BITS: usize = 1 << 18;
 
-/// The most data bits landscape A declares.
+/// The most data bits that `internal` declares.
 pub const MOST_BITS: usize = 12;
 
 /// The nodes of Figure 1.
@@ -226,7 +226,8 @@ impl Extended {
         let running = switch::ramp(g, "phi", terrain.loss, stop, switch, joints.ramps_rounded_once);
         let s_net = switch::switch(g, "s_net", running, carrier, output, joints.select_switches);
 
-        let epsilon = scale::smallest_label(&options.layout).powi(2);
+        let smallest = scale::smallest_label(&options.layout);
+        let epsilon = smallest * smallest;
         let squares = g.square("|z|^2", z);
         let size = g.sum_all("|z|^2", squares);
         let (low, high) = (epsilon / 3.0, epsilon * (2.0 / 3.0));
@@ -357,7 +358,7 @@ impl Extended {
         self.terrain.n_vertices()
     }
 
-    /// Gradient steps beside the machine's own: one to copy the labels, one more for landscape A's start vertex.
+    /// Gradient steps beside the machine's own: one to copy the labels, one more for the start vertex of `internal`.
     #[must_use]
     pub fn extra_steps(&self) -> u64 {
         if self.terrain.at_start().is_some() { 2 } else { 1 }
@@ -390,7 +391,7 @@ impl Extended {
     /// The configuration that parameters stand for; `read_only` is the value of that node.
     ///
     /// # Errors
-    /// If a weight is in between, or landscape A is still at its start vertex.
+    /// If a weight is in between, or `internal` is still at its start vertex.
     pub fn decode(
         &self,
         parameters: &[Values],
@@ -442,7 +443,7 @@ fn check(learner: &Learner, primary: &dyn Primary, options: &ExtendedOptions) ->
     Ok(())
 }
 
-/// z_0 = 0, and the landscape's own parameters at the machine's start, or at landscape A's start vertex.
+/// z_0 = 0, and the landscape's own parameters at the machine's start, or at the start vertex of `internal`.
 fn initial_parameters(network: &Network, terrain: &CarvedLandscape, start: &Configuration) -> Vec<Values> {
     let mut parameters: Vec<Values> =
         network.parameters().iter().map(|p| Values::filled(p.shape, 0.0)).collect();

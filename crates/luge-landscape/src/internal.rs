@@ -1,4 +1,4 @@
-//! Landscape A: the tape lies inside the vertex. Every configuration that can occur is a vertex of the simplex.
+//! `internal`: the tape lies inside the vertex. Every configuration that can occur is a vertex of the simplex.
 //!
 //! Paper: §4.3, (9), Corollary 1.
 
@@ -15,7 +15,7 @@ pub const MOST_VERTICES: usize = 1 << 16;
 /// The most cells that the configurations of a landscape may hold in all.
 const MOST_STORED_CELLS: usize = 1 << 27;
 
-/// Why landscape A cannot be built.
+/// Why `internal` cannot be built.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InternalError {
     /// There would be too many units, or too many cells in all of their configurations together.
@@ -138,7 +138,7 @@ fn step(normal: &NormalForm, from: &Configuration, n_cells: usize) -> After {
     After::Next(to)
 }
 
-/// The levels of landscape A: W_k = spacing (k + 1), and B above all of them.
+/// The levels of `internal`: W_k = spacing (k + 1), and B above all of them.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Levels {
     spacing: f64,

@@ -49,7 +49,7 @@ pub struct LandscapeOptions {
     pub n_cells: usize,
     /// Constants the user wants.
     pub constants: AskedConstants,
-    /// Landscape A only: the inputs it must serve.
+    /// `internal` only: the inputs it must serve.
     pub declared: Vec<Configuration>,
     /// What differs from the printed paper.
     pub corrections: Corrections,
@@ -80,7 +80,7 @@ pub enum BuildError {
     /// The user's constants violate an inequality.
     #[error(transparent)]
     Constants(#[from] ConstantsError),
-    /// Landscape A is too large, or has nothing to trace.
+    /// `internal` is too large, or has nothing to trace.
     #[error(transparent)]
     Internal(#[from] InternalError),
     /// Landscapes B and C have a unit or more for every state and combination of symbols; the ReLU form has them for every edge.
@@ -110,7 +110,7 @@ pub enum BuildError {
 /// The most vertices that landscapes B and C are built with.
 pub const MOST_GATES: u64 = 1 << 24;
 
-/// The most edges that the ReLU form of landscape B is built with.
+/// The most edges that `relu` is built with.
 pub const MOST_EDGES: u64 = 1 << 18;
 
 /// The most combinations of symbols that the states may look at, over all states.
@@ -127,7 +127,7 @@ impl Landscape {
     /// Builds a landscape for a machine.
     ///
     /// # Errors
-    /// If constants are violated or landscape A is too large.
+    /// If constants are violated or `internal` is too large.
     pub fn build(normal: &NormalForm, options: &LandscapeOptions) -> Result<Self, BuildError> {
         let mut g = GraphBuilder::new();
         let terrain = match options.kind {
@@ -143,7 +143,7 @@ impl Landscape {
         Ok(Self::finish(g, terrain))
     }
 
-    /// Landscape B with any constants, checked or not: to see what happens where an inequality is violated.
+    /// `compact` or `relu` with any constants, checked or not: to see what happens where an inequality is violated.
     #[must_use]
     pub fn external(normal: &NormalForm, options: &LandscapeOptions, constants: &ExternalConstants) -> Self {
         let mut g = GraphBuilder::new();
@@ -200,7 +200,7 @@ impl Landscape {
         }
     }
 
-    /// The configuration a vertex of landscape A stands for.
+    /// The configuration a vertex of `internal` stands for.
     #[must_use]
     pub fn configuration(&self, vertex: usize) -> Option<&Configuration> {
         match &self.terrain.holds {
@@ -209,7 +209,7 @@ impl Landscape {
         }
     }
 
-    /// The parameters and inputs that stand for a configuration; `None` if landscape A has no such vertex.
+    /// The parameters and inputs that stand for a configuration; `None` if `internal` has no such vertex.
     ///
     /// # Panics
     /// If the configuration has other numbers of tapes or cells than the landscape.

@@ -1,4 +1,4 @@
-//! Landscape C: stock gradient descent. Every weight is unconstrained and moved with rate 1.
+//! `plain`: stock gradient descent. Every weight is unconstrained and moved with rate 1.
 //!
 //! Departs from the paper: there is no simplex, no slide and no barrier. All of x+, write and move stand under
 //! stop-gradient, so a step lands on the next configuration, and saturation forgets the error of the last one.

@@ -1,4 +1,4 @@
-//! Landscape B, the paper's form: ReLU units on the edges of a simplex with tripled states.
+//! `relu`, the paper's form of the landscape with tapes outside: ReLU units on the edges of a simplex with tripled states.
 //!
 //! Paper: §4.4, (15), and Appendix A.
 

@@ -15,12 +15,16 @@ use luge_machine::{
 use luge_net::{
     Evaluation, GraphBuilder, LinearMap, Network, Op, Shape, StepRule, Values, evaluate, evaluate_frozen,
 };
-use luge_train::{Dense, Engine, Precision, Rate};
+use luge_train::{Dense, Precision, Rate};
 use proptest::{collection::vec, prelude::*, strategy::ValueTree, test_runner::TestRunner};
 
 const N_CELLS: usize = 7;
 
 /// Random machines with two symbols per tape, in normal form.
+fn cube(base: f64) -> f64 {
+    base * base * base
+}
+
 fn normal(n_tapes: RangeInclusive<usize>) -> impl Strategy<Value = NormalForm> {
     let shape = random_machines::Shape { n_tapes, n_symbols: 2..=2, start_may_halt: false, may_stay: true };
     random_machines::machine_and_input(shape)
@@ -217,7 +221,7 @@ struct Weights<'c> {
 impl Weights<'_> {
     fn vertex(&self, v: usize) -> f64 {
         let halts = self.control.at(v).step.is_none();
-        if halts { -self.constants.base.powi(3) * self.constants.scale } else { 0.0 }
+        if halts { -cube(self.constants.base) * self.constants.scale } else { 0.0 }
     }
 
     fn edge(&self, v: usize, w: usize) -> f64 {
@@ -225,7 +229,7 @@ impl Weights<'_> {
         let legal = from.step.as_ref().is_some_and(|step| step.next == self.control.copied_state(w));
         let n_kept = (0..self.control.n_tapes()).filter(|&i| from.reads.get(i) == to.reads.get(i)).count();
         let ExternalConstants { base, scale, .. } = self.constants;
-        if legal { -(base.powi(3) + base * to_f64(n_kept)) * scale } else { 0.0 }
+        if legal { -(cube(base) + base * to_f64(n_kept)) * scale } else { 0.0 }
     }
 
     /// The slope at e_v towards w. In the compact form a vertex that may follow itself is a destination too,

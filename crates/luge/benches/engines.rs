@@ -6,7 +6,7 @@
 use divan::{Bencher, counter::ItemsCount};
 use luge_landscape::{Configuration, Landscape, LandscapeKind, LandscapeOptions};
 use luge_machine::{NormalForm, formats::Format};
-use luge_train::{Exact, Memories, Snapshot, Sparse, StopRule, Tracer};
+use luge_train::{Engine, Exact, Memories, Snapshot, Sparse, StopRule};
 
 const CHAMPION: &str = "1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA";
 const N_CELLS: usize = 16;
@@ -39,16 +39,16 @@ impl Scene {
 
     fn sparse(&self) -> Sparse<'_> {
         let (parameters, inputs) = self.landscape.encode(&self.start).expect("a vertex");
-        Sparse::new(self.landscape.network(), &parameters, &inputs, None).expect("sparse layers")
+        Sparse::new(self.landscape.network(), &parameters, &inputs).expect("sparse layers")
     }
 
     fn exact(&self, memories: Memories) -> Exact<'_> {
         let (parameters, inputs) = self.landscape.encode(&self.start).expect("a vertex");
-        Exact::new(self.landscape.network(), &parameters, &inputs, None, memories).expect("exact arithmetic")
+        Exact::new(self.landscape.network(), &parameters, &inputs, memories).expect("exact arithmetic")
     }
 }
 
-fn steps<'s, T: Tracer>(bencher: Bencher<'_, '_>, scene: &'s Scene, engine: impl Fn(&'s Scene) -> T + Sync) {
+fn steps<'s, T: Engine>(bencher: Bencher<'_, '_>, scene: &'s Scene, engine: impl Fn(&'s Scene) -> T + Sync) {
     let bencher = bencher.counter(ItemsCount::new(N_STEPS));
     bencher.bench_local(|| engine(scene).run(&scene.stop()).expect("gradients"));
 }

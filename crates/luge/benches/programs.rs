@@ -3,12 +3,12 @@
 use std::{ops::ControlFlow, time::Instant};
 
 use luge::{
+    catalogue::{SHIPPED, Shipped},
     data::Table,
-    learners::{SHIPPED, Shipped},
-    lesson::{Lesson, LessonOptions},
+    job::TrainJob,
     program,
 };
-use luge_landscape::{Learner, Mlp};
+use luge_landscape::Learner;
 use luge_machine::{
     Simulator,
     lowering::{Moves, lower},
@@ -43,15 +43,7 @@ fn figures(
 /// Seconds from data to certificate, every iterate compared with the simulator.
 fn training(shipped: &Shipped) -> f64 {
     let started = Instant::now();
-    let targets: Vec<String> = shipped.targets.iter().map(|&target| target.to_owned()).collect();
-    let table = Table::read(shipped.csv.as_bytes(), &targets, None).expect("a table");
-    let format: NumberFormat = shipped.format.parse().expect("a format");
-    let (n_features, n_labels) = (table.feature_names.len(), table.label_names.len());
-    let sizes = program::sizes(format, n_features, n_labels).expect("sizes");
-    let (machine, input) = program::learner(shipped.text, shipped.name, &sizes).expect("a program");
-    let learner = Learner::new(&machine, Some(&input)).expect("a learner");
-    let primary = Mlp::parse(shipped.primary, n_features, n_labels).expect("a network");
-    let lesson = Lesson::prepare(&learner, &primary, &table, &LessonOptions::new(format)).expect("a lesson");
+    let lesson = TrainJob::of(shipped.source()).expect("data").prepare().expect("a lesson");
     let lessons = lesson.train(|_| ControlFlow::Continue(())).expect("gradients");
     assert!(lessons.certificate.proves_the_run());
     started.elapsed().as_secs_f64()
@@ -71,15 +63,16 @@ fn main() {
     let mut out = String::from(
         "| learner | states | tapes | tracks | vertices | machine steps | compiled in | simulated in | trained and certified in |\n|---|---|---|---|---|---|---|---|---|\n",
     );
-    for shipped in SHIPPED {
+    for shipped in SHIPPED.iter().filter(|shipped| shipped.extension == "sled") {
+        let Some(lesson) = shipped.lesson else { continue };
         let (states, tapes, tracks, vertices, steps, compiling, running) =
-            figures(shipped.text, shipped.csv, shipped.targets, shipped.format);
+            figures(shipped.text, lesson.csv, lesson.targets, lesson.format);
         out.push_str(&format!(
             "| {} | {states} | {tapes} | {tracks} | {vertices} | {steps} | {:.1} ms | {:.1} ms | {:.2} s |\n",
             shipped.name,
             compiling * 1e3,
             running * 1e3,
-            training(&shipped)
+            training(shipped)
         ));
     }
     out.push_str("\n| operator | 8 bits | 16 bits | 32 bits |\n|---|---|---|---|\n");

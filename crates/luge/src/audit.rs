@@ -61,7 +61,7 @@ impl Audit {
 
     /// All claims with their names.
     #[must_use]
-    pub fn checks(&self) -> [(&'static str, &Claim); 7] {
+    pub fn claims(&self) -> [(&'static str, &Claim); 7] {
         [
             ("data", &self.data),
             ("theta", &self.theta),
@@ -76,7 +76,7 @@ impl Audit {
     /// Whether the model is what it claims.
     #[must_use]
     pub fn holds(&self) -> bool {
-        self.checks().iter().all(|(_, check)| check.holds)
+        self.claims().iter().all(|(_, claim)| claim.holds)
     }
 }
 

@@ -14,7 +14,7 @@ const UNITS_PER_LABEL: u64 = 4;
 /// What a corollary claims of a network, and whether the network keeps to it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct SizeClaim {
-    /// 1 for landscape A, 2 for the others.
+    /// 1 for `internal`, 2 for the others.
     pub corollary: u8,
     /// Layers allowed.
     pub layers: usize,

@@ -32,7 +32,7 @@ pub struct Edge {
     pub successor: bool,
     /// Whether the machine's rule here can lead there, depending on the symbols read next.
     pub candidate: bool,
-    /// Whether a rule there leads here; in landscape A, whether the run came from there.
+    /// Whether a rule there leads here; on `internal`, whether the run came from there.
     pub predecessor: bool,
 }
 

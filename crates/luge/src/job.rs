@@ -7,6 +7,8 @@
 mod error;
 mod formats;
 
+use std::sync::Arc;
+
 use luge_landscape::{Learner, Mlp, Primary, PrimaryError};
 use luge_machine::{Diagnostic, Input, Machine, formats::Format, parse_inputs};
 use luge_net::NumberFormat;
@@ -107,7 +109,7 @@ pub trait Primaries {
         description: &str,
         n_features: usize,
         n_labels: usize,
-    ) -> Result<Box<dyn Primary>, PrimaryError>;
+    ) -> Result<Arc<dyn Primary>, PrimaryError>;
 }
 
 /// The networks that ship: `linear`, and `mlp:` with its widths.
@@ -115,8 +117,8 @@ pub trait Primaries {
 pub struct StandardPrimaries;
 
 impl Primaries for StandardPrimaries {
-    fn find(&self, text: &str, n_features: usize, n_labels: usize) -> Result<Box<dyn Primary>, PrimaryError> {
-        Ok(Box::new(Mlp::parse(text, n_features, n_labels)?))
+    fn find(&self, text: &str, n_features: usize, n_labels: usize) -> Result<Arc<dyn Primary>, PrimaryError> {
+        Ok(Arc::new(Mlp::parse(text, n_features, n_labels)?))
     }
 }
 
@@ -194,17 +196,6 @@ impl TraceJob {
     /// Everything that can be wrong with the job.
     pub fn plan(&self, loaded: &Loaded) -> Result<Plan, JobError> {
         Ok(Plan::new(&loaded.machine, &self.lay(loaded)?, &self.options)?)
-    }
-
-    /// The same job with nothing left to look up: the machine in the native format, its input on its tapes.
-    ///
-    /// # Errors
-    /// As for [`load`](Self::load).
-    pub fn settled(&self) -> Result<Self, JobError> {
-        let loaded = self.load()?;
-        let input = self.lay(&loaded)?;
-        let source = Source::native(&self.source.name, &loaded.machine, Some(&input));
-        Ok(Self { source, input: Vec::new(), options: self.options.clone() })
     }
 }
 
@@ -302,22 +293,6 @@ impl TrainJob {
             return Err(JobError::ThetaSize { n_theta, primary: primary.describe(), n_weights });
         }
         Ok(Lesson::prepare(learner, primary, table, self.options.clone())?)
-    }
-
-    /// The same job with nothing left to look up: the learner as a machine in the native format, the data as numbers.
-    ///
-    /// # Errors
-    /// As for [`prepare`](Self::prepare).
-    pub fn settled(&self) -> Result<Self, JobError> {
-        let table = self.table()?;
-        let loaded = self.load(&table)?;
-        Ok(Self {
-            source: Source::native(&self.source.name, &loaded.machine, loaded.input.as_ref()),
-            program: None,
-            data: Data::Table(table),
-            primary: self.primary.clone(),
-            options: self.options.clone(),
-        })
     }
 }
 

@@ -4,7 +4,7 @@
 
 mod certificate;
 
-use std::ops::ControlFlow;
+use std::{ops::ControlFlow, sync::Arc};
 
 use luge_landscape::{
     AskedConstants, Bounds, Carrier, Configuration, Corrections, DataLayout, Extended, ExtendedCorrections,
@@ -176,7 +176,7 @@ impl From<TrainError> for LessonError {
 /// Everything made ready: no training yet.
 pub struct Lesson {
     learner: Learner,
-    primary: Box<dyn Primary>,
+    primary: Arc<dyn Primary>,
     table: Table,
     options: LessonOptions,
     layout: DataLayout,
@@ -222,7 +222,7 @@ impl Lesson {
     /// Everything that can be wrong with the request.
     pub fn prepare(
         learner: Learner,
-        primary: Box<dyn Primary>,
+        primary: Arc<dyn Primary>,
         table: Table,
         options: LessonOptions,
     ) -> Result<Self, LessonError> {

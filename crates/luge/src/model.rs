@@ -1,6 +1,6 @@
 //! Model files: safetensors with the trained weights, and metadata from which everything else is derived again.
 
-use std::{collections::HashMap, fs, io, path::Path};
+use std::{collections::HashMap, fs, io, path::Path, sync::Arc};
 
 use luge_landscape::{
     DataLayout, Extended, ExtendedError, ExtendedOptions, Learner, LearnerError, Primary, PrimaryError,
@@ -289,7 +289,7 @@ impl Model {
     ///
     /// # Errors
     /// If the metadata describe none that fits the columns and theta.
-    pub fn primary(&self) -> Result<Box<dyn Primary>, ModelError> {
+    pub fn primary(&self) -> Result<Arc<dyn Primary>, ModelError> {
         self.primary_among(&StandardPrimaries)
     }
 
@@ -297,7 +297,7 @@ impl Model {
     ///
     /// # Errors
     /// If the metadata describe none that fits the columns and theta.
-    pub fn primary_among(&self, primaries: &dyn Primaries) -> Result<Box<dyn Primary>, ModelError> {
+    pub fn primary_among(&self, primaries: &dyn Primaries) -> Result<Arc<dyn Primary>, ModelError> {
         let Card { primary, features, labels, .. } = &self.card;
         let found = primaries.find(primary, features.len(), labels.len())?;
         if found.n_weights() != self.theta.len() {

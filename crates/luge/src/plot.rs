@@ -93,7 +93,7 @@ impl Axis {
     /// About six round numbers.
     fn ticks(&self) -> Vec<f64> {
         let rough = (self.high - self.low) / 6.0;
-        let power = 10_f64.powi(rough.log10().floor() as i32);
+        let power = power_of_ten(decimal_exponent(rough));
         let step = [1.0, 2.0, 5.0, 10.0].map(|m| m * power).into_iter().find(|&s| s >= rough);
         let step = step.unwrap_or(10.0 * power);
         let first = (self.low / step).ceil();
@@ -101,6 +101,15 @@ impl Axis {
         // Adding 0 turns -0 into 0.
         ticks.take_while(|&t| t <= self.high).take(20).map(|t| t + 0.0).collect()
     }
+}
+
+/// The exponent of a positive number in scientific notation, read off its digits: logarithms differ between platforms.
+fn decimal_exponent(number: f64) -> i32 {
+    format!("{number:e}").rsplit('e').next().and_then(|exponent| exponent.parse().ok()).unwrap_or(0)
+}
+
+fn power_of_ten(exponent: i32) -> f64 {
+    format!("1e{exponent}").parse().unwrap_or(1.0)
 }
 
 /// A chart under construction. What is drawn later lies above.
@@ -290,7 +299,7 @@ pub fn numeral(value: f64) -> String {
     if size != 0.0 && !(1e-4..1e10).contains(&size) {
         return format!("{value:.3e}");
     }
-    let before_point = if size < 1.0 { 0 } else { size.log10().floor() as usize + 1 };
+    let before_point = if size < 1.0 { 0 } else { decimal_exponent(size) as usize + 1 };
     let mut text = format!("{value:.*}", 5_usize.saturating_sub(before_point));
     if text.contains('.') {
         text.truncate(text.trim_end_matches('0').trim_end_matches('.').len());

@@ -12,7 +12,7 @@ use luge_machine::{
     formats::{Format, Loaded, Unrecognised, recognise},
 };
 
-use crate::{catalogue, job::JobError, words::Word};
+use crate::{catalogue, job::JobError, program::EXTENSION, words::Word};
 
 /// A machine's text before it is read.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
@@ -123,6 +123,12 @@ impl Source {
             }
             Err(error) => Err(OpenError::NotText { name, offset: error.valid_up_to() }),
         }
+    }
+
+    /// A program in Sled.
+    #[must_use]
+    pub fn sled(name: &str, text: &str) -> Self {
+        Self { name: name.to_owned(), text: text.to_owned(), extension: Some(EXTENSION.to_owned()) }
     }
 
     /// A machine and its input as a source in the native format.

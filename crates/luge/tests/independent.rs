@@ -19,7 +19,7 @@ use luge::{
 };
 use luge_landscape::{Carrier, Extended, LandscapeKind, Learner, Mlp};
 use luge_net::Values;
-use luge_train::{Dense, Outcome, Precision, Rate, StopRule, train};
+use luge_train::{Dense, Engine, Outcome, Precision, Rate, StopRule, train};
 use serde_json::{Value, json};
 
 const COPY: Task =
@@ -74,7 +74,13 @@ impl Exported {
         let mut options = LessonOptions::new(task.format.parse().expect("a format"));
         options.landscape = kind;
         options.carrier = carrier;
-        let lesson = Lesson::prepare(&learner, &primary, &table, &options).expect("a lesson");
+        let lesson = Lesson::prepare(
+            learner.clone(),
+            std::sync::Arc::new(primary.clone()),
+            table.clone(),
+            options.clone(),
+        )
+        .expect("a lesson");
         let stem = task.machine.trim_end_matches(".tm");
         Self {
             name: format!("{stem}-{}-{}-{}", task.format.replace(':', "_"), kind.word(), carrier.word()),
@@ -143,7 +149,7 @@ fn learner(machine: &str) -> Learner {
 }
 
 /// What the dense engine does: the heaviest vertex and the loss at every step, and theta at the end.
-fn run(lesson: &Lesson<'_>) -> Value {
+fn run(lesson: &Lesson) -> Value {
     let extended = lesson.extended();
     let mut engine =
         Dense::new(extended.network(), extended.initial(), &lesson.inputs(), Precision::F64, Rate::One, None)
@@ -293,7 +299,13 @@ fn nothing_of_the_machine_is_exported() {
     let mut options = LessonOptions::new("fix:5.3".parse().expect("a format"));
     let export = |csv: &str, options: &LessonOptions| {
         let table = Table::read(csv.as_bytes(), &["y".to_owned()], None).expect("a table");
-        let lesson = Lesson::prepare(&learner, &primary, &table, options).expect("a lesson");
+        let lesson = Lesson::prepare(
+            learner.clone(),
+            std::sync::Arc::new(primary.clone()),
+            table.clone(),
+            options.clone(),
+        )
+        .expect("a lesson");
         serde_json::to_string(&graph(lesson.extended())).expect("JSON")
     };
     for kind in [LandscapeKind::Compact, LandscapeKind::Relu, LandscapeKind::Plain] {

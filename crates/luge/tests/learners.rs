@@ -4,17 +4,17 @@
 use std::ops::ControlFlow;
 
 use luge::{
-    data::{Range, Table},
-    engine::Engine,
-    learners::{SHIPPED, Shipped},
+    catalogue::{self, Shipped, ShippedLesson},
+    data::Table,
+    engine::EngineChoice,
+    job::TrainJob,
     lesson::{Lesson, LessonOptions, LessonReport},
-    model::{Model, native_text},
+    model::Model,
     program,
 };
 use luge_landscape::{Carrier, Learner, Mlp};
-use luge_machine::{Input, Machine};
 use luge_net::{NumberFormat, Values};
-use luge_train::{Dense, Engine as _, Exact, Memories, Precision, Rate, StopRule, Tracer};
+use luge_train::{Dense, Engine, Exact, Memories, Precision, Rate, StopRule};
 use rand_chacha::{
     ChaCha8Rng,
     rand_core::{Rng, SeedableRng},
@@ -23,8 +23,7 @@ use rand_chacha::{
 /// A learner that ships, compiled for its own data.
 struct Subject {
     shipped: &'static Shipped,
-    machine: Machine,
-    input: Input,
+    lesson: &'static ShippedLesson,
     table: Table,
     format: NumberFormat,
     primary: Mlp,
@@ -32,25 +31,34 @@ struct Subject {
 }
 
 fn subject(shipped: &'static Shipped) -> Subject {
-    let targets: Vec<String> = shipped.targets.iter().map(|&t| t.to_owned()).collect();
-    let mut table = Table::read(shipped.csv.as_bytes(), &targets, None).expect("data that ship");
-    let format: NumberFormat = shipped.format.parse().expect("a format");
-    table.fit(format, Range::Refuse).expect("data that fit");
+    let lesson = shipped.lesson.as_ref().expect("a learner");
+    let job = TrainJob::of(shipped.source()).expect("data that ship");
+    let table = job.table().expect("data that fit");
+    let loaded = job.load(&table).expect("a program");
     let (n_features, n_labels) = (table.feature_names.len(), table.label_names.len());
-    let sizes = program::sizes(format, n_features, n_labels).expect("fixed point");
-    let (machine, input) = program::learner(shipped.text, shipped.name, &sizes).expect("a program");
-    let primary = Mlp::parse(shipped.primary, n_features, n_labels).expect("a network");
-    let learner = Learner::new(&machine, Some(&input)).expect("a learner");
-    Subject { shipped, machine, input, table, format, primary, learner }
+    let primary = Mlp::parse(lesson.primary, n_features, n_labels).expect("a network");
+    let learner = Learner::new(&loaded.machine, loaded.input.as_ref()).expect("a learner");
+    Subject { shipped, lesson, table, format: job.options.format, primary, learner }
+}
+
+/// The learners in Sled.
+fn programs() -> impl Iterator<Item = &'static Shipped> {
+    catalogue::SHIPPED.iter().filter(|shipped| shipped.extension == "sled")
 }
 
 impl Subject {
-    fn options(&self, engine: Engine) -> LessonOptions {
+    fn options(&self, engine: EngineChoice) -> LessonOptions {
         LessonOptions { engine, ..LessonOptions::new(self.format) }
     }
 
-    fn lesson(&self, options: &LessonOptions) -> Lesson<'_> {
-        Lesson::prepare(&self.learner, &self.primary, &self.table, options).expect("a lesson")
+    fn lesson(&self, options: &LessonOptions) -> Lesson {
+        Lesson::prepare(
+            self.learner.clone(),
+            std::sync::Arc::new(self.primary.clone()),
+            self.table.clone(),
+            options.clone(),
+        )
+        .expect("a lesson")
     }
 
     fn train(&self, options: &LessonOptions) -> LessonReport {
@@ -101,25 +109,25 @@ fn check(shipped: &'static Shipped) {
     let name = shipped.name;
     let subject = subject(shipped);
     let expected = subject.interpreted();
-    let options = subject.options(Engine::Exact);
+    let options = subject.options(EngineChoice::Exact);
     let exact = subject.train(&options);
     assert_eq!(bits(&exact.theta), bits(&expected), "{name}: exact");
-    let failed: Vec<_> = exact.certificate.checks().into_iter().filter(|(_, check)| !check.holds).collect();
+    let failed: Vec<_> = exact.certificate.claims().into_iter().filter(|(_, check)| !check.holds).collect();
     assert!(failed.is_empty(), "{name}: {failed:?}");
-    let sparse = subject.train(&subject.options(Engine::Sparse));
+    let sparse = subject.train(&subject.options(EngineChoice::Sparse));
     assert_eq!(bits(&sparse.theta), bits(&expected), "{name}: sparse");
     assert!(sparse.certificate.proves_the_run(), "{name}: sparse");
     assert_eq!(exact.parameters, sparse.parameters, "{name}: every weight");
 
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("model");
-    let text = native_text(&subject.machine, Some(&subject.input));
     let lesson = subject.lesson(&options);
-    Model::new(text, &subject.primary, &lesson, &options, &exact).save(&path).expect("a file");
+    Model::new(&lesson, &exact).save(&path).expect("a file");
     let model = Model::load(&path).expect("a model");
     let predictor = luge::predictor::Predictor::new(&subject.primary, model.theta.clone());
     let predicted = predictor.predict(&subject.table.features);
-    let widths = widths(shipped.primary, subject.table.feature_names.len(), subject.table.label_names.len());
+    let widths =
+        widths(subject.lesson.primary, subject.table.feature_names.len(), subject.table.label_names.len());
     for (row, x) in subject.table.features.data.chunks(subject.table.features.shape.cols).enumerate() {
         let plain = plain_prediction(&widths, &model.theta, x);
         let own = predicted.row(row);
@@ -136,7 +144,7 @@ fn widths(primary: &str, n_features: usize, n_labels: usize) -> Vec<usize> {
 
 #[test]
 fn interpreter_simulator_and_network_agree() {
-    for shipped in &SHIPPED {
+    for shipped in programs() {
         check(shipped);
     }
 }
@@ -145,13 +153,15 @@ fn interpreter_simulator_and_network_agree() {
 #[test]
 fn with_the_paper_s_carrier() {
     let mut n_drifting = 0;
-    for shipped in SHIPPED.iter().filter(|s| ["least_squares_line", "sgd_linear"].contains(&s.name)) {
+    for shipped in
+        catalogue::SHIPPED.iter().filter(|s| ["least_squares_line", "sgd_linear"].contains(&s.name))
+    {
         let subject = subject(shipped);
-        let options = LessonOptions { carrier: Carrier::Orthogonal, ..subject.options(Engine::Sparse) };
+        let options = LessonOptions { carrier: Carrier::Orthogonal, ..subject.options(EngineChoice::Sparse) };
         let lessons = subject.train(&options);
         assert_eq!(bits(&lessons.theta), bits(&subject.interpreted()), "{}", shipped.name);
         assert!(lessons.certificate.proves_the_run(), "{}", shipped.name);
-        n_drifting += u32::from(lessons.head_drift > 0.0);
+        n_drifting += u32::from(lessons.drift.head > 0.0);
     }
     assert!(n_drifting > 0, "a carrier whose gain is not 1");
 }
@@ -160,11 +170,11 @@ fn with_the_paper_s_carrier() {
 fn spots(shipped: &'static Shipped, n_steps: u64) {
     let name = shipped.name;
     let subject = subject(shipped);
-    let options = subject.options(Engine::Exact);
+    let options = subject.options(EngineChoice::Exact);
     let lesson = subject.lesson(&options);
     let extended = lesson.extended();
     let (network, inputs) = (extended.network(), lesson.inputs());
-    let mut exact = Exact::new(network, extended.initial(), &inputs, None, Memories::Steps).expect("exact");
+    let mut exact = Exact::new(network, extended.initial(), &inputs, Memories::Steps).expect("exact");
     let mut generator = ChaCha8Rng::seed_from_u64(20);
     let mut moments: Vec<u64> = (0..19).map(|_| generator.next_u64() % lesson.machine_steps()).collect();
     // The end, where the loss drops, is one of them.
@@ -203,7 +213,7 @@ fn spots(shipped: &'static Shipped, n_steps: u64) {
 fn dense_agrees_wherever_it_looks() {
     // Half a million vertices, all evaluated, take a second a step; where everything is checked there are more steps.
     let all = std::env::var_os("LUGE_EXHAUSTIVE").is_some_and(|v| v == "1");
-    for shipped in &SHIPPED {
+    for shipped in programs() {
         spots(shipped, if all { 3 } else { 1 });
     }
 }

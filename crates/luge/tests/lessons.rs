@@ -68,7 +68,13 @@ fn learn(task: &Task, kind: LandscapeKind, carrier: Carrier) -> LessonReport {
     let mut options = LessonOptions::new(task.format.parse().expect("a format"));
     options.landscape = kind;
     options.carrier = carrier;
-    let lesson = Lesson::prepare(&learner, &primary, &table, &options).expect("a lesson");
+    let lesson = Lesson::prepare(
+        learner.clone(),
+        std::sync::Arc::new(primary.clone()),
+        table.clone(),
+        options.clone(),
+    )
+    .expect("a lesson");
     lesson.train(|_| ControlFlow::Continue(())).expect("gradients")
 }
 
@@ -78,7 +84,7 @@ fn check(task: &Task) {
             let lessons = learn(task, kind, carrier);
             let at = format!("{} on {} with {}", task.machine, kind.word(), carrier.word());
             assert_eq!(lessons.theta, task.theta, "{at}");
-            for (name, check) in lessons.certificate.checks() {
+            for (name, check) in lessons.certificate.claims() {
                 let expected = match (kind, name) {
                     // The paper's own ReLU units are wider than its corollary says, and the certificate says so.
                     (LandscapeKind::Relu, "units") => false,

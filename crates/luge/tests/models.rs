@@ -5,12 +5,14 @@ use std::{ops::ControlFlow, path::Path};
 use luge::{
     audit::{Audit, same_model},
     data::Table,
+    engine::EngineChoice,
     export::graph,
+    job::StandardPrimaries,
     lesson::{Lesson, LessonError, LessonOptions},
-    model::{Model, ModelError, native_text},
+    model::{Model, ModelError},
     source::Source,
 };
-use luge_landscape::{BuildError, ExtendedError, LandscapeKind, Learner, Mlp};
+use luge_landscape::{BuildError, Carrier, ExtendedError, LandscapeKind, Learner, Mlp};
 use luge_machine::{
     Alphabet, Machine, Move, Move::Right, Move::Stay, Pattern::Any, Pattern::Is, SymbolId, Write::Keep,
     Write::Put,
@@ -31,14 +33,20 @@ fn options(kind: LandscapeKind, format: &str) -> LessonOptions {
 }
 
 /// Trains and hands over the model, with everything it was made from.
-fn with_model(name: &str, csv: &str, options: &LessonOptions, test: impl FnOnce(&Model, &Lesson<'_>)) {
+fn with_model(name: &str, csv: &str, options: &LessonOptions, test: impl FnOnce(&Model, &Lesson)) {
     let machine = machine(name);
     let learner = Learner::new(&machine, None).expect("a learner");
     let table = table(csv);
     let primary = Mlp::linear(table.feature_names.len(), 1);
-    let lesson = Lesson::prepare(&learner, &primary, &table, options).expect("a lesson");
+    let lesson = Lesson::prepare(
+        learner.clone(),
+        std::sync::Arc::new(primary.clone()),
+        table.clone(),
+        options.clone(),
+    )
+    .expect("a lesson");
     let lessons = lesson.train(|_| ControlFlow::Continue(())).expect("gradients");
-    let model = Model::new(native_text(&machine, None), &primary, &lesson, options, &lessons);
+    let model = Model::new(&lesson, &lessons);
     test(&model, &lesson);
 }
 
@@ -68,7 +76,7 @@ fn a_file_gives_back_the_model_and_its_network() {
 }
 
 /// Whether the audit or training again finds something in a model that was changed after training.
-fn found_out(model: &Model, lesson: &Lesson<'_>, change: impl FnOnce(&mut Model)) -> bool {
+fn found_out(model: &Model, lesson: &Lesson, change: impl FnOnce(&mut Model)) -> bool {
     let mut changed = model.clone();
     change(&mut changed);
     !Audit::of(&changed, lesson).holds() || !same_model(&changed, model).holds
@@ -89,12 +97,12 @@ fn whatever_is_changed_in_a_model_is_found() {
         assert!(found_out(model, lesson, |m| m.card.machine_steps += 1));
         assert!(found_out(model, lesson, |m| m.card.train_loss = 0.0));
         assert!(found_out(model, lesson, |m| m.card.stop *= 2.0));
-        assert!(found_out(model, lesson, |m| m.card.engine = "other".to_owned()));
-        assert!(found_out(model, lesson, |m| m.card.landscape = "plain".to_owned()));
-        assert!(found_out(model, lesson, |m| m.card.carrier = "orthogonal".to_owned()));
-        assert!(found_out(model, lesson, |m| m.card.format = "fix:3.2:sm".to_owned()));
-        assert!(found_out(model, lesson, |m| m.card.final_loss = Some(1.0)));
-        assert!(found_out(model, lesson, |m| m.card.label_offset = 1.0));
+        assert!(found_out(model, lesson, |m| m.card.options.engine = EngineChoice::Dense));
+        assert!(found_out(model, lesson, |m| m.card.options.landscape = LandscapeKind::Plain));
+        assert!(found_out(model, lesson, |m| m.card.options.carrier = Carrier::Orthogonal));
+        assert!(found_out(model, lesson, |m| m.card.options.format = "fix:3.2:sm".parse().expect("a format")));
+        assert!(found_out(model, lesson, |m| m.card.options.final_loss = Some(1.0)));
+        assert!(found_out(model, lesson, |m| m.card.options.label_offset = Some(1.0)));
         assert!(found_out(model, lesson, |m| m.card.first_cells[0] -= 1));
         assert!(found_out(model, lesson, |m| m.card.data_sha256.replace_range(0..1, "x")));
         assert!(found_out(model, lesson, |m| m.card.certificate.units.figures.push('!')));
@@ -108,7 +116,7 @@ fn other_data_are_found() {
     with_model("copy_label.tm", COPY, &options, |model, _| {
         let (learner, other) = (model.learner().expect("a learner"), table("x,y\n-2,1.5\n0.25,-3\n3,2\n"));
         let primary = model.primary().expect("a network");
-        let lesson = Lesson::prepare(&learner, &primary, &other, &options).expect("a lesson");
+        let lesson = Lesson::prepare(learner, primary, other, options.clone()).expect("a lesson");
         let audit = Audit::of(model, &lesson);
         assert!(!audit.data.holds && audit.theta.holds, "{audit:?}");
     });
@@ -126,8 +134,7 @@ fn a_changed_machine_and_impossible_sizes_are_refused() {
         assert!(matches!(changed(|m| m.card.first_cells.clear()), ModelError::Sizes { .. }));
         assert!(matches!(changed(|m| m.card.first_cells[0] = i64::MIN), ModelError::Sizes { .. }));
         assert!(matches!(changed(|m| m.card.n_samples = usize::MAX), ModelError::Sizes { .. }));
-        assert!(matches!(changed(|m| m.card.cells = usize::MAX), ModelError::Sizes { .. }));
-        assert!(matches!(changed(|m| m.card.landscape.clear()), ModelError::Word { .. }));
+        assert!(matches!(changed(|m| m.card.options.cells = Some(usize::MAX)), ModelError::Sizes { .. }));
     });
 }
 
@@ -141,8 +148,13 @@ fn nothing_of_the_labels_is_in_the_network() {
     for kind in [LandscapeKind::Compact, LandscapeKind::Plain] {
         let network = |csv: &str| {
             let table = table(csv);
-            let lesson =
-                Lesson::prepare(&learner, &primary, &table, &options(kind, "fix:2.0")).expect("a lesson");
+            let lesson = Lesson::prepare(
+                learner.clone(),
+                std::sync::Arc::new(primary.clone()),
+                table.clone(),
+                options(kind, "fix:2.0"),
+            )
+            .expect("a lesson");
             serde_json::to_string(&graph(lesson.extended())).expect("JSON")
         };
         let ones = network("x,y\n0,1\n1,1\n0,1\n1,1\n0,1\n");
@@ -157,8 +169,12 @@ fn labels_a_learner_cannot_use_are_rejected() {
         let machine = machine(name);
         let learner = Learner::new(&machine, None).expect("a learner");
         let table = table(csv);
-        match Lesson::prepare(&learner, &Mlp::linear(1, 1), &table, &options(LandscapeKind::Compact, format))
-        {
+        match Lesson::prepare(
+            learner.clone(),
+            std::sync::Arc::new(Mlp::linear(1, 1)),
+            table.clone(),
+            options(LandscapeKind::Compact, format),
+        ) {
             Err(LessonError::Rejected { state }) => Some(state),
             _ => None,
         }
@@ -176,7 +192,12 @@ fn relu_units_for_every_edge_of_the_mean_are_too_many() {
     let learner = Learner::new(&machine, None).expect("a learner");
     let table = table("x,y\n1,1\n2,2\n");
     let primary = Mlp::linear(1, 1);
-    let prepared = Lesson::prepare(&learner, &primary, &table, &options(LandscapeKind::Relu, "fix:4.2"));
+    let prepared = Lesson::prepare(
+        learner.clone(),
+        std::sync::Arc::new(primary.clone()),
+        table.clone(),
+        options(LandscapeKind::Relu, "fix:4.2"),
+    );
     let error = prepared.err().expect("refused");
     let too_many =
         matches!(&error, LessonError::Extended(ExtendedError::Build(BuildError::TooManyUnits { .. })));
@@ -191,7 +212,12 @@ fn offsets_that_change_labels_are_refused() {
     for offset in [1e17, f64::NAN, f64::INFINITY] {
         let options =
             LessonOptions { label_offset: Some(offset), ..options(LandscapeKind::Compact, "fix:3.2") };
-        let prepared = Lesson::prepare(&learner, &primary, &table, &options);
+        let prepared = Lesson::prepare(
+            learner.clone(),
+            std::sync::Arc::new(primary.clone()),
+            table.clone(),
+            options.clone(),
+        );
         assert!(matches!(prepared.err(), Some(LessonError::LabelOffset { .. })), "{offset}");
     }
 }
@@ -251,11 +277,9 @@ fn the_builder_makes_the_same_learners() {
 
 /// Training again from a model's own, perhaps changed, metadata, as `luge certify` does; `None` if it cannot be made.
 fn trained_again(claimed: &Model, table: &Table) -> Option<Model> {
-    let (learner, primary, options) =
-        (claimed.learner().ok()?, claimed.primary().ok()?, claimed.options().ok()?);
-    let lesson = Lesson::prepare(&learner, &primary, table, &options).ok()?;
-    let lessons = lesson.train(|_| ControlFlow::Continue(())).ok()?;
-    Some(Model::new(claimed.card.machine.clone(), &primary, &lesson, &options, &lessons))
+    let lesson = claimed.lesson(table.clone(), &StandardPrimaries).ok()?;
+    let report = lesson.train(|_| ControlFlow::Continue(())).ok()?;
+    Some(Model::new(&lesson, &report))
 }
 
 /// A choice, and how it is changed.
@@ -272,15 +296,15 @@ fn training_again_finds_changed_choices() {
         };
         assert!(holds(|_| {}), "an honest model");
         let changes: [Change; 9] = [
-            ("landscape", |m| m.card.landscape = "plain".to_owned()),
-            ("carrier", |m| m.card.carrier = "orthogonal".to_owned()),
-            ("format", |m| m.card.format = "fix:4.2".to_owned()),
-            ("final loss", |m| m.card.final_loss = Some(1.0)),
-            ("label offset", |m| m.card.label_offset = 1.0),
-            ("cells", |m| m.card.cells += 16),
+            ("landscape", |m| m.card.options.landscape = LandscapeKind::Plain),
+            ("carrier", |m| m.card.options.carrier = Carrier::Orthogonal),
+            ("format", |m| m.card.options.format = "fix:4.2".parse().expect("a format")),
+            ("final loss", |m| m.card.options.final_loss = Some(1.0)),
+            ("label offset", |m| m.card.options.label_offset = Some(1.0)),
+            ("cells", |m| m.card.options.cells = m.card.options.cells.map(|cells| cells + 16)),
             ("first cells", |m| m.card.first_cells[0] -= 1),
             ("stop", |m| m.card.stop = 1.0),
-            ("engine", |m| m.card.engine = "other".to_owned()),
+            ("engine", |m| m.card.options.engine = EngineChoice::Dense),
         ];
         for (name, change) in changes {
             assert!(!holds(change), "{name} was changed and nobody noticed");

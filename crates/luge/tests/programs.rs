@@ -1,8 +1,9 @@
 //! The learners that ship: the machine leaves what the interpreter leaves, and both what a plain implementation says.
 
 use luge::{
+    catalogue::{self, find},
     data::Table,
-    learners::{SHIPPED, Shipped, find},
+    job::TrainJob,
     predictor::Predictor,
     program,
 };
@@ -11,7 +12,6 @@ use luge_machine::{
     Simulator, TapeId,
     lowering::{Moves, lower},
 };
-use luge_net::NumberFormat;
 use luge_sled::{Verdict, interpret};
 
 struct Ran {
@@ -28,11 +28,10 @@ struct Ran {
 
 /// Runs a learner both ways.
 fn ran(name: &str) -> Ran {
-    let shipped: &Shipped = find(name).expect("a learner that ships");
-    let targets: Vec<String> = shipped.targets.iter().map(|&t| t.to_owned()).collect();
-    let mut table = Table::read(shipped.csv.as_bytes(), &targets, None).expect("a learner that ships");
-    let format: NumberFormat = shipped.format.parse().expect("a learner that ships");
-    table.fit(format, luge::data::Range::Refuse).expect("a learner that ships");
+    let shipped = find(name).expect("a learner that ships");
+    let lesson = shipped.lesson.as_ref().expect("a learner that ships");
+    let job = TrainJob::of(shipped.source()).expect("a learner that ships");
+    let (table, format) = (job.table().expect("a learner that ships"), job.options.format);
     let (n_features, n_labels) = (table.feature_names.len(), table.label_names.len());
     let sizes = program::sizes(format, n_features, n_labels).expect("a learner that ships");
     let bits = program::bits(&table, format);
@@ -58,7 +57,7 @@ fn ran(name: &str) -> Ran {
     let left: Vec<bool> = (0..compiled.n_theta * width).map(cell).collect();
     let theta: Vec<i64> = left.chunks(width).map(number).collect();
     assert_eq!(theta, reference.theta, "{name}");
-    let primary = Mlp::parse(shipped.primary, n_features, n_labels).expect("a learner that ships");
+    let primary = Mlp::parse(lesson.primary, n_features, n_labels).expect("a learner that ships");
     let size = lower(&compiled.machine, Moves::Keep).expect("a learner that ships").report().after;
     let (states, n_tapes) = (compiled.machine.states().len(), tapes.len());
     let (tracks, vertices, steps) = (size.tapes, size.vertices, simulator.steps());
@@ -91,7 +90,7 @@ fn times(a: i64, b: i64, fraction: u32) -> i64 {
 #[test]
 fn every_learner_is_as_large_as_the_page_says() {
     let page = include_str!("../../../docs/sled.md");
-    for shipped in SHIPPED {
+    for shipped in catalogue::SHIPPED {
         let ran = ran(shipped.name);
         assert!(page.contains(&ran.row), "docs/sled.md should have {}", ran.row);
         assert!(ran.vertices <= 1 << 19, "{}: {} vertices", shipped.name, ran.vertices);

@@ -200,12 +200,20 @@ struct Trained {
 }
 
 /// A lesson for a learner on these data, in a network with room for the longest of the programs.
-fn with_lesson<T>(learner: &Learner, landscape: LandscapeKind, look: impl FnOnce(&Lesson<'_>) -> T) -> T {
+fn with_lesson<T>(learner: &Learner, landscape: LandscapeKind, look: impl FnOnce(&Lesson) -> T) -> T {
     let table = Table::read(DATA.as_bytes(), &["y".to_owned()], None).expect("a table");
     let primary = Mlp::linear(1, 1);
     let format = "fix:3.0".parse().expect("a format");
     let options = LessonOptions { landscape, cells: Some(200), ..LessonOptions::new(format) };
-    look(&Lesson::prepare(learner, &primary, &table, &options).expect("a lesson"))
+    look(
+        &Lesson::prepare(
+            learner.clone(),
+            std::sync::Arc::new(primary.clone()),
+            table.clone(),
+            options.clone(),
+        )
+        .expect("a lesson"),
+    )
 }
 
 fn train(name: &str, landscape: LandscapeKind) -> Trained {

@@ -4,16 +4,17 @@ use std::{ops::ControlFlow, path::PathBuf};
 
 use luge::{
     audit::{Audit, same_model},
-    lesson::{Check, Lesson, LessonOptions},
-    model::Model,
+    job::StandardPrimaries,
+    lesson::{Claim, Lesson},
+    model::{Model, ModelError},
 };
 use serde::Serialize;
 
 use super::{
+    data_args::named_table,
     failure::Failure,
     output::{print, print_json, table},
     progress::Progress,
-    table_args::{fit, read_table},
 };
 
 /// Derive everything again from a model's machine and its data, and say whether the model is what it claims
@@ -44,52 +45,51 @@ struct Verdict<'a> {
     holds: bool,
     audit: &'a Audit,
     #[serde(skip_serializing_if = "Option::is_none")]
-    retrained: Option<&'a Check>,
+    retrained: Option<&'a Claim>,
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let model = Model::load(&args.model)?;
-    let (learner, primary, options) = (model.learner()?, model.primary()?, model.options()?);
     model.extended()?;
-    let mut data = read_table(&args.data, &model.card.labels, Some(&model.card.features))?;
+    let data = named_table(&args.data, &model.card.labels, Some(&model.card.features), args.saturate)?;
+    let data = data.read(model.card.options.format)?;
     if !model.fits(&data) {
         let (found, expected) = (data.n_samples(), model.card.n_samples);
         return Err(Failure::NotCertified {
             reason: format!("the model was trained on {expected} samples, the data have {found}"),
         });
     }
-    fit(&mut data, &args.data.display().to_string(), options.format, args.saturate)?;
-    let lesson = Lesson::prepare(&learner, &primary, &data, &options).map_err(|error| {
-        Failure::NotCertified { reason: format!("the run cannot be made again: {error}") }
+    let lesson = model.lesson(data, &StandardPrimaries).map_err(|error| match error {
+        ModelError::Lesson(_) => Failure::NotCertified { reason: error.to_string() },
+        error => error.into(),
     })?;
     let audit = Audit::of(&model, &lesson);
-    let retrained = if args.quick { None } else { Some(retrain(&model, &lesson, &options)?) };
+    let retrained = if args.quick { None } else { Some(retrain(&model, &lesson)?) };
 
-    let mut checks: Vec<(&str, &Check)> = audit.checks().to_vec();
-    checks.extend(retrained.as_ref().map(|check| ("trained again", check)));
-    let failed = checks.iter().find(|(_, check)| !check.holds);
+    let mut claims: Vec<(&str, &Claim)> = audit.claims().to_vec();
+    claims.extend(retrained.as_ref().map(|claim| ("trained again", claim)));
+    let failed = claims.iter().find(|(_, claim)| !claim.holds);
     if args.json {
         print_json(&Verdict { holds: failed.is_none(), audit: &audit, retrained: retrained.as_ref() })?;
     } else {
-        let row = |&(name, check): &(&str, &Check)| {
-            let verdict = if check.holds { "yes" } else { "NO" };
-            (name.to_owned(), format!("{verdict}: {}", check.figures))
+        let row = |&(name, claim): &(&str, &Claim)| {
+            let verdict = if claim.holds { "yes" } else { "NO" };
+            (name.to_owned(), format!("{verdict}: {}", claim.figures))
         };
-        print(&table(&checks.iter().map(row).collect::<Vec<_>>()))?;
+        print(&table(&claims.iter().map(row).collect::<Vec<_>>()))?;
     }
     match failed {
         None => Ok(()),
-        Some((name, check)) => Err(Failure::NotCertified { reason: format!("{name}: {}", check.figures) }),
+        Some((name, claim)) => Err(Failure::NotCertified { reason: format!("{name}: {}", claim.figures) }),
     }
 }
 
 /// Trains again, and holds the model to the one that comes out.
-fn retrain(model: &Model, lesson: &Lesson<'_>, options: &LessonOptions) -> Result<Check, Failure> {
+fn retrain(model: &Model, lesson: &Lesson) -> Result<Claim, Failure> {
     let mut progress = Progress::new("training", lesson.machine_steps()).certainly();
-    let lessons = lesson.train(|moment| {
+    let report = lesson.train(|moment| {
         progress.reach_with_loss(moment.step, moment.loss);
         ControlFlow::Continue(())
     })?;
-    let again = Model::new(model.card.machine.clone(), lesson.primary(), lesson, options, &lessons);
-    Ok(same_model(model, &again))
+    Ok(same_model(model, &Model::new(lesson, &report)))
 }

@@ -3,7 +3,7 @@
 use std::{fs, path::PathBuf};
 
 use indicatif::HumanCount;
-use luge::source::Source;
+use luge::{job, source::Source};
 use luge_machine::{
     formats::Format,
     lowering::{Moves, lower},
@@ -11,9 +11,9 @@ use luge_machine::{
 use serde::Serialize;
 
 use super::{
+    data_args::DataArgs,
     failure::Failure,
-    output::{print, print_json, table},
-    program_args::DataArgs,
+    output::{print, print_json, table as two_columns},
 };
 
 /// Compile a Sled program to a Turing machine, and show its size
@@ -55,8 +55,9 @@ struct Summary<'a> {
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let source = Source::open(&args.file)?;
-    let prepared = args.data.prepare(&source)?;
-    let compiled = &prepared.compiled;
+    let job = args.data.job(source)?;
+    let table = job.table()?;
+    let compiled = job::compile(&job.source, &table, job.options.format)?;
     let machine = &compiled.machine;
     let size = lower(machine, Moves::Keep)?.report().after;
     if let Some(place) = &args.out {
@@ -72,9 +73,9 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     }
     let summary = Summary {
         learner: machine.name(),
-        features: prepared.table.feature_names.len(),
-        labels: prepared.table.label_names.len(),
-        format: prepared.format.to_string(),
+        features: table.feature_names.len(),
+        labels: table.label_names.len(),
+        format: job.options.format.to_string(),
         weights: compiled.n_theta,
         tapes: machine.tapes().iter().map(|tape| tape.name.as_str()).collect(),
         tracks: size.tapes,
@@ -100,5 +101,5 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         ("rules", count(summary.rules)),
         ("vertices", format!("{} = states x 2^tracks", HumanCount(summary.vertices))),
     ];
-    print(&table(&rows.map(|(name, value)| (name.to_owned(), value))))
+    print(&two_columns(&rows.map(|(name, value)| (name.to_owned(), value))))
 }

@@ -48,7 +48,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let format = args.format()?;
-    let loaded = args.machine.load()?.loaded;
+    let loaded = args.machine.load_alone()?;
     let input = loaded.input.filter(|_| !args.no_input);
     let (machine, input) = args.prepared(loaded.machine, input)?;
     let text = format.write(&machine, input.as_ref()).map_err(|refusal| match refusal {

@@ -6,8 +6,10 @@ mod text;
 use std::{io, path::PathBuf, process::ExitCode};
 
 use luge::{
-    checkpoint::{CheckpointError, RequestError},
+    checkpoint::CheckpointError,
     edges::LeavingError,
+    engine::EngineError,
+    job::JobError,
     model::ModelError,
     revisit::RevisitError,
     source::{OpenError, ReadError, Source},
@@ -39,7 +41,9 @@ pub(super) enum Failure {
         remedy: String,
     },
     #[error(transparent)]
-    #[diagnostic(help("give a machine file, `-` for standard input, or a line such as 1RB1LB_1LA1RZ"))]
+    #[diagnostic(help(
+        "give a machine file, `-` for standard input, a line such as 1RB1LB_1LA1RZ, or the name of a machine that ships, such as bb4"
+    ))]
     Missing(OpenError),
     #[error(transparent)]
     Unreadable(OpenError),
@@ -88,7 +92,7 @@ pub(super) enum Failure {
         remedy: String,
     },
     #[error(transparent)]
-    Trace(TraceError),
+    Engine(EngineError),
     /// The landscape's vertices, asked for at a step that is not there.
     #[error(transparent)]
     #[diagnostic(help("give an earlier step with --at"))]
@@ -107,7 +111,7 @@ pub(super) enum Failure {
     },
     /// Ctrl-C.
     #[error("interrupted after {steps} steps{}", file.as_ref().map_or(String::new(), |file| format!(", saved in {file}")))]
-    #[diagnostic(help("{}", file.as_ref().map_or_else(|| "the dense engine keeps no checkpoints, so nothing was saved".to_owned(), |file| format!("go on with: luge resume {file}"))))]
+    #[diagnostic(help("{}", file.as_ref().map_or_else(|| "the random numbers of noise are not kept, so nothing was saved".to_owned(), |file| format!("resume it with: luge resume {file}"))))]
     Interrupted { steps: u64, file: Option<String> },
     #[error(transparent)]
     #[diagnostic(help(
@@ -183,18 +187,59 @@ impl From<RevisitError> for Failure {
                 problem: error.to_string(),
                 remedy: format!("ask for step {last} or an earlier one"),
             },
-            RevisitError::Trace(error) => error.into(),
-            RevisitError::Lesson(error) => error.into(),
-            RevisitError::Learner(error) => error.into(),
-            RevisitError::Train(error) => TraceError::Train(error).into(),
+            RevisitError::Job(error) => error.into(),
+            RevisitError::Engine(error) => error.into(),
         }
     }
 }
 
-impl Failure {
-    /// A checkpoint whose request is not understood.
-    pub(super) fn of_request(name: &str, error: &RequestError) -> Self {
-        Self::Checkpoint(CheckpointError::Content { name: name.to_owned(), why: error.to_string() })
+impl From<JobError> for Failure {
+    fn from(error: JobError) -> Self {
+        let problem = error.to_string();
+        let usage = |remedy: &str| Self::Usage { problem: problem.clone(), remedy: remedy.to_owned() };
+        match error {
+            JobError::Read { text, error } => Self::of_reading(error, &text),
+            JobError::Program { text, error } => Self::of_program(error, &text),
+            JobError::ProgramAlone { .. } => usage("make it one with luge compile, or use luge train or luge run"),
+            JobError::NoData { .. } => usage("give them with --data FILE.csv --target COLUMN"),
+            JobError::Table { name, error } => Self::of_table(&name, &error),
+            JobError::Input(error) => error.into(),
+            JobError::Learner(error) => error.into(),
+            JobError::Primary(error) => error.into(),
+            JobError::ThetaSize { .. } => {
+                usage("give the network the program is for with --primary, such as mlp:2-2-1")
+            }
+            JobError::Universal { .. } => Self::Unfit {
+                problem,
+                remedy:
+                    "give --program only with learners/universal.tm, and a machine as docs/universal.md describes"
+                        .to_owned(),
+            },
+            JobError::Trace(error) => error.into(),
+            JobError::Lesson(error) => error.into(),
+        }
+    }
+}
+
+impl From<EngineError> for Failure {
+    fn from(error: EngineError) -> Self {
+        let problem = error.to_string();
+        let usage = |remedy: &str| Self::Usage { problem: problem.clone(), remedy: remedy.to_owned() };
+        let unfit = |remedy: &str| Self::Unfit { problem: problem.clone(), remedy: remedy.to_owned() };
+        match error {
+            EngineError::Noise { .. } => usage("give --noise a number such as 0.05"),
+            EngineError::Unfit { .. } => usage("use --engine dense, or leave --engine out"),
+            EngineError::Train(TrainError::NotPiecewiseLinear | TrainError::NotOneSimplex) => {
+                usage("use --rate one, or --landscape internal, whose loss is piecewise linear")
+            }
+            EngineError::Train(TrainError::NotExact { .. }) => {
+                unfit("use --engine sparse, or leave --engine out")
+            }
+            EngineError::Train(TrainError::TooWide { .. }) => {
+                unfit("use --engine sparse or exact, or leave --engine out")
+            }
+            error @ EngineError::Train(_) => Self::Engine(error),
+        }
     }
 }
 
@@ -217,34 +262,14 @@ impl From<TraceError> for Failure {
             TraceError::TooManyDeclared { .. } => {
                 "shorten the --input, or choose another --landscape".to_owned()
             }
-            TraceError::Noise { .. } => {
-                return Self::Usage { problem, remedy: "give --noise a number such as 0.05".to_owned() };
-            }
+            TraceError::Engine(error) => return error.into(),
             TraceError::Build(BuildError::Constants(error)) => {
                 return Self::Usage { problem, remedy: remedy_of_constants(&error) };
             }
             TraceError::Build(BuildError::Internal(error)) => remedy_of_internal(&error),
             TraceError::Build(BuildError::TooManyUnits { kind, .. }) => remedy_of_size(kind),
             TraceError::Build(BuildError::TooManyColumns { .. }) => remedy_of_size(LandscapeKind::Compact),
-            TraceError::Train(TrainError::NotPiecewiseLinear | TrainError::NotOneSimplex) => {
-                let remedy =
-                    "use --rate one, or --landscape internal, whose loss is piecewise linear".to_owned();
-                return Self::Usage { problem, remedy };
-            }
-            TraceError::Engine { .. } => {
-                return Self::Usage {
-                    problem,
-                    remedy: "use --engine dense, or leave --engine out".to_owned(),
-                };
-            }
-            TraceError::Train(TrainError::NotExact { .. }) => {
-                "use --engine sparse, or leave --engine out".to_owned()
-            }
-            TraceError::Train(TrainError::TooWide { .. }) => {
-                "use --engine sparse or exact, or leave --engine out".to_owned()
-            }
             TraceError::Lowering(error) => return Self::Lowering(error),
-            error @ TraceError::Train(_) => return Self::Trace(error),
         };
         Self::Unfit { problem, remedy }
     }
@@ -286,11 +311,11 @@ fn remedy_of_internal(error: &InternalError) -> String {
 
 impl Failure {
     /// [`Failure::from`] for requests to which `--steps` is no answer: what to do about a machine that runs on.
-    pub(super) fn of_endless(error: TraceError, remedy: &str) -> Self {
+    pub(super) fn of_endless(error: JobError, remedy: &str) -> Self {
         match error {
-            TraceError::HaltingUnreachable { .. } | TraceError::DoesNotHalt { .. } => {
-                Self::Unfit { problem: error.to_string(), remedy: remedy.to_owned() }
-            }
+            JobError::Trace(
+                error @ (TraceError::HaltingUnreachable { .. } | TraceError::DoesNotHalt { .. }),
+            ) => Self::Unfit { problem: error.to_string(), remedy: remedy.to_owned() },
             error => error.into(),
         }
     }

@@ -4,9 +4,11 @@ mod model;
 mod network;
 
 use indicatif::HumanCount;
+use luge::job::Loaded;
 use luge_landscape::LandscapeKind;
 use luge_machine::{
     Access, Input, Machine, Missing, Pattern, StateKind, Tape, TapeInput,
+    formats::Format,
     lowering::{Moves, lower},
 };
 use serde::Serialize;
@@ -14,7 +16,7 @@ use serde::Serialize;
 use super::{
     failure::Failure,
     landscape_args::cell_count,
-    machine_args::{Found, MachineArgs, named},
+    machine_args::{MachineArgs, word},
     output::{print, print_json, spelled, table},
 };
 use network::NetworkProfile;
@@ -28,7 +30,7 @@ pub(super) struct Args {
     #[command(flatten)]
     machine: MachineArgs,
     /// Also build this landscape and count its network
-    #[arg(long, value_name = "KIND", value_parser = named(LandscapeKind::ALL, LandscapeKind::word))]
+    #[arg(long, value_name = "KIND", value_parser = word::<LandscapeKind>())]
     landscape: Option<LandscapeKind>,
     /// Cells per tape of the landscape; by default what the run on the file's own input needs and a margin
     #[arg(long, value_name = "N", value_parser = cell_count, requires = "landscape")]
@@ -85,10 +87,10 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     if let Some(path) = args.machine.model() {
         return model::run(path, args.json);
     }
-    let found = args.machine.load()?;
-    let mut profile = profile(&found);
+    let loaded = args.machine.load_alone()?;
+    let mut profile = profile(&loaded);
     if let Some(kind) = args.landscape {
-        profile.landscape = Some(NetworkProfile::of_machine(&found.loaded, kind, args.cells)?);
+        profile.landscape = Some(NetworkProfile::of_machine(&loaded, kind, args.cells)?);
     }
     if args.json {
         return print_json(&profile);
@@ -98,8 +100,8 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     print(&table(&rows))
 }
 
-fn profile(found: &Found) -> Profile<'_> {
-    let machine = &found.loaded.machine;
+fn profile(loaded: &Loaded) -> Profile<'_> {
+    let machine = &loaded.machine;
     let halting = machine.states().iter().filter_map(|state| match state.kind {
         StateKind::Halting { accepting } => Some(HaltingState { name: &state.name, accepting }),
         StateKind::Running(_) => None,
@@ -107,11 +109,11 @@ fn profile(found: &Found) -> Profile<'_> {
     let halting_states: Vec<_> = halting.collect();
     let rules = machine.state_ids().flat_map(|state| machine.rules(state));
     let blank = Input::blank();
-    let inputs = &found.loaded.input.as_ref().unwrap_or(&blank).tapes;
+    let inputs = &loaded.input.as_ref().unwrap_or(&blank).tapes;
     let tapes = machine.tapes().iter().enumerate();
     Profile {
         machine: machine.name(),
-        format: found.format.slug(),
+        format: loaded.format.map_or("", Format::slug),
         start: &machine.state(machine.start()).name,
         tapes: tapes.map(|(index, tape)| tape_profile(tape, inputs.get(index))).collect(),
         running_states: machine.states().len() - halting_states.len(),

@@ -6,7 +6,7 @@ use indicatif::HumanCount;
 use luge::{
     edges::{Edge, Leaving},
     plot::numeral,
-    trace::{Plan, TraceOptions},
+    trace::TraceOptions,
 };
 use luge_landscape::LandscapeKind;
 use luge_machine::Step;
@@ -72,14 +72,14 @@ struct EdgeSummary<'a> {
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    let options = args.options()?;
-    let mut found = args.machine.load()?;
-    let input = args.input.lay(&mut found)?;
-    let machine = &found.loaded.machine;
-    let plan = Plan::new(machine, &input, &options).map_err(|e| args.landscape.refusal(e))?;
+    let mut job = args.machine.job(&args.input)?;
+    job.options = args.options()?;
+    let loaded = args.machine.load(&job)?;
+    let plan = job.plan(&loaded).map_err(|error| args.landscape.refusal(error))?;
+    let machine = &plan.machine;
     let leaving = Leaving::at(machine, &plan, args.at)?;
     if let Some(file) = create(args.plot.as_deref())? {
-        let title = format!("{}: leaving {}", found.title(&args.machine), leaving.name);
+        let title = format!("{}: leaving {}", args.machine.title(&loaded), leaving.name);
         fill(file, &leaving.draw(&title))?;
     }
     if args.json { print_json(&summary(machine.name(), &leaving)) } else { print(&report(&leaving)) }
@@ -87,7 +87,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
 
 impl Args {
     fn options(&self) -> Result<TraceOptions, Failure> {
-        // Landscape A exists only around a run that halts; the others only need to hold the run so far.
+        // `internal` exists only around a run that halts; the others only need to hold the run so far.
         let whole_run = self.landscape.kind() == LandscapeKind::Internal;
         let steps = (!whole_run).then_some(self.at);
         Ok(TraceOptions { steps, ..self.landscape.options()? })

@@ -1,15 +1,18 @@
 //! The arguments that choose a landscape, its size and its constants.
 
-use luge::trace::{MOST_CELLS, TraceError, TraceOptions};
+use luge::{
+    job::JobError,
+    trace::{MOST_CELLS, TraceOptions},
+};
 use luge_landscape::{AskedConstants, LandscapeKind};
 use luge_machine::lowering::Moves;
 
-use super::{failure::Failure, machine_args::named};
+use super::{failure::Failure, machine_args::word};
 
 #[derive(clap::Args)]
 pub(super) struct LandscapeArgs {
-    /// Which landscape to build
-    #[arg(long, value_name = "KIND", default_value = LandscapeKind::default().word(), value_parser = named(LandscapeKind::ALL, LandscapeKind::word))]
+    /// The landscape to build
+    #[arg(long, value_name = "KIND", default_value = LandscapeKind::default().word(), value_parser = word::<LandscapeKind>())]
     landscape: LandscapeKind,
     /// Cells per tape; by default as many as the run needs
     #[arg(long, value_name = "N", value_parser = cell_count)]
@@ -72,7 +75,7 @@ impl LandscapeArgs {
     }
 
     /// What to say of a request that cannot be planned.
-    pub(super) fn refusal(&self, error: TraceError) -> Failure {
+    pub(super) fn refusal(&self, error: JobError) -> Failure {
         match self.landscape {
             LandscapeKind::Internal => Failure::of_endless(error, TOWARDS_HALT),
             LandscapeKind::Compact | LandscapeKind::Relu | LandscapeKind::Plain => error.into(),

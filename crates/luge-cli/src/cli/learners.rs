@@ -1,6 +1,7 @@
 //! `luge learners`: the learners that ship.
 
-use luge::learners::SHIPPED;
+use luge::catalogue::{self, Shipped, ShippedLesson};
+use luge_landscape::LandscapeKind;
 use serde::Serialize;
 
 use super::{
@@ -30,24 +31,27 @@ struct Entry {
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     if args.json {
-        let entry = |shipped: &luge::learners::Shipped| Entry {
+        let entry = |(shipped, lesson): (&'static Shipped, &'static ShippedLesson)| Entry {
             name: shipped.name,
             summary: shipped.summary,
-            file: format!("learners/{}.sled", shipped.name),
-            data: shipped.data,
-            targets: shipped.targets,
-            format: shipped.format,
-            primary: shipped.primary,
+            file: format!("learners/{}.{}", shipped.name, shipped.extension),
+            data: lesson.file,
+            targets: lesson.targets,
+            format: lesson.format,
+            primary: lesson.primary,
         };
-        return print_json(&SHIPPED.iter().map(entry).collect::<Vec<_>>());
+        return print_json(&catalogue::learners().map(entry).collect::<Vec<_>>());
     }
     let mut rows = Vec::new();
-    for shipped in SHIPPED {
+    for (shipped, lesson) in catalogue::learners() {
         rows.push((shipped.name.to_owned(), shipped.summary.to_owned()));
-        let targets = shipped.targets.join(",");
-        let mut flags = format!("--data {} --target {targets} --format {}", shipped.data, shipped.format);
-        if shipped.primary != "linear" {
-            flags.push_str(&format!(" --primary {}", shipped.primary));
+        let targets = lesson.targets.join(",");
+        let mut flags = format!("--data {} --target {targets} --format {}", lesson.file, lesson.format);
+        if lesson.primary != "linear" {
+            flags.push_str(&format!(" --primary {}", lesson.primary));
+        }
+        if lesson.landscape != LandscapeKind::default() {
+            flags.push_str(&format!(" --landscape {}", lesson.landscape.word()));
         }
         rows.push((String::new(), flags));
     }

@@ -11,16 +11,21 @@ use std::{
     time::{Duration, Instant},
 };
 
-use luge::checkpoint::{Checkpoint, Frame, Recorder, Request, SeenState, network_digest};
-use luge::model::{Model, ModelError};
+use luge::{
+    atomic_file,
+    checkpoint::{Checkpoint, Frame, Recorder, network_digest},
+    engine::{EngineChoice, Manner},
+    follow::Moment,
+    job::Job,
+    record::Record,
+};
 use luge_net::Network;
-use luge_train::Tracer;
 
 use super::failure::Failure;
 
 #[derive(clap::Args)]
 pub(super) struct LongRunArgs {
-    /// Save the run here now and then, and when it is interrupted; `luge resume` goes on from there
+    /// Save the run here now and then, and when it is interrupted; `luge resume` resumes it
     #[arg(long, value_name = "FILE", help_heading = "Long runs")]
     checkpoint: Option<PathBuf>,
     /// How often to save: a number of seconds, or with a unit such as 500ms, 10s or 2m
@@ -68,28 +73,32 @@ pub(super) struct RunArchive {
     checkpoint: Option<PathBuf>,
     every: Duration,
     record: Option<(PathBuf, Recorder)>,
-    request: Request,
-    network: String,
-    /// The network, where its digest is needed only if the run is interrupted.
-    built: Option<Network>,
+    job: Job,
+    network: Digest,
     saved: Instant,
+    /// Whether a step takes so long that every one is looked at.
+    slow: bool,
+    /// Whether the run cannot be resumed, because its random numbers are not kept.
+    noisy: bool,
     interrupted: Arc<AtomicBool>,
-    last_seen: SeenState,
+    seen: Record,
     failure: Option<Failure>,
+}
+
+/// The digest of the network, or the network where its digest is needed only if the run is interrupted.
+enum Digest {
+    Known(String),
+    Of(Box<Network>),
 }
 
 impl LongRunArgs {
     /// What these arguments ask to be kept of a run of this network.
-    pub(super) fn archive(
-        &self,
-        request: Request,
-        network: &Network,
-        dense: bool,
-    ) -> Result<RunArchive, Failure> {
-        if dense && (self.checkpoint.is_some() || self.record.is_some()) {
+    pub(super) fn archive(&self, job: Job, network: &Network, manner: Manner) -> Result<RunArchive, Failure> {
+        if manner.noise.is_some() && (self.checkpoint.is_some() || self.record.is_some()) {
             return Err(Failure::Usage {
-                problem: "the dense engine keeps no checkpoints and no record".to_owned(),
-                remedy: "use --engine sparse or exact, or leave --checkpoint and --record out".to_owned(),
+                problem: "a run with noise cannot be resumed or revisited: its random numbers are not kept"
+                    .to_owned(),
+                remedy: "leave --checkpoint and --record out, or --noise".to_owned(),
             });
         }
         if self.checkpoint.is_some() && self.checkpoint == self.record {
@@ -100,80 +109,71 @@ impl LongRunArgs {
         }
         for path in [&self.checkpoint, &self.record].into_iter().flatten() {
             spare(path)?;
-            Model::reserve(path).map_err(|error| match error {
-                ModelError::Io { reason, .. } => Failure::Write { place: path.clone(), reason },
-                error => error.into(),
-            })?;
+            atomic_file::reserve(path).map_err(|reason| Failure::Write { place: path.clone(), reason })?;
         }
         let record = self.record.clone().map(|path| (path, Recorder::default()));
-        Ok(RunArchive::new(self.checkpoint.clone(), self.every, record, request, network))
+        let needed = self.checkpoint.is_some() || record.is_some();
+        let network = if needed {
+            Digest::Known(network_digest(network))
+        } else {
+            Digest::Of(Box::new(network.clone()))
+        };
+        let archive = RunArchive::new(self.checkpoint.clone(), self.every, job, network);
+        let slow = manner.engine == EngineChoice::Dense;
+        Ok(RunArchive { record, slow, noisy: manner.noise.is_some(), ..archive })
     }
 }
 
 impl RunArchive {
-    pub(super) fn new(
-        checkpoint: Option<PathBuf>,
-        every: Duration,
-        record: Option<(PathBuf, Recorder)>,
-        request: Request,
-        network: &Network,
-    ) -> Self {
+    fn new(checkpoint: Option<PathBuf>, every: Duration, job: Job, network: Digest) -> Self {
         let interrupted = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&interrupted);
         // A second handler in one process is refused; then Ctrl-C ends the process as it would without us.
         let _ = ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed));
-        let needed = checkpoint.is_some() || record.is_some();
         Self {
             checkpoint,
             every,
-            record,
-            request,
-            network: if needed { network_digest(network) } else { String::new() },
-            built: if needed { None } else { Some(network.clone()) },
+            record: None,
+            job,
+            network,
             saved: Instant::now(),
+            slow: false,
+            noisy: false,
             interrupted,
-            last_seen: SeenState::default(),
+            seen: Record::default(),
             failure: None,
         }
     }
 
-    /// Looks at one moment; breaks off where the user wants to.
-    #[inline]
-    pub(super) fn see(
-        &mut self,
-        step: u64,
-        engine: Option<&dyn Tracer>,
-        seen: impl FnOnce() -> SeenState,
-    ) -> ControlFlow<()> {
-        if !step.is_multiple_of(LOOK) && engine.is_some() {
-            return ControlFlow::Continue(());
-        }
-        self.look(step, engine, seen)
+    /// Goes on saving a run that is resumed, to the same file.
+    pub(super) fn resumed(file: &Path, every: Duration, checkpoint: &Checkpoint) -> Self {
+        let network = Digest::Known(checkpoint.network.clone());
+        Self::new(Some(file.to_owned()), every, checkpoint.job.clone(), network)
     }
 
-    fn look(
-        &mut self,
-        step: u64,
-        engine: Option<&dyn Tracer>,
-        seen: impl FnOnce() -> SeenState,
-    ) -> ControlFlow<()> {
+    /// Looks at one moment; breaks off where the user wants to.
+    #[inline]
+    pub(super) fn see(&mut self, moment: &Moment<'_>) -> ControlFlow<()> {
+        if !moment.step.is_multiple_of(LOOK) && !self.slow {
+            return ControlFlow::Continue(());
+        }
+        self.look(moment)
+    }
+
+    fn look(&mut self, moment: &Moment<'_>) -> ControlFlow<()> {
         let interrupted = self.interrupted.load(Ordering::Relaxed);
-        let Some(engine) = engine else {
-            return if interrupted { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
-        };
-        if let Some((_, recorder)) = self.record.as_mut().filter(|(_, recorder)| recorder.wants(step)) {
-            recorder.keep(&engine.snapshot());
+        if let Some((_, recorder)) = self.record.as_mut().filter(|(_, recorder)| recorder.wants(moment.step))
+        {
+            recorder.keep(&moment.engine.snapshot());
         }
         let due = self.checkpoint.is_some() && self.saved.elapsed() >= self.every;
         if due || interrupted {
-            self.last_seen = seen().with_drift(engine.drift());
-            if let Some(network) = self.built.take() {
-                self.network = network_digest(&network);
-            }
-            if interrupted && self.checkpoint.is_none() {
+            self.seen = moment.record.clone();
+            self.seen.drift = self.seen.drift.and(moment.engine.drift());
+            if interrupted && self.checkpoint.is_none() && !self.noisy {
                 self.checkpoint = Some(unasked());
             }
-            if let Err(failure) = self.save(engine) {
+            if let Err(failure) = self.save(moment) {
                 self.failure = Some(failure);
                 return ControlFlow::Break(());
             }
@@ -181,17 +181,23 @@ impl RunArchive {
         if interrupted { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    fn save(&mut self, engine: &dyn Tracer) -> Result<(), Failure> {
+    fn save(&mut self, moment: &Moment<'_>) -> Result<(), Failure> {
         let Some(path) = self.checkpoint.clone() else { return Ok(()) };
-        self.write(&path, vec![Frame::new(&engine.snapshot())], None)?;
+        self.write(&path, vec![Frame::new(&moment.engine.snapshot())], None)?;
         self.saved = Instant::now();
         Ok(())
     }
 
-    fn write(&self, path: &Path, frames: Vec<Frame>, ended: Option<u64>) -> Result<(), Failure> {
-        let (request, network) = (self.request.clone(), self.network.clone());
-        let (seen, record) = (self.last_seen.clone(), ended.is_some());
-        Checkpoint { request, network, seen, record, ended, frames }.save(path)?;
+    fn write(&mut self, path: &Path, frames: Vec<Frame>, ended: Option<u64>) -> Result<(), Failure> {
+        if let Digest::Of(network) = &self.network {
+            self.network = Digest::Known(network_digest(network));
+        }
+        let network = match &self.network {
+            Digest::Known(digest) => digest.clone(),
+            Digest::Of(_) => String::new(),
+        };
+        let (job, seen, record) = (self.job.clone(), self.seen.clone(), ended.is_some());
+        Checkpoint { job, network, seen, record, ended, frames }.save(path)?;
         Ok(())
     }
 
@@ -200,8 +206,8 @@ impl RunArchive {
         if let Some(failure) = self.failure.take() {
             return Err(failure);
         }
-        match &self.record {
-            Some((path, recorder)) => self.write(path, recorder.frames().to_vec(), Some(ended)),
+        match self.record.take() {
+            Some((path, recorder)) => self.write(&path, recorder.frames().to_vec(), Some(ended)),
             None => Ok(()),
         }
     }

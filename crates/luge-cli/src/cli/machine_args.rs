@@ -3,18 +3,19 @@
 use std::{fs::File, io::Read, path::Path};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use luge::{program::EXTENSION, source::Source};
-use luge_machine::{
-    Input, Step,
-    formats::{Format, Loaded},
-    parse_inputs,
+use luge::{
+    job::{Loaded, TraceJob},
+    program::EXTENSION,
+    source::Source,
+    words::Word,
 };
+use luge_machine::{Step, formats::Format};
 
 use super::failure::{Failure, show_warnings};
 
 #[derive(clap::Args)]
 pub(super) struct MachineArgs {
-    /// A machine file, `-` for standard input, or a bbchallenge line such as 1RB1LB_1LA1RZ
+    /// A machine file, `-` for standard input, a bbchallenge line such as 1RB1LB_1LA1RZ, or the name of something that ships, such as bb4
     #[arg(value_name = "FILE", value_parser = machine_place, allow_hyphen_values = true)]
     file: String,
     /// The file's format; by default told from its extension and content
@@ -37,18 +38,6 @@ impl InputArgs {
     pub(super) fn is_given(&self) -> bool {
         !self.input.is_empty()
     }
-
-    /// The input asked for, or the one that the file carries along. A machine from a format that declares no alphabet
-    /// takes any character.
-    pub(super) fn lay(&self, found: &mut Found) -> Result<Input, Failure> {
-        if self.input.is_empty() {
-            return Ok(found.loaded.input.clone().unwrap_or_else(Input::blank));
-        }
-        if let Ok(loaded) = found.format.read_for(&found.text, &self.input) {
-            found.loaded = loaded;
-        }
-        Ok(parse_inputs(&found.loaded.machine, &self.input)?)
-    }
 }
 
 /// Takes a machine's place; a flag in its place is a slip, but a line may begin with an undefined transition.
@@ -63,13 +52,6 @@ fn machine_place(text: &str) -> Result<String, String> {
 pub(super) fn step_count(text: &str) -> Result<Step, String> {
     let digits: String = text.chars().filter(|c| !matches!(c, '_' | ',')).collect();
     digits.parse().map_err(|_| format!("expected a number of steps from 0 to {}", Step::MAX))
-}
-
-/// A machine and where it came from.
-pub(super) struct Found {
-    pub(super) format: Format,
-    pub(super) loaded: Loaded,
-    text: String,
 }
 
 impl MachineArgs {
@@ -93,35 +75,36 @@ impl MachineArgs {
         Ok(if named && self.from.is_none() { Some(Source::open(&self.file)?) } else { None })
     }
 
-    /// Reads the machine, printing the file's warnings.
-    pub(super) fn load(&self) -> Result<Found, Failure> {
-        let source = Source::open(&self.file)?;
-        if luge::program::is_program(&source) {
-            return Err(Failure::Usage {
-                problem: format!("{} is a Sled program, not a machine", source.name),
-                remedy: "make it one with luge compile, or use luge train or luge run".to_owned(),
-            });
+    /// A trace of the machine on the input asked for, or on the one that its file carries along.
+    pub(super) fn job(&self, input: &InputArgs) -> Result<TraceJob, Failure> {
+        let mut source = Source::open(&self.file)?;
+        if let Some(format) = self.from {
+            source.extension = Some(format.slug().to_owned());
         }
-        let (format, loaded) = source.read(self.from).map_err(|e| Failure::of_reading(e, &source))?;
-        show_warnings(&loaded.warnings, &source);
-        Ok(Found { format, loaded, text: source.text })
+        Ok(TraceJob { input: input.input.clone(), ..TraceJob::new(source) })
     }
-}
 
-impl Found {
+    /// Reads a job's machine, printing the file's warnings.
+    pub(super) fn load(&self, job: &TraceJob) -> Result<Loaded, Failure> {
+        let loaded = job.load()?;
+        show_warnings(&loaded.warnings, &job.source);
+        Ok(loaded)
+    }
+
+    /// The machine on its own.
+    pub(super) fn load_alone(&self) -> Result<Loaded, Failure> {
+        self.load(&self.job(&InputArgs { input: Vec::new() })?)
+    }
+
     /// What a picture calls the machine: its own name, or the file's.
-    pub(super) fn title(&self, args: &MachineArgs) -> String {
-        self.loaded.machine.name().map_or_else(|| args.file.clone(), str::to_owned)
+    pub(super) fn title(&self, loaded: &Loaded) -> String {
+        loaded.machine.name().map_or_else(|| self.file.clone(), str::to_owned)
     }
 }
 
-/// Takes one of a few values by its name.
-pub(super) fn named<T: Copy + Send + Sync + 'static, const N: usize>(
-    all: [T; N],
-    name: fn(T) -> &'static str,
-) -> impl TypedValueParser<Value = T> {
-    PossibleValuesParser::new(all.map(name))
-        .try_map(move |text| all.into_iter().find(|&one| name(one) == text).ok_or("no such value"))
+/// Takes one of a few values by its word.
+pub(super) fn word<T: Word>() -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(T::ALL.iter().map(|one| one.word())).try_map(|text| T::from_word(&text))
 }
 
 /// Takes a format by its short name or one of its extensions.

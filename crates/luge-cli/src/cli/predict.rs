@@ -7,9 +7,9 @@ use luge_net::Values;
 use serde::Serialize;
 
 use super::{
+    data_args::read_features,
     failure::Failure,
     output::{print, print_json},
-    table_args::read_table,
 };
 
 /// Predict labels for new data, any number of rows, as CSV
@@ -35,8 +35,8 @@ struct Predictions<'a> {
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let model = Model::load(&args.model)?;
     let primary = model.primary()?;
-    let table = read_table(&args.data, &[], Some(&model.card.features))?;
-    let predicted = Predictor::new(&primary, model.theta.clone()).predict(&table.features);
+    let table = read_features(&args.data, &model.card.features)?;
+    let predicted = Predictor::new(&*primary, model.theta.clone()).predict(&table.features);
     if args.json {
         let predictions = (0..predicted.shape.rows).map(|row| predicted.row(row)).collect();
         return print_json(&Predictions { columns: &model.card.labels, predictions });

@@ -1,9 +1,11 @@
-//! `luge resume`: go on with a run from its checkpoint.
+//! `luge resume`: resume a run from its checkpoint.
 
 use std::{path::PathBuf, time::Duration};
 
-use luge::checkpoint::{Checkpoint, CheckpointError, Request};
-use luge_net::Network;
+use luge::{
+    checkpoint::{Checkpoint, CheckpointError},
+    job::Job,
+};
 
 use super::{
     failure::Failure,
@@ -11,7 +13,7 @@ use super::{
     trace, train,
 };
 
-/// Go on with a run that `--checkpoint` saved
+/// Resume a run that `--checkpoint` saved
 ///
 /// The end is bit for bit that of a run without interruption. Further checkpoints go to the same file.
 #[derive(clap::Args)]
@@ -36,13 +38,9 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     if checkpoint.record {
         return Err(CheckpointError::Record { name }.into());
     }
-    let archive = |request: Request, network: &Network| {
-        Ok(RunArchive::new(Some(args.file.clone()), args.every, None, request, network))
-    };
-    match &checkpoint.request {
-        Request::Trace(request) => trace::resume(&checkpoint, &name, request, args.json, archive),
-        Request::Train(request) => {
-            train::resume(&checkpoint, &name, request, (args.json, args.out.as_deref()), archive)
-        }
+    let archive = RunArchive::resumed(&args.file, args.every, &checkpoint);
+    match &checkpoint.job {
+        Job::Trace(job) => trace::resume(&checkpoint, &name, job, args.json, archive),
+        Job::Train(job) => train::resume(&checkpoint, &name, job, (args.json, args.out.as_deref()), archive),
     }
 }

@@ -12,10 +12,10 @@ use serde::Serialize;
 use program::Request;
 
 use super::{
+    data_args::DataArgs,
     failure::Failure,
     machine_args::{InputArgs, MachineArgs, step_count},
     output::{create, print, print_json, spelled, table, unwritable},
-    program_args::DataArgs,
     progress::Progress,
     window::window,
 };
@@ -80,10 +80,9 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
             remedy: "give a .sled file, or the machine's --input".to_owned(),
         });
     }
-    let mut found = args.machine.load()?;
-
-    let input = args.input.lay(&mut found)?;
-    let machine = &found.loaded.machine;
+    let job = args.machine.job(&args.input)?;
+    let loaded = args.machine.load(&job)?;
+    let (machine, input) = (&loaded.machine, job.lay(&loaded)?);
     let picture = create(args.picture.as_deref())?;
     let mut simulator = Simulator::new(machine, &input);
     let outcome = Progress::new("running", args.steps).run(&mut simulator, args.steps);

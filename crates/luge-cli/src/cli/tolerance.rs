@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{
     failure::Failure,
-    machine_args::{InputArgs, MachineArgs, named},
+    machine_args::{InputArgs, MachineArgs, word},
     output::{print, print_json},
     progress::Progress,
 };
@@ -22,7 +22,7 @@ pub(super) struct Args {
     #[command(flatten)]
     input: InputArgs,
     /// The landscapes to try
-    #[arg(long, value_name = "KIND", default_values = ["compact", "relu", "plain"], value_parser = named(LandscapeKind::ALL, LandscapeKind::word))]
+    #[arg(long, value_name = "KIND", default_values = ["compact", "relu", "plain"], value_parser = word::<LandscapeKind>())]
     landscape: Vec<LandscapeKind>,
     /// Seeds per size of noise, counted from 0
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
@@ -60,19 +60,22 @@ struct PrecisionSummary {
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    let mut found = args.machine.load()?;
-    let input = args.input.lay(&mut found)?;
+    let job = args.machine.job(&args.input)?;
+    let loaded = args.machine.load(&job)?;
+    let input = job.lay(&loaded)?;
     let expected = Tolerance::n_traces(args.seeds).saturating_mul(args.landscape.len() as u64);
     let mut progress = Progress::new("tracing", expected).in_units("traces");
     let mut n_done = 0;
     let mut results = Vec::with_capacity(args.landscape.len());
     for &kind in &args.landscape {
-        let result = Tolerance::of(&found.loaded.machine, &input, kind, args.seeds, || {
+        let result = Tolerance::of(&loaded.machine, &input, kind, args.seeds, || {
             n_done += 1;
             progress.reach(n_done);
         });
         results.push(
-            result.map_err(|e| Failure::of_endless(e, "only a run that ends can be traced to its end"))?,
+            result.map_err(|e| {
+                Failure::of_endless(e.into(), "only a run that ends can be traced to its end")
+            })?,
         );
     }
     drop(progress);

@@ -4,15 +4,17 @@ use std::{path::PathBuf, time::Instant};
 
 use indicatif::HumanCount;
 use luge::{
-    checkpoint::{Checkpoint, Request, SeenState, TraceRequest},
-    engine::Engine,
+    checkpoint::Checkpoint,
+    engine::{EngineChoice, Manner},
+    follow::{Comparisons, Moment},
+    job::{Job, TraceJob},
     loss_curve::LossCurve,
     plot::numeral,
-    trace::{Check, MOST_CELLS, Moment, Plan, Record, Trace, TraceOptions},
+    record::FirstMismatch,
+    trace::{MOST_CELLS, Plan, Trace, TraceOptions},
 };
 use luge_landscape::{Bounds, LandscapeKind};
 use luge_machine::Step;
-use luge_net::Network;
 use luge_train::{Outcome, Precision, Rate};
 use serde::Serialize;
 
@@ -20,7 +22,7 @@ use super::{
     failure::Failure,
     landscape_args::LandscapeArgs,
     long_run::{LongRunArgs, RunArchive},
-    machine_args::{InputArgs, MachineArgs, named, step_count},
+    machine_args::{InputArgs, MachineArgs, step_count, word as one_of},
     output::{create, fill, print, print_json, table},
     progress::Progress,
 };
@@ -38,17 +40,17 @@ pub(super) struct Args {
     #[command(flatten)]
     landscape: LandscapeArgs,
     /// What computes the gradients
-    #[arg(long, value_name = "ENGINE", default_value = Engine::default().word(), value_parser = named(Engine::ALL, Engine::word))]
-    engine: Engine,
+    #[arg(long, value_name = "ENGINE", default_value = EngineChoice::default().word(), value_parser = one_of::<EngineChoice>())]
+    engine: EngineChoice,
     /// Which iterates of a fast engine are compared with the simulator: every one, or only the last and one now and then,
     /// so that the engine runs at its own speed
-    #[arg(long, value_name = "WHICH", default_value = Check::default().word(), value_parser = named(Check::ALL, Check::word))]
-    check: Check,
+    #[arg(long, value_name = "WHICH", default_value = Comparisons::default().word(), value_parser = one_of::<Comparisons>())]
+    check: Comparisons,
     /// How far a step on the simplex goes: all the way, or as far as the loss falls (landscape internal only)
-    #[arg(long, value_name = "RATE", default_value = Rate::default().word(), value_parser = named(Rate::ALL, Rate::word))]
+    #[arg(long, value_name = "RATE", default_value = Rate::default().word(), value_parser = one_of::<Rate>())]
     rate: Rate,
     /// The arithmetic
-    #[arg(long, value_name = "FORMAT", default_value = Precision::default().word(), value_parser = named(Precision::ALL, Precision::word))]
+    #[arg(long, value_name = "FORMAT", default_value = Precision::default().word(), value_parser = one_of::<Precision>())]
     precision: Precision,
     /// Multiply every entry of every update by 1 + SIGMA times a normal random number
     #[arg(long, value_name = "SIGMA", allow_negative_numbers = true)]
@@ -78,7 +80,9 @@ struct Summary<'a> {
     /// `null` if the machine does not halt within the steps.
     machine_steps: Option<Step>,
     mismatches: u64,
-    first_mismatch: Option<FirstMismatch>,
+    first_mismatch: Option<&'a FirstMismatch>,
+    /// Iterates that were compared with the simulator.
+    compared: u64,
     loss: Losses,
     bounds: Limits,
     bounds_held: bool,
@@ -100,12 +104,6 @@ struct Summary<'a> {
 }
 
 #[derive(Serialize)]
-struct FirstMismatch {
-    step: u64,
-    why: String,
-}
-
-#[derive(Serialize)]
 struct Losses {
     first: f64,
     min: f64,
@@ -122,85 +120,43 @@ struct Limits {
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    let options = args.options()?;
-    let mut found = args.machine.load()?;
-    let input = args.input.lay(&mut found)?;
-    let machine = &found.loaded.machine;
-    let plan = Plan::new(machine, &input, &options).map_err(|e| args.landscape.refusal(e))?;
+    let mut job = args.machine.job(&args.input)?;
+    job.options = args.options()?;
+    let loaded = args.machine.load(&job)?;
+    let plan = job.plan(&loaded).map_err(|error| args.landscape.refusal(error))?;
     let plot = create(args.plot.as_deref())?;
-    let request = Request::Trace(TraceRequest::new(machine, &input, &options));
-    let archive = args.long_run.archive(request, plan.landscape.network(), plan.dense())?;
+    let archive =
+        args.long_run.archive(Job::Trace(job.clone()), plan.landscape.network(), plan.task()?.manner)?;
 
     let mut curve = LossCurve::default();
-    let shown = Shown { options: &options, name: machine.name(), json: args.json };
-    let trace = follow(&plan, &shown, archive, None, |step, loss| curve.add(step, loss))?;
+    let shown = Shown { plan: &plan, json: args.json };
+    let trace = shown.follow(archive, None, |step, loss| curve.add(step, loss))?;
     if let Some(file) = plot {
-        let title = format!("{} on {}", found.title(&args.machine), options.landscape.word());
+        let title = format!("{} on {}", args.machine.title(&loaded), plan.options.landscape.word());
         let svg = curve.draw(
             &title,
             &shown.headline(&trace),
-            options.landscape,
+            plan.options.landscape,
             &plan.landscape.bounds(),
-            trace.first_mismatch.as_ref().map(|(step, _)| *step),
+            trace.first_mismatch.as_ref().map(|mismatch| mismatch.step),
         );
         fill(file, &svg)?;
     }
     verdict(&trace)
 }
 
-/// Goes on with a trace.
+/// Resumes a trace.
 pub(super) fn resume(
     checkpoint: &Checkpoint,
     name: &str,
-    request: &TraceRequest,
+    job: &TraceJob,
     json: bool,
-    archive: impl FnOnce(Request, &Network) -> Result<RunArchive, Failure>,
+    archive: RunArchive,
 ) -> Result<(), Failure> {
-    let (machine, input, options) = request.read().map_err(|error| Failure::of_request(name, &error))?;
-    let plan = Plan::new(&machine, &input, &options)?;
+    let plan = job.prepare()?;
     checkpoint.belongs_to(plan.landscape.network(), name)?;
-    let archive = archive(checkpoint.request.clone(), plan.landscape.network())?;
-    let shown = Shown { options: &options, name: machine.name(), json };
-    let trace = follow(&plan, &shown, archive, Some(checkpoint), |_, _| ())?;
+    let trace = Shown { plan: &plan, json }.follow(archive, Some(checkpoint), |_, _| ())?;
     verdict(&trace)
-}
-
-/// Trains, keeps what is to be kept, and shows what came of it.
-fn follow(
-    plan: &Plan,
-    shown: &Shown<'_>,
-    mut archive: RunArchive,
-    from: Option<&Checkpoint>,
-    mut see: impl FnMut(u64, f64),
-) -> Result<Trace, Failure> {
-    let start = from.and_then(|checkpoint| Some((checkpoint, checkpoint.last()?)));
-    let first_step = start.as_ref().map_or(0, |(_, snapshot)| snapshot.step);
-    let mut progress = Progress::new("training", plan.most_steps);
-    let started = Instant::now();
-    let observe = |moment: Moment<'_>| {
-        progress.reach_with_loss(moment.step, moment.loss);
-        see(moment.step, moment.loss);
-        archive.see(moment.step, moment.engine, || SeenState::from(moment.record))
-    };
-    let trace = match start {
-        Some((checkpoint, snapshot)) => {
-            plan.resume(shown.options, &snapshot, Record::from(&checkpoint.seen), observe)?
-        }
-        None => plan.run(shown.options, observe)?,
-    };
-    let seconds = started.elapsed().as_secs_f64();
-    drop(progress);
-    let made = trace.outcome.steps().saturating_sub(first_step);
-    if shown.json {
-        print_json(&shown.summary(plan, &trace))?;
-    } else {
-        print(&table(&shown.rows(plan, &trace, made as f64 / seconds)))?;
-    }
-    archive.finish(trace.outcome.steps())?;
-    if let Outcome::Interrupted { steps } = trace.outcome {
-        return Err(archive.interrupted(steps));
-    }
-    Ok(trace)
 }
 
 fn verdict(trace: &Trace) -> Result<(), Failure> {
@@ -210,21 +166,22 @@ fn verdict(trace: &Trace) -> Result<(), Failure> {
     }
 }
 
-/// What was asked for, as the result shows it.
+/// A plan, and how its result is shown.
 struct Shown<'a> {
-    options: &'a TraceOptions,
-    name: Option<&'a str>,
+    plan: &'a Plan,
     json: bool,
 }
 
 impl Args {
     fn options(&self) -> Result<TraceOptions, Failure> {
         Ok(TraceOptions {
-            engine: self.engine,
-            check: self.check,
-            precision: self.precision,
-            rate: self.rate,
-            noise: self.noise.map(|sigma| (sigma, self.seed.unwrap_or(0))),
+            manner: Manner {
+                engine: self.engine,
+                precision: self.precision,
+                rate: self.rate,
+                noise: self.noise.map(|sigma| (sigma, self.seed.unwrap_or(0))),
+            },
+            compare: self.check,
             steps: self.steps,
             ..self.landscape.options()?
         })
@@ -232,16 +189,52 @@ impl Args {
 }
 
 impl Shown<'_> {
-    fn summary<'t>(&'t self, plan: &Plan, trace: &'t Trace) -> Summary<'t> {
+    /// Trains, keeps what is to be kept, and shows what came of it.
+    fn follow(
+        &self,
+        mut archive: RunArchive,
+        from: Option<&Checkpoint>,
+        mut see: impl FnMut(u64, f64),
+    ) -> Result<Trace, Failure> {
+        let start = from.and_then(|checkpoint| Some((checkpoint, checkpoint.last()?)));
+        let first_step = start.as_ref().map_or(0, |(_, snapshot)| snapshot.step);
+        let mut progress = Progress::new("training", self.plan.most_steps);
+        let started = Instant::now();
+        let watch = |moment: Moment<'_>| {
+            progress.reach_with_loss(moment.step, moment.loss);
+            see(moment.step, moment.loss);
+            archive.see(&moment)
+        };
+        let trace = match start {
+            Some((checkpoint, snapshot)) => self.plan.resume(&snapshot, checkpoint.seen.clone(), watch)?,
+            None => self.plan.run(watch)?,
+        };
+        let seconds = started.elapsed().as_secs_f64();
+        drop(progress);
+        let made = trace.outcome.steps().saturating_sub(first_step);
+        if self.json {
+            print_json(&self.summary(&trace))?;
+        } else {
+            print(&table(&self.rows(&trace, made as f64 / seconds)))?;
+        }
+        archive.finish(trace.outcome.steps())?;
+        if let Outcome::Interrupted { steps } = trace.outcome {
+            return Err(archive.interrupted(steps));
+        }
+        Ok(trace)
+    }
+
+    fn summary<'t>(&'t self, trace: &'t Trace) -> Summary<'t> {
+        let (plan, options) = (self.plan, &self.plan.options);
         let Bounds { running_low, running_high, halted_high, stop, .. } = plan.landscape.bounds();
-        let mismatch = trace.first_mismatch.as_ref();
         Summary {
-            machine: self.name,
+            machine: plan.machine.name(),
             outcome: word(trace.outcome),
             steps: trace.outcome.steps(),
             machine_steps: trace.machine_steps,
             mismatches: trace.mismatches,
-            first_mismatch: mismatch.map(|(step, why)| FirstMismatch { step: *step, why: why.to_string() }),
+            first_mismatch: trace.first_mismatch.as_ref(),
+            compared: trace.n_compared,
             loss: Losses {
                 first: trace.loss.first,
                 min: trace.loss.min,
@@ -250,15 +243,15 @@ impl Shown<'_> {
             },
             bounds: Limits { running_low, running_high, halted_high, stop },
             bounds_held: trace.bounds_held,
-            strictly_falling: (self.options.landscape == LandscapeKind::Internal)
+            strictly_falling: (options.landscape == LandscapeKind::Internal)
                 .then_some(trace.strictly_falling),
-            landscape: self.options.landscape.word(),
+            landscape: options.landscape.word(),
             engine: trace.chosen.engine.word(),
             engine_why: &trace.chosen.why,
-            precision: self.options.precision.word(),
-            rate: self.options.rate.word(),
-            noise: self.options.noise.map(|(sigma, _)| sigma),
-            seed: self.options.noise.map(|(_, seed)| seed),
+            precision: options.manner.precision.word(),
+            rate: options.manner.rate.word(),
+            noise: options.manner.noise.map(|(sigma, _)| sigma),
+            seed: options.manner.noise.map(|(_, seed)| seed),
             weights: trace.weights.as_deref(),
             cells: trace.n_cells,
             vertices: plan.landscape.n_vertices(),
@@ -267,14 +260,15 @@ impl Shown<'_> {
         }
     }
 
-    fn rows(&self, plan: &Plan, trace: &Trace, per_second: f64) -> Vec<(String, String)> {
+    fn rows(&self, trace: &Trace, per_second: f64) -> Vec<(String, String)> {
+        let (plan, options) = (self.plan, &self.plan.options);
         let mut rows: Vec<(String, String)> = Vec::new();
         let mut row = |name: &str, value: String| rows.push((name.to_owned(), value));
         let count = |n: usize| HumanCount(n as u64).to_string();
         let steps = trace.outcome.steps();
         row("outcome", word(trace.outcome).to_owned());
         if let Outcome::OutOfCells { .. } = trace.outcome {
-            let why = match self.options.cells {
+            let why = match options.cells {
                 Some(cells) => format!(
                     "the run has come to need more than the {cells} cells per tape that --cells allows"
                 ),
@@ -288,13 +282,13 @@ impl Shown<'_> {
             "machine steps",
             machine_steps.unwrap_or_else(|| "does not halt within the steps traced".to_owned()),
         );
-        let of_few = if self.options.check == Check::End && trace.chosen.engine != Engine::Dense {
+        let of_few = if trace.n_compared <= steps {
             ", among the iterates compared: the last, and one every 16,777,216 steps"
         } else {
             ""
         };
         row("mismatches", format!("{}{of_few}", HumanCount(trace.mismatches)));
-        if let Some((step, why)) = &trace.first_mismatch {
+        if let Some(FirstMismatch { step, why }) = &trace.first_mismatch {
             row("", format!("first at step {}: {why}", HumanCount(*step)));
         }
         let Bounds { running_low, running_high, halted_high, stop, .. } = plan.landscape.bounds();
@@ -304,7 +298,7 @@ impl Shown<'_> {
         let [low, high, halted, stop] = [running_low, running_high, halted_high, stop].map(numeral);
         row("bounds", format!("running {low} to {high}, halted at most {halted}; training stops at {stop}"));
         row("bounds held", yes(trace.bounds_held));
-        if self.options.landscape == LandscapeKind::Internal {
+        if options.landscape == LandscapeKind::Internal {
             row("strictly falling", yes(trace.strictly_falling));
         }
         let (vertices, cells) = (count(plan.landscape.n_vertices()), count(trace.n_cells));
@@ -312,13 +306,13 @@ impl Shown<'_> {
             "landscape",
             format!(
                 "{}, {vertices} vertices, {cells} cells {}",
-                self.options.landscape.word(),
-                if trace.chosen.engine == Engine::Dense { "per tape" } else { "touched" }
+                options.landscape.word(),
+                if trace.chosen.engine == EngineChoice::Dense { "per tape" } else { "touched" }
             ),
         );
         row("network", format!("{} units in {} layers", count(trace.n_units), trace.n_layers));
         row("engine", format!("{}, {}", trace.chosen.engine.word(), self.manner()));
-        if self.options.engine == Engine::Auto {
+        if options.manner.engine == EngineChoice::Auto {
             row("", trace.chosen.why.clone());
         }
         row("speed", format!("{} steps/s", HumanCount(per_second as u64)));
@@ -327,11 +321,12 @@ impl Shown<'_> {
 
     /// Precision, rate and noise in a few words.
     fn manner(&self) -> String {
-        let noise = match self.options.noise {
+        let options = &self.plan.options;
+        let noise = match options.manner.noise {
             Some((sigma, seed)) => format!(", noise {sigma} (seed {seed})"),
             None => String::new(),
         };
-        format!("{}, rate {}{noise}", self.options.precision.word(), self.options.rate.word())
+        format!("{}, rate {}{noise}", options.manner.precision.word(), options.manner.rate.word())
     }
 
     fn headline(&self, trace: &Trace) -> String {
@@ -365,7 +360,7 @@ fn reason(trace: &Trace) -> Option<String> {
     }
     let (ended, steps) = (word(trace.outcome), HumanCount(trace.outcome.steps()));
     Some(match (&trace.first_mismatch, trace.machine_steps) {
-        (Some((step, why)), _) => {
+        (Some(FirstMismatch { step, why }), _) => {
             let n_iterates = trace.outcome.steps() + 1;
             let (mismatches, n_iterates) = (HumanCount(trace.mismatches), HumanCount(n_iterates));
             format!("{mismatches} of {n_iterates} iterates differ, the first at step {step}: {why}")

@@ -7,31 +7,31 @@ use std::{
 
 use indicatif::HumanCount;
 use luge::{
-    checkpoint::{Checkpoint, Request, SeenState, TrainRequest},
-    data::Table,
-    engine::Engine,
-    learners::{self, Shipped},
-    lesson::{Certificate, Lesson, LessonOptions, LessonReport, Moment, Seen},
+    atomic_file,
+    catalogue::{self, FIRST_LEARNER},
+    checkpoint::Checkpoint,
+    engine::EngineChoice,
+    follow::Moment,
+    job::{Job, StandardPrimaries, TrainJob},
+    lesson::{Certificate, Lesson, LessonReport},
     loss_curve::LossCurve,
-    model::{Model, native_text},
+    model::Model,
     plot::numeral,
-    program,
+    record::Drift,
     source::{OpenError, Source},
-    universal::Program,
 };
-use luge_landscape::{Carrier, LandscapeKind, Learner, Mlp, Primary};
-use luge_machine::{Input, Machine, Step, formats::Format};
-use luge_net::{Network, NumberFormat};
+use luge_landscape::{Carrier, LandscapeKind};
+use luge_machine::{Step, formats::Format};
 use serde::Serialize;
 
 use super::{
+    data_args::DataArgs,
     failure::{Failure, show_warnings},
     landscape_args::cell_count,
     long_run::{LongRunArgs, RunArchive},
-    machine_args::{format_parser, named, step_count},
+    machine_args::{format_parser, step_count, word},
     output::{create, fill, print, print_json, table},
     progress::Progress,
-    table_args::{fit, read_table},
 };
 
 /// Train a network on data by gradient descent, which runs the learner inside it, and certify the run
@@ -50,33 +50,20 @@ pub(super) struct Args {
     /// The machine file's format; by default told from its extension and content
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     from: Option<Format>,
-    /// A CSV file with a header, `-` for standard input; by default the data that ship with the learner
-    #[arg(long, value_name = "FILE.csv", requires = "target")]
-    data: Option<PathBuf>,
-    /// The label's column, or several with commas between
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',', requires = "data")]
-    target: Vec<String>,
-    /// The features' columns; by default all that are no label
-    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', requires = "data")]
-    features: Option<Vec<String>>,
+    #[command(flatten)]
+    data: DataArgs,
     /// The network whose weights are learned: linear, or mlp: and its widths [default: linear, or what a learner that ships is for]
     #[arg(long, value_name = "NETWORK")]
     primary: Option<String>,
-    /// How numbers become bits: fix:I.F, fix:I.F:sm or float:E.M [default: fix:4.4, or what a learner that ships is for]
-    #[arg(long, value_name = "FORMAT")]
-    format: Option<NumberFormat>,
-    /// Take the nearest number of the format for data outside it
-    #[arg(long)]
-    saturate: bool,
-    /// Which landscape to build
-    #[arg(long, value_name = "KIND", default_value = LandscapeKind::default().word(), value_parser = named(LandscapeKind::ALL, LandscapeKind::word))]
-    landscape: LandscapeKind,
+    /// The landscape to build [default: compact, or what a learner that ships is for]
+    #[arg(long, value_name = "KIND", value_parser = word::<LandscapeKind>())]
+    landscape: Option<LandscapeKind>,
     /// How the landscape's loss reaches the output
-    #[arg(long, value_name = "CARRIER", default_value = Carrier::default().word(), value_parser = named(Carrier::ALL, Carrier::word))]
+    #[arg(long, value_name = "CARRIER", default_value = Carrier::default().word(), value_parser = word::<Carrier>())]
     carrier: Carrier,
     /// What computes the gradients
-    #[arg(long, value_name = "ENGINE", default_value = Engine::default().word(), value_parser = named(Engine::ALL, Engine::word))]
-    engine: Engine,
+    #[arg(long, value_name = "ENGINE", default_value = EngineChoice::default().word(), value_parser = word::<EngineChoice>())]
+    engine: EngineChoice,
     /// Cells per tape; by default what the run needs and a margin
     #[arg(long, value_name = "N", value_parser = cell_count)]
     cells: Option<usize>,
@@ -101,12 +88,6 @@ pub(super) struct Args {
     #[command(flatten)]
     long_run: LongRunArgs,
 }
-
-/// The number format if neither the user nor the learner says otherwise.
-const DEFAULT_FORMAT: &str = "fix:4.4";
-
-/// The learner that is trained if none is named.
-const FIRST: &str = "perceptron";
 
 /// The result as JSON.
 #[derive(Serialize)]
@@ -135,101 +116,67 @@ struct Summary<'a> {
     wall_s: f64,
 }
 
-#[derive(Serialize)]
-struct Drift {
-    tape: f64,
-    head: f64,
-}
-
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    let Material { machine, input, data, format, primary, n_theta } = args.material()?;
-    let learner = Learner::new(&machine, input.as_ref())?;
-    let primary = Mlp::parse(&primary, data.feature_names.len(), data.label_names.len())?;
-    if let Some(n_theta) = n_theta.filter(|&n| n != primary.n_weights()) {
-        let (primary, n_weights) = (primary.describe(), primary.n_weights());
-        return Err(Failure::Usage {
-            problem: format!(
-                "the program's theta has {n_theta} numbers, but {primary} has {n_weights} weights"
-            ),
-            remedy: "give the network the program is for with --primary, such as mlp:2-2-1".to_owned(),
-        });
-    }
-    let options = args.options(format);
-    let lesson = Lesson::prepare(&learner, &primary, &data, &options)?;
-    args.out.as_deref().map_or(Ok(()), Model::reserve)?;
+    let job = args.job()?;
+    let table = job.table()?;
+    let loaded = job.load(&table)?;
+    show_warnings(&loaded.warnings, &job.source);
+    let lesson = job.join(table, &loaded, &StandardPrimaries)?;
+    args.out.as_deref().map_or(Ok(()), reserve)?;
     let plot = create(args.plot.as_deref())?;
-    let request = TrainRequest::new(&machine, input.as_ref(), &primary.describe(), &data, &options);
     let archive =
-        args.long_run.archive(Request::Train(request), lesson.extended().network(), lesson.dense())?;
+        args.long_run.archive(Job::Train(job), lesson.extended().network(), lesson.task().manner)?;
 
     let mut curve = LossCurve::default();
-    let task = Task {
-        lesson: &lesson,
-        machine: &machine,
-        input: input.as_ref(),
-        primary: &primary,
-        options: &options,
-        out: args.out.as_deref(),
-        json: args.json,
-    };
-    let lessons = task.train(archive, None, |step, loss| curve.add(step, loss))?;
+    let shown = Shown { lesson: &lesson, out: args.out.as_deref(), json: args.json };
+    let report = shown.train(archive, None, |step, loss| curve.add(step, loss))?;
     if let Some(file) = plot {
-        let title = machine.name().unwrap_or("a learner").to_owned();
-        let subtitle =
-            format!("{} gradient steps on {}", HumanCount(lessons.outcome.steps()), options.landscape.word());
-        let svg = curve.draw(&title, &subtitle, options.landscape, &lesson.loss_levels(), None);
+        let title = loaded.machine.name().unwrap_or("a learner").to_owned();
+        let kind = lesson.options().landscape;
+        let subtitle = format!("{} gradient steps on {}", HumanCount(report.outcome.steps()), kind.word());
+        let svg = curve.draw(&title, &subtitle, kind, &lesson.loss_levels(), None);
         fill(file, &svg)?;
     }
-    verdict(&lessons)
+    verdict(&report)
 }
 
-/// Goes on with training.
+/// Resumes training.
 pub(super) fn resume(
     checkpoint: &Checkpoint,
     name: &str,
-    request: &TrainRequest,
+    job: &TrainJob,
     (json, out): (bool, Option<&Path>),
-    archive: impl FnOnce(Request, &Network) -> Result<RunArchive, Failure>,
+    archive: RunArchive,
 ) -> Result<(), Failure> {
-    let training = request.read().map_err(|error| Failure::of_request(name, &error))?;
-    let learner = Learner::new(&training.machine, training.input.as_ref())?;
-    let lesson = Lesson::prepare(&learner, &training.primary, &training.table, &training.options)?;
+    let lesson = job.prepare()?;
     checkpoint.belongs_to(lesson.extended().network(), name)?;
-    out.map_or(Ok(()), Model::reserve)?;
-    let archive = archive(checkpoint.request.clone(), lesson.extended().network())?;
-    let task = Task {
-        lesson: &lesson,
-        machine: &training.machine,
-        input: training.input.as_ref(),
-        primary: &training.primary,
-        options: &training.options,
-        out,
-        json,
-    };
-    verdict(&task.train(archive, Some(checkpoint), |_, _| ())?)
+    out.map_or(Ok(()), reserve)?;
+    let shown = Shown { lesson: &lesson, out, json };
+    verdict(&shown.train(archive, Some(checkpoint), |_, _| ())?)
 }
 
-fn verdict(lessons: &LessonReport) -> Result<(), Failure> {
-    if lessons.certificate.proves_the_run() {
+/// Makes sure that a model can be written before anybody trains for it.
+fn reserve(path: &Path) -> Result<(), Failure> {
+    atomic_file::reserve(path).map_err(|reason| Failure::Write { place: path.to_owned(), reason })
+}
+
+fn verdict(report: &LessonReport) -> Result<(), Failure> {
+    if report.certificate.proves_the_run() {
         return Ok(());
     }
-    let failed = lessons.certificate.checks().into_iter().find(|(_, check)| !check.holds);
-    let reason = failed.map_or_else(String::new, |(name, check)| format!("{name}: {}", check.figures));
+    let failed = report.certificate.claims().into_iter().find(|(_, claim)| !claim.holds);
+    let reason = failed.map_or_else(String::new, |(name, claim)| format!("{name}: {}", claim.figures));
     Err(Failure::NotCertified { reason })
 }
 
 /// A lesson, and what is to become of it.
-struct Task<'a> {
-    lesson: &'a Lesson<'a>,
-    machine: &'a Machine,
-    input: Option<&'a Input>,
-    primary: &'a Mlp,
-    options: &'a LessonOptions,
+struct Shown<'a> {
+    lesson: &'a Lesson,
     out: Option<&'a Path>,
     json: bool,
 }
 
-impl Task<'_> {
+impl Shown<'_> {
     /// Trains, keeps what is to be kept, and shows what came of it.
     fn train(
         &self,
@@ -243,55 +190,53 @@ impl Task<'_> {
         let watch = |moment: Moment<'_>| {
             progress.reach_with_loss(moment.step, moment.loss);
             see(moment.step, moment.loss);
-            archive.see(moment.step, moment.engine, || SeenState::from(moment.seen))
+            archive.see(&moment)
         };
         let start = from.and_then(|checkpoint| Some((checkpoint, checkpoint.last()?)));
         let first_step = start.as_ref().map_or(0, |(_, snapshot)| snapshot.step);
-        let lessons = match start {
-            Some((checkpoint, snapshot)) => {
-                self.lesson.resume(&snapshot, Seen::from(&checkpoint.seen), watch)?
-            }
+        let report = match start {
+            Some((checkpoint, snapshot)) => self.lesson.resume(&snapshot, checkpoint.seen.clone(), watch)?,
             None => self.lesson.train(watch)?,
         };
         let seconds = started.elapsed().as_secs_f64();
         drop(progress);
-        if let Some(path) = self.out.filter(|_| lessons.certificate.proves_the_run()) {
-            let machine = native_text(self.machine, self.input);
-            Model::new(machine, self.primary, self.lesson, self.options, &lessons).save(path)?;
+        if let Some(path) = self.out.filter(|_| report.certificate.proves_the_run()) {
+            Model::new(self.lesson, &report).save(path)?;
         }
-        if let luge_train::Outcome::Interrupted { steps } = lessons.outcome {
+        if let luge_train::Outcome::Interrupted { steps } = report.outcome {
             archive.finish(steps)?;
             return Err(archive.interrupted(steps));
         }
-        let made = lessons.outcome.steps().saturating_sub(first_step);
+        let made = report.outcome.steps().saturating_sub(first_step);
         if self.json {
-            print_json(&self.summary(&lessons, seconds))?;
+            print_json(&self.summary(&report, seconds))?;
         } else {
-            print(&table(&rows(self.lesson, &lessons, made, seconds)))?;
+            print(&table(&rows(self.lesson, &report, made, seconds)))?;
         }
-        archive.finish(lessons.outcome.steps())?;
-        Ok(lessons)
+        archive.finish(report.outcome.steps())?;
+        Ok(report)
     }
 
-    fn summary<'t>(&'t self, lessons: &'t LessonReport, seconds: f64) -> Summary<'t> {
+    fn summary<'t>(&'t self, report: &'t LessonReport, seconds: f64) -> Summary<'t> {
         let lesson = self.lesson;
+        let options = lesson.options();
         Summary {
-            learner: self.machine.name(),
-            outcome: super::trace::word(lessons.outcome),
-            steps: lessons.outcome.steps(),
-            machine_steps: lessons.machine_steps,
-            theta: &lessons.theta,
-            train_loss: lessons.train_loss,
-            classified: lessons.classified,
+            learner: lesson.learner().machine().name(),
+            outcome: super::trace::word(report.outcome),
+            steps: report.outcome.steps(),
+            machine_steps: report.machine_steps,
+            theta: &report.theta,
+            train_loss: report.train_loss,
+            classified: report.classified,
             b_stop: lesson.extended().stop(),
-            drift: Drift { tape: lessons.tape_drift, head: lessons.head_drift },
-            certificate: &lessons.certificate,
-            landscape: self.options.landscape.word(),
-            carrier: self.options.carrier.word(),
-            format: self.options.format.to_string(),
-            primary: self.primary.describe(),
-            engine: lessons.chosen.engine.word(),
-            engine_why: &lessons.chosen.why,
+            drift: report.drift,
+            certificate: &report.certificate,
+            landscape: options.landscape.word(),
+            carrier: options.carrier.word(),
+            format: options.format.to_string(),
+            primary: lesson.primary().describe(),
+            engine: report.chosen.engine.word(),
+            engine_why: &report.chosen.why,
             samples: lesson.table().n_samples(),
             cells: lesson.window().n_cells,
             vertices: lesson.extended().n_vertices(),
@@ -300,102 +245,37 @@ impl Task<'_> {
     }
 }
 
-/// What is trained, and on what.
-struct Material {
-    machine: Machine,
-    input: Option<Input>,
-    data: Table,
-    format: NumberFormat,
-    primary: String,
-    /// How many numbers a program leaves; a machine does not say.
-    n_theta: Option<usize>,
+impl Args {
+    /// What the arguments ask for.
+    fn job(&self) -> Result<TrainJob, Failure> {
+        let named = self.learner.as_deref().unwrap_or(FIRST_LEARNER);
+        let source = open(named, self.from)?;
+        let mut job = self.data.job(source)?;
+        job.program = self.program.as_deref().map(|place| open(place, self.from)).transpose()?;
+        job.primary = self.primary.clone().unwrap_or(job.primary);
+        let options = &mut job.options;
+        options.landscape = self.landscape.unwrap_or(options.landscape);
+        (options.engine, options.carrier, options.cells) = (self.engine, self.carrier, self.cells);
+        (options.label_offset, options.final_loss, options.steps) =
+            (self.label_offset, self.final_loss, self.steps);
+        Ok(job)
+    }
 }
 
-impl Args {
-    /// Finds learner and data, and compiles the learner if it is a program.
-    fn material(&self) -> Result<Material, Failure> {
-        let named = self.learner.as_deref().unwrap_or(FIRST);
-        let shipped = learners::find(named).filter(|_| !Path::new(named).exists());
-        let source = match shipped {
-            Some(shipped) => Source {
-                name: format!("{}.sled", shipped.name),
-                text: shipped.text.to_owned(),
-                extension: Some(program::EXTENSION.to_owned()),
-            },
-            None => Source::open(named).map_err(|error| of_learner(named, error))?,
-        };
-        // A learner that ships is known by its text too, wherever the file lies.
-        let known = shipped.or_else(|| learners::SHIPPED.iter().find(|shipped| shipped.text == source.text));
-        let usual = known.map_or(DEFAULT_FORMAT, |shipped| shipped.format);
-        let usual = || usual.parse().expect("formats written down here are formats");
-        let format = self.format.unwrap_or_else(usual);
-        let primary = self.primary.as_deref().or(known.map(|s| s.primary)).unwrap_or("linear").to_owned();
-        let (mut data, place) = self.table(shipped, &source)?;
-        fit(&mut data, &place, format, self.saturate)?;
-        let (machine, mut input, n_theta) = self.learner(&source, &data, format)?;
-        if let Some(place) = &self.program {
-            input = Some(load_program(place, self.from, &machine, input.as_ref())?);
-        }
-        Ok(Material { machine, input, data, format, primary, n_theta })
+/// A learner's text, in the format that was named if it is a machine.
+fn open(place: &str, from: Option<Format>) -> Result<Source, Failure> {
+    let mut source = Source::open(place).map_err(|error| of_learner(place, error))?;
+    if let Some(format) = from {
+        source.extension = Some(format.slug().to_owned());
     }
-
-    /// The data, and what to call them.
-    fn table(&self, shipped: Option<&Shipped>, source: &Source) -> Result<(Table, String), Failure> {
-        match (&self.data, shipped) {
-            (Some(place), _) => {
-                let table = read_table(place, &self.target, self.features.as_deref())?;
-                Ok((table, place.display().to_string()))
-            }
-            (None, Some(shipped)) => {
-                let targets: Vec<String> = shipped.targets.iter().map(|&t| t.to_owned()).collect();
-                let table = Table::read(shipped.csv.as_bytes(), &targets, None)
-                    .map_err(|error| Failure::of_table(shipped.data, &error))?;
-                Ok((table, shipped.data.to_owned()))
-            }
-            (None, None) => Err(Failure::Usage {
-                problem: format!("{} has no data of its own", source.name),
-                remedy: "give them with --data FILE.csv --target COLUMN".to_owned(),
-            }),
-        }
-    }
-
-    fn learner(
-        &self,
-        source: &Source,
-        data: &Table,
-        format: NumberFormat,
-    ) -> Result<(Machine, Option<Input>, Option<usize>), Failure> {
-        if program::is_program(source) {
-            let refused = |error| Failure::of_program(error, source);
-            let sizes = program::sizes(format, data.feature_names.len(), data.label_names.len());
-            let compiled =
-                program::compile(&source.text, &source.name, &sizes.map_err(refused)?).map_err(refused)?;
-            return Ok((compiled.machine, Some(compiled.input), Some(compiled.n_theta)));
-        }
-        let (_, loaded) = source.read(self.from).map_err(|error| Failure::of_reading(error, source))?;
-        show_warnings(&loaded.warnings, source);
-        Ok((loaded.machine, loaded.input, None))
-    }
-
-    fn options(&self, format: NumberFormat) -> LessonOptions {
-        LessonOptions {
-            landscape: self.landscape,
-            engine: self.engine,
-            carrier: self.carrier,
-            cells: self.cells,
-            label_offset: self.label_offset,
-            final_loss: self.final_loss,
-            steps: self.steps,
-            ..LessonOptions::new(format)
-        }
-    }
+    Ok(source)
 }
 
 /// A learner that is neither a file nor one that ships.
 fn of_learner(named: &str, error: OpenError) -> Failure {
     match error {
         OpenError::Missing { .. } => {
-            let names: Vec<&str> = learners::SHIPPED.iter().map(|shipped| shipped.name).collect();
+            let names: Vec<&str> = catalogue::learners().map(|(shipped, _)| shipped.name).collect();
             Failure::Unfit {
                 problem: format!("there is no file `{named}`, and no learner of that name ships"),
                 remedy: format!("give a file, or one of {}", names.join(", ")),
@@ -405,26 +285,7 @@ fn of_learner(named: &str, error: OpenError) -> Failure {
     }
 }
 
-/// The universal learner's own input, with another learner as its program.
-fn load_program(
-    place: &str,
-    from: Option<Format>,
-    machine: &Machine,
-    input: Option<&Input>,
-) -> Result<Input, Failure> {
-    let source = Source::open(place)?;
-    let (_, loaded) = source.read(from).map_err(|error| Failure::of_reading(error, &source))?;
-    let loaded = Program::encode(&loaded.machine, loaded.input.as_ref())
-        .and_then(|program| program.load(machine, input));
-    loaded.map_err(|error| Failure::Unfit {
-        problem: format!("{place} cannot be run as a program by this learner: {error}"),
-        remedy:
-            "give --program only with learners/universal.tm, and a machine as docs/universal.md describes"
-                .to_owned(),
-    })
-}
-
-fn rows(lesson: &Lesson<'_>, lessons: &LessonReport, made: u64, seconds: f64) -> Vec<(String, String)> {
+fn rows(lesson: &Lesson, report: &LessonReport, made: u64, seconds: f64) -> Vec<(String, String)> {
     let mut rows: Vec<(String, String)> = Vec::new();
     let mut row = |name: &str, value: String| rows.push((name.to_owned(), value));
     let extended = lesson.extended();
@@ -434,34 +295,34 @@ fn rows(lesson: &Lesson<'_>, lessons: &LessonReport, made: u64, seconds: f64) ->
         "running",
         format!(
             "{} machine steps on landscape {}, {} vertices, {} cells per tape",
-            count(lessons.machine_steps),
+            count(report.machine_steps),
             extended.kind().word(),
             count(extended.n_vertices() as u64),
             count(lesson.window().n_cells as u64),
         ),
     );
-    let steps = lessons.outcome.steps();
-    let loss = numeral(lessons.train_loss);
+    let steps = report.outcome.steps();
+    let loss = numeral(report.train_loss);
     let stop = numeral(extended.stop());
-    let end = match lessons.outcome {
+    let end = match report.outcome {
         luge_train::Outcome::Converged { .. } => "halted",
         _ => "not halted",
     };
     row(end, format!("after {} gradient steps: loss {loss}, at most {stop} stops training", count(steps)));
-    let theta: Vec<String> = lessons.theta.iter().map(|v| format!("{v}")).collect();
+    let theta: Vec<String> = report.theta.iter().map(|v| format!("{v}")).collect();
     row("theta", theta.join(" "));
     row("training loss", loss);
-    if let Some(right) = lessons.classified {
+    if let Some(right) = report.classified {
         let all = count(lesson.table().n_samples() as u64);
         row("classified", format!("{} of {all} rows right", count(right as u64)));
     }
-    row("drift", format!("tape {:.1e}, head {:.1e}", lessons.tape_drift, lessons.head_drift));
-    row("engine", format!("{}: {}", lessons.chosen.engine.word(), lessons.chosen.why));
+    row("drift", format!("tape {:.1e}, head {:.1e}", report.drift.tape, report.drift.head));
+    row("engine", format!("{}: {}", report.chosen.engine.word(), report.chosen.why));
     row("time", format!("{seconds:.2} s, {} steps/s", count((made as f64 / seconds) as u64)));
     row("certificate", String::new());
-    for (name, check) in lessons.certificate.checks() {
-        let verdict = if check.holds { "yes" } else { "NO" };
-        row(&format!("  {}", name.replace('_', " ")), format!("{verdict}: {}", check.figures));
+    for (name, claim) in report.certificate.claims() {
+        let verdict = if claim.holds { "yes" } else { "NO" };
+        row(&format!("  {}", name.replace('_', " ")), format!("{verdict}: {}", claim.figures));
     }
     rows
 }

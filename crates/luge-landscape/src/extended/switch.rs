@@ -101,11 +101,15 @@ mod tests {
         assert!(apart.iter().all(|&v| (v - 1.0).abs() < 1e-10));
     }
 
+    fn power(exponent: i64) -> f64 {
+        f64::from_bits(u64::try_from(1023 + exponent).expect("a normal number") << 52)
+    }
+
     #[test]
     fn a_falling_ramp_ends_at_zero_however_far() {
-        let epsilon = 2.0_f64.powi(-32);
+        let epsilon = power(-32);
         let (low, high) = (epsilon / 3.0, epsilon * (2.0 / 3.0));
-        let points = [epsilon, 1.0, 2.0_f64.powi(31), 2.0_f64.powi(500)];
+        let points = [epsilon, 1.0, power(31), power(500)];
         assert_eq!(check(falling_ramp, (low, high), true, &points), [0.0; 4]);
         assert_eq!(check(falling_ramp, (low, high), true, &[0.0]), [1.0]);
         // Subtracted from 1 it is back at 1 where the numbers are far apart.

@@ -48,15 +48,15 @@ impl Certificate {
     /// Whether training did what it should: every claim but the last two, which are the paper's about sizes.
     #[must_use]
     pub fn proves_the_run(&self) -> bool {
-        self.checks()
+        self.claims()
             .iter()
             .filter(|(name, _)| !matches!(*name, "layers" | "units"))
-            .all(|(_, check)| check.holds)
+            .all(|(_, claim)| claim.holds)
     }
 
     /// All claims with their names.
     #[must_use]
-    pub fn checks(&self) -> [(&'static str, &Claim); 8] {
+    pub fn claims(&self) -> [(&'static str, &Claim); 8] {
         [
             ("trace", &self.trace),
             ("step_count", &self.step_count),

@@ -7,7 +7,7 @@ use luge_machine::{
     lowering::{Moves, lower},
 };
 use luge_net::{Network, Values};
-use luge_train::{Dense, Engine, Exact, Memories, Precision, Rate, Sparse, Tracer};
+use luge_train::{Dense, Engine, Exact, Memories, Precision, Rate, Sparse};
 use proptest::{
     strategy::{Strategy, ValueTree},
     test_runner::TestRunner,
@@ -23,7 +23,7 @@ use crate::{
 pub(crate) fn agree(network: &Network, parameters: &[Values], inputs: &[Values], steps: u64, tolerance: f64) {
     let mut dense =
         Dense::new(network, parameters, inputs, Precision::F64, Rate::One, None).expect("an engine");
-    let mut sparse = Sparse::new(network, parameters, inputs, None).expect("sparse layers");
+    let mut sparse = Sparse::new(network, parameters, inputs).expect("sparse layers");
     let shift = vec![0; sparse.snapshot().tapes.len()];
     for step in 0..=steps {
         let (expected, found) = (dense.loss().expect("a loss"), sparse.loss().expect("a loss"));
@@ -90,7 +90,7 @@ fn on_landscapes_that_are_too_flat() {
             let landscape = Landscape::external(&plan.lowered.normal, &build, &constants);
             let (parameters, inputs) = start(&landscape, &plan);
             agree(landscape.network(), &parameters, &inputs, 40, 0.0);
-            let mut sparse = Sparse::new(landscape.network(), &parameters, &inputs, None).expect("layers");
+            let mut sparse = Sparse::new(landscape.network(), &parameters, &inputs).expect("layers");
             let control = landscape.control().expect("vertices");
             let mut judge =
                 Judge::new(plan.lowered.normal.machine(), &plan.input, control, plan.window.first.clone());
@@ -126,8 +126,8 @@ fn exact_agrees_or_refuses_on_landscapes_that_are_too_flat() {
             let (parameters, inputs) = start(&landscape, &plan);
             let network = landscape.network();
             for memories in [Memories::Steps, Memories::Blocks] {
-                let mut sparse = Sparse::new(network, &parameters, &inputs, None).expect("layers");
-                let Ok(mut exact) = Exact::new(network, &parameters, &inputs, None, memories) else {
+                let mut sparse = Sparse::new(network, &parameters, &inputs).expect("layers");
+                let Ok(mut exact) = Exact::new(network, &parameters, &inputs, memories) else {
                     n_refused += 1;
                     continue;
                 };

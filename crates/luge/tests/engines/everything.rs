@@ -3,8 +3,9 @@
 use std::ops::ControlFlow;
 
 use luge::{
-    engine::Engine,
-    trace::{Check, Plan, Trace, TraceError, TraceOptions},
+    engine::{EngineChoice, Manner},
+    follow::Comparisons,
+    trace::{Plan, Trace, TraceError, TraceOptions},
 };
 use luge_landscape::{BuildError, LandscapeKind};
 use luge_machine::{
@@ -22,15 +23,15 @@ use crate::{OUTSIDE, filled, machine};
 const MOST_STEPS: u64 = 300_000;
 
 /// Every engine at every step, and exact with its blocks, compared where it ends.
-const WAYS: [(Engine, Check); 4] = [
-    (Engine::Sparse, Check::Every),
-    (Engine::Exact, Check::Every),
-    (Engine::Sparse, Check::End),
-    (Engine::Exact, Check::End),
+const WAYS: [(EngineChoice, Comparisons); 4] = [
+    (EngineChoice::Sparse, Comparisons::Every),
+    (EngineChoice::Exact, Comparisons::Every),
+    (EngineChoice::Sparse, Comparisons::End),
+    (EngineChoice::Exact, Comparisons::End),
 ];
 
 fn trace(machine: &Machine, input: &Input, options: &TraceOptions) -> Result<Trace, TraceError> {
-    Plan::new(machine, input, options)?.run(options, |_| ControlFlow::Continue(()))
+    Plan::new(machine, input, options)?.run(|_| ControlFlow::Continue(()))
 }
 
 fn load(case: &Case) -> (Machine, Input) {
@@ -59,10 +60,15 @@ fn of_the_suite() {
         let (machine, input) = load(case);
         let steps = Some(case.limit.min(MOST_STEPS));
         for (kind, n_traced) in OUTSIDE.into_iter().zip(&mut n_traced) {
-            for (engine, check) in WAYS {
-                let options =
-                    TraceOptions { landscape: kind, engine, check, steps, ..TraceOptions::default() };
-                let at = format!("{}, {kind:?}, {engine:?}, {check:?}", case.path.display());
+            for (engine, compare) in WAYS {
+                let options = TraceOptions {
+                    landscape: kind,
+                    manner: Manner::by(engine),
+                    compare,
+                    steps,
+                    ..TraceOptions::default()
+                };
+                let at = format!("{}, {kind:?}, {engine:?}, {compare:?}", case.path.display());
                 match trace(&machine, &input, &options) {
                     Ok(trace) => {
                         assert!(trace.exact() && trace.bounds_held, "{at}: {trace:?}");
@@ -100,10 +106,15 @@ fn of_all_machines_with_two_states() {
         let cells: Vec<String> = (0..4).map(|place| cell(index / 12_usize.pow(place) % 12)).collect();
         let machine = machine(&format!("{}{}_{}{}", cells[0], cells[1], cells[2], cells[3]));
         for kind in OUTSIDE {
-            for (engine, check) in WAYS {
+            for (engine, compare) in WAYS {
                 let steps = Some(200);
-                let options =
-                    TraceOptions { landscape: kind, engine, check, steps, ..TraceOptions::default() };
+                let options = TraceOptions {
+                    landscape: kind,
+                    manner: Manner::by(engine),
+                    compare,
+                    steps,
+                    ..TraceOptions::default()
+                };
                 let trace = trace(&machine, &tape, &options).expect("a trace");
                 assert!(trace.exact() && trace.bounds_held, "machine {index}, {kind:?}: {trace:?}");
                 n_steps += trace.outcome.steps();
@@ -152,9 +163,14 @@ fn twelve_tapes() -> (Machine, Input) {
 fn of_a_machine_with_twelve_tapes() {
     let (machine, input) = twelve_tapes();
     for kind in [LandscapeKind::Compact, LandscapeKind::Plain] {
-        for engine in [Engine::Sparse, Engine::Exact] {
+        for engine in [EngineChoice::Sparse, EngineChoice::Exact] {
             let steps = Some(100_000);
-            let options = TraceOptions { landscape: kind, engine, steps, ..TraceOptions::default() };
+            let options = TraceOptions {
+                landscape: kind,
+                manner: Manner::by(engine),
+                steps,
+                ..TraceOptions::default()
+            };
             let trace = trace(&machine, &input, &options).expect("a trace");
             assert!(trace.exact() && trace.bounds_held, "{kind:?}, {engine:?}: {trace:?}");
         }
@@ -167,11 +183,16 @@ fn of_the_five_state_champion() {
     let all = std::env::var_os("LUGE_EXHAUSTIVE").is_some_and(|v| v == "1");
     let champion = machine("1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA");
     for kind in if all { &OUTSIDE[..] } else { &OUTSIDE[..1] } {
-        for (engine, check) in WAYS {
-            if check == Check::Every && !all {
+        for (engine, compare) in WAYS {
+            if compare == Comparisons::Every && !all {
                 continue;
             }
-            let options = TraceOptions { landscape: *kind, engine, check, ..TraceOptions::default() };
+            let options = TraceOptions {
+                landscape: *kind,
+                manner: Manner::by(engine),
+                compare,
+                ..TraceOptions::default()
+            };
             let trace = trace(&champion, &Input::blank(), &options).expect("a trace");
             assert!(trace.exact() && trace.bounds_held, "{kind:?}, {engine:?}: {trace:?}");
             assert_eq!(trace.outcome, Outcome::Converged { steps: 47_176_870 });
@@ -183,8 +204,12 @@ fn of_the_five_state_champion() {
 #[test]
 fn within_a_limit_on_cells() {
     let champion = machine("1RB1LB_1LA0LC_1RZ1LD_1RD0RA");
-    for engine in [Engine::Dense, Engine::Sparse, Engine::Exact] {
-        let options = |cells| TraceOptions { engine, cells: Some(cells), ..TraceOptions::default() };
+    for engine in [EngineChoice::Dense, EngineChoice::Sparse, EngineChoice::Exact] {
+        let options = |cells| TraceOptions {
+            manner: Manner::by(engine),
+            cells: Some(cells),
+            ..TraceOptions::default()
+        };
         let enough = trace(&champion, &Input::blank(), &options(14)).expect("a trace");
         assert_eq!(enough.outcome, Outcome::Converged { steps: 107 }, "{engine:?}");
         match trace(&champion, &Input::blank(), &options(13)) {

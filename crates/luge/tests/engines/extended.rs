@@ -1,8 +1,8 @@
 //! The whole extended network: dense, sparse and exact with either carrier.
 
-use luge::engine::Engine as Asked;
+use luge::engine::EngineChoice as Asked;
 use luge_landscape::{Carrier, LandscapeKind};
-use luge_train::{Exact, Memories, Sparse, Tracer, TrainError};
+use luge_train::{Engine, Exact, Memories, Sparse, TrainError};
 
 use crate::{OUTSIDE, agreement::agree, classroom::Classroom};
 
@@ -32,7 +32,7 @@ fn drift_is_real() {
         room.options.engine = engine;
         let lessons = room.proved();
         assert_eq!(lessons.chosen.engine, engine);
-        (lessons.tape_drift, lessons.head_drift)
+        (lessons.drift.tape, lessons.drift.head)
     };
     let (dense, sparse) = (drift(Asked::Dense), drift(Asked::Sparse));
     assert!(dense.0 > 0.0 && dense.1 > 0.0, "{dense:?}");
@@ -62,7 +62,7 @@ fn exact_is_refused_where_the_carrier_is_not() {
         let room = room(kind, carrier);
         let lesson = room.lesson();
         let extended = lesson.extended();
-        Exact::new(extended.network(), extended.initial(), &lesson.inputs(), None, Memories::Blocks).map(drop)
+        Exact::new(extended.network(), extended.initial(), &lesson.inputs(), Memories::Blocks).map(drop)
     };
     assert!(exact(LandscapeKind::Compact, Carrier::Offset).is_ok());
     assert!(exact(LandscapeKind::Plain, Carrier::Orthogonal).is_ok());
@@ -92,11 +92,11 @@ fn exact_and_sparse_see_the_same_losses() {
         let extended = lesson.extended();
         let (network, initial, inputs) = (extended.network(), extended.initial(), lesson.inputs());
         let stop = luge_train::StopRule { loss_at_most: extended.stop(), not_before: 1, most_steps: 10_000 };
-        let mut sparse = Sparse::new(network, initial, &inputs, None).expect("sparse layers");
+        let mut sparse = Sparse::new(network, initial, &inputs).expect("sparse layers");
         let outcome = sparse.run(&stop).expect("gradients");
         assert_eq!(outcome.steps(), lesson.machine_steps() + extended.extra_steps());
         for memories in [Memories::Steps, Memories::Blocks] {
-            let mut exact = Exact::new(network, initial, &inputs, None, memories).expect("exact");
+            let mut exact = Exact::new(network, initial, &inputs, memories).expect("exact");
             assert_eq!(exact.run(&stop).expect("gradients"), outcome);
             assert_eq!(exact.losses(), sparse.losses(), "{kind:?}");
         }

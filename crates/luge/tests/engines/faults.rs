@@ -3,7 +3,7 @@
 use luge::lockstep::Judge;
 use luge_landscape::LandscapeKind;
 use luge_machine::formats::Format;
-use luge_train::{Exact, Fault, Memories, StopRule, Tracer};
+use luge_train::{Engine, Exact, Fault, Memories, StopRule};
 
 use crate::{FOUR_STATES, OUTSIDE, filled, machine, options, plan, start};
 
@@ -22,8 +22,7 @@ fn caught(
     let total = plan.machine_steps.expect("a halt");
     let mut n_caught = 0;
     for planted_at in 0..total {
-        let mut engine =
-            Exact::new(plan.landscape.network(), &parameters, &inputs, None, memories).expect("exact");
+        let mut engine = Exact::new(plan.landscape.network(), &parameters, &inputs, memories).expect("exact");
         let normal = plan.lowered.normal.machine();
         let mut judge = Judge::new(normal, &plan.input, control, plan.window.first.clone());
         let rule = |most_steps| StopRule { loss_at_most: stop, not_before: 0, most_steps };
@@ -89,7 +88,7 @@ fn in_a_remembered_block() {
     let mut n_caught = 0;
     for planted_at in (10_000..20_000).step_by(500) {
         let network = plan.landscape.network();
-        let mut engine = Exact::new(network, &parameters, &inputs, None, Memories::Blocks).expect("exact");
+        let mut engine = Exact::new(network, &parameters, &inputs, Memories::Blocks).expect("exact");
         let normal = plan.lowered.normal.machine();
         let mut judge = Judge::new(normal, &plan.input, control, plan.window.first.clone());
         let stop =

@@ -6,7 +6,7 @@ use luge_machine::{
     Input, Machine, Simulator,
     lowering::{Moves, lower},
 };
-use luge_train::{Exact, LossRange, Memories, Outcome, Snapshot, Sparse, StopRule, Tracer};
+use luge_train::{Engine, Exact, LossRange, Memories, Outcome, Snapshot, Sparse, StopRule};
 use proptest::{
     strategy::{Strategy, ValueTree},
     test_runner::TestRunner,
@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// Every iterate is the machine's configuration; returns the losses.
-fn follow(engine: &mut dyn Tracer, judge: &mut Judge<'_>, stop: &StopRule, at: &str) -> LossRange {
+fn follow(engine: &mut dyn Engine, judge: &mut Judge<'_>, stop: &StopRule, at: &str) -> LossRange {
     let mut losses: Option<LossRange> = None;
     judge.compare_all(engine).unwrap_or_else(|e| panic!("{at}: {e} at the start"));
     loop {
@@ -48,13 +48,13 @@ fn check(machine: &Machine, input: &Input, options: &TraceOptions) {
     let judge = || Judge::new(plan.lowered.normal.machine(), &plan.input, control, plan.window.first.clone());
     let at = |name: &str| format!("{name} on {:?}, {machine:?}, {input:?}", options.landscape);
 
-    let mut sparse = Sparse::new(network, &parameters, &inputs, None).expect("sparse layers");
+    let mut sparse = Sparse::new(network, &parameters, &inputs).expect("sparse layers");
     let losses = follow(&mut sparse, &mut judge(), &stop, &at("sparse"));
     let mut ends: Vec<(String, Outcome, Option<LossRange>, Snapshot)> = Vec::new();
-    let mut whole = Sparse::new(network, &parameters, &inputs, None).expect("sparse layers");
+    let mut whole = Sparse::new(network, &parameters, &inputs).expect("sparse layers");
     ends.push(("sparse".to_owned(), whole.run(&stop).expect("gradients"), whole.losses(), whole.snapshot()));
     for memories in [Memories::Steps, Memories::Blocks] {
-        let new = || Exact::new(network, &parameters, &inputs, None, memories).expect("exact arithmetic");
+        let new = || Exact::new(network, &parameters, &inputs, memories).expect("exact arithmetic");
         let name = format!("{memories:?}");
         assert_eq!(follow(&mut new(), &mut judge(), &stop, &at(&name)), losses, "{}", at(&name));
         let mut whole = new();
@@ -134,7 +134,7 @@ fn interrupted_anywhere() {
     for first in 0..=simulator.steps() {
         for memories in [Memories::Steps, Memories::Blocks] {
             let network = plan.landscape.network();
-            let mut engine = Exact::new(network, &parameters, &inputs, None, memories).expect("exact");
+            let mut engine = Exact::new(network, &parameters, &inputs, memories).expect("exact");
             let machine = plan.lowered.normal.machine();
             let mut judge = Judge::new(machine, &plan.input, control, plan.window.first.clone());
             for most_steps in [first, first + 1, first + 9, 1 << 20] {
@@ -142,8 +142,7 @@ fn interrupted_anywhere() {
                 let steps = engine.run(&stop).expect("gradients").steps();
                 judge.go_to(steps);
                 judge.compare_all(&engine).unwrap_or_else(|e| panic!("{memories:?}: {e} at step {steps}"));
-                let again =
-                    Exact::resume(network, &engine.snapshot(), engine.losses(), &inputs, None, memories);
+                let again = Exact::resume(network, &engine.snapshot(), engine.losses(), &inputs, memories);
                 engine = again.expect("a snapshot");
             }
             assert_eq!(engine.steps(), simulator.steps());

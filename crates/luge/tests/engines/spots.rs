@@ -5,7 +5,7 @@ use luge_machine::{
     Input,
     lowering::{Moves, lower},
 };
-use luge_train::{Dense, Engine, Exact, Memories, Precision, Rate, Sparse, StopRule, Tracer};
+use luge_train::{Dense, Engine, Exact, Memories, Precision, Rate, Sparse, StopRule};
 use rand_chacha::{
     ChaCha8Rng,
     rand_core::{Rng, SeedableRng},
@@ -23,7 +23,7 @@ fn agree_from(kind: LandscapeKind, at: u64) {
         plan(&machine, &Input::blank(), &luge::trace::TraceOptions { steps: Some(10), ..options(kind) });
     let (parameters, inputs) = start(&plan.landscape, &plan);
     let mut exact =
-        Exact::new(plan.landscape.network(), &parameters, &inputs, None, Memories::Blocks).expect("exact");
+        Exact::new(plan.landscape.network(), &parameters, &inputs, Memories::Blocks).expect("exact");
     let loss_at_most = plan.landscape.bounds().stop;
     exact.run(&StopRule { loss_at_most, not_before: 0, most_steps: at }).expect("gradients");
     let snapshot = exact.snapshot().trimmed();
@@ -40,12 +40,11 @@ fn agree_from(kind: LandscapeKind, at: u64) {
     let weights = snapshot.parameters_of(wide.network(), &shift).expect("a window that fits");
     let mut dense =
         Dense::new(wide.network(), &weights, &inputs, Precision::F64, Rate::One, None).expect("dense");
-    let mut sparse =
-        Sparse::resume(plan.landscape.network(), &snapshot, None, &inputs, None).expect("sparse");
+    let mut sparse = Sparse::resume(plan.landscape.network(), &snapshot, None, &inputs).expect("sparse");
     for step in 0..=N_STEPS {
         let loss = dense.loss().expect("a loss").to_bits();
         let parameters = dense.parameters().expect("weights");
-        for engine in [&mut exact as &mut dyn Tracer, &mut sparse] {
+        for engine in [&mut exact as &mut dyn Engine, &mut sparse] {
             let name = engine.name();
             assert_eq!(engine.loss().expect("a loss").to_bits(), loss, "{name}, {step} steps after {at}");
             let own = engine

@@ -18,7 +18,8 @@ fn rooms() -> impl Iterator<Item = Classroom> {
 fn labels_drift_along_a_solid_arc() {
     for mut room in rooms() {
         let expected = room.proved().theta;
-        room.options.joints = ExtendedCorrections { labels_stopped: false, ..ExtendedCorrections::default() };
+        room.options.extended_corrections =
+            ExtendedCorrections { labels_stopped: false, ..ExtendedCorrections::default() };
         let (lessons, _) = room.train();
         let (at, proved) = (room.name(), &lessons.certificate);
         assert!(!proved.labels_copied.holds, "{at}");
@@ -40,7 +41,8 @@ fn labels_drift_along_a_solid_arc() {
 #[test]
 fn a_solid_arc_takes_the_carrier_off_the_labels() {
     for mut room in rooms() {
-        room.options.joints = ExtendedCorrections { labels_stopped: false, ..ExtendedCorrections::default() };
+        room.options.extended_corrections =
+            ExtendedCorrections { labels_stopped: false, ..ExtendedCorrections::default() };
         let lesson = room.lesson();
         let mut hand = Hand::new(&lesson);
         hand.step(1);
@@ -71,7 +73,7 @@ fn f_perp_of_zero() {
         for (guarded_carrier, select_switches) in [(true, true), (true, false), (false, true), (false, false)]
         {
             let mut room = Classroom::copy().on(kind, Carrier::Orthogonal);
-            room.options.joints =
+            room.options.extended_corrections =
                 ExtendedCorrections { guarded_carrier, select_switches, ..ExtendedCorrections::default() };
             let lesson = room.lesson();
             let hand = Hand::new(&lesson);

@@ -18,7 +18,7 @@ pub(crate) const OUTSIDE: [LandscapeKind; 3] =
 /// All that a lesson borrows.
 pub(crate) struct Classroom {
     pub(crate) learner: Learner,
-    pub(crate) primary: Box<dyn Primary>,
+    pub(crate) primary: std::sync::Arc<dyn Primary>,
     pub(crate) table: Table,
     pub(crate) options: LessonOptions,
 }
@@ -27,7 +27,7 @@ impl Classroom {
     /// A linear model of the columns that are not `y`.
     pub(crate) fn new(learner: Learner, csv: &str, format: &str) -> Self {
         let table = table(csv);
-        let primary = Box::new(Mlp::linear(table.feature_names.len(), 1));
+        let primary = std::sync::Arc::new(Mlp::linear(table.feature_names.len(), 1));
         let options = LessonOptions::new(format.parse().expect("a format"));
         Self { learner, primary, table, options }
     }
@@ -50,11 +50,11 @@ impl Classroom {
         self
     }
 
-    pub(crate) fn prepare(&self) -> Result<Lesson<'_>, LessonError> {
-        Lesson::prepare(&self.learner, &*self.primary, &self.table, &self.options)
+    pub(crate) fn prepare(&self) -> Result<Lesson, LessonError> {
+        Lesson::prepare(self.learner.clone(), self.primary.clone(), self.table.clone(), self.options.clone())
     }
 
-    pub(crate) fn lesson(&self) -> Lesson<'_> {
+    pub(crate) fn lesson(&self) -> Lesson {
         self.prepare().expect("a lesson")
     }
 
@@ -74,7 +74,7 @@ impl Classroom {
     /// Trains, and expects the run to be proved.
     pub(crate) fn proved(&self) -> LessonReport {
         let (lessons, _) = self.train();
-        for (name, check) in lessons.certificate.checks() {
+        for (name, check) in lessons.certificate.claims() {
             let about_sizes = matches!(name, "layers" | "units");
             assert!(about_sizes || check.holds, "{}: {name}: {}", self.name(), check.figures);
         }
@@ -110,13 +110,13 @@ pub(crate) fn table(csv: &str) -> Table {
 
 /// Training by hand: from any parameters, on any inputs.
 pub(crate) struct Hand<'a> {
-    pub(crate) lesson: &'a Lesson<'a>,
+    pub(crate) lesson: &'a Lesson,
     pub(crate) parameters: Vec<Values>,
     pub(crate) inputs: Vec<Values>,
 }
 
 impl<'a> Hand<'a> {
-    pub(crate) fn new(lesson: &'a Lesson<'a>) -> Self {
+    pub(crate) fn new(lesson: &'a Lesson) -> Self {
         Self { lesson, parameters: lesson.extended().initial().to_vec(), inputs: lesson.inputs() }
     }
 

@@ -11,7 +11,7 @@ fn long_run(first: &str, kind: LandscapeKind, carrier: Carrier, final_loss: Opti
     room.options.final_loss = final_loss;
     let lessons = room.proved();
     assert!(lessons.machine_steps > 100);
-    (lessons.tape_drift, lessons.head_drift)
+    (lessons.drift.tape, lessons.drift.head)
 }
 
 /// A bound on the final loss that is hardly above it, so that sqrt(2 l) is not much larger than the labels.

@@ -111,7 +111,7 @@ fn copy_label_into_a_hidden_layer() {
     for kind in OUTSIDE {
         let csv = "a,b,y\n1,-1,1.5\n0,1,-2\n";
         let mut room = Classroom::new(shipped("copy_label.tm"), csv, "fix:3.1").on(kind, Carrier::Offset);
-        room.primary = Box::new(Mlp::parse("mlp:2-3-1", 2, 1).expect("an mlp"));
+        room.primary = std::sync::Arc::new(Mlp::parse("mlp:2-3-1", 2, 1).expect("an mlp"));
         let lessons = room.proved();
         let mut theta = [0.0; 13];
         theta[0] = 1.5;
@@ -129,7 +129,7 @@ fn all_weights_of_a_hidden_layer() {
     let csv = format!("a,b,y\n{}\n", rows.join("\n"));
     for kind in [LandscapeKind::Compact, LandscapeKind::Plain] {
         let mut room = Classroom::new(written(COPY_ALL), &csv, "fix:3.1").on(kind, Carrier::Offset);
-        room.primary = Box::new(Mlp::new(vec![2, 3, 1]));
+        room.primary = std::sync::Arc::new(Mlp::new(vec![2, 3, 1]));
         assert_eq!(room.primary.n_weights(), 13);
         check(&room, &[2, 3, 1]);
         let lessons = room.proved();

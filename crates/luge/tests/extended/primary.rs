@@ -2,7 +2,7 @@
 
 use luge_landscape::{Carrier, ExtendedCorrections, Mlp, Primary};
 use luge_net::{GraphBuilder, NodeId, Shape, StepRule, Values};
-use luge_train::{Dense, Engine, Outcome, Precision, Rate, StopRule, train};
+use luge_train::{Dense, Outcome, Precision, Rate, StopRule, train};
 
 use crate::classroom::{Classroom, Hand, OUTSIDE, column};
 
@@ -76,7 +76,7 @@ fn an_infinite_primary_network() {
     for kind in OUTSIDE {
         for carrier in Carrier::ALL {
             let mut room = Classroom::copy().on(kind, carrier);
-            room.primary = Box::new(Inverse);
+            room.primary = std::sync::Arc::new(Inverse);
             // x = -2, 0.25 and 1 against theta = 1.5; a fourth sample has x = 0.
             room.table = crate::classroom::table("x,y\n-2,1.5\n0.25,-3\n1,2\n0,1\n");
             let lesson = room.lesson();
@@ -85,7 +85,7 @@ fn an_infinite_primary_network() {
             assert!(output[3].is_nan());
             assert_eq!(room.proved().theta, [1.5]);
 
-            room.options.joints =
+            room.options.extended_corrections =
                 ExtendedCorrections { select_switches: false, ..ExtendedCorrections::default() };
             assert_eq!(room.train().0.outcome, Outcome::Diverged { steps: 0 }, "{}", room.name());
         }
@@ -97,7 +97,7 @@ fn an_infinite_primary_network() {
 fn printed_switches_on_a_finite_primary_network() {
     for kind in OUTSIDE {
         let mut room = Classroom::copy().on(kind, Carrier::Offset);
-        room.options.joints =
+        room.options.extended_corrections =
             ExtendedCorrections { select_switches: false, ..ExtendedCorrections::default() };
         room.proved();
     }
@@ -109,7 +109,7 @@ fn no_gradient_flows_through_the_primary_network() {
     for kind in OUTSIDE {
         for carrier in Carrier::ALL {
             let mut room = Classroom::copy().on(kind, carrier);
-            room.primary = Box::new(Size);
+            room.primary = std::sync::Arc::new(Size);
             let lessons = room.proved();
             assert_eq!(lessons.theta, [1.5, 0.0]);
             let check = &lessons.certificate.no_gradient_through_primary;

@@ -13,7 +13,7 @@ fn room(second: &str, joints: ExtendedCorrections) -> impl Iterator<Item = Class
     let rooms = OUTSIDE.into_iter().flat_map(|kind| Carrier::ALL.map(|carrier| (kind, carrier)));
     rooms.map(move |(kind, carrier)| {
         let mut room = Classroom::new(shipped("copy_label.tm"), &csv, "fix:3.2").on(kind, carrier);
-        room.options.joints = joints;
+        room.options.extended_corrections = joints;
         room
     })
 }

@@ -5,7 +5,10 @@ use luge_machine::{Input, lowering::Moves};
 use luge_train::Rate;
 
 use crate::{OUTSIDE, TWO_STATES, filled, machine, options, trace};
-use luge::trace::TraceOptions;
+use luge::{
+    engine::{EngineChoice, Manner},
+    trace::TraceOptions,
+};
 
 const CHAMPIONS: &str = include_str!("../../../../data/champions.csv");
 
@@ -41,7 +44,10 @@ fn two_states_fall_strictly_on_landscape_a() {
     let inputs = [Input::blank(), filled("0110", 2), filled("10", 0), filled("1110", -1)];
     for input in inputs {
         for rate in [Rate::One, Rate::LineSearch] {
-            let options = TraceOptions { rate, ..options(LandscapeKind::Internal) };
+            let options = TraceOptions {
+                manner: Manner { rate, ..Manner::by(EngineChoice::Dense) },
+                ..options(LandscapeKind::Internal)
+            };
             let trace = trace(&machine(TWO_STATES), &input, &options);
             assert!(
                 trace.exact() && trace.bounds_held && trace.strictly_falling,

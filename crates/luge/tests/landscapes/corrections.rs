@@ -1,6 +1,9 @@
 //! Section 9 of the construction: what the printed paper says fails, and what stands here instead works.
 
-use luge::trace::{Plan, Trace, TraceOptions};
+use luge::{
+    engine::{EngineChoice, Manner},
+    trace::{Plan, Trace, TraceOptions},
+};
 use luge_landscape::{Configuration, Corrections, Landscape, LandscapeKind, LandscapeOptions};
 use luge_machine::{Alphabet, Input, Machine, Move, NormalForm, Pattern, SymbolId, Write, lowering::Moves};
 use luge_net::{GraphBuilder, LinearMap, Network, Shape, StepRule, Values};
@@ -82,7 +85,7 @@ fn heads_move_the_right_way() {
         // Held against the simulator, even the blank tape shows it.
         let options = TraceOptions { corrections: mirrored, cells: Some(80), ..options(kind) };
         let trace = trace(&machine(FOUR_STATES), &Input::blank(), &options);
-        assert_eq!(trace.first_mismatch.expect("mirrored at once").0, 1, "{kind:?}");
+        assert_eq!(trace.first_mismatch.expect("mirrored at once").step, 1, "{kind:?}");
     }
 }
 
@@ -91,7 +94,10 @@ fn heads_move_the_right_way() {
 fn edges_of_landscape_a_count_once() {
     for rate in [Rate::One, Rate::LineSearch] {
         let ordered = printed(|c| c.unordered_pairs = false);
-        let options = TraceOptions { rate, ..options(LandscapeKind::Internal) };
+        let options = TraceOptions {
+            manner: Manner { rate, ..Manner::by(EngineChoice::Dense) },
+            ..options(LandscapeKind::Internal)
+        };
         assert!(trace(&machine(TWO_STATES), &Input::blank(), &options).exact());
         let options = TraceOptions { corrections: ordered, ..options };
         let stuck = trace(&machine(TWO_STATES), &Input::blank(), &options);
@@ -165,7 +171,7 @@ fn edges_lead_elsewhere() {
     assert_eq!(stopped.outcome, Outcome::Converged { steps: 0 });
     assert!(!stopped.exact() && !stopped.bounds_held);
     let stuck = with_copies(WALKER, 1, true);
-    assert_eq!(stuck.first_mismatch.expect("no way leads on").0, 1);
+    assert_eq!(stuck.first_mismatch.expect("no way leads on").step, 1);
     // The compact form has self-edges that change no level, and needs no copies.
     let options = TraceOptions { steps: Some(40), ..options(LandscapeKind::Compact) };
     let compact = trace(&machine(WALKER), &filled("0000010110001", 1), &options);
@@ -224,7 +230,7 @@ fn staying_heads_read_what_was_written() {
         assert!(trace(&lingering(), &input, &options(kind)).exact(), "{kind:?}");
         let printed = TraceOptions { corrections: before_write, steps: Some(7), ..options(kind) };
         let failed = trace(&lingering(), &input, &printed);
-        assert_eq!(failed.first_mismatch.expect("the first stay").0, 1, "{kind:?}");
+        assert_eq!(failed.first_mismatch.expect("the first stay").step, 1, "{kind:?}");
         let strict = TraceOptions { corrections: before_write, moves: Moves::Strict, ..options(kind) };
         assert!(trace(&lingering(), &input, &strict).exact(), "{kind:?}: nothing stays in strict mode");
         let printed = TraceOptions { corrections: before_write, ..options(kind) };

@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 use luge::trace::{Plan, Trace, TraceOptions};
 use luge_landscape::{Configuration, Landscape, LandscapeKind, Undecodable};
 use luge_machine::{Input, Machine, SymbolId, TapeInput, formats::Format};
-use luge_train::{Dense, Noise, Outcome, Precision, Rate, StopRule, train};
+use luge_train::{Dense, Engine, Noise, Outcome, Precision, Rate, StopRule, train};
 
 /// The landscapes whose tapes lie outside of the vertex.
 const OUTSIDE: [LandscapeKind; 3] = [LandscapeKind::Compact, LandscapeKind::Relu, LandscapeKind::Plain];
@@ -47,7 +47,7 @@ fn options(landscape: LandscapeKind) -> TraceOptions {
 
 fn trace(machine: &Machine, input: &Input, options: &TraceOptions) -> Trace {
     let plan = Plan::new(machine, input, options).unwrap_or_else(|e| panic!("{options:?}: {e}"));
-    let trace = plan.run(options, |_| ControlFlow::Continue(()));
+    let trace = plan.run(|_| ControlFlow::Continue(()));
     trace.unwrap_or_else(|e| panic!("{options:?}: {e}"))
 }
 

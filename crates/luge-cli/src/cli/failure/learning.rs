@@ -1,8 +1,7 @@
 //! What can go wrong between data and a trained model, with the remedy.
 
-use luge::{data::TableError, lesson::LessonError, model::ModelError};
+use luge::{data::TableError, lesson::LessonError, model::ModelError, program::ProgramError, source::Source};
 use luge_landscape::{BuildError, ExtendedError, LandscapeKind, LearnerError, PrimaryError};
-use luge_train::TrainError;
 
 use super::{Failure, remedy_of_internal, remedy_of_size};
 
@@ -27,6 +26,23 @@ impl Failure {
             }
         };
         Self::Unfit { problem, remedy: remedy.to_owned() }
+    }
+}
+
+impl Failure {
+    /// What a program's findings look like when they refuse it.
+    pub(in crate::cli) fn of_program(error: ProgramError, source: &Source) -> Self {
+        let problem = error.to_string();
+        match error {
+            ProgramError::Format { .. } => {
+                Self::Usage { problem, remedy: "give --format fix:I.F, such as fix:4.8".to_owned() }
+            }
+            ProgramError::Broken { findings, .. } => Self::of_findings(problem, &findings, source),
+            ProgramError::Backend(_) => Self::Unfit {
+                problem,
+                remedy: "use shorter loops over indices, or fewer features".to_owned(),
+            },
+        }
     }
 }
 
@@ -58,7 +74,11 @@ impl From<PrimaryError> for Failure {
 impl From<LessonError> for Failure {
     fn from(error: LessonError) -> Self {
         let problem = error.to_string();
+        if let LessonError::Engine(error) = error {
+            return error.into();
+        }
         let remedy = match &error {
+            LessonError::Engine(_) => String::new(),
             LessonError::DoesNotHalt { .. } => "allow more --steps, if it halts at all".to_owned(),
             LessonError::Rejected { .. } => "see what the learner asks of its data".to_owned(),
             LessonError::TooFewCells { needed, .. } => {
@@ -72,14 +92,6 @@ impl From<LessonError> for Failure {
             }
             LessonError::Shapes { .. } => "choose a --primary that fits the columns".to_owned(),
             LessonError::Extended(error) => remedy_of_extended(error),
-            LessonError::Engine { .. } => "use --engine dense, or leave --engine out".to_owned(),
-            LessonError::Train(TrainError::NotExact { .. }) => {
-                "use --engine sparse, or leave --engine out".to_owned()
-            }
-            LessonError::Train(TrainError::TooWide { .. }) => {
-                "use --engine sparse or exact, or leave --engine out".to_owned()
-            }
-            LessonError::Train(_) => "this is a fault of the program, not of the data".to_owned(),
         };
         Self::Unfit { problem, remedy }
     }
@@ -115,6 +127,7 @@ impl From<ModelError> for Failure {
     fn from(error: ModelError) -> Self {
         match error {
             ModelError::Io { .. } => Self::ModelFile(error),
+            ModelError::Lesson(error) => error.into(),
             error => Self::Model(error),
         }
     }

@@ -21,9 +21,9 @@ use super::{
 #[derive(Serialize)]
 struct ModelProfile<'m> {
     primary: &'m str,
-    format: &'m str,
-    carrier: &'m str,
-    engine: &'m str,
+    format: String,
+    carrier: &'static str,
+    engine: &'static str,
     machine_sha256: &'m str,
     samples: usize,
     features: &'m [String],
@@ -43,9 +43,9 @@ pub(super) fn run(path: &Path, json: bool) -> Result<(), Failure> {
     let card = &model.card;
     let profile = ModelProfile {
         primary: &card.primary,
-        format: &card.format,
-        carrier: &card.carrier,
-        engine: &card.engine,
+        format: card.options.format.to_string(),
+        carrier: card.options.carrier.word(),
+        engine: card.options.engine.word(),
         machine_sha256: &card.machine_sha256,
         samples: card.n_samples,
         features: &card.features,
@@ -67,19 +67,19 @@ fn rows(profile: &ModelProfile<'_>, card: &Card) -> Vec<(String, String)> {
     row("model", format!("{} from {} to {}", card.primary, card.features.join(", "), card.labels.join(", ")));
     let theta: Vec<String> = profile.theta.iter().map(ToString::to_string).collect();
     row("theta", theta.join(" "));
-    row("numbers", card.format.clone());
+    row("numbers", profile.format.clone());
     let steps = (HumanCount(card.steps), HumanCount(card.machine_steps));
     row(
         "trained",
         format!("{} gradient steps, {} machine steps, {} samples", steps.0, steps.1, card.n_samples),
     );
     row("training loss", format!("{}; stops at {}", numeral(card.train_loss), numeral(card.stop)));
-    row("carrier", card.carrier.clone());
-    row("engine", card.engine.clone());
+    row("carrier", profile.carrier.to_owned());
+    row("engine", profile.engine.to_owned());
     row("machine", format!("sha256 {}", card.machine_sha256));
     let failed: Vec<&str> = card
         .certificate
-        .checks()
+        .claims()
         .into_iter()
         .filter(|(_, check)| !check.holds)
         .map(|(name, _)| name)

@@ -2,14 +2,14 @@
 
 use indicatif::HumanCount;
 use luge::{
-    corollary::{CLAIMED_LAYERS, Claim},
+    corollary::{CLAIMED_LAYERS, SizeClaim},
+    job::Loaded,
     model::Model,
     trace::{Plan, TraceError, TraceOptions},
 };
 use luge_landscape::{Landscape, LandscapeKind, LandscapeOptions};
 use luge_machine::{
     Input,
-    formats::Loaded,
     lowering::{Moves, lower},
 };
 use luge_net::Layers;
@@ -26,7 +26,7 @@ pub(super) struct NetworkProfile {
     units: usize,
     depth: usize,
     layers: Vec<LayerProfile>,
-    claim: Claim,
+    claim: SizeClaim,
 }
 
 #[derive(Serialize)]
@@ -61,12 +61,12 @@ impl NetworkProfile {
                     }
                 };
                 let plan = Plan::new(&loaded.machine, &input, &options);
-                plan.map_err(|error| Failure::of_endless(error, remedy))?.landscape
+                plan.map_err(|error| Failure::of_endless(error.into(), remedy))?.landscape
             }
         };
         let layers = Layers::of(landscape.network());
         let (cells, vertices) = (landscape.n_cells(), landscape.n_vertices());
-        let claim = Claim::about(landscape.kind(), &lowered.normal, cells, 0, &layers);
+        let claim = SizeClaim::about(landscape.kind(), &lowered.normal, cells, 0, &layers);
         Ok(Self::new(landscape.kind(), cells, vertices, &layers, claim))
     }
 
@@ -75,13 +75,13 @@ impl NetworkProfile {
         let (learner, extended) = (model.learner()?, model.extended()?);
         let layers = Layers::up_to(extended.network(), extended.nodes().out);
         let layers = layers.without(|node| extended.is_primary(node));
-        let cells = model.card.cells;
+        let cells = model.card.n_cells();
         let n_labels = model.card.n_samples * model.card.labels.len();
-        let claim = Claim::about(extended.kind(), &learner.lowered().normal, cells, n_labels, &layers);
+        let claim = SizeClaim::about(extended.kind(), &learner.lowered().normal, cells, n_labels, &layers);
         Ok(Self::new(extended.kind(), cells, extended.n_vertices(), &layers, claim))
     }
 
-    fn new(kind: LandscapeKind, cells: usize, vertices: usize, layers: &Layers, claim: Claim) -> Self {
+    fn new(kind: LandscapeKind, cells: usize, vertices: usize, layers: &Layers, claim: SizeClaim) -> Self {
         let profile = |group: &luge_net::Layer| LayerProfile {
             name: group.name.clone(),
             kind: group.kind.word(),
@@ -124,7 +124,7 @@ impl NetworkProfile {
             _ => format!("not within {CLAIMED_LAYERS} layers"),
         };
         row("arranged", arranged);
-        let Claim { corollary, layers, width, formula, layers_hold, width_holds, .. } = &self.claim;
+        let SizeClaim { corollary, layers, width, formula, layers_hold, width_holds, .. } = &self.claim;
         let width = width.map_or("more than 2^64".to_owned(), |width| HumanCount(width).to_string());
         row(
             &format!("Corollary {corollary}"),

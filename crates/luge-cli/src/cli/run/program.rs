@@ -1,15 +1,17 @@
 //! Running a program: its outcome, its weights, and where its steps went.
 
 use indicatif::HumanCount;
-use luge::source::Source;
+use luge::{job, program, source::Source};
+use luge_landscape::Learner;
 use luge_machine::{Machine, Outcome, Simulator, Step, TapeId};
+use luge_net::NumberFormat;
 use luge_sled::Compiled;
 use serde::Serialize;
 
 use super::super::{
+    data_args::DataArgs,
     failure::Failure,
     output::{print, print_json, table},
-    program_args::{DataArgs, Prepared},
     progress::Progress,
 };
 
@@ -47,16 +49,18 @@ pub(super) struct Request<'a> {
 }
 
 pub(super) fn run(source: &Source, request: &Request<'_>) -> Result<(), Failure> {
-    let prepared = request.data.prepare(source)?;
-    let compiled = &prepared.compiled;
-    let input = prepared.input()?;
+    let job = request.data.job(source.clone())?;
+    let (table, format) = (job.table()?, job.options.format);
+    let compiled = &job::compile(&job.source, &table, format)?;
+    let learner = Learner::new(&compiled.machine, Some(&compiled.input))?;
+    let input = learner.source_input(&program::layout(&table, format), &program::bits(&table, format));
     let mut simulator = Simulator::new(&compiled.machine, &input);
     let (outcome, spent) = if request.profile {
         profiled(&mut simulator, request.steps)
     } else {
         (Progress::new("running", request.steps).run(&mut simulator, request.steps), Vec::new())
     };
-    let theta = outcome.accepting().then(|| theta(&simulator, &prepared));
+    let theta = outcome.accepting().then(|| theta(&simulator, compiled.n_theta, format));
     let lines = request.profile.then(|| lines(compiled, &spent, &source.text));
     let summary = Summary {
         machine: compiled.machine.name(),
@@ -89,8 +93,7 @@ fn profiled(simulator: &mut Simulator<'_>, limit: Step) -> (Outcome, Vec<Step>) 
 }
 
 /// The weights the machine left behind.
-fn theta(simulator: &Simulator<'_>, prepared: &Prepared) -> Vec<f64> {
-    let format = prepared.format;
+fn theta(simulator: &Simulator<'_>, n_theta: usize, format: NumberFormat) -> Vec<f64> {
     let tape = theta_tape(simulator.machine());
     let n_bits = format.n_bits() as usize;
     let number = |i: usize| {
@@ -98,7 +101,7 @@ fn theta(simulator: &Simulator<'_>, prepared: &Prepared) -> Vec<f64> {
         let bits: Vec<bool> = cells.map(|cell| simulator.tape(tape).read(cell).0 == 1).collect();
         format.word(&bits).map_or(0.0, |word| format.decode(word))
     };
-    (0..prepared.compiled.n_theta).map(number).collect()
+    (0..n_theta).map(number).collect()
 }
 
 fn theta_tape(machine: &Machine) -> TapeId {
