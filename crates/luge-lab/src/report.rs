@@ -64,7 +64,7 @@ impl Report {
     /// Makes a run and records `n_moments` of it, evenly spaced. The run goes on while `go_on` says so.
     ///
     /// # Errors
-    /// If there is no such run, or it was broken off.
+    /// If a step cannot be computed, or the run was broken off.
     pub fn new(job: &Job, n_moments: usize, go_on: &mut dyn FnMut() -> bool) -> Result<Self, RunError> {
         let stage = Stage::open(job)?;
         record(&stage.scene()?, job, n_moments.clamp(2, MOST_MOMENTS), go_on)
@@ -214,6 +214,10 @@ mod tests {
 
     use super::*;
 
+    fn report(job: TraceJob, n_moments: usize, go_on: &mut dyn FnMut() -> bool) -> Result<Report, RunError> {
+        Report::new(&Stage::open(&Job::Trace(job))?, n_moments, go_on)
+    }
+
     #[test]
     fn modules_come_after_what_they_import() {
         let mut seen: Vec<&str> = Vec::new();
@@ -231,7 +235,7 @@ mod tests {
     fn a_report_needs_nothing_else_and_no_text_ends_its_script() {
         let mut job = TraceJob::new(Source::open("1RB1LB_1LA1RH").expect("a line"));
         "</script><img src=x>".clone_into(&mut job.source.name);
-        let report = Report::new(&Job::Trace(job), 100, &mut || true).expect("a report");
+        let report = report(job, 100, &mut || true).expect("a report");
         assert_eq!((report.steps, report.end, report.n_moments), (6, "halted", 7));
         assert!(!report.html.contains("</script><img"));
         for outside in
@@ -248,7 +252,7 @@ mod tests {
     #[test]
     fn a_run_can_be_broken_off() {
         let job = TraceJob::new(Source::open("1RB1RB_1LA1LA").expect("a line"));
-        let refused = Report::new(&Job::Trace(job), 10, &mut || false);
+        let refused = report(job, 10, &mut || false);
         assert!(matches!(refused, Err(RunError::BrokenOff)));
     }
 
@@ -256,7 +260,7 @@ mod tests {
     fn a_report_of_a_long_run_is_bounded() {
         let mut job = TraceJob::new(Source::open("bb5").expect("it ships"));
         job.options.steps = Some(2_000_000);
-        let report = Report::new(&Job::Trace(job), 1000, &mut || true).expect("a report");
+        let report = report(job, 1000, &mut || true).expect("a report");
         assert_eq!((report.n_moments, report.end), (MOST_MOMENTS, "step limit"));
         assert!(report.html.len() < 4 << 20, "{} bytes", report.html.len());
     }

@@ -10,7 +10,7 @@ use luge::{
 };
 use luge_landscape::{AskedConstants, Bounds, Control, Landscape, LandscapeKind, LandscapeOptions};
 use luge_machine::{Machine, NormalForm, Step, lowering::Lowered};
-use luge_net::{Form, Network, Structure};
+use luge_net::{Form, Structure};
 
 use super::refusal::{Finding, RunError, located};
 use crate::film::{Film, Inside, Tapes};
@@ -36,6 +36,7 @@ pub(super) const MOST_INPUT: usize = 1 << 16;
 
 /// A job that was prepared, and what is known of its program.
 pub struct Stage {
+    job: Job,
     name: String,
     lines: Vec<Option<usize>>,
     warnings: Vec<Finding>,
@@ -91,63 +92,23 @@ impl Stage {
     /// # Errors
     /// Everything that is wrong with it.
     pub fn open(job: &Job) -> Result<Self, RunError> {
-        match job {
-            Job::Trace(job) => Self::of_trace(job),
-            Job::Train(job) => Self::of_train(job),
-        }
-    }
-
-    fn of_trace(job: &TraceJob) -> Result<Self, RunError> {
-        let mut job = job.clone();
-        let options = &mut job.options;
-        if options.manner.noise.is_some() {
-            return Err(RunError::Noise);
-        }
-        let limit = if options.is_dense() { MOST_DENSE_STEPS } else { MOST_STEPS };
-        let most_steps = options.steps.unwrap_or(limit).min(limit);
-        // Where vertices are configurations, the landscape is that of a whole run.
-        options.steps = (options.landscape != LandscapeKind::Internal).then_some(most_steps);
-        let loaded = job.load()?;
-        if job.lay(&loaded)?.tapes.iter().any(|tape| tape.symbols.len() > MOST_INPUT) {
-            return Err(RunError::InputTooLong);
-        }
-        let plan = job.plan(&loaded)?;
-        let around = around(job.options.landscape, plan.landscape.network());
-        let near = match job.options.landscape {
-            LandscapeKind::Internal => None,
-            _ => near(&plan.lowered, &around, plan.landscape.n_vertices()),
+        let (source, loaded, prepared, most_steps) = match job {
+            Job::Trace(trace) => {
+                let (loaded, plan, most_steps) = prepare_trace(trace.clone())?;
+                (&trace.source, loaded, Prepared::Plan(plan), most_steps)
+            }
+            Job::Train(train) => {
+                let (loaded, lesson) = prepare_lesson(train.clone())?;
+                (&train.source, loaded, Prepared::Lesson(lesson), MOST_STEPS)
+            }
         };
-        Ok(Self::new(&job.source, &loaded, Prepared::Plan(plan), most_steps, around, near))
-    }
-
-    fn of_train(job: &TrainJob) -> Result<Self, RunError> {
-        let mut job = job.clone();
-        job.options.steps = job.options.steps.min(MOST_LESSON_STEPS);
-        let table = job.table()?;
-        let loaded = job.load(&table)?;
-        let lesson = job.join(table, &loaded, &StandardPrimaries)?;
-        let extended = lesson.extended();
-        let around = around(job.options.landscape, extended.network());
-        let near = extended
-            .network()
-            .structure()
-            .and_then(|_| near(lesson.learner().lowered(), &around, extended.n_vertices()));
-        Ok(Self::new(&job.source, &loaded, Prepared::Lesson(lesson), MOST_STEPS, around, near))
-    }
-
-    fn new(
-        source: &Source,
-        loaded: &Loaded,
-        prepared: Prepared,
-        most_steps: Step,
-        around: LandscapeOptions,
-        near: Option<Landscape>,
-    ) -> Self {
         let lines = match &loaded.compiled {
             Some(compiled) => compiled.lines.iter().map(|line| line.map(|line| line as usize)).collect(),
             None => state_lines(&loaded.machine, &source.text),
         };
-        Self {
+        let (around, near) = prepared.around();
+        Ok(Self {
+            job: job.clone(),
             name: name(source, &loaded.machine),
             lines,
             warnings: located(&loaded.warnings, &source.text),
@@ -155,7 +116,13 @@ impl Stage {
             most_steps,
             around,
             near,
-        }
+        })
+    }
+
+    /// The job as it was asked for.
+    #[must_use]
+    pub fn job(&self) -> &Job {
+        &self.job
     }
 
     /// The network, and what it means.
@@ -223,15 +190,55 @@ fn name(source: &Source, machine: &Machine) -> String {
     title.or_else(|| machine.name().map(str::to_owned)).unwrap_or_else(|| source.name.clone())
 }
 
-/// How the landscape around a vertex of a network is built.
-fn around(kind: LandscapeKind, network: &Network) -> LandscapeOptions {
-    let constants = network.structure().map(constants_of).unwrap_or_default();
-    LandscapeOptions { constants, ..LandscapeOptions::new(kind, NEAR_CELLS) }
+/// A trace within the lab's limits, and the most gradient steps of it.
+fn prepare_trace(mut job: TraceJob) -> Result<(Loaded, Plan, Step), RunError> {
+    let options = &mut job.options;
+    if options.manner.noise.is_some() {
+        return Err(RunError::Noise);
+    }
+    let limit = if options.is_dense() { MOST_DENSE_STEPS } else { MOST_STEPS };
+    let most_steps = options.steps.unwrap_or(limit).min(limit);
+    // Where vertices are configurations, the landscape is that of a whole run.
+    options.steps = (options.landscape != LandscapeKind::Internal).then_some(most_steps);
+    let loaded = job.load()?;
+    if job.lay(&loaded)?.tapes.iter().any(|tape| tape.symbols.len() > MOST_INPUT) {
+        return Err(RunError::InputTooLong);
+    }
+    let plan = job.plan(&loaded)?;
+    Ok((loaded, plan, most_steps))
 }
 
-/// The landscape with a few cells around each head.
-fn near(lowered: &Lowered, around: &LandscapeOptions, n_vertices: usize) -> Option<Landscape> {
-    (n_vertices <= MOST_AROUND).then(|| small_landscape(&lowered.normal, around)).flatten()
+/// A lesson within the lab's limits.
+fn prepare_lesson(mut job: TrainJob) -> Result<(Loaded, Lesson), RunError> {
+    job.options.steps = job.options.steps.min(MOST_LESSON_STEPS);
+    let table = job.table()?;
+    let loaded = job.load(&table)?;
+    let lesson = job.join(table, &loaded, &StandardPrimaries)?;
+    Ok((loaded, lesson))
+}
+
+impl Prepared {
+    /// How the landscape around a vertex is built, and that landscape if there is one for the whole machine.
+    fn around(&self) -> (LandscapeOptions, Option<Landscape>) {
+        let (kind, network, lowered, n_vertices) = match self {
+            Self::Plan(Plan { options, landscape, lowered, .. }) => {
+                (options.landscape, landscape.network(), lowered, landscape.n_vertices())
+            }
+            Self::Lesson(lesson) => {
+                let extended = lesson.extended();
+                let lowered = lesson.learner().lowered();
+                (lesson.options().landscape, extended.network(), lowered, extended.n_vertices())
+            }
+        };
+        let constants = network.structure().map(constants_of);
+        let around = LandscapeOptions {
+            constants: constants.unwrap_or_default(),
+            ..LandscapeOptions::new(kind, NEAR_CELLS)
+        };
+        let near = constants.filter(|_| n_vertices <= MOST_AROUND);
+        let near = near.and_then(|_| small_landscape(&lowered.normal, &around));
+        (around, near)
+    }
 }
 
 /// A landscape with a few cells, if there is one with these constants.

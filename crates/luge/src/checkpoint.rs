@@ -3,7 +3,11 @@
 //! A file is complete or absent: it is written under another name, synced and renamed. It carries what was asked for, so
 //! that the network can be built again, and that network's digest, so that no other one is trained from it.
 
-use std::{fs, io, path::Path};
+use std::{
+    fs,
+    io::{self, Read},
+    path::Path,
+};
 
 use luge_net::Network;
 use luge_train::Snapshot;
@@ -192,6 +196,15 @@ impl Checkpoint {
         let digest = digest.finalize();
         parts.push(&digest);
         atomic_file::write(path, &parts).map_err(refused)
+    }
+
+    /// Whether a file begins as checkpoints and records do.
+    #[must_use]
+    pub fn begins(path: &Path) -> bool {
+        let mut start = [0; MAGIC.len()];
+        path.is_file()
+            && fs::File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok()
+            && &start == MAGIC
     }
 
     /// Reads a file that [`save`](Self::save) wrote.
