@@ -10,7 +10,7 @@ mod data_args;
 mod export;
 mod failure;
 mod inspect;
-//LAB mod lab;
+mod lab;
 mod landscape;
 mod landscape_args;
 mod learners;
@@ -19,7 +19,7 @@ mod machine_args;
 mod output;
 mod predict;
 mod progress;
-//LAB mod report;
+mod report;
 mod resume;
 mod revisit;
 mod run;
@@ -65,8 +65,8 @@ enum Command {
     Certify(certify::Args),
     Export(export::Args),
     Compare(compare::Args),
-    //LAB Lab(lab::Args),
-    //LAB Report(report::Args),
+    Lab(lab::Args),
+    Report(report::Args),
     Bench(bench::Args),
     Completions(completions::Args),
     Manual(completions::ManualArgs),
@@ -90,8 +90,8 @@ pub(crate) fn run() -> Result<ExitCode, Report> {
         Command::Certify(args) => certify::run(&args)?,
         Command::Export(args) => export::run(&args)?,
         Command::Compare(args) => compare::run(&args)?,
-        //LAB Command::Lab(args) => lab::run(&args)?,
-        //LAB Command::Report(args) => report::run(&args)?,
+        Command::Lab(args) => lab::run(&args)?,
+        Command::Report(args) => report::run(&args)?,
         Command::Bench(args) => bench::run(&args)?,
         Command::Completions(args) => completions::run(&args)?,
         Command::Manual(args) => completions::manual(&args)?,

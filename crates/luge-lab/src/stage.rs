@@ -10,7 +10,7 @@ use luge::{
 };
 use luge_landscape::{AskedConstants, Bounds, Control, Landscape, LandscapeKind, LandscapeOptions};
 use luge_machine::{Machine, NormalForm, Step, lowering::Lowered};
-use luge_net::{Form, Structure};
+use luge_net::{Form, SparseLayers};
 
 use super::refusal::{Finding, RunError, located};
 use crate::film::{Film, Inside, Tapes};
@@ -41,8 +41,6 @@ pub struct Stage {
     lines: Vec<Option<usize>>,
     warnings: Vec<Finding>,
     prepared: Prepared,
-    /// The most gradient steps.
-    most_steps: Step,
     /// How the landscape around a vertex is built: few cells, the constants of the whole.
     around: LandscapeOptions,
     near: Option<Landscape>,
@@ -92,15 +90,9 @@ impl Stage {
     /// # Errors
     /// Everything that is wrong with it.
     pub fn open(job: &Job) -> Result<Self, RunError> {
-        let (source, loaded, prepared, most_steps) = match job {
-            Job::Trace(trace) => {
-                let (loaded, plan, most_steps) = prepare_trace(trace.clone())?;
-                (&trace.source, loaded, Prepared::Plan(plan), most_steps)
-            }
-            Job::Train(train) => {
-                let (loaded, lesson) = prepare_lesson(train.clone())?;
-                (&train.source, loaded, Prepared::Lesson(lesson), MOST_STEPS)
-            }
+        let (source, (loaded, prepared)) = match job {
+            Job::Trace(trace) => (&trace.source, prepare_trace(trace.clone())?),
+            Job::Train(train) => (&train.source, prepare_lesson(train.clone())?),
         };
         let lines = match &loaded.compiled {
             Some(compiled) => compiled.lines.iter().map(|line| line.map(|line| line as usize)).collect(),
@@ -113,7 +105,6 @@ impl Stage {
             lines,
             warnings: located(&loaded.warnings, &source.text),
             prepared,
-            most_steps,
             around,
             near,
         })
@@ -132,7 +123,7 @@ impl Stage {
     pub fn scene(&self) -> Result<Scene<'_>, RunError> {
         let Self { name, lines, warnings, around, .. } = self;
         let near = self.near.as_ref();
-        let mut scene = match &self.prepared {
+        Ok(match &self.prepared {
             Prepared::Plan(plan) => Scene {
                 name,
                 machine: &plan.machine,
@@ -168,9 +159,7 @@ impl Stage {
                     warnings,
                 }
             }
-        };
-        scene.task.stop.most_steps = scene.task.stop.most_steps.min(self.most_steps);
-        Ok(scene)
+        })
     }
 }
 
@@ -190,31 +179,31 @@ fn name(source: &Source, machine: &Machine) -> String {
     title.or_else(|| machine.name().map(str::to_owned)).unwrap_or_else(|| source.name.clone())
 }
 
-/// A trace within the lab's limits, and the most gradient steps of it.
-fn prepare_trace(mut job: TraceJob) -> Result<(Loaded, Plan, Step), RunError> {
-    let options = &mut job.options;
-    if options.manner.noise.is_some() {
+/// A trace within the lab's limits.
+fn prepare_trace(mut job: TraceJob) -> Result<(Loaded, Prepared), RunError> {
+    if job.options.manner.noise.is_some() {
         return Err(RunError::Noise);
     }
-    let limit = if options.is_dense() { MOST_DENSE_STEPS } else { MOST_STEPS };
-    let most_steps = options.steps.unwrap_or(limit).min(limit);
-    // Where vertices are configurations, the landscape is that of a whole run.
-    options.steps = (options.landscape != LandscapeKind::Internal).then_some(most_steps);
     let loaded = job.load()?;
     if job.lay(&loaded)?.tapes.iter().any(|tape| tape.symbols.len() > MOST_INPUT) {
         return Err(RunError::InputTooLong);
     }
-    let plan = job.plan(&loaded)?;
-    Ok((loaded, plan, most_steps))
+    // Where the dense engine trains, the plan looks at the run ahead; where vertices are configurations, at all of it.
+    let asked = job.options.steps.unwrap_or(Step::MAX);
+    let ahead = asked.min(MOST_DENSE_STEPS);
+    job.options.steps = (job.options.landscape != LandscapeKind::Internal).then_some(ahead);
+    let mut plan = job.plan(&loaded)?;
+    plan.most_steps = asked.min(if plan.dense() { MOST_DENSE_STEPS } else { MOST_STEPS });
+    Ok((loaded, Prepared::Plan(plan)))
 }
 
 /// A lesson within the lab's limits.
-fn prepare_lesson(mut job: TrainJob) -> Result<(Loaded, Lesson), RunError> {
+fn prepare_lesson(mut job: TrainJob) -> Result<(Loaded, Prepared), RunError> {
     job.options.steps = job.options.steps.min(MOST_LESSON_STEPS);
     let table = job.table()?;
     let loaded = job.load(&table)?;
     let lesson = job.join(table, &loaded, &StandardPrimaries)?;
-    Ok((loaded, lesson))
+    Ok((loaded, Prepared::Lesson(lesson)))
 }
 
 impl Prepared {
@@ -230,7 +219,7 @@ impl Prepared {
                 (lesson.options().landscape, extended.network(), lowered, extended.n_vertices())
             }
         };
-        let constants = network.structure().map(constants_of);
+        let constants = network.sparse_layers().ok().map(constants_of);
         let around = LandscapeOptions {
             constants: constants.unwrap_or_default(),
             ..LandscapeOptions::new(kind, NEAR_CELLS)
@@ -247,11 +236,11 @@ pub(super) fn small_landscape(normal: &NormalForm, around: &LandscapeOptions) ->
 }
 
 /// The constants that a network was built with.
-fn constants_of(layers: &Structure) -> AskedConstants {
+fn constants_of(layers: &SparseLayers) -> AskedConstants {
     match layers.form {
-        Form::Slides { offset, sign, rate, .. } => AskedConstants {
-            base: Some((sign * rate).abs()),
-            scale: Some(1.0 / rate),
+        Form::Slides { offset, symbol, head_rate, .. } => AskedConstants {
+            base: Some((symbol * head_rate).abs()),
+            scale: Some(1.0 / head_rate),
             offset: Some(offset),
             drop: None,
         },

@@ -501,7 +501,7 @@ fn node_values(scene: &Scene<'_>, lesson: &Lesson, film: &Film<'_>, snapshot: &S
         };
     }
     let size: f64 = snapshot.labels.iter().map(|z| z * z).sum();
-    let joint = scene.task.network.structure().and_then(|layers| layers.joint);
+    let joint = scene.task.network.sparse_layers().ok().and_then(|layers| layers.joint);
     let psi = joint.map_or(f64::NAN, |joint| joint.initial.at(size));
     let halted =
         matches!(film.end(), Some(End::Trained(Outcome::Converged { steps })) if steps == film.step());

@@ -187,7 +187,7 @@ fn check_gradient(job: &Job, steps: &[u64]) {
     with(job, |scene| {
         let mut film = scene.film().expect("an engine");
         let network = scene.task.network;
-        let layers = network.structure().expect("layers");
+        let layers = network.sparse_layers().expect("layers");
         for &step in steps {
             film.seek(step, &mut always()).expect("gradients");
             let Some(parameters) = film.parameters() else { panic!("step {step} does not fit the network") };

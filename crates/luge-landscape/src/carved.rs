@@ -1,14 +1,11 @@
 //! A landscape carved into some network's graph: the loss node, and the way between parameters and configurations.
 
-use std::sync::Arc;
-
 use luge_machine::{Bits, NormalForm};
-use luge_net::{Form, GraphBuilder, NodeId, ParameterId, Shape, Structure, Values};
+use luge_net::{GraphBuilder, NodeId, ParameterId, Shape, Values};
 
 use crate::{
     AskedConstants, BuildError, Configuration, Control, Corrections, ExternalConstants, LandscapeKind,
-    PlainConstants, Undecodable,
-    compact::{self, edge_weight, halting_weight, sign_weight},
+    PlainConstants, Undecodable, compact,
     configuration::{bit, one_hot},
     internal::{self, Configurations, Levels},
     landscape::{MOST_COLUMNS, MOST_EDGES, MOST_GATES},
@@ -50,8 +47,6 @@ pub(crate) struct CarvedLandscape {
     pub(crate) n_tapes: usize,
     pub(crate) n_cells: usize,
     pub(crate) holds: StateEncoding,
-    /// What the landscape's layers are; `None` for A, and where a correction is left out.
-    pub(crate) structure: Option<Structure>,
 }
 
 /// How the parameters hold a configuration.
@@ -103,27 +98,7 @@ impl CarvedLandscape {
             stop: constants.offset - gap / 2.0,
             switch: constants.offset - gap / 4.0,
         };
-        let form = Form::Slides {
-            offset: constants.offset,
-            at_rest: halting_weight(constants),
-            edge: edge_weight(constants, 0, 0),
-            sign: sign_weight(constants),
-            write: constants.scale / 2.0,
-            read: 2.0 * constants.base * constants.base * constants.scale,
-            shift: constants.scale / 2.0,
-            rate: 1.0 / constants.scale,
-            edge_units: kind == LandscapeKind::Relu,
-        };
-        let structure = structure(&control, &weights, read_only, form, corrections);
-        Self {
-            kind,
-            loss,
-            bounds,
-            n_tapes,
-            n_cells,
-            holds: StateEncoding::Outside { control, weights },
-            structure,
-        }
+        Self { kind, loss, bounds, n_tapes, n_cells, holds: StateEncoding::Outside { control, weights } }
     }
 
     fn plain(
@@ -145,10 +120,8 @@ impl CarvedLandscape {
             stop: offset - drop / 2.0,
             switch: offset - drop / 8.0,
         };
-        let structure =
-            structure(&control, &weights, read_only, Form::Targets { offset, drop }, carving.corrections);
         let holds = StateEncoding::Outside { control, weights };
-        Self { kind: LandscapeKind::Plain, loss, bounds, n_tapes, n_cells, holds, structure }
+        Self { kind: LandscapeKind::Plain, loss, bounds, n_tapes, n_cells, holds }
     }
 
     /// `internal` over configurations already found.
@@ -173,7 +146,7 @@ impl CarvedLandscape {
         };
         let holds = StateEncoding::Inside { configurations, vertex, vertex_node, has_start };
         let n_cells = carving.n_cells;
-        Self { kind: LandscapeKind::Internal, loss, bounds, n_tapes, n_cells, holds, structure: None }
+        Self { kind: LandscapeKind::Internal, loss, bounds, n_tapes, n_cells, holds }
     }
 
     /// Number of vertices.
@@ -287,25 +260,6 @@ impl CarvedLandscape {
             }
         }
     }
-}
-
-/// The layers of a landscape with all corrections.
-fn structure(
-    control: &Control,
-    weights: &Weights,
-    read_only: Option<NodeId>,
-    form: Form,
-    corrections: &Corrections,
-) -> Option<Structure> {
-    (*corrections == Corrections::default()).then(|| Structure {
-        table: Arc::clone(control.table()),
-        vertex: weights.vertex.0,
-        cells: weights.writable,
-        fixed_cells: read_only,
-        head: weights.head.0,
-        form,
-        joint: None,
-    })
 }
 
 /// Refuses what would fill the memory before anything is built: |Q| 2^d vertices, 3 |Q| 4^d edges.

@@ -93,7 +93,7 @@ fn successor_weights(
     x: NodeId,
 ) -> NodeId {
     let marginals = g.linear("marginals", control.arcs(Arcs::Marginals), x);
-    let rows = Arcs::Successors { block: edge_weight(constants, 0, 0), sign: sign_weight(constants) };
+    let rows = Arcs::Successors { block: edge_weight(constants, 0, 0), symbol: symbol_weight(constants) };
     let rows = g.linear("successors", control.arcs(rows), marginals);
     let Some(weight) = self_edge else { return rows };
     let diagonal = g.linear("self-edges", control.arcs(Arcs::SelfEdges { weight }), x);
@@ -101,7 +101,7 @@ fn successor_weights(
 }
 
 /// What an edge gains for every symbol that stays the same: -b gamma.
-pub(crate) fn sign_weight(constants: &ExternalConstants) -> f64 {
+fn symbol_weight(constants: &ExternalConstants) -> f64 {
     -constants.base * constants.scale
 }
 

@@ -79,7 +79,7 @@ impl Control {
     /// Number of tapes, d.
     #[must_use]
     pub fn n_tapes(&self) -> usize {
-        self.table.n_signs()
+        self.table.n_tracks()
     }
 
     /// Number of tapes that are trainable weights.
@@ -103,7 +103,7 @@ impl Control {
     /// What a vertex stands for.
     #[must_use]
     pub fn at(&self, vertex: usize) -> Vertex {
-        let (block, signs) = (self.table.block(vertex), self.table.signs(vertex));
+        let (block, symbols) = (self.table.block(vertex), self.table.symbols(vertex));
         let way = |offset: i64| match offset {
             -1 => Move::Left,
             0 => Move::Stay,
@@ -111,17 +111,17 @@ impl Control {
         };
         let step = self.table.column(vertex).map(|column| VertexStep {
             next: column.next as usize,
-            write: Bits(column.written(signs)),
+            write: Bits(column.written(symbols)),
             moves: (0..self.n_tapes()).map(|tape| way(column.offset(tape))).collect(),
         });
         let state = StateId::new(block / self.n_copies);
-        Vertex { state, copy: block % self.n_copies, reads: Bits(signs), step }
+        Vertex { state, copy: block % self.n_copies, reads: Bits(symbols), step }
     }
 
     /// The machine's state at a vertex, and the symbols under the heads.
     #[must_use]
     pub fn state_and_symbols(&self, vertex: usize) -> (StateId, Bits) {
-        (StateId::new(self.table.block(vertex) / self.n_copies), Bits(self.table.signs(vertex)))
+        (StateId::new(self.table.block(vertex) / self.n_copies), Bits(self.table.symbols(vertex)))
     }
 
     /// Which copy of its state a vertex belongs to, and how many there are.

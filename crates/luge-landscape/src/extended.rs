@@ -11,9 +11,7 @@ mod switch;
 mod tests;
 mod wiring;
 
-use luge_net::{
-    GraphBuilder, Network, NodeId, OutputWiring, ParameterId, Ramp, Shape, StepRule, Structure, Values,
-};
+use luge_net::{GraphBuilder, Network, NodeId, ParameterId, Shape, StepRule, Values};
 
 use crate::{
     AskedConstants, Bounds, BuildError, Configuration, Control, Corrections, LandscapeKind, Primary,
@@ -250,21 +248,7 @@ impl Extended {
             initial,
             out,
         };
-        let network = match &terrain.structure {
-            Some(structure) if *joints == ExtendedCorrections::default() => {
-                let joint = OutputWiring {
-                    labels,
-                    label_offset: options.label_offset,
-                    targets: y,
-                    initial: Ramp { zero: high, one: low },
-                    running: Ramp { zero: stop, one: switch },
-                    carrier: carrier::form(&graph, options.carrier, carrier),
-                    primary: output,
-                };
-                graph.finish(loss).with_structure(Structure { joint: Some(joint), ..structure.clone() })
-            }
-            _ => graph.finish(loss),
-        };
+        let network = graph.finish(loss);
         let initial = initial_parameters(&network, &terrain, &wiring::start(learner, options, |_| false));
         Ok(Self {
             network,

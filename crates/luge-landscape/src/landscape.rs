@@ -153,12 +153,7 @@ impl Landscape {
     }
 
     fn finish(g: GraphBuilder, terrain: CarvedLandscape) -> Self {
-        let network = g.finish(terrain.loss);
-        let network = match &terrain.structure {
-            Some(structure) => network.with_structure(structure.clone()),
-            None => network,
-        };
-        Self { network, terrain }
+        Self { network: g.finish(terrain.loss), terrain }
     }
 
     /// Which landscape it is.

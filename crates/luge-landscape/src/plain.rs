@@ -58,7 +58,7 @@ fn successor(g: &mut GraphBuilder, control: &Control, vertex: NodeId, ahead: Nod
     let alike = g.linear("symbols read", alike, ahead);
     let symbols = g.relu("symbols read", alike);
     let of_state = g.linear("next state", control.arcs(Arcs::OfBlock), next_state);
-    let of_symbols = g.linear("symbols read", control.arcs(Arcs::OfSigns), symbols);
+    let of_symbols = g.linear("symbols read", control.arcs(Arcs::OfSymbols), symbols);
     g.product("successor", of_state, of_symbols)
 }
 

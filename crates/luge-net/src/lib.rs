@@ -3,6 +3,8 @@
 //! Nothing here knows what the network is for. A [`Network`] is a list of nodes in the order they are computed, with
 //! trainable [`Parameter`]s, inputs that are fed but not trained, and one scalar node that is the loss.
 
+#[cfg(feature = "faults")]
+mod altered;
 mod evaluate;
 mod graph;
 mod layers;
@@ -10,7 +12,7 @@ mod linear;
 mod network;
 pub mod numbers;
 pub mod quantizer;
-mod structure;
+mod recognise;
 mod values;
 mod vertices;
 
@@ -20,6 +22,6 @@ pub use layers::{Layer, LayerKind, Layers};
 pub use linear::LinearMap;
 pub use network::Network;
 pub use numbers::NumberFormat;
-pub use structure::{Carrier, Form, OutputWiring, Ramp, Structure};
+pub use recognise::{Carrier, Form, OutputWiring, Ramp, SparseLayers, Unrecognised};
 pub use values::{Shape, Values};
 pub use vertices::{Arcs, Block, Column, VertexTable};

@@ -133,14 +133,30 @@ impl LinearMap {
         }
     }
 
+    /// The constant term if it is the same for all outputs.
+    #[must_use]
+    #[expect(clippy::float_cmp, reason = "asks whether the stored numbers are the same")]
+    pub fn same_bias(&self) -> Option<f64> {
+        match &self.bias {
+            Bias::Same(bias) => Some(*bias),
+            Bias::Each(each) => each.first().filter(|first| each.iter().all(|b| b == *first)).copied(),
+        }
+    }
+
+    /// The table and the arcs the map consists of, if it is made of those.
+    #[must_use]
+    pub fn as_arcs(&self) -> Option<(&Arc<VertexTable>, Arcs)> {
+        match &self.entries {
+            Entries::Vertices(table, arcs) => Some((table, *arcs)),
+            Entries::Listed(_) | Entries::Diagonal(_) => None,
+        }
+    }
+
     /// `Some((weight, bias))` if the map is `weight * x + bias` entry by entry.
     #[must_use]
     #[expect(clippy::float_cmp, reason = "asks whether the stored numbers are the same")]
     pub fn as_diagonal(&self) -> Option<(f64, f64)> {
-        let bias = match &self.bias {
-            Bias::Same(bias) => *bias,
-            Bias::Each(each) => *each.first().filter(|first| each.iter().all(|b| b == *first))?,
-        };
+        let bias = self.same_bias()?;
         let weight = match &self.entries {
             Entries::Diagonal(weight) => *weight,
             Entries::Vertices(..) => return None,

@@ -1,6 +1,11 @@
 //! A finished network: what training and everything else reads.
 
-use crate::{Input, Node, NodeId, Op, Parameter, ParameterId, Shape, Structure, Values};
+use std::sync::OnceLock;
+
+use crate::{
+    Input, Node, NodeId, Op, Parameter, ParameterId, Shape, SparseLayers, Unrecognised, Values,
+    recognise::recognise,
+};
 
 /// Nodes in the order they are computed, the weights to train, and the loss.
 #[derive(Clone, PartialEq, Debug)]
@@ -9,7 +14,17 @@ pub struct Network {
     parameters: Vec<Parameter>,
     inputs: Vec<Input>,
     loss: NodeId,
-    structure: Option<Structure>,
+    recognised: Recognised,
+}
+
+/// What was recognised in the graph. It follows from the graph, so it is no part of what makes two networks equal.
+#[derive(Clone, Debug, Default)]
+struct Recognised(OnceLock<Result<SparseLayers, Unrecognised>>);
+
+impl PartialEq for Recognised {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 impl Network {
@@ -19,19 +34,21 @@ impl Network {
         inputs: Vec<Input>,
         loss: NodeId,
     ) -> Self {
-        Self { nodes, parameters, inputs, loss, structure: None }
+        Self { nodes, parameters, inputs, loss, recognised: Recognised::default() }
     }
 
-    /// The same network, with what it says about its layers.
-    #[must_use]
-    pub fn with_structure(self, structure: Structure) -> Self {
-        Self { structure: Some(structure), ..self }
+    /// The sparse layers in the graph, looked for when they are first asked for.
+    ///
+    /// # Errors
+    /// The node that is not what it would have to be.
+    pub fn sparse_layers(&self) -> Result<&SparseLayers, &Unrecognised> {
+        self.recognised.0.get_or_init(|| recognise(self)).as_ref()
     }
 
-    /// What the network says about its layers, if it has ones that are worth naming.
-    #[must_use]
-    pub fn structure(&self) -> Option<&Structure> {
-        self.structure.as_ref()
+    /// The parts of a network, to be put together otherwise.
+    #[cfg(feature = "faults")]
+    pub(crate) fn parts(&self) -> (Vec<Node>, Vec<Parameter>, Vec<Input>, NodeId) {
+        (self.nodes.clone(), self.parameters.clone(), self.inputs.clone(), self.loss)
     }
 
     /// All nodes; every node comes after the nodes it is computed from.

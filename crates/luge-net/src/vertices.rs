@@ -1,66 +1,66 @@
-//! Wide layers kept small: maps over vertices v = (block, signs), of which there are `blocks * 2^signs`.
+//! Wide layers kept small: maps over vertices v = (block, symbols), of which there are `blocks * 2^symbols`.
 //!
-//! What a vertex is connected to depends on its block and on a few of its signs, so the arcs are kept once per block and
-//! combination of those signs, and listed one by one only for whoever evaluates every unit.
+//! What a vertex is connected to depends on its block and on a few of its symbols, so the arcs are kept once per block and
+//! combination of those symbols, and listed one by one only for whoever evaluates every unit.
 
 /// Where the arcs of a vertex lead.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Column {
     /// The block of the vertices that may follow.
     pub next: u32,
-    /// The signs that are put, whatever they were.
+    /// The tracks on which a symbol is put, whatever it was.
     pub put: u32,
-    /// Their values: a bit is set for +1. A subset of `put`.
+    /// The symbols put: a bit is set for +1. A subset of `put`.
     pub plus: u32,
-    /// The signs whose head moves one cell to the left.
+    /// The tracks whose head moves one cell to the left.
     pub left: u32,
-    /// The signs whose head moves one cell to the right.
+    /// The tracks whose head moves one cell to the right.
     pub right: u32,
 }
 
 impl Column {
-    /// The signs left behind where `signs` were found.
+    /// The symbols left behind where `symbols` were found.
     #[must_use]
-    pub fn written(&self, signs: u32) -> u32 {
-        signs & !self.put | self.plus
+    pub fn written(&self, symbols: u32) -> u32 {
+        symbols & !self.put | self.plus
     }
 
-    /// How the head of a sign moves: -1, 0 or 1.
+    /// How the head of a track moves: -1, 0 or 1.
     #[must_use]
-    pub fn offset(&self, sign: usize) -> i64 {
-        i64::from(self.right >> sign & 1) - i64::from(self.left >> sign & 1)
+    pub fn offset(&self, track: usize) -> i64 {
+        i64::from(self.right >> track & 1) - i64::from(self.left >> track & 1)
     }
 }
 
-/// The columns of one block, one for every combination of the signs it depends on; `None` where a vertex is at rest.
+/// The columns of one block, one for every combination of the symbols it depends on; `None` where a vertex is at rest.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Block {
-    /// The signs it depends on.
+    /// The tracks it depends on.
     pub depends_on: u32,
-    /// One column per combination, the lowest sign in `depends_on` varying fastest.
+    /// One column per combination, the lowest track in `depends_on` varying fastest.
     pub columns: Vec<Option<Column>>,
 }
 
-/// The arcs of all vertices. Vertex `(block << n_signs) + signs` has bit `i` set where sign `i` is +1.
+/// The arcs of all vertices. Vertex `(block << n_tracks) + symbols` has bit `i` set where the symbol of track `i` is +1.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct VertexTable {
-    n_signs: usize,
+    n_tracks: usize,
     rows: Vec<usize>,
     n_trained: usize,
-    /// Where each block's columns begin, and the signs it depends on.
+    /// Where each block's columns begin, and the symbols it depends on.
     blocks: Vec<(u32, u32)>,
     columns: Vec<Option<Column>>,
 }
 
 impl VertexTable {
-    /// A table of blocks; sign `i` has row `rows[i]` in the matrices of cells, of which the first `n_trained` are weights.
+    /// A table of blocks; track `i` has row `rows[i]` in the matrices of cells, of which the first `n_trained` are weights.
     ///
     /// # Panics
-    /// If a block has not one column per combination of its signs, or leads nowhere.
+    /// If a block has not one column per combination of its symbols, or leads nowhere.
     #[must_use]
     pub fn new(rows: Vec<usize>, n_trained: usize, blocks: Vec<Block>) -> Self {
         let n_blocks = u32::try_from(blocks.len()).expect("at most 2^32 blocks");
-        let mut all = Self { n_signs: rows.len(), rows, n_trained, blocks: Vec::new(), columns: Vec::new() };
+        let mut all = Self { n_tracks: rows.len(), rows, n_trained, blocks: Vec::new(), columns: Vec::new() };
         for block in blocks {
             assert_eq!(block.columns.len(), 1 << block.depends_on.count_ones(), "one column per combination");
             assert!(block.columns.iter().flatten().all(|c| c.next < n_blocks), "a column leads to a block");
@@ -71,10 +71,10 @@ impl VertexTable {
         all
     }
 
-    /// Number of signs per vertex.
+    /// Number of tracks: symbols per vertex.
     #[must_use]
-    pub fn n_signs(&self) -> usize {
-        self.n_signs
+    pub fn n_tracks(&self) -> usize {
+        self.n_tracks
     }
 
     /// Number of blocks.
@@ -86,7 +86,7 @@ impl VertexTable {
     /// Number of vertices.
     #[must_use]
     pub fn n_vertices(&self) -> usize {
-        self.blocks.len() << self.n_signs
+        self.blocks.len() << self.n_tracks
     }
 
     /// Number of columns that are kept.
@@ -95,7 +95,7 @@ impl VertexTable {
         self.columns.len()
     }
 
-    /// The row of each sign in the matrices of cells.
+    /// The row of each track in the matrices of cells.
     #[must_use]
     pub fn rows(&self) -> &[usize] {
         &self.rows
@@ -110,27 +110,27 @@ impl VertexTable {
     /// The block of a vertex.
     #[must_use]
     pub fn block(&self, vertex: usize) -> usize {
-        vertex >> self.n_signs
+        vertex >> self.n_tracks
     }
 
-    /// The signs of a vertex.
+    /// The symbols of a vertex.
     #[must_use]
-    pub fn signs(&self, vertex: usize) -> u32 {
-        // The low bits of a vertex are its signs.
-        (vertex & ((1 << self.n_signs) - 1)) as u32
+    pub fn symbols(&self, vertex: usize) -> u32 {
+        // The low bits of a vertex are its symbols.
+        (vertex & ((1 << self.n_tracks) - 1)) as u32
     }
 
-    /// The vertex of a block and signs.
+    /// The vertex of a block and symbols.
     #[must_use]
-    pub fn vertex(&self, block: usize, signs: u32) -> usize {
-        (block << self.n_signs) + signs as usize
+    pub fn vertex(&self, block: usize, symbols: u32) -> usize {
+        (block << self.n_tracks) + symbols as usize
     }
 
     /// The position of a vertex's column among those that are kept: the same for all vertices that share it.
     #[must_use]
-    pub fn place(&self, block: usize, signs: u32) -> usize {
+    pub fn place(&self, block: usize, symbols: u32) -> usize {
         let (first, depends_on) = self.blocks[block];
-        first as usize + extract(signs, depends_on) as usize
+        first as usize + extract(symbols, depends_on) as usize
     }
 
     /// The column kept at a place; `None` where its vertices are at rest.
@@ -142,7 +142,7 @@ impl VertexTable {
     /// The column of a vertex; `None` if it is at rest.
     #[must_use]
     pub fn column(&self, vertex: usize) -> Option<&Column> {
-        self.column_at(self.place(self.block(vertex), self.signs(vertex)))
+        self.column_at(self.place(self.block(vertex), self.symbols(vertex)))
     }
 
     /// Whether the vertex may be followed by itself.
@@ -151,7 +151,7 @@ impl VertexTable {
         self.column(vertex).is_some_and(|column| column.next as usize == self.block(vertex))
     }
 
-    /// Every column with its block, the signs it depends on and their values.
+    /// Every column with its block, the symbols it depends on and their values.
     pub fn all_columns(&self) -> impl Iterator<Item = (usize, u32, u32, Option<&Column>)> {
         self.blocks.iter().enumerate().flat_map(move |(block, &(first, depends_on))| {
             (0..1_u32 << depends_on.count_ones()).map(move |i| {
@@ -186,9 +186,9 @@ fn deposit(packed: u32, mask: u32) -> u32 {
 /// Which arcs of a table a map consists of.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Arcs {
-    /// To each row, the sign a vertex has there.
+    /// To each row, the symbol a vertex has there.
     Now,
-    /// To each row, the sign a vertex leaves behind; vertices at rest leave what they have, or nothing.
+    /// To each row, the symbol a vertex leaves behind; vertices at rest leave what they have, or nothing.
     Next {
         /// Whether vertices at rest count.
         at_rest: bool,
@@ -200,14 +200,14 @@ pub enum Arcs {
         /// Whether vertices at rest count.
         at_rest: bool,
     },
-    /// Sums over all vertices of a block, then over those of a block with a given sign.
+    /// Sums over all vertices of a block, then over those of a block with a given symbol on a track.
     Marginals,
-    /// From the marginals to each vertex: this for the block that follows, and this for every sign that stays.
+    /// From the marginals to each vertex: this for the block that follows, and this for every symbol that stays.
     Successors {
         /// The weight of the block.
         block: f64,
-        /// The weight of a sign.
-        sign: f64,
+        /// The weight of a symbol.
+        symbol: f64,
     },
     /// From each vertex that may follow itself to itself.
     SelfEdges {
@@ -230,19 +230,19 @@ pub enum Arcs {
     NextBlock,
     /// From each block to its vertices.
     OfBlock,
-    /// From each combination of signs to the vertices that have it.
-    OfSigns,
-    /// From each row to each combination of signs: the signs.
+    /// From each combination of symbols to the vertices that have it.
+    OfSymbols,
+    /// From each row to each combination of symbols: the symbols.
     Alike,
 }
 
 impl Arcs {
     /// Outputs and inputs of the map.
     pub(crate) fn size(self, table: &VertexTable) -> (usize, usize) {
-        let (vertices, blocks, signs) = (table.n_vertices(), table.n_blocks(), table.n_signs());
-        let marginals = blocks * (1 + 2 * signs);
+        let (vertices, blocks, symbols) = (table.n_vertices(), table.n_blocks(), table.n_tracks());
+        let marginals = blocks * (1 + 2 * symbols);
         match self {
-            Self::Now | Self::Next { .. } | Self::Moving { .. } => (signs, vertices),
+            Self::Now | Self::Next { .. } | Self::Moving { .. } => (symbols, vertices),
             Self::Marginals => (marginals, vertices),
             Self::Successors { .. } => (vertices, marginals),
             Self::SelfEdges { .. } => (vertices, vertices),
@@ -250,18 +250,18 @@ impl Arcs {
             Self::Dips { .. } => (n_self_edges(table), vertices),
             Self::NextBlock => (blocks, vertices),
             Self::OfBlock => (vertices, blocks),
-            Self::OfSigns => (vertices, 1 << signs),
-            Self::Alike => (1 << signs, signs),
+            Self::OfSymbols => (vertices, 1 << symbols),
+            Self::Alike => (1 << symbols, symbols),
         }
     }
 
     /// No more entries than this.
     pub(crate) fn most_entries(self, table: &VertexTable) -> usize {
-        let (vertices, signs) = (table.n_vertices(), table.n_signs());
+        let (vertices, symbols) = (table.n_vertices(), table.n_tracks());
         match self {
-            Self::Now | Self::Next { .. } | Self::Moving { .. } => vertices * signs,
-            Self::Marginals | Self::Successors { .. } => vertices * (1 + signs),
-            Self::Alike => signs << signs,
+            Self::Now | Self::Next { .. } | Self::Moving { .. } => vertices * symbols,
+            Self::Marginals | Self::Successors { .. } => vertices * (1 + symbols),
+            Self::Alike => symbols << symbols,
             _ => vertices,
         }
     }
@@ -269,7 +269,7 @@ impl Arcs {
     /// Whether there is no arc at all.
     pub(crate) fn is_empty(self, table: &VertexTable) -> bool {
         let Self::Moving { by, at_rest } = self else { return false };
-        let all = (1_u32 << table.n_signs()) - 1;
+        let all = (1_u32 << table.n_tracks()) - 1;
         let moves = |column: Option<&Column>| match (column, by) {
             (None, by) => at_rest && by == 0,
             (Some(column), 0) => column.left | column.right != all,
@@ -279,25 +279,25 @@ impl Arcs {
         !table.all_columns().any(|(_, _, _, column)| moves(column))
     }
 
-    /// Whether the arcs come from vertices, so that those of one vertex can be had alone.
+    /// Whether the arcs come from vertices, so that those of one vertex can be listed alone.
     fn starts_at_vertices(self) -> bool {
-        !matches!(self, Self::Successors { .. } | Self::OfBlock | Self::OfSigns | Self::Alike)
+        !matches!(self, Self::Successors { .. } | Self::OfBlock | Self::OfSymbols | Self::Alike)
     }
 
     /// Adds the map of `x` to `y`, looking only at vertices whose weight is not zero.
     pub(crate) fn add(self, table: &VertexTable, x: &[f64], y: &mut [f64]) {
-        let d = table.n_signs();
+        let d = table.n_tracks();
         match self {
-            Self::Successors { block, sign } => {
+            Self::Successors { block, symbol } => {
                 for (v, y) in y.iter_mut().enumerate() {
-                    let (signs, Some(column)) = (table.signs(v), table.column(v)) else { continue };
+                    let (symbols, Some(column)) = (table.symbols(v), table.column(v)) else { continue };
                     let next = column.next as usize;
-                    let kept = |i: usize| x[marginal(table, next, i, signs >> i & 1)];
-                    *y += block * x[next] + (0..d).map(|i| sign * kept(i)).sum::<f64>();
+                    let kept = |i: usize| x[marginal(table, next, i, symbols >> i & 1)];
+                    *y += block * x[next] + (0..d).map(|i| symbol * kept(i)).sum::<f64>();
                 }
             }
             Self::OfBlock => y.iter_mut().enumerate().for_each(|(v, y)| *y += x[table.block(v)]),
-            Self::OfSigns => y.iter_mut().enumerate().for_each(|(v, y)| *y += x[table.signs(v) as usize]),
+            Self::OfSymbols => y.iter_mut().enumerate().for_each(|(v, y)| *y += x[table.symbols(v) as usize]),
             Self::Alike => {
                 for (row, col, weight) in self.list(table) {
                     y[row] += weight * x[col];
@@ -317,11 +317,11 @@ impl Arcs {
 
     /// The arcs one by one: (output, input, weight).
     pub(crate) fn list(self, table: &VertexTable) -> Vec<(usize, usize, f64)> {
-        let d = table.n_signs();
+        let d = table.n_tracks();
         let mut arcs = Vec::new();
         if self == Self::Alike {
-            for signs in 0..1_u32 << d {
-                arcs.extend((0..d).map(|i| (signs as usize, table.rows[i], sign(signs, i))));
+            for symbols in 0..1_u32 << d {
+                arcs.extend((0..d).map(|i| (symbols as usize, table.rows[i], value(symbols, i))));
             }
             return arcs;
         }
@@ -332,15 +332,15 @@ impl Arcs {
                 n_dips += usize::from(matches!(self, Self::Dips { .. }) && table.has_self_edge(v));
                 continue;
             }
-            let signs = table.signs(v);
+            let symbols = table.symbols(v);
             match self {
-                Self::Successors { block, sign } => {
+                Self::Successors { block, symbol } => {
                     let Some(next) = table.column(v).map(|c| c.next as usize) else { continue };
                     arcs.push((v, next, block));
-                    arcs.extend((0..d).map(|i| (v, marginal(table, next, i, signs >> i & 1), sign)));
+                    arcs.extend((0..d).map(|i| (v, marginal(table, next, i, symbols >> i & 1), symbol)));
                 }
                 Self::OfBlock => arcs.push((v, table.block(v), 1.0)),
-                _ => arcs.push((v, signs as usize, 1.0)),
+                _ => arcs.push((v, symbols as usize, 1.0)),
             }
         }
         arcs
@@ -348,14 +348,14 @@ impl Arcs {
 
     /// The arcs from one vertex: (output, weight). `n_dips` vertices before it may follow themselves.
     fn each_of(self, table: &VertexTable, v: usize, n_dips: usize, mut arc: impl FnMut(usize, f64)) {
-        let (block, signs, column) = (table.block(v), table.signs(v), table.column(v));
+        let (block, symbols, column) = (table.block(v), table.symbols(v), table.column(v));
         let self_edge = table.has_self_edge(v);
-        let d = table.n_signs();
+        let d = table.n_tracks();
         match self {
-            Self::Now => (0..d).for_each(|i| arc(table.rows[i], sign(signs, i))),
+            Self::Now => (0..d).for_each(|i| arc(table.rows[i], value(symbols, i))),
             Self::Next { at_rest } => {
-                if let Some(left) = column.map(|c| c.written(signs)).or(at_rest.then_some(signs)) {
-                    (0..d).for_each(|i| arc(table.rows[i], sign(left, i)));
+                if let Some(left) = column.map(|c| c.written(symbols)).or(at_rest.then_some(symbols)) {
+                    (0..d).for_each(|i| arc(table.rows[i], value(left, i)));
                 }
             }
             Self::Moving { by, at_rest } => {
@@ -364,7 +364,7 @@ impl Arcs {
             }
             Self::Marginals => {
                 arc(block, 1.0);
-                (0..d).for_each(|i| arc(marginal(table, block, i, signs >> i & 1), 1.0));
+                (0..d).for_each(|i| arc(marginal(table, block, i, symbols >> i & 1), 1.0));
             }
             Self::SelfEdges { weight } if self_edge => arc(v, weight),
             Self::Levels { at_rest, .. } if column.is_none() => arc(0, at_rest),
@@ -376,19 +376,19 @@ impl Arcs {
     }
 }
 
-fn sign(signs: u32, i: usize) -> f64 {
-    if signs >> i & 1 == 1 { 1.0 } else { -1.0 }
+fn value(symbols: u32, i: usize) -> f64 {
+    if symbols >> i & 1 == 1 { 1.0 } else { -1.0 }
 }
 
-/// The position of the sum over a block's vertices with a given sign, among the marginals.
+/// The position of the sum over a block's vertices with a given symbol, among the marginals.
 fn marginal(table: &VertexTable, block: usize, i: usize, plus: u32) -> usize {
-    table.n_blocks() + (block * table.n_signs() + i) * 2 + plus as usize
+    table.n_blocks() + (block * table.n_tracks() + i) * 2 + plus as usize
 }
 
 /// How many vertices may follow themselves.
 pub(crate) fn n_self_edges(table: &VertexTable) -> usize {
     let own = table.all_columns().filter(|&(block, _, _, c)| c.is_some_and(|c| c.next as usize == block));
-    own.map(|(_, depends_on, _, _)| 1 << (table.n_signs - depends_on.count_ones() as usize)).sum()
+    own.map(|(_, depends_on, _, _)| 1 << (table.n_tracks - depends_on.count_ones() as usize)).sum()
 }
 
 #[cfg(test)]
@@ -414,7 +414,7 @@ mod tests {
         assert_eq!(table.column(0b010), Some(&STAY));
         assert_eq!(table.column(0b111), None);
         assert!(table.has_self_edge(0b011) && !table.has_self_edge(0b001));
-        let places: Vec<usize> = (0..8).map(|v| table.place(table.block(v), table.signs(v))).collect();
+        let places: Vec<usize> = (0..8).map(|v| table.place(table.block(v), table.symbols(v))).collect();
         assert_eq!(places, [0, 0, 1, 1, 2, 2, 2, 2]);
     }
 
@@ -442,13 +442,13 @@ mod tests {
             Arcs::Next { at_rest: true },
             Arcs::Moving { by: 1, at_rest: true },
             Arcs::Marginals,
-            Arcs::Successors { block: -2.0, sign: -1.0 },
+            Arcs::Successors { block: -2.0, symbol: -1.0 },
             Arcs::SelfEdges { weight: 3.0 },
             Arcs::Levels { at_rest: 1.0, self_edge: 2.0 },
             Arcs::Dips { weight: 4.0 },
             Arcs::NextBlock,
             Arcs::OfBlock,
-            Arcs::OfSigns,
+            Arcs::OfSymbols,
             Arcs::Alike,
         ];
         for arcs in all {

@@ -178,7 +178,7 @@ impl<'n> Dense<'n> {
         self.here = None;
         self.values =
             self.parameters.iter().map(|var| to_values(var.as_tensor())).collect::<Result<_, _>>()?;
-        let Some(layers) = self.network.structure() else { return Ok(()) };
+        let Ok(layers) = self.network.sparse_layers() else { return Ok(()) };
         // The hidden cells are bits of the data and the labels: they change with the labels alone.
         let labels =
             label_parameter(self.network).map_or_else(Vec::new, |id| self.values[id.index()].data.clone());
@@ -333,7 +333,7 @@ impl Engine for Dense<'_> {
     }
 
     fn head(&self, track: usize) -> Option<i64> {
-        let layers = self.network.structure()?;
+        let layers = self.network.sparse_layers().ok()?;
         let weights = self.values[layers.head.index()].row(layers.table.rows()[track]);
         weights.iter().position(|&weight| weight > 0.5).map(|cell| cell as i64)
     }
@@ -363,8 +363,12 @@ impl Engine for Dense<'_> {
         self.drift
     }
 
+    fn rounding(&self) -> f64 {
+        0.0
+    }
+
     fn cell_bytes(&self) -> usize {
-        let layers = self.network.structure();
+        let layers = self.network.sparse_layers().ok();
         layers.and_then(|layers| layers.cells).map_or(0, |id| 8 * self.values[id.index()].data.len())
     }
 }
@@ -372,7 +376,7 @@ impl Engine for Dense<'_> {
 impl Dense<'_> {
     /// The cells of a track, weights or hidden units.
     fn row(&self, track: usize) -> Option<&[f64]> {
-        let layers = self.network.structure()?;
+        let layers = self.network.sparse_layers().ok()?;
         let row = layers.table.rows()[track];
         match row.checked_sub(layers.table.n_trained()) {
             None => layers.cells.map(|id| self.values[id.index()].row(row)),

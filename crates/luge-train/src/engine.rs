@@ -75,6 +75,10 @@ pub trait Engine {
     /// The largest distance of a cell's weight from -1 and 1, and of a head's from 0 and 1, so far.
     fn drift(&self) -> (f64, f64);
 
+    /// How far a weight that a step leaves behind may lie from the one that dense evaluation gives: 0 where arithmetic is
+    /// exact. Relative for weights larger than 1.
+    fn rounding(&self) -> f64;
+
     /// Bytes held for cells.
     fn cell_bytes(&self) -> usize;
 }

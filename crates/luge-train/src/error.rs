@@ -1,5 +1,7 @@
 //! Why training cannot go on. How it ends is an [`Outcome`](crate::Outcome), not an error.
 
+use luge_net::Unrecognised;
+
 /// Why an engine cannot be made or cannot step.
 #[derive(Debug, thiserror::Error)]
 pub enum TrainError {
@@ -28,9 +30,12 @@ pub enum TrainError {
         /// How many are evaluated.
         most: usize,
     },
-    /// A sparse engine needs layers whose units are mostly zero, and must be told which.
+    /// A sparse engine needs layers whose units are mostly zero, and finds none in the graph.
+    #[error("the network has no sparse layers: {0}")]
+    Unrecognised(#[from] Unrecognised),
+    /// Training does not begin where the sparse layers are mostly zero.
     #[error("the sparse layers cannot be used: {why}")]
-    NoStructure {
+    NotSparse {
         /// What is missing.
         why: &'static str,
     },

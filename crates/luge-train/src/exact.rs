@@ -1,4 +1,4 @@
-//! The exact engine: where arithmetic is exact, a gradient step depends only on the vertex and the signs to be read, so it is
+//! The exact engine: where arithmetic is exact, a gradient step depends only on the vertex and the symbols to be read, so it is
 //! differentiated once and remembered.
 //!
 //! Every remembered step was made by [`Sparse`] on cells of its own, from the network's gradient, when it was first met.
@@ -8,14 +8,14 @@
 mod blocks;
 #[cfg(feature = "faults")]
 mod faults;
-mod legality;
+pub(crate) mod legality;
 mod memory;
 mod multi_head;
 mod single_head;
 
 use std::ops::Range;
 
-use luge_net::{Form, Network, Structure, Values};
+use luge_net::{Form, Network, SparseLayers, Values};
 
 use crate::{
     Engine, LossRange, Outcome, Snapshot, Sparse, StopRule, TapeSnapshot, TrainError, sparse::BLANK,
@@ -24,7 +24,7 @@ use blocks::Blocks;
 #[cfg(feature = "faults")]
 pub use faults::Fault;
 pub use legality::MOST_GAIN_ERROR;
-use legality::{check_constants, check_gain, differentiate};
+use legality::{check_constants, check_gain, check_switch, differentiate};
 use memory::Memory;
 use multi_head::{Levels, MultiHead};
 use single_head::{LoopExit, SingleHead};
@@ -54,7 +54,7 @@ pub struct Exact<'n> {
     gain_error: f64,
 }
 
-/// The weights, as signs.
+/// The weights, as symbols.
 #[derive(Clone, Debug)]
 enum Body<'n> {
     /// The labels are still to be read.
@@ -68,7 +68,7 @@ impl<'n> Exact<'n> {
     /// An engine that starts from the given parameters.
     ///
     /// # Errors
-    /// If arithmetic would not be exact, with the reason, or the network does not name its layers.
+    /// If arithmetic would not be exact, with the reason, or no sparse layers are recognised in the network.
     pub fn new(
         network: &'n Network,
         parameters: &[Values],
@@ -78,7 +78,7 @@ impl<'n> Exact<'n> {
         Self::from_sparse(Sparse::new(network, parameters, inputs)?, memories)
     }
 
-    /// An engine that goes on from a snapshot.
+    /// An engine resumed from a snapshot.
     ///
     /// # Errors
     /// As for [`new`](Self::new).
@@ -94,6 +94,7 @@ impl<'n> Exact<'n> {
 
     fn from_sparse(sparse: Sparse<'n>, memories: Memories) -> Result<Self, TrainError> {
         check_constants(&sparse.layers().form)?;
+        check_switch(sparse.layers())?;
         let mut probe = sparse.clone();
         if probe.waiting()? {
             probe.step()?;
@@ -109,7 +110,7 @@ impl<'n> Exact<'n> {
         Ok(exact)
     }
 
-    /// From weights to signs: everything must be one of the values it can have.
+    /// From weights to symbols: everything must be one of the values it can have.
     fn settle(&mut self) -> Result<(), TrainError> {
         let Body::Waiting(sparse) = &self.body else { return Ok(()) };
         let layers = sparse.layers();
@@ -123,22 +124,24 @@ impl<'n> Exact<'n> {
             let only = matches!(tape.head[..], [1.0]);
             let head = sparse.head(i).filter(|_| only || self.forgives());
             heads.push(head.ok_or_else(|| between("a head is not on one cell"))?);
-            let sign = |&cell: &f64| match cell {
+            let trained = table.rows()[i] < table.n_trained();
+            let symbol = |&cell: &f64| match cell {
                 1.0 => Some(1),
                 BLANK => Some(0),
-                _ if self.forgives() && cell.abs() >= 0.5 => Some(u8::from(cell > 0.0)),
+                // Errors that a step leaves behind are forgotten; what no step moves has none.
+                _ if self.forgives() && trained && cell.abs() >= 0.5 => Some(u8::from(cell > 0.0)),
                 _ => None,
             };
-            let signs: Option<Vec<u8>> = tape.cells.iter().map(sign).collect();
-            rows.push((tape.first, signs.ok_or_else(|| between("a cell is neither -1 nor 1"))?));
+            let symbols: Option<Vec<u8>> = tape.cells.iter().map(symbol).collect();
+            rows.push((tape.first, symbols.ok_or_else(|| between("a cell is neither -1 nor 1"))?));
         }
         let under = |i: usize| if sparse.cell(i, heads[i]) > 0.0 { 1_u32 << i } else { 0 };
-        if (0..heads.len()).map(under).sum::<u32>() != table.signs(vertex) {
-            return Err(between("the vertex has other signs than lie under the heads"));
+        if (0..heads.len()).map(under).sum::<u32>() != table.symbols(vertex) {
+            return Err(between("the vertex has other symbols than lie under the heads"));
         }
         let low = low_level(layers);
         let together = moves_together(layers) && heads.windows(2).all(|pair| pair[0] == pair[1]);
-        let memory = together.then(|| Memory::new(table.n_vertices(), table.n_signs(), low)).flatten();
+        let memory = together.then(|| Memory::new(table.n_vertices(), table.n_tracks(), low)).flatten();
         self.body = match (memory, self.memories) {
             (Some(memory), memories) => {
                 let (first, cells) = merged(&rows);
@@ -147,7 +150,7 @@ impl<'n> Exact<'n> {
                         Body::SingleHead(SingleHead::new(vertex, first, cells, heads[0]), memory)
                     }
                     Memories::Blocks => {
-                        Body::Blocks(Blocks::new(vertex, table.n_signs(), first, &cells, heads[0]), memory)
+                        Body::Blocks(Blocks::new(vertex, table.n_tracks(), first, &cells, heads[0]), memory)
                     }
                 }
             }
@@ -166,7 +169,7 @@ impl<'n> Exact<'n> {
         matches!(self.probe.layers().form, Form::Targets { .. })
     }
 
-    fn layers(&self) -> &'n Structure {
+    fn layers(&self) -> &'n SparseLayers {
         self.probe.layers()
     }
 
@@ -198,16 +201,16 @@ impl<'n> Exact<'n> {
             Body::Waiting(sparse) => sparse.vertex().unwrap_or(0),
             Body::SingleHead(one, _) => one.vertex,
             Body::Blocks(blocks, _) => blocks.vertex,
-            Body::MultiHead(many) => self.layers().table.vertex(many.block, many.signs),
+            Body::MultiHead(many) => self.layers().table.vertex(many.block, many.symbols),
         }
     }
 
-    /// The signs that the step at the current vertex will read.
+    /// The symbols that the step at the current vertex will read.
     fn ahead(&mut self) -> Result<u32, TrainError> {
         let vertex = self.at();
         let probed = differentiate(&mut self.probe, vertex, 0)?;
         let mut ahead = probed.written;
-        for i in 0..self.layers().table.n_signs() {
+        for i in 0..self.layers().table.n_tracks() {
             let offset = i64::from(probed.right >> i & 1) - i64::from(probed.left >> i & 1);
             if offset != 0 {
                 let cell = self.head(i).unwrap_or(0) + offset;
@@ -231,7 +234,7 @@ impl<'n> Exact<'n> {
 }
 
 /// A level between those of rest and those of running.
-fn low_level(layers: &Structure) -> f64 {
+fn low_level(layers: &SparseLayers) -> f64 {
     match (layers.joint, layers.form) {
         (Some(joint), _) => joint.running.zero,
         (None, Form::Slides { offset, at_rest, .. }) => offset + at_rest / 64.0,
@@ -247,20 +250,20 @@ fn levels(form: &Form) -> Levels {
 }
 
 /// Whether in every column either all heads move the same way or none does.
-fn moves_together(layers: &Structure) -> bool {
-    let all = (1_u32 << layers.table.n_signs()) - 1;
+fn moves_together(layers: &SparseLayers) -> bool {
+    let all = (1_u32 << layers.table.n_tracks()) - 1;
     let one = |mask: u32| mask == 0 || mask == all;
     layers.table.all_columns().all(|(_, _, _, column)| column.is_none_or(|c| one(c.left) && one(c.right)))
 }
 
-/// Rows of one sign each as one row of cells with all signs.
+/// Rows of one track each as one row of cells with all symbols.
 fn merged(rows: &[(i64, Vec<u8>)]) -> (i64, Vec<u8>) {
     let first = rows.iter().map(|row| row.0).min().unwrap_or(0);
     let last = rows.iter().map(|row| row.0 + row.1.len() as i64).max().unwrap_or(0);
     let mut cells = vec![0; (last - first) as usize];
-    for (i, (start, signs)) in rows.iter().enumerate() {
-        for (cell, sign) in signs.iter().enumerate() {
-            cells[(start - first) as usize + cell] |= sign << i;
+    for (i, (start, symbols)) in rows.iter().enumerate() {
+        for (cell, symbol) in symbols.iter().enumerate() {
+            cells[(start - first) as usize + cell] |= symbol << i;
         }
     }
     (first, cells)
@@ -290,7 +293,7 @@ impl Engine for Exact<'_> {
         if !around.finished(landscape)? {
             return Ok(around.carry(landscape).loss);
         }
-        Ok(around.primary_loss_of(self.layers(), &|sign, cell| self.cell(sign, cell)))
+        Ok(around.primary_loss_of(self.layers(), &|track, cell| self.cell(track, cell)))
     }
 
     fn step(&mut self) -> Result<(), TrainError> {
@@ -336,31 +339,31 @@ impl Engine for Exact<'_> {
         Some(self.at())
     }
 
-    fn head(&self, sign: usize) -> Option<i64> {
+    fn head(&self, track: usize) -> Option<i64> {
         match &self.body {
-            Body::Waiting(sparse) => sparse.head(sign),
+            Body::Waiting(sparse) => sparse.head(track),
             Body::SingleHead(one, _) => Some(one.head()),
             Body::Blocks(blocks, _) => Some(blocks.head()),
-            Body::MultiHead(many) => Some(many.head(sign)),
+            Body::MultiHead(many) => Some(many.head(track)),
         }
     }
 
-    fn cell(&self, sign: usize, cell: i64) -> f64 {
-        let signs = match &self.body {
-            Body::Waiting(sparse) => return sparse.cell(sign, cell),
-            Body::SingleHead(one, _) => one.cell(cell) >> sign,
-            Body::Blocks(blocks, _) => blocks.cell(cell) >> sign,
-            Body::MultiHead(many) => many.cell(sign, cell),
+    fn cell(&self, track: usize, cell: i64) -> f64 {
+        let symbols = match &self.body {
+            Body::Waiting(sparse) => return sparse.cell(track, cell),
+            Body::SingleHead(one, _) => one.cell(cell) >> track,
+            Body::Blocks(blocks, _) => blocks.cell(cell) >> track,
+            Body::MultiHead(many) => many.cell(track, cell),
         };
-        if signs & 1 == 1 { 1.0 } else { BLANK }
+        if symbols & 1 == 1 { 1.0 } else { BLANK }
     }
 
-    fn kept(&self, sign: usize) -> Range<i64> {
+    fn kept(&self, track: usize) -> Range<i64> {
         let (first, len) = match &self.body {
-            Body::Waiting(sparse) => return sparse.kept(sign),
+            Body::Waiting(sparse) => return sparse.kept(track),
             Body::SingleHead(one, _) => (one.cells().0, one.cells().1.len()),
             Body::Blocks(blocks, _) => blocks.kept(),
-            Body::MultiHead(many) => (many.cells(sign).0, many.cells(sign).1.len()),
+            Body::MultiHead(many) => (many.cells(track).0, many.cells(track).1.len()),
         };
         first..first + len as i64
     }
@@ -376,7 +379,7 @@ impl Engine for Exact<'_> {
         if let Body::Waiting(sparse) = &self.body {
             return sparse.snapshot();
         }
-        let value = |sign: u8| if sign & 1 == 1 { 1.0 } else { BLANK };
+        let value = |symbol: u8| if symbol & 1 == 1 { 1.0 } else { BLANK };
         let tape = |i: usize| {
             let (first, cells): (i64, Vec<f64>) = match &self.body {
                 Body::Waiting(_) => (0, Vec::new()),
@@ -395,12 +398,12 @@ impl Engine for Exact<'_> {
             };
             TapeSnapshot { first, cells, head_first: self.head(i).unwrap_or(0), head: vec![1.0] }
         };
-        let n_signs = self.layers().table.n_signs();
+        let n_tracks = self.layers().table.n_tracks();
         Snapshot {
             step: self.steps,
             vertices: vec![(self.at(), 1.0)],
             labels: self.labels().to_vec(),
-            tapes: (0..n_signs).map(tape).collect(),
+            tapes: (0..n_tracks).map(tape).collect(),
         }
     }
 
@@ -408,6 +411,12 @@ impl Engine for Exact<'_> {
         // What one step can leave behind; see `MOST_GAIN_ERROR`.
         let most = self.gain_error / (1.0 - self.gain_error);
         (2.0 * most, most)
+    }
+
+    fn rounding(&self) -> f64 {
+        // The weights are kept as the symbols they stand for.
+        let (cells, heads) = self.drift();
+        cells.max(heads)
     }
 
     fn cell_bytes(&self) -> usize {
@@ -426,7 +435,7 @@ impl Exact<'_> {
         let (vertex, ahead) = (self.at(), self.ahead()?);
         let probed = differentiate(&mut self.probe, vertex, ahead)?;
         let still = probed.to == vertex && probed.left | probed.right == 0;
-        if !still || probed.written != self.layers().table.signs(vertex) {
+        if !still || probed.written != self.layers().table.symbols(vertex) {
             let why = "the loss is low, but the step does not stay where it is".to_owned();
             return Err(TrainError::NotExact { why });
         }

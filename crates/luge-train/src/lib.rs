@@ -15,6 +15,7 @@ mod noise;
 mod room;
 mod snapshot;
 mod sparse;
+mod spot;
 mod train;
 
 pub use dense::{Dense, Precision};
@@ -29,6 +30,7 @@ pub use loss_range::LossRange;
 pub use noise::Noise;
 pub use snapshot::{Snapshot, TapeSnapshot, vertex_parameter};
 pub use sparse::Sparse;
+pub use spot::{Agreement, Difference, ROUNDING, SpotCheck, SpotError, spot_check};
 pub use train::{Iterate, Outcome, StopRule, train};
 
 /// How far a Frank-Wolfe step goes.

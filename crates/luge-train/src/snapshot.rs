@@ -68,7 +68,7 @@ impl Snapshot {
             }
             labels.clone_from(&self.labels);
         }
-        let Some(layers) = network.structure() else { return Some(parameters) };
+        let Ok(layers) = network.sparse_layers() else { return Some(parameters) };
         if self.tapes.len() != layers.table.rows().len() || shift.len() != self.tapes.len() {
             return None;
         }
@@ -108,7 +108,7 @@ impl Snapshot {
         let nonzero = weights.iter().copied().enumerate().filter(|&(_, weight)| weight != 0.0);
         let labels = label_parameter(network).map_or_else(Vec::new, |id| parameters[id.index()].data.clone());
         let mut snapshot = Self { step, vertices: nonzero.collect(), labels, tapes: Vec::new() };
-        let Some(layers) = network.structure() else { return snapshot };
+        let Ok(layers) = network.sparse_layers() else { return snapshot };
         for &row in layers.table.rows() {
             let cells = match row.checked_sub(layers.table.n_trained()) {
                 None => layers.cells.map(|id| parameters[id.index()].row(row).to_vec()),
@@ -132,7 +132,7 @@ impl Snapshot {
 #[must_use]
 pub fn vertex_parameter(network: &Network) -> Option<ParameterId> {
     let simplex = |id: &ParameterId| network.parameters()[id.index()].step_rule == StepRule::Simplex;
-    network.structure().map(|layers| layers.vertex).or_else(|| network.parameter_ids().find(simplex))
+    network.sparse_layers().ok().map(|layers| layers.vertex).or_else(|| network.parameter_ids().find(simplex))
 }
 
 /// The parameter with the labels.

@@ -1,8 +1,8 @@
 //! The sparse engine: the same loss and gradient in f64, evaluating only units and weights that are not zero.
 //!
 //! At a vertex one gate is open, its row leads to one block, and heads touch a few cells. All of this comes from the
-//! network's own layers ([`luge_net::Structure`]); loss, slopes and steps are computed from the weights as they are, drift
-//! included. The dense engine, which knows nothing of the structure, is what this one is held to.
+//! network's graph ([`luge_net::Network::sparse_layers`]); loss, slopes and steps are computed from the weights as they are, drift
+//! included. The dense engine, which knows nothing of such layers, is what this one is held to.
 
 mod columns;
 mod output_stage;
@@ -13,9 +13,11 @@ mod tape;
 
 use std::ops::Range;
 
-use luge_net::{Form, Network, Structure, Values};
+use luge_net::{Form, Network, SparseLayers, Values};
 
-use crate::{Engine, LossRange, Outcome, Snapshot, StopRule, TapeSnapshot, TrainError};
+use crate::{
+    Engine, LossRange, Outcome, ROUNDING, Snapshot, StopRule, TapeSnapshot, TrainError, exact::legality,
+};
 use columns::{Action, Slides, actions};
 pub(crate) use output_stage::OutputStage;
 use place::{Place, at_point, placed};
@@ -28,7 +30,7 @@ use tape::{Cells, Head, Tape};
 #[derive(Clone, Debug)]
 pub struct Sparse<'n> {
     network: &'n Network,
-    layers: &'n Structure,
+    layers: &'n SparseLayers,
     /// The numbers of [`Form::Slides`] as the steps need them.
     slides: Option<Slides>,
     /// What every vertex does, where there are few enough to keep.
@@ -36,7 +38,7 @@ pub struct Sparse<'n> {
     around: Option<OutputStage<'n>>,
     place: Place,
     tapes: Vec<Tape>,
-    /// Signs whose tapes neither change nor add to the loss while they stay.
+    /// Tracks whose tapes neither change nor add to the loss while they stay.
     settled: u32,
     pulls: Vec<(usize, f64)>,
     steps: u64,
@@ -66,9 +68,9 @@ impl<'n> Sparse<'n> {
     /// An engine that starts from the given parameters.
     ///
     /// # Errors
-    /// If the network does not name its layers, or the parameters are not those of a vertex and heads.
+    /// If no sparse layers are recognised in the network, or the parameters are not those of a vertex and heads.
     pub fn new(network: &'n Network, parameters: &[Values], inputs: &[Values]) -> Result<Self, TrainError> {
-        let layers = layers(network)?;
+        let layers = network.sparse_layers().map_err(Clone::clone)?;
         if !network.fits_parameters(parameters) {
             return Err(TrainError::Shapes { what: "parameters" });
         }
@@ -84,7 +86,7 @@ impl<'n> Sparse<'n> {
             Some(around) => around.fixed_cells(layers),
             None => layers.fixed_cells.map(|node| luge_net::evaluate_node(network, parameters, inputs, node)),
         };
-        let mut tapes = Vec::with_capacity(layers.table.n_signs());
+        let mut tapes = Vec::with_capacity(layers.table.n_tracks());
         for &row in layers.table.rows() {
             let (matrix, at) = match row.checked_sub(layers.table.n_trained()) {
                 None => (layers.cells.map(|id| &parameters[id.index()]), row),
@@ -92,17 +94,17 @@ impl<'n> Sparse<'n> {
             };
             let values = matrix.map_or(Vec::new(), |matrix| matrix.row(at).to_vec());
             let head = parameters[layers.head.index()].row(row);
-            let head = on_cells(head).ok_or(TrainError::NoStructure { why: "a head is on no cell" })?;
+            let head = on_cells(head).ok_or(TrainError::NotSparse { why: "a head is on no cell" })?;
             tapes.push(Tape::new(Cells::new(0, values), head, row < layers.table.n_trained()));
         }
         let place = at_point(&parameters[layers.vertex.index()].data, &layers.form)
-            .ok_or(TrainError::NoStructure { why: "the start is not at a vertex" })?;
+            .ok_or(TrainError::NotSparse { why: "the start is not at a vertex" })?;
         Ok(Self::assemble(network, layers, around, place, tapes))
     }
 
     fn assemble(
         network: &'n Network,
-        layers: &'n Structure,
+        layers: &'n SparseLayers,
         around: Option<OutputStage<'n>>,
         place: Place,
         tapes: Vec<Tape>,
@@ -116,14 +118,14 @@ impl<'n> Sparse<'n> {
             place,
             tapes,
             settled: 0,
-            pulls: Vec::with_capacity(layers.table.n_signs()),
+            pulls: Vec::with_capacity(layers.table.n_tracks()),
             steps: 0,
             losses: None,
             here: None,
         }
     }
 
-    /// An engine that goes on from a snapshot.
+    /// An engine resumed from a snapshot.
     ///
     /// # Errors
     /// As for [`new`](Self::new).
@@ -133,11 +135,11 @@ impl<'n> Sparse<'n> {
         losses: Option<LossRange>,
         inputs: &[Values],
     ) -> Result<Self, TrainError> {
-        let layers = layers(network)?;
+        let layers = network.sparse_layers().map_err(Clone::clone)?;
         if !network.fits_inputs(inputs) {
             return Err(TrainError::Shapes { what: "inputs" });
         }
-        if snapshot.tapes.len() != layers.table.n_signs()
+        if snapshot.tapes.len() != layers.table.n_tracks()
             || snapshot.vertices.iter().any(|&(vertex, _)| vertex >= layers.table.n_vertices())
             || snapshot.tapes.iter().any(|tape| tape.head.is_empty())
         {
@@ -158,12 +160,12 @@ impl<'n> Sparse<'n> {
             Tape::new(cells, head, row < layers.table.n_trained())
         });
         let place = placed(snapshot.vertices.clone(), &layers.form)
-            .ok_or(TrainError::NoStructure { why: "the snapshot is not at a vertex" })?;
+            .ok_or(TrainError::NotSparse { why: "the snapshot is not at a vertex" })?;
         let engine = Self::assemble(network, layers, around, place, tapes.collect());
         Ok(Self { steps: snapshot.step, losses, ..engine })
     }
 
-    pub(crate) fn layers(&self) -> &'n Structure {
+    pub(crate) fn layers(&self) -> &'n SparseLayers {
         self.layers
     }
 
@@ -225,7 +227,7 @@ impl<'n> Sparse<'n> {
     }
 
     /// Looks at every tape that is not settled: the landscape's loss, the block that may follow, and those tapes. What pulls
-    /// at the signs is kept for [`choose`](Self::choose).
+    /// at the symbols is kept for [`choose`](Self::choose).
     #[inline(always)]
     fn survey(&mut self, slides: &Slides) -> (f64, Option<usize>, u32) {
         let vertex = self.place.vertex;
@@ -233,8 +235,8 @@ impl<'n> Sparse<'n> {
             Some(action) => *action,
             None => Action::of(&self.layers.table, vertex),
         };
-        let signs = self.layers.table.signs(vertex);
-        let busy = (!self.settled | action.left | action.right | (action.written ^ signs))
+        let symbols = self.layers.table.symbols(vertex);
+        let busy = (!self.settled | action.left | action.right | (action.written ^ symbols))
             & slides.all(self.tapes.len());
         self.pulls.clear();
         let (mut writes, mut reads, mut moves) = (0.0, 0.0, 0.0);
@@ -243,8 +245,8 @@ impl<'n> Sparse<'n> {
             let i = left.trailing_zeros() as usize;
             left &= left - 1;
             let offset = i64::from(action.right >> i & 1) - i64::from(action.left >> i & 1);
-            let look = self.tapes[i].look(sign(action.written, i), offset);
-            let t = sign(signs, i);
+            let look = self.tapes[i].look(symbol(action.written, i), offset);
+            let t = symbol(symbols, i);
             let residual = look.ahead - t;
             writes += look.residual * look.residual;
             reads += residual * residual;
@@ -301,18 +303,18 @@ impl<'n> Sparse<'n> {
     fn look_at_targets(&mut self) -> Result<(f64, usize, u32), TrainError> {
         let Form::Targets { offset, drop } = self.layers.form else { unreachable!("asked for targets") };
         let table = &self.layers.table;
-        let signs = table.signs(self.place.vertex);
+        let symbols = table.symbols(self.place.vertex);
         let column = table.column(self.place.vertex);
-        let (written, moves) = column.map_or((signs, 0), |c| (c.written(signs), c.left | c.right));
-        let busy = (!self.settled | moves | (written ^ signs)) & ((1 << table.n_signs()) - 1);
+        let (written, moves) = column.map_or((symbols, 0), |c| (c.written(symbols), c.left | c.right));
+        let busy = (!self.settled | moves | (written ^ symbols)) & ((1 << table.n_tracks()) - 1);
         // A settled tape reads what it holds.
-        let mut ahead = signs;
+        let mut ahead = symbols;
         let (mut squares, mut left) = (0.0, busy);
         while left != 0 {
             let i = left.trailing_zeros() as usize;
             left &= left - 1;
             let by = column.map_or(0, |c| c.offset(i));
-            let look = self.tapes[i].look_saturated(sign(written, i), by);
+            let look = self.tapes[i].look_saturated(symbol(written, i), by);
             let look = look.ok_or(TrainError::Blurred { step: self.steps })?;
             squares += look.residual * look.residual + look.moved;
             ahead = ahead & !(1 << i) | u32::from(look.ahead > 0.0) << i;
@@ -341,7 +343,7 @@ impl<'n> Sparse<'n> {
 
     #[inline]
     fn go_to(&mut self, to: usize, gain: f64, busy: u32) {
-        let signs = self.layers.table.signs(to);
+        let symbols = self.layers.table.symbols(to);
         let rates = self.slides.as_ref().map(|slides| (slides.rates.0 * gain, slides.rates.1 * gain));
         let mut left = busy;
         while left != 0 {
@@ -349,8 +351,8 @@ impl<'n> Sparse<'n> {
             left &= left - 1;
             let tape = &mut self.tapes[i];
             let settled = match rates {
-                Some((write, shift)) => tape.step(write, shift, sign(signs, i)),
-                None => tape.step_saturated(gain, sign(signs, i)),
+                Some((write, shift)) => tape.step(write, shift, symbol(symbols, i)),
+                None => tape.step_saturated(gain, symbol(symbols, i)),
             };
             self.settled = self.settled & !(1 << i) | u32::from(settled) << i;
         }
@@ -424,16 +426,16 @@ impl Engine for Sparse<'_> {
         self.place.clear().then_some(self.place.vertex)
     }
 
-    fn head(&self, sign: usize) -> Option<i64> {
-        self.tapes[sign].head.clear()
+    fn head(&self, track: usize) -> Option<i64> {
+        self.tapes[track].head.clear()
     }
 
-    fn cell(&self, sign: usize, cell: i64) -> f64 {
-        self.tapes[sign].cells.at(cell)
+    fn cell(&self, track: usize, cell: i64) -> f64 {
+        self.tapes[track].cells.at(cell)
     }
 
-    fn kept(&self, sign: usize) -> Range<i64> {
-        let cells = &self.tapes[sign].cells;
+    fn kept(&self, track: usize) -> Range<i64> {
+        let cells = &self.tapes[track].cells;
         cells.first()..cells.first() + cells.values().len() as i64
     }
 
@@ -458,17 +460,17 @@ impl Engine for Sparse<'_> {
         self.tapes.iter().map(Tape::drift).fold((0.0, 0.0), larger)
     }
 
+    fn rounding(&self) -> f64 {
+        if legality::is_exact(self) { 0.0 } else { ROUNDING }
+    }
+
     fn cell_bytes(&self) -> usize {
         self.tapes.iter().map(|tape| tape.n_cells() * size_of::<f64>()).sum()
     }
 }
 
-pub(crate) fn layers(network: &Network) -> Result<&Structure, TrainError> {
-    network.structure().ok_or(TrainError::NoStructure { why: "the network does not name its layers" })
-}
-
-fn sign(signs: u32, i: usize) -> f64 {
-    if signs >> i & 1 == 1 { 1.0 } else { BLANK }
+fn symbol(symbols: u32, i: usize) -> f64 {
+    if symbols >> i & 1 == 1 { 1.0 } else { BLANK }
 }
 
 /// The weights of a row that are not zero.

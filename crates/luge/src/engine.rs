@@ -1,6 +1,6 @@
 //! Which engine trains, and why. Every engine is opened here.
 
-use luge_net::{Network, Values};
+use luge_net::{Network, Unrecognised, Values};
 use luge_train::{
     Dense, Engine, Exact, LossRange, Memories, Noise, Precision, Rate, Snapshot, Sparse, StopRule, TrainError,
 };
@@ -99,14 +99,14 @@ impl Manner {
         }
     }
 
-    /// Whether the dense engine trains this network, and why.
+    /// Whether the dense engine trains this network, and why; without a network, whether it must train any.
     pub(crate) fn dense(&self, network: Option<&Network>) -> Result<Option<Chosen>, EngineError> {
-        let unknown = || network.is_some_and(|network| network.structure().is_none()).then_some(NO_LAYERS);
-        match (self.engine, self.needs_dense().or_else(unknown)) {
+        let unrecognised = || network.and_then(|network| network.sparse_layers().err()).map(no_layers);
+        match (self.engine, self.needs_dense().map(str::to_owned).or_else(unrecognised)) {
             (EngineChoice::Dense, _) => Ok(Some(Chosen::new(EngineChoice::Dense, ASKED_FOR))),
             (EngineChoice::Auto, Some(why)) => Ok(Some(Chosen::new(EngineChoice::Dense, why))),
             (engine @ (EngineChoice::Sparse | EngineChoice::Exact), Some(why)) => {
-                Err(EngineError::Unfit { engine, why: why.to_owned() })
+                Err(EngineError::Unfit { engine, why })
             }
             (_, None) => Ok(None),
         }
@@ -114,7 +114,11 @@ impl Manner {
 }
 
 const ASKED_FOR: &str = "asked for";
-const NO_LAYERS: &str = "this network has no sparse layers";
+
+/// Why only the dense engine can train a network.
+fn no_layers(why: &Unrecognised) -> String {
+    format!("no sparse layers are recognised in this network: {why}")
+}
 
 /// Why an engine cannot train.
 #[derive(Debug, thiserror::Error)]

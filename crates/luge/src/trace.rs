@@ -9,7 +9,7 @@ use luge_landscape::{
     LandscapeOptions, Undecodable,
 };
 use luge_machine::{
-    Input, Machine, Outcome, Simulator, StateId, Step,
+    Input, Machine, NormalForm, Outcome, Simulator, StateId, Step,
     lowering::{Lowered, LoweringError, Moves, lower},
 };
 use luge_net::{Layers, Values};
@@ -59,27 +59,22 @@ impl TraceOptions {
         Self { landscape, manner: Manner::by(EngineChoice::Dense), ..Self::default() }
     }
 
-    /// Whether only the dense engine can train in this way, or it was asked for.
-    #[must_use]
-    pub fn is_dense(&self) -> bool {
-        matches!(self.chosen_dense(), Ok(Some(_)))
-    }
-
     /// Whether the dense engine trains, and why.
-    fn chosen_dense(&self) -> Result<Option<Chosen>, EngineError> {
-        let printed = "the printed construction has no sparse layers";
-        let why = match () {
-            () if self.landscape == LandscapeKind::Internal => "landscape internal has no sparse layers",
-            () if self.corrections != Corrections::default() => printed,
-            () => return self.manner.dense(None),
-        };
-        match self.manner.engine {
-            EngineChoice::Auto => Ok(Some(Chosen { engine: EngineChoice::Dense, why: why.to_owned() })),
-            EngineChoice::Dense => self.manner.dense(None),
-            engine @ (EngineChoice::Sparse | EngineChoice::Exact) => {
-                Err(EngineError::Unfit { engine, why: why.to_owned() })
-            }
+    fn chosen_dense(&self, normal: &NormalForm) -> Result<Option<Chosen>, TraceError> {
+        if self.landscape == LandscapeKind::Internal && self.manner.engine != EngineChoice::Dense {
+            let why = "landscape internal has no sparse layers".to_owned();
+            return match self.manner.engine {
+                EngineChoice::Auto => Ok(Some(Chosen { engine: EngineChoice::Dense, why })),
+                engine => Err(EngineError::Unfit { engine, why }.into()),
+            };
         }
+        if let Some(chosen) = self.manner.dense(None)? {
+            return Ok(Some(chosen));
+        }
+        // Whether layers are recognised does not depend on the number of cells.
+        let mut build = LandscapeOptions::new(self.landscape, 1);
+        (build.constants, build.corrections) = (self.constants, self.corrections);
+        Ok(self.manner.dense(Some(Landscape::build(normal, &build)?.network()))?)
     }
 }
 
@@ -244,7 +239,7 @@ impl Plan {
             let start = lowered.normal.machine().state(lowered.normal.start()).name.clone();
             return Err(TraceError::HaltingUnreachable { start });
         }
-        let dense = options.chosen_dense()?;
+        let dense = options.chosen_dense(&lowered.normal)?;
         let mut simulator = Simulator::new(lowered.normal.machine(), &input);
         let limit = options.steps.unwrap_or(if dense.is_some() { LONGEST_SEARCH } else { LONGEST_TRACE });
         let mut machine_steps = None;

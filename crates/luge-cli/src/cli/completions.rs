@@ -30,11 +30,11 @@ pub(super) struct ManualArgs {
 pub(super) fn manual(args: &ManualArgs) -> Result<(), Failure> {
     let luge = Cli::command();
     let page = match &args.command {
-        None => luge,
-        Some(name) => one_command(&luge, name)?,
+        None => clap_mangen::Man::new(luge),
+        Some(name) => clap_mangen::Man::new(one_command(&luge, name)?).title(format!("luge-{name}")),
     };
     let mut text = Vec::new();
-    clap_mangen::Man::new(page).render(&mut text).map_err(Failure::Print)?;
+    page.render(&mut text).map_err(Failure::Print)?;
     print(&String::from_utf8_lossy(&text))
 }
 
@@ -47,5 +47,5 @@ fn one_command(luge: &Command, name: &str) -> Result<Command, Failure> {
             remedy: format!("name one of {}", names.join(", ")),
         }
     })?;
-    Ok(command.clone().name(format!("luge-{name}")).display_name(format!("luge {name}")))
+    Ok(command.clone().bin_name(format!("luge {name}")).display_name(format!("luge-{name}")))
 }

@@ -1,7 +1,7 @@
 //! The gradient of one step on cells, heads and labels, and where the vertex goes.
 
 use luge::engine::{EngineError, Task};
-use luge_net::{Network, ParameterId, StepRule, Structure, Values};
+use luge_net::{Network, ParameterId, SparseLayers, StepRule, Values};
 use luge_train::{Engine, Snapshot, Sparse, best_vertex, vertex_parameter};
 
 /// Derivatives that are not zero.
@@ -24,7 +24,7 @@ impl StepGradient {
         engine: &mut dyn Engine,
         before: &Snapshot,
     ) -> Result<Self, EngineError> {
-        match (engine.whole_gradient()?, task.network.structure()) {
+        match (engine.whole_gradient()?, task.network.sparse_layers().ok()) {
             (Some(gradient), _) => Ok(Self::of_blocks(task.network, before, &gradient)),
             (None, Some(layers)) => Self::by_stepping(task, layers, before),
             (None, None) => Ok(Self::default()),
@@ -32,7 +32,7 @@ impl StepGradient {
     }
 
     /// From the sparse engine's step at these very weights: what a weight moves by is its rate times its derivative.
-    fn by_stepping(task: &Task<'_>, layers: &Structure, before: &Snapshot) -> Result<Self, EngineError> {
+    fn by_stepping(task: &Task<'_>, layers: &SparseLayers, before: &Snapshot) -> Result<Self, EngineError> {
         let mut sparse = Sparse::resume(task.network, before, None, &task.inputs)?;
         sparse.step()?;
         let after = sparse.snapshot();
@@ -61,11 +61,12 @@ impl StepGradient {
             };
             (0..).zip(block.row(row).iter().copied()).filter(|&(_, slope)| slope != 0.0).collect()
         };
-        let rows = network.structure().map_or(&[][..], |layers| layers.table.rows());
+        let layers = network.sparse_layers().ok();
+        let rows = layers.map_or(&[][..], |layers| layers.table.rows());
         let of = |id: Option<ParameterId>| rows.iter().map(|&row| nonzero(id, row)).collect();
         Self {
-            cells: of(network.structure().and_then(|layers| layers.cells)),
-            heads: of(network.structure().map(|layers| layers.head)),
+            cells: of(layers.and_then(|layers| layers.cells)),
+            heads: of(layers.map(|layers| layers.head)),
             labels: labels.map_or_else(Vec::new, |i| gradient[i].data.clone()),
             to: vertex_parameter(network).and_then(|id| vertex_after(network, id, before, gradient)),
         }

@@ -40,7 +40,7 @@ pub(super) fn look(
     inputs: &[Values],
     radius: Option<usize>,
 ) -> Snapshot {
-    let layers = engine.network().structure();
+    let layers = engine.network().sparse_layers().ok();
     if let (Some(layers), Some(radius), "exact") = (layers, radius, engine.name()) {
         return near(engine, layers.table.rows().len(), radius);
     }

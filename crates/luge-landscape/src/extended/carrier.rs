@@ -2,7 +2,7 @@
 //!
 //! Paper: §5.3 and Appendix C.
 
-use luge_net::{GraphBuilder, NodeId, Op, Shape, Values};
+use luge_net::{GraphBuilder, NodeId, Shape, Values};
 
 /// How l_TM is carried to the output.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -57,14 +57,6 @@ pub(crate) fn carry(
             let direction = perpendicular(g, labels, guarded);
             g.product("carrier", root, direction)
         }
-    }
-}
-
-/// The carrier as the network's structure names it; `carrier` is the node that [`carry`] made.
-pub(crate) fn form(g: &GraphBuilder, kind: Carrier, carrier: NodeId) -> luge_net::Carrier {
-    match (kind, g.op(carrier)) {
-        (Carrier::Orthogonal, Op::Product(_, direction)) => luge_net::Carrier::Direction(*direction),
-        _ => luge_net::Carrier::Offset,
     }
 }
 

@@ -13,7 +13,7 @@ use crate::{
     sparse::Sparse,
 };
 
-/// Signs per block.
+/// Bits per block: symbols, over all tracks and cells.
 const BLOCK_BITS: usize = 8;
 /// The most vertices and sides from which crossings are remembered.
 const MOST_PAGES: usize = 1 << 12;
@@ -57,7 +57,7 @@ impl Crossing {
 #[derive(Clone, Debug)]
 pub(super) struct Blocks {
     pub(super) vertex: usize,
-    n_signs: usize,
+    n_tracks: usize,
     /// Cells per block.
     n_cells: usize,
     /// The number of the first block; block 0 begins with cell 0.
@@ -73,11 +73,11 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
-    pub(super) fn new(vertex: usize, n_signs: usize, first: i64, cells: &[u8], head: i64) -> Self {
-        let n_cells = (BLOCK_BITS / n_signs).max(1);
+    pub(super) fn new(vertex: usize, n_tracks: usize, first: i64, cells: &[u8], head: i64) -> Self {
+        let n_cells = (BLOCK_BITS / n_tracks).max(1);
         let mut blocks = Self {
             vertex,
-            n_signs,
+            n_tracks,
             n_cells,
             first: first.div_euclid(n_cells as i64),
             contents: Vec::new(),
@@ -89,10 +89,10 @@ impl Blocks {
         };
         blocks.hold(head.div_euclid(n_cells as i64));
         blocks.block = (head.div_euclid(n_cells as i64) - blocks.first) as usize;
-        for (cell, &signs) in (first..).zip(cells) {
-            if signs != 0 {
+        for (cell, &symbols) in (first..).zip(cells) {
+            if symbols != 0 {
                 blocks.hold(cell.div_euclid(n_cells as i64));
-                blocks.set(cell, signs);
+                blocks.set(cell, symbols);
             }
         }
         blocks
@@ -124,18 +124,18 @@ impl Blocks {
     }
 
     fn get(&self, content: u16, within: usize) -> u8 {
-        (content >> (within * self.n_signs)) as u8 & ((1_u16 << self.n_signs) - 1) as u8
+        (content >> (within * self.n_tracks)) as u8 & ((1_u16 << self.n_tracks) - 1) as u8
     }
 
-    fn with(&self, content: u16, within: usize, signs: u8) -> u16 {
-        let shift = within * self.n_signs;
-        content & !(((1_u16 << self.n_signs) - 1) << shift) | u16::from(signs) << shift
+    fn with(&self, content: u16, within: usize, symbols: u8) -> u16 {
+        let shift = within * self.n_tracks;
+        content & !(((1_u16 << self.n_tracks) - 1) << shift) | u16::from(symbols) << shift
     }
 
-    fn set(&mut self, cell: i64, signs: u8) {
+    fn set(&mut self, cell: i64, symbols: u8) {
         let block = (cell.div_euclid(self.n_cells as i64) - self.first) as usize;
         self.contents[block] =
-            self.with(self.contents[block], cell.rem_euclid(self.n_cells as i64) as usize, signs);
+            self.with(self.contents[block], cell.rem_euclid(self.n_cells as i64) as usize, symbols);
     }
 
     /// Makes sure that a block and its neighbours are kept.
@@ -211,7 +211,7 @@ impl Blocks {
         // The step that leaves has written already; it is made when the next block is entered.
         self.contents[self.block] = self.with(self.contents[self.block], self.within, here.written());
         let mut block = self.block.wrapping_add_signed(here.offset());
-        let bits = self.n_cells * self.n_signs;
+        let bits = self.n_cells * self.n_tracks;
         loop {
             let (contents, crossings) = (&mut self.contents[..], &self.crossings[..]);
             let mut left = *remaining;
@@ -243,11 +243,11 @@ impl Blocks {
         }
         // Back to the block that is about to be left: its step is not made yet.
         let (vertex, right) = self.pages[page];
-        let signs = (vertex & ((1 << self.n_signs) - 1)) as u8;
+        let symbols = (vertex & ((1 << self.n_tracks) - 1)) as u8;
         self.block = block.wrapping_add_signed(if right { -1 } else { 1 });
         self.within = if right { self.n_cells - 1 } else { 0 };
         self.vertex = vertex;
-        self.contents[self.block] = self.with(self.contents[self.block], self.within, signs);
+        self.contents[self.block] = self.with(self.contents[self.block], self.within, symbols);
         Ok(())
     }
 
@@ -262,7 +262,7 @@ impl Blocks {
         }
         self.pages.push((vertex, right));
         self.page_of.insert((vertex, right), page);
-        let bits = self.n_cells * self.n_signs;
+        let bits = self.n_cells * self.n_tracks;
         self.crossings.resize((page + 1) << bits, Crossing::UNKNOWN);
         Some(page)
     }

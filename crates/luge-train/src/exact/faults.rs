@@ -23,7 +23,7 @@ impl Exact<'_> {
     /// Spoils what is remembered of the step at the current vertex; `false` if the fault would make no difference there.
     ///
     /// # Errors
-    /// If that step cannot be had.
+    /// If that step cannot be computed.
     pub fn plant(&mut self, fault: Fault) -> Result<bool, TrainError> {
         // Now the step is remembered.
         self.loss()?;

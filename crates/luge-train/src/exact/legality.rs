@@ -1,7 +1,7 @@
 //! Where a step may be remembered: constants that are powers of two, and a gain of exactly 1, or near it where the next step
 //! forgets the difference.
 
-use luge_net::Form;
+use luge_net::{Form, SparseLayers};
 
 use crate::{
     TrainError,
@@ -40,15 +40,24 @@ fn inexact_gain(landscape: f64, gain: f64) -> TrainError {
 
 /// Slides are exact only with powers of two.
 pub(super) fn check_constants(form: &Form) -> Result<(), TrainError> {
-    let Form::Slides { at_rest, edge, sign, write, read, shift, rate, .. } = *form else { return Ok(()) };
+    let Form::Slides { at_rest, edge, symbol, write, read, shift, cell_rate, head_rate, unrounded, .. } =
+        *form
+    else {
+        return Ok(());
+    };
+    if !unrounded {
+        let why = "the weights of edges are rounded".to_owned();
+        return Err(TrainError::NotExact { why });
+    }
     let named = [
         ("the level of rest", at_rest),
         ("the weight of an edge", edge),
-        ("the weight of a sign", sign),
+        ("the weight of a symbol", symbol),
         ("the weight of writing", write),
         ("the weight of reading", read),
         ("the weight of moving", shift),
-        ("the rate", rate),
+        ("the rate of cells", cell_rate),
+        ("the rate of heads", head_rate),
     ];
     match named.iter().find(|(_, weight)| !is_power_of_two(weight.abs())) {
         Some((name, weight)) => {
@@ -56,6 +65,22 @@ pub(super) fn check_constants(form: &Form) -> Result<(), TrainError> {
         }
         None => Ok(()),
     }
+}
+
+/// Remembered steps are told from those at rest by the level of the landscape, so the switch must open upwards.
+pub(super) fn check_switch(layers: &SparseLayers) -> Result<(), TrainError> {
+    match layers.joint {
+        Some(joint) if joint.running.slope <= 0.0 => {
+            let why = format!("the switch opens by {} with the landscape's loss", joint.running.slope);
+            Err(TrainError::NotExact { why })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether every step is free of rounding.
+pub(crate) fn is_exact(engine: &Sparse<'_>) -> bool {
+    check_constants(&engine.layers().form).is_ok() && matches!(check_gain(engine), Ok(0.0))
 }
 
 fn is_power_of_two(value: f64) -> bool {
@@ -67,7 +92,7 @@ fn is_power_of_two(value: f64) -> bool {
 pub(super) fn check_gain(probe: &Sparse<'_>) -> Result<f64, TrainError> {
     let (Some(around), layers) = (probe.around(), probe.layers()) else { return Ok(0.0) };
     let mut most = 0.0_f64;
-    let n = layers.table.n_signs();
+    let n = layers.table.n_tracks();
     let (offset, write, flip, moved, allowed) = match layers.form {
         Form::Slides { offset, write, read, shift, .. } => {
             (offset, 4.0 * write, 4.0 * read, 2.0 * shift, 0.0)

@@ -1,9 +1,9 @@
-//! Steps remembered for landscapes whose heads all move together: one head over cells of several signs.
+//! Steps remembered for landscapes whose heads all move together: one head over cells of several symbols.
 
 use crate::{TrainError, sparse::Sparse};
 
 /// A vertex and what its step writes and where it goes, in one word:
-/// bits 0..8 the signs written, 8..10 the way, 10 whether the table must be left, 11.. the vertex.
+/// bits 0..8 the symbols written, 8..10 the way, 10 whether the table must be left, 11.. the vertex.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Action(u32);
 
@@ -16,8 +16,8 @@ const LOW: Action = Action(SPECIAL);
 const MOST_VERTICES: usize = (1 << (32 - VERTEX)) - 1;
 /// The most entries of a table.
 const MOST_ENTRIES: usize = 1 << 22;
-/// The most signs of a cell.
-pub(super) const MOST_SIGNS: usize = 8;
+/// The most symbols of a cell.
+pub(super) const MOST_TRACKS: usize = 8;
 
 impl Action {
     fn new(vertex: usize, written: u32, offset: i64) -> Self {
@@ -66,10 +66,10 @@ pub(super) enum Found {
     Low,
 }
 
-/// One entry per vertex and signs to be read, filled by differentiating when it is first met.
+/// One entry per vertex and symbols to be read, filled by differentiating when it is first met.
 #[derive(Clone, Debug)]
 pub(super) struct Memory {
-    n_signs: usize,
+    n_tracks: usize,
     entries: Vec<Action>,
     actions: Vec<Action>,
     /// The landscape's loss of every entry that was met.
@@ -82,11 +82,11 @@ pub(super) struct Memory {
 
 impl Memory {
     /// `None` where the table would be too large.
-    pub(super) fn new(n_vertices: usize, n_signs: usize, low: f64) -> Option<Self> {
-        let n_entries = n_vertices.checked_shl(n_signs as u32)?;
-        let fits = n_vertices <= MOST_VERTICES && n_entries <= MOST_ENTRIES && n_signs <= MOST_SIGNS;
+    pub(super) fn new(n_vertices: usize, n_tracks: usize, low: f64) -> Option<Self> {
+        let n_entries = n_vertices.checked_shl(n_tracks as u32)?;
+        let fits = n_vertices <= MOST_VERTICES && n_entries <= MOST_ENTRIES && n_tracks <= MOST_TRACKS;
         fits.then(|| Self {
-            n_signs,
+            n_tracks,
             entries: vec![UNFILLED; n_entries],
             actions: vec![UNFILLED; n_vertices],
             levels: vec![f64::NAN; n_entries],
@@ -95,8 +95,8 @@ impl Memory {
         })
     }
 
-    pub(super) fn n_signs(&self) -> usize {
-        self.n_signs
+    pub(super) fn n_tracks(&self) -> usize {
+        self.n_tracks
     }
 
     pub(super) fn entries(&self) -> &[Action] {
@@ -105,7 +105,7 @@ impl Memory {
 
     #[inline]
     pub(super) fn index(&self, vertex: usize, ahead: u8) -> usize {
-        vertex << self.n_signs | ahead as usize
+        vertex << self.n_tracks | ahead as usize
     }
 
     /// What the step at a vertex writes and where its head goes: the same whatever the head will find.
@@ -133,9 +133,9 @@ impl Memory {
             if probed.landscape <= self.low {
                 self.entries[index] = LOW;
             } else {
-                let mask = (1_usize << self.n_signs) - 1;
+                let mask = (1_usize << self.n_tracks) - 1;
                 if probed.to & mask != ahead as usize {
-                    let why = format!("the step at vertex {vertex} leads to other signs than will be read");
+                    let why = format!("the step at vertex {vertex} leads to other symbols than will be read");
                     return Err(TrainError::NotExact { why });
                 }
                 self.range = Some((low.min(probed.landscape), high.max(probed.landscape)));
@@ -177,13 +177,13 @@ impl Memory {
         }
         match fault {
             super::Fault::WrongEntry => {
-                let wrong = (entry.vertex() + (1 << self.n_signs)) % self.actions.len();
+                let wrong = (entry.vertex() + (1 << self.n_tracks)) % self.actions.len();
                 self.entries[index] = self.action(probe, wrong)?;
                 Ok(self.entries[index] != entry)
             }
             super::Fault::SkippedWrite => {
                 let action = self.action(probe, vertex)?;
-                let mask = (1_u32 << self.n_signs) - 1;
+                let mask = (1_u32 << self.n_tracks) - 1;
                 let skipped = Action(action.0 & !0xff | vertex as u32 & mask);
                 let spoilt = |known: &mut Action| {
                     if *known == action {
@@ -194,7 +194,7 @@ impl Memory {
                 Ok(skipped != action)
             }
             super::Fault::StaleRead => {
-                let mask = (1_usize << self.n_signs) - 1;
+                let mask = (1_usize << self.n_tracks) - 1;
                 let stale = (vertex & mask) as u8;
                 self.meet(probe, vertex, stale)?;
                 let wrong = self.entries[self.index(vertex, stale)];

@@ -1,7 +1,7 @@
-//! Several heads, each on a row of its own: a step costs what it moves and writes, however many signs a vertex has.
+//! Several heads, each on a row of its own: a step costs what it moves and writes, however many symbols a vertex has.
 //!
-//! Vertices with the same column of arcs do the same, and the slopes of a gate are a sum over signs, each of which
-//! depends on what the sign is and what will be read. So a step is remembered per column, and for every sign and each of its four
+//! Vertices with the same column of arcs do the same, and the slopes of a gate are a sum over symbols, each of which
+//! depends on what the symbol is and what will be read. So a step is remembered per column, and for every track and each of its four
 //! cases it is differentiated before it is relied on.
 
 use luge_net::VertexTable;
@@ -17,7 +17,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub(super) struct MultiHead {
     pub(super) block: usize,
-    pub(super) signs: u32,
+    pub(super) symbols: u32,
     rows: Vec<Row>,
     remembered: Vec<Option<Remembered>>,
     levels: Levels,
@@ -42,13 +42,13 @@ struct Remembered {
     plus: u32,
     left: u32,
     right: u32,
-    /// The landscape's loss if no cell changes and every sign stays.
+    /// The landscape's loss if no cell changes and every symbol stays.
     level: f64,
-    /// For each case of (sign, sign to be read), the signs for which it was differentiated.
+    /// For each case of (symbol, symbol to be read), the tracks for which it was differentiated.
     seen: [u32; 4],
 }
 
-/// What one changed cell and one flipped sign add to the landscape's loss.
+/// What one changed cell and one flipped symbol add to the landscape's loss.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Levels {
     pub(super) write: f64,
@@ -61,7 +61,7 @@ impl MultiHead {
     pub(super) fn new(table: &VertexTable, vertex: usize, levels: Levels, low: f64) -> Self {
         Self {
             block: table.block(vertex),
-            signs: table.signs(vertex),
+            symbols: table.symbols(vertex),
             rows: Vec::new(),
             remembered: vec![None; table.n_columns()],
             levels,
@@ -76,17 +76,17 @@ impl MultiHead {
         self.rows.push(row);
     }
 
-    pub(super) fn head(&self, sign: usize) -> i64 {
-        self.rows[sign].head()
+    pub(super) fn head(&self, track: usize) -> i64 {
+        self.rows[track].head()
     }
 
-    pub(super) fn cell(&self, sign: usize, cell: i64) -> u8 {
-        let row = &self.rows[sign];
+    pub(super) fn cell(&self, track: usize, cell: i64) -> u8 {
+        let row = &self.rows[track];
         usize::try_from(cell - row.first).ok().and_then(|i| row.cells.get(i)).copied().unwrap_or(0)
     }
 
-    pub(super) fn cells(&self, sign: usize) -> (i64, &[u8]) {
-        (self.rows[sign].first, &self.rows[sign].cells)
+    pub(super) fn cells(&self, track: usize) -> (i64, &[u8]) {
+        (self.rows[track].first, &self.rows[track].cells)
     }
 
     pub(super) fn n_bytes(&self) -> usize {
@@ -126,13 +126,13 @@ impl MultiHead {
     /// What the step here will do, remembered or differentiated.
     #[inline]
     fn look(&mut self, table: &VertexTable, probe: &mut Sparse<'_>) -> Result<Look, TrainError> {
-        let (block, signs) = (self.block, self.signs);
-        let place = table.place(block, signs);
+        let (block, symbols) = (self.block, self.symbols);
+        let place = table.place(block, symbols);
         let action = match &mut self.remembered[place] {
             Some(action) => action,
-            nothing => nothing.insert(learn(table, probe, table.vertex(block, signs), &self.levels)?),
+            nothing => nothing.insert(learn(table, probe, table.vertex(block, symbols), &self.levels)?),
         };
-        let written = signs & !action.put | action.plus;
+        let written = symbols & !action.put | action.plus;
         let mut ahead = written;
         let mut moves = action.left | action.right;
         while moves != 0 {
@@ -142,19 +142,19 @@ impl MultiHead {
             ahead = ahead & !(1 << i) | u32::from(found) << i;
         }
         let all = (1_u32 << self.rows.len()) - 1;
-        let cases = [!signs & !ahead & all, !signs & ahead, signs & !ahead, signs & ahead];
+        let cases = [!symbols & !ahead & all, !symbols & ahead, symbols & !ahead, symbols & ahead];
         let fresh = cases.iter().zip(action.seen).fold(0, |fresh, (case, seen)| fresh | case & !seen);
         if fresh != 0 {
-            action.confirm(table, probe, table.vertex(block, signs), ahead, &self.levels)?;
+            action.confirm(table, probe, table.vertex(block, symbols), ahead, &self.levels)?;
             cases.iter().zip(&mut action.seen).for_each(|(case, seen)| *seen |= case);
         }
-        let landscape = action.landscape(&self.levels, signs, ahead, block);
+        let landscape = action.landscape(&self.levels, symbols, ahead, block);
         Ok(Look { landscape, next: action.next, written, ahead, left: action.left, right: action.right })
     }
 
     #[inline]
     fn step(&mut self, look: &Look) {
-        let mut changed = look.written ^ self.signs;
+        let mut changed = look.written ^ self.symbols;
         while changed != 0 {
             let i = changed.trailing_zeros() as usize;
             changed &= changed - 1;
@@ -168,7 +168,7 @@ impl MultiHead {
             let row = &mut self.rows[i];
             row.at = if look.left >> i & 1 == 1 { row.at - 1 } else { row.at + 1 };
         }
-        (self.block, self.signs) = (look.next as usize, look.ahead);
+        (self.block, self.symbols) = (look.next as usize, look.ahead);
     }
 }
 
@@ -190,9 +190,9 @@ fn learn(
     vertex: usize,
     levels: &Levels,
 ) -> Result<Remembered, TrainError> {
-    let signs = table.signs(vertex);
-    let probed = super::legality::differentiate(probe, vertex, signs)?;
-    // Which signs are put whatever they were is said by the column; that they are is seen by differentiating.
+    let symbols = table.symbols(vertex);
+    let probed = super::legality::differentiate(probe, vertex, symbols)?;
+    // Which symbols are put whatever they were is said by the column; that they are is seen by differentiating.
     let put = table.column(vertex).map_or(0, |column| column.put);
     let mut action = Remembered {
         next: table.block(probed.to) as u32,
@@ -203,21 +203,21 @@ fn learn(
         level: 0.0,
         seen: [0; 4],
     };
-    let bare = action.landscape(levels, signs, table.signs(probed.to), table.block(vertex));
+    let bare = action.landscape(levels, symbols, table.symbols(probed.to), table.block(vertex));
     action.level = probed.landscape - bare;
     Ok(action)
 }
 
 impl Remembered {
-    /// The landscape's loss where these signs are found and those will be.
+    /// The landscape's loss where these symbols are found and those will be.
     #[inline]
-    fn landscape(&self, levels: &Levels, signs: u32, ahead: u32, block: usize) -> f64 {
-        let changed = (signs & !self.put | self.plus) ^ signs;
-        let stays = signs == ahead && self.next as usize == block;
+    fn landscape(&self, levels: &Levels, symbols: u32, ahead: u32, block: usize) -> f64 {
+        let changed = (symbols & !self.put | self.plus) ^ symbols;
+        let stays = symbols == ahead && self.next as usize == block;
         let other = if stays { 0.0 } else { levels.other };
         self.level
             + levels.write * f64::from(changed.count_ones())
-            + levels.flip * f64::from((signs ^ ahead).count_ones())
+            + levels.flip * f64::from((symbols ^ ahead).count_ones())
             + other
     }
 
@@ -231,14 +231,14 @@ impl Remembered {
         levels: &Levels,
     ) -> Result<(), TrainError> {
         let probed = super::legality::differentiate(probe, vertex, ahead)?;
-        let signs = table.signs(vertex);
+        let symbols = table.symbols(vertex);
         let alike = probed.to == table.vertex(self.next as usize, ahead)
-            && probed.written == signs & !self.put | self.plus
+            && probed.written == symbols & !self.put | self.plus
             && (probed.left, probed.right) == (self.left, self.right);
-        let landscape = self.landscape(levels, signs, ahead, table.block(vertex));
+        let landscape = self.landscape(levels, symbols, ahead, table.block(vertex));
         if !alike || probed.landscape.total_cmp(&landscape).is_ne() {
             let why =
-                format!("the gradient at vertex {vertex} is not the sum over signs that was remembered");
+                format!("the gradient at vertex {vertex} is not the sum over symbols that was remembered");
             return Err(TrainError::NotExact { why });
         }
         Ok(())
@@ -274,11 +274,11 @@ impl MultiHead {
     /// Spoils what is remembered of the current column.
     pub(super) fn spoil(&mut self, table: &VertexTable, fault: super::Fault) -> bool {
         let n_blocks = table.n_blocks() as u32;
-        let Some(action) = &mut self.remembered[table.place(self.block, self.signs)] else { return false };
+        let Some(action) = &mut self.remembered[table.place(self.block, self.symbols)] else { return false };
         match fault {
             super::Fault::WrongEntry => action.next = (action.next + 1) % n_blocks,
             super::Fault::SkippedWrite => {
-                let changes = (self.signs & !action.put | action.plus) != self.signs;
+                let changes = (self.symbols & !action.put | action.plus) != self.symbols;
                 (action.put, action.plus) = (0, 0);
                 return changes;
             }

@@ -7,7 +7,7 @@ use crate::{
     sparse::Sparse,
 };
 
-/// A tape of cells with all their signs in one byte, and a head on it.
+/// A tape of cells with all their symbols in one byte, and a head on it.
 #[derive(Clone, Debug)]
 pub(super) struct SingleHead {
     pub(super) vertex: usize,
@@ -97,7 +97,7 @@ impl SingleHead {
         remaining: &mut u64,
     ) -> Result<(), TrainError> {
         let mut here = memory.action(probe, self.vertex)?;
-        let n_signs = memory.n_signs();
+        let n_tracks = memory.n_tracks();
         let entries = memory.entries();
         let cells = &mut self.cells[..];
         let mut at = self.at;
@@ -107,7 +107,7 @@ impl SingleHead {
                 break;
             };
             let ahead = here.ahead(before, after);
-            let Some(&entry) = entries.get(here.vertex() << n_signs | ahead as usize) else { break };
+            let Some(&entry) = entries.get(here.vertex() << n_tracks | ahead as usize) else { break };
             if entry.is_special() {
                 break;
             }

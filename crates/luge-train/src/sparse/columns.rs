@@ -1,6 +1,6 @@
 //! The network's own numbers, laid out as the steps need them.
 
-use luge_net::{Form, Structure, VertexTable};
+use luge_net::{Form, SparseLayers, VertexTable};
 
 use super::slides::Weights;
 
@@ -12,19 +12,21 @@ pub(super) struct Slides {
     pub(super) write: f64,
     pub(super) read: f64,
     pub(super) shift: f64,
-    /// Rate times twice the weight of the write and of the move residual.
+    /// Rates times twice the weights of the write and of the move residual.
     pub(super) rates: (f64, f64),
     pub(super) weights: Weights,
 }
 
 impl Slides {
     pub(super) fn new(form: &Form) -> Option<Self> {
-        let Form::Slides { offset, at_rest, write, read, shift, rate, .. } = *form else { return None };
-        let rates = (2.0 * write * rate, 2.0 * shift * rate);
+        let Form::Slides { offset, at_rest, write, read, shift, cell_rate, head_rate, .. } = *form else {
+            return None;
+        };
+        let rates = (2.0 * write * cell_rate, 2.0 * shift * head_rate);
         Some(Self { offset, at_rest, write, read, shift, rates, weights: Weights::new(form)? })
     }
 
-    /// All of `n` signs.
+    /// All of `n` symbols.
     #[inline]
     pub(super) fn all(&self, n: usize) -> u32 {
         (1 << n) - 1
@@ -48,15 +50,15 @@ impl Action {
     pub(super) const REST: u32 = u32::MAX;
 
     pub(super) fn of(table: &VertexTable, vertex: usize) -> Self {
-        let signs = table.signs(vertex);
+        let symbols = table.symbols(vertex);
         match table.column(vertex) {
-            Some(c) => Self { next: c.next, written: c.written(signs), left: c.left, right: c.right },
-            None => Self { next: Self::REST, written: signs, left: 0, right: 0 },
+            Some(c) => Self { next: c.next, written: c.written(symbols), left: c.left, right: c.right },
+            None => Self { next: Self::REST, written: symbols, left: 0, right: 0 },
         }
     }
 }
 
-pub(super) fn actions(layers: &Structure) -> Vec<Action> {
+pub(super) fn actions(layers: &SparseLayers) -> Vec<Action> {
     let table = &layers.table;
     let few = table.n_vertices() <= MOST_ACTIONS;
     if few { (0..table.n_vertices()).map(|v| Action::of(table, v)).collect() } else { Vec::new() }

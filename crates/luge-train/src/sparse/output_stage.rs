@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use luge_net::{Carrier, Network, Op, OutputWiring, Shape, Structure, Values, evaluate_node};
+use luge_net::{Carrier, Network, Op, OutputWiring, Shape, SparseLayers, Values, evaluate_node};
 
 use super::tape::Tape;
 use crate::TrainError;
@@ -49,7 +49,7 @@ impl<'n> OutputStage<'n> {
         inputs: &[Values],
     ) -> Result<Self, TrainError> {
         let Op::Input(targets) = network.node(joint.targets).op else {
-            return Err(TrainError::NoStructure { why: "the targets are not an input" });
+            return Err(TrainError::NotSparse { why: "the targets are not an input" });
         };
         let mut around = Self {
             network,
@@ -141,25 +141,25 @@ impl<'n> OutputStage<'n> {
     }
 
     /// The loss once the primary network's output is all that is left.
-    pub(crate) fn primary_loss(&self, layers: &Structure, tapes: &[Tape]) -> f64 {
+    pub(crate) fn primary_loss(&self, layers: &SparseLayers, tapes: &[Tape]) -> f64 {
         self.primary_loss_of(layers, &|tape, cell| tapes[tape].cells.at(cell))
     }
 
     /// The same for cells that are kept elsewhere.
-    pub(crate) fn primary_loss_of(&self, layers: &Structure, cell: &dyn Fn(usize, i64) -> f64) -> f64 {
+    pub(crate) fn primary_loss_of(&self, layers: &SparseLayers, cell: &dyn Fn(usize, i64) -> f64) -> f64 {
         let parameters = self.parameters(layers, Some(cell));
         let out = evaluate_node(self.network, &parameters, &self.inputs, self.joint.primary);
         0.5 * out.data.iter().zip(&self.targets.data).map(|(out, y)| (out - y) * (out - y)).sum::<f64>()
     }
 
     /// The hidden cells for the labels at hand.
-    pub(crate) fn fixed_cells(&self, layers: &Structure) -> Option<Values> {
+    pub(crate) fn fixed_cells(&self, layers: &SparseLayers) -> Option<Values> {
         let node = layers.fixed_cells?;
         Some(evaluate_node(self.network, &self.parameters(layers, None), &self.inputs, node))
     }
 
     /// Labels and cells where the network's own matrices have them; nothing else, for nothing else is asked for.
-    fn parameters(&self, layers: &Structure, cell: Option<&dyn Fn(usize, i64) -> f64>) -> Vec<Values> {
+    fn parameters(&self, layers: &SparseLayers, cell: Option<&dyn Fn(usize, i64) -> f64>) -> Vec<Values> {
         let nothing = || Values::new(Shape::new(0, 0), Vec::new());
         let mut parameters: Vec<Values> = self.network.parameters().iter().map(|_| nothing()).collect();
         parameters[self.joint.labels.index()] = self.labels.clone();

@@ -3,7 +3,7 @@
 use luge_net::Form;
 
 use super::{
-    Place, Sparse, sign,
+    Place, Sparse, symbol,
     tape::{Cells, Head, Tape},
 };
 use crate::TrainError;
@@ -17,7 +17,7 @@ pub(crate) struct Probed {
     pub(crate) gain: f64,
     /// The vertex it led to.
     pub(crate) to: usize,
-    /// The signs left behind.
+    /// The symbols left behind.
     pub(crate) written: u32,
     /// The heads that moved to the left.
     pub(crate) left: u32,
@@ -26,16 +26,16 @@ pub(crate) struct Probed {
 }
 
 impl Sparse<'_> {
-    /// The network's gradient step at a vertex whose heads will find these signs, on cells of its own.
+    /// The network's gradient step at a vertex whose heads will find these symbols, on cells of its own.
     ///
     /// Everything is as far from a remembered step as it can be: tapes of three cells, the loss differentiated, cells and
     /// heads moved by their gradients, and whatever comes out read back.
     pub(crate) fn probe(&mut self, vertex: usize, ahead: u32) -> Result<Probed, TrainError> {
         let table = &self.layers.table;
-        let signs = table.signs(vertex);
+        let symbols = table.symbols(vertex);
         for (i, &row) in table.rows().iter().enumerate() {
-            let beside = sign(ahead, i);
-            let cells = Cells::new(-1, vec![beside, sign(signs, i), beside]);
+            let beside = symbol(ahead, i);
+            let cells = Cells::new(-1, vec![beside, symbol(symbols, i), beside]);
             let head = Head::new(0, &[1.0]);
             self.tapes[i] = Tape::new(cells, head, row < table.n_trained());
         }

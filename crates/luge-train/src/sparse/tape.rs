@@ -159,7 +159,7 @@ pub(crate) struct Tape {
 pub(crate) struct Look {
     /// read - next.
     pub(crate) residual: f64,
-    /// The sign that will be read.
+    /// The symbol that will be read.
     pub(crate) ahead: f64,
     /// |moved - head|^2.
     pub(crate) moved: f64,
@@ -209,18 +209,18 @@ impl Tape {
     }
 
     /// Steps cells and head against the gradient of what was seen; `write` and `shift` are rate times weight times gain.
-    /// Says whether nothing here changes or adds to the loss while the head stays where it now is, on a cell with this sign.
+    /// Says whether nothing here changes or adds to the loss while the head stays where it now is, on a cell with this symbol.
     #[inline]
-    pub(crate) fn step(&mut self, write: f64, shift: f64, sign: f64) -> bool {
+    pub(crate) fn step(&mut self, write: f64, shift: f64, symbol: f64) -> bool {
         let (Some(cell), true) = (self.head.only(), shift.to_bits() == ONE) else {
             self.step_wide(write, shift);
-            return self.settled(sign);
+            return self.settled(symbol);
         };
         if self.trained {
             *self.cells.kept_mut(cell) -= write * self.residual;
         }
         self.head.first = cell + self.offset;
-        self.cells.kept(self.head.first).to_bits() == sign.to_bits()
+        self.cells.kept(self.head.first).to_bits() == symbol.to_bits()
     }
 
     fn step_wide(&mut self, write: f64, shift: f64) {
@@ -273,7 +273,7 @@ impl Tape {
     }
 
     /// As [`step`](Self::step), after [`look_saturated`](Self::look_saturated).
-    pub(crate) fn step_saturated(&mut self, gain: f64, sign: f64) -> bool {
+    pub(crate) fn step_saturated(&mut self, gain: f64, symbol: f64) -> bool {
         let Some(cell) = self.saturated_head() else { return false };
         if self.trained {
             let value = self.cells.kept_mut(cell);
@@ -286,7 +286,7 @@ impl Tape {
         } else if self.head.only() != Some(target) {
             self.step_head(gain, |_, cell| f64::from(u8::from(cell == target)));
         }
-        self.settled(sign)
+        self.settled(symbol)
     }
 
     /// The one cell on which the saturated head is 1; `None` if it is not 0 on all others.
@@ -305,10 +305,10 @@ impl Tape {
         found
     }
 
-    /// Whether nothing here changes or adds to the loss while the head stays on a cell with this sign.
+    /// Whether nothing here changes or adds to the loss while the head stays on a cell with this symbol.
     #[inline]
-    fn settled(&self, sign: f64) -> bool {
-        self.head.only().is_some_and(|cell| self.cells.at(cell).to_bits() == sign.to_bits())
+    fn settled(&self, symbol: f64) -> bool {
+        self.head.only().is_some_and(|cell| self.cells.at(cell).to_bits() == symbol.to_bits())
     }
 }
 

@@ -5,13 +5,18 @@ use luge_machine::{
     Input,
     lowering::{Moves, lower},
 };
-use luge_train::{Dense, Engine, Exact, Memories, Precision, Rate, Sparse, StopRule};
+use luge_train::{
+    Dense, Engine, Exact, Memories, Precision, ROUNDING, Rate, Sparse, SpotCheck, SpotError, StopRule,
+    spot_check,
+};
 use rand_chacha::{
     ChaCha8Rng,
     rand_core::{Rng, SeedableRng},
 };
 
-use crate::{OUTSIDE, machine, options, plan, start};
+use luge_landscape::Carrier;
+
+use crate::{OUTSIDE, classroom::Classroom, machine, options, plan, start};
 
 const CHAMPION: &str = "1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA";
 const N_STEPS: u64 = 50;
@@ -67,4 +72,78 @@ fn of_the_five_state_champion() {
             agree_from(kind, generator.next_u64() % 47_000_000);
         }
     }
+}
+
+/// Every step of a lesson is the network's own, with either carrier; without tolerance wherever the engine claims that.
+#[test]
+fn every_step_of_a_lesson_is_the_gradient_of_its_network() {
+    let (mut n_exact, mut n_rounded) = (0, 0);
+    for kind in OUTSIDE {
+        for carrier in Carrier::ALL {
+            let room = Classroom::copy().on(kind, carrier);
+            let lesson = room.lesson();
+            let (extended, inputs) = (lesson.extended(), lesson.inputs());
+            let network = extended.network();
+            let mut engines: Vec<Box<dyn Engine>> =
+                vec![Box::new(Sparse::new(network, extended.initial(), &inputs).expect("layers"))];
+            if let Ok(exact) = Exact::new(network, extended.initial(), &inputs, Memories::Steps) {
+                engines.push(Box::new(exact));
+            }
+            let mut dense = SpotCheck::new(network, &inputs, &[]).expect("a network that fits");
+            for engine in &mut engines {
+                for _ in 0..lesson.machine_steps() + 3 {
+                    let (before, loss) = (engine.snapshot(), engine.loss().expect("a loss"));
+                    engine.step().expect("a gradient");
+                    let rounding = engine.rounding();
+                    let agreement = dense.check(&before, &engine.snapshot(), rounding).expect("one step");
+                    assert_eq!(agreement.differs, None, "{}, {} {before:?}", room.name(), engine.name());
+                    assert!((agreement.loss - loss).abs() <= ROUNDING * loss.abs(), "{}", room.name());
+                    n_exact += u32::from(rounding == 0.0);
+                    n_rounded += u32::from(rounding > 0.0);
+                }
+            }
+        }
+    }
+    assert!(n_exact > 50 && n_rounded > 50, "{n_exact} exact, {n_rounded} rounded");
+}
+
+/// One weight that went elsewhere is found, whichever it is.
+#[test]
+fn a_step_that_is_not_the_gradients_is_found() {
+    let room = Classroom::copy().on(LandscapeKind::Compact, Carrier::Offset);
+    let lesson = room.lesson();
+    let (network, inputs) = (lesson.extended().network(), lesson.inputs());
+    let mut engine = Sparse::new(network, lesson.extended().initial(), &inputs).expect("layers");
+    let first = engine.snapshot();
+    for _ in 0..4 {
+        engine.step().expect("a gradient");
+    }
+    let before = engine.snapshot();
+    engine.step().expect("a gradient");
+    let after = engine.snapshot();
+    let differs = |after: &luge_train::Snapshot| {
+        let agreement = spot_check(network, &inputs, &before, after, ROUNDING).expect("one step");
+        agreement.differs.map(|weight| weight.parameter)
+    };
+    assert_eq!(differs(&after), None);
+    let mut wrong = after.clone();
+    wrong.labels[1] += 1e-9;
+    assert_eq!(differs(&wrong).as_deref(), Some("labels"));
+    let mut wrong = after.clone();
+    wrong.vertices[0].0 ^= 1;
+    assert_eq!(differs(&wrong).as_deref(), Some("vertex"));
+    let mut wrong = after.clone();
+    wrong.tapes[0].head[0] -= 1e-9;
+    assert_eq!(differs(&wrong).as_deref(), Some("head"));
+    let cells: Vec<Option<String>> = (0..after.tapes.len())
+        .map(|tape| {
+            let mut wrong = after.clone();
+            let at = usize::try_from(-wrong.tapes[tape].first).expect("column 0 is kept");
+            wrong.tapes[tape].cells[at] += 1e-9;
+            differs(&wrong)
+        })
+        .collect();
+    assert!(cells.iter().flatten().any(|name| name == "tape"), "{cells:?}");
+    let far = spot_check(network, &inputs, &first, &after, ROUNDING);
+    assert!(matches!(far, Err(SpotError::NotOneStep { before: 0, after: 5 })));
 }

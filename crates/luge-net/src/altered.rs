@@ -1,0 +1,71 @@
+//! The same network with one thing changed, to see who notices. Only in builds with the feature `faults`.
+
+use crate::{Network, Node, NodeId, Op, ParameterId, StepRule};
+
+impl Network {
+    /// The same network with one node computed otherwise.
+    ///
+    /// # Panics
+    /// If an operand does not come before the node.
+    #[must_use]
+    pub fn with_op(&self, node: NodeId, op: Op) -> Self {
+        assert!(op.operands().iter().all(|&operand| operand < node), "operands come before their node");
+        let (mut nodes, parameters, inputs, loss) = self.parts();
+        nodes[node.index()].op = op;
+        Self::new(nodes, parameters, inputs, loss)
+    }
+
+    /// The same network with a block of weights that moves otherwise.
+    #[must_use]
+    pub fn with_step_rule(&self, parameter: ParameterId, step_rule: StepRule) -> Self {
+        let (nodes, mut parameters, inputs, loss) = self.parts();
+        parameters[parameter.index()].step_rule = step_rule;
+        Self::new(nodes, parameters, inputs, loss)
+    }
+
+    /// The same network with a stop-gradient put between a node and one of its operands.
+    #[must_use]
+    pub fn with_stop_before(&self, node: NodeId, operand: usize) -> Self {
+        let (nodes, parameters, inputs, loss) = self.parts();
+        let moved = |id: NodeId| if id >= node { NodeId::new(id.index() + 1) } else { id };
+        let mut altered = Vec::with_capacity(nodes.len() + 1);
+        for (i, mut found) in nodes.into_iter().enumerate() {
+            let stop = NodeId::new(altered.len());
+            if i == node.index() {
+                let of = found.op.operands()[operand];
+                let shape = self.node(of).shape;
+                altered.push(Node { name: "planted".to_owned(), op: Op::StopGradient(of), shape });
+            }
+            let operands = found.op.operands_mut().into_iter().enumerate();
+            for (position, id) in operands {
+                *id = if i == node.index() && position == operand { stop } else { moved(*id) };
+            }
+            altered.push(found);
+        }
+        Self::new(altered, parameters, inputs, moved(loss))
+    }
+}
+
+impl Op {
+    /// The nodes this one is computed from, to be changed.
+    pub fn operands_mut(&mut self) -> Vec<&mut NodeId> {
+        match self {
+            Self::Parameter(_) | Self::Input(_) | Self::Constant(_) => Vec::new(),
+            Self::Linear(_, a)
+            | Self::Relu(a)
+            | Self::Sqrt(a)
+            | Self::SumColumns(a)
+            | Self::SumAll(a)
+            | Self::Shift(_, a)
+            | Self::Reshape(a)
+            | Self::Gather(_, a)
+            | Self::Quantize(_, a)
+            | Self::Dequantize(_, a)
+            | Self::StopGradient(a) => vec![a],
+            Self::Product(a, b) | Self::Quotient(a, b) | Self::MatMul(a, b) | Self::Stack(a, b) => vec![a, b],
+            Self::Sum(terms) => terms.iter_mut().map(|(_, a)| a).collect(),
+            Self::Switch { open, on, off } => vec![open, on, off],
+            Self::Select { condition, positive, otherwise } => vec![condition, positive, otherwise],
+        }
+    }
+}

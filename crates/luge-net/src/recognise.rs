@@ -1,0 +1,181 @@
+//! Sparse layers recognised in a graph, so that an engine need not evaluate units that are zero.
+//!
+//! Nothing is told about a network beside its graph: starting from the loss, every node is matched with what it must be,
+//! its operands, maps, weights, biases and stop-gradients included, and every number an engine gets is read from the node
+//! that has it. A number with only one possible value is compared with it. What does not match is not recognised, with the
+//! node at which that was seen, and is left to whoever evaluates every unit.
+
+mod output;
+mod slides;
+mod tapes;
+mod targets;
+mod walk;
+
+use std::sync::Arc;
+
+use crate::{Network, NodeId, Op, ParameterId, VertexTable};
+use walk::Walk;
+
+/// The typed sparse layers of a network: vertices with their gates and columns, cells and heads as weights.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SparseLayers {
+    /// The arcs of the vertices.
+    pub table: Arc<VertexTable>,
+    /// The weights on the vertices.
+    pub vertex: ParameterId,
+    /// The cells that are weights, if there are any.
+    pub cells: Option<ParameterId>,
+    /// The cells that are hidden units, if there are any. They depend on no weights but the labels.
+    pub fixed_cells: Option<NodeId>,
+    /// The heads.
+    pub head: ParameterId,
+    /// What the landscape is made of.
+    pub form: Form,
+    /// What is built around the landscape; `None` if it is the loss itself.
+    pub joint: Option<OutputWiring>,
+}
+
+/// How the loss depends on vertex, cells and heads.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Form {
+    /// Slides on a simplex: `offset + levels and slides + write |read - [next]|^2 + read |[ahead] - now|^2 + shift |[moved] - head|^2`.
+    Slides {
+        /// The constant.
+        offset: f64,
+        /// The level of vertices at rest.
+        at_rest: f64,
+        /// The weight of an edge.
+        edge: f64,
+        /// What is added to it for every symbol that stays; below 0.
+        symbol: f64,
+        /// The weight of an edge from a vertex to itself: that of an edge along which all symbols stay, up to rounding.
+        self_edge: f64,
+        /// The weight of the write residual.
+        write: f64,
+        /// The weight of the read residual.
+        read: f64,
+        /// The weight of the move residual.
+        shift: f64,
+        /// The rate at which cells are moved.
+        cell_rate: f64,
+        /// The rate at which heads are moved.
+        head_rate: f64,
+        /// Whether edges are units of their own, so that an edge also slopes at its far end; else gates with rows.
+        edge_units: bool,
+        /// Whether all edges weigh what `edge` and `symbol` say exactly, not only up to rounding.
+        unrounded: bool,
+    },
+    /// Targets for stock gradient descent of rate 1, computed from saturated copies.
+    Targets {
+        /// The constant.
+        offset: f64,
+        /// How much lower vertices at rest lie.
+        drop: f64,
+    },
+}
+
+/// A ramp of two ReLUs, `ReLU(a) - ReLU(a - 1)` with `a = slope (t - zero)`.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Ramp {
+    /// Where it begins to rise from 0.
+    pub zero: f64,
+    /// How fast.
+    pub slope: f64,
+}
+
+impl Ramp {
+    /// The ramp at `t`, rounded as the network rounds it.
+    #[must_use]
+    pub fn at(self, t: f64) -> f64 {
+        let a = self.slope * (t - self.zero);
+        a.max(0.0) - (a - 1.0).max(0.0)
+    }
+}
+
+/// How the landscape's loss reaches the output.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Carrier {
+    /// `labels + sqrt(2 l) e_1`.
+    Offset,
+    /// `sqrt(2 l)` times the value of this node, which depends on the labels alone.
+    Direction(NodeId),
+}
+
+/// What stands between the landscape and the least-squares loss.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct OutputWiring {
+    /// z, moved with rate 1.
+    pub labels: ParameterId,
+    /// What is added to z.
+    pub label_offset: f64,
+    /// y.
+    pub targets: NodeId,
+    /// 1 while z is too small to be labels: then the output is z.
+    pub initial: Ramp,
+    /// 1 while the landscape's loss is high: then the output is the carrier.
+    pub running: Ramp,
+    /// The carrier.
+    pub carrier: Carrier,
+    /// The output once both switches are closed. It depends on no weights but cells and labels, and has no gradient.
+    pub primary: NodeId,
+}
+
+/// Why no sparse layers are recognised in a network.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("node {node}, {found} `{name}`, is not {expected}")]
+pub struct Unrecognised {
+    /// The node at which that was seen.
+    pub node: usize,
+    /// Its name.
+    pub name: String,
+    /// Its operation.
+    pub found: &'static str,
+    /// What would have been recognised there.
+    pub expected: &'static str,
+}
+
+/// Finds sparse layers in a network. [`Network::sparse_layers`] does so once and keeps the answer.
+///
+/// # Errors
+/// The first node that is not what it would have to be.
+pub(crate) fn recognise(network: &Network) -> Result<SparseLayers, Unrecognised> {
+    let walk = Walk::new(network);
+    let loss = network.loss();
+    let (landscape, joint) = match walk.affine(loss, "half a sum of squares") {
+        Ok(_) => output::read(&walk, loss).map(|(landscape, joint)| (landscape, Some(joint)))?,
+        Err(_) => (loss, None),
+    };
+    let layers = SparseLayers { joint, ..landscape_layers(&walk, landscape)? };
+    check_dependence(&walk, &layers)?;
+    Ok(layers)
+}
+
+/// The layers of a landscape, which is a sum that begins with a constant.
+fn landscape_layers(walk: &Walk<'_>, landscape: NodeId) -> Result<SparseLayers, Unrecognised> {
+    let terms = walk.sum(landscape, "a landscape: a sum of a constant, levels and residuals")?;
+    let has_targets = terms.get(1).is_some_and(|&(_, second)| matches!(walk.op(second), Op::StopGradient(_)));
+    if has_targets { targets::read(walk, landscape) } else { slides::read(walk, landscape) }
+}
+
+/// What an engine evaluates on its own must depend on nothing it does not look at, and have no gradient.
+fn check_dependence(walk: &Walk<'_>, layers: &SparseLayers) -> Result<(), Unrecognised> {
+    let labels = layers.joint.map(|joint| joint.labels);
+    if let Some(fixed) = layers.fixed_cells {
+        walk.depends_only_on(fixed, &[labels], "cells that depend on the labels alone")?;
+        walk.has_no_gradient(fixed, "cells without a gradient")?;
+    }
+    if let Some(joint) = layers.joint {
+        let expected = "an output that depends on cells and labels alone";
+        walk.depends_only_on(joint.primary, &[labels, layers.cells], expected)?;
+        walk.has_no_gradient(joint.primary, "an output without a gradient")?;
+        if let Carrier::Direction(direction) = joint.carrier {
+            walk.depends_only_on(direction, &[labels], "a direction that depends on the labels alone")?;
+            walk.has_no_gradient(direction, "a direction without a gradient")?;
+        }
+    }
+    let known = [Some(layers.vertex), layers.cells, Some(layers.head), labels];
+    match walk.network().parameter_ids().find(|id| !known.contains(&Some(*id))) {
+        Some(other) => walk.refuse_parameter(other, "vertex, cells, heads or labels"),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,121 @@
+//! Landscapes of slides on a simplex.
+
+mod edge_units;
+mod gates;
+
+use std::sync::Arc;
+
+use super::{
+    Form, SparseLayers,
+    tapes::{self, Rows, StepNodes},
+    walk::{Found, Walk, same},
+};
+use crate::{NodeId, Op, StepRule, VertexTable};
+
+/// What edges and levels weigh.
+struct EdgeWeights {
+    at_rest: f64,
+    edge: f64,
+    symbol: f64,
+    self_edge: f64,
+    edge_units: bool,
+    unrounded: bool,
+}
+
+/// Weights that are equal on paper may differ by this much, relatively, where they were rounded in different ways.
+const ROUNDING: f64 = 4.0 * f64::EPSILON;
+
+fn close(a: f64, b: f64) -> bool {
+    (a - b).abs() <= ROUNDING * a.abs().max(b.abs())
+}
+
+/// Reads `offset + levels and slides + write |read - [next]|^2 + read |[ahead] - now|^2 + shift |[moved] - head|^2`.
+pub(super) fn read(walk: &Walk<'_>, landscape: NodeId) -> Found<SparseLayers> {
+    let expected = "a sum of a constant, levels, slides and three residuals";
+    let [(constant, one), slides @ .., write, read, shift] = walk.sum(landscape, expected)? else {
+        return walk.refuse(landscape, expected);
+    };
+    let offset = walk.finite(constant * walk.scalar(*one, "a constant")?, *one)?;
+
+    let (fixed_moved, head) =
+        walk.squared_distance(shift.1, "the squared distance of heads from moved ones")?;
+    let (fixed_ahead, now) =
+        walk.squared_distance(read.1, "the squared distance of symbols from those ahead")?;
+    let (under, fixed_next) =
+        walk.squared_distance(write.1, "the squared distance of cells from the next")?;
+    let stop = "under a stop-gradient";
+    let moved = walk.stopped(fixed_moved, stop)?;
+    let ahead = walk.stopped(fixed_ahead, stop)?;
+    let next = walk.stopped(fixed_next, stop)?;
+    let (table, vertex) = tapes::now(walk, now)?;
+    let cells = under_fixed_heads(walk, under, head)?;
+    tapes::check_table(walk, landscape, table, [cells, head])?;
+    tapes::step(walk, table, &Rows { vertex, cells, head }, &StepNodes { read: under, next, moved, ahead })?;
+
+    let weights = edges(walk, landscape, slides, (table, vertex))?;
+    let on_simplex = walk.parameter(vertex, "weights on a simplex")?;
+    let rule = walk.network().parameters()[on_simplex.index()].step_rule;
+    walk.require(rule == StepRule::Simplex, vertex, "weights on a simplex")?;
+    let (head_id, head_rate) = walk.descending(head, "heads that are weights")?;
+    let all = tapes::cells(walk, cells, table)?;
+    let number = |term: &(f64, NodeId)| walk.finite(term.0, landscape);
+    let EdgeWeights { at_rest, edge, symbol, self_edge, edge_units, unrounded } = weights;
+    let form = Form::Slides {
+        offset,
+        at_rest,
+        edge,
+        symbol,
+        self_edge,
+        write: number(write)?,
+        read: number(read)?,
+        shift: number(shift)?,
+        cell_rate: all.trained.map_or(head_rate, |(_, rate)| rate),
+        head_rate,
+        edge_units,
+        unrounded,
+    };
+    Ok(SparseLayers {
+        table: Arc::clone(table),
+        vertex: on_simplex,
+        cells: all.trained.map(|(id, _)| id),
+        fixed_cells: all.fixed,
+        head: head_id,
+        form,
+        joint: None,
+    })
+}
+
+/// `read(T, [H])`: the cells.
+fn under_fixed_heads(walk: &Walk<'_>, node: NodeId, head: NodeId) -> Found<NodeId> {
+    let expected = "what lies under fixed heads";
+    let Op::SumColumns(product) = *walk.op(node) else { return walk.refuse(node, expected) };
+    let (cells, fixed) = walk.product(product, expected)?;
+    let of = walk.stopped(fixed, "heads under a stop-gradient")?;
+    walk.require(of == head, fixed, "heads under a stop-gradient")?;
+    Ok(cells)
+}
+
+/// Levels and slides, in one of two forms.
+fn edges(
+    walk: &Walk<'_>,
+    landscape: NodeId,
+    terms: &[(f64, NodeId)],
+    (table, vertex): (&Arc<VertexTable>, NodeId),
+) -> Found<EdgeWeights> {
+    let expected = "a landscape with levels and slides";
+    let Some(&(_, first)) = terms.first() else { return walk.refuse(landscape, expected) };
+    let has_gates = matches!(walk.op(first), Op::Linear(map, _) if map.as_arcs().is_some());
+    let weights = if has_gates {
+        gates::read(walk, landscape, terms, (table, vertex))?
+    } else {
+        edge_units::read(walk, landscape, terms, (table, vertex))?
+    };
+    let EdgeWeights { at_rest, edge, symbol, self_edge, .. } = weights;
+    walk.require([at_rest, edge, symbol, self_edge].iter().all(|w| w.is_finite()), landscape, "finite")?;
+    // Of two vertices that differ in a symbol nothing pulls at, the one where it stays must be the lower.
+    walk.require(symbol < 0.0, landscape, "a landscape whose edges are lower where symbols stay")?;
+    let kept = edge + table.n_tracks() as f64 * symbol;
+    walk.require(close(self_edge, kept), landscape, "a landscape whose self-edges weigh what edges do")?;
+    let unrounded = weights.unrounded && same(self_edge, kept);
+    Ok(EdgeWeights { unrounded, ..weights })
+}

@@ -1,0 +1,96 @@
+//! Slides made of gates: `sum_v level_v gate_v + 4 sum_v gate_v (W x)_v + self-edges`, with gates `ReLU(4 x - 3)`.
+
+use std::sync::Arc;
+
+use super::EdgeWeights;
+use crate::{
+    Arcs, NodeId, VertexTable,
+    recognise::walk::{Found, Walk, same, same_table},
+    vertices::n_self_edges,
+};
+
+pub(super) fn read(
+    walk: &Walk<'_>,
+    landscape: NodeId,
+    terms: &[(f64, NodeId)],
+    (table, vertex): (&Arc<VertexTable>, NodeId),
+) -> Found<EdgeWeights> {
+    let expected = "a landscape of levels, slides and, where vertices follow themselves, dips";
+    let (levels, slides, dips) = match *terms {
+        [levels, slides] => (levels, slides, None),
+        [levels, slides, dips] => (levels, slides, Some(dips)),
+        _ => return walk.refuse(landscape, expected),
+    };
+    walk.require(same(levels.0, 1.0) && same(slides.0, 4.0), landscape, expected)?;
+    walk.require(dips.is_some() == (n_self_edges(table) > 0), landscape, expected)?;
+
+    let (found, Arcs::Levels { at_rest, self_edge: level }, gate) = walk.arcs(levels.1, "levels of gates")?
+    else {
+        return walk.refuse(levels.1, "levels of gates");
+    };
+    walk.require(same_table(found, table), levels.1, "levels of gates")?;
+    gates(walk, gate, vertex)?;
+    let (open, rows) = walk.product(walk.sum_all(slides.1, "a sum of slides")?, "gates times rows")?;
+    walk.require(open == gate, slides.1, "gates times rows")?;
+    let (edge, symbol, diagonal) = match dips {
+        None => successors(walk, rows, (table, vertex)).map(|(edge, symbol)| (edge, symbol, None))?,
+        Some(_) => {
+            let (off, on) = walk.pair(rows, (1.0, -1.0), "rows without their diagonal")?;
+            let (edge, symbol) = successors(walk, off, (table, vertex))?;
+            (edge, symbol, Some(self_edges(walk, on, (table, vertex))?))
+        }
+    };
+    let kept = edge + table.n_tracks() as f64 * symbol;
+    let mut self_edge = kept;
+    if let (Some(dips), Some(diagonal)) = (dips, diagonal) {
+        self_edge = dips.0 / 2.0;
+        walk.require(same(diagonal, self_edge), rows, "rows without their diagonal")?;
+        walk.require(same(level, -self_edge), levels.1, "levels without those of self-edges")?;
+        dip(walk, dips.1, (table, vertex))?;
+    }
+    Ok(EdgeWeights { at_rest, edge, symbol, self_edge, edge_units: false, unrounded: true })
+}
+
+/// `ReLU(4 x - 3)` of every vertex.
+fn gates(walk: &Walk<'_>, node: NodeId, vertex: NodeId) -> Found<()> {
+    let expected = "ReLU(4 x - 3)";
+    let inside = walk.relu(node, expected)?;
+    let (map, of) = walk.linear(inside, expected)?;
+    let is_gate = map.as_diagonal().is_some_and(|(weight, bias)| same(weight, 4.0) && same(bias, -3.0));
+    walk.require(is_gate && of == vertex, inside, expected)
+}
+
+/// The rows of all edges, through the marginals: the weight of a block, and of a symbol that stays.
+fn successors(
+    walk: &Walk<'_>,
+    node: NodeId,
+    (table, vertex): (&Arc<VertexTable>, NodeId),
+) -> Found<(f64, f64)> {
+    let expected = "edges to the blocks that follow";
+    let (found, Arcs::Successors { block, symbol }, marginals) = walk.arcs(node, expected)? else {
+        return walk.refuse(node, expected);
+    };
+    walk.require(same_table(found, table), node, expected)?;
+    let of = walk.arcs_of(marginals, (table, Arcs::Marginals), "sums over blocks")?;
+    walk.require(of == vertex, marginals, "sums over blocks")?;
+    Ok((block, symbol))
+}
+
+/// The diagonal of the rows: its weight.
+fn self_edges(walk: &Walk<'_>, node: NodeId, (table, vertex): (&Arc<VertexTable>, NodeId)) -> Found<f64> {
+    let expected = "edges from vertices to themselves";
+    let (found, Arcs::SelfEdges { weight }, of) = walk.arcs(node, expected)? else {
+        return walk.refuse(node, expected);
+    };
+    walk.require(same_table(found, table) && of == vertex, node, expected)?;
+    Ok(weight)
+}
+
+/// The sum of `ReLU(4 x - 7/2)` over vertices that follow themselves.
+fn dip(walk: &Walk<'_>, node: NodeId, (table, vertex): (&Arc<VertexTable>, NodeId)) -> Found<()> {
+    let expected = "ReLU(4 x - 7/2) of vertices that follow themselves";
+    let inside = walk.relu(walk.sum_all(node, expected)?, expected)?;
+    let (found, arcs, bias, of) = walk.biased_arcs(inside, expected)?;
+    let is_dip = arcs == (Arcs::Dips { weight: 4.0 }) && same(bias, -3.5) && same_table(found, table);
+    walk.require(is_dip && of == vertex, inside, expected)
+}

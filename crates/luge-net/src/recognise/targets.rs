@@ -1,0 +1,138 @@
+//! Landscapes of targets, computed from saturated copies: every weight is pulled to where the step leads, with rate 1.
+
+use std::sync::Arc;
+
+use super::{
+    Form, SparseLayers,
+    tapes::{self, Rows, StepNodes},
+    walk::{Found, Walk, same, same_table},
+};
+use crate::{Arcs, NodeId, ParameterId, VertexTable};
+
+/// Reads `offset - drop [at rest] + 1/2 |x - [x+]|^2 + 1/2 |read(T, [h]) - [write]|^2 + 1/2 |H - [move]|^2`.
+pub(super) fn read(walk: &Walk<'_>, landscape: NodeId) -> Found<SparseLayers> {
+    let expected = "a sum of a constant, a level of rest and three halved residuals";
+    let [(constant, one), (level, rest), vertex, write, shift] = *walk.sum(landscape, expected)? else {
+        return walk.refuse(landscape, expected);
+    };
+    let halved = [vertex, write, shift].iter().all(|&(weight, _)| same(weight, 0.5));
+    walk.require(halved, landscape, "a landscape whose residuals weigh 1/2")?;
+    let offset = walk.finite(constant * walk.scalar(one, "a constant")?, one)?;
+
+    let (x, fixed_successor) =
+        walk.squared_distance(vertex.1, "the squared distance of vertices from the next")?;
+    let (under, fixed_write) =
+        walk.squared_distance(write.1, "the squared distance of cells from the next")?;
+    let (raw_head, fixed_moved) =
+        walk.squared_distance(shift.1, "the squared distance of heads from moved ones")?;
+    let stop = "under a stop-gradient";
+    let successor = walk.stopped(fixed_successor, stop)?;
+    let next = walk.stopped(fixed_write, stop)?;
+    let moved = walk.stopped(fixed_moved, stop)?;
+    let (table, at_rest, saturated) = level_of_rest(walk, walk.stopped(rest, stop)?)?;
+    walk.require(saturated_01(walk, saturated)? == x, saturated, "a saturated copy of the vertices")?;
+
+    let (raw_cells, head) = raw_cells(walk, under, raw_head)?;
+    let (ahead, symbols_of) = successor_nodes(walk, successor, table)?;
+    walk.require(symbols_of == saturated, successor, "the vertex that follows")?;
+    let (cells, read) = read_through_copies(walk, ahead, (raw_cells, head))?;
+    tapes::check_table(walk, landscape, table, [raw_cells, raw_head])?;
+    let rows = Rows { vertex: saturated, cells, head };
+    tapes::step(walk, table, &rows, &StepNodes { read, next, moved, ahead })?;
+
+    let all = tapes::cells(walk, raw_cells, table)?;
+    let unit = |(id, rate): (ParameterId, f64), node: NodeId| {
+        walk.require(same(rate, 1.0), node, "weights that move with rate 1")?;
+        Ok(id)
+    };
+    let vertex = unit(walk.descending(x, "weights on vertices")?, x)?;
+    let head_id = unit(walk.descending(raw_head, "heads that are weights")?, raw_head)?;
+    let cells = all.trained.map(|trained| unit(trained, raw_cells)).transpose()?;
+    let drop = walk.finite(-level * at_rest, rest)?;
+    let form = Form::Targets { offset, drop };
+    let table = Arc::clone(table);
+    Ok(SparseLayers { table, vertex, cells, fixed_cells: all.fixed, head: head_id, form, joint: None })
+}
+
+/// How much of the weight is on vertices at rest: the table, the weight of these vertices, and the copy of the vertices.
+fn level_of_rest<'n>(walk: &Walk<'n>, node: NodeId) -> Found<(&'n Arc<VertexTable>, f64, NodeId)> {
+    let expected = "the weight on vertices at rest";
+    match walk.arcs(node, expected)? {
+        (table, Arcs::Levels { at_rest, self_edge }, of) if same(self_edge, 0.0) => Ok((table, at_rest, of)),
+        _ => walk.refuse(node, expected),
+    }
+}
+
+/// `read(T, [h])`: the weights T and the copy h of the heads.
+fn raw_cells(walk: &Walk<'_>, node: NodeId, raw_head: NodeId) -> Found<(NodeId, NodeId)> {
+    let expected = "what lies under fixed heads";
+    let crate::Op::SumColumns(product) = *walk.op(node) else { return walk.refuse(node, expected) };
+    let (cells, fixed) = walk.product(product, expected)?;
+    let head = walk.stopped(fixed, "heads under a stop-gradient")?;
+    walk.require(saturated_01(walk, head)? == raw_head, head, "a saturated copy of the heads")?;
+    Ok((cells, head))
+}
+
+/// `(P s') outer M`: what will be read, and the copy of the vertices.
+fn successor_nodes(walk: &Walk<'_>, node: NodeId, table: &Arc<VertexTable>) -> Found<(NodeId, NodeId)> {
+    let (blocks, symbols) = walk.product(node, "the vertex that follows")?;
+    let next = walk.arcs_of(blocks, (table, Arcs::OfBlock), "vertices of the block that follows")?;
+    let vertex = walk.arcs_of(next, (table, Arcs::NextBlock), "the block that follows")?;
+    let alike =
+        walk.arcs_of(symbols, (table, Arcs::OfSymbols), "vertices with the symbols that will be read")?;
+    let expected = "ReLU(t.r - (d - 1)) of all symbols t";
+    let inside = walk.relu(alike, expected)?;
+    let (found, arcs, bias, ahead) = walk.biased_arcs(inside, expected)?;
+    let threshold = same(bias, 1.0 - table.n_tracks() as f64);
+    walk.require(same_table(found, table) && arcs == Arcs::Alike && threshold, inside, expected)?;
+    Ok((ahead, vertex))
+}
+
+/// The copies through which it is found what will be read: of the cells, and what they hold under the heads.
+fn read_through_copies(
+    walk: &Walk<'_>,
+    ahead: NodeId,
+    (raw_cells, head): (NodeId, NodeId),
+) -> Found<(NodeId, NodeId)> {
+    let expected = "what will be read after the step";
+    let crate::Op::SumColumns(product) = *walk.op(ahead) else { return walk.refuse(ahead, expected) };
+    let (written, _) = walk.product(product, expected)?;
+    let (cells, change) = walk.pair(written, (1.0, 1.0), "the cells after the write")?;
+    walk.require(saturated_11(walk, cells)? == raw_cells, cells, "a saturated copy of the cells")?;
+    let (_, difference) = walk.product(change, "the change under the heads")?;
+    let (_, read) = walk.pair(difference, (1.0, -1.0), "what is written less what is read")?;
+    tapes::read(walk, read, (cells, head))?;
+    Ok((cells, read))
+}
+
+/// `ReLU(2v - 1/2) - ReLU(2v - 3/2)`: v.
+fn saturated_01(walk: &Walk<'_>, node: NodeId) -> Found<NodeId> {
+    let expected = "ReLU(2v - 1/2) - ReLU(2v - 3/2)";
+    let (low, high) = walk.pair(node, (1.0, -1.0), expected)?;
+    ramps(walk, (low, -0.5), (high, -1.5), expected)
+}
+
+/// `ReLU(2v + 1) - ReLU(2v - 1) - 1`: v.
+fn saturated_11(walk: &Walk<'_>, node: NodeId) -> Found<NodeId> {
+    let expected = "ReLU(2v + 1) - ReLU(2v - 1) - 1";
+    match *walk.sum(node, expected)? {
+        [(u, low), (v, high), (weight, one)] if same(u, 1.0) && same(v, -1.0) => {
+            walk.require(same(weight * walk.scalar(one, expected)?, -1.0), node, expected)?;
+            ramps(walk, (low, 1.0), (high, -1.0), expected)
+        }
+        _ => walk.refuse(node, expected),
+    }
+}
+
+/// `ReLU(2v + a)` and `ReLU(2v + b)` of the same v.
+fn ramps(
+    walk: &Walk<'_>,
+    (low, a): (NodeId, f64),
+    (high, b): (NodeId, f64),
+    expected: &'static str,
+) -> Found<NodeId> {
+    let first = walk.affine_of(walk.relu(low, expected)?, (2.0, a), expected)?;
+    let second = walk.affine_of(walk.relu(high, expected)?, (2.0, b), expected)?;
+    walk.require(first == second, high, expected)?;
+    Ok(first)
+}
