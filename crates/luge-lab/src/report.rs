@@ -65,9 +65,8 @@ impl Report {
     ///
     /// # Errors
     /// If a step cannot be computed, or the run was broken off.
-    pub fn new(job: &Job, n_moments: usize, go_on: &mut dyn FnMut() -> bool) -> Result<Self, RunError> {
-        let stage = Stage::open(job)?;
-        record(&stage.scene()?, job, n_moments.clamp(2, MOST_MOMENTS), go_on)
+    pub fn new(stage: &Stage, n_moments: usize, go_on: &mut dyn FnMut() -> bool) -> Result<Self, RunError> {
+        record(&stage.scene()?, stage.job(), n_moments.clamp(2, MOST_MOMENTS), go_on)
     }
 }
 
