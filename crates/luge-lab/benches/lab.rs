@@ -1,6 +1,6 @@
 //! What the lab's frames cost: a busy beaver at full speed, bare and with sixty moments a second told to a page.
 //!
-//! `cargo bench -p luge --bench lab` prints a table, and fails if the engine loses a fifth of its steps per second.
+//! `cargo bench -p luge-lab --bench lab` prints a table, and fails if the engine loses a fifth of its steps per second.
 
 #![allow(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
@@ -11,11 +11,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use luge_lab::{
-    Command, Moment, Request, Scene, Stage, attend,
-    film::{Film, Survey},
+use luge::{
+    job::{Job, TraceJob},
+    source::Source,
 };
-use luge_train::{Exact, Memories, StopRule, Tracer};
+use luge_lab::{Command, Moment, Scene, Stage, attend, film::Survey};
+use luge_train::{Engine, Exact, Memories, StopRule};
 
 const FIVE: &str = "1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA";
 /// The same machine, going on where that one halts.
@@ -29,7 +30,11 @@ const MOST_LOST: f64 = 0.2;
 const FRAME: Duration = Duration::from_nanos(1_000_000_000 / 60);
 
 fn with<R>(text: &str, act: impl FnOnce(&Scene<'_>) -> R) -> R {
-    Stage::open(&Request::machine(text)).expect("a machine").perform(act).expect("a network")
+    act(&Stage::open(&job(text)).expect("a machine").scene().expect("a network"))
+}
+
+fn job(text: &str) -> Job {
+    Job::Trace(TraceJob::new(Source::open(text).expect("a line")))
 }
 
 /// Seconds that a bare engine takes for some steps.
@@ -49,7 +54,7 @@ fn bare(text: &str, most_steps: u64) -> f64 {
 fn filmed(text: &str) -> (f64, u32) {
     with(text, |scene| {
         let started = Instant::now();
-        let mut film = Film::new(scene.task.clone()).expect("an engine");
+        let mut film = scene.film().expect("an engine");
         let mut survey = Survey::new(&film).expect("an engine");
         let mut moments = 0;
         while film.end().is_none() {
@@ -71,7 +76,7 @@ fn watched(text: &str) -> (u64, u32, f64) {
     let tab = thread::spawn(move || {
         attend(&obeyed, &mut |text: String| told.send(text).is_ok(), &Arc::new(AtomicUsize::new(0)));
     });
-    commands.send(Command::Open { request: Box::new(Request::machine(text)), step: 0 }).expect("a tab");
+    commands.send(Command::Open { job: Box::new(job(text)), step: 0 }).expect("a tab");
     commands.send(Command::Drawn {}).expect("a tab");
     let (mut first, mut last, mut moments) = (None, (0, Instant::now()), 0);
     for text in &tells {

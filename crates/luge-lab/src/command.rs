@@ -1,8 +1,9 @@
 //! What a page says, and what it is told.
 
+use luge::job::Job;
 use serde::{Deserialize, Serialize};
 
-use super::{Around, Boundary, LineProfile, Moment, Opening, Overview, PictureView, Refusal, Request};
+use super::{Around, Boundary, LineProfile, Moment, Opening, Overview, PictureView, Refusal};
 
 /// What a page says.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
@@ -11,7 +12,7 @@ pub enum Command {
     /// Run this instead.
     Open {
         /// What to run.
-        request: Box<Request>,
+        job: Box<Job>,
         /// The step to begin at.
         #[serde(default)]
         step: u64,

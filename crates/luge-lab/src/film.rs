@@ -1,28 +1,28 @@
-//! A run one can move about in: any step is reached from a kept frame nearby, and what is kept has a bounded size.
+//! A run with random access: any step is reached from a kept frame nearby, and what is kept has a bounded size.
 
-mod curve;
-mod frames;
+mod gradient;
+mod look;
 mod profile;
-mod pull;
-mod runner;
 mod spacetime;
 mod survey;
 mod tapes;
 
 use std::time::{Duration, Instant};
 
-use luge_net::{Network, Values};
-use luge_train::{Outcome, Precision, Rate, Snapshot, StopRule, TrainError};
+use luge::{
+    checkpoint::Frame,
+    engine::{Chosen, EngineChoice, EngineError, Task},
+    thinned::Thinned,
+};
+use luge_net::Values;
+use luge_train::{Engine, Memories, Outcome, Snapshot, StopRule, TrainError};
 
-pub use curve::{Bucket, Curve};
+pub use gradient::StepGradient;
+pub use look::Inside;
 pub use profile::{MOST_PROFILED, Profile};
-pub use pull::StepGradient;
-pub use runner::{Choice, Inside, Runner};
 pub use spacetime::{MOST_ROWS, Part, Row, SpaceTime, Strip};
 pub use survey::Survey;
 pub use tapes::Tapes;
-
-use frames::Frames;
 
 /// Bytes of cells beyond which a run is not followed.
 pub const MOST_CELL_BYTES: usize = 256 << 20;
@@ -30,29 +30,11 @@ pub const MOST_CELL_BYTES: usize = 256 << 20;
 /// Bytes that the kept frames may take.
 pub const MOST_FRAME_BYTES: usize = 64 << 20;
 
+/// The most frames.
+const MOST_FRAMES: usize = 256;
+
 /// Steps between two looks at the clock when every step is looked at.
 const WATCHED: u64 = 256;
-
-/// What is filmed: a network at its start.
-#[derive(Clone, Debug)]
-pub struct Task<'n> {
-    /// The network.
-    pub network: &'n Network,
-    /// Its parameters before the first step.
-    pub parameters: Vec<Values>,
-    /// What it is fed.
-    pub inputs: Vec<Values>,
-    /// Which engine.
-    pub choice: Choice,
-    /// The arithmetic; anything but f64 needs the dense engine.
-    pub precision: Precision,
-    /// How far a Frank-Wolfe step goes.
-    pub rate: Rate,
-    /// When training is done.
-    pub stop: StopRule,
-    /// Where the tapes are, if the network has none of its own.
-    pub inside: Option<Inside<'n>>,
-}
 
 /// How a run ended.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -92,26 +74,36 @@ impl End {
 /// A run, and where in it one looks.
 pub struct Film<'n> {
     task: Task<'n>,
-    frames: Frames,
+    /// Where the tapes are, if the network has none of its own.
+    inside: Option<Inside<'n>>,
+    chosen: Chosen,
+    /// Weights at the beginning of each slot.
+    frames: Thinned<Frame>,
     /// The engine that has come farthest.
-    front: Runner<'n>,
+    front: Box<dyn Engine + 'n>,
     /// Another one, where one looks at an earlier step.
-    behind: Option<Runner<'n>>,
+    behind: Option<Box<dyn Engine + 'n>>,
     end: Option<End>,
     chunk: u64,
 }
 
 impl<'n> Film<'n> {
-    /// The run before its first step.
+    /// The run before its first step; `inside` says where the tapes are if the network has none of its own.
     ///
     /// # Errors
-    /// If no engine can run it.
-    pub fn new(task: Task<'n>) -> Result<Self, TrainError> {
-        let front = Runner::start(&task)?;
-        let mut frames = Frames::new(front.pace());
-        frames.add(0, front.frame()?);
-        let chunk = front.pace().min(1 << 12);
-        let mut film = Self { task, frames, front, behind: None, end: None, chunk };
+    /// If the engine asked for cannot run it.
+    pub fn new(task: Task<'n>, inside: Option<Inside<'n>>) -> Result<Self, EngineError> {
+        let (front, chosen) = task.open(Memories::Blocks, None)?;
+        // Steps that take no time one would notice.
+        let pace = match chosen.engine {
+            EngineChoice::Exact => 1 << 22,
+            EngineChoice::Sparse => 1 << 14,
+            EngineChoice::Dense | EngineChoice::Auto => 1 << 4,
+        };
+        let frames = Thinned::new(MOST_FRAMES, pace);
+        let mut film =
+            Self { task, inside, chosen, frames, front, behind: None, end: None, chunk: pace.min(1 << 12) };
+        film.keep_frame();
         film.look_for_end()?;
         Ok(film)
     }
@@ -122,10 +114,16 @@ impl<'n> Film<'n> {
         &self.task
     }
 
+    /// The engine that trains, and why that one.
+    #[must_use]
+    pub fn chosen(&self) -> &Chosen {
+        &self.chosen
+    }
+
     /// The step one looks at.
     #[must_use]
     pub fn step(&self) -> u64 {
-        self.behind.as_ref().unwrap_or(&self.front).steps()
+        self.here().steps()
     }
 
     /// The last step that is known.
@@ -141,30 +139,29 @@ impl<'n> Film<'n> {
     }
 
     /// The engine at the step one looks at.
-    pub fn now(&mut self) -> &mut Runner<'n> {
-        self.behind.as_mut().unwrap_or(&mut self.front)
+    pub fn now(&mut self) -> &mut (dyn Engine + 'n) {
+        &mut **self.behind.as_mut().unwrap_or(&mut self.front)
+    }
+
+    fn here(&self) -> &(dyn Engine + 'n) {
+        &**self.behind.as_ref().unwrap_or(&self.front)
     }
 
     /// Weights that are not zero at this step; with a radius, only cells that near to their heads.
-    ///
-    /// # Errors
-    /// If the weights cannot be read.
-    pub fn look(&self, radius: Option<usize>) -> Result<Snapshot, TrainError> {
-        self.behind.as_ref().unwrap_or(&self.front).look(&self.task, radius)
+    #[must_use]
+    pub fn look(&self, radius: Option<usize>) -> Snapshot {
+        self.look_at(self.here(), radius)
+    }
+
+    /// The same where another engine of the film is.
+    fn look_at(&self, engine: &dyn Engine, radius: Option<usize>) -> Snapshot {
+        look::look(engine, self.inside, &self.task.inputs, radius)
     }
 
     /// All parameters at this step; `None` if a tape has outgrown the network's matrices.
-    ///
-    /// # Errors
-    /// If the weights cannot be read.
-    pub fn parameters(&self) -> Result<Option<Vec<Values>>, TrainError> {
-        match self.behind.as_ref().unwrap_or(&self.front) {
-            Runner::Dense(dense) => dense.parameters().map(Some),
-            runner => {
-                let snapshot = runner.look(&self.task, None)?;
-                Ok(snapshot.parameters(self.task.network, &vec![0; snapshot.tapes.len()]))
-            }
-        }
+    #[must_use]
+    pub fn parameters(&self) -> Option<Vec<Values>> {
+        self.here().parameters()
     }
 
     /// Steps that take a few milliseconds at most.
@@ -175,33 +172,29 @@ impl<'n> Film<'n> {
     /// Bytes held by kept frames.
     #[must_use]
     pub fn frame_bytes(&self) -> usize {
-        self.frames.n_bytes()
+        self.frames.iter().map(Frame::n_bytes).sum()
     }
 
     /// Goes to a step, or to the end if that comes first, while `go_on` says so; it is asked every few milliseconds.
     /// Whether it got there.
     ///
     /// # Errors
-    /// If a gradient cannot be had.
-    pub fn seek(&mut self, step: u64, go_on: &mut dyn FnMut() -> bool) -> Result<bool, TrainError> {
+    /// If a gradient cannot be computed.
+    pub fn seek(&mut self, step: u64, go_on: &mut dyn FnMut() -> bool) -> Result<bool, EngineError> {
         let step = self.end.map_or(step, |end| step.min(end.steps()));
         if step >= self.front.steps() {
             self.behind = None;
             return self.extend(step, go_on);
         }
-        let here = self.behind.as_ref().map(Runner::steps);
-        let kept = self.frames.before(step);
-        let near = here.filter(|&here| here <= step && kept.is_none_or(|(at, _)| at <= here));
-        if near.is_none() {
-            let (_, frame) = kept.ok_or(TrainError::Shapes { what: "frames" })?;
-            self.behind = Some(Runner::resume(&self.task, frame)?);
+        let kept = self.frames.before(step).map_or(0, |frame| frame.step);
+        if !self.behind.as_ref().is_some_and(|behind| (kept..=step).contains(&behind.steps())) {
+            self.behind = Some(self.engine_before(step)?);
         }
-        let stop = StopRule { most_steps: 0, ..self.task.stop };
-        let Some(runner) = &mut self.behind else { return Ok(true) };
-        while runner.steps() < step {
-            let most_steps = (runner.steps() + self.chunk).min(step);
-            runner.run(&StopRule { most_steps, ..stop })?;
-            if runner.steps() < step && !go_on() {
+        let Some(engine) = &mut self.behind else { return Ok(true) };
+        while engine.steps() < step {
+            let next = (engine.steps() + self.chunk).min(step);
+            run_to(&mut **engine, next)?;
+            if engine.steps() < step && !go_on() {
                 return Ok(false);
             }
         }
@@ -211,13 +204,12 @@ impl<'n> Film<'n> {
     /// Goes on from here as fast as it goes, through what is known and beyond, while `go_on` says so.
     ///
     /// # Errors
-    /// If a gradient cannot be had.
-    pub fn roll(&mut self, go_on: &mut dyn FnMut() -> bool) -> Result<(), TrainError> {
-        while let Some(runner) = &mut self.behind {
-            let most_steps = (runner.steps() + self.chunk).min(self.front.steps());
-            let (before, started) = (runner.steps(), Instant::now());
-            runner.run_to(most_steps)?;
-            let (now, took) = (runner.steps(), started.elapsed());
+    /// If a gradient cannot be computed.
+    pub fn roll(&mut self, go_on: &mut dyn FnMut() -> bool) -> Result<(), EngineError> {
+        while let Some(engine) = &mut self.behind {
+            let (before, started) = (engine.steps(), Instant::now());
+            run_to(&mut **engine, (before + self.chunk).min(self.front.steps()))?;
+            let (now, took) = (engine.steps(), started.elapsed());
             self.adapt(now - before, took);
             if now == self.front.steps() {
                 self.behind = None;
@@ -234,13 +226,13 @@ impl<'n> Film<'n> {
     /// Whether `stop_here` did.
     ///
     /// # Errors
-    /// If a gradient cannot be had.
+    /// If a gradient cannot be computed.
     pub fn watch(
         &mut self,
         step: u64,
-        stop_here: &mut dyn FnMut(&mut Runner<'n>) -> Result<bool, TrainError>,
+        stop_here: &mut dyn FnMut(&mut dyn Engine) -> Result<bool, EngineError>,
         go_on: &mut dyn FnMut() -> bool,
-    ) -> Result<bool, TrainError> {
+    ) -> Result<bool, EngineError> {
         let mut since = 0;
         while self.step() < step && self.end.is_none_or(|end| self.step() < end.steps()) {
             let next = self.step() + 1;
@@ -263,16 +255,17 @@ impl<'n> Film<'n> {
     /// Whether the end is known.
     ///
     /// # Errors
-    /// If a gradient cannot be had.
-    pub fn scout(&mut self, go_on: &mut dyn FnMut() -> bool) -> Result<bool, TrainError> {
+    /// If a gradient cannot be computed.
+    pub fn scout(&mut self, go_on: &mut dyn FnMut() -> bool) -> Result<bool, EngineError> {
         if self.end.is_some() {
             return Ok(true);
         }
+        let stop = self.task.stop;
         let mut scout = self.engine_at(self.front())?;
-        while scout.over(&self.task.stop)?.is_none() {
-            let most_steps = (scout.steps() + self.chunk).min(self.task.stop.most_steps);
+        while stop.verdict(scout.steps(), scout.loss()?).is_none() {
             let (before, started) = (scout.steps(), Instant::now());
-            scout.run(&StopRule { most_steps, ..self.task.stop })?;
+            let most_steps = (before + self.chunk).min(stop.most_steps);
+            scout.run(&StopRule { most_steps, ..stop })?;
             self.adapt(scout.steps() - before, started.elapsed());
             if !go_on() || scout.cell_bytes() > MOST_CELL_BYTES {
                 return Ok(false);
@@ -285,23 +278,32 @@ impl<'n> Film<'n> {
     }
 
     /// Moves the front on.
-    fn extend(&mut self, step: u64, go_on: &mut dyn FnMut() -> bool) -> Result<bool, TrainError> {
+    fn extend(&mut self, step: u64, go_on: &mut dyn FnMut() -> bool) -> Result<bool, EngineError> {
         let goal = step.min(self.task.stop.most_steps);
         while self.end.is_none() && self.front.steps() < goal {
-            let most_steps = (self.front.steps() + self.chunk).min(self.frames.due()).min(goal);
             let (before, started) = (self.front.steps(), Instant::now());
+            let most_steps = (before + self.chunk).min(self.frames.due()).min(goal);
             self.front.run(&StopRule { most_steps, ..self.task.stop })?;
             self.adapt(self.front.steps() - before, started.elapsed());
-            if self.front.steps() == self.frames.due() {
-                let frame = self.front.frame()?;
-                self.frames.add(self.front.steps(), frame);
-            }
+            self.keep_frame();
             self.look_for_end()?;
             if self.front.steps() < goal && !go_on() {
                 return Ok(false);
             }
         }
         Ok(self.front.steps() >= step || self.end.is_some())
+    }
+
+    /// Keeps the weights of the front, if a frame is due there.
+    fn keep_frame(&mut self) {
+        let step = self.front.steps();
+        if step != self.frames.due() {
+            return;
+        }
+        self.frames.keep(step, Frame::new(&self.front.snapshot()));
+        while self.frames.slots().len() > 1 && self.frame_bytes() > MOST_FRAME_BYTES {
+            self.frames.widen();
+        }
     }
 
     /// Chunks are large enough that looking at the clock costs nothing, and small enough to be interrupted.
@@ -314,9 +316,9 @@ impl<'n> Film<'n> {
     }
 
     /// Notes whether the front has come to an end.
-    fn look_for_end(&mut self) -> Result<(), TrainError> {
-        let (steps, stop) = (self.front.steps(), &self.task.stop);
-        if let Some(outcome) = self.front.over(stop)? {
+    fn look_for_end(&mut self) -> Result<(), EngineError> {
+        let steps = self.front.steps();
+        if let Some(outcome) = self.task.stop.verdict(steps, self.front.loss()?) {
             self.end = Some(End::Trained(outcome));
         } else if self.front.cell_bytes() > MOST_CELL_BYTES {
             self.end = Some(End::OutOfMemory { steps });
@@ -328,49 +330,58 @@ impl<'n> Film<'n> {
     ///
     /// # Errors
     /// As for [`new`](Self::new).
-    pub fn again(&self) -> Result<Runner<'n>, TrainError> {
-        Runner::start(&self.task)
+    pub fn again(&self) -> Result<Box<dyn Engine + 'n>, EngineError> {
+        Ok(self.task.open(Memories::Blocks, None)?.0)
+    }
+
+    /// An engine where a snapshot of the run was taken.
+    fn engine_from(&self, snapshot: &Snapshot) -> Result<Box<dyn Engine + 'n>, EngineError> {
+        Ok(self.task.open(Memories::Blocks, Some((snapshot, None)))?.0)
+    }
+
+    /// An engine at the last frame that is not after a step.
+    fn engine_before(&self, step: u64) -> Result<Box<dyn Engine + 'n>, EngineError> {
+        let snapshot = self.frames.before(step).and_then(Frame::snapshot);
+        self.engine_from(&snapshot.ok_or(TrainError::Shapes { what: "frames" })?)
     }
 
     /// An engine at a step that is already known.
     ///
     /// # Errors
-    /// If a gradient cannot be had.
-    pub fn engine_at(&self, step: u64) -> Result<Runner<'n>, TrainError> {
+    /// If a gradient cannot be computed.
+    pub fn engine_at(&self, step: u64) -> Result<Box<dyn Engine + 'n>, EngineError> {
         let step = step.min(self.front());
-        let mut runner = match self.frames.before(step) {
-            Some((_, frame)) => Runner::resume(&self.task, frame)?,
-            None => Runner::start(&self.task)?,
-        };
-        runner.run_to(step)?;
-        Ok(runner)
+        let mut engine = self.engine_before(step)?;
+        run_to(&mut *engine, step)?;
+        Ok(engine)
     }
 
     /// Rows of a part of the run, evenly spaced, of these cells of a tape; `None` if `go_on` broke it off.
     ///
     /// # Errors
-    /// If a gradient cannot be had.
+    /// If a gradient cannot be computed.
     pub fn strip(
         &self,
         tapes: &Tapes<'_>,
         part: &Part,
         go_on: &mut dyn FnMut() -> bool,
-    ) -> Result<Option<Strip>, TrainError> {
+    ) -> Result<Option<Strip>, EngineError> {
         let to = part.to.min(self.front());
         let from = part.from.min(to);
         let n_rows = part.n_rows.min(MOST_ROWS).min(usize::try_from(to - from).unwrap_or(usize::MAX) + 1);
-        let mut runner = self.engine_at(from)?;
+        let mut engine = self.engine_at(from)?;
         let mut rows = Vec::with_capacity(n_rows);
         for row in 0..n_rows as u64 {
             let between = u128::from(to - from) * u128::from(row) / (n_rows as u128 - 1).max(1);
             let step = from + between as u64;
-            while runner.steps() < step {
-                runner.run_to(step.min(runner.steps() + self.chunk))?;
+            while engine.steps() < step {
+                let next = step.min(engine.steps() + self.chunk);
+                run_to(&mut *engine, next)?;
                 if !go_on() {
                     return Ok(None);
                 }
             }
-            let snapshot = runner.look(&self.task, None)?;
+            let snapshot = self.look_at(&*engine, None);
             rows.push(Row::of_cells(step, tapes, &snapshot, part.tape, part.cells.clone()));
         }
         Ok(Some(Strip::of(&rows, 0, Some(part.cells.clone()))))
@@ -379,9 +390,15 @@ impl<'n> Film<'n> {
     /// The gradient of this step, from the weights as they are.
     ///
     /// # Errors
-    /// If a gradient cannot be had.
-    pub fn pull(&mut self, radius: Option<usize>) -> Result<StepGradient, TrainError> {
-        let task = &self.task;
-        StepGradient::at(task, self.behind.as_mut().unwrap_or(&mut self.front), radius)
+    /// If it cannot be computed.
+    pub fn gradient(&mut self, radius: Option<usize>) -> Result<StepGradient, EngineError> {
+        let before = self.look(radius);
+        let engine = &mut **self.behind.as_mut().unwrap_or(&mut self.front);
+        StepGradient::at(&self.task, engine, &before)
     }
+}
+
+/// Goes on to a step that comes before the end.
+fn run_to(engine: &mut dyn Engine, step: u64) -> Result<(), TrainError> {
+    engine.run(&StopRule { loss_at_most: f64::NEG_INFINITY, not_before: 0, most_steps: step }).map(|_| ())
 }

@@ -3,10 +3,10 @@
 //! Along an edge only the gates of its two ends are open, and a gate's row knows only its own state's rule. So a machine
 //! of the states at hand, with all others replaced by one, has the same loss there, and can be drawn at once.
 
-use luge_landscape::{Control, Landscape};
+use luge_landscape::{Control, Landscape, LandscapeOptions};
 use luge_machine::{Machine, Move, NormalForm, Pattern, StateId, Write, lowering::Lowered};
 
-use super::stage::{Constants, small_landscape};
+use super::stage::small_landscape;
 
 /// States besides the one at hand.
 const MOST_STATES: usize = 3;
@@ -21,7 +21,7 @@ impl Neighbourhood {
     /// The surroundings of a vertex of the whole machine.
     pub(super) fn of(
         lowered: &Lowered,
-        constants: &Constants,
+        around: &LandscapeOptions,
         control: &Control,
         vertex: usize,
     ) -> Option<Self> {
@@ -37,7 +37,7 @@ impl Neighbourhood {
             }
         }
         let normal = NormalForm::new(restricted(whole, &states)?).ok()?;
-        Some(Self { landscape: small_landscape(&normal, constants)?, states })
+        Some(Self { landscape: small_landscape(&normal, around)?, states })
     }
 
     /// The vertex here that stands for one of the whole machine.

@@ -3,16 +3,16 @@
 use std::{fmt::Write as _, io};
 
 use luge_machine::TapeId;
-use luge_train::TrainError;
 use serde::Serialize;
 
 use super::{
-    Around, Boundary, LineProfile, Moment, Opening, Overview, PictureView, Refusal, Request, Scene, Stage,
+    Around, Boundary, LineProfile, Moment, Opening, Overview, PictureView, RunError, Scene, Stage,
     assets::{self, ASSETS},
 };
 use crate::film::{Film, Profile, Strip, Survey};
 use luge::{
-    loss_curve::LossCurve,
+    engine::EngineError,
+    job::Job,
     picture::{self, Rgb},
 };
 
@@ -28,7 +28,7 @@ const RADIUS: usize = 16;
 /// What a report shows.
 #[derive(Serialize)]
 struct Record<'a> {
-    request: &'a Request,
+    job: &'a Job,
     opening: Opening,
     moments: Vec<Recorded>,
     overview: Overview,
@@ -64,32 +64,23 @@ impl Report {
     /// Makes a run and records `n_moments` of it, evenly spaced. The run goes on while `go_on` says so.
     ///
     /// # Errors
-    /// If there is no such run, or it was broken off.
-    pub fn new(
-        request: &Request,
-        n_moments: usize,
-        go_on: &mut dyn FnMut() -> bool,
-    ) -> Result<Self, Refusal> {
-        let stage = Stage::open(request)?;
-        let recorded =
-            stage.perform(|scene| record(scene, request, n_moments.clamp(2, MOST_MOMENTS), go_on))?;
-        recorded
-            .map_err(|e| Refusal::new("options", e))?
-            .ok_or_else(|| Refusal::new("options", "the run was broken off"))
+    /// If a step cannot be computed, or the run was broken off.
+    pub fn new(stage: &Stage, n_moments: usize, go_on: &mut dyn FnMut() -> bool) -> Result<Self, RunError> {
+        record(&stage.scene()?, stage.job(), n_moments.clamp(2, MOST_MOMENTS), go_on)
     }
 }
 
 fn record(
     scene: &Scene<'_>,
-    request: &Request,
+    job: &Job,
     n_moments: usize,
     go_on: &mut dyn FnMut() -> bool,
-) -> Result<Option<Report>, TrainError> {
-    let mut film = Film::new(scene.task.clone())?;
-    let opening = Opening::of(scene, film.now().name());
+) -> Result<Report, RunError> {
+    let mut film = scene.film()?;
+    let opening = Opening::of(scene, film.chosen());
     while film.end().is_none() {
         if !film.seek(u64::MAX, go_on)? {
-            return Ok(None);
+            return Err(RunError::BrokenOff);
         }
     }
     let mut survey = Survey::new(&film)?;
@@ -106,27 +97,27 @@ fn record(
         moments.push(Recorded {
             moment: Moment::of(scene, &mut film, RADIUS)?,
             around: if closely { Around::of(scene, &mut film)? } else { None },
-            boundary: if closely { Boundary::of(scene, &film)? } else { None },
+            boundary: if closely { Boundary::of(scene, &film) } else { None },
         });
     }
     let strips: Vec<Strip> = scene.machine.tape_ids().map(|tape| survey.spacetime().strip(tape)).collect();
     let pictures =
         strips.iter().enumerate().map(|(tape, strip)| PictureView::of(strip, tape, false)).collect();
     let profile = profile(scene, &film)?;
-    let record = Record { request, opening, moments, overview: Overview::of(&survey), pictures, profile };
+    let record = Record { job, opening, moments, overview: Overview::of(&survey), pictures, profile };
     let tape_name = |tape: usize| scene.machine.tape(TapeId::new(tape)).name.clone();
-    Ok(Some(Report {
+    Ok(Report {
         html: page(&record),
         loss_svg: loss_svg(scene, &survey, steps),
         pictures: strips.into_iter().enumerate().map(|(tape, strip)| (tape_name(tape), strip)).collect(),
         steps,
         end: film.end().map_or("", |end| end.words()),
         n_moments,
-    }))
+    })
 }
 
 /// The steps of each line, where lines are known.
-fn profile<'n>(scene: &Scene<'n>, film: &Film<'n>) -> Result<Option<LineProfile>, TrainError> {
+fn profile<'n>(scene: &Scene<'n>, film: &Film<'n>) -> Result<Option<LineProfile>, EngineError> {
     if scene.lines.iter().all(Option::is_none) {
         return Ok(None);
     }
@@ -173,18 +164,8 @@ fn bundle() -> String {
 }
 
 fn loss_svg(scene: &Scene<'_>, survey: &Survey<'_>, steps: u64) -> String {
-    let mut curve = LossCurve::default();
-    let width = survey.curve().width();
-    for (i, bucket) in survey.curve().buckets().iter().enumerate() {
-        if let Some(bucket) = bucket {
-            let first = i as u64 * width;
-            for (step, loss) in [(first, bucket.low), (first + width / 2, bucket.high)] {
-                curve.add(step.min(steps), loss);
-            }
-        }
-    }
     let subtitle = format!("{steps} gradient steps on {}", scene.kind.word());
-    curve.draw(scene.name, &subtitle, scene.kind, &scene.bounds, None)
+    survey.curve().draw(scene.name, &subtitle, scene.kind, &scene.bounds, None)
 }
 
 /// The largest side of a pixel that a cell is drawn as, and of the picture.
@@ -228,7 +209,13 @@ impl Strip {
 
 #[cfg(test)]
 mod tests {
+    use luge::{job::TraceJob, source::Source};
+
     use super::*;
+
+    fn report(job: TraceJob, n_moments: usize, go_on: &mut dyn FnMut() -> bool) -> Result<Report, RunError> {
+        Report::new(&Stage::open(&Job::Trace(job))?, n_moments, go_on)
+    }
 
     #[test]
     fn modules_come_after_what_they_import() {
@@ -245,9 +232,9 @@ mod tests {
 
     #[test]
     fn a_report_needs_nothing_else_and_no_text_ends_its_script() {
-        let request =
-            Request { name: Some("</script><img src=x>".to_owned()), ..Request::machine("1RB1LB_1LA1RZ") };
-        let report = Report::new(&request, 100, &mut || true).expect("a report");
+        let mut job = TraceJob::new(Source::open("1RB1LB_1LA1RH").expect("a line"));
+        "</script><img src=x>".clone_into(&mut job.source.name);
+        let report = report(job, 100, &mut || true).expect("a report");
         assert_eq!((report.steps, report.end, report.n_moments), (6, "halted", 7));
         assert!(!report.html.contains("</script><img"));
         for outside in
@@ -263,18 +250,16 @@ mod tests {
 
     #[test]
     fn a_run_can_be_broken_off() {
-        let refused = Report::new(&Request::machine("1RB1RB_1LA1LA"), 10, &mut || false);
-        assert_eq!(refused.expect_err("an endless run").message, "the run was broken off");
+        let job = TraceJob::new(Source::open("1RB1RB_1LA1LA").expect("a line"));
+        let refused = report(job, 10, &mut || false);
+        assert!(matches!(refused, Err(RunError::BrokenOff)));
     }
 
     #[test]
     fn a_report_of_a_long_run_is_bounded() {
-        let report = Report::new(
-            &Request { steps: 2_000_000, ..Request::machine("1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA") },
-            1000,
-            &mut || true,
-        );
-        let report = report.expect("a report");
+        let mut job = TraceJob::new(Source::open("bb5").expect("it ships"));
+        job.options.steps = Some(2_000_000);
+        let report = report(job, 1000, &mut || true).expect("a report");
         assert_eq!((report.n_moments, report.end), (MOST_MOMENTS, "step limit"));
         assert!(report.html.len() < 4 << 20, "{} bytes", report.html.len());
     }

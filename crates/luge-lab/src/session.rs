@@ -9,14 +9,15 @@ use std::{
     time::{Duration, Instant},
 };
 
+use luge::{engine::EngineError, job::Job};
 use luge_machine::{StateId, TapeId};
-use luge_train::TrainError;
+use luge_train::Engine;
 
 use super::{
-    Around, Boundary, Command, LineProfile, Moment, Opening, Overview, PictureView, Refusal, Request, Scene,
+    Around, Boundary, Command, LineProfile, Moment, Opening, Overview, PictureView, Refusal, RunError, Scene,
     Stage, command::ServerMessage,
 };
-use crate::film::{Film, MOST_PROFILED, MOST_ROWS, Part, Profile, Runner, Survey};
+use crate::film::{Film, MOST_PROFILED, MOST_ROWS, Part, Profile, Survey};
 
 /// Runs that may be open at a time, over all tabs.
 pub const MOST_RUNS: usize = 32;
@@ -51,7 +52,7 @@ impl<F: FnMut(String) -> bool> Client for F {
 /// Why a run is left.
 enum Left {
     Gone,
-    Opens(Box<Request>, u64),
+    Opens(Box<Job>, u64),
 }
 
 /// Counts an open run while it lives.
@@ -73,12 +74,12 @@ impl Drop for Permit {
 
 /// Serves one tab until its commands end. `runs` counts the runs that are open in all.
 pub fn attend(commands: &Receiver<Command>, ear: &mut dyn Client, runs: &Arc<AtomicUsize>) {
-    let mut opens: Option<(Box<Request>, u64)> = None;
+    let mut opens: Option<(Box<Job>, u64)> = None;
     loop {
-        let (request, step) = match opens.take() {
+        let (job, step) = match opens.take() {
             Some(opens) => opens,
             None => match commands.recv() {
-                Ok(Command::Open { request, step }) => (request, step),
+                Ok(Command::Open { job, step }) => (job, step),
                 Ok(_) => continue,
                 Err(_) => return,
             },
@@ -90,22 +91,23 @@ pub fn attend(commands: &Receiver<Command>, ear: &mut dyn Client, runs: &Arc<Ato
             }
             continue;
         };
-        let left = Stage::open(&request).and_then(|stage| {
-            stage.perform(|scene| Run::new(scene, step).and_then(|mut run| run.attend(commands, ear)))
-        });
-        let told = match left {
-            Ok(Ok(Left::Gone)) => return,
-            Ok(Ok(Left::Opens(request, step))) => {
-                opens = Some((request, step));
-                continue;
+        match show(&job, step, commands, ear) {
+            Ok(Left::Gone) => return,
+            Ok(Left::Opens(job, step)) => opens = Some((job, step)),
+            Err(error) => {
+                if !ear.tell(ServerMessage::Refused { refusal: Refusal::from(&error) }.text()) {
+                    return;
+                }
             }
-            Ok(Err(error)) => ServerMessage::Refused { refusal: Refusal::new("options", error) },
-            Err(refusal) => ServerMessage::Refused { refusal },
-        };
-        if !ear.tell(told.text()) {
-            return;
         }
     }
+}
+
+/// Shows one run until it is left.
+fn show(job: &Job, step: u64, commands: &Receiver<Command>, ear: &mut dyn Client) -> Result<Left, RunError> {
+    let stage = Stage::open(job)?;
+    let scene = stage.scene()?;
+    Ok(Run::new(&scene, step)?.attend(commands, ear)?)
 }
 
 /// Where the run is going.
@@ -174,8 +176,8 @@ impl Shown {
 }
 
 impl<'s, 'n> Run<'s, 'n> {
-    fn new(scene: &'s Scene<'n>, step: u64) -> Result<Self, TrainError> {
-        let film = Film::new(scene.task.clone())?;
+    fn new(scene: &'s Scene<'n>, step: u64) -> Result<Self, EngineError> {
+        let film = scene.film()?;
         let survey = Survey::new(&film)?;
         Ok(Self {
             scene,
@@ -193,8 +195,8 @@ impl<'s, 'n> Run<'s, 'n> {
         })
     }
 
-    fn attend(&mut self, commands: &Receiver<Command>, ear: &mut dyn Client) -> Result<Left, TrainError> {
-        let opening = Box::new(Opening::of(self.scene, self.film.now().name()));
+    fn attend(&mut self, commands: &Receiver<Command>, ear: &mut dyn Client) -> Result<Left, EngineError> {
+        let opening = Box::new(Opening::of(self.scene, self.film.chosen()));
         if !ear.tell(ServerMessage::Opened { opening }.text()) {
             return Ok(Left::Gone);
         }
@@ -209,8 +211,8 @@ impl<'s, 'n> Run<'s, 'n> {
                 Ok(command) => command,
                 Err(()) => return Ok(Left::Gone),
             } {
-                if let Command::Open { request, step } = command {
-                    return Ok(Left::Opens(request, step));
+                if let Command::Open { job, step } = command {
+                    return Ok(Left::Opens(job, step));
                 }
                 if let Err(error) = self.obey(command, ear) {
                     ear.tell(ServerMessage::Failed { message: error.to_string() }.text());
@@ -274,7 +276,7 @@ impl<'s, 'n> Run<'s, 'n> {
     }
 
     /// Counts the steps of each line for a while.
-    fn count_lines(&mut self, go_on: &mut dyn FnMut() -> bool) -> Result<(), TrainError> {
+    fn count_lines(&mut self, go_on: &mut dyn FnMut() -> bool) -> Result<(), EngineError> {
         if self.profile.is_none() {
             self.profile = Profile::new(&self.film, self.states.len())?;
         }
@@ -294,7 +296,7 @@ impl<'s, 'n> Run<'s, 'n> {
             || (!self.shown.profile && self.profile.as_ref().is_some_and(Profile::done))
     }
 
-    fn obey(&mut self, command: Command, ear: &mut dyn Client) -> Result<(), TrainError> {
+    fn obey(&mut self, command: Command, ear: &mut dyn Client) -> Result<(), EngineError> {
         let most = self.film.task().stop.most_steps;
         let mut go = |going: Going| {
             (self.going, self.hit, self.shown.again) = (going, None, true);
@@ -334,7 +336,7 @@ impl<'s, 'n> Run<'s, 'n> {
         Ok(())
     }
 
-    fn draw_zoom(&mut self, ear: &mut dyn Client) -> Result<(), TrainError> {
+    fn draw_zoom(&mut self, ear: &mut dyn Client) -> Result<(), EngineError> {
         let Some(((from, to), (first, last))) = self.zoom else { return Ok(()) };
         let part = Part {
             tape: TapeId::new(self.tape),
@@ -359,7 +361,7 @@ impl<'s, 'n> Run<'s, 'n> {
     }
 
     /// Goes on until the next moment is due, the last twentieth of the time with the survey.
-    fn work(&mut self) -> Result<(), TrainError> {
+    fn work(&mut self) -> Result<(), EngineError> {
         let (started, busy) = (Instant::now(), self.going != Going::Nowhere);
         let left = FRAME.saturating_sub(self.shown.at.elapsed()).max(FRAME / 4);
         let share = left - FRAME / 20;
@@ -404,20 +406,20 @@ impl<'s, 'n> Run<'s, 'n> {
     }
 
     /// Goes on until a breakpoint.
-    fn watch(&mut self, goal: u64, go_on: &mut dyn FnMut() -> bool) -> Result<(), TrainError> {
+    fn watch(&mut self, goal: u64, go_on: &mut dyn FnMut() -> bool) -> Result<(), EngineError> {
         let (states, level, scene) = (&self.states, self.loss, self.scene);
         let mut hit = None;
         let mut above = match level {
             Some(level) => self.film.now().loss()? > level,
             None => false,
         };
-        let mut here = |runner: &mut Runner<'n>| {
-            let state = runner.vertex().and_then(|vertex| scene.state_at(vertex)).map(StateId::index);
+        let mut here = |engine: &mut dyn Engine| {
+            let state = engine.vertex().and_then(|vertex| scene.state_at(vertex)).map(StateId::index);
             if state.is_some_and(|state| states[state]) {
                 hit = Some("state");
             }
             if let Some(level) = level {
-                let was_above = std::mem::replace(&mut above, runner.loss()? > level);
+                let was_above = std::mem::replace(&mut above, engine.loss()? > level);
                 if was_above && !above {
                     hit = Some("loss");
                 }
@@ -433,7 +435,7 @@ impl<'s, 'n> Run<'s, 'n> {
     }
 
     /// Tells the page what is new, as often as it can draw. `false` once nobody listens.
-    fn show(&mut self, ear: &mut dyn Client) -> Result<bool, TrainError> {
+    fn show(&mut self, ear: &mut dyn Client) -> Result<bool, EngineError> {
         let since = self.shown.at.elapsed();
         if since < FRAME || !(self.shown.drawn || since > PATIENCE) {
             return Ok(true);
@@ -465,7 +467,7 @@ impl<'s, 'n> Run<'s, 'n> {
             if !ear.tell(ServerMessage::Around { around }.text()) {
                 return Ok(false);
             }
-            if let Some(boundary) = Boundary::of(self.scene, &self.film)?.map(Box::new) {
+            if let Some(boundary) = Boundary::of(self.scene, &self.film).map(Box::new) {
                 ear.tell(ServerMessage::Boundary { boundary }.text());
             }
         }

@@ -1,28 +1,22 @@
-//! From a request to a network that can be filmed.
+//! From a job to a network that can be filmed.
 
-use luge_landscape::{
-    AskedConstants, Bounds, Carrier, Control, Extended, Landscape, LandscapeKind, LandscapeOptions, Learner,
-    Mlp,
-};
-use luge_machine::{
-    Input, Machine, NormalForm, Simulator, Step,
-    formats::{Format, Loaded, recognise},
-    lowering::{Lowered, Moves, lower},
-    parse_inputs,
-};
-use luge_net::{Form, NumberFormat, SparseLayers};
-use luge_train::{Precision, Rate, StopRule};
-
-use super::request::{Data, Finding, Language, MOST_STEPS, Refusal, Request, located, named};
-use crate::film::{Choice, Inside, Tapes, Task};
 use luge::{
-    data::{Range, Table},
-    engine::Engine,
-    lesson::{Lesson, LessonOptions},
-    lockstep::{Lockstep, Window},
-    program::{self, ProgramError},
-    trace::{Plan, TraceOptions},
+    catalogue,
+    engine::{EngineError, Task},
+    job::{Job, Loaded, StandardPrimaries, TraceJob, TrainJob},
+    lesson::Lesson,
+    source::Source,
+    trace::Plan,
 };
+use luge_landscape::{AskedConstants, Bounds, Control, Landscape, LandscapeKind, LandscapeOptions};
+use luge_machine::{Machine, NormalForm, Step, lowering::Lowered};
+use luge_net::{Form, SparseLayers};
+
+use super::refusal::{Finding, RunError, located};
+use crate::film::{Film, Inside, Tapes};
+
+/// Steps beyond which no run is followed.
+pub const MOST_STEPS: Step = 1_000_000_000_000;
 
 /// Steps that the dense engine is followed for.
 pub const MOST_DENSE_STEPS: Step = 20_000;
@@ -37,39 +31,24 @@ pub(super) const NEAR_HEAD: usize = 2;
 /// Vertices beyond which the loss around one is not looked at.
 const MOST_AROUND: usize = 1 << 13;
 
-/// Cells on each side of an input.
-const MARGIN: usize = 2;
+/// The most cells of an input.
+pub(super) const MOST_INPUT: usize = 1 << 16;
 
-/// The most bytes of a network's first cells.
-const MOST_INPUT: usize = 1 << 16;
-
-/// A request that reads well: a program, its input or its data, and the options.
+/// A job that was prepared, and what is known of its program.
 pub struct Stage {
+    job: Job,
     name: String,
-    loaded: Loaded,
-    input: Input,
     lines: Vec<Option<usize>>,
     warnings: Vec<Finding>,
-    task: Option<Learning>,
-    kind: LandscapeKind,
-    choice: Choice,
-    precision: Precision,
-    steps: Step,
+    prepared: Prepared,
+    /// How the landscape around a vertex is built: few cells, the constants of the whole.
+    around: LandscapeOptions,
+    near: Option<Landscape>,
 }
 
-/// A learner and what it learns from.
-struct Learning {
-    learner: Learner,
-    primary: Mlp,
-    table: Table,
-    options: LessonOptions,
-}
-
-/// What a landscape is made with, besides its machine.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Constants {
-    kind: LandscapeKind,
-    asked: AskedConstants,
+enum Prepared {
+    Plan(Plan),
+    Lesson(Lesson),
 }
 
 /// A network ready to be filmed, and what it means.
@@ -82,23 +61,23 @@ pub struct Scene<'a> {
     pub lowered: &'a Lowered,
     /// Which landscape.
     pub kind: LandscapeKind,
-    /// The network and its start.
+    /// The network, its start, and when training is done.
     pub task: Task<'a>,
-    /// Where the tapes are.
+    /// Where the tapes are, if the network has none of its own.
+    pub inside: Inside<'a>,
+    /// The machine's tapes in the network's.
     pub tapes: Tapes<'a>,
     /// The vertices, unless they are configurations.
     pub control: Option<&'a Control>,
     /// The landscape around a vertex: few cells, the same constants. `None` where it would be too large, or vertices are
     /// configurations of an extended network.
     pub near: Option<&'a Landscape>,
-    /// How the landscape is carved.
-    pub(super) constants: Constants,
+    /// How such a landscape is built.
+    pub(super) around: &'a LandscapeOptions,
     /// Where the loss must lie.
     pub bounds: Bounds,
     /// The lesson, if the machine learns.
-    pub lesson: Option<&'a Lesson<'a>>,
-    /// The learner.
-    pub learner: Option<&'a Learner>,
+    pub lesson: Option<&'a Lesson>,
     /// For every state the program's line it stands in, if known.
     pub lines: &'a [Option<usize>],
     /// What to know about the program.
@@ -106,301 +85,158 @@ pub struct Scene<'a> {
 }
 
 impl Stage {
-    /// Reads a request.
+    /// Prepares a job, within the lab's limits.
     ///
     /// # Errors
-    /// Everything that is wrong with it, at its place.
-    pub fn open(request: &Request) -> Result<Self, Refusal> {
-        let table = request.data.as_ref().map(|data| read_table(request, data)).transpose()?;
-        let Read { format, mut loaded, lines } = read_program(request, table.as_ref())?;
-        let warnings = located(&loaded.warnings, &request.source.text);
-        let admitting = format.filter(|_| !request.input.is_empty());
-        if let Some(Ok(admitting)) = admitting.map(|f| f.read_for(&request.source.text, &request.input)) {
-            loaded = admitting;
-        }
-        let input = if request.input.is_empty() {
-            loaded.input.clone().unwrap_or_else(Input::blank)
-        } else {
-            parse_inputs(&loaded.machine, &request.input).map_err(|e| Refusal::new("input", e))?
+    /// Everything that is wrong with it.
+    pub fn open(job: &Job) -> Result<Self, RunError> {
+        let (source, (loaded, prepared)) = match job {
+            Job::Trace(trace) => (&trace.source, prepare_trace(trace.clone())?),
+            Job::Train(train) => (&train.source, prepare_lesson(train.clone())?),
         };
-        let kind = named("landscape", &LandscapeKind::ALL, LandscapeKind::word, &request.landscape)?;
-        let choice = named("engine", &Choice::ALL, Choice::word, &request.engine)?;
-        let precision = named("precision", &Precision::ALL, Precision::word, &request.precision)?;
-        let task = table.map(|table| read_task(request, table, &loaded, kind)).transpose()?;
-        let name = request.name.clone().or_else(|| loaded.machine.name().map(str::to_owned));
+        let lines = match &loaded.compiled {
+            Some(compiled) => compiled.lines.iter().map(|line| line.map(|line| line as usize)).collect(),
+            None => state_lines(&loaded.machine, &source.text),
+        };
+        let (around, near) = prepared.around();
         Ok(Self {
-            name: name.unwrap_or_else(|| "a machine".to_owned()),
+            job: job.clone(),
+            name: name(source, &loaded.machine),
             lines,
-            loaded,
-            input,
-            warnings,
-            task,
-            kind,
-            choice,
-            precision,
-            steps: request.steps.min(MOST_STEPS),
+            warnings: located(&loaded.warnings, &source.text),
+            prepared,
+            around,
+            near,
         })
     }
 
-    /// Builds the network and does something with it.
+    /// The job as it was asked for.
+    #[must_use]
+    pub fn job(&self) -> &Job {
+        &self.job
+    }
+
+    /// The network, and what it means.
     ///
     /// # Errors
-    /// If there is no such network, with the reason.
-    pub fn perform<R>(&self, act: impl FnOnce(&Scene<'_>) -> R) -> Result<R, Refusal> {
-        match &self.task {
-            Some(task) => self.perform_lesson(task, act),
-            None if self.is_dense() => self.perform_plan(act),
-            None => self.perform_machine(act),
-        }
-    }
-
-    fn is_dense(&self) -> bool {
-        self.kind == LandscapeKind::Internal
-            || self.choice == Choice::Dense
-            || self.precision != Precision::F64
-    }
-
-    /// A machine by itself, on tapes without ends.
-    fn perform_machine<R>(&self, act: impl FnOnce(&Scene<'_>) -> R) -> Result<R, Refusal> {
-        let unfit = |error: &dyn std::fmt::Display| Refusal::new("options", error);
-        let machine = &self.loaded.machine;
-        let lowered = lower(machine, Moves::Keep).map_err(|e| Refusal::new("source", e))?;
-        let input = lowered.encode(&self.input);
-        let simulator = Simulator::new(lowered.normal.machine(), &input);
-        let needs = |needed: usize| needed + 2 * MARGIN;
-        let window = Window::around(&simulator, &input, needs).map_err(|_| too_long())?;
-        if window.n_cells > MOST_INPUT {
-            return Err(too_long());
-        }
-        let start = Lockstep::new(lowered.normal.machine(), &input, window.clone()).ok_or_else(too_long)?;
-        let landscape = Landscape::build(&lowered.normal, &LandscapeOptions::new(self.kind, window.n_cells))
-            .map_err(|e| unfit(&e))?;
-        let (parameters, inputs) = landscape.encode(start.expected()).ok_or_else(too_long)?;
-        let constants = Constants { kind: self.kind, asked: AskedConstants::default() };
-        let near = near(&lowered, &constants, landscape.n_vertices())?;
-        let bounds = landscape.bounds();
-        let scene = Scene {
-            name: &self.name,
-            machine,
-            lowered: &lowered,
-            kind: self.kind,
-            task: Task {
-                network: landscape.network(),
-                parameters,
-                inputs,
-                choice: self.choice,
-                precision: self.precision,
-                rate: Rate::One,
-                stop: StopRule { loss_at_most: bounds.stop, not_before: 0, most_steps: self.steps },
-                inside: None,
+    /// If its start is no configuration of the landscape.
+    pub fn scene(&self) -> Result<Scene<'_>, RunError> {
+        let Self { name, lines, warnings, around, .. } = self;
+        let near = self.near.as_ref();
+        Ok(match &self.prepared {
+            Prepared::Plan(plan) => Scene {
+                name,
+                machine: &plan.machine,
+                lowered: &plan.lowered,
+                kind: plan.options.landscape,
+                task: plan.task()?,
+                inside: Inside::Landscape(&plan.landscape),
+                tapes: Tapes::new(&plan.machine, &plan.lowered, plan.window.first.clone()),
+                control: plan.landscape.control(),
+                near: if plan.landscape.control().is_none() { Some(&plan.landscape) } else { near },
+                around,
+                bounds: plan.landscape.bounds(),
+                lesson: None,
+                lines,
+                warnings,
             },
-            tapes: Tapes::new(machine, &lowered, window.first),
-            control: landscape.control(),
-            near: near.as_ref(),
-            constants,
-            bounds,
-            lesson: None,
-            learner: None,
-            lines: &self.lines,
-            warnings: &self.warnings,
-        };
-        Ok(act(&scene))
-    }
-
-    /// A machine by itself, every weight of it in the network.
-    fn perform_plan<R>(&self, act: impl FnOnce(&Scene<'_>) -> R) -> Result<R, Refusal> {
-        let machine = &self.loaded.machine;
-        let steps = (self.kind != LandscapeKind::Internal).then_some(self.steps.min(MOST_DENSE_STEPS));
-        let options = TraceOptions {
-            landscape: self.kind,
-            precision: self.precision,
-            steps,
-            engine: Engine::Dense,
-            ..TraceOptions::default()
-        };
-        let plan = Plan::new(machine, &self.input, &options).map_err(|e| Refusal::new("options", e))?;
-        let (parameters, inputs) = plan.landscape.encode(&plan.start).ok_or_else(too_long)?;
-        let constants = Constants { kind: self.kind, asked: AskedConstants::default() };
-        let small = match self.kind {
-            LandscapeKind::Internal => None,
-            _ => near(&plan.lowered, &constants, plan.landscape.n_vertices())?,
-        };
-        let bounds = plan.landscape.bounds();
-        let scene = Scene {
-            name: &self.name,
-            machine,
-            lowered: &plan.lowered,
-            kind: self.kind,
-            task: Task {
-                network: plan.landscape.network(),
-                parameters,
-                inputs,
-                choice: Choice::Dense,
-                precision: self.precision,
-                rate: Rate::One,
-                stop: StopRule {
-                    loss_at_most: bounds.stop,
-                    not_before: 0,
-                    most_steps: self.steps.min(MOST_DENSE_STEPS),
-                },
-                inside: Some(Inside::Landscape(&plan.landscape)),
-            },
-            tapes: Tapes::new(machine, &plan.lowered, plan.window.first.clone()),
-            control: plan.landscape.control(),
-            near: if self.kind == LandscapeKind::Internal { Some(&plan.landscape) } else { small.as_ref() },
-            constants,
-            bounds,
-            lesson: None,
-            learner: None,
-            lines: &self.lines,
-            warnings: &self.warnings,
-        };
-        Ok(act(&scene))
-    }
-
-    /// The learner inside its network; the trial run that sizes the network is the simulator's.
-    fn perform_lesson<R>(&self, task: &Learning, act: impl FnOnce(&Scene<'_>) -> R) -> Result<R, Refusal> {
-        let lesson = Lesson::prepare(&task.learner, &task.primary, &task.table, &task.options)
-            .map_err(|e| Refusal::new("data", e))?;
-        let extended = lesson.extended();
-        let network = extended.network();
-        let asked = network.sparse_layers().ok().map(asked_constants);
-        let constants = Constants { kind: self.kind, asked: asked.unwrap_or_default() };
-        let small = match asked {
-            Some(_) => near(task.learner.lowered(), &constants, extended.n_vertices())?,
-            None => None,
-        };
-        let most_steps = lesson.machine_steps() + extended.extra_steps() + 1;
-        let scene = Scene {
-            name: &self.name,
-            machine: &self.loaded.machine,
-            lowered: task.learner.lowered(),
-            kind: self.kind,
-            task: Task {
-                network,
-                parameters: extended.initial().to_vec(),
-                inputs: lesson.inputs(),
-                choice: if self.is_dense() { Choice::Dense } else { self.choice },
-                precision: self.precision,
-                rate: Rate::One,
-                stop: StopRule {
-                    loss_at_most: extended.stop(),
-                    not_before: Extended::FIRST_STOP,
-                    most_steps,
-                },
-                inside: Some(Inside::Extended(extended)),
-            },
-            tapes: Tapes::new(&self.loaded.machine, task.learner.lowered(), lesson.window().first.clone()),
-            control: extended.control(),
-            near: small.as_ref(),
-            constants,
-            bounds: lesson.loss_levels(),
-            lesson: Some(&lesson),
-            learner: Some(&task.learner),
-            lines: &self.lines,
-            warnings: &self.warnings,
-        };
-        Ok(act(&scene))
+            Prepared::Lesson(lesson) => {
+                let (learner, extended) = (lesson.learner(), lesson.extended());
+                Scene {
+                    name,
+                    machine: learner.machine(),
+                    lowered: learner.lowered(),
+                    kind: lesson.options().landscape,
+                    task: lesson.task(),
+                    inside: Inside::Extended(extended),
+                    tapes: Tapes::new(learner.machine(), learner.lowered(), lesson.window().first.clone()),
+                    control: extended.control(),
+                    near,
+                    around,
+                    bounds: lesson.loss_levels(),
+                    lesson: Some(lesson),
+                    lines,
+                    warnings,
+                }
+            }
+        })
     }
 }
 
-fn too_long() -> Refusal {
-    Refusal::new("input", format!("the input reaches farther than {MOST_INPUT} cells"))
-}
-
-/// A program that was read.
-struct Read {
-    format: Option<Format>,
-    loaded: Loaded,
-    lines: Vec<Option<usize>>,
-}
-
-fn read_program(request: &Request, table: Option<&Table>) -> Result<Read, Refusal> {
-    let text = &request.source.text;
-    if request.source.kind == Language::Sled {
-        return compile(request, table);
+impl<'a> Scene<'a> {
+    /// The run before its first step.
+    ///
+    /// # Errors
+    /// If the engine asked for cannot run it.
+    pub fn film(&self) -> Result<Film<'a>, EngineError> {
+        Film::new(self.task.clone(), Some(self.inside))
     }
-    let format = match &request.source.format {
-        Some(slug) => named("format", &Format::ALL, Format::slug, slug)?,
-        None => recognise(None, text).map_err(|e| Refusal::new("source", e))?,
-    };
-    let broken = |findings: Vec<_>| {
-        Refusal::new("source", format!("this does not read as a {format} machine")).with(&findings, text)
-    };
-    let loaded = format.read(text).map_err(broken)?;
-    let lines = state_lines(&loaded.machine, text);
-    Ok(Read { format: Some(format), loaded, lines })
 }
 
-/// A Sled program as a machine for the table's sizes.
-fn compile(request: &Request, table: Option<&Table>) -> Result<Read, Refusal> {
-    let text = &request.source.text;
-    let table = table.ok_or_else(|| Refusal::new("data", "a Sled program needs data to learn from"))?;
-    let (n_features, n_labels) = (table.feature_names.len(), table.label_names.len());
-    let sizes = program::sizes(number_format(request)?, n_features, n_labels)
-        .map_err(|e| Refusal::new("options", e))?;
-    let compiled = program::compile(text, "this", &sizes).map_err(|error| {
-        let refusal = Refusal::new("source", &error);
-        match &error {
-            ProgramError::Broken { findings, .. } => refusal.with(findings, text),
-            _ => refusal,
-        }
-    })?;
-    let lines = compiled.lines.iter().map(|line| line.map(|line| line as usize)).collect();
-    let loaded = Loaded { machine: compiled.machine, input: Some(compiled.input), warnings: Vec::new() };
-    Ok(Read { format: None, loaded, lines })
+/// What a program is called: what ships has a title, a machine file may name its machine.
+fn name(source: &Source, machine: &Machine) -> String {
+    let title = catalogue::with_text(&source.text).map(catalogue::Shipped::title);
+    title.or_else(|| machine.name().map(str::to_owned)).unwrap_or_else(|| source.name.clone())
 }
 
-fn number_format(request: &Request) -> Result<NumberFormat, Refusal> {
-    request.format.parse().map_err(|e| Refusal::new("options", e))
-}
-
-fn read_table(request: &Request, data: &Data) -> Result<Table, Refusal> {
-    let table = Table::read(data.text.as_bytes(), &data.target, data.features.as_deref());
-    let mut table = table.map_err(|e| Refusal::new("data", e))?;
-    table.fit(number_format(request)?, Range::Refuse).map_err(|e| Refusal::new("data", e))?;
-    Ok(table)
-}
-
-fn read_task(
-    request: &Request,
-    table: Table,
-    loaded: &Loaded,
-    kind: LandscapeKind,
-) -> Result<Learning, Refusal> {
-    let learner =
-        Learner::new(&loaded.machine, loaded.input.as_ref()).map_err(|e| Refusal::new("source", e))?;
-    let primary = Mlp::parse(&request.primary, table.feature_names.len(), table.label_names.len())
-        .map_err(|e| Refusal::new("options", e))?;
-    let carrier = named("carrier", &Carrier::ALL, Carrier::word, &request.carrier)?;
-    let steps = request.steps.min(MOST_LESSON_STEPS);
-    let options =
-        LessonOptions { landscape: kind, carrier, steps, ..LessonOptions::new(number_format(request)?) };
-    Ok(Learning { learner, primary, table, options })
-}
-
-/// The landscape with a few cells around each head.
-fn near(lowered: &Lowered, constants: &Constants, n_vertices: usize) -> Result<Option<Landscape>, Refusal> {
-    if n_vertices > MOST_AROUND {
-        return Ok(None);
+/// A trace within the lab's limits.
+fn prepare_trace(mut job: TraceJob) -> Result<(Loaded, Prepared), RunError> {
+    if job.options.manner.noise.is_some() {
+        return Err(RunError::Noise);
     }
-    let options = constants.options();
-    Landscape::build(&lowered.normal, &options).map(Some).map_err(|e| Refusal::new("options", e))
+    let loaded = job.load()?;
+    if job.lay(&loaded)?.tapes.iter().any(|tape| tape.symbols.len() > MOST_INPUT) {
+        return Err(RunError::InputTooLong);
+    }
+    // Where the dense engine trains, the plan looks at the run ahead; where vertices are configurations, at all of it.
+    let asked = job.options.steps.unwrap_or(Step::MAX);
+    let ahead = asked.min(MOST_DENSE_STEPS);
+    job.options.steps = (job.options.landscape != LandscapeKind::Internal).then_some(ahead);
+    let mut plan = job.plan(&loaded)?;
+    plan.most_steps = asked.min(if plan.dense() { MOST_DENSE_STEPS } else { MOST_STEPS });
+    Ok((loaded, Prepared::Plan(plan)))
 }
 
-impl Constants {
-    fn options(&self) -> LandscapeOptions {
-        LandscapeOptions { constants: self.asked, ..LandscapeOptions::new(self.kind, NEAR_CELLS) }
+/// A lesson within the lab's limits.
+fn prepare_lesson(mut job: TrainJob) -> Result<(Loaded, Prepared), RunError> {
+    job.options.steps = job.options.steps.min(MOST_LESSON_STEPS);
+    let table = job.table()?;
+    let loaded = job.load(&table)?;
+    let lesson = job.join(table, &loaded, &StandardPrimaries)?;
+    Ok((loaded, Prepared::Lesson(lesson)))
+}
+
+impl Prepared {
+    /// How the landscape around a vertex is built, and that landscape if there is one for the whole machine.
+    fn around(&self) -> (LandscapeOptions, Option<Landscape>) {
+        let (kind, network, lowered, n_vertices) = match self {
+            Self::Plan(Plan { options, landscape, lowered, .. }) => {
+                (options.landscape, landscape.network(), lowered, landscape.n_vertices())
+            }
+            Self::Lesson(lesson) => {
+                let extended = lesson.extended();
+                let lowered = lesson.learner().lowered();
+                (lesson.options().landscape, extended.network(), lowered, extended.n_vertices())
+            }
+        };
+        let constants = network.sparse_layers().ok().map(constants_of);
+        let around = LandscapeOptions {
+            constants: constants.unwrap_or_default(),
+            ..LandscapeOptions::new(kind, NEAR_CELLS)
+        };
+        let near = constants.filter(|_| n_vertices <= MOST_AROUND);
+        let near = near.and_then(|_| small_landscape(&lowered.normal, &around));
+        (around, near)
     }
 }
 
 /// A landscape with a few cells, if there is one with these constants.
-pub(super) fn small_landscape(normal: &NormalForm, constants: &Constants) -> Option<Landscape> {
-    Landscape::build(normal, &constants.options()).ok()
+pub(super) fn small_landscape(normal: &NormalForm, around: &LandscapeOptions) -> Option<Landscape> {
+    Landscape::build(normal, around).ok()
 }
 
 /// The constants that a network was built with.
-fn asked_constants(layers: &SparseLayers) -> AskedConstants {
+fn constants_of(layers: &SparseLayers) -> AskedConstants {
     match layers.form {
         Form::Slides { offset, symbol, head_rate, .. } => AskedConstants {
             base: Some((symbol * head_rate).abs()),

@@ -3,20 +3,22 @@
 use std::collections::BTreeMap;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use luge_landscape::{Configuration, Control, Landscape, Learner};
+use luge_landscape::{Configuration, Control, Landscape};
 use luge_machine::{Access, StateId, TapeId};
 use luge_net::{Layers, Shape, Values, evaluate, numbers::from_signs};
-use luge_train::{Outcome, Snapshot, TrainError};
+use luge_train::{Outcome, Snapshot};
 use serde::Serialize;
 
 use super::{
     neighbourhood::Neighbourhood,
     stage::{NEAR_CELLS, NEAR_HEAD, Scene},
 };
-use crate::film::{End, Film, Strip, Survey};
+use crate::film::{End, Film, StepGradient, Strip, Survey};
 use luge::{
     edges::{Edge, Leaving, LeavingError, Spot, control_name, vertex_name},
+    engine::{Chosen, EngineError},
     lesson::Lesson,
+    loss_curve::Extremes,
     predictor::Predictor,
 };
 
@@ -197,7 +199,7 @@ pub struct Overview {
     done: bool,
     /// Steps per bucket.
     width: u64,
-    buckets: Vec<Option<(f64, f64)>>,
+    buckets: Vec<Option<Extremes>>,
     seen: u64,
 }
 
@@ -255,7 +257,7 @@ impl LineProfile {
 impl Opening {
     /// What there is to know before the first step.
     #[must_use]
-    pub fn of(scene: &Scene<'_>, engine: &'static str) -> Self {
+    pub fn of(scene: &Scene<'_>, chosen: &Chosen) -> Self {
         let network = scene.task.network;
         let layers = Layers::of(network);
         let halting = |state: StateId| scene.machine.halting(state).is_some();
@@ -268,8 +270,8 @@ impl Opening {
         Self {
             name: scene.name.to_owned(),
             landscape: scene.kind.word(),
-            engine,
-            precision: scene.task.precision.word(),
+            engine: chosen.engine.word(),
+            precision: scene.task.manner.precision.word(),
             tapes: scene.machine.tape_ids().map(|tape| tape_info(scene, tape)).collect(),
             states: scene.machine.state_ids().map(state).collect(),
             start: scene.machine.state(scene.machine.start()).name.clone(),
@@ -378,20 +380,20 @@ impl Moment {
     /// The film's moment, with cells up to `radius` from the heads.
     ///
     /// # Errors
-    /// If a gradient cannot be had.
-    pub fn of(scene: &Scene<'_>, film: &mut Film<'_>, radius: usize) -> Result<Self, TrainError> {
+    /// If a gradient cannot be computed.
+    pub fn of(scene: &Scene<'_>, film: &mut Film<'_>, radius: usize) -> Result<Self, EngineError> {
         let wide = scene.radius(radius);
-        let snapshot = film.look(wide)?;
+        let snapshot = film.look(wide);
         let loss = film.now().loss()?;
         let over = film.end().is_some_and(|end| end.steps() == film.step());
-        let pull = if over { crate::film::StepGradient::default() } else { film.pull(wide)? };
+        let pull = if over { StepGradient::default() } else { film.gradient(wide)? };
         let mut vertices: Vec<(usize, f64)> = snapshot.vertices.clone();
         vertices.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
         let mut views = vertices.iter().take(8).map(|&(vertex, weight)| scene.vertex_view(vertex, weight));
         let vertex = views.next();
         let others = views.collect();
         let state = vertices.first().and_then(|&(vertex, _)| scene.state_at(vertex));
-        let lesson = lesson_view(scene, film, &snapshot, &pull)?;
+        let lesson = lesson_view(scene, film, &snapshot, &pull);
         let end = film.end();
         Ok(Self {
             step: film.step(),
@@ -426,39 +428,39 @@ fn phase(end: Option<End>, lesson: Option<&LessonView>) -> &'static str {
 fn tape_view(
     scene: &Scene<'_>,
     snapshot: &Snapshot,
-    pull: &crate::film::StepGradient,
+    pull: &StepGradient,
     tape: TapeId,
     radius: usize,
 ) -> Option<TapeView> {
-    let lanes = &snapshot.tapes;
-    let lane = scene.tapes.tracks(tape).next().filter(|_| !lanes.is_empty())?;
-    let head = scene.tapes.head(lanes, tape);
-    let centre = head.unwrap_or_else(|| scene.tapes.outside(lane, lanes[lane].first));
+    let kept = &snapshot.tapes;
+    let track = scene.tapes.tracks(tape).next().filter(|_| !kept.is_empty())?;
+    let head = scene.tapes.head(kept, tape);
+    let centre = head.unwrap_or_else(|| scene.tapes.outside(track, kept[track].first));
     let reach = radius as i64;
     let cells = centre - reach..=centre + reach;
-    let at = |lane: usize, cell: i64| {
-        let kept = usize::try_from(cell - scene.tapes.outside(lane, lanes[lane].first)).ok();
-        kept.and_then(|at| lanes[lane].cells.get(at)).copied().unwrap_or(-1.0)
+    let at = |track: usize, cell: i64| {
+        let at = usize::try_from(cell - scene.tapes.outside(track, kept[track].first)).ok();
+        at.and_then(|at| kept[track].cells.get(at)).copied().unwrap_or(-1.0)
     };
-    let outside = |lane: usize, list: Option<&Vec<(i64, f64)>>| -> Vec<(i64, f64)> {
-        let shown = list.into_iter().flatten().map(|&(cell, slope)| (scene.tapes.outside(lane, cell), slope));
+    let outside = |track: usize, list: Option<&Vec<(i64, f64)>>| -> Vec<(i64, f64)> {
+        let shown =
+            list.into_iter().flatten().map(|&(cell, slope)| (scene.tapes.outside(track, cell), slope));
         shown.filter(|(cell, _)| cells.contains(cell)).collect()
     };
-    let heads = |lane: usize| {
-        let kept = &lanes[lane];
-        let weights = (kept.head_first..).zip(&kept.head);
-        weights.map(|(cell, &weight)| (scene.tapes.outside(lane, cell), weight)).collect()
+    let heads = |track: usize| {
+        let weights = (kept[track].head_first..).zip(&kept[track].head);
+        weights.map(|(cell, &weight)| (scene.tapes.outside(track, cell), weight)).collect()
     };
-    let symbol = |cell: i64| scene.tapes.symbol(lanes, tape, cell).map(|symbol| symbol.index());
+    let symbol = |cell: i64| scene.tapes.symbol(kept, tape, cell).map(|symbol| symbol.index());
     let tracks = || scene.tapes.tracks(tape);
     Some(TapeView {
         first: *cells.start(),
         head,
         symbols: cells.clone().map(symbol).collect(),
-        values: tracks().map(|lane| cells.clone().map(|cell| at(lane, cell)).collect()).collect(),
-        pull: tracks().map(|lane| outside(lane, pull.cells.get(lane))).collect(),
+        values: tracks().map(|track| cells.clone().map(|cell| at(track, cell)).collect()).collect(),
+        pull: tracks().map(|track| outside(track, pull.cells.get(track))).collect(),
         heads: tracks().map(heads).collect(),
-        head_pull: tracks().map(|lane| outside(lane, pull.heads.get(lane))).collect(),
+        head_pull: tracks().map(|track| outside(track, pull.heads.get(track))).collect(),
     })
 }
 
@@ -466,43 +468,37 @@ fn lesson_view(
     scene: &Scene<'_>,
     film: &Film<'_>,
     snapshot: &Snapshot,
-    pull: &crate::film::StepGradient,
-) -> Result<Option<LessonView>, TrainError> {
-    let Some(lesson) = scene.lesson else { return Ok(None) };
-    let values = node_values(scene, lesson, film, snapshot)?;
+    pull: &StepGradient,
+) -> Option<LessonView> {
+    let values = node_values(scene, scene.lesson?, film, snapshot);
     let some = |lists: &[Vec<(i64, f64)>]| lists.iter().any(|list| !list.is_empty());
     let z = pull.labels.iter().any(|&slope| slope != 0.0);
     let machine = values.phi > 0.0 && values.psi < 1.0;
-    Ok(Some(LessonView {
+    Some(LessonView {
         z: snapshot.labels.iter().copied().take(MOST_SAMPLES).collect(),
         z_pull: pull.labels.iter().copied().take(MOST_SAMPLES).collect(),
         nodes: values,
         flows: [z, machine && !z, some(&pull.cells), some(&pull.heads)],
-    }))
+    })
 }
 
 /// The values at the nodes of Figure 1: of a small network all evaluated, of a large one worked out from z and theta.
-fn node_values(
-    scene: &Scene<'_>,
-    lesson: &Lesson<'_>,
-    film: &Film<'_>,
-    snapshot: &Snapshot,
-) -> Result<NodeValues, TrainError> {
+fn node_values(scene: &Scene<'_>, lesson: &Lesson, film: &Film<'_>, snapshot: &Snapshot) -> NodeValues {
     let shown = |values: &[f64]| values.iter().copied().take(MOST_SAMPLES).collect::<Vec<f64>>();
     let small = scene.n_vertices() <= MOST_EVALUATED;
-    if let Some(parameters) = if small { film.parameters()? } else { None } {
+    if let Some(parameters) = if small { film.parameters() } else { None } {
         let nodes = lesson.extended().nodes();
         let all = evaluate(scene.task.network, &parameters, &scene.task.inputs);
         let one = |node| all.value(node).data.first().copied().unwrap_or(f64::NAN);
         let list = |node| shown(&all.value(node).data);
-        return Ok(NodeValues {
+        return NodeValues {
             psi: one(nodes.initial),
             phi: one(nodes.running),
             landscape: Some(one(nodes.landscape)),
             theta: list(nodes.theta),
             primary: list(nodes.primary),
             out: list(nodes.out),
-        });
+        };
     }
     let size: f64 = snapshot.labels.iter().map(|z| z * z).sum();
     let joint = scene.task.network.sparse_layers().ok().and_then(|layers| layers.joint);
@@ -513,19 +509,19 @@ fn node_values(
     let primary = Predictor::new(lesson.primary(), theta.clone()).predict(&lesson.table().features);
     let out = if halted { shown(&primary.data) } else { Vec::new() };
     let phi = if halted { 0.0 } else { 1.0 };
-    Ok(NodeValues { psi, phi, landscape: None, theta: shown(&theta), primary: shown(&primary.data), out })
+    NodeValues { psi, phi, landscape: None, theta: shown(&theta), primary: shown(&primary.data), out }
 }
 
 /// theta, from the signs of the weights that hold it.
-fn theta_on_tape(scene: &Scene<'_>, lesson: &Lesson<'_>, snapshot: &Snapshot) -> Vec<f64> {
-    let (track, first) = scene.learner.map_or((TapeId::new(0), 0), Learner::theta_track);
+fn theta_on_tape(scene: &Scene<'_>, lesson: &Lesson, snapshot: &Snapshot) -> Vec<f64> {
+    let (track, first) = lesson.learner().theta_track();
     let format = lesson.layout().format;
     let n_cells = lesson.primary().n_weights() * lesson.layout().width();
-    let lane = snapshot.tapes.get(track.index());
+    let tape = snapshot.tapes.get(track.index());
     let sign = |cell: usize| {
-        let kept = lane.and_then(|lane| {
-            let start = scene.tapes.outside(track.index(), lane.first);
-            lane.cells.get(usize::try_from(i64::try_from(first + cell).ok()? - start).ok()?)
+        let kept = tape.and_then(|tape| {
+            let start = scene.tapes.outside(track.index(), tape.first);
+            tape.cells.get(usize::try_from(i64::try_from(first + cell).ok()? - start).ok()?)
         });
         if kept.is_some_and(|&value| value > 0.0) { 1.0 } else { -1.0 }
     };
@@ -536,9 +532,9 @@ impl Around {
     /// The loss along the edges that leave the film's vertex; `None` where it cannot be drawn.
     ///
     /// # Errors
-    /// If a gradient cannot be had.
-    pub fn of(scene: &Scene<'_>, film: &mut Film<'_>) -> Result<Option<Self>, TrainError> {
-        let snapshot = film.look(Some(NEAR_HEAD))?;
+    /// If a gradient cannot be computed.
+    pub fn of(scene: &Scene<'_>, film: &mut Film<'_>) -> Result<Option<Self>, EngineError> {
+        let snapshot = film.look(Some(NEAR_HEAD));
         let Some(vertex) = film.now().vertex() else { return Ok(None) };
         match (scene.near, scene.control) {
             (Some(near), _) if vertex < near.n_vertices() => {
@@ -556,7 +552,7 @@ impl Around {
         snapshot: &Snapshot,
         near: &Landscape,
         vertex: usize,
-    ) -> Result<Option<Self>, TrainError> {
+    ) -> Result<Option<Self>, EngineError> {
         let step = film.step();
         let configuration = match near.configuration(vertex) {
             Some(inside) => Some(inside.clone()),
@@ -578,8 +574,8 @@ impl Around {
         snapshot: &Snapshot,
         control: &Control,
         vertex: usize,
-    ) -> Result<Option<Self>, TrainError> {
-        let Some(few) = Neighbourhood::of(scene.lowered, &scene.constants, control, vertex) else {
+    ) -> Result<Option<Self>, EngineError> {
+        let Some(few) = Neighbourhood::of(scene.lowered, scene.around, control, vertex) else {
             return Ok(None);
         };
         let configuration = few.state(control.at(vertex).state).and_then(|state| near_heads(state, snapshot));
@@ -640,22 +636,22 @@ fn leaving<'p>(
     configuration: &Configuration,
     vertex: usize,
     came_from: Option<usize>,
-) -> Result<Option<Leaving<'p>>, TrainError> {
+) -> Result<Option<Leaving<'p>>, EngineError> {
     let step = film.step();
     let stopped = film.end().is_some_and(|end| end.steps() == step);
     let (machine, lowered) = (scene.machine, scene.lowered);
     let spot = Spot { machine, lowered, landscape, configuration, step, vertex, came_from, stopped };
     match Leaving::from_spot(&spot, MOST_EDGES) {
         Ok(leaving) => Ok(Some(leaving)),
-        Err(LeavingError::Train(error)) => Err(error),
+        Err(LeavingError::Train(error)) => Err(error.into()),
         Err(_) => Ok(None),
     }
 }
 
 /// The cells around the heads, as a landscape of a few cells holds them.
 fn near_heads(state: StateId, snapshot: &Snapshot) -> Option<Configuration> {
-    let tape = |lane: &luge_train::TapeSnapshot| {
-        lane.cells.iter().map(|&value| value > 0.0).take(NEAR_CELLS).collect::<Vec<bool>>()
+    let tape = |kept: &luge_train::TapeSnapshot| {
+        kept.cells.iter().map(|&value| value > 0.0).take(NEAR_CELLS).collect::<Vec<bool>>()
     };
     let tapes: Vec<Vec<bool>> = snapshot.tapes.iter().map(tape).collect();
     let whole = !tapes.is_empty() && tapes.iter().all(|cells| cells.len() == NEAR_CELLS);
@@ -672,7 +668,7 @@ impl Overview {
             steps: survey.steps(),
             done: survey.done(),
             width: curve.width(),
-            buckets: curve.buckets().iter().map(|b| b.map(|b| (b.low, b.high))).collect(),
+            buckets: curve.columns().to_vec(),
             seen: curve.n_seen(),
         }
     }
@@ -697,14 +693,10 @@ impl PictureView {
 
 impl Boundary {
     /// What the primary network says over the plane of two features; `None` for any other number.
-    ///
-    /// # Errors
-    /// If the weights cannot be read.
-    pub fn of(scene: &Scene<'_>, film: &Film<'_>) -> Result<Option<Self>, TrainError> {
-        let Some(lesson) = scene.lesson.filter(|lesson| lesson.primary().n_features() == 2) else {
-            return Ok(None);
-        };
-        let theta = theta_on_tape(scene, lesson, &film.look(None)?);
+    #[must_use]
+    pub fn of(scene: &Scene<'_>, film: &Film<'_>) -> Option<Self> {
+        let lesson = scene.lesson.filter(|lesson| lesson.primary().n_features() == 2)?;
+        let theta = theta_on_tape(scene, lesson, &film.look(None));
         let blank = vec![-1.0; theta.len() * lesson.layout().width()];
         let range = |column: usize| {
             let features = &lesson.table().features;
@@ -722,6 +714,6 @@ impl Boundary {
             (0..out.shape.rows).map(|row| out.at(row, 0)).collect::<Vec<f64>>()
         };
         let before = said(from_signs(lesson.layout().format, &blank));
-        Ok(Some(Self { step: film.step(), n: GRID, x, y, before, now: said(theta) }))
+        Some(Self { step: film.step(), n: GRID, x, y, before, now: said(theta) })
     }
 }

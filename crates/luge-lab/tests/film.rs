@@ -1,44 +1,60 @@
 //! Films: any step of a run is what stepping there gives, and what is kept has a bounded size.
 
-use luge_lab::{
-    Data, Request, Scene, Stage,
-    film::{Choice, Film, MOST_FRAME_BYTES, Profile, Survey},
+use luge::{
+    catalogue,
+    engine::EngineChoice,
+    job::{Job, TraceJob},
+    loss_curve::{Extremes, LossCurve},
+    source::Source,
 };
+use luge_lab::{
+    Scene, Stage,
+    film::{MOST_FRAME_BYTES, Profile, Survey},
+};
+use luge_landscape::LandscapeKind;
 use luge_machine::{Simulator, TapeId};
 use luge_train::{Dense, Engine, Precision, Rate};
 
 const FOUR: &str = "1RB1LB_1LA0LC_1RZ1LD_1RD0RA";
 const FIVE: &str = "1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA";
-const KINDS: [&str; 4] = ["compact", "relu", "plain", "internal"];
 
-fn with<R>(request: &Request, act: impl FnOnce(&Scene<'_>) -> R) -> R {
-    Stage::open(request).expect("a request").perform(act).expect("a network")
+fn with<R>(job: &Job, act: impl FnOnce(&Scene<'_>) -> R) -> R {
+    act(&Stage::open(job).expect("a job").scene().expect("a network"))
+}
+
+/// A machine by itself, with options of its own.
+fn machine_with(text: &str, choose: impl FnOnce(&mut TraceJob)) -> Job {
+    let mut job = TraceJob::new(Source::open(text).expect("a line"));
+    choose(&mut job);
+    Job::Trace(job)
+}
+
+fn machine(text: &str) -> Job {
+    machine_with(text, |_| ())
+}
+
+fn shipped(name: &str) -> Job {
+    catalogue::find(name).expect("it ships").job()
 }
 
 fn always() -> impl FnMut() -> bool {
     || true
 }
 
-fn mean() -> Request {
-    let text = include_str!("../../luge/learners/mean.csv").to_owned();
-    let data = Data { text, target: vec!["y".to_owned()], features: None };
-    Request { data: Some(data), ..Request::machine(include_str!("../../luge/learners/mean.tm")) }
-}
-
 #[test]
 fn every_step_is_where_stepping_leads() {
-    for landscape in KINDS {
-        for engine in Choice::ALL {
-            if landscape == "internal" && matches!(engine, Choice::Exact | Choice::Sparse) {
+    for landscape in LandscapeKind::ALL {
+        for engine in EngineChoice::ALL {
+            let fast = matches!(engine, EngineChoice::Exact | EngineChoice::Sparse);
+            let job = machine_with(FOUR, |job| {
+                (job.options.landscape, job.options.manner.engine) = (landscape, engine);
+            });
+            if landscape == LandscapeKind::Internal && fast {
+                assert!(Stage::open(&job).is_err(), "{engine:?} has no layers to be fast with");
                 continue;
             }
-            let request = Request {
-                landscape: landscape.to_owned(),
-                engine: engine.word().to_owned(),
-                ..Request::machine(FOUR)
-            };
-            with(&request, |scene| {
-                let mut film = Film::new(scene.task.clone()).expect("an engine");
+            with(&job, |scene| {
+                let mut film = scene.film().expect("an engine");
                 let mut stepped = film.again().expect("an engine");
                 film.seek(u64::MAX, &mut always()).expect("gradients");
                 assert_eq!(film.end().map(|end| (end.steps(), end.words())), Some((107, "halted")));
@@ -50,7 +66,7 @@ fn every_step_is_where_stepping_leads() {
                 for step in [107, 0, 55, 54, 53, 106, 1, 2, 90] {
                     assert!(film.seek(step, &mut always()).expect("gradients"));
                     let found = (film.now().vertex(), film.now().loss().expect("a loss"));
-                    assert_eq!(found, expected[step as usize], "{landscape}, {engine:?}, step {step}");
+                    assert_eq!(found, expected[step as usize], "{landscape:?}, {engine:?}, step {step}");
                     assert_eq!((film.step(), film.front()), (step, 107));
                 }
             });
@@ -60,8 +76,8 @@ fn every_step_is_where_stepping_leads() {
 
 #[test]
 fn a_far_step_of_five_states_is_the_machine_s() {
-    with(&Request::machine(FIVE), |scene| {
-        let mut film = Film::new(scene.task.clone()).expect("an engine");
+    with(&machine(FIVE), |scene| {
+        let mut film = scene.film().expect("an engine");
         let mut simulator = Simulator::new(scene.machine, &luge_machine::Input::blank());
         for step in [40_000_000, 39_999_999, 123_456, 47_176_870, 7] {
             film.seek(step, &mut always()).expect("gradients");
@@ -69,7 +85,7 @@ fn a_far_step_of_five_states_is_the_machine_s() {
                 simulator = Simulator::new(scene.machine, &luge_machine::Input::blank());
             }
             let _ = simulator.run(step);
-            let seen = film.look(Some(40)).expect("weights");
+            let seen = film.look(Some(40));
             let head = scene.tapes.head(&seen.tapes, TapeId::new(0)).expect("a head");
             assert_eq!(head, simulator.head(TapeId::new(0)), "step {step}");
             let vertex = film.now().vertex().expect("a vertex");
@@ -89,8 +105,8 @@ fn a_far_step_of_five_states_is_the_machine_s() {
 
 #[test]
 fn a_seek_can_be_broken_off_and_taken_up_again() {
-    with(&Request::machine("1RB1RB_1LA1LA"), |scene| {
-        let mut film = Film::new(scene.task.clone()).expect("an engine");
+    with(&machine("1RB1RB_1LA1LA"), |scene| {
+        let mut film = scene.film().expect("an engine");
         assert!(!film.seek(u64::MAX, &mut || false).expect("gradients"));
         let there = film.step();
         assert!(film.seek(there + 10, &mut always()).expect("gradients"));
@@ -100,13 +116,13 @@ fn a_seek_can_be_broken_off_and_taken_up_again() {
 
 #[test]
 fn watching_stops_at_the_first_step_that_is_asked_for() {
-    with(&Request::machine(FOUR), |scene| {
-        let mut film = Film::new(scene.task.clone()).expect("an engine");
+    with(&machine(FOUR), |scene| {
+        let mut film = scene.film().expect("an engine");
         let wanted = scene.machine.find_state("D");
         let mut hits = Vec::new();
         loop {
-            let mut here = |runner: &mut luge_lab::film::Runner<'_>| {
-                Ok(runner.vertex().and_then(|vertex| scene.state_at(vertex)) == wanted)
+            let mut here = |engine: &mut dyn Engine| {
+                Ok(engine.vertex().and_then(|vertex| scene.state_at(vertex)) == wanted)
             };
             if !film.watch(u64::MAX, &mut here, &mut always()).expect("gradients") {
                 break;
@@ -126,17 +142,17 @@ fn watching_stops_at_the_first_step_that_is_asked_for() {
 
 #[test]
 fn the_survey_sees_every_loss_of_a_short_run_and_every_row() {
-    with(&Request::machine(FOUR), |scene| {
-        let mut film = Film::new(scene.task.clone()).expect("an engine");
+    with(&machine(FOUR), |scene| {
+        let mut film = scene.film().expect("an engine");
         film.seek(u64::MAX, &mut always()).expect("gradients");
         let mut survey = Survey::new(&film).expect("an engine");
         assert!(survey.follow(&film, &scene.tapes, &mut always()).expect("gradients"));
         assert!(survey.done());
-        assert_eq!((survey.curve().width(), survey.curve().buckets().len()), (1, 108));
+        assert_eq!((survey.curve().width(), survey.curve().columns().len()), (1, 108));
         let mut stepped = film.again().expect("an engine");
-        for bucket in survey.curve().buckets() {
+        for column in survey.curve().columns() {
             let loss = stepped.loss().expect("a loss");
-            assert_eq!(bucket.map(|b| (b.low, b.high)), Some((loss, loss)));
+            assert_eq!(*column, Some(Extremes(loss, loss)));
             stepped.step().expect("a gradient");
         }
         let strip = survey.spacetime().strip(TapeId::new(0));
@@ -153,49 +169,50 @@ fn the_survey_sees_every_loss_of_a_short_run_and_every_row() {
 
 #[test]
 fn long_surveys_are_bounded() {
-    with(&Request { steps: 3_000_000, ..Request::machine(FIVE) }, |scene| {
-        let mut film = Film::new(scene.task.clone()).expect("an engine");
+    with(&machine_with(FIVE, |job| job.options.steps = Some(3_000_000)), |scene| {
+        let mut film = scene.film().expect("an engine");
         film.seek(u64::MAX, &mut always()).expect("gradients");
         assert_eq!(film.end().map(|end| end.words()), Some("step limit"));
         let mut survey = Survey::new(&film).expect("an engine");
         survey.follow(&film, &scene.tapes, &mut always()).expect("gradients");
-        assert!(
-            survey.curve().buckets().len() <= 512 && survey.curve().buckets().iter().all(Option::is_some)
-        );
+        let columns = survey.curve().columns();
+        assert!(columns.len() <= 640 && columns.iter().all(Option::is_some));
         let strip = survey.spacetime().strip(TapeId::new(0));
         assert!(strip.steps.len() <= 402 && strip.steps.len() > 200 && strip.width <= 640);
     });
 }
 
 /// The derivatives that are shown are those of automatic differentiation.
-fn check_pull(request: &Request, steps: &[u64]) {
-    with(request, |scene| {
-        let mut film = Film::new(scene.task.clone()).expect("an engine");
+fn check_gradient(job: &Job, steps: &[u64]) {
+    with(job, |scene| {
+        let mut film = scene.film().expect("an engine");
         let network = scene.task.network;
         let layers = network.sparse_layers().expect("layers");
         for &step in steps {
             film.seek(step, &mut always()).expect("gradients");
-            let Some(parameters) = film.parameters().expect("weights") else {
-                panic!("step {step} does not fit the network")
-            };
+            let Some(parameters) = film.parameters() else { panic!("step {step} does not fit the network") };
             let mut dense =
                 Dense::new(network, &parameters, &scene.task.inputs, Precision::F64, Rate::One, None)
                     .expect("an engine");
             let gradient = dense.gradient().expect("a gradient");
-            let pull = film.pull(None).expect("a gradient");
-            for (lane, &row) in layers.table.rows().iter().enumerate() {
+            let found = film.gradient(None).expect("a gradient");
+            for (track, &row) in layers.table.rows().iter().enumerate() {
                 let of = |block: &luge_net::Values| -> Vec<(i64, f64)> {
                     let entries = block.row(row).iter().enumerate().filter(|(_, slope)| **slope != 0.0);
                     entries.map(|(i, &slope)| (i as i64, slope)).collect()
                 };
                 let head = of(&gradient[layers.head.index()]);
-                assert_eq!(pull.heads[lane], head, "head {lane} at step {step}");
+                assert_eq!(found.heads[track], head, "head {track} at step {step}");
                 if let Some(cells) = layers.cells.filter(|_| row < layers.table.n_trained()) {
-                    assert_eq!(pull.cells[lane], of(&gradient[cells.index()]), "cells {lane} at step {step}");
+                    assert_eq!(
+                        found.cells[track],
+                        of(&gradient[cells.index()]),
+                        "cells {track} at step {step}"
+                    );
                 }
             }
             if let Some(joint) = layers.joint {
-                assert_eq!(pull.labels, gradient[joint.labels.index()].data, "labels at step {step}");
+                assert_eq!(found.labels, gradient[joint.labels.index()].data, "labels at step {step}");
             }
         }
     });
@@ -204,20 +221,22 @@ fn check_pull(request: &Request, steps: &[u64]) {
 #[test]
 fn gradients_are_those_of_automatic_differentiation() {
     let input = vec!["000000000000*0000000000000".to_owned()];
-    for landscape in ["compact", "plain"] {
-        let landscape = landscape.to_owned();
-        check_pull(
-            &Request { landscape, input: input.clone(), ..Request::machine(FOUR) },
-            &[0, 1, 2, 50, 106],
-        );
+    for landscape in [LandscapeKind::Compact, LandscapeKind::Plain] {
+        for engine in EngineChoice::ALL {
+            let job = machine_with(FOUR, |job| {
+                job.input.clone_from(&input);
+                (job.options.landscape, job.options.manner.engine) = (landscape, engine);
+            });
+            check_gradient(&job, &[0, 1, 2, 50, 106]);
+        }
     }
-    check_pull(&mean(), &[0, 1, 2, 77, 136]);
+    check_gradient(&shipped("mean"), &[0, 1, 2, 77, 136]);
 }
 
 #[test]
 fn a_lesson_ends_with_its_answer() {
-    with(&mean(), |scene| {
-        let mut film = Film::new(scene.task.clone()).expect("an engine");
+    with(&shipped("mean"), |scene| {
+        let mut film = scene.film().expect("an engine");
         film.seek(u64::MAX, &mut always()).expect("gradients");
         assert_eq!(film.end().map(|end| (end.steps(), end.words())), Some((137, "halted")));
         let moment = luge_lab::Moment::of(scene, &mut film, 8).expect("a moment");
@@ -229,10 +248,12 @@ fn a_lesson_ends_with_its_answer() {
 
 #[test]
 fn the_completed_curve_holds_every_loss() {
-    for engine in ["exact", "sparse"] {
-        let request = Request { steps: 60_000, engine: engine.to_owned(), ..Request::machine(FIVE) };
-        with(&request, |scene| {
-            let mut film = Film::new(scene.task.clone()).expect("an engine");
+    for engine in [EngineChoice::Exact, EngineChoice::Sparse] {
+        let job = machine_with(FIVE, |job| {
+            (job.options.steps, job.options.manner.engine) = (Some(60_000), engine);
+        });
+        with(&job, |scene| {
+            let mut film = scene.film().expect("an engine");
             film.seek(u64::MAX, &mut always()).expect("gradients");
             let mut survey = Survey::new(&film).expect("an engine");
             survey.follow(&film, &scene.tapes, &mut always()).expect("gradients");
@@ -240,35 +261,35 @@ fn the_completed_curve_holds_every_loss() {
             assert!(survey.complete_curve(&film, &mut always()).expect("gradients"));
             assert_eq!(survey.curve().n_seen(), 60_001);
             let mut stepped = film.again().expect("an engine");
-            let mut all = luge_lab::film::Curve::default();
+            let mut all = LossCurve::default();
             for step in 0..=60_000 {
                 all.add(step, stepped.loss().expect("a loss"));
                 stepped.step().expect("a gradient");
             }
-            assert_eq!(survey.curve().buckets(), all.buckets(), "{engine}");
+            assert_eq!(survey.curve(), &all, "{engine:?}");
         });
     }
 }
 
 #[test]
 fn a_scout_finds_the_end_and_leaves_the_view_where_it_is() {
-    with(&Request::machine(FOUR), |scene| {
-        let mut film = Film::new(scene.task.clone()).expect("an engine");
+    with(&machine(FOUR), |scene| {
+        let mut film = scene.film().expect("an engine");
         film.seek(10, &mut always()).expect("gradients");
         assert!(film.scout(&mut always()).expect("gradients"));
         assert_eq!((film.step(), film.front(), film.end().map(|end| end.steps())), (10, 107, Some(107)));
     });
-    with(&Request::machine("1RB1RB_1LA1LA"), |scene| {
-        let mut film = Film::new(scene.task.clone()).expect("an engine");
+    with(&machine("1RB1RB_1LA1LA"), |scene| {
+        let mut film = scene.film().expect("an engine");
         assert!(!film.scout(&mut || false).expect("gradients"));
         assert_eq!((film.step(), film.front(), film.end()), (0, 0, None));
     });
 }
 
 /// The loss around a vertex, as the page is told it.
-fn around(request: &Request, step: u64) -> serde_json::Value {
-    with(request, |scene| {
-        let mut film = Film::new(scene.task.clone()).expect("an engine");
+fn around(job: &Job, step: u64) -> serde_json::Value {
+    with(job, |scene| {
+        let mut film = scene.film().expect("an engine");
         film.seek(step, &mut always()).expect("gradients");
         serde_json::to_value(luge_lab::Around::of(scene, &mut film).expect("a gradient")).expect("JSON")
     })
@@ -276,16 +297,13 @@ fn around(request: &Request, step: u64) -> serde_json::Value {
 
 #[test]
 fn the_step_goes_where_the_loss_around_says() {
-    let program = luge::learners::find("perceptron").expect("it ships");
-    let catalogue = luge_lab::Catalogue::new();
-    let perceptron = &catalogue.find(program.name).expect("it is in the catalogue").request;
-    for (request, steps) in
-        [(&Request::machine(FOUR), [0, 10, 50]), (&mean(), [1, 40, 100]), (perceptron, [2, 3, 5000])]
+    for (job, steps) in
+        [(machine(FOUR), [0, 10, 50]), (shipped("mean"), [1, 40, 100]), (shipped("perceptron"), [2, 3, 5000])]
     {
         for step in steps {
-            let around = around(request, step);
-            let (goes, next) = with(request, |scene| {
-                let mut film = Film::new(scene.task.clone()).expect("an engine");
+            let around = around(&job, step);
+            let (goes, next) = with(&job, |scene| {
+                let mut film = scene.film().expect("an engine");
                 film.seek(step, &mut always()).expect("gradients");
                 let here = film.now().vertex();
                 film.seek(step + 1, &mut always()).expect("gradients");
@@ -303,8 +321,8 @@ fn the_step_goes_where_the_loss_around_says() {
 
 #[test]
 fn a_profile_counts_the_steps_that_begin_in_each_state() {
-    with(&Request::machine(FOUR), |scene| {
-        let mut film = Film::new(scene.task.clone()).expect("an engine");
+    with(&machine(FOUR), |scene| {
+        let mut film = scene.film().expect("an engine");
         assert!(Profile::new(&film, 5).expect("an engine").is_none(), "the run is not over");
         film.seek(u64::MAX, &mut always()).expect("gradients");
         let mut profile =
@@ -323,4 +341,41 @@ fn a_profile_counts_the_steps_that_begin_in_each_state() {
         assert!(profile.done());
         assert_eq!(profile.visits(), expected);
     });
+}
+
+#[test]
+fn a_run_in_another_arithmetic_is_reached_from_its_frames() {
+    let mut job = shipped("mean");
+    let Job::Train(train) = &mut job else { panic!("a learner") };
+    train.options.precision = Precision::F32;
+    with(&job, |scene| {
+        let mut film = scene.film().expect("an engine");
+        assert_eq!(film.chosen().engine, EngineChoice::Dense);
+        film.seek(u64::MAX, &mut always()).expect("gradients");
+        assert_eq!(film.end().map(|end| (end.steps(), end.words())), Some((137, "halted")));
+        for step in [100, 33, 34, 136] {
+            film.seek(step, &mut always()).expect("gradients");
+            let mut stepped = film.again().expect("an engine");
+            for _ in 0..step {
+                stepped.step().expect("a gradient");
+            }
+            assert_eq!(film.now().snapshot(), stepped.snapshot(), "step {step}");
+        }
+    });
+}
+
+#[test]
+fn what_the_lab_cannot_show_is_refused() {
+    let refusal = |job: &Job| Stage::open(job).map(drop).map_err(|error| luge_lab::Refusal::from(&error));
+    let part = |job: &Job| refusal(job).expect_err("a refusal").part;
+    assert_eq!(part(&machine_with(FOUR, |job| job.options.manner.noise = Some((0.1, 1)))), "options");
+    assert_eq!(part(&machine_with(FOUR, |job| job.input = vec!["1".repeat(100_000)])), "input");
+    let Job::Train(program) = shipped("xor_search") else { panic!("a learner") };
+    let wrong_size = Job::Train(luge::job::TrainJob { primary: "linear".to_owned(), ..program.clone() });
+    assert_eq!(part(&wrong_size), "options");
+    let alone = refusal(&Job::Trace(TraceJob::new(program.source))).expect_err("a refusal");
+    assert_eq!(
+        (alone.part, alone.message.as_str()),
+        ("data", "xor_search is a Sled program, not a machine: it needs data to learn from")
+    );
 }

@@ -39,6 +39,12 @@ fn get(address: SocketAddr, path: &str, host: &str, more: &str) -> (u16, String)
     ask(address, &format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n{more}Connection: close\r\n\r\n"))
 }
 
+/// What a page says to run a machine.
+fn opening(text: &str, input: &[String]) -> Value {
+    let source = json!({ "name": "your program", "text": text });
+    json!({ "do": "open", "job": { "trace": { "source": source, "input": input } } })
+}
+
 struct Tab(WebSocket<TcpStream>);
 
 impl Tab {
@@ -65,7 +71,7 @@ impl Tab {
     }
 
     fn run(&mut self, text: &str) {
-        self.say(&json!({ "do": "open", "request": { "source": { "text": text } } }));
+        self.say(&opening(text, &[]));
     }
 
     /// The next message of a kind for which a condition holds.
@@ -288,7 +294,7 @@ fn an_input_that_is_too_long_and_an_endless_seek_have_answers() {
     let (address, _) = start();
     let mut tab = Tab::open(address);
     let input = "1".repeat(100_000);
-    tab.say(&json!({ "do": "open", "request": { "source": { "text": FOUR }, "input": [input] } }));
+    tab.say(&opening(FOUR, &[input]));
     let refused = tab.hear("refused", |_| true);
     assert_eq!(refused["refusal"]["part"], "input");
     tab.run("1RB1RB_1LA1LA");

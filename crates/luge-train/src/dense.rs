@@ -307,6 +307,10 @@ impl Engine for Dense<'_> {
         Ok(self.differentiate()?.loss)
     }
 
+    fn whole_gradient(&mut self) -> Result<Option<Vec<Values>>, TrainError> {
+        self.gradient().map(Some)
+    }
+
     fn step(&mut self) -> Result<(), TrainError> {
         let gradient = self.differentiate()?.gradient.clone();
         let network = self.network;

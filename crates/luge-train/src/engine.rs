@@ -28,6 +28,15 @@ pub trait Engine {
     /// If the engine cannot compute it.
     fn loss(&mut self) -> Result<f64, TrainError>;
 
+    /// The gradient at the current parameters, one block per parameter; `None` if the engine computes no more of it than a
+    /// step needs.
+    ///
+    /// # Errors
+    /// If the engine cannot compute it.
+    fn whole_gradient(&mut self) -> Result<Option<Vec<Values>>, TrainError> {
+        Ok(None)
+    }
+
     /// One gradient step.
     ///
     /// # Errors

@@ -176,6 +176,15 @@ pub fn learners() -> impl Iterator<Item = (&'static Shipped, &'static ShippedLes
 }
 
 impl Shipped {
+    /// Its name in a heading: words for a learner, `BB(5)` for a busy beaver.
+    #[must_use]
+    pub fn title(&self) -> String {
+        match self.name.strip_prefix("bb") {
+            Some(n_states) => format!("BB({n_states})"),
+            None => self.name.replace('_', " "),
+        }
+    }
+
     /// The program as a source.
     #[must_use]
     pub fn source(&self) -> Source {

@@ -3,14 +3,23 @@
 //! A file is complete or absent: it is written under another name, synced and renamed. It carries what was asked for, so
 //! that the network can be built again, and that network's digest, so that no other one is trained from it.
 
-use std::{fs, io, path::Path};
+use std::{
+    fs,
+    io::{self, Read},
+    path::Path,
+};
 
 use luge_net::Network;
 use luge_train::Snapshot;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{atomic_file, job::Job, record::Record};
+use crate::{
+    atomic_file,
+    job::Job,
+    record::Record,
+    thinned::{Thin, Thinned},
+};
 
 const MAGIC: &[u8; 16] = b"luge checkpoint\n";
 const VERSION: u32 = 3;
@@ -48,12 +57,20 @@ impl Frame {
         Self { step: snapshot.step, bytes: snapshot.to_bytes() }
     }
 
+    /// Bytes that it takes.
+    #[must_use]
+    pub fn n_bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// The snapshot; `None` if the bytes are none.
     #[must_use]
     pub fn snapshot(&self) -> Option<Snapshot> {
         Snapshot::from_bytes(&self.bytes).ok().filter(|snapshot| snapshot.step == self.step)
     }
 }
+
+impl Thin for Frame {}
 
 /// Why a file is no checkpoint, or cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -181,6 +198,15 @@ impl Checkpoint {
         atomic_file::write(path, &parts).map_err(refused)
     }
 
+    /// Whether a file begins as checkpoints and records do.
+    #[must_use]
+    pub fn begins(path: &Path) -> bool {
+        let mut start = [0; MAGIC.len()];
+        path.is_file()
+            && fs::File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok()
+            && &start == MAGIC
+    }
+
     /// Reads a file that [`save`](Self::save) wrote.
     ///
     /// # Errors
@@ -255,17 +281,14 @@ impl Checkpoint {
 
 /// Snapshots at a spacing that doubles, so that there are never many and every step is near one.
 #[derive(Clone, Debug)]
-pub struct Recorder {
-    spacing: u64,
-    frames: Vec<Frame>,
-}
+pub struct Recorder(Thinned<Frame>);
 
 /// The most snapshots of a record.
 const MOST_FRAMES: usize = 256;
 
 impl Default for Recorder {
     fn default() -> Self {
-        Self { spacing: 1 << 10, frames: Vec::new() }
+        Self(Thinned::new(MOST_FRAMES, 1 << 10))
     }
 }
 
@@ -274,25 +297,18 @@ impl Recorder {
     #[inline]
     #[must_use]
     pub fn wants(&self, step: u64) -> bool {
-        step.is_multiple_of(self.spacing)
+        self.0.begins(step)
     }
 
     /// Keeps a snapshot.
     pub fn keep(&mut self, snapshot: &Snapshot) {
-        if self.frames.len() == MOST_FRAMES {
-            self.spacing *= 2;
-            let spacing = self.spacing;
-            self.frames.retain(|frame| frame.step.is_multiple_of(spacing));
-        }
-        if self.wants(snapshot.step) && self.frames.last().is_none_or(|frame| frame.step < snapshot.step) {
-            self.frames.push(Frame::new(snapshot));
-        }
+        self.0.keep(snapshot.step, Frame::new(snapshot));
     }
 
     /// All snapshots that were kept, packed.
     #[must_use]
-    pub fn frames(&self) -> &[Frame] {
-        &self.frames
+    pub fn frames(&self) -> Vec<Frame> {
+        self.0.iter().cloned().collect()
     }
 }
 

@@ -15,7 +15,7 @@ use luge_net::{
     NumberFormat, Shape, Values, evaluate,
     numbers::{from_signs, to_signs},
 };
-use luge_train::{Engine, Snapshot, StopRule, TrainError};
+use luge_train::{Engine, Precision, Snapshot, StopRule, TrainError};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -40,6 +40,9 @@ pub struct LessonOptions {
     /// What computes the gradients.
     #[serde(with = "words")]
     pub engine: EngineChoice,
+    /// The arithmetic; anything but f64 needs the dense engine.
+    #[serde(with = "words")]
+    pub precision: Precision,
     /// How l_TM reaches the output.
     #[serde(with = "words")]
     pub carrier: Carrier,
@@ -73,6 +76,10 @@ impl LessonOptions {
     pub fn new(format: NumberFormat) -> Self {
         Self { format, ..Self::default() }
     }
+
+    fn manner(&self) -> Manner {
+        Manner { precision: self.precision, ..Manner::by(self.engine) }
+    }
 }
 
 impl Default for LessonOptions {
@@ -80,6 +87,7 @@ impl Default for LessonOptions {
         Self {
             landscape: LandscapeKind::default(),
             engine: EngineChoice::default(),
+            precision: Precision::default(),
             carrier: Carrier::default(),
             format: crate::data::default_format(),
             cells: None,
@@ -267,7 +275,7 @@ impl Lesson {
             extended = Extended::build(&learner, &*primary, &build)?;
         }
         check_labels(&extended, &table.labels, options.format)?;
-        Manner::by(options.engine).dense(Some(extended.network()))?;
+        options.manner().dense(Some(extended.network()))?;
         let copied_labels = table.labels.data.iter().map(|y| y - extended.label_offset()).collect();
         let added_loss = extended.carrier().added_loss(&table.labels);
         Ok(Self {
@@ -378,7 +386,7 @@ impl Lesson {
             parameters: self.extended.initial().to_vec(),
             inputs: self.inputs(),
             stop,
-            manner: Manner::by(self.options.engine),
+            manner: self.options.manner(),
         }
     }
 

@@ -55,6 +55,7 @@ pub mod program;
 pub mod record;
 pub mod revisit;
 pub mod source;
+pub mod thinned;
 pub mod tolerance;
 pub mod trace;
 pub mod universal;

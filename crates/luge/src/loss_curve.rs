@@ -2,7 +2,10 @@
 
 use luge_landscape::{Bounds, LandscapeKind};
 
-use crate::plot::{Axis, Chart, FRAME_WIDTH, Stroke, numeral};
+use crate::{
+    plot::{Axis, Chart, FRAME_WIDTH, Stroke, numeral},
+    thinned::{Thin, Thinned},
+};
 
 const CURVE: &str = "#0b5cad";
 const RUNNING: &str = "#2f7d4f";
@@ -14,54 +17,82 @@ const WRONG: &str = "#c62828";
 /// Up to this many steps every iterate is a dot.
 const MOST_DOTS: u64 = 160;
 
-/// The lowest and highest loss of each pixel column. How long the run will be need not be known: columns are joined in
-/// pairs whenever they no longer suffice.
-#[derive(Clone, Debug)]
+/// The lowest and highest loss of each pixel column. How long the run will be need not be known.
+#[derive(Clone, PartialEq, Debug)]
 pub struct LossCurve {
     last_step: u64,
-    per_column: u64,
-    columns: Vec<Option<(f64, f64)>>,
+    n_seen: u64,
+    columns: Thinned<Extremes>,
+}
+
+/// The lowest and the highest of some losses.
+#[derive(Clone, Copy, PartialEq, Debug, serde::Serialize)]
+pub struct Extremes(pub f64, pub f64);
+
+impl Thin for Extremes {
+    fn join(first: Option<Self>, second: Option<Self>) -> Option<Self> {
+        let both = |a: Self, b: Self| Self(a.0.min(b.0), a.1.max(b.1));
+        first.into_iter().chain(second).reduce(both)
+    }
 }
 
 impl Default for LossCurve {
     fn default() -> Self {
-        Self { last_step: 0, per_column: 1, columns: Vec::new() }
+        Self::for_run(0)
     }
 }
 
 impl LossCurve {
-    /// Adds an iterate; a loss that is not finite leaves a gap.
-    pub fn add(&mut self, step: u64, loss: f64) {
-        self.last_step = self.last_step.max(step);
-        while step / self.per_column >= FRAME_WIDTH as u64 {
-            self.join();
-        }
-        if !loss.is_finite() {
-            return;
-        }
-        let column = (step / self.per_column) as usize;
-        if column >= self.columns.len() {
-            self.columns.resize(column + 1, None);
-        }
-        let range = &mut self.columns[column];
-        let (low, high) = range.unwrap_or((loss, loss));
-        *range = Some((low.min(loss), high.max(loss)));
+    /// A curve for a run of so many steps, whose columns need not be joined.
+    #[must_use]
+    pub fn for_run(steps: u64) -> Self {
+        Self { last_step: 0, n_seen: 0, columns: Thinned::for_run(FRAME_WIDTH, steps) }
     }
 
-    /// Two columns become one.
-    fn join(&mut self) {
-        let both = |a: (f64, f64), b: (f64, f64)| (a.0.min(b.0), a.1.max(b.1));
-        let pair = |pair: &[Option<(f64, f64)>]| pair.iter().flatten().copied().reduce(both);
-        self.columns = self.columns.chunks(2).map(pair).collect();
-        self.per_column = self.per_column.saturating_mul(2);
+    /// Adds an iterate; a loss that is not finite leaves a gap.
+    pub fn add(&mut self, step: u64, loss: f64) {
+        self.n_seen += 1;
+        self.include(step, loss, loss);
+    }
+
+    /// Adds the lowest and the highest loss of steps in the column of one.
+    pub fn include(&mut self, step: u64, low: f64, high: f64) {
+        self.last_step = self.last_step.max(step);
+        let column = self.columns.slot(step);
+        if low.is_finite() && high.is_finite() {
+            *column = Extremes::join(*column, Some(Extremes(low, high)));
+        }
+    }
+
+    /// Notes that the columns hold the losses of so many steps.
+    pub fn all_seen(&mut self, n_seen: u64) {
+        self.n_seen = n_seen;
+    }
+
+    /// Losses that were seen.
+    #[must_use]
+    pub fn n_seen(&self) -> u64 {
+        self.n_seen
+    }
+
+    /// Steps per column.
+    #[must_use]
+    pub fn width(&self) -> u64 {
+        self.columns.width()
+    }
+
+    /// The columns, from step 0 on.
+    #[must_use]
+    pub fn columns(&self) -> &[Option<Extremes>] {
+        self.columns.slots()
     }
 
     /// The step in the middle of each column, and the lowest and highest loss there.
     fn heights(&self) -> impl Iterator<Item = (f64, f64, f64)> {
-        let per_column = self.per_column as f64;
-        let middle = move |column: usize| (column as f64 + 0.5) * per_column - 0.5;
-        let columns = self.columns.iter().enumerate();
-        columns.filter_map(move |(column, range)| range.map(|(low, high)| (middle(column), low, high)))
+        let width = self.width() as f64;
+        let middle = move |column: usize| (column as f64 + 0.5) * width - 0.5;
+        let columns = self.columns().iter().enumerate();
+        columns.filter_map(move |(i, column)| column.map(|Extremes(low, high)| (middle(i), low, high)))
     }
 
     /// Draws the curve between its bounds.
@@ -100,7 +131,7 @@ impl LossCurve {
 
     fn draw_losses(&self, chart: &mut Chart) {
         let heights: Vec<_> = self.heights().collect();
-        if self.per_column > 1 {
+        if self.width() > 1 {
             chart.ribbon(&heights, CURVE);
             return;
         }
@@ -138,9 +169,11 @@ mod tests {
     }
 
     #[test]
-    fn endless_runs_do_not_overflow() {
+    fn a_loss_that_is_no_number_leaves_a_gap() {
         let mut curve = LossCurve::default();
-        curve.add(u64::MAX, 1.0);
-        assert!(curve.columns.last().is_some_and(Option::is_some) && curve.columns.len() <= FRAME_WIDTH);
+        curve.add(0, 1.0);
+        curve.add(1, f64::NAN);
+        assert_eq!(curve.columns(), [Some(Extremes(1.0, 1.0)), None]);
+        assert_eq!(curve.n_seen(), 2);
     }
 }

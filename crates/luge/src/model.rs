@@ -14,9 +14,10 @@ use sha2::{Digest, Sha256};
 use crate::{
     atomic_file,
     data::Table,
-    job::{Primaries, StandardPrimaries},
+    job::{Data, Primaries, StandardPrimaries, TrainJob},
     lesson::{Certificate, Lesson, LessonError, LessonOptions, LessonReport},
     lockstep::Window,
+    source::Source,
     trace::MOST_CELLS,
 };
 
@@ -316,6 +317,16 @@ impl Model {
         }
         let loaded = Format::Native.read(&self.card.machine).map_err(ModelError::Machine)?;
         Ok(Learner::new(&loaded.machine, loaded.input.as_ref())?)
+    }
+
+    /// The job that trained it, on the data at hand.
+    #[must_use]
+    pub fn job(&self, data: Data) -> TrainJob {
+        let Card { machine, primary, options, .. } = &self.card;
+        let name = "the model's learner".to_owned();
+        let extension = Some(Format::Native.slug().to_owned());
+        let source = Source { name, text: machine.clone(), extension };
+        TrainJob { source, program: None, data, primary: primary.clone(), options: options.clone() }
     }
 
     /// The lesson it was trained in, prepared again on the data at hand.

@@ -1,6 +1,7 @@
 // What to run: something that ships, or one's own program, data and options.
 
 import { html } from "./draw.js";
+import { jobBody } from "./state.js";
 
 const CHOOSER_OPTIONS = [["landscape", "landscapes", "Landscape"], ["carrier", "carriers", "Carrier"], ["engine", "engines", "Engine"], ["precision", "precisions", "Precision"]];
 
@@ -14,7 +15,7 @@ export function mountShipped(store, select, open) {
   });
   select.addEventListener("change", () => {
     const found = store.state.catalogue.shipped.find(one => one.id === select.value);
-    if (found) open(found.request, found.id);
+    if (found) open(found.job, found.id);
   });
 }
 
@@ -24,8 +25,7 @@ export function mountChooser(store, dialog, open) {
   const text = html("textarea", { id: "program", spellcheck: "false", "aria-label": "Program", "aria-describedby": "findings" });
   const findings = html("ul", { class: "findings", id: "findings", role: "alert" });
   const field = (id, label, control) => html("label", { for: id }, label, control);
-  const kind = html("select", { id: "language" }, html("option", { value: "machine" }, "machine"), html("option", { value: "sled" }, "Sled"));
-  const format = html("select", { id: "file-format" });
+  const language = html("select", { id: "language" });
   const input = html("input", { id: "input", placeholder: "blank", spellcheck: "false" });
   const csv = html("textarea", { id: "csv", class: "csv", spellcheck: "false", placeholder: "x,y\n1,2.5\n…   (empty: the machine runs by itself)", "aria-label": "Data as CSV" });
   const target = html("input", { id: "target", placeholder: "y" });
@@ -36,7 +36,7 @@ export function mountChooser(store, dialog, open) {
   const form = html("form", { method: "dialog" },
     html("h2", { id: "chooser-title" }, "Your own program"),
     html("div", { class: "editor" }, gutter, text), findings,
-    html("div", { class: "fields" }, field("language", "Language", kind), field("file-format", "Format", format), field("input", "Input, tape by tape, | between", input), CHOOSER_OPTIONS.map(([name, , label]) => field(`option-${name}`, label, selects[name]))),
+    html("div", { class: "fields" }, field("language", "Language", language), field("input", "Input, tape by tape, | between", input), CHOOSER_OPTIONS.map(([name, , label]) => field(`option-${name}`, label, selects[name]))),
     html("label", { class: "block", for: "csv" }, "Data to learn from", csv),
     html("div", { class: "fields" }, field("target", "Target column", target), field("primary", "Network to train", primary), field("numbers", "Number format", numbers)),
     html("div", { class: "buttons" }, html("button", { type: "button", id: "cancel", onclick: () => dialog.close() }, "Cancel"), run));
@@ -52,36 +52,40 @@ export function mountChooser(store, dialog, open) {
   form.addEventListener("submit", event => {
     event.preventDefault();
     findings.replaceChildren();
-    const data = csv.value.trim() ? { text: csv.value, target: target.value.split(",").map(name => name.trim()).filter(Boolean), features: null } : null;
-    const request = {
-      name: null, source: { kind: kind.value, text: text.value, format: format.value || null }, input: input.value ? input.value.split("|") : [],
-      data, primary: primary.value, format: numbers.value, ...Object.fromEntries(CHOOSER_OPTIONS.map(([name]) => [name, selects[name].value])),
-    };
+    const source = { name: "your program", text: text.value, extension: language.value || null };
+    const { landscape, carrier, engine, precision } = Object.fromEntries(CHOOSER_OPTIONS.map(([name]) => [name, selects[name].value]));
+    const csvData = { name: "your data", text: csv.value, target: target.value.split(",").map(name => name.trim()).filter(Boolean) };
+    const job = csv.value.trim()
+      ? { train: { source, data: { csv: csvData }, primary: primary.value, options: { landscape, carrier, engine, precision, format: numbers.value } } }
+      : { trace: { source, input: input.value ? input.value.split("|") : [], options: { landscape, manner: { engine, precision } } } };
     store.set({ pending: true });
-    open(request, null);
+    open(job, null);
   });
 
-  const fillIn = request => {
-    text.value = request.source.text;
-    kind.value = request.source.kind;
-    format.value = request.source.format ?? "";
-    input.value = (request.input ?? []).join("|");
-    csv.value = request.data?.text ?? "";
-    target.value = request.data?.target.join(",") ?? "";
-    [primary.value, numbers.value] = [request.primary, request.format];
-    for (const [name] of CHOOSER_OPTIONS) selects[name].value = request[name];
+  const fillIn = job => {
+    const { source, input: laid, data, primary: network, options } = jobBody(job);
+    const chosen = { ...options, ...options?.manner };
+    text.value = source.text;
+    // Extensions that are no format's own name are told from the text as well.
+    language.value = source.extension ?? "";
+    if (language.selectedIndex < 0) language.value = "";
+    input.value = (laid ?? []).join("|");
+    csv.value = data?.csv?.text ?? "";
+    target.value = data?.csv?.target.join(",") ?? "";
+    [primary.value, numbers.value] = [network ?? "linear", chosen.format ?? "fix:4.4"];
+    for (const [name] of CHOOSER_OPTIONS) selects[name].value = chosen[name] ?? selects[name].options[0].value;
     findings.replaceChildren();
     number();
   };
   store.on(["catalogue"], ({ catalogue }) => {
     if (!catalogue) return;
-    format.replaceChildren(html("option", { value: "" }, "told from the text"), ...catalogue.formats.map(slug => html("option", { value: slug }, slug)));
+    language.replaceChildren(html("option", { value: "" }, "machine, format told from its text"), html("option", { value: "sled" }, "Sled"), ...catalogue.formats.map(slug => html("option", { value: slug }, `machine, ${slug}`)));
     for (const [name, list] of CHOOSER_OPTIONS) selects[name].replaceChildren(...catalogue[list].map(word => html("option", { value: word }, word)));
   });
-  store.on(["refusal"], ({ refusal, request }) => {
+  store.on(["refusal"], ({ refusal, job }) => {
     if (!refusal) return;
     if (!dialog.open) {
-      if (request) fillIn(request);
+      if (job) fillIn(job);
       dialog.showModal();
     }
     const marks = new Map(refusal.findings.map(one => [one.line, one.severity === "error" ? "bad" : "odd"]));
@@ -104,7 +108,7 @@ export function mountChooser(store, dialog, open) {
     dialog.close();
   });
   return () => {
-    if (store.state.request) fillIn(store.state.request);
+    if (store.state.job) fillIn(store.state.job);
     if (!dialog.open) dialog.showModal();
     text.focus();
   };

@@ -65,7 +65,7 @@ export function replay(store, record) {
     look: ({ tape }) => { if (pictures[tape]) store.set({ picture: pictures[tape] }); },
     break: () => {}, zoom: () => {}, open: () => {}, drawn: () => {},
   };
-  store.set({ opening: record.opening, request: record.request, overview: record.overview, profile: record.profile, picture: pictures[0] ?? null, choice: null });
+  store.set({ opening: record.opening, job: record.job, overview: record.overview, profile: record.profile, picture: pictures[0] ?? null, choice: null });
   show(0);
   return command => acts[command.do]?.(command);
 }
@@ -82,8 +82,8 @@ function fromText(text) {
 export function toHash(state) {
   const parts = new URLSearchParams();
   if (state.choice) parts.set("p", state.choice);
-  const shipped = state.catalogue?.shipped.find(one => one.id === state.choice)?.request;
-  if (state.request && JSON.stringify(shipped) !== JSON.stringify(state.request)) parts.set("r", toText(JSON.stringify(state.request)));
+  const shipped = state.catalogue?.shipped.find(one => one.id === state.choice)?.job;
+  if (state.job && JSON.stringify(shipped) !== JSON.stringify(state.job)) parts.set("job", toText(JSON.stringify(state.job)));
   if (state.moment) parts.set("step", String(state.moment.step));
   if (state.speed !== 2) parts.set("speed", String(state.speed));
   if (state.tape !== null) parts.set("tape", String(state.tape));
@@ -97,16 +97,17 @@ export function toHash(state) {
 export function fromHash(hash, catalogue) {
   const parts = new URLSearchParams(hash.replace(/^#/, ""));
   const number = (name, otherwise) => (parts.has(name) && Number.isFinite(Number(parts.get(name))) ? Number(parts.get(name)) : otherwise);
-  let request = null, choice = parts.get("p");
-  if (parts.has("r")) {
-    try { request = JSON.parse(fromText(parts.get("r"))); } catch { request = null; }
+  let job = null, choice = parts.get("p");
+  if (parts.has("job")) {
+    try { job = JSON.parse(fromText(parts.get("job"))); } catch { job = null; }
+    if (!job?.trace?.source && !job?.train?.source) job = null;
   }
-  const shipped = catalogue.shipped.find(one => one.id === choice) ?? (request ? null : catalogue.shipped.find(one => one.id === "mean"));
-  if (request) choice = null;
-  else [request, choice] = [shipped.request, shipped.id];
+  const shipped = catalogue.shipped.find(one => one.id === choice) ?? (job ? null : catalogue.shipped.find(one => one.id === "mean"));
+  if (job) choice = null;
+  else ({ job, id: choice } = shipped);
   const zoom = (parts.get("zoom") ?? "").split(".").map(Number);
   return {
-    request, choice, step: Math.max(0, Math.min(1e12, Math.round(number("step", 0)))), speed: number("speed", 2), tape: number("tape", null),
+    job, choice, step: Math.max(0, Math.min(1e12, Math.round(number("step", 0)))), speed: number("speed", 2), tape: number("tape", null),
     stops: { states: (parts.get("stop") ?? "").split(".").filter(Boolean).map(Number).filter(Number.isInteger), loss: number("loss", null) },
     zoom: zoom.length === 4 && zoom.every(Number.isInteger) ? { steps: zoom.slice(0, 2), cells: zoom.slice(2) } : null,
   };

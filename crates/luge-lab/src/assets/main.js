@@ -36,9 +36,9 @@ function look() {
   }
 }
 
-function openRequest(request, choice, step = 0) {
-  store.set({ request, choice, stops: { states: [], loss: null }, tape: null });
-  send({ do: "open", request, step });
+function openJob(job, choice, step = 0) {
+  store.set({ job, choice, stops: { states: [], loss: null }, tape: null });
+  send({ do: "open", job, step });
 }
 
 function theme(name) {
@@ -80,15 +80,15 @@ if (record) {
   mountKeys(store, send, () => {});
 } else {
   sender = connect(store);
-  const startTour = mountTour(store, byId("stop"), openRequest, send);
-  mountShipped(store, byId("shipped"), openRequest);
-  byId("choose").addEventListener("click", mountChooser(store, byId("chooser"), openRequest));
+  const startTour = mountTour(store, byId("stop"), openJob, send);
+  mountShipped(store, byId("shipped"), openJob);
+  byId("choose").addEventListener("click", mountChooser(store, byId("chooser"), openJob));
   byId("tour").addEventListener("click", startTour);
   mountKeys(store, send, startTour);
   const restore = () => {
     wanted = fromHash(location.hash, store.state.catalogue);
-    store.set({ request: wanted.request, choice: wanted.choice, speed: wanted.speed, tape: wanted.tape, stops: wanted.stops });
-    send({ do: "open", request: wanted.request, step: wanted.step });
+    store.set({ job: wanted.job, choice: wanted.choice, speed: wanted.speed, tape: wanted.tape, stops: wanted.stops });
+    send({ do: "open", job: wanted.job, step: wanted.step });
     send({ do: "break", states: wanted.stops.states, loss: wanted.stops.loss });
   };
   store.on(["catalogue"], restore);

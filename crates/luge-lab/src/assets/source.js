@@ -1,6 +1,7 @@
 // The program: a table of rules for busy beavers, else its text with the current line. A click sets a breakpoint.
 
 import { count, html, say, svg } from "./draw.js";
+import { jobBody } from "./state.js";
 
 const BEAVER = /^[0-9LRA-Z-]{6}(?:[0-9LRA-Z-]{3})*(?:_[0-9LRA-Z-]{6}(?:[0-9LRA-Z-]{3})*)*$/;
 
@@ -45,16 +46,16 @@ export function mountSource(store, root, words, setStops) {
     const { states } = store.state.stops;
     setStops({ ...store.state.stops, states: states.includes(id) ? states.filter(one => one !== id) : [...states, id] });
   };
-  store.on(["moment", "opening", "stops", "request", "profile"], state => {
-    const { moment, opening, request, stops, profile } = state;
-    if (!moment || !opening || !request) return;
-    const text = request.source.text;
+  store.on(["moment", "opening", "stops", "job", "profile"], state => {
+    const { moment, opening, job, stops, profile } = state;
+    if (!moment || !opening || !job) return;
+    const { text, extension } = jobBody(job).source;
     const beaver = BEAVER.test(text.trim());
     const symbol = moment.tapes[0]?.symbols[moment.tapes[0].head - moment.tapes[0].first];
     const key = JSON.stringify([text, moment.state, beaver ? symbol : moment.line, stops.states, opening.states.length, Boolean(profile)]);
     if (key === drawn) return;
     drawn = key;
-    const where = request.source.kind === "sled" && moment.line ? `At line **${moment.line}**` : `In state **${opening.states[moment.state]?.name ?? "–"}**`;
+    const where = extension === "sled" && moment.line ? `At line **${moment.line}**` : `In state **${opening.states[moment.state]?.name ?? "–"}**`;
     say(words, `${where}. ${beaver ? "A rule says what to write, where to move and which state follows; click a state to stop there." : `${profile ? "Beside each line is its share of all steps. " : ""}Click a line number with a state to stop there.`}`);
     const listing = beaver ? rulesTable(text, state, toggle) : programListing(text, state, toggle);
     const scrolled = root.querySelector(".listing")?.scrollTop ?? 0;

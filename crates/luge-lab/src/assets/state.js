@@ -1,5 +1,8 @@
 // The one state that all views are drawn from.
 
+/** A job without the word that says whether it traces or trains. */
+export const jobBody = job => job.trace ?? job.train;
+
 /** A state; views are told which of its fields have changed, at most once per frame of the screen. */
 export function createStore(initial) {
   const state = { ...initial };

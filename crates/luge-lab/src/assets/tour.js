@@ -25,7 +25,7 @@ export function mountTour(store, box, open, send) {
     const stop = STOPS[at];
     const { state } = store;
     const found = state.catalogue?.shipped.find(one => one.id === stop.program);
-    if (found && state.choice !== stop.program) open(found.request, found.id, stop.step);
+    if (found && state.choice !== stop.program) open(found.job, found.id, stop.step);
     else send({ do: "seek", step: stop.step });
     document.querySelectorAll(".card.lit").forEach(card => card.classList.remove("lit"));
     const card = document.getElementById(stop.card);

@@ -1,8 +1,9 @@
 //! How many steps begin in each state.
 
-use luge_train::TrainError;
+use luge::engine::EngineError;
+use luge_train::Engine;
 
-use super::{End, Film, Runner};
+use super::{End, Film};
 
 /// The longest run whose every step is looked at.
 pub const MOST_PROFILED: u64 = 30_000_000;
@@ -12,7 +13,7 @@ const CHUNK: u32 = 1024;
 
 /// Visits, as far as they are counted.
 pub struct Profile<'n> {
-    runner: Runner<'n>,
+    engine: Box<dyn Engine + 'n>,
     visits: Vec<u64>,
     done: bool,
 }
@@ -22,11 +23,11 @@ impl<'n> Profile<'n> {
     ///
     /// # Errors
     /// If no engine can run it.
-    pub fn new(film: &Film<'n>, n_states: usize) -> Result<Option<Self>, TrainError> {
+    pub fn new(film: &Film<'n>, n_states: usize) -> Result<Option<Self>, EngineError> {
         if film.end().is_none_or(|end| end.steps() > MOST_PROFILED) {
             return Ok(None);
         }
-        Ok(Some(Self { runner: film.again()?, visits: vec![0; n_states], done: false }))
+        Ok(Some(Self { engine: film.again()?, visits: vec![0; n_states], done: false }))
     }
 
     /// Steps that begin in each state.
@@ -44,24 +45,24 @@ impl<'n> Profile<'n> {
     /// Counts on while `go_on` says so. `state` is the state that a vertex stands for.
     ///
     /// # Errors
-    /// If a gradient cannot be had.
+    /// If a gradient cannot be computed.
     pub fn follow(
         &mut self,
         film: &Film<'n>,
         state: &dyn Fn(usize) -> Option<usize>,
         go_on: &mut dyn FnMut() -> bool,
-    ) -> Result<(), TrainError> {
+    ) -> Result<(), EngineError> {
         let end = film.end().map_or(0, End::steps);
-        while self.runner.steps() < end {
+        while self.engine.steps() < end {
             for _ in 0..CHUNK {
-                if self.runner.steps() >= end {
+                if self.engine.steps() >= end {
                     break;
                 }
-                let here = self.runner.vertex().and_then(state);
+                let here = self.engine.vertex().and_then(state);
                 if let Some(count) = here.and_then(|state| self.visits.get_mut(state)) {
                     *count += 1;
                 }
-                self.runner.step()?;
+                self.engine.step()?;
             }
             if !go_on() {
                 return Ok(());

@@ -1,4 +1,4 @@
-//! The tapes over time: rows of a run of unknown length, at a spacing that doubles whenever there are too many.
+//! The tapes over time: rows of a run of unknown length, at equal distances.
 
 use std::ops::Range;
 
@@ -6,7 +6,10 @@ use luge_machine::{Cell, TapeId};
 use luge_train::Snapshot;
 
 use super::Tapes;
-use luge::picture::{self, Rgb};
+use luge::{
+    picture::{self, Rgb},
+    thinned::{Thin, Thinned},
+};
 
 /// The most rows.
 pub const MOST_ROWS: usize = 400;
@@ -72,13 +75,13 @@ impl Row {
 
 impl Line {
     fn new(tapes: &Tapes<'_>, snapshot: &Snapshot, tape: TapeId, cells: Range<Cell>) -> Self {
-        let lanes = &snapshot.tapes;
-        if lanes.is_empty() {
+        let kept = &snapshot.tapes;
+        if kept.is_empty() {
             return Self { first: 0, stride: 1, colours: Vec::new(), head: None };
         }
         let n_cells = cells.end.saturating_sub(cells.start).max(0);
         let stride = n_cells.unsigned_abs().div_ceil(MOST_COLUMNS as u64).max(1) as Cell;
-        let colour = |cell: Cell| tapes.colour(lanes, tape, cell);
+        let colour = |cell: Cell| tapes.colour(kept, tape, cell);
         let column = |start: Cell| {
             // Of many cells an evenly spread sample.
             let sample = stride.min(16);
@@ -87,7 +90,7 @@ impl Line {
         let colours = (0..n_cells / stride + Cell::from(n_cells % stride != 0))
             .map(|i| column(cells.start + i * stride))
             .collect();
-        Self { first: cells.start, stride, colours, head: tapes.head(lanes, tape) }
+        Self { first: cells.start, stride, colours, head: tapes.head(kept, tape) }
     }
 
     fn end(&self) -> Cell {
@@ -107,41 +110,31 @@ impl Line {
     }
 }
 
+impl Thin for Row {}
+
 /// Rows at equal distances.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct SpaceTime {
-    spacing: u64,
-    rows: Vec<Row>,
+    rows: Thinned<Row>,
     /// The end of the run.
     last: Option<Row>,
 }
 
-impl Default for SpaceTime {
-    fn default() -> Self {
-        Self { spacing: 1, rows: Vec::new(), last: None }
-    }
-}
-
 impl SpaceTime {
-    /// A picture of a run of so many steps, whose rows need not move apart.
+    /// A picture of a run of so many steps, whose rows need not move apart; 0 if that is not known yet.
     pub(super) fn for_run(steps: u64) -> Self {
-        Self { spacing: (steps / MOST_ROWS as u64 + 1).next_power_of_two(), ..Self::default() }
+        Self { rows: Thinned::for_run(MOST_ROWS, steps), last: None }
     }
 
     /// The next step that is to be kept.
     #[must_use]
     pub fn due(&self) -> u64 {
-        self.rows.last().map_or(0, |row| row.step + self.spacing)
+        self.rows.due()
     }
 
     /// Keeps the row that is due.
     pub fn add(&mut self, row: Row) {
-        self.rows.push(row);
-        if self.rows.len() > MOST_ROWS {
-            self.spacing *= 2;
-            let spacing = self.spacing;
-            self.rows.retain(|row| row.step.is_multiple_of(spacing));
-        }
+        self.rows.keep(row.step, row);
     }
 
     /// Keeps the last row of all.

@@ -1,20 +1,22 @@
 //! Goes over a run behind its front, and keeps the loss and the tapes over time.
 
-use luge_train::{Snapshot, TrainError};
+use luge::{engine::EngineError, loss_curve::LossCurve};
+use luge_train::{Engine, Snapshot};
 
-use super::{Curve, End, Film, Row, Runner, SpaceTime, Tapes};
+use super::{End, Film, Row, SpaceTime, Tapes, run_to};
 
-/// Consecutive losses that are looked at in each bucket of the curve.
+/// Consecutive losses that are looked at in each column of the curve.
 const BURST: u64 = 32;
 
 /// The loss and the tapes over time, as far as the survey has come.
 pub struct Survey<'n> {
-    runner: Runner<'n>,
-    curve: Curve,
+    engine: Box<dyn Engine + 'n>,
+    curve: LossCurve,
     spacetime: SpaceTime,
     done: bool,
-    /// The bucket whose every loss is to be looked at next.
-    bucket: usize,
+    /// The column whose every loss is to be looked at next.
+    column: usize,
+    /// The weights where it begins.
     between: Option<Snapshot>,
 }
 
@@ -23,15 +25,15 @@ impl<'n> Survey<'n> {
     ///
     /// # Errors
     /// If no engine can run it.
-    pub fn new(film: &Film<'n>) -> Result<Self, TrainError> {
+    pub fn new(film: &Film<'n>) -> Result<Self, EngineError> {
         let steps = film.end().map_or(0, End::steps);
-        let (curve, spacetime) = (Curve::for_run(steps), SpaceTime::for_run(steps));
-        Ok(Self { runner: film.again()?, curve, spacetime, done: false, bucket: 0, between: None })
+        let (curve, spacetime) = (LossCurve::for_run(steps), SpaceTime::for_run(steps));
+        Ok(Self { engine: film.again()?, curve, spacetime, done: false, column: 0, between: None })
     }
 
     /// The loss so far. In long runs not every step is looked at.
     #[must_use]
-    pub fn curve(&self) -> &Curve {
+    pub fn curve(&self) -> &LossCurve {
         &self.curve
     }
 
@@ -44,7 +46,7 @@ impl<'n> Survey<'n> {
     /// How far it has come.
     #[must_use]
     pub fn steps(&self) -> u64 {
-        self.runner.steps()
+        self.engine.steps()
     }
 
     /// Whether the run is over and all of it seen.
@@ -56,33 +58,34 @@ impl<'n> Survey<'n> {
     /// Whether the curve holds every loss of the run.
     #[must_use]
     pub fn complete(&self) -> bool {
-        self.done && (self.curve.width() <= BURST || self.bucket >= self.curve.buckets().len())
+        self.done && (self.curve.width() <= BURST || self.column >= self.curve.columns().len())
     }
 
-    /// Looks at every loss of a run that is over, bucket by bucket, while `go_on` says so. Whether all are seen.
+    /// Looks at every loss of a run that is over, column by column, while `go_on` says so. Whether all are seen.
     ///
     /// # Errors
-    /// If a gradient cannot be had.
+    /// If a gradient cannot be computed.
     pub fn complete_curve(
         &mut self,
         film: &Film<'n>,
         go_on: &mut dyn FnMut() -> bool,
-    ) -> Result<bool, TrainError> {
+    ) -> Result<bool, EngineError> {
         let Some(end) = film.end().map(End::steps).filter(|_| self.done) else { return Ok(false) };
         while !self.complete() {
-            let from = self.bucket as u64 * self.curve.width();
+            let from = self.column as u64 * self.curve.width();
             let to = (from + self.curve.width()).min(end);
             // An engine that has seen nothing else knows the lowest and the highest loss of what it has seen.
-            let mut runner = match self.between.take() {
-                Some(start) => Runner::from_snapshot(film.task(), &start)?,
+            let mut engine = match self.between.take() {
+                Some(start) => film.engine_from(&start)?,
                 None => film.again()?,
             };
-            if let Some(range) = runner.losses_until(to.saturating_sub(1))? {
-                self.curve.include(self.bucket, range.min, range.max);
+            run_to(&mut *engine, to.saturating_sub(1))?;
+            if let Some(range) = engine.losses() {
+                self.curve.include(from, range.min, range.max);
             }
-            runner.run_to(to)?;
-            self.between = Some(runner.look(film.task(), None)?);
-            self.bucket += 1;
+            run_to(&mut *engine, to)?;
+            self.between = Some(engine.snapshot());
+            self.column += 1;
             if !go_on() {
                 break;
             }
@@ -96,36 +99,36 @@ impl<'n> Survey<'n> {
     /// Goes on towards the film's front while `go_on` says so. Whether it has caught up.
     ///
     /// # Errors
-    /// If a gradient cannot be had.
+    /// If a gradient cannot be computed.
     pub fn follow(
         &mut self,
         film: &Film<'n>,
         tapes: &Tapes<'_>,
         go_on: &mut dyn FnMut() -> bool,
-    ) -> Result<bool, TrainError> {
-        while self.runner.steps() < film.front() {
-            let step = self.runner.steps();
+    ) -> Result<bool, EngineError> {
+        while self.engine.steps() < film.front() {
+            let step = self.engine.steps();
             if step == self.spacetime.due() {
-                let row = Row::of(step, tapes, &self.runner.look(film.task(), None)?);
+                let row = Row::of(step, tapes, &film.look_at(&*self.engine, None));
                 self.spacetime.add(row);
             }
             let width = self.curve.width();
             if step % width < BURST {
-                self.curve.add(step, self.runner.loss()?);
-                self.runner.step()?;
+                self.curve.add(step, self.engine.loss()?);
+                self.engine.step()?;
             } else {
-                let bucket = (step / width + 1) * width;
-                let next = bucket.min(self.spacetime.due()).min(film.front()).min(step + film.chunk());
-                self.runner.run_to(next)?;
+                let column = (step / width + 1) * width;
+                let next = column.min(self.spacetime.due()).min(film.front()).min(step + film.chunk());
+                run_to(&mut *self.engine, next)?;
             }
             if !go_on() {
                 return Ok(false);
             }
         }
-        if film.end().map(End::steps) == Some(self.runner.steps()) && !self.done {
-            let step = self.runner.steps();
-            self.curve.add(step, self.runner.loss()?);
-            self.spacetime.close(Row::of(step, tapes, &self.runner.look(film.task(), None)?));
+        if film.end().map(End::steps) == Some(self.engine.steps()) && !self.done {
+            let step = self.engine.steps();
+            self.curve.add(step, self.engine.loss()?);
+            self.spacetime.close(Row::of(step, tapes, &film.look_at(&*self.engine, None)));
             self.done = true;
         }
         Ok(true)

@@ -1,0 +1,85 @@
+//! What an engine holds at its step, near its heads or all of it.
+
+use luge_landscape::{Configuration, Extended, Landscape};
+use luge_net::Values;
+use luge_train::{Engine, Snapshot, TapeSnapshot};
+
+/// What parameters of a network without tapes of its own stand for.
+#[derive(Clone, Copy, Debug)]
+pub enum Inside<'n> {
+    /// A landscape whose vertices are whole configurations.
+    Landscape(&'n Landscape),
+    /// The same inside an extended network.
+    Extended(&'n Extended),
+}
+
+impl Inside<'_> {
+    /// The tapes of the vertex; none between vertices and before the first.
+    fn tapes(self, parameters: &[Values], inputs: &[Values]) -> Vec<TapeSnapshot> {
+        let configuration = match self {
+            Self::Landscape(landscape) => landscape.decode(parameters, inputs),
+            Self::Extended(extended) => extended.decode(parameters, None),
+        };
+        let Ok(Configuration { tapes, heads, .. }) = configuration else { return Vec::new() };
+        let value = |&bit: &bool| if bit { 1.0 } else { -1.0 };
+        let tape = |(cells, head): (Vec<bool>, usize)| TapeSnapshot {
+            first: 0,
+            cells: cells.iter().map(value).collect(),
+            head_first: head as i64,
+            head: vec![1.0],
+        };
+        tapes.into_iter().zip(heads).map(tape).collect()
+    }
+}
+
+/// Weights that are not zero; with a radius, only cells that near to their heads. Where the network has no tapes of its
+/// own, those of the vertex.
+pub(super) fn look(
+    engine: &dyn Engine,
+    inside: Option<Inside<'_>>,
+    inputs: &[Values],
+    radius: Option<usize>,
+) -> Snapshot {
+    let layers = engine.network().sparse_layers().ok();
+    if let (Some(layers), Some(radius), "exact") = (layers, radius, engine.name()) {
+        return near(engine, layers.table.rows().len(), radius);
+    }
+    let mut snapshot = engine.snapshot();
+    if let (None, Some(inside), Some(parameters)) = (layers, inside, engine.parameters()) {
+        snapshot.tapes = inside.tapes(&parameters, inputs);
+    }
+    if let Some(radius) = radius {
+        snapshot.tapes.iter_mut().for_each(|tape| cut(tape, radius));
+    }
+    snapshot
+}
+
+/// The cells near the heads of an engine whose weights are exact, without a look at all the others.
+fn near(engine: &dyn Engine, n_tracks: usize, radius: usize) -> Snapshot {
+    let tape = |track: usize| {
+        let head = engine.head(track).unwrap_or(0);
+        let first = head - radius as i64;
+        let cells = (first..=head + radius as i64).map(|cell| engine.cell(track, cell)).collect();
+        TapeSnapshot { first, cells, head_first: head, head: vec![1.0] }
+    };
+    Snapshot {
+        step: engine.steps(),
+        path: engine.path(),
+        vertices: engine.vertex().map(|vertex| (vertex, 1.0)).into_iter().collect(),
+        labels: engine.labels().to_vec(),
+        tapes: (0..n_tracks).map(tape).collect(),
+    }
+}
+
+/// Leaves the cells near the head, blanks where none are kept.
+fn cut(tape: &mut TapeSnapshot, radius: usize) {
+    let weights = tape.head.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
+    let head = tape.head_first + weights.map_or(0, |(i, _)| i as i64);
+    let first = head - radius as i64;
+    let at = |cell: i64| {
+        let kept = usize::try_from(cell - tape.first).ok().and_then(|i| tape.cells.get(i));
+        kept.copied().unwrap_or(-1.0)
+    };
+    let cells = (first..=head + radius as i64).map(at).collect();
+    (tape.first, tape.cells) = (first, cells);
+}

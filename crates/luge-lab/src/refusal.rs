@@ -1,0 +1,126 @@
+//! Why there is no run, as the page shows it.
+
+use luge::{
+    engine::EngineError,
+    job::JobError,
+    lesson::LessonError,
+    program::ProgramError,
+    source::{ReadError, Source},
+    trace::TraceError,
+};
+use luge_machine::Diagnostic;
+use serde::Serialize;
+
+use super::stage::MOST_INPUT;
+
+/// Why there is no run.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The job itself is wrong.
+    #[error(transparent)]
+    Job(#[from] JobError),
+    /// The input is longer than the lab shows.
+    #[error("the input reaches farther than {MOST_INPUT} cells")]
+    InputTooLong,
+    /// A run with noise is another one every time it is made.
+    #[error("a run with noise cannot be shown: no step of it could be reached again")]
+    Noise,
+    /// The engine cannot compute a step.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// Whoever asked for the run broke it off.
+    #[error("the run was broken off")]
+    BrokenOff,
+}
+
+impl From<TraceError> for RunError {
+    fn from(error: TraceError) -> Self {
+        Self::Job(error.into())
+    }
+}
+
+/// Why there is no run, and in which field of the page to look.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Refusal {
+    /// What is wrong.
+    pub message: String,
+    /// Which part of the job: `source`, `input`, `data` or `options`.
+    pub part: &'static str,
+    /// Where in the program.
+    pub findings: Vec<Finding>,
+}
+
+/// One finding in a program.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Finding {
+    /// Counted from 1.
+    pub line: usize,
+    /// Counted from 1, in characters.
+    pub column: usize,
+    /// `error` or `warning`.
+    pub severity: String,
+    /// What is wrong.
+    pub message: String,
+    /// What was found or expected there.
+    pub label: String,
+    /// How to mend it.
+    pub help: Option<String>,
+}
+
+/// The most findings that are passed on.
+const MOST_FINDINGS: usize = 50;
+
+impl Refusal {
+    pub(super) fn new(part: &'static str, message: impl ToString) -> Self {
+        Self { message: message.to_string(), part, findings: Vec::new() }
+    }
+}
+
+impl From<&RunError> for Refusal {
+    fn from(error: &RunError) -> Self {
+        let RunError::Job(job) = error else {
+            let part = if matches!(error, RunError::InputTooLong) { "input" } else { "options" };
+            return Self::new(part, error);
+        };
+        let broken = |text: &Source, findings: &[Diagnostic]| Self {
+            findings: located(findings, &text.text),
+            ..Self::new("source", error)
+        };
+        match job {
+            JobError::Read { text, error: ReadError::Broken { findings, .. } }
+            | JobError::Program { text, error: ProgramError::Broken { findings, .. } } => {
+                broken(text, findings)
+            }
+            JobError::ProgramAlone { .. } | JobError::NoData { .. } => {
+                Self::new("data", format!("{error}: it needs data to learn from"))
+            }
+            JobError::Read { .. }
+            | JobError::Learner(_)
+            | JobError::Universal { .. }
+            | JobError::Trace(TraceError::Lowering(_)) => Self::new("source", error),
+            JobError::Input(_) => Self::new("input", error),
+            JobError::Lesson(LessonError::Engine(_)) => Self::new("options", error),
+            JobError::Table { .. } | JobError::Lesson(_) => Self::new("data", error),
+            JobError::Program { .. }
+            | JobError::Primary(_)
+            | JobError::ThetaSize { .. }
+            | JobError::Trace(_) => Self::new("options", error),
+        }
+    }
+}
+
+/// Findings with their lines and columns.
+pub(super) fn located(findings: &[Diagnostic], text: &str) -> Vec<Finding> {
+    let finding = |found: &Diagnostic| {
+        let (line, column) = found.position(text);
+        Finding {
+            line,
+            column,
+            severity: found.severity.to_string(),
+            message: found.message.clone(),
+            label: found.label.clone(),
+            help: found.help.clone(),
+        }
+    };
+    findings.iter().take(MOST_FINDINGS).map(finding).collect()
+}
