@@ -49,7 +49,7 @@ pub struct LessonOptions {
     /// How numbers become bits.
     #[serde(with = "crate::job::number_format")]
     pub format: NumberFormat,
-    /// Cells per tape; left out: what the run needs and a margin.
+    /// Cells per tape; left out: the smallest power of two that holds the run.
     pub cells: Option<usize>,
     /// r; left out: 0, or for `internal` large enough for a loss that never rises.
     pub label_offset: Option<f64>,

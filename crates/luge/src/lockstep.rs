@@ -38,8 +38,10 @@ impl Window {
         Ok(Self { first: spans.iter().map(centred).collect(), n_cells })
     }
 
-    /// One window for all tapes, which says no more of a run than how far it reaches to the left and to the right of
-    /// cell 0, both rounded up to [`ROUND`] cells; or with exactly `n_cells`.
+    /// One window for all tapes that says nothing of a run but how many cells it has: cell 0 lies where sizes alone put it.
+    ///
+    /// `input` fills the cells that are known before the run. They stand in the middle, so that as many cells are left on
+    /// either side. Where `n_cells` is not given, it is the smallest power of two that holds the run.
     ///
     /// # Errors
     /// The number of cells the run needs.
@@ -48,14 +50,17 @@ impl Window {
         let reach = |cells: Option<Cell>| usize::try_from(cells.unwrap_or(0)).unwrap_or(0);
         let left = reach(spans.iter().map(|&(low, _)| -low).max());
         let right = reach(spans.iter().map(|&(_, high)| high + 1).max());
-        let needed = left + right;
-        let (rounded_left, rounded_right) = (left.next_multiple_of(ROUND), right.next_multiple_of(ROUND));
-        let n_cells = n_cells.unwrap_or(rounded_left + rounded_right);
-        if n_cells < needed {
+        let known = input.tapes.iter().map(|laid| laid.symbols.len()).max().unwrap_or(0);
+        let before = |n_cells: usize| n_cells.saturating_sub(known) / 2;
+        let fits = |n_cells: usize| {
+            n_cells >= known && left <= before(n_cells) && right <= n_cells - before(n_cells)
+        };
+        let needed = (known + 2 * left).max((2 * right).saturating_sub(known)).max(1);
+        let n_cells = n_cells.unwrap_or(needed.next_power_of_two());
+        if !fits(n_cells) {
             return Err(needed);
         }
-        let before = rounded_left.min(n_cells - right);
-        let first = -Cell::try_from(before).unwrap_or(0);
+        let first = -Cell::try_from(before(n_cells)).unwrap_or(0);
         Ok(Self { first: vec![first; spans.len()], n_cells })
     }
 
@@ -66,9 +71,6 @@ impl Window {
         (index < self.n_cells).then_some(index)
     }
 }
-
-/// Cells that [`Window::common`] rounds to.
-pub const ROUND: usize = 16;
 
 /// For every tape, the first and last cell that a run has visited or its input fills.
 fn spans(finished: &Simulator<'_>, input: &Input) -> Vec<(Cell, Cell)> {

@@ -163,6 +163,39 @@ fn nothing_of_the_labels_is_in_the_network() {
     }
 }
 
+/// Goes far to the left if the first label bit is 1, and stays if it is 0; then leaves nothing.
+const LEFT: &str = "machine goes left\n\
+    tape data: 0 1 blank 0 read-only\n\
+    tape marks: _ x y e blank _ read-only\n\
+    tape theta: 0 1 blank 0\n\
+    tape own: 0 1 blank 0\n\
+    start: seek\n\
+    seek:\n 0 y * * -> * * * *, S S S S, done\n 1 y * * -> * * * 1, S S S L, l1\n * * * * -> * * * *, R R S S, seek\n\
+    l1:\n * * * * -> * * * *, S S S L, l2\nl2:\n * * * * -> * * * *, S S S L, l3\nl3:\n * * * * -> * * * *, S S S L, l4\n\
+    l4:\n * * * * -> * * * *, S S S L, l5\nl5:\n * * * * -> * * * *, S S S L, l6\nl6:\n * * * * -> * * * 1, S S S L, l7\n\
+    l7:\n * * * * -> * * * *, S S S L, l8\nl8:\n * * * * -> * * * *, S S S L, done\ndone: accept\n";
+
+/// With `--cells` the initial network is the same byte for byte, wherever the labels send the heads; without it only the
+/// number of cells may differ, and it is a power of two.
+#[test]
+fn labels_do_not_move_cell_0() {
+    let source = Source { name: "left".to_owned(), text: LEFT.to_owned(), extension: Some("tm".to_owned()) };
+    let machine = source.read(None).expect("a machine").1.machine;
+    for kind in [LandscapeKind::Compact, LandscapeKind::Plain] {
+        let lesson = |csv: &str, cells: Option<usize>| {
+            let learner = Learner::new(&machine, None).expect("a learner");
+            let options = LessonOptions { cells, ..options(kind, "fix:2.0") };
+            Lesson::prepare(learner, std::sync::Arc::new(Mlp::linear(1, 1)), table(csv), options)
+                .expect("a lesson")
+        };
+        let text = |lesson: &Lesson| serde_json::to_string(&graph(lesson.extended())).expect("JSON");
+        let (left, stays) = ("x,y\n1,1\n0,1\n", "x,y\n1,-2\n0,1\n");
+        assert!(text(&lesson(left, Some(64))) == text(&lesson(stays, Some(64))), "{}", kind.word());
+        let reaches = [left, stays].map(|csv| lesson(csv, None).window().n_cells);
+        assert!(reaches.iter().all(|n| n.is_power_of_two()) && reaches[0] > reaches[1], "{reaches:?}");
+    }
+}
+
 #[test]
 fn labels_a_learner_cannot_use_are_rejected() {
     let rejected = |name: &str, csv: &str, format: &str| {

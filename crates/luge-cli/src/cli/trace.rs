@@ -7,6 +7,7 @@ use luge::{
     checkpoint::Checkpoint,
     engine::{EngineChoice, Manner},
     follow::{Comparisons, Moment},
+    gradient::GradientCheck,
     job::{Job, TraceJob},
     loss_curve::LossCurve,
     plot::numeral,
@@ -61,6 +62,9 @@ pub(super) struct Args {
     /// The most steps to trace; by default until the machine halts. `_` and `,` may group the digits
     #[arg(long, value_name = "N", value_parser = step_count)]
     steps: Option<Step>,
+    /// Steps that are made again by automatic differentiation; by default as many as cost no more than the run, 5 at least
+    #[arg(long, value_name = "N")]
+    spots: Option<usize>,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -95,7 +99,11 @@ struct Summary<'a> {
     rate: &'static str,
     noise: Option<f64>,
     seed: Option<u64>,
-    /// SHA-256 of the trained weights; fast engines only.
+    /// Steps made again by automatic differentiation, and what does not agree.
+    gradient: &'a GradientCheck,
+    /// The digest of all vertices visited, in hexadecimal.
+    path: String,
+    /// SHA-256 of the trained weights; not on `internal`.
     weights: Option<&'a str>,
     cells: usize,
     vertices: usize,
@@ -182,6 +190,7 @@ impl Args {
                 noise: self.noise.map(|sigma| (sigma, self.seed.unwrap_or(0))),
             },
             compare: self.check,
+            spots: self.spots,
             steps: self.steps,
             ..self.landscape.options()?
         })
@@ -252,6 +261,8 @@ impl Shown<'_> {
             rate: options.manner.rate.word(),
             noise: options.manner.noise.map(|(sigma, _)| sigma),
             seed: options.manner.noise.map(|(_, seed)| seed),
+            gradient: &trace.gradient,
+            path: format!("{:016x}", trace.path),
             weights: trace.weights.as_deref(),
             cells: trace.n_cells,
             vertices: plan.landscape.n_vertices(),
@@ -291,6 +302,7 @@ impl Shown<'_> {
         if let Some(FirstMismatch { step, why }) = &trace.first_mismatch {
             row("", format!("first at step {}: {why}", HumanCount(*step)));
         }
+        row("gradient", trace.gradient.figures());
         let Bounds { running_low, running_high, halted_high, stop, .. } = plan.landscape.bounds();
         let [first, min, max, last] =
             [trace.loss.first, trace.loss.min, trace.loss.max, trace.loss.last].map(numeral);
@@ -359,6 +371,9 @@ fn reason(trace: &Trace) -> Option<String> {
         return None;
     }
     let (ended, steps) = (word(trace.outcome), HumanCount(trace.outcome.steps()));
+    if let (None, Some(why)) = (&trace.first_mismatch, &trace.gradient.differs) {
+        return Some(why.clone());
+    }
     Some(match (&trace.first_mismatch, trace.machine_steps) {
         (Some(FirstMismatch { step, why }), _) => {
             let n_iterates = trace.outcome.steps() + 1;

@@ -64,7 +64,7 @@ pub(super) struct Args {
     /// What computes the gradients
     #[arg(long, value_name = "ENGINE", default_value = EngineChoice::default().word(), value_parser = word::<EngineChoice>())]
     engine: EngineChoice,
-    /// Cells per tape; by default what the run needs and a margin
+    /// Cells per tape; by default the smallest power of two that holds the run
     #[arg(long, value_name = "N", value_parser = cell_count)]
     cells: Option<usize>,
     /// What the network puts out before it has seen the labels [default: 0; for internal, large enough for a loss that never rises]
@@ -76,6 +76,10 @@ pub(super) struct Args {
     /// The most machine steps
     #[arg(long, value_name = "N", default_value = "1_000_000_000", value_parser = step_count)]
     steps: Step,
+    /// Steps that are made again by automatic differentiation for the certificate; by default as many as cost no more
+    /// than the run, 5 at least
+    #[arg(long, value_name = "N")]
+    spots: Option<usize>,
     /// Write the trained model here, if the run is what it should be
     #[arg(long, value_name = "MODEL.safetensors")]
     out: Option<PathBuf>,
@@ -97,6 +101,8 @@ struct Summary<'a> {
     steps: u64,
     machine_steps: Step,
     theta: &'a [f64],
+    /// The digest of all vertices visited, in hexadecimal.
+    path: String,
     train_loss: f64,
     /// Rows told right, if the labels are classes.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -226,6 +232,7 @@ impl Shown<'_> {
             steps: report.outcome.steps(),
             machine_steps: report.machine_steps,
             theta: &report.theta,
+            path: format!("{:016x}", report.path),
             train_loss: report.train_loss,
             classified: report.classified,
             b_stop: lesson.extended().stop(),
@@ -258,6 +265,7 @@ impl Args {
         (options.engine, options.carrier, options.cells) = (self.engine, self.carrier, self.cells);
         (options.label_offset, options.final_loss, options.steps) =
             (self.label_offset, self.final_loss, self.steps);
+        options.spots = self.spots;
         Ok(job)
     }
 }
@@ -290,6 +298,12 @@ fn rows(lesson: &Lesson, report: &LessonReport, made: u64, seconds: f64) -> Vec<
     let mut row = |name: &str, value: String| rows.push((name.to_owned(), value));
     let extended = lesson.extended();
     let count = |n: u64| HumanCount(n).to_string();
+    row("learned", learned(lesson, &report.theta));
+    if let Some(right) = report.classified {
+        let all = count(lesson.table().n_samples() as u64);
+        row("classified", format!("{} of {all} rows right", count(right as u64)));
+    }
+    row("certified", certified(&report.certificate));
     row("labels read", format!("step 1: {} labels in z", count(lesson.table().labels.data.len() as u64)));
     row(
         "running",
@@ -309,13 +323,6 @@ fn rows(lesson: &Lesson, report: &LessonReport, made: u64, seconds: f64) -> Vec<
         _ => "not halted",
     };
     row(end, format!("after {} gradient steps: loss {loss}, at most {stop} stops training", count(steps)));
-    let theta: Vec<String> = report.theta.iter().map(|v| format!("{v}")).collect();
-    row("theta", theta.join(" "));
-    row("training loss", loss);
-    if let Some(right) = report.classified {
-        let all = count(lesson.table().n_samples() as u64);
-        row("classified", format!("{} of {all} rows right", count(right as u64)));
-    }
     row("drift", format!("tape {:.1e}, head {:.1e}", report.drift.tape, report.drift.head));
     row("engine", format!("{}: {}", report.chosen.engine.word(), report.chosen.why));
     row("time", format!("{seconds:.2} s, {} steps/s", count((made as f64 / seconds) as u64)));
@@ -325,4 +332,30 @@ fn rows(lesson: &Lesson, report: &LessonReport, made: u64, seconds: f64) -> Vec<
         row(&format!("  {}", name.replace('_', " ")), format!("{verdict}: {}", claim.figures));
     }
     rows
+}
+
+/// What was learned: a linear model as a formula in the columns' names, of other networks the weights.
+fn learned(lesson: &Lesson, theta: &[f64]) -> String {
+    let table = lesson.table();
+    let n_weights = table.feature_names.len() + 1;
+    let numbers: Vec<String> = theta.iter().map(ToString::to_string).collect();
+    if lesson.primary().describe() != "linear" || table.label_names.len() != 1 || theta.len() != n_weights {
+        return format!("theta {}", numbers.join(" "));
+    }
+    let terms = table.feature_names.iter().zip(&theta[1..]);
+    let terms = terms.map(|(name, weight)| {
+        let sign = if *weight < 0.0 { '-' } else { '+' };
+        format!(" {sign} {} {name}", weight.abs())
+    });
+    format!("{} = {}{}", table.label_names[0], numbers[0], terms.collect::<String>())
+}
+
+fn certified(certificate: &Certificate) -> String {
+    let claims = certificate.claims();
+    let failed: Vec<&str> = claims.iter().filter(|(_, claim)| !claim.holds).map(|(name, _)| *name).collect();
+    match (&failed[..], certificate.proves_the_run()) {
+        ([], _) => format!("yes: all {} claims hold", claims.len()),
+        (failed, true) => format!("yes: all claims but the paper's on {} hold", failed.join(" and ")),
+        (failed, false) => format!("NO: {}", failed.join(", ")),
+    }
 }

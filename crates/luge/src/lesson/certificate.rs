@@ -120,9 +120,13 @@ fn labels_copied(lesson: &Lesson, record: &Record) -> Claim {
         (_, true) => "the read-only tape holds their bits",
         (_, false) => "the read-only tape does not hold their bits",
     };
+    let cells = lesson.window.n_cells;
+    let knows = format!(
+        "before step 0 the network knows no more of the run than that it fits {cells} cells per tape"
+    );
     Claim {
         holds: record.labels_copied && record.tape_read,
-        figures: format!("{n} labels at every step from 1 on; {tape}"),
+        figures: format!("{n} labels at every step from 1 on; {tape}; {knows}"),
     }
 }
 
