@@ -1,7 +1,7 @@
 //! A landscape carved into some network's graph: the loss node, and the way between parameters and configurations.
 
 use luge_machine::{Bits, NormalForm};
-use luge_net::{GraphBuilder, NodeId, ParameterId, Shape, Values};
+use luge_net::{GraphBuilder, NodeId, ParameterId, Shape, Values, faults};
 
 use crate::{
     AskedConstants, BuildError, Configuration, Control, Corrections, ExternalConstants, LandscapeKind,
@@ -95,7 +95,7 @@ impl CarvedLandscape {
             running_low: constants.offset,
             running_high: constants.offset + constants.running_height(n_tapes),
             halted_high: constants.offset - gap,
-            stop: constants.offset - gap / 2.0,
+            stop: constants.offset - faults::number("stopping level", gap / 2.0, 4.0 * gap),
             switch: constants.offset - gap / 4.0,
         };
         Self { kind, loss, bounds, n_tapes, n_cells, holds: StateEncoding::Outside { control, weights } }
@@ -117,7 +117,7 @@ impl CarvedLandscape {
             running_low: offset,
             running_high: offset + PlainConstants::running_height(n_tapes),
             halted_high: offset - drop,
-            stop: offset - drop / 2.0,
+            stop: offset - faults::number("stopping level", drop / 2.0, 1.5 * drop),
             switch: offset - drop / 8.0,
         };
         let holds = StateEncoding::Outside { control, weights };

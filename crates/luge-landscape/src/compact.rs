@@ -2,7 +2,7 @@
 //!
 //! Paper: §4.4, (15), with the slopes of its ReLU units; Departs from the paper: the units themselves.
 
-use luge_net::{Arcs, GraphBuilder, LinearMap, NodeId, StepRule};
+use luge_net::{Arcs, GraphBuilder, LinearMap, NodeId, StepRule, faults};
 
 use crate::{
     Control, Corrections, ExternalConstants,
@@ -107,7 +107,7 @@ fn symbol_weight(constants: &ExternalConstants) -> f64 {
 
 /// omega_v of a halting vertex: -b^3 gamma.
 pub(crate) fn halting_weight(constants: &ExternalConstants) -> f64 {
-    -cube(constants.base) * constants.scale
+    -cube(constants.base) * faults::number("halting level", constants.scale, constants.scale / 1024.0)
 }
 
 /// omega_vw of an edge along which `n_kept` of the symbols stay the same: -(b^3 + b n_kept) gamma.
@@ -116,5 +116,6 @@ pub(crate) fn halting_weight(constants: &ExternalConstants) -> f64 {
 pub(crate) fn edge_weight(constants: &ExternalConstants, n_tapes: usize, n_kept: usize) -> f64 {
     debug_assert!(n_kept <= n_tapes);
     let kept = f64::from(u32::try_from(n_kept).unwrap_or(u32::MAX));
+    let kept = faults::number("kept symbols", kept, 0.0);
     -(cube(constants.base) + constants.base * kept) * constants.scale
 }

@@ -2,6 +2,8 @@
 //!
 //! Paper: §4.4, (13); CONSTRUCTION, section 6.
 
+use luge_net::faults;
+
 /// The constants of `compact` and `relu`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ExternalConstants {
@@ -105,7 +107,8 @@ impl ExternalConstants {
     fn check(&self, n_tapes: usize) -> Result<(), ConstantsError> {
         let Self { base, scale, offset } = *self;
         let (left, right) = (cube(base), base_bound(n_tapes, base));
-        if left.is_nan() || left <= right || !left.is_finite() {
+        let unseen = faults::planted("base");
+        if (left.is_nan() || left <= right || !left.is_finite()) && !unseen {
             return Err(ConstantsError::Base { base, n_tapes, left, right });
         }
         if !(scale > 0.0 && scale.is_finite()) {
@@ -182,7 +185,7 @@ fn smallest_base(n_tapes: usize) -> f64 {
     while cube(base) <= base_bound(n_tapes, base) {
         base *= 2.0;
     }
-    base
+    faults::number("base", base, base / 64.0)
 }
 
 /// 8 b^2 d + 3 d.

@@ -11,7 +11,7 @@ mod switch;
 mod tests;
 mod wiring;
 
-use luge_net::{GraphBuilder, Network, NodeId, ParameterId, Shape, StepRule, Values};
+use luge_net::{GraphBuilder, Network, NodeId, ParameterId, Shape, StepRule, Values, faults};
 
 use crate::{
     AskedConstants, Bounds, BuildError, Configuration, Control, Corrections, LandscapeKind, Primary,
@@ -228,6 +228,7 @@ impl Extended {
         let epsilon = smallest * smallest;
         let squares = g.square("|z|^2", z);
         let size = g.sum_all("|z|^2", squares);
+        let epsilon = faults::number("epsilon", epsilon, epsilon * 4096.0);
         let (low, high) = (epsilon / 3.0, epsilon * (2.0 / 3.0));
         let initial = switch::falling_ramp(g, "psi", size, low, high, joints.ramps_rounded_once);
         let out = switch::switch(g, "s_init", initial, copied, s_net, joints.select_switches);

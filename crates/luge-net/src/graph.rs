@@ -443,6 +443,11 @@ impl GraphBuilder {
     #[must_use]
     pub fn finish(self, loss: NodeId) -> Network {
         assert_eq!(self.shape(loss), Shape::SCALAR, "the loss is a scalar");
-        Network::new(self.nodes, self.parameters, self.inputs, loss)
+        let Self { nodes, parameters, inputs } = self;
+        #[cfg(feature = "faults")]
+        let (mut nodes, mut parameters) = (nodes, parameters);
+        #[cfg(feature = "faults")]
+        crate::faults::alter(&mut nodes, &mut parameters);
+        Network::new(nodes, parameters, inputs, loss)
     }
 }

@@ -6,6 +6,8 @@
 #[cfg(feature = "faults")]
 mod altered;
 mod evaluate;
+#[doc(hidden)]
+pub mod faults;
 mod graph;
 mod layers;
 mod linear;

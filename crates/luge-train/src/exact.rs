@@ -15,7 +15,10 @@ mod single_head;
 
 use std::ops::Range;
 
-use luge_net::{Form, Network, SparseLayers, Values};
+use luge_net::{
+    Form, Network, SparseLayers, Values,
+    faults::{number, planted},
+};
 
 use crate::{
     Engine, LossRange, Outcome, Snapshot, Sparse, StopRule, TapeSnapshot, TrainError, sparse::BLANK, visit,
@@ -235,6 +238,9 @@ impl<'n> Exact<'n> {
 
 /// A level between those of rest and those of running.
 fn low_level(layers: &SparseLayers) -> f64 {
+    if planted("level of rest too high") {
+        return f64::INFINITY;
+    }
     match (layers.joint, layers.form) {
         (Some(joint), _) => joint.running.zero,
         (None, Form::Slides { offset, at_rest, .. }) => offset + at_rest / 64.0,
@@ -244,7 +250,10 @@ fn low_level(layers: &SparseLayers) -> f64 {
 
 fn levels(form: &Form) -> Levels {
     match *form {
-        Form::Slides { write, read, .. } => Levels { write: 4.0 * write, flip: 4.0 * read, other: 0.0 },
+        Form::Slides { write, read, .. } => {
+            let flip = number("level of a flip", 4.0 * read, 2.0 * read);
+            Levels { write: 4.0 * write, flip, other: 0.0 }
+        }
         Form::Targets { .. } => Levels { write: 2.0, flip: 0.0, other: 1.0 },
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! Departs from the paper: the update adds (y - x), printed with a minus; a tie stays where it is.
 
+use luge_net::faults::planted;
+
 /// The vertex with the smallest gradient entry if it is strictly better than the current point, else `None`: stay.
 #[must_use]
 pub fn best_vertex(gradient: &[f64], point: &[f64]) -> Option<usize> {
@@ -9,7 +11,7 @@ pub fn best_vertex(gradient: &[f64], point: &[f64]) -> Option<usize> {
     let mut best = None;
     let mut lowest = here;
     for (vertex, &slope) in gradient.iter().enumerate() {
-        if slope < lowest {
+        if slope < lowest || planted("ties move") && slope <= lowest {
             (best, lowest) = (Some(vertex), slope);
         }
     }

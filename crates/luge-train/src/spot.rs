@@ -22,6 +22,14 @@ pub struct Agreement {
     pub differs: Option<Difference>,
 }
 
+impl Agreement {
+    /// Whether a loss that was found before the step is the dense engine's, up to [`ROUNDING`].
+    #[must_use]
+    pub fn has_loss(&self, found: f64) -> bool {
+        (self.loss - found).abs() <= ROUNDING * self.loss.abs()
+    }
+}
+
 /// A weight that the dense engine moved elsewhere.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Difference {

@@ -1,6 +1,7 @@
 //! Fixed point: integers counted in steps of a power of two.
 
 use super::{FormatError, MOST_BITS, Nearest, Word, power_of_two};
+use crate::faults::planted;
 
 /// How numbers below 0 are written.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -84,7 +85,12 @@ impl FixedPoint {
     }
 
     pub(super) fn nearest(&self, value: f64) -> Nearest {
-        let steps = (value * power_of_two(exponent(self.n_fraction))).round_ties_even();
+        let steps = value * power_of_two(exponent(self.n_fraction));
+        let steps = match () {
+            () if planted("numbers floored") => steps.floor(),
+            () if planted("ties away from zero") => steps.round(),
+            () => steps.round_ties_even(),
+        };
         let (low, high) = (-f64::from(self.n_negative()), f64::from(self.n_positive()));
         // A whole number of at most 32 bits now, so nothing is lost.
         let clamped = steps.clamp(low, high) as i64;
@@ -100,6 +106,7 @@ impl FixedPoint {
         let (sign_bit, magnitude) = (self.sign_bit(), f64::from(word.0 & (self.sign_bit() - 1)));
         let steps = match self.negatives {
             _ if word.0 & sign_bit == 0 => magnitude,
+            Negatives::TwosComplement if planted("negatives without their sign") => magnitude,
             Negatives::TwosComplement => magnitude - f64::from(sign_bit),
             Negatives::SignMagnitude => 0.0 - magnitude,
         };

@@ -1,5 +1,7 @@
 //! Small floats: sign, biased exponent, mantissa with a leading 1 that is not written.
 
+use crate::faults::planted;
+
 use super::{FormatError, MOST_BITS, MOST_EXPONENT_BITS, Nearest, Word, fixed::exponent, power_of_two};
 
 /// Exponent and mantissa bits; the sign comes on top.
@@ -108,7 +110,7 @@ impl SmallFloat {
         let code = ((written as u32) << self.n_mantissa) + (below as u32 - self.hidden_one());
         let up = match (mantissa - below).total_cmp(&0.5) {
             std::cmp::Ordering::Less => false,
-            std::cmp::Ordering::Equal => code & 1 == 1,
+            std::cmp::Ordering::Equal => code & 1 == u32::from(!planted("float ties to odd")),
             std::cmp::Ordering::Greater => true,
         };
         Some(code + u32::from(up)).filter(|&code| code <= self.largest_code())

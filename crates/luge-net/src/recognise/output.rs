@@ -4,7 +4,7 @@ use super::{
     Carrier, OutputWiring, Ramp,
     walk::{Found, Walk, same},
 };
-use crate::{NodeId, Op, Shape, Values};
+use crate::{NodeId, Op, Shape, Values, faults};
 
 /// Reads `1/2 |out - y|^2` down to the landscape's loss.
 pub(super) fn read(walk: &Walk<'_>, loss: NodeId) -> Found<(NodeId, OutputWiring)> {
@@ -23,6 +23,8 @@ pub(super) fn read(walk: &Walk<'_>, loss: NodeId) -> Found<(NodeId, OutputWiring
     walk.require(walk.squares(size, "the size of the labels")? == z, size, "the size of the labels")?;
 
     let (landscape, running) = ramp(walk, running)?;
+    let running =
+        Ramp { zero: faults::number("running zero", running.zero, running.zero * 0.999), ..running };
     let carrier = carried(walk, carrier, (landscape, copied))?;
     Ok((landscape, OutputWiring { labels, label_offset, targets, initial, running, carrier, primary }))
 }

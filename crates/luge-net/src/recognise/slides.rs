@@ -10,7 +10,7 @@ use super::{
     tapes::{self, Rows, StepNodes},
     walk::{Found, Walk, same},
 };
-use crate::{NodeId, Op, StepRule, VertexTable};
+use crate::{NodeId, Op, StepRule, VertexTable, faults};
 
 /// What edges and levels weigh.
 struct EdgeWeights {
@@ -45,7 +45,11 @@ pub(super) fn read(walk: &Walk<'_>, landscape: NodeId) -> Found<SparseLayers> {
         walk.squared_distance(write.1, "the squared distance of cells from the next")?;
     let stop = "under a stop-gradient";
     let moved = walk.stopped(fixed_moved, stop)?;
-    let ahead = walk.stopped(fixed_ahead, stop)?;
+    let ahead = if faults::planted("stop not looked for") && walk.stopped(fixed_ahead, stop).is_err() {
+        fixed_ahead
+    } else {
+        walk.stopped(fixed_ahead, stop)?
+    };
     let next = walk.stopped(fixed_next, stop)?;
     let (table, vertex) = tapes::now(walk, now)?;
     let cells = under_fixed_heads(walk, under, head)?;

@@ -1,7 +1,7 @@
 //! Where a step may be remembered: constants that are powers of two, and a gain of exactly 1, or near it where the next step
 //! forgets the difference.
 
-use luge_net::{Form, SparseLayers};
+use luge_net::{Form, SparseLayers, faults};
 
 use crate::{
     TrainError,
@@ -59,7 +59,8 @@ pub(super) fn check_constants(form: &Form) -> Result<(), TrainError> {
         ("the rate of cells", cell_rate),
         ("the rate of heads", head_rate),
     ];
-    match named.iter().find(|(_, weight)| !is_power_of_two(weight.abs())) {
+    let any = faults::planted("constants not looked at");
+    match named.iter().find(|(_, weight)| !is_power_of_two(weight.abs()) && !any) {
         Some((name, weight)) => {
             Err(TrainError::NotExact { why: format!("{name} is {weight}, not a power of two") })
         }
@@ -99,7 +100,11 @@ pub(super) fn check_gain(probe: &Sparse<'_>) -> Result<f64, TrainError> {
         }
         Form::Targets { offset, .. } => (offset, 2.0, 0.0, 1.0, MOST_GAIN_ERROR),
     };
-    let most_flips = if flip == 0.0 { 1 } else { n };
+    let most_flips = match flip {
+        0.0 => 1,
+        _ if faults::planted("gain where all symbols flip") => n - 1,
+        _ => n,
+    };
     for (writes, flips) in (0..=n).flat_map(|writes| (0..=most_flips).map(move |flips| (writes, flips))) {
         for moves in 0..=n {
             let other = if flip == 0.0 { flips as f64 } else { flip * flips as f64 };

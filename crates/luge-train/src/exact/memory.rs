@@ -1,5 +1,7 @@
 //! Steps remembered for landscapes whose heads all move together: one head over cells of several symbols.
 
+use luge_net::faults::planted;
+
 use crate::{TrainError, sparse::Sparse};
 
 /// A vertex and what its step writes and where it goes, in one word:
@@ -139,7 +141,8 @@ impl Memory {
                     return Err(TrainError::NotExact { why });
                 }
                 self.range = Some((low.min(probed.landscape), high.max(probed.landscape)));
-                self.entries[index] = self.action(probe, probed.to)?;
+                let to = if planted("another vertex remembered") { vertex } else { probed.to };
+                self.entries[index] = self.action(probe, to)?;
             }
         }
         Ok(match self.entries[index] {

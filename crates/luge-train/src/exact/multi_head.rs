@@ -4,7 +4,7 @@
 //! depends on what the symbol is and what will be read. So a step is remembered per column, and for every track and each of its four
 //! cases it is differentiated before it is relied on.
 
-use luge_net::VertexTable;
+use luge_net::{VertexTable, faults::planted};
 
 use super::single_head::LoopExit;
 use crate::{
@@ -164,7 +164,8 @@ impl MultiHead {
             let i = changed.trailing_zeros() as usize;
             changed &= changed - 1;
             let row = &mut self.rows[i];
-            row.cells[row.at] = (look.written >> i & 1) as u8;
+            let kept = planted("remembered write skipped");
+            row.cells[row.at] = if kept { row.cells[row.at] } else { (look.written >> i & 1) as u8 };
         }
         let mut moves = look.left | look.right;
         while moves != 0 {

@@ -1,6 +1,6 @@
 //! The network's own numbers, laid out as the steps need them.
 
-use luge_net::{Form, SparseLayers, VertexTable};
+use luge_net::{Form, SparseLayers, VertexTable, faults};
 
 use super::slides::Weights;
 
@@ -22,7 +22,13 @@ impl Slides {
         let Form::Slides { offset, at_rest, write, read, shift, cell_rate, head_rate, .. } = *form else {
             return None;
         };
-        let rates = (2.0 * write * cell_rate, 2.0 * shift * head_rate);
+        let rates = (
+            2.0 * write * faults::number("cell rate", cell_rate, cell_rate * 0.999),
+            2.0 * shift * faults::number("head rate", head_rate, head_rate * 0.999),
+        );
+        let at_rest = faults::number("level of rest", at_rest, at_rest / 2.0);
+        let read = faults::number("read weight", read, read / 2.0);
+        let offset = faults::number("offset", offset, offset * (1.0 + 1e-9));
         Some(Self { offset, at_rest, write, read, shift, rates, weights: Weights::new(form)? })
     }
 

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use luge_net::{Carrier, Network, Op, OutputWiring, Shape, SparseLayers, Values, evaluate_node};
+use luge_net::{Carrier, Network, Op, OutputWiring, Shape, SparseLayers, Values, evaluate_node, faults};
 
 use super::tape::Tape;
 use crate::TrainError;
@@ -101,7 +101,9 @@ impl<'n> OutputStage<'n> {
 
     /// The step that reads the labels: all else has no gradient.
     pub(crate) fn read_labels(&mut self) {
-        let moved: Vec<f64> = self.labels.data.iter().zip(self.residuals()).map(|(z, r)| z - r).collect();
+        let rate = faults::number("label rate", 1.0, 0.999);
+        let moved: Vec<f64> =
+            self.labels.data.iter().zip(self.residuals()).map(|(z, r)| z - rate * r).collect();
         self.labels.data = moved;
         self.refresh();
     }
@@ -113,7 +115,10 @@ impl<'n> OutputStage<'n> {
         match &self.carried {
             Carried::Offset { first, target, others } => {
                 let residual = first + root - target;
-                Through { loss: 0.5 * (residual * residual + others), gain: residual / root }
+                Through {
+                    loss: 0.5 * (residual * residual + others),
+                    gain: residual / faults::number("gain of the offset", root, 2.0 * root),
+                }
             }
             Carried::Direction { f, lately } => {
                 let bits = landscape.to_bits();
@@ -137,7 +142,8 @@ impl<'n> OutputStage<'n> {
             squares += residual * residual;
             slope += residual * f;
         }
-        Through { loss: 0.5 * squares, gain: slope / root }
+        let gain = faults::number("gain along a direction", slope / root, 1.0 + 1e-6);
+        Through { loss: 0.5 * squares, gain }
     }
 
     /// The loss once the primary network's output is all that is left.

@@ -3,7 +3,7 @@
 //! At a vertex v the slope towards w is a sum over symbols, and beside that depends on w's block alone: a gate has one row,
 //! and a row leads to one block. So the lowest slope of a block is found track by track.
 
-use luge_net::{Form, VertexTable};
+use luge_net::{Form, VertexTable, faults::planted};
 
 /// The slopes at one vertex: for each track that matters, how much lower the slope is where its symbol flips than where it stays.
 pub(super) struct Slopes<'t> {
@@ -48,7 +48,9 @@ impl Slopes<'_> {
         let own = match self.next {
             None => 4.0 * weights.at_rest,
             // An edge of its own unit never leads back to where it comes from.
-            Some(next) if next == block && !weights.edge_units => 4.0 * weights.self_edge,
+            Some(next) if next == block && !weights.edge_units && !planted("no self-edges") => {
+                4.0 * weights.self_edge
+            }
             Some(_) => 0.0,
         };
         let here = pull + own;
@@ -58,10 +60,13 @@ impl Slopes<'_> {
             best = lower(best, candidate, here);
         }
         let most = self.pulls.iter().map(|&(_, u)| u.abs()).sum::<f64>();
-        if -most <= best.0 {
+        if -most <= best.0 && !planted("no slopes elsewhere") {
             best = self.elsewhere(best, here);
         }
-        if weights.edge_units && 2.0 * (weights.edge + self.n_tracks() * weights.symbol) - most <= best.0 {
+        if weights.edge_units
+            && !planted("no slopes backwards")
+            && 2.0 * (weights.edge + self.n_tracks() * weights.symbol) - most <= best.0
+        {
             best = self.backwards(weights, best, here);
         }
         best.1
@@ -80,7 +85,8 @@ impl Slopes<'_> {
             let (stays, flips) = (symbol + u, -u);
             let is_plus = symbols >> i & 1 == 1;
             // Of two equal slopes the first vertex counts: the one with -1.
-            if flips < stays || (flips <= stays && is_plus) {
+            let first = is_plus != planted("last of equal slopes");
+            if flips < stays || (flips <= stays && first) {
                 symbols ^= 1 << i;
             }
             slope += stays.min(flips);
@@ -133,7 +139,7 @@ impl Slopes<'_> {
 
 /// The lower of two slopes, the first vertex of two equal ones; whatever does not lie below `here` does not count.
 fn lower(best: Lowest, candidate: Lowest, here: f64) -> Lowest {
-    let counts = candidate.0 < here;
+    let counts = candidate.0 < here || planted("ties move in sparse") && candidate.0 <= here;
     let better = candidate.0 < best.0 || (candidate.0 <= best.0 && candidate.1 < best.1);
     if counts && better { candidate } else { best }
 }

@@ -1,5 +1,7 @@
 //! One row of cells and its head, both as weights, of which only those that are not zero are kept.
 
+use luge_net::faults;
+
 use crate::room::{room, widen};
 
 /// What an untouched cell holds.
@@ -190,7 +192,7 @@ impl Tape {
         self.residual = here - next;
         let (ahead, moved) = match offset {
             0 => (next, 0.0),
-            1 => (after, 2.0),
+            1 => (if faults::planted("read before the move") { here } else { after }, 2.0),
             _ => (before, 2.0),
         };
         Look { residual: self.residual, ahead, moved }
@@ -217,10 +219,10 @@ impl Tape {
             return self.settled(symbol);
         };
         if self.trained {
-            *self.cells.kept_mut(cell) -= write * self.residual;
+            *self.cells.kept_mut(cell) -= faults::number("skipped write", write, 0.0) * self.residual;
         }
         self.head.first = cell + self.offset;
-        self.cells.kept(self.head.first).to_bits() == symbol.to_bits()
+        self.cells.kept(self.head.first).to_bits() == symbol.to_bits() || faults::planted("always settled")
     }
 
     fn step_wide(&mut self, write: f64, shift: f64) {
@@ -314,7 +316,8 @@ impl Tape {
 
 /// Weights from `first` on, without the negligible ones at both ends.
 fn trimmed(first: i64, weights: &[f64]) -> Head {
-    let matters = |weight: &f64| weight.is_nan() || weight.abs() >= NEGLIGIBLE;
+    let matters =
+        |weight: &f64| weight.is_nan() || weight.abs() >= faults::number("negligible", NEGLIGIBLE, 1e-17);
     match (weights.iter().position(matters), weights.iter().rposition(matters)) {
         (Some(low), Some(high)) => Head::new(first + low as i64, &weights[low..=high]),
         _ => Head::new(first, &[0.0]),
@@ -323,10 +326,12 @@ fn trimmed(first: i64, weights: &[f64]) -> Head {
 
 /// `ReLU(2v - 1/2) - ReLU(2v - 3/2)`.
 pub(crate) fn saturate_01(v: f64) -> f64 {
-    (2.0 * v - 0.5).max(0.0) - (2.0 * v - 1.5).max(0.0)
+    let low = faults::number("saturated copies of heads", 0.5, 0.375);
+    (2.0 * v - low).max(0.0) - (2.0 * v - 1.0 - low).max(0.0)
 }
 
 /// `ReLU(2v + 1) - ReLU(2v - 1) - 1`.
 pub(crate) fn saturate_11(v: f64) -> f64 {
-    (2.0 * v + 1.0).max(0.0) - (2.0 * v - 1.0).max(0.0) - 1.0
+    let high = faults::number("saturated copies of cells", 1.0, 1.25);
+    (2.0 * v + 1.0).max(0.0) - (2.0 * v - high).max(0.0) - 1.0
 }
