@@ -22,6 +22,7 @@ pub mod plot;
 pub mod predictor;
 pub mod program;
 pub mod revisit;
+pub mod rocq;
 pub mod source;
 pub mod tolerance;
 pub mod trace;
