@@ -54,6 +54,7 @@ pub mod predictor;
 pub mod program;
 pub mod record;
 pub mod revisit;
+pub mod rocq;
 pub mod source;
 pub mod thinned;
 pub mod tolerance;

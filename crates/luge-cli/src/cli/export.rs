@@ -1,31 +1,80 @@
-//! `luge export`: a model's network for other programs.
+//! `luge export`: a network for other programs.
 
 use std::path::PathBuf;
 
-use luge::{export::graph, model::Model};
+use luge::{
+    export::graph,
+    model::Model,
+    rocq,
+    trace::{Plan, TraceOptions},
+};
+use luge_landscape::Kind;
+use luge_machine::Input;
 
 use super::{
     failure::Failure,
+    landscape_args::cell_count,
+    machine_args::MachineArgs,
     output::{create, fill},
 };
 
 /// Write a model's extended network as a graph in JSON, with the weights training starts from
 ///
 /// The graph holds nothing of the machine and nothing of the data: docs/graph-format.md describes it, and
-/// tests/independent/check.py trains it with JAX.
+/// tests/independent/check.py trains it with JAX. With --rocq the network is written together with its machine, for the
+/// checker in proofs/; then FILE may also be a machine, whose landscape plain is written alone.
 #[derive(clap::Args)]
+#[group(id = "to", required = true, multiple = true, args = ["graph", "rocq"])]
 pub(super) struct Args {
-    /// A model that `luge train --out` wrote
-    #[arg(value_name = "MODEL")]
-    model: PathBuf,
+    #[command(flatten)]
+    file: MachineArgs,
     /// Where to write the graph
     #[arg(long, value_name = "OUT.json")]
-    graph: PathBuf,
+    graph: Option<PathBuf>,
+    /// Where to write the network and its machine for Rocq: landscape plain, offset carrier
+    #[arg(long, value_name = "OUT.v")]
+    rocq: Option<PathBuf>,
+    /// Cells per tape of a machine's landscape; by default as many as its run on a blank tape needs
+    #[arg(long, value_name = "N", value_parser = cell_count)]
+    cells: Option<usize>,
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    let extended = Model::load(&args.model)?.extended()?;
-    let file = create(Some(&args.graph))?;
-    let text = serde_json::to_string(&graph(&extended)).map_err(|error| Failure::Print(error.into()))?;
-    file.map_or(Ok(()), |file| fill(file, &(text + "\n")))
+    let Some(model) = args.file.model() else { return machine(args) };
+    let extended = Model::load(model)?.extended()?;
+    let (graph_file, rocq_file) = (create(args.graph.as_deref())?, create(args.rocq.as_deref())?);
+    if let Some(file) = rocq_file {
+        fill(file, &rocq::extended(&extended).ok_or_else(not_plain)?)?;
+    }
+    if let Some(file) = graph_file {
+        let text = serde_json::to_string(&graph(&extended)).map_err(|error| Failure::Print(error.into()))?;
+        fill(file, &(text + "\n"))?;
+    }
+    Ok(())
+}
+
+/// The landscape of a machine, alone.
+fn machine(args: &Args) -> Result<(), Failure> {
+    if args.graph.is_some() {
+        return Err(Failure::Usage {
+            problem: "only a model has a graph to train; a machine's landscape is written with --rocq"
+                .to_owned(),
+            remedy: "leave --graph out, or give a model that luge train --out wrote".to_owned(),
+        });
+    }
+    let found = args.file.load()?;
+    let input = found.loaded.input.clone().unwrap_or_else(Input::blank);
+    let steps = args.cells.map(|_| 0);
+    let options = TraceOptions { cells: args.cells, steps, ..TraceOptions::dense(Kind::Plain) };
+    let plan = Plan::new(&found.loaded.machine, &input, &options)?;
+    let file = create(args.rocq.as_deref())?;
+    let text = rocq::landscape(&plan.landscape).ok_or_else(not_plain)?;
+    file.map_or(Ok(()), |file| fill(file, &text))
+}
+
+fn not_plain() -> Failure {
+    Failure::Usage {
+        problem: "only landscape plain with the offset carrier is proved in Rocq".to_owned(),
+        remedy: "train with --landscape plain --carrier offset".to_owned(),
+    }
 }

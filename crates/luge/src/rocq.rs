@@ -1,0 +1,272 @@
+//! A network and the machine it claims to run, as data for the checker in `proofs/`.
+//!
+//! The file ends with a theorem: that the graph is the landscape `plain` of the machine. Rocq proves it by computation or
+//! refuses the file; what follows from it, for every input, is proved in `proofs/theories/Checker.v`.
+
+use std::fmt::Write;
+
+use luge_landscape::{Control, Extended, Landscape};
+use luge_machine::Move;
+use luge_net::{Carrier, Form, Joint, Network, Node, NodeId, NumberFormat, Op, Ramp, Shape, StepRule};
+
+/// Items of a list that are written in one definition: a longer list overflows the prover's parser.
+const MOST_ITEMS: usize = 400;
+
+/// A landscape alone, as `luge trace` trains it; `None` unless it is `plain`.
+#[must_use]
+pub fn landscape(landscape: &Landscape) -> Option<String> {
+    let mut file = File::new(landscape.network(), landscape.control()?, landscape.n_cells())?;
+    let Parts { claim, network } = file.parts();
+    Some(file.finish(&format!(
+        "Definition claimed : claim := {claim}.\n\n{network}\n\
+         Theorem checked : certified claimed exported.\nProof. by vm_compute. Qed.\n"
+    )))
+}
+
+/// An extended network, as `luge train` trains it; `None` unless it stands on `plain` with the offset carrier.
+#[must_use]
+pub fn extended(extended: &Extended) -> Option<String> {
+    let network = extended.network();
+    let structure = network.structure()?;
+    let Joint { label_offset, targets, initial, running, carrier: Carrier::Offset, primary, .. } =
+        structure.joint?
+    else {
+        return None;
+    };
+    let sides = shape(network.node(targets).shape);
+    let mut file = File::new(network, extended.control()?, cells(network, structure.head.index()))?;
+    let Parts { claim, network } = file.parts();
+    let joint = [number(label_offset), ramp(running), ramp(initial), id(structure.fixed_cells?), id(primary)];
+    let joint = joint.join(" ");
+    Some(file.finish(&format!(
+        "Definition claimed : joint_claim := JointClaim {claim} {sides} {joint}.\n\n{network}\n\
+         Theorem checked : certified_extended claimed exported.\nProof. by vm_compute. Qed.\n"
+    )))
+}
+
+/// What both kinds of file consist of.
+struct Parts {
+    claim: String,
+    network: String,
+}
+
+struct File<'a> {
+    network: &'a Network,
+    control: &'a Control,
+    n_cells: usize,
+    offset: f64,
+    drop: f64,
+    /// Definitions that were split off.
+    lists: String,
+    n_lists: usize,
+}
+
+impl<'a> File<'a> {
+    fn new(network: &'a Network, control: &'a Control, n_cells: usize) -> Option<Self> {
+        let Form::Targets { offset, drop } = network.structure()?.form else { return None };
+        Some(Self { network, control, n_cells, offset, drop, lists: String::new(), n_lists: 0 })
+    }
+
+    fn parts(&mut self) -> Parts {
+        let machine = self.machine();
+        let claim =
+            format!("(Claim {machine} {} {} {})", self.n_cells, number(self.offset), number(self.drop));
+        let parameters = self.network.parameters().iter().map(|parameter| {
+            let rule = match parameter.step_rule {
+                StepRule::Simplex => "Simplex".to_owned(),
+                StepRule::Gradient { rate } => format!("(Descent {})", number(rate)),
+            };
+            format!("ParameterOf {} {rule}", shape(parameter.shape))
+        });
+        let parameters = list(parameters);
+        let inputs = list(self.network.inputs().iter().map(|input| shape(input.shape)));
+        let nodes: Vec<String> = self.network.nodes().iter().map(|node| self.node(node)).collect();
+        let network = format!(
+            "Definition exported : network := Network\n  {parameters}\n  {inputs}\n  {}\n  {}.\n",
+            lines(&nodes),
+            self.network.loss().index()
+        );
+        Parts { claim, network }
+    }
+
+    fn finish(self, rest: &str) -> String {
+        format!(
+            "Set Warnings \"-notation-overridden\".\nFrom Luge Require Import Export.\n\n{}{rest}",
+            self.lists
+        )
+    }
+
+    /// The machine as a table of situations, its tapes in the order of the network's rows.
+    fn machine(&mut self) -> String {
+        let n_tapes = self.control.n_tapes();
+        let mut tapes: Vec<usize> = (0..n_tapes).collect();
+        tapes.sort_by_key(|&tape| self.control.row(tape));
+        let situations: Vec<String> = self
+            .control
+            .vertices()
+            .map(|vertex| {
+                let looks = list(tapes.iter().map(|&tape| known(vertex.reads.get(tape))));
+                let what = vertex.step.map_or("None".to_owned(), |step| {
+                    let writes = list(tapes.iter().map(|&tape| known(step.write.get(tape))));
+                    let moves = list(tapes.iter().map(|&tape| way(step.moves[tape])));
+                    format!("(Some (Action {} {writes} {moves}))", step.next)
+                });
+                format!("Situation {} {looks} {what}", vertex.state.index())
+            })
+            .collect();
+        let (states, writable) = (self.control.n_copied_states(), self.control.n_writable());
+        let table = self.long_list("situation", situations);
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            self.lists,
+            "Definition claimed_machine : machine := Machine {states} {n_tapes} {writable} {table}.\n"
+        );
+        "claimed_machine".to_owned()
+    }
+
+    fn node(&mut self, node: &Node) -> String {
+        format!("Node {} {}", shape(node.shape), self.operation(&node.op))
+    }
+
+    fn operation(&mut self, op: &Op) -> String {
+        match op {
+            Op::Parameter(p) => format!("(OpParameter {})", p.index()),
+            Op::Input(p) => format!("(OpInput {})", p.index()),
+            Op::Constant(values) => format!("(OpConstant {})", self.numbers(&values.data)),
+            Op::Linear(map, a) => {
+                let entries =
+                    map.entries().iter().map(|&(r, c, w)| format!("arc {r} {c} {}", number(w))).collect();
+                let (entries, bias) = (self.long_list("entry", entries), self.numbers(&map.bias()));
+                format!("(OpLinear {entries} {bias} {})", id(*a))
+            }
+            Op::Sum(terms) => {
+                let terms = terms.iter().map(|&(w, a)| format!("({}, {})", number(w), id(a)));
+                format!("(OpSum {})", list(terms))
+            }
+            Op::Relu(a) => format!("(OpRelu {})", id(*a)),
+            Op::Product(a, b) => format!("(OpProduct {} {})", id(*a), id(*b)),
+            Op::Quotient(a, b) => format!("(OpQuotient {} {})", id(*a), id(*b)),
+            Op::MatMul(a, b) => format!("(OpMatmul {} {})", id(*a), id(*b)),
+            Op::Sqrt(a) => format!("(OpRoot {})", id(*a)),
+            Op::SumColumns(a) => format!("(OpSumColumns {})", id(*a)),
+            Op::SumAll(a) => format!("(OpSumAll {})", id(*a)),
+            Op::Shift(by, a) => format!("(OpShift ({by}) {})", id(*a)),
+            Op::Reshape(a) => format!("(OpReshape {})", id(*a)),
+            Op::Stack(a, b) => format!("(OpStack {} {})", id(*a), id(*b)),
+            Op::Gather(positions, a) => {
+                let positions = self.long_list("nat", positions.iter().map(usize::to_string).collect());
+                format!("(OpGather {positions} {})", id(*a))
+            }
+            Op::Quantize(format, a) => format!("(OpQuantize {} {})", number_format(*format), id(*a)),
+            Op::Dequantize(format, a) => format!("(OpDequantize {} {})", number_format(*format), id(*a)),
+            Op::StopGradient(a) => format!("(OpStop {})", id(*a)),
+            Op::Switch { open, on, off } => format!("(OpSwitch {} {} {})", id(*open), id(*on), id(*off)),
+            Op::Select { condition, positive, otherwise } => {
+                format!("(OpSelect {} {} {})", id(*condition), id(*positive), id(*otherwise))
+            }
+        }
+    }
+
+    fn numbers(&mut self, numbers: &[f64]) -> String {
+        match numbers {
+            [first, .., last] if numbers.iter().all(|n| n.to_bits() == first.to_bits()) => {
+                format!("(nseq {} {})", numbers.len(), number(*last))
+            }
+            _ => self.long_list("number", numbers.iter().map(|&n| number(n)).collect()),
+        }
+    }
+
+    /// A list, split into definitions of its own where it is long.
+    fn long_list(&mut self, kind: &str, items: Vec<String>) -> String {
+        if items.len() <= MOST_ITEMS {
+            return if kind == "situation" { lines(&items) } else { list(items) };
+        }
+        let mut names = Vec::new();
+        for part in items.chunks(MOST_ITEMS) {
+            let name = format!("part_{}", self.n_lists);
+            self.n_lists += 1;
+            let part = list(part.iter().cloned());
+            // Writing to a string cannot fail.
+            let _ = writeln!(self.lists, "Definition {name} : seq {kind} := {part}.\n");
+            names.push(name);
+        }
+        format!("({})", names.join(" ++ "))
+    }
+}
+
+fn list(items: impl IntoIterator<Item = String>) -> String {
+    let items: Vec<String> = items.into_iter().collect();
+    format!("[:: {}]", items.join("; "))
+}
+
+/// A list with one item per line.
+fn lines(items: &[String]) -> String {
+    format!("[:: {}]", items.join(";\n     "))
+}
+
+fn known(bit: bool) -> String {
+    format!("Some {bit}")
+}
+
+fn way(way: Move) -> String {
+    match way {
+        Move::Left => "Left",
+        Move::Stay => "Stay",
+        Move::Right => "Right",
+    }
+    .to_owned()
+}
+
+fn id(node: NodeId) -> String {
+    node.index().to_string()
+}
+
+fn shape(shape: Shape) -> String {
+    format!("({}, {})", shape.rows, shape.cols)
+}
+
+/// The number of columns of a parameter.
+fn cells(network: &Network, parameter: usize) -> usize {
+    network.parameters()[parameter].shape.cols
+}
+
+/// Where a ramp begins, and its slope as the network has it.
+fn ramp(ramp: Ramp) -> String {
+    format!("{} {}", number(ramp.zero), number(1.0 / (ramp.one - ramp.zero)))
+}
+
+fn number_format(format: NumberFormat) -> String {
+    use luge_net::numbers::Negatives;
+    match format {
+        NumberFormat::Fixed(fixed) => format!(
+            "(Fixed {} {} {})",
+            fixed.n_integer(),
+            fixed.n_fraction(),
+            fixed.negatives() == Negatives::SignMagnitude
+        ),
+        NumberFormat::Float(float) => {
+            format!("(Float {} {} ({}))", float.n_exponent(), float.n_mantissa(), float.bias())
+        }
+    }
+}
+
+/// A finite f64 as a whole number of halves of halves: exactly the number, with as few halvings as will do.
+fn number(value: f64) -> String {
+    if value == 0.0 {
+        return "(Number 0 0)".to_owned();
+    }
+    let bits = value.to_bits();
+    let exponent = (bits >> 52 & 0x7ff) as i32;
+    let fraction = bits & ((1 << 52) - 1);
+    let (mut mantissa, mut power) =
+        if exponent == 0 { (fraction, -1074) } else { (fraction | 1 << 52, exponent - 1075) };
+    let trailing = mantissa.trailing_zeros();
+    mantissa >>= trailing;
+    power += trailing as i32;
+    let sign = if value < 0.0 { "-" } else { "" };
+    match power {
+        ..0 => format!("(Number ({sign}{mantissa}) {})", -power),
+        0..=10 => format!("(Number ({sign}{}) 0)", mantissa << power),
+        _ => format!("(Number ({sign}{mantissa} * 2 ^ {power}) 0)"),
+    }
+}

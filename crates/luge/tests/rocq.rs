@@ -1,0 +1,66 @@
+//! Networks written for the checker in `proofs/`: the examples there are what is written today.
+
+use std::{fs, path::Path};
+
+use luge::{
+    data::Table,
+    lesson::{Lesson, LessonOptions},
+    rocq,
+    source::Source,
+    trace::{Plan, TraceOptions},
+};
+use luge_landscape::{Carrier, Kind, Learner, Mlp};
+use luge_machine::{Input, Machine};
+
+fn machine(place: &str) -> Machine {
+    let source = Source::open(place).expect("a machine");
+    source.read(None).expect("a valid machine").1.machine
+}
+
+fn learner(name: &str) -> Machine {
+    machine(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../learners").join(name).to_string_lossy())
+}
+
+fn alone(machine: &Machine, cells: usize) -> String {
+    let options = TraceOptions { cells: Some(cells), steps: Some(0), ..TraceOptions::dense(Kind::Plain) };
+    let plan = Plan::new(machine, &Input::blank(), &options).expect("a plan");
+    rocq::landscape(&plan.landscape).expect("landscape plain")
+}
+
+fn joined(name: &str, csv: &str, format: &str, kind: Kind, carrier: Carrier) -> Option<String> {
+    let machine = learner(name);
+    let learner = Learner::new(&machine, None).expect("a learner");
+    let table = Table::read(csv.as_bytes(), &["y".to_owned()], None).expect("a table");
+    let primary = Mlp::linear(table.feature_names.len(), 1);
+    let format = format.parse().expect("a format");
+    let options = LessonOptions { landscape: kind, carrier, ..LessonOptions::new(format) };
+    let lesson = Lesson::prepare(&learner, &primary, &table, &options).expect("a lesson");
+    rocq::extended(lesson.extended())
+}
+
+/// With `LUGE_RENEW=1` in the environment the example is written anew.
+fn check(example: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../proofs/examples").join(example);
+    if std::env::var_os("LUGE_RENEW").is_some() {
+        fs::write(&path, text).expect("a file to write to");
+    }
+    let kept = fs::read_to_string(&path).unwrap_or_default();
+    assert!(kept == text, "{example} is not what is written today: renew it with LUGE_RENEW=1");
+}
+
+const COPY: &str = "x,y\n-2,1.5\n0.25,-3\n";
+
+#[test]
+fn the_examples_of_the_proofs_are_what_is_written() {
+    check("busy_beaver_2.v", &alone(&machine("1RB1LB_1LA1RZ"), 7));
+    check("busy_beaver_4.v", &alone(&machine("1RB1LB_1LA0LC_1RZ1LD_1RD0RA"), 20));
+    check("copy_label.v", &alone(&learner("copy_label.tm"), 12));
+    let model = joined("copy_label.tm", COPY, "fix:3.2", Kind::Plain, Carrier::Offset);
+    check("copy_label_model.v", &model.expect("plain with the offset carrier"));
+}
+
+#[test]
+fn what_is_not_proved_is_not_written() {
+    assert!(joined("copy_label.tm", COPY, "fix:3.2", Kind::Compact, Carrier::Offset).is_none());
+    assert!(joined("copy_label.tm", COPY, "fix:3.2", Kind::Plain, Carrier::Orthogonal).is_none());
+}

@@ -1,0 +1,35 @@
+(** What the main theorems rest on: nothing but the prover. `.ci/proofs` reads this file's output. *)
+
+From Luge Require Import PlainTheorem Checker ExtendedTheorem ExtendedChecker PrintedShift SolidArc Stream Endless.
+
+(* Theorem 1: plain. *)
+Print Assumptions plain_step.
+Print Assumptions plain_step_encode.
+Print Assumptions plain_fixed_point.
+Print Assumptions plain_trace.
+Print Assumptions plain_noise.
+Print Assumptions plain_noisy_trace.
+Print Assumptions plain_noise_margin.
+Print Assumptions plain_running_low.
+Print Assumptions plain_running_level.
+Print Assumptions plain_halted_level.
+Print Assumptions plain_endless_trace.
+
+(* The checker for plain. *)
+Print Assumptions certified_trace.
+Print Assumptions certified_levels.
+
+(* Theorem 3: the extended network, and its checker. *)
+Print Assumptions extended_step.
+Print Assumptions extended_trace.
+Print Assumptions extended_run.
+Print Assumptions extended_gradient.
+Print Assumptions certified_extended_run.
+
+(* Theorem 4, the part that is proved: the constant carrier under any samples. *)
+Print Assumptions stream_gradient.
+Print Assumptions stream_trace.
+
+(* Counterexamples. *)
+Print Assumptions printed_shift_is_wrong.
+Print Assumptions solid_arc_drifts.
