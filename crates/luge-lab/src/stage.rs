@@ -5,6 +5,7 @@ use luge::{
     engine::{EngineError, Task},
     job::{Job, Loaded, StandardPrimaries, TraceJob, TrainJob},
     lesson::Lesson,
+    program::is_program,
     source::Source,
     trace::Plan,
 };
@@ -173,10 +174,12 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// What a program is called: what ships has a title, a machine file may name its machine.
+/// What a program is called: a machine file may name its machine, and what ships has a title.
 fn name(source: &Source, machine: &Machine) -> String {
-    let title = catalogue::with_text(&source.text).map(catalogue::Shipped::title);
-    title.or_else(|| machine.name().map(str::to_owned)).unwrap_or_else(|| source.name.clone())
+    let own = || machine.name().map(str::to_owned);
+    let title = || catalogue::with_text(&source.text).map(catalogue::Shipped::title);
+    let named = if is_program(source) { title().or_else(own) } else { own().or_else(title) };
+    named.unwrap_or_else(|| source.name.clone())
 }
 
 /// A trace within the lab's limits.
