@@ -73,9 +73,8 @@ mod tests {
     #[test]
     fn everything_that_ships_can_be_shown() {
         for shipped in Catalogue::new().shipped {
-            let refused = |e| panic!("{}: {e}", shipped.id);
-            let stage = Stage::open(&shipped.job).unwrap_or_else(refused);
-            let scene = stage.scene().unwrap_or_else(refused);
+            let stage = Stage::open(&shipped.job).unwrap_or_else(|e| panic!("{}: {e}", shipped.id));
+            let scene = stage.scene().unwrap_or_else(|e| panic!("{}: {e}", shipped.id));
             scene.film().unwrap_or_else(|e| panic!("{}: {e}", shipped.id));
         }
     }

@@ -1,6 +1,10 @@
 //! What is wrong with a user's file, and where. The binary renders these; this crate only collects them.
 
+mod findings;
+
 use std::{fmt, ops::Range};
+
+pub(crate) use findings::{Findings, Lines};
 
 /// Whether a file can still be used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -5,6 +5,7 @@
 pub mod bbchallenge;
 mod expand;
 pub mod jflap;
+mod loose;
 pub mod morphett;
 pub mod native;
 pub mod recognise;
@@ -12,8 +13,13 @@ mod single_tape;
 pub mod turingmachine_io;
 pub mod turingmachinesimulator;
 
-use crate::{Diagnostic, Input, Machine, input::admit_characters};
+use crate::{
+    Diagnostic, Input, Machine, MachineBuilder, TapeInput,
+    diagnostic::Findings,
+    input::{admit_characters, laid_characters},
+};
 
+pub use loose::Loss;
 pub use recognise::{Unrecognised, recognise};
 
 /// A file format for machines.
@@ -44,13 +50,43 @@ pub struct Loaded {
     pub warnings: Vec<Diagnostic>,
 }
 
+/// What to know of a machine beyond its file.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ReadOptions {
+    /// The texts the machine is to run on, one per tape. A format that does not say which symbols its tapes have lets any
+    /// character lie on them: wildcards and negations match it, and where no rule does the format's meaning of that applies.
+    pub inputs: Vec<String>,
+    /// The state to start in, instead of the one the file or its format says.
+    pub start: Option<String>,
+    /// The line of a bbchallenge list that holds the machine, counted from 1.
+    pub line: Option<usize>,
+}
+
+/// How to write a machine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct WriteOptions {
+    /// Whether to write what can be said and tell what is lost, where a strict conversion is refused.
+    pub loose: bool,
+    /// Whether to write a turingmachine.io machine as the site saves it: as text in a document.
+    pub saved: bool,
+}
+
+/// A machine as a file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Written {
+    /// The file's text.
+    pub text: String,
+    /// What the file says otherwise than the machine and its input, or not at all.
+    pub lost: Vec<Loss>,
+}
+
 /// Why a machine cannot be written in a format.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Inexpressible {
     /// The format has one tape only, or fewer than the machine.
     #[error("{format} machines have {allowed}, this one has {n_tapes} tapes")]
     Tapes {
-        /// The format.
+        /// The format it was to be written in.
         format: Format,
         /// What it allows, in words.
         allowed: &'static str,
@@ -60,7 +96,7 @@ pub enum Inexpressible {
     /// The format has no stay move.
     #[error("{format} has no stay move, but state `{state}` has a rule that stays")]
     Stay {
-        /// The format.
+        /// The format it was to be written in.
         format: Format,
         /// The first such state.
         state: String,
@@ -68,33 +104,33 @@ pub enum Inexpressible {
     /// The format cannot count so many symbols, or cannot spell one of them.
     #[error("{format} cannot write the alphabet of tape `{tape}`: {reason}")]
     Alphabet {
-        /// The format.
+        /// The format it was to be written in.
         format: Format,
         /// The tape's name.
         tape: String,
-        /// Why not.
+        /// What stands in the way.
         reason: String,
     },
     /// The format cannot count so many states, or cannot spell one of them.
     #[error("{format} cannot write the states: {reason}")]
     States {
-        /// The format.
+        /// The format it was to be written in.
         format: Format,
-        /// Why not.
+        /// What stands in the way.
         reason: String,
     },
     /// Halting, accepting or missing rules mean something else there.
     #[error("{format} cannot say how this machine halts: {reason}")]
     Halting {
-        /// The format.
+        /// The format it was to be written in.
         format: Format,
-        /// Why not.
+        /// What stands in the way.
         reason: String,
     },
     /// The format has no read-only tapes.
     #[error("{format} has no read-only tapes, but tape `{tape}` is one")]
     ReadOnly {
-        /// The format.
+        /// The format it was to be written in.
         format: Format,
         /// The tape's name.
         tape: String,
@@ -102,9 +138,9 @@ pub enum Inexpressible {
     /// The format has no place for such an input.
     #[error("{format} cannot carry the input: {reason}")]
     Input {
-        /// The format.
+        /// The format it was to be written in.
         format: Format,
-        /// Why not.
+        /// What stands in the way.
         reason: String,
     },
 }
@@ -161,32 +197,39 @@ impl Format {
         }
     }
 
-    /// Reads a machine that is to be run on these texts. A file that does not say which symbols its tapes have lets any
-    /// character lie on them: its wildcards match it, and where no rule does the format's meaning of that applies.
+    /// Reads a machine that is to be run on these texts, as [`read_with`](Self::read_with) does.
     ///
     /// # Errors
     /// As [`read`](Self::read).
     pub fn read_for<S: AsRef<str>>(self, text: &str, inputs: &[S]) -> Result<Loaded, Vec<Diagnostic>> {
-        match self {
-            Self::Native | Self::Bbchallenge => self.read(text),
-            Self::Morphett => {
-                let mut head_marked = false;
-                let mut is_symbol = |c: &char| match c {
-                    '*' => std::mem::replace(&mut head_marked, true),
-                    c => *c != ' ',
-                };
-                let characters: Vec<char> = inputs
-                    .first()
-                    .map_or("", |input| input.as_ref())
-                    .chars()
-                    .filter(&mut is_symbol)
-                    .collect();
-                morphett::read_admitting(text, &characters)
+        let inputs = inputs.iter().map(|input| input.as_ref().to_owned()).collect();
+        self.read_with(text, &ReadOptions { inputs, ..ReadOptions::default() })
+    }
+
+    /// Reads a machine as it is to be run.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read), and if the options ask for what the file does not have.
+    pub fn read_with(self, text: &str, options: &ReadOptions) -> Result<Loaded, Vec<Diagnostic>> {
+        let start = options.start.as_deref();
+        let loaded = match (self, options.line) {
+            (Self::Bbchallenge, Some(line)) => bbchallenge::read_line(text, line)?,
+            (_, Some(line)) => return Err(vec![no_list(self, line)]),
+            (Self::Native | Self::Bbchallenge, None) => self.read(text)?,
+            (Self::Morphett, None) => {
+                let input = options.inputs.first().map_or("", String::as_str);
+                let characters: Vec<char> = laid_characters(input).collect();
+                return morphett::read_from(text, start, &characters);
             }
-            Self::TuringMachineIo | Self::TuringMachineSimulator | Self::Jflap => {
+            (Self::Jflap, None) => jflap::read_admitting(text, &options.inputs)?,
+            (Self::TuringMachineIo | Self::TuringMachineSimulator, None) => {
                 let loaded = self.read(text)?;
-                Ok(Loaded { machine: admit_characters(&loaded.machine, inputs), ..loaded })
+                Loaded { machine: admit_characters(&loaded.machine, &options.inputs), ..loaded }
             }
+        };
+        match start {
+            Some(start) => started_in(loaded, start),
+            None => Ok(loaded),
         }
     }
 
@@ -202,6 +245,97 @@ impl Format {
             Self::TuringMachineIo => turingmachine_io::write(machine, input),
             Self::TuringMachineSimulator => turingmachinesimulator::write(machine, input),
             Self::Jflap => jflap::write(machine, input),
+        }
+    }
+
+    /// Whether a file of this format has a place for an input.
+    #[must_use]
+    pub fn carries_input(self) -> bool {
+        match self {
+            Self::Native | Self::Morphett | Self::TuringMachineIo => true,
+            Self::Bbchallenge | Self::TuringMachineSimulator | Self::Jflap => false,
+        }
+    }
+
+    /// Writes a machine as it is asked for, and says what is lost.
+    ///
+    /// An input that the format has no place for is left out, strictly or not. All else is lost only where the options are
+    /// [`loose`](WriteOptions::loose).
+    ///
+    /// ```
+    /// use luge_machine::formats::{Format, WriteOptions};
+    ///
+    /// let machine = Format::Bbchallenge.read("1RB---_1LA1RZ").unwrap().machine;
+    /// let tms = Format::TuringMachineSimulator;
+    /// assert!(tms.write(&machine, None).is_err());
+    /// let written = tms.write_with(&machine, None, WriteOptions { loose: true, ..WriteOptions::default() }).unwrap();
+    /// let lost: Vec<String> = written.lost.iter().map(|loss| loss.to_string()).collect();
+    /// assert_eq!(lost, ["where no rule applies the machine halts; in the file it rejects there"]);
+    /// ```
+    ///
+    /// # Errors
+    /// What the format cannot express, or not even loosely.
+    pub fn write_with(
+        self,
+        machine: &Machine,
+        input: Option<&Input>,
+        options: WriteOptions,
+    ) -> Result<Written, Inexpressible> {
+        let strictly = |machine: &Machine, input: Option<&Input>| match self {
+            Self::TuringMachineIo if options.saved => turingmachine_io::write_saved(machine, input),
+            _ => self.write(machine, input),
+        };
+        let carried = input.filter(|_| self.carries_input());
+        let mut written = if options.loose {
+            loose::write(self, machine, carried, strictly)?
+        } else {
+            Written { text: strictly(machine, carried)?, lost: Vec::new() }
+        };
+        let is_blank = |input: &Input| input.tapes.iter().all(|tape| *tape == TapeInput::default());
+        if input.is_some_and(|input| !is_blank(input)) && carried.is_none() {
+            let reason = format!("{self} files have no place for one");
+            written.lost.insert(0, Loss::Input { reason });
+        }
+        Ok(written)
+    }
+}
+
+/// The machine in another start state.
+fn started_in(mut loaded: Loaded, start: &str) -> Result<Loaded, Vec<Diagnostic>> {
+    const MOST_LISTED: usize = 12;
+    let machine = &mut loaded.machine;
+    if let Some(state) = machine.find_state(start) {
+        machine.start = state;
+        return Ok(loaded);
+    }
+    let listed: Vec<&str> = machine.states().iter().take(MOST_LISTED).map(|s| s.name.as_str()).collect();
+    let more = if machine.states().len() > MOST_LISTED { " …" } else { "" };
+    let message = format!("no state is called `{start}`, which is asked for as the start");
+    let help = format!("the states are {}{more}", listed.join(" "));
+    Err(vec![Diagnostic::error(0..0, message, "this machine").with_help(help)])
+}
+
+fn no_list(format: Format, line: usize) -> Diagnostic {
+    let message = format!("line {line} is asked for, but a {format} file is one machine");
+    Diagnostic::error(0..0, message, "this file")
+        .with_help("only bbchallenge lists have a machine on each line")
+}
+
+/// Ends a reading: the machine if there is no error among `findings`, else all of them in the order of the text.
+fn finish(
+    builder: MachineBuilder,
+    input: Option<Input>,
+    mut findings: Findings,
+    text: &str,
+) -> Result<Loaded, Vec<Diagnostic>> {
+    if findings.has_errors() {
+        return Err(findings.into_sorted());
+    }
+    match builder.build() {
+        Ok(machine) => Ok(Loaded { machine, input, warnings: findings.into_sorted() }),
+        Err(error) => {
+            findings.push(Diagnostic::error(0..text.len(), error.to_string(), "in this machine"));
+            Err(findings.into_sorted())
         }
     }
 }

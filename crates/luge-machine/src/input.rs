@@ -62,6 +62,15 @@ pub enum InputError {
     },
 }
 
+/// The characters of a text that must be symbols: not a space, nor the first `*`, which marks the head.
+pub(crate) fn laid_characters(text: &str) -> impl Iterator<Item = char> {
+    let mut head_marked = false;
+    text.chars().filter(move |&c| match c {
+        '*' => std::mem::replace(&mut head_marked, true),
+        c => c != ' ',
+    })
+}
+
 /// The machine with every character of the texts among the symbols of its tape, where those are all single characters.
 ///
 /// Rules with wildcards match the new symbols, all others do not. A space and the first `*` keep the meaning that
@@ -73,11 +82,8 @@ pub(crate) fn admit_characters<S: AsRef<str>>(machine: &Machine, texts: &[S]) ->
         if names.iter().any(|name| name.chars().count() != 1) {
             continue;
         }
-        let mut head_marked = false;
-        for c in text.as_ref().chars() {
-            let marks_head = c == '*' && !std::mem::replace(&mut head_marked, true);
-            let name = c.to_string();
-            if c != ' ' && !marks_head && !names.contains(&name) && names.len() < 256 {
+        for name in laid_characters(text.as_ref()).map(String::from) {
+            if !names.contains(&name) && names.len() < 256 {
                 names.push(name);
             }
         }

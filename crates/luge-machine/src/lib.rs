@@ -1,6 +1,21 @@
 //! Turing machines: model, simulator, file formats, lowering to normal form.
 //!
 //! The simulator is the independent judge of training: it shares no code with it.
+//!
+//! ```
+//! use luge_machine::{Input, Simulator, formats::Format};
+//!
+//! // The two-state busy beaver leaves four ones after six steps.
+//! let loaded = Format::Bbchallenge.read("1RB1LB_1LA1RZ").expect("a machine");
+//! let mut simulator = Simulator::new(&loaded.machine, &Input::blank());
+//! let outcome = simulator.run(1_000);
+//! assert!(outcome.accepting());
+//! assert_eq!((simulator.steps(), simulator.n_nonblank()), (6, 4));
+//!
+//! // The same machine for another site.
+//! let yaml = Format::TuringMachineIo.write(&loaded.machine, None).expect("it can be said there");
+//! assert_eq!(Format::TuringMachineIo.read(&yaml).expect("a machine").machine.n_rules(), 4);
+//! ```
 
 mod builder;
 mod diagnostic;

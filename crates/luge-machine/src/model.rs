@@ -37,7 +37,7 @@ impl Alphabet {
         self.names.is_empty()
     }
 
-    /// The symbol that fills every cell nobody wrote.
+    /// The symbol in every cell that was never written.
     #[must_use]
     pub fn blank(&self) -> SymbolId {
         self.blank
@@ -143,7 +143,7 @@ pub enum Write {
 pub enum Move {
     /// One cell to the left.
     Left,
-    /// Nowhere.
+    /// The head stays on its cell.
     Stay,
     /// One cell to the right.
     Right,
@@ -166,7 +166,7 @@ impl Move {
 pub struct Rule {
     /// The symbols the rule asks for.
     pub reads: Vec<Pattern>,
-    /// What it writes.
+    /// What the rule writes.
     pub writes: Vec<Write>,
     /// How the heads move after writing.
     pub moves: Vec<Move>,

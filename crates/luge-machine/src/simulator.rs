@@ -10,7 +10,7 @@ use table::{SingleTable, Table};
 pub enum Outcome {
     /// The machine halted.
     Halted {
-        /// Where.
+        /// The state it halted in.
         state: StateId,
         /// Whether that state accepts.
         accepting: bool,
@@ -19,7 +19,7 @@ pub enum Outcome {
     StepLimit,
     /// The state has no rule for the symbols under the heads, and the machine's source calls that a rejection.
     NoRule {
-        /// Where.
+        /// The state it stopped in.
         state: StateId,
     },
 }

@@ -1,6 +1,6 @@
 //! A finished network: what training and everything else reads.
 
-use std::sync::OnceLock;
+use std::{fmt, sync::OnceLock};
 
 use crate::{
     Input, Node, NodeId, Op, Parameter, ParameterId, Shape, SparseLayers, Unrecognised, Values,
@@ -17,9 +17,16 @@ pub struct Network {
     recognised: Recognised,
 }
 
-/// What was recognised in the graph. It follows from the graph, so it is no part of what makes two networks equal.
-#[derive(Clone, Debug, Default)]
+/// What was recognised in the graph. It follows from the graph, so it is no part of what makes two networks equal, and is
+/// not listed with them either: digests are made of listings.
+#[derive(Clone, Default)]
 struct Recognised(OnceLock<Result<SparseLayers, Unrecognised>>);
+
+impl fmt::Debug for Recognised {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("_")
+    }
+}
 
 impl PartialEq for Recognised {
     fn eq(&self, _: &Self) -> bool {
@@ -220,6 +227,19 @@ mod tests {
             let one = g.scalar("one", 1.0);
             g.select("select", x, one, x)
         }));
+    }
+
+    #[test]
+    fn asking_for_layers_does_not_change_a_network() {
+        let network = one_parameter(|g, x| g.relu("relu", x));
+        let before = format!("{network:?}");
+        let other = network.clone();
+        let why = network.sparse_layers().expect_err("a single unit is no landscape");
+        assert_eq!(
+            why.to_string(),
+            "node 1, relu `relu`, is not a landscape: a sum of a constant, levels and residuals"
+        );
+        assert_eq!((format!("{network:?}"), &network), (before, &other));
     }
 
     #[test]

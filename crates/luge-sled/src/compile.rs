@@ -31,10 +31,10 @@ pub enum BackendError {
     /// More states than a network could ever have.
     #[error("the machine would have more than {most} states")]
     TooManyStates {
-        /// The limit.
+        /// The most states a program may need.
         most: usize,
     },
-    /// The machine model refused.
+    /// The parts do not make a valid machine.
     #[error("no machine can be made of the program: {0}")]
     Build(#[from] BuildError),
 }

@@ -110,7 +110,7 @@ pub(crate) enum Cond {
 
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Stmt {
-    /// Counted from 1.
+    /// The line of the source, counted from 1.
     pub(crate) line: u32,
     pub(crate) kind: StmtKind,
 }

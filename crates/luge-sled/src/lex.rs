@@ -21,7 +21,7 @@ pub(crate) struct Token {
     pub(crate) span: Span,
 }
 
-/// Longer ones first.
+/// Operators and punctuation. The longer ones come first, so that `<=` is not read as `<` and `=`.
 const SYMBOLS: [&str; 42] = [
     "+|=", "-|=", "*|=", "->", "..", "+|", "-|", "*|", "+=", "-=", "*=", "/=", "<<", ">>", "<=", ">=", "==",
     "!=", "&&", "||", "+", "-", "*", "/", "<", ">", "=", "!", "(", ")", "[", "]", "{", "}", ",", ";", ":",

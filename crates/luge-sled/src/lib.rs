@@ -1,7 +1,26 @@
 //! Sled, a small language for learners over fixed-point numbers.
 //!
-//! A program is checked against the [`Sizes`] of its data, and then interpreted, which is what it means, or compiled to a
-//! Turing machine that does the same.
+//! A program is checked against the [`Sizes`] of its data. Then it is interpreted, which defines what it means, or compiled
+//! to a Turing machine that computes the same.
+//!
+//! ```
+//! use luge_sled::{Sizes, Verdict, compile, interpret};
+//!
+//! // The sum of the labels, as numbers with four bits before the point and four after it.
+//! let source = "
+//!     learner sum(x: [fix<I,F>; 1], y: fix<I,F>) -> theta: [fix<I,F>; 1] {
+//!         for sample in data { theta[0] += y; }
+//!     }";
+//! let sizes = Sizes { n_features: 1, n_labels: 1, integer: 4, fraction: 4 };
+//!
+//! // Numbers are counted in steps of 1/16: the labels are 1.0 and 2.5, their sum is 3.5.
+//! let samples = [vec![0, 16], vec![0, 40]];
+//! let outcome = interpret(source, &sizes, &samples, 1_000).expect("a correct program");
+//! assert_eq!((outcome.verdict, outcome.theta), (Verdict::Accepted, vec![56]));
+//!
+//! let compiled = compile(source, &sizes).expect("a machine");
+//! assert_eq!(compiled.n_theta, 1);
+//! ```
 
 mod check;
 mod compile;
@@ -46,7 +65,7 @@ pub struct Compiled {
     pub input: Input,
     /// For each state the line of the source, counted from 1, that it belongs to.
     pub lines: Vec<Option<u32>>,
-    /// Numbers in theta.
+    /// How many numbers theta has.
     pub n_theta: usize,
 }
 
@@ -64,15 +83,15 @@ pub enum Verdict {
 /// What a run of the interpreter left behind.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Outcome {
-    /// How it ended.
+    /// How the run ended.
     pub verdict: Verdict,
     /// The weights, counted in steps of 2^-fraction.
     pub theta: Vec<i64>,
-    /// Statements executed.
+    /// How many statements were executed.
     pub statements: u64,
 }
 
-/// Why there is no machine.
+/// Why a program could not be compiled.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum CompileError {
     /// The program is wrong: every finding, in order.

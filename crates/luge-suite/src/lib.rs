@@ -1,6 +1,12 @@
 //! The cases of `tests/suite`, read the same way by every executor that is held to them.
 //!
 //! A case is a `.toml` file beside a machine file; it says what the run must end with, and nothing about who runs it.
+//!
+//! ```
+//! let cases = luge_suite::cases("formats/bbchallenge");
+//! let champion = cases.iter().find(|case| case.path.ends_with("two-states.toml")).expect("the case");
+//! assert_eq!((champion.outcome.as_str(), champion.steps), ("halted", 6));
+//! ```
 
 use std::{
     fs,
@@ -39,9 +45,23 @@ pub struct Case {
     /// The warnings the file must give, as `line:column: warning: …`.
     #[serde(default)]
     pub warnings: Vec<String>,
+    /// What a user asks for beside the file.
+    pub asked: Option<Asked>,
     /// Where the case was read from.
     #[serde(skip)]
     pub path: PathBuf,
+}
+
+/// What is asked for when a machine is read, beyond what its file says.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Asked {
+    /// The state to start in.
+    pub start: Option<String>,
+    /// The line of a list that holds the machine, counted from 1.
+    pub line: Option<usize>,
+    /// Whether the inputs hold characters that the file does not name.
+    pub any_character: bool,
 }
 
 fn default_limit() -> u64 {
@@ -62,12 +82,21 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/suite")
 }
 
-/// All cases under `folder`, a path relative to the suite, sorted by path.
+/// The cases under `folder`, a path relative to the suite, that ask for nothing beyond their files; sorted by path.
 ///
 /// # Panics
 /// If a file cannot be read or does not parse: a test wants to know.
 #[must_use]
 pub fn cases(folder: &str) -> Vec<Case> {
+    all_cases(folder).into_iter().filter(|case| case.asked.is_none()).collect()
+}
+
+/// All cases under `folder`, with those that an executor can run only if it reads machines as they are [`Asked`] for.
+///
+/// # Panics
+/// As [`cases`].
+#[must_use]
+pub fn all_cases(folder: &str) -> Vec<Case> {
     let read = |path: PathBuf| {
         let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
         let case: Case = toml::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));

@@ -13,7 +13,7 @@ use crate::{
     Engine, LossRange, Noise, Outcome, Rate, Snapshot, StopRule, TrainError, best_vertex, line_search,
     snapshot::{label_parameter, vertex_parameter},
     sparse::BLANK,
-    train,
+    train, visit,
 };
 use kernel::Kernel;
 
@@ -71,6 +71,7 @@ pub struct Dense<'n> {
     noise: Option<Noise>,
     here: Option<Here>,
     steps: u64,
+    path: u64,
     losses: Option<LossRange>,
     /// The parameters as numbers.
     values: Vec<Values>,
@@ -138,6 +139,7 @@ impl<'n> Dense<'n> {
             noise,
             here: None,
             steps: 0,
+            path: 0,
             losses: None,
             values: Vec::new(),
             fixed_cells: None,
@@ -145,7 +147,14 @@ impl<'n> Dense<'n> {
             drift: (0.0, 0.0),
         };
         engine.read_back()?;
+        engine.path = visit(0, engine.heaviest());
         Ok(engine)
+    }
+
+    /// The vertex with the most weight, the first of several; 0 without vertices.
+    fn heaviest(&self) -> usize {
+        let weights = vertex_parameter(self.network).map_or(&[][..], |id| &self.values[id.index()].data);
+        (0..weights.len()).reduce(|a, b| if weights[b] > weights[a] { b } else { a }).unwrap_or(0)
     }
 
     /// The same engine, at a snapshot.
@@ -155,11 +164,11 @@ impl<'n> Dense<'n> {
     pub fn at(mut self, snapshot: &Snapshot, losses: Option<LossRange>) -> Result<Self, TrainError> {
         let parameters = snapshot.parameters(self.network);
         self.go_to(&parameters.ok_or(TrainError::Shapes { what: "parameters" })?)?;
-        (self.steps, self.losses) = (snapshot.step, losses);
+        (self.steps, self.path, self.losses) = (snapshot.step, snapshot.path, losses);
         Ok(self)
     }
 
-    /// Goes to other parameters, to see what training does there.
+    /// Goes to other parameters, to see what training does there; the path begins anew.
     ///
     /// # Errors
     /// If the values do not fit the network.
@@ -170,7 +179,9 @@ impl<'n> Dense<'n> {
         for (var, values) in self.parameters.iter().zip(parameters) {
             var.set(&to_tensor(values, self.dtype)?)?;
         }
-        self.read_back()
+        self.read_back()?;
+        self.path = visit(0, self.heaviest());
+        Ok(())
     }
 
     /// Notes the parameters as they are now.
@@ -310,7 +321,13 @@ impl Engine for Dense<'_> {
             }
         }
         self.steps += 1;
-        self.read_back()
+        self.read_back()?;
+        self.path = visit(self.path, self.heaviest());
+        Ok(())
+    }
+
+    fn path(&self) -> u64 {
+        self.path
     }
 
     fn run(&mut self, stop: &StopRule) -> Result<Outcome, TrainError> {
@@ -352,7 +369,7 @@ impl Engine for Dense<'_> {
     }
 
     fn snapshot(&self) -> Snapshot {
-        Snapshot::of(self.network, self.steps, &self.values, self.fixed_cells.as_ref())
+        Snapshot::of(self.network, (self.steps, self.path), &self.values, self.fixed_cells.as_ref())
     }
 
     fn parameters(&self) -> Option<Vec<Values>> {

@@ -19,6 +19,9 @@ pub trait Engine {
     /// Gradient steps made.
     fn steps(&self) -> u64;
 
+    /// The digest of all vertices visited since training began, the first included; see [`visit`](crate::visit).
+    fn path(&self) -> u64;
+
     /// The loss at the current parameters.
     ///
     /// # Errors

@@ -18,7 +18,7 @@ use std::ops::Range;
 use luge_net::{Form, Network, SparseLayers, Values};
 
 use crate::{
-    Engine, LossRange, Outcome, Snapshot, Sparse, StopRule, TapeSnapshot, TrainError, sparse::BLANK,
+    Engine, LossRange, Outcome, Snapshot, Sparse, StopRule, TapeSnapshot, TrainError, sparse::BLANK, visit,
 };
 use blocks::Blocks;
 #[cfg(feature = "faults")]
@@ -139,7 +139,7 @@ impl<'n> Exact<'n> {
         if (0..heads.len()).map(under).sum::<u32>() != table.symbols(vertex) {
             return Err(between("the vertex has other symbols than lie under the heads"));
         }
-        let low = low_level(layers);
+        let (low, start) = (low_level(layers), (vertex, sparse.path()));
         let together = moves_together(layers) && heads.windows(2).all(|pair| pair[0] == pair[1]);
         let memory = together.then(|| Memory::new(table.n_vertices(), table.n_tracks(), low)).flatten();
         self.body = match (memory, self.memories) {
@@ -147,15 +147,15 @@ impl<'n> Exact<'n> {
                 let (first, cells) = merged(&rows);
                 match memories {
                     Memories::Steps => {
-                        Body::SingleHead(SingleHead::new(vertex, first, cells, heads[0]), memory)
+                        Body::SingleHead(SingleHead::new(start, first, cells, heads[0]), memory)
                     }
                     Memories::Blocks => {
-                        Body::Blocks(Blocks::new(vertex, table.n_tracks(), first, &cells, heads[0]), memory)
+                        Body::Blocks(Blocks::new(start, table.n_tracks(), first, &cells, heads[0]), memory)
                     }
                 }
             }
             (None, _) => {
-                let mut many = MultiHead::new(table, vertex, levels(&layers.form), low);
+                let mut many = MultiHead::new(table, start, levels(&layers.form), low);
                 for ((first, cells), head) in rows.into_iter().zip(heads) {
                     many.add_row(first, cells, head);
                 }
@@ -282,6 +282,15 @@ impl Engine for Exact<'_> {
         self.steps
     }
 
+    fn path(&self) -> u64 {
+        match &self.body {
+            Body::Waiting(sparse) => sparse.path(),
+            Body::SingleHead(one, _) => one.path,
+            Body::Blocks(blocks, _) => blocks.path,
+            Body::MultiHead(many) => many.path,
+        }
+    }
+
     fn loss(&mut self) -> Result<f64, TrainError> {
         let landscape = match &mut self.body {
             Body::Waiting(sparse) => return sparse.loss(),
@@ -401,6 +410,7 @@ impl Engine for Exact<'_> {
         let n_tracks = self.layers().table.n_tracks();
         Snapshot {
             step: self.steps,
+            path: self.path(),
             vertices: vec![(self.at(), 1.0)],
             labels: self.labels().to_vec(),
             tapes: (0..n_tracks).map(tape).collect(),
@@ -440,6 +450,12 @@ impl Exact<'_> {
             return Err(TrainError::NotExact { why });
         }
         self.steps += 1;
+        match &mut self.body {
+            Body::Waiting(_) => {}
+            Body::SingleHead(SingleHead { path, .. }, _)
+            | Body::Blocks(Blocks { path, .. }, _)
+            | Body::MultiHead(MultiHead { path, .. }) => *path = visit(*path, vertex),
+        }
         Ok(())
     }
 }

@@ -15,6 +15,14 @@ impl Snapshot {
     /// The snapshot as bytes, in the same way on every platform.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = self.path.to_le_bytes().to_vec();
+        bytes.extend(self.weight_bytes());
+        bytes
+    }
+
+    /// The step and the weights as bytes, whatever path led there.
+    #[must_use]
+    pub fn weight_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         put(&mut bytes, self.step);
         put(&mut bytes, self.vertices.len() as u64);
@@ -39,6 +47,7 @@ impl Snapshot {
     /// If they are not exactly those of one.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, NotASnapshot> {
         let mut rest = Rest(bytes);
+        let path = rest.number()?;
         let step = rest.number()?;
         let n_vertices = rest.count(16)?;
         let mut vertices = Vec::with_capacity(n_vertices);
@@ -61,7 +70,7 @@ impl Snapshot {
             }
             tapes.push(TapeSnapshot { first, cells, head_first, head: rest.weights()? });
         }
-        if rest.0.is_empty() { Ok(Self { step, vertices, labels, tapes }) } else { Err(NotASnapshot) }
+        if rest.0.is_empty() { Ok(Self { step, path, vertices, labels, tapes }) } else { Err(NotASnapshot) }
     }
 }
 
@@ -138,8 +147,9 @@ mod tests {
         let tape =
             tape.prop_map(|(first, cells, head_first, head)| TapeSnapshot { first, cells, head_first, head });
         let vertices = prop::collection::vec((0_usize..99, -1.0..1.0), 0..3);
-        (any::<u64>(), vertices, weights(), prop::collection::vec(tape, 0..4))
-            .prop_map(|(step, vertices, labels, tapes)| Snapshot { step, vertices, labels, tapes })
+        (any::<u64>(), any::<u64>(), vertices, weights(), prop::collection::vec(tape, 0..4)).prop_map(
+            |(step, path, vertices, labels, tapes)| Snapshot { step, path, vertices, labels, tapes },
+        )
     }
 
     proptest! {
@@ -165,7 +175,8 @@ mod tests {
     #[test]
     fn a_sign_takes_a_bit() {
         let tape = TapeSnapshot { first: 0, cells: vec![-1.0; 8000], head_first: 7, head: vec![1.0] };
-        let snapshot = Snapshot { step: 1, vertices: vec![(3, 1.0)], labels: Vec::new(), tapes: vec![tape] };
+        let snapshot =
+            Snapshot { step: 1, path: 4, vertices: vec![(3, 1.0)], labels: Vec::new(), tapes: vec![tape] };
         assert!(snapshot.to_bytes().len() < 1000 + 100);
     }
 }

@@ -9,6 +9,8 @@ use crate::sparse;
 pub struct Snapshot {
     /// Gradient steps made.
     pub step: u64,
+    /// The digest of all vertices visited; see [`visit`](crate::visit).
+    pub path: u64,
     /// Weights on vertices.
     pub vertices: Vec<(usize, f64)>,
     /// z, if the network has labels.
@@ -100,14 +102,14 @@ impl Snapshot {
     /// the network's sparse layers are known.
     pub(crate) fn of(
         network: &Network,
-        step: u64,
+        (step, path): (u64, u64),
         parameters: &[Values],
         fixed_cells: Option<&Values>,
     ) -> Self {
         let weights = vertex_parameter(network).map_or(&[][..], |id| &parameters[id.index()].data);
         let nonzero = weights.iter().copied().enumerate().filter(|&(_, weight)| weight != 0.0);
         let labels = label_parameter(network).map_or_else(Vec::new, |id| parameters[id.index()].data.clone());
-        let mut snapshot = Self { step, vertices: nonzero.collect(), labels, tapes: Vec::new() };
+        let mut snapshot = Self { step, path, vertices: nonzero.collect(), labels, tapes: Vec::new() };
         let Ok(layers) = network.sparse_layers() else { return snapshot };
         for &row in layers.table.rows() {
             let cells = match row.checked_sub(layers.table.n_trained()) {

@@ -17,6 +17,7 @@ use luge_net::{Form, Network, SparseLayers, Values};
 
 use crate::{
     Engine, LossRange, Outcome, ROUNDING, Snapshot, StopRule, TapeSnapshot, TrainError, exact::legality,
+    visit,
 };
 use columns::{Action, Slides, actions};
 pub(crate) use output_stage::OutputStage;
@@ -42,6 +43,7 @@ pub struct Sparse<'n> {
     settled: u32,
     pulls: Vec<(usize, f64)>,
     steps: u64,
+    path: u64,
     losses: Option<LossRange>,
     here: Option<Here>,
 }
@@ -109,6 +111,7 @@ impl<'n> Sparse<'n> {
         place: Place,
         tapes: Vec<Tape>,
     ) -> Self {
+        let vertex = place.vertex;
         Self {
             network,
             layers,
@@ -120,6 +123,7 @@ impl<'n> Sparse<'n> {
             settled: 0,
             pulls: Vec::with_capacity(layers.table.n_tracks()),
             steps: 0,
+            path: visit(0, vertex),
             losses: None,
             here: None,
         }
@@ -162,7 +166,7 @@ impl<'n> Sparse<'n> {
         let place = placed(snapshot.vertices.clone(), &layers.form)
             .ok_or(TrainError::NotSparse { why: "the snapshot is not at a vertex" })?;
         let engine = Self::assemble(network, layers, around, place, tapes.collect());
-        Ok(Self { steps: snapshot.step, losses, ..engine })
+        Ok(Self { steps: snapshot.step, path: snapshot.path, losses, ..engine })
     }
 
     pub(crate) fn layers(&self) -> &'n SparseLayers {
@@ -295,6 +299,7 @@ impl<'n> Sparse<'n> {
             losses.add(loss);
             let to = self.choose(slides, next);
             self.steps += 1;
+            self.path = visit(self.path, to);
             self.go_to(to, gain, busy);
         }
         Ok(())
@@ -339,6 +344,7 @@ impl<'n> Sparse<'n> {
             NextStep::Vertex { to, gain, busy } => self.go_to(to, gain, busy),
             NextStep::Rest => {}
         }
+        self.path = visit(self.path, self.place.vertex);
     }
 
     #[inline]
@@ -387,6 +393,10 @@ impl Engine for Sparse<'_> {
 
     fn steps(&self) -> u64 {
         self.steps
+    }
+
+    fn path(&self) -> u64 {
+        self.path
     }
 
     fn loss(&mut self) -> Result<f64, TrainError> {
@@ -452,7 +462,13 @@ impl Engine for Sparse<'_> {
             head_first: tape.head.first(),
             head: tape.head.weights().collect(),
         });
-        Snapshot { step: self.steps, vertices, labels: self.labels().to_vec(), tapes: tapes.collect() }
+        Snapshot {
+            step: self.steps,
+            path: self.path,
+            vertices,
+            labels: self.labels().to_vec(),
+            tapes: tapes.collect(),
+        }
     }
 
     fn drift(&self) -> (f64, f64) {

@@ -22,7 +22,7 @@ use crate::{
 };
 
 const MAGIC: &[u8; 16] = b"luge checkpoint\n";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 const DIGEST: usize = 32;
 
 /// A moment of a run, and everything needed to resume it.
@@ -167,7 +167,7 @@ pub fn network_digest(network: &Network) -> String {
 /// SHA-256 of a snapshot's weights, in hexadecimal; how many blank cells are kept around the others does not matter.
 #[must_use]
 pub fn snapshot_digest(snapshot: &Snapshot) -> String {
-    Sha256::digest(snapshot.trimmed().to_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+    Sha256::digest(snapshot.trimmed().weight_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl Checkpoint {
@@ -321,7 +321,8 @@ mod tests {
 
     fn checkpoint() -> Checkpoint {
         let tape = TapeSnapshot { first: -3, cells: vec![1.0, -1.0, 0.5], head_first: -2, head: vec![1.0] };
-        let snapshot = Snapshot { step: 7, vertices: vec![(3, 1.0)], labels: vec![], tapes: vec![tape] };
+        let snapshot =
+            Snapshot { step: 7, path: 9, vertices: vec![(3, 1.0)], labels: vec![], tapes: vec![tape] };
         let source = Source { name: "it".to_owned(), text: "machine".to_owned(), extension: None };
         let mut options = TraceOptions { steps: Some(9), ..TraceOptions::default() };
         options.constants.base = Some(0.1);

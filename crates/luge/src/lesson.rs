@@ -22,6 +22,7 @@ use crate::{
     data::Table,
     engine::{Chosen, EngineChoice, EngineError, Manner, Task},
     follow::{Beside, Comparisons, Decoder, Expected, Moment, Referee},
+    gradient::{self, GradientCheck},
     lockstep::{Judge, Lockstep, Mismatch, Window},
     predictor::Predictor,
     record::{Drift, Levels, Record},
@@ -59,6 +60,8 @@ pub struct LessonOptions {
     /// The landscape's constants.
     #[serde(with = "crate::job::constants")]
     pub constants: AskedConstants,
+    /// Steps that are made again by automatic differentiation; left out: as many as cost no more than the run.
+    pub spots: Option<usize>,
     /// What differs from the printed paper inside the landscape.
     #[serde(skip)]
     pub corrections: Corrections,
@@ -92,6 +95,7 @@ impl Default for LessonOptions {
             final_loss: None,
             steps: LONGEST_LESSON,
             constants: AskedConstants::default(),
+            spots: None,
             corrections: Corrections::default(),
             extended_corrections: ExtendedCorrections::default(),
         }
@@ -207,6 +211,8 @@ pub struct LessonReport {
     pub classified: Option<usize>,
     /// How far weights came from the values they stand for, over the run.
     pub drift: Drift,
+    /// The digest of all vertices visited.
+    pub path: u64,
     /// All trained weights.
     pub parameters: Vec<Values>,
     /// What was proved.
@@ -438,7 +444,27 @@ impl Lesson {
         let record = from.map_or_else(Record::default, |(_, record)| record);
         let mut referee = Referee::new(beside, expected, record);
         let outcome = referee.follow(&mut *engine, &task.stop, Comparisons::Every, watch)?;
-        Ok(self.conclude(outcome, referee.record, &*engine, chosen))
+        let gradient = match chosen.engine {
+            EngineChoice::Dense => GradientCheck::of_dense(),
+            _ => self.look_again(&task, &engine.snapshot(), &referee.record)?,
+        };
+        Ok(self.conclude(outcome, referee.record, &*engine, (chosen, gradient)))
+    }
+
+    /// Holds some steps of a run to automatic differentiation.
+    fn look_again(
+        &self,
+        task: &Task<'_>,
+        snapshot: &Snapshot,
+        record: &Record,
+    ) -> Result<GradientCheck, LessonError> {
+        let end = gradient::End { snapshot, record };
+        let steps = gradient::choose(&end, task.network, self.options.spots);
+        let dense = gradient::Dense { network: task.network, inputs: &task.inputs, shift: Vec::new() };
+        Ok(match gradient::collect(task, Comparisons::Every.memories(), &steps, &end)? {
+            Ok(spots) => gradient::check(&dense, &spots)?,
+            Err(why) => GradientCheck { steps, every: false, differs: Some(why) },
+        })
     }
 
     fn conclude(
@@ -446,7 +472,7 @@ impl Lesson {
         outcome: luge_train::Outcome,
         mut record: Record,
         engine: &dyn Engine,
-        chosen: Chosen,
+        (chosen, gradient): (Chosen, GradientCheck),
     ) -> LessonReport {
         let parameters = engine.parameters().unwrap_or_else(|| {
             record.differs(engine.steps(), &Mismatch::LeftWindow);
@@ -460,9 +486,16 @@ impl Lesson {
             train_loss: end.loss(),
             classified: classified(end.value(self.extended.nodes().out), &self.table.labels),
             drift: record.drift,
-            certificate: Certificate::draw_up(self, outcome, &record, &parameters, &theta),
+            certificate: Certificate::draw_up(
+                self,
+                outcome,
+                (&record, &gradient, engine.path()),
+                &parameters,
+                &theta,
+            ),
             theta,
             parameters,
+            path: engine.path(),
             chosen,
         }
     }

@@ -42,6 +42,7 @@ pub mod edges;
 pub mod engine;
 pub mod export;
 pub mod follow;
+pub mod gradient;
 pub mod job;
 pub mod lesson;
 pub mod lockstep;

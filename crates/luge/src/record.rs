@@ -17,6 +17,10 @@ pub struct Record {
     /// Where the loss has been; `None` before the first iterate.
     #[serde(with = "range")]
     pub loss: Option<LossRange>,
+    /// The step at which the loss was lowest first, where every step was looked at.
+    pub lowest_at: Option<u64>,
+    /// The step at which the loss was highest first, where every step was looked at.
+    pub highest_at: Option<u64>,
     /// Where the landscape's part of the loss has been while the machine was running.
     #[serde(with = "range")]
     pub running: Option<LossRange>,
@@ -67,6 +71,8 @@ impl Default for Record {
             mismatches: 0,
             first_mismatch: None,
             loss: None,
+            lowest_at: None,
+            highest_at: None,
             running: None,
             bounds_held: true,
             rose: false,
@@ -121,6 +127,12 @@ impl Record {
 
     /// Notes the loss of one iterate.
     pub(crate) fn lost(&mut self, step: u64, loss: f64, stopped: bool, levels: &Levels) {
+        if self.loss.is_none_or(|range| loss < range.min) {
+            self.lowest_at = Some(step);
+        }
+        if self.loss.is_none_or(|range| loss > range.max) {
+            self.highest_at = Some(step);
+        }
         self.loss = Some(match self.loss {
             None => LossRange::of(loss),
             Some(range) => {
@@ -145,6 +157,7 @@ impl Record {
         self.bounds_held &= levels.within(false, lowest_running, range.max);
         self.bounds_held &= !stopped || levels.within(true, range.last, range.last);
         let first = self.loss.map_or(range.first, |loss| loss.first);
+        (self.lowest_at, self.highest_at) = (None, None);
         self.loss = Some(LossRange { first, ..range });
     }
 }

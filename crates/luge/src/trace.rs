@@ -13,13 +13,14 @@ use luge_machine::{
     lowering::{Lowered, LoweringError, Moves, lower},
 };
 use luge_net::{Layers, Values};
-use luge_train::{LossRange, Rate, Snapshot, StopRule, TrainError};
+use luge_train::{LossRange, Memories, Rate, Snapshot, StopRule, TrainError};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     checkpoint::snapshot_digest,
     engine::{Chosen, EngineChoice, EngineError, Manner, Task},
     follow::{Beside, Comparisons, Decoder, Expected, Moment, Referee},
+    gradient::{self, GradientCheck},
     lockstep::{Judge, Lockstep, Window},
     record::{FirstMismatch, Levels, Record},
     words,
@@ -47,6 +48,8 @@ pub struct TraceOptions {
     /// The landscape's constants.
     #[serde(with = "crate::job::constants")]
     pub constants: AskedConstants,
+    /// Steps that are made again by automatic differentiation; left out: as many as cost no more than the run.
+    pub spots: Option<usize>,
     /// What differs from the printed paper.
     #[serde(skip)]
     pub corrections: Corrections,
@@ -203,12 +206,17 @@ pub struct Trace {
     pub n_cells: usize,
     /// The engine that trained, and why that one.
     pub chosen: Chosen,
+    /// What automatic differentiation says of some of its steps.
+    pub gradient: GradientCheck,
+    /// The digest of all vertices visited.
+    pub path: u64,
     /// SHA-256 of the trained weights, unless a tape lies inside the vertex.
     pub weights: Option<String>,
 }
 
 impl Trace {
-    /// Whether training traced the machine exactly: no mismatch, and an end where the machine's end is.
+    /// Whether training traced the machine exactly: no mismatch, steps that are the network's own, and an end where the
+    /// machine's end is.
     #[must_use]
     pub fn exact(&self) -> bool {
         let ended_alike = match self.machine_steps {
@@ -218,7 +226,7 @@ impl Trace {
                 matches!(self.outcome, StepLimit { .. } | OutOfCells { .. })
             }
         };
-        self.mismatches == 0 && ended_alike
+        self.mismatches == 0 && self.gradient.holds() && ended_alike
     }
 }
 
@@ -369,9 +377,14 @@ impl Plan {
         let record = from.map_or_else(Record::default, |(_, record)| record);
         let mut referee = Referee::new(beside, expected, record);
         let outcome = referee.follow(&mut *engine, &task.stop, compare, watch)?;
+        let snapshot = engine.snapshot();
+        let end = gradient::End { snapshot: &snapshot, record: &referee.record };
+        let gradient = match opened.engine {
+            EngineChoice::Dense => GradientCheck::of_dense(),
+            _ => self.look_again(&task, compare.memories(), &end)?,
+        };
         let layers = Layers::of(task.network);
-        let weights =
-            (self.options.landscape != LandscapeKind::Internal).then(|| snapshot_digest(&engine.snapshot()));
+        let weights = (self.options.landscape != LandscapeKind::Internal).then(|| snapshot_digest(&snapshot));
         let Record { mismatches, first_mismatch, n_compared, loss, bounds_held, rose, stalled, .. } =
             referee.record.clone();
         Ok(Trace {
@@ -386,9 +399,53 @@ impl Plan {
             n_units: layers.n_units(),
             n_layers: layers.depth(),
             n_cells: referee.n_cells().unwrap_or(self.landscape.n_cells()),
+            gradient,
+            path: snapshot.path,
             chosen: self.dense.clone().unwrap_or(opened),
             weights,
         })
+    }
+}
+
+impl Plan {
+    /// Holds some steps of a run to automatic differentiation, on the same landscape with as many cells as they need.
+    fn look_again(
+        &self,
+        task: &Task<'_>,
+        memories: Memories,
+        end: &gradient::End<'_>,
+    ) -> Result<GradientCheck, TraceError> {
+        let steps = gradient::choose(end, task.network, self.options.spots);
+        let spots = match gradient::collect(task, memories, &steps, end)? {
+            Ok(spots) => spots,
+            Err(why) => return Ok(GradientCheck { steps, every: false, differs: Some(why) }),
+        };
+        let Some((first, last)) = gradient::extent(&spots) else {
+            return Ok(GradientCheck { steps, every: false, differs: None });
+        };
+        let n_cells = usize::try_from(last - first + 1).unwrap_or(usize::MAX);
+        let mut build = LandscapeOptions::new(self.options.landscape, n_cells);
+        (build.constants, build.corrections) = (self.options.constants, self.options.corrections);
+        let wide = Landscape::build(&self.lowered.normal, &build)?;
+        let inputs = self.read_only_cells(&wide, first);
+        let shift = vec![-first; self.lowered.normal.n_tapes()];
+        let dense = gradient::Dense { network: wide.network(), inputs: &inputs, shift };
+        Ok(gradient::check(&dense, &spots)?)
+    }
+
+    /// What a wider landscape is fed: the read-only tapes, its first cell being the network's cell `first`.
+    fn read_only_cells(&self, wide: &Landscape, first: i64) -> Vec<Values> {
+        let n_cells = wide.n_cells();
+        let start = &self.start;
+        let cell = |tape: &Vec<bool>, cell: usize| {
+            let at = usize::try_from(first + cell as i64).ok();
+            at.and_then(|at| tape.get(at)).copied().unwrap_or(false)
+        };
+        let tapes = start.tapes.iter().map(|tape| (0..n_cells).map(|i| cell(tape, i)).collect()).collect();
+        let head = |&head: &usize| usize::try_from(head as i64 - first).unwrap_or(0).min(n_cells - 1);
+        let heads = start.heads.iter().map(head).collect();
+        let wider = Configuration { state: start.state, tapes, heads };
+        wide.encode(&wider).map_or_else(Vec::new, |(_, inputs)| inputs)
     }
 }
 

@@ -64,6 +64,7 @@ fn near(engine: &dyn Engine, n_tracks: usize, radius: usize) -> Snapshot {
     };
     Snapshot {
         step: engine.steps(),
+        path: engine.path(),
         vertices: engine.vertex().map(|vertex| (vertex, 1.0)).into_iter().collect(),
         labels: engine.labels().to_vec(),
         tapes: (0..n_tracks).map(tape).collect(),

@@ -9,17 +9,23 @@
 //! - A next state beyond the rows (by custom `Z` or `H`) is an accepting halting state of that name; the step into it counts.
 //! - The spaced variant `1RB 1LC  1RC ...` (one space between cells, two or more between states, `...` undefined)
 //!   means the same.
+//! - Empty lines and lines that begin with `#` are passed over, and so is text after the machine, with a warning.
+//!   A list of machines has one on each line: [`entries`] gives them all, [`read_line`] one.
 //!
 //! What an export does:
-//! - Wildcards are expanded; the start state becomes `A`, the other running states follow in order; the blank becomes `0`.
+//! - Wildcards are expanded; the start state becomes `A`, the other running states follow in order; the blank becomes `0`,
+//!   the other symbols follow in order. States that are already called `A`, `B`, … and symbols `1`, `2`, … keep their names.
 //! - A halting state keeps its name if that is a letter beyond the rows; otherwise it gets the last free letter, `Z` first.
 //!   Halting states that no rule enters are left out, and so are the names of machine, tape and symbols.
 //! - The line has no place for an input: it is not written.
 
+mod entries;
 mod parse;
 mod print;
 
-pub use parse::read;
+pub(super) use entries::begins_with_machine;
+pub use entries::{Entry, entries};
+pub use parse::{read, read_entry, read_line};
 pub use print::write;
 
 /// The most states, one letter each.

@@ -22,26 +22,45 @@ pub(super) struct ExactRule {
 
 /// The rules of a state, one per situation, in the order of the rules they come from; the first that fits a situation gives it.
 pub(super) fn exact_rules(machine: &Machine, state: StateId) -> Result<Vec<ExactRule>, TooMany> {
-    let mut seen: HashSet<Vec<SymbolId>> = HashSet::new();
     let mut exact = Vec::new();
+    for_each_situation(machine, state, |_, rule, reads| {
+        let writes = rule.writes.iter().zip(&reads).map(|(write, &read)| match write {
+            Write::Keep => read,
+            Write::Put(symbol) => *symbol,
+        });
+        let writes = writes.collect();
+        exact.push(ExactRule { reads, writes, moves: rule.moves.clone(), next: rule.next });
+    })?;
+    Ok(exact)
+}
+
+/// Which rules of a state can apply, the others being covered by earlier ones.
+pub(super) fn live_rules(machine: &Machine, state: StateId) -> Result<Vec<bool>, TooMany> {
+    let mut live = vec![false; machine.rules(state).len()];
+    for_each_situation(machine, state, |index, _, _| live[index] = true)?;
+    Ok(live)
+}
+
+/// Calls `visit` with every situation in which a rule applies, and the rule that does.
+fn for_each_situation(
+    machine: &Machine,
+    state: StateId,
+    mut visit: impl FnMut(usize, &Rule, Vec<SymbolId>),
+) -> Result<(), TooMany> {
+    let mut seen: HashSet<Vec<SymbolId>> = HashSet::new();
     let mut n_situations = 0;
-    for rule in machine.rules(state) {
+    for (index, rule) in machine.rules(state).iter().enumerate() {
         n_situations += n_reads(machine, rule).ok_or(TooMany)?;
         if n_situations > MOST_RULES {
             return Err(TooMany);
         }
         for reads in situations(machine, rule) {
             if seen.insert(reads.clone()) {
-                let writes = rule.writes.iter().zip(&reads).map(|(write, &read)| match write {
-                    Write::Keep => read,
-                    Write::Put(symbol) => *symbol,
-                });
-                let writes = writes.collect();
-                exact.push(ExactRule { reads, writes, moves: rule.moves.clone(), next: rule.next });
+                visit(index, rule, reads);
             }
         }
     }
-    Ok(exact)
+    Ok(())
 }
 
 fn n_reads(machine: &Machine, rule: &Rule) -> Option<usize> {

@@ -5,8 +5,12 @@
 //! "no-rule". Machines that are not deterministic are refused.
 //!
 //! An empty element is the blank, called `_` here, or `□` on a tape where `_` is a symbol; `□` in a file is the blank too. An alphabet
-//! is the blank and the symbols the transitions mention, sorted; `~` and `!x` range over it. A variable is known in the transition
-//! that binds it; JFLAP remembers it for later steps too, and files that use that are refused, as are blocks with a machine inside.
+//! is the blank and the symbols the transitions mention, sorted; `~` and `!x` range over it. JFLAP declares no alphabet, so a machine
+//! that is to run on other characters is read with them: [`read_admitting`] lets the alphabet grow, and `~` and `!x` match them.
+//! A variable is known in the transition that binds it; JFLAP remembers it for later steps too, and files that use that are refused.
+//!
+//! Files of type `turingbb` are read as those of type `turing` are: a block that is a single state is a state. Blocks with a
+//! machine inside are refused, and so are automata of other types.
 //!
 //! Writing keeps what the machine does, the names and the order of its states, but not its name nor those of its tapes and blanks.
 //! Rules that rely on their order are written out.
@@ -16,6 +20,8 @@ mod document;
 mod labels;
 mod parse;
 mod print;
+
+pub(in crate::formats) use print::{is_xml, spells_state};
 
 use super::{Inexpressible, Loaded};
 use crate::{Diagnostic, Input, Machine};
@@ -31,7 +37,15 @@ type Symbol = Option<char>;
 /// # Errors
 /// All errors found, in the order of the text, and the warnings with them.
 pub fn read(text: &str) -> Result<Loaded, Vec<Diagnostic>> {
-    parse::parse(text)
+    parse::parse(text, &[] as &[&str])
+}
+
+/// Reads a machine whose tapes may also hold the characters of these texts, one per tape, although no transition names them.
+///
+/// # Errors
+/// As [`read`]; transitions that differ only in such characters, as `!a` and `!b` do, may not be deterministic on them.
+pub fn read_admitting<S: AsRef<str>>(text: &str, inputs: &[S]) -> Result<Loaded, Vec<Diagnostic>> {
+    parse::parse(text, inputs)
 }
 
 /// Writes a machine, its states on a grid. The format has no place for an input.

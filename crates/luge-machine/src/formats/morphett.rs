@@ -3,8 +3,11 @@
 //! A rule is state, symbol read, symbol written, direction (`l`, `r`, `*`), new state, and perhaps `!` (a breakpoint).
 //!
 //! What an import does:
-//! - The one tape is called `tape`; its symbols are `_`, the blank, and every other character the rules name, sorted.
-//! - The machine starts in `0`. States that run come first, in the order of their own first rules, then those that are
+//! - The one tape is called `tape`; its symbols are `_`, the blank, and every other character that the rules or the
+//!   initial tape name, sorted.
+//! - A comment `; $INITIAL_TAPE: 10*01` is the input, as on the site: a space is a blank, the first `*` marks the head.
+//! - The machine starts in `0`, or where [`read_from`] is asked to: the site has a field for that, the file has none.
+//!   States that run come first, in the order of their own first rules, then those that are
 //!   only entered, then the halting states in the order in which rules enter them.
 //! - A state whose name begins with `halt`, in any case, halts. It accepts unless its name contains `reject`.
 //!   A rule of such a state is never used: a warning.
@@ -12,7 +15,8 @@
 //!   Every running state gets its own rules in the order of precedence: (state, symbol), (state, `*`), (`*`, symbol),
 //!   (`*`, `*`). Rules that can never apply are left out.
 //! - Of two rules for the same state and symbol the last one counts: a warning.
-//! - A missing rule goes to `halt`, and that counts as a step: where one could be missing, a last rule says so.
+//! - A missing rule halts, and that counts as a step: where one could be missing, a last rule goes to `halt-no-rule`,
+//!   which does not accept. The site says "Halted. No rule for state …" there.
 //! - Breakpoints are accepted and mean nothing.
 //!
 //! What an export does:
@@ -20,18 +24,21 @@
 //!   name that says so (`halt-…`, `halt-reject-…`), running states one that does not, and blank space or `;` in names
 //!   becomes `-`.
 //! - A machine that stops where no rule applies is refused: here that would cost a step.
-//! - The file has no place for an input: it is not written.
+//! - The input is written as a comment with `$INITIAL_TAPE`.
 
 mod parse;
 mod print;
+mod tape;
 
-pub use parse::{read, read_admitting};
+pub use parse::{read, read_admitting, read_from};
 pub use print::write;
 
 const BLANK: char = '_';
 const ANY: &str = "*";
 const START: &str = "0";
 const HALT: &str = "halt";
+/// Where a machine goes that has no rule.
+pub(super) const NO_RULE: &str = "halt-no-rule";
 
 /// Whether a state of this name halts.
 fn halts(name: &str) -> bool {
@@ -40,7 +47,8 @@ fn halts(name: &str) -> bool {
 
 /// Whether a halting state of this name accepts.
 fn accepts(name: &str) -> bool {
-    !name.to_ascii_lowercase().contains("reject")
+    let name = name.to_ascii_lowercase();
+    !name.contains("reject") && name != NO_RULE
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! A known extension decides unless the content clearly is another format; any other extension leaves it to the content.
 
-use super::Format;
+use super::{Format, bbchallenge};
 
 /// Why a file's format could not be told.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -100,8 +100,13 @@ fn is_native(text: &str) -> bool {
     header || lines.any(|line| line.starts_with("tape ") && line.contains(" blank "))
 }
 
-/// One line that begins with a cell and has no character the format does not use.
+/// The first line that is not a comment begins with a machine; or there is one line, which begins with a cell and has no
+/// character the format does not use.
 fn is_bbchallenge(text: &str) -> bool {
+    if bbchallenge::entries(text).next().is_some_and(|entry| bbchallenge::begins_with_machine(entry.machine))
+    {
+        return true;
+    }
     let bytes = text.as_bytes();
     let cell = match bytes {
         [b'-', b'-', b'-', ..] | [b'.', b'.', b'.', ..] => true,
@@ -138,9 +143,10 @@ fn is_quintuple(line: &str) -> bool {
     }
 }
 
-/// At least two of the three required keys stand at the margin.
+/// At least two of the three required keys stand at the margin, or the machine is text in a document as the site saves it.
 fn is_turingmachine_io(text: &str) -> bool {
-    ["table", "blank", "start state"].iter().filter(|key| has_key(text, key)).count() >= 2
+    has_key(text, "source code")
+        || ["table", "blank", "start state"].iter().filter(|key| has_key(text, key)).count() >= 2
 }
 
 fn is_turingmachinesimulator(text: &str) -> bool {
@@ -170,10 +176,12 @@ mod tests {
         check("1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA\n", &[Format::Bbchallenge]);
         check("---1RB_1LA---", &[Format::Bbchallenge]);
         check("1RB 1LC  1RC ...", &[Format::Bbchallenge]);
+        check("# champions\n\n1RB1LB_1LA1RZ Halt 6 4\n1RB---_1LA--- (open)\n", &[Format::Bbchallenge]);
         check("; adds one\n0 1 _ r 1i ; comment\n0 * * l 0 !\n", &[Format::Morphett]);
         check("machine 0 1 r halt", &[Format::Morphett]);
         check("input: '1'\nblank: ' '\nstart state: a\ntable:\n  a:\n", &[Format::TuringMachineIo]);
         check("\"blank\": 0\n'table': {a: }\n", &[Format::TuringMachineIo]);
+        check("name: x\nsource code: |\n  blank: 0\n  table: {a: }\n", &[Format::TuringMachineIo]);
         check("// copy\nname: copy\ninit : q0\naccept: qA\n", &[Format::TuringMachineSimulator]);
         check("\u{feff}\n<?xml version=\"1.0\"?><structure/>", &[Format::Jflap]);
         check("<structure><type>turing</type></structure>", &[Format::Jflap]);

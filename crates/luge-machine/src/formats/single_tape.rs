@@ -1,9 +1,7 @@
-//! What the formats with one tape ask of a machine, and how they finish one.
+//! What the formats with one tape ask of a machine.
 
-use super::{Format, Inexpressible, Loaded};
-use crate::{
-    Access, Diagnostic, Input, Machine, MachineBuilder, Move, Severity, StateId, SymbolId, Tape, Write,
-};
+use super::{Format, Inexpressible};
+use crate::{Access, Machine, Move, StateId, SymbolId, Tape, Write};
 
 /// The only tape of a machine, which must be one that can be written.
 pub(super) fn only_tape(machine: &Machine, format: Format) -> Result<&Tape, Inexpressible> {
@@ -33,25 +31,5 @@ impl Action {
             Write::Put(written) => written,
         };
         Some(Self { write, head: rule.moves[0], next: rule.next })
-    }
-}
-
-/// Ends a reading: the machine if there is no error among `findings`, else all of them in the order of the text.
-pub(super) fn finish(
-    builder: MachineBuilder,
-    input: Option<Input>,
-    mut findings: Vec<Diagnostic>,
-    text: &str,
-) -> Result<Loaded, Vec<Diagnostic>> {
-    findings.sort_by_key(|d| (d.span.start, d.span.end));
-    if findings.iter().any(|d| d.severity == Severity::Error) {
-        return Err(findings);
-    }
-    match builder.build() {
-        Ok(machine) => Ok(Loaded { machine, input, warnings: findings }),
-        Err(error) => {
-            findings.push(Diagnostic::error(0..text.len(), error.to_string(), "in this machine"));
-            Err(findings)
-        }
     }
 }

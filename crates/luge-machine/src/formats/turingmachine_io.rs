@@ -11,20 +11,27 @@
 //!   Without `write` the cell is kept; without a target the state is kept. Every target is a state of the table.
 //! - Synonyms name instructions; they neither chain nor redefine `L` or `R`.
 //! - `input` is laid from cell 0 to the right, with the head on cell 0. `name` names the machine; `source` and
-//!   `positions`, which the site's own files may carry, are passed over; any other key gives a warning.
+//!   `positions`, which older files may carry, are passed over; any other key gives a warning.
+//! - A document as the site saves it, with `name`, `source code` and `positions`, holds the machine as text below
+//!   `source code`. That text is read, and findings point into it.
+//! - A key of several characters never matches, as on the site: it is passed over with a warning.
+//! - Aliases may stand for 100,000 entries more than are written; beyond that the document is refused.
 //!
 //! What an export does:
 //! - Wildcards become lists of the symbols they still stand for. Symbols that neither a rule nor the input names are
 //!   left out, and so is the tape's name.
 //! - A halting state that does not accept becomes `{}`.
+//! - [`write_saved`] wraps the same text as the site does when it saves a document, without positions.
 //! - Stay moves, rejecting where no rule applies, and symbols of more than one character are refused.
 
 mod parse;
 mod print;
+mod saved;
 mod yaml;
 
 pub use parse::read;
-pub use print::write;
+pub(in crate::formats) use print::spells_state;
+pub use print::{write, write_saved};
 
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,9 @@
 //!
 //! A machine stops on reaching a state listed by `accept:`, which halts accepting; the step into it counts, and rules of such a
 //! state are dropped with a warning. Where a situation has no rule the machine stops without a step, rejecting:
-//! [`Missing::Reject`](crate::Missing::Reject), outcome "no-rule". The blank is `_`.
+//! [`Missing::Reject`](crate::Missing::Reject), outcome "no-rule". The blank is `_`. A rule that is repeated with the same action
+//! gives a warning; two different rules for one situation are refused. Comments begin with `//`; lines that begin with `#` and are
+//! no rules are refused with one finding that says so.
 //!
 //! The format names neither tapes nor alphabets: tapes are called `tape1`, `tape2`, … (`tape` if there is one), and an alphabet is
 //! the blank and the symbols of the rules, by occurrence. States are ordered: the start, the accepting ones, those with rules, the rest.
@@ -32,6 +34,11 @@ pub fn read(text: &str) -> Result<Loaded, Vec<Diagnostic>> {
 /// If the machine has read-only tapes, halts without accepting, or has names the format cannot spell or mention.
 pub fn write(machine: &Machine, _input: Option<&Input>) -> Result<String, Inexpressible> {
     print::print(machine)
+}
+
+/// Whether a state may have this name.
+pub(super) fn spells_state(name: &str) -> bool {
+    print::check_state_name(name).is_ok()
 }
 
 /// Key and value of a header line: one of the three keys and a colon, or any word, a colon and space.

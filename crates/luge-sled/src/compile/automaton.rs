@@ -88,9 +88,9 @@ pub(super) enum Bit {
 /// A loop over the bits of a word, lowest first.
 pub(super) struct Sweep<'a> {
     pub(super) width: u32,
-    /// Tapes that move along.
+    /// Tapes whose heads move with the loop.
     pub(super) walkers: &'a [Tape],
-    /// Tapes whose bits are looked at.
+    /// Tapes whose bits decide what is done.
     pub(super) inspect: &'a [Tape],
     /// The tape that is written.
     pub(super) target: Tape,

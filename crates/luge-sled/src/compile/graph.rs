@@ -43,7 +43,7 @@ impl Arrow {
         self.writes.is_empty() && self.moves.is_empty()
     }
 
-    /// What it does, whatever it reads.
+    /// What the rule does: its writes, its moves and the next state.
     fn effect(&self) -> (&BTreeMap<Tape, u8>, &BTreeMap<Tape, i8>, Node) {
         (&self.writes, &self.moves, self.next)
     }
@@ -68,7 +68,7 @@ pub(super) struct Graph {
     entries: Vec<Entry>,
 }
 
-/// Symbols of a tape.
+/// How many symbols a tape has.
 fn n_symbols(tape: Tape) -> u8 {
     if tape == MARKS { 4 } else { 2 }
 }

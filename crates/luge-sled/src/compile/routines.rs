@@ -12,7 +12,7 @@ use super::{
 };
 use crate::core::{Slot, Ty};
 
-/// What is made once.
+/// A part of the machine that is made once and called from several places.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Routine {
     /// Accumulator times the word of memory under the head, to the accumulator.
@@ -231,7 +231,7 @@ impl Generator<'_> {
         [exits[0], exits[1]]
     }
 
-    /// Takes a word off the upper half of the product.
+    /// Subtracts a word from the upper half of the product.
     fn subtract_high(&mut self, tape: usize, width: u32) {
         let sweep =
             Sweep { width, walkers: &[tape, PRODUCT], inspect: &[PRODUCT, tape], target: PRODUCT, carry: 0 };

@@ -9,8 +9,10 @@ use super::{
 };
 use crate::{
     TrainError,
+    path::Piece,
     room::{room, widen},
     sparse::Sparse,
+    visit,
 };
 
 /// Bits per block: symbols, over all tracks and cells.
@@ -20,16 +22,17 @@ const MOST_PAGES: usize = 1 << 12;
 /// The most steps a remembered crossing takes.
 const MOST_STEPS: u32 = 1 << 20;
 
-/// A crossing in one word: bits 0..16 the content left behind, 16..17 whether the head leaves to the right,
-/// 17..40 the steps (0: unknown), 40.. the page on which it goes on.
+/// A crossing: in one word, bits 0..16 the content left behind, 16..17 whether the head leaves to the right,
+/// 17..40 the steps (0: unknown), 40.. the page on which it goes on; and the vertices visited.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Crossing(u64);
+struct Crossing(u64, Piece);
 
 impl Crossing {
-    const UNKNOWN: Self = Self(0);
+    const UNKNOWN: Self = Self(0, Piece::EMPTY);
 
-    fn new(content: u16, right: bool, steps: u32, page: usize) -> Self {
-        Self(u64::from(content) | u64::from(right) << 16 | u64::from(steps) << 17 | (page as u64) << 40)
+    fn new(content: u16, right: bool, steps: u32, page: usize, visited: Piece) -> Self {
+        let word = u64::from(content) | u64::from(right) << 16 | u64::from(steps) << 17 | (page as u64) << 40;
+        Self(word, visited)
     }
 
     #[inline]
@@ -57,6 +60,8 @@ impl Crossing {
 #[derive(Clone, Debug)]
 pub(super) struct Blocks {
     pub(super) vertex: usize,
+    /// The digest of all vertices visited.
+    pub(super) path: u64,
     n_tracks: usize,
     /// Cells per block.
     n_cells: usize,
@@ -73,10 +78,17 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
-    pub(super) fn new(vertex: usize, n_tracks: usize, first: i64, cells: &[u8], head: i64) -> Self {
+    pub(super) fn new(
+        (vertex, path): (usize, u64),
+        n_tracks: usize,
+        first: i64,
+        cells: &[u8],
+        head: i64,
+    ) -> Self {
         let n_cells = (BLOCK_BITS / n_tracks).max(1);
         let mut blocks = Self {
             vertex,
+            path,
             n_tracks,
             n_cells,
             first: first.div_euclid(n_cells as i64),
@@ -197,6 +209,7 @@ impl Blocks {
         self.block = (to.div_euclid(self.n_cells as i64) - self.first) as usize;
         self.within = to.rem_euclid(self.n_cells as i64) as usize;
         self.vertex = next.vertex();
+        self.path = visit(self.path, self.vertex);
     }
 
     /// Crossings from block to block, until one is not remembered and cannot be.
@@ -214,7 +227,7 @@ impl Blocks {
         let bits = self.n_cells * self.n_tracks;
         loop {
             let (contents, crossings) = (&mut self.contents[..], &self.crossings[..]);
-            let mut left = *remaining;
+            let (mut left, mut path) = (*remaining, self.path);
             while let Some(content) = contents.get_mut(block) {
                 let Some(&crossing) = crossings.get(page << bits | *content as usize) else { break };
                 let steps = crossing.steps();
@@ -224,9 +237,10 @@ impl Blocks {
                 *content = crossing.content();
                 block = block.wrapping_add_signed(crossing.offset());
                 page = crossing.page();
+                path = crossing.1.after(path);
                 left -= steps;
             }
-            *remaining = left;
+            (*remaining, self.path) = (left, path);
             let number = self.first + block as i64;
             self.block = block;
             self.hold(number);
@@ -282,6 +296,7 @@ impl Blocks {
             return Ok(None);
         };
         let mut steps = 1_u32;
+        let mut visited = Piece::EMPTY.and(here.vertex());
         loop {
             if u64::from(steps) > remaining || steps == MOST_STEPS {
                 return Ok(None);
@@ -291,7 +306,7 @@ impl Blocks {
             if to >= self.n_cells {
                 let right = here.offset() > 0;
                 let page = self.page(here.vertex(), right);
-                return Ok(page.map(|page| Crossing::new(written, right, steps, page)));
+                return Ok(page.map(|page| Crossing::new(written, right, steps, page, visited)));
             }
             if u64::from(steps) == remaining {
                 return Ok(None);
@@ -300,6 +315,7 @@ impl Blocks {
                 return Ok(None);
             };
             (content, at, here) = (written, to, next);
+            visited = visited.and(here.vertex());
             steps += 1;
         }
     }

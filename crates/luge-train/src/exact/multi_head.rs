@@ -11,6 +11,7 @@ use crate::{
     TrainError,
     room::{room, widen},
     sparse::Sparse,
+    visit,
 };
 
 /// Rows of cells, one byte each, with their heads.
@@ -18,6 +19,8 @@ use crate::{
 pub(super) struct MultiHead {
     pub(super) block: usize,
     pub(super) symbols: u32,
+    /// The digest of all vertices visited.
+    pub(super) path: u64,
     rows: Vec<Row>,
     remembered: Vec<Option<Remembered>>,
     levels: Levels,
@@ -58,10 +61,11 @@ pub(super) struct Levels {
 }
 
 impl MultiHead {
-    pub(super) fn new(table: &VertexTable, vertex: usize, levels: Levels, low: f64) -> Self {
+    pub(super) fn new(table: &VertexTable, (vertex, path): (usize, u64), levels: Levels, low: f64) -> Self {
         Self {
             block: table.block(vertex),
             symbols: table.symbols(vertex),
+            path,
             rows: Vec::new(),
             remembered: vec![None; table.n_columns()],
             levels,
@@ -107,6 +111,7 @@ impl MultiHead {
             }
             self.note(look.landscape);
             self.step(&look);
+            self.path = visit(self.path, table.vertex(self.block, self.symbols));
             *remaining -= 1;
         }
         Ok(LoopExit::Done)

@@ -5,12 +5,15 @@ use crate::{
     TrainError,
     room::{room, widen},
     sparse::Sparse,
+    visit,
 };
 
 /// A tape of cells with all their symbols in one byte, and a head on it.
 #[derive(Clone, Debug)]
 pub(super) struct SingleHead {
     pub(super) vertex: usize,
+    /// The digest of all vertices visited.
+    pub(super) path: u64,
     /// The cell of the first byte.
     first: i64,
     cells: Vec<u8>,
@@ -27,8 +30,8 @@ pub(super) enum LoopExit {
 }
 
 impl SingleHead {
-    pub(super) fn new(vertex: usize, first: i64, cells: Vec<u8>, head: i64) -> Self {
-        let mut one = Self { vertex, first, cells, at: 0 };
+    pub(super) fn new((vertex, path): (usize, u64), first: i64, cells: Vec<u8>, head: i64) -> Self {
+        let mut one = Self { vertex, path, first, cells, at: 0 };
         one.hold(head);
         one.at = (head - one.first) as usize;
         one
@@ -101,7 +104,7 @@ impl SingleHead {
         let entries = memory.entries();
         let cells = &mut self.cells[..];
         let mut at = self.at;
-        let mut left = *remaining;
+        let (mut left, mut path) = (*remaining, self.path);
         while left > 0 {
             let Some(&mut [before, ref mut cell, after]) = cells.get_mut(at.wrapping_sub(1)..at + 2) else {
                 break;
@@ -114,9 +117,10 @@ impl SingleHead {
             *cell = here.written();
             at = at.wrapping_add_signed(here.offset());
             here = entry;
+            path = visit(path, here.vertex());
             left -= 1;
         }
-        (self.at, self.vertex, *remaining) = (at, here.vertex(), left);
+        (self.at, self.vertex, self.path, *remaining) = (at, here.vertex(), path, left);
         Ok(())
     }
 }

@@ -8,6 +8,7 @@ use rand_distr::{Distribution, Uniform};
 use super::Lesson;
 use crate::{
     corollary::SizeClaim,
+    gradient::GradientCheck,
     record::{FirstMismatch, Record},
 };
 
@@ -25,6 +26,8 @@ pub struct Claim {
 pub struct Certificate {
     /// Every iterate decodes to the machine's configuration at that step.
     pub trace: Claim,
+    /// Steps made again by automatic differentiation move every weight as the run did.
+    pub gradient: Claim,
     /// Gradient steps are machine steps and one more; on `internal` two more.
     pub step_count: Claim,
     /// z is y from step 1 on.
@@ -56,9 +59,10 @@ impl Certificate {
 
     /// All claims with their names.
     #[must_use]
-    pub fn claims(&self) -> [(&'static str, &Claim); 8] {
+    pub fn claims(&self) -> [(&'static str, &Claim); 9] {
         [
             ("trace", &self.trace),
+            ("gradient", &self.gradient),
             ("step_count", &self.step_count),
             ("labels_copied", &self.labels_copied),
             ("loss_bounds", &self.loss_bounds),
@@ -72,13 +76,14 @@ impl Certificate {
     pub(super) fn draw_up(
         lesson: &Lesson,
         outcome: luge_train::Outcome,
-        record: &Record,
+        (record, gradient, path): (&Record, &GradientCheck, u64),
         parameters: &[Values],
         theta: &[f64],
     ) -> Self {
         let (layers, units) = sizes(lesson);
         Self {
-            trace: trace(record),
+            trace: trace(record, path),
+            gradient: Claim { holds: gradient.holds(), figures: gradient.figures() },
             step_count: step_count(lesson, outcome),
             labels_copied: labels_copied(lesson, record),
             loss_bounds: loss_bounds(lesson, record),
@@ -90,9 +95,9 @@ impl Certificate {
     }
 }
 
-fn trace(record: &Record) -> Claim {
+fn trace(record: &Record, path: u64) -> Claim {
     let figures = match &record.first_mismatch {
-        None => format!("{} iterates, 0 mismatches", record.n_compared),
+        None => format!("{} iterates, 0 mismatches; path {path:016x}", record.n_compared),
         Some(FirstMismatch { step, why }) => {
             let (n, bad) = (record.n_compared, record.mismatches);
             format!("{n} iterates, {bad} mismatches, the first at step {step}: {why}")

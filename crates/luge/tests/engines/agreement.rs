@@ -39,6 +39,7 @@ pub(crate) fn agree(network: &Network, parameters: &[Values], inputs: &[Values],
                 panic!("{name}[{at}] is {} in dense, {} in sparse, at step {step}", a.data[at], b.data[at]);
             }
         }
+        assert_eq!(dense.path(), sparse.path(), "the paths up to step {step}");
         dense.step().expect("a gradient");
         sparse.step().expect("a gradient");
     }

@@ -6,6 +6,7 @@ use luge_machine::{
     Input, Machine, Simulator,
     lowering::{Moves, lower},
 };
+use luge_net::{Network, Values};
 use luge_train::{Engine, Exact, LossRange, Memories, Outcome, Snapshot, Sparse, StopRule};
 use proptest::{
     strategy::{Strategy, ValueTree},
@@ -64,8 +65,34 @@ fn check(machine: &Machine, input: &Input, options: &TraceOptions) {
         judge.compare_all(&whole).unwrap_or_else(|e| panic!("{}: {e}", at(&name)));
         ends.push((name, outcome, whole.losses(), whole.snapshot()));
     }
-    for (name, outcome, range, _) in &ends {
+    for (name, outcome, range, end) in &ends {
         assert_eq!((*outcome, *range), (ends[0].1, Some(losses)), "{}", at(name));
+        assert!(end.trimmed() == ends[0].3.trimmed(), "{}: weights or path", at(name));
+    }
+    resumed_half_way(network, (&parameters, &inputs), &stop, &ends[0].3);
+}
+
+/// Resumed from the bytes of a snapshot, engines arrive at the same weights by the same path.
+fn resumed_half_way(
+    network: &Network,
+    (parameters, inputs): (&[Values], &[Values]),
+    stop: &StopRule,
+    end: &Snapshot,
+) {
+    let half = StopRule { most_steps: end.step / 2, ..*stop };
+    let mut first = Sparse::new(network, parameters, inputs).expect("sparse layers");
+    first.run(&half).expect("gradients");
+    let snapshot = Snapshot::from_bytes(&first.snapshot().to_bytes()).expect("a snapshot");
+    let mut sparse = Sparse::resume(network, &snapshot, None, inputs).expect("sparse layers");
+    let mut exact = Exact::resume(network, &snapshot, None, inputs, Memories::Blocks).expect("exact");
+    for engine in [&mut sparse as &mut dyn Engine, &mut exact] {
+        engine.run(stop).expect("gradients");
+        assert!(
+            engine.snapshot().trimmed() == end.trimmed(),
+            "{} resumed at {}",
+            engine.name(),
+            snapshot.step
+        );
     }
 }
 

@@ -2,10 +2,15 @@
 
 use std::ops::Range;
 
-use super::{MOST_STATES, MOST_SYMBOLS, letter};
+use super::{
+    MOST_STATES, MOST_SYMBOLS,
+    entries::{Entry, begins_with_cell, entries},
+    letter,
+};
 use crate::{
     Alphabet, Diagnostic, Machine, MachineBuilder, Missing, Move, Pattern, SymbolId, Write,
-    formats::{Loaded, single_tape::finish},
+    diagnostic::Findings,
+    formats::{Loaded, finish},
 };
 
 /// A piece of the text and where it begins.
@@ -27,14 +32,49 @@ enum Content {
     Step { write: u8, head: Move, next: char },
 }
 
-/// Reads a machine.
+/// Reads a machine: the only line that is neither empty nor a comment, which begins with `#`.
 ///
 /// # Errors
-/// All errors found in the text, in order.
+/// All errors found in the text, in order. A list of several machines is one: see [`read_line`] and [`entries`].
 pub fn read(text: &str) -> Result<Loaded, Vec<Diagnostic>> {
-    let mut findings = Vec::new();
-    let rows = match line(text, &mut findings) {
-        Some(line) => rows(line, &mut findings),
+    let mut findings = Findings::default();
+    let entry = only_entry(text, &mut findings);
+    if let Some(entry) = entry.as_ref().filter(|entry| !entry.note.is_empty()) {
+        findings.push(note_passed_over(entry));
+    }
+    machine(entry.as_ref(), text, findings)
+}
+
+/// Reads the machine on one line of a list, counted from 1 with the comments and the empty lines.
+///
+/// # Errors
+/// As [`read`], and if that line holds no machine.
+pub fn read_line(text: &str, line: usize) -> Result<Loaded, Vec<Diagnostic>> {
+    let mut findings = Findings::default();
+    let entry = entries(text).find(|entry| entry.line == line);
+    match &entry {
+        None => {
+            findings.push(no_machine_on(text, line));
+        }
+        Some(entry) if !entry.note.is_empty() => {
+            findings.push(note_passed_over(entry));
+        }
+        Some(_) => {}
+    }
+    machine(entry.as_ref(), text, findings)
+}
+
+/// Reads one machine of a list. The text after it is the caller's to show: it gives no finding.
+///
+/// # Errors
+/// As [`read`]. The findings point into `text`, the whole list.
+pub fn read_entry(text: &str, entry: &Entry<'_>) -> Result<Loaded, Vec<Diagnostic>> {
+    machine(Some(entry), text, Findings::default())
+}
+
+fn machine(entry: Option<&Entry<'_>>, text: &str, mut findings: Findings) -> Result<Loaded, Vec<Diagnostic>> {
+    let rows = match entry {
+        Some(entry) => rows(Piece { at: entry.span.start, text: entry.machine }, &mut findings),
         None => Vec::new(),
     };
     let model = rows.iter().position(|row| !row.cells.is_empty()).unwrap_or(0);
@@ -70,38 +110,56 @@ fn add_rule(
     builder.rule(state, [Pattern::Is(SymbolId::new(symbol))], [Write::Put(SymbolId(write))], [head], next);
 }
 
-/// The one line that is not empty.
-fn line<'t>(text: &'t str, findings: &mut Vec<Diagnostic>) -> Option<Piece<'t>> {
-    let mut at = 0;
-    let mut found = None;
-    for full in text.split_inclusive('\n') {
-        let trimmed = full.trim();
-        let start = at + (full.len() - full.trim_start().len());
-        at += full.len();
-        if trimmed.is_empty() {
-            continue;
-        }
-        if found.is_some() {
-            let span = start..start + trimmed.len();
-            findings.push(
-                Diagnostic::error(span, "a bbchallenge machine is a single line", "a second line")
-                    .with_help("put one machine into one file, all states on one line separated by `_`"),
-            );
-            break;
-        }
-        found = Some(Piece { at: start, text: trimmed });
-    }
-    if found.is_none() {
+/// The entry of a text that has one; anything else is noted.
+fn only_entry<'t>(text: &'t str, findings: &mut Findings) -> Option<Entry<'t>> {
+    let mut all = entries(text);
+    let Some(first) = all.next() else {
         findings.push(
             Diagnostic::error(0..text.len(), "there is no machine in this text", "nothing but blank space")
                 .with_help("a machine is one line such as `1RB1LB_1LA1RZ`"),
         );
+        return None;
+    };
+    let Some(second) = all.next() else { return Some(first) };
+    if begins_with_cell(second.machine) {
+        let message = format!("a list of {} machines, where one is expected", 2 + all.count());
+        findings.push(
+            Diagnostic::error(second.span, message, "the second machine")
+                .with_help("choose one by its line with --line, or take them all with --each"),
+        );
+        return None;
     }
-    found
+    let span = second.span.start..second.span.start + second.text().len();
+    findings.push(
+        Diagnostic::error(span, "a bbchallenge machine is a single line", "a second line")
+            .with_help("put all states on one line, separated by `_`; a comment begins with `#`"),
+    );
+    Some(first)
+}
+
+fn note_passed_over(entry: &Entry<'_>) -> Diagnostic {
+    let end = entry.span.start + entry.text().len();
+    let message = "the text after the machine is passed over";
+    Diagnostic::warning(end - entry.note.len()..end, message, "no part of the machine")
+}
+
+fn no_machine_on(text: &str, line: usize) -> Diagnostic {
+    let mut at = 0;
+    for (index, full) in text.split_inclusive('\n').enumerate() {
+        if index + 1 == line {
+            let label = if full.trim().is_empty() { "an empty line" } else { "a comment" };
+            let span = at..at + full.trim_end().len();
+            return Diagnostic::error(span, format!("line {line} holds no machine"), label);
+        }
+        at += full.len();
+    }
+    let message = format!("there is no line {line}");
+    let label = format!("the text ends after line {}", text.lines().count());
+    Diagnostic::error(text.len()..text.len(), message, label).with_help("lines are counted from 1")
 }
 
 /// Splits the line at `_`, or the spaced variant at spaces.
-fn rows<'t>(line: Piece<'t>, findings: &mut Vec<Diagnostic>) -> Vec<Row<'t>> {
+fn rows<'t>(line: Piece<'t>, findings: &mut Findings) -> Vec<Row<'t>> {
     let spaced = !line.text.contains('_') && line.text.contains(char::is_whitespace);
     let mut rows = Vec::new();
     if spaced {
@@ -161,7 +219,7 @@ fn chunks(row: Piece<'_>) -> Vec<Piece<'_>> {
 }
 
 /// As many cells in every row as in the model row, and not too many rows or cells.
-fn check_shape(rows: &[Row<'_>], model: usize, findings: &mut Vec<Diagnostic>) {
+fn check_shape(rows: &[Row<'_>], model: usize, findings: &mut Findings) {
     if let Some(row) = rows.get(MOST_STATES) {
         let message = format!("{} states, but there are only {MOST_STATES} letters", rows.len());
         findings.push(Diagnostic::error(row.span.clone(), message, "the first row without a letter"));
@@ -185,7 +243,7 @@ fn check_shape(rows: &[Row<'_>], model: usize, findings: &mut Vec<Diagnostic>) {
 }
 
 /// Reads one cell; anything wrong with it is noted.
-fn content(cell: Piece<'_>, n_symbols: usize, findings: &mut Vec<Diagnostic>) -> Option<Content> {
+fn content(cell: Piece<'_>, n_symbols: usize, findings: &mut Findings) -> Option<Content> {
     if cell.text == "---" || cell.text == "..." {
         return Some(Content::Undefined);
     }
@@ -201,7 +259,7 @@ fn content(cell: Piece<'_>, n_symbols: usize, findings: &mut Vec<Diagnostic>) ->
         findings.push(Diagnostic::error(span, message, label).with_help(help));
         return None;
     };
-    let n_findings = findings.len();
+    let n_findings = findings.count();
     let mut complain = |(at, c): (usize, char), message: String, label: &str, help: Option<&str>| {
         let start = cell.at + at;
         let mut finding = Diagnostic::error(start..start + c.len_utf8(), message, label);
@@ -233,6 +291,6 @@ fn content(cell: Piece<'_>, n_symbols: usize, findings: &mut Vec<Diagnostic>) ->
         let label = "expected a letter from `A` to `Z`: the next state";
         complain(next, format!("`{}` is not a state", next.1), label, None);
     }
-    let write = u8::try_from(digit).ok().filter(|_| findings.len() == n_findings)?;
+    let write = u8::try_from(digit).ok().filter(|_| findings.count() == n_findings)?;
     Some(Content::Step { write, head: direction, next: next.1 })
 }

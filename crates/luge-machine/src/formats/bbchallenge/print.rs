@@ -58,7 +58,11 @@ fn symbols_blank_first(machine: &Machine) -> Result<Vec<SymbolId>, Inexpressible
     }
     let mut symbols: Vec<SymbolId> = alphabet.symbols().collect();
     symbols.sort_by_key(|&s| s != alphabet.blank());
-    Ok(symbols)
+    // Symbols that are the digits already keep them, whatever their order.
+    let mut by_name = symbols.clone();
+    by_name[1..].sort_by_key(|&s| alphabet.name(s));
+    let are_digits = by_name.iter().zip(0..).skip(1).all(|(&s, digit)| alphabet.name(s) == digit.to_string());
+    Ok(if are_digits { by_name } else { symbols })
 }
 
 fn rows_start_first(machine: &Machine) -> Result<Vec<StateId>, Inexpressible> {
@@ -72,7 +76,12 @@ fn rows_start_first(machine: &Machine) -> Result<Vec<StateId>, Inexpressible> {
         let reason = format!("{} states that run, but there are only {MOST_STATES} letters", rows.len());
         return Err(Inexpressible::States { format: FORMAT, reason });
     }
-    Ok(rows)
+    // States that are the letters already keep them, whatever their order.
+    let mut by_name = rows.clone();
+    by_name.sort_by_key(|&q| &machine.state(q).name);
+    let named = |(index, &q): (usize, &StateId)| machine.state(q).name.chars().eq([letter(index)]);
+    let are_letters = by_name[0] == machine.start() && by_name.iter().enumerate().all(named);
+    Ok(if are_letters { by_name } else { rows })
 }
 
 /// A letter for every state that is a row or is entered by a rule that can apply.

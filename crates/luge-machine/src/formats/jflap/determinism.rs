@@ -30,7 +30,7 @@ pub(super) fn first_conflict(rules: &[&Rule]) -> Option<(usize, usize)> {
 }
 
 /// Whether some symbols fit both rules and the rules do different things there.
-fn disagree(a: &Rule, b: &Rule) -> bool {
+pub(super) fn disagree(a: &Rule, b: &Rule) -> bool {
     let overlap = |(&a, &b): (&Pattern, &Pattern)| a == Pattern::Any || b == Pattern::Any || a == b;
     if !a.reads.iter().zip(&b.reads).all(overlap) {
         return false;

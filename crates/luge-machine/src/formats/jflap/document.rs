@@ -8,14 +8,14 @@ use std::{
 use roxmltree::{Document, Node};
 
 use super::labels::{self, Read, Written};
-use crate::{Diagnostic, Move, StateId};
+use crate::{Diagnostic, Move, StateId, diagnostic::Findings};
 
 /// A file's states and transitions.
 pub(super) struct Draft {
     pub(super) n_tapes: usize,
     pub(super) states: Vec<DraftState>,
     pub(super) transitions: Vec<Transition>,
-    pub(super) diagnostics: Vec<Diagnostic>,
+    pub(super) findings: Findings,
 }
 
 /// A `<state>` or `<block>`.
@@ -47,15 +47,39 @@ pub(super) fn draft(text: &str) -> Result<Draft, Vec<Diagnostic>> {
         ]);
     }
     let mut reader =
-        Reader { n_tapes: 1, ids: HashMap::new(), variables: HashSet::new(), diagnostics: Vec::new() };
-    reader.kind(root);
+        Reader { n_tapes: 1, ids: HashMap::new(), variables: HashSet::new(), findings: Findings::default() };
+    if let Some(refusal) = other_kind(root) {
+        return Err(vec![refusal]);
+    }
     reader.tapes(root);
     let automaton = child(root, "automaton").unwrap_or(root);
     let states = reader.states(automaton);
     reader.variables(automaton);
     let transitions: Vec<Node> = automaton.children().filter(|n| n.has_tag_name("transition")).collect();
     let transitions = transitions.into_iter().filter_map(|node| reader.transition(node)).collect();
-    Ok(Draft { n_tapes: reader.n_tapes, states, transitions, diagnostics: reader.diagnostics })
+    Ok(Draft { n_tapes: reader.n_tapes, states, transitions, findings: reader.findings })
+}
+
+/// Why the structure is no Turing machine: nothing else that is in it could matter then.
+fn other_kind(root: Node<'_, '_>) -> Option<Diagnostic> {
+    const HELP: &str = "only Turing machines are read, of type `turing` or `turingbb`";
+    let Some(kind) = child(root, "type") else {
+        let label = "`<type>` is missing";
+        return Some(Diagnostic::error(tag_span(root), "the structure has no type", label).with_help(HELP));
+    };
+    let name = text_of(kind).trim();
+    let described = match name {
+        "turing" | "turingbb" => return None,
+        "fa" => "a finite automaton",
+        "pda" => "a pushdown automaton",
+        "mealy" | "moore" => "a machine with output",
+        "grammar" => "a grammar",
+        "re" => "a regular expression",
+        "lsystem" => "an L-system",
+        _ => "no Turing machine",
+    };
+    let message = format!("a structure of type `{name}`");
+    Some(Diagnostic::error(tag_span(kind), message, described).with_help(HELP))
 }
 
 /// The opening tag, or what of it stands on its first line.
@@ -97,24 +121,12 @@ struct Reader {
     n_tapes: usize,
     ids: HashMap<String, StateId>,
     variables: HashSet<String>,
-    diagnostics: Vec<Diagnostic>,
+    findings: Findings,
 }
 
 impl Reader {
     fn error(&mut self, span: Range<usize>, message: impl Into<String>, label: &str, help: &str) {
-        self.diagnostics.push(Diagnostic::error(span, message, label).with_help(help));
-    }
-
-    fn kind(&mut self, root: Node<'_, '_>) {
-        const HELP: &str = "only Turing machines are read: `<type>turing</type>`";
-        match child(root, "type") {
-            None => self.error(tag_span(root), "the structure has no type", "`<type>` is missing", HELP),
-            Some(kind) if text_of(kind).trim() != "turing" => {
-                let message = format!("a structure of type `{}`", text_of(kind).trim());
-                self.error(tag_span(kind), message, "not a Turing machine", HELP);
-            }
-            Some(_) => {}
-        }
+        self.findings.push(Diagnostic::error(span, message, label).with_help(help));
     }
 
     fn tapes(&mut self, root: Node<'_, '_>) {
@@ -194,7 +206,7 @@ impl Reader {
     }
 
     fn transition(&mut self, node: Node<'_, '_>) -> Option<Transition> {
-        let n_errors = self.diagnostics.len();
+        let n_errors = self.findings.count();
         let from = self.end(node, "from");
         let to = self.end(node, "to");
         let [reads, writes, moves] = ["read", "write", "move"].map(|name| self.per_tape(node, name));
@@ -207,7 +219,7 @@ impl Reader {
         let writes = writes.into_iter().map(|element| self.write(element, variable)).collect();
         let moves = moves.into_iter().map(|element| self.head_move(element)).collect();
         let span = tag_span(node);
-        if self.diagnostics.len() > n_errors {
+        if self.findings.count() > n_errors {
             return None;
         }
         Some(Transition { from: from?, to: to?, reads: looked_up, writes, moves, span })

@@ -4,7 +4,7 @@ use super::{BLANK, Symbol};
 use crate::Move;
 
 /// A `<read>`.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Read {
     /// `~`
     Any,
@@ -17,7 +17,7 @@ pub(super) enum Read {
 }
 
 /// A `<write>`.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Written {
     /// `~`
     Keep,

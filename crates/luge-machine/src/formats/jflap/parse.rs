@@ -1,28 +1,32 @@
 //! From states and transitions to a machine.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::{
     BLANK, Symbol,
-    determinism::first_conflict,
+    determinism::{disagree, first_conflict},
     document::{Draft, Transition, draft, line_of},
     labels::{Read, Written},
 };
 use crate::{
-    Alphabet, Diagnostic, Machine, Missing, Pattern, Rule, Severity, StateId, SymbolId, Write,
-    formats::Loaded,
+    Alphabet, Diagnostic, Machine, Missing, Pattern, Rule, StateId, SymbolId, Write,
+    formats::{Loaded, finish},
+    input::laid_characters,
 };
 
-pub(super) fn parse(text: &str) -> Result<Loaded, Vec<Diagnostic>> {
+pub(super) fn parse<S: AsRef<str>>(text: &str, inputs: &[S]) -> Result<Loaded, Vec<Diagnostic>> {
     let mut draft = draft(text)?;
     let start = check_start(&mut draft, text.len());
-    drop_after_final(&mut draft);
-    if draft.diagnostics.iter().any(|d| d.severity == Severity::Error) {
-        return Err(sorted(draft.diagnostics));
+    if draft.findings.has_errors() {
+        return Err(draft.findings.into_sorted());
     }
-    let tapes: Vec<TapeSymbols> = (0..draft.n_tapes).map(|tape| TapeSymbols::new(&draft, tape)).collect();
-    if let Some(large) = tapes.iter().find(|tape| tape.0.len() > 256) {
-        let message = format!("{} symbols on a tape, but at most 256 are supported", large.0.len());
+    drop_after_final(&mut draft);
+    let input = |tape: usize| inputs.get(tape).map_or("", |input| input.as_ref());
+    let tapes: Vec<TapeSymbols> =
+        (0..draft.n_tapes).map(|tape| TapeSymbols::new(&draft, tape, input(tape))).collect();
+    if let Some(large) = tapes.iter().find(|tape| tape.0.len() > MOST_SYMBOLS) {
+        let message =
+            format!("{} symbols on a tape, but at most {MOST_SYMBOLS} are supported", large.0.len());
         return Err(vec![Diagnostic::error(0..text.len(), message, "this machine")]);
     }
     let mut builder = Machine::builder();
@@ -38,31 +42,47 @@ pub(super) fn parse(text: &str) -> Result<Loaded, Vec<Diagnostic>> {
         }
     }
     builder.start(start);
-    let mut by_state: Vec<Vec<(Rule, usize)>> = vec![Vec::new(); draft.states.len()];
-    for (index, transition) in draft.transitions.iter().enumerate() {
-        let rules = rules(transition, &tapes).into_iter().map(|rule| (rule, index));
-        by_state[transition.from.index()].extend(rules);
+    let by_state = rules_by_state(&draft, &tapes);
+    if let Some(refusal) = nondeterminism(&draft, &tapes, &by_state, text) {
+        return Err(vec![refusal]);
     }
     for (state, rules) in by_state.into_iter().enumerate() {
-        if let Some(error) = nondeterminism(&draft, &tapes, state, &rules, text) {
-            draft.diagnostics.push(error);
-        }
         for (rule, _) in rules {
             builder.push_rule(StateId::new(state), rule);
         }
     }
-    if draft.diagnostics.iter().any(|d| d.severity == Severity::Error) {
-        return Err(sorted(draft.diagnostics));
-    }
-    match builder.build() {
-        Ok(machine) => Ok(Loaded { machine, input: None, warnings: sorted(draft.diagnostics) }),
-        Err(error) => Err(vec![Diagnostic::error(0..text.len(), error.to_string(), "this machine")]),
-    }
+    finish(builder, None, draft.findings, text)
 }
 
-fn sorted(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
-    diagnostics.sort_by_key(|d| d.span.start);
-    diagnostics
+/// The rules of every state with the transitions they come from. A rule that repeats another is left out, and so is all that
+/// follows two that disagree.
+fn rules_by_state(draft: &Draft, tapes: &[TapeSymbols]) -> Vec<Vec<(Rule, usize)>> {
+    let mut by_state: Vec<Vec<(Rule, usize)>> = vec![Vec::new(); draft.states.len()];
+    let mut seen: Vec<HashMap<Vec<Pattern>, usize>> = vec![HashMap::new(); draft.states.len()];
+    let mut in_conflict = vec![false; draft.states.len()];
+    let mut written = HashSet::new();
+    for (index, transition) in draft.transitions.iter().enumerate() {
+        let Transition { from, to, reads, writes, moves, .. } = transition;
+        if !written.insert((from, to, reads, writes, moves)) {
+            continue;
+        }
+        let state = from.index();
+        let known = &mut by_state[state];
+        for rule in rules(transition, tapes) {
+            if in_conflict[state] {
+                break;
+            }
+            match seen[state].get(&rule.reads) {
+                Some(&earlier) if !disagree(&known[earlier].0, &rule) => continue,
+                Some(_) => in_conflict[state] = true,
+                None => {
+                    seen[state].insert(rule.reads.clone(), known.len());
+                }
+            }
+            known.push((rule, index));
+        }
+    }
+    by_state
 }
 
 fn check_start(draft: &mut Draft, end: usize) -> StateId {
@@ -72,33 +92,37 @@ fn check_start(draft: &mut Draft, end: usize) -> StateId {
     if let Some(&second) = initial.get(1) {
         let message = format!("a second initial state, `{}`", draft.states[second].name);
         let span = draft.states[second].span.clone();
-        draft.diagnostics.push(Diagnostic::error(span, message, "initial too").with_help(help));
-    } else if initial.is_empty() && draft.diagnostics.is_empty() {
+        draft.findings.push(Diagnostic::error(span, message, "initial too").with_help(help));
+    } else if initial.is_empty() && draft.findings.is_empty() {
         let message = "the machine has no initial state";
-        draft.diagnostics.push(Diagnostic::error(end..end, message, "the file ends here").with_help(help));
+        draft.findings.push(Diagnostic::error(end..end, message, "the file ends here").with_help(help));
     }
     StateId::new(initial.first().copied().unwrap_or(0))
 }
 
 /// A final state halts: transitions out of it are dropped, with one warning per state.
 fn drop_after_final(draft: &mut Draft) {
-    let Draft { states, transitions, diagnostics, .. } = draft;
+    let Draft { states, transitions, findings, .. } = draft;
     let mut warned = BTreeSet::new();
     transitions.retain(|transition| {
         let state = &states[transition.from.index()];
         if state.is_final && warned.insert(transition.from) {
             let message = format!("state `{}` is final, so transitions out of it never apply", state.name);
-            diagnostics.push(Diagnostic::warning(transition.span.clone(), message, "dropped"));
+            findings.push(Diagnostic::warning(transition.span.clone(), message, "dropped"));
         }
         !state.is_final
     });
 }
 
-/// The symbols of one tape: the blank, then the others sorted.
+/// Symbols are counted in a byte.
+const MOST_SYMBOLS: usize = 256;
+
+/// The symbols of one tape: the blank, then the others.
 struct TapeSymbols(Vec<Symbol>);
 
 impl TapeSymbols {
-    fn new(draft: &Draft, tape: usize) -> Self {
+    /// The symbols that transitions mention, and those of the input that no transition does.
+    fn new(draft: &Draft, tape: usize, input: &str) -> Self {
         let mut mentioned: BTreeSet<char> = BTreeSet::new();
         for transition in &draft.transitions {
             mentioned.extend(transition.reads[tape].mentions());
@@ -106,7 +130,14 @@ impl TapeSymbols {
                 mentioned.insert(symbol);
             }
         }
-        Self([None].into_iter().chain(mentioned.into_iter().map(Some)).collect())
+        let mut symbols: Vec<Symbol> = [None].into_iter().chain(mentioned.into_iter().map(Some)).collect();
+        // `_` names the blank where no transition mentions it, and `□` is the blank of JFLAP itself.
+        for symbol in laid_characters(input).filter(|&c| c != '_' && c != BLANK).map(Some) {
+            if !symbols.contains(&symbol) && symbols.len() < MOST_SYMBOLS {
+                symbols.push(symbol);
+            }
+        }
+        Self(symbols)
     }
 
     fn alphabet(&self) -> Alphabet {
@@ -126,22 +157,24 @@ impl TapeSymbols {
 
 /// The rules of a transition: one, or on a single tape one per symbol that `!x` or `a,b}v` fits.
 fn rules(transition: &Transition, tapes: &[TapeSymbols]) -> Vec<Rule> {
-    let put = |written: &Written, tape: &TapeSymbols, read: Symbol| match written {
-        Written::Keep => Write::Keep,
+    // A variable without its own read is refused before, so it keeps what is there.
+    let put = |written: &Written, tape: &TapeSymbols| match written {
+        Written::Keep | Written::Variable => Write::Keep,
         Written::Put(symbol) => Write::Put(tape.id(*symbol)),
-        Written::Variable => Write::Put(tape.id(read)),
     };
     let (moves, next) = (transition.moves.clone(), transition.to);
     if let ([read @ (Read::Not(_) | Read::OneOf { .. })], [write], [tape]) =
         (transition.reads.as_slice(), transition.writes.as_slice(), tapes)
     {
-        let fitting = tape.0.iter().copied().filter(|&symbol| read.fits(symbol));
+        let fitting = tape.0.iter().enumerate().filter(|&(_, &symbol)| read.fits(symbol));
         return fitting
-            .map(|symbol| Rule {
-                reads: vec![Pattern::Is(tape.id(symbol))],
-                writes: vec![put(write, tape, symbol)],
-                moves: moves.clone(),
-                next,
+            .map(|(index, _)| {
+                let read = SymbolId::new(index);
+                let write = match write {
+                    Written::Variable => Write::Put(read),
+                    other => put(other, tape),
+                };
+                Rule { reads: vec![Pattern::Is(read)], writes: vec![write], moves: moves.clone(), next }
             })
             .collect();
     }
@@ -149,22 +182,29 @@ fn rules(transition: &Transition, tapes: &[TapeSymbols]) -> Vec<Rule> {
         Read::Is(symbol) => Pattern::Is(tape.id(*symbol)),
         Read::Any | Read::Not(_) | Read::OneOf { .. } => Pattern::Any,
     });
-    let writes = transition.writes.iter().zip(tapes).map(|(written, tape)| put(written, tape, None));
+    let writes = transition.writes.iter().zip(tapes).map(|(written, tape)| put(written, tape));
     vec![Rule { reads: reads.collect(), writes: writes.collect(), moves, next }]
 }
 
+/// The first pair of transitions between which the machine could not choose, and how many other states have one.
 fn nondeterminism(
     draft: &Draft,
     tapes: &[TapeSymbols],
-    state: usize,
-    rules: &[(Rule, usize)],
+    by_state: &[Vec<(Rule, usize)>],
     text: &str,
 ) -> Option<Diagnostic> {
-    let listed: Vec<&Rule> = rules.iter().map(|(rule, _)| rule).collect();
-    let (earlier, later) = first_conflict(&listed)?;
-    let [first, second] = [earlier, later].map(|index| &draft.transitions[rules[index].1]);
-    let target = |transition: &Transition| draft.states[transition.to.index()].name.clone();
-    let common = listed[earlier].reads.iter().zip(&listed[later].reads).zip(tapes).map(|((&a, &b), tape)| {
+    let conflict = |rules: &[(Rule, usize)]| {
+        let listed: Vec<&Rule> = rules.iter().map(|(rule, _)| rule).collect();
+        first_conflict(&listed)
+    };
+    let mut conflicts = by_state.iter().enumerate().filter_map(|(q, rules)| Some((q, conflict(rules)?)));
+    let (state, (earlier, later)) = conflicts.next()?;
+    let n_others = conflicts.count();
+    let [first, second] = [earlier, later].map(|index| &by_state[state][index]);
+    let target = |(_, transition): &(Rule, usize)| {
+        draft.states[draft.transitions[*transition].to.index()].name.as_str()
+    };
+    let common = first.0.reads.iter().zip(&second.0.reads).zip(tapes).map(|((&a, &b), tape)| {
         match if a == Pattern::Any { b } else { a } {
             Pattern::Any => "any symbol".to_owned(),
             Pattern::Is(symbol) => format!("`{}`", tape.name(tape.0[symbol.index()])),
@@ -175,9 +215,15 @@ fn nondeterminism(
         common.collect::<Vec<_>>().join(", "),
         draft.states[state].name,
         target(first),
-        line_of(text, &first.span),
+        line_of(text, &draft.transitions[first.1].span),
         target(second),
     );
-    let help = "only deterministic machines are read; remove or narrow one of the two";
-    Some(Diagnostic::error(second.span.clone(), message, "the second transition").with_help(help))
+    let others = match n_others {
+        0 => String::new(),
+        1 => "; another state has such a pair too".to_owned(),
+        n_others => format!("; {n_others} other states have such a pair too"),
+    };
+    let help = format!("only deterministic machines are read; remove or narrow one of the two{others}");
+    let span = draft.transitions[second.1].span.clone();
+    Some(Diagnostic::error(span, message, "the second transition").with_help(help))
 }

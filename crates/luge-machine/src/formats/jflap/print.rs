@@ -40,8 +40,10 @@ pub(super) fn print(machine: &Machine) -> Result<String, Inexpressible> {
         ));
     }
     for (index, (state, rule)) in rules.iter().enumerate() {
-        let label = special.as_ref().filter(|(at, _)| *at == index).map(|(_, label)| label.as_str());
-        transition(machine, *state, rule, label, &mut text);
+        transition(machine, *state, rule, None, &mut text);
+        if let Some((_, label)) = special.as_ref().filter(|(at, _)| *at == index) {
+            transition(machine, *state, rule, Some(label), &mut text);
+        }
     }
     text.push_str("  </automaton>\n</structure>\n");
     Ok(text)
@@ -100,7 +102,7 @@ fn escaped(text: &str) -> String {
 }
 
 /// The characters XML 1.0 allows.
-fn is_xml(c: char) -> bool {
+pub(in crate::formats) fn is_xml(c: char) -> bool {
     matches!(c, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..)
 }
 
@@ -126,10 +128,15 @@ fn check_tape(tape: &Tape) -> Result<(), Inexpressible> {
     Ok(())
 }
 
+/// Whether a state may have this name.
+pub(in crate::formats) fn spells_state(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(is_xml)
+}
+
 fn check_states(machine: &Machine) -> Result<(), Inexpressible> {
     for state in machine.state_ids() {
         let name = &machine.state(state).name;
-        if name.is_empty() || !name.chars().all(is_xml) {
+        if !spells_state(name) {
             let reason = format!("the name `{}` cannot stand in XML", name.escape_debug());
             return Err(Inexpressible::States { format: FORMAT, reason });
         }
@@ -177,8 +184,8 @@ fn as_rule(exact: ExactRule) -> Rule {
     }
 }
 
-/// The format declares no alphabets: a symbol that no rule mentions would be lost. On a single tape the first rule that can
-/// reads, instead of its symbol, `!` and all others. Returns that rule's place and its label, if one is needed.
+/// The format declares no alphabets: a symbol that no rule mentions would be lost. On a single tape the first rule that can is
+/// written a second time, reading instead of its symbol `!` and all others. Returns that rule's place and its label, if one is needed.
 fn mention_all(
     machine: &Machine,
     rules: &[(StateId, Rule)],
@@ -192,16 +199,8 @@ fn mention_all(
             symbol != alphabet.blank() && !rules.iter().any(|(_, rule)| mentions(rule, symbol))
         };
         let Some(lost) = alphabet.symbols().find(is_lost) else { continue };
-        // The symbol such a rule reads leaves its label, so it must be mentioned elsewhere too.
-        let stays_known = |at: usize, symbol: SymbolId| {
-            symbol == alphabet.blank()
-                || rules[at].1.writes[index] == Write::Put(symbol)
-                || rules.iter().enumerate().any(|(other, (_, rule))| other != at && mentions(rule, symbol))
-        };
         let narrowed = rules.iter().enumerate().find_map(|(at, (_, rule))| match rule.reads[index] {
-            Pattern::Is(symbol) if alphabet.name(symbol) != "!" && stays_known(at, symbol) => {
-                Some((at, symbol))
-            }
+            Pattern::Is(symbol) if alphabet.name(symbol) != "!" => Some((at, symbol)),
             _ => None,
         });
         // Inside `!…` a comma separates, so a comma that nothing else mentions cannot be mentioned there.

@@ -5,10 +5,11 @@ use std::{
     ops::Range,
 };
 
-use super::{ANY, BLANK, HALT, START, accepts, halts};
+use super::{ANY, BLANK, NO_RULE, START, accepts, halts, tape};
 use crate::{
-    Alphabet, Diagnostic, Machine, MachineBuilder, Move, Pattern, Rule, Severity, StateId, SymbolId, Write,
-    formats::{Loaded, single_tape::finish},
+    Alphabet, Diagnostic, Machine, MachineBuilder, Move, Pattern, Rule, StateId, SymbolId, Write,
+    diagnostic::Findings,
+    formats::{Loaded, finish},
 };
 
 /// A word and where it stands.
@@ -44,22 +45,33 @@ pub fn read(text: &str) -> Result<Loaded, Vec<Diagnostic>> {
 }
 
 /// Reads a machine whose tape may also hold characters that no rule names: `*` matches them, and where no rule does the
-/// machine goes to `halt`.
+/// machine dies.
 ///
 /// # Errors
 /// As [`read`].
 pub fn read_admitting(text: &str, characters: &[char]) -> Result<Loaded, Vec<Diagnostic>> {
-    let mut findings = Vec::new();
+    read_from(text, None, characters)
+}
+
+/// Reads a machine that starts in another state than `0`, as the site's field for the initial state allows.
+///
+/// # Errors
+/// As [`read`], and if no rule is for the start state that is asked for.
+pub fn read_from(text: &str, start: Option<&str>, characters: &[char]) -> Result<Loaded, Vec<Diagnostic>> {
+    let mut findings = Findings::default();
     let quintuples = quintuples(text, &mut findings);
     let winners = winners(&quintuples, &mut findings);
-    let mut symbols = symbols(&quintuples, &mut findings);
+    let named = named_symbols(&quintuples, &mut findings);
+    let laid = tape::initial(text, &named, &mut findings);
+    let on_tape = laid.iter().flat_map(tape::Laid::characters);
+    let known: BTreeSet<char> = named.into_iter().chain(on_tape).filter(|&c| c != BLANK).collect();
+    let mut symbols: Vec<char> = [BLANK].into_iter().chain(known).collect();
     for &character in characters {
         if !symbols.contains(&character) && symbols.len() < MOST_SYMBOLS {
             symbols.push(character);
         }
     }
-    let no_error = findings.iter().all(|d| d.severity == Severity::Warning);
-    if quintuples.is_empty() && no_error {
+    if quintuples.is_empty() && !findings.has_errors() {
         findings.push(
             Diagnostic::error(
                 0..text.len(),
@@ -68,28 +80,61 @@ pub fn read_admitting(text: &str, characters: &[char]) -> Result<Loaded, Vec<Dia
             )
             .with_help("a rule is a line such as `0 1 _ r 0`"),
         );
-    } else if no_error && !quintuples.iter().any(|q| q.state.is_none_or(|name| name == START)) {
-        findings.push(
-            Diagnostic::warning(
-                quintuples[0].span.clone(),
-                "the start state `0` has no rule, so the machine halts after one step",
-                "the first rule is for another state",
-            )
-            .with_help("machines start in state `0`: rename the state that should come first"),
-        );
+    } else if !findings.has_errors() {
+        check_start(&quintuples, start, &mut findings);
     }
 
     let mut builder = Machine::builder();
     let names = symbols.iter().map(char::to_string);
     builder.tape("tape", Alphabet::new(names, SymbolId(0)));
-    if symbols.len() <= MOST_SYMBOLS {
-        add_rules(&mut builder, &quintuples, &winners, &symbols);
+    let start = start.unwrap_or(START);
+    if symbols.len() <= MOST_SYMBOLS && !halts(start) {
+        add_rules(&mut builder, start, &quintuples, &winners, &symbols);
     }
-    finish(builder, None, findings, text)
+    let input = laid.map(|laid| laid.input(&symbols));
+    finish(builder, input, findings, text)
 }
 
+/// Whether any rule is for the state the machine starts in.
+fn check_start(quintuples: &[Quintuple<'_>], asked: Option<&str>, findings: &mut Findings) {
+    let start = asked.unwrap_or(START);
+    if quintuples.iter().any(|q| q.state.is_none_or(|name| name == start)) && !halts(start) {
+        return;
+    }
+    let span = quintuples[0].span.clone();
+    let mut states: Vec<&str> = Vec::new();
+    for name in quintuples.iter().filter_map(|q| q.state).filter(|name| !halts(name)) {
+        if !states.contains(&name) {
+            if states.len() == MOST_LISTED {
+                states.push("…");
+                break;
+            }
+            states.push(name);
+        }
+    }
+    let states = states.join(" ");
+    findings.push(match asked {
+        Some(_) => {
+            let message = format!("no rule is for the start state `{start}`");
+            Diagnostic::error(span, message, "the first rule is for another state")
+                .with_help(format!("the states with rules are {states}"))
+        }
+        None => Diagnostic::warning(
+            span,
+            "the start state `0` has no rule, so the machine dies after one step",
+            "the first rule is for another state",
+        )
+        .with_help(format!(
+            "machines start in `0` unless another start is asked for with --start; the states with rules are {states}"
+        )),
+    });
+}
+
+/// The most states that are listed in a help.
+const MOST_LISTED: usize = 12;
+
 /// Symbols are counted in a byte.
-const MOST_SYMBOLS: usize = 256;
+pub(super) const MOST_SYMBOLS: usize = 256;
 
 /// The words before the comment, of every line that has any.
 fn words(text: &str) -> impl Iterator<Item = (usize, Vec<Word<'_>>)> {
@@ -114,12 +159,12 @@ fn words(text: &str) -> impl Iterator<Item = (usize, Vec<Word<'_>>)> {
     })
 }
 
-fn quintuples<'t>(text: &'t str, findings: &mut Vec<Diagnostic>) -> Vec<Quintuple<'t>> {
+fn quintuples<'t>(text: &'t str, findings: &mut Findings) -> Vec<Quintuple<'t>> {
     words(text).filter_map(|(line, words)| quintuple(line, &words, findings)).collect()
 }
 
 /// Reads one line; anything wrong with it is noted.
-fn quintuple<'t>(line: usize, words: &[Word<'t>], findings: &mut Vec<Diagnostic>) -> Option<Quintuple<'t>> {
+fn quintuple<'t>(line: usize, words: &[Word<'t>], findings: &mut Findings) -> Option<Quintuple<'t>> {
     let [first, .., last] = words else {
         findings.extend(words.first().map(|word| wrong_length(word.span.clone(), 1)));
         return None;
@@ -129,18 +174,17 @@ fn quintuple<'t>(line: usize, words: &[Word<'t>], findings: &mut Vec<Diagnostic>
         findings.push(wrong_length(span, words.len()));
         return None;
     };
-    let n_findings = findings.len();
+    let n_findings = findings.count();
     match rest {
         [] => {}
         [breakpoint] if breakpoint.text == "!" => {}
-        [extra, ..] => findings.push(
-            Diagnostic::error(
-                extra.span.start..last.span.end,
-                "a rule has five parts and perhaps `!`",
-                "more than that",
-            )
-            .with_help("a comment begins with `;`"),
-        ),
+        [extra, ..] => {
+            let span = extra.span.start..last.span.end;
+            findings.push(
+                Diagnostic::error(span, "a rule has five parts and perhaps `!`", "more than that")
+                    .with_help("a comment begins with `;`"),
+            );
+        }
     }
     let read_symbol = symbol(read, "symbol to read", findings);
     let write_symbol = symbol(write, "symbol to write", findings);
@@ -155,7 +199,7 @@ fn quintuple<'t>(line: usize, words: &[Word<'t>], findings: &mut Vec<Diagnostic>
         }
     };
     let name = |word: &Word<'t>| (word.text != ANY).then_some(word.text);
-    (findings.len() == n_findings).then_some(Quintuple {
+    (findings.count() == n_findings).then_some(Quintuple {
         line,
         span,
         state: name(state),
@@ -171,7 +215,7 @@ fn wrong_length(span: Range<usize>, found: usize) -> Diagnostic {
     Diagnostic::error(span, message, "expected state, symbol read, symbol written, direction, new state")
 }
 
-fn symbol(word: &Word<'_>, what: &str, findings: &mut Vec<Diagnostic>) -> Symbol {
+fn symbol(word: &Word<'_>, what: &str, findings: &mut Findings) -> Symbol {
     let mut characters = word.text.chars();
     let first = characters.next();
     if characters.next().is_some() {
@@ -185,7 +229,7 @@ fn symbol(word: &Word<'_>, what: &str, findings: &mut Vec<Diagnostic>) -> Symbol
 }
 
 /// Of the quintuples for the same state and symbol, the last.
-fn winners<'t, 'q>(quintuples: &'q [Quintuple<'t>], findings: &mut Vec<Diagnostic>) -> Winners<'t, 'q> {
+fn winners<'t, 'q>(quintuples: &'q [Quintuple<'t>], findings: &mut Findings) -> Winners<'t, 'q> {
     let mut winners = Winners::new();
     for quintuple in quintuples {
         let state = quintuple.state.unwrap_or(ANY);
@@ -208,8 +252,8 @@ fn winners<'t, 'q>(quintuples: &'q [Quintuple<'t>], findings: &mut Vec<Diagnosti
     winners
 }
 
-/// All symbols that occur, the blank first.
-fn symbols(quintuples: &[Quintuple<'_>], findings: &mut Vec<Diagnostic>) -> Vec<char> {
+/// All symbols that rules name, other than the blank.
+fn named_symbols(quintuples: &[Quintuple<'_>], findings: &mut Findings) -> BTreeSet<char> {
     let mut seen = BTreeSet::new();
     for quintuple in quintuples {
         for symbol in [quintuple.read, quintuple.write].into_iter().flatten().filter(|&c| c != BLANK) {
@@ -220,25 +264,26 @@ fn symbols(quintuples: &[Quintuple<'_>], findings: &mut Vec<Diagnostic>) -> Vec<
             }
         }
     }
-    [BLANK].into_iter().chain(seen).collect()
+    seen
 }
 
 /// The states that run: the start, those with rules of their own, those that are only entered.
-fn running<'t>(quintuples: &[Quintuple<'t>]) -> Vec<&'t str> {
+fn running<'t>(start: &'t str, quintuples: &[Quintuple<'t>]) -> Vec<&'t str> {
     let mut seen = BTreeSet::new();
     let own = quintuples.iter().filter_map(|q| q.state);
     let entered = quintuples.iter().filter_map(|q| q.next);
-    [START].into_iter().chain(own).chain(entered).filter(|name| !halts(name) && seen.insert(*name)).collect()
+    [start].into_iter().chain(own).chain(entered).filter(|name| !halts(name) && seen.insert(*name)).collect()
 }
 
 fn add_rules<'t>(
     builder: &mut MachineBuilder,
+    start: &'t str,
     quintuples: &[Quintuple<'t>],
     winners: &Winners<'t, '_>,
     symbols: &[char],
 ) {
     let mut states: HashMap<&str, StateId> = HashMap::new();
-    let running = running(quintuples);
+    let running = running(start, quintuples);
     for &name in &running {
         states.insert(name, builder.push_state(name.to_owned()));
     }
@@ -303,7 +348,7 @@ fn resolved<'t>(own: &[&Quintuple<'t>], shared: &[&Quintuple<'t>], n_symbols: us
         }
     }
     if !all_covered {
-        rules.push(Resolved { read: None, write: None, head: Move::Stay, next: Some(HALT) });
+        rules.push(Resolved { read: None, write: None, head: Move::Stay, next: Some(NO_RULE) });
     }
     rules
 }

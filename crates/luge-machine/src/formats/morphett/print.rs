@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{ANY, BLANK, START, accepts, halts};
+use super::{ANY, BLANK, START, accepts, halts, tape::INITIAL_TAPE};
 use crate::{
     Input, Machine, Missing, Move, Pattern, Rule, StateId, SymbolId, Write,
     formats::{Format, Inexpressible, single_tape::only_tape},
@@ -10,11 +10,11 @@ use crate::{
 
 const FORMAT: Format = Format::Morphett;
 
-/// Writes a machine. The input is left out: the format has no place for it.
+/// Writes a machine, and its input as a comment.
 ///
 /// # Errors
 /// What Morphett's format cannot express.
-pub fn write(machine: &Machine, _input: Option<&Input>) -> Result<String, Inexpressible> {
+pub fn write(machine: &Machine, input: Option<&Input>) -> Result<String, Inexpressible> {
     let symbols = spell_symbols(machine)?;
     if machine.halting(machine.start()).is_some() {
         let reason = format!("the start state `{}` halts", machine.state(machine.start()).name);
@@ -42,7 +42,7 @@ pub fn write(machine: &Machine, _input: Option<&Input>) -> Result<String, Inexpr
         let (state, next) = (&states[state.index()], &states[rule.next.index()]);
         format!("{state} {read} {write} {head} {next}\n")
     };
-    let mut text = String::new();
+    let mut text = input.map_or(Ok(String::new()), |input| initial_tape(&symbols, input))?;
     for symbol in unnamed_symbols(machine, &running) {
         if let Some(rule) = machine.rule_for(machine.start(), &[symbol]) {
             text.push_str(&line(machine.start(), Pattern::Is(symbol), rule));
@@ -54,6 +54,30 @@ pub fn write(machine: &Machine, _input: Option<&Input>) -> Result<String, Inexpr
         }
     }
     Ok(text)
+}
+
+/// The comment with the input; nothing for a blank one.
+fn initial_tape(symbols: &[char], input: &Input) -> Result<String, Inexpressible> {
+    let refused = |reason: &str| Inexpressible::Input { format: FORMAT, reason: reason.to_owned() };
+    let laid = match input.tapes.as_slice() {
+        [] => return Ok(String::new()),
+        [tape] => tape,
+        _ => return Err(refused("there is only one tape")),
+    };
+    let head =
+        usize::try_from(laid.head).map_err(|_| refused("the head starts to the left of its first cell"))?;
+    let spelled = laid.symbols.iter().map(|symbol| symbols.get(symbol.index()).copied());
+    let mut tape: Vec<char> = spelled
+        .collect::<Option<_>>()
+        .ok_or_else(|| refused("it has symbols that the tape does not have"))?;
+    if head > 0 {
+        tape.resize(tape.len().max(head), BLANK);
+        tape.insert(head, '*');
+    }
+    Ok(match tape.is_empty() {
+        true => String::new(),
+        false => format!("; {INITIAL_TAPE}: {}\n", tape.iter().collect::<String>()),
+    })
 }
 
 /// The rules of a state that can apply.

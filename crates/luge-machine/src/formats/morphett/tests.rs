@@ -22,8 +22,8 @@ fn precedence_is_state_symbol_then_state_any_then_any_symbol_then_any_any() {
 }
 
 #[test]
-fn a_missing_rule_steps_into_halt_only_where_one_can_be_missing() {
-    check_prints("0 1 1 r 0\n", "0 1 1 r 0\n0 * * * halt\n");
+fn a_missing_rule_dies_only_where_one_can_be_missing() {
+    check_prints("0 1 1 r 0\n", "0 1 1 r 0\n0 * * * halt-no-rule\n");
     check_prints("0 1 1 r 0\n0 _ _ r 0", "0 1 1 r 0\n0 _ _ r 0\n");
     check_prints("0 1 * r *\n* * * l halt-Reject", "0 1 * r 0\n0 * * l halt-Reject\n");
 }
@@ -42,7 +42,7 @@ fn the_last_duplicate_counts_and_is_reported() {
     let loaded = read("0 1 1 r 0\n0 1 0 l halt ; again\nhalt 1 1 r 0 !\n").unwrap();
     let found: Vec<_> = loaded.warnings.iter().map(|w| (w.severity, w.span.clone())).collect();
     assert_eq!(found, [(Severity::Warning, 10..22), (Severity::Warning, 31..45)]);
-    assert_eq!(write(&loaded.machine, None).unwrap(), "0 1 0 l halt\n0 * * * halt\n");
+    assert_eq!(write(&loaded.machine, None).unwrap(), "0 1 0 l halt\n0 * * * halt-no-rule\n");
 }
 
 #[test]

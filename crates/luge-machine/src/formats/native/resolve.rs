@@ -10,17 +10,18 @@ use super::{
     syntax::{Draft, DraftRule, DraftTape},
 };
 use crate::{
-    Access, Alphabet, Diagnostic, Input, Machine, Pattern, Rule, Severity, StateId, SymbolId, TapeInput,
-    Write, formats::Loaded,
+    Access, Alphabet, Diagnostic, Input, Machine, Pattern, Rule, StateId, SymbolId, TapeInput, Write,
+    diagnostic::{Findings, Lines},
+    formats::{Loaded, finish},
 };
 
 /// At most this many names are listed in a help.
 const MOST_LISTED: usize = 12;
 
 /// Looks everything up. `errors` are those found before; warnings come with the machine, or with the errors.
-pub(super) fn resolve(text: &str, draft: &Draft, errors: Vec<Diagnostic>) -> Result<Loaded, Vec<Diagnostic>> {
+pub(super) fn resolve(text: &str, draft: &Draft, errors: Findings) -> Result<Loaded, Vec<Diagnostic>> {
     let lines_unread = !errors.is_empty();
-    let mut found = Resolver { draft, states: HashMap::new(), alphabets: Vec::new(), diagnostics: errors };
+    let mut found = Resolver { draft, states: HashMap::new(), alphabets: Vec::new(), findings: errors };
     if draft.header.is_none() && !lines_unread {
         found
             .error(0..0, "the file does not begin with `machine`", "expected here")
@@ -28,6 +29,7 @@ pub(super) fn resolve(text: &str, draft: &Draft, errors: Vec<Diagnostic>) -> Res
     }
     found.tapes(text.len());
     found.states(text.len());
+    let lines = Lines::new(text);
     let mut builder = Machine::builder();
     if let Some(Some(name)) = &draft.header {
         builder.name(name);
@@ -41,7 +43,7 @@ pub(super) fn resolve(text: &str, draft: &Draft, errors: Vec<Diagnostic>) -> Res
             builder.halt_in(id, accepting);
         }
         let rules: Vec<Option<Rule>> = state.rules.iter().map(|rule| found.rule(rule)).collect();
-        found.shadowed(&state.rules, &rules, text);
+        found.shadowed(&state.rules, &rules, &lines);
         for rule in rules.into_iter().flatten() {
             builder.push_rule(id, rule);
         }
@@ -51,23 +53,18 @@ pub(super) fn resolve(text: &str, draft: &Draft, errors: Vec<Diagnostic>) -> Res
     builder.missing(draft.missing.unwrap_or_default());
     let input = found.input();
 
-    let mut diagnostics = found.diagnostics;
-    diagnostics.sort_by_key(|d| d.span.start);
-    if diagnostics.iter().any(|d| d.severity == Severity::Error) {
-        return Err(diagnostics);
-    }
-    match builder.build() {
-        Ok(machine) => Ok(Loaded { machine, input, warnings: diagnostics }),
-        Err(error) => Err(vec![Diagnostic::error(0..text.len(), error.to_string(), "this machine")]),
-    }
+    finish(builder, input, found.findings, text)
 }
 
 struct Resolver<'d> {
     draft: &'d Draft,
     states: HashMap<&'d str, StateId>,
     alphabets: Vec<Alphabet>,
-    diagnostics: Vec<Diagnostic>,
+    findings: Findings,
 }
+
+/// Rules by what they read.
+type ByReads = HashMap<Vec<Pattern>, usize>;
 
 /// A diagnostic just reported, to which a remedy can be added.
 struct Reported<'r>(&'r mut Diagnostic);
@@ -85,14 +82,12 @@ impl<'d> Resolver<'d> {
         message: impl Into<String>,
         label: impl Into<String>,
     ) -> Reported<'_> {
-        self.diagnostics.push(Diagnostic::error(span, message, label));
-        let last = self.diagnostics.len() - 1;
-        Reported(&mut self.diagnostics[last])
+        Reported(self.findings.push(Diagnostic::error(span, message, label)))
     }
 
     fn tapes(&mut self, end: usize) {
         let draft = self.draft;
-        if draft.tapes.is_empty() && self.diagnostics.is_empty() {
+        if draft.tapes.is_empty() && self.findings.is_empty() {
             self.error(end..end, "the machine has no tape", "the file ends here")
                 .with_help("declare one, as in `tape work: 0 1 blank 0`");
         }
@@ -138,7 +133,7 @@ impl<'d> Resolver<'d> {
 
     fn states(&mut self, end: usize) {
         let draft = self.draft;
-        if draft.states.is_empty() && self.diagnostics.is_empty() {
+        if draft.states.is_empty() && self.findings.is_empty() {
             self.error(end..end, "the machine has no state", "the file ends here")
                 .with_help("declare one, as in `scan:` or `done: accept`");
         }
@@ -188,7 +183,7 @@ impl<'d> Resolver<'d> {
     /// The rule with its names looked up, or nothing if that failed and was reported.
     fn rule(&mut self, rule: &DraftRule) -> Option<Rule> {
         let n_tapes = self.draft.tapes.len();
-        let n_before = self.diagnostics.len();
+        let n_before = self.findings.count();
         let next = self.state(&rule.next);
         if self.draft.lacks_tape {
             return None;
@@ -201,7 +196,7 @@ impl<'d> Resolver<'d> {
                 self.error(rule.span.clone(), message, "this rule");
             }
         }
-        if self.diagnostics.len() > n_before {
+        if self.findings.count() > n_before {
             return None;
         }
         let mut looked_up =
@@ -225,35 +220,32 @@ impl<'d> Resolver<'d> {
             looked_up.reads.extend(pattern);
             looked_up.writes.extend(written);
         }
-        (self.diagnostics.len() == n_before).then_some(looked_up)
+        (self.findings.count() == n_before).then_some(looked_up)
     }
 
     /// Warns of rules that an earlier rule leaves nothing for.
-    fn shadowed(&mut self, drafts: &[DraftRule], rules: &[Option<Rule>], text: &str) {
-        let mut exact: HashMap<&[Pattern], usize> = HashMap::new();
-        let mut general: Vec<usize> = Vec::new();
+    fn shadowed(&mut self, drafts: &[DraftRule], rules: &[Option<Rule>], lines: &Lines) {
+        // The rules so far, by what they read; a wildcard on the same tapes makes a group of its own.
+        let mut groups: Vec<(Vec<bool>, ByReads)> = Vec::new();
         for (index, rule) in rules.iter().enumerate() {
             let Some(rule) = rule else { continue };
-            let covers = |&&earlier: &&usize| {
-                rules[earlier].as_ref().is_some_and(|earlier| {
-                    earlier.reads.iter().zip(&rule.reads).all(|(&e, &r)| e == Pattern::Any || e == r)
-                })
-            };
-            let earlier = exact.get(rule.reads.as_slice()).or_else(|| general.iter().find(covers)).copied();
-            if let Some(earlier) = earlier {
+            let covering = groups.iter().filter_map(|(any, group)| {
+                let widened = |(&read, &any)| if any { Pattern::Any } else { read };
+                group.get(&rule.reads.iter().zip(any).map(widened).collect::<Vec<_>>())
+            });
+            if let Some(&earlier) = covering.min() {
                 let span = drafts[index].span.clone();
-                let line = text[..drafts[earlier].span.start].matches('\n').count() + 1;
+                let line = lines.of(drafts[earlier].span.start);
                 let message = format!("this rule never applies: line {line} already covers its reads");
-                self.diagnostics.push(Diagnostic::warning(
-                    span,
-                    message,
-                    "the first rule that fits is taken",
-                ));
-            } else if rule.reads.contains(&Pattern::Any) {
-                general.push(index);
-            } else {
-                exact.insert(&rule.reads, index);
+                self.findings.push(Diagnostic::warning(span, message, "the first rule that fits is taken"));
+                continue;
             }
+            let any: Vec<bool> = rule.reads.iter().map(|&read| read == Pattern::Any).collect();
+            let at = groups.iter().position(|(group, _)| *group == any).unwrap_or_else(|| {
+                groups.push((any, HashMap::new()));
+                groups.len() - 1
+            });
+            groups[at].1.insert(rule.reads.clone(), index);
         }
     }
 

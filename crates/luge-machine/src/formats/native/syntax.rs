@@ -6,7 +6,7 @@ use super::{
     FARTHEST_HEAD,
     lex::{Kind, Token, tokens},
 };
-use crate::{Access, Diagnostic, Missing, Move};
+use crate::{Access, Diagnostic, Missing, Move, diagnostic::Findings};
 
 /// A file as it is written.
 #[derive(Default)]
@@ -54,15 +54,17 @@ pub(super) struct DraftRule {
 }
 
 /// Reads all lines; a line that cannot be read is left out and reported.
-pub(super) fn parse(text: &str) -> (Draft, Vec<Diagnostic>) {
+pub(super) fn parse(text: &str) -> (Draft, Findings) {
     let mut draft = Draft::default();
-    let mut errors = Vec::new();
+    let mut errors = Findings::default();
     let mut end = 0;
     for line in text.split_inclusive('\n') {
         let start = if end == 0 && line.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { end };
         end += line.len();
         match tokens(text, start..end) {
-            Err(error) => errors.push(trimmed(error, text)),
+            Err(error) => {
+                errors.push(trimmed(error, text));
+            }
             Ok(tokens) if tokens.is_empty() => {}
             Ok(tokens) => {
                 if let Err(error) = draft.line(&tokens) {

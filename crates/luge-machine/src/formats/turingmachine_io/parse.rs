@@ -5,28 +5,50 @@ use std::{
     ops::Range,
 };
 
-use super::yaml::{Document, Kind, NodeId};
+use super::{
+    saved,
+    yaml::{Document, Kind, NodeId},
+};
 use crate::{
     Alphabet, Diagnostic, Input, Machine, Missing, Move, Pattern, Rule, StateId, SymbolId, TapeInput, Write,
-    formats::{Loaded, single_tape::finish},
+    diagnostic::Findings,
+    formats::{Loaded, finish},
 };
 
 /// Symbols are counted in a byte.
 const MOST_SYMBOLS: usize = 256;
+/// The keys of a bare machine.
+const KNOWN_KEYS: &str = "name, input, blank, start state, synonyms, table";
 /// What messages call a symbol that an instruction belongs to.
 const KEY: &str = "a key";
 
-/// Reads a machine.
+/// What aliases may add to the entries that stand in the text itself.
+const MOST_SHARED: usize = 100_000;
+/// The most synonyms that are listed in a help.
+const MOST_LISTED: usize = 12;
+
+/// Reads a machine, bare or in a document as the site saves it.
 ///
 /// # Errors
 /// All errors found in the text, in order, and the warnings with them.
 pub fn read(text: &str) -> Result<Loaded, Vec<Diagnostic>> {
     let document = Document::parse(text).map_err(|error| vec![error])?;
+    match saved::source_code(&document) {
+        Some(source) => saved::read(&document, source, text),
+        None => machine(&document, text),
+    }
+}
+
+/// Reads the bare machine.
+pub(super) fn machine(document: &Document, text: &str) -> Result<Loaded, Vec<Diagnostic>> {
     let mut reader = Reader {
-        document: &document,
-        findings: Vec::new(),
+        document,
+        findings: Findings::default(),
         states: HashMap::new(),
         synonyms: HashMap::new(),
+        instructions: None,
+        // Without aliases every entry takes up a byte at least.
+        n_left: text.len() + MOST_SHARED,
     };
     let top = reader.top();
     let rows = reader.rows(top.table);
@@ -95,11 +117,28 @@ struct Instruction {
 
 struct Reader<'d> {
     document: &'d Document,
-    findings: Vec<Diagnostic>,
+    findings: Findings,
+    /// How many more entries of maps and lists are looked at.
+    n_left: usize,
     /// The states of the table.
     states: HashMap<&'d str, StateId>,
     /// `None` for a synonym that has an error of its own.
     synonyms: HashMap<&'d str, Option<Instruction>>,
+    /// What an instruction can be, in words, once they were needed.
+    instructions: Option<String>,
+}
+
+/// What an instruction can be, the synonyms with it.
+fn instructions(synonyms: &HashMap<&str, Option<Instruction>>) -> String {
+    let mut known: Vec<&str> = synonyms.keys().copied().collect();
+    known.sort_unstable();
+    let help = "an instruction is `L`, `R`, a synonym, or a map such as `{write: 1, L: state}`";
+    let more = if known.len() > MOST_LISTED { ", …" } else { "" };
+    known.truncate(MOST_LISTED);
+    match known.as_slice() {
+        [] => help.to_owned(),
+        known => format!("{help}; synonyms: {}{more}", known.join(", ")),
+    }
 }
 
 impl<'d> Reader<'d> {
@@ -109,10 +148,20 @@ impl<'d> Reader<'d> {
         message: impl Into<String>,
         label: impl Into<String>,
     ) -> &mut Diagnostic {
-        let finding = Diagnostic::error(self.span(node), message, label);
-        let index = self.findings.len();
-        self.findings.push(finding);
-        &mut self.findings[index]
+        let span = self.span(node);
+        self.findings.push(Diagnostic::error(span, message, label))
+    }
+
+    /// Whether so many more entries of `node` may be looked at: aliases can make a short text stand for a huge machine.
+    fn may_take(&mut self, node: NodeId, n_entries: usize) -> bool {
+        let left = self.n_left.checked_sub(n_entries);
+        if left.is_none() && self.n_left > 0 {
+            let message = "the aliases of this document stand for too much";
+            let label = format!("more than {MOST_SHARED} entries beyond those that are written");
+            self.error(node, message, label).help = Some("write fewer states, or shorter ones".to_owned());
+        }
+        self.n_left = left.unwrap_or(0);
+        left.is_some()
     }
 
     fn span(&self, node: NodeId) -> Range<usize> {
@@ -127,6 +176,9 @@ impl<'d> Reader<'d> {
             self.error(mapping, format!("{what} must be a map"), label);
             return None;
         };
+        if !self.may_take(mapping, entries.len()) {
+            return None;
+        }
         let mut seen = BTreeSet::new();
         let mut found = Vec::new();
         for &(key, value) in entries {
@@ -156,15 +208,10 @@ impl<'d> Reader<'d> {
                 "table" => top.table = Some(value),
                 "input" => top.input = Some(value),
                 "synonyms" => synonyms = Some(value),
-                "source" | "positions" => {}
-                other => self.findings.push(
-                    Diagnostic::warning(
-                        self.span(key),
-                        format!("`{other}` means nothing here and is passed over"),
-                        "an unknown key",
-                    )
-                    .with_help("known keys: name, input, blank, start state, synonyms, table"),
-                ),
+                "source" | saved::SOURCE_CODE | "positions" => {}
+                other => {
+                    self.findings.push(unknown_key(other, self.span(key), KNOWN_KEYS));
+                }
             }
         }
         let required = [("blank", top.blank), ("start state", top.start), ("table", top.table)];
@@ -234,14 +281,20 @@ impl<'d> Reader<'d> {
         };
         let mut seen = BTreeSet::new();
         let mut cells = Vec::new();
+        if !self.may_take(body, entries.len()) {
+            return cells;
+        }
         for (key, value) in entries {
             let instruction = self.instruction(*value);
             let keys = match &document.node(*key).kind {
                 Kind::Sequence(items) => items.as_slice(),
                 _ => std::slice::from_ref(key),
             };
+            if !self.may_take(*key, keys.len()) {
+                return cells;
+            }
             for &key in keys {
-                let Some(symbol) = self.symbol(key, KEY) else { continue };
+                let Some(symbol) = self.key(key) else { continue };
                 if !seen.insert(symbol) {
                     let message = format!("symbol `{symbol}` stands twice in state `{state}`");
                     self.error(key, message, "the second time");
@@ -251,6 +304,16 @@ impl<'d> Reader<'d> {
             }
         }
         cells
+    }
+
+    /// The symbol a key stands for. The site lets a longer key pass, which then fits no symbol.
+    fn key(&mut self, node: NodeId) -> Option<char> {
+        let longer = self.document.text(node).filter(|text| text.chars().nth(1).is_some());
+        let Some(text) = longer else { return self.symbol(node, KEY) };
+        let message = format!("the key `{text}` is no single character, so it never matches");
+        let finding = Diagnostic::warning(self.span(node), message, "passed over");
+        self.findings.push(finding.with_help("several symbols are listed as `[0, 1]`"));
+        None
     }
 
     fn instruction(&mut self, node: NodeId) -> Option<Instruction> {
@@ -271,20 +334,14 @@ impl<'d> Reader<'d> {
         if let Some(instruction) = self.synonyms.get(word) {
             return *instruction;
         }
-        let mut known: Vec<&str> = self.synonyms.keys().copied().collect();
-        known.sort_unstable();
-        let mut help =
-            "an instruction is `L`, `R`, a synonym, or a map such as `{write: 1, L: state}`".to_owned();
-        if !known.is_empty() {
-            help += &format!("; synonyms: {}", known.join(", "));
-        }
+        let help = self.instructions.get_or_insert_with(|| instructions(&self.synonyms)).clone();
         self.error(node, format!("`{word}` is not an instruction"), "neither `L`, `R` nor a synonym").help =
             Some(help);
         None
     }
 
     fn instruction_map(&mut self, node: NodeId) -> Option<Instruction> {
-        let n_findings = self.findings.len();
+        let n_findings = self.findings.count();
         let mut write = None;
         let mut moves = Vec::new();
         for (name, key, value) in self.entries(node, "an instruction")? {
@@ -299,14 +356,14 @@ impl<'d> Reader<'d> {
             }
         }
         match moves[..] {
-            [(_, head, target)] if self.findings.len() == n_findings => {
+            [(_, head, target)] if self.findings.count() == n_findings => {
                 Some(Instruction { write, head, target })
             }
             [(_, _, _), (key, _, _), ..] => {
                 self.error(key, "an instruction moves once", "a second move");
                 None
             }
-            [] if self.findings.len() == n_findings => {
+            [] if self.findings.count() == n_findings => {
                 self.error(node, "an instruction must move", "neither `L` nor `R`");
                 None
             }
@@ -356,8 +413,7 @@ impl<'d> Reader<'d> {
             }
             (Some(_), Some(_)) => {
                 let message = format!("{what} must be one character, not `{text}`");
-                self.error(node, message, "more than one character").help =
-                    (what == KEY).then(|| "several symbols are listed as `[0, 1]`".to_owned());
+                self.error(node, message, "more than one character");
                 None
             }
         }
@@ -387,4 +443,10 @@ impl<'d> Reader<'d> {
         }
         symbols
     }
+}
+
+/// A key that no version of the site knows.
+pub(super) fn unknown_key(key: &str, span: Range<usize>, known: &str) -> Diagnostic {
+    Diagnostic::warning(span, format!("`{key}` means nothing here and is passed over"), "an unknown key")
+        .with_help(format!("known keys: {known}"))
 }

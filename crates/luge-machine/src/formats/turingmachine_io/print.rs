@@ -24,7 +24,7 @@ pub fn write(machine: &Machine, input: Option<&Input>) -> Result<String, Inexpre
         let reason = format!("symbol `{name}` is not one character");
         return Err(Inexpressible::Alphabet { format: FORMAT, tape: tape.name.clone(), reason });
     }
-    if let Some(state) = machine.states().iter().find(|s| scalar(&s.name).chars().count() > LONGEST_NAME) {
+    if let Some(state) = machine.states().iter().find(|s| !spells_state(&s.name)) {
         let begin: String = state.name.chars().take(20).collect();
         let reason = format!("the name `{begin}…` is too long for a key");
         return Err(Inexpressible::States { format: FORMAT, reason });
@@ -49,6 +49,23 @@ pub fn write(machine: &Machine, input: Option<&Input>) -> Result<String, Inexpre
         text.push('\n');
     }
     Ok(text)
+}
+
+/// Whether a state may have this name.
+pub(in crate::formats) fn spells_state(name: &str) -> bool {
+    scalar(name).chars().count() <= LONGEST_NAME
+}
+
+/// Writes a machine and its input as the site saves them: the bare machine as text in a document.
+///
+/// # Errors
+/// As [`write()`].
+pub fn write_saved(machine: &Machine, input: Option<&Input>) -> Result<String, Inexpressible> {
+    let unnamed = Machine { name: None, ..machine.clone() };
+    let name = machine.name().map_or_else(String::new, |name| format!("name: {}\n", scalar(name)));
+    let source = write(&unnamed, input)?;
+    let lines: String = source.lines().map(|line| format!("  {line}\n")).collect();
+    Ok(format!("{name}source code: |\n{lines}positions: null\n"))
 }
 
 fn input_line(alphabet: &Alphabet, input: &Input) -> Result<String, Inexpressible> {

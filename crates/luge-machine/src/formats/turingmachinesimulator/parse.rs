@@ -1,11 +1,15 @@
 //! Reads the headers and the pairs of lines.
 
-use std::{collections::HashMap, ops::Range};
+use std::{
+    collections::{HashMap, HashSet},
+    ops::Range,
+};
 
 use super::{BLANK, header};
 use crate::{
-    Alphabet, Diagnostic, Machine, Missing, Move, Pattern, Rule, Severity, StateId, SymbolId, Write,
-    formats::Loaded,
+    Alphabet, Diagnostic, Machine, Missing, Move, Pattern, Rule, StateId, SymbolId, Write,
+    diagnostic::{Findings, Lines},
+    formats::{Loaded, finish},
 };
 
 /// A piece of a line and where it stands.
@@ -30,6 +34,14 @@ struct Pair<'t> {
     moves: Vec<Move>,
 }
 
+impl Pair<'_> {
+    /// Whether the second lines say the same, whatever the space in them.
+    fn does_the_same(&self, other: &Self) -> bool {
+        let texts = |pair: &Self| pair.writes.iter().map(|field| field.text.to_owned()).collect::<Vec<_>>();
+        self.next.text == other.next.text && texts(self) == texts(other) && self.moves == other.moves
+    }
+}
+
 #[derive(Default)]
 struct Parser<'t> {
     name: Option<Field<'t>>,
@@ -38,7 +50,9 @@ struct Parser<'t> {
     n_tapes: Option<usize>,
     open: Option<Situation<'t>>,
     pairs: Vec<Pair<'t>>,
-    diagnostics: Vec<Diagnostic>,
+    /// The first line that looks like a comment of another format, and how many there are.
+    hashes: Option<(Range<usize>, usize)>,
+    findings: Findings,
 }
 
 pub(super) fn parse(text: &str) -> Result<Loaded, Vec<Diagnostic>> {
@@ -53,7 +67,10 @@ pub(super) fn parse(text: &str) -> Result<Loaded, Vec<Diagnostic>> {
         let line = &text[start..end];
         let code = line.find("//").map_or(line, |comment| &line[..comment]);
         let field = trimmed(code, start);
-        if !field.text.is_empty() {
+        if looks_like_comment(&field) {
+            let (_, n_lines) = parser.hashes.get_or_insert((field.span, 0));
+            *n_lines += 1;
+        } else if !field.text.is_empty() {
             parser.line(&field);
         }
     }
@@ -78,9 +95,18 @@ fn by_comma<'t>(line: &Field<'t>) -> Vec<Field<'t>> {
     line.text.split(',').map(field).collect()
 }
 
+/// Whether a line begins with `#` and could not be part of a rule: other formats begin comments so.
+fn looks_like_comment(line: &Field<'_>) -> bool {
+    let could_be_rule = || {
+        let fields = by_comma(line);
+        fields.len() > 1 && fields[1..].iter().all(|field| field.text.chars().count() == 1)
+    };
+    line.text.starts_with('#') && !could_be_rule()
+}
+
 impl<'t> Parser<'t> {
     fn error(&mut self, span: &Range<usize>, message: impl Into<String>, label: &str, help: &str) {
-        self.diagnostics.push(Diagnostic::error(span.clone(), message, label).with_help(help));
+        self.findings.push(Diagnostic::error(span.clone(), message, label).with_help(help));
     }
 
     fn line(&mut self, line: &Field<'t>) {
@@ -258,15 +284,26 @@ impl<'t> Parser<'t> {
 
     fn finish(mut self, text: &str) -> Result<Loaded, Vec<Diagnostic>> {
         let end = text.len();
-        let had_errors = !self.diagnostics.is_empty();
+        if let Some((span, n_lines)) = self.hashes.take() {
+            let lines = if n_lines == 1 {
+                String::new()
+            } else {
+                format!(", here and in {} more lines", n_lines - 1)
+            };
+            let help = format!("write `//` in place of `#`{lines}");
+            self.error(&span, "`#` does not begin a comment", "comments begin with `//`", &help);
+        }
+        let had_errors = !self.findings.is_empty();
+        let accept = self.accept.take().unwrap_or_default();
+        let accepting: HashSet<&str> = accept.iter().map(|state| state.text).collect();
         match self.init.clone() {
             Some(init) => {
                 let known = self.pairs.iter().any(|p| p.situation.state.text == init.text)
-                    || self.accept.iter().flatten().any(|a| a.text == init.text);
+                    || accepting.contains(init.text);
                 if !known && !had_errors {
                     let message = format!("the initial state `{}` has no rule", init.text);
                     let label = "the machine stops at once, rejecting";
-                    self.diagnostics.push(Diagnostic::warning(init.span, message, label));
+                    self.findings.push(Diagnostic::warning(init.span, message, label));
                 }
             }
             None if !had_errors => {
@@ -283,52 +320,61 @@ impl<'t> Parser<'t> {
             let span = self.pairs.first().map_or(0..0, |p| p.situation.span.clone());
             self.error(&span, "more than 255 tapes", "this rule", "use fewer tapes");
         }
-        self.check_pairs(text);
-        if self.diagnostics.iter().any(|d| d.severity == Severity::Error) {
-            self.diagnostics.sort_by_key(|d| d.span.start);
-            return Err(self.diagnostics);
+        self.check_pairs(text, &accepting);
+        if self.findings.has_errors() {
+            return Err(self.findings.into_sorted());
         }
-        self.build(text)
+        self.build(text, &accept, &accepting)
     }
 
-    /// One rule per situation, and none for a state that accepts.
-    fn check_pairs(&mut self, text: &str) {
-        let mut seen: HashMap<Vec<&str>, Range<usize>> = HashMap::new();
-        let mut found = Vec::new();
-        let mut warned: Vec<&str> = Vec::new();
-        for Pair { situation, .. } in &self.pairs {
+    /// One rule per situation, though it may be repeated, and none for a state that accepts.
+    fn check_pairs(&mut self, text: &str, accepting: &HashSet<&str>) {
+        let lines = Lines::new(text);
+        let mut seen: HashMap<Vec<&str>, &Pair<'t>> = HashMap::new();
+        let mut warned: HashSet<&str> = HashSet::new();
+        for pair in &self.pairs {
+            let situation = &pair.situation;
+            let span = situation.span.clone();
             let key: Vec<&str> =
                 [&situation.state].into_iter().chain(&situation.reads).map(|field| field.text).collect();
             if let Some(earlier) = seen.get(&key) {
-                let line = text[..earlier.start].matches('\n').count() + 1;
-                let message = format!("a second rule for this situation; line {line} has the first");
-                found.push(
-                    Diagnostic::error(situation.span.clone(), message, "the machine could not choose")
-                        .with_help("keep one of them"),
-                );
+                let line = lines.of(earlier.situation.span.start);
+                self.findings.push(if earlier.does_the_same(pair) {
+                    let message = format!("this rule is the same as that on line {line}");
+                    Diagnostic::warning(span, message, "repeated")
+                } else {
+                    let message = format!("a second rule for this situation; line {line} has the first");
+                    Diagnostic::error(span, message, "the machine could not choose")
+                        .with_help("keep one of them")
+                });
             } else {
-                seen.insert(key, situation.span.clone());
+                seen.insert(key, pair);
             }
             let state = situation.state.text;
-            let accepts = self.accept.iter().flatten().any(|a| a.text == state);
-            if accepts && !warned.contains(&state) {
-                warned.push(state);
+            if accepting.contains(state) && warned.insert(state) {
                 let message = format!("state `{state}` accepts, so its rules never apply");
                 let label = "the machine has stopped here";
-                found.push(Diagnostic::warning(situation.state.span.clone(), message, label));
+                self.findings.push(Diagnostic::warning(situation.state.span.clone(), message, label));
             }
         }
-        self.diagnostics.append(&mut found);
-        if self.pairs.is_empty() && self.diagnostics.is_empty() {
+        if self.pairs.is_empty() && self.findings.is_empty() {
             let message = "the machine has no rule, so one blank tape is assumed";
-            self.diagnostics.push(Diagnostic::warning(text.len()..text.len(), message, "the file ends here"));
+            self.findings.push(Diagnostic::warning(text.len()..text.len(), message, "the file ends here"));
         }
     }
 
-    fn build(mut self, text: &str) -> Result<Loaded, Vec<Diagnostic>> {
-        let accept = self.accept.take().unwrap_or_default();
-        self.pairs.retain(|pair| !accept.iter().any(|a| a.text == pair.situation.state.text));
-        let order = self.state_order(&accept);
+    fn build(
+        mut self,
+        text: &str,
+        accept: &[Field<'t>],
+        accepting: &HashSet<&str>,
+    ) -> Result<Loaded, Vec<Diagnostic>> {
+        let mut seen: HashSet<Vec<&str>> = HashSet::new();
+        self.pairs.retain(|Pair { situation, .. }| {
+            let fields = [&situation.state].into_iter().chain(&situation.reads);
+            !accepting.contains(situation.state.text) && seen.insert(fields.map(|field| field.text).collect())
+        });
+        let order = self.state_order(accept);
         let ids: HashMap<&str, StateId> =
             order.iter().enumerate().map(|(index, &name)| (name, StateId::new(index))).collect();
         self.pairs.sort_by_key(|pair| ids[pair.situation.state.text]);
@@ -346,7 +392,7 @@ impl<'t> Parser<'t> {
         }
         for &name in &order {
             let state = builder.push_state(name.to_owned());
-            if accept.iter().any(|a| a.text == name) {
+            if accepting.contains(name) {
                 builder.halt_in(state, true);
             }
         }
@@ -362,12 +408,7 @@ impl<'t> Parser<'t> {
             };
             builder.push_rule(ids[pair.situation.state.text], rule);
         }
-        let mut warnings = self.diagnostics;
-        warnings.sort_by_key(|d| d.span.start);
-        match builder.build() {
-            Ok(machine) => Ok(Loaded { machine, input: None, warnings }),
-            Err(error) => Err(vec![Diagnostic::error(0..text.len(), error.to_string(), "this machine")]),
-        }
+        finish(builder, None, self.findings, text)
     }
 
     /// The start, the accepting states, those with rules, the rest; so that a machine that is written is read in the same order.

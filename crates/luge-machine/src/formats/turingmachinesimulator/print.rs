@@ -90,7 +90,7 @@ fn fits_on_line(name: &str) -> bool {
     !name.is_empty() && name == name.trim() && !name.contains('\n') && !name.contains("//")
 }
 
-fn check_state_name(name: &str) -> Result<(), Inexpressible> {
+pub(super) fn check_state_name(name: &str) -> Result<(), Inexpressible> {
     let in_rule = format!("{name},");
     if fits_on_line(name)
         && !name.contains(',')

@@ -1,0 +1,126 @@
+//! Findings while they are collected, and the lines they name.
+
+use super::{Diagnostic, Severity};
+
+/// The most findings of one severity that are listed. The file may hold any number of them: the rest are counted.
+const MOST_LISTED: usize = 100;
+
+/// What a parser has found so far, in little memory whatever the file holds.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Findings {
+    listed: Vec<Diagnostic>,
+    errors: Unlisted,
+    warnings: Unlisted,
+}
+
+/// The findings of one severity, and the last of those that are not listed.
+#[derive(Clone, Debug, Default)]
+struct Unlisted {
+    n_found: usize,
+    first: usize,
+    last: Option<Diagnostic>,
+}
+
+impl Findings {
+    /// Adds a finding, to which a remedy can still be added.
+    pub(crate) fn push(&mut self, finding: Diagnostic) -> &mut Diagnostic {
+        let group = match finding.severity {
+            Severity::Error => &mut self.errors,
+            Severity::Warning => &mut self.warnings,
+        };
+        group.n_found += 1;
+        if group.n_found <= MOST_LISTED {
+            self.listed.push(finding);
+            let last = self.listed.len() - 1;
+            return &mut self.listed[last];
+        }
+        if group.n_found == MOST_LISTED + 1 {
+            group.first = finding.span.start;
+        }
+        group.last.insert(finding)
+    }
+
+    /// How many there are, listed or not.
+    pub(crate) fn count(&self) -> usize {
+        self.errors.n_found + self.warnings.n_found
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count() == 0
+    }
+
+    pub(crate) fn has_errors(&self) -> bool {
+        self.errors.n_found > 0
+    }
+
+    /// The listed findings in the order of the text, and last how many more there are.
+    pub(crate) fn into_sorted(self) -> Vec<Diagnostic> {
+        let mut sorted = self.listed;
+        sorted.sort_by_key(|d| (d.span.start, d.span.end));
+        let groups = [(self.errors, Severity::Error, "error"), (self.warnings, Severity::Warning, "warning")];
+        for (group, severity, noun) in groups {
+            let n_more = group.n_found.saturating_sub(MOST_LISTED);
+            if n_more > 0 {
+                let message = match n_more {
+                    1 => format!("1 more {noun} is not listed"),
+                    n_more => format!("{n_more} more {noun}s are not listed"),
+                };
+                let at = group.first..group.first;
+                sorted.push(Diagnostic { severity, ..Diagnostic::error(at, message, "the first of them") });
+            }
+        }
+        sorted
+    }
+}
+
+impl Extend<Diagnostic> for Findings {
+    fn extend<T: IntoIterator<Item = Diagnostic>>(&mut self, findings: T) {
+        for finding in findings {
+            self.push(finding);
+        }
+    }
+}
+
+/// Where the lines of a text begin, so that a place's line is found without counting again.
+pub(crate) struct Lines(Vec<usize>);
+
+impl Lines {
+    pub(crate) fn new(text: &str) -> Self {
+        Self([0].into_iter().chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect())
+    }
+
+    /// The line that holds byte `at`, counted from 1.
+    pub(crate) fn of(&self, at: usize) -> usize {
+        self.0.partition_point(|&start| start <= at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn findings_beyond_the_list_are_counted_and_still_refuse() {
+        let mut findings = Findings::default();
+        for at in 0..MOST_LISTED + 2 {
+            findings.push(Diagnostic::warning(at..at + 1, "odd", ""));
+        }
+        assert!(!findings.has_errors());
+        findings.push(Diagnostic::error(3..4, "wrong", "")).help = Some("mend it".to_owned());
+        assert!(findings.has_errors());
+        assert_eq!(findings.count(), MOST_LISTED + 3);
+        let listed = findings.into_sorted();
+        assert_eq!(listed.len(), MOST_LISTED + 2);
+        assert_eq!((listed[4].message.as_str(), listed[4].help.as_deref()), ("wrong", Some("mend it")));
+        let last = listed.last().unwrap();
+        assert_eq!(last.message, "2 more warnings are not listed");
+        assert_eq!((last.severity, last.span.start), (Severity::Warning, MOST_LISTED));
+    }
+
+    #[test]
+    fn lines_are_counted_from_one() {
+        let lines = Lines::new("a\n\nb");
+        assert_eq!([0, 1, 2, 3, 4].map(|at| lines.of(at)), [1, 1, 2, 3, 3]);
+        assert_eq!(Lines::new("").of(0), 1);
+    }
+}

@@ -1,0 +1,174 @@
+//! Conversions that lose something and say what.
+//!
+//! A machine that a format refuses is changed step by step into one that it can say. Every change is a [`Loss`] with the price in
+//! plain words. What no change can mend, such as a second tape in a format with one, stays refused.
+
+mod remedies;
+
+use std::fmt;
+
+use super::{Format, Inexpressible, Written};
+use crate::{Input, Machine};
+
+/// What a written file says otherwise than the machine, or not at all.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Loss {
+    /// The input is not in the file.
+    Input {
+        /// Why it is left out.
+        reason: String,
+    },
+    /// Tapes lose the mark that no rule may write to them.
+    ReadOnly {
+        /// Their names.
+        tapes: Vec<String>,
+    },
+    /// States that halt without accepting become states without rules, where the machine stops after as many steps.
+    Rejecting {
+        /// Their names.
+        states: Vec<String>,
+    },
+    /// Without a rule the machine halts, but in the file that is a rejection.
+    MissingRejects,
+    /// Without a rule the machine rejects, but in the file it halts without accepting.
+    MissingHalts,
+    /// Without a rule the machine stops at once, but in the file that takes a step.
+    MissingSteps,
+    /// The machine accepts without a step, but in the file it halts without accepting.
+    StartAccepts {
+        /// The start state.
+        state: String,
+    },
+    /// The machine halts without a step, but in the file it takes one.
+    StartSteps {
+        /// The start state.
+        state: String,
+    },
+    /// States that no rule enters are left out.
+    States {
+        /// Their names.
+        states: Vec<String>,
+    },
+    /// Symbols that no rule mentions are left out.
+    Symbols {
+        /// The tape's name.
+        tape: String,
+        /// The symbols' names.
+        symbols: Vec<String>,
+    },
+    /// A symbol has another name in the file.
+    SymbolRenamed {
+        /// The tape's name.
+        tape: String,
+        /// Its name in the machine.
+        from: String,
+        /// Its name in the file.
+        to: String,
+    },
+    /// A state has another name in the file.
+    StateRenamed {
+        /// Its name in the machine.
+        from: String,
+        /// Its name in the file.
+        to: String,
+    },
+    /// Rules that stay where they are take two steps in the file: right, and back.
+    Stay {
+        /// How many rules.
+        n_rules: usize,
+    },
+}
+
+/// More rounds than there are kinds of refusals: every round mends one kind for good.
+const MOST_ROUNDS: usize = 24;
+
+/// Writes a machine, changing it as far as the format needs it.
+pub(super) fn write(
+    format: Format,
+    machine: &Machine,
+    input: Option<&Input>,
+    strictly: impl Fn(&Machine, Option<&Input>) -> Result<String, Inexpressible>,
+) -> Result<Written, Inexpressible> {
+    let mut machine = machine.clone();
+    let mut input = input.cloned();
+    let mut lost = Vec::new();
+    for round in 0..MOST_ROUNDS {
+        let refusal = match strictly(&machine, input.as_ref()) {
+            Ok(text) => return Ok(Written { text, lost }),
+            Err(refusal) => refusal,
+        };
+        if let Inexpressible::Input { reason, .. } = &refusal {
+            lost.push(Loss::Input { reason: reason.clone() });
+            input = None;
+            continue;
+        }
+        if round == 0 {
+            remedies::without_dead_rules(&mut machine);
+        }
+        let losses = remedies::apply(format, &refusal, &mut machine);
+        if losses.is_empty() {
+            return Err(refusal);
+        }
+        lost.extend(losses);
+    }
+    strictly(&machine, input.as_ref()).map(|text| Written { text, lost })
+}
+
+impl fmt::Display for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Input { reason } => write!(f, "the input is left out: {reason}"),
+            Self::ReadOnly { tapes } => {
+                write!(f, "{} no longer marked read-only", counted("tape", tapes, "is", "are"))
+            }
+            Self::Rejecting { states } => write!(
+                f,
+                "{} without accepting; in the file the machine stops there for want of a rule",
+                counted("state", states, "halts", "halt")
+            ),
+            Self::MissingRejects => {
+                f.write_str("where no rule applies the machine halts; in the file it rejects there")
+            }
+            Self::MissingHalts => f.write_str(
+                "where no rule applies the machine rejects; in the file it halts there without accepting",
+            ),
+            Self::MissingSteps => f.write_str(
+                "where no rule applies the machine stops at once; in the file it takes one more step, into `halt-no-rule`",
+            ),
+            Self::StartAccepts { state } => {
+                write!(f, "the start state `{state}` accepts; in the file it halts without accepting")
+            }
+            Self::StartSteps { state } => {
+                write!(f, "the start state `{state}` halts at once; in the file one step leads into it")
+            }
+            Self::States { states } => {
+                write!(f, "{} never entered and left out", counted("state", states, "is", "are"))
+            }
+            Self::Symbols { tape, symbols } => write!(
+                f,
+                "{} in no rule and left out of tape `{tape}`",
+                counted("symbol", symbols, "is", "are")
+            ),
+            Self::SymbolRenamed { tape, from, to } => {
+                write!(f, "symbol `{from}` of tape `{tape}` is written `{to}`")
+            }
+            Self::StateRenamed { from, to } => write!(f, "state `{from}` is called `{to}`"),
+            Self::Stay { n_rules: 1 } => f.write_str("1 rule stays; in the file it takes two steps, right and back"),
+            Self::Stay { n_rules } => {
+                write!(f, "{n_rules} rules stay; in the file they take two steps, right and back")
+            }
+        }
+    }
+}
+
+/// The names after their noun, the first few of them, and the verb that goes with their number.
+fn counted(noun: &str, names: &[String], one: &str, many: &str) -> String {
+    const MOST_LISTED: usize = 8;
+    let listed: Vec<String> = names.iter().take(MOST_LISTED).map(|name| format!("`{name}`")).collect();
+    let more = match names.len().saturating_sub(MOST_LISTED) {
+        0 => String::new(),
+        n_more => format!(" and {n_more} more"),
+    };
+    let (plural, verb) = if names.len() == 1 { ("", one) } else { ("s", many) };
+    format!("{noun}{plural} {}{more} {verb}", listed.join(", "))
+}

@@ -1,0 +1,75 @@
+//! A number that stands for all vertices a run has visited, in order.
+//!
+//! The digest of v_0, …, v_k is `sum_i (v_i + 1) M^(k - i)` modulo 2^64, with the odd number M = [`MULTIPLIER`]: it begins
+//! as v_0 + 1, and a step to v multiplies it by M and adds v + 1. So the digest of a path that goes on with a remembered
+//! piece is the digest so far times M to the length of the piece, plus the piece's own digest.
+
+/// What a digest is multiplied by before the next vertex is added.
+pub const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// The digest of a path that goes on to a vertex; of no path at all it is 0.
+#[must_use]
+#[inline]
+pub fn visit(path: u64, vertex: usize) -> u64 {
+    path.wrapping_mul(MULTIPLIER).wrapping_add(vertex as u64 + 1)
+}
+
+/// A piece of a path, remembered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Piece {
+    digest: u64,
+    /// M to the piece's length.
+    power: u64,
+}
+
+impl Piece {
+    /// No vertex at all.
+    pub(crate) const EMPTY: Self = Self { digest: 0, power: 1 };
+
+    /// The piece and one more vertex.
+    pub(crate) fn and(self, vertex: usize) -> Self {
+        Self { digest: visit(self.digest, vertex), power: self.power.wrapping_mul(MULTIPLIER) }
+    }
+
+    /// The digest of a path that goes on with this piece.
+    #[inline]
+    pub(crate) fn after(self, path: u64) -> u64 {
+        path.wrapping_mul(self.power).wrapping_add(self.digest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn digest(vertices: &[usize]) -> u64 {
+        vertices.iter().fold(0, |path, &vertex| visit(path, vertex))
+    }
+
+    #[test]
+    fn is_the_polynomial_that_is_documented() {
+        assert_eq!(digest(&[]), 0);
+        assert_eq!(digest(&[4]), 5);
+        let square = MULTIPLIER.wrapping_mul(MULTIPLIER);
+        let by_hand = square.wrapping_mul(5).wrapping_add(MULTIPLIER.wrapping_mul(1)).wrapping_add(8);
+        assert_eq!(digest(&[4, 0, 7]), by_hand);
+    }
+
+    #[test]
+    fn pieces_compose() {
+        let path = [3, 0, 0, 9, 1, 65_535, 2];
+        for cut in 0..=path.len() {
+            let (head, tail) = path.split_at(cut);
+            let piece = tail.iter().fold(Piece::EMPTY, |piece, &vertex| piece.and(vertex));
+            assert_eq!(piece.after(digest(head)), digest(&path));
+        }
+    }
+
+    #[test]
+    fn order_length_and_every_vertex_count() {
+        assert_ne!(digest(&[1, 2]), digest(&[2, 1]));
+        assert_ne!(digest(&[0, 1]), digest(&[1]));
+        assert_ne!(digest(&[1, 0]), digest(&[1]));
+        assert_ne!(digest(&[1, 5, 2]), digest(&[1, 6, 2]));
+    }
+}
