@@ -5,6 +5,7 @@ use luge::{
     engine::{EngineError, Task},
     job::{Job, Loaded, StandardPrimaries, TraceJob, TrainJob},
     lesson::Lesson,
+    program::is_program,
     source::Source,
     trace::Plan,
 };
@@ -47,8 +48,8 @@ pub struct Stage {
 }
 
 enum Prepared {
-    Plan(Plan),
-    Lesson(Lesson),
+    Plan(Box<Plan>),
+    Lesson(Box<Lesson>),
 }
 
 /// A network ready to be filmed, and what it means.
@@ -173,10 +174,12 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// What a program is called: what ships has a title, a machine file may name its machine.
+/// What a program is called: a machine file may name its machine, and what ships has a title.
 fn name(source: &Source, machine: &Machine) -> String {
-    let title = catalogue::with_text(&source.text).map(catalogue::Shipped::title);
-    title.or_else(|| machine.name().map(str::to_owned)).unwrap_or_else(|| source.name.clone())
+    let own = || machine.name().map(str::to_owned);
+    let title = || catalogue::with_text(&source.text).map(catalogue::Shipped::title);
+    let named = if is_program(source) { title().or_else(own) } else { own().or_else(title) };
+    named.unwrap_or_else(|| source.name.clone())
 }
 
 /// A trace within the lab's limits.
@@ -194,7 +197,7 @@ fn prepare_trace(mut job: TraceJob) -> Result<(Loaded, Prepared), RunError> {
     job.options.steps = (job.options.landscape != LandscapeKind::Internal).then_some(ahead);
     let mut plan = job.plan(&loaded)?;
     plan.most_steps = asked.min(if plan.dense() { MOST_DENSE_STEPS } else { MOST_STEPS });
-    Ok((loaded, Prepared::Plan(plan)))
+    Ok((loaded, Prepared::Plan(Box::new(plan))))
 }
 
 /// A lesson within the lab's limits.
@@ -203,15 +206,16 @@ fn prepare_lesson(mut job: TrainJob) -> Result<(Loaded, Prepared), RunError> {
     let table = job.table()?;
     let loaded = job.load(&table)?;
     let lesson = job.join(table, &loaded, &StandardPrimaries)?;
-    Ok((loaded, Prepared::Lesson(lesson)))
+    Ok((loaded, Prepared::Lesson(Box::new(lesson))))
 }
 
 impl Prepared {
     /// How the landscape around a vertex is built, and that landscape if there is one for the whole machine.
     fn around(&self) -> (LandscapeOptions, Option<Landscape>) {
         let (kind, network, lowered, n_vertices) = match self {
-            Self::Plan(Plan { options, landscape, lowered, .. }) => {
-                (options.landscape, landscape.network(), lowered, landscape.n_vertices())
+            Self::Plan(plan) => {
+                let landscape = &plan.landscape;
+                (plan.options.landscape, landscape.network(), &plan.lowered, landscape.n_vertices())
             }
             Self::Lesson(lesson) => {
                 let extended = lesson.extended();

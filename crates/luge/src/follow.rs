@@ -203,8 +203,9 @@ impl<'a> Referee<'a> {
         let (Some(most), Beside::Changes(judge)) = (self.expected.most_cells, &self.beside) else {
             return false;
         };
-        let look =
-            comparisons == Comparisons::End || most < LOOK_AT_CELLS as usize || step % LOOK_AT_CELLS == 0;
+        let look = comparisons == Comparisons::End
+            || most < LOOK_AT_CELLS as usize
+            || step.is_multiple_of(LOOK_AT_CELLS);
         look && judge.n_cells() > most
     }
 

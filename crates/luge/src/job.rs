@@ -31,6 +31,7 @@ pub(crate) use formats::{constants, number_format};
 /// What to do.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[expect(clippy::large_enum_variant, reason = "jobs are few, and their texts are larger than they are")]
 pub enum Job {
     /// Train a machine's landscape in lockstep with the simulator.
     Trace(TraceJob),
@@ -321,7 +322,7 @@ impl Data {
 /// # Errors
 /// If the program is wrong, or the format is none that programs compute with.
 pub fn compile(source: &Source, table: &Table, format: NumberFormat) -> Result<Compiled, JobError> {
-    let refused = |error| JobError::Program { text: source.clone(), error };
+    let refused = |error| JobError::Program { text: Box::new(source.clone()), error };
     let sizes =
         program::sizes(format, table.feature_names.len(), table.label_names.len()).map_err(refused)?;
     program::compile(&source.text, &source.name, &sizes).map_err(refused)

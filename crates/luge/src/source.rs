@@ -146,7 +146,7 @@ impl Source {
     /// # Errors
     /// If the text is no machine.
     pub fn read_for(&self, format: Option<Format>, input: &[String]) -> Result<(Format, Loaded), JobError> {
-        let refused = |error| JobError::Read { text: self.clone(), error };
+        let refused = |error| JobError::Read { text: Box::new(self.clone()), error };
         let (format, loaded) = self.read(format).map_err(refused)?;
         if input.is_empty() {
             return Ok((format, loaded));

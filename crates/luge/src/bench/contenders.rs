@@ -53,6 +53,7 @@ impl Contender {
 }
 
 /// Something to train.
+#[expect(clippy::large_enum_variant, reason = "a benchmark has few subjects, and never moves them")]
 pub(super) enum Subject {
     /// A landscape alone.
     Landscape(Plan),

@@ -19,7 +19,7 @@ pub enum JobError {
     #[error("{error}")]
     Read {
         /// The text.
-        text: Source,
+        text: Box<Source>,
         /// What is wrong with it.
         error: ReadError,
     },
@@ -27,7 +27,7 @@ pub enum JobError {
     #[error("{error}")]
     Program {
         /// The text.
-        text: Source,
+        text: Box<Source>,
         /// What is wrong with it.
         error: ProgramError,
     },
