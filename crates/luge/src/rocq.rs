@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use luge_landscape::{Control, Extended, Landscape};
 use luge_machine::Move;
-use luge_net::{Carrier, Form, Joint, Network, Node, NodeId, NumberFormat, Op, Ramp, Shape, StepRule};
+use luge_net::{Carrier, Form, Network, Node, NodeId, NumberFormat, Op, OutputWiring, Ramp, Shape, StepRule};
 
 /// Items of a list that are written in one definition: a longer list overflows the prover's parser.
 const MOST_ITEMS: usize = 400;
@@ -27,16 +27,16 @@ pub fn landscape(landscape: &Landscape) -> Option<String> {
 #[must_use]
 pub fn extended(extended: &Extended) -> Option<String> {
     let network = extended.network();
-    let structure = network.structure()?;
-    let Joint { label_offset, targets, initial, running, carrier: Carrier::Offset, primary, .. } =
-        structure.joint?
+    let layers = network.sparse_layers().ok()?;
+    let OutputWiring { label_offset, targets, initial, running, carrier: Carrier::Offset, primary, .. } =
+        layers.joint?
     else {
         return None;
     };
     let sides = shape(network.node(targets).shape);
-    let mut file = File::new(network, extended.control()?, cells(network, structure.head.index()))?;
+    let mut file = File::new(network, extended.control()?, cells(network, layers.head.index()))?;
     let Parts { claim, network } = file.parts();
-    let joint = [number(label_offset), ramp(running), ramp(initial), id(structure.fixed_cells?), id(primary)];
+    let joint = [number(label_offset), ramp(running), ramp(initial), id(layers.fixed_cells?), id(primary)];
     let joint = joint.join(" ");
     Some(file.finish(&format!(
         "Definition claimed : joint_claim := JointClaim {claim} {sides} {joint}.\n\n{network}\n\
@@ -63,7 +63,7 @@ struct File<'a> {
 
 impl<'a> File<'a> {
     fn new(network: &'a Network, control: &'a Control, n_cells: usize) -> Option<Self> {
-        let Form::Targets { offset, drop } = network.structure()?.form else { return None };
+        let Form::Targets { offset, drop } = network.sparse_layers().ok()?.form else { return None };
         Some(Self { network, control, n_cells, offset, drop, lists: String::new(), n_lists: 0 })
     }
 
@@ -232,7 +232,7 @@ fn cells(network: &Network, parameter: usize) -> usize {
 
 /// Where a ramp begins, and its slope as the network has it.
 fn ramp(ramp: Ramp) -> String {
-    format!("{} {}", number(ramp.zero), number(1.0 / (ramp.one - ramp.zero)))
+    format!("{} {}", number(ramp.zero), number(ramp.slope))
 }
 
 fn number_format(format: NumberFormat) -> String {

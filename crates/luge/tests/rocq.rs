@@ -9,7 +9,7 @@ use luge::{
     source::Source,
     trace::{Plan, TraceOptions},
 };
-use luge_landscape::{Carrier, Kind, Learner, Mlp};
+use luge_landscape::{Carrier, LandscapeKind, Learner, Mlp};
 use luge_machine::{Input, Machine};
 
 fn machine(place: &str) -> Machine {
@@ -22,19 +22,20 @@ fn learner(name: &str) -> Machine {
 }
 
 fn alone(machine: &Machine, cells: usize) -> String {
-    let options = TraceOptions { cells: Some(cells), steps: Some(0), ..TraceOptions::dense(Kind::Plain) };
+    let options =
+        TraceOptions { cells: Some(cells), steps: Some(0), ..TraceOptions::dense(LandscapeKind::Plain) };
     let plan = Plan::new(machine, &Input::blank(), &options).expect("a plan");
     rocq::landscape(&plan.landscape).expect("landscape plain")
 }
 
-fn joined(name: &str, csv: &str, format: &str, kind: Kind, carrier: Carrier) -> Option<String> {
+fn joined(name: &str, csv: &str, format: &str, kind: LandscapeKind, carrier: Carrier) -> Option<String> {
     let machine = learner(name);
     let learner = Learner::new(&machine, None).expect("a learner");
     let table = Table::read(csv.as_bytes(), &["y".to_owned()], None).expect("a table");
     let primary = Mlp::linear(table.feature_names.len(), 1);
     let format = format.parse().expect("a format");
     let options = LessonOptions { landscape: kind, carrier, ..LessonOptions::new(format) };
-    let lesson = Lesson::prepare(&learner, &primary, &table, &options).expect("a lesson");
+    let lesson = Lesson::prepare(learner, std::sync::Arc::new(primary), table, options).expect("a lesson");
     rocq::extended(lesson.extended())
 }
 
@@ -55,12 +56,12 @@ fn the_examples_of_the_proofs_are_what_is_written() {
     check("busy_beaver_2.v", &alone(&machine("1RB1LB_1LA1RZ"), 7));
     check("busy_beaver_4.v", &alone(&machine("1RB1LB_1LA0LC_1RZ1LD_1RD0RA"), 20));
     check("copy_label.v", &alone(&learner("copy_label.tm"), 12));
-    let model = joined("copy_label.tm", COPY, "fix:3.2", Kind::Plain, Carrier::Offset);
+    let model = joined("copy_label.tm", COPY, "fix:3.2", LandscapeKind::Plain, Carrier::Offset);
     check("copy_label_model.v", &model.expect("plain with the offset carrier"));
 }
 
 #[test]
 fn what_is_not_proved_is_not_written() {
-    assert!(joined("copy_label.tm", COPY, "fix:3.2", Kind::Compact, Carrier::Offset).is_none());
-    assert!(joined("copy_label.tm", COPY, "fix:3.2", Kind::Plain, Carrier::Orthogonal).is_none());
+    assert!(joined("copy_label.tm", COPY, "fix:3.2", LandscapeKind::Compact, Carrier::Offset).is_none());
+    assert!(joined("copy_label.tm", COPY, "fix:3.2", LandscapeKind::Plain, Carrier::Orthogonal).is_none());
 }

@@ -2,14 +2,8 @@
 
 use std::path::PathBuf;
 
-use luge::{
-    export::graph,
-    model::Model,
-    rocq,
-    trace::{Plan, TraceOptions},
-};
-use luge_landscape::Kind;
-use luge_machine::Input;
+use luge::{export::graph, model::Model, rocq, trace::TraceOptions};
+use luge_landscape::LandscapeKind;
 
 use super::{
     failure::Failure,
@@ -62,11 +56,10 @@ fn machine(args: &Args) -> Result<(), Failure> {
             remedy: "leave --graph out, or give a model that luge train --out wrote".to_owned(),
         });
     }
-    let found = args.file.load()?;
-    let input = found.loaded.input.clone().unwrap_or_else(Input::blank);
+    let mut job = args.file.job_alone()?;
     let steps = args.cells.map(|_| 0);
-    let options = TraceOptions { cells: args.cells, steps, ..TraceOptions::dense(Kind::Plain) };
-    let plan = Plan::new(&found.loaded.machine, &input, &options)?;
+    job.options = TraceOptions { cells: args.cells, steps, ..TraceOptions::dense(LandscapeKind::Plain) };
+    let plan = job.plan(&args.file.load(&job)?)?;
     let file = create(args.rocq.as_deref())?;
     let text = rocq::landscape(&plan.landscape).ok_or_else(not_plain)?;
     file.map_or(Ok(()), |file| fill(file, &text))

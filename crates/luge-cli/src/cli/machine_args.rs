@@ -91,9 +91,14 @@ impl MachineArgs {
         Ok(loaded)
     }
 
+    /// A trace of the machine on the input that its file carries along.
+    pub(super) fn job_alone(&self) -> Result<TraceJob, Failure> {
+        self.job(&InputArgs { input: Vec::new() })
+    }
+
     /// The machine on its own.
     pub(super) fn load_alone(&self) -> Result<Loaded, Failure> {
-        self.load(&self.job(&InputArgs { input: Vec::new() })?)
+        self.load(&self.job_alone()?)
     }
 
     /// What a picture calls the machine: its own name, or the file's.
