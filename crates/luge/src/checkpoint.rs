@@ -326,7 +326,7 @@ mod tests {
         let source = Source { name: "it".to_owned(), text: "machine".to_owned(), extension: None };
         let mut options = TraceOptions { steps: Some(9), ..TraceOptions::default() };
         options.constants.base = Some(0.1);
-        let job = Job::Trace(TraceJob { source, input: Vec::new(), options });
+        let job = Job::Trace(TraceJob { options, ..TraceJob::new(source) });
         let seen = Record::default();
         let frames = vec![Frame::new(&snapshot)];
         Checkpoint { job, network: "digest".to_owned(), seen, record: false, ended: None, frames }

@@ -10,7 +10,11 @@ mod formats;
 use std::sync::Arc;
 
 use luge_landscape::{Learner, Mlp, Primary, PrimaryError};
-use luge_machine::{Diagnostic, Input, Machine, formats::Format, parse_inputs};
+use luge_machine::{
+    Diagnostic, Input, Machine,
+    formats::{Format, ReadOptions},
+    parse_inputs,
+};
 use luge_net::NumberFormat;
 use luge_sled::Compiled;
 use serde::{Deserialize, Serialize};
@@ -48,6 +52,12 @@ pub struct TraceJob {
     /// What lies on the tapes; none: what the machine's file says, else blanks.
     #[serde(default)]
     pub input: Vec<String>,
+    /// The state to start in, instead of the one the file or its format says.
+    #[serde(default)]
+    pub start: Option<String>,
+    /// The line of a bbchallenge list that holds the machine, counted from 1.
+    #[serde(default)]
+    pub line: Option<usize>,
     /// How to trace.
     #[serde(default)]
     pub options: TraceOptions,
@@ -151,7 +161,7 @@ impl TraceJob {
     /// A trace of a machine on its own input, everything else as it comes.
     #[must_use]
     pub fn new(source: Source) -> Self {
-        Self { source, input: Vec::new(), options: TraceOptions::default() }
+        Self { source, input: Vec::new(), start: None, line: None, options: TraceOptions::default() }
     }
 
     /// Reads the machine.
@@ -162,7 +172,8 @@ impl TraceJob {
         if program::is_program(&self.source) {
             return Err(JobError::ProgramAlone { name: self.source.name.clone() });
         }
-        let (format, loaded) = self.source.read_for(None, &self.input)?;
+        let options = ReadOptions { inputs: self.input.clone(), start: self.start.clone(), line: self.line };
+        let (format, loaded) = self.source.read_with(&options)?;
         Ok(Loaded {
             machine: loaded.machine,
             input: loaded.input,
@@ -248,7 +259,7 @@ impl TrainJob {
                 compiled: Some(CompiledInfo { n_theta: compiled.n_theta, lines: compiled.lines }),
             }
         } else {
-            let (format, loaded) = self.source.read_for(None, &[])?;
+            let (format, loaded) = self.source.read_with(&ReadOptions::default())?;
             Loaded {
                 machine: loaded.machine,
                 input: loaded.input,
@@ -330,7 +341,7 @@ pub fn compile(source: &Source, table: &Table, format: NumberFormat) -> Result<C
 
 /// The universal learner's own input, with another learner as its program.
 fn load_program(source: &Source, universal: &Loaded) -> Result<Input, JobError> {
-    let (_, loaded) = source.read_for(None, &[])?;
+    let (_, loaded) = source.read_with(&ReadOptions::default())?;
     universal::Program::encode(&loaded.machine, loaded.input.as_ref())
         .and_then(|program| program.load(&universal.machine, universal.input.as_ref()))
         .map_err(|error| JobError::Universal { name: source.name.clone(), error })

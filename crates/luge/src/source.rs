@@ -9,7 +9,7 @@ use std::{
 
 use luge_machine::{
     Diagnostic, Input, Machine,
-    formats::{Format, Loaded, Unrecognised, recognise},
+    formats::{Format, Loaded, ReadOptions, Unrecognised, recognise},
 };
 
 use crate::{catalogue, job::JobError, program::EXTENSION, words::Word};
@@ -141,17 +141,17 @@ impl Source {
         }
     }
 
-    /// Reads the machine so that its alphabets hold the symbols of these inputs, where the format declares none.
+    /// Reads the machine as it is to be run: on inputs whose symbols its format may not declare, from another start, or
+    /// from one line of a list.
     ///
     /// # Errors
-    /// If the text is no machine.
-    pub fn read_for(&self, format: Option<Format>, input: &[String]) -> Result<(Format, Loaded), JobError> {
+    /// If the text is no machine, or the options ask for what it does not have.
+    pub fn read_with(&self, options: &ReadOptions) -> Result<(Format, Loaded), JobError> {
         let refused = |error| JobError::Read { text: Box::new(self.clone()), error };
-        let (format, loaded) = self.read(format).map_err(refused)?;
-        if input.is_empty() {
-            return Ok((format, loaded));
-        }
-        Ok((format, format.read_for(&self.text, input).unwrap_or(loaded)))
+        let format = self.format(None).map_err(refused)?;
+        let broken = |findings| ReadError::Broken { name: self.name.clone(), format, findings };
+        let loaded = format.read_with(&self.text, options).map_err(|findings| refused(broken(findings)))?;
+        Ok((format, loaded))
     }
 
     /// Reads the machine in `format`, or in the format the text is recognised to be in.
@@ -159,16 +159,19 @@ impl Source {
     /// # Errors
     /// If the format cannot be told, or the text breaks its rules.
     pub fn read(&self, format: Option<Format>) -> Result<(Format, Loaded), ReadError> {
-        let named = self.extension.as_deref().and_then(|extension| Format::from_word(extension).ok());
-        let format = match format.or(named) {
-            Some(format) => format,
-            None => recognise(self.extension.as_deref(), &self.text)
-                .map_err(|reason| ReadError::Unrecognised { name: self.name.clone(), reason })?,
-        };
+        let format = self.format(format)?;
         match format.read(&self.text) {
             Ok(loaded) => Ok((format, loaded)),
             Err(findings) => Err(ReadError::Broken { name: self.name.clone(), format, findings }),
         }
+    }
+
+    /// The format asked for, named by the extension, or recognised in the text.
+    fn format(&self, asked: Option<Format>) -> Result<Format, ReadError> {
+        let named = || self.extension.as_deref().and_then(|extension| Format::from_word(extension).ok());
+        let recognised = || recognise(self.extension.as_deref(), &self.text);
+        let unrecognised = |reason| ReadError::Unrecognised { name: self.name.clone(), reason };
+        asked.or_else(named).map_or_else(|| recognised().map_err(unrecognised), Ok)
     }
 }
 

@@ -7,7 +7,7 @@ use std::{
 
 use luge_machine::{
     Input, Machine,
-    formats::{Format, Inexpressible},
+    formats::{Format, Inexpressible, WriteOptions},
     lowering::{Moves, expand_wildcards, lower},
 };
 
@@ -41,6 +41,12 @@ pub(super) struct Args {
     /// Write one rule for each combination of symbols instead of wildcards
     #[arg(long)]
     expand: bool,
+    /// Write what the format can say and tell what is lost
+    #[arg(long)]
+    loose: bool,
+    /// Write a turingmachine.io document as the site saves it
+    #[arg(long)]
+    saved: bool,
     /// Leave out the input that the file carries along
     #[arg(long)]
     no_input: bool,
@@ -51,14 +57,14 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let loaded = args.machine.load_alone()?;
     let input = loaded.input.filter(|_| !args.no_input);
     let (machine, input) = args.prepared(loaded.machine, input)?;
-    let text = format.write(&machine, input.as_ref()).map_err(|refusal| match refusal {
+    let options = WriteOptions { loose: args.loose, saved: args.saved };
+    let written = format.write_with(&machine, input.as_ref(), options).map_err(|refusal| match refusal {
         Inexpressible::Input { .. } => Failure::InputInexpressible(refusal),
-        refusal => Failure::Inexpressible(refusal),
+        Inexpressible::Tapes { .. } => Failure::Inexpressible(refusal),
+        refusal => Failure::Strict(refusal),
     })?;
-    let carried = format.read(&text).is_ok_and(|written| written.input.is_some());
-    if input.is_some_and(|input| input != Input::blank()) && !carried {
-        note(&format!("{format} files have no place for an input: it was left out"));
-    }
+    written.lost.iter().for_each(|loss| note(&loss.to_string()));
+    let text = written.text;
     if args.out == "-" {
         return print(&text);
     }

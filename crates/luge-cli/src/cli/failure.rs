@@ -78,6 +78,9 @@ pub(super) enum Failure {
     #[error(transparent)]
     Inexpressible(Inexpressible),
     #[error(transparent)]
+    #[diagnostic(help("--loose writes what can be said and tells what is lost"))]
+    Strict(Inexpressible),
+    #[error(transparent)]
     #[diagnostic(help("--no-input leaves it out"))]
     InputInexpressible(Inexpressible),
     #[error(transparent)]

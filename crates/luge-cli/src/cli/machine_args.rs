@@ -21,6 +21,12 @@ pub(super) struct MachineArgs {
     /// The file's format; by default told from its extension and content
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     from: Option<Format>,
+    /// Start in this state, instead of the one the file or its format says
+    #[arg(long, value_name = "STATE")]
+    start: Option<String>,
+    /// Read the machine on this line of a bbchallenge list, counted from 1
+    #[arg(long, value_name = "N")]
+    pub(super) line: Option<usize>,
 }
 
 #[derive(clap::Args)]
@@ -81,7 +87,12 @@ impl MachineArgs {
         if let Some(format) = self.from {
             source.extension = Some(format.slug().to_owned());
         }
-        Ok(TraceJob { input: input.input.clone(), ..TraceJob::new(source) })
+        Ok(TraceJob {
+            input: input.input.clone(),
+            start: self.start.clone(),
+            line: self.line,
+            ..TraceJob::new(source)
+        })
     }
 
     /// Reads a job's machine, printing the file's warnings.

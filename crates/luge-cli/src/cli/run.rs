@@ -5,8 +5,13 @@ mod program;
 use std::{io::BufWriter, path::PathBuf};
 
 use indicatif::HumanCount;
-use luge::picture::{Picture, Size};
-use luge_machine::{Cell, Input, Machine, Outcome, Simulator, Step, TapeId};
+use luge::{
+    job::TraceJob,
+    picture::{Picture, Size},
+};
+use luge_machine::{
+    Cell, Input, Machine, Outcome, Simulator, Step, TapeId, formats::bbchallenge, parse_inputs,
+};
 use serde::Serialize;
 
 use program::Request;
@@ -40,6 +45,9 @@ pub(super) struct Args {
     picture: Option<PathBuf>,
     #[command(flatten)]
     data: DataArgs,
+    /// Run every machine of a bbchallenge list, one result a line
+    #[arg(long, conflicts_with_all = ["line", "picture", "profile"])]
+    each: bool,
     /// Show how many steps each line of a program took
     #[arg(long, conflicts_with = "picture")]
     profile: bool,
@@ -81,6 +89,9 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         });
     }
     let job = args.machine.job(&args.input)?;
+    if args.each {
+        return each(&job, args);
+    }
     let loaded = args.machine.load(&job)?;
     let (machine, input) = (&loaded.machine, job.lay(&loaded)?);
     let picture = create(args.picture.as_deref())?;
@@ -96,6 +107,54 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     } else {
         print(&report(machine, outcome, &simulator))
     }
+}
+
+/// One machine of a list and how its run ended, as JSON.
+#[derive(Serialize)]
+struct ListedRun<'t> {
+    line: usize,
+    machine: &'t str,
+    note: &'t str,
+    outcome: &'static str,
+    steps: Step,
+    nonzero: u64,
+}
+
+/// Runs every machine of a list.
+fn each(job: &TraceJob, args: &Args) -> Result<(), Failure> {
+    let mut runs = Vec::new();
+    for entry in bbchallenge::entries(&job.source.text) {
+        let loaded = bbchallenge::read_entry(&job.source.text, &entry).map_err(|findings| {
+            let headline = format!("{} does not read as a list of bbchallenge machines", job.source.name);
+            Failure::of_findings(headline, &findings, &job.source)
+        })?;
+        let input =
+            if args.input.is_given() { parse_inputs(&loaded.machine, &job.input)? } else { Input::blank() };
+        let mut simulator = Simulator::new(&loaded.machine, &input);
+        let outcome = Progress::new("running", args.steps).run(&mut simulator, args.steps);
+        runs.push(ListedRun {
+            line: entry.line,
+            machine: entry.machine,
+            note: entry.note,
+            outcome: outcome.word(),
+            steps: simulator.steps(),
+            nonzero: simulator.n_nonblank(),
+        });
+    }
+    if args.json {
+        return print_json(&runs);
+    }
+    let row = |run: &ListedRun<'_>| {
+        let end = format!(
+            "{}, {} steps, {} non-blank",
+            run.outcome,
+            HumanCount(run.steps),
+            HumanCount(run.nonzero)
+        );
+        let note = if run.note.is_empty() { String::new() } else { format!("  ({})", run.note) };
+        (format!("{:>4}  {}", run.line, run.machine), end + &note)
+    };
+    print(&table(&runs.iter().map(row).collect::<Vec<_>>()))
 }
 
 fn draw(input: &Input, finished: &Simulator<'_>) -> Picture {
