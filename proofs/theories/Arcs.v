@@ -2,7 +2,7 @@
 
     Entries come row by row, and by column within a row, as an exported graph lists them. *)
 
-From Coq Require Import ZArith.
+From Coq Require Import NArith ZArith.
 From mathcomp Require Import all_ssreflect all_algebra zify.
 From Luge Require Import Number Expression Machine Encoding Terms Saturation.
 
@@ -17,16 +17,23 @@ Section Arcs.
 
 Variable T : Type.
 
+(** As many numbers, from [k] on, as a list has items. *)
+Fixpoint numbers (k : N) (items : seq T) : seq N :=
+  if items is _ :: items' then k :: numbers (N.succ k) items' else [::].
+
 (** To each of [n] rows from each item of a list, the weight that [f] says, if any. *)
 Definition arcs (n : nat) (f : nat -> T -> option number) (items : seq T) : seq entry :=
-  let numbered := zip (iota 0 (size items)) items in
-  flatten [seq pmap (fun v => omap (fun w => (i, v.1, w)) (f i v.2)) numbered | i <- iota 0 n].
+  let numbered := zip (numbers 0 items) items in
+  flatten [seq pmap (fun v => omap (fun w => (N.of_nat i, v.1, w)) (f i v.2)) numbered | i <- iota 0 n].
 
 (** From each item of a list to its own unit, the weight of the place that [f] says. *)
 Definition spread (f : T -> nat) (items : seq T) : seq entry :=
-  [seq (v.1, f v.2, one) | v <- zip (iota 0 (size items)) items].
+  [seq (v.1, N.of_nat (f v.2), one) | v <- zip (numbers 0 items) items].
 
 Variable R : realFieldType.
+
+Lemma N_eqb i j : N.eqb (N.of_nat i) (N.of_nat j) = (i == j).
+Proof. by lia. Qed.
 
 Lemma sparse_cat (l l' : seq entry) (a : matrix R) i : sparse (l ++ l') a i = sparse l a i + sparse l' a i.
 Proof. by elim: l => [|e l IH] /=; rewrite ?add0r // IH; case: ifP; rewrite ?addrA. Qed.
@@ -34,24 +41,24 @@ Proof. by elim: l => [|e l IH] /=; rewrite ?add0r // IH; case: ifP; rewrite ?add
 Definition weight_or_zero (w : option number) : R := if w is Some w then real R w else 0.
 
 Lemma sparse_row (f : nat -> T -> option number) items k (a : matrix R) r i :
-  sparse (pmap (fun v => omap (fun w => (r, v.1, w)) (f r v.2)) (zip (iota k (size items)) items)) a i =
+  sparse (pmap (fun v => omap (fun w => (N.of_nat r, v.1, w)) (f r v.2)) (zip (numbers k items) items)) a i =
   if r == i then
-    foldr (fun v s => weight_or_zero (f r v.2) * a v.1 0%N + s) 0 (zip (iota k (size items)) items)
+    foldr (fun v s => weight_or_zero (f r v.2) * a (N.to_nat v.1) 0%N + s) 0 (zip (numbers k items) items)
   else 0.
 Proof.
 elim: items k => [|x items IH] k /=; first by case: ifP.
-by case f_x: (f r x) => [w|] /=; rewrite IH; case: (r == i); rewrite ?mul0r ?add0r.
+by case f_x: (f r x) => [w|] /=; rewrite IH ?N_eqb; case: (r == i); rewrite ?mul0r ?add0r.
 Qed.
 
 Lemma total_zip (x0 : T) (g : nat -> T -> R) items :
-  foldr (fun v s => g v.1 v.2 + s) 0 (zip (iota 0 (size items)) items) =
+  foldr (fun v s => g (N.to_nat v.1) v.2 + s) 0 (zip (numbers 0 items) items) =
   total (size items) (fun v => g v (nth x0 items v)).
 Proof.
-suff shifted k : foldr (fun v s => g v.1 v.2 + s) 0 (zip (iota k (size items)) items) =
-    total (size items) (fun v => g (k + v)%N (nth x0 items v)) by rewrite shifted.
+suff shifted k : foldr (fun v s => g (N.to_nat v.1) v.2 + s) 0 (zip (numbers k items) items) =
+    total (size items) (fun v => g (N.to_nat k + v)%N (nth x0 items v)) by rewrite shifted.
 rewrite totalE; elim: items k => [|x items IH] k /=; first by rewrite big_ord0.
 rewrite big_ord_recl /= addn0 IH; congr (_ + _); apply: eq_bigr => i _.
-by rewrite /bump /= addSnnS.
+by rewrite /bump /= N2Nat.inj_succ addSnnS.
 Qed.
 
 Lemma sparse_arcs (x0 : T) n f items (a : matrix R) i :
@@ -60,10 +67,10 @@ Lemma sparse_arcs (x0 : T) n f items (a : matrix R) i :
   total (size items) (fun v => weight_or_zero (f i (nth x0 items v)) * a v 0%N).
 Proof.
 move=> i_n; rewrite -(total_zip x0 (fun v x => weight_or_zero (f i x) * a v 0%N)) /arcs.
-have rows l : uniq l -> sparse (flatten [seq pmap (fun v => omap (fun w => (r, v.1, w)) (f r v.2))
-      (zip (iota 0 (size items)) items) | r <- l]) a i =
-    if i \in l then foldr (fun v s => weight_or_zero (f i v.2) * a v.1 0%N + s) 0
-      (zip (iota 0 (size items)) items) else 0.
+have rows l : uniq l -> sparse (flatten [seq pmap (fun v => omap (fun w => (N.of_nat r, v.1, w)) (f r v.2))
+      (zip (numbers 0 items) items) | r <- l]) a i =
+    if i \in l then foldr (fun v s => weight_or_zero (f i v.2) * a (N.to_nat v.1) 0%N + s) 0
+      (zip (numbers 0 items) items) else 0.
   elim: l => [//|r l IH] /= /andP[r_l uniq_l]; rewrite sparse_cat sparse_row IH // inE.
   rewrite [i == r]eq_sym; case: (eqVneq r i) r_l => [->|_] r_l /=; last by rewrite add0r.
   by rewrite (negbTE r_l) addr0.
@@ -74,14 +81,20 @@ Lemma sparse_spread (x0 : T) f items (a : matrix R) i :
   (i < size items)%N -> sparse (spread f items) a i = a (f (nth x0 items i)) 0%N.
 Proof.
 rewrite /spread => i_lt.
-suff shifted k : sparse [seq (v.1, f v.2, one) | v <- zip (iota k (size items)) items] a (k + i) =
-    a (f (nth x0 items i)) 0%N by rewrite -(shifted 0%N).
+suff shifted k : sparse [seq (v.1, N.of_nat (f v.2), one) | v <- zip (numbers k items) items] a (N.to_nat k + i) =
+    a (f (nth x0 items i)) 0%N by rewrite -(shifted 0%num).
 elim: items i i_lt k => [//|x items IH] i i_lt k /=.
-have later l k' j : (j < k')%N ->
-    sparse [seq (v.1, f v.2, one) | v <- zip (iota k' (size l)) l] a j = 0.
-  elim: l k' => [//|y l IHl] k' j_k /=; rewrite (gtn_eqF j_k); apply: IHl; exact: ltn_trans j_k (ltnSn _).
-case: i i_lt => [|i] i_lt; first by rewrite addn0 eqxx later // addr0 mul1r.
-by rewrite -{1}[k]addn0 eqn_add2l /= addnS -addSn IH.
+have later l k' j : (j < N.to_nat k')%N ->
+    sparse [seq (v.1, N.of_nat (f v.2), one) | v <- zip (numbers k' l) l] a j = 0.
+  elim: l k' => [//|y l IHl] k' j_k /=.
+  have -> : N.eqb k' (N.of_nat j) = false by lia.
+  by apply: IHl; lia.
+case: i i_lt => [|i] i_lt.
+  have -> : N.eqb k (N.of_nat (N.to_nat k + 0)) by lia.
+  by rewrite later ?addr0 ?mul1r ?Nat2N.id //; lia.
+have -> : N.eqb k (N.of_nat (N.to_nat k + i.+1)) = false by lia.
+have -> : (N.to_nat k + i.+1 = N.to_nat (N.succ k) + i)%N by lia.
+by rewrite IH.
 Qed.
 
 End Arcs.
@@ -133,8 +146,8 @@ Definition of_symbols (units : seq (seq (option bool))) : seq entry :=
 
 (** From each tape to each combination of symbols: the symbols. *)
 Definition symbol_arcs (units : seq (seq (option bool))) : seq entry :=
-  flatten [seq pmap (fun i => omap (fun b => (p.1, i, sign_of b)) (nth None p.2 i)) (iota 0 (n_tapes m))
-          | p <- zip (iota 0 (size units)) units].
+  flatten [seq pmap (fun i => omap (fun b => (p.1, N.of_nat i, sign_of b)) (nth None p.2 i)) (iota 0 (n_tapes m))
+          | p <- zip (numbers 0 units) units].
 
 (** 1 less the number of tapes that a combination names. *)
 Definition threshold (p : seq (option bool)) : number := whole (1 - Z.of_nat (count isSome p)).
@@ -168,22 +181,27 @@ Lemma sparse_symbol_arcs m units (a : matrix R) k :
   sparse (symbol_arcs m units) a k = total (n_tapes m) (agreement (nth [::] units k) a).
 Proof.
 rewrite /symbol_arcs => k_lt.
-have one_row p r l j : sparse (pmap (fun i => omap (fun b => (r, i, sign_of b)) (nth None p i)) l) a j =
-    if r == j then foldr (fun i s => agreement p a i + s) 0 l else 0.
+have one_row p r l j : sparse (pmap (fun i => omap (fun b => (r, N.of_nat i, sign_of b)) (nth None p i)) l) a j =
+    if N.eqb r (N.of_nat j) then foldr (fun i s => agreement p a i + s) 0 l else 0.
   elim: l => [|i l IH] /=; first by case: ifP.
-  rewrite /agreement; case p_i: (nth None p i) => [b|] /=; rewrite IH; case: (r == j); rewrite ?add0r //.
-  by case: b {p_i}.
-suff shifted o : sparse (flatten [seq pmap (fun i => omap (fun b => (p.1, i, sign_of b)) (nth None p.2 i))
-      (iota 0 (n_tapes m)) | p <- zip (iota o (size units)) units]) a (o + k) =
-    total (n_tapes m) (agreement (nth [::] units k) a) by rewrite -(shifted 0%N).
-have later l o' j : (j < o')%N ->
-    sparse (flatten [seq pmap (fun i => omap (fun b => (p.1, i, sign_of b)) (nth None p.2 i))
-      (iota 0 (n_tapes m)) | p <- zip (iota o' (size l)) l]) a j = 0.
-  elim: l o' => [//|y l IHl] o' j_o /=; rewrite sparse_cat one_row (gtn_eqF j_o) add0r; apply: IHl.
-  exact: ltn_trans j_o (ltnSn _).
+  rewrite /agreement; case p_i: (nth None p i) => [b|] /=; rewrite IH; case: (N.eqb r _); rewrite ?add0r //.
+  by rewrite Nat2N.id; case: b {p_i}.
+suff shifted o : sparse (flatten [seq pmap (fun i => omap (fun b => (p.1, N.of_nat i, sign_of b)) (nth None p.2 i))
+      (iota 0 (n_tapes m)) | p <- zip (numbers o units) units]) a (N.to_nat o + k) =
+    total (n_tapes m) (agreement (nth [::] units k) a) by rewrite -(shifted 0%num).
+have later l o' j : (j < N.to_nat o')%N ->
+    sparse (flatten [seq pmap (fun i => omap (fun b => (p.1, N.of_nat i, sign_of b)) (nth None p.2 i))
+      (iota 0 (n_tapes m)) | p <- zip (numbers o' l) l]) a j = 0.
+  elim: l o' => [//|y l IHl] o' j_o /=; rewrite sparse_cat one_row.
+  have -> : N.eqb o' (N.of_nat j) = false by lia.
+  by rewrite add0r; apply: IHl; lia.
 elim: units k k_lt o => [//|p units IH] k k_lt o /=; rewrite sparse_cat one_row.
-case: k k_lt => [|k] k_lt; first by rewrite addn0 eqxx later // addr0.
-by rewrite -{1}[o]addn0 eqn_add2l /= add0r addnS -addSn IH.
+case: k k_lt => [|k] k_lt.
+  have -> : N.eqb o (N.of_nat (N.to_nat o + 0)) by lia.
+  by rewrite later ?addr0 //; lia.
+have -> : N.eqb o (N.of_nat (N.to_nat o + k.+1)) = false by lia.
+have -> : (N.to_nat o + k.+1 = N.to_nat (N.succ o) + k)%N by lia.
+by rewrite add0r IH.
 Qed.
 
 (** A unit is 1 where all its symbols are those on the tapes, else 0. *)

@@ -73,6 +73,66 @@ move=> le [x t h]; split=> *; [exact: le_trans (x _ _) le | | exact: le_trans (h
 by apply: le_trans (t _ _ _ _) _ => //; rewrite ler_muln2r.
 Qed.
 
+(** Weights that are the same as far as the network has them. *)
+Definition agree (w w' : nat -> matrix R) : Prop :=
+  [/\ forall v, (v < size (table m))%N -> w (vertex_at at_) v 0%N = w' (vertex_at at_) v 0%N,
+      forall i j, (i < n_writable m)%N -> (j < tau)%N -> w (tape_at at_) i j = w' (tape_at at_) i j
+    & forall i j, (i < n_tapes m)%N -> (j < tau)%N -> w (head_at at_) i j = w' (head_at at_) i j].
+
+Lemma encodes_agree w w' c : encodes w c -> encodes w' c -> agree w w'.
+Proof. by case=> x t h [x' t' h']; split=> *; rewrite ?x ?x' ?t ?t' ?h ?h'. Qed.
+
+Lemma encodes_same w c c' :
+  well_formed m -> inside m tau c -> same m tau c c' -> encodes w c -> encodes w c'.
+Proof.
+move=> ok c_in c_c' [x t h]; have [q cells heads] := c_c'; split=> [v v_lt|i j i_w j_tau|i j i_d j_tau].
+- by rewrite x // (vertex_of_same ok c_in c_c').
+- by rewrite t // cells // (leq_trans i_w) // writable_le.
+by rewrite h // heads.
+Qed.
+
+Lemma bit_apart (a : R) (b b' : bool) rho :
+  `|a - b%:R| <= rho -> `|a - b'%:R| <= rho -> rho *+ 2 < 1 -> b = b'.
+Proof.
+move=> near near' small; apply/eqP; apply: contraTT small => b_b'; rewrite -leNgt mulr2n.
+apply: le_trans (ler_add near near'); apply: le_trans (ler_norm_sub _ _).
+have -> : a - b%:R - (a - b'%:R) = b'%:R - b%:R by rewrite opprB addrC addrA subrK addrC.
+by move: b_b' {near near'}; case: b; case: b' => //= _; rewrite ?subr0 ?sub0r ?normrN normr1.
+Qed.
+
+Lemma sign_apart (a : R) (b b' : bool) rho :
+  `|a - sign b| <= rho *+ 2 -> `|a - sign b'| <= rho *+ 2 -> rho *+ 2 < 1 -> b = b'.
+Proof.
+move=> near near' small; apply/eqP; apply: contraTT small => b_b'; rewrite -leNgt.
+suff: 2%:R <= (rho *+ 2) *+ 2 by rewrite -[2%:R]/(1 *+ 2) ler_muln2r.
+rewrite [_ *+ 2 *+ 2]mulr2n.
+apply: le_trans (ler_add near near'); apply: le_trans (ler_norm_sub _ _).
+have -> : a - sign b - (a - sign b') = sign b' - sign b by rewrite opprB addrC addrA subrK addrC.
+by move: b_b' {near near'}; case: b; case: b' => //= _; rewrite /sign ?opprK -?opprD ?normrN -mulr2n normr_nat.
+Qed.
+
+(** Weights stand for one configuration at most. *)
+Lemma within_unique rho w fixed c c' :
+  well_formed m -> inside m tau c -> inside m tau c' -> rho *+ 2 < 1 ->
+  shows fixed c -> shows fixed c' -> within rho w c -> within rho w c' -> same m tau c c'.
+Proof.
+move=> ok c_in c'_in small sh sh' [x t h] [x' t' h'].
+have [q hd] := c_in; have [q' hd'] := c'_in.
+have v_v' : vertex_of m c = vertex_of m c'.
+  have v_lt := vertex_lt ok q; apply/eqP; rewrite -(bit_apart (x _ v_lt) (x' _ v_lt) small) eqxx.
+  by [].
+split.
+- case/andP: (vertex_is_in ok q) => /eqP <- _; case/andP: (vertex_is_in ok q') => /eqP <- _.
+  by rewrite v_v'.
+- move=> i j i_d j_tau; case: (ltnP i (n_writable m)) => [i_w|w_i].
+    exact: sign_apart (t _ _ i_w j_tau) (t' _ _ i_w j_tau) small.
+  have i_lt : (i - n_writable m < n_tapes m - n_writable m)%N by rewrite ltn_sub2r // (leq_ltn_trans w_i).
+  have := sh _ _ i_lt j_tau; rewrite (sh' _ _ i_lt j_tau) subnKC //.
+  have neq : -1 != 1 :> R by rewrite -subr_eq0 -opprD oppr_eq0 -mulr2n pnatr_eq0.
+  by case: (cell c' i j); case: (cell c i j) => //= /eqP; rewrite /sign ?(negbTE neq) // eq_sym (negbTE neq).
+by move=> i i_d; apply/eqP; rewrite -(bit_apart (h _ _ i_d (hd i i_d)) (h' _ _ i_d (hd i i_d)) small) eqxx.
+Qed.
+
 Lemma shows_step fixed c :
   well_formed m -> (now c < n_states m)%N -> shows fixed c -> shows fixed (step m c).
 Proof.

@@ -5,7 +5,7 @@
     differentiators use: the derivative of ReLU at 0 is 0, a stop-gradient has tangent 0, and a branch that is not taken is
     not differentiated. *)
 
-From Coq Require Import ZArith.
+From Coq Require Import NArith ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From Luge Require Import Number.
 
@@ -27,8 +27,8 @@ Inductive format :=
 Definition n_bits (f : format) : nat :=
   match f with Fixed i f _ => (i + f)%N | Float e m _ => (1 + e + m)%N end.
 
-(** An entry of a sparse matrix: row, column, weight. *)
-Notation entry := (nat * nat * number)%type.
+(** An entry of a sparse matrix: row, column, weight. Rows and columns are binary, since there may be many. *)
+Notation entry := (N * N * number)%type.
 
 Inductive expression :=
 | Weight (s : shape) (p : nat)
@@ -101,7 +101,7 @@ Definition stretch (s : shape) (a : matrix) : matrix :=
 
 (** The product of a sparse matrix and a vector, one entry. *)
 Definition sparse (entries : seq entry) (a : matrix) (i : nat) : R :=
-  foldr (fun e s => if e.1.1 == i then real R e.2 * a e.1.2 0%N + s else s) 0 entries.
+  foldr (fun e s => if N.eqb e.1.1 (N.of_nat i) then real R e.2 * a (N.to_nat e.1.2) 0%N + s else s) 0 entries.
 
 (** Entry [k] in the order row by row. *)
 Definition flat (s : shape) (a : matrix) (k : nat) : R := a (k %/ s.2)%N (k %% s.2)%N.

@@ -282,3 +282,22 @@ Proof.
 rewrite /halted /step /next_state /written /move_of; case: (action_of m c) => //= _.
 by split=> //= i j _ _; rewrite /reads; case: eqP => // ->.
 Qed.
+
+(** The situation depends only on the state and on the symbols under the heads. *)
+Lemma vertex_of_ext m c c' :
+  well_formed m -> now c = now c' -> (forall i, i < n_tapes m -> reads c i = reads c' i) ->
+  vertex_of m c = vertex_of m c'.
+Proof.
+move=> ok q r; case/and4P: ok => _ _ sizes _; rewrite /vertex_of.
+elim: (table m) sizes => [//|s t IH] /= /andP[/and3P[/eqP size_s _ _] sizes]; rewrite IH //.
+suff -> : is_in c s = is_in c' s by [].
+rewrite /is_in q; congr (_ && _); apply: eq_in_all => i.
+by rewrite mem_iota add0n size_s => /r ->.
+Qed.
+
+Lemma vertex_of_same m tau c c' :
+  well_formed m -> inside m tau c -> same m tau c c' -> vertex_of m c = vertex_of m c'.
+Proof.
+move=> ok [_ h] [q t h']; apply: vertex_of_ext => // i i_d.
+by rewrite /reads -h' // t // h.
+Qed.

@@ -3,7 +3,7 @@
     A node names earlier nodes by their position. Unfolding these names gives an expression; that is what a node means.
     A graph whose shapes or positions do not fit stands for nothing. *)
 
-From Coq Require Import ZArith.
+From Coq Require Import NArith ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From Luge Require Import Number Expression Training.
 
@@ -57,7 +57,8 @@ Variable env : seq expression.
 Definition lookup (k : nat) : option expression := ohead (drop k env).
 
 Definition entries_fit (rows columns : nat) (entries : seq entry) : bool :=
-  all (fun e => (e.1.1 < rows) && (e.1.2 < columns))%N entries.
+  let rows := N.of_nat rows in let columns := N.of_nat columns in
+  all (fun e => N.ltb e.1.1 rows && N.ltb e.1.2 columns) entries.
 
 Fixpoint unfold_sum (s : shape) (terms : seq (number * nat)) : option expression :=
   match terms with

@@ -192,6 +192,22 @@ have [rest_s rest_v] := IH next others.
 by rewrite first_s rest_s !joinednn !stretch_in // rest_v -surjective_pairing.
 Qed.
 
+Lemma value_weightedE s first rest i j :
+  (i < s.1)%N -> (j < s.2)%N -> all (fun t => shape_of t.2 == s) (first :: rest) ->
+  value (weighted first rest) i j = foldr (fun t sum => real R t.1 * value t.2 i j + sum) 0 (first :: rest).
+Proof. by move=> i_s j_s shapes; case: (value_weighted i_s j_s shapes). Qed.
+
+Lemma tangent_weighted s first rest i j :
+  (i < s.1)%N -> (j < s.2)%N -> all (fun t => shape_of t.2 == s) (first :: rest) ->
+  tangent (weighted first rest) i j = foldr (fun t sum => real R t.1 * tangent t.2 i j + sum) 0 (first :: rest).
+Proof.
+move=> i_s j_s; elim: rest first => [|next rest IH] first.
+  by rewrite /= andbT => /eqP first_s; rewrite addr0.
+move=> /= /andP[/eqP first_s others].
+have [rest_s _] := value_weighted i_s j_s others.
+by rewrite first_s rest_s !stretch_in // (IH next others).
+Qed.
+
 Lemma value_read s a b i :
   shape_of a = s -> shape_of b = s -> (i < s.1)%N ->
   value (read a b) i 0%N = total s.2 (fun j => value a i j * value b i j).

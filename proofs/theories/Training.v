@@ -63,4 +63,9 @@ Definition train_step (parameters : seq parameter) (loss : expression) (fed weig
     | Descent rate => weights p i j - real R rate * gradient weights fed loss p i j
     end.
 
+(** One step of gradient descent with rate 1, in which every weight errs by its own share of its gradient. *)
+Definition noisy_step (noise : nat -> matrix R) (loss : expression) (fed weights : nat -> matrix R)
+    : nat -> matrix R :=
+  fun p i j => weights p i j - (1 + noise p i j) * gradient weights fed loss p i j.
+
 End Training.
