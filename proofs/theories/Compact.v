@@ -12,7 +12,7 @@
     The expression is the one that crates/luge-landscape builds, node by node, with one change that section 4c makes: omega_vv
     depends on how many tapes a state looks at, so the dips are added by a map with a weight for each. *)
 
-From Coq Require Import ZArith.
+From Coq Require Import NArith ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From Luge Require Import Number Arithmetic Expression Training Machine Encoding Terms Arcs Tapes CompactSlopes.
 From Luge Require Plain.
@@ -23,7 +23,7 @@ Unset Printing Implicit Defensive.
 
 (** To the unit of each item of a list, the arcs that [f] says: from where, with which weight. *)
 Definition arcs_to T (f : nat -> T -> seq (nat * number)) (items : seq T) : seq entry :=
-  flatten [seq [seq (v.1, e.1, e.2) | e <- f v.1 v.2] | v <- zip (iota 0 (size items)) items].
+  flatten [seq [seq (v.1, N.of_nat e.1, e.2) | e <- f (N.to_nat v.1) v.2] | v <- zip (numbers 0 items) items].
 
 Section Compact.
 

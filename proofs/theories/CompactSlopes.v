@@ -32,11 +32,11 @@ Variables (b g : R) (d : nat).
 Definition seen (o : option bool) : R := if o is Some s then sign R s else 0.
 
 (** Whether both vertices look at a tape and see the same symbol there. *)
-Definition agree (t t' : option bool) : bool := isSome t && (t == t').
+Definition alike (t t' : option bool) : bool := isSome t && (t == t').
 
 (** omega_vw: -(b^3 + b #(symbols that stay the same)) g along an edge, else 0. *)
 Definition edge_weight (s s' : situation) : R :=
-  - (b ^+ 3 + b * total d (fun j => (agree (nth None (looks s) j) (nth None (looks s') j))%:R)) * g.
+  - (b ^+ 3 + b * total d (fun j => (alike (nth None (looks s) j) (nth None (looks s') j))%:R)) * g.
 
 Definition edge (s s' : situation) : R :=
   if what s is Some a then if next a == state s' then edge_weight s s' else 0 else 0.
@@ -49,7 +49,7 @@ Definition slope (m : machine) (v w : nat) (r : nat -> bool) : R :=
 
 (** What one tape adds to the descent towards a vertex of the next state. *)
 Definition pull (t t' : option bool) (r : bool) : R :=
-  b * (agree t t')%:R + b ^+ 2 * ((sign R r - seen t) * seen t').
+  b * (alike t t')%:R + b ^+ 2 * ((sign R r - seen t) * seen t').
 
 (** How much better the symbol that will be read is than the other one. *)
 Lemma pull_gain t r :
@@ -58,7 +58,7 @@ Lemma pull_gain t r :
 Proof. by rewrite /pull; case: t => [[]|]; case: r => /=; ring. Qed.
 
 Lemma pull_none t r : pull t None r = 0.
-Proof. by rewrite /pull /agree; case: t => [s|] /=; ring. Qed.
+Proof. by rewrite /pull /alike; case: t => [s|] /=; ring. Qed.
 
 Lemma pull_some t r :
   pull t (Some r) r = if t is Some s then if s == r then b else 2%:R * b ^+ 2 else b ^+ 2.
@@ -143,7 +143,7 @@ Lemma slope_inside m v w :
   slope m v w r = - (4%:R * g * (b ^+ 3 + total d (fun j => pull (t j) (nth None (looks (situation_of m w)) j) (r j)))).
 Proof.
 move=> v_s w_q; rewrite /slope v_s /edge /rests s_a /= w_q eqxx /edge_weight /pull.
-rewrite (@total_add _ _ (fun j => b * (agree (t j) (nth None (looks (situation_of m w)) j))%:R)).
+rewrite (@total_add _ _ (fun j => b * (alike (t j) (nth None (looks (situation_of m w)) j))%:R)).
 by rewrite !total_mull /t; ring.
 Qed.
 

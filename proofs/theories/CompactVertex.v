@@ -1,6 +1,6 @@
 (** The vertices' part of `compact` at a vertex: what it is worth, and how it slopes in every direction. *)
 
-From Coq Require Import ZArith.
+From Coq Require Import NArith ZArith.
 From mathcomp Require Import all_ssreflect all_algebra ring zify.
 From Luge Require Import Number Arithmetic Expression Training Machine Encoding Terms Saturation Arcs Tapes.
 From Luge Require Import CompactSlopes Compact.
@@ -37,17 +37,24 @@ Lemma sparse_arcs_to T (x0 : T) (f : nat -> T -> seq (nat * number)) items (a : 
 Proof.
 rewrite /arcs_to => i_lt.
 have one_row k (l : seq (nat * number)) j :
-    sparse [seq (k, e.1, e.2) | e <- l] a j = if k == j then summed (fun e => real R e.2 * a e.1 0%N) l else 0.
-  by elim: l => [|e l IH] /=; [case: ifP | rewrite IH; case: (k == j)].
-pose from k l := sparse (flatten [seq [seq (v.1, e.1, e.2) | e <- f v.1 v.2] | v <- zip (iota k (size l)) l]) a.
-have later l k j : (j < k)%N -> from k l j = 0.
-  elim: l k => [//|y l IHl] k j_k; rewrite /from /= sparse_cat one_row (gtn_eqF j_k) add0r; apply: IHl.
-  exact: ltn_trans j_k (ltnSn _).
-suff shifted k : from k items (k + i)%N = summed (fun e => real R e.2 * a e.1 0%N) (f (k + i)%N (nth x0 items i)).
-  exact: (shifted 0%N).
+    sparse [seq (k, N.of_nat e.1, e.2) | e <- l] a j =
+    if N.eqb k (N.of_nat j) then summed (fun e => real R e.2 * a e.1 0%N) l else 0.
+  by elim: l => [|e l IH] /=; [case: ifP | rewrite IH Nat2N.id; case: (N.eqb k _)].
+pose from k l := sparse (flatten [seq [seq (v.1, N.of_nat e.1, e.2) | e <- f (N.to_nat v.1) v.2]
+                                 | v <- zip (numbers k l) l]) a.
+have later l k j : (j < N.to_nat k)%N -> from k l j = 0.
+  elim: l k => [//|y l IHl] k j_k; rewrite /from /= sparse_cat one_row.
+  have -> : N.eqb k (N.of_nat j) = false by lia.
+  by rewrite add0r; apply: IHl; lia.
+suff shifted k : from k items (N.to_nat k + i)%N =
+    summed (fun e => real R e.2 * a e.1 0%N) (f (N.to_nat k + i)%N (nth x0 items i)) by exact: (shifted 0%num).
 rewrite /from; elim: items i i_lt k => [//|x items IH] i i_lt k /=; rewrite sparse_cat one_row.
-case: i i_lt => [|i] i_lt; first by rewrite addn0 eqxx -/(from k.+1 items k) later // addr0.
-by rewrite -{1}[k]addn0 eqn_add2l /= add0r addnS -addSn IH.
+case: i i_lt => [|i] i_lt.
+  have -> : N.eqb k (N.of_nat (N.to_nat k + 0)) by lia.
+  by rewrite -/(from (N.succ k) items _) later ?addr0 ?addn0 //; lia.
+have -> : N.eqb k (N.of_nat (N.to_nat k + i.+1)) = false by lia.
+have -> : (N.to_nat k + i.+1 = N.to_nat (N.succ k) + i)%N by lia.
+by rewrite add0r IH.
 Qed.
 
 (** A sparse map looks at the first column only. *)
@@ -85,7 +92,7 @@ Proof.
 move=> size_s; rewrite real_minus real_times real_add /cube !real_times real_count -/b -/g /edge_weight mulNr.
 congr (- (_ * _)); congr (_ + _ * _).
 rewrite /n_looks -sum1_count (big_nth None) big_mkcond big_mkord natr_sum size_s totalE.
-by apply: eq_bigr => i _; rewrite /agree; case: (nth None (looks s) i) => [x|] //=; rewrite eqxx.
+by apply: eq_bigr => i _; rewrite /alike; case: (nth None (looks s) i) => [x|] //=; rewrite eqxx.
 Qed.
 
 Lemma loops_edge s : loops s -> edge b g d s s = edge_weight b g d s s.
@@ -137,11 +144,11 @@ case/and4P=> next_lt _ _ _.
 rewrite real_rest_weight sparse_marginals; last exact: leq_trans next_lt (leq_addr _ _).
 rewrite summed_pmap -[summed _ (iota 0 _)]/(total d _).
 rewrite (@total_eq _ d _ (fun i => total n (fun w => - (b * g) *
-    ((state (situation_of m w) == next act) && agree (nth None p i) (nth None (looks (situation_of m w)) i))%:R *
+    ((state (situation_of m w) == next act) && alike (nth None p i) (nth None (looks (situation_of m w)) i))%:R *
     a w 0%N))); last first.
   move=> i i_d; case p_i: (nth None p i) => [x|] /=; last by rewrite total_zero // => w _; rewrite andbF mulr0 mul0r.
   rewrite real_sign_weight sparse_marginals; last exact: marginal_lt.
-  rewrite -total_mull; apply: total_eq => w _; rewrite in_marginal_symbol // /agree /= [Some x == _]eq_sym.
+  rewrite -total_mull; apply: total_eq => w _; rewrite in_marginal_symbol // /alike /= [Some x == _]eq_sym.
   by rewrite mulrA.
 rewrite -total_mull !totalE; under [X in _ + X]eq_bigr do rewrite totalE.
 rewrite exchange_big -big_split /=; apply: eq_bigr => w _; rewrite in_marginal_state // [state _ == _]eq_sym.
