@@ -53,6 +53,7 @@ Definition real_of_Z (z : Z) : R :=
 Definition real (n : number) : R :=
   if halvings n is 0 then real_of_Z (mantissa n) else real_of_Z (mantissa n) / 2%:R ^+ halvings n.
 
+Lemma real_zero : real zero = 0. Proof. by []. Qed.
 Lemma real_one : real one = 1. Proof. by []. Qed.
 Lemma real_minus_one : real minus_one = -1. Proof. by []. Qed.
 Lemma real_two : real two = 2%:R. Proof. by []. Qed.

@@ -2,7 +2,6 @@
 
 From mathcomp Require Import all_ssreflect all_algebra ring.
 From Luge Require Import Number Expression Training Machine Encoding Terms Saturation Arcs Plain PlainValue PlainStep.
-From Luge Require Import PlainTheorem.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -15,21 +14,19 @@ Section Levels.
 
 Variable R : realFieldType.
 Variable arith : arithmetic R.
-Variables (m : machine) (tau : nat) (offset drop : number).
-Hypothesis ok : well_formed m.
+Variables (m : machine) (tau : nat) (at_ : places) (fixed : option expression).
+Variable units : seq (seq (option bool)).
+Variables offset drop : number.
+Hypotheses (ok : well_formed m) (fixed_ok : fixed_fits m tau fixed) (units_ok : units_fit m units).
 Variables fed weights : nat -> matrix R.
 Variable c : configuration.
-Hypotheses (legal_c : legal m tau fed c) (enc : encodes m tau (alone m) weights c).
+Hypotheses (c_in : inside m tau c) (stays : stays_inside m tau c) (enc : encodes m tau at_ weights c).
+Hypothesis shown : if fixed is Some f then shows m tau (value arith weights fed f) c else True.
 
-Let at_ := alone m.
-Let fixed := alone_fixed m tau.
-Let c_in : inside m tau c. Proof. by case: legal_c. Qed.
-Let stays : stays_inside m tau c. Proof. by case: legal_c. Qed.
-Let shown : shows m tau (fed 0%N) c. Proof. by case: legal_c. Qed.
 Let near : within m tau at_ 0 weights c. Proof. exact/within0. Qed.
 Let small : 0 <= 4%:R^-1 :> R. Proof. by rewrite invr_ge0 ler0n. Qed.
 
-Notation level := (value arith weights fed (plain_loss m tau offset drop) 0%N 0%N).
+Notation level := (value arith weights fed (plain m tau at_ fixed units offset drop) 0%N 0%N).
 Notation vertex_error := (vertex_error m at_ weights c).
 Notation write_error := (write_error arith m tau at_ fixed weights fed c).
 Notation head_error := (head_error m at_ weights c).
@@ -40,8 +37,7 @@ Lemma levelE :
                total (n_tapes m) (fun i => write_error i ^+ 2) +
                total (n_tapes m) (fun i => total tau (fun j => head_error i j ^+ 2))).
 Proof.
-exact: (value_loss offset drop ok (alone_fixed_fits tau ok) (all_units_fit m) c_in stays near small
-          (shown_alone arith weights shown)).
+exact: (value_loss offset drop ok fixed_ok units_ok c_in stays near small shown).
 Qed.
 
 Lemma vertex_errorE v :
@@ -50,12 +46,11 @@ Proof. by move=> v_lt; case: enc => x _ _; rewrite /PlainStep.vertex_error x. Qe
 
 Lemma write_errorE i : (i < n_tapes m)%N -> write_error i = sign R (reads c i) - sign R (written m c i).
 Proof.
-move=> i_d; rewrite /PlainStep.write_error (value_tapes _ _ (alone_fixed_fits tau ok)) //; congr (_ - _).
+move=> i_d; rewrite /PlainStep.write_error (value_tapes _ _ fixed_ok) //; congr (_ - _).
 have h_tau : (head c i < tau)%N by case: c_in => _; apply.
 case: ltnP => [i_w|w_i]; first by case: enc => _ t _; rewrite t.
-have lt := leq_ltn_trans w_i i_d.
-rewrite /fixed /alone_fixed lt /= shown ?subnKC //.
-by rewrite ltn_sub2r.
+move: shown fixed_ok; case: fixed => [f sh _|_ /= /eqP w_d]; last by rewrite w_d leqNgt i_d in w_i.
+by rewrite sh ?ltn_sub2r ?(leq_ltn_trans w_i) // subnKC.
 Qed.
 
 Lemma head_errorE i j :
@@ -63,7 +58,7 @@ Lemma head_errorE i j :
 Proof. by move=> i_d j_tau; case: enc => _ _ h; rewrite /PlainStep.head_error h. Qed.
 
 (** Halted, the loss is c - Omega. *)
-Theorem plain_halted_level : halted m c -> level = real R offset - real R drop.
+Theorem halted_level : halted m c -> level = real R offset - real R drop.
 Proof.
 move=> halts; have same_c := step_halted tau halts.
 have step_in := inside_step ok (proj1 c_in) c_in stays.
@@ -95,11 +90,13 @@ by rewrite (total_one (k := b)) // => [|v _ /negbTE -> //]; rewrite !eqxx -mulr2
 Qed.
 
 (** While the machine runs, the loss lies between c and c + 1 + 3d. *)
-Theorem plain_running_level :
+Theorem running_level :
   ~~ halted m c -> real R offset <= level <= real R offset + 1 + 3%:R * (n_tapes m)%:R.
 Proof.
 move=> runs; apply/andP; split.
-  by apply: (plain_running_low arith offset drop ok legal_c runs near).
+  rewrite levelE (negbTE runs) mulr0 subr0 ler_addl mulr_ge0 ?invr_ge0 ?ler0n // !addr_ge0 //;
+    apply: total_ge0 => *; rewrite ?sqr_ge0 //.
+  by apply: total_ge0 => *; rewrite sqr_ge0.
 rewrite levelE (negbTE runs) mulr0 subr0 -[real R offset + 1 + _]addrA ler_add2l.
 have step_in := inside_step ok (proj1 c_in) c_in stays.
 have x : total (size (table m)) (fun v => vertex_error v ^+ 2) <= 2%:R.

@@ -6,6 +6,7 @@
 From Coq Require Import ZArith.
 From mathcomp Require Import all_ssreflect all_algebra ring.
 From Luge Require Import Number Expression Training Machine Encoding Terms Saturation Arcs Plain PlainValue PlainStep.
+From Luge Require Import PlainLevels.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -184,23 +185,32 @@ Qed.
 
 Notation level w := (value arith w fed loss 0%N 0%N).
 
-Lemma value_plain c rho w :
-  legal c -> within rho w c -> rho <= 4%:R^-1 ->
-  exists x t h : R, [/\ level w = real R offset - real R drop * (halted m c)%:R + 2%:R^-1 * (x + t + h),
-    0 <= x, 0 <= t & 0 <= h].
-Proof.
-move=> [c_in stays shown] near small.
-rewrite (value_loss offset drop ok (alone_fixed_fits tau ok) (all_units_fit m) c_in stays near small
-           (shown_alone w shown)).
-by do 3!eexists; split; first by []; apply: total_ge0 => *; rewrite ?sqr_ge0 ?total_ge0 // => *; rewrite sqr_ge0.
-Qed.
-
 (** The loss is at least c while the machine runs, noise or not. *)
 Theorem plain_running_low c rho w :
   legal c -> ~~ halted m c -> within rho w c -> rho <= 4%:R^-1 -> real R offset <= level w.
 Proof.
-move=> legal_c /negbTE runs near small; have [x [t [h [-> x0 t0 h0]]]] := value_plain legal_c near small.
-by rewrite runs mulr0 subr0 ler_addl mulr_ge0 ?invr_ge0 ?ler0n ?addr_ge0.
+move=> [c_in stays shown] /negbTE runs near small.
+rewrite (value_loss offset drop ok (alone_fixed_fits tau ok) (all_units_fit m) c_in stays near small
+           (shown_alone w shown)) runs mulr0 subr0 ler_addl mulr_ge0 ?invr_ge0 ?ler0n // !addr_ge0 //;
+  apply: total_ge0 => *; rewrite ?sqr_ge0 //.
+by apply: total_ge0 => *; rewrite sqr_ge0.
+Qed.
+
+(** While the machine runs, the loss lies between c and c + 1 + 3d. *)
+Theorem plain_running_level c w :
+  legal c -> encodes w c -> ~~ halted m c ->
+  real R offset <= level w <= real R offset + 1 + 3%:R * (n_tapes m)%:R.
+Proof.
+move=> [c_in stays shown] enc.
+exact: (running_level offset drop ok (alone_fixed_fits tau ok) (all_units_fit m) c_in stays enc (shown_alone w shown)).
+Qed.
+
+(** Halted, the loss is c - Omega. *)
+Theorem plain_halted_level c w :
+  legal c -> encodes w c -> halted m c -> level w = real R offset - real R drop.
+Proof.
+move=> [c_in stays shown] enc.
+exact: (halted_level offset drop ok (alone_fixed_fits tau ok) (all_units_fit m) c_in stays enc (shown_alone w shown)).
 Qed.
 
 End Theorems.

@@ -234,15 +234,21 @@ apply: total_eq => i i_s; apply: total_eq => j j_s.
 by rewrite !stretch_in // mul1r mulN1r expr2.
 Qed.
 
+(** The second operand does not move. *)
+Lemma tangent_squared_distance_fixed s a b :
+  shape_of a = s -> shape_of b = s -> (forall i j, tangent b i j = 0) ->
+  tangent (squared_distance a b) 0%N 0%N =
+  total s.1 (fun i => total s.2 (fun j => 2%:R * (value a i j - value b i j) * tangent a i j)).
+Proof.
+move=> a_s b_s b0; rewrite /squared_distance /= a_s b_s !joinednn.
+apply: total_eq => i i_s; apply: total_eq => j j_s.
+rewrite !stretch_in // b0 mulr0 addr0 !mul1r mulN1r; ring.
+Qed.
+
 Lemma tangent_squared_distance s a b :
   shape_of a = s -> shape_of b = s ->
   tangent (squared_distance a (Stop b)) 0%N 0%N =
   total s.1 (fun i => total s.2 (fun j => 2%:R * (value a i j - value b i j) * tangent a i j)).
-Proof.
-move=> a_s b_s; rewrite /squared_distance /= a_s b_s !joinednn.
-apply: total_eq => i i_s; apply: total_eq => j j_s.
-rewrite !stretch_in //.
-by rewrite mulr0 addr0 !mul1r mulN1r; ring.
-Qed.
+Proof. by move=> a_s b_s; rewrite (tangent_squared_distance_fixed a_s). Qed.
 
 End Values.
