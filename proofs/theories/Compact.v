@@ -36,9 +36,6 @@ Variable fixed : option expression.
 (** b, g and c. *)
 Variables base scale offset : number.
 
-(** Which way heads are shifted: [false] is the printed sign. *)
-Variable forward : bool.
-
 Definition vertex : expression := Plain.vertex_weights m at_.
 Definition heads : expression := Plain.head_weights m tau at_.
 Definition tapes : expression := Plain.tapes m tau at_ fixed.
@@ -125,8 +122,8 @@ Definition now_arcs : seq entry := arcs (n_tapes m) (fun i s => omap sign_of (nt
 Definition now_seen : expression := from_vertices vertex (n_tapes m) now_arcs.
 Definition read_now : expression := read tapes (Stop heads).
 Definition written_next : expression := write m vertex read_now.
-Definition heads_next : expression := moved_heads m vertex heads forward.
-Definition read_next : expression := read_ahead m vertex heads tapes read_now forward.
+Definition heads_next : expression := moved_heads m vertex heads.
+Definition read_next : expression := read_ahead m vertex heads tapes read_now.
 
 Definition tape_terms : seq (number * expression) :=
   [:: (times half scale, squared_distance read_now (Stop written_next));

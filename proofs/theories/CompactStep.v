@@ -46,7 +46,7 @@ Variables base scale offset : number.
 (** The network fits the machine. *)
 Hypotheses (ok : well_formed m) (fixed_ok : PlainValue.fixed_fits m tau fixed).
 
-Notation loss := (compact m tau at_ fixed base scale offset true).
+Notation loss := (compact m tau at_ fixed base scale offset).
 
 Variables weights fed : nat -> matrix R.
 Notation value := (value arith weights fed).
@@ -100,10 +100,10 @@ Let write_v i : (i < d)%N -> value (written_next m tau at_ fixed) i 0%N = sign R
 Proof. exact: (value_write read_s ok c_in vertex_v read_v). Qed.
 
 Let next_v i j :
-  (i < d)%N -> (j < tau)%N -> value (heads_next m tau at_ true) i j = (j == head (step m c) i)%:R.
+  (i < d)%N -> (j < tau)%N -> value (heads_next m tau at_) i j = (j == head (step m c) i)%:R.
 Proof. exact: (value_moved_heads heads_s ok c_in vertex_v heads_v stays). Qed.
 
-Let ahead_v i : (i < d)%N -> value (read_next m tau at_ fixed true) i 0%N = sign R (reads (step m c) i).
+Let ahead_v i : (i < d)%N -> value (read_next m tau at_ fixed) i 0%N = sign R (reads (step m c) i).
 Proof. exact: (value_read_ahead heads_s tapes_s read_s ok c_in vertex_v heads_v tapes_v read_v stays). Qed.
 
 Let now_v i : (i < d)%N -> value (now_seen m at_) i 0%N = seen R (nth None (looks here) i).
@@ -113,9 +113,9 @@ by case: (nth None (looks here) i) => [[]|].
 Qed.
 
 Let write_s : shape_of (written_next m tau at_ fixed) = (d, 1%N) := shape_write (vertex m at_) read_s.
-Let next_s : shape_of (heads_next m tau at_ true) = (d, tau) := shape_moved_heads (vertex m at_) true heads_s.
-Let ahead_s : shape_of (read_next m tau at_ fixed true) = (d, 1%N) :=
-  shape_read_ahead (vertex m at_) true heads_s tapes_s read_s.
+Let next_s : shape_of (heads_next m tau at_) = (d, tau) := shape_moved_heads (vertex m at_) heads_s.
+Let ahead_s : shape_of (read_next m tau at_ fixed) = (d, 1%N) :=
+  shape_read_ahead (vertex m at_) heads_s tapes_s read_s.
 
 (** The errors that the loss squares. *)
 Definition write_error i : R := sign R (reads c i) - sign R (written m c i).
@@ -124,7 +124,7 @@ Definition head_error i j : R := (j == head c i)%:R - (j == head (step m c) i)%:
 
 Lemma terms_shapes :
   all (fun t => shape_of t.2 == (1, 1)%N)
-    ((offset, scalar one) :: vertex_terms m at_ base scale ++ tape_terms m tau at_ fixed base scale true).
+    ((offset, scalar one) :: vertex_terms m at_ base scale ++ tape_terms m tau at_ fixed base scale).
 Proof. by rewrite /vertex_terms; case: (loopers m). Qed.
 
 (** The loss at encode(c). *)
@@ -137,23 +137,23 @@ Proof.
 rewrite /compact (@value_weightedE _ arith weights fed (1, 1)%N _ _ 0 0 _ _ terms_shapes) //.
 rewrite -[foldr _ _ _]/(real R offset * value (scalar one) 0%N 0%N +
   summed (fun t => real R t.1 * value t.2 0%N 0%N) 
-    (vertex_terms m at_ base scale ++ tape_terms m tau at_ fixed base scale true)).
+    (vertex_terms m at_ base scale ++ tape_terms m tau at_ fixed base scale)).
 rewrite summed_cat (value_vertex_terms arith base scale ok fed (vertex_lt ok q_in) vertex_v).
-rewrite -[summed _ (tape_terms _ _ _ _ _ _ _)]/(real R (times half scale) *
+rewrite -[summed _ (tape_terms _ _ _ _ _ _)]/(real R (times half scale) *
     value (squared_distance (read_now m tau at_ fixed) (Stop (written_next m tau at_ fixed))) 0%N 0%N +
   (real R (times two (times base (times base scale))) *
-    value (squared_distance (Stop (read_next m tau at_ fixed true)) (now_seen m at_)) 0%N 0%N +
+    value (squared_distance (Stop (read_next m tau at_ fixed)) (now_seen m at_)) 0%N 0%N +
   (real R (times half scale) *
-    value (squared_distance (Stop (heads_next m tau at_ true)) (heads m tau at_)) 0%N 0%N + 0))).
+    value (squared_distance (Stop (heads_next m tau at_)) (heads m tau at_)) 0%N 0%N + 0))).
 rewrite (@value_squared_distance _ _ _ _ (d, 1%N)) // (@value_squared_distance _ _ _ _ (d, 1%N)) //.
 rewrite (@value_squared_distance _ _ _ _ (d, tau)) // !total_columns.
 have write_t : total d (fun i => (value (read_now m tau at_ fixed) i 0%N - value (written_next m tau at_ fixed) i 0%N) ^+ 2) =
     total d (fun i => write_error i ^+ 2).
   by apply: total_eq => i i_d; rewrite read_v // write_v.
-have read_t : total d (fun i => (value (read_next m tau at_ fixed true) i 0%N - value (now_seen m at_) i 0%N) ^+ 2) =
+have read_t : total d (fun i => (value (read_next m tau at_ fixed) i 0%N - value (now_seen m at_) i 0%N) ^+ 2) =
     total d (fun i => read_error i ^+ 2).
   by apply: total_eq => i i_d; rewrite now_v // ahead_v.
-have head_t : total d (fun i => total tau (fun j => (value (heads_next m tau at_ true) i j -
+have head_t : total d (fun i => total tau (fun j => (value (heads_next m tau at_) i j -
     value (heads m tau at_) i j) ^+ 2)) = total d (fun i => total tau (fun j => head_error i j ^+ 2)).
   apply: total_eq => i i_d; apply: total_eq => j j_tau; rewrite heads_v // next_v //.
   by rewrite /head_error -sqrrN opprB.
@@ -196,14 +196,14 @@ Proof.
 rewrite /compact (@tangent_weighted _ arith weights fed direction (1, 1)%N _ _ 0 0 _ _ terms_shapes) //.
 rewrite -[foldr _ _ _]/(real R offset * tangent direction (scalar one) 0%N 0%N +
   summed (fun t => real R t.1 * tangent direction t.2 0%N 0%N) 
-    (vertex_terms m at_ base scale ++ tape_terms m tau at_ fixed base scale true)) summed_cat.
+    (vertex_terms m at_ base scale ++ tape_terms m tau at_ fixed base scale)) summed_cat.
 rewrite (tangent_vertex_terms arith base scale ok fed direction (vertex_lt ok q_in) vertex_v).
-rewrite -[summed _ (tape_terms _ _ _ _ _ _ _)]/(real R (times half scale) *
+rewrite -[summed _ (tape_terms _ _ _ _ _ _)]/(real R (times half scale) *
     tangent direction (squared_distance (read_now m tau at_ fixed) (Stop (written_next m tau at_ fixed))) 0%N 0%N +
   (real R (times two (times base (times base scale))) *
-    tangent direction (squared_distance (Stop (read_next m tau at_ fixed true)) (now_seen m at_)) 0%N 0%N +
+    tangent direction (squared_distance (Stop (read_next m tau at_ fixed)) (now_seen m at_)) 0%N 0%N +
   (real R (times half scale) *
-    tangent direction (squared_distance (Stop (heads_next m tau at_ true)) (heads m tau at_)) 0%N 0%N + 0))).
+    tangent direction (squared_distance (Stop (heads_next m tau at_)) (heads m tau at_)) 0%N 0%N + 0))).
 rewrite (@tangent_squared_distance _ _ _ _ _ (d, 1%N)) // (@tangent_squared_distance_left _ _ _ _ _ (d, 1%N)) //.
 rewrite (@tangent_squared_distance_left _ _ _ _ _ (d, tau)) // !total_columns.
 have two_neq0 : 2%:R != 0 :> R by rewrite pnatr_eq0.
@@ -213,11 +213,11 @@ have write_t : total d (fun i => 2%:R * (value (read_now m tau at_ fixed) i 0%N 
       (if (i < n_writable m)%N then direction (tape_at at_) i (head c i) else 0)).
   by rewrite -total_mull; apply: total_eq => i i_d; rewrite read_v // write_v // tangent_read_now // mulrA.
 have head_t : total d (fun i => total tau (fun j => 2%:R * (value (heads m tau at_) i j -
-      value (heads_next m tau at_ true) i j) * tangent direction (heads m tau at_) i j)) =
+      value (heads_next m tau at_) i j) * tangent direction (heads m tau at_) i j)) =
     2%:R * total d (fun i => total tau (fun j => head_error i j * direction (head_at at_) i j)).
   rewrite -total_mull; apply: total_eq => i i_d; rewrite -total_mull; apply: total_eq => j j_tau.
   by rewrite heads_v // next_v // mulrA.
-have read_t : total d (fun i => 2%:R * (value (now_seen m at_) i 0%N - value (read_next m tau at_ fixed true) i 0%N) *
+have read_t : total d (fun i => 2%:R * (value (now_seen m at_) i 0%N - value (read_next m tau at_ fixed) i 0%N) *
       tangent direction (now_seen m at_) i 0%N) =
     - (2%:R * total n (fun w => total d (fun i => read_error i * seen R (nth None (looks (situation_of m w)) i)) *
       direction (vertex_at at_) w 0%N)).

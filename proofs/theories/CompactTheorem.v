@@ -20,7 +20,7 @@ Notation alone := PlainTheorem.alone.
 Notation legal := PlainTheorem.legal.
 
 Definition compact_loss (m : machine) (tau : nat) (base scale offset : number) : expression :=
-  compact m tau (alone m) (PlainTheorem.alone_fixed m tau) base scale offset true.
+  compact m tau (alone m) (PlainTheorem.alone_fixed m tau) base scale offset.
 
 (** The vertex, the writable tapes if there are any, the heads, and how they move. *)
 Definition compact_parameters (m : machine) (tau : nat) (rate : number) : seq parameter :=
@@ -36,7 +36,7 @@ Variables (m : machine) (tau : nat) (at_ : places) (fixed : option expression).
 Variables base scale offset : number.
 Hypotheses (ok : well_formed m) (fixed_ok : PlainValue.fixed_fits m tau fixed) (at_apart : apart at_).
 Variables weights fed : nat -> matrix R.
-Notation gradient := (gradient arith weights fed (compact m tau at_ fixed base scale offset true)).
+Notation gradient := (gradient arith weights fed (compact m tau at_ fixed base scale offset)).
 
 Variable c : configuration.
 Hypotheses (c_in : inside m tau c) (stays : stays_inside m tau c) (enc : encodes m tau at_ weights c).

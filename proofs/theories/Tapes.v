@@ -21,9 +21,6 @@ Variables (m : machine) (tau : nat).
 (** The vertex, the heads, the cells of all tapes, and the symbols under the heads. *)
 Variables vertex heads cells read_now : expression.
 
-(** Which way heads are shifted: [false] is the sign as the paper prints it, H_(i + delta_3), which mirrors every move. *)
-Variable forward : bool.
-
 (** A map from the vertices. *)
 Definition from_vertices (rows : nat) (entries : seq entry) : expression :=
   Linear rows entries (nseq rows zero) vertex.
@@ -36,11 +33,9 @@ Definition write : expression :=
 
 Definition moving (w : move) : expression := from_vertices (n_tapes m) (moving_arcs m w).
 
-Definition offset_of (w : move) : Z := match w with Left => -1 | Stay => 0 | Right => 1 end.
-
 (** The heads, all moved this way. *)
 Definition shifted_heads (w : move) : expression :=
-  if w is Stay then heads else Shift (if forward then offset_of w else Z.opp (offset_of w)) heads.
+  match w with Left => Shift (-1) heads | Stay => heads | Right => Shift 1 heads end.
 
 (** The heads that move this way, if the machine ever moves one so. *)
 Definition moving_term (w : move) : seq (number * expression) :=
@@ -63,7 +58,7 @@ End Tapes.
 
 Section Shapes.
 
-Variables (m : machine) (tau : nat) (vertex heads cells read_now : expression) (forward : bool).
+Variables (m : machine) (tau : nat) (vertex heads cells read_now : expression).
 Hypotheses (heads_s : shape_of heads = (n_tapes m, tau)) (cells_s : shape_of cells = (n_tapes m, tau)).
 Hypothesis read_s : shape_of read_now = (n_tapes m, 1%N).
 
@@ -73,21 +68,21 @@ rewrite /write; case: (keep_arcs m) => [//|e l]; apply: shape_difference => //.
 exact: shape_product read_s.
 Qed.
 
-Lemma shape_shifted_heads w : shape_of (shifted_heads heads forward w) = (n_tapes m, tau).
+Lemma shape_shifted_heads w : shape_of (shifted_heads heads w) = (n_tapes m, tau).
 Proof. by case: w. Qed.
 
 Lemma moving_term_shapes w :
-  all (fun t => shape_of t.2 == (n_tapes m, tau)) (moving_term m vertex heads forward w).
+  all (fun t => shape_of t.2 == (n_tapes m, tau)) (moving_term m vertex heads w).
 Proof.
 rewrite /moving_term; case: (moving_arcs m w) => [//|e l]; rewrite all_seq1; apply/eqP.
 exact: (@shape_product_column (n_tapes m, tau) (moving m vertex w) _ erefl (shape_shifted_heads w)).
 Qed.
 
-Lemma shape_moved_heads : shape_of (moved_heads m vertex heads forward) = (n_tapes m, tau).
+Lemma shape_moved_heads : shape_of (moved_heads m vertex heads) = (n_tapes m, tau).
 Proof.
 rewrite /moved_heads.
-have: all (fun t => shape_of t.2 == (n_tapes m, tau)) (moving_term m vertex heads forward Left ++
-    moving_term m vertex heads forward Stay ++ moving_term m vertex heads forward Right).
+have: all (fun t => shape_of t.2 == (n_tapes m, tau)) (moving_term m vertex heads Left ++
+    moving_term m vertex heads Stay ++ moving_term m vertex heads Right).
   by rewrite !all_cat !moving_term_shapes.
 case: (_ ++ _) => [//|first rest]; elim: rest first => [|t rest IH] first /=.
   by rewrite andbT => /eqP.
@@ -103,7 +98,7 @@ Proof.
 apply: shape_difference cells_s _; exact: shape_product_matrix heads_s shape_change.
 Qed.
 
-Lemma shape_read_ahead : shape_of (read_ahead m vertex heads cells read_now forward) = (n_tapes m, 1%N).
+Lemma shape_read_ahead : shape_of (read_ahead m vertex heads cells read_now) = (n_tapes m, 1%N).
 Proof. exact: (shape_read shape_written_cells shape_moved_heads). Qed.
 
 End Shapes.
@@ -214,7 +209,7 @@ Hypothesis stays : stays_inside m tau c.
 
 Lemma value_shifted_heads i j :
   (i < n_tapes m)%N -> (j < tau)%N ->
-  value (shifted_heads heads true (move_of m c i)) i j = (j == head (step m c) i)%:R.
+  value (shifted_heads heads (move_of m c i)) i j = (j == head (step m c) i)%:R.
 Proof.
 move=> i_d j_tau; have := stays i_d; case: c_in => _ /(_ i i_d) h_tau.
 rewrite -[head (step m c) i]/(moved (move_of m c i) (head c i)).
@@ -231,22 +226,22 @@ Qed.
 
 Lemma value_moving_term w i j :
   (i < n_tapes m)%N -> (j < tau)%N ->
-  foldr (fun t sum => real R t.1 * value t.2 i j + sum) 0 (moving_term m vertex heads true w) =
-  (move_of m c i == w)%:R * value (shifted_heads heads true w) i j.
+  foldr (fun t sum => real R t.1 * value t.2 i j + sum) 0 (moving_term m vertex heads w) =
+  (move_of m c i == w)%:R * value (shifted_heads heads w) i j.
 Proof.
 move=> i_d j_tau; rewrite /moving_term; case arcs_w: (moving_arcs m w) => [|e l].
   by rewrite (negbTE (moving_none i_d arcs_w)) mul0r.
-rewrite -[LHS]/(real R one * value (Product (moving m vertex w) (shifted_heads heads true w)) i j + 0).
-rewrite (@value_product_column _ _ _ _ (n_tapes m, tau)) ?(shape_shifted_heads true heads_s) //.
+rewrite -[LHS]/(real R one * value (Product (moving m vertex w) (shifted_heads heads w)) i j + 0).
+rewrite (@value_product_column _ _ _ _ (n_tapes m, tau)) ?(shape_shifted_heads heads_s) //.
 by rewrite value_moving // mul1r addr0.
 Qed.
 
 Lemma value_moved_heads i j :
   (i < n_tapes m)%N -> (j < tau)%N ->
-  value (moved_heads m vertex heads true) i j = (j == head (step m c) i)%:R.
+  value (moved_heads m vertex heads) i j = (j == head (step m c) i)%:R.
 Proof.
 move=> i_d j_tau; rewrite /moved_heads.
-set terms := moving_term m vertex heads true Left ++ _.
+set terms := moving_term m vertex heads Left ++ _.
 have sums : foldr (fun t sum => real R t.1 * value t.2 i j + sum) 0 terms = (j == head (step m c) i)%:R.
   have cat l l' : foldr (fun t sum => real R t.1 * value t.2 i j + sum) 0 (l ++ l') =
       foldr (fun t sum => real R t.1 * value t.2 i j + sum) 0 l +
@@ -255,9 +250,9 @@ have sums : foldr (fun t sum => real R t.1 * value t.2 i j + sum) 0 terms = (j =
   rewrite /terms !cat !value_moving_term // -value_shifted_heads //.
   by case: (move_of m c i); rewrite !mul0r ?mul1r ?add0r ?addr0.
 have shapes : all (fun t => shape_of t.2 == (n_tapes m, tau)) terms.
-  by rewrite /terms !all_cat !(moving_term_shapes _ _ heads_s).
+  by rewrite /terms !all_cat !(moving_term_shapes _ heads_s).
 have some : ~~ nilp terms.
-  have: ~~ nilp (moving_term m vertex heads true (move_of m c i)).
+  have: ~~ nilp (moving_term m vertex heads (move_of m c i)).
     rewrite /moving_term; case arcs_w: (moving_arcs m _) => [|//].
     by have := moving_none i_d arcs_w; rewrite eqxx.
   rewrite /terms /nilp !size_cat -!lt0n !addn_gt0.
@@ -282,10 +277,10 @@ Qed.
 
 Lemma value_read_ahead i :
   (i < n_tapes m)%N ->
-  value (read_ahead m vertex heads cells read_now true) i 0%N = sign R (reads (step m c) i).
+  value (read_ahead m vertex heads cells read_now) i 0%N = sign R (reads (step m c) i).
 Proof.
 move=> i_d.
-rewrite (value_read _ _ _ (shape_written_cells vertex heads_s cells_s read_s) (shape_moved_heads _ _ heads_s)) //.
+rewrite (value_read _ _ _ (shape_written_cells vertex heads_s cells_s read_s) (shape_moved_heads _ heads_s)) //.
 case: (inside_step ok q_in c_in stays) => _ /(_ i i_d) h_tau.
 rewrite (total_one (k := head (step m c) i)) // => [|j j_tau j_h].
   by rewrite value_moved_heads // eqxx mulr1 value_written_cells.
