@@ -16,10 +16,14 @@ Definition four : number := whole 4.
 (** A count as a number. *)
 Definition count_of (n : nat) : number := whole (Z.of_nat n).
 
-Definition times (a b : number) : number := Number (mantissa a * mantissa b) (halvings a + halvings b).
+(** A number in lowest terms: no halving that an even mantissa could undo. *)
+Fixpoint reduced (z : Z) (k : nat) : number :=
+  if k is k'.+1 then if Z.even z then reduced (Z.div2 z) k' else Number z k else Number z 0.
+
+Definition times (a b : number) : number := reduced (mantissa a * mantissa b) (halvings a + halvings b).
 
 Definition add (a b : number) : number :=
-  Number (mantissa a * 2 ^ Z.of_nat (halvings b) + mantissa b * 2 ^ Z.of_nat (halvings a)) (halvings a + halvings b).
+  reduced (mantissa a * 2 ^ Z.of_nat (halvings b) + mantissa b * 2 ^ Z.of_nat (halvings a)) (halvings a + halvings b).
 
 Section Real.
 
@@ -72,12 +76,24 @@ Qed.
 Lemma realE n : real R n = to_R (mantissa n) / 2%:R ^+ halvings n.
 Proof. by case: n => z [|k] //; rewrite /real /= expr0 divr1. Qed.
 
+Lemma real_reduced z k : real R (reduced z k) = to_R z / 2%:R ^+ k.
+Proof.
+elim: k z => [|k IH] z /=; first by rewrite realE.
+case even_z: (Z.even z); last by rewrite realE.
+have {2}-> : z = Z.mul 2 (Z.div2 z) by rewrite [LHS]Z.div2_odd -Z.negb_even even_z /=; lia.
+rewrite IH real_of_Z_mul exprS.
+have pow : 2%:R ^+ k != 0 :> R by rewrite expf_neq0 // pnatr_eq0.
+have two_neq0 : 2%:R != 0 :> R by rewrite pnatr_eq0.
+rewrite -[to_R 2]/(2%:R : R); move: (to_R _) (2%:R ^+ k) pow => x y y0.
+by field; rewrite y0.
+Qed.
+
 Lemma real_times a b : real R (times a b) = real R a * real R b.
-Proof. by rewrite !realE /= real_of_Z_mul exprD invfM mulrACA. Qed.
+Proof. by rewrite real_reduced !realE real_of_Z_mul exprD invfM mulrACA. Qed.
 
 Lemma real_add a b : real R (add a b) = real R a + real R b.
 Proof.
-rewrite !realE /= real_of_Z_add !real_of_Z_mul !real_of_Z_power exprD.
+rewrite real_reduced !realE real_of_Z_add !real_of_Z_mul !real_of_Z_power exprD.
 have pow n : 2%:R ^+ n != 0 :> R by rewrite expf_neq0 // pnatr_eq0.
 move: (pow (halvings a)) (pow (halvings b)).
 move: (2%:R ^+ halvings a) (2%:R ^+ halvings b) => x y x0 y0.

@@ -9,8 +9,8 @@
     l(x,T,H) = c + sum_v omega_v gate_v + 4 sum_v gate_v (W x)_v + sum_v omega_vv dip_v
              + g/2 |read(T,[H]) - [write]|^2 + 2 b^2 g |[read(T+, shift(x) H)] - now x|^2 + g/2 |[shift(x) H] - H|^2
     >>
-    The expression is the one that crates/luge-landscape builds, node by node, with one change that section 4c makes: omega_vv
-    depends on how many tapes a state looks at, so the dips are added by a map with a weight for each. *)
+    The expression is the one that crates/luge-landscape builds, node by node. There every state looks at every tape, so that
+    all omega_vv are the same; where they differ, as in section 4c, a map with a weight for each adds the dips. *)
 
 From Coq Require Import NArith ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
@@ -104,15 +104,20 @@ Definition levels : expression :=
                                else if loops s then Some (minus (self_weight s)) else None) (table m))
          [:: zero] gate.
 
-(** The other part of the dips. *)
+(** ReLU(4 x_v - 7/2), for every vertex that may follow itself. *)
 Definition dips : expression :=
   let k := size loopers in
-  Linear 1 (arcs 1 (fun _ l => Some (times two (self_weight l.2))) loopers) [:: zero]
-    (Relu (Linear k (arcs_to (fun _ l => [:: (l.1, four)]) loopers) (nseq k (Number (-7) 1)) vertex)).
+  Relu (Linear k (arcs_to (fun _ l => [:: (l.1, four)]) loopers) (nseq k (Number (-7) 1)) vertex).
+
+(** The other part of the dips. *)
+Definition dip_terms : seq (number * expression) :=
+  if loopers is l :: rest then
+    if all (fun l' => n_looks l'.2 == n_looks l.2) rest then [:: (times two (self_weight l.2), SumAll dips)]
+    else [:: (one, Linear 1 (arcs 1 (fun _ l => Some (times two (self_weight l.2))) loopers) [:: zero] dips)]
+  else [::].
 
 Definition vertex_terms : seq (number * expression) :=
-  [:: (one, levels); (four, SumAll (Product gate successors))] ++
-  (if loopers is [::] then [::] else [:: (one, dips)]).
+  [:: (one, levels); (four, SumAll (Product gate successors))] ++ dip_terms.
 
 (** ** The tapes *)
 

@@ -367,35 +367,65 @@ rewrite real_four; have two_neq0 : 2%:R != 0 :> R by rewrite pnatr_eq0.
 by case: eqP => _ /=; field.
 Qed.
 
-Lemma value_dips : value (dips m at_ base scale) 0%N 0%N = if loops here then edge_weight b g d here here else 0.
+Lemma value_dips k :
+  (k < size (loopers m))%N ->
+  value (dips m at_) k 0%N = if (nth (0%N, nowhere) (loopers m) k).1 == v0 then 2%:R^-1 else 0.
 Proof.
-rewrite -[LHS]/(0 + sparse _ (value (Relu before_dips)) 0%N) add0r (sparse_arcs (0%N, nowhere)) //=.
-pose f (l : nat * situation) : R := real R (times two (self_weight base scale l.2)) *
-  (if l.1 == v0 then 2%:R^-1 else 0).
-rewrite (@total_eq _ _ _ (fun k => f (nth (0%N, nowhere) (loopers m) k))); last first.
-  move=> k k_lt; rewrite -[relu _]/(relu (value before_dips k 0%N)) value_before_dips // /f.
-  case: eqP => _; first by rewrite relu_pos // invr_ge0 ler0n.
-  by rewrite relu_neg // oppr_le0 divr_ge0 ?ler0n.
-rewrite total_loopers /f => [|v s /negbTE v_v0]; last by rewrite /= v_v0 mulr0.
-rewrite /= eqxx real_times real_two; case: ifP => // _.
-by rewrite -real_self_weight // mulrAC divff ?mul1r ?pnatr_eq0.
+move=> k_lt; rewrite -[LHS]/(relu (value before_dips k 0%N)) value_before_dips //.
+case: eqP => _; first by rewrite relu_pos // invr_ge0 ler0n.
+by rewrite relu_neg // oppr_le0 divr_ge0 ?ler0n.
 Qed.
 
-Lemma tangent_dips :
-  tangent (dips m at_ base scale) 0%N 0%N =
+Lemma tangent_dips k :
+  (k < size (loopers m))%N ->
+  tangent (dips m at_) k 0%N = if (nth (0%N, nowhere) (loopers m) k).1 == v0 then 4%:R * dx v0 else 0.
+Proof.
+move=> k_lt.
+rewrite -[LHS]/(if 0 < value before_dips k 0%N then tangent before_dips k 0%N else 0) value_before_dips //.
+case: eqP => [k_v0|_]; last by rewrite oppr_gt0 ltNge divr_ge0 ?ler0n.
+rewrite invr_gt0 ltr0n /= -[LHS]/(sparse _ (direction (vertex_at at_)) k) (sparse_arcs_to (0%N, nowhere)) //=.
+by rewrite addr0 real_four k_v0.
+Qed.
+
+(** However the dips are added, they come with twice their self-edges' weights. *)
+Let added (f : expression -> R) (a : matrix R) :
+  f (SumAll (dips m at_)) = total (size (loopers m)) (fun k => total 1 (a k)) ->
+  (forall l, f (Linear 1 l [:: zero] (dips m at_)) = sparse l a 0%N) ->
+  summed (fun t => real R t.1 * f t.2) (dip_terms m at_ base scale) =
+  total (size (loopers m)) (fun k =>
+    2%:R * real R (self_weight base scale (nth (0%N, nowhere) (loopers m) k).2) * a k 0%N).
+Proof.
+move=> all_at_once one_by_one; rewrite /dip_terms; case loops_m: {1}(loopers m) => [|l rest].
+  by rewrite loops_m.
+case: ifP => [/allP same_looks|_]; rewrite summed1; cbn [fst snd].
+  rewrite all_at_once -total_mull; apply: total_eq => k k_lt; rewrite total1 real_times real_two; congr (_ * _ * _).
+  have: nth (0%N, nowhere) (loopers m) k \in l :: rest by rewrite -loops_m mem_nth.
+  by rewrite /self_weight inE => /predU1P[->|/same_looks/eqP ->].
+rewrite one_by_one real_one mul1r (sparse_arcs (0%N, nowhere)) //; apply: total_eq => k _.
+by rewrite -real_two -real_times.
+Qed.
+
+Let value_dip_terms :
+  summed (fun t => real R t.1 * value t.2 0%N 0%N) (dip_terms m at_ base scale) =
+  if loops here then edge_weight b g d here here else 0.
+Proof.
+rewrite (@added (fun e => value e 0%N 0%N) (value (dips m at_))) // => [|l]; last exact: add0r.
+pose f (l : nat * situation) : R := 2%:R * real R (self_weight base scale l.2) * (if l.1 == v0 then 2%:R^-1 else 0).
+rewrite (@total_eq _ _ _ (fun k => f (nth (0%N, nowhere) (loopers m) k))); last by move=> k k_lt; rewrite value_dips.
+rewrite total_loopers /f => [|v s /negbTE v_v0]; last by rewrite /= v_v0 mulr0.
+by rewrite /= eqxx; case: ifP => // _; rewrite -real_self_weight // mulrAC divff ?mul1r ?pnatr_eq0.
+Qed.
+
+Let tangent_dip_terms :
+  summed (fun t => real R t.1 * tangent t.2 0%N 0%N) (dip_terms m at_ base scale) =
   if loops here then 8%:R * edge_weight b g d here here * dx v0 else 0.
 Proof.
-rewrite -[LHS]/(sparse _ (tangent (Relu before_dips)) 0%N) (sparse_arcs (0%N, nowhere)) //=.
-pose f (l : nat * situation) : R := real R (times two (self_weight base scale l.2)) *
-  (if l.1 == v0 then 4%:R * dx l.1 else 0).
-rewrite (@total_eq _ _ _ (fun k => f (nth (0%N, nowhere) (loopers m) k))); last first.
-  move=> k k_lt; congr (_ * _).
-  rewrite -[LHS]/(if 0 < value before_dips k 0%N then tangent before_dips k 0%N else 0) value_before_dips //.
-  case: eqP => _; last by rewrite oppr_gt0 ltNge divr_ge0 ?ler0n.
-  rewrite invr_gt0 ltr0n /= -[LHS]/(sparse _ (direction (vertex_at at_)) k) (sparse_arcs_to (0%N, nowhere)) //=.
-  by rewrite addr0 real_four.
+rewrite (@added (fun e => tangent e 0%N 0%N) (tangent (dips m at_))) //.
+pose f (l : nat * situation) : R :=
+  2%:R * real R (self_weight base scale l.2) * (if l.1 == v0 then 4%:R * dx v0 else 0).
+rewrite (@total_eq _ _ _ (fun k => f (nth (0%N, nowhere) (loopers m) k))); last by move=> k k_lt; rewrite tangent_dips.
 rewrite total_loopers /f => [|v s /negbTE v_v0]; last by rewrite /= v_v0 mulr0.
-rewrite /= eqxx real_times real_two; case: ifP => // _.
+rewrite /= eqxx; case: ifP => // _.
 by rewrite -real_self_weight //; move: (real R _) (dx v0) => u w; ring.
 Qed.
 
@@ -409,10 +439,7 @@ Proof.
 have loops_rests : rests here -> ~~ loops here by rewrite /rests /loops; case: (what here).
 rewrite /vertex_terms summed_cat summed2; cbn [fst snd].
 rewrite -/slides value_slides value_levels mulr0 !addr0 real_one mul1r /level.
-have -> : summed (fun t => real R t.1 * value t.2 0%N 0%N) (if loopers m is [::] then [::] else [:: (one, dips m at_ base scale)]) =
-    if loops here then edge_weight b g d here here else 0.
-  case none: (loopers m) => [|l rest]; first by rewrite (negbTE (no_loopers none v0_lt)).
-  by rewrite summed1; cbn [fst snd]; rewrite value_dips real_one mul1r.
+rewrite value_dip_terms.
 case: ifP => [/loops_rests /negbTE ->|_]; first by rewrite addr0.
 by case: (loops here); rewrite ?addNr ?addr0.
 Qed.
@@ -426,10 +453,7 @@ Proof.
 have loops_rests : rests here -> ~~ loops here by rewrite /rests /loops; case: (what here).
 rewrite /vertex_terms summed_cat summed2; cbn [fst snd].
 rewrite -/slides tangent_slides tangent_levels real_one mul1r real_four.
-have -> : summed (fun t => real R t.1 * tangent t.2 0%N 0%N) (if loopers m is [::] then [::] else [:: (one, dips m at_ base scale)]) =
-    if loops here then 8%:R * edge_weight b g d here here * dx v0 else 0.
-  case none: (loopers m) => [|l rest]; first by rewrite (negbTE (no_loopers none v0_lt)).
-  by rewrite summed1; cbn [fst snd]; rewrite tangent_dips real_one mul1r.
+rewrite tangent_dip_terms.
 rewrite /off_diagonal !totalE (bigD1 (Ordinal v0_lt)) //= eqxx add0r [RHS](bigD1 (Ordinal v0_lt)) //= eqxx andbT.
 rewrite -/here addrAC; congr (_ + _).
   rewrite /level; case: ifP => [/loops_rests not_loops|_].
