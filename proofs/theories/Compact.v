@@ -33,6 +33,9 @@ Variables (m : machine) (tau : nat) (at_ : places).
 (** The hidden units that hold the read-only tapes, if there are such tapes. *)
 Variable fixed : option expression.
 
+(** The tapes in the order in which their symbols' sums are listed: any order of 0 .. d - 1. *)
+Variable order : seq nat.
+
 (** b, g and c. *)
 Variables base scale offset : number.
 
@@ -60,7 +63,7 @@ Definition self_weight (s : situation) : number := minus (times (add cube (times
 
 (** ** The vertices *)
 
-(** Which unit holds the sum over the vertices of a state that see this symbol on a tape. *)
+(** Which unit holds the sum over the vertices of a state that see this symbol on the [i]th tape of the order. *)
 Definition marginal (q i : nat) (b : bool) : nat := n_states m + (q * n_tapes m + i) * 2 + b.
 
 (** Whether a marginal counts a vertex: first one unit per state, then one per state, tape and symbol. *)
@@ -68,7 +71,7 @@ Definition in_marginal (k : nat) (s : situation) : bool :=
   if k < n_states m then state s == k
   else let k' := k - n_states m in
        (state s == k' %/ 2 %/ n_tapes m) &&
-       (nth None (looks s) (k' %/ 2 %% n_tapes m) == Some (k' %% 2 == 1)).
+       (nth None (looks s) (nth 0 order (k' %/ 2 %% n_tapes m)) == Some (k' %% 2 == 1)).
 
 Definition n_marginals : nat := n_states m + n_states m * n_tapes m * 2.
 
@@ -79,7 +82,8 @@ Definition marginal_arcs : seq entry :=
 Definition successor_arcs : seq entry :=
   arcs_to (fun _ s => if what s is Some a then
       (next a, rest_weight) ::
-      pmap (fun i => omap (fun b => (marginal (next a) i b, sign_weight)) (nth None (looks s) i)) (iota 0 (n_tapes m))
+      pmap (fun i => omap (fun b => (marginal (next a) i b, sign_weight)) (nth None (looks s) (nth 0 order i)))
+        (iota 0 (n_tapes m))
     else [::]) (table m).
 
 Definition diagonal_arcs : seq entry :=

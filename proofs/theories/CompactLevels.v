@@ -38,7 +38,7 @@ Let here := situation_of m (vertex_of m c).
 
 Notation level := (value arith w fed (compact_loss m tau base scale offset) 0%N 0%N).
 
-Let levelE := value_compact base scale offset ok (PlainTheorem.alone_fixed_fits tau ok) c_in stays enc shown.
+Let levelE := value_compact base scale offset ok (PlainTheorem.alone_fixed_fits tau ok) (perm_refl _) c_in stays enc shown.
 
 Let write_bound : 0 <= total d (fun i => write_error R m c i ^+ 2) <= d%:R * 4%:R.
 Proof.

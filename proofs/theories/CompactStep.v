@@ -41,12 +41,14 @@ Section Step.
 Variable R : realFieldType.
 Variable arith : arithmetic R.
 Variables (m : machine) (tau : nat) (at_ : places) (fixed : option expression).
+Variable order : seq nat.
 Variables base scale offset : number.
 
 (** The network fits the machine. *)
 Hypotheses (ok : well_formed m) (fixed_ok : PlainValue.fixed_fits m tau fixed).
+Hypothesis order_ok : perm_eq order (iota 0 (n_tapes m)).
 
-Notation loss := (compact m tau at_ fixed base scale offset).
+Notation loss := (compact m tau at_ fixed order base scale offset).
 
 Variables weights fed : nat -> matrix R.
 Notation value := (value arith weights fed).
@@ -124,7 +126,7 @@ Definition head_error i j : R := (j == head c i)%:R - (j == head (step m c) i)%:
 
 Lemma terms_shapes :
   all (fun t => shape_of t.2 == (1, 1)%N)
-    ((offset, scalar one) :: vertex_terms m at_ base scale ++ tape_terms m tau at_ fixed base scale).
+    ((offset, scalar one) :: vertex_terms m at_ order base scale ++ tape_terms m tau at_ fixed base scale).
 Proof. by rewrite /vertex_terms /dip_terms; case: (loopers m) => [|l rest] //; case: ifP. Qed.
 
 (** The loss at encode(c). *)
@@ -137,8 +139,8 @@ Proof.
 rewrite /compact (@value_weightedE _ arith weights fed (1, 1)%N _ _ 0 0 _ _ terms_shapes) //.
 rewrite -[foldr _ _ _]/(real R offset * value (scalar one) 0%N 0%N +
   summed (fun t => real R t.1 * value t.2 0%N 0%N) 
-    (vertex_terms m at_ base scale ++ tape_terms m tau at_ fixed base scale)).
-rewrite summed_cat (value_vertex_terms arith base scale ok fed (vertex_lt ok q_in) vertex_v).
+    (vertex_terms m at_ order base scale ++ tape_terms m tau at_ fixed base scale)).
+rewrite summed_cat (value_vertex_terms arith base scale ok order_ok fed (vertex_lt ok q_in) vertex_v).
 rewrite -[summed _ (tape_terms _ _ _ _ _ _)]/(real R (times half scale) *
     value (squared_distance (read_now m tau at_ fixed) (Stop (written_next m tau at_ fixed))) 0%N 0%N +
   (real R (times two (times base (times base scale))) *
@@ -196,8 +198,8 @@ Proof.
 rewrite /compact (@tangent_weighted _ arith weights fed direction (1, 1)%N _ _ 0 0 _ _ terms_shapes) //.
 rewrite -[foldr _ _ _]/(real R offset * tangent direction (scalar one) 0%N 0%N +
   summed (fun t => real R t.1 * tangent direction t.2 0%N 0%N) 
-    (vertex_terms m at_ base scale ++ tape_terms m tau at_ fixed base scale)) summed_cat.
-rewrite (tangent_vertex_terms arith base scale ok fed direction (vertex_lt ok q_in) vertex_v).
+    (vertex_terms m at_ order base scale ++ tape_terms m tau at_ fixed base scale)) summed_cat.
+rewrite (tangent_vertex_terms arith base scale ok order_ok fed direction (vertex_lt ok q_in) vertex_v).
 rewrite -[summed _ (tape_terms _ _ _ _ _ _)]/(real R (times half scale) *
     tangent direction (squared_distance (read_now m tau at_ fixed) (Stop (written_next m tau at_ fixed))) 0%N 0%N +
   (real R (times two (times base (times base scale))) *

@@ -20,7 +20,7 @@ Notation alone := PlainTheorem.alone.
 Notation legal := PlainTheorem.legal.
 
 Definition compact_loss (m : machine) (tau : nat) (base scale offset : number) : expression :=
-  compact m tau (alone m) (PlainTheorem.alone_fixed m tau) base scale offset.
+  compact m tau (alone m) (PlainTheorem.alone_fixed m tau) (iota 0 (n_tapes m)) base scale offset.
 
 (** The vertex, the writable tapes if there are any, the heads, and how they move. *)
 Definition compact_parameters (m : machine) (tau : nat) (rate : number) : seq parameter :=
@@ -33,10 +33,12 @@ Section Gradient.
 Variable R : realFieldType.
 Variable arith : arithmetic R.
 Variables (m : machine) (tau : nat) (at_ : places) (fixed : option expression).
+Variable order : seq nat.
 Variables base scale offset : number.
 Hypotheses (ok : well_formed m) (fixed_ok : PlainValue.fixed_fits m tau fixed) (at_apart : apart at_).
+Hypothesis order_ok : perm_eq order (iota 0 (n_tapes m)).
 Variables weights fed : nat -> matrix R.
-Notation gradient := (gradient arith weights fed (compact m tau at_ fixed base scale offset)).
+Notation gradient := (gradient arith weights fed (compact m tau at_ fixed order base scale offset)).
 
 Variable c : configuration.
 Hypotheses (c_in : inside m tau c) (stays : stays_inside m tau c) (enc : encodes m tau at_ weights c).
@@ -47,7 +49,7 @@ Hypothesis unmoved :
 Let n := size (table m).
 Let d := n_tapes m.
 Let g := real R scale.
-Let tangent_loss := tangent_compact base scale offset ok fixed_ok c_in stays enc shown unmoved.
+Let tangent_loss := tangent_compact base scale offset ok fixed_ok order_ok c_in stays enc shown unmoved.
 
 Let elsewhere p i j p' i' j' : p' != p -> unit_direction R p i j p' i' j' = 0.
 Proof. by rewrite /unit_direction => /negbTE ->. Qed.
@@ -139,7 +141,7 @@ Let q_in : (now c < n_states m)%N. Proof. by case: c_in. Qed.
 Let next_in : inside m tau (step m c) := inside_step ok q_in c_in stays.
 Let q'_in : (now (step m c) < n_states m)%N. Proof. by case: next_in. Qed.
 Let slopes v (v_lt : (v < size (table m))%N) :=
-  gradient_vertex base scale offset ok fits at_apart c_in stays enc shown unmoved v_lt.
+  gradient_vertex base scale offset ok fits at_apart (perm_refl _) c_in stays enc shown unmoved v_lt.
 
 (** Frank-Wolfe's vertex, the argmin of the gradient, is the successor's and no other, whether or not the machine halts. *)
 Theorem compact_vertex v :
@@ -168,7 +170,7 @@ Theorem compact_tapes i j :
   w (tape_at (alone m)) i j - g^-1 * gradient w (tape_at (alone m)) i j = sign R (cell (step m c) i j).
 Proof.
 move=> i_w j_tau; case: enc => _ t _; rewrite t //.
-rewrite (gradient_tape base scale offset ok fits at_apart c_in stays enc shown unmoved) //.
+rewrite (gradient_tape base scale offset ok fits at_apart (perm_refl _) c_in stays enc shown unmoved) //.
 rewrite -[cell (step m c) i j]/(if j == head c i then written m c i else cell c i j).
 case: eqP => [->|_]; last by rewrite mulr0 subr0.
 by rewrite mulKf ?lt0r_neq0 // /write_error opprB addrC subrK.
@@ -180,7 +182,7 @@ Theorem compact_heads i j :
   w (head_at (alone m)) i j - g^-1 * gradient w (head_at (alone m)) i j = (j == head (step m c) i)%:R.
 Proof.
 move=> i_d j_tau; case: enc => _ _ h; rewrite h //.
-rewrite (gradient_head base scale offset ok fits at_apart c_in stays enc shown unmoved) //.
+rewrite (gradient_head base scale offset ok fits at_apart (perm_refl _) c_in stays enc shown unmoved) //.
 by rewrite mulKf ?lt0r_neq0 // /head_error opprB addrC subrK.
 Qed.
 

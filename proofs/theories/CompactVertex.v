@@ -73,8 +73,8 @@ End ArcsTo.
 Section Vertex.
 
 Variable R : realFieldType.
-Variables (arith : arithmetic R) (m : machine) (at_ : places) (base scale : number).
-Hypothesis ok : well_formed m.
+Variables (arith : arithmetic R) (m : machine) (at_ : places) (order : seq nat) (base scale : number).
+Hypotheses (ok : well_formed m) (order_ok : perm_eq order (iota 0 (n_tapes m))).
 
 Let n := size (table m).
 Let d := n_tapes m.
@@ -103,11 +103,12 @@ Proof. by rewrite /loops /edge; case: (what s) => // a /negbTE ->. Qed.
 
 (** ** The marginals *)
 
-Lemma in_marginal_state q s : (q < n_states m)%N -> in_marginal m q s = (state s == q).
+Lemma in_marginal_state q s : (q < n_states m)%N -> in_marginal m order q s = (state s == q).
 Proof. by rewrite /in_marginal => ->. Qed.
 
 Lemma in_marginal_symbol q i x s :
-  (i < d)%N -> in_marginal m (marginal m q i x) s = (state s == q) && (nth None (looks s) i == Some x).
+  (i < d)%N ->
+  in_marginal m order (marginal m q i x) s = (state s == q) && (nth None (looks s) (nth 0%N order i) == Some x).
 Proof.
 move=> i_d; rewrite /in_marginal /marginal -addnA ltnNge leq_addr /= addKn -/d.
 have d_gt0 : (0 < d)%N by case: (d) i_d.
@@ -125,16 +126,24 @@ Qed.
 
 Lemma sparse_marginals (a : matrix R) k :
   (k < n_marginals m)%N ->
-  sparse (marginal_arcs m) a k = total n (fun w => (in_marginal m k (situation_of m w))%:R * a w 0%N).
+  sparse (marginal_arcs m order) a k = total n (fun w => (in_marginal m order k (situation_of m w))%:R * a w 0%N).
 Proof.
 move=> k_lt; rewrite (sparse_arcs nowhere) //; apply: total_eq => w _.
 by rewrite -/(situation_of m w); case: (in_marginal _ _ _).
 Qed.
 
+(** A sum over the tapes in any order. *)
+Let in_order (f : nat -> R) : \sum_(i < d) f (nth 0%N order i) = \sum_(i < d) f i.
+Proof.
+have size_order : size order = d by rewrite (perm_size order_ok) size_iota.
+rewrite -(big_mkord xpredT (fun i => f (nth 0%N order i))) -(big_mkord xpredT f) -{1}size_order.
+by rewrite -(big_nth 0%N xpredT f) (perm_big _ order_ok) /index_iota subn0.
+Qed.
+
 (** The marginals and the arcs behind them give all edges, the diagonal included. *)
 Lemma sparse_successors (a : matrix R) v :
   (v < n)%N ->
-  sparse (successor_arcs m base scale) (fun k _ => sparse (marginal_arcs m) a k) v =
+  sparse (successor_arcs m order base scale) (fun k _ => sparse (marginal_arcs m order) a k) v =
   total n (fun w => edge b g d (situation_of m v) (situation_of m w) * a w 0%N).
 Proof.
 move=> v_lt; rewrite (sparse_arcs_to nowhere) // -/(situation_of m v) /edge.
@@ -144,9 +153,10 @@ case/and4P=> next_lt _ _ _.
 rewrite real_rest_weight sparse_marginals; last exact: leq_trans next_lt (leq_addr _ _).
 rewrite summed_pmap -[summed _ (iota 0 _)]/(total d _).
 rewrite (@total_eq _ d _ (fun i => total n (fun w => - (b * g) *
-    ((state (situation_of m w) == next act) && alike (nth None p i) (nth None (looks (situation_of m w)) i))%:R *
+    ((state (situation_of m w) == next act) &&
+     alike (nth None p (nth 0%N order i)) (nth None (looks (situation_of m w)) (nth 0%N order i)))%:R *
     a w 0%N))); last first.
-  move=> i i_d; case p_i: (nth None p i) => [x|] /=; last by rewrite total_zero // => w _; rewrite andbF mulr0 mul0r.
+  move=> i i_d; case p_i: (nth None p (nth 0%N order i)) => [x|] /=; last by rewrite total_zero // => w _; rewrite andbF mulr0 mul0r.
   rewrite real_sign_weight sparse_marginals; last exact: marginal_lt.
   rewrite -total_mull; apply: total_eq => w _; rewrite in_marginal_symbol // /alike /= [Some x == _]eq_sym.
   by rewrite mulrA.
@@ -154,6 +164,7 @@ rewrite -total_mull !totalE; under [X in _ + X]eq_bigr do rewrite totalE.
 rewrite exchange_big -big_split /=; apply: eq_bigr => w _; rewrite in_marginal_state // [state _ == _]eq_sym.
 case: (next act == _) => /=; last by rewrite !mul0r mulr0 add0r big1 // => i _; rewrite mulr0 mul0r.
 rewrite mul1r -mulr_suml -mulr_sumr /edge_weight totalE /=.
+rewrite (in_order (fun i => (alike (nth None p i) (nth None (looks (situation_of m w)) i))%:R)).
 by move: (\sum_(i < d) _) => u; ring.
 Qed.
 
@@ -217,7 +228,7 @@ Let off_diagonal (a : nat -> R) v : R :=
 
 Let off_diagonalE (a : matrix R) v :
   (v < n)%N ->
-  sparse (successor_arcs m base scale) (fun k _ => sparse (marginal_arcs m) a k) v -
+  sparse (successor_arcs m order base scale) (fun k _ => sparse (marginal_arcs m order) a k) v -
     (if loops (situation_of m v) then real R (self_weight base scale (situation_of m v)) * a v 0%N else 0) =
   off_diagonal (fun w => a w 0%N) v.
 Proof.
@@ -231,19 +242,19 @@ by apply: eq_bigr => w; rewrite -val_eqE /= => /negbTE ->.
 Qed.
 
 Let value_marginals k :
-  value (Linear (n_marginals m) (marginal_arcs m) (nseq (n_marginals m) zero) (vertex m at_)) k 0%N =
-  sparse (marginal_arcs m) (weights (vertex_at at_)) k.
+  value (Linear (n_marginals m) (marginal_arcs m order) (nseq (n_marginals m) zero) (vertex m at_)) k 0%N =
+  sparse (marginal_arcs m order) (weights (vertex_at at_)) k.
 Proof. by rewrite -[LHS]/(real R _ + sparse _ _ k) nth_zeros add0r. Qed.
 
-Lemma shape_successors : shape_of (successors m at_ base scale) = (n, 1%N).
+Lemma shape_successors : shape_of (successors m at_ order base scale) = (n, 1%N).
 Proof. by rewrite /successors; case: (loopers m) => // *; apply: (@shape_difference (n, 1%N)). Qed.
 
-Lemma value_successors v : (v < n)%N -> value (successors m at_ base scale) v 0%N = off_diagonal (fun w => weights (vertex_at at_) w 0%N) v.
+Lemma value_successors v : (v < n)%N -> value (successors m at_ order base scale) v 0%N = off_diagonal (fun w => weights (vertex_at at_) w 0%N) v.
 Proof.
 move=> v_lt; rewrite -(off_diagonalE (weights (vertex_at at_))) // /successors.
 set marginals := Linear (n_marginals m) _ _ _.
-have rows : value (Linear n (successor_arcs m base scale) (nseq n zero) marginals) v 0%N =
-    sparse (successor_arcs m base scale) (fun k _ => sparse (marginal_arcs m) (weights (vertex_at at_)) k) v.
+have rows : value (Linear n (successor_arcs m order base scale) (nseq n zero) marginals) v 0%N =
+    sparse (successor_arcs m order base scale) (fun k _ => sparse (marginal_arcs m order) (weights (vertex_at at_)) k) v.
   rewrite -[LHS]/(real R _ + sparse _ (value marginals) v) nth_zeros add0r.
   by apply: sparse_ext => k; rewrite value_marginals.
 case none: (loopers m) => [|l rest]; first by rewrite (negbTE (no_loopers none v_lt)) subr0.
@@ -252,12 +263,12 @@ rewrite -[LHS]/(real R _ + sparse _ (weights (vertex_at at_)) v) nth_zeros add0r
 by rewrite -/(situation_of m v); case: (loops _) => //=; rewrite addr0.
 Qed.
 
-Lemma tangent_successors v : (v < n)%N -> tangent (successors m at_ base scale) v 0%N = off_diagonal dx v.
+Lemma tangent_successors v : (v < n)%N -> tangent (successors m at_ order base scale) v 0%N = off_diagonal dx v.
 Proof.
 move=> v_lt; rewrite -(off_diagonalE (direction (vertex_at at_))) // /successors.
-set rows := Linear n (successor_arcs m base scale) _ _.
+set rows := Linear n (successor_arcs m order base scale) _ _.
 have rows_v : tangent rows v 0%N =
-    sparse (successor_arcs m base scale) (fun k _ => sparse (marginal_arcs m) (direction (vertex_at at_)) k) v by [].
+    sparse (successor_arcs m order base scale) (fun k _ => sparse (marginal_arcs m order) (direction (vertex_at at_)) k) v by [].
 case none: (loopers m) => [|l rest]; first by rewrite (negbTE (no_loopers none v_lt)) subr0.
 set diagonal := Linear n (diagonal_arcs m base scale) _ _.
 rewrite -[LHS]/(stretch (n, 1%N) (tangent (Scale one rows)) v 0%N +
@@ -274,16 +285,16 @@ Proof.
 by apply: total_zero => w w_lt; case: (eqVneq w v0) => // /negbTE w_v0; rewrite at_v0 // w_v0 mulr0.
 Qed.
 
-Let slides := SumAll (Product (gate m at_) (successors m at_ base scale)).
+Let slides := SumAll (Product (gate m at_) (successors m at_ order base scale)).
 
-Let shape_gated : shape_of (Product (gate m at_) (successors m at_ base scale)) = (n, 1%N).
+Let shape_gated : shape_of (Product (gate m at_) (successors m at_ order base scale)) = (n, 1%N).
 Proof. exact: shape_product shape_successors. Qed.
 
 Lemma value_slides : value slides 0%N 0%N = 0.
 Proof.
-rewrite -[LHS]/(total (shape_of (Product (gate m at_) (successors m at_ base scale))).1 (fun i =>
-  total (shape_of (Product (gate m at_) (successors m at_ base scale))).2 (fun j =>
-    value (Product (gate m at_) (successors m at_ base scale)) i j))) shape_gated.
+rewrite -[LHS]/(total (shape_of (Product (gate m at_) (successors m at_ order base scale))).1 (fun i =>
+  total (shape_of (Product (gate m at_) (successors m at_ order base scale))).2 (fun j =>
+    value (Product (gate m at_) (successors m at_ order base scale)) i j))) shape_gated.
 apply: total_zero => v v_lt; rewrite total1 (@value_product _ _ _ _ (n, 1%N)) ?shape_successors //.
 rewrite value_gate //; case: eqP => [->|_]; last by rewrite mul0r.
 by rewrite value_successors // off_diagonal_here mulr0.
@@ -291,15 +302,15 @@ Qed.
 
 Lemma tangent_slides : tangent slides 0%N 0%N = off_diagonal dx v0.
 Proof.
-rewrite -[LHS]/(total (shape_of (Product (gate m at_) (successors m at_ base scale))).1 (fun i =>
-  total (shape_of (Product (gate m at_) (successors m at_ base scale))).2 (fun j =>
-    tangent (Product (gate m at_) (successors m at_ base scale)) i j))) shape_gated.
-have row v : (v < n)%N -> tangent (Product (gate m at_) (successors m at_ base scale)) v 0%N =
+rewrite -[LHS]/(total (shape_of (Product (gate m at_) (successors m at_ order base scale))).1 (fun i =>
+  total (shape_of (Product (gate m at_) (successors m at_ order base scale))).2 (fun j =>
+    tangent (Product (gate m at_) (successors m at_ order base scale)) i j))) shape_gated.
+have row v : (v < n)%N -> tangent (Product (gate m at_) (successors m at_ order base scale)) v 0%N =
     if v == v0 then off_diagonal dx v0 else 0.
   move=> v_lt; rewrite -[LHS]/(stretch (n, 1%N) (tangent (gate m at_)) v 0%N *
-      stretch (shape_of (successors m at_ base scale)) (value (successors m at_ base scale)) v 0%N +
+      stretch (shape_of (successors m at_ order base scale)) (value (successors m at_ order base scale)) v 0%N +
       stretch (n, 1%N) (value (gate m at_)) v 0%N *
-      stretch (shape_of (successors m at_ base scale)) (tangent (successors m at_ base scale)) v 0%N).
+      stretch (shape_of (successors m at_ order base scale)) (tangent (successors m at_ order base scale)) v 0%N).
   rewrite shape_successors !stretch_in // tangent_gate // value_gate // tangent_successors // value_successors //.
   by case: eqP => [->|_]; rewrite ?off_diagonal_here ?mulr0 ?mul0r ?mul1r ?add0r.
 rewrite (@total_one _ n _ v0) // => [|v v_lt v_v0]; first by rewrite total1 row // eqxx.
@@ -433,7 +444,7 @@ Qed.
 
 (** The vertices' part of the loss: the level of a halting vertex, else nothing. *)
 Theorem value_vertex_terms :
-  summed (fun t => real R t.1 * value t.2 0%N 0%N) (vertex_terms m at_ base scale) =
+  summed (fun t => real R t.1 * value t.2 0%N 0%N) (vertex_terms m at_ order base scale) =
   if rests here then - (b ^+ 3 * g) else 0.
 Proof.
 have loops_rests : rests here -> ~~ loops here by rewrite /rests /loops; case: (what here).
@@ -446,7 +457,7 @@ Qed.
 
 (** Its slopes: four times the weight of the edge, and of the vertex where it halts. *)
 Theorem tangent_vertex_terms :
-  summed (fun t => real R t.1 * tangent t.2 0%N 0%N) (vertex_terms m at_ base scale) =
+  summed (fun t => real R t.1 * tangent t.2 0%N 0%N) (vertex_terms m at_ order base scale) =
   total n (fun w => (4%:R * edge b g d here (situation_of m w) +
                      (if rests here && (w == v0) then - (4%:R * b ^+ 3 * g) else 0)) * dx w).
 Proof.
