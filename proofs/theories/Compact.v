@@ -14,7 +14,7 @@
 
 From Coq Require Import NArith ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
-From Luge Require Import Number Arithmetic Expression Training Machine Encoding Terms Arcs Tapes CompactSlopes.
+From Luge Require Import Number LowestTerms Expression Training Machine Encoding Terms Arcs Tapes CompactSlopes.
 From Luge Require Plain.
 
 Set Implicit Arguments.
@@ -59,7 +59,7 @@ Definition sign_weight : number := minus (times base scale).
 Definition n_looks (s : situation) : nat := count isSome (looks s).
 
 (** omega_vv. *)
-Definition self_weight (s : situation) : number := minus (times (add cube (times base (count_of (n_looks s)))) scale).
+Definition self_weight (s : situation) : number := minus (times (plus cube (times base (count_of (n_looks s)))) scale).
 
 (** ** The vertices *)
 

@@ -2,7 +2,7 @@
 
 From Coq Require Import NArith ZArith.
 From mathcomp Require Import all_ssreflect all_algebra ring.
-From Luge Require Import Number Arithmetic Expression Training Machine Encoding Terms Arcs Tapes.
+From Luge Require Import Number LowestTerms Expression Training Machine Encoding Terms Arcs Tapes.
 From Luge Require Import CompactSlopes Compact CompactVertex CompactStep CompactTheorem.
 From Luge Require PlainTheorem PlainStep PlainLevels.
 
@@ -125,7 +125,3 @@ by rewrite ltr_subl_addr ltr_addl mulr_gt0 // subr_gt0.
 Qed.
 
 End Levels.
-
-Print Assumptions compact_running_level.
-Print Assumptions compact_halted_level.
-Print Assumptions compact_halted_gap.

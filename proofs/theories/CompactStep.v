@@ -2,7 +2,7 @@
 
 From Coq Require Import NArith ZArith.
 From mathcomp Require Import all_ssreflect all_algebra ring.
-From Luge Require Import Number Arithmetic Expression Training Machine Encoding Terms Arcs Tapes.
+From Luge Require Import Number LowestTerms Expression Training Machine Encoding Terms Arcs Tapes.
 From Luge Require Import CompactSlopes Compact CompactVertex.
 From Luge Require Plain PlainValue PlainStep.
 

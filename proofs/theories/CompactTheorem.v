@@ -5,7 +5,7 @@
 
 From Coq Require Import NArith ZArith.
 From mathcomp Require Import all_ssreflect all_algebra ring.
-From Luge Require Import Number Arithmetic Expression Training Machine Encoding Terms Arcs Tapes.
+From Luge Require Import Number LowestTerms Expression Training Machine Encoding Terms Arcs Tapes.
 From Luge Require Import CompactSlopes Compact CompactVertex CompactStep.
 From Luge Require PlainValue PlainTheorem.
 
@@ -258,8 +258,3 @@ exact: (inside_step ok (proj1 c_in) c_in stays).
 Qed.
 
 End Theorems.
-
-Print Assumptions compact_vertex.
-Print Assumptions compact_step_encode.
-Print Assumptions compact_trace.
-Print Assumptions compact_fixed_point.

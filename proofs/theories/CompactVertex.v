@@ -2,7 +2,7 @@
 
 From Coq Require Import NArith ZArith.
 From mathcomp Require Import all_ssreflect all_algebra ring zify.
-From Luge Require Import Number Arithmetic Expression Training Machine Encoding Terms Saturation Arcs Tapes.
+From Luge Require Import Number LowestTerms Expression Training Machine Encoding Terms Saturation Arcs Tapes.
 From Luge Require Import CompactSlopes Compact.
 
 Set Implicit Arguments.
@@ -89,7 +89,7 @@ Proof. by rewrite real_minus real_times. Qed.
 
 Lemma real_self_weight s : size (looks s) = d -> real R (self_weight base scale s) = edge_weight b g d s s.
 Proof.
-move=> size_s; rewrite real_minus real_times real_add /cube !real_times real_count -/b -/g /edge_weight mulNr.
+move=> size_s; rewrite real_minus real_times real_plus /cube !real_times real_count -/b -/g /edge_weight mulNr.
 congr (- (_ * _)); congr (_ + _ * _).
 rewrite /n_looks -sum1_count (big_nth None) big_mkcond big_mkord natr_sum size_s totalE.
 by apply: eq_bigr => i _; rewrite /alike; case: (nth None (looks s) i) => [x|] //=; rewrite eqxx.

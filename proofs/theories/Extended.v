@@ -42,8 +42,10 @@ Definition copied : expression := affine one z r.
 (** The unit matrix with its 1 in the first place. *)
 Definition axis : expression := Constant s (one :: nseq (s.1 * s.2).-1 zero).
 
-Definition carrier : expression :=
-  weighted (one, Stop copied) [:: (one, Product (Root (affine two landscape zero)) axis)].
+(** sqrt(2 l) e_1. *)
+Definition along : expression := Product (Root (affine two landscape zero)) axis.
+
+Definition carrier : expression := weighted (one, Stop copied) [:: (one, along)].
 
 Definition phi : expression := ramp landscape stop phi_slope.
 Definition psi : expression := ramp (SumAll (Product z z)) full psi_slope.
@@ -143,21 +145,28 @@ have -> : ((i == 0%N) && (j == 0%N)) = ((i * s.2 + j)%N == 0%N).
 by case: (i * s.2 + j)%N => [|k] //=; rewrite nth_nseq; case: ifP.
 Qed.
 
-Let along := Product (Root (affine two landscape zero)) axis.
-
 Let shape_twice : shape_of (affine two landscape zero) = (1, 1)%N.
 Proof. exact: shape_affine. Qed.
 
-Let shape_along : shape_of along = s.
+Lemma shape_along : shape_of along = s.
 Proof.
 have root_s : shape_of (Root (affine two landscape zero)) = (1, 1)%N by exact: shape_twice.
 by rewrite /along; move: (Root _) root_s => e e_s; rewrite /= e_s; case: (s).
 Qed.
 
-Let size_ : R := 2%:R * value landscape 0%N 0%N.
+Notation size_ := (2%:R * value landscape 0%N 0%N).
 
 Lemma value_twice : value (affine two landscape zero) 0%N 0%N = size_.
 Proof. by rewrite (@value_affine _ _ _ _ (1, 1)%N) // real_two real_zero addr0. Qed.
+
+Lemma value_along i j :
+  (i < s.1)%N -> (j < s.2)%N -> value along i j = root arith size_ * ((i == 0%N) && (j == 0%N))%:R.
+Proof.
+move=> i_s j_s; rewrite -value_axis // -value_twice.
+by rewrite -[LHS]/(stretch (shape_of (affine two landscape zero)) (fun i j =>
+  root arith (value (affine two landscape zero) i j)) i j * stretch s (value axis) i j)
+  shape_twice stretch_scalar stretch_in.
+Qed.
 
 Lemma value_carrier i j :
   (i < s.1)%N -> (j < s.2)%N ->
@@ -165,26 +174,19 @@ Lemma value_carrier i j :
 Proof.
 move=> i_s j_s; have copied_s : shape_of (Stop copied) = s by exact: shape_copied.
 rewrite /carrier (value_sum arith weights fed i_s j_s copied_s shape_along).
-rewrite -[value (Stop copied) i j]/(value copied i j) value_copied // -value_axis // -value_twice; congr (_ + _).
-by rewrite -[LHS]/(stretch (shape_of (affine two landscape zero)) (fun i j =>
-  root arith (value (affine two landscape zero) i j)) i j * stretch s (value axis) i j) shape_twice stretch_scalar stretch_in.
+by rewrite -[value (Stop copied) i j]/(value copied i j) value_copied // value_along.
 Qed.
 
 Lemma tangent_twice direction :
   tangent direction (affine two landscape zero) 0%N 0%N = 2%:R * tangent direction landscape 0%N 0%N.
 Proof. by rewrite /= landscape_shape /stretch /= mulr0 addr0. Qed.
 
-Lemma tangent_carrier direction i j :
+Lemma tangent_along direction i j :
   (i < s.1)%N -> (j < s.2)%N ->
-  tangent direction carrier i j =
+  tangent direction along i j =
   tangent direction landscape 0%N 0%N / root arith size_ * ((i == 0%N) && (j == 0%N))%:R.
 Proof.
-move=> i_s j_s; have -> : tangent direction carrier i j = tangent direction along i j.
-  rewrite /carrier -/along.
-  rewrite -[LHS]/(stretch (shape_of copied) (fun _ _ => real R one * 0) i j +
-                  stretch (shape_of along) (fun i j => real R one * tangent direction along i j) i j).
-  by rewrite shape_copied shape_along !stretch_in // mulr0 add0r mul1r.
-have -> : tangent direction along i j =
+move=> i_s j_s; have -> : tangent direction along i j =
     tangent direction (affine two landscape zero) 0%N 0%N /
       (2%:R * root arith (value (affine two landscape zero) 0%N 0%N)) * value axis i j.
   rewrite /along; move: (affine two landscape zero) shape_twice => e e_s.
@@ -194,6 +196,17 @@ have -> : tangent direction along i j =
   by rewrite e_s !stretch_scalar !stretch_in // mulr0 addr0.
 rewrite tangent_twice value_twice value_axis //; congr (_ * _).
 by rewrite -mulf_div divff ?mul1r // pnatr_eq0.
+Qed.
+
+Lemma tangent_carrier direction i j :
+  (i < s.1)%N -> (j < s.2)%N ->
+  tangent direction carrier i j =
+  tangent direction landscape 0%N 0%N / root arith size_ * ((i == 0%N) && (j == 0%N))%:R.
+Proof.
+move=> i_s j_s; rewrite -tangent_along //.
+rewrite -[LHS]/(stretch (shape_of copied) (fun _ _ => real R one * 0) i j +
+                stretch (shape_of along) (fun i j => real R one * tangent direction along i j) i j).
+by rewrite shape_copied shape_along !stretch_in // mulr0 add0r mul1r.
 Qed.
 
 (** While phi is 1 and psi is 0, and z holds the labels, the loss is l and so is its tangent: training the whole
@@ -208,7 +221,7 @@ Hypothesis rooted : root arith size_ ^+ 2 = size_.
 
 Let root_neq0 : root arith size_ != 0.
 Proof.
-apply/eqP => root0; move: rooted; rewrite root0 expr0n /= /size_ => /esym /eqP.
+apply/eqP => root0; move: rooted; rewrite root0 expr0n /= => /esym /eqP.
 by rewrite mulf_eq0 pnatr_eq0 /= => /eqP l0; move: positive; rewrite l0 ltxx.
 Qed.
 
@@ -227,7 +240,7 @@ by rewrite psi0 phi1 !eqxx eq_sym oner_eq0.
 Qed.
 
 (** A sum over all labels of which only the first counts. *)
-Let total_first (f : nat -> nat -> R) :
+Lemma total_first (f : nat -> nat -> R) :
   total s.1 (fun i => total s.2 (fun j => ((i == 0%N) && (j == 0%N))%:R * f i j)) = f 0%N 0%N.
 Proof.
 rewrite (total_one (k := 0%N)) // => [|i _ /negbTE i0].
@@ -243,7 +256,7 @@ have -> : total s.1 (fun i => total s.2 (fun j => (value out i j - fed y_at i j)
   apply: total_eq => i i_s; apply: total_eq => j j_s.
   rewrite out_is_carrier value_carrier // labels // addrAC subrr add0r -[in RHS]rooted.
   by case: (_ && _); rewrite ?mulr1 ?mul1r ?mulr0 ?mul0r ?expr0n.
-by rewrite total_first /size_ mulKf ?pnatr_eq0.
+by rewrite total_first mulKf ?pnatr_eq0.
 Qed.
 
 Theorem running_tangent direction :

@@ -95,7 +95,8 @@ Hypothesis rooted : forall v : R, 0 < v -> root arith v ^+ 2 = v.
 (** All weights are moved with rate 1. *)
 Variable ps : seq parameter.
 Notation rate_of p := (rule (nth (ParameterOf (0, 0)%N (Descent zero)) ps p)).
-Hypothesis rates : forall p, p \in [:: z_at; vertex_at at_; tape_at at_; head_at at_] -> rate_of p = Descent one.
+Hypothesis rates : forall p, p \in [:: z_at; vertex_at at_; head_at at_] -> rate_of p = Descent one.
+Hypothesis tape_rate : (0 < n_writable m)%N -> rate_of (tape_at at_) = Descent one.
 
 (** The data: labels that are not too small, and hidden units that show them once z holds them. *)
 Variable fed : nat -> matrix R.
@@ -144,9 +145,12 @@ by apply: total_eq => i i_s; apply: total_eq => j j_s; rewrite -copied_ // addrK
 Qed.
 
 Lemma trainE w p i j :
-  p \in [:: z_at; vertex_at at_; tape_at at_; head_at at_] ->
+  (p \in [:: z_at; vertex_at at_; head_at at_]) || ((0 < n_writable m)%N && (p == tape_at at_)) ->
   train w p i j = w p i j - gradient arith w fed loss p i j.
-Proof. by move=> p_in; rewrite /train_step rates // mul1r. Qed.
+Proof.
+case/orP=> [p_in|/andP[w_gt0 /eqP ->]]; first by rewrite /train_step rates // mul1r.
+by rewrite /train_step tape_rate // mul1r.
+Qed.
 
 (** The first step copies the labels, and nothing else moves. *)
 Theorem first_step w c : no_labels w -> encodes w c -> copied_labels (train w) /\ encodes (train w) c.
@@ -161,10 +165,10 @@ have still p i j : p != z_at -> gradient arith w fed loss p i j = 0.
   by rewrite /unit_direction eq_sym (negbTE p_z) mulr0.
 move: z_apart; rewrite !inE !negb_or !(eq_sym z_at) => /and3P[vz tz hz].
 split; last first.
-  split=> [v v_lt|i j i_w j_tau|i j i_d j_tau]; rewrite trainE ?inE ?eqxx ?orbT // still // subr0.
-  - exact: x.
-  - exact: t.
-  exact: h.
+  split=> [v v_lt|i j i_w j_tau|i j i_d j_tau].
+  - by rewrite trainE ?inE ?eqxx ?orbT // still // subr0; apply: x.
+  - by rewrite trainE ?eqxx ?(leq_ltn_trans _ i_w) ?orbT // still // subr0; apply: t.
+  by rewrite trainE ?inE ?eqxx ?orbT // still // subr0; apply: h.
 move=> i j i_s j_s; rewrite trainE ?inE ?eqxx // moved_.
 rewrite (total_one (k := i)) // => [|k _ k_i].
   rewrite (total_one (k := j)) // => [|k _ k_j]; last by rewrite /unit_direction (negbTE k_j) andbF mulr0.
@@ -235,10 +239,10 @@ have : within m tau at_ 0 (noisy_step arith (fun _ _ _ => 0) landscape fed w) (s
     by move=> p i j; rewrite normr0.
   by rewrite mul0r.
 move/within0 => -[x t h].
-split=> [v v_lt|i j i_w j_tau|i j i_d j_tau]; rewrite trainE ?inE ?eqxx ?orbT // extended_gradient.
-- by rewrite -x // /noisy_step addr0 mul1r.
-- by rewrite -t // /noisy_step addr0 mul1r.
-by rewrite -h // /noisy_step addr0 mul1r.
+split=> [v v_lt|i j i_w j_tau|i j i_d j_tau].
+- by rewrite trainE ?inE ?eqxx ?orbT // extended_gradient -x // /noisy_step addr0 mul1r.
+- by rewrite trainE ?eqxx ?(leq_ltn_trans _ i_w) ?orbT // extended_gradient -t // /noisy_step addr0 mul1r.
+by rewrite trainE ?inE ?eqxx ?orbT // extended_gradient -h // /noisy_step addr0 mul1r.
 Qed.
 
 End Running.

@@ -1,110 +1,81 @@
-(** A counterexample: with the shift as the paper prints it, H_(i + delta_3), neither `compact` nor `plain` runs the machine.
+(** A counterexample, computed inside the prover: with the shift as printed in the paper, H_(i + delta_3), theorem 1 is false.
 
-    The machine has one tape. It makes one move to the right and halts. From the middle of three cells the printed landscapes
-    send the head to the left: computed here, with rational numbers. *)
+    The machine has one tape and two states. In the first it writes a 1, moves right and halts in the second. Under the
+    printed sign its head goes to the left instead. *)
 
 From Coq Require Import NArith ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
-From Luge Require Import Number Expression Training Machine Encoding PlainTheorem CompactSlopes CompactTheorem.
+From Luge Require Import Number Expression Training Machine Encoding Terms Plain PlainTheorem.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
 
-Import GRing.Theory Num.Theory Order.TTheory.
 Local Open Scope ring_scope.
 
-(** The network with every shift made the other way. *)
-Fixpoint mirror (e : expression) : expression :=
+(** Every shift turned round. *)
+Fixpoint mirrored (e : expression) : expression :=
   match e with
-  | Shift by_ a => Shift (Z.opp by_) (mirror a)
   | Weight _ _ | Input _ _ | Constant _ _ => e
-  | Linear rows entries bias a => Linear rows entries bias (mirror a)
-  | Scale w a => Scale w (mirror a)
-  | Plus a b => Plus (mirror a) (mirror b)
-  | Relu a => Relu (mirror a)
-  | Product a b => Product (mirror a) (mirror b)
-  | Quotient a b => Quotient (mirror a) (mirror b)
-  | Matmul a b => Matmul (mirror a) (mirror b)
-  | Root a => Root (mirror a)
-  | SumColumns a => SumColumns (mirror a)
-  | SumAll a => SumAll (mirror a)
-  | Reshape s a => Reshape s (mirror a)
-  | Stack a b => Stack (mirror a) (mirror b)
-  | Gather positions a => Gather positions (mirror a)
-  | Quantize f a => Quantize f (mirror a)
-  | Dequantize f a => Dequantize f (mirror a)
-  | Stop a => Stop (mirror a)
-  | Switch o a b => Switch (mirror o) (mirror a) (mirror b)
-  | Select o a b => Select (mirror o) (mirror a) (mirror b)
+  | Linear n l b a => Linear n l b (mirrored a)
+  | Scale w a => Scale w (mirrored a)
+  | Plus a b => Plus (mirrored a) (mirrored b)
+  | Relu a => Relu (mirrored a)
+  | Product a b => Product (mirrored a) (mirrored b)
+  | Quotient a b => Quotient (mirrored a) (mirrored b)
+  | Matmul a b => Matmul (mirrored a) (mirrored b)
+  | Root a => Root (mirrored a)
+  | SumColumns a => SumColumns (mirrored a)
+  | SumAll a => SumAll (mirrored a)
+  | Shift by_ a => Shift (Z.opp by_) (mirrored a)
+  | Reshape s a => Reshape s (mirrored a)
+  | Stack a b => Stack (mirrored a) (mirrored b)
+  | Gather l a => Gather l (mirrored a)
+  | Quantize f a => Quantize f (mirrored a)
+  | Dequantize f a => Dequantize f (mirrored a)
+  | Stop a => Stop (mirrored a)
+  | Switch o a b => Switch (mirrored o) (mirrored a) (mirrored b)
+  | Select o a b => Select (mirrored o) (mirrored a) (mirrored b)
   end.
 
-(** State 0 moves right, whatever it sees; state 1 halts. *)
-Definition mover : machine :=
-  let go := Some (Action 1 [:: None] [:: Right]) in
-  Machine 2 1 1 [:: Situation 0 [:: Some true] go; Situation 0 [:: Some false] go; Situation 1 [:: None] None].
+Definition walker : machine :=
+  Machine 2 1 1
+    [:: Situation 0 [:: None] (Some (Action 1 [:: Some true] [:: Right])); Situation 1 [:: None] None].
 
-(** The head stands on the middle cell of a blank tape. *)
+(** On the middle of three blank cells. *)
 Definition middle : configuration := Configuration 0 (fun _ _ => false) (fun _ => 1%N).
 
-Section Counterexample.
+Definition no_arithmetic : arithmetic [realFieldType of rat] :=
+  @Arithmetic [realFieldType of rat] id (fun _ _ _ => 0) (fun _ _ => 0).
 
-Let Q := [realFieldType of rat].
+Definition printed_step : (nat -> matrix [realFieldType of rat]) -> nat -> matrix [realFieldType of rat] :=
+  train_step no_arithmetic (plain_parameters walker 3) (mirrored (plain_loss walker 3 (whole 32) (whole 16)))
+    (fun _ _ _ => 0).
 
-(** No root and no bits occur in these networks, and nothing is fed. *)
-Definition no_arithmetic : arithmetic Q := Arithmetic (fun v => v) (fun _ _ _ => 0) (fun _ _ => 0).
-Definition nothing_fed : nat -> matrix Q := fun _ _ _ => 0.
+Definition our_step : (nat -> matrix [realFieldType of rat]) -> nat -> matrix [realFieldType of rat] :=
+  descend no_arithmetic walker 3 (whole 32) (whole 16) (fun _ _ _ => 0).
 
-(** Training with the printed shift, from the middle cell. *)
-Definition printed_step (parameters : seq parameter) (loss : expression) : nat -> matrix Q :=
-  train_step no_arithmetic parameters (mirror loss) nothing_fed (encode Q mover (alone mover) middle).
+Definition start_weights := encode [realFieldType of rat] walker (alone walker) middle.
 
-(** Whether the head has gone to the left instead of the right. *)
-Definition mirrored (w : nat -> matrix Q) : bool :=
-  (w (head_at (alone mover)) 0%N 2%N == 0) && (w (head_at (alone mover)) 0%N 0%N == 1).
+(** The machine's head is on the last cell after its step; so is ours. *)
+Theorem our_head_moves_right :
+  [seq our_step start_weights 2%N 0%N j | j <- iota 0 3] = [:: 0; 0; 1].
+Proof. by apply/eqP; vm_compute. Qed.
 
-Lemma mirrored_fails w : mirrored w -> ~ encodes mover 3 (alone mover) w (step mover middle).
+(** As printed it is on the first. *)
+Theorem printed_head_moves_left :
+  [seq printed_step start_weights 2%N 0%N j | j <- iota 0 3] = [:: 1; 0; 0].
+Proof. by apply/eqP; vm_compute. Qed.
+
+(** So theorem 1 does not hold of the printed landscape, although the configuration is legal. *)
+Theorem printed_shift_is_wrong :
+  [/\ well_formed walker, legal walker 3 (fun _ _ _ => 0 : [realFieldType of rat]) middle
+    & ~ encodes walker 3 (alone walker) (printed_step start_weights) (step walker middle)].
 Proof.
-by case/andP=> /eqP away _ [_ _ /(_ 0%N 2%N isT isT)]; rewrite away => /esym /eqP; rewrite oner_eq0.
+split; first by vm_compute.
+  split; [by split=> // -[] | by case | by move=> i j; rewrite ltn0].
+case=> _ _ /(_ 0%N 2%N isT isT) head_right.
+have := congr1 (nth 0 ^~ 2%N) printed_head_moves_left.
+rewrite /= => head_left.
+by move: head_right; rewrite -[head_at _]/2%N head_left.
 Qed.
-
-Lemma middle_legal : legal mover 3 nothing_fed middle.
-Proof. by split=> [|i|i j] //; case: i => // i. Qed.
-
-(** What theorem 2 says of one step, said of `compact` with the printed shift. *)
-Definition printed_compact : Prop :=
-  forall (arith : arithmetic Q) m tau base scale offset rate (fed : nat -> matrix Q) c w,
-  well_formed m -> looks_by_state m ->
-  8%:R * real Q base ^+ 2 * (n_tapes m)%:R + 3%:R * (n_tapes m)%:R < real Q base ^+ 3 ->
-  0 < real Q scale -> real Q rate * real Q scale = 1 ->
-  legal m tau fed c -> encodes m tau (alone m) w c ->
-  encodes m tau (alone m)
-    (train_step arith (compact_parameters m tau rate) (mirror (compact_loss m tau base scale offset)) fed w) (step m c).
-
-(** It is false: b = 9, g = 1 and c = 2 (b^3 + d b) g = 1476. *)
-Theorem printed_shift_fails_compact : ~ printed_compact.
-Proof.
-move=> claim; pose loss := compact_loss mover 3 (whole 9) one (whole 1476).
-apply: (@mirrored_fails (printed_step (compact_parameters mover 3 one) loss)); first by vm_compute.
-apply: claim => //; exact: middle_legal.
-Qed.
-
-(** What theorem 1 says of one step, said of `plain` with the printed shift. *)
-Definition printed_plain : Prop :=
-  forall (arith : arithmetic Q) m tau offset drop (fed : nat -> matrix Q) c w,
-  well_formed m -> legal m tau fed c -> encodes m tau (alone m) w c ->
-  encodes m tau (alone m)
-    (train_step arith (plain_parameters m tau) (mirror (plain_loss m tau offset drop)) fed w) (step m c).
-
-(** It is false as well. *)
-Theorem printed_shift_fails_plain : ~ printed_plain.
-Proof.
-move=> claim; pose loss := plain_loss mover 3 (whole 32) (whole 16).
-apply: (@mirrored_fails (printed_step (plain_parameters mover 3) loss)); first by vm_compute.
-apply: claim => //; exact: middle_legal.
-Qed.
-
-End Counterexample.
-
-Print Assumptions printed_shift_fails_compact.
-Print Assumptions printed_shift_fails_plain.

@@ -1,0 +1,50 @@
+(** What the main theorems rest on: nothing but the prover. `.ci/proofs` reads this file's output. *)
+
+From Luge Require Import PlainTheorem Checker ExtendedTheorem ExtendedChecker PrintedShift SolidArc Stream.
+From Luge Require Import CompactTheorem CompactLevels PrintedShiftCompact.
+
+(* Theorem 1: plain. *)
+Print Assumptions plain_step.
+Print Assumptions plain_step_encode.
+Print Assumptions plain_fixed_point.
+Print Assumptions plain_trace.
+Print Assumptions plain_noise.
+Print Assumptions plain_noisy_trace.
+Print Assumptions plain_noise_margin.
+Print Assumptions plain_running_low.
+Print Assumptions plain_running_level.
+Print Assumptions plain_halted_level.
+
+(* The checker for plain. *)
+Print Assumptions certified_trace.
+Print Assumptions certified_levels.
+
+(* Theorem 2: compact. *)
+Print Assumptions compact_vertex.
+Print Assumptions compact_tapes.
+Print Assumptions compact_heads.
+Print Assumptions compact_vertex_step.
+Print Assumptions compact_step.
+Print Assumptions compact_step_encode.
+Print Assumptions compact_trace.
+Print Assumptions compact_fixed_point.
+Print Assumptions compact_running_level.
+Print Assumptions compact_halted_level.
+Print Assumptions compact_halted_gap.
+Print Assumptions compact_halted_below.
+
+(* Theorem 3: the extended network, and its checker. *)
+Print Assumptions extended_step.
+Print Assumptions extended_trace.
+Print Assumptions extended_run.
+Print Assumptions extended_gradient.
+Print Assumptions certified_extended_run.
+
+(* Theorem 4, the part that is proved: the constant carrier under any samples. *)
+Print Assumptions stream_gradient.
+Print Assumptions stream_trace.
+
+(* Counterexamples. *)
+Print Assumptions printed_shift_is_wrong.
+Print Assumptions printed_shift_is_wrong_for_compact.
+Print Assumptions solid_arc_drifts.
