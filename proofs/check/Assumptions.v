@@ -30,8 +30,10 @@ Print Assumptions compact_trace.
 Print Assumptions compact_fixed_point.
 Print Assumptions compact_running_level.
 Print Assumptions compact_halted_level.
+Print Assumptions compact_halted_level_all.
 Print Assumptions compact_halted_gap.
 Print Assumptions compact_halted_below.
+Print Assumptions compact_positive.
 
 (* Theorem 3: the extended network, and its checker. *)
 Print Assumptions extended_step.

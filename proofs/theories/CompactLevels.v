@@ -103,6 +103,15 @@ have r1 : total d (fun i => read_error R m c i ^+ 2) = (d - n_looks here)%:R.
 by rewrite /compact_loss levelE halts -/b -/g -/d w0 h0 r1 addr0 mulr0 addr0.
 Qed.
 
+(** Where every state looks at every tape it is c - b^3 g. *)
+Corollary compact_halted_level_all : looks_at_all m -> halted m c -> level = real R offset - b ^+ 3 * g.
+Proof.
+move=> /allP all_seen halts; have here_lt := vertex_lt ok q_in; rewrite compact_halted_level //.
+have size_here : size (looks here) = d by case/and3P: (situation_ok ok here_lt) => /eqP.
+have -> : n_looks here = d by apply/eqP; rewrite -size_here -all_count; apply: all_seen; rewrite mem_nth.
+by rewrite subnn mulr0 addr0.
+Qed.
+
 (** So it lies at least (b^3 - 8 b^2 d - 3 d) g below c. *)
 Theorem compact_halted_gap :
   halted m c -> level <= real R offset - (b ^+ 3 - (8%:R * b ^+ 2 * d%:R + 3%:R * d%:R)) * g.
@@ -122,6 +131,21 @@ Corollary compact_halted_below :
 Proof.
 move=> b_large /compact_halted_gap gap; apply: le_lt_trans gap _.
 by rewrite ltr_subl_addr ltr_addl mulr_gt0 // subr_gt0.
+Qed.
+
+(** With the offset that Luge asks for, c >= 2 (b^3 + d b) g, the loss is positive: the carrier can take its root. *)
+Theorem compact_positive :
+  8%:R * b ^+ 2 * d%:R + 3%:R * d%:R < b ^+ 3 -> 2%:R * (b ^+ 3 + d%:R * b) * g <= real R offset -> 0 < level.
+Proof.
+move=> b_large offset_ge; have b_gt0 := base_gt0 (tapes_gt0 ok) b_large.
+have cube_gt0 : 0 < b ^+ 3 * g by rewrite mulr_gt0 // exprn_gt0.
+have above : b ^+ 3 * g < real R offset.
+  apply: lt_le_trans offset_ge; rewrite -subr_gt0.
+  have -> : 2%:R * (b ^+ 3 + d%:R * b) * g - b ^+ 3 * g = b ^+ 3 * g + 2%:R * d%:R * b * g by ring.
+  rewrite ltr_paddr // mulr_ge0 ?(ltW g_gt0) // mulr_ge0 ?(ltW b_gt0) // mulr_ge0 ?ler0n //.
+case: (boolP (halted m c)) => [/compact_halted_level ->|runs].
+  by rewrite ltr_paddr ?subr_gt0 // mulr_ge0 ?ler0n.
+by case/andP: (compact_running_level runs) => low _; apply: lt_le_trans low; apply: lt_trans above.
 Qed.
 
 End Levels.

@@ -18,6 +18,18 @@ Definition looks_by_state (m : machine) : bool :=
   all (fun s => all (fun s' => (state s == state s') ==> (map isSome (looks s) == map isSome (looks s'))) (table m))
       (table m).
 
+(** Every state looks at every tape: the paper's vertices, Q x {-1, 1}^d. *)
+Definition looks_at_all (m : machine) : bool := all (fun s => all isSome (looks s)) (table m).
+
+Lemma looks_at_all_by_state m : well_formed m -> looks_at_all m -> looks_by_state m.
+Proof.
+case/and4P=> _ _ /allP sizes _ /allP all_seen; apply/allP => s s_in; apply/allP => s' s'_in; apply/implyP => _.
+have seen s0 : s0 \in table m -> map isSome (looks s0) = nseq (n_tapes m) true.
+  move=> s0_in; case/and3P: (sizes _ s0_in) => /eqP <- _ _; rewrite -(size_map isSome); apply/all_pred1P.
+  by rewrite all_map; apply: sub_all (all_seen _ s0_in) => -[].
+by rewrite !seen.
+Qed.
+
 (** A situation that may be followed by one of its own state, so perhaps by itself. *)
 Definition loops (s : situation) : bool := if what s is Some a then next a == state s else false.
 
