@@ -1,7 +1,7 @@
 (** What the main theorems rest on: nothing but the prover. `.ci/proofs` reads this file's output. *)
 
 From Luge Require Import PlainTheorem Checker ExtendedTheorem ExtendedChecker PrintedShift SolidArc Stream.
-From Luge Require Import CompactTheorem CompactLevels PrintedShiftCompact.
+From Luge Require Import CompactTheorem PrintedShiftCompact.
 
 (* Theorem 1: plain. *)
 Print Assumptions plain_step.

@@ -6,7 +6,7 @@
 From Coq Require Import NArith ZArith.
 From mathcomp Require Import all_ssreflect all_algebra ring.
 From Luge Require Import Number LowestTerms Expression Training Machine Encoding Terms Arcs Tapes.
-From Luge Require Import CompactSlopes Compact CompactGradient.
+From Luge Require Import CompactSlopes Compact CompactGradient CompactLevels.
 From Luge Require PlainValue PlainTheorem.
 
 Set Implicit Arguments.
@@ -88,6 +88,37 @@ Theorem compact_simplex v :
   simplex_step (size (table m)) (fun u => w (vertex_at (alone m)) u 0%N)
     (fun u => gradient w (vertex_at (alone m)) u 0%N) v = (v == vertex_of m (step m c))%:R.
 Proof. exact: (vertex_lands _ ok fits at_apart (perm_refl _) c_in stays enc shown unmoved by_state b_large g_gt0). Qed.
+
+(** ** Where the loss lies *)
+
+Notation level := (value arith w fed loss 0%N 0%N).
+
+(** While the machine runs, the loss lies between c and c + (8 b^2 d + 3 d) g. *)
+Theorem compact_running_level :
+  ~~ halted m c -> real R offset <= level <= real R offset + (8%:R * b ^+ 2 * d%:R + 3%:R * d%:R) * g.
+Proof. exact: (running_level _ _ ok fits (perm_refl _) g_gt0 c_in stays enc shown). Qed.
+
+(** Once it has halted, the loss is c - b^3 g, and 2 b^2 g more for every tape that the halting state does not look at. *)
+Theorem compact_halted_level :
+  halted m c ->
+  level = real R offset - b ^+ 3 * g + 2%:R * b ^+ 2 * g * (d - n_looks (situation_of m (vertex_of m c)))%:R.
+Proof. exact: (halted_level _ _ _ ok fits (perm_refl _) c_in stays enc shown). Qed.
+
+(** Where every state looks at every tape it is c - b^3 g. *)
+Theorem compact_halted_level_all : looks_at_all m -> halted m c -> level = real R offset - b ^+ 3 * g.
+Proof. exact: (halted_level_all _ _ _ ok fits (perm_refl _) c_in stays enc shown). Qed.
+
+(** So it lies at least (b^3 - 8 b^2 d - 3 d) g below c. *)
+Theorem compact_halted_gap :
+  halted m c -> level <= real R offset - (b ^+ 3 - (8%:R * b ^+ 2 * d%:R + 3%:R * d%:R)) * g.
+Proof. exact: (halted_gap _ _ ok fits (perm_refl _) g_gt0 c_in stays enc shown). Qed.
+
+Theorem compact_halted_below : halted m c -> level < real R offset.
+Proof. exact: (halted_below _ ok fits (perm_refl _) g_gt0 c_in stays enc shown b_large). Qed.
+
+(** With the offset that Luge asks for, the loss is positive. *)
+Theorem compact_positive : 2%:R * (b ^+ 3 + d%:R * b) * g <= real R offset -> 0 < level.
+Proof. exact: (positive_level ok fits (perm_refl _) g_gt0 c_in stays enc shown b_large). Qed.
 
 End At.
 
