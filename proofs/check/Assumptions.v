@@ -1,6 +1,6 @@
 (** What the main theorems rest on: nothing but the prover. `.ci/proofs` reads this file's output. *)
 
-From Luge Require Import PlainTheorem Checker ExtendedTheorem ExtendedChecker PrintedShift SolidArc Stream.
+From Luge Require Import PlainTheorem Checker ExtendedTheorem ExtendedChecker PrintedShift SolidArc Stream Endless.
 From Luge Require Import CompactTheorem PrintedShiftCompact.
 
 (* Theorem 1: plain. *)
@@ -14,6 +14,7 @@ Print Assumptions plain_noise_margin.
 Print Assumptions plain_running_low.
 Print Assumptions plain_running_level.
 Print Assumptions plain_halted_level.
+Print Assumptions plain_endless_trace.
 
 (* The checker for plain. *)
 Print Assumptions certified_trace.

@@ -1,8 +1,8 @@
 (** What exported files are written with. *)
 
-From Coq Require Import NArith ZArith.
-From mathcomp Require Import ssreflect ssrbool ssrnat seq.
-From Luge Require Import Number Expression.
+From Coq Require Export NArith ZArith.
+From mathcomp Require Export ssreflect ssrbool ssrnat seq.
+From Luge Require Export Number Expression Training Network Machine Checker ExtendedChecker.
 
 (** An entry of a sparse matrix. *)
 Definition arc (row column : N) (weight : number) : entry := (row, column, weight).
