@@ -1,6 +1,7 @@
 (** What the main theorems rest on: nothing but the prover. `.ci/proofs` reads this file's output. *)
 
 From Luge Require Import PlainTheorem Checker ExtendedTheorem ExtendedChecker PrintedShift SolidArc Stream Endless.
+From Luge Require Import CompactTheorem PrintedShiftCompact.
 
 (* Theorem 1: plain. *)
 Print Assumptions plain_step.
@@ -19,6 +20,22 @@ Print Assumptions plain_endless_trace.
 Print Assumptions certified_trace.
 Print Assumptions certified_levels.
 
+(* Theorem 2: compact. *)
+Print Assumptions compact_vertex.
+Print Assumptions compact_tapes.
+Print Assumptions compact_heads.
+Print Assumptions compact_vertex_step.
+Print Assumptions compact_step.
+Print Assumptions compact_step_encode.
+Print Assumptions compact_trace.
+Print Assumptions compact_fixed_point.
+Print Assumptions compact_running_level.
+Print Assumptions compact_halted_level.
+Print Assumptions compact_halted_level_all.
+Print Assumptions compact_halted_gap.
+Print Assumptions compact_halted_below.
+Print Assumptions compact_positive.
+
 (* Theorem 3: the extended network, and its checker. *)
 Print Assumptions extended_step.
 Print Assumptions extended_trace.
@@ -32,4 +49,5 @@ Print Assumptions stream_trace.
 
 (* Counterexamples. *)
 Print Assumptions printed_shift_is_wrong.
+Print Assumptions printed_shift_is_wrong_for_compact.
 Print Assumptions solid_arc_drifts.
