@@ -55,9 +55,9 @@ pub enum Command {
     },
     /// Draws part of the space-time picture again with all its cells; without a range, the whole.
     Zoom {
-        /// Steps.
+        /// The first and the last step.
         steps: Option<(u64, u64)>,
-        /// Cells.
+        /// The first and the last cell.
         cells: Option<(i64, i64)>,
     },
     /// The last moment is on the screen, and the next may come.

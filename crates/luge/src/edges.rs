@@ -111,7 +111,7 @@ pub enum LeavingError {
         /// The step asked for.
         asked: Step,
     },
-    /// The gradient cannot be had.
+    /// The gradient cannot be computed.
     #[error(transparent)]
     Train(#[from] TrainError),
 }
@@ -120,7 +120,7 @@ impl<'p> Leaving<'p> {
     /// The edges that leave the vertex of a run's step. `machine` is the plan's machine before lowering.
     ///
     /// # Errors
-    /// If the run ends before, or the gradient cannot be had.
+    /// If the run ends before, or the gradient cannot be computed.
     pub fn at(machine: &Machine, plan: &'p Plan, step: Step) -> Result<Self, LeavingError> {
         if let Some(steps) = plan.machine_steps.filter(|&steps| steps < step) {
             return Err(LeavingError::Stopped { steps, asked: step });
@@ -161,7 +161,7 @@ impl<'p> Leaving<'p> {
     /// The edges that leave a vertex, of which `most` are looked at closely.
     ///
     /// # Errors
-    /// If the landscape holds no such configuration, or the gradient cannot be had.
+    /// If the landscape holds no such configuration, or the gradient cannot be computed.
     pub fn from_spot(spot: &Spot<'_, 'p>, most: usize) -> Result<Self, LeavingError> {
         let Spot { machine, lowered, landscape, step, vertex, .. } = *spot;
         let outside = LeavingError::Outside { asked: step };
