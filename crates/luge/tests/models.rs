@@ -164,7 +164,7 @@ fn nothing_of_the_labels_is_in_the_network() {
 }
 
 /// Goes far to the left if the first label bit is 1, and stays if it is 0; then leaves nothing.
-const LEFT: &str = "machine goes left\n\
+const LEFT: &str = "machine left\n\
     tape data: 0 1 blank 0 read-only\n\
     tape marks: _ x y e blank _ read-only\n\
     tape theta: 0 1 blank 0\n\
