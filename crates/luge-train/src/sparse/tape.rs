@@ -365,8 +365,8 @@ mod tests {
             assert_eq!(saturate_01(v).to_bits(), heads(v).to_bits(), "{v}");
             assert_eq!(saturate_11(v).to_bits(), cells(v).to_bits(), "{v}");
         }
-        assert_eq!([0.0, 0.25, 0.5, 0.75, 1.0].map(saturate_01), [0.0, 0.0, 0.5, 1.0, 1.0]);
-        assert_eq!([-1.0, -0.5, 0.0, 0.5, 1.0].map(saturate_11), [-1.0, -1.0, 0.0, 1.0, 1.0]);
+        assert_eq!([0.0, 0.25, 0.5, 0.75, 1.0].map(saturate_01).to_vec(), [0.0, 0.0, 0.5, 1.0, 1.0]);
+        assert_eq!([-1.0, -0.5, 0.0, 0.5, 1.0].map(saturate_11).to_vec(), [-1.0, -1.0, 0.0, 1.0, 1.0]);
     }
 
     /// What a head with these weights on cells 0 and 1, both holding `cell`, sees of a step to the right; the cell beyond
