@@ -380,3 +380,44 @@ fn random_machines_have_self_edges_and_read_only_tapes() {
     assert!(controls.iter().filter(with_self_edge).count() > 20);
     assert!(controls.iter().filter(|c| c.n_writable() < c.n_tapes()).count() > 10);
 }
+
+/// The names of the nodes that carry a gradient, each once, in order.
+fn carriers(kind: LandscapeKind) -> Vec<String> {
+    let machine =
+        luge_machine::formats::Format::Bbchallenge.read("1RB1LA_1LA1RZ").expect("a machine").machine;
+    let normal = lower(&machine, Moves::Keep).expect("binary").normal;
+    let landscape = Landscape::build(&normal, &LandscapeOptions::new(kind, N_CELLS)).expect("a landscape");
+    let network = landscape.network();
+    let nodes = network.nodes().iter().zip(network.differentiated());
+    let mut names: Vec<String> =
+        nodes.filter(|(_, carries)| *carries).map(|(node, _)| node.name.clone()).collect();
+    let mut seen = std::collections::BTreeSet::new();
+    names.retain(|name| seen.insert(name.clone()));
+    names
+}
+
+/// What stands under a stop-gradient, and only that, carries none: what is written, read ahead and moved.
+#[test]
+fn which_nodes_carry_a_gradient() {
+    let common = ["landscape", "move residual", "now", "read", "read residual", "write residual"];
+    let own = |kind| -> Vec<String> {
+        let mut names = carriers(kind);
+        names.retain(|name| !["vertex", "tape", "head"].contains(&name.as_str()));
+        names.sort();
+        names
+    };
+    let with = |others: &[&str]| -> Vec<String> {
+        let mut names: Vec<String> = common.iter().chain(others).map(|&name| name.to_owned()).collect();
+        names.sort();
+        names
+    };
+    let compact = ["dip", "gate", "levels", "marginals", "self-edges", "slides", "successors"];
+    assert_eq!(own(LandscapeKind::Compact), with(&compact));
+    assert_eq!(own(LandscapeKind::Relu), with(&["corners", "directed edges", "edges", "halting corners"]));
+    // Plain: the weights themselves and nothing that is computed from their saturated copies.
+    let plain = ["landscape", "move residual", "read weights", "vertex residual", "write residual"];
+    assert_eq!(own(LandscapeKind::Plain), plain);
+    for kind in [LandscapeKind::Compact, LandscapeKind::Relu, LandscapeKind::Plain] {
+        assert!(["vertex", "tape", "head"].iter().all(|name| carriers(kind).iter().any(|n| n == name)));
+    }
+}

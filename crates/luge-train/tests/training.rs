@@ -198,3 +198,81 @@ fn observers_see_norms_of_the_gradient() {
     .expect("gradients");
     assert_eq!(norms, [5.0, 2.5, 1.25]);
 }
+
+/// The derivative of plain's saturated copies: 2 between 1/4 and 3/4, 0 up to 1/4 and beyond 3/4.
+#[test]
+fn saturated_copies_have_a_slope_between_their_ends() {
+    let mut g = GraphBuilder::new();
+    let (_, v) = g.parameter("v", Shape::SCALAR, StepRule::Gradient { rate: 1.0 });
+    let (low, high) = (g.affine("low", 2.0, v, -0.5), g.affine("high", 2.0, v, -1.5));
+    let (low, high) = (g.relu("low", low), g.relu("high", high));
+    let copy = g.sum("copy", [(1.0, low), (-1.0, high)]);
+    let network = g.finish(copy);
+    let slope = |v: f64| {
+        let at = [Values::column(vec![v])];
+        let mut engine = Dense::new(&network, &at, &[], Precision::F64, Rate::One, None).expect("an engine");
+        engine.gradient().expect("a gradient")[0].data[0]
+    };
+    assert_eq!(
+        [0.0, 0.25, 0.3, 0.5, 0.75, 0.8, 1.0].map(slope).to_vec(),
+        [0.0, 0.0, 2.0, 2.0, 2.0, 0.0, 0.0]
+    );
+}
+
+/// A derivative reaches a weight only along nodes that carry one, whatever else depends on it.
+#[test]
+fn only_nodes_that_carry_a_gradient_do() {
+    let carried = |build: fn(&mut GraphBuilder, NodeId) -> NodeId| {
+        let mut g = GraphBuilder::new();
+        let (_, v) = g.parameter("v", Shape::column(1), StepRule::Gradient { rate: 1.0 });
+        let node = build(&mut g, v);
+        let loss = g.sum_all("loss", node);
+        let network = g.finish(loss);
+        let says = network.differentiated()[0];
+        let at = [Values::column(vec![3.0])];
+        let mut engine = Dense::new(&network, &at, &[], Precision::F64, Rate::One, None).expect("an engine");
+        (says, engine.gradient().expect("a gradient")[0].data[0])
+    };
+    assert_eq!(carried(|g, v| g.product("square", v, v)), (true, 6.0));
+    assert_eq!(carried(|g, v| g.stop_gradient("stop", v)), (false, 0.0));
+    assert_eq!(
+        carried(|g, v| {
+            let fixed = g.stop_gradient("stop", v);
+            g.product("half", v, fixed)
+        }),
+        (true, 3.0)
+    );
+    assert_eq!(
+        carried(|g, v| {
+            let square = g.product("square", v, v);
+            g.stop_gradient("stop behind others", square)
+        }),
+        (false, 0.0)
+    );
+    let bits = |g: &mut GraphBuilder, v| g.quantize("bits", "fix:3.2".parse().expect("a format"), v);
+    assert_eq!(carried(bits), (false, 0.0));
+    // A closed branch and the switch itself are seen by nobody.
+    assert_eq!(
+        carried(|g, v| {
+            let (one, other) = (g.scalar("open", 1.0), g.scalar("other", 7.0));
+            g.switch("closed", one, other, v)
+        }),
+        (true, 0.0)
+    );
+    assert_eq!(
+        carried(|g, v| {
+            let open = g.affine("open", 1.0, v, -2.0);
+            let (on, off) = (g.scalar("on", 5.0), g.scalar("off", 7.0));
+            g.switch("open by the weight", open, on, off)
+        }),
+        (true, 0.0)
+    );
+    assert_eq!(
+        carried(|g, v| {
+            let open = g.affine("open", 0.25, v, 0.0);
+            let (on, off) = (g.scalar("on", 5.0), g.scalar("off", 7.0));
+            g.switch("half open by the weight", open, on, off)
+        }),
+        (true, -0.5)
+    );
+}

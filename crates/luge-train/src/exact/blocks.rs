@@ -22,16 +22,17 @@ const MOST_PAGES: usize = 1 << 12;
 /// The most steps a remembered crossing takes.
 const MOST_STEPS: u32 = 1 << 20;
 
-/// A crossing: in one word, bits 0..16 the content left behind, 16..17 whether the head leaves to the right,
-/// 17..40 the steps (0: unknown), 40.. the page on which it goes on; and the vertices visited.
+/// A crossing: in one word, bits 0..16 the content left behind, 16..18 the way the head leaves as a signed number,
+/// 18..40 the steps (0: unknown), 40.. where the page begins on which it goes on; and the vertices visited.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Crossing(u64, Piece);
 
 impl Crossing {
     const UNKNOWN: Self = Self(0, Piece::EMPTY);
 
-    fn new(content: u16, right: bool, steps: u32, page: usize, visited: Piece) -> Self {
-        let word = u64::from(content) | u64::from(right) << 16 | u64::from(steps) << 17 | (page as u64) << 40;
+    fn new(content: u16, right: bool, steps: u32, first: usize, visited: Piece) -> Self {
+        let way = if right { 1 } else { 3 };
+        let word = u64::from(content) | way << 16 | u64::from(steps) << 18 | (first as u64) << 40;
         Self(word, visited)
     }
 
@@ -42,16 +43,16 @@ impl Crossing {
 
     #[inline]
     fn offset(self) -> isize {
-        (self.0 >> 16 & 1) as isize * 2 - 1
+        ((self.0 as i64) << 46 >> 62) as isize
     }
 
     #[inline]
     fn steps(self) -> u64 {
-        self.0 >> 17 & 0x7f_ffff
+        self.0 >> 18 & 0x3f_ffff
     }
 
     #[inline]
-    fn page(self) -> usize {
+    fn first(self) -> usize {
         (self.0 >> 40) as usize
     }
 }
@@ -220,23 +221,25 @@ impl Blocks {
         here: Action,
         remaining: &mut u64,
     ) -> Result<(), TrainError> {
-        let Some(mut page) = self.page(here.vertex(), here.offset() > 0) else { return Ok(()) };
+        let bits = self.n_cells * self.n_tracks;
+        let Some(page) = self.page(here.vertex(), here.offset() > 0) else { return Ok(()) };
+        // Where the page of the current crossing begins.
+        let mut first = page << bits;
         // The step that leaves has written already; it is made when the next block is entered.
         self.contents[self.block] = self.with(self.contents[self.block], self.within, here.written());
         let mut block = self.block.wrapping_add_signed(here.offset());
-        let bits = self.n_cells * self.n_tracks;
         loop {
             let (contents, crossings) = (&mut self.contents[..], &self.crossings[..]);
             let (mut left, mut path) = (*remaining, self.path);
             while let Some(content) = contents.get_mut(block) {
-                let Some(&crossing) = crossings.get(page << bits | *content as usize) else { break };
+                let Some(&crossing) = crossings.get(first | *content as usize) else { break };
                 let steps = crossing.steps();
                 if steps.wrapping_sub(1) >= left {
                     break;
                 }
                 *content = crossing.content();
                 block = block.wrapping_add_signed(crossing.offset());
-                page = crossing.page();
+                first = crossing.first();
                 path = crossing.1.after(path);
                 left -= steps;
             }
@@ -245,18 +248,18 @@ impl Blocks {
             self.block = block;
             self.hold(number);
             block = (number - self.first) as usize;
-            let known = self.crossings[page << bits | self.contents[block] as usize];
+            let known = self.crossings[first | self.contents[block] as usize];
             if known != Crossing::UNKNOWN && known.steps() <= *remaining {
                 continue;
             }
-            let crossing = self.cross(memory, probe, page, self.contents[block], *remaining)?;
+            let crossing = self.cross(memory, probe, first >> bits, self.contents[block], *remaining)?;
             match crossing {
-                Some(crossing) => self.crossings[page << bits | self.contents[block] as usize] = crossing,
+                Some(crossing) => self.crossings[first | self.contents[block] as usize] = crossing,
                 None => break,
             }
         }
         // Back to the block that is about to be left: its step is not made yet.
-        let (vertex, right) = self.pages[page];
+        let (vertex, right) = self.pages[first >> bits];
         let symbols = (vertex & ((1 << self.n_tracks) - 1)) as u8;
         self.block = block.wrapping_add_signed(if right { -1 } else { 1 });
         self.within = if right { self.n_cells - 1 } else { 0 };
@@ -306,7 +309,8 @@ impl Blocks {
             if to >= self.n_cells {
                 let right = here.offset() > 0;
                 let page = self.page(here.vertex(), right);
-                return Ok(page.map(|page| Crossing::new(written, right, steps, page, visited)));
+                let bits = self.n_cells * self.n_tracks;
+                return Ok(page.map(|page| Crossing::new(written, right, steps, page << bits, visited)));
             }
             if u64::from(steps) == remaining {
                 return Ok(None);

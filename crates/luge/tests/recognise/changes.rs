@@ -181,6 +181,10 @@ fn other_maps(map: &LinearMap) -> Vec<(String, LinearMap)> {
         other[i] += 0.25;
         others.push((format!("bias {i} is {}", other[i]), map.clone().with_bias(other)));
     }
+    for more in [0.25, -0.25] {
+        let all = bias.iter().map(|bias| bias + more).collect();
+        others.push((format!("every bias {more} more"), map.clone().with_bias(all)));
+    }
     if let Some((table, arcs)) = map.as_arcs() {
         let same_bias = map.same_bias().unwrap_or(0.0);
         for arcs in other_arcs(arcs) {
@@ -197,6 +201,11 @@ fn other_maps(map: &LinearMap) -> Vec<(String, LinearMap)> {
         }
     }
     let entries = map.entries();
+    for by in [1.5, -1.0] {
+        let scaled = entries.iter().map(|&(row, col, weight)| (row as usize, col as usize, by * weight));
+        let other = LinearMap::new(map.n_outputs(), map.n_inputs(), scaled).with_bias(bias.clone());
+        others.push((format!("every entry times {by}"), other));
+    }
     for i in places(entries.len()) {
         for weight in numbers(entries[i].2) {
             let listed = entries
