@@ -314,15 +314,24 @@ impl Data {
     /// # Errors
     /// If they are no table, or do not fit the format.
     pub fn read(&self, format: NumberFormat) -> Result<Table, JobError> {
+        let mut table = self.as_given()?;
+        if let Self::Csv { name, saturate, .. } = self {
+            let range = if *saturate { Range::Saturate } else { Range::Refuse };
+            table.fit(format, range).map_err(|error| JobError::Table { name: name.clone(), error })?;
+        }
+        Ok(table)
+    }
+
+    /// The data as numbers of any size.
+    ///
+    /// # Errors
+    /// If they are no table.
+    pub fn as_given(&self) -> Result<Table, JobError> {
         match self {
             Self::Table(table) => Ok(table.clone()),
-            Self::Csv { name, text, target, features, saturate } => {
-                let refused = |error| JobError::Table { name: name.clone(), error };
-                let table = Table::read(text.as_bytes(), target, features.as_deref());
-                let mut table = table.map_err(refused)?;
-                let range = if *saturate { Range::Saturate } else { Range::Refuse };
-                table.fit(format, range).map_err(refused)?;
-                Ok(table)
+            Self::Csv { name, text, target, features, .. } => {
+                Table::read(text.as_bytes(), target, features.as_deref())
+                    .map_err(|error| JobError::Table { name: name.clone(), error })
             }
         }
     }

@@ -254,7 +254,8 @@ impl Lesson {
         // The window also covers theta's cells and the end of the data, whether or not a head goes there.
         reach.cover(track.index(), theta_cells.end);
         reach.cover(learner.data_track().index(), layout.end() + 1);
-        let window = Window::common(&simulator, &reach, options.cells).map_err(|needed| {
+        let known = theta_cells.end.max(layout.end() + 1);
+        let window = Window::common(&simulator, &reach, known, options.cells).map_err(|needed| {
             LessonError::TooFewCells { needed, given: options.cells.unwrap_or_default() }
         })?;
         let mut build = ExtendedOptions {
@@ -421,7 +422,10 @@ impl Lesson {
     ) -> Result<LessonReport, LessonError> {
         let task = self.task();
         let moment = from.as_ref().map(|(snapshot, _)| (*snapshot, None));
-        let (mut engine, chosen) = task.open(Comparisons::Every.memories(), moment)?;
+        let (mut engine, mut chosen) = task.open(Comparisons::Every.memories(), moment)?;
+        if self.options.landscape == LandscapeKind::Internal && self.options.engine == EngineChoice::Auto {
+            "landscape internal has no sparse layers".clone_into(&mut chosen.why);
+        }
         let machine = self.learner.lowered().normal.machine();
         let beside = match self.extended.control().filter(|_| chosen.engine != EngineChoice::Dense) {
             Some(control) => {

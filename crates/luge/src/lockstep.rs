@@ -40,17 +40,21 @@ impl Window {
 
     /// One window for all tapes that says nothing of a run but how many cells it has: cell 0 lies where sizes alone put it.
     ///
-    /// `input` fills the cells that are known before the run. They stand in the middle, so that as many cells are left on
-    /// either side. Where `n_cells` is not given, it is the smallest power of two that holds the run.
+    /// The first `known` cells are those that sizes say will be needed. They stand in the middle, so that as many cells are
+    /// left on either side. Where `n_cells` is not given, it is the smallest power of two that holds the run.
     ///
     /// # Errors
     /// The number of cells the run needs.
-    pub fn common(finished: &Simulator<'_>, input: &Input, n_cells: Option<usize>) -> Result<Self, usize> {
+    pub fn common(
+        finished: &Simulator<'_>,
+        input: &Input,
+        known: usize,
+        n_cells: Option<usize>,
+    ) -> Result<Self, usize> {
         let spans = spans(finished, input);
         let reach = |cells: Option<Cell>| usize::try_from(cells.unwrap_or(0)).unwrap_or(0);
         let left = reach(spans.iter().map(|&(low, _)| -low).max());
         let right = reach(spans.iter().map(|&(_, high)| high + 1).max());
-        let known = input.tapes.iter().map(|laid| laid.symbols.len()).max().unwrap_or(0);
         let before = |n_cells: usize| n_cells.saturating_sub(known) / 2;
         let fits = |n_cells: usize| {
             n_cells >= known && left <= before(n_cells) && right <= n_cells - before(n_cells)

@@ -52,13 +52,14 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let model = Model::load(&args.model)?;
     model.extended()?;
     let data = named_table(&args.data, &model.card.labels, Some(&model.card.features), args.saturate)?;
-    let data = data.read(model.card.options.format)?;
-    if !model.fits(&data) {
-        let (found, expected) = (data.n_samples(), model.card.n_samples);
+    let given = data.as_given()?;
+    if !model.fits(&given) {
+        let (found, expected) = (given.n_samples(), model.card.n_samples);
         return Err(Failure::NotCertified {
             reason: format!("the model was trained on {expected} samples, the data have {found}"),
         });
     }
+    let data = data.read(model.card.options.format)?;
     let lesson = model.lesson(data, &StandardPrimaries).map_err(|error| match error {
         ModelError::Lesson(_) => Failure::NotCertified { reason: error.to_string() },
         error => error.into(),
