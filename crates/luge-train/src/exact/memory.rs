@@ -5,7 +5,7 @@ use luge_net::faults::planted;
 use crate::{TrainError, sparse::Sparse};
 
 /// A vertex and what its step writes and where it goes, in one word:
-/// bits 0..8 the symbols written, 8..10 the way as a signed number, 10 whether the table must be left, 11.. the vertex.
+/// bits 0..8 the symbols written, 8..10 the way, 10 whether the table must be left, 11.. the vertex.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Action(u32);
 
@@ -23,7 +23,12 @@ pub(super) const MOST_TRACKS: usize = 8;
 
 impl Action {
     fn new(vertex: usize, written: u32, offset: i64) -> Self {
-        Self((vertex as u32) << VERTEX | (offset as u32 & 3) << 8 | written)
+        let way = match offset {
+            0 => 0,
+            1 => 1,
+            _ => 2,
+        };
+        Self((vertex as u32) << VERTEX | way << 8 | written)
     }
 
     #[inline]
@@ -38,13 +43,14 @@ impl Action {
 
     #[inline]
     pub(super) fn offset(self) -> isize {
-        ((i64::from(self.0) << 54) >> 62) as isize
+        let way = (self.0 >> 8 & 3) as isize;
+        (way & 1) - (way >> 1)
     }
 
     /// What the head will find: the written cell itself, the one to the right, or the one to the left.
     #[inline]
     pub(super) fn ahead(self, left: u8, right: u8) -> u8 {
-        let all = self.0 & 0xff | u32::from(right) << 8 | u32::from(left) << 24;
+        let all = self.0 & 0xff | u32::from(right) << 8 | u32::from(left) << 16;
         (all >> (self.0 >> 5 & 24)) as u8
     }
 

@@ -103,24 +103,25 @@ impl SingleHead {
         let n_tracks = memory.n_tracks();
         let entries = memory.entries();
         let cells = &mut self.cells[..];
-        let mut at = self.at;
-        let (mut left, mut path) = (*remaining, self.path);
+        // The cell before the head's: the three cells that a step looks at begin there.
+        let mut at = self.at.wrapping_sub(1);
+        let (mut left, mut path, mut vertex) = (*remaining, self.path, here.vertex());
         while left > 0 {
-            let Some(&mut [before, ref mut cell, after]) = cells.get_mut(at.wrapping_sub(1)..at + 2) else {
+            let Some([before, cell, after]) = cells.get_mut(at..).and_then(<[u8]>::first_chunk_mut) else {
                 break;
             };
-            let ahead = here.ahead(before, after);
-            let Some(&entry) = entries.get(here.vertex() << n_tracks | ahead as usize) else { break };
+            let ahead = here.ahead(*before, *after);
+            let Some(&entry) = entries.get(vertex << n_tracks | ahead as usize) else { break };
             if entry.is_special() {
                 break;
             }
             *cell = here.written();
             at = at.wrapping_add_signed(here.offset());
-            here = entry;
-            path = visit(path, here.vertex());
+            (here, vertex) = (entry, entry.vertex());
+            path = visit(path, vertex);
             left -= 1;
         }
-        (self.at, self.vertex, self.path, *remaining) = (at, here.vertex(), path, left);
+        (self.at, self.vertex, self.path, *remaining) = (at.wrapping_add(1), vertex, path, left);
         Ok(())
     }
 }
