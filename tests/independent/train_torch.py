@@ -15,15 +15,11 @@ import csv
 import gzip
 import json
 import math
-import os
 import sys
 import time
 from pathlib import Path
 
-# Triton would fuse a multiplication and an addition into one rounding; docs/graph-format.md says why not.
-os.environ["TRITON_DEFAULT_FP_FUSION"] = "0"
-
-import torch  # noqa: E402
+import torch
 
 REAL = torch.float64
 MULTIPLIER, MASK = 0x9E3779B97F4A7C15, 2**64 - 1
@@ -94,9 +90,9 @@ def dequantize(form, v):
         negative = codes - 2 * top if form["negatives"] == "twos-complement" else top - codes
         return torch.where(codes >= top, negative, codes).to(REAL) * 2.0 ** -form["fraction_bits"]
     one, top = 2 ** form["mantissa_bits"], 2 ** (form["exponent_bits"] + form["mantissa_bits"])
-    powers = [0.0] + [math.ldexp(1.0, e - form["bias"]) for e in range(1, 2 ** form["exponent_bits"])]
-    powers = torch.tensor(powers, dtype=REAL, device=v.device)
-    size = (one + codes % one).to(REAL) / one * powers[codes % top // one]
+    exponent = codes % top // one
+    power = (exponent - form["bias"] + 1023 << 52).view(REAL)  # the bits of a power of two
+    size = torch.where(exponent == 0, 0.0, (one + codes % one).to(REAL) / one * power)
     return torch.where(codes >= top, -size, size)
 
 
@@ -420,6 +416,7 @@ class Trainer:
         """Traces one step, autograd and all, and fuses its operations."""
         from torch.fx.experimental.proxy_tensor import make_fx
 
+        separate_roundings()
         traced = make_fx(self.step)(*self.state)
         self.step = torch.compile(traced, fullgraph=True)
 
@@ -494,6 +491,13 @@ class Trainer:
         self.steps, self.path = saved["steps"], int(saved["path"], 0)
         self.state = [s.to(self.network.device) for s in saved["state"]]
         assert int(self.state[-1]) == self.steps, "the file's weights and its count differ"
+
+
+def separate_roundings():
+    """Keeps torch.compile from fusing a multiplication and an addition into one rounding."""
+    import torch._inductor.config
+
+    torch._inductor.config.emulate_precision_casts = True
 
 
 def roundings_are_separate(device, compiled):
