@@ -109,8 +109,9 @@ fn n_arcs(network: &Network) -> u64 {
     network.nodes().iter().map(|node| arcs(&node.op)).sum()
 }
 
-/// A step of the second run: the weights before and after it, and how far rounding may take them from the dense engine's.
+/// A step of the second run: the loss, the weights before and after it, and how far rounding may take them from the dense engine's.
 pub(crate) struct Spot {
+    loss: f64,
     before: Snapshot,
     after: Snapshot,
     rounding: f64,
@@ -128,9 +129,9 @@ pub(crate) fn collect(
     let mut spots = Vec::with_capacity(steps.len());
     for &step in steps {
         engine.run(&to(step))?;
-        let before = engine.snapshot();
+        let (loss, before) = (engine.loss()?, engine.snapshot());
         engine.step()?;
-        spots.push(Spot { before, after: engine.snapshot(), rounding: engine.rounding() });
+        spots.push(Spot { loss, before, after: engine.snapshot(), rounding: engine.rounding() });
     }
     engine.run(&to(end.snapshot.step))?;
     if engine.snapshot().trimmed() != end.snapshot.trimmed() {
@@ -158,9 +159,12 @@ pub(crate) fn check(dense: &Dense<'_>, spots: &[Spot]) -> Result<GradientCheck, 
     let steps = spots.iter().map(|spot| spot.before.step).collect();
     let mut found = GradientCheck { steps, every: false, differs: None };
     let mut checker = SpotCheck::new(dense.network, dense.inputs, &dense.shift)?;
-    for Spot { before, after, rounding } in spots {
+    for Spot { loss, before, after, rounding } in spots {
         let step = before.step;
         let differs = match checker.check(&before.trimmed(), &after.trimmed(), *rounding) {
+            Ok(agreement) if !agreement.has_loss(*loss) => {
+                Some(format!("at step {step} every unit evaluated gives the loss {}, the run had {loss}", agreement.loss))
+            }
             Ok(agreement) => agreement.differs.map(|weight| {
                 format!(
                     "step {step} is not the network's own: automatic differentiation moves {}[{}] to {}, the run to {}",
