@@ -457,7 +457,8 @@ class Trainer:
         on_gpu = self.network.device.type == "cuda"
         several = self.capture(per_replay) if on_gpu else lambda: self.several(1)
         n = per_replay if on_gpu else 1
-        chunk = max(1, (chunk if on_gpu else min(chunk, 16)) // n)
+        chunk = min(chunk if on_gpu else min(chunk, 16), self.most_steps - self.steps + 1)
+        chunk = max(1, -(-chunk // n))
         stop, began = self.graph["stop"], time.monotonic()
         losses = torch.empty(chunk * n, dtype=REAL, device=self.network.device)
         vertices = torch.empty(chunk * n, dtype=torch.int64, device=self.network.device)
