@@ -4,9 +4,8 @@
 //! as v_0 + 1, and a step to v multiplies it by M and adds v + 1. So the digest of a path that goes on with a remembered
 //! piece is the digest so far times M to the length of the piece, plus the piece's own digest.
 
-/// What a digest is multiplied by before the next vertex is added: 5 modulo 8, so that its powers are as many as can be, and
-/// below 2^31, so that it fits into an instruction.
-pub const MULTIPLIER: u64 = 1_284_865_837;
+/// What a digest is multiplied by before the next vertex is added.
+pub const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The digest of a path that goes on to a vertex; of no path at all it is 0.
 #[must_use]

@@ -204,7 +204,7 @@ fn with_lesson<T>(learner: &Learner, landscape: LandscapeKind, look: impl FnOnce
     let table = Table::read(DATA.as_bytes(), &["y".to_owned()], None).expect("a table");
     let primary = Mlp::linear(1, 1);
     let format = "fix:3.0".parse().expect("a format");
-    let options = LessonOptions { landscape, cells: Some(200), ..LessonOptions::new(format) };
+    let options = LessonOptions { landscape, cells: Some(512), ..LessonOptions::new(format) };
     look(
         &Lesson::prepare(
             learner.clone(),
