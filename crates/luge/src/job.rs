@@ -35,7 +35,6 @@ pub(crate) use formats::{constants, number_format};
 /// What to do.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[expect(clippy::large_enum_variant, reason = "jobs are few, and their texts are larger than they are")]
 pub enum Job {
     /// Train a machine's landscape in lockstep with the simulator.
     Trace(TraceJob),
