@@ -212,3 +212,15 @@ fn every_step_of_a_record_can_be_revisited() {
         assert_eq!(weights(&visited), weights(&direct), "step {step}");
     }
 }
+
+/// A run of which only some iterates were compared says so after it was resumed, too.
+#[test]
+fn a_resumed_run_says_what_was_compared() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("run").to_str().expect("a path").to_owned();
+    let whole = finished(&["trace", MACHINE, "--check", "end", "--checkpoint", &file, "--every", "0s"]);
+    let resumed = finished(&["resume", &file]);
+    for printed in [whole, resumed] {
+        assert!(printed.contains("mismatches      0, among the iterates compared"), "{printed}");
+    }
+}

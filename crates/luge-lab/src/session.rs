@@ -33,7 +33,7 @@ const ZOOM: Duration = Duration::from_secs(5);
 /// Cells on each side of a head.
 const MOST_RADIUS: usize = 200;
 /// How long a run is looked for its end before anybody asks.
-const SCOUT: Duration = Duration::from_millis(400);
+const SCOUT: Duration = Duration::from_secs(1);
 /// Up to this many steps per second, everything is drawn at every step.
 const SLOW: f64 = 8.0;
 

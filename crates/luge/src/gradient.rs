@@ -23,6 +23,9 @@ pub const FEWEST: usize = 5;
 /// The most steps that are looked at unless more are asked for.
 pub const MOST: usize = 50;
 
+/// What an arc or a cell costs the dense engine, relative to a tape that a step of the run is compared on.
+const COST: u64 = 6;
+
 /// What the dense engine said of some steps of a run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct GradientCheck {
@@ -85,7 +88,7 @@ pub(crate) fn choose(end: &End<'_>, network: &Network, asked: Option<usize>) -> 
     }
     let n_cells: usize = end.snapshot.tapes.iter().map(|tape| tape.cells.len()).sum();
     let run = n_steps.saturating_mul(end.snapshot.tapes.len().max(1) as u64);
-    let affordable = run / (n_arcs(network) + n_cells as u64).max(1);
+    let affordable = run / (COST * (n_arcs(network) + n_cells as u64)).max(1);
     let count = asked.unwrap_or(usize::try_from(affordable).unwrap_or(MOST).clamp(FEWEST, MOST)).max(1);
     let mut steps = vec![0, 1.min(n_steps - 1), n_steps - 1];
     steps
