@@ -17,8 +17,8 @@ use luge::{
     loss_curve::LossCurve,
     model::Model,
     plot::numeral,
-    record::Drift,
     source::{OpenError, Source},
+    summary::TrainSummary,
 };
 use luge_landscape::{Carrier, LandscapeKind};
 use luge_machine::{Step, formats::Format};
@@ -93,32 +93,11 @@ pub(super) struct Args {
     long_run: LongRunArgs,
 }
 
-/// The result as JSON.
+/// The result as JSON, and how long it took.
 #[derive(Serialize)]
-struct Summary<'a> {
-    learner: Option<&'a str>,
-    outcome: &'static str,
-    steps: u64,
-    machine_steps: Step,
-    theta: &'a [f64],
-    /// The digest of all vertices visited, in hexadecimal.
-    path: String,
-    train_loss: f64,
-    /// Rows told right, if the labels are classes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    classified: Option<usize>,
-    b_stop: f64,
-    drift: Drift,
-    certificate: &'a Certificate,
-    landscape: &'static str,
-    carrier: &'static str,
-    format: String,
-    primary: String,
-    engine: &'static str,
-    engine_why: &'a str,
-    samples: usize,
-    cells: usize,
-    vertices: usize,
+struct Timed<'a> {
+    #[serde(flatten)]
+    summary: TrainSummary<'a>,
     wall_s: f64,
 }
 
@@ -215,40 +194,12 @@ impl Shown<'_> {
         }
         let made = report.outcome.steps().saturating_sub(first_step);
         if self.json {
-            print_json(&self.summary(&report, seconds))?;
+            print_json(&Timed { summary: TrainSummary::of(self.lesson, &report), wall_s: seconds })?;
         } else {
             print(&table(&rows(self.lesson, &report, made, seconds)))?;
         }
         archive.finish(report.outcome.steps())?;
         Ok(report)
-    }
-
-    fn summary<'t>(&'t self, report: &'t LessonReport, seconds: f64) -> Summary<'t> {
-        let lesson = self.lesson;
-        let options = lesson.options();
-        Summary {
-            learner: lesson.learner().machine().name(),
-            outcome: super::trace::word(report.outcome),
-            steps: report.outcome.steps(),
-            machine_steps: report.machine_steps,
-            theta: &report.theta,
-            path: format!("{:016x}", report.path),
-            train_loss: report.train_loss,
-            classified: report.classified,
-            b_stop: lesson.extended().stop(),
-            drift: report.drift,
-            certificate: &report.certificate,
-            landscape: options.landscape.word(),
-            carrier: options.carrier.word(),
-            format: options.format.to_string(),
-            primary: lesson.primary().describe(),
-            engine: report.chosen.engine.word(),
-            engine_why: &report.chosen.why,
-            samples: lesson.table().n_samples(),
-            cells: lesson.window().n_cells,
-            vertices: lesson.extended().n_vertices(),
-            wall_s: seconds,
-        }
     }
 }
 
