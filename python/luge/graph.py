@@ -274,12 +274,6 @@ def compute(graph: Graph, operations: Operations, index: int, values: dict[int, 
     return value.reshape(node.shape)
 
 
-def frank_wolfe(xp: Any, point: Any, slopes: Any, vertex: Any) -> tuple[Any, Any]:
-    """All the way to the vertex with the smallest slope, and whether that is strictly better than staying."""
-    here = xp.where(point != 0, slopes * point, 0.0).sum()
-    return point + (vertex - point), slopes.reshape(-1)[vertex.reshape(-1).argmax()] < here
-
-
 class Path:
     """One number for all vertices visited: two runs that agree in it went the same way."""
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from .errors import LugeError
 from .graph import Graph, Node, Operations, Path, bit_width, evaluate
+from .jobs import Job
 from .results import Model
 
 #: Weights by the name of their block.
@@ -143,16 +144,16 @@ class JaxOperations(Operations):
 
 
 @lru_cache(maxsize=8)
-def graph(model: Model) -> Graph:
-    """The network of a model, read once."""
+def _read(model: Model | Job) -> Graph:
     return Graph(model.graph())
 
 
-def _network(model: Model | Graph) -> Graph:
-    return model if isinstance(model, Graph) else graph(model)
+def _network(model: Model | Job | Graph) -> Graph:
+    """The network of a model, or of a job that nobody has trained yet, read once."""
+    return model if isinstance(model, Graph) else _read(model)
 
 
-def initial(model: Model | Graph) -> Weights:
+def initial(model: Model | Job | Graph) -> Weights:
     """The weights that training starts from."""
     operations = JaxOperations()
     return {block.name: operations.array(block.initial) for block in _network(model).parameters}
@@ -164,7 +165,7 @@ def trained(model: Model) -> Weights:
     return {name: operations.array(block) for name, block in model.weights.items()}
 
 
-def _value(model: Model | Graph, node: str) -> Callable[..., jax.Array]:
+def _value(model: Model | Job | Graph, node: str) -> Callable[..., jax.Array]:
     network, operations = _network(model), JaxOperations()
 
     def value(weights: Weights, x: Any, y: Any = None) -> jax.Array:
@@ -176,23 +177,28 @@ def _value(model: Model | Graph, node: str) -> Callable[..., jax.Array]:
     return value
 
 
-def loss(model: Model | Graph) -> Callable[[Weights, Any, Any], jax.Array]:
+def loss(model: Model | Job | Graph) -> Callable[[Weights, Any, Any], jax.Array]:
     """The loss that training lowers, ``loss(weights, x, y)``: a pure function of the weights and the data."""
     value = _value(model, "loss")
     return lambda weights, x, y: value(weights, x, y).reshape(())
 
 
-def forward(model: Model | Graph) -> Callable[[Weights, Any], jax.Array]:
+def forward(model: Model | Job | Graph) -> Callable[[Weights, Any], jax.Array]:
     """F(x), ``forward(weights, x)``, for as many samples as it was trained on."""
     return partial(_value(model, "out"))
 
 
-def theta(model: Model | Graph, weights: Weights, x: Any) -> jax.Array:
+def theta(model: Model | Job | Graph, weights: Weights, x: Any) -> jax.Array:
     """The primary network's weights that the machine has left on its tape."""
     return _value(model, "theta")(weights, x).reshape(-1)
 
 
-def update(model: Model | Graph, weights: Weights, slopes: Weights) -> Weights:
+def stopped(model: Model | Job | Graph, step: int, loss: Any) -> bool:
+    """Whether training is done after so many steps."""
+    return _network(model).stopped(step, float(loss))
+
+
+def update(model: Model | Job | Graph, weights: Weights, slopes: Weights) -> Weights:
     """One step of training: Frank-Wolfe on the simplex, plain gradient steps elsewhere."""
     after = {}
     for block in _network(model).parameters:
@@ -207,33 +213,35 @@ def update(model: Model | Graph, weights: Weights, slopes: Weights) -> Weights:
     return after
 
 
-def train(model: Model | Graph, x: Any, y: Any, *, most_steps: int = 2**62, per_look: int = 64) -> dict[str, Any]:
+def train(model: Model | Job | Graph, x: Any, y: Any, *, most_steps: int = 2**31 - 1, per_look: int = 64) -> dict[str, Any]:
     """Trains from the start by ``jax.grad``: steps, losses, vertices, path and theta.
 
-    ``per_look`` steps are made before anybody looks at the losses; those beyond the end are dropped.
+    ``per_look`` steps are made before anybody looks at the losses.
     """
     network, value = _network(model), loss(model)
 
-    def step(weights: Weights, _: None) -> tuple[Weights, tuple[jax.Array, jax.Array]]:
+    def step(state: tuple[Weights, jax.Array], _: None) -> tuple[tuple[Weights, jax.Array], tuple[jax.Array, jax.Array]]:
+        """A run that has stopped stays where it is."""
+        weights, count = state
         here, slopes = jax.value_and_grad(value)(weights, x, y)
-        return update(network, weights, slopes), (here, jnp.argmax(weights[network.vertex].reshape(-1)))
+        done = ((count >= network.not_before) & (here <= network.loss_at_most)) | (count >= most_steps)
+        moved = update(network, weights, slopes)
+        after = {name: jnp.where(done, weights[name], moved[name]) for name in weights}
+        return (after, count + 1), (here, jnp.argmax(weights[network.vertex].reshape(-1)))
 
-    several = jax.jit(lambda weights: jax.lax.scan(step, weights, length=per_look))
-    again = jax.jit(lambda weights, n: jax.lax.fori_loop(0, n, lambda _, w: step(w, None)[0], weights))
-    weights, losses, vertices, path = initial(network), [], [], Path()
+    several = jax.jit(lambda state: jax.lax.scan(step, state, length=per_look))
+    state, losses, vertices, path = (initial(network), jnp.zeros((), JaxOperations().integer)), [], [], Path()
     while True:
-        after, (some_losses, some_vertices) = several(weights)
-        some_losses, some_vertices = np.asarray(some_losses), np.asarray(some_vertices)
-        for i, here in enumerate(some_losses):
-            steps = len(losses)
+        state, seen = several(state)
+        some_losses, some_vertices = (np.asarray(part) for part in seen)
+        for here, vertex in zip(some_losses, some_vertices):
             losses.append(float(here))
-            vertices.append(int(some_vertices[i]))
+            vertices.append(int(vertex))
+            steps = len(losses) - 1
             stopped = network.stopped(steps, here)
             if stopped or steps >= most_steps or not np.isfinite(here):
                 path.visit(vertices)
-                weights = again(weights, i)
                 return dict(
                     stopped=stopped, steps=steps, losses=np.array(losses), vertices=np.array(vertices), path=str(path),
-                    theta=np.asarray(theta(network, weights, x)), weights=weights,
+                    theta=np.asarray(theta(network, state[0], x)), weights=state[0],
                 )  # fmt: skip
-        weights = after

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from . import _luge, data
+from .errors import LugeError
 from .results import Run, Trace, Training
 
 #: Called as ``callback(step, loss)``; stops the run by returning something true.
@@ -66,6 +67,13 @@ class Job:
     def simulate(self, *, steps: int = 1_000_000_000) -> Run:
         """Runs the machine by the simulator alone, without any network."""
         return Run(_luge.Run.of(self._inner, steps))
+
+    def graph(self) -> dict[str, Any]:
+        """The network that training would begin with, for other programs: docs/graph-format.md."""
+        prepared = self._inner.prepare()
+        if isinstance(prepared, _luge.Plan):
+            raise LugeError("only training has a graph to export: a trace's landscape takes no data")
+        return json.loads(prepared.graph())
 
     def steps(self) -> Iterator[_luge.Step]:
         """The run step by step; it goes as far as somebody has looked."""

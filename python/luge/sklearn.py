@@ -78,7 +78,7 @@ class LugeRegressor(RegressorMixin, _LugeEstimator):
     ----------
     learner : str or path, default="lms"
         A learner that comes with the estimators or ships with the library, a file, or a text of several lines.
-    format : str, default="fix:8.8"
+    format : str, default="fix:9.8"
         How numbers become bits; data outside its range are refused, or taken as its ends with ``saturate``.
     landscape : str, default=None
         ``"compact"``, ``"plain"``, …; by default what the learner is for.
@@ -102,7 +102,7 @@ class LugeRegressor(RegressorMixin, _LugeEstimator):
     """
 
     def __init__(
-        self, learner: Any = "lms", *, format: str = "fix:8.8", landscape: str | None = None, primary: str | None = None,
+        self, learner: Any = "lms", *, format: str = "fix:9.8", landscape: str | None = None, primary: str | None = None,
         constants: dict[str, int] | None = None, engine: str | None = None, label_offset: float | None = None, saturate: bool = False,
         max_steps: int = 1_000_000_000,
     ) -> None:  # fmt: skip

@@ -2,7 +2,6 @@
 
 import json
 import pickle
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -27,15 +26,18 @@ def test_the_first_command(perceptron):
     assert all(claim["holds"] for claim in perceptron.certificate.values())
 
 
-def test_arrays_frames_and_files_are_the_same(perceptron):
-    x, y, features, labels = luge.dataset("perceptron")
-    frame = pd.DataFrame(x, columns=features)
-    for data in [(x, y), (x, y[:, 0]), (frame, pd.Series(y[:, 0], name="setosa")), (np.asfortranarray(x), y.astype(int)), (x.tolist(), y.tolist())]:
-        again = luge.train("perceptron", *data)
-        assert again.path == perceptron.path and (again.theta == perceptron.theta).all()
-    assert again.model.card["features"] == ["x0", "x1", "x2", "x3"]
-    named = luge.train_job("perceptron", frame, pd.Series(y[:, 0], name="setosa")).run()
-    assert named.model.card["features"] == features and named.model.card["labels"] == labels
+def test_arrays_frames_and_files_are_the_same():
+    shipped = luge.train("sgd_linear")
+    x, y, features, labels = luge.dataset("sgd_linear")
+    frame, series = pd.DataFrame(x, columns=features), pd.Series(y[:, 0], name=labels[0])
+    for data in [(x, y), (x, y[:, 0]), (frame, series), (np.asfortranarray(x), y[::-1][::-1]), (x.tolist(), y.tolist())]:
+        job = luge.train_job("sgd_linear", *data)
+        # The numbers that the job holds, row by row, are those of the file.
+        table = json.loads(job.to_json())["train"]["data"]["table"]
+        assert table["x"] == x.ravel().tolist() and table["y"] == y.ravel().tolist()
+        assert (table["features"], table["labels"]) == ((features, labels) if data[0] is frame else (["x0", "x1"], ["y"]))
+    again = job.run()
+    assert again.path == shipped.path and (again.theta == shipped.theta).all()
 
 
 def test_a_program_of_ones_own():
