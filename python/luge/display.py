@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 class Svg(str):
     """A drawing, as text."""
 
+    def __repr__(self) -> str:
+        return f"<drawing of {len(self):,} characters>"
+
     def _repr_svg_(self) -> str:
         return str(self)
 
@@ -25,6 +28,9 @@ class Svg(str):
 
 class Png(bytes):
     """A picture, as the bytes of its file."""
+
+    def __repr__(self) -> str:
+        return f"<picture of {len(self):,} bytes>"
 
     def _repr_png_(self) -> bytes:
         return bytes(self)

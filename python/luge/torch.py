@@ -328,7 +328,7 @@ class Network(torch.nn.Module):
 
     def stopped(self, step: int, loss: torch.Tensor | float) -> bool:
         """Whether training is done after so many steps."""
-        return self.graph.stopped(step, float(loss))
+        return self.graph.stopped(step, float(loss.detach() if isinstance(loss, torch.Tensor) else loss))
 
     def groups(self) -> list[dict[str, Any]]:
         """Its parameters with their rates, for :class:`FrankWolfe`."""

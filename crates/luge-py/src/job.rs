@@ -12,6 +12,9 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{arrays, lesson::Lesson, plan::Plan, refusal::Refusal, source::Source, watch::aside};
 
+/// Features, labels, and the names of both.
+type Arrays<'py> = (PyReadonlyArray2<'py, f64>, PyReadonlyArray2<'py, f64>, Vec<String>, Vec<String>);
+
 /// What to do: trace a machine, or train a learner on data.
 #[pyclass(frozen, module = "luge._luge")]
 pub(crate) struct Job {
@@ -40,7 +43,7 @@ impl Job {
     #[pyo3(signature = (source, data, *, program, primary, options, saturate))]
     fn train(
         source: &Source,
-        data: Option<(PyReadonlyArray2<'_, f64>, PyReadonlyArray2<'_, f64>, Vec<String>, Vec<String>)>,
+        data: Option<Arrays<'_>>,
         program: Option<&Source>,
         primary: Option<String>,
         options: &str,
