@@ -27,6 +27,10 @@ class Matrix:
     bias: np.ndarray
 
 
+_EMPTY = np.zeros(0)
+_NO_MATRIX = Matrix(_EMPTY, _EMPTY, _EMPTY, (0, 0), _EMPTY)
+
+
 @dataclass
 class Node:
     """One operation."""
@@ -37,11 +41,11 @@ class Node:
     operands: list[int]
     parameter: str = ""
     input: str = ""
-    values: np.ndarray | None = None
-    matrix: Matrix | None = None
+    values: np.ndarray = field(default_factory=lambda: _EMPTY)
+    matrix: Matrix = field(default_factory=lambda: _NO_MATRIX)
     weights: tuple[float, ...] = ()
     by: int = 0
-    positions: np.ndarray | None = None
+    positions: np.ndarray = field(default_factory=lambda: _EMPTY)
     format: dict[str, Any] = field(default_factory=dict)
     #: Whether an operand may be infinite, so that 0 times it is no number.
     unbounded: bool = False

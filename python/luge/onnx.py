@@ -102,13 +102,13 @@ class _Builder:
 
     def translate(self, node: Node, operands: list[str], name: str) -> None:
         if node.op == "sum":
-            total = None
+            total = ""
             for i, (weight, term) in enumerate(zip(node.weights, operands)):
                 if weight != 1.0:
                     factor = self.constant([[weight]], f"{name}_w{i}")
                     self.nodes.append(helper.make_node("Mul", [term, factor], [f"{name}_t{i}"]))
                     term = f"{name}_t{i}"
-                if total is not None:
+                if total:
                     self.nodes.append(helper.make_node("Add", [total, term], [f"{name}_s{i}"]))
                     term = f"{name}_s{i}"
                 total = term

@@ -76,7 +76,7 @@ class Trace(_Summed):
     def steps_traced(self) -> int:
         """Steps from the start that are the machine's: all of them if the trace is exact."""
         first = self.first_mismatch
-        return self.steps if first is None else first["step"] - 1
+        return self.steps if first is None else max(first["step"] - 1, 0)
 
     def plot(self) -> Svg:
         """The loss over the steps, with the bounds it must keep."""

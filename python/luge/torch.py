@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from .graph import Graph, Matrix, Node, Operations, Path, compute, evaluate
+from .graph import Graph, Matrix, Node, Operations, Path, compute
 from .jobs import Job
 from .results import Model
 
@@ -220,7 +220,7 @@ class Network(torch.nn.Module):
 
     def _fold_constants(self, dtype: torch.dtype) -> set[int]:
         """Nodes that depend on nothing are computed here, once."""
-        plain, values = Operations(), {}
+        plain, values = Operations(), dict[int, np.ndarray]()
         for index, node in enumerate(self.graph.nodes):
             if node.op not in ("parameter", "input") and all(operand in values for operand in node.operands):
                 values[index] = compute(self.graph, plain, index, values, {}, {})
@@ -294,10 +294,10 @@ class Network(torch.nn.Module):
         self._seen = None
         return super()._apply(fn, recurse)
 
-    def values(self, x: torch.Tensor, wanted: list[int]) -> list[torch.Tensor]:
-        """The values of some nodes on the training samples."""
+    def values(self, x: torch.Tensor, wanted: list[int], weights: dict[str, torch.Tensor] | None = None) -> list[torch.Tensor]:
+        """The values of some nodes on the training samples, at its own weights or others."""
         values = dict(self._known(x))
-        weights = dict(self.named_parameters())
+        weights = dict(self.named_parameters()) if weights is None else weights
         for index in self.graph.needed(wanted, values):
             values[index] = compute(self.graph, self._operations, index, values, weights, {"x": x})
         return [values[index] for index in wanted]
@@ -387,17 +387,40 @@ def module(model: Model | Job, *, dtype: torch.dtype = torch.float64, trained: b
 class _Steps:
     """Steps of an optimizer on one network and one table, whose losses and vertices stay on the device for a while."""
 
-    def __init__(self, net: Network, optimizer: torch.optim.Optimizer, x: torch.Tensor, y: torch.Tensor) -> None:
+    def __init__(self, net: Network, optimizer: torch.optim.Optimizer, x: torch.Tensor, y: torch.Tensor, fused: bool) -> None:
         self.net, self.optimizer, self.x, self.y = net, optimizer, x, y
+        self.names, self.parameters = zip(*net.named_parameters())
+        for weight in self.parameters:
+            weight.grad = torch.zeros_like(weight)
+        self.slopes = self._fused() if fused else self._slopes
+
+    def _slopes(self, *weights: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        """The loss at some weights, and its slopes by autograd."""
+        with torch.enable_grad():
+            weights = tuple(weight.detach().requires_grad_() for weight in weights)
+            (out,) = self.net.values(self.x, [self.net.graph.out], dict(zip(self.names, weights)))
+            loss = 0.5 * (out - self.y).square().sum()
+            slopes = torch.autograd.grad(loss, weights, allow_unused=True)
+        zeros = (torch.zeros_like(weight) if slope is None else slope for slope, weight in zip(slopes, weights))
+        return loss.detach(), *zeros
+
+    def _fused(self) -> Callable[..., tuple[torch.Tensor, ...]]:
+        """The operations that autograd makes, traced once and fused into fewer kernels; each keeps its own rounding."""
+        import torch._inductor.config
+        from torch.fx.experimental.proxy_tensor import make_fx
+
+        torch._inductor.config.emulate_precision_casts = True
+        return torch.compile(make_fx(self._slopes)(*(weight.detach() for weight in self.parameters)), fullgraph=True)
 
     def one(self) -> tuple[torch.Tensor, torch.Tensor]:
         """One step; the loss and the vertex before it."""
         vertex = self.net.current_vertex()
-        self.optimizer.zero_grad(set_to_none=False)
-        loss = 0.5 * (self.net(self.x) - self.y).square().sum()
-        loss.backward()
+        loss, *slopes = self.slopes(*(weight.detach() for weight in self.parameters))
+        for weight, slope in zip(self.parameters, slopes):
+            weight.grad.copy_(slope)
         self.optimizer.step()
-        return loss.detach(), vertex
+        # The slots of a compiled function are used again by its next call.
+        return loss.clone(), vertex
 
     def several(self, n: int) -> tuple[torch.Tensor, torch.Tensor]:
         """Some steps; the losses and vertices before them."""
@@ -434,17 +457,18 @@ class _Steps:
 
 def train(
     net: Network, x: torch.Tensor, y: torch.Tensor, optimizer: torch.optim.Optimizer | None = None, *, most_steps: int = 2**62,
-    per_replay: int = 16, chunk: int = 4096, callback: Callable[[int, float], Any] | None = None,
+    per_replay: int = 16, chunk: int = 4096, fused: bool = False, callback: Callable[[int, float], Any] | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """Trains until the network's rule stops it: steps, loss, path, theta and speed.
 
     On a GPU ``per_replay`` steps are captured once as a CUDA graph and replayed; ``chunk`` steps are made before anybody looks at their
-    losses, and those beyond the end are taken back. ``callback(step, loss)`` is called once a chunk.
+    losses, and those beyond the end are taken back. ``fused``: let ``torch.compile`` fuse what autograd makes of a step. ``callback(step,
+    loss)`` is called once a chunk.
     """
     optimizer = FrankWolfe(net.groups()) if optimizer is None else optimizer
     x, y = (torch.as_tensor(t, dtype=net.dtype, device=net.device) for t in (x, y))
     y = y.reshape(net.graph.inputs["y"])
-    steps, on_gpu, path = _Steps(net, optimizer, x, y), net.device.type == "cuda", Path()
+    steps, on_gpu, path = _Steps(net, optimizer, x, y, fused), net.device.type == "cuda", Path()
     per_replay, chunk = (per_replay, max(per_replay, chunk)) if on_gpu else (1, min(chunk, 64))
     several = steps.captured(per_replay) if on_gpu else lambda: steps.several(1)
     made, began = 0, time.monotonic()

@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import shutil
 
 import numpy as np
 import pytest
@@ -50,16 +51,19 @@ def test_the_loop_of_six_lines_goes_the_same_way(name, landscape, dtype):
         assert all(np.allclose(net.get_parameter(n).detach(), w, atol=1e-9) for n, w in training.model.weights.items())
 
 
-def test_many_steps_at_a_time():
+@pytest.mark.parametrize("fused", [False, True])
+def test_many_steps_at_a_time(fused):
+    if fused and not shutil.which("g++"):
+        pytest.skip("torch.compile needs a C++ compiler")
     training, (x, y) = luge.train("majority", landscape="compact"), tensors("majority")
-    run = luge.torch.train(luge.torch.module(training.model), x, y, chunk=7)
+    run = luge.torch.train(luge.torch.module(training.model), x, y, chunk=7, fused=fused)
     assert run["stopped"] and (run["steps"], run["path"]) == (training.steps, training.path) and run["theta"].tolist() == training.theta.tolist()
     short = luge.torch.train(luge.torch.module(training.model), x, y, most_steps=5)
     assert not short["stopped"] and short["steps"] == 5
 
 
 def test_it_is_a_module():
-    training, (x, y) = luge.train("copy_label", landscape="plain"), tensors("copy_label")
+    training, (x, _) = luge.train("copy_label", landscape="plain"), tensors("copy_label")
     net = luge.torch.module(training.model, trained=True)
     blank = luge.torch.module(luge.train_job("copy_label", landscape="plain"))
     assert set(net.state_dict()) == set(training.model.weights) and len(list(net.buffers())) > 5
