@@ -355,7 +355,7 @@ impl Scene<'_> {
     #[must_use]
     pub fn state_at(&self, vertex: usize) -> Option<StateId> {
         match self.control {
-            Some(control) if vertex < control.n_vertices() => Some(control.state_and_symbols(vertex).0),
+            Some(control) if vertex < control.n_vertices() => Some(control.state(vertex)),
             Some(_) => None,
             None => self.near?.configuration(vertex).map(|configuration| configuration.state),
         }

@@ -15,7 +15,7 @@ use luge_net::{GraphBuilder, Network, NodeId, ParameterId, Shape, StepRule, Valu
 
 use crate::{
     AskedConstants, Bounds, BuildError, Configuration, Control, Corrections, LandscapeKind, Primary,
-    Undecodable,
+    Undecodable, VertexSet,
     carved::{CarvedLandscape, StateEncoding},
 };
 pub use carrier::Carrier;
@@ -46,6 +46,8 @@ impl Default for ExtendedCorrections {
 pub struct ExtendedOptions {
     /// Which landscape.
     pub kind: LandscapeKind,
+    /// Which symbols tell vertices apart.
+    pub vertices: VertexSet,
     /// How l_TM reaches the output.
     pub carrier: Carrier,
     /// tau: cells per tape.

@@ -27,7 +27,7 @@ mod tapes;
 pub use carved::Bounds;
 pub use configuration::{Configuration, Undecodable};
 pub use constants::{AskedConstants, ConstantsError, ExternalConstants, PlainConstants, power_of_two_from};
-pub use control::{Control, Vertex, VertexStep};
+pub use control::{Control, Vertex, VertexSet, VertexStep};
 pub use corrections::Corrections;
 pub use extended::{
     Carrier, DataLayout, Extended, ExtendedCorrections, ExtendedError, ExtendedOptions, Learner,

@@ -1,6 +1,6 @@
 //! The sizes that the paper's corollaries promise, beside the sizes that are counted.
 
-use luge_landscape::LandscapeKind;
+use luge_landscape::{LandscapeKind, VertexSet};
 use luge_machine::NormalForm;
 use luge_net::Layers;
 use serde::Serialize;
@@ -22,6 +22,8 @@ pub struct SizeClaim {
     pub width: Option<u64>,
     /// Where that number comes from.
     pub formula: &'static str,
+    /// The same with a vertex only for every combination of symbols that a state looks at; `null` for `internal`.
+    pub width_looked_at: Option<u64>,
     /// Units per layer when the network is put into that many layers; `null` if it is deeper.
     pub arrangement: Option<Vec<usize>>,
     /// Whether that many layers suffice.
@@ -50,6 +52,10 @@ impl SizeClaim {
             }
         };
         let width = width.and_then(|width| width.checked_add(UNITS_PER_LABEL * n_labels as u64));
+        let looked_at = (kind != LandscapeKind::Internal).then(|| {
+            let vertices = VertexSet::LookedAt.n_vertices(normal);
+            vertices.saturating_add(2 * tapes * cells).saturating_add(UNITS_PER_LABEL * n_labels as u64)
+        });
         let arrangement = layers.arrange(CLAIMED_LAYERS);
         let widest = arrangement.as_ref().map(|widths| widths.iter().copied().max().unwrap_or(0) as u64);
         Self {
@@ -57,6 +63,7 @@ impl SizeClaim {
             layers: CLAIMED_LAYERS,
             width,
             formula,
+            width_looked_at: looked_at,
             layers_hold: widest.is_some(),
             width_holds: widest.is_some_and(|widest| width.is_none_or(|width| widest <= width)),
             arrangement,

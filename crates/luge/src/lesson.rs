@@ -8,7 +8,8 @@ use std::{ops::ControlFlow, sync::Arc};
 
 use luge_landscape::{
     AskedConstants, Bounds, Carrier, Configuration, Corrections, DataLayout, Extended, ExtendedCorrections,
-    ExtendedError, ExtendedOptions, LandscapeKind, Learner, Primary, Undecodable, power_of_two_from,
+    ExtendedError, ExtendedOptions, LandscapeKind, Learner, Primary, Undecodable, VertexSet,
+    power_of_two_from,
 };
 use luge_machine::{Cell, Input, Outcome, Simulator, Step};
 use luge_net::{
@@ -37,6 +38,9 @@ pub struct LessonOptions {
     /// The landscape to build.
     #[serde(with = "words")]
     pub landscape: LandscapeKind,
+    /// Which symbols tell vertices apart.
+    #[serde(with = "words")]
+    pub vertices: VertexSet,
     /// What computes the gradients.
     #[serde(with = "words")]
     pub engine: EngineChoice,
@@ -86,6 +90,7 @@ impl Default for LessonOptions {
     fn default() -> Self {
         Self {
             landscape: LandscapeKind::default(),
+            vertices: VertexSet::default(),
             engine: EngineChoice::default(),
             precision: Precision::default(),
             carrier: Carrier::default(),
@@ -260,6 +265,7 @@ impl Lesson {
         })?;
         let mut build = ExtendedOptions {
             kind: options.landscape,
+            vertices: options.vertices,
             carrier: options.carrier,
             n_cells: window.n_cells,
             first_cells: window.first.clone(),

@@ -358,6 +358,7 @@ impl Model {
         self.check_sizes(&learner)?;
         let build = ExtendedOptions {
             kind: options.landscape,
+            vertices: options.vertices,
             carrier: options.carrier,
             n_cells: self.card.n_cells(),
             first_cells: self.card.first_cells.clone(),

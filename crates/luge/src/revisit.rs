@@ -138,9 +138,7 @@ impl Scene<'_> {
         }
         let loss = engine.loss()?;
         let state = match (self.control, engine.vertex()) {
-            (Some(control), Some(vertex)) => {
-                self.machine.state(control.state_and_symbols(vertex).0).name.clone()
-            }
+            (Some(control), Some(vertex)) => self.machine.state(control.state(vertex)).name.clone(),
             _ => "none".to_owned(),
         };
         let tape = |(sign, &first): (usize, &Cell)| {

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use luge_landscape::{
     AskedConstants, BuildError, Configuration, Corrections, InternalError, Landscape, LandscapeKind,
-    LandscapeOptions, Undecodable,
+    LandscapeOptions, Undecodable, VertexSet,
 };
 use luge_machine::{
     Input, Machine, NormalForm, Outcome, Simulator, StateId, Step,
@@ -33,6 +33,9 @@ pub struct TraceOptions {
     /// The landscape to build.
     #[serde(with = "words")]
     pub landscape: LandscapeKind,
+    /// Which symbols tell vertices apart.
+    #[serde(with = "words")]
+    pub vertices: VertexSet,
     /// How to train.
     pub manner: Manner,
     /// The iterates of a fast engine that are compared with the simulator.
@@ -76,6 +79,7 @@ impl TraceOptions {
         }
         // Whether layers are recognised does not depend on the number of cells.
         let mut build = LandscapeOptions::new(self.landscape, 1);
+        build.vertices = self.vertices;
         (build.constants, build.corrections) = (self.constants, self.corrections);
         Ok(self.manner.dense(Some(Landscape::build(normal, &build)?.network()))?)
     }
@@ -276,6 +280,7 @@ impl Plan {
             .map(|lockstep| lockstep.expected().clone())
             .ok_or(TraceError::TooFewCells { needed: window.n_cells + 1, given: window.n_cells })?;
         let mut build = LandscapeOptions::new(options.landscape, window.n_cells);
+        build.vertices = options.vertices;
         build.constants = options.constants;
         build.corrections = options.corrections;
         if options.landscape == LandscapeKind::Internal {
@@ -425,6 +430,7 @@ impl Plan {
         };
         let n_cells = usize::try_from(last - first + 1).unwrap_or(usize::MAX);
         let mut build = LandscapeOptions::new(self.options.landscape, n_cells);
+        build.vertices = self.options.vertices;
         (build.constants, build.corrections) = (self.options.constants, self.options.corrections);
         let wide = Landscape::build(&self.lowered.normal, &build)?;
         let inputs = self.read_only_cells(&wide, first);

@@ -1,6 +1,6 @@
-//! The words for what can be chosen: kinds of landscape, carriers, engines. They are spelled and read here and nowhere else.
+//! The words for what can be chosen: kinds of landscape, sets of vertices, carriers, engines. They are spelled and read here and nowhere else.
 
-use luge_landscape::{Carrier, LandscapeKind};
+use luge_landscape::{Carrier, LandscapeKind, VertexSet};
 use luge_machine::{formats::Format, lowering::Moves};
 use luge_train::{Precision, Rate};
 use serde::{Deserialize, Deserializer, Serializer, de::Error};
@@ -55,6 +55,7 @@ macro_rules! words {
 
 words! {
     LandscapeKind, "landscape";
+    VertexSet, "set of vertices";
     Carrier, "carrier";
     EngineChoice, "engine";
     Comparisons, "choice of comparisons";

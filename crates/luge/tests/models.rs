@@ -12,7 +12,7 @@ use luge::{
     model::{Model, ModelError},
     source::Source,
 };
-use luge_landscape::{BuildError, Carrier, ExtendedError, LandscapeKind, Learner, Mlp};
+use luge_landscape::{BuildError, Carrier, ExtendedError, LandscapeKind, Learner, Mlp, VertexSet};
 use luge_machine::{
     Alphabet, Machine, Move, Move::Right, Move::Stay, Pattern::Any, Pattern::Is, SymbolId, Write::Keep,
     Write::Put,
@@ -229,11 +229,11 @@ fn relu_units_for_every_edge_of_the_mean_are_too_many() {
         learner.clone(),
         std::sync::Arc::new(primary.clone()),
         table.clone(),
-        options(LandscapeKind::Relu, "fix:4.2"),
+        LessonOptions { vertices: VertexSet::All, ..options(LandscapeKind::Relu, "fix:4.2") },
     );
     let error = prepared.err().expect("refused");
     let too_many =
-        matches!(&error, LessonError::Extended(ExtendedError::Build(BuildError::TooManyUnits { .. })));
+        matches!(&error, LessonError::Extended(ExtendedError::Build(BuildError::TooManyEdges { .. })));
     assert!(too_many, "{error}");
 }
 

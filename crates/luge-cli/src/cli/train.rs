@@ -20,7 +20,7 @@ use luge::{
     record::Drift,
     source::{OpenError, Source},
 };
-use luge_landscape::{Carrier, LandscapeKind};
+use luge_landscape::{Carrier, LandscapeKind, VertexSet};
 use luge_machine::{Step, formats::Format};
 use serde::Serialize;
 
@@ -58,6 +58,9 @@ pub(super) struct Args {
     /// The landscape to build [default: compact, or what a learner that ships is for]
     #[arg(long, value_name = "KIND", value_parser = word::<LandscapeKind>())]
     landscape: Option<LandscapeKind>,
+    /// The symbols that tell vertices apart: those a state looks at, or all, as in the paper
+    #[arg(long, value_name = "SET", default_value = VertexSet::default().word(), value_parser = word::<VertexSet>())]
+    vertices: VertexSet,
     /// How the landscape's loss reaches the output
     #[arg(long, value_name = "CARRIER", default_value = Carrier::default().word(), value_parser = word::<Carrier>())]
     carrier: Carrier,
@@ -262,6 +265,7 @@ impl Args {
         job.primary = self.primary.clone().unwrap_or(job.primary);
         let options = &mut job.options;
         options.landscape = self.landscape.unwrap_or(options.landscape);
+        options.vertices = self.vertices;
         (options.engine, options.carrier, options.cells) = (self.engine, self.carrier, self.cells);
         (options.label_offset, options.final_loss, options.steps) =
             (self.label_offset, self.final_loss, self.steps);

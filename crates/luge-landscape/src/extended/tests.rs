@@ -32,6 +32,7 @@ fn one_tape(halts: bool) -> Learner {
 fn options(kind: LandscapeKind) -> ExtendedOptions {
     ExtendedOptions {
         kind,
+        vertices: VertexSet::default(),
         carrier: Carrier::Offset,
         n_cells: 12,
         first_cells: vec![-1, -1],

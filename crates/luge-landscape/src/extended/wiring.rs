@@ -34,6 +34,7 @@ pub(super) fn carve(
     let constants = scale::with_room(normal.n_tapes(), primary, options).map_err(BuildError::Constants)?;
     let carving = Carving {
         kind: options.kind,
+        vertices: options.vertices,
         n_cells: options.n_cells,
         constants: &constants,
         corrections: &options.corrections,

@@ -224,6 +224,9 @@ fn sizes(lesson: &Lesson) -> (Claim, Claim) {
         SizeClaim::about(extended.kind(), &lesson.learner.lowered().normal, n_cells, n_labels, &layers);
     let widest = claim.widest().map_or("none within so few layers".to_owned(), |widest| widest.to_string());
     let width = claim.width.map_or("more than 2^64".to_owned(), |width| width.to_string());
+    let looked_at = claim
+        .width_looked_at
+        .map_or(String::new(), |width| format!("; with sum_q 2^|S(q)| for 2^d |Q|: {width}"));
     (
         Claim {
             holds: claim.layers_hold,
@@ -235,7 +238,10 @@ fn sizes(lesson: &Lesson) -> (Claim, Claim) {
         },
         Claim {
             holds: claim.width_holds,
-            figures: format!("widest layer {widest}, claimed {} = {width} with 4 n m", claim.formula),
+            figures: format!(
+                "widest layer {widest}, claimed {} = {width} with 4 n m{looked_at}",
+                claim.formula
+            ),
         },
     )
 }

@@ -7,7 +7,7 @@ use luge::{
     model::Model,
     trace::{Plan, TraceError, TraceOptions},
 };
-use luge_landscape::{Landscape, LandscapeKind, LandscapeOptions};
+use luge_landscape::{Landscape, LandscapeKind, LandscapeOptions, VertexSet};
 use luge_machine::{
     Input,
     lowering::{Moves, lower},
@@ -41,19 +41,19 @@ impl NetworkProfile {
     /// Builds a machine's landscape and counts it.
     pub(super) fn of_machine(
         loaded: &Loaded,
-        kind: LandscapeKind,
+        (kind, vertices): (LandscapeKind, VertexSet),
         cells: Option<usize>,
     ) -> Result<Self, Failure> {
         let lowered = lower(&loaded.machine, Moves::Keep)?;
         let landscape = match cells {
             // Landscapes with the tapes outside know nothing of any run.
             Some(cells) if kind != LandscapeKind::Internal => {
-                Landscape::build(&lowered.normal, &LandscapeOptions::new(kind, cells))
-                    .map_err(TraceError::from)?
+                let options = LandscapeOptions { vertices, ..LandscapeOptions::new(kind, cells) };
+                Landscape::build(&lowered.normal, &options).map_err(TraceError::from)?
             }
             _ => {
                 let input = loaded.input.clone().unwrap_or_else(Input::blank);
-                let options = TraceOptions { cells, ..TraceOptions::dense(kind) };
+                let options = TraceOptions { cells, vertices, ..TraceOptions::dense(kind) };
                 let remedy = match kind {
                     LandscapeKind::Internal => TOWARDS_HALT,
                     LandscapeKind::Compact | LandscapeKind::Relu | LandscapeKind::Plain => {
