@@ -3,12 +3,14 @@
 //! The whole way reads as the paper's outline: data, bits, machine, window, extended network, training, certificate.
 
 mod certificate;
+mod loss_figures;
 
 use std::{ops::ControlFlow, sync::Arc};
 
 use luge_landscape::{
-    AskedConstants, Bounds, Carrier, Configuration, Corrections, DataLayout, Extended, ExtendedCorrections,
-    ExtendedError, ExtendedOptions, LandscapeKind, Learner, Primary, Undecodable, power_of_two_from,
+    AskedConstants, BitConversion, Bounds, Carrier, Configuration, Corrections, DataLayout, Extended,
+    ExtendedCorrections, ExtendedError, ExtendedOptions, LandscapeKind, Learner, Primary, Undecodable,
+    power_of_two_from,
 };
 use luge_machine::{Cell, Input, Outcome, Simulator, Step};
 use luge_net::{
@@ -19,6 +21,7 @@ use luge_train::{Engine, Precision, Snapshot, StopRule, TrainError};
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    corollary::SizeClaim,
     data::Table,
     engine::{Chosen, EngineChoice, EngineError, Manner, Task},
     follow::{Beside, Comparisons, Decoder, Expected, Moment, Referee},
@@ -49,6 +52,9 @@ pub struct LessonOptions {
     /// How numbers become bits.
     #[serde(with = "crate::job::number_format")]
     pub format: NumberFormat,
+    /// What converts them: nodes of the network, or units like all others.
+    #[serde(with = "words")]
+    pub bits: BitConversion,
     /// Cells per tape; left out: the smallest power of two that holds the run.
     pub cells: Option<usize>,
     /// r; left out: 0, or for `internal` large enough for a loss that never rises.
@@ -80,6 +86,23 @@ impl LessonOptions {
     fn manner(&self) -> Manner {
         Manner { precision: self.precision, ..Manner::by(self.engine) }
     }
+
+    /// The extended network that these options ask for, on data of these sizes and in this window.
+    pub(crate) fn network(&self, layout: DataLayout, window: Window) -> ExtendedOptions {
+        ExtendedOptions {
+            kind: self.landscape,
+            carrier: self.carrier,
+            bits: self.bits,
+            n_cells: window.n_cells,
+            first_cells: window.first,
+            layout,
+            label_offset: self.label_offset.unwrap_or(0.0),
+            final_loss: self.final_loss,
+            constants: self.constants,
+            corrections: self.corrections,
+            joints: self.extended_corrections,
+        }
+    }
 }
 
 impl Default for LessonOptions {
@@ -90,6 +113,7 @@ impl Default for LessonOptions {
             precision: Precision::default(),
             carrier: Carrier::default(),
             format: crate::data::default_format(),
+            bits: BitConversion::default(),
             cells: None,
             label_offset: None,
             final_loss: None,
@@ -148,6 +172,15 @@ pub enum LessonError {
     LabelOffset {
         /// r.
         offset: f64,
+    },
+    /// Thresholds between neighbouring numbers need all digits.
+    #[error(
+        "bits converted by the network's own units need precision f64, not {precision}: a threshold is as narrow as the gap between two numbers",
+        precision = precision.word()
+    )]
+    BitsNeedF64 {
+        /// The precision asked for.
+        precision: Precision,
     },
     /// Another number of features or labels.
     #[error(
@@ -233,6 +266,9 @@ impl Lesson {
         options: LessonOptions,
     ) -> Result<Self, LessonError> {
         let layout = layout(&*primary, &table, options.format)?;
+        if options.bits == BitConversion::Network && options.precision != Precision::F64 {
+            return Err(LessonError::BitsNeedF64 { precision: options.precision });
+        }
         let input = learner.input(&layout, &data_bits(&layout, &table));
         let machine = learner.lowered().normal.machine();
         let mut simulator = Simulator::new(machine, &input);
@@ -258,18 +294,7 @@ impl Lesson {
         let window = Window::common(&simulator, &reach, known, options.cells).map_err(|needed| {
             LessonError::TooFewCells { needed, given: options.cells.unwrap_or_default() }
         })?;
-        let mut build = ExtendedOptions {
-            kind: options.landscape,
-            carrier: options.carrier,
-            n_cells: window.n_cells,
-            first_cells: window.first.clone(),
-            layout: layout.clone(),
-            label_offset: options.label_offset.unwrap_or(0.0),
-            final_loss: options.final_loss,
-            constants: options.constants,
-            corrections: options.corrections,
-            joints: options.extended_corrections,
-        };
+        let mut build = options.network(layout.clone(), window.clone());
         let mut extended = Extended::build(&learner, &*primary, &build)?;
         if options.landscape == LandscapeKind::Internal && options.label_offset.is_none() {
             build.label_offset = monotone_offset(&extended, &layout);
@@ -361,6 +386,25 @@ impl Lesson {
         }
     }
 
+    /// What every loss of a run is held to.
+    fn levels(&self) -> Levels {
+        let bounds = self.extended.bounds();
+        Levels {
+            bounds,
+            added: self.added_loss,
+            halted_high: bounds.stop,
+            tolerance: LOSS_TOLERANCE,
+            from: Extended::FIRST_STOP,
+        }
+    }
+
+    /// The network's layers and widths beside the primary network, next to what the paper's corollary claims.
+    #[must_use]
+    pub fn size_claim(&self) -> SizeClaim {
+        let normal = &self.learner.lowered().normal;
+        SizeClaim::of_extended(&self.extended, normal, self.window.n_cells, self.table.labels.data.len())
+    }
+
     /// What the network is fed: x and y.
     #[must_use]
     pub fn inputs(&self) -> Vec<Values> {
@@ -434,13 +478,7 @@ impl Lesson {
             None => Beside::Configurations(self.lockstep(), self),
         };
         let expected = Expected {
-            levels: Levels {
-                bounds: self.extended.bounds(),
-                added: self.added_loss,
-                halted_high: self.extended.bounds().stop,
-                tolerance: LOSS_TOLERANCE,
-                from: Extended::FIRST_STOP,
-            },
+            levels: self.levels(),
             extra_steps: self.extended.extra_steps(),
             labels: Some(&self.copied_labels),
             most_cells: None,
