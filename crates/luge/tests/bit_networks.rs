@@ -1,18 +1,18 @@
 //! `--bits network`: number conversions made of ReLU and product units, inside the network that is trained.
 
-use std::{ops::ControlFlow, sync::Arc};
+use std::ops::ControlFlow;
 
 use luge::{
     audit::{Audit, same_model},
     data::Table,
     engine::EngineChoice,
     export::graph,
-    job::StandardPrimaries,
-    lesson::{Lesson, LessonError, LessonOptions, LessonReport},
+    job::{Data, JobError, StandardPrimaries, TrainJob},
+    lesson::{Lesson, LessonOptions, LessonReport},
     model::Model,
     source::Source,
 };
-use luge_landscape::{BitConversion, Carrier, LandscapeKind, Learner, Mlp};
+use luge_landscape::{BitConversion, Carrier, LandscapeKind};
 use luge_net::{Layers, Op};
 use luge_train::Precision;
 
@@ -23,25 +23,22 @@ const COPY: &str = "x,y\n-2,1.5\n0.25,-3\n1,2\n";
 
 /// Every landscape, both carriers, all kinds of number formats.
 const CASES: [Case; 6] = [
-    ("copy_label.tm", LandscapeKind::Compact, Carrier::Offset, COPY, "fix:3.2"),
-    ("copy_label.tm", LandscapeKind::Compact, Carrier::Orthogonal, COPY, "fix:3.2:sm"),
-    ("copy_label.tm", LandscapeKind::Relu, Carrier::Offset, COPY, "fix:3.2"),
-    ("copy_label.tm", LandscapeKind::Plain, Carrier::Orthogonal, COPY, "float:3.2"),
-    ("mean.tm", LandscapeKind::Compact, Carrier::Offset, "x,y\n1,1\n2,2.25\n-3,2\n0.5,5\n", "fix:4.2"),
-    ("keep_label.tm", LandscapeKind::Internal, Carrier::Offset, "x,y\n1,-2\n-1,1\n", "fix:2.0"),
+    ("copy_label", LandscapeKind::Compact, Carrier::Offset, COPY, "fix:3.2"),
+    ("copy_label", LandscapeKind::Compact, Carrier::Orthogonal, COPY, "fix:3.2:sm"),
+    ("copy_label", LandscapeKind::Relu, Carrier::Offset, COPY, "fix:3.2"),
+    ("copy_label", LandscapeKind::Plain, Carrier::Orthogonal, COPY, "float:3.2"),
+    ("mean", LandscapeKind::Compact, Carrier::Offset, "x,y\n1,1\n2,2.25\n-3,2\n0.5,5\n", "fix:4.2"),
+    ("keep_label", LandscapeKind::Internal, Carrier::Offset, "x,y\n1,-2\n-1,1\n", "fix:2.0"),
 ];
 
 fn options((_, landscape, carrier, _, format): Case, bits: BitConversion) -> LessonOptions {
     LessonOptions { landscape, carrier, bits, ..LessonOptions::new(format.parse().expect("a format")) }
 }
 
-fn prepare(case: Case, options: LessonOptions) -> Result<Lesson, LessonError> {
-    let (name, .., csv, _) = case;
-    let source = Source::open(name.trim_end_matches(".tm")).expect("a learner that ships");
-    let (_, loaded) = source.read(None).expect("a valid machine");
-    let learner = Learner::new(&loaded.machine, loaded.input.as_ref()).expect("a learner");
+fn prepare((name, .., csv, _): Case, options: LessonOptions) -> Result<Lesson, JobError> {
+    let source = Source::open(name).expect("a learner that ships");
     let table = Table::read(csv.as_bytes(), &["y".to_owned()], None).expect("a table");
-    Lesson::prepare(learner, Arc::new(Mlp::linear(1, 1)), table, options)
+    TrainJob { options, ..TrainJob::new(source, Data::Table(table)) }.prepare()
 }
 
 fn train(lesson: &Lesson) -> LessonReport {
