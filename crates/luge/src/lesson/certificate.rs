@@ -8,7 +8,7 @@ use rand_distr::{Distribution, Uniform};
 use super::{Lesson, loss_figures::LossFigures};
 use crate::{
     corollary::SizeClaim,
-    gradient::GradientCheck,
+    follow::Followed,
     record::{FirstMismatch, Record},
 };
 
@@ -75,16 +75,16 @@ impl Certificate {
 
     pub(super) fn draw_up(
         lesson: &Lesson,
-        outcome: luge_train::Outcome,
-        (record, gradient, path): (&Record, &GradientCheck, u64),
+        followed: &Followed<'_>,
         parameters: &[Values],
         theta: &[f64],
     ) -> Self {
         let (layers, units) = sizes(lesson);
+        let Followed { outcome, record, gradient, .. } = followed;
         Self {
-            trace: trace(record, path),
+            trace: trace(record, followed.engine.path()),
             gradient: Claim { holds: gradient.holds(), figures: gradient.figures() },
-            step_count: step_count(lesson, outcome),
+            step_count: step_count(lesson, *outcome),
             labels_copied: labels_copied(lesson, record),
             loss_bounds: loss_bounds(lesson, record),
             output_equals_primary: output_equals_primary(lesson, parameters, theta),
