@@ -88,6 +88,22 @@ impl Default for Record {
     }
 }
 
+/// A landscape's levels of loss, for JSON.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Limits {
+    running_low: f64,
+    running_high: f64,
+    halted_high: f64,
+    stop: f64,
+}
+
+impl From<Bounds> for Limits {
+    fn from(bounds: Bounds) -> Self {
+        let Bounds { running_low, running_high, halted_high, stop, .. } = bounds;
+        Self { running_low, running_high, halted_high, stop }
+    }
+}
+
 /// Where the loss of a run must lie.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Levels {
