@@ -2,6 +2,7 @@
 //!
 //! Paper: §3, §5, Figure 1.
 
+mod bits;
 mod carrier;
 mod layout;
 mod learner;
@@ -18,6 +19,7 @@ use crate::{
     Undecodable, VertexSet,
     carved::{CarvedLandscape, StateEncoding},
 };
+pub use bits::BitConversion;
 pub use carrier::Carrier;
 pub use layout::{DataLayout, Mark};
 pub use learner::{Learner, LearnerError};
@@ -50,6 +52,8 @@ pub struct ExtendedOptions {
     pub vertices: VertexSet,
     /// How l_TM reaches the output.
     pub carrier: Carrier,
+    /// How numbers become bits and bits numbers.
+    pub bits: BitConversion,
     /// tau: cells per tape.
     pub n_cells: usize,
     /// The machine's cell that the network's first cell stands for, per binary tape.
@@ -213,7 +217,7 @@ impl Extended {
         let copied = g.affine("copied labels", 1.0, z, options.label_offset);
         let fixed = g.stop_gradient("[labels]", copied);
 
-        let bits = wiring::data_bits(g, &options.layout, x, fixed);
+        let bits = wiring::data_bits(g, options, x, fixed);
         let (terrain, read_only) = wiring::carve(g, learner, primary, options, bits)?;
         let theta = wiring::read_theta(g, learner, primary, options, &terrain);
         let first_primary = g.n_nodes();

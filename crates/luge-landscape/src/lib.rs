@@ -30,8 +30,8 @@ pub use constants::{AskedConstants, ConstantsError, ExternalConstants, PlainCons
 pub use control::{Control, Vertex, VertexSet, VertexStep};
 pub use corrections::Corrections;
 pub use extended::{
-    Carrier, DataLayout, Extended, ExtendedCorrections, ExtendedError, ExtendedOptions, Learner,
-    LearnerError, MOST_BITS, Mark, Nodes,
+    BitConversion, Carrier, DataLayout, Extended, ExtendedCorrections, ExtendedError, ExtendedOptions,
+    Learner, LearnerError, MOST_BITS, Mark, Nodes,
 };
 pub use internal::{InternalError, MOST_VERTICES};
 pub use landscape::{

@@ -1,6 +1,6 @@
-//! The words for what can be chosen: kinds of landscape, sets of vertices, carriers, engines. They are spelled and read here and nowhere else.
+//! The words for what can be chosen: kinds of landscape, carriers, engines. They are spelled and read here and nowhere else.
 
-use luge_landscape::{Carrier, LandscapeKind, VertexSet};
+use luge_landscape::{BitConversion, Carrier, LandscapeKind, VertexSet};
 use luge_machine::{formats::Format, lowering::Moves};
 use luge_train::{Precision, Rate};
 use serde::{Deserialize, Deserializer, Serializer, de::Error};
@@ -57,6 +57,7 @@ words! {
     LandscapeKind, "landscape";
     VertexSet, "set of vertices";
     Carrier, "carrier";
+    BitConversion, "way to convert bits";
     EngineChoice, "engine";
     Comparisons, "choice of comparisons";
     Precision, "precision";
@@ -110,7 +111,9 @@ mod tests {
     #[test]
     fn every_word_is_read_back() {
         check::<LandscapeKind>();
+        check::<VertexSet>();
         check::<Carrier>();
+        check::<BitConversion>();
         check::<EngineChoice>();
         check::<Comparisons>();
         check::<Precision>();

@@ -90,6 +90,7 @@ impl From<LessonError> for Failure {
             LessonError::LabelOffset { .. } => {
                 "give a --label-offset nearer to the labels, such as a small power of two".to_owned()
             }
+            LessonError::BitsNeedF64 { .. } => "choose --bits native".to_owned(),
             LessonError::Shapes { .. } => "choose a --primary that fits the columns".to_owned(),
             LessonError::Extended(error) => remedy_of_extended(error),
         };

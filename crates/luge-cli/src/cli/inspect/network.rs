@@ -2,7 +2,7 @@
 
 use indicatif::HumanCount;
 use luge::{
-    corollary::{CLAIMED_LAYERS, SizeClaim},
+    corollary::{Arrangement, SizeClaim},
     job::Loaded,
     model::Model,
     trace::{Plan, TraceError, TraceOptions},
@@ -117,15 +117,13 @@ impl NetworkProfile {
             );
         }
         row("units in all", format!("{}, {} deep", count(self.units), self.depth));
-        let arranged = match (&self.claim.arrangement, self.claim.widest()) {
-            (Some(widths), Some(widest)) => {
-                format!("{} layers of at most {} units", widths.len(), count(widest))
-            }
-            _ => format!("not within {CLAIMED_LAYERS} layers"),
+        let arranged = |Arrangement { layers, widest, .. }: &Arrangement| {
+            format!("{layers} layers of at most {} units", count(*widest))
         };
-        row("arranged", arranged);
+        row("fewest layers", arranged(&self.claim.fewest_layers));
+        row("narrowest", arranged(&self.claim.narrowest));
         let SizeClaim { corollary, layers, width, formula, layers_hold, width_holds, .. } = &self.claim;
-        let width = width.map_or("more than 2^64".to_owned(), |width| HumanCount(width).to_string());
+        let width = width.map_or_else(|| self.claim.width_text(), |width| HumanCount(width).to_string());
         row(
             &format!("Corollary {corollary}"),
             format!(
