@@ -72,7 +72,7 @@ impl Outcome {
         }
     }
 
-    /// The word used in JSON and in messages.
+    /// The outcome's name on the command line and in JSON.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {

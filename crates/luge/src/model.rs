@@ -2,9 +2,7 @@
 
 use std::{collections::HashMap, fs, io, path::Path, sync::Arc};
 
-use luge_landscape::{
-    DataLayout, Extended, ExtendedError, ExtendedOptions, Learner, LearnerError, Primary, PrimaryError,
-};
+use luge_landscape::{DataLayout, Extended, ExtendedError, Learner, LearnerError, Primary, PrimaryError};
 use luge_machine::{Diagnostic, formats::Format};
 use luge_net::{Shape, Values};
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
@@ -15,6 +13,7 @@ use crate::{
     atomic_file,
     data::Table,
     job::{Data, Primaries, StandardPrimaries, TrainJob},
+    json::hexadecimal,
     lesson::{Certificate, Lesson, LessonError, LessonOptions, LessonReport},
     lockstep::Window,
     source::Source,
@@ -152,7 +151,7 @@ pub enum ModelError {
         cells: usize,
         /// Entries of `first_cells`.
         first_cells: usize,
-        /// Samples.
+        /// Samples it claims.
         n_samples: usize,
     },
     /// The primary network has another number of weights.
@@ -181,10 +180,6 @@ pub fn data_digest(table: &Table) -> String {
         hash.update(number.to_le_bytes());
     }
     hexadecimal(&hash.finalize())
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl Model {
@@ -368,23 +363,13 @@ impl Model {
         let options = &self.card.options;
         let learner = self.learner()?;
         self.check_sizes(&learner)?;
-        let build = ExtendedOptions {
-            kind: options.landscape,
-            carrier: options.carrier,
-            n_cells: self.card.n_cells(),
-            first_cells: self.card.first_cells.clone(),
-            layout: DataLayout {
-                n_samples: self.card.n_samples,
-                n_features: self.card.features.len(),
-                n_labels: self.card.labels.len(),
-                format: options.format,
-            },
-            label_offset: options.label_offset.unwrap_or(0.0),
-            final_loss: options.final_loss,
-            constants: options.constants,
-            corrections: options.corrections,
-            joints: options.extended_corrections,
+        let layout = DataLayout {
+            n_samples: self.card.n_samples,
+            n_features: self.card.features.len(),
+            n_labels: self.card.labels.len(),
+            format: options.format,
         };
+        let build = options.network(layout, self.window());
         Ok(Extended::build(&learner, &*self.primary()?, &build)?)
     }
 

@@ -1,15 +1,15 @@
 //! Results as data: what the command line prints with `--json`, and what other languages are given.
 
-use luge_landscape::{Bounds, LandscapeKind};
+use luge_landscape::LandscapeKind;
 use luge_machine::{Alphabet, Cell, Outcome, Simulator, Step, SymbolId, TapeId, lowering::Size};
 use luge_net::NumberFormat;
 use luge_sled::Compiled;
 use serde::Serialize;
 
 use crate::{
-    gradient::GradientCheck,
-    lesson::{Certificate, Lesson, LessonReport},
-    record::{Drift, FirstMismatch},
+    corollary::SizeClaim,
+    lesson::{Lesson, LessonReport},
+    record::Limits,
     trace::{Plan, Trace},
 };
 
@@ -35,80 +35,36 @@ pub struct RunSummary<'m> {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct TraceSummary<'a> {
     machine: Option<&'a str>,
-    outcome: &'static str,
-    steps: u64,
-    /// `null` if the machine does not halt within the steps.
-    machine_steps: Option<Step>,
-    mismatches: u64,
-    first_mismatch: Option<&'a FirstMismatch>,
-    /// Iterates that were compared with the simulator.
-    compared: u64,
-    loss: Losses,
+    #[serde(flatten)]
+    trace: &'a Trace,
     bounds: Limits,
-    bounds_held: bool,
     /// Landscape internal only.
     strictly_falling: Option<bool>,
     landscape: &'static str,
-    engine: &'static str,
-    engine_why: &'a str,
     precision: &'static str,
     rate: &'static str,
     noise: Option<f64>,
     seed: Option<u64>,
-    /// Steps made again by automatic differentiation, and what does not agree.
-    gradient: &'a GradientCheck,
-    /// The digest of all vertices visited, in hexadecimal.
-    path: String,
-    /// SHA-256 of the trained weights; not on `internal`.
-    weights: Option<&'a str>,
-    cells: usize,
     vertices: usize,
-    units: usize,
-    layers: usize,
-}
-
-#[derive(Clone, PartialEq, Debug, Serialize)]
-struct Losses {
-    first: f64,
-    min: f64,
-    max: f64,
-    last: f64,
-}
-
-#[derive(Clone, PartialEq, Debug, Serialize)]
-struct Limits {
-    running_low: f64,
-    running_high: f64,
-    halted_high: f64,
-    stop: f64,
 }
 
 /// What a lesson taught.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct TrainSummary<'a> {
     learner: Option<&'a str>,
-    outcome: &'static str,
-    steps: u64,
-    machine_steps: Step,
-    theta: &'a [f64],
-    /// The digest of all vertices visited, in hexadecimal.
-    path: String,
-    train_loss: f64,
-    /// Rows told right, if the labels are classes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    classified: Option<usize>,
+    #[serde(flatten)]
+    report: &'a LessonReport,
     b_stop: f64,
-    drift: Drift,
-    certificate: &'a Certificate,
     landscape: &'static str,
     carrier: &'static str,
+    bits: &'static str,
     format: String,
     primary: String,
-    engine: &'static str,
-    engine_why: &'a str,
     samples: usize,
     cells: usize,
     vertices: usize,
+    /// Layers and units, each pair of one arrangement, beside the paper's claim.
+    size: SizeClaim,
 }
 
 /// The size of a program that was compiled.
@@ -194,39 +150,18 @@ impl<'a> TraceSummary<'a> {
     #[must_use]
     pub fn of(plan: &'a Plan, trace: &'a Trace) -> Self {
         let options = &plan.options;
-        let Bounds { running_low, running_high, halted_high, stop, .. } = plan.landscape.bounds();
+        let internal = options.landscape == LandscapeKind::Internal;
         Self {
             machine: plan.machine.name(),
-            outcome: trace.outcome.word(),
-            steps: trace.outcome.steps(),
-            machine_steps: trace.machine_steps,
-            mismatches: trace.mismatches,
-            first_mismatch: trace.first_mismatch.as_ref(),
-            compared: trace.n_compared,
-            loss: Losses {
-                first: trace.loss.first,
-                min: trace.loss.min,
-                max: trace.loss.max,
-                last: trace.loss.last,
-            },
-            bounds: Limits { running_low, running_high, halted_high, stop },
-            bounds_held: trace.bounds_held,
-            strictly_falling: (options.landscape == LandscapeKind::Internal)
-                .then_some(trace.strictly_falling),
+            trace,
+            bounds: plan.landscape.bounds().into(),
+            strictly_falling: internal.then_some(trace.strictly_falling),
             landscape: options.landscape.word(),
-            engine: trace.chosen.engine.word(),
-            engine_why: &trace.chosen.why,
             precision: options.manner.precision.word(),
             rate: options.manner.rate.word(),
             noise: options.manner.noise.map(|(sigma, _)| sigma),
             seed: options.manner.noise.map(|(_, seed)| seed),
-            gradient: &trace.gradient,
-            path: format!("{:016x}", trace.path),
-            weights: trace.weights.as_deref(),
-            cells: trace.n_cells,
             vertices: plan.landscape.n_vertices(),
-            units: trace.n_units,
-            layers: trace.n_layers,
         }
     }
 }
@@ -238,25 +173,17 @@ impl<'a> TrainSummary<'a> {
         let options = lesson.options();
         Self {
             learner: lesson.learner().machine().name(),
-            outcome: report.outcome.word(),
-            steps: report.outcome.steps(),
-            machine_steps: report.machine_steps,
-            theta: &report.theta,
-            path: format!("{:016x}", report.path),
-            train_loss: report.train_loss,
-            classified: report.classified,
+            report,
             b_stop: lesson.extended().stop(),
-            drift: report.drift,
-            certificate: &report.certificate,
             landscape: options.landscape.word(),
             carrier: options.carrier.word(),
+            bits: options.bits.word(),
             format: options.format.to_string(),
             primary: lesson.primary().describe(),
-            engine: report.chosen.engine.word(),
-            engine_why: &report.chosen.why,
             samples: lesson.table().n_samples(),
             cells: lesson.window().n_cells,
             vertices: lesson.extended().n_vertices(),
+            size: lesson.size_claim(),
         }
     }
 }

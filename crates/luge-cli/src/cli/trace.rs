@@ -1,12 +1,12 @@
 //! `luge trace`: training in lockstep with the simulator.
 
-use std::{path::PathBuf, time::Instant};
+use std::path::PathBuf;
 
 use indicatif::HumanCount;
 use luge::{
     checkpoint::Checkpoint,
     engine::{EngineChoice, Manner},
-    follow::{Comparisons, Moment},
+    follow::Comparisons,
     job::{Job, TraceJob},
     loss_curve::LossCurve,
     plot::numeral,
@@ -152,26 +152,15 @@ impl Shown<'_> {
         from: Option<&Checkpoint>,
         mut see: impl FnMut(u64, f64),
     ) -> Result<Trace, Failure> {
-        let start = from.and_then(|checkpoint| Some((checkpoint, checkpoint.last()?)));
-        let first_step = start.as_ref().map_or(0, |(_, snapshot)| snapshot.step);
-        let mut progress = Progress::new("training", self.plan.most_steps);
-        let started = Instant::now();
-        let watch = |moment: Moment<'_>| {
-            progress.reach_with_loss(moment.step, moment.loss);
-            see(moment.step, moment.loss);
-            archive.see(&moment)
-        };
-        let trace = match start {
-            Some((checkpoint, snapshot)) => self.plan.resume(&snapshot, checkpoint.seen.clone(), watch)?,
-            None => self.plan.run(watch)?,
-        };
-        let seconds = started.elapsed().as_secs_f64();
-        drop(progress);
-        let made = trace.outcome.steps().saturating_sub(first_step);
+        let progress = Progress::new("training", self.plan.most_steps);
+        let (trace, pace) = archive.follow(progress, from, &mut see, |start, watch| match start {
+            Some((snapshot, record)) => self.plan.resume(&snapshot, record, watch),
+            None => self.plan.run(watch),
+        })?;
         if self.json {
             print_json(&TraceSummary::of(self.plan, &trace))?;
         } else {
-            print(&table(&self.rows(&trace, made as f64 / seconds)))?;
+            print(&table(&self.rows(&trace, pace.per_second(trace.outcome))))?;
         }
         archive.finish(trace.outcome.steps())?;
         if let Outcome::Interrupted { steps } = trace.outcome {
