@@ -13,15 +13,19 @@ import pytest
 import luge
 
 
+#: How mypy is to look.
+CONFIG = str(Path(__file__).resolve().parents[1] / "pyproject.toml")
+
+
 def test_the_stubs_are_the_module():
     """mypy imports the module and compares it with its stubs, both ways."""
     done = subprocess.run(
-        [sys.executable, "-m", "mypy.stubtest", "luge._luge", "--ignore-disjoint-bases"], capture_output=True, text=True)
+        [sys.executable, "-m", "mypy.stubtest", "luge._luge", "--ignore-disjoint-bases", "--mypy-config-file", CONFIG], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_the_types_hold():
-    done = subprocess.run([sys.executable, "-m", "mypy", "-p", "luge", "--ignore-missing-imports"], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-m", "mypy", "-p", "luge", "--config-file", CONFIG], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
