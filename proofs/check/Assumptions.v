@@ -1,7 +1,8 @@
 (** What the main theorems rest on: nothing but the prover. `.ci/proofs` reads this file's output. *)
 
 From Luge Require Import PlainTheorem Checker ExtendedTheorem ExtendedChecker PrintedShift SolidArc Endless.
-From Luge Require Import CompactTheorem PrintedShiftCompact StreamMachine StreamCarrier StreamTheorem.
+From Luge Require Import CompactTheorem PrintedShiftCompact CompactChecker.
+From Luge Require Import StreamMachine StreamCarrier StreamTheorem.
 
 (* Theorem 1: plain. *)
 Print Assumptions plain_step.
@@ -35,6 +36,10 @@ Print Assumptions compact_halted_level_all.
 Print Assumptions compact_halted_gap.
 Print Assumptions compact_halted_below.
 Print Assumptions compact_positive.
+
+(* The checker for compact. *)
+Print Assumptions certified_compact_trace.
+Print Assumptions certified_compact_levels.
 
 (* Theorem 3: the extended network, and its checker. *)
 Print Assumptions extended_step.

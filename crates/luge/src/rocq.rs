@@ -1,7 +1,8 @@
 //! A network and the machine it claims to run, as data for the checker in `proofs/`.
 //!
-//! The file ends with a theorem: that the graph is the landscape `plain` of the machine. Rocq proves it by computation or
-//! refuses the file; what follows from it, for every input, is proved in `proofs/theories/Checker.v`.
+//! The file ends with a theorem: that the graph is the landscape `plain` or `compact` of the machine. Rocq proves it by
+//! computation or refuses the file; what follows from it, for every input, is proved in `proofs/theories/Checker.v` and
+//! `CompactChecker.v`.
 
 use std::fmt::Write;
 
@@ -12,14 +13,20 @@ use luge_net::{Carrier, Form, Network, Node, NodeId, NumberFormat, Op, OutputWir
 /// Items of a list that are written in one definition: a longer list overflows the prover's parser.
 const MOST_ITEMS: usize = 400;
 
-/// A landscape alone, as `luge trace` trains it; `None` unless it is `plain`.
+/// A landscape alone, as `luge trace` trains it; `None` unless it is `plain` or `compact`.
 #[must_use]
 pub fn landscape(landscape: &Landscape) -> Option<String> {
-    let mut file = File::new(landscape.network(), landscape.control()?, landscape.n_cells())?;
-    let Parts { claim, network } = file.parts();
+    let network = landscape.network();
+    let form = network.sparse_layers().ok()?.form;
+    let mut file = File::new(network, landscape.control()?, landscape.n_cells());
+    let (kind, check, claim) = match form {
+        Form::Targets { offset, drop } => ("claim", "certified", file.plain_claim(offset, drop)),
+        Form::Slides { .. } => ("compact_claim", "certified_compact", file.compact_claim(&form)?),
+    };
+    let network = file.network();
     Some(file.finish(&format!(
-        "Definition claimed : claim := {claim}.\n\n{network}\n\
-         Theorem checked : certified claimed exported.\nProof. by vm_compute. Qed.\n"
+        "Definition claimed : {kind} := {claim}.\n\n{network}\n\
+         Theorem checked : {check} claimed exported.\nProof. by vm_compute. Qed.\n"
     )))
 }
 
@@ -33,9 +40,10 @@ pub fn extended(extended: &Extended) -> Option<String> {
     else {
         return None;
     };
+    let Form::Targets { offset, drop } = layers.form else { return None };
     let sides = shape(network.node(targets).shape);
-    let mut file = File::new(network, extended.control()?, cells(network, layers.head.index()))?;
-    let Parts { claim, network } = file.parts();
+    let mut file = File::new(network, extended.control()?, cells(network, layers.head.index()));
+    let (claim, network) = (file.plain_claim(offset, drop), file.network());
     let joint = [number(label_offset), ramp(running), ramp(initial), id(layers.fixed_cells?), id(primary)];
     let joint = joint.join(" ");
     Some(file.finish(&format!(
@@ -44,33 +52,39 @@ pub fn extended(extended: &Extended) -> Option<String> {
     )))
 }
 
-/// What both kinds of file consist of.
-struct Parts {
-    claim: String,
-    network: String,
-}
-
 struct File<'a> {
     network: &'a Network,
     control: &'a Control,
     n_cells: usize,
-    offset: f64,
-    drop: f64,
     /// Definitions that were split off.
     lists: String,
     n_lists: usize,
 }
 
 impl<'a> File<'a> {
-    fn new(network: &'a Network, control: &'a Control, n_cells: usize) -> Option<Self> {
-        let Form::Targets { offset, drop } = network.sparse_layers().ok()?.form else { return None };
-        Some(Self { network, control, n_cells, offset, drop, lists: String::new(), n_lists: 0 })
+    fn new(network: &'a Network, control: &'a Control, n_cells: usize) -> Self {
+        Self { network, control, n_cells, lists: String::new(), n_lists: 0 }
     }
 
-    fn parts(&mut self) -> Parts {
-        let machine = self.machine();
-        let claim =
-            format!("(Claim {machine} {} {} {})", self.n_cells, number(self.offset), number(self.drop));
+    /// Machine, cells, c and Omega.
+    fn plain_claim(&mut self, offset: f64, drop: f64) -> String {
+        format!("(Claim {} {} {} {})", self.machine(), self.n_cells, number(offset), number(drop))
+    }
+
+    /// Machine, cells, the order of the sums over symbols, b, g, c and 1/g; `None` if edges are units of their own.
+    fn compact_claim(&mut self, form: &Form) -> Option<String> {
+        let &Form::Slides { offset, symbol, write, cell_rate, edge_units: false, .. } = form else {
+            return None;
+        };
+        // The write residual weighs g/2, a symbol that stays -b g.
+        let scale = 2.0 * write;
+        let order = list((0..self.control.n_tapes()).map(|tape| self.control.row(tape).to_string()));
+        let constants = [-symbol / scale, scale, offset, cell_rate].map(number).join(" ");
+        Some(format!("(CompactClaim {} {} {order} {constants})", self.machine(), self.n_cells))
+    }
+
+    /// Every parameter, input and node.
+    fn network(&mut self) -> String {
         let parameters = self.network.parameters().iter().map(|parameter| {
             let rule = match parameter.step_rule {
                 StepRule::Simplex => "Simplex".to_owned(),
@@ -81,12 +95,11 @@ impl<'a> File<'a> {
         let parameters = list(parameters);
         let inputs = list(self.network.inputs().iter().map(|input| shape(input.shape)));
         let nodes: Vec<String> = self.network.nodes().iter().map(|node| self.node(node)).collect();
-        let network = format!(
+        format!(
             "Definition exported : network := Network\n  {parameters}\n  {inputs}\n  {}\n  {}.\n",
             lines(&nodes),
             self.network.loss().index()
-        );
-        Parts { claim, network }
+        )
     }
 
     fn finish(self, rest: &str) -> String {

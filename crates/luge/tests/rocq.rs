@@ -21,11 +21,18 @@ fn learner(name: &str) -> Machine {
     machine(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../learners").join(name).to_string_lossy())
 }
 
-fn alone(machine: &Machine, cells: usize) -> String {
-    let options =
-        TraceOptions { cells: Some(cells), steps: Some(0), ..TraceOptions::dense(LandscapeKind::Plain) };
+fn written(machine: &Machine, cells: usize, kind: LandscapeKind) -> Option<String> {
+    let options = TraceOptions { cells: Some(cells), steps: Some(0), ..TraceOptions::dense(kind) };
     let plan = Plan::new(machine, &Input::blank(), &options).expect("a plan");
-    rocq::landscape(&plan.landscape).expect("landscape plain")
+    rocq::landscape(&plan.landscape)
+}
+
+fn plain(machine: &Machine, cells: usize) -> String {
+    written(machine, cells, LandscapeKind::Plain).expect("landscape plain")
+}
+
+fn compact(machine: &Machine, cells: usize) -> String {
+    written(machine, cells, LandscapeKind::Compact).expect("landscape compact")
 }
 
 fn joined(name: &str, csv: &str, format: &str, kind: LandscapeKind, carrier: Carrier) -> Option<String> {
@@ -53,15 +60,18 @@ const COPY: &str = "x,y\n-2,1.5\n0.25,-3\n";
 
 #[test]
 fn the_examples_of_the_proofs_are_what_is_written() {
-    check("busy_beaver_2.v", &alone(&machine("1RB1LB_1LA1RZ"), 7));
-    check("busy_beaver_4.v", &alone(&machine("1RB1LB_1LA0LC_1RZ1LD_1RD0RA"), 20));
-    check("copy_label.v", &alone(&learner("copy_label.tm"), 12));
+    check("busy_beaver_2.v", &plain(&machine("1RB1LB_1LA1RZ"), 7));
+    check("busy_beaver_4.v", &plain(&machine("1RB1LB_1LA0LC_1RZ1LD_1RD0RA"), 20));
+    check("copy_label.v", &plain(&learner("copy_label.tm"), 12));
+    check("busy_beaver_3_compact.v", &compact(&machine("1RB1RZ_1LB0RC_1LC1LA"), 12));
+    check("copy_label_compact.v", &compact(&learner("copy_label.tm"), 12));
     let model = joined("copy_label.tm", COPY, "fix:3.2", LandscapeKind::Plain, Carrier::Offset);
     check("copy_label_model.v", &model.expect("plain with the offset carrier"));
 }
 
 #[test]
 fn what_is_not_proved_is_not_written() {
+    assert!(written(&machine("1RB1LB_1LA1RZ"), 7, LandscapeKind::Relu).is_none());
     assert!(joined("copy_label.tm", COPY, "fix:3.2", LandscapeKind::Compact, Carrier::Offset).is_none());
     assert!(joined("copy_label.tm", COPY, "fix:3.2", LandscapeKind::Plain, Carrier::Orthogonal).is_none());
 }

@@ -8,7 +8,7 @@ use luge_landscape::LandscapeKind;
 use super::{
     failure::Failure,
     landscape_args::cell_count,
-    machine_args::MachineArgs,
+    machine_args::{MachineArgs, word},
     output::{create, fill},
 };
 
@@ -16,7 +16,7 @@ use super::{
 ///
 /// The graph holds nothing of the machine and nothing of the data: docs/graph-format.md describes it, and
 /// tests/independent/check.py trains it with JAX. With --rocq the network is written together with its machine, for the
-/// checker in proofs/; then FILE may also be a machine, whose landscape plain is written alone.
+/// checker in proofs/; then FILE may also be a machine, whose landscape is written alone.
 #[derive(clap::Args)]
 #[group(id = "to", required = true, multiple = true, args = ["graph", "rocq"])]
 pub(super) struct Args {
@@ -25,9 +25,12 @@ pub(super) struct Args {
     /// Where to write the graph
     #[arg(long, value_name = "OUT.json")]
     graph: Option<PathBuf>,
-    /// Where to write the network and its machine for Rocq: landscape plain, offset carrier
+    /// Where to write the network and its machine for Rocq: of models those on plain with the offset carrier
     #[arg(long, value_name = "OUT.v")]
     rocq: Option<PathBuf>,
+    /// The landscape of a machine: plain or compact
+    #[arg(long, value_name = "KIND", default_value = LandscapeKind::Plain.word(), value_parser = word::<LandscapeKind>())]
+    landscape: LandscapeKind,
     /// Cells per tape of a machine's landscape; by default as many as its run on a blank tape needs
     #[arg(long, value_name = "N", value_parser = cell_count)]
     cells: Option<usize>,
@@ -58,11 +61,18 @@ fn machine(args: &Args) -> Result<(), Failure> {
     }
     let mut job = args.file.job_alone()?;
     let steps = args.cells.map(|_| 0);
-    job.options = TraceOptions { cells: args.cells, steps, ..TraceOptions::dense(LandscapeKind::Plain) };
+    job.options = TraceOptions { cells: args.cells, steps, ..TraceOptions::dense(args.landscape) };
     let plan = job.plan(&args.file.load(&job)?)?;
     let file = create(args.rocq.as_deref())?;
-    let text = rocq::landscape(&plan.landscape).ok_or_else(not_plain)?;
+    let text = rocq::landscape(&plan.landscape).ok_or_else(not_proved)?;
     file.map_or(Ok(()), |file| fill(file, &text))
+}
+
+fn not_proved() -> Failure {
+    Failure::Usage {
+        problem: "only the landscapes plain and compact are proved in Rocq".to_owned(),
+        remedy: "choose --landscape plain or --landscape compact".to_owned(),
+    }
 }
 
 fn not_plain() -> Failure {
