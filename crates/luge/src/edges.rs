@@ -137,13 +137,15 @@ impl<'p> Leaving<'p> {
             lockstep.step();
         }
         let landscape = &plan.landscape;
-        let copies = landscape.control().map_or(1, |c| c.n_copied_states() / normal.n_states());
         let vertex = |configuration: &Configuration, step: Step| {
-            let (parameters, _) = landscape.encode(configuration)?;
-            let first = parameters[0].data.iter().position(|&weight| weight > 0.5)?;
-            // Every state's copies are visited in turn, one per step; encoding takes the first.
+            let Some(control) = landscape.control() else {
+                let (parameters, _) = landscape.encode(configuration)?;
+                return parameters[0].data.iter().position(|&weight| weight > 0.5);
+            };
+            // Every state's copies are visited in turn, one per step.
+            let copies = control.n_copied_states() / normal.n_states();
             let copy = usize::try_from(step % copies as u64).ok()?;
-            Some(first + (copy << normal.n_tapes()))
+            Some(control.vertex_at(configuration.state.index() * copies + copy, configuration.reads()))
         };
         let spot = Spot {
             machine,

@@ -2,12 +2,15 @@
 
 use std::ops::ControlFlow;
 
-use luge_landscape::{Configuration, Undecodable};
+use luge_landscape::{Configuration, Control, Undecodable};
+use luge_machine::{Input, Machine, Step};
 use luge_net::Values;
-use luge_train::{Engine, Memories, Outcome, StopRule, TrainError};
+use luge_train::{Engine, Memories, Outcome, Snapshot, StopRule, TrainError};
 
 use crate::{
-    lockstep::{Judge, Lockstep, Mismatch},
+    engine::{Chosen, EngineChoice, EngineError, Task},
+    gradient::{self, GradientCheck},
+    lockstep::{Judge, Lockstep, Mismatch, Window},
     record::{Levels, Record},
 };
 
@@ -82,8 +85,76 @@ pub(crate) trait Decoder {
     fn tape_read(&self, parameters: &[Values], expected: &Configuration) -> bool;
 }
 
+/// A network to be trained beside its machine, and what it is held to.
+pub(crate) struct Course<'a> {
+    pub(crate) task: &'a Task<'a>,
+    /// The machine in normal form.
+    pub(crate) machine: &'a Machine,
+    pub(crate) input: &'a Input,
+    pub(crate) window: &'a Window,
+    /// The network's vertices, unless they are configurations.
+    pub(crate) control: Option<&'a Control>,
+    pub(crate) decoder: &'a dyn Decoder,
+    pub(crate) expected: Expected<'a>,
+    /// The iterates of a fast engine that are compared; of the dense engine every one is.
+    pub(crate) comparisons: Comparisons,
+    /// Steps that are made again by automatic differentiation, if somebody asks for a number.
+    pub(crate) spots: Option<usize>,
+}
+
+/// A run that was followed to its end.
+pub(crate) struct Followed<'n> {
+    pub(crate) outcome: Outcome,
+    pub(crate) record: Record,
+    pub(crate) engine: Box<dyn Engine + 'n>,
+    /// The engine that trained, and why that one.
+    pub(crate) chosen: Chosen,
+    /// Where training has come to.
+    pub(crate) snapshot: Snapshot,
+    pub(crate) gradient: GradientCheck,
+    /// Steps the machine has made, if it has stopped.
+    pub(crate) machine_steps: Option<Step>,
+    /// Cells of the longest tape that the machine has come to need; `None` beside the dense engine.
+    pub(crate) n_cells: Option<usize>,
+}
+
+impl<'a> Course<'a> {
+    /// Trains, from the start or from a snapshot and what was seen until then, holding iterates to the simulator; then hands
+    /// steps of the run to `check`, which makes them by automatic differentiation.
+    pub(crate) fn follow<E: From<EngineError>>(
+        self,
+        from: Option<(&Snapshot, Record)>,
+        watch: impl FnMut(Moment<'_>) -> ControlFlow<()>,
+        check: impl FnOnce(&[gradient::Spot]) -> Result<GradientCheck, E>,
+    ) -> Result<Followed<'a>, E> {
+        let Self { task, machine, input, window, .. } = self;
+        let memories = self.comparisons.memories();
+        let moment = from.as_ref().map(|(snapshot, record)| (*snapshot, record.loss));
+        let (mut engine, chosen) = task.open(memories, moment)?;
+        let dense = chosen.engine == EngineChoice::Dense;
+        let beside = match self.control.filter(|_| !dense) {
+            Some(control) => Beside::Changes(Judge::new(machine, input, control, window.first.clone())),
+            None => Beside::Configurations(Lockstep::new(machine, input, window.clone()), self.decoder),
+        };
+        let comparisons = if dense { Comparisons::Every } else { self.comparisons };
+        let record = from.map_or_else(Record::default, |(_, record)| record);
+        let mut referee = Referee { beside, expected: self.expected, record };
+        let outcome =
+            referee.follow(&mut *engine, &task.stop, comparisons, watch).map_err(EngineError::from)?;
+        let snapshot = engine.snapshot();
+        let end = gradient::End { snapshot: &snapshot, record: &referee.record };
+        let gradient = match dense {
+            true => GradientCheck::of_dense(),
+            false => gradient::look_again(task, memories, &end, self.spots, check)?,
+        };
+        let (machine_steps, n_cells) = (referee.machine_steps(), referee.n_cells());
+        let record = referee.record;
+        Ok(Followed { outcome, record, engine, chosen, snapshot, gradient, machine_steps, n_cells })
+    }
+}
+
 /// The simulator beside training.
-pub(crate) enum Beside<'a> {
+enum Beside<'a> {
     /// Whole configurations, for the dense engine; `None` if a head starts outside the window.
     Configurations(Option<Lockstep<'a>>, &'a dyn Decoder),
     /// What a step can change, for the fast engines.
@@ -91,20 +162,15 @@ pub(crate) enum Beside<'a> {
 }
 
 /// Holds a run to the simulator and to what the construction says of it.
-pub(crate) struct Referee<'a> {
+struct Referee<'a> {
     beside: Beside<'a>,
     expected: Expected<'a>,
-    pub(crate) record: Record,
+    record: Record,
 }
 
-impl<'a> Referee<'a> {
-    /// A referee who has seen so much of the run already.
-    pub(crate) fn new(beside: Beside<'a>, expected: Expected<'a>, record: Record) -> Self {
-        Self { beside, expected, record }
-    }
-
+impl Referee<'_> {
     /// Steps until the stop rule holds or the watcher breaks off, holding what it sees to the simulator.
-    pub(crate) fn follow(
+    fn follow(
         &mut self,
         engine: &mut dyn Engine,
         stop: &StopRule,
@@ -225,7 +291,7 @@ impl<'a> Referee<'a> {
     }
 
     /// Steps the machine has made, if it has stopped.
-    pub(crate) fn machine_steps(&self) -> Option<luge_machine::Step> {
+    fn machine_steps(&self) -> Option<Step> {
         let simulator = match &self.beside {
             Beside::Configurations(lockstep, _) => lockstep.as_ref()?.simulator(),
             Beside::Changes(judge) => judge.simulator(),
@@ -234,7 +300,7 @@ impl<'a> Referee<'a> {
     }
 
     /// Cells of the longest tape that the machine has visited or its input fills; `None` beside the dense engine.
-    pub(crate) fn n_cells(&self) -> Option<usize> {
+    fn n_cells(&self) -> Option<usize> {
         match &self.beside {
             Beside::Configurations(..) => None,
             Beside::Changes(judge) => Some(judge.n_cells()),

@@ -3,7 +3,7 @@
 //! Training never sees the simulator; this is the outside view that compares the two.
 
 use luge_landscape::{Configuration, Control, Undecodable};
-use luge_machine::{Cell, Input, Machine, Outcome, Simulator, SymbolId, TapeId};
+use luge_machine::{Bits, Cell, Input, Machine, Outcome, Simulator, SymbolId, TapeId};
 use luge_train::Engine;
 
 /// Which cells of the machine's tapes the network's tapes hold.
@@ -307,7 +307,7 @@ impl<'m> Judge<'m> {
     pub fn compare<T: Engine + ?Sized>(&self, engine: &T) -> Result<(), Mismatch> {
         let vertex = engine.vertex();
         let vertex = vertex.ok_or(Undecodable::Vertex { index: 0, value: f64::NAN })?;
-        let (state, signs) = self.control.state_and_symbols(vertex);
+        let state = self.control.state(vertex);
         if state != self.simulator.state() {
             let name = |state| self.simulator.machine().state(state).name.clone();
             return Err(Mismatch::State { found: name(state), expected: name(self.simulator.state()) });
@@ -317,6 +317,7 @@ impl<'m> Judge<'m> {
         if found != expected {
             return Err(Mismatch::Copy { found, expected });
         }
+        let mut reads = Bits(0);
         for (tape, (&first, &left)) in self.first.iter().zip(&self.left).enumerate() {
             let id = TapeId::new(tape);
             let expected = self.simulator.head(id) - first;
@@ -325,12 +326,13 @@ impl<'m> Judge<'m> {
             if found != expected {
                 return Err(Mismatch::Head { tape, found, expected });
             }
-            if signs.get(tape) != (self.simulator.tape(id).read(expected + first) == SymbolId(1)) {
-                return Err(Undecodable::Symbol { tape }.into());
-            }
+            reads = reads.with(tape, self.simulator.tape(id).read(expected + first) == SymbolId(1));
             self.compare_cell(engine, tape, left)?;
         }
-        Ok(())
+        match self.control.differs(vertex, reads) {
+            Some(tape) => Err(Undecodable::Symbol { tape }.into()),
+            None => Ok(()),
+        }
     }
 
     /// As [`compare`](Self::compare), and all cells that either side has touched.

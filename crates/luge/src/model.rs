@@ -2,9 +2,7 @@
 
 use std::{collections::HashMap, fs, io, path::Path, sync::Arc};
 
-use luge_landscape::{
-    DataLayout, Extended, ExtendedError, ExtendedOptions, Learner, LearnerError, Primary, PrimaryError,
-};
+use luge_landscape::{DataLayout, Extended, ExtendedError, Learner, LearnerError, Primary, PrimaryError};
 use luge_machine::{Diagnostic, formats::Format};
 use luge_net::{Shape, Values};
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
@@ -356,23 +354,13 @@ impl Model {
         let options = &self.card.options;
         let learner = self.learner()?;
         self.check_sizes(&learner)?;
-        let build = ExtendedOptions {
-            kind: options.landscape,
-            carrier: options.carrier,
-            n_cells: self.card.n_cells(),
-            first_cells: self.card.first_cells.clone(),
-            layout: DataLayout {
-                n_samples: self.card.n_samples,
-                n_features: self.card.features.len(),
-                n_labels: self.card.labels.len(),
-                format: options.format,
-            },
-            label_offset: options.label_offset.unwrap_or(0.0),
-            final_loss: options.final_loss,
-            constants: options.constants,
-            corrections: options.corrections,
-            joints: options.extended_corrections,
+        let layout = DataLayout {
+            n_samples: self.card.n_samples,
+            n_features: self.card.features.len(),
+            n_labels: self.card.labels.len(),
+            format: options.format,
         };
+        let build = options.network(layout, self.window());
         Ok(Extended::build(&learner, &*self.primary()?, &build)?)
     }
 

@@ -7,7 +7,7 @@
 use std::fmt::Write;
 
 use luge_landscape::{Control, Extended, Landscape};
-use luge_machine::Move;
+use luge_machine::{Bits, Move};
 use luge_net::{Carrier, Form, Network, Node, NodeId, NumberFormat, Op, OutputWiring, Ramp, Shape, StepRule};
 
 /// Items of a list that are written in one definition: a longer list overflows the prover's parser.
@@ -118,9 +118,10 @@ impl<'a> File<'a> {
             .control
             .vertices()
             .map(|vertex| {
-                let looks = list(tapes.iter().map(|&tape| known(vertex.reads.get(tape))));
+                let looked_at = |&tape: &usize| symbol(vertex.looks_at, vertex.reads, tape);
+                let looks = list(tapes.iter().map(looked_at));
                 let what = vertex.step.map_or("None".to_owned(), |step| {
-                    let writes = list(tapes.iter().map(|&tape| known(step.write.get(tape))));
+                    let writes = list(tapes.iter().map(|&tape| symbol(step.known, step.write, tape)));
                     let moves = list(tapes.iter().map(|&tape| way(step.moves[tape])));
                     format!("(Some (Action {} {writes} {moves}))", step.next)
                 });
@@ -217,8 +218,9 @@ fn lines(items: &[String]) -> String {
     format!("[:: {}]", items.join(";\n     "))
 }
 
-fn known(bit: bool) -> String {
-    format!("Some {bit}")
+/// The symbol on a tape where it is known.
+fn symbol(known: Bits, symbols: Bits, tape: usize) -> String {
+    if known.get(tape) { format!("Some {}", symbols.get(tape)) } else { "None".to_owned() }
 }
 
 fn way(way: Move) -> String {

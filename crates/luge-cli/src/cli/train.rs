@@ -10,6 +10,7 @@ use luge::{
     atomic_file,
     catalogue::{self, FIRST_LEARNER},
     checkpoint::Checkpoint,
+    corollary::SizeClaim,
     engine::EngineChoice,
     follow::Moment,
     job::{Job, StandardPrimaries, TrainJob},
@@ -20,7 +21,7 @@ use luge::{
     record::Drift,
     source::{OpenError, Source},
 };
-use luge_landscape::{Carrier, LandscapeKind};
+use luge_landscape::{BitConversion, Carrier, LandscapeKind, VertexSet};
 use luge_machine::{Step, formats::Format};
 use serde::Serialize;
 
@@ -58,9 +59,15 @@ pub(super) struct Args {
     /// The landscape to build [default: compact, or what a learner that ships is for]
     #[arg(long, value_name = "KIND", value_parser = word::<LandscapeKind>())]
     landscape: Option<LandscapeKind>,
+    /// The symbols that tell vertices apart: those a state looks at, or all, as in the paper
+    #[arg(long, value_name = "SET", default_value = VertexSet::default().word(), value_parser = word::<VertexSet>())]
+    vertices: VertexSet,
     /// How the landscape's loss reaches the output
     #[arg(long, value_name = "CARRIER", default_value = Carrier::default().word(), value_parser = word::<Carrier>())]
     carrier: Carrier,
+    /// What converts numbers to bits and back: native for nodes that do, network for ReLU and product units
+    #[arg(long, value_name = "BITS", default_value = BitConversion::default().word(), value_parser = word::<BitConversion>())]
+    bits: BitConversion,
     /// What computes the gradients
     #[arg(long, value_name = "ENGINE", default_value = EngineChoice::default().word(), value_parser = word::<EngineChoice>())]
     engine: EngineChoice,
@@ -112,6 +119,7 @@ struct Summary<'a> {
     certificate: &'a Certificate,
     landscape: &'static str,
     carrier: &'static str,
+    bits: &'static str,
     format: String,
     primary: String,
     engine: &'static str,
@@ -119,6 +127,8 @@ struct Summary<'a> {
     samples: usize,
     cells: usize,
     vertices: usize,
+    /// Layers and units, each pair of one arrangement, beside the paper's claim.
+    size: SizeClaim,
     wall_s: f64,
 }
 
@@ -240,6 +250,7 @@ impl Shown<'_> {
             certificate: &report.certificate,
             landscape: options.landscape.word(),
             carrier: options.carrier.word(),
+            bits: options.bits.word(),
             format: options.format.to_string(),
             primary: lesson.primary().describe(),
             engine: report.chosen.engine.word(),
@@ -247,6 +258,7 @@ impl Shown<'_> {
             samples: lesson.table().n_samples(),
             cells: lesson.window().n_cells,
             vertices: lesson.extended().n_vertices(),
+            size: lesson.size_claim(),
             wall_s: seconds,
         }
     }
@@ -262,10 +274,11 @@ impl Args {
         job.primary = self.primary.clone().unwrap_or(job.primary);
         let options = &mut job.options;
         options.landscape = self.landscape.unwrap_or(options.landscape);
+        options.vertices = self.vertices;
         (options.engine, options.carrier, options.cells) = (self.engine, self.carrier, self.cells);
         (options.label_offset, options.final_loss, options.steps) =
             (self.label_offset, self.final_loss, self.steps);
-        options.spots = self.spots;
+        (options.bits, options.spots) = (self.bits, self.spots);
         Ok(job)
     }
 }
