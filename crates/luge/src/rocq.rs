@@ -268,7 +268,7 @@ fn number_format(format: NumberFormat) -> String {
 /// A finite f64 as a whole number of halves of halves: exactly the number, with as few halvings as will do.
 fn number(value: f64) -> String {
     if value == 0.0 {
-        return "(Number 0 0)".to_owned();
+        return "zero".to_owned();
     }
     let bits = value.to_bits();
     let exponent = (bits >> 52 & 0x7ff) as i32;
@@ -280,6 +280,7 @@ fn number(value: f64) -> String {
     power += trailing as i32;
     let sign = if value < 0.0 { "-" } else { "" };
     match power {
+        0 if mantissa == 1 => if value < 0.0 { "minus_one" } else { "one" }.to_owned(),
         ..0 => format!("(Number ({sign}{mantissa}) {})", -power),
         0..=10 => format!("(Number ({sign}{}) 0)", mantissa << power),
         _ => format!("(Number ({sign}{mantissa} * 2 ^ {power}) 0)"),

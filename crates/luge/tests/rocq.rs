@@ -3,7 +3,9 @@
 use std::{fs, path::Path};
 
 use luge::{
+    catalogue::find,
     data::Table,
+    job::TrainJob,
     lesson::{Lesson, LessonOptions},
     rocq,
     source::Source,
@@ -46,6 +48,14 @@ fn joined(name: &str, csv: &str, format: &str, kind: LandscapeKind, carrier: Car
     rocq::extended(lesson.extended())
 }
 
+/// The model of a learner that ships, on `plain`.
+fn shipped(name: &str) -> String {
+    let source = find(name).expect("a learner that ships").source();
+    let mut job = TrainJob::of(source).expect("a learner that ships");
+    job.options.landscape = LandscapeKind::Plain;
+    rocq::extended(job.prepare().expect("a lesson").extended()).expect("plain with the offset carrier")
+}
+
 /// With `LUGE_RENEW=1` in the environment the example is written anew.
 fn check(example: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../proofs/examples").join(example);
@@ -67,6 +77,7 @@ fn the_examples_of_the_proofs_are_what_is_written() {
     check("copy_label_compact.v", &compact(&learner("copy_label.tm"), 12));
     let model = joined("copy_label.tm", COPY, "fix:3.2", LandscapeKind::Plain, Carrier::Offset);
     check("copy_label_model.v", &model.expect("plain with the offset carrier"));
+    check("sgd_linear_model.v", &shipped("sgd_linear"));
 }
 
 #[test]
