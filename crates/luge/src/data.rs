@@ -83,7 +83,7 @@ pub enum TableError {
     /// Text where a number should be.
     #[error("{place}: `{found}` is no finite number")]
     NotANumber {
-        /// Where.
+        /// The line and column of the entry.
         place: Place,
         /// What stands there.
         found: String,
@@ -91,7 +91,7 @@ pub enum TableError {
     /// The number format cannot hold it.
     #[error("{place}: {value} lies outside {format}, which reaches from {low} to {high}")]
     OutOfRange {
-        /// Where.
+        /// The line and column of the entry.
         place: Place,
         /// The number.
         value: f64,

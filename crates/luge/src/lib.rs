@@ -44,6 +44,7 @@ pub mod export;
 pub mod follow;
 pub mod gradient;
 pub mod job;
+mod json;
 pub mod lesson;
 pub mod lockstep;
 pub mod loss_curve;

@@ -13,6 +13,7 @@ use crate::{
     atomic_file,
     data::Table,
     job::{Data, Primaries, StandardPrimaries, TrainJob},
+    json::hexadecimal,
     lesson::{Certificate, Lesson, LessonError, LessonOptions, LessonReport},
     lockstep::Window,
     source::Source,
@@ -150,7 +151,7 @@ pub enum ModelError {
         cells: usize,
         /// Entries of `first_cells`.
         first_cells: usize,
-        /// Samples.
+        /// Samples it claims.
         n_samples: usize,
     },
     /// The primary network has another number of weights.
@@ -179,10 +180,6 @@ pub fn data_digest(table: &Table) -> String {
         hash.update(number.to_le_bytes());
     }
     hexadecimal(&hash.finalize())
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl Model {

@@ -14,12 +14,14 @@ use luge_machine::{
 };
 use luge_net::{Layers, Values};
 use luge_train::{LossRange, Rate, Snapshot, StopRule, TrainError};
+use serde::Serialize;
 
 use crate::{
     checkpoint::snapshot_digest,
     engine::{Chosen, EngineChoice, Manner, Task},
     follow::{Course, Decoder, Expected, Moment},
     gradient::{self, GradientCheck},
+    json,
     lockstep::{Lockstep, Window},
     record::{FirstMismatch, Levels, Record},
 };
@@ -67,9 +69,10 @@ pub struct Plan {
 }
 
 /// What a trace showed.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Trace {
     /// How training ended.
+    #[serde(flatten, serialize_with = "json::outcome")]
     pub outcome: luge_train::Outcome,
     /// Steps the machine makes until it halts, if it does within the limit.
     pub machine_steps: Option<Step>,
@@ -78,24 +81,32 @@ pub struct Trace {
     /// The first of them.
     pub first_mismatch: Option<FirstMismatch>,
     /// Iterates that were compared with the simulator.
+    #[serde(rename = "compared")]
     pub n_compared: u64,
     /// The loss over the run.
+    #[serde(serialize_with = "json::losses")]
     pub loss: LossRange,
     /// Whether the loss always lay where the construction says.
     pub bounds_held: bool,
     /// Whether every step lowered the loss.
+    #[serde(skip)]
     pub strictly_falling: bool,
     /// Units of the network.
+    #[serde(rename = "units")]
     pub n_units: usize,
     /// Layers of the network.
+    #[serde(rename = "layers")]
     pub n_layers: usize,
     /// Cells per tape that the network came to hold.
+    #[serde(rename = "cells")]
     pub n_cells: usize,
     /// The engine that trained, and why that one.
+    #[serde(flatten)]
     pub chosen: Chosen,
     /// What automatic differentiation says of some of its steps.
     pub gradient: GradientCheck,
     /// The digest of all vertices visited.
+    #[serde(serialize_with = "json::path")]
     pub path: u64,
     /// SHA-256 of the trained weights, unless a tape lies inside the vertex.
     pub weights: Option<String>,

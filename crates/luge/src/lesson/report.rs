@@ -2,14 +2,16 @@
 
 use luge_machine::Step;
 use luge_net::{Values, evaluate};
+use serde::Serialize;
 
 use super::{Certificate, Lesson};
-use crate::{engine::Chosen, follow::Followed, lockstep::Mismatch, record::Drift};
+use crate::{engine::Chosen, follow::Followed, json, lockstep::Mismatch, record::Drift};
 
 /// What training left behind, and what was proved of it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct LessonReport {
     /// How training ended.
+    #[serde(flatten, serialize_with = "json::outcome")]
     pub outcome: luge_train::Outcome,
     /// Steps of the machine.
     pub machine_steps: Step,
@@ -18,16 +20,20 @@ pub struct LessonReport {
     /// 1/2 |F(x) - y|^2 at the end.
     pub train_loss: f64,
     /// Rows whose class the network tells right, if the labels are classes: -1 and 1, or a 1 among zeros.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub classified: Option<usize>,
     /// How far weights came from the values they stand for, over the run.
     pub drift: Drift,
     /// The digest of all vertices visited.
+    #[serde(serialize_with = "json::path")]
     pub path: u64,
     /// All trained weights.
+    #[serde(skip)]
     pub parameters: Vec<Values>,
     /// What was proved.
     pub certificate: Certificate,
     /// The engine that trained, and why that one.
+    #[serde(flatten)]
     pub chosen: Chosen,
 }
 

@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// A learner on two tracks, whose heads move apart, that halts after a few steps.
-const LEARNER: &str = "machine\ntape data: 0 1 blank 0 read-only\ntape theta: 0 1 blank 0\nstart: first\nfirst:\n  * * -> * 1, R S, seek\nseek:\n  0 * -> * 0, R R, seek\n  1 * -> * 1, S R, last\nlast:\n  * 0 -> * 1, R L, back\n  * 1 -> * 0, L S, back\nback:\n  * * -> * 1, L R, done\ndone: accept\n";
+const LEARNER: &str = "machine\ntape data: 0 1 blank 0 read-only\ntape theta: 0 1 blank 0\nstart: first\nfirst:\n  * * -> * 1, R S, seek\nseek:\n  0 * -> * 0, R R, seek\n  1 * -> * 1, S R, last\nlast:\n  * 0 -> * 1, R L, back\n  * 1 -> * 0, L S, back\nback:\n  * * -> * 1, L R, wait\nwait:\n  * * -> * *, R L, done\ndone: accept\n";
 
 /// One tape, four states, moves both ways.
 const FOUR_STATES: &str = "1RB1LB_1LA0LC_1RZ1LD_1RD0RA";
@@ -200,8 +200,8 @@ pub(crate) fn agreement_on_other_landscapes() {
 /// A machine none of whose states follows itself.
 const NO_LOOPS: &str = "1RB1LB_1LA1RZ";
 
-/// A head that stays where it has written, beside one that moves.
-const STAYING: &str = "machine\ntape a: 0 1 blank 0\ntape b: 0 1 blank 0\nstart: go\ngo:\n  0 * -> 1 *, S R, walk\n  1 * -> 0 *, S R, walk\nwalk:\n  * 0 -> * *, S R, walk\n  * 1 -> * *, S S, end\nend: accept\n";
+/// A head that stays where it has written and puts the same again, beside one that moves.
+const STAYING: &str = "machine\ntape a: 0 1 blank 0\ntape b: 0 1 blank 0\nstart: go\ngo:\n  0 * -> 1 *, S R, walk\n  1 * -> 0 *, S R, walk\nwalk:\n  * 0 -> 1 *, S R, walk\n  * 1 -> * *, S S, end\nend: accept\n";
 
 /// The landscape with one of its terms multiplied.
 fn weighing(network: &Network, term: usize, by: f64) -> Network {
