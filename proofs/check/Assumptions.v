@@ -1,7 +1,7 @@
 (** What the main theorems rest on: nothing but the prover. `.ci/proofs` reads this file's output. *)
 
 From Luge Require Import PlainTheorem Checker ExtendedTheorem ExtendedChecker PrintedShift SolidArc Endless.
-From Luge Require Import CompactTheorem PrintedShiftCompact CompactChecker.
+From Luge Require Import CompactTheorem PrintedShiftCompact CompactChecker Wiring ModelChecker.
 From Luge Require Import StreamMachine StreamCarrier StreamTheorem.
 
 (* Theorem 1: plain. *)
@@ -47,6 +47,12 @@ Print Assumptions extended_trace.
 Print Assumptions extended_run.
 Print Assumptions extended_gradient.
 Print Assumptions certified_extended_run.
+
+(* Models: from the data to the output. *)
+Print Assumptions read_only_shows.
+Print Assumptions theta_read.
+Print Assumptions through_theta.
+Print Assumptions certified_model_run.
 
 (* Theorem 4: streams. *)
 Print Assumptions stream_tangent.

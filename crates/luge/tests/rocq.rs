@@ -26,7 +26,7 @@ fn learner(name: &str) -> Machine {
 fn written(machine: &Machine, cells: usize, kind: LandscapeKind) -> Option<String> {
     let options = TraceOptions { cells: Some(cells), steps: Some(0), ..TraceOptions::dense(kind) };
     let plan = Plan::new(machine, &Input::blank(), &options).expect("a plan");
-    rocq::landscape(&plan.landscape)
+    rocq::landscape(&plan.landscape).map(|written| written.text)
 }
 
 fn plain(machine: &Machine, cells: usize) -> String {
@@ -45,7 +45,7 @@ fn joined(name: &str, csv: &str, format: &str, kind: LandscapeKind, carrier: Car
     let format = format.parse().expect("a format");
     let options = LessonOptions { landscape: kind, carrier, ..LessonOptions::new(format) };
     let lesson = Lesson::prepare(learner, std::sync::Arc::new(primary), table, options).expect("a lesson");
-    rocq::extended(lesson.extended())
+    rocq::extended(lesson.extended()).map(|written| written.text)
 }
 
 /// The model of a learner that ships, on `plain`.
@@ -53,7 +53,8 @@ fn shipped(name: &str) -> String {
     let source = find(name).expect("a learner that ships").source();
     let mut job = TrainJob::of(source).expect("a learner that ships");
     job.options.landscape = LandscapeKind::Plain;
-    rocq::extended(job.prepare().expect("a lesson").extended()).expect("plain with the offset carrier")
+    let written = rocq::extended(job.prepare().expect("a lesson").extended());
+    written.expect("plain with the offset carrier").text
 }
 
 /// With `LUGE_RENEW=1` in the environment the example is written anew.

@@ -1,15 +1,24 @@
 //! `luge export`: a network for other programs.
 
-use std::path::PathBuf;
+use std::{
+    fs::File,
+    path::{Path, PathBuf},
+};
 
-use luge::{export::graph, model::Model, rocq, trace::TraceOptions};
+use luge::{
+    export::graph,
+    model::Model,
+    rocq::{self, Written},
+    trace::TraceOptions,
+};
 use luge_landscape::LandscapeKind;
 
 use super::{
     failure::Failure,
     landscape_args::cell_count,
     machine_args::{MachineArgs, word},
-    output::{create, fill},
+    output::{create, fill, print},
+    prover,
 };
 
 /// Write a model's extended network as a graph in JSON, with the weights training starts from
@@ -31,6 +40,9 @@ pub(super) struct Args {
     /// The landscape of a machine: plain or compact
     #[arg(long, value_name = "KIND", default_value = LandscapeKind::Plain.word(), value_parser = word::<LandscapeKind>())]
     landscape: LandscapeKind,
+    /// Have Rocq check the network, with the proofs built in this folder; the exit status is 1 if it refuses
+    #[arg(long, value_name = "FOLDER", requires = "rocq")]
+    proofs: Option<PathBuf>,
     /// Cells per tape of a machine's landscape; by default as many as its run on a blank tape needs
     #[arg(long, value_name = "N", value_parser = cell_count)]
     cells: Option<usize>,
@@ -41,7 +53,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let extended = Model::load(model)?.extended()?;
     let (graph_file, rocq_file) = (create(args.graph.as_deref())?, create(args.rocq.as_deref())?);
     if let Some(file) = rocq_file {
-        fill(file, &rocq::extended(&extended).ok_or_else(not_plain)?)?;
+        write_and_ask(args, file, &rocq::extended(&extended).ok_or_else(not_plain)?)?;
     }
     if let Some(file) = graph_file {
         let text = serde_json::to_string(&graph(&extended)).map_err(|error| Failure::Print(error.into()))?;
@@ -64,8 +76,19 @@ fn machine(args: &Args) -> Result<(), Failure> {
     job.options = TraceOptions { cells: args.cells, steps, ..TraceOptions::dense(args.landscape) };
     let plan = job.plan(&args.file.load(&job)?)?;
     let file = create(args.rocq.as_deref())?;
-    let text = rocq::landscape(&plan.landscape).ok_or_else(not_proved)?;
-    file.map_or(Ok(()), |file| fill(file, &text))
+    let written = rocq::landscape(&plan.landscape).ok_or_else(not_proved)?;
+    file.map_or(Ok(()), |file| write_and_ask(args, file, &written))
+}
+
+/// Writes the network for Rocq. What is proved is said only where Rocq was asked and has accepted it.
+fn write_and_ask(args: &Args, file: (&Path, File), written: &Written) -> Result<(), Failure> {
+    fill(file, &written.text)?;
+    let Some(proofs) = &args.proofs else { return Ok(()) };
+    let claim = prover::ask(proofs, written)?;
+    if !claim.holds {
+        return Err(Failure::NotCertified { reason: claim.figures });
+    }
+    print(&format!("proved for every input: {}\n", claim.figures))
 }
 
 fn not_proved() -> Failure {
