@@ -1,6 +1,6 @@
 (** What the main theorems rest on: nothing but the prover. `.ci/proofs` reads this file's output. *)
 
-From Luge Require Import PlainTheorem Checker ExtendedTheorem ExtendedChecker PrintedShift SolidArc Endless.
+From Luge Require Import PlainTheorem Checker Joined ExtendedTheorem ExtendedChecker PrintedShift SolidArc Endless.
 From Luge Require Import CompactTheorem PrintedShiftCompact CompactChecker Wiring ModelChecker.
 From Luge Require Import StreamMachine StreamCarrier StreamTheorem.
 
@@ -41,7 +41,12 @@ Print Assumptions compact_positive.
 Print Assumptions certified_compact_trace.
 Print Assumptions certified_compact_levels.
 
-(* Theorem 3: the extended network, and its checker. *)
+(* Theorem 3: the extended network, for any landscape; plain and compact are such; its checker. *)
+Print Assumptions first_step.
+Print Assumptions extended_running_loss.
+Print Assumptions extended_output.
+Print Assumptions plain_steps.
+Print Assumptions compact_steps.
 Print Assumptions extended_step.
 Print Assumptions extended_trace.
 Print Assumptions extended_run.

@@ -36,11 +36,43 @@ Let d := count_of (n_tapes m).
 
 Definition claimed_compact_loss : expression := compact_loss m tau (slid_order cl) b g (slid_offset cl).
 
+(** b^3 - 8 b^2 d - 3 d: times g, how much lower than a running machine's a halted machine's loss is. *)
+Definition gap : number :=
+  add (mul b (mul b b)) (minus (add (mul (mul (whole 8) (mul b b)) d) (mul (whole 3) d))).
+
 (** b^3 > 8 b^2 d + 3 d, g > 0, the rate is 1/g, and c >= 2 (b^3 + d b) g. *)
 Definition constants_fit : bool :=
-  [&& positive (add (mul b (mul b b)) (minus (add (mul (mul (whole 8) (mul b b)) d) (mul (whole 3) d)))), positive g,
+  [&& positive gap, positive g,
       at_most (mul (slid_rate cl) g) one, at_most one (mul (slid_rate cl) g) &
       at_most (mul (mul two (add (mul b (mul b b)) (mul d b))) g) (slid_offset cl)].
+
+(** What the constants' check means. *)
+Section Constants.
+
+Variable R : realFieldType.
+
+Lemma real_gap :
+  real R gap = real R b ^+ 3 - (8%:R * real R b ^+ 2 * (n_tapes m)%:R + 3%:R * (n_tapes m)%:R).
+Proof.
+rewrite /gap real_add real_minus !real_add !real_mul !real_count.
+by rewrite -[real R (whole 8)]/(8%:R : R) -[real R (whole 3)]/(3%:R : R) !exprS expr0 mulr1.
+Qed.
+
+Hypothesis constants : constants_fit.
+
+Lemma compact_constants :
+  [/\ 8%:R * real R b ^+ 2 * (n_tapes m)%:R + 3%:R * (n_tapes m)%:R < real R b ^+ 3, 0 < real R g,
+      real R (slid_rate cl) * real R g = 1
+    & 2%:R * (real R b ^+ 3 + (n_tapes m)%:R * real R b) * real R g <= real R (slid_offset cl)].
+Proof.
+case/and5P: constants => /(real_positive R) large /(real_positive R) g_gt0 /(real_at_most R) le
+  /(real_at_most R) ge /(real_at_most R) high; split=> //.
+- by move: large; rewrite real_gap subr_gt0.
+- by apply/eqP; rewrite Order.POrderTheory.eq_le; move: le ge; rewrite real_mul real_one => -> ->.
+by move: high; rewrite !real_mul real_add !real_mul real_count real_two !exprS expr0 mulr1.
+Qed.
+
+End Constants.
 
 Definition certified_compact (net : network) : bool :=
   [&& well_formed m, looks_by_state m, perm_eq (slid_order cl) (iota 0 (n_tapes m)), constants_fit &
@@ -60,21 +92,11 @@ case/and5P: checked => ok by_state order_ok _ /andP[/(list_eqbE parameter_eqbE) 
 by move: rest; case: (loss_expression net) => // e /expression_eqbE ->.
 Qed.
 
+Lemma compact_fit : constants_fit.
+Proof. by case/and5P: checked. Qed.
+
 Variable R : realFieldType.
 Variable arith : arithmetic R.
-
-Lemma compact_constants :
-  [/\ 8%:R * real R b ^+ 2 * (n_tapes m)%:R + 3%:R * (n_tapes m)%:R < real R b ^+ 3, 0 < real R g,
-      real R (slid_rate cl) * real R g = 1
-    & 2%:R * (real R b ^+ 3 + (n_tapes m)%:R * real R b) * real R g <= real R (slid_offset cl)].
-Proof.
-case/and5P: checked => _ _ _ /and5P[/(real_positive R) large /(real_positive R) g_gt0 /(real_at_most R) le
-  /(real_at_most R) ge /(real_at_most R) high] _; split=> //.
-- move: large; rewrite real_add real_minus subr_gt0 !real_add !real_mul !real_count.
-  by rewrite -[real R (whole 8)]/(8%:R : R) -[real R (whole 3)]/(3%:R : R) !exprS expr0 mulr1.
-- by apply/eqP; rewrite Order.POrderTheory.eq_le; move: le ge; rewrite real_mul real_one => -> ->.
-by move: high; rewrite !real_mul real_add !real_mul real_count real_two !exprS expr0 mulr1.
-Qed.
 
 Variable fed : nat -> matrix R.
 Notation train := (train_network net arith fed).
@@ -87,7 +109,7 @@ Theorem certified_compact_trace k c w :
   inside m tau c -> shows m tau (fed 0%N) c -> (forall j, (j < k)%N -> stays_inside m tau (steps m j c)) ->
   encodes m tau (alone m) w c -> encodes m tau (alone m) (iter k train w) (steps m k c).
 Proof.
-case: compact_parts compact_constants => ok by_state order_ok _ _ [large g_gt0 rate_g _] c_in shown stays enc.
+case: compact_parts (compact_constants R compact_fit) => ok by_state order_ok _ _ [large g_gt0 rate_g _] c_in shown stays enc.
 rewrite (eq_iter train_compactE).
 exact: (compact_trace _ _ ok by_state order_ok large g_gt0 rate_g c_in shown stays enc).
 Qed.
@@ -101,7 +123,7 @@ Theorem certified_compact_levels c w :
     network_loss net arith fed w <= real R (slid_offset cl) - (real R b ^+ 3 - gap) * real R g
   else real R (slid_offset cl) <= network_loss net arith fed w <= real R (slid_offset cl) + gap * real R g.
 Proof.
-case: compact_parts compact_constants => ok by_state order_ok _ le [large g_gt0 _ high] legal_c enc gap.
+case: compact_parts (compact_constants R compact_fit) => ok by_state order_ok _ le [large g_gt0 _ high] legal_c enc gap.
 rewrite /network_loss le; split; first exact: (compact_positive _ ok order_ok large g_gt0 legal_c enc).
 case: ifP => [halts|/negbT runs]; first exact: (compact_halted_gap _ _ _ ok order_ok g_gt0 legal_c enc).
 exact: (compact_running_level _ _ _ ok order_ok g_gt0 legal_c enc).

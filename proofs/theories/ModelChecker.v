@@ -4,7 +4,7 @@
 From Coq Require Import NArith ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From Luge Require Import Number Expression Training Network Machine Encoding Terms Plain PlainValue.
-From Luge Require Import PlainTheorem Extended ExtendedTheorem Checker ExtendedChecker Wiring.
+From Luge Require Import Extended Joined Checker ExtendedChecker Wiring.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -21,9 +21,9 @@ Section Claimed.
 Variable mc : model_claim.
 Let j := joint mc.
 Let wr := wired mc.
-Let cl := landscape_claim j.
-Let m := claimed_machine cl.
-Let tau := claimed_cells cl.
+Let t := landscape_claim j.
+Let m := terrain_machine t.
+Let tau := terrain_cells t.
 Let s := label_shape j.
 
 (** x is input 0, y is input 1, z is parameter 0. *)
@@ -66,7 +66,7 @@ Theorem certified_model_run start k w :
   (forall i, (i < k)%N -> ~~ halted m (steps m i start)) -> halted m (steps m k start) ->
   no_labels s 0 w -> encodes m tau (joined_places m) w start ->
   let end_ := iter k.+1 train w in
-  [/\ forall i, (i < k)%N -> real R (claimed_offset cl) <= network_loss net arith fed (iter i.+1 train w),
+  [/\ forall i, (i < k)%N -> real R (terrain_offset t) <= network_loss net arith fed (iter i.+1 train w),
       copied_labels s 0 1 (label_offset j) fed end_ /\ encodes m tau (joined_places m) end_ (steps m k start),
       forall i l, value_at end_ (claimed_output j net) i l = value_at end_ primary i l,
       forall i, (i < n_weights wr)%N -> value_at end_ claimed_theta i 0%N = theta_of wr arith (steps m k start) i
@@ -79,7 +79,7 @@ have shown w0 : copied_labels s 0 1 (label_offset j) fed w0 ->
     shows m tau (value_at w0 (node_of net (read_only_node j))) start.
   by move=> copied_; rewrite ro_is; apply: read_only_shows copied_ data.
 have [low held same_out] := certified_extended_run joint_ok rooted labels_seen shown s_in stays runs halts none enc.
-have [ok _ _ [_ [fits _]] _] := joint_parts joint_ok.
+have [terrain_ok_ _ _ [_ [fits _]] _] := joint_parts joint_ok; have ok := terrain_ok terrain_ok_.
 split=> // [i i_lt|w' same i l]; last by apply: (through_theta whole_numbers same).
 have fits' : fixed_fits m tau (Some claimed_read_only) by rewrite ro_is in fits.
 exact: (theta_read fit fed whole_numbers fits' ok (proj2 held) i_lt).

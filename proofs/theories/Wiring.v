@@ -8,7 +8,7 @@
 
 From Coq Require Import NArith ZArith.
 From mathcomp Require Import all_ssreflect all_algebra zify.
-From Luge Require Import Number Expression Training Machine Encoding Terms Arcs Plain PlainValue Extended ExtendedTheorem.
+From Luge Require Import Number Expression Training Machine Encoding Terms Arcs Plain PlainValue Extended Joined.
 From Luge Require Import Checker.
 
 Set Implicit Arguments.

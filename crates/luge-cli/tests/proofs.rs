@@ -49,18 +49,20 @@ fn models_are_proved_where_a_theorem_covers_them() {
     let (proofs, machine, data) =
         (place("proofs"), place("learners/copy_label.tm"), place("learners/copy_label.csv"));
     let certify = ["certify", "model", "--data", &data, "--quick", "--proofs", &proofs];
-    let trained = |carrier: &str| {
+    let trained = |landscape: &str, carrier: &str| {
         let task = ["train", &machine, "--data", &data, "--target", "y", "--format", "fix:3.2"];
-        let kind = ["--landscape", "plain", "--carrier", carrier, "--out", "model"];
+        let kind = ["--landscape", landscape, "--carrier", carrier, "--out", "model"];
         let (status, _, failure) = luge(folder.path(), &[&task[..], &kind].concat());
         assert_eq!(status, Some(0), "{failure}");
     };
-    trained("offset");
-    let (status, printed, failure) = luge(folder.path(), &certify);
-    assert_eq!(status, Some(0), "{failure}");
-    assert!(printed.contains("proved for every input  yes: for all x and y"), "{printed}");
+    for landscape in ["plain", "compact"] {
+        trained(landscape, "offset");
+        let (status, printed, failure) = luge(folder.path(), &certify);
+        assert_eq!(status, Some(0), "{failure}");
+        assert!(printed.contains("proved for every input  yes: for all x and y"), "{printed}");
+    }
 
-    trained("orthogonal");
+    trained("plain", "orthogonal");
     let (status, printed, _) = luge(folder.path(), &certify);
     assert_eq!(status, Some(1));
     assert!(printed.contains("proved for every input  NO: no theorem covers it"), "{printed}");

@@ -77,7 +77,7 @@ pub fn landscape(landscape: &Landscape) -> Option<Written> {
     Some(file.finish(theorem, &claim))
 }
 
-/// An extended network, as `luge train` trains it; `None` unless it stands on `plain` with the offset carrier.
+/// An extended network, as `luge train` trains it; `None` unless it stands on `plain` or `compact` with the offset carrier.
 #[must_use]
 pub fn extended(extended: &Extended) -> Option<Written> {
     let network = extended.network();
@@ -87,10 +87,12 @@ pub fn extended(extended: &Extended) -> Option<Written> {
     else {
         return None;
     };
-    let Form::Targets { offset, drop } = layers.form else { return None };
     let sides = shape(network.node(targets).shape);
     let mut file = File::new(network, extended.control()?, cells(network, layers.head.index()));
-    let claim = file.plain_claim(offset, drop);
+    let claim = match layers.form {
+        Form::Targets { offset, drop } => format!("(PlainTerrain {})", file.plain_claim(offset, drop)),
+        Form::Slides { .. } => format!("(CompactTerrain {})", file.compact_claim(&layers.form)?),
+    };
     let joint = [number(label_offset), ramp(running), ramp(initial), id(layers.fixed_cells?), id(primary)];
     let joint = format!("JointClaim {claim} {sides} {}", joint.join(" "));
     let (theorem, claim) = match wires(network, layers.fixed_cells?, extended.nodes().theta) {

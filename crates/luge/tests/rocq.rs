@@ -78,12 +78,14 @@ fn the_examples_of_the_proofs_are_what_is_written() {
     check("copy_label_compact.v", &compact(&learner("copy_label.tm"), 12));
     let model = joined("copy_label.tm", COPY, "fix:3.2", LandscapeKind::Plain, Carrier::Offset);
     check("copy_label_model.v", &model.expect("plain with the offset carrier"));
+    let model = joined("copy_label.tm", COPY, "fix:3.2", LandscapeKind::Compact, Carrier::Offset);
+    check("copy_label_compact_model.v", &model.expect("compact with the offset carrier"));
     check("sgd_linear_model.v", &shipped("sgd_linear"));
 }
 
 #[test]
 fn what_is_not_proved_is_not_written() {
     assert!(written(&machine("1RB1LB_1LA1RZ"), 7, LandscapeKind::Relu).is_none());
-    assert!(joined("copy_label.tm", COPY, "fix:3.2", LandscapeKind::Compact, Carrier::Offset).is_none());
+    assert!(joined("copy_label.tm", COPY, "fix:3.2", LandscapeKind::Relu, Carrier::Offset).is_none());
     assert!(joined("copy_label.tm", COPY, "fix:3.2", LandscapeKind::Plain, Carrier::Orthogonal).is_none());
 }

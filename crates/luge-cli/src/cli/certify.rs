@@ -40,7 +40,7 @@ pub(super) struct Args {
     /// Take the nearest number of the format for data outside it, as in training
     #[arg(long)]
     saturate: bool,
-    /// Have Rocq prove it for every input too, with the proofs built in this folder: on plain with the offset carrier
+    /// Have Rocq prove it for every input too, with the proofs built in this folder
     #[arg(long, value_name = "FOLDER")]
     proofs: Option<PathBuf>,
     /// Print the result as JSON
@@ -104,7 +104,7 @@ fn prove(proofs: &Path, lesson: &Lesson) -> Result<Claim, Failure> {
         Some(written) => prover::ask(proofs, &written),
         None => Ok(Claim {
             holds: false,
-            figures: "no theorem covers it: only landscape plain with the offset carrier is proved"
+            figures: "no theorem covers it: only plain and compact with the offset carrier are proved"
                 .to_owned(),
         }),
     }

@@ -34,7 +34,7 @@ pub(super) struct Args {
     /// Where to write the graph
     #[arg(long, value_name = "OUT.json")]
     graph: Option<PathBuf>,
-    /// Where to write the network and its machine for Rocq: of models those on plain with the offset carrier
+    /// Where to write the network and its machine for Rocq: landscapes plain and compact, offset carrier
     #[arg(long, value_name = "OUT.v")]
     rocq: Option<PathBuf>,
     /// The landscape of a machine: plain or compact
@@ -53,7 +53,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let extended = Model::load(model)?.extended()?;
     let (graph_file, rocq_file) = (create(args.graph.as_deref())?, create(args.rocq.as_deref())?);
     if let Some(file) = rocq_file {
-        write_and_ask(args, file, &rocq::extended(&extended).ok_or_else(not_plain)?)?;
+        write_and_ask(args, file, &rocq::extended(&extended).ok_or_else(not_joined)?)?;
     }
     if let Some(file) = graph_file {
         let text = serde_json::to_string(&graph(&extended)).map_err(|error| Failure::Print(error.into()))?;
@@ -98,9 +98,10 @@ fn not_proved() -> Failure {
     }
 }
 
-fn not_plain() -> Failure {
+fn not_joined() -> Failure {
     Failure::Usage {
-        problem: "only landscape plain with the offset carrier is proved in Rocq".to_owned(),
-        remedy: "train with --landscape plain --carrier offset".to_owned(),
+        problem: "only the landscapes plain and compact with the offset carrier are proved in Rocq"
+            .to_owned(),
+        remedy: "train with --landscape plain or compact, and --carrier offset".to_owned(),
     }
 }
