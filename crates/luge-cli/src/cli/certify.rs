@@ -113,7 +113,7 @@ fn prove(proofs: &Path, lesson: &Lesson) -> Result<Claim, Failure> {
 /// Trains again, and holds the model to the one that comes out.
 fn retrain(model: &Model, lesson: &Lesson) -> Result<Claim, Failure> {
     let mut progress = Progress::new("training", lesson.machine_steps()).certainly();
-    let report = lesson.train(|moment| {
+    let report = lesson.train_by_strides(|moment| {
         progress.reach_with_loss(moment.step, moment.loss);
         ControlFlow::Continue(())
     })?;
