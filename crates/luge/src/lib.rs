@@ -28,7 +28,7 @@
 //! | landscape and network | `luge_landscape`, `luge_net` |
 //! | training | `luge_train`, [`engine`], [`follow`] |
 //! | comparison | [`lockstep`], [`record`] |
-//! | result | [`trace`], [`lesson`], [`model`], [`predictor`], [`audit`], [`export`] |
+//! | result | [`trace`], [`lesson`], [`summary`], [`model`], [`predictor`], [`audit`], [`export`] |
 
 pub mod atomic_file;
 pub mod audit;
@@ -57,6 +57,7 @@ pub mod record;
 pub mod revisit;
 pub mod rocq;
 pub mod source;
+pub mod summary;
 pub mod thinned;
 pub mod tolerance;
 pub mod trace;

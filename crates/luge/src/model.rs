@@ -228,7 +228,11 @@ impl Model {
         atomic_file::write(path, &[&bytes]).map_err(io_error)
     }
 
-    fn to_bytes(&self, name: &str) -> Result<Vec<u8>, ModelError> {
+    /// The file's bytes; messages call it `name`.
+    ///
+    /// # Errors
+    /// If a weight's name cannot stand in the file.
+    pub fn to_bytes(&self, name: &str) -> Result<Vec<u8>, ModelError> {
         let theta = Values::column(self.theta.clone());
         let blocks =
             self.weights.iter().map(|(name, values)| (name.as_str(), values)).chain([("theta", &theta)]);
@@ -256,8 +260,16 @@ impl Model {
         let name = path.display().to_string();
         let bytes =
             fs::read(path).map_err(|reason| ModelError::Io { doing: "read", name: name.clone(), reason })?;
+        Self::from_bytes(&bytes, name)
+    }
+
+    /// Reads a file's bytes; messages call it `name`.
+    ///
+    /// # Errors
+    /// If they are no model, or one of another version.
+    pub fn from_bytes(bytes: &[u8], name: String) -> Result<Self, ModelError> {
         let refused = |reason| ModelError::NotSafetensors { name: name.clone(), reason };
-        let (_, header) = SafeTensors::read_metadata(&bytes).map_err(refused)?;
+        let (_, header) = SafeTensors::read_metadata(bytes).map_err(refused)?;
         let text = header.metadata().as_ref().and_then(|metadata| metadata.get(KEY));
         let text = text.ok_or_else(|| ModelError::NotOurs { name: name.clone() })?;
         let unreadable =
@@ -267,7 +279,7 @@ impl Model {
             return Err(ModelError::Version { name, found: versioned.version });
         }
         let card: Card = serde_json::from_str(text).map_err(unreadable)?;
-        let tensors = SafeTensors::deserialize(&bytes).map_err(refused)?;
+        let tensors = SafeTensors::deserialize(bytes).map_err(refused)?;
         let mut weights = Vec::new();
         for (tensor, view) in tensors.tensors() {
             let values = values(&view)

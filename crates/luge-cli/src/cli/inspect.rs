@@ -4,7 +4,7 @@ mod model;
 mod network;
 
 use indicatif::HumanCount;
-use luge::job::Loaded;
+use luge::{job::Loaded, summary::spelled};
 use luge_landscape::{LandscapeKind, VertexSet};
 use luge_machine::{
     Access, Input, Machine, Missing, Pattern, StateKind, Tape, TapeInput,
@@ -17,7 +17,7 @@ use super::{
     failure::Failure,
     landscape_args::cell_count,
     machine_args::{MachineArgs, word},
-    output::{print, print_json, spelled, table},
+    output::{print, print_json, table},
 };
 use network::NetworkProfile;
 

@@ -10,13 +10,13 @@ use luge::{
     job::{Job, TraceJob},
     loss_curve::LossCurve,
     plot::numeral,
-    record::{FirstMismatch, Limits},
+    record::FirstMismatch,
+    summary::TraceSummary,
     trace::{MOST_CELLS, Plan, Trace, TraceOptions},
 };
 use luge_landscape::{Bounds, LandscapeKind};
 use luge_machine::Step;
 use luge_train::{Outcome, Precision, Rate};
-use serde::Serialize;
 
 use super::{
     failure::Failure,
@@ -72,23 +72,6 @@ pub(super) struct Args {
     plot: Option<PathBuf>,
     #[command(flatten)]
     long_run: LongRunArgs,
-}
-
-/// The result as JSON.
-#[derive(Serialize)]
-struct Summary<'a> {
-    machine: Option<&'a str>,
-    #[serde(flatten)]
-    trace: &'a Trace,
-    bounds: Limits,
-    /// Landscape internal only.
-    strictly_falling: Option<bool>,
-    landscape: &'static str,
-    precision: &'static str,
-    rate: &'static str,
-    noise: Option<f64>,
-    seed: Option<u64>,
-    vertices: usize,
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
@@ -175,7 +158,7 @@ impl Shown<'_> {
             None => self.plan.run_by_strides(watch),
         })?;
         if self.json {
-            print_json(&self.summary(&trace))?;
+            print_json(&TraceSummary::of(self.plan, &trace))?;
         } else {
             print(&table(&self.rows(&trace, pace.per_second(trace.outcome))))?;
         }
@@ -184,23 +167,6 @@ impl Shown<'_> {
             return Err(archive.interrupted(steps));
         }
         Ok(trace)
-    }
-
-    fn summary<'t>(&'t self, trace: &'t Trace) -> Summary<'t> {
-        let (plan, options) = (self.plan, &self.plan.options);
-        let internal = options.landscape == LandscapeKind::Internal;
-        Summary {
-            machine: plan.machine.name(),
-            trace,
-            bounds: plan.landscape.bounds().into(),
-            strictly_falling: internal.then_some(trace.strictly_falling),
-            landscape: options.landscape.word(),
-            precision: options.manner.precision.word(),
-            rate: options.manner.rate.word(),
-            noise: options.manner.noise.map(|(sigma, _)| sigma),
-            seed: options.manner.noise.map(|(_, seed)| seed),
-            vertices: plan.landscape.n_vertices(),
-        }
     }
 
     fn rows(&self, trace: &Trace, per_second: f64) -> Vec<(String, String)> {

@@ -7,7 +7,6 @@ use luge::{
     atomic_file,
     catalogue::{self, FIRST_LEARNER},
     checkpoint::Checkpoint,
-    corollary::SizeClaim,
     engine::EngineChoice,
     job::{Job, StandardPrimaries, TrainJob},
     lesson::{Certificate, Lesson, LessonReport},
@@ -15,6 +14,7 @@ use luge::{
     model::Model,
     plot::numeral,
     source::{OpenError, Source},
+    summary::TrainSummary,
 };
 use luge_landscape::{BitConversion, Carrier, LandscapeKind, VertexSet};
 use luge_machine::{Step, formats::Format};
@@ -95,23 +95,11 @@ pub(super) struct Args {
     long_run: LongRunArgs,
 }
 
-/// The result as JSON.
+/// The result as JSON, and how long it took.
 #[derive(Serialize)]
-struct Summary<'a> {
-    learner: Option<&'a str>,
+struct Timed<'a> {
     #[serde(flatten)]
-    report: &'a LessonReport,
-    b_stop: f64,
-    landscape: &'static str,
-    carrier: &'static str,
-    bits: &'static str,
-    format: String,
-    primary: String,
-    samples: usize,
-    cells: usize,
-    vertices: usize,
-    /// Layers and units, each pair of one arrangement, beside the paper's claim.
-    size: SizeClaim,
+    summary: TrainSummary<'a>,
     wall_s: f64,
 }
 
@@ -197,32 +185,12 @@ impl Shown<'_> {
             return Err(archive.interrupted(steps));
         }
         if self.json {
-            print_json(&self.summary(&report, pace.seconds))?;
+            print_json(&Timed { summary: TrainSummary::of(self.lesson, &report), wall_s: pace.seconds })?;
         } else {
             print(&table(&rows(self.lesson, &report, &pace)))?;
         }
         archive.finish(report.outcome.steps())?;
         Ok(report)
-    }
-
-    fn summary<'t>(&'t self, report: &'t LessonReport, seconds: f64) -> Summary<'t> {
-        let lesson = self.lesson;
-        let options = lesson.options();
-        Summary {
-            learner: lesson.learner().machine().name(),
-            report,
-            b_stop: lesson.extended().stop(),
-            landscape: options.landscape.word(),
-            carrier: options.carrier.word(),
-            bits: options.bits.word(),
-            format: options.format.to_string(),
-            primary: lesson.primary().describe(),
-            samples: lesson.table().n_samples(),
-            cells: lesson.window().n_cells,
-            vertices: lesson.extended().n_vertices(),
-            size: lesson.size_claim(),
-            wall_s: seconds,
-        }
     }
 }
 
