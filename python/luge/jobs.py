@@ -106,6 +106,7 @@ def trace_job(
     input: str | Sequence[str] | None = None,
     *,
     landscape: str | None = None,
+    vertices: str | None = None,
     engine: str | None = None,
     compare: str | None = None,
     precision: str | None = None,
@@ -124,8 +125,9 @@ def trace_job(
     drawn = None if noise is None else [float(noise), int(seed)]
     manner = given(engine=engine, precision=precision, rate=rate, noise=drawn)
     options = given(
-        landscape=landscape, compare=compare, cells=cells, steps=steps, moves=moves, constants=constants, spots=spots, manner=manner
-    )
+        landscape=landscape, vertices=vertices, compare=compare, cells=cells, steps=steps, moves=moves, constants=constants, spots=spots,
+        manner=manner,
+    )  # fmt: skip
     inputs = [input] if isinstance(input, str) else list(input or [])
     return Job(_luge.Job.trace(source(machine), input=inputs, start=start, line=line, options=json.dumps(options)))
 
@@ -137,11 +139,13 @@ def train_job(
     *,
     format: str | None = None,
     landscape: str | None = None,
+    vertices: str | None = None,
     primary: str | None = None,
     program: Any = None,
     engine: str | None = None,
     precision: str | None = None,
     carrier: str | None = None,
+    bits: str | None = None,
     cells: int | None = None,
     label_offset: float | None = None,
     final_loss: float | None = None,
@@ -154,9 +158,9 @@ def train_job(
     if (x is None) != (y is None):
         raise TypeError("x and y go together: give both, or neither for the data that ship with the learner")
     options = given(
-        format=format, landscape=landscape, engine=engine, precision=precision, carrier=carrier, cells=cells,
+        format=format, landscape=landscape, vertices=vertices, engine=engine, precision=precision, carrier=carrier, bits=bits, cells=cells,
         label_offset=label_offset, final_loss=final_loss, steps=steps, constants=constants, spots=spots,
-    )
+    )  # fmt: skip
     return Job(
         _luge.Job.train(
             source(learner),

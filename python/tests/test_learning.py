@@ -22,7 +22,7 @@ def perceptron():
 def test_the_first_command(perceptron):
     assert perceptron.certified and perceptron.classified == 150
     assert perceptron.theta.tolist() == [1, 1.375, 5.125, -6.875, -3.125]
-    assert (perceptron.steps, perceptron.path) == (1_475_002, "1411459e887da15b")
+    assert (perceptron.steps, perceptron.path) == (1_475_002, "fae5173ae0804a03")
     assert all(claim["holds"] for claim in perceptron.certificate.values())
 
 
@@ -38,6 +38,11 @@ def test_arrays_frames_and_files_are_the_same():
         assert (table["features"], table["labels"]) == ((features, labels) if data[0] is frame else (["x0", "x1"], ["y"]))
     again = job.run()
     assert again.path == shipped.path and (again.theta == shipped.theta).all()
+
+
+def test_the_papers_vertices_and_bits_made_of_units():
+    every, few, units = (luge.train("copy_label", **options) for options in ({"vertices": "all"}, {}, {"bits": "network"}))
+    assert every.vertices > few.vertices and every.theta.tolist() == few.theta.tolist() == units.theta.tolist() and units.bits == "network"
 
 
 def test_a_program_of_ones_own():
@@ -143,7 +148,7 @@ def test_a_simulated_learner(perceptron):
 
 def test_notebooks_get_cards(perceptron):
     html = perceptron._repr_html_()
-    assert "certificate: trace" in html and "1411459e887da15b" in html and "<svg" in html
+    assert "certificate: trace" in html and "fae5173ae0804a03" in html and "<svg" in html
     figure = perceptron.model.figure()
     assert figure.startswith("<svg") and "150 × 4" in figure and "compact" in figure
     assert "f_θ(x)" in perceptron.model._repr_html_() and "NaN" not in html

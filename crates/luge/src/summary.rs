@@ -31,7 +31,7 @@ pub struct RunSummary<'m> {
     heads: Vec<Cell>,
 }
 
-/// What a trace showed, and of what.
+/// What a trace showed.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct TraceSummary<'a> {
     machine: Option<&'a str>,
@@ -48,7 +48,7 @@ pub struct TraceSummary<'a> {
     vertices: usize,
 }
 
-/// What a lesson taught, and how it was built.
+/// What a lesson taught.
 #[derive(Clone, Debug, Serialize)]
 pub struct TrainSummary<'a> {
     learner: Option<&'a str>,
@@ -88,7 +88,7 @@ pub struct CompileSummary<'a> {
     pub states: usize,
     /// Rules of the machine.
     pub rules: usize,
-    /// sum_q 2^|S(q)|.
+    /// |Q| 2^d.
     pub vertices: u64,
     /// The line of each state; null where it belongs to none.
     pub lines: &'a [Option<u32>],
