@@ -1,11 +1,11 @@
 //! A landscape carved into some network's graph: the loss node, and the way between parameters and configurations.
 
-use luge_machine::{Bits, NormalForm};
+use luge_machine::NormalForm;
 use luge_net::{GraphBuilder, NodeId, ParameterId, Shape, Values, faults};
 
 use crate::{
     AskedConstants, BuildError, Configuration, Control, Corrections, ExternalConstants, LandscapeKind,
-    PlainConstants, Undecodable, compact,
+    PlainConstants, Undecodable, VertexSet, compact,
     configuration::{bit, one_hot},
     internal::{self, Configurations, Levels},
     landscape::{MOST_COLUMNS, MOST_EDGES, MOST_GATES},
@@ -32,6 +32,7 @@ pub struct Bounds {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Carving<'a> {
     pub(crate) kind: LandscapeKind,
+    pub(crate) vertices: VertexSet,
     pub(crate) n_cells: usize,
     pub(crate) constants: &'a AskedConstants,
     pub(crate) corrections: &'a Corrections,
@@ -81,9 +82,9 @@ impl CarvedLandscape {
         read_only: Option<NodeId>,
         constants: &ExternalConstants,
     ) -> Self {
-        let Carving { kind, n_cells, corrections, .. } = *carving;
+        let Carving { kind, vertices, n_cells, corrections, .. } = *carving;
         let n_copies = if kind == LandscapeKind::Relu { corrections.n_copies as usize } else { 1 };
-        let control = Control::new(normal, n_copies);
+        let control = Control::new(normal, vertices, n_copies);
         let tapes = Tapes { n_cells, read_only };
         let (loss, weights) = match kind {
             LandscapeKind::Relu => relu::build(g, &control, tapes, constants, corrections),
@@ -109,7 +110,7 @@ impl CarvedLandscape {
         constants: &PlainConstants,
     ) -> Self {
         let (n_tapes, n_cells) = (normal.n_tapes(), carving.n_cells);
-        let control = Control::new(normal, 1);
+        let control = Control::new(normal, carving.vertices, 1);
         let tapes = Tapes { n_cells, read_only };
         let (loss, weights) = plain::build(g, &control, tapes, constants, carving.corrections);
         let PlainConstants { drop, offset } = *constants;
@@ -234,7 +235,7 @@ impl CarvedLandscape {
                 configurations.all.get(of_vertex(*vertex)?).cloned().ok_or(Undecodable::Start)
             }
             StateEncoding::Outside { control, weights } => {
-                let vertex = control.at(of_vertex(weights.vertex.0)?);
+                let vertex = of_vertex(weights.vertex.0)?;
                 let head = &parameters[weights.head.0.index()];
                 let mut tapes = Vec::with_capacity(self.n_tapes);
                 let mut heads = Vec::with_capacity(self.n_tapes);
@@ -252,8 +253,8 @@ impl CarvedLandscape {
                     let at = one_hot(head.row(row));
                     heads.push(at.map_err(|(cell, value)| Undecodable::Head { tape, cell, value })?);
                 }
-                let configuration = Configuration { state: vertex.state, tapes, heads };
-                match differing(vertex.reads, configuration.reads()) {
+                let configuration = Configuration { state: control.state(vertex), tapes, heads };
+                match control.differs(vertex, configuration.reads()) {
                     Some(tape) => Err(Undecodable::Symbol { tape }),
                     None => Ok(configuration),
                 }
@@ -262,24 +263,24 @@ impl CarvedLandscape {
     }
 }
 
-/// Refuses what would fill the memory before anything is built: |Q| 2^d vertices, 3 |Q| 4^d edges.
+/// Refuses what would fill the memory before anything is built: the vertices, and of the ReLU form its edges.
 fn check_size(normal: &NormalForm, carving: &Carving<'_>) -> Result<(), BuildError> {
-    let (kind, n_states, n_tapes) = (carving.kind, normal.n_states(), normal.n_tapes());
-    let vertices = (n_states as u64) << n_tapes;
-    let (n_units, most) = match kind {
-        LandscapeKind::Relu => ((u64::from(carving.corrections.n_copies) * vertices) << n_tapes, MOST_EDGES),
-        LandscapeKind::Compact | LandscapeKind::Plain | LandscapeKind::Internal => (vertices, MOST_GATES),
-    };
-    if n_units > most {
-        return Err(BuildError::TooManyUnits { kind, n_units, n_states, n_tapes, most });
+    let Carving { kind, vertices, corrections, .. } = *carving;
+    let (n_states, n_tapes) = (normal.n_states(), normal.n_tapes());
+    let n_vertices = vertices.n_vertices(normal);
+    if n_vertices > MOST_GATES {
+        return Err(BuildError::TooManyVertices { n_vertices, n_states, n_tapes });
     }
-    let n_columns = Control::n_columns(normal);
+    let n_columns = VertexSet::LookedAt.n_vertices(normal);
     if n_columns > MOST_COLUMNS {
         return Err(BuildError::TooManyColumns { n_columns });
     }
+    if kind == LandscapeKind::Relu {
+        let control = Control::new(normal, vertices, 1);
+        let n_edges = u64::from(corrections.n_copies) * relu::n_edges(&control);
+        if n_edges > MOST_EDGES {
+            return Err(BuildError::TooManyEdges { n_edges, n_states, n_tapes });
+        }
+    }
     Ok(())
-}
-
-fn differing(a: Bits, b: Bits) -> Option<usize> {
-    (a != b).then(|| (a.0 ^ b.0).trailing_zeros() as usize)
 }

@@ -37,10 +37,10 @@ pub(crate) fn external(
     let (x, tape, head) = (weights.vertex.1, weights.tape, weights.head.1);
 
     let now = g.linear("now", control.arcs(Arcs::Now), x);
-    let next = g.linear("next", control.arcs(Arcs::Next { at_rest: corrections.halting_stays }), x);
     let moved = tapes::shift(g, control, corrections, x, head);
     let fixed_head = g.stop_gradient("[head]", head);
     let read_now = tapes::read(g, "read", tape, fixed_head);
+    let next = tapes::write(g, control, corrections, x, read_now);
     let ahead = tapes::read_ahead(g, corrections, (tape, head), (read_now, next), moved);
 
     let fixed_next = g.stop_gradient("[next]", next);
@@ -62,42 +62,33 @@ fn vertex_loss(
     constants: &ExternalConstants,
     x: NodeId,
 ) -> Vec<(f64, NodeId)> {
-    let self_edge = edge_weight(constants, control.n_tapes(), control.n_tapes());
+    let (block, symbol) = (edge_weight(constants, 0), symbol_weight(constants));
     let dips = control.arcs(Arcs::Dips { weight: 4.0 });
     let has_dips = dips.n_outputs() > 0;
 
     let gate = g.linear("gate", LinearMap::diagonal(control.n_vertices(), 4.0, -3.0), x);
     let gate = g.relu("gate", gate);
-    let successors = successor_weights(g, control, constants, has_dips.then_some(self_edge), x);
-    let slides = g.product("slides", gate, successors);
+    let marginals = g.linear("marginals", control.arcs(Arcs::Marginals), x);
+    // (W x)_v = -b^3 g X_q' - b g sum_i Y_{q',i,t_i}, through the marginals of x, and without its diagonal.
+    let mut rows = g.linear("successors", control.arcs(Arcs::Successors { block, symbol }), marginals);
+    if has_dips {
+        let diagonal = Arcs::SelfEdges { block, symbol: faults::number("kept symbols", symbol, 0.0) };
+        let diagonal = g.linear("self-edges", control.arcs(diagonal), x);
+        rows = g.sum("successors", [(1.0, rows), (-1.0, diagonal)]);
+    }
+    let slides = g.product("slides", gate, rows);
 
     // dip_v = 2 ReLU(4 x_v - 7/2) - gate_v, so omega_vv dip_v splits into a part of each.
-    let levels = Arcs::Levels { at_rest: halting_weight(constants), self_edge: -self_edge };
+    let levels = Arcs::Levels { at_rest: halting_weight(constants), block: -block, symbol: -symbol };
     let levels = g.linear("levels", control.arcs(levels), gate);
     let slides = g.sum_all("slides", slides);
     let mut terms = vec![(1.0, levels), (4.0, slides)];
     if has_dips {
         let dip = g.linear("dip", dips.with_same_bias(-3.5), x);
         let dip = g.relu("dip", dip);
-        terms.push((2.0 * self_edge, g.sum_all("dip", dip)));
+        terms.push((2.0, g.linear("dip", control.arcs(Arcs::DipLevels { block, symbol }), dip)));
     }
     terms
-}
-
-/// `(W x)_v = -b^3 g X_q' - b g sum_i Y_{q',i,t_i}` off the diagonal, through the marginals of x.
-fn successor_weights(
-    g: &mut GraphBuilder,
-    control: &Control,
-    constants: &ExternalConstants,
-    self_edge: Option<f64>,
-    x: NodeId,
-) -> NodeId {
-    let marginals = g.linear("marginals", control.arcs(Arcs::Marginals), x);
-    let rows = Arcs::Successors { block: edge_weight(constants, 0, 0), symbol: symbol_weight(constants) };
-    let rows = g.linear("successors", control.arcs(rows), marginals);
-    let Some(weight) = self_edge else { return rows };
-    let diagonal = g.linear("self-edges", control.arcs(Arcs::SelfEdges { weight }), x);
-    g.sum("successors", [(1.0, rows), (-1.0, diagonal)])
 }
 
 /// What an edge gains for every symbol that stays the same: -b gamma.
@@ -113,9 +104,7 @@ pub(crate) fn halting_weight(constants: &ExternalConstants) -> f64 {
 /// omega_vw of an edge along which `n_kept` of the symbols stay the same: -(b^3 + b n_kept) gamma.
 ///
 /// Paper: §4.4, (12).
-pub(crate) fn edge_weight(constants: &ExternalConstants, n_tapes: usize, n_kept: usize) -> f64 {
-    debug_assert!(n_kept <= n_tapes);
-    let kept = f64::from(u32::try_from(n_kept).unwrap_or(u32::MAX));
-    let kept = faults::number("kept symbols", kept, 0.0);
+pub(crate) fn edge_weight(constants: &ExternalConstants, n_kept: u32) -> f64 {
+    let kept = faults::number("kept symbols", f64::from(n_kept), 0.0);
     -(cube(constants.base) + constants.base * kept) * constants.scale
 }

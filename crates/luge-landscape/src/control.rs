@@ -1,11 +1,48 @@
-//! The vertices: one per state and symbols under the heads, and what the machine does there.
+//! The vertices: one per state and the symbols it looks at, and what the machine does there.
 
 use std::sync::Arc;
 
-use luge_machine::{Bits, Machine, Move, NormalForm, Pattern, StateId, SymbolId, TapeId, Write};
+use luge_machine::{Bits, Machine, Move, NormalForm, StateId, SymbolId, Write};
 use luge_net::{Arcs, Block, Column, LinearMap, VertexTable};
 
-/// V = Q x {-1, 1}^d, with every state present in one or more copies that are visited in turn.
+/// Which symbols tell the vertices of a state apart.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum VertexSet {
+    /// Those on the tapes S(q) that some rule of the state q looks at: `sum_q 2^|S(q)|` vertices.
+    ///
+    /// Departs from the paper: CONSTRUCTION, section 4c.
+    #[default]
+    LookedAt,
+    /// Those on all tapes: `2^d |Q|` vertices, the paper's own set.
+    All,
+}
+
+impl VertexSet {
+    /// Both sets.
+    pub const ALL: [Self; 2] = [Self::LookedAt, Self::All];
+
+    /// The set's name on the command line and in JSON.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::LookedAt => "looked-at",
+            Self::All => "all",
+        }
+    }
+
+    /// How many vertices a machine has, its states not copied.
+    #[must_use]
+    pub fn n_vertices(self, normal: &NormalForm) -> u64 {
+        let machine = normal.machine();
+        let tapes = |state| match self {
+            Self::LookedAt => depends_on(machine, state).count_ones(),
+            Self::All => u32::try_from(machine.n_tapes()).unwrap_or(u32::MAX),
+        };
+        machine.state_ids().map(|state| 1_u64 << tapes(state)).sum()
+    }
+}
+
+/// V: every state with the symbols that tell its vertices apart, in one or more copies that are visited in turn.
 ///
 /// Paper: §4.4.
 #[derive(Clone, Debug)]
@@ -23,7 +60,9 @@ pub struct Vertex {
     pub state: StateId,
     /// Which copy of it.
     pub copy: usize,
-    /// The symbols under the heads.
+    /// The tapes whose symbols tell it from the state's other vertices.
+    pub looks_at: Bits,
+    /// The symbols under their heads; no bit is set on the others.
     pub reads: Bits,
     /// What the machine does here; `None` where it halts.
     pub step: Option<VertexStep>,
@@ -34,16 +73,26 @@ pub struct Vertex {
 pub struct VertexStep {
     /// The state that follows and its copy, as one index.
     pub next: usize,
-    /// The symbols left behind.
+    /// The tapes on which it is known what is left behind; the others are kept without a look.
+    pub known: Bits,
+    /// The symbols left behind there.
     pub write: Bits,
     /// How the heads move.
     pub moves: Vec<Move>,
 }
 
+impl VertexStep {
+    /// The symbol left on a tape where `found` was.
+    #[must_use]
+    pub fn written(&self, tape: usize, found: bool) -> bool {
+        if self.known.get(tape) { self.write.get(tape) } else { found }
+    }
+}
+
 impl Control {
     /// The vertices of a machine with `n_copies` of every state.
     #[must_use]
-    pub fn new(normal: &NormalForm, n_copies: usize) -> Self {
+    pub fn new(normal: &NormalForm, vertices: VertexSet, n_copies: usize) -> Self {
         let machine = normal.machine();
         let read_only: Vec<bool> = machine.tape_ids().map(|t| normal.read_only(t)).collect();
         let n_writable = read_only.iter().filter(|&&r| !r).count();
@@ -51,23 +100,21 @@ impl Control {
         let rows = read_only.iter().map(|&r| if r { &mut read_only_row } else { &mut writable_row }.next());
         let rows = rows.map(|row| row.expect("one row per tape")).collect();
         let mut blocks = Vec::with_capacity(normal.n_states() * n_copies);
+        let all = machine.tape_ids().fold(0, |mask, tape| mask | 1 << tape.index());
         for state in machine.state_ids() {
             let depends_on = depends_on(machine, state);
+            let looks_at = match vertices {
+                VertexSet::LookedAt => depends_on,
+                VertexSet::All => all,
+            };
             for copy in 0..n_copies {
                 let columns = (0..1_u32 << depends_on.count_ones())
                     .map(|i| column(machine, state, spread(i, depends_on), n_copies, (copy + 1) % n_copies));
-                blocks.push(Block { depends_on, columns: columns.collect() });
+                blocks.push(Block { looks_at, depends_on, columns: columns.collect() });
             }
         }
         let table = Arc::new(VertexTable::new(rows, n_writable, blocks));
         Self { n_states: normal.n_states(), n_copies, start: normal.start(), table }
-    }
-
-    /// How many columns the table of such a machine keeps, known before it is built.
-    #[must_use]
-    pub(crate) fn n_columns(normal: &NormalForm) -> u64 {
-        let machine = normal.machine();
-        machine.state_ids().map(|state| 1_u64 << depends_on(machine, state).count_ones()).sum()
     }
 
     /// The arcs of the vertices.
@@ -104,6 +151,7 @@ impl Control {
     #[must_use]
     pub fn at(&self, vertex: usize) -> Vertex {
         let (block, symbols) = (self.table.block(vertex), self.table.symbols(vertex));
+        let looks_at = self.table.looks_at(block);
         let way = |offset: i64| match offset {
             -1 => Move::Left,
             0 => Move::Stay,
@@ -111,17 +159,25 @@ impl Control {
         };
         let step = self.table.column(vertex).map(|column| VertexStep {
             next: column.next as usize,
+            known: Bits(looks_at | column.put),
             write: Bits(column.written(symbols)),
             moves: (0..self.n_tapes()).map(|tape| way(column.offset(tape))).collect(),
         });
         let state = StateId::new(block / self.n_copies);
-        Vertex { state, copy: block % self.n_copies, reads: Bits(symbols), step }
+        Vertex { state, copy: block % self.n_copies, looks_at: Bits(looks_at), reads: Bits(symbols), step }
     }
 
-    /// The machine's state at a vertex, and the symbols under the heads.
+    /// The machine's state at a vertex.
     #[must_use]
-    pub fn state_and_symbols(&self, vertex: usize) -> (StateId, Bits) {
-        (StateId::new(self.table.block(vertex) / self.n_copies), Bits(self.table.symbols(vertex)))
+    pub fn state(&self, vertex: usize) -> StateId {
+        StateId::new(self.table.block(vertex) / self.n_copies)
+    }
+
+    /// The first tape on which a vertex has another symbol than this.
+    #[must_use]
+    pub fn differs(&self, vertex: usize, reads: Bits) -> Option<usize> {
+        let looks_at = self.table.looks_at(self.table.block(vertex));
+        luge_net::tracks((self.table.symbols(vertex) ^ reads.0) & looks_at).next()
     }
 
     /// Which copy of its state a vertex belongs to, and how many there are.
@@ -135,13 +191,19 @@ impl Control {
         (0..self.n_vertices()).map(|v| self.at(v))
     }
 
+    /// The vertices of a copied state.
+    #[must_use]
+    pub fn vertices_of(&self, copied_state: usize) -> std::ops::Range<usize> {
+        self.table.vertices_of(copied_state)
+    }
+
     /// The row of a tape in the network's tape and head matrices.
     #[must_use]
     pub fn row(&self, tape: usize) -> usize {
         self.table.rows()[tape]
     }
 
-    /// The vertex of a copied state and symbols.
+    /// The vertex of a copied state whose heads find these symbols.
     #[must_use]
     pub fn vertex_at(&self, copied_state: usize, reads: Bits) -> usize {
         self.table.vertex(copied_state, reads.0)
@@ -177,11 +239,9 @@ impl Control {
     }
 }
 
-/// The tapes a state looks at, or whose symbols decide whether a rule writes.
+/// S(q) as a mask.
 fn depends_on(machine: &Machine, state: StateId) -> u32 {
-    let looked_at =
-        |tape: &TapeId| machine.rules(state).iter().any(|r| r.reads[tape.index()] != Pattern::Any);
-    machine.tape_ids().filter(looked_at).fold(0, |mask, tape| mask | 1 << tape.index())
+    machine.looked_at(state).fold(0, |mask, tape| mask | 1 << tape.index())
 }
 
 /// What the machine does in a state on these symbols; the next state's copy is `next_copy`.

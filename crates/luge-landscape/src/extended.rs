@@ -2,6 +2,7 @@
 //!
 //! Paper: §3, §5, Figure 1.
 
+mod bits;
 mod carrier;
 mod layout;
 mod learner;
@@ -15,9 +16,10 @@ use luge_net::{GraphBuilder, Network, NodeId, ParameterId, Shape, StepRule, Valu
 
 use crate::{
     AskedConstants, Bounds, BuildError, Configuration, Control, Corrections, LandscapeKind, Primary,
-    Undecodable,
+    Undecodable, VertexSet,
     carved::{CarvedLandscape, StateEncoding},
 };
+pub use bits::BitConversion;
 pub use carrier::Carrier;
 pub use layout::{DataLayout, Mark};
 pub use learner::{Learner, LearnerError};
@@ -46,8 +48,12 @@ impl Default for ExtendedCorrections {
 pub struct ExtendedOptions {
     /// Which landscape.
     pub kind: LandscapeKind,
+    /// Which symbols tell vertices apart.
+    pub vertices: VertexSet,
     /// How l_TM reaches the output.
     pub carrier: Carrier,
+    /// How numbers become bits and bits numbers.
+    pub bits: BitConversion,
     /// tau: cells per tape.
     pub n_cells: usize,
     /// The machine's cell that the network's first cell stands for, per binary tape.
@@ -211,7 +217,7 @@ impl Extended {
         let copied = g.affine("copied labels", 1.0, z, options.label_offset);
         let fixed = g.stop_gradient("[labels]", copied);
 
-        let bits = wiring::data_bits(g, &options.layout, x, fixed);
+        let bits = wiring::data_bits(g, options, x, fixed);
         let (terrain, read_only) = wiring::carve(g, learner, primary, options, bits)?;
         let theta = wiring::read_theta(g, learner, primary, options, &terrain);
         let first_primary = g.n_nodes();

@@ -5,7 +5,7 @@ use luge_net::{GraphBuilder, Network, NodeId, Shape, Values};
 
 use crate::{
     AskedConstants, Bounds, Configuration, ConstantsError, Control, Corrections, ExternalConstants,
-    InternalError, Undecodable,
+    InternalError, Undecodable, VertexSet,
     carved::{CarvedLandscape, Carving, StateEncoding},
     internal::Configurations,
 };
@@ -45,6 +45,8 @@ impl LandscapeKind {
 pub struct LandscapeOptions {
     /// Which landscape.
     pub kind: LandscapeKind,
+    /// Which symbols tell vertices apart; of no account for `internal`.
+    pub vertices: VertexSet,
     /// tau: cells per tape.
     pub n_cells: usize,
     /// Constants the user wants.
@@ -61,6 +63,7 @@ impl LandscapeOptions {
     pub fn new(kind: LandscapeKind, n_cells: usize) -> Self {
         Self {
             kind,
+            vertices: VertexSet::default(),
             n_cells,
             constants: AskedConstants::default(),
             declared: Vec::new(),
@@ -69,8 +72,8 @@ impl LandscapeOptions {
     }
 
     fn carving(&self) -> Carving<'_> {
-        let Self { kind, n_cells, constants, corrections, .. } = self;
-        Carving { kind: *kind, n_cells: *n_cells, constants, corrections }
+        let Self { kind, vertices, n_cells, constants, corrections, .. } = self;
+        Carving { kind: *kind, vertices: *vertices, n_cells: *n_cells, constants, corrections }
     }
 }
 
@@ -83,19 +86,17 @@ pub enum BuildError {
     /// `internal` is too large, or has nothing to trace.
     #[error(transparent)]
     Internal(#[from] InternalError),
-    /// Landscapes B and C have a unit or more for every state and combination of symbols; the ReLU form has them for every edge.
-    #[error("landscape {kind} needs {n_units} units for {n_states} states on {n_tapes} binary tapes, but at most {most} are built", kind = kind.word())]
-    TooManyUnits {
-        /// The landscape.
-        kind: LandscapeKind,
-        /// Vertices, or edges of the ReLU form.
-        n_units: u64,
+    /// There is a unit or more for every vertex.
+    #[error(
+        "{n_states} states on {n_tapes} binary tapes need {n_vertices} vertices, but at most {MOST_GATES} are built"
+    )]
+    TooManyVertices {
+        /// Vertices, the states not copied.
+        n_vertices: u64,
         /// |Q|.
         n_states: usize,
         /// d.
         n_tapes: usize,
-        /// How many are built.
-        most: u64,
     },
     /// States that look at many tapes have a column for every combination of their symbols.
     #[error(
@@ -105,16 +106,28 @@ pub enum BuildError {
         /// Combinations, over all states.
         n_columns: u64,
     },
+    /// The ReLU form has units for every edge.
+    #[error(
+        "landscape relu needs units for {n_edges} edges between the vertices of {n_states} states on {n_tapes} binary tapes, but at most {MOST_EDGES} are built"
+    )]
+    TooManyEdges {
+        /// Edges.
+        n_edges: u64,
+        /// |Q|.
+        n_states: usize,
+        /// d.
+        n_tapes: usize,
+    },
 }
 
-/// The most vertices that landscapes B and C are built with.
+/// The most vertices that are built where the tapes are outside.
 pub const MOST_GATES: u64 = 1 << 24;
-
-/// The most edges that `relu` is built with.
-pub const MOST_EDGES: u64 = 1 << 18;
 
 /// The most combinations of symbols that the states may look at, over all states.
 pub const MOST_COLUMNS: u64 = 1 << 22;
+
+/// The most edges that `relu` is built with.
+pub const MOST_EDGES: u64 = 1 << 18;
 
 /// A network whose training traces a machine.
 #[derive(Clone, Debug)]
@@ -246,10 +259,11 @@ mod tests {
         NormalForm::new(b.build().expect("a machine")).expect("binary tapes")
     }
 
-    fn check(kind: LandscapeKind, n_tapes: usize, expected: Option<u64>) {
-        let built = Landscape::build(&wide(n_tapes), &LandscapeOptions::new(kind, 3));
-        let too_many = match built {
-            Err(BuildError::TooManyUnits { n_units, .. }) => Some(n_units),
+    fn check(kind: LandscapeKind, vertices: VertexSet, n_tapes: usize, expected: Option<u64>) {
+        let options = LandscapeOptions { vertices, ..LandscapeOptions::new(kind, 3) };
+        let too_many = match Landscape::build(&wide(n_tapes), &options) {
+            Err(BuildError::TooManyVertices { n_vertices, .. }) => Some(n_vertices),
+            Err(BuildError::TooManyEdges { n_edges, .. }) => Some(n_edges),
             Ok(_) => None,
             Err(error) => panic!("{error}"),
         };
@@ -258,11 +272,19 @@ mod tests {
 
     #[test]
     fn what_would_fill_the_memory_is_refused_before_it_is_built() {
-        check(LandscapeKind::Compact, 24, Some(2 << 24));
-        check(LandscapeKind::Plain, 24, Some(2 << 24));
-        check(LandscapeKind::Plain, 23, None);
-        check(LandscapeKind::Relu, 10, Some(3 * 2 * (1 << 20)));
-        check(LandscapeKind::Relu, 6, None);
-        check(LandscapeKind::Compact, 12, None);
+        let all = VertexSet::All;
+        check(LandscapeKind::Compact, all, 24, Some(2 << 24));
+        check(LandscapeKind::Plain, all, 24, Some(2 << 24));
+        check(LandscapeKind::Plain, all, 21, None);
+        check(LandscapeKind::Relu, all, 10, Some(3 << 20));
+        check(LandscapeKind::Relu, all, 6, None);
+        check(LandscapeKind::Compact, all, 12, None);
+    }
+
+    #[test]
+    fn tapes_that_no_state_looks_at_cost_nothing() {
+        for kind in [LandscapeKind::Compact, LandscapeKind::Plain, LandscapeKind::Relu] {
+            check(kind, VertexSet::LookedAt, luge_machine::MOST_TAPES, None);
+        }
     }
 }

@@ -27,11 +27,11 @@ mod tapes;
 pub use carved::Bounds;
 pub use configuration::{Configuration, Undecodable};
 pub use constants::{AskedConstants, ConstantsError, ExternalConstants, PlainConstants, power_of_two_from};
-pub use control::{Control, Vertex, VertexStep};
+pub use control::{Control, Vertex, VertexSet, VertexStep};
 pub use corrections::Corrections;
 pub use extended::{
-    Carrier, DataLayout, Extended, ExtendedCorrections, ExtendedError, ExtendedOptions, Learner,
-    LearnerError, MOST_BITS, Mark, Nodes,
+    BitConversion, Carrier, DataLayout, Extended, ExtendedCorrections, ExtendedError, ExtendedOptions,
+    Learner, LearnerError, MOST_BITS, Mark, Nodes,
 };
 pub use internal::{InternalError, MOST_VERTICES};
 pub use landscape::{

@@ -24,13 +24,13 @@ pub(crate) fn build(
     let vertex = saturate_01(g, "vertex", x);
     let h = saturate_01(g, "head", head);
     let t = saturate_11(g, "tape", tape);
-    let write = g.linear("next", control.arcs(Arcs::Next { at_rest: corrections.halting_stays }), vertex);
     let moved = tapes::shift(g, control, corrections, vertex, h);
     let read_now = tapes::read(g, "read", t, h);
+    let write = tapes::write(g, control, corrections, vertex, read_now);
     let ahead = tapes::read_ahead(g, corrections, (t, h), (read_now, write), moved);
     let successor = successor(g, control, vertex, ahead);
 
-    let halting = Arcs::Levels { at_rest: 1.0, self_edge: 0.0 };
+    let halting = Arcs::Levels { at_rest: 1.0, block: 0.0, symbol: 0.0 };
     let halting = g.linear("halted", control.arcs(halting), vertex);
 
     let fixed_halting = g.stop_gradient("[halted]", halting);
@@ -50,11 +50,11 @@ pub(crate) fn build(
     (g.sum("landscape", terms), weights)
 }
 
-/// `x+ = (P s') outer M`, with `P e_(q,t) = delta_1(q,t)` and `M_t' = ReLU(t'.r - (d - 1))`.
+/// `x+_(q',t') = (P s')_q' M_t'`, with `P e_(q,t) = delta_1(q,t)` and `M_t' = ReLU(t'.r - (|S(q')| - 1))` over the tapes S(q')
+/// that q' looks at; states that look at the same tapes share their M.
 fn successor(g: &mut GraphBuilder, control: &Control, vertex: NodeId, ahead: NodeId) -> NodeId {
     let next_state = g.linear("next state", control.arcs(Arcs::NextBlock), vertex);
-    let threshold = 1.0 - f64::from(u32::try_from(control.n_tapes()).unwrap_or(u32::MAX));
-    let alike = control.arcs(Arcs::Alike).with_same_bias(threshold);
+    let alike = control.arcs(Arcs::Alike).with_bias(control.table().combination_biases());
     let alike = g.linear("symbols read", alike, ahead);
     let symbols = g.relu("symbols read", alike);
     let of_state = g.linear("next state", control.arcs(Arcs::OfBlock), next_state);

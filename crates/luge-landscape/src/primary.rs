@@ -4,8 +4,9 @@ use luge_net::{GraphBuilder, NodeId, Shape};
 
 /// A network f_theta : R^M -> R^m whose weights come as one list of numbers.
 ///
-/// The graph it builds is used both inside the extended network and for prediction, so the two cannot differ.
-pub trait Primary {
+/// The graph it builds is used both inside the extended network and for prediction, so the two cannot differ. It may be used
+/// from any thread: a lesson can be trained beside the one that prepared it.
+pub trait Primary: Send + Sync {
     /// M: numbers per sample.
     fn n_features(&self) -> usize;
 

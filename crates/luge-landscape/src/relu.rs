@@ -79,18 +79,24 @@ fn relu_of(g: &mut GraphBuilder, name: &str, map: LinearMap, x: NodeId) -> NodeI
 
 /// E: from (q, t) to (delta_1(q, t), t') for every t'.
 fn edges(control: &Control, constants: &ExternalConstants, corrections: &Corrections) -> Vec<Edge> {
-    let d = control.n_tapes();
     let mut edges = Vec::new();
     for (from, vertex) in control.vertices().enumerate() {
         let Some(step) = vertex.step else { continue };
-        for bits in 0..1_u32 << d {
-            let to = control.vertex_at(step.next, luge_machine::Bits(bits));
+        for to in control.vertices_of(step.next) {
             if corrections.no_self_edges && from == to {
                 continue;
             }
-            let n_changed = (bits ^ vertex.reads.0).count_ones() as usize;
-            edges.push(Edge { from, to, weight: edge_weight(constants, d, d - n_changed) });
+            let other = control.at(to);
+            let both = vertex.looks_at.0 & other.looks_at.0;
+            let n_kept = both.count_ones() - ((vertex.reads.0 ^ other.reads.0) & both).count_ones();
+            edges.push(Edge { from, to, weight: edge_weight(constants, n_kept) });
         }
     }
     edges
+}
+
+/// How many edges there are, those from a vertex to itself included.
+pub(crate) fn n_edges(control: &Control) -> u64 {
+    let next = control.vertices().filter_map(|vertex| vertex.step).map(|step| step.next);
+    next.map(|state| control.vertices_of(state).len() as u64).sum()
 }

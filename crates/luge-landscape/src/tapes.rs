@@ -1,4 +1,4 @@
-//! Tapes and heads as weights: the reading, writing and moving terms that landscapes B and C share.
+//! Tapes and heads as weights: the reading, writing and moving terms that `compact`, `relu` and `plain` share.
 
 use luge_machine::Move;
 use luge_net::{Arcs, GraphBuilder, NodeId, ParameterId, Shape, StepRule};
@@ -53,6 +53,28 @@ impl Weights {
 pub(crate) fn read(g: &mut GraphBuilder, name: &str, tape: NodeId, head: NodeId) -> NodeId {
     let under_head = g.product(name, tape, head);
     g.sum_columns(name, under_head)
+}
+
+/// `val x + (keep x) read(T, H)`: what the step leaves under the heads.
+///
+/// Departs from the paper: a tape that the vertex does not look at is kept whatever it holds. Where every vertex knows all
+/// symbols this is the printed `next x`.
+pub(crate) fn write(
+    g: &mut GraphBuilder,
+    control: &Control,
+    corrections: &Corrections,
+    vertex: NodeId,
+    read_now: NodeId,
+) -> NodeId {
+    let at_rest = corrections.halting_stays;
+    let known = g.linear("next", control.arcs(Arcs::Next { at_rest }), vertex);
+    let keep = control.arcs(Arcs::Keep { at_rest });
+    if keep.is_empty() {
+        return known;
+    }
+    let keep = g.linear("keep", keep, vertex);
+    let kept = g.product("kept", keep, read_now);
+    g.sum("next", [(1.0, known), (1.0, kept)])
 }
 
 /// `[shift(x) H]_{i,j} = sum_v x_v H_{i - delta_3(v)_j, j}`.

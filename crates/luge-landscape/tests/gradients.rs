@@ -6,7 +6,8 @@ mod random_machines;
 use std::ops::RangeInclusive;
 
 use luge_landscape::{
-    Configuration, Control, ExternalConstants, Landscape, LandscapeKind, LandscapeOptions, VertexStep,
+    Configuration, Control, ExternalConstants, Landscape, LandscapeKind, LandscapeOptions, VertexSet,
+    VertexStep,
 };
 use luge_machine::{
     Bits, NormalForm, StateId,
@@ -186,14 +187,14 @@ fn assert_near(found: f64, expected: f64, what: &str) {
     );
 }
 
-/// Tapes and heads that fit a vertex, the heads away from the ends.
+/// Tapes and heads that fit a vertex, the heads away from the ends; where it does not look, anything lies under them.
 fn configuration_at(control: &Control, vertex: usize, cells: &[bool], heads: &[usize]) -> Configuration {
     let d = control.n_tapes();
     let vertex = control.at(vertex);
     let heads: Vec<usize> = heads.iter().take(d).map(|h| 1 + h % (N_CELLS - 2)).collect();
     let mut tapes: Vec<Vec<bool>> =
         (0..d).map(|tape| cells[tape * N_CELLS..(tape + 1) * N_CELLS].to_vec()).collect();
-    for (tape, &head) in heads.iter().enumerate() {
+    for (tape, &head) in heads.iter().enumerate().filter(|&(tape, _)| vertex.looks_at.get(tape)) {
         tapes[tape][head] = vertex.reads.get(tape);
     }
     Configuration { state: vertex.state, tapes, heads }
@@ -204,14 +205,15 @@ fn after(configuration: &Configuration, step: Option<&VertexStep>) -> Configurat
     let mut next = configuration.clone();
     let Some(step) = step else { return next };
     for tape in 0..next.heads.len() {
-        next.tapes[tape][configuration.heads[tape]] = step.write.get(tape);
+        let cell = configuration.heads[tape];
+        next.tapes[tape][cell] = step.written(tape, next.tapes[tape][cell]);
         let moved = i64::try_from(configuration.heads[tape]).expect("small") + step.moves[tape].offset();
         next.heads[tape] = usize::try_from(moved).expect("heads start away from the ends");
     }
     next
 }
 
-/// Weights as section 4 of the construction defines them, not as the library builds them.
+/// Weights as sections 4 and 4c of the construction define them, not as the library builds them.
 struct Weights<'c> {
     control: &'c Control,
     constants: ExternalConstants,
@@ -227,7 +229,9 @@ impl Weights<'_> {
     fn edge(&self, v: usize, w: usize) -> f64 {
         let (from, to) = (self.control.at(v), self.control.at(w));
         let legal = from.step.as_ref().is_some_and(|step| step.next == self.control.copied_state(w));
-        let n_kept = (0..self.control.n_tapes()).filter(|&i| from.reads.get(i) == to.reads.get(i)).count();
+        let both = |&i: &usize| from.looks_at.get(i) && to.looks_at.get(i);
+        let stays = |&i: &usize| from.reads.get(i) == to.reads.get(i);
+        let n_kept = (0..self.control.n_tapes()).filter(both).filter(stays).count();
         let ExternalConstants { base, scale, .. } = self.constants;
         if legal { -(cube(base) + base * to_f64(n_kept)) * scale } else { 0.0 }
     }
@@ -236,8 +240,11 @@ impl Weights<'_> {
     /// so leaving it costs its self-edge.
     fn slope(&self, v: usize, w: usize, read: Bits) -> f64 {
         let ExternalConstants { base, scale, .. } = self.constants;
-        let (now, then) = (self.control.at(v).reads, self.control.at(w).reads);
-        let product = |i: usize| (now.sign(i) - read.sign(i)) * (then.sign(i) - now.sign(i));
+        let symbol = |v: usize, i: usize| {
+            let vertex = self.control.at(v);
+            if vertex.looks_at.get(i) { vertex.reads.sign(i) } else { 0.0 }
+        };
+        let product = |i: usize| (symbol(v, i) - read.sign(i)) * (symbol(w, i) - symbol(v, i));
         let reading = (0..self.control.n_tapes()).map(product).sum::<f64>();
         let back = match self.kind {
             LandscapeKind::Relu => 2.0 * self.edge(w, v),
@@ -247,8 +254,14 @@ impl Weights<'_> {
     }
 }
 
-fn check_vertices(machine: &NormalForm, kind: LandscapeKind, cells: &[bool], heads: &[usize], scale: f64) {
-    let mut options = LandscapeOptions::new(kind, N_CELLS);
+fn check_vertices(
+    machine: &NormalForm,
+    (kind, vertices): (LandscapeKind, VertexSet),
+    cells: &[bool],
+    heads: &[usize],
+    scale: f64,
+) {
+    let mut options = LandscapeOptions { vertices, ..LandscapeOptions::new(kind, N_CELLS) };
     options.constants.scale = Some(scale);
     let constants = ExternalConstants::choose(machine.n_tapes(), &options.constants).expect("constants");
     let landscape = Landscape::build(machine, &options).expect("built");
@@ -284,15 +297,17 @@ proptest! {
         heads in vec(any::<usize>(), 2),
         scale in prop_oneof![Just(1.0), Just(0.25), Just(8.0)],
     ) {
-        check_vertices(&machine, LandscapeKind::Compact, &cells, &heads, scale);
-        check_vertices(&machine, LandscapeKind::Relu, &cells, &heads, scale);
+        for vertices in VertexSet::ALL {
+            check_vertices(&machine, (LandscapeKind::Compact, vertices), &cells, &heads, scale);
+            check_vertices(&machine, (LandscapeKind::Relu, vertices), &cells, &heads, scale);
+        }
     }
 }
 
 /// Landscape C: at every configuration x - grad_x, T - grad_T and H - grad_H are the next one, bit for bit.
-fn check_plain(machine: &NormalForm, cells: &[bool], heads: &[usize]) {
-    let landscape =
-        Landscape::build(machine, &LandscapeOptions::new(LandscapeKind::Plain, N_CELLS)).expect("built");
+fn check_plain(machine: &NormalForm, vertices: VertexSet, cells: &[bool], heads: &[usize]) {
+    let options = LandscapeOptions { vertices, ..LandscapeOptions::new(LandscapeKind::Plain, N_CELLS) };
+    let landscape = Landscape::build(machine, &options).expect("built");
     let control = landscape.control().expect("tapes outside");
     for v in 0..control.n_vertices() {
         let here = configuration_at(control, v, cells, heads);
@@ -320,7 +335,9 @@ proptest! {
         cells in vec(any::<bool>(), 2 * N_CELLS),
         heads in vec(any::<usize>(), 2),
     ) {
-        check_plain(&machine, &cells, &heads);
+        for vertices in VertexSet::ALL {
+            check_plain(&machine, vertices, &cells, &heads);
+        }
     }
 }
 
@@ -375,7 +392,11 @@ fn table_of_section_2() {
 #[test]
 fn random_machines_have_self_edges_and_read_only_tapes() {
     let runner = &mut TestRunner::deterministic();
-    let controls: Vec<Control> = (0..60).map(|_| Control::new(&draw(&normal(1..=2), runner), 1)).collect();
+    let control =
+        |vertices, runner: &mut TestRunner| Control::new(&draw(&normal(1..=2), runner), vertices, 1);
+    let controls: Vec<Control> = (0..60).map(|_| control(VertexSet::LookedAt, runner)).collect();
+    let looks_away = |c: &&Control| c.vertices().any(|v| v.step.is_some_and(|s| s.known.0.count_ones() < 2));
+    assert!(controls.iter().filter(|c| c.n_tapes() == 2).filter(looks_away).count() > 10);
     let with_self_edge = |c: &&Control| (0..c.n_vertices()).any(|v| c.has_self_edge(v));
     assert!(controls.iter().filter(with_self_edge).count() > 20);
     assert!(controls.iter().filter(|c| c.n_writable() < c.n_tapes()).count() > 10);

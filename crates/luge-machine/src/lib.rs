@@ -34,5 +34,5 @@ pub use ids::{Cell, StateId, Step, SymbolId, TapeId};
 pub use input::{Input, InputError, TapeInput, parse_inputs};
 pub use model::{Access, Alphabet, Machine, Missing, Move, Pattern, Rule, State, StateKind, Tape, Write};
 pub use normal::{Bits, MOST_TAPES, NormalForm, NotNormal, Transition};
-pub use simulator::{Outcome, Simulator};
+pub use simulator::{Effect, Outcome, Simulator};
 pub use tape::TapeCells;

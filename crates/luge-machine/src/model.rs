@@ -278,6 +278,13 @@ impl Machine {
         }
     }
 
+    /// S(q): the tapes that some rule of a state looks at. A state that halts looks at none.
+    pub fn looked_at(&self, state: StateId) -> impl Iterator<Item = TapeId> {
+        let looks =
+            move |tape: &TapeId| self.rules(state).iter().any(|r| r.reads[tape.index()] != Pattern::Any);
+        self.tape_ids().filter(looks)
+    }
+
     /// Number of rules over all states.
     #[must_use]
     pub fn n_rules(&self) -> usize {

@@ -26,4 +26,4 @@ pub use network::Network;
 pub use numbers::NumberFormat;
 pub use recognise::{Carrier, Form, OutputWiring, Ramp, SparseLayers, Unrecognised};
 pub use values::{Shape, Values};
-pub use vertices::{Arcs, Block, Column, VertexTable};
+pub use vertices::{Arcs, Block, Column, VertexTable, tracks};

@@ -48,8 +48,6 @@ pub enum Form {
         edge: f64,
         /// What is added to it for every symbol that stays; below 0.
         symbol: f64,
-        /// The weight of an edge from a vertex to itself: that of an edge along which all symbols stay, up to rounding.
-        self_edge: f64,
         /// The weight of the write residual.
         write: f64,
         /// The weight of the read residual.
@@ -62,7 +60,7 @@ pub enum Form {
         head_rate: f64,
         /// Whether edges are units of their own, so that an edge also slopes at its far end; else gates with rows.
         edge_units: bool,
-        /// Whether all edges weigh what `edge` and `symbol` say exactly, not only up to rounding.
+        /// Whether all edges weigh what `edge` and `symbol` say exactly, in whatever order they are added.
         unrounded: bool,
     },
     /// Targets for stock gradient descent of rate 1, computed from saturated copies.

@@ -21,7 +21,8 @@ use luge_net::{
 };
 
 use crate::{
-    Engine, LossRange, Outcome, Snapshot, Sparse, StopRule, TapeSnapshot, TrainError, sparse::BLANK, visit,
+    Change, Engine, LossRange, Outcome, Snapshot, Sparse, StopRule, TapeSnapshot, TrainError, sparse::BLANK,
+    visit,
 };
 use blocks::Blocks;
 #[cfg(feature = "faults")]
@@ -55,6 +56,27 @@ pub struct Exact<'n> {
     last: Option<f64>,
     /// How far the gain can lie from 1.
     gain_error: f64,
+    carried: CarriedLosses,
+}
+
+/// The network's losses for losses of the landscape. There are few different ones, so the last ones are kept.
+#[derive(Clone, Debug)]
+struct CarriedLosses([(f64, f64); 64]);
+
+impl CarriedLosses {
+    fn new() -> Self {
+        Self([(f64::NAN, f64::NAN); 64])
+    }
+
+    #[inline]
+    fn of(&mut self, probe: &Sparse<'_>, landscape: f64) -> f64 {
+        let bits = landscape.to_bits();
+        let known = &mut self.0[(bits.wrapping_mul(crate::MULTIPLIER) >> 58) as usize];
+        if known.0.to_bits() != bits {
+            *known = (landscape, probe.around().map_or(landscape, |around| around.carry(landscape).loss));
+        }
+        known.1
+    }
 }
 
 /// The weights, as symbols.
@@ -106,7 +128,8 @@ impl<'n> Exact<'n> {
         let (steps, earlier) = (sparse.steps(), sparse.losses_so_far());
         let waiting = sparse.waiting()?;
         let body = Body::Waiting(Box::new(sparse));
-        let mut exact = Self { probe, memories, body, steps, earlier, last: None, gain_error };
+        let carried = CarriedLosses::new();
+        let mut exact = Self { probe, memories, body, steps, earlier, last: None, gain_error, carried };
         if !waiting {
             exact.settle()?;
         }
@@ -139,15 +162,18 @@ impl<'n> Exact<'n> {
             rows.push((tape.first, symbols.ok_or_else(|| between("a cell is neither -1 nor 1"))?));
         }
         let under = |i: usize| if sparse.cell(i, heads[i]) > 0.0 { 1_u32 << i } else { 0 };
-        if (0..heads.len()).map(under).sum::<u32>() != table.symbols(vertex) {
+        let symbols: u32 = (0..heads.len()).map(under).sum();
+        let block = table.block(vertex);
+        if table.vertex(block, symbols) != vertex {
             return Err(between("the vertex has other symbols than lie under the heads"));
         }
-        let (low, start) = (low_level(layers), (vertex, sparse.path()));
+        let (low, path) = (low_level(layers), sparse.path());
         let together = moves_together(layers) && heads.windows(2).all(|pair| pair[0] == pair[1]);
-        let memory = together.then(|| Memory::new(table.n_vertices(), table.n_tracks(), low)).flatten();
+        let memory = together.then(|| Memory::new(table, low)).flatten();
         self.body = match (memory, self.memories) {
             (Some(memory), memories) => {
                 let (first, cells) = merged(&rows);
+                let start = (memory.situation(block, symbols), path);
                 match memories {
                     Memories::Steps => {
                         Body::SingleHead(SingleHead::new(start, first, cells, heads[0]), memory)
@@ -158,7 +184,7 @@ impl<'n> Exact<'n> {
                 }
             }
             (None, _) => {
-                let mut many = MultiHead::new(table, start, levels(&layers.form), low);
+                let mut many = MultiHead::new(table, (block, symbols, path), levels(&layers.form), low);
                 for ((first, cells), head) in rows.into_iter().zip(heads) {
                     many.add_row(first, cells, head);
                 }
@@ -202,16 +228,25 @@ impl<'n> Exact<'n> {
     fn at(&self) -> usize {
         match &self.body {
             Body::Waiting(sparse) => sparse.vertex().unwrap_or(0),
-            Body::SingleHead(one, _) => one.vertex,
-            Body::Blocks(blocks, _) => blocks.vertex,
+            Body::SingleHead(SingleHead { situation, .. }, memory)
+            | Body::Blocks(Blocks { situation, .. }, memory) => {
+                let (block, symbols) = memory.block_and_symbols(*situation);
+                self.layers().table.vertex(block, symbols)
+            }
             Body::MultiHead(many) => self.layers().table.vertex(many.block, many.symbols),
         }
     }
 
+    /// All symbols under the heads.
+    fn here(&self) -> u32 {
+        let under = |i: usize| self.cell(i, self.head(i).unwrap_or(0)) > 0.0;
+        (0..self.layers().table.n_tracks()).fold(0, |symbols, i| symbols | u32::from(under(i)) << i)
+    }
+
     /// The symbols that the step at the current vertex will read.
     fn ahead(&mut self) -> Result<u32, TrainError> {
-        let vertex = self.at();
-        let probed = differentiate(&mut self.probe, vertex, 0)?;
+        let (vertex, here) = (self.at(), self.here());
+        let probed = differentiate(&mut self.probe, vertex, here, 0)?;
         let mut ahead = probed.written;
         for i in 0..self.layers().table.n_tracks() {
             let offset = i64::from(probed.right >> i & 1) - i64::from(probed.left >> i & 1);
@@ -345,6 +380,22 @@ impl Engine for Exact<'_> {
         }
     }
 
+    fn run_noting(&mut self, stop: &StopRule, changes: &mut Vec<Change>) -> Result<bool, TrainError> {
+        // Where running losses may end the run, every step is looked at; and labels are read one by one.
+        if stop.loss_at_most > low_level(self.layers()) || matches!(self.body, Body::Waiting(_)) {
+            return Ok(false);
+        }
+        let (most, before) = (stop.most_steps.saturating_sub(self.steps), changes.len());
+        let (probe, losses) = (&mut self.probe, &mut self.carried);
+        match &mut self.body {
+            Body::Waiting(_) | Body::Blocks(..) => return Ok(false),
+            Body::SingleHead(one, memory) => one.run_noting(memory, probe, most, changes, losses)?,
+            Body::MultiHead(many) => many.run_noting(&probe.layers().table, probe, most, changes, losses)?,
+        };
+        self.steps += (changes.len() - before) as u64;
+        Ok(changes.len() > before)
+    }
+
     fn losses(&self) -> Option<LossRange> {
         let last = self.last.or(self.earlier.map(|range| range.last))?;
         let range = self.range().unwrap_or((last, last));
@@ -451,10 +502,10 @@ impl Engine for Exact<'_> {
 impl Exact<'_> {
     /// A step where the loss is low: at rest nothing changes.
     fn rest(&mut self) -> Result<(), TrainError> {
-        let (vertex, ahead) = (self.at(), self.ahead()?);
-        let probed = differentiate(&mut self.probe, vertex, ahead)?;
+        let (vertex, here, ahead) = (self.at(), self.here(), self.ahead()?);
+        let probed = differentiate(&mut self.probe, vertex, here, ahead)?;
         let still = probed.to == vertex && probed.left | probed.right == 0;
-        if !still || probed.written != self.layers().table.symbols(vertex) {
+        if !still || probed.written != here {
             let why = "the loss is low, but the step does not stay where it is".to_owned();
             return Err(TrainError::NotExact { why });
         }

@@ -13,7 +13,7 @@ mod tape;
 
 use std::ops::Range;
 
-use luge_net::{Form, Network, SparseLayers, Values};
+use luge_net::{Form, Network, SparseLayers, Values, tracks};
 
 use crate::{
     Engine, LossRange, Outcome, ROUNDING, Snapshot, StopRule, TapeSnapshot, TrainError, exact::legality,
@@ -39,8 +39,12 @@ pub struct Sparse<'n> {
     around: Option<OutputStage<'n>>,
     place: Place,
     tapes: Vec<Tape>,
-    /// Tracks whose tapes neither change nor add to the loss while they stay.
+    /// Tracks whose head is on one cell that holds -1 or 1, exactly: nothing there changes while the head stays and the symbol does.
     settled: u32,
+    /// The symbols under their heads.
+    under: u32,
+    /// What every track will read: as found by the last look, or the symbol where it is settled.
+    ahead: Vec<f64>,
     pulls: Vec<(usize, f64)>,
     steps: u64,
     path: u64,
@@ -121,6 +125,8 @@ impl<'n> Sparse<'n> {
             place,
             tapes,
             settled: 0,
+            under: 0,
+            ahead: vec![BLANK; layers.table.n_tracks()],
             pulls: Vec::with_capacity(layers.table.n_tracks()),
             steps: 0,
             path: visit(0, vertex),
@@ -230,31 +236,39 @@ impl<'n> Sparse<'n> {
         (landscape, self.choose(&slides, next), busy)
     }
 
+    /// The vertex we are at, and its column.
+    #[inline]
+    fn action(&self) -> Action {
+        let vertex = self.place.vertex;
+        match self.actions.get(vertex) {
+            Some(action) => *action,
+            None => Action::of(&self.layers.table, vertex),
+        }
+    }
+
     /// Looks at every tape that is not settled: the landscape's loss, the block that may follow, and those tapes. What pulls
     /// at the symbols is kept for [`choose`](Self::choose).
     #[inline(always)]
     fn survey(&mut self, slides: &Slides) -> (f64, Option<usize>, u32) {
-        let vertex = self.place.vertex;
-        let action = match self.actions.get(vertex) {
-            Some(action) => *action,
-            None => Action::of(&self.layers.table, vertex),
-        };
-        let symbols = self.layers.table.symbols(vertex);
-        let busy = (!self.settled | action.left | action.right | (action.written ^ symbols))
-            & slides.all(self.tapes.len());
+        let action = self.action();
+        let all = slides.all(self.tapes.len());
+        let busy = (!self.settled | action.busy(self.under)) & all;
         self.pulls.clear();
-        let (mut writes, mut reads, mut moves) = (0.0, 0.0, 0.0);
-        let mut left = busy;
-        while left != 0 {
-            let i = left.trailing_zeros() as usize;
-            left &= left - 1;
-            let offset = i64::from(action.right >> i & 1) - i64::from(action.left >> i & 1);
-            let look = self.tapes[i].look(symbol(action.written, i), offset);
-            let t = symbol(symbols, i);
-            let residual = look.ahead - t;
+        // Where a vertex does not look it has no symbol, and what will be read is as far away as it is large.
+        let unseen = (all & !busy & !action.looks_at).count_ones();
+        let (mut writes, mut reads, mut moves) = (0.0, f64::from(unseen), 0.0);
+        for i in tracks(busy) {
+            let look = self.tapes[i].look(action.left_behind(i), action.offset(i));
+            self.ahead[i] = look.ahead;
             writes += look.residual * look.residual;
-            reads += residual * residual;
             moves += look.moved;
+            if action.looks_at >> i & 1 == 0 {
+                reads += look.ahead * look.ahead;
+                continue;
+            }
+            let t = symbol(action.symbols, i);
+            let residual = look.ahead - t;
+            reads += residual * residual;
             if residual != 0.0 {
                 self.pulls.push((i, -2.0 * slides.read * residual * t));
             }
@@ -272,8 +286,14 @@ impl<'n> Sparse<'n> {
     /// The vertex a step from here goes to.
     #[inline(always)]
     fn choose(&self, slides: &Slides, next: Option<usize>) -> usize {
-        let slopes =
-            Slopes { table: &self.layers.table, vertex: self.place.vertex, next, pulls: &self.pulls };
+        let slopes = Slopes {
+            table: &self.layers.table,
+            vertex: self.place.vertex,
+            next,
+            pulls: &self.pulls,
+            ahead: &self.ahead,
+            read: slides.read,
+        };
         slopes.best(&slides.weights)
     }
 
@@ -307,30 +327,25 @@ impl<'n> Sparse<'n> {
 
     fn look_at_targets(&mut self) -> Result<(f64, usize, u32), TrainError> {
         let Form::Targets { offset, drop } = self.layers.form else { unreachable!("asked for targets") };
+        let action = self.action();
         let table = &self.layers.table;
-        let symbols = table.symbols(self.place.vertex);
-        let column = table.column(self.place.vertex);
-        let (written, moves) = column.map_or((symbols, 0), |c| (c.written(symbols), c.left | c.right));
-        let busy = (!self.settled | moves | (written ^ symbols)) & ((1 << table.n_tracks()) - 1);
+        let busy = (!self.settled | action.busy(self.under)) & ((1 << table.n_tracks()) - 1);
         // A settled tape reads what it holds.
-        let mut ahead = symbols;
-        let (mut squares, mut left) = (0.0, busy);
-        while left != 0 {
-            let i = left.trailing_zeros() as usize;
-            left &= left - 1;
-            let by = column.map_or(0, |c| c.offset(i));
-            let look = self.tapes[i].look_saturated(symbol(written, i), by);
+        let (mut squares, mut ahead) = (0.0, self.under);
+        for i in tracks(busy) {
+            let look = self.tapes[i].look_saturated(action.left_behind(i), action.offset(i));
             let look = look.ok_or(TrainError::Blurred { step: self.steps })?;
             squares += look.residual * look.residual + look.moved;
             ahead = ahead & !(1 << i) | u32::from(look.ahead > 0.0) << i;
         }
-        let next = column.map_or(table.block(self.place.vertex), |c| c.next as usize);
+        let at_rest = action.next == Action::REST;
+        let next = if at_rest { table.block(self.place.vertex) } else { action.next as usize };
         let to = table.vertex(next, ahead);
         if !self.place.clear() {
             return Err(TrainError::Blurred { step: self.steps });
         }
         squares += self.place.distance(to);
-        let level = if column.is_none() { -drop } else { 0.0 };
+        let level = if at_rest { -drop } else { 0.0 };
         Ok((offset + level + 0.5 * squares, to, busy))
     }
 
@@ -349,18 +364,18 @@ impl<'n> Sparse<'n> {
 
     #[inline]
     fn go_to(&mut self, to: usize, gain: f64, busy: u32) {
-        let symbols = self.layers.table.symbols(to);
         let rates = self.slides.as_ref().map(|slides| (slides.rates.0 * gain, slides.rates.1 * gain));
-        let mut left = busy;
-        while left != 0 {
-            let i = left.trailing_zeros() as usize;
-            left &= left - 1;
+        for i in tracks(busy) {
             let tape = &mut self.tapes[i];
             let settled = match rates {
-                Some((write, shift)) => tape.step(write, shift, symbol(symbols, i)),
-                None => tape.step_saturated(gain, symbol(symbols, i)),
+                Some((write, shift)) => tape.step(write, shift),
+                None => tape.step_saturated(gain),
             };
-            self.settled = self.settled & !(1 << i) | u32::from(settled) << i;
+            self.settled = self.settled & !(1 << i) | u32::from(settled.is_some()) << i;
+            if let Some(symbol) = settled {
+                self.under = self.under & !(1 << i) | u32::from(symbol > 0.0) << i;
+                self.ahead[i] = symbol;
+            }
         }
         match rates {
             Some(_) => self.place.vertex = to,

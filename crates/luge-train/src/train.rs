@@ -71,6 +71,18 @@ impl Outcome {
             | Self::Diverged { steps } => steps,
         }
     }
+
+    /// The outcome's name on the command line and in JSON.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Converged { .. } => "halted",
+            Self::StepLimit { .. } => "step-limit",
+            Self::Interrupted { .. } => "interrupted",
+            Self::OutOfCells { .. } => "out-of-cells",
+            Self::Diverged { .. } => "diverged",
+        }
+    }
 }
 
 /// What an observer sees before each step, and once more at the end.

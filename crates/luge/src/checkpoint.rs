@@ -17,6 +17,7 @@ use sha2::{Digest, Sha256};
 use crate::{
     atomic_file,
     job::Job,
+    json::hexadecimal,
     record::Record,
     thinned::{Thin, Thinned},
 };
@@ -161,13 +162,13 @@ pub fn network_digest(network: &Network) -> String {
     let mut sink = Sink(Sha256::new());
     // Writing into a digest does not fail.
     let _ = std::fmt::Write::write_fmt(&mut sink, format_args!("{network:?}"));
-    sink.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    hexadecimal(&sink.0.finalize())
 }
 
 /// SHA-256 of a snapshot's weights, in hexadecimal; how many blank cells are kept around the others does not matter.
 #[must_use]
 pub fn snapshot_digest(snapshot: &Snapshot) -> String {
-    Sha256::digest(snapshot.trimmed().weight_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+    hexadecimal(&Sha256::digest(snapshot.trimmed().weight_bytes()))
 }
 
 impl Checkpoint {

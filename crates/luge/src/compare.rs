@@ -5,6 +5,7 @@
 
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 use rand_distr::{Distribution, StandardUniform};
+use serde::Serialize;
 
 use crate::plot::{Axis, Chart, Stroke, numeral};
 
@@ -32,7 +33,7 @@ pub type Theta = [f64; N_WEIGHTS];
 pub struct DescentOptions {
     /// The learning rate.
     pub rate: f64,
-    /// Steps.
+    /// How many gradient steps are made.
     pub steps: u64,
 }
 
@@ -43,7 +44,7 @@ impl Default for DescentOptions {
 }
 
 /// One run of gradient descent.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Descent {
     /// What the start was drawn from.
     pub seed: u64,
@@ -81,7 +82,7 @@ impl Ending {
 }
 
 /// What the exhaustive search found.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Search {
     /// The first of the best.
     pub theta: Theta,
@@ -90,8 +91,10 @@ pub struct Search {
     /// Its place in the order of the search, counted from 0.
     pub index: usize,
     /// All that were tried.
+    #[serde(rename = "tried")]
     pub n_tried: usize,
     /// How many are as good.
+    #[serde(rename = "best")]
     pub n_best: usize,
 }
 

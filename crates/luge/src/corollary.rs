@@ -1,6 +1,6 @@
 //! The sizes that the paper's corollaries promise, beside the sizes that are counted.
 
-use luge_landscape::LandscapeKind;
+use luge_landscape::{Extended, LandscapeKind, VertexSet};
 use luge_machine::NormalForm;
 use luge_net::Layers;
 use serde::Serialize;
@@ -10,6 +10,25 @@ pub const CLAIMED_LAYERS: usize = 12;
 
 /// What the O(n m) of the corollaries may stand for: this many units for every label.
 const UNITS_PER_LABEL: u64 = 4;
+
+/// A network put into layers: what is said of its layers and of their width holds together.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Arrangement {
+    /// How many layers there are.
+    pub layers: usize,
+    /// Units of the widest.
+    pub widest: usize,
+    /// Units of each.
+    pub widths: Vec<usize>,
+}
+
+impl Arrangement {
+    /// The narrowest arrangement in at most so many layers that a greedy search finds; in more if the network is deeper.
+    fn within(layers: &Layers, most_layers: usize) -> Self {
+        let widths = layers.arrange(most_layers.max(layers.depth())).unwrap_or_default();
+        Self { layers: widths.len(), widest: widths.iter().copied().max().unwrap_or(0), widths }
+    }
+}
 
 /// What a corollary claims of a network, and whether the network keeps to it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -22,15 +41,27 @@ pub struct SizeClaim {
     pub width: Option<u64>,
     /// Where that number comes from.
     pub formula: &'static str,
-    /// Units per layer when the network is put into that many layers; `null` if it is deeper.
-    pub arrangement: Option<Vec<usize>>,
-    /// Whether that many layers suffice.
+    /// The same with a vertex only for every combination of symbols that a state looks at; `null` for `internal`.
+    pub width_looked_at: Option<u64>,
+    /// The network in as few layers as there can be.
+    pub fewest_layers: Arrangement,
+    /// The network in layers as narrow as can be found: in at most the layers allowed, or the fewest there can be.
+    pub narrowest: Arrangement,
+    /// Whether the layers allowed suffice.
     pub layers_hold: bool,
-    /// Whether no layer is wider.
+    /// Whether no layer of the narrowest arrangement is wider than allowed.
     pub width_holds: bool,
 }
 
 impl SizeClaim {
+    /// Holds an extended network without its primary network to the corollary; `n_labels` is n m.
+    #[must_use]
+    pub fn of_extended(extended: &Extended, normal: &NormalForm, n_cells: usize, n_labels: usize) -> Self {
+        let layers = Layers::up_to(extended.network(), extended.nodes().out);
+        let layers = layers.without(|node| extended.is_primary(node));
+        Self::about(extended.kind(), normal, n_cells, n_labels, &layers)
+    }
+
     /// Holds a network's layers to the corollary about its landscape; `n_labels` is n m, 0 for a landscape alone.
     #[must_use]
     pub fn about(
@@ -50,23 +81,29 @@ impl SizeClaim {
             }
         };
         let width = width.and_then(|width| width.checked_add(UNITS_PER_LABEL * n_labels as u64));
-        let arrangement = layers.arrange(CLAIMED_LAYERS);
-        let widest = arrangement.as_ref().map(|widths| widths.iter().copied().max().unwrap_or(0) as u64);
+        let width_looked_at = (kind != LandscapeKind::Internal).then(|| {
+            let vertices = VertexSet::LookedAt.n_vertices(normal);
+            vertices.saturating_add(2 * tapes * cells).saturating_add(UNITS_PER_LABEL * n_labels as u64)
+        });
+        let fewest_layers = Arrangement::within(layers, 0);
+        let narrowest = Arrangement::within(layers, CLAIMED_LAYERS);
         Self {
             corollary,
             layers: CLAIMED_LAYERS,
             width,
             formula,
-            layers_hold: widest.is_some(),
-            width_holds: widest.is_some_and(|widest| width.is_none_or(|width| widest <= width)),
-            arrangement,
+            width_looked_at,
+            layers_hold: fewest_layers.layers <= CLAIMED_LAYERS,
+            width_holds: width.is_none_or(|width| narrowest.widest as u64 <= width),
+            fewest_layers,
+            narrowest,
         }
     }
 
-    /// The widest layer of the arrangement.
+    /// The width allowed, in words where no number holds it.
     #[must_use]
-    pub fn widest(&self) -> Option<usize> {
-        self.arrangement.as_ref().map(|widths| widths.iter().copied().max().unwrap_or(0))
+    pub fn width_text(&self) -> String {
+        self.width.map_or("more than 2^64".to_owned(), |width| width.to_string())
     }
 }
 
@@ -85,7 +122,38 @@ fn external(states: u64, tapes: u64, cells: u64) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use luge_net::{GraphBuilder, NodeId, Shape, StepRule};
+
     use super::*;
+
+    /// A chain of two layers of three units, and two groups of three that may lie anywhere.
+    fn layers(n_in_chain: usize) -> Layers {
+        let mut g = GraphBuilder::new();
+        let (_, x) = g.parameter("x", Shape::column(3), StepRule::Simplex);
+        let chain = (0..n_in_chain).fold(x, |last, _| g.relu("chain", last));
+        let free: Vec<NodeId> = (0..2).map(|_| g.relu("free", x)).collect();
+        let sum = g.sum("sum", [(1.0, chain), (1.0, free[0]), (1.0, free[1])]);
+        let loss = g.sum_all("loss", sum);
+        Layers::of(&g.finish(loss))
+    }
+
+    /// Two layers need six units each, layers of three units are four: neither pair mixes the two.
+    #[test]
+    fn layers_and_widths_come_from_one_arrangement() {
+        let counted = layers(2);
+        let pair = |most: usize| {
+            let found = Arrangement::within(&counted, most);
+            assert_eq!(found.widths.iter().sum::<usize>(), counted.n_units());
+            assert_eq!(found.layers, found.widths.len());
+            assert_eq!(Some(&found.widest), found.widths.iter().max());
+            (found.layers, found.widest)
+        };
+        assert_eq!(pair(0), (2, 6));
+        assert_eq!(pair(CLAIMED_LAYERS), (4, 3));
+        // A network that is deeper than allowed has an arrangement all the same.
+        let deep = Arrangement::within(&layers(15), CLAIMED_LAYERS);
+        assert_eq!((deep.layers, deep.widest), (15, 6));
+    }
 
     #[test]
     fn the_corollaries_widths() {

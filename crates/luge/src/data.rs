@@ -17,22 +17,34 @@ pub struct Table {
     pub features: Values,
     /// y; no columns if the table was read for prediction.
     pub labels: Values,
-    /// The line of the file that each sample stands in, counted from 1.
-    pub lines: Vec<u64>,
+    /// The line of the file that each sample stands in, counted from 1; `None` if the table is from no file.
+    pub lines: Option<Vec<u64>>,
 }
 
-/// Where a number stands in a file.
+/// Where a number stands in a table.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Place {
-    /// The line in the file, counted from 1.
-    pub line: u64,
+    /// The sample's line or row.
+    pub row: Row,
     /// The column's name.
     pub column: String,
 }
 
+/// Where a sample stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Row {
+    /// In this line of a file, counted from 1.
+    Line(u64),
+    /// In this row of an array, counted from 0.
+    Index(usize),
+}
+
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}, column `{}`", self.line, self.column)
+        match self.row {
+            Row::Line(line) => write!(f, "line {line}, column `{}`", self.column),
+            Row::Index(row) => write!(f, "row {row}, column `{}`", self.column),
+        }
     }
 }
 
@@ -83,7 +95,7 @@ pub enum TableError {
     /// Text where a number should be.
     #[error("{place}: `{found}` is no finite number")]
     NotANumber {
-        /// Where.
+        /// The line and column of the entry.
         place: Place,
         /// What stands there.
         found: String,
@@ -91,7 +103,7 @@ pub enum TableError {
     /// The number format cannot hold it.
     #[error("{place}: {value} lies outside {format}, which reaches from {low} to {high}")]
     OutOfRange {
-        /// Where.
+        /// The line and column of the entry.
         place: Place,
         /// The number.
         value: f64,
@@ -168,7 +180,7 @@ impl Table {
             labels: Values::new(Shape::new(n_samples, label_names.len()), y),
             feature_names,
             label_names,
-            lines: (2..).take(n_samples).collect(),
+            lines: None,
         }
     }
 
@@ -233,7 +245,7 @@ impl Table {
             labels: Values::new(Shape::new(n_rows, targets.len()), y),
             feature_names: chosen,
             label_names: targets.to_vec(),
-            lines,
+            lines: Some(lines),
         })
     }
 
@@ -257,8 +269,9 @@ impl Table {
                     continue;
                 }
                 if range == Range::Refuse {
-                    let place =
-                        Place { line: self.lines[i / n_columns], column: names[i % n_columns].clone() };
+                    let line = self.lines.as_ref().map(|lines| Row::Line(lines[i / n_columns]));
+                    let row = line.unwrap_or(Row::Index(i / n_columns));
+                    let place = Place { row, column: names[i % n_columns].clone() };
                     return Err(TableError::OutOfRange { place, value: *value, format, low, high });
                 }
                 *value = value.clamp(low, high);
@@ -292,7 +305,7 @@ fn line(text: &[u8], record: &csv::StringRecord) -> u64 {
 fn parse(record: &csv::StringRecord, line: u64, header: &[String], column: usize) -> Result<f64, TableError> {
     let found = record.get(column).unwrap_or_default();
     found.parse().ok().filter(|number: &f64| number.is_finite()).ok_or_else(|| TableError::NotANumber {
-        place: Place { line, column: header[column].clone() },
+        place: Place { row: Row::Line(line), column: header[column].clone() },
         found: found.to_owned(),
     })
 }
@@ -360,14 +373,14 @@ mod tests {
     fn blank_lines_count() {
         let csv = "a,y\n1,2\n\n\n3,x\n";
         assert_eq!(message(csv, None), "line 5, column `y`: `x` is no finite number");
-        assert_eq!(read("\na,y\n1,2\n\n3,4", None).unwrap().lines, [3, 5]);
+        assert_eq!(read("\na,y\n1,2\n\n3,4", None).unwrap().lines, Some(vec![3, 5]));
     }
 
     #[test]
     fn lines_end_in_either_way() {
         let csv = "a,y\r\n1,2\r\n\r\n3,x\r\n";
         assert_eq!(message(csv, None), "line 4, column `y`: `x` is no finite number");
-        assert_eq!(read("a,y\r\n1,2\r\n3,4\r\n", None).unwrap().lines, [2, 3]);
+        assert_eq!(read("a,y\r\n1,2\r\n3,4\r\n", None).unwrap().lines, Some(vec![2, 3]));
     }
 
     #[test]
@@ -384,6 +397,15 @@ mod tests {
         assert_eq!(saturated.features.data, [1.0, 2.0, -4.0, 3.75, 0.0, 3.75]);
         assert_eq!(saturated.labels.data, [3.0, -4.0, 1.0]);
         saturated.fit(format, Range::Refuse).unwrap();
+    }
+
+    #[test]
+    fn an_array_has_rows() {
+        let mut table = Table::new(names(&["a"]), names(&["y"]), vec![1.0, 9.0], vec![0.0, 0.0]);
+        assert_eq!(
+            table.fit("fix:3.2".parse().unwrap(), Range::Refuse).unwrap_err().to_string(),
+            "row 1, column `a`: 9 lies outside fix:3.2, which reaches from -4 to 3.75"
+        );
     }
 
     #[test]

@@ -10,6 +10,7 @@ use luge_landscape::{Configuration, Control, Landscape, LandscapeKind};
 use luge_machine::{Machine, Step, lowering::Lowered};
 use luge_net::{Evaluation, Values, evaluate, evaluate_frozen};
 use luge_train::{Dense, Precision, Rate, TrainError, best_vertex};
+use serde::Serialize;
 
 use crate::{lockstep::Lockstep, trace::Plan};
 use names::Names;
@@ -18,11 +19,13 @@ use names::Names;
 pub const MOST_EDGES: usize = 1024;
 
 /// One edge.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Edge {
     /// The vertex it leads to.
+    #[serde(skip)]
     pub to: usize,
     /// That vertex's state and symbols.
+    #[serde(rename = "to")]
     pub name: String,
     /// The derivative of the loss at the near end, by automatic differentiation.
     pub slope: f64,
@@ -137,13 +140,15 @@ impl<'p> Leaving<'p> {
             lockstep.step();
         }
         let landscape = &plan.landscape;
-        let copies = landscape.control().map_or(1, |c| c.n_copied_states() / normal.n_states());
         let vertex = |configuration: &Configuration, step: Step| {
-            let (parameters, _) = landscape.encode(configuration)?;
-            let first = parameters[0].data.iter().position(|&weight| weight > 0.5)?;
-            // Every state's copies are visited in turn, one per step; encoding takes the first.
+            let Some(control) = landscape.control() else {
+                let (parameters, _) = landscape.encode(configuration)?;
+                return parameters[0].data.iter().position(|&weight| weight > 0.5);
+            };
+            // Every state's copies are visited in turn, one per step.
+            let copies = control.n_copied_states() / normal.n_states();
             let copy = usize::try_from(step % copies as u64).ok()?;
-            Some(first + (copy << normal.n_tapes()))
+            Some(control.vertex_at(configuration.state.index() * copies + copy, configuration.reads()))
         };
         let spot = Spot {
             machine,

@@ -39,11 +39,13 @@ impl EngineChoice {
 }
 
 /// The engine that was chosen, never [`EngineChoice::Auto`].
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Chosen {
     /// The engine.
+    #[serde(serialize_with = "words::serialize")]
     pub engine: EngineChoice,
     /// Why this one.
+    #[serde(rename = "engine_why")]
     pub why: String,
 }
 

@@ -2,12 +2,15 @@
 
 use std::ops::ControlFlow;
 
-use luge_landscape::{Configuration, Undecodable};
+use luge_landscape::{Configuration, Control, Undecodable};
+use luge_machine::{Input, Machine, Step};
 use luge_net::Values;
-use luge_train::{Engine, Memories, Outcome, StopRule, TrainError};
+use luge_train::{Change, Engine, Memories, Outcome, Snapshot, StopRule, TrainError};
 
 use crate::{
-    lockstep::{Judge, Lockstep, Mismatch},
+    engine::{Chosen, EngineChoice, EngineError, Task},
+    gradient::{self, GradientCheck},
+    lockstep::{Judge, Lockstep, Mismatch, Window},
     record::{Levels, Record},
 };
 
@@ -49,12 +52,26 @@ const CHUNK: u64 = 1 << 24;
 /// Steps between two looks at how many cells a run has come to need.
 const LOOK_AT_CELLS: u64 = 1 << 16;
 
+/// Steps between two moments for whoever does not watch every step; moments fall on its multiples.
+pub const STRIDE: u64 = 1 << 10;
+
+/// How closely a run is watched. However that is, every iterate is compared that is to be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Attention {
+    /// A moment for every step.
+    Steps,
+    /// A moment for every [`STRIDE`], where the engine reports what its steps change.
+    Strides,
+}
+
 /// One moment of a run, for whoever wants to watch.
 pub struct Moment<'a> {
     /// Gradient steps made.
     pub step: u64,
     /// The loss.
     pub loss: f64,
+    /// The losses of the iterates since the moment before, in order, if that was more than a step ago.
+    pub since: &'a [f64],
     /// The engine.
     pub engine: &'a dyn Engine,
     /// What was seen so far, this moment included.
@@ -82,8 +99,80 @@ pub(crate) trait Decoder {
     fn tape_read(&self, parameters: &[Values], expected: &Configuration) -> bool;
 }
 
+/// A network to be trained beside its machine, and what it is held to.
+pub(crate) struct Course<'a> {
+    pub(crate) task: &'a Task<'a>,
+    /// The machine in normal form.
+    pub(crate) machine: &'a Machine,
+    pub(crate) input: &'a Input,
+    pub(crate) window: &'a Window,
+    /// The network's vertices, unless they are configurations.
+    pub(crate) control: Option<&'a Control>,
+    pub(crate) decoder: &'a dyn Decoder,
+    pub(crate) expected: Expected<'a>,
+    /// The iterates of a fast engine that are compared; of the dense engine every one is.
+    pub(crate) comparisons: Comparisons,
+    /// How closely the run is watched.
+    pub(crate) attention: Attention,
+    /// Steps that are made again by automatic differentiation, if somebody asks for a number.
+    pub(crate) spots: Option<usize>,
+}
+
+/// A run that was followed to its end.
+pub(crate) struct Followed<'n> {
+    pub(crate) outcome: Outcome,
+    pub(crate) record: Record,
+    pub(crate) engine: Box<dyn Engine + 'n>,
+    /// The engine that trained, and why that one.
+    pub(crate) chosen: Chosen,
+    /// Where training has come to.
+    pub(crate) snapshot: Snapshot,
+    pub(crate) gradient: GradientCheck,
+    /// Steps the machine has made, if it has stopped.
+    pub(crate) machine_steps: Option<Step>,
+    /// Cells of the longest tape that the machine has come to need; `None` beside the dense engine.
+    pub(crate) n_cells: Option<usize>,
+}
+
+impl<'a> Course<'a> {
+    /// Trains, from the start or from a snapshot and what was seen until then, holding iterates to the simulator; then hands
+    /// steps of the run to `check`, which makes them by automatic differentiation.
+    pub(crate) fn follow<E: From<EngineError>>(
+        self,
+        from: Option<(&Snapshot, Record)>,
+        watch: impl FnMut(Moment<'_>) -> ControlFlow<()>,
+        check: impl FnOnce(&[gradient::Spot]) -> Result<GradientCheck, E>,
+    ) -> Result<Followed<'a>, E> {
+        let Self { task, machine, input, window, .. } = self;
+        let memories = self.comparisons.memories();
+        let moment = from.as_ref().map(|(snapshot, record)| (*snapshot, record.loss));
+        let (mut engine, chosen) = task.open(memories, moment)?;
+        let dense = chosen.engine == EngineChoice::Dense;
+        let beside = match self.control.filter(|_| !dense) {
+            Some(control) => Beside::Changes(Judge::new(machine, input, control, window.first.clone())),
+            None => Beside::Configurations(Lockstep::new(machine, input, window.clone()), self.decoder),
+        };
+        let comparisons = if dense { Comparisons::Every } else { self.comparisons };
+        let record = from.map_or_else(Record::default, |(_, record)| record);
+        let (changes, losses) = (Vec::new(), Vec::new());
+        let attention = self.attention;
+        let mut referee = Referee { beside, expected: self.expected, record, attention, changes, losses };
+        let outcome =
+            referee.follow(&mut *engine, &task.stop, comparisons, watch).map_err(EngineError::from)?;
+        let snapshot = engine.snapshot();
+        let end = gradient::End { snapshot: &snapshot, record: &referee.record };
+        let gradient = match dense {
+            true => GradientCheck::of_dense(),
+            false => gradient::look_again(task, memories, &end, self.spots, check)?,
+        };
+        let (machine_steps, n_cells) = (referee.machine_steps(), referee.n_cells());
+        let record = referee.record;
+        Ok(Followed { outcome, record, engine, chosen, snapshot, gradient, machine_steps, n_cells })
+    }
+}
+
 /// The simulator beside training.
-pub(crate) enum Beside<'a> {
+enum Beside<'a> {
     /// Whole configurations, for the dense engine; `None` if a head starts outside the window.
     Configurations(Option<Lockstep<'a>>, &'a dyn Decoder),
     /// What a step can change, for the fast engines.
@@ -91,20 +180,20 @@ pub(crate) enum Beside<'a> {
 }
 
 /// Holds a run to the simulator and to what the construction says of it.
-pub(crate) struct Referee<'a> {
+struct Referee<'a> {
     beside: Beside<'a>,
     expected: Expected<'a>,
-    pub(crate) record: Record,
+    record: Record,
+    attention: Attention,
+    /// What the steps of a stride changed.
+    changes: Vec<Change>,
+    /// The losses of the iterates within a stride.
+    losses: Vec<f64>,
 }
 
-impl<'a> Referee<'a> {
-    /// A referee who has seen so much of the run already.
-    pub(crate) fn new(beside: Beside<'a>, expected: Expected<'a>, record: Record) -> Self {
-        Self { beside, expected, record }
-    }
-
+impl Referee<'_> {
     /// Steps until the stop rule holds or the watcher breaks off, holding what it sees to the simulator.
-    pub(crate) fn follow(
+    fn follow(
         &mut self,
         engine: &mut dyn Engine,
         stop: &StopRule,
@@ -119,7 +208,9 @@ impl<'a> Referee<'a> {
             if resumed_at != Some(step) {
                 self.see(step, loss, engine, comparisons);
             }
-            let broke_off = watch(Moment { step, loss, engine, record: &self.record }).is_break();
+            let moment = Moment { step, loss, since: &self.losses, engine, record: &self.record };
+            let broke_off = watch(moment).is_break();
+            self.losses.clear();
             if let Some(outcome) = stop.verdict(step, loss) {
                 break outcome;
             }
@@ -130,7 +221,11 @@ impl<'a> Referee<'a> {
                 break Outcome::OutOfCells { steps: step };
             }
             match comparisons {
-                Comparisons::Every => engine.step()?,
+                Comparisons::Every => {
+                    if !self.stride(engine, stop)? {
+                        engine.step()?;
+                    }
+                }
                 Comparisons::End => {
                     let most_steps = step.saturating_add(CHUNK).min(stop.most_steps);
                     engine.run(&StopRule { most_steps, ..*stop })?;
@@ -139,6 +234,35 @@ impl<'a> Referee<'a> {
         };
         self.conclude(engine);
         Ok(outcome)
+    }
+
+    /// Steps to the next multiple of [`STRIDE`] at most, if the engine reports changes and nobody watches every step; the machine
+    /// makes the same steps, and each change is held to the machine's. The last iterate is left to be seen as a whole.
+    fn stride(&mut self, engine: &mut dyn Engine, stop: &StopRule) -> Result<bool, TrainError> {
+        let (Beside::Changes(judge), Attention::Strides) = (&mut self.beside, self.attention) else {
+            return Ok(false);
+        };
+        let step = engine.steps();
+        let most_steps = (step - step % STRIDE + STRIDE).min(stop.most_steps);
+        self.changes.clear();
+        if step < self.expected.extra_steps
+            || judge.simulator().steps() + self.expected.extra_steps != step
+            || !engine.run_noting(&StopRule { most_steps, ..*stop }, &mut self.changes)?
+        {
+            return Ok(false);
+        }
+        let mut differs = None;
+        for (i, change) in self.changes.iter().enumerate() {
+            if let (Err(mismatch), None) = (judge.step_beside(change), &differs) {
+                differs = Some(mismatch.to_string());
+            }
+            let Some(next) = self.changes.get(i + 1) else { continue };
+            let at = step + 1 + i as u64;
+            self.record.compared(at, differs.as_ref().map_or(Ok(()), Err));
+            self.record.lost(at, next.loss, false, &self.expected.levels);
+            self.losses.push(next.loss);
+        }
+        Ok(true)
     }
 
     /// Brings the simulator to a step.
@@ -225,7 +349,7 @@ impl<'a> Referee<'a> {
     }
 
     /// Steps the machine has made, if it has stopped.
-    pub(crate) fn machine_steps(&self) -> Option<luge_machine::Step> {
+    fn machine_steps(&self) -> Option<Step> {
         let simulator = match &self.beside {
             Beside::Configurations(lockstep, _) => lockstep.as_ref()?.simulator(),
             Beside::Changes(judge) => judge.simulator(),
@@ -234,7 +358,7 @@ impl<'a> Referee<'a> {
     }
 
     /// Cells of the longest tape that the machine has visited or its input fills; `None` beside the dense engine.
-    pub(crate) fn n_cells(&self) -> Option<usize> {
+    fn n_cells(&self) -> Option<usize> {
         match &self.beside {
             Beside::Configurations(..) => None,
             Beside::Changes(judge) => Some(judge.n_cells()),

@@ -77,11 +77,26 @@ pub(crate) struct End<'a> {
     pub(crate) record: &'a Record,
 }
 
+/// Makes a run once more and hands steps of it to `check`, which makes them by automatic differentiation.
+pub(crate) fn look_again<E: From<EngineError>>(
+    task: &Task<'_>,
+    memories: Memories,
+    end: &End<'_>,
+    asked: Option<usize>,
+    check: impl FnOnce(&[Spot]) -> Result<GradientCheck, E>,
+) -> Result<GradientCheck, E> {
+    let steps = choose(end, task.network, asked);
+    match collect(task, memories, &steps, end)? {
+        Ok(spots) => check(&spots),
+        Err(why) => Ok(GradientCheck { steps, every: false, differs: Some(why) }),
+    }
+}
+
 /// The steps to look at: the first two, the last, those where the loss was lowest and highest, and random ones.
 ///
 /// Their number follows from sizes alone, so that the same run always has the same certificate: about as many as take the
 /// time that comparing the run took, at least [`FEWEST`] and at most [`MOST`], or as many as were asked for.
-pub(crate) fn choose(end: &End<'_>, network: &Network, asked: Option<usize>) -> Vec<u64> {
+fn choose(end: &End<'_>, network: &Network, asked: Option<usize>) -> Vec<u64> {
     let n_steps = end.snapshot.step;
     if n_steps == 0 {
         return Vec::new();
@@ -121,7 +136,7 @@ pub(crate) struct Spot {
 }
 
 /// Makes the run once more and keeps the weights around these steps; `Err` with a reason if it is not the same run.
-pub(crate) fn collect(
+fn collect(
     task: &Task<'_>,
     memories: Memories,
     steps: &[u64],

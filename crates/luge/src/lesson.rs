@@ -3,179 +3,41 @@
 //! The whole way reads as the paper's outline: data, bits, machine, window, extended network, training, certificate.
 
 mod certificate;
+mod error;
+mod loss_figures;
+mod options;
+mod report;
 
 use std::{ops::ControlFlow, sync::Arc};
 
 use luge_landscape::{
-    AskedConstants, Bounds, Carrier, Configuration, Corrections, DataLayout, Extended, ExtendedCorrections,
-    ExtendedError, ExtendedOptions, LandscapeKind, Learner, Primary, Undecodable, power_of_two_from,
+    BitConversion, Bounds, Configuration, DataLayout, Extended, LandscapeKind, Learner, Primary, Undecodable,
+    power_of_two_from,
 };
 use luge_machine::{Cell, Input, Outcome, Simulator, Step};
 use luge_net::{
     NumberFormat, Shape, Values, evaluate,
     numbers::{from_signs, to_signs},
 };
-use luge_train::{Engine, Precision, Snapshot, StopRule, TrainError};
-use serde::{Deserialize, Serialize};
+use luge_train::{Precision, Snapshot, StopRule};
 
 use crate::{
+    corollary::SizeClaim,
     data::Table,
-    engine::{Chosen, EngineChoice, EngineError, Manner, Task},
-    follow::{Beside, Comparisons, Decoder, Expected, Moment, Referee},
-    gradient::{self, GradientCheck},
-    lockstep::{Judge, Lockstep, Mismatch, Window},
+    engine::{EngineChoice, Task},
+    follow::{Attention, Comparisons, Course, Decoder, Expected, Moment},
+    gradient,
+    lockstep::{Lockstep, Window},
     predictor::Predictor,
-    record::{Drift, Levels, Record},
-    words,
+    record::{Levels, Record},
 };
 pub use certificate::{Certificate, Claim};
-
-/// How to train.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct LessonOptions {
-    /// The landscape to build.
-    #[serde(with = "words")]
-    pub landscape: LandscapeKind,
-    /// What computes the gradients.
-    #[serde(with = "words")]
-    pub engine: EngineChoice,
-    /// The arithmetic; anything but f64 needs the dense engine.
-    #[serde(with = "words")]
-    pub precision: Precision,
-    /// How l_TM reaches the output.
-    #[serde(with = "words")]
-    pub carrier: Carrier,
-    /// How numbers become bits.
-    #[serde(with = "crate::job::number_format")]
-    pub format: NumberFormat,
-    /// Cells per tape; left out: the smallest power of two that holds the run.
-    pub cells: Option<usize>,
-    /// r; left out: 0, or for `internal` large enough for a loss that never rises.
-    pub label_offset: Option<f64>,
-    /// A bound on the final loss; left out: from the format and the primary network.
-    pub final_loss: Option<f64>,
-    /// The most machine steps.
-    pub steps: Step,
-    /// The landscape's constants.
-    #[serde(with = "crate::job::constants")]
-    pub constants: AskedConstants,
-    /// Steps that are made again by automatic differentiation; left out: as many as cost no more than the run.
-    pub spots: Option<usize>,
-    /// What differs from the printed paper inside the landscape.
-    #[serde(skip)]
-    pub corrections: Corrections,
-    /// What differs from the printed paper around it.
-    #[serde(skip)]
-    pub extended_corrections: ExtendedCorrections,
-}
-
-impl LessonOptions {
-    /// Everything chosen but the number format.
-    #[must_use]
-    pub fn new(format: NumberFormat) -> Self {
-        Self { format, ..Self::default() }
-    }
-
-    fn manner(&self) -> Manner {
-        Manner { precision: self.precision, ..Manner::by(self.engine) }
-    }
-}
-
-impl Default for LessonOptions {
-    fn default() -> Self {
-        Self {
-            landscape: LandscapeKind::default(),
-            engine: EngineChoice::default(),
-            precision: Precision::default(),
-            carrier: Carrier::default(),
-            format: crate::data::default_format(),
-            cells: None,
-            label_offset: None,
-            final_loss: None,
-            steps: LONGEST_LESSON,
-            constants: AskedConstants::default(),
-            spots: None,
-            corrections: Corrections::default(),
-            extended_corrections: ExtendedCorrections::default(),
-        }
-    }
-}
+pub use error::LessonError;
+pub use options::{LONGEST_LESSON, LessonOptions};
+pub use report::LessonReport;
 
 /// Rounding through the square root and the carrier, relative to the loss.
 const LOSS_TOLERANCE: f64 = 1e-9;
-
-/// Machine steps after which a learner is taken not to halt, if the user names no limit.
-pub const LONGEST_LESSON: Step = 1_000_000_000;
-
-/// Why there is no lesson. Everything is found out before training begins.
-#[derive(Debug, thiserror::Error)]
-pub enum LessonError {
-    /// The learner runs on.
-    #[error("the learner does not halt on these data within {tried} steps")]
-    DoesNotHalt {
-        /// Steps simulated.
-        tried: Step,
-    },
-    /// The learner gave up.
-    #[error("the learner stops in state `{state}` without accepting: it has no answer for these data")]
-    Rejected {
-        /// Where.
-        state: String,
-    },
-    /// The run does not fit.
-    #[error("the run needs {needed} cells per tape, but only {given} are allowed")]
-    TooFewCells {
-        /// What it needs.
-        needed: usize,
-        /// What was allowed.
-        given: usize,
-    },
-    /// The network would not notice that it has read the labels.
-    #[error("the labels differ too little from {offset}: |y - r|^2 = {found} is below eps = {epsilon}")]
-    LabelsTooSmall {
-        /// r.
-        offset: f64,
-        /// |y - r|^2.
-        found: f64,
-        /// eps.
-        epsilon: f64,
-    },
-    /// Taking r off a label and adding it again must not change its bits.
-    #[error(
-        "label offset {offset:e} changes the labels: some are no longer the same number of the format after subtracting and adding it"
-    )]
-    LabelOffset {
-        /// r.
-        offset: f64,
-    },
-    /// Another number of features or labels.
-    #[error(
-        "the primary network takes {features} features to {outputs} outputs, the data have {found_features} and {found_labels}"
-    )]
-    Shapes {
-        /// What it takes.
-        features: usize,
-        /// What it gives.
-        outputs: usize,
-        /// What there is.
-        found_features: usize,
-        /// What there is.
-        found_labels: usize,
-    },
-    /// The engine.
-    #[error(transparent)]
-    Engine(#[from] EngineError),
-    /// The network cannot be built.
-    #[error(transparent)]
-    Extended(#[from] ExtendedError),
-}
-
-impl From<TrainError> for LessonError {
-    fn from(error: TrainError) -> Self {
-        Self::Engine(error.into())
-    }
-}
 
 /// Everything made ready: no training yet.
 pub struct Lesson {
@@ -196,31 +58,6 @@ pub struct Lesson {
     added_loss: f64,
 }
 
-/// What training left behind.
-#[derive(Clone, Debug)]
-pub struct LessonReport {
-    /// How training ended.
-    pub outcome: luge_train::Outcome,
-    /// Steps of the machine.
-    pub machine_steps: Step,
-    /// The weights of the primary network.
-    pub theta: Vec<f64>,
-    /// 1/2 |F(x) - y|^2 at the end.
-    pub train_loss: f64,
-    /// Rows whose class the network tells right, if the labels are classes: -1 and 1, or a 1 among zeros.
-    pub classified: Option<usize>,
-    /// How far weights came from the values they stand for, over the run.
-    pub drift: Drift,
-    /// The digest of all vertices visited.
-    pub path: u64,
-    /// All trained weights.
-    pub parameters: Vec<Values>,
-    /// What was proved.
-    pub certificate: Certificate,
-    /// The engine that trained, and why that one.
-    pub chosen: Chosen,
-}
-
 impl Lesson {
     /// Lays out the data, runs the machine once to learn what it needs, and builds the network.
     ///
@@ -233,6 +70,9 @@ impl Lesson {
         options: LessonOptions,
     ) -> Result<Self, LessonError> {
         let layout = layout(&*primary, &table, options.format)?;
+        if options.bits == BitConversion::Network && options.precision != Precision::F64 {
+            return Err(LessonError::BitsNeedF64 { precision: options.precision });
+        }
         let input = learner.input(&layout, &data_bits(&layout, &table));
         let machine = learner.lowered().normal.machine();
         let mut simulator = Simulator::new(machine, &input);
@@ -258,18 +98,7 @@ impl Lesson {
         let window = Window::common(&simulator, &reach, known, options.cells).map_err(|needed| {
             LessonError::TooFewCells { needed, given: options.cells.unwrap_or_default() }
         })?;
-        let mut build = ExtendedOptions {
-            kind: options.landscape,
-            carrier: options.carrier,
-            n_cells: window.n_cells,
-            first_cells: window.first.clone(),
-            layout: layout.clone(),
-            label_offset: options.label_offset.unwrap_or(0.0),
-            final_loss: options.final_loss,
-            constants: options.constants,
-            corrections: options.corrections,
-            joints: options.extended_corrections,
-        };
+        let mut build = options.network(layout.clone(), window.clone());
         let mut extended = Extended::build(&learner, &*primary, &build)?;
         if options.landscape == LandscapeKind::Internal && options.label_offset.is_none() {
             build.label_offset = monotone_offset(&extended, &layout);
@@ -361,6 +190,25 @@ impl Lesson {
         }
     }
 
+    /// What every loss of a run is held to.
+    fn levels(&self) -> Levels {
+        let bounds = self.extended.bounds();
+        Levels {
+            bounds,
+            added: self.added_loss,
+            halted_high: bounds.stop,
+            tolerance: LOSS_TOLERANCE,
+            from: Extended::FIRST_STOP,
+        }
+    }
+
+    /// The network's layers and widths beside the primary network, next to what the paper's corollary claims.
+    #[must_use]
+    pub fn size_claim(&self) -> SizeClaim {
+        let normal = &self.learner.lowered().normal;
+        SizeClaim::of_extended(&self.extended, normal, self.window.n_cells, self.table.labels.data.len())
+    }
+
     /// What the network is fed: x and y.
     #[must_use]
     pub fn inputs(&self) -> Vec<Values> {
@@ -399,10 +247,22 @@ impl Lesson {
         &self,
         watch: impl FnMut(Moment<'_>) -> ControlFlow<()>,
     ) -> Result<LessonReport, LessonError> {
-        self.follow(None, watch)
+        self.follow(None, Attention::Steps, watch)
     }
 
-    /// Resumes training from a snapshot and what was seen until then.
+    /// As [`train`](Self::train), but the watcher sees a moment every [`STRIDE`](crate::follow::STRIDE) steps only where the engine is
+    /// fast, with all losses since the last one. Every iterate is compared all the same, many times faster.
+    ///
+    /// # Errors
+    /// As for [`train`](Self::train).
+    pub fn train_by_strides(
+        &self,
+        watch: impl FnMut(Moment<'_>) -> ControlFlow<()>,
+    ) -> Result<LessonReport, LessonError> {
+        self.follow(None, Attention::Strides, watch)
+    }
+
+    /// Resumes training from a snapshot and what was seen until then, by strides.
     ///
     /// # Errors
     /// As for [`train`](Self::train).
@@ -412,96 +272,40 @@ impl Lesson {
         record: Record,
         watch: impl FnMut(Moment<'_>) -> ControlFlow<()>,
     ) -> Result<LessonReport, LessonError> {
-        self.follow(Some((snapshot, record)), watch)
+        self.follow(Some((snapshot, record)), Attention::Strides, watch)
     }
 
     fn follow(
         &self,
         from: Option<(&Snapshot, Record)>,
+        attention: Attention,
         watch: impl FnMut(Moment<'_>) -> ControlFlow<()>,
     ) -> Result<LessonReport, LessonError> {
         let task = self.task();
-        let moment = from.as_ref().map(|(snapshot, _)| (*snapshot, None));
-        let (mut engine, mut chosen) = task.open(Comparisons::Every.memories(), moment)?;
-        if self.options.landscape == LandscapeKind::Internal && self.options.engine == EngineChoice::Auto {
-            "landscape internal has no sparse layers".clone_into(&mut chosen.why);
-        }
-        let machine = self.learner.lowered().normal.machine();
-        let beside = match self.extended.control().filter(|_| chosen.engine != EngineChoice::Dense) {
-            Some(control) => {
-                Beside::Changes(Judge::new(machine, &self.input, control, self.window.first.clone()))
-            }
-            None => Beside::Configurations(self.lockstep(), self),
-        };
-        let expected = Expected {
-            levels: Levels {
-                bounds: self.extended.bounds(),
-                added: self.added_loss,
-                halted_high: self.extended.bounds().stop,
-                tolerance: LOSS_TOLERANCE,
-                from: Extended::FIRST_STOP,
+        let course = Course {
+            task: &task,
+            machine: self.learner.lowered().normal.machine(),
+            input: &self.input,
+            window: &self.window,
+            control: self.extended.control(),
+            decoder: self,
+            expected: Expected {
+                levels: self.levels(),
+                extra_steps: self.extended.extra_steps(),
+                labels: Some(&self.copied_labels),
+                most_cells: None,
             },
-            extra_steps: self.extended.extra_steps(),
-            labels: Some(&self.copied_labels),
-            most_cells: None,
+            comparisons: Comparisons::Every,
+            attention,
+            spots: self.options.spots,
         };
-        let record = from.map_or_else(Record::default, |(_, record)| record);
-        let mut referee = Referee::new(beside, expected, record);
-        let outcome = referee.follow(&mut *engine, &task.stop, Comparisons::Every, watch)?;
-        let gradient = match chosen.engine {
-            EngineChoice::Dense => GradientCheck::of_dense(),
-            _ => self.look_again(&task, &engine.snapshot(), &referee.record)?,
-        };
-        Ok(self.conclude(outcome, referee.record, &*engine, (chosen, gradient)))
-    }
-
-    /// Holds some steps of a run to automatic differentiation.
-    fn look_again(
-        &self,
-        task: &Task<'_>,
-        snapshot: &Snapshot,
-        record: &Record,
-    ) -> Result<GradientCheck, LessonError> {
-        let end = gradient::End { snapshot, record };
-        let steps = gradient::choose(&end, task.network, self.options.spots);
         let dense = gradient::Dense { network: task.network, inputs: &task.inputs, shift: Vec::new() };
-        Ok(match gradient::collect(task, Comparisons::Every.memories(), &steps, &end)? {
-            Ok(spots) => gradient::check(&dense, &spots)?,
-            Err(why) => GradientCheck { steps, every: false, differs: Some(why) },
-        })
-    }
-
-    fn conclude(
-        &self,
-        outcome: luge_train::Outcome,
-        mut record: Record,
-        engine: &dyn Engine,
-        (chosen, gradient): (Chosen, GradientCheck),
-    ) -> LessonReport {
-        let parameters = engine.parameters().unwrap_or_else(|| {
-            record.differs(engine.steps(), &Mismatch::LeftWindow);
-            self.extended.initial().to_vec()
-        });
-        let end = evaluate(self.extended.network(), &parameters, &self.inputs());
-        let theta = end.value(self.extended.nodes().theta).data.clone();
-        LessonReport {
-            outcome,
-            machine_steps: self.machine_steps,
-            train_loss: end.loss(),
-            classified: classified(end.value(self.extended.nodes().out), &self.table.labels),
-            drift: record.drift,
-            certificate: Certificate::draw_up(
-                self,
-                outcome,
-                (&record, &gradient, engine.path()),
-                &parameters,
-                &theta,
-            ),
-            theta,
-            parameters,
-            path: engine.path(),
-            chosen,
+        let mut followed =
+            course.follow(from, watch, |spots| Ok::<_, LessonError>(gradient::check(&dense, spots)?))?;
+        if self.options.landscape == LandscapeKind::Internal && self.options.engine == EngineChoice::Auto {
+            "landscape internal has no sparse layers".clone_into(&mut followed.chosen.why);
         }
+        Ok(LessonReport::conclude(self, followed))
     }
 
     fn predictor(&self, theta: &[f64]) -> Predictor<'_> {
@@ -520,23 +324,6 @@ impl Decoder for Lesson {
         let here = evaluate(self.extended.network(), parameters, &self.inputs());
         Some(here.value(node)) == self.extended.read_only(expected).as_ref()
     }
-}
-
-/// How many rows of the output tell the class in the labels; `None` if the labels are no classes.
-#[expect(clippy::float_cmp, reason = "labels that are classes are exactly -1, 0 or 1")]
-fn classified(out: &Values, labels: &Values) -> Option<usize> {
-    let n_labels = labels.shape.cols;
-    let signs = n_labels == 1 && labels.data.iter().all(|&y| y == 1.0 || y == -1.0);
-    let one_hot = |row: &[f64]| {
-        row.iter().all(|&y| y == 0.0 || y == 1.0) && row.iter().filter(|&&y| y == 1.0).count() == 1
-    };
-    let classes = n_labels > 1 && labels.data.chunks(n_labels).all(one_hot);
-    let highest = |row: &[f64]| (0..row.len()).reduce(|a, b| if row[b] > row[a] { b } else { a });
-    let right = |row: &usize| {
-        let (out, labels) = (out.row(*row), labels.row(*row));
-        if signs { out[0] * labels[0] > 0.0 } else { highest(out) == highest(labels) }
-    };
-    (signs || classes).then(|| (0..labels.shape.rows).filter(right).count())
 }
 
 /// The bits of the data as the machine finds them.

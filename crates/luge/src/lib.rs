@@ -28,7 +28,7 @@
 //! | landscape and network | `luge_landscape`, `luge_net` |
 //! | training | `luge_train`, [`engine`], [`follow`] |
 //! | comparison | [`lockstep`], [`record`] |
-//! | result | [`trace`], [`lesson`], [`model`], [`predictor`], [`audit`], [`export`] |
+//! | result | [`trace`], [`lesson`], [`summary`], [`model`], [`predictor`], [`audit`], [`export`] |
 
 pub mod atomic_file;
 pub mod audit;
@@ -44,6 +44,7 @@ pub mod export;
 pub mod follow;
 pub mod gradient;
 pub mod job;
+mod json;
 pub mod lesson;
 pub mod lockstep;
 pub mod loss_curve;
@@ -56,6 +57,7 @@ pub mod record;
 pub mod revisit;
 pub mod rocq;
 pub mod source;
+pub mod summary;
 pub mod thinned;
 pub mod tolerance;
 pub mod trace;

@@ -2,9 +2,7 @@
 
 use std::{collections::HashMap, fs, io, path::Path, sync::Arc};
 
-use luge_landscape::{
-    DataLayout, Extended, ExtendedError, ExtendedOptions, Learner, LearnerError, Primary, PrimaryError,
-};
+use luge_landscape::{DataLayout, Extended, ExtendedError, Learner, LearnerError, Primary, PrimaryError};
 use luge_machine::{Diagnostic, formats::Format};
 use luge_net::{Shape, Values};
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
@@ -15,6 +13,7 @@ use crate::{
     atomic_file,
     data::Table,
     job::{Data, Primaries, StandardPrimaries, TrainJob},
+    json::hexadecimal,
     lesson::{Certificate, Lesson, LessonError, LessonOptions, LessonReport},
     lockstep::Window,
     source::Source,
@@ -152,7 +151,7 @@ pub enum ModelError {
         cells: usize,
         /// Entries of `first_cells`.
         first_cells: usize,
-        /// Samples.
+        /// Samples it claims.
         n_samples: usize,
     },
     /// The primary network has another number of weights.
@@ -181,10 +180,6 @@ pub fn data_digest(table: &Table) -> String {
         hash.update(number.to_le_bytes());
     }
     hexadecimal(&hash.finalize())
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl Model {
@@ -233,7 +228,11 @@ impl Model {
         atomic_file::write(path, &[&bytes]).map_err(io_error)
     }
 
-    fn to_bytes(&self, name: &str) -> Result<Vec<u8>, ModelError> {
+    /// The file's bytes; messages call it `name`.
+    ///
+    /// # Errors
+    /// If a weight's name cannot stand in the file.
+    pub fn to_bytes(&self, name: &str) -> Result<Vec<u8>, ModelError> {
         let theta = Values::column(self.theta.clone());
         let blocks =
             self.weights.iter().map(|(name, values)| (name.as_str(), values)).chain([("theta", &theta)]);
@@ -261,8 +260,16 @@ impl Model {
         let name = path.display().to_string();
         let bytes =
             fs::read(path).map_err(|reason| ModelError::Io { doing: "read", name: name.clone(), reason })?;
+        Self::from_bytes(&bytes, name)
+    }
+
+    /// Reads a file's bytes; messages call it `name`.
+    ///
+    /// # Errors
+    /// If they are no model, or one of another version.
+    pub fn from_bytes(bytes: &[u8], name: String) -> Result<Self, ModelError> {
         let refused = |reason| ModelError::NotSafetensors { name: name.clone(), reason };
-        let (_, header) = SafeTensors::read_metadata(&bytes).map_err(refused)?;
+        let (_, header) = SafeTensors::read_metadata(bytes).map_err(refused)?;
         let text = header.metadata().as_ref().and_then(|metadata| metadata.get(KEY));
         let text = text.ok_or_else(|| ModelError::NotOurs { name: name.clone() })?;
         let unreadable =
@@ -272,7 +279,7 @@ impl Model {
             return Err(ModelError::Version { name, found: versioned.version });
         }
         let card: Card = serde_json::from_str(text).map_err(unreadable)?;
-        let tensors = SafeTensors::deserialize(&bytes).map_err(refused)?;
+        let tensors = SafeTensors::deserialize(bytes).map_err(refused)?;
         let mut weights = Vec::new();
         for (tensor, view) in tensors.tensors() {
             let values = values(&view)
@@ -356,23 +363,13 @@ impl Model {
         let options = &self.card.options;
         let learner = self.learner()?;
         self.check_sizes(&learner)?;
-        let build = ExtendedOptions {
-            kind: options.landscape,
-            carrier: options.carrier,
-            n_cells: self.card.n_cells(),
-            first_cells: self.card.first_cells.clone(),
-            layout: DataLayout {
-                n_samples: self.card.n_samples,
-                n_features: self.card.features.len(),
-                n_labels: self.card.labels.len(),
-                format: options.format,
-            },
-            label_offset: options.label_offset.unwrap_or(0.0),
-            final_loss: options.final_loss,
-            constants: options.constants,
-            corrections: options.corrections,
-            joints: options.extended_corrections,
+        let layout = DataLayout {
+            n_samples: self.card.n_samples,
+            n_features: self.card.features.len(),
+            n_labels: self.card.labels.len(),
+            format: options.format,
         };
+        let build = options.network(layout, self.window());
         Ok(Extended::build(&learner, &*self.primary()?, &build)?)
     }
 

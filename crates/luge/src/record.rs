@@ -24,6 +24,9 @@ pub struct Record {
     /// Where the landscape's part of the loss has been while the machine was running.
     #[serde(with = "range")]
     pub running: Option<LossRange>,
+    /// The highest loss of iterates at which the machine had stopped.
+    #[serde(default)]
+    pub halted: Option<f64>,
     /// Whether the loss always lay where the construction says.
     pub bounds_held: bool,
     /// Whether a step ever raised the loss.
@@ -74,6 +77,7 @@ impl Default for Record {
             lowest_at: None,
             highest_at: None,
             running: None,
+            halted: None,
             bounds_held: true,
             rose: false,
             stalled: false,
@@ -81,6 +85,22 @@ impl Default for Record {
             tape_read: false,
             drift: Drift::default(),
         }
+    }
+}
+
+/// A landscape's levels of loss, for JSON.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Limits {
+    running_low: f64,
+    running_high: f64,
+    halted_high: f64,
+    stop: f64,
+}
+
+impl From<Bounds> for Limits {
+    fn from(bounds: Bounds) -> Self {
+        let Bounds { running_low, running_high, halted_high, stop, .. } = bounds;
+        Self { running_low, running_high, halted_high, stop }
     }
 }
 
@@ -100,11 +120,16 @@ pub(crate) struct Levels {
 }
 
 impl Levels {
+    /// How far rounding may take a loss beyond its level while the machine runs.
+    pub(crate) fn room(&self) -> f64 {
+        self.tolerance * (self.bounds.running_high + self.added)
+    }
+
     fn within(&self, stopped: bool, low: f64, high: f64) -> bool {
         if stopped {
             return high <= self.halted_high;
         }
-        let room = self.tolerance * high.abs();
+        let room = self.room();
         low - self.added >= self.bounds.running_low - room
             && high - self.added <= self.bounds.running_high + room
     }
@@ -145,9 +170,16 @@ impl Record {
             return;
         }
         self.bounds_held &= levels.within(stopped, loss, loss);
-        if !stopped {
+        if stopped {
+            self.halted =
+                Some(self.halted.map_or(loss, |highest| if loss <= highest { highest } else { loss }));
+        } else {
             let landscape = loss - levels.added;
-            self.running = Some(self.running.map_or(LossRange::of(landscape), |range| range.and(landscape)));
+            let mut range = self.running.map_or(LossRange::of(landscape), |range| range.and(landscape));
+            if landscape.is_nan() {
+                range.max = landscape;
+            }
+            self.running = Some(range);
         }
     }
 

@@ -5,21 +5,24 @@ use std::path::Path;
 use luge_landscape::Control;
 use luge_machine::{Cell, Machine};
 use luge_train::{Memories, Snapshot, StopRule, TrainError};
+use serde::Serialize;
 
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, snapshot_digest},
     engine::{EngineChoice, EngineError, Task},
     job::{Job, JobError},
+    words,
 };
 
 /// One step of a run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Visit {
     /// Gradient steps made.
     pub step: u64,
     /// The loss.
     pub loss: f64,
     /// The engine that went there.
+    #[serde(serialize_with = "words::serialize")]
     pub engine: EngineChoice,
     /// The step of the snapshot it started from.
     pub from: u64,
@@ -30,11 +33,12 @@ pub struct Visit {
     /// The tapes around their heads.
     pub tapes: Vec<VisitedTape>,
     /// All weights that are not zero.
+    #[serde(skip)]
     pub snapshot: Snapshot,
 }
 
 /// A binary tape around its head.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct VisitedTape {
     /// Its name.
     pub name: String,
@@ -138,9 +142,7 @@ impl Scene<'_> {
         }
         let loss = engine.loss()?;
         let state = match (self.control, engine.vertex()) {
-            (Some(control), Some(vertex)) => {
-                self.machine.state(control.state_and_symbols(vertex).0).name.clone()
-            }
+            (Some(control), Some(vertex)) => self.machine.state(control.state(vertex)).name.clone(),
             _ => "none".to_owned(),
         };
         let tape = |(sign, &first): (usize, &Cell)| {

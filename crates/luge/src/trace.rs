@@ -2,84 +2,31 @@
 //!
 //! The whole way reads as the paper's outline: machine, normal form, window, landscape, training, comparison.
 
+mod error;
+mod options;
+
 use std::ops::ControlFlow;
 
-use luge_landscape::{
-    AskedConstants, BuildError, Configuration, Corrections, InternalError, Landscape, LandscapeKind,
-    LandscapeOptions, Undecodable,
-};
+use luge_landscape::{BuildError, Configuration, InternalError, Landscape, LandscapeKind, Undecodable};
 use luge_machine::{
-    Input, Machine, NormalForm, Outcome, Simulator, StateId, Step,
-    lowering::{Lowered, LoweringError, Moves, lower},
+    Input, Machine, Outcome, Simulator, StateId, Step,
+    lowering::{Lowered, lower},
 };
 use luge_net::{Layers, Values};
-use luge_train::{LossRange, Memories, Rate, Snapshot, StopRule, TrainError};
-use serde::{Deserialize, Serialize};
+use luge_train::{LossRange, Rate, Snapshot, StopRule, TrainError};
+use serde::Serialize;
 
 use crate::{
     checkpoint::snapshot_digest,
-    engine::{Chosen, EngineChoice, EngineError, Manner, Task},
-    follow::{Beside, Comparisons, Decoder, Expected, Moment, Referee},
+    engine::{Chosen, EngineChoice, Manner, Task},
+    follow::{Attention, Course, Decoder, Expected, Moment},
     gradient::{self, GradientCheck},
-    lockstep::{Judge, Lockstep, Window},
+    json,
+    lockstep::{Lockstep, Window},
     record::{FirstMismatch, Levels, Record},
-    words,
 };
-
-/// How to trace.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct TraceOptions {
-    /// The landscape to build.
-    #[serde(with = "words")]
-    pub landscape: LandscapeKind,
-    /// How to train.
-    pub manner: Manner,
-    /// The iterates of a fast engine that are compared with the simulator.
-    #[serde(with = "words")]
-    pub compare: Comparisons,
-    /// Cells per tape; left out: what the run needs and a margin, or with a fast engine as many as it comes to need.
-    pub cells: Option<usize>,
-    /// The most steps; left out: until the machine halts.
-    pub steps: Option<Step>,
-    /// Whether stay moves are kept.
-    #[serde(with = "words")]
-    pub moves: Moves,
-    /// The landscape's constants.
-    #[serde(with = "crate::job::constants")]
-    pub constants: AskedConstants,
-    /// Steps that are made again by automatic differentiation; left out: as many as cost no more than the run.
-    pub spots: Option<usize>,
-    /// What differs from the printed paper.
-    #[serde(skip)]
-    pub corrections: Corrections,
-}
-
-impl TraceOptions {
-    /// A trace by the dense engine.
-    #[must_use]
-    pub fn dense(landscape: LandscapeKind) -> Self {
-        Self { landscape, manner: Manner::by(EngineChoice::Dense), ..Self::default() }
-    }
-
-    /// Whether the dense engine trains, and why.
-    fn chosen_dense(&self, normal: &NormalForm) -> Result<Option<Chosen>, TraceError> {
-        if self.landscape == LandscapeKind::Internal && self.manner.engine != EngineChoice::Dense {
-            let why = "landscape internal has no sparse layers".to_owned();
-            return match self.manner.engine {
-                EngineChoice::Auto => Ok(Some(Chosen { engine: EngineChoice::Dense, why })),
-                engine => Err(EngineError::Unfit { engine, why }.into()),
-            };
-        }
-        if let Some(chosen) = self.manner.dense(None)? {
-            return Ok(Some(chosen));
-        }
-        // Whether layers are recognised does not depend on the number of cells.
-        let mut build = LandscapeOptions::new(self.landscape, 1);
-        (build.constants, build.corrections) = (self.constants, self.corrections);
-        Ok(self.manner.dense(Some(Landscape::build(normal, &build)?.network()))?)
-    }
-}
+pub use error::TraceError;
+pub use options::TraceOptions;
 
 /// Steps after which a machine is taken not to halt if the user names no limit and the dense engine must know.
 pub const LONGEST_SEARCH: Step = 10_000_000;
@@ -90,69 +37,11 @@ pub const LONGEST_TRACE: Step = 100_000_000;
 /// The most cells of all tapes together.
 pub const MOST_CELLS: usize = 1 << 24;
 
-/// Cells added on each side of what a run needs.
-const MARGIN: usize = 2;
-
 /// Input cells beyond which `internal` does not declare all contents.
 const MOST_DECLARED_CELLS: usize = 12;
 
-/// Why a trace cannot be made. Everything is found out before training begins.
-#[derive(Debug, thiserror::Error)]
-pub enum TraceError {
-    /// No normal form.
-    #[error(transparent)]
-    Lowering(#[from] LoweringError),
-    /// No way leads to a halt.
-    #[error("no halting situation can be reached from the start state `{start}`")]
-    HaltingUnreachable {
-        /// The start state's name.
-        start: String,
-    },
-    /// The machine runs on.
-    #[error("the machine does not halt within {tried} steps")]
-    DoesNotHalt {
-        /// Steps simulated.
-        tried: Step,
-    },
-    /// The run does not fit.
-    #[error("the run needs {needed} cells per tape, but --cells allows only {given}")]
-    TooFewCells {
-        /// What it needs.
-        needed: usize,
-        /// What was allowed.
-        given: usize,
-    },
-    /// The weights would not fit into memory.
-    #[error(
-        "the run needs {needed} cells on each of {n_tapes} binary tapes, but at most {MOST_CELLS} are built in all"
-    )]
-    TooManyCells {
-        /// Cells per tape.
-        needed: usize,
-        /// Binary tapes.
-        n_tapes: usize,
-    },
-    /// `internal` has a vertex for every configuration of every declared input.
-    #[error(
-        "landscape internal declares every content of the input's {n_cells} binary cells, but at most {MOST_DECLARED_CELLS} can be declared"
-    )]
-    TooManyDeclared {
-        /// Binary input cells.
-        n_cells: usize,
-    },
-    /// The engine.
-    #[error(transparent)]
-    Engine(#[from] EngineError),
-    /// The landscape's constants or size.
-    #[error(transparent)]
-    Build(#[from] BuildError),
-}
-
-impl From<TrainError> for TraceError {
-    fn from(error: TrainError) -> Self {
-        Self::Engine(error.into())
-    }
-}
+/// Cells added on each side of what a run needs.
+const MARGIN: usize = 2;
 
 /// Everything made ready: no training yet.
 #[derive(Debug)]
@@ -180,9 +69,10 @@ pub struct Plan {
 }
 
 /// What a trace showed.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Trace {
     /// How training ended.
+    #[serde(flatten, serialize_with = "json::outcome")]
     pub outcome: luge_train::Outcome,
     /// Steps the machine makes until it halts, if it does within the limit.
     pub machine_steps: Option<Step>,
@@ -191,24 +81,32 @@ pub struct Trace {
     /// The first of them.
     pub first_mismatch: Option<FirstMismatch>,
     /// Iterates that were compared with the simulator.
+    #[serde(rename = "compared")]
     pub n_compared: u64,
     /// The loss over the run.
+    #[serde(serialize_with = "json::losses")]
     pub loss: LossRange,
     /// Whether the loss always lay where the construction says.
     pub bounds_held: bool,
     /// Whether every step lowered the loss.
+    #[serde(skip)]
     pub strictly_falling: bool,
     /// Units of the network.
+    #[serde(rename = "units")]
     pub n_units: usize,
     /// Layers of the network.
+    #[serde(rename = "layers")]
     pub n_layers: usize,
     /// Cells per tape that the network came to hold.
+    #[serde(rename = "cells")]
     pub n_cells: usize,
     /// The engine that trained, and why that one.
+    #[serde(flatten)]
     pub chosen: Chosen,
     /// What automatic differentiation says of some of its steps.
     pub gradient: GradientCheck,
     /// The digest of all vertices visited.
+    #[serde(serialize_with = "json::path")]
     pub path: u64,
     /// SHA-256 of the trained weights, unless a tape lies inside the vertex.
     pub weights: Option<String>,
@@ -275,9 +173,7 @@ impl Plan {
         let start = Lockstep::new(lowered.normal.machine(), &input, window.clone())
             .map(|lockstep| lockstep.expected().clone())
             .ok_or(TraceError::TooFewCells { needed: window.n_cells + 1, given: window.n_cells })?;
-        let mut build = LandscapeOptions::new(options.landscape, window.n_cells);
-        build.constants = options.constants;
-        build.corrections = options.corrections;
+        let mut build = options.landscape_of(window.n_cells);
         if options.landscape == LandscapeKind::Internal {
             build.declared = declared(&start, &input, &window)?;
         }
@@ -332,10 +228,22 @@ impl Plan {
     /// # Errors
     /// If the engine cannot be opened or cannot compute a gradient.
     pub fn run(&self, watch: impl FnMut(Moment<'_>) -> ControlFlow<()>) -> Result<Trace, TraceError> {
-        self.follow(None, watch)
+        self.follow(None, Attention::Steps, watch)
     }
 
-    /// Resumes a run from a snapshot and what was seen until then; the simulator is brought there on its own.
+    /// As [`run`](Self::run), but the watcher sees a moment every [`STRIDE`](crate::follow::STRIDE) steps only where the engine is
+    /// fast, with all losses since the last one. Every iterate is compared all the same, many times faster.
+    ///
+    /// # Errors
+    /// As for [`run`](Self::run).
+    pub fn run_by_strides(
+        &self,
+        watch: impl FnMut(Moment<'_>) -> ControlFlow<()>,
+    ) -> Result<Trace, TraceError> {
+        self.follow(None, Attention::Strides, watch)
+    }
+
+    /// Resumes a run from a snapshot and what was seen until then, by strides; the simulator is brought there on its own.
     ///
     /// # Errors
     /// As for [`run`](Self::run).
@@ -345,51 +253,48 @@ impl Plan {
         record: Record,
         watch: impl FnMut(Moment<'_>) -> ControlFlow<()>,
     ) -> Result<Trace, TraceError> {
-        self.follow(Some((snapshot, record)), watch)
+        self.follow(Some((snapshot, record)), Attention::Strides, watch)
     }
 
     fn follow(
         &self,
         from: Option<(&Snapshot, Record)>,
+        attention: Attention,
         watch: impl FnMut(Moment<'_>) -> ControlFlow<()>,
     ) -> Result<Trace, TraceError> {
         let task = self.task()?;
-        let compare = if self.dense() { Comparisons::Every } else { self.options.compare };
-        let moment = from.as_ref().map(|(snapshot, record)| (*snapshot, record.loss));
-        let (mut engine, opened) = task.open(compare.memories(), moment)?;
-        let machine = self.lowered.normal.machine();
-        let decoder = PlanDecoder { landscape: &self.landscape, inputs: &task.inputs };
-        let beside = match self.landscape.control().filter(|_| !self.dense()) {
-            Some(control) => {
-                Beside::Changes(Judge::new(machine, &self.input, control, self.window.first.clone()))
-            }
-            None => {
-                Beside::Configurations(Lockstep::new(machine, &self.input, self.window.clone()), &decoder)
-            }
-        };
         let bounds = self.landscape.bounds();
-        let expected = Expected {
-            levels: Levels { bounds, added: 0.0, halted_high: bounds.halted_high, tolerance: 0.0, from: 0 },
-            extra_steps: 0,
-            labels: None,
-            most_cells: Some(self.options.cells.unwrap_or(MOST_CELLS)),
+        let course = Course {
+            task: &task,
+            machine: self.lowered.normal.machine(),
+            input: &self.input,
+            window: &self.window,
+            control: self.landscape.control(),
+            decoder: &PlanDecoder { landscape: &self.landscape, inputs: &task.inputs },
+            expected: Expected {
+                levels: Levels {
+                    bounds,
+                    added: 0.0,
+                    halted_high: bounds.halted_high,
+                    tolerance: 0.0,
+                    from: 0,
+                },
+                extra_steps: 0,
+                labels: None,
+                most_cells: Some(self.options.cells.unwrap_or(MOST_CELLS)),
+            },
+            comparisons: self.options.compare,
+            attention,
+            spots: self.options.spots,
         };
-        let record = from.map_or_else(Record::default, |(_, record)| record);
-        let mut referee = Referee::new(beside, expected, record);
-        let outcome = referee.follow(&mut *engine, &task.stop, compare, watch)?;
-        let snapshot = engine.snapshot();
-        let end = gradient::End { snapshot: &snapshot, record: &referee.record };
-        let gradient = match opened.engine {
-            EngineChoice::Dense => GradientCheck::of_dense(),
-            _ => self.look_again(&task, compare.memories(), &end)?,
-        };
+        let followed = course.follow(from, watch, |spots| self.check(spots))?;
         let layers = Layers::of(task.network);
-        let weights = (self.options.landscape != LandscapeKind::Internal).then(|| snapshot_digest(&snapshot));
+        let has_tapes = self.options.landscape != LandscapeKind::Internal;
         let Record { mismatches, first_mismatch, n_compared, loss, bounds_held, rose, stalled, .. } =
-            referee.record.clone();
+            followed.record;
         Ok(Trace {
-            outcome,
-            machine_steps: referee.machine_steps().or(self.machine_steps),
+            outcome: followed.outcome,
+            machine_steps: followed.machine_steps.or(self.machine_steps),
             mismatches,
             first_mismatch,
             n_compared,
@@ -398,39 +303,25 @@ impl Plan {
             strictly_falling: !rose && !stalled,
             n_units: layers.n_units(),
             n_layers: layers.depth(),
-            n_cells: referee.n_cells().unwrap_or(self.landscape.n_cells()),
-            gradient,
-            path: snapshot.path,
-            chosen: self.dense.clone().unwrap_or(opened),
-            weights,
+            n_cells: followed.n_cells.unwrap_or(self.landscape.n_cells()),
+            gradient: followed.gradient,
+            path: followed.snapshot.path,
+            chosen: self.dense.clone().unwrap_or(followed.chosen),
+            weights: has_tapes.then(|| snapshot_digest(&followed.snapshot)),
         })
     }
-}
 
-impl Plan {
     /// Holds some steps of a run to automatic differentiation, on the same landscape with as many cells as they need.
-    fn look_again(
-        &self,
-        task: &Task<'_>,
-        memories: Memories,
-        end: &gradient::End<'_>,
-    ) -> Result<GradientCheck, TraceError> {
-        let steps = gradient::choose(end, task.network, self.options.spots);
-        let spots = match gradient::collect(task, memories, &steps, end)? {
-            Ok(spots) => spots,
-            Err(why) => return Ok(GradientCheck { steps, every: false, differs: Some(why) }),
-        };
-        let Some((first, last)) = gradient::extent(&spots) else {
-            return Ok(GradientCheck { steps, every: false, differs: None });
+    fn check(&self, spots: &[gradient::Spot]) -> Result<GradientCheck, TraceError> {
+        let Some((first, last)) = gradient::extent(spots) else {
+            return Ok(GradientCheck { steps: Vec::new(), every: false, differs: None });
         };
         let n_cells = usize::try_from(last - first + 1).unwrap_or(usize::MAX);
-        let mut build = LandscapeOptions::new(self.options.landscape, n_cells);
-        (build.constants, build.corrections) = (self.options.constants, self.options.corrections);
-        let wide = Landscape::build(&self.lowered.normal, &build)?;
+        let wide = Landscape::build(&self.lowered.normal, &self.options.landscape_of(n_cells))?;
         let inputs = self.read_only_cells(&wide, first);
         let shift = vec![-first; self.lowered.normal.n_tapes()];
         let dense = gradient::Dense { network: wide.network(), inputs: &inputs, shift };
-        Ok(gradient::check(&dense, &spots)?)
+        Ok(gradient::check(&dense, spots)?)
     }
 
     /// What a wider landscape is fed: the read-only tapes, its first cell being the network's cell `first`.

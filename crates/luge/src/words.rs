@@ -1,6 +1,6 @@
 //! The words for what can be chosen: kinds of landscape, carriers, engines. They are spelled and read here and nowhere else.
 
-use luge_landscape::{Carrier, LandscapeKind};
+use luge_landscape::{BitConversion, Carrier, LandscapeKind, VertexSet};
 use luge_machine::{formats::Format, lowering::Moves};
 use luge_train::{Precision, Rate};
 use serde::{Deserialize, Deserializer, Serializer, de::Error};
@@ -55,7 +55,9 @@ macro_rules! words {
 
 words! {
     LandscapeKind, "landscape";
+    VertexSet, "set of vertices";
     Carrier, "carrier";
+    BitConversion, "way to convert bits";
     EngineChoice, "engine";
     Comparisons, "choice of comparisons";
     Precision, "precision";
@@ -109,7 +111,9 @@ mod tests {
     #[test]
     fn every_word_is_read_back() {
         check::<LandscapeKind>();
+        check::<VertexSet>();
         check::<Carrier>();
+        check::<BitConversion>();
         check::<EngineChoice>();
         check::<Comparisons>();
         check::<Precision>();

@@ -14,38 +14,49 @@ use std::{
 use luge::{
     data::Table,
     export::{VERSION, graph},
+    job::{Data, TrainJob},
     lesson::{Lesson, LessonOptions},
     source::Source,
 };
-use luge_landscape::{Carrier, Extended, LandscapeKind, Learner, Mlp};
+use luge_landscape::{BitConversion, Carrier, Extended, LandscapeKind};
 use luge_net::Values;
 use luge_train::{Dense, Engine, Outcome, Precision, Rate, StopRule, train};
 use serde_json::{Value, json};
 
-const COPY: Task =
-    Task { machine: "copy_label.tm", csv: "x,y\n-2,1.5\n0.25,-3\n1,2\n", features: "x", format: "fix:3.2" };
+const COPY: Task = Task {
+    machine: "copy_label",
+    csv: "x,y\n-2,1.5\n0.25,-3\n1,2\n",
+    features: "x",
+    format: "fix:3.2",
+    bits: BitConversion::Native,
+};
 
-const COPY_FLOAT: Task =
-    Task { machine: "copy_label.tm", csv: "x,y\n-2,-1.3\n0.2,3\n", features: "x", format: "float:3.2" };
+const COPY_FLOAT: Task = Task { csv: "x,y\n-2,-1.3\n0.2,3\n", format: "float:3.2", ..COPY };
+
+/// The same with number conversions made of units.
+const COPY_BY_UNITS: Task = Task { bits: BitConversion::Network, ..COPY };
+const COPY_FLOAT_BY_UNITS: Task = Task { bits: BitConversion::Network, ..COPY_FLOAT };
 
 const MAJORITY: Task = Task {
-    machine: "majority.tm",
+    machine: "majority",
     csv: "a,b,y\n1,-1,1\n0,1,0\n-2,0,1\n1,1,0\n0,0,1\n",
     features: "a,b",
     format: "fix:2.0:sm",
+    bits: BitConversion::Native,
 };
 
-const KEEP: Task =
-    Task { machine: "keep_label.tm", csv: "x,y\n1,-2\n-1,1\n", features: "x", format: "fix:2.0" };
+const KEEP: Task = Task { machine: "keep_label", csv: "x,y\n1,-2\n-1,1\n", format: "fix:2.0", ..COPY };
 
 /// What is checked: learner, landscape, carrier.
-const CHECKED: [(&Task, LandscapeKind, Carrier); 8] = [
+const CHECKED: [(&Task, LandscapeKind, Carrier); 10] = [
     (&COPY, LandscapeKind::Compact, Carrier::Offset),
     (&COPY, LandscapeKind::Compact, Carrier::Orthogonal),
     (&COPY, LandscapeKind::Relu, Carrier::Offset),
     (&COPY, LandscapeKind::Plain, Carrier::Offset),
     (&COPY_FLOAT, LandscapeKind::Plain, Carrier::Orthogonal),
     (&MAJORITY, LandscapeKind::Compact, Carrier::Offset),
+    (&COPY_BY_UNITS, LandscapeKind::Compact, Carrier::Offset),
+    (&COPY_FLOAT_BY_UNITS, LandscapeKind::Plain, Carrier::Offset),
     (&KEEP, LandscapeKind::Internal, Carrier::Offset),
     (&KEEP, LandscapeKind::Internal, Carrier::Orthogonal),
 ];
@@ -56,6 +67,7 @@ struct Task {
     csv: &'static str,
     features: &'static str,
     format: &'static str,
+    bits: BitConversion,
 }
 
 /// A graph and what the dense engine made of it.
@@ -68,22 +80,14 @@ struct Exported {
 
 impl Exported {
     fn new(task: &'static Task, kind: LandscapeKind, carrier: Carrier) -> Self {
-        let learner = learner(task.machine);
-        let table = Table::read(task.csv.as_bytes(), &["y".to_owned()], None).expect("a table");
-        let primary = Mlp::linear(table.feature_names.len(), 1);
-        let mut options = LessonOptions::new(task.format.parse().expect("a format"));
-        options.landscape = kind;
-        options.carrier = carrier;
-        let lesson = Lesson::prepare(
-            learner.clone(),
-            std::sync::Arc::new(primary.clone()),
-            table.clone(),
-            options.clone(),
-        )
-        .expect("a lesson");
-        let stem = task.machine.trim_end_matches(".tm");
+        let format = task.format.parse().expect("a format");
+        let options =
+            LessonOptions { landscape: kind, carrier, bits: task.bits, ..LessonOptions::new(format) };
+        let source = Source::open(task.machine).expect("a learner that ships");
+        let lesson = prepare(source, task.csv, options);
+        let words = [task.format, kind.word(), carrier.word(), task.bits.word()];
         Self {
-            name: format!("{stem}-{}-{}-{}", task.format.replace(':', "_"), kind.word(), carrier.word()),
+            name: format!("{}-{}", task.machine, words.join("-").replace(':', "_")),
             task,
             graph: serde_json::to_value(graph(lesson.extended())).expect("JSON"),
             run: run(&lesson),
@@ -141,11 +145,11 @@ fn jax_is_asked() -> bool {
     env::var_os("LUGE_JAX").is_some_and(|value| value == "1")
 }
 
-fn learner(machine: &str) -> Learner {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../learners").join(machine);
-    let source = Source::open(&path.to_string_lossy()).expect("a learner that ships");
-    let (_, loaded) = source.read(None).expect("a valid machine");
-    Learner::new(&loaded.machine, loaded.input.as_ref()).expect("a learner")
+/// A learner on a table whose target is `y`.
+fn prepare(source: Source, csv: &str, options: LessonOptions) -> Lesson {
+    let table = Table::read(csv.as_bytes(), &["y".to_owned()], None).expect("a table");
+    let job = TrainJob { options, ..TrainJob::new(source, Data::Table(table)) };
+    job.prepare().expect("a lesson")
 }
 
 /// What the dense engine does: the heaviest vertex and the loss at every step, and theta at the end.
@@ -290,22 +294,11 @@ fn nothing_of_the_machine_is_exported() {
         axolotl:\n  * * -> * *, R S, capybara\n\
         capybara:\n  0 * -> * 0, R R, wombat\n  1 * -> * 1, R R, wombat\n\
         wombat: accept\n";
-    let file = tempfile::Builder::new().suffix(".tm").tempfile().expect("a file");
-    fs::write(file.path(), MACHINE).expect("a file to write to");
-    let source = Source::open(&file.path().to_string_lossy()).expect("the file");
-    let (_, loaded) = source.read(None).expect("a valid machine");
-    let learner = Learner::new(&loaded.machine, None).expect("a learner");
-    let primary = Mlp::linear(1, 1);
+    let source =
+        Source { name: "words".to_owned(), text: MACHINE.to_owned(), extension: Some("tm".to_owned()) };
     let mut options = LessonOptions::new("fix:5.3".parse().expect("a format"));
     let export = |csv: &str, options: &LessonOptions| {
-        let table = Table::read(csv.as_bytes(), &["y".to_owned()], None).expect("a table");
-        let lesson = Lesson::prepare(
-            learner.clone(),
-            std::sync::Arc::new(primary.clone()),
-            table.clone(),
-            options.clone(),
-        )
-        .expect("a lesson");
+        let lesson = prepare(source.clone(), csv, options.clone());
         serde_json::to_string(&graph(lesson.extended())).expect("JSON")
     };
     for kind in [LandscapeKind::Compact, LandscapeKind::Relu, LandscapeKind::Plain] {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use indicatif::HumanCount;
 use luge::{
-    compare::{Comparison, Descent, DescentOptions, Ending, GRID},
+    compare::{Comparison, Descent, DescentOptions, Ending, GRID, Search},
     plot::numeral,
 };
 use serde::Serialize;
@@ -52,28 +52,16 @@ struct Summary<'a> {
     solved: usize,
     stuck: usize,
     unfinished: usize,
-    search: SearchSummary<'a>,
+    search: &'a Search,
     descents: Vec<DescentSummary<'a>>,
 }
 
 #[derive(Serialize)]
-struct SearchSummary<'a> {
-    theta: &'a [f64],
-    loss: f64,
-    index: usize,
-    tried: usize,
-    best: usize,
-}
-
-#[derive(Serialize)]
 struct DescentSummary<'a> {
-    seed: u64,
     ending: &'static str,
-    /// `null` where it is not finite.
-    loss: f64,
-    gradient: f64,
-    start: &'a [f64],
-    theta: &'a [f64],
+    /// A loss that is not finite is `null`.
+    #[serde(flatten)]
+    descent: &'a Descent,
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
@@ -99,15 +87,7 @@ fn positive(text: &str) -> Result<f64, String> {
 }
 
 fn summary<'a>(args: &'a Args, comparison: &'a Comparison) -> Summary<'a> {
-    let search = &comparison.search;
-    let descent = |descent: &'a Descent| DescentSummary {
-        seed: descent.seed,
-        ending: descent.ending().word(),
-        loss: descent.loss,
-        gradient: descent.gradient,
-        start: &descent.start,
-        theta: &descent.theta,
-    };
+    let descent = |descent: &'a Descent| DescentSummary { ending: descent.ending().word(), descent };
     Summary {
         problem: &args.problem,
         rate: args.rate,
@@ -116,13 +96,7 @@ fn summary<'a>(args: &'a Args, comparison: &'a Comparison) -> Summary<'a> {
         solved: comparison.count(Ending::Solved),
         stuck: comparison.count(Ending::Stuck),
         unfinished: comparison.count(Ending::Unfinished),
-        search: SearchSummary {
-            theta: &search.theta,
-            loss: search.loss,
-            index: search.index,
-            tried: search.n_tried,
-            best: search.n_best,
-        },
+        search: &comparison.search,
         descents: comparison.descents.iter().map(descent).collect(),
     }
 }

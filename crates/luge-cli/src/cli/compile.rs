@@ -3,12 +3,11 @@
 use std::{fs, path::PathBuf};
 
 use indicatif::HumanCount;
-use luge::{job, source::Source};
+use luge::{job, source::Source, summary::CompileSummary};
 use luge_machine::{
     formats::Format,
     lowering::{Moves, lower},
 };
-use serde::Serialize;
 
 use super::{
     data_args::DataArgs,
@@ -34,25 +33,6 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// The result as JSON.
-#[derive(Serialize)]
-struct Summary<'a> {
-    learner: Option<&'a str>,
-    features: usize,
-    labels: usize,
-    format: String,
-    weights: usize,
-    tapes: Vec<&'a str>,
-    /// Binary tapes in normal form, d.
-    tracks: usize,
-    states: usize,
-    rules: usize,
-    /// |Q| 2^d.
-    vertices: u64,
-    /// The line of each state; null where it belongs to none.
-    lines: &'a [Option<u32>],
-}
-
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let source = Source::open(&args.file)?;
     let job = args.data.job(source)?;
@@ -71,19 +51,8 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         let text = Format::Native.write(machine, Some(&compiled.input)).map_err(Failure::Inexpressible)?;
         fs::write(place, text).map_err(|reason| Failure::Write { place: place.clone(), reason })?;
     }
-    let summary = Summary {
-        learner: machine.name(),
-        features: table.feature_names.len(),
-        labels: table.label_names.len(),
-        format: job.options.format.to_string(),
-        weights: compiled.n_theta,
-        tapes: machine.tapes().iter().map(|tape| tape.name.as_str()).collect(),
-        tracks: size.tapes,
-        states: machine.states().len(),
-        rules: machine.n_rules(),
-        vertices: size.vertices,
-        lines: &compiled.lines,
-    };
+    let sizes = (table.feature_names.len(), table.label_names.len(), job.options.format);
+    let summary = CompileSummary::of(&compiled, sizes, &size);
     if args.json {
         return print_json(&summary);
     }

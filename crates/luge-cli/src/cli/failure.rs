@@ -15,7 +15,7 @@ use luge::{
     source::{OpenError, ReadError, Source},
     trace::{LONGEST_SEARCH, TraceError},
 };
-use luge_landscape::{BuildError, ConstantsError, InternalError, LandscapeKind};
+use luge_landscape::{BuildError, ConstantsError, InternalError};
 use luge_machine::{
     Diagnostic as Finding, InputError, Severity,
     formats::Inexpressible,
@@ -270,8 +270,11 @@ impl From<TraceError> for Failure {
                 return Self::Usage { problem, remedy: remedy_of_constants(&error) };
             }
             TraceError::Build(BuildError::Internal(error)) => remedy_of_internal(&error),
-            TraceError::Build(BuildError::TooManyUnits { kind, .. }) => remedy_of_size(kind),
-            TraceError::Build(BuildError::TooManyColumns { .. }) => remedy_of_size(LandscapeKind::Compact),
+            TraceError::Build(
+                error @ (BuildError::TooManyVertices { .. }
+                | BuildError::TooManyColumns { .. }
+                | BuildError::TooManyEdges { .. }),
+            ) => remedy_of_size(&error),
             TraceError::Lowering(error) => return Self::Lowering(error),
         };
         Self::Unfit { problem, remedy }
@@ -291,10 +294,15 @@ fn remedy_of_constants(error: &ConstantsError) -> String {
     .to_owned()
 }
 
-fn remedy_of_size(kind: LandscapeKind) -> String {
-    match kind {
-        LandscapeKind::Relu => "choose --landscape compact, which has no unit for every edge, or a machine with fewer tapes or symbols",
-        LandscapeKind::Compact | LandscapeKind::Plain | LandscapeKind::Internal => "use a machine with fewer tapes or symbols",
+fn remedy_of_size(error: &BuildError) -> String {
+    match error {
+        BuildError::TooManyEdges { .. } => {
+            "choose --landscape compact, which has no unit for every edge, or a machine whose states look at fewer tapes"
+        }
+        BuildError::TooManyVertices { .. } => {
+            "leave out --vertices all, or use a machine whose states look at fewer tapes"
+        }
+        _ => "use a machine whose states look at fewer tapes",
     }
     .to_owned()
 }

@@ -4,8 +4,8 @@ mod model;
 mod network;
 
 use indicatif::HumanCount;
-use luge::job::Loaded;
-use luge_landscape::LandscapeKind;
+use luge::{job::Loaded, summary::spelled};
+use luge_landscape::{LandscapeKind, VertexSet};
 use luge_machine::{
     Access, Input, Machine, Missing, Pattern, StateKind, Tape, TapeInput,
     formats::Format,
@@ -17,7 +17,7 @@ use super::{
     failure::Failure,
     landscape_args::cell_count,
     machine_args::{MachineArgs, word},
-    output::{print, print_json, spelled, table},
+    output::{print, print_json, table},
 };
 use network::NetworkProfile;
 
@@ -32,6 +32,9 @@ pub(super) struct Args {
     /// Also build this landscape and count its network
     #[arg(long, value_name = "KIND", value_parser = word::<LandscapeKind>())]
     landscape: Option<LandscapeKind>,
+    /// The symbols that tell its vertices apart: those a state looks at, or all, as in the paper
+    #[arg(long, value_name = "SET", default_value = VertexSet::default().word(), value_parser = word::<VertexSet>(), requires = "landscape")]
+    vertices: VertexSet,
     /// Cells per tape of the landscape; by default what the run on the file's own input needs and a margin
     #[arg(long, value_name = "N", value_parser = cell_count, requires = "landscape")]
     cells: Option<usize>,
@@ -90,7 +93,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let loaded = args.machine.load_alone()?;
     let mut profile = profile(&loaded);
     if let Some(kind) = args.landscape {
-        profile.landscape = Some(NetworkProfile::of_machine(&loaded, kind, args.cells)?);
+        profile.landscape = Some(NetworkProfile::of_machine(&loaded, (kind, args.vertices), args.cells)?);
     }
     if args.json {
         return print_json(&profile);

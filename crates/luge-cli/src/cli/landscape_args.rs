@@ -4,7 +4,7 @@ use luge::{
     job::JobError,
     trace::{MOST_CELLS, TraceOptions},
 };
-use luge_landscape::{AskedConstants, LandscapeKind};
+use luge_landscape::{AskedConstants, LandscapeKind, VertexSet};
 use luge_machine::lowering::Moves;
 
 use super::{failure::Failure, machine_args::word};
@@ -14,6 +14,9 @@ pub(super) struct LandscapeArgs {
     /// The landscape to build
     #[arg(long, value_name = "KIND", default_value = LandscapeKind::default().word(), value_parser = word::<LandscapeKind>())]
     landscape: LandscapeKind,
+    /// The symbols that tell vertices apart: those a state looks at, or all, as in the paper
+    #[arg(long, value_name = "SET", default_value = VertexSet::default().word(), value_parser = word::<VertexSet>())]
+    vertices: VertexSet,
     /// Cells per tape; by default as many as the run needs
     #[arg(long, value_name = "N", value_parser = cell_count)]
     cells: Option<usize>,
@@ -67,6 +70,7 @@ impl LandscapeArgs {
         }
         let Self { base, scale, offset, drop, .. } = *self;
         Ok(TraceOptions {
+            vertices: self.vertices,
             cells: self.cells,
             moves: if self.strict { Moves::Strict } else { Moves::Keep },
             constants: AskedConstants { base, scale, offset, drop },

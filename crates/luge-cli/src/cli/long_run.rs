@@ -20,8 +20,9 @@ use luge::{
     record::Record,
 };
 use luge_net::Network;
+use luge_train::{Outcome, Snapshot};
 
-use super::failure::Failure;
+use super::{failure::Failure, progress::Progress};
 
 #[derive(clap::Args)]
 pub(super) struct LongRunArgs {
@@ -83,6 +84,20 @@ pub(super) struct RunArchive {
     interrupted: Arc<AtomicBool>,
     seen: Record,
     failure: Option<Failure>,
+}
+
+/// How long a run has taken.
+pub(super) struct Pace {
+    pub(super) seconds: f64,
+    /// The step it was resumed from.
+    from: u64,
+}
+
+impl Pace {
+    /// Steps per second until a run's end.
+    pub(super) fn per_second(&self, outcome: Outcome) -> f64 {
+        outcome.steps().saturating_sub(self.from) as f64 / self.seconds
+    }
 }
 
 /// The digest of the network, or the network where its digest is needed only if the run is interrupted.
@@ -151,9 +166,33 @@ impl RunArchive {
         Self::new(Some(file.to_owned()), every, checkpoint.job.clone(), network)
     }
 
+    /// Makes a run, from its start or from a checkpoint, showing its progress and saving what is to be saved.
+    pub(super) fn follow<T, E: Into<Failure>>(
+        &mut self,
+        mut progress: Progress,
+        from: Option<&Checkpoint>,
+        see: &mut dyn FnMut(u64, f64),
+        run: impl FnOnce(
+            Option<(Snapshot, Record)>,
+            &mut dyn FnMut(Moment<'_>) -> ControlFlow<()>,
+        ) -> Result<T, E>,
+    ) -> Result<(T, Pace), Failure> {
+        let started = Instant::now();
+        let start = from.and_then(|checkpoint| Some((checkpoint.last()?, checkpoint.seen.clone())));
+        let from = start.as_ref().map_or(0, |(snapshot, _)| snapshot.step);
+        let made = run(start, &mut |moment| {
+            progress.reach_with_loss(moment.step, moment.loss);
+            let first = moment.step - moment.since.len() as u64;
+            (first..).zip(moment.since).for_each(|(step, &loss)| see(step, loss));
+            see(moment.step, moment.loss);
+            self.see(&moment)
+        });
+        Ok((made.map_err(Into::into)?, Pace { seconds: started.elapsed().as_secs_f64(), from }))
+    }
+
     /// Looks at one moment; breaks off where the user wants to.
     #[inline]
-    pub(super) fn see(&mut self, moment: &Moment<'_>) -> ControlFlow<()> {
+    fn see(&mut self, moment: &Moment<'_>) -> ControlFlow<()> {
         if !moment.step.is_multiple_of(LOOK) && !self.slow {
             return ControlFlow::Continue(());
         }

@@ -6,7 +6,6 @@ use std::{
     path::Path,
 };
 
-use luge_machine::{Alphabet, SymbolId};
 use serde::Serialize;
 
 use super::failure::Failure;
@@ -45,24 +44,6 @@ pub(super) fn unwritable(place: &Path) -> impl FnOnce(io::Error) -> Failure {
 pub(super) fn table(rows: &[(String, String)]) -> String {
     let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
     rows.iter().map(|(name, value)| format!("{name:<width$}  {value}").trim_end().to_owned() + "\n").collect()
-}
-
-/// Symbols as `--input` takes them: one after the other where each is a single character, else with spaces between.
-pub(super) fn spelled(alphabet: &Alphabet, symbols: &[SymbolId]) -> String {
-    let separator = separator(alphabet);
-    let mut text = String::with_capacity(symbols.len());
-    for (position, &symbol) in symbols.iter().enumerate() {
-        if position > 0 {
-            text.push_str(separator);
-        }
-        text.push_str(alphabet.name(symbol));
-    }
-    text
-}
-
-/// What stands between two symbols of a tape.
-pub(super) fn separator(alphabet: &Alphabet) -> &'static str {
-    if alphabet.names().iter().all(|name| name.chars().count() == 1) { "" } else { " " }
 }
 
 /// Says something beside the result, on standard error.

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use indicatif::HumanCount;
 use luge::revisit::{Visit, revisit};
 use luge_machine::Step;
-use serde::Serialize;
 
 use super::{
     failure::Failure,
@@ -30,52 +29,12 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// The result as JSON.
-#[derive(Serialize)]
-struct Summary<'a> {
-    step: u64,
-    loss: f64,
-    engine: &'static str,
-    /// The snapshot it was reached from.
-    from: u64,
-    state: &'a str,
-    weights: &'a str,
-    tapes: Vec<Tape<'a>>,
-}
-
-#[derive(Serialize)]
-struct Tape<'a> {
-    name: &'a str,
-    /// The cell under the head.
-    head: i64,
-    /// The first cell shown.
-    first: i64,
-    cells: &'a [f64],
-}
-
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let visit = revisit(&args.file, args.step, usize::from(args.around))?;
     if args.json {
-        return print_json(&summary(&visit));
+        return print_json(&visit);
     }
     print(&table(&rows(&visit)))
-}
-
-fn summary(visit: &Visit) -> Summary<'_> {
-    let tape = |tape: &'_ luge::revisit::VisitedTape| (tape.head, tape.first);
-    Summary {
-        step: visit.step,
-        loss: visit.loss,
-        engine: visit.engine.word(),
-        from: visit.from,
-        state: &visit.state,
-        weights: &visit.weights,
-        tapes: visit
-            .tapes
-            .iter()
-            .map(|t| Tape { name: &t.name, head: tape(t).0, first: tape(t).1, cells: &t.cells })
-            .collect(),
-    }
 }
 
 fn rows(visit: &Visit) -> Vec<(String, String)> {

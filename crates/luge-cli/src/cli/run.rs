@@ -8,10 +8,9 @@ use indicatif::HumanCount;
 use luge::{
     job::TraceJob,
     picture::{Picture, Size},
+    summary::RunSummary,
 };
-use luge_machine::{
-    Cell, Input, Machine, Outcome, Simulator, Step, TapeId, formats::bbchallenge, parse_inputs,
-};
+use luge_machine::{Input, Machine, Outcome, Simulator, Step, formats::bbchallenge, parse_inputs};
 use serde::Serialize;
 
 use program::Request;
@@ -20,7 +19,7 @@ use super::{
     data_args::DataArgs,
     failure::Failure,
     machine_args::{InputArgs, MachineArgs, step_count},
-    output::{create, print, print_json, spelled, table, unwritable},
+    output::{create, print, print_json, table, unwritable},
     progress::Progress,
     window::window,
 };
@@ -51,24 +50,6 @@ pub(super) struct Args {
     /// Show how many steps each line of a program took
     #[arg(long, conflicts_with = "picture")]
     profile: bool,
-}
-
-/// The result as JSON.
-#[derive(Serialize)]
-struct Summary<'m> {
-    machine: Option<&'m str>,
-    outcome: &'static str,
-    steps: Step,
-    limit: Step,
-    state: &'m str,
-    accepting: bool,
-    nonzero: u64,
-    /// Contents without outer blanks.
-    tapes: Vec<String>,
-    tape_names: Vec<&'m str>,
-    /// The cell of the first symbol of each entry of `tapes`.
-    first_cells: Vec<Cell>,
-    heads: Vec<Cell>,
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
@@ -103,7 +84,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
             .map_err(|reason| unwritable(path)(reason.into()))?;
     }
     if args.json {
-        print_json(&summary(args.steps, outcome, &simulator))
+        print_json(&RunSummary::of(args.steps, outcome, &simulator))
     } else {
         print(&report(machine, outcome, &simulator))
     }
@@ -162,28 +143,6 @@ fn draw(input: &Input, finished: &Simulator<'_>) -> Picture {
     Picture::of_run(Size::default(), input, finished, |simulator, step| {
         progress.run(simulator, step);
     })
-}
-
-fn summary<'m>(limit: Step, outcome: Outcome, simulator: &Simulator<'m>) -> Summary<'m> {
-    let machine = simulator.machine();
-    let contents = |tape: TapeId| {
-        let (first, symbols) = simulator.tape(tape).trimmed();
-        (first, spelled(&machine.tape(tape).alphabet, &symbols))
-    };
-    let (first_cells, tapes) = machine.tape_ids().map(contents).unzip();
-    Summary {
-        machine: machine.name(),
-        outcome: outcome.word(),
-        steps: simulator.steps(),
-        limit,
-        state: &machine.state(simulator.state()).name,
-        accepting: outcome.accepting(),
-        nonzero: simulator.n_nonblank(),
-        tapes,
-        tape_names: machine.tapes().iter().map(|tape| tape.name.as_str()).collect(),
-        first_cells,
-        heads: machine.tape_ids().map(|tape| simulator.head(tape)).collect(),
-    }
 }
 
 fn report(machine: &Machine, outcome: Outcome, simulator: &Simulator<'_>) -> String {

@@ -1,23 +1,22 @@
 //! `luge trace`: training in lockstep with the simulator.
 
-use std::{path::PathBuf, time::Instant};
+use std::path::PathBuf;
 
 use indicatif::HumanCount;
 use luge::{
     checkpoint::Checkpoint,
     engine::{EngineChoice, Manner},
-    follow::{Comparisons, Moment},
-    gradient::GradientCheck,
+    follow::Comparisons,
     job::{Job, TraceJob},
     loss_curve::LossCurve,
     plot::numeral,
     record::FirstMismatch,
+    summary::TraceSummary,
     trace::{MOST_CELLS, Plan, Trace, TraceOptions},
 };
 use luge_landscape::{Bounds, LandscapeKind};
 use luge_machine::Step;
 use luge_train::{Outcome, Precision, Rate};
-use serde::Serialize;
 
 use super::{
     failure::Failure,
@@ -73,58 +72,6 @@ pub(super) struct Args {
     plot: Option<PathBuf>,
     #[command(flatten)]
     long_run: LongRunArgs,
-}
-
-/// The result as JSON.
-#[derive(Serialize)]
-struct Summary<'a> {
-    machine: Option<&'a str>,
-    outcome: &'static str,
-    steps: u64,
-    /// `null` if the machine does not halt within the steps.
-    machine_steps: Option<Step>,
-    mismatches: u64,
-    first_mismatch: Option<&'a FirstMismatch>,
-    /// Iterates that were compared with the simulator.
-    compared: u64,
-    loss: Losses,
-    bounds: Limits,
-    bounds_held: bool,
-    /// Landscape internal only.
-    strictly_falling: Option<bool>,
-    landscape: &'static str,
-    engine: &'static str,
-    engine_why: &'a str,
-    precision: &'static str,
-    rate: &'static str,
-    noise: Option<f64>,
-    seed: Option<u64>,
-    /// Steps made again by automatic differentiation, and what does not agree.
-    gradient: &'a GradientCheck,
-    /// The digest of all vertices visited, in hexadecimal.
-    path: String,
-    /// SHA-256 of the trained weights; not on `internal`.
-    weights: Option<&'a str>,
-    cells: usize,
-    vertices: usize,
-    units: usize,
-    layers: usize,
-}
-
-#[derive(Serialize)]
-struct Losses {
-    first: f64,
-    min: f64,
-    max: f64,
-    last: f64,
-}
-
-#[derive(Serialize)]
-struct Limits {
-    running_low: f64,
-    running_high: f64,
-    halted_high: f64,
-    stop: f64,
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
@@ -205,26 +152,15 @@ impl Shown<'_> {
         from: Option<&Checkpoint>,
         mut see: impl FnMut(u64, f64),
     ) -> Result<Trace, Failure> {
-        let start = from.and_then(|checkpoint| Some((checkpoint, checkpoint.last()?)));
-        let first_step = start.as_ref().map_or(0, |(_, snapshot)| snapshot.step);
-        let mut progress = Progress::new("training", self.plan.most_steps);
-        let started = Instant::now();
-        let watch = |moment: Moment<'_>| {
-            progress.reach_with_loss(moment.step, moment.loss);
-            see(moment.step, moment.loss);
-            archive.see(&moment)
-        };
-        let trace = match start {
-            Some((checkpoint, snapshot)) => self.plan.resume(&snapshot, checkpoint.seen.clone(), watch)?,
-            None => self.plan.run(watch)?,
-        };
-        let seconds = started.elapsed().as_secs_f64();
-        drop(progress);
-        let made = trace.outcome.steps().saturating_sub(first_step);
+        let progress = Progress::new("training", self.plan.most_steps);
+        let (trace, pace) = archive.follow(progress, from, &mut see, |start, watch| match start {
+            Some((snapshot, record)) => self.plan.resume(&snapshot, record, watch),
+            None => self.plan.run_by_strides(watch),
+        })?;
         if self.json {
-            print_json(&self.summary(&trace))?;
+            print_json(&TraceSummary::of(self.plan, &trace))?;
         } else {
-            print(&table(&self.rows(&trace, made as f64 / seconds)))?;
+            print(&table(&self.rows(&trace, pace.per_second(trace.outcome))))?;
         }
         archive.finish(trace.outcome.steps())?;
         if let Outcome::Interrupted { steps } = trace.outcome {
@@ -233,51 +169,13 @@ impl Shown<'_> {
         Ok(trace)
     }
 
-    fn summary<'t>(&'t self, trace: &'t Trace) -> Summary<'t> {
-        let (plan, options) = (self.plan, &self.plan.options);
-        let Bounds { running_low, running_high, halted_high, stop, .. } = plan.landscape.bounds();
-        Summary {
-            machine: plan.machine.name(),
-            outcome: word(trace.outcome),
-            steps: trace.outcome.steps(),
-            machine_steps: trace.machine_steps,
-            mismatches: trace.mismatches,
-            first_mismatch: trace.first_mismatch.as_ref(),
-            compared: trace.n_compared,
-            loss: Losses {
-                first: trace.loss.first,
-                min: trace.loss.min,
-                max: trace.loss.max,
-                last: trace.loss.last,
-            },
-            bounds: Limits { running_low, running_high, halted_high, stop },
-            bounds_held: trace.bounds_held,
-            strictly_falling: (options.landscape == LandscapeKind::Internal)
-                .then_some(trace.strictly_falling),
-            landscape: options.landscape.word(),
-            engine: trace.chosen.engine.word(),
-            engine_why: &trace.chosen.why,
-            precision: options.manner.precision.word(),
-            rate: options.manner.rate.word(),
-            noise: options.manner.noise.map(|(sigma, _)| sigma),
-            seed: options.manner.noise.map(|(_, seed)| seed),
-            gradient: &trace.gradient,
-            path: format!("{:016x}", trace.path),
-            weights: trace.weights.as_deref(),
-            cells: trace.n_cells,
-            vertices: plan.landscape.n_vertices(),
-            units: trace.n_units,
-            layers: trace.n_layers,
-        }
-    }
-
     fn rows(&self, trace: &Trace, per_second: f64) -> Vec<(String, String)> {
         let (plan, options) = (self.plan, &self.plan.options);
         let mut rows: Vec<(String, String)> = Vec::new();
         let mut row = |name: &str, value: String| rows.push((name.to_owned(), value));
         let count = |n: usize| HumanCount(n as u64).to_string();
         let steps = trace.outcome.steps();
-        row("outcome", word(trace.outcome).to_owned());
+        row("outcome", trace.outcome.word().to_owned());
         if let Outcome::OutOfCells { .. } = trace.outcome {
             let why = match options.cells {
                 Some(cells) => format!(
@@ -355,22 +253,12 @@ fn yes(held: bool) -> String {
     if held { "yes" } else { "no" }.to_owned()
 }
 
-pub(super) fn word(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Converged { .. } => "halted",
-        Outcome::StepLimit { .. } => "step-limit",
-        Outcome::Interrupted { .. } => "interrupted",
-        Outcome::OutOfCells { .. } => "out-of-cells",
-        Outcome::Diverged { .. } => "diverged",
-    }
-}
-
 /// Why a trace is not exact; `None` if it is.
 fn reason(trace: &Trace) -> Option<String> {
     if trace.exact() {
         return None;
     }
-    let (ended, steps) = (word(trace.outcome), HumanCount(trace.outcome.steps()));
+    let (ended, steps) = (trace.outcome.word(), HumanCount(trace.outcome.steps()));
     if let (None, Some(why)) = (&trace.first_mismatch, &trace.gradient.differs) {
         return Some(why.clone());
     }

@@ -1,9 +1,6 @@
 //! `luge train`: from a learner and data to a trained network and its certificate.
 
-use std::{
-    path::{Path, PathBuf},
-    time::Instant,
-};
+use std::path::{Path, PathBuf};
 
 use indicatif::HumanCount;
 use luge::{
@@ -11,16 +8,15 @@ use luge::{
     catalogue::{self, FIRST_LEARNER},
     checkpoint::Checkpoint,
     engine::EngineChoice,
-    follow::Moment,
     job::{Job, StandardPrimaries, TrainJob},
     lesson::{Certificate, Lesson, LessonReport},
     loss_curve::LossCurve,
     model::Model,
     plot::numeral,
-    record::Drift,
     source::{OpenError, Source},
+    summary::TrainSummary,
 };
-use luge_landscape::{Carrier, LandscapeKind};
+use luge_landscape::{BitConversion, Carrier, LandscapeKind, VertexSet};
 use luge_machine::{Step, formats::Format};
 use serde::Serialize;
 
@@ -28,7 +24,7 @@ use super::{
     data_args::DataArgs,
     failure::{Failure, show_warnings},
     landscape_args::cell_count,
-    long_run::{LongRunArgs, RunArchive},
+    long_run::{LongRunArgs, Pace, RunArchive},
     machine_args::{format_parser, step_count, word},
     output::{create, fill, print, print_json, table},
     progress::Progress,
@@ -58,9 +54,15 @@ pub(super) struct Args {
     /// The landscape to build [default: compact, or what a learner that ships is for]
     #[arg(long, value_name = "KIND", value_parser = word::<LandscapeKind>())]
     landscape: Option<LandscapeKind>,
+    /// The symbols that tell vertices apart: those a state looks at, or all, as in the paper
+    #[arg(long, value_name = "SET", default_value = VertexSet::default().word(), value_parser = word::<VertexSet>())]
+    vertices: VertexSet,
     /// How the landscape's loss reaches the output
     #[arg(long, value_name = "CARRIER", default_value = Carrier::default().word(), value_parser = word::<Carrier>())]
     carrier: Carrier,
+    /// What converts numbers to bits and back: native for nodes that do, network for ReLU and product units
+    #[arg(long, value_name = "BITS", default_value = BitConversion::default().word(), value_parser = word::<BitConversion>())]
+    bits: BitConversion,
     /// What computes the gradients
     #[arg(long, value_name = "ENGINE", default_value = EngineChoice::default().word(), value_parser = word::<EngineChoice>())]
     engine: EngineChoice,
@@ -93,32 +95,11 @@ pub(super) struct Args {
     long_run: LongRunArgs,
 }
 
-/// The result as JSON.
+/// The result as JSON, and how long it took.
 #[derive(Serialize)]
-struct Summary<'a> {
-    learner: Option<&'a str>,
-    outcome: &'static str,
-    steps: u64,
-    machine_steps: Step,
-    theta: &'a [f64],
-    /// The digest of all vertices visited, in hexadecimal.
-    path: String,
-    train_loss: f64,
-    /// Rows told right, if the labels are classes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    classified: Option<usize>,
-    b_stop: f64,
-    drift: Drift,
-    certificate: &'a Certificate,
-    landscape: &'static str,
-    carrier: &'static str,
-    format: String,
-    primary: String,
-    engine: &'static str,
-    engine_why: &'a str,
-    samples: usize,
-    cells: usize,
-    vertices: usize,
+struct Timed<'a> {
+    #[serde(flatten)]
+    summary: TrainSummary<'a>,
     wall_s: f64,
 }
 
@@ -191,21 +172,11 @@ impl Shown<'_> {
         mut see: impl FnMut(u64, f64),
     ) -> Result<LessonReport, Failure> {
         let most_steps = self.lesson.machine_steps() + self.lesson.extended().extra_steps();
-        let mut progress = Progress::new("training", most_steps).certainly();
-        let started = Instant::now();
-        let watch = |moment: Moment<'_>| {
-            progress.reach_with_loss(moment.step, moment.loss);
-            see(moment.step, moment.loss);
-            archive.see(&moment)
-        };
-        let start = from.and_then(|checkpoint| Some((checkpoint, checkpoint.last()?)));
-        let first_step = start.as_ref().map_or(0, |(_, snapshot)| snapshot.step);
-        let report = match start {
-            Some((checkpoint, snapshot)) => self.lesson.resume(&snapshot, checkpoint.seen.clone(), watch)?,
-            None => self.lesson.train(watch)?,
-        };
-        let seconds = started.elapsed().as_secs_f64();
-        drop(progress);
+        let progress = Progress::new("training", most_steps).certainly();
+        let (report, pace) = archive.follow(progress, from, &mut see, |start, watch| match start {
+            Some((snapshot, record)) => self.lesson.resume(&snapshot, record, watch),
+            None => self.lesson.train_by_strides(watch),
+        })?;
         if let Some(path) = self.out.filter(|_| report.certificate.proves_the_run()) {
             Model::new(self.lesson, &report).save(path)?;
         }
@@ -213,42 +184,13 @@ impl Shown<'_> {
             archive.finish(steps)?;
             return Err(archive.interrupted(steps));
         }
-        let made = report.outcome.steps().saturating_sub(first_step);
         if self.json {
-            print_json(&self.summary(&report, seconds))?;
+            print_json(&Timed { summary: TrainSummary::of(self.lesson, &report), wall_s: pace.seconds })?;
         } else {
-            print(&table(&rows(self.lesson, &report, made, seconds)))?;
+            print(&table(&rows(self.lesson, &report, &pace)))?;
         }
         archive.finish(report.outcome.steps())?;
         Ok(report)
-    }
-
-    fn summary<'t>(&'t self, report: &'t LessonReport, seconds: f64) -> Summary<'t> {
-        let lesson = self.lesson;
-        let options = lesson.options();
-        Summary {
-            learner: lesson.learner().machine().name(),
-            outcome: super::trace::word(report.outcome),
-            steps: report.outcome.steps(),
-            machine_steps: report.machine_steps,
-            theta: &report.theta,
-            path: format!("{:016x}", report.path),
-            train_loss: report.train_loss,
-            classified: report.classified,
-            b_stop: lesson.extended().stop(),
-            drift: report.drift,
-            certificate: &report.certificate,
-            landscape: options.landscape.word(),
-            carrier: options.carrier.word(),
-            format: options.format.to_string(),
-            primary: lesson.primary().describe(),
-            engine: report.chosen.engine.word(),
-            engine_why: &report.chosen.why,
-            samples: lesson.table().n_samples(),
-            cells: lesson.window().n_cells,
-            vertices: lesson.extended().n_vertices(),
-            wall_s: seconds,
-        }
     }
 }
 
@@ -262,10 +204,11 @@ impl Args {
         job.primary = self.primary.clone().unwrap_or(job.primary);
         let options = &mut job.options;
         options.landscape = self.landscape.unwrap_or(options.landscape);
+        options.vertices = self.vertices;
         (options.engine, options.carrier, options.cells) = (self.engine, self.carrier, self.cells);
         (options.label_offset, options.final_loss, options.steps) =
             (self.label_offset, self.final_loss, self.steps);
-        options.spots = self.spots;
+        (options.bits, options.spots) = (self.bits, self.spots);
         Ok(job)
     }
 }
@@ -293,7 +236,7 @@ fn of_learner(named: &str, error: OpenError) -> Failure {
     }
 }
 
-fn rows(lesson: &Lesson, report: &LessonReport, made: u64, seconds: f64) -> Vec<(String, String)> {
+fn rows(lesson: &Lesson, report: &LessonReport, pace: &Pace) -> Vec<(String, String)> {
     let mut rows: Vec<(String, String)> = Vec::new();
     let mut row = |name: &str, value: String| rows.push((name.to_owned(), value));
     let extended = lesson.extended();
@@ -325,7 +268,8 @@ fn rows(lesson: &Lesson, report: &LessonReport, made: u64, seconds: f64) -> Vec<
     row(end, format!("after {} gradient steps: loss {loss}, at most {stop} stops training", count(steps)));
     row("drift", format!("tape {:.1e}, head {:.1e}", report.drift.tape, report.drift.head));
     row("engine", format!("{}: {}", report.chosen.engine.word(), report.chosen.why));
-    row("time", format!("{seconds:.2} s, {} steps/s", count((made as f64 / seconds) as u64)));
+    let per_second = count(pace.per_second(report.outcome) as u64);
+    row("time", format!("{:.2} s, {per_second} steps/s", pace.seconds));
     row("certificate", String::new());
     for (name, claim) in report.certificate.claims() {
         let verdict = if claim.holds { "yes" } else { "NO" };

@@ -32,7 +32,9 @@ fn one_tape(halts: bool) -> Learner {
 fn options(kind: LandscapeKind) -> ExtendedOptions {
     ExtendedOptions {
         kind,
+        vertices: VertexSet::default(),
         carrier: Carrier::Offset,
+        bits: BitConversion::default(),
         n_cells: 12,
         first_cells: vec![-1, -1],
         layout: DataLayout { n_samples: 2, n_features: 1, n_labels: 1, format: "fix:2.0".parse().unwrap() },

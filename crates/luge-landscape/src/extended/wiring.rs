@@ -3,7 +3,7 @@
 use luge_machine::Input;
 use luge_net::{GraphBuilder, LinearMap, NodeId, Shape};
 
-use super::{DataLayout, ExtendedError, ExtendedOptions, Learner, scale};
+use super::{ExtendedError, ExtendedOptions, Learner, scale};
 use crate::{
     BuildError, Configuration, LandscapeKind, Primary,
     carved::{CarvedLandscape, Carving, StateEncoding},
@@ -11,7 +11,13 @@ use crate::{
 };
 
 /// quantize(x, [z]) in the order of the tape, -1 and 1.
-pub(super) fn data_bits(g: &mut GraphBuilder, layout: &DataLayout, x: NodeId, labels: NodeId) -> NodeId {
+pub(super) fn data_bits(
+    g: &mut GraphBuilder,
+    options: &ExtendedOptions,
+    x: NodeId,
+    labels: NodeId,
+) -> NodeId {
+    let layout = &options.layout;
     let column = |g: &mut GraphBuilder, of: NodeId| {
         let n = g.shape(of).len();
         g.reshape("numbers", Shape::column(n), of)
@@ -19,7 +25,7 @@ pub(super) fn data_bits(g: &mut GraphBuilder, layout: &DataLayout, x: NodeId, la
     let (features, labels) = (column(g, x), column(g, labels));
     let numbers = g.stack("numbers", features, labels);
     let ordered = g.gather("numbers", layout.order(), numbers);
-    g.quantize("quantize", layout.format, ordered)
+    options.bits.quantize(g, layout.format, ordered)
 }
 
 /// The landscape, and its read-only tapes made of constants and of the bits of the data.
@@ -34,6 +40,7 @@ pub(super) fn carve(
     let constants = scale::with_room(normal.n_tapes(), primary, options).map_err(BuildError::Constants)?;
     let carving = Carving {
         kind: options.kind,
+        vertices: options.vertices,
         n_cells: options.n_cells,
         constants: &constants,
         corrections: &options.corrections,
@@ -155,5 +162,5 @@ pub(super) fn read_theta(
         }
     };
     let fixed = g.stop_gradient("[theta bits]", cells);
-    g.dequantize("theta", options.layout.format, fixed)
+    options.bits.dequantize(g, options.layout.format, fixed)
 }

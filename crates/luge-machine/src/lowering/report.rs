@@ -14,15 +14,16 @@ pub struct Size {
     pub tapes: usize,
     /// Number of rules, one with wildcards counted once.
     pub rules: usize,
-    /// Number of pairs of a state and symbols under the heads: |Q| 2^d in normal form.
+    /// Number of pairs of a state and the symbols that it looks at: sum_q 2^|S(q)| in normal form.
     pub vertices: u64,
 }
 
 impl Size {
     pub(super) fn of(machine: &Machine) -> Self {
         let states = machine.states().len();
-        let sizes = machine.tapes().iter().map(|t| t.alphabet.len() as u64);
-        let vertices = sizes.fold(states as u64, u64::saturating_mul);
+        let symbols = |tape| machine.tape(tape).alphabet.len() as u64;
+        let of_state = |state| machine.looked_at(state).map(symbols).fold(1, u64::saturating_mul);
+        let vertices = machine.state_ids().map(of_state).fold(0, u64::saturating_add);
         Self { states, tapes: machine.n_tapes(), rules: machine.n_rules(), vertices }
     }
 }

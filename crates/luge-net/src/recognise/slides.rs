@@ -17,7 +17,6 @@ struct EdgeWeights {
     at_rest: f64,
     edge: f64,
     symbol: f64,
-    self_edge: f64,
     edge_units: bool,
     unrounded: bool,
 }
@@ -63,13 +62,12 @@ pub(super) fn read(walk: &Walk<'_>, landscape: NodeId) -> Found<SparseLayers> {
     let (head_id, head_rate) = walk.descending(head, "heads that are weights")?;
     let all = tapes::cells(walk, cells, table)?;
     let number = |term: &(f64, NodeId)| walk.finite(term.0, landscape);
-    let EdgeWeights { at_rest, edge, symbol, self_edge, edge_units, unrounded } = weights;
+    let EdgeWeights { at_rest, edge, symbol, edge_units, unrounded } = weights;
     let form = Form::Slides {
         offset,
         at_rest,
         edge,
         symbol,
-        self_edge,
         write: number(write)?,
         read: number(read)?,
         shift: number(shift)?,
@@ -114,12 +112,15 @@ fn edges(
     } else {
         edge_units::read(walk, landscape, terms, (table, vertex))?
     };
-    let EdgeWeights { at_rest, edge, symbol, self_edge, .. } = weights;
-    walk.require([at_rest, edge, symbol, self_edge].iter().all(|w| w.is_finite()), landscape, "finite")?;
+    let EdgeWeights { at_rest, edge, symbol, .. } = weights;
+    walk.require([at_rest, edge, symbol].iter().all(|w| w.is_finite()), landscape, "finite")?;
     // Of two vertices that differ in a symbol nothing pulls at, the one where it stays must be the lower.
     walk.require(symbol < 0.0, landscape, "a landscape whose edges are lower where symbols stay")?;
-    let kept = edge + table.n_tracks() as f64 * symbol;
-    walk.require(close(self_edge, kept), landscape, "a landscape whose self-edges weigh what edges do")?;
-    let unrounded = weights.unrounded && same(self_edge, kept);
+    // A sum of the parts that rounds differently part by part would leave something of the self-edges behind.
+    let whole = |n: usize| {
+        let parts = (0..n).fold(edge, |sum, _| sum + symbol);
+        same(parts, edge + n as f64 * symbol) && same(parts - edge, n as f64 * symbol)
+    };
+    let unrounded = weights.unrounded && (0..=table.n_tracks()).all(whole);
     Ok(EdgeWeights { unrounded, ..weights })
 }

@@ -81,11 +81,25 @@ pub(super) fn read(walk: &Walk<'_>, node: NodeId, (cells, head): (NodeId, NodeId
 
 /// The step that the terms compare with is the one the table says.
 pub(super) fn step(walk: &Walk<'_>, table: &Arc<VertexTable>, rows: &Rows, step: &StepNodes) -> Found<()> {
-    let next =
-        walk.arcs_of(step.next, (table, Arcs::Next { at_rest: true }), "what vertices leave behind")?;
-    walk.require(next == rows.vertex, step.next, "what the vertices leave behind")?;
+    next(walk, table, rows, step)?;
     moved(walk, table, rows, step.moved)?;
     ahead(walk, rows, step)
+}
+
+/// `val x + (keep x) read`: what the vertices are known to leave behind, and what they keep without a look, if any do.
+fn next(walk: &Walk<'_>, table: &Arc<VertexTable>, rows: &Rows, step: &StepNodes) -> Found<()> {
+    let expected = "what the vertices leave behind";
+    let keep = Arcs::Keep { at_rest: true };
+    let mut known = step.next;
+    if !keep.is_empty(table) {
+        let (put, kept) = walk.pair(step.next, (1.0, 1.0), expected)?;
+        let (keeping, read) = walk.product(kept, "what is kept unseen")?;
+        let vertex = walk.arcs_of(keeping, (table, keep), "the rows that are kept unseen")?;
+        walk.require((vertex, read) == (rows.vertex, step.read), kept, "what is kept unseen")?;
+        known = put;
+    }
+    let vertex = walk.arcs_of(known, (table, Arcs::Next { at_rest: true }), expected)?;
+    walk.require(vertex == rows.vertex, known, expected)
 }
 
 /// `sum_v x_v H_(i - move(v)_j, j)`: one term for each way in which some head moves.

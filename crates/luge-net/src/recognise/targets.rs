@@ -58,7 +58,9 @@ pub(super) fn read(walk: &Walk<'_>, landscape: NodeId) -> Found<SparseLayers> {
 fn level_of_rest<'n>(walk: &Walk<'n>, node: NodeId) -> Found<(&'n Arc<VertexTable>, f64, NodeId)> {
     let expected = "the weight on vertices at rest";
     match walk.arcs(node, expected)? {
-        (table, Arcs::Levels { at_rest, self_edge }, of) if same(self_edge, 0.0) => Ok((table, at_rest, of)),
+        (table, Arcs::Levels { at_rest, block, symbol }, of) if same(block, 0.0) && same(symbol, 0.0) => {
+            Ok((table, at_rest, of))
+        }
         _ => walk.refuse(node, expected),
     }
 }
@@ -80,11 +82,13 @@ fn successor_nodes(walk: &Walk<'_>, node: NodeId, table: &Arc<VertexTable>) -> F
     let vertex = walk.arcs_of(next, (table, Arcs::NextBlock), "the block that follows")?;
     let alike =
         walk.arcs_of(symbols, (table, Arcs::OfSymbols), "vertices with the symbols that will be read")?;
-    let expected = "ReLU(t.r - (d - 1)) of all symbols t";
+    let expected = "ReLU(t.r - (n - 1)) of all n symbols t that vertices look at";
     let inside = walk.relu(alike, expected)?;
-    let (found, arcs, bias, ahead) = walk.biased_arcs(inside, expected)?;
-    let threshold = same(bias, 1.0 - table.n_tracks() as f64);
-    walk.require(same_table(found, table) && arcs == Arcs::Alike && threshold, inside, expected)?;
+    let (map, ahead) = walk.linear(inside, expected)?;
+    let is_alike = map.as_arcs().is_some_and(|(found, arcs)| same_table(found, table) && arcs == Arcs::Alike);
+    let thresholds = table.combination_biases();
+    let biased = map.bias().iter().zip(&thresholds).all(|(&found, &threshold)| same(found, threshold));
+    walk.require(is_alike && biased, inside, expected)?;
     Ok((ahead, vertex))
 }
 

@@ -60,7 +60,8 @@ impl Crossing {
 /// A tape of blocks with a head on it.
 #[derive(Clone, Debug)]
 pub(super) struct Blocks {
-    pub(super) vertex: usize,
+    /// The state's block, and all symbols under the head.
+    pub(super) situation: usize,
     /// The digest of all vertices visited.
     pub(super) path: u64,
     n_tracks: usize,
@@ -73,14 +74,14 @@ pub(super) struct Blocks {
     /// The cell within the block.
     within: usize,
     crossings: Vec<Crossing>,
-    /// The vertex of each page, and whether it enters moving right.
+    /// The situation of each page, and whether it enters moving right.
     pages: Vec<(usize, bool)>,
     page_of: std::collections::BTreeMap<(usize, bool), usize>,
 }
 
 impl Blocks {
     pub(super) fn new(
-        (vertex, path): (usize, u64),
+        (situation, path): (usize, u64),
         n_tracks: usize,
         first: i64,
         cells: &[u8],
@@ -88,7 +89,7 @@ impl Blocks {
     ) -> Self {
         let n_cells = (BLOCK_BITS / n_tracks).max(1);
         let mut blocks = Self {
-            vertex,
+            situation,
             path,
             n_tracks,
             n_cells,
@@ -167,15 +168,15 @@ impl Blocks {
         remaining: &mut u64,
     ) -> Result<LoopExit, TrainError> {
         while *remaining > 0 {
-            let here = memory.action(probe, self.vertex)?;
+            let here = memory.action(probe, self.situation)?;
             if self.leaves(here) {
                 self.race(memory, probe, here, remaining)?;
                 if *remaining == 0 {
                     break;
                 }
             }
-            let here = memory.action(probe, self.vertex)?;
-            match memory.meet(probe, self.vertex, self.ahead(here))? {
+            let here = memory.action(probe, self.situation)?;
+            match memory.meet(probe, self.situation, self.ahead(here))? {
                 Found::Low => return Ok(LoopExit::Low),
                 Found::Step(next) => self.step(here, next),
             }
@@ -186,9 +187,9 @@ impl Blocks {
 
     /// The landscape's loss here.
     pub(super) fn level(&mut self, memory: &mut Memory, probe: &mut Sparse<'_>) -> Result<f64, TrainError> {
-        let here = memory.action(probe, self.vertex)?;
+        let here = memory.action(probe, self.situation)?;
         let ahead = self.ahead(here);
-        memory.level(probe, self.vertex, ahead)
+        memory.level(probe, self.situation, ahead)
     }
 
     /// Whether the step leaves the block.
@@ -209,8 +210,8 @@ impl Blocks {
         let to = at + here.offset() as i64;
         self.block = (to.div_euclid(self.n_cells as i64) - self.first) as usize;
         self.within = to.rem_euclid(self.n_cells as i64) as usize;
-        self.vertex = next.vertex();
-        self.path = visit(self.path, self.vertex);
+        self.situation = next.situation();
+        self.path = visit(self.path, next.vertex());
     }
 
     /// Crossings from block to block, until one is not remembered and cannot be.
@@ -222,7 +223,7 @@ impl Blocks {
         remaining: &mut u64,
     ) -> Result<(), TrainError> {
         let bits = self.n_cells * self.n_tracks;
-        let Some(page) = self.page(here.vertex(), here.offset() > 0) else { return Ok(()) };
+        let Some(page) = self.page(here.situation(), here.offset() > 0) else { return Ok(()) };
         // Where the page of the current crossing begins.
         let mut first = page << bits;
         // The step that leaves has written already; it is made when the next block is entered.
@@ -259,26 +260,26 @@ impl Blocks {
             }
         }
         // Back to the block that is about to be left: its step is not made yet.
-        let (vertex, right) = self.pages[first >> bits];
-        let symbols = (vertex & ((1 << self.n_tracks) - 1)) as u8;
+        let (situation, right) = self.pages[first >> bits];
+        let symbols = (situation & ((1 << self.n_tracks) - 1)) as u8;
         self.block = block.wrapping_add_signed(if right { -1 } else { 1 });
         self.within = if right { self.n_cells - 1 } else { 0 };
-        self.vertex = vertex;
+        self.situation = situation;
         self.contents[self.block] = self.with(self.contents[self.block], self.within, symbols);
         Ok(())
     }
 
-    /// The page of crossings that begin with the step at a vertex.
-    fn page(&mut self, vertex: usize, right: bool) -> Option<usize> {
-        if let Some(&page) = self.page_of.get(&(vertex, right)) {
+    /// The page of crossings that begin with the step in a situation.
+    fn page(&mut self, situation: usize, right: bool) -> Option<usize> {
+        if let Some(&page) = self.page_of.get(&(situation, right)) {
             return Some(page);
         }
         let page = self.pages.len();
         if page == MOST_PAGES {
             return None;
         }
-        self.pages.push((vertex, right));
-        self.page_of.insert((vertex, right), page);
+        self.pages.push((situation, right));
+        self.page_of.insert((situation, right), page);
         let bits = self.n_cells * self.n_tracks;
         self.crossings.resize((page + 1) << bits, Crossing::UNKNOWN);
         Some(page)
@@ -293,9 +294,9 @@ impl Blocks {
         mut content: u16,
         remaining: u64,
     ) -> Result<Option<Crossing>, TrainError> {
-        let (vertex, right) = self.pages[page];
+        let (situation, right) = self.pages[page];
         let mut at = if right { 0 } else { self.n_cells - 1 };
-        let Found::Step(mut here) = memory.meet(probe, vertex, self.get(content, at))? else {
+        let Found::Step(mut here) = memory.meet(probe, situation, self.get(content, at))? else {
             return Ok(None);
         };
         let mut steps = 1_u32;
@@ -308,14 +309,14 @@ impl Blocks {
             let written = self.with(content, at, here.written());
             if to >= self.n_cells {
                 let right = here.offset() > 0;
-                let page = self.page(here.vertex(), right);
+                let page = self.page(here.situation(), right);
                 let bits = self.n_cells * self.n_tracks;
                 return Ok(page.map(|page| Crossing::new(written, right, steps, page << bits, visited)));
             }
             if u64::from(steps) == remaining {
                 return Ok(None);
             }
-            let Found::Step(next) = memory.meet(probe, here.vertex(), self.get(written, to))? else {
+            let Found::Step(next) = memory.meet(probe, here.situation(), self.get(written, to))? else {
                 return Ok(None);
             };
             (content, at, here) = (written, to, next);

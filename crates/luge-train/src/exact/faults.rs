@@ -27,11 +27,13 @@ impl Exact<'_> {
     pub fn plant(&mut self, fault: Fault) -> Result<bool, TrainError> {
         // Now the step is remembered.
         self.loss()?;
-        let (vertex, ahead) = (self.at(), self.ahead()?);
+        let (here, ahead) = (self.here(), self.ahead()?);
+        let block = self.layers().table.block(self.at());
         match &mut self.body {
             Body::Waiting(_) => Ok(false),
             Body::SingleHead(_, memory) | Body::Blocks(_, memory) => {
-                memory.spoil(&mut self.probe, vertex, ahead as u8, fault)
+                let situation = memory.situation(block, here);
+                memory.spoil(&mut self.probe, situation, ahead as u8, fault)
             }
             Body::MultiHead(many) => Ok(many.spoil(&self.probe.layers().table, fault)),
         }

@@ -1,6 +1,8 @@
 //! Where a step may be remembered: constants that are powers of two, and a gain of exactly 1, or near it where the next step
 //! forgets the difference.
 
+use std::collections::BTreeSet;
+
 use luge_net::{Form, SparseLayers, faults};
 
 use crate::{
@@ -12,9 +14,15 @@ use crate::{
 /// cells and half that on heads and vertices; at 1/8 these are 2/7 and 1/7, inside the margins 1/2 and 1/4 of the saturated copies.
 pub const MOST_GAIN_ERROR: f64 = 0.125;
 
-/// The network's step at a vertex, from its gradient, if it can be remembered.
-pub(super) fn differentiate(probe: &mut Sparse<'_>, vertex: usize, ahead: u32) -> Result<Probed, TrainError> {
-    let probed = probe.probe(vertex, ahead)?;
+/// The network's step at a vertex whose heads are on the symbols `here` and will find `ahead`, from its gradient, if it can be
+/// remembered.
+pub(super) fn differentiate(
+    probe: &mut Sparse<'_>,
+    vertex: usize,
+    here: u32,
+    ahead: u32,
+) -> Result<Probed, TrainError> {
+    let probed = probe.probe(vertex, here, ahead)?;
     let running = match probe.around() {
         Some(around) => !around.finished(probed.landscape)?,
         None => true,
@@ -94,21 +102,27 @@ pub(super) fn check_gain(probe: &Sparse<'_>) -> Result<f64, TrainError> {
     let (Some(around), layers) = (probe.around(), probe.layers()) else { return Ok(0.0) };
     let mut most = 0.0_f64;
     let n = layers.table.n_tracks();
-    let (offset, write, flip, moved, allowed) = match layers.form {
+    let (offset, write, flip, unseen, moved, allowed) = match layers.form {
         Form::Slides { offset, write, read, shift, .. } => {
-            (offset, 4.0 * write, 4.0 * read, 2.0 * shift, 0.0)
+            (offset, 4.0 * write, 4.0 * read, read, 2.0 * shift, 0.0)
         }
-        Form::Targets { offset, .. } => (offset, 2.0, 0.0, 1.0, MOST_GAIN_ERROR),
+        // One step to another vertex, in the place of flips.
+        Form::Targets { offset, .. } => (offset, 2.0, 1.0, 0.0, 1.0, MOST_GAIN_ERROR),
     };
-    let most_flips = match flip {
-        0.0 => 1,
-        _ if faults::planted("gain where all symbols flip") => n - 1,
-        _ => n,
+    let most_flips = match layers.form {
+        Form::Targets { .. } => 1,
+        Form::Slides { .. } if faults::planted("gain where all symbols flip") => n - 1,
+        Form::Slides { .. } => n,
     };
-    for (writes, flips) in (0..=n).flat_map(|writes| (0..=most_flips).map(move |flips| (writes, flips))) {
-        for moves in 0..=n {
-            let other = if flip == 0.0 { flips as f64 } else { flip * flips as f64 };
-            let landscape = offset + write * writes as f64 + other + moved * moves as f64;
+    let blocks = 0..layers.table.n_blocks();
+    let seen: BTreeSet<usize> = blocks.map(|b| layers.table.looks_at(b).count_ones() as usize).collect();
+    for (seen, writes, moves) in seen
+        .into_iter()
+        .flat_map(|seen| (0..=n).flat_map(move |writes| (0..=n).map(move |moves| (seen, writes, moves))))
+    {
+        for flips in 0..=most_flips.min(seen.max(1)) {
+            let residuals = flip * flips as f64 + unseen * (n - seen) as f64;
+            let landscape = offset + write * writes as f64 + residuals + moved * moves as f64;
             let gain = around.carry(landscape).gain;
             if (gain - 1.0).abs() > allowed || gain.is_nan() {
                 return Err(inexact_gain(landscape, gain));

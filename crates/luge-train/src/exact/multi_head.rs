@@ -6,9 +6,9 @@
 
 use luge_net::{VertexTable, faults::planted};
 
-use super::single_head::LoopExit;
+use super::{CarriedLosses, single_head::LoopExit};
 use crate::{
-    TrainError,
+    Change, TrainError,
     room::{room, widen},
     sparse::Sparse,
     visit,
@@ -18,6 +18,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub(super) struct MultiHead {
     pub(super) block: usize,
+    /// All symbols under the heads, whether looked at or not.
     pub(super) symbols: u32,
     /// The digest of all vertices visited.
     pub(super) path: u64,
@@ -47,6 +48,8 @@ struct Remembered {
     right: u32,
     /// The landscape's loss if no cell changes and every symbol stays.
     level: f64,
+    /// The tracks whose symbols tell the block's vertices apart.
+    looks_at: u32,
     /// For each case of (symbol, symbol to be read), the tracks for which it was differentiated.
     seen: [u32; 4],
 }
@@ -61,10 +64,15 @@ pub(super) struct Levels {
 }
 
 impl MultiHead {
-    pub(super) fn new(table: &VertexTable, (vertex, path): (usize, u64), levels: Levels, low: f64) -> Self {
+    pub(super) fn new(
+        table: &VertexTable,
+        (block, symbols, path): (usize, u32, u64),
+        levels: Levels,
+        low: f64,
+    ) -> Self {
         Self {
-            block: table.block(vertex),
-            symbols: table.symbols(vertex),
+            block,
+            symbols,
             path,
             rows: Vec::new(),
             remembered: vec![None; table.n_columns()],
@@ -117,6 +125,31 @@ impl MultiHead {
         Ok(LoopExit::Done)
     }
 
+    /// As [`run`](Self::run), noting what every step changes; `loss` is the network's for a loss of the landscape.
+    pub(super) fn run_noting(
+        &mut self,
+        table: &VertexTable,
+        probe: &mut Sparse<'_>,
+        most: u64,
+        changes: &mut Vec<Change>,
+        loss: &mut CarriedLosses,
+    ) -> Result<LoopExit, TrainError> {
+        for _ in 0..most {
+            let look = self.look(table, probe)?;
+            if look.landscape <= self.low {
+                return Ok(LoopExit::Low);
+            }
+            self.note(look.landscape);
+            let flipped = look.written ^ self.symbols;
+            self.step(&look);
+            let vertex = table.vertex(self.block, self.symbols);
+            self.path = visit(self.path, vertex);
+            let loss = loss.of(probe, look.landscape);
+            changes.push(Change { loss, vertex, left: look.left, right: look.right, flipped });
+        }
+        Ok(LoopExit::Done)
+    }
+
     /// The landscape's loss here.
     pub(super) fn level(&mut self, table: &VertexTable, probe: &mut Sparse<'_>) -> Result<f64, TrainError> {
         Ok(self.look(table, probe)?.landscape)
@@ -135,7 +168,7 @@ impl MultiHead {
         let place = table.place(block, symbols);
         let action = match &mut self.remembered[place] {
             Some(action) => action,
-            nothing => nothing.insert(learn(table, probe, table.vertex(block, symbols), &self.levels)?),
+            nothing => nothing.insert(learn(table, probe, (block, symbols), &self.levels)?),
         };
         let written = symbols & !action.put | action.plus;
         let mut ahead = written;
@@ -150,10 +183,10 @@ impl MultiHead {
         let cases = [!symbols & !ahead & all, !symbols & ahead, symbols & !ahead, symbols & ahead];
         let fresh = cases.iter().zip(action.seen).fold(0, |fresh, (case, seen)| fresh | case & !seen);
         if fresh != 0 {
-            action.confirm(table, probe, table.vertex(block, symbols), ahead, &self.levels)?;
+            action.confirm(table, probe, (block, symbols), ahead, &self.levels)?;
             cases.iter().zip(&mut action.seen).for_each(|(case, seen)| *seen |= case);
         }
-        let landscape = action.landscape(&self.levels, symbols, ahead, block);
+        let landscape = action.landscape(&self.levels, (block, symbols), ahead);
         Ok(Look { landscape, next: action.next, written, ahead, left: action.left, right: action.right })
     }
 
@@ -189,15 +222,15 @@ struct Look {
     right: u32,
 }
 
-/// Differentiates at a vertex to see what its column does.
+/// Differentiates in a block on these symbols to see what its column does.
 fn learn(
     table: &VertexTable,
     probe: &mut Sparse<'_>,
-    vertex: usize,
+    (block, symbols): (usize, u32),
     levels: &Levels,
 ) -> Result<Remembered, TrainError> {
-    let symbols = table.symbols(vertex);
-    let probed = super::legality::differentiate(probe, vertex, symbols)?;
+    let vertex = table.vertex(block, symbols);
+    let probed = super::legality::differentiate(probe, vertex, symbols, symbols)?;
     // Which symbols are put whatever they were is said by the column; that they are is seen by differentiating.
     let put = table.column(vertex).map_or(0, |column| column.put);
     let mut action = Remembered {
@@ -207,23 +240,26 @@ fn learn(
         left: probed.left,
         right: probed.right,
         level: 0.0,
+        looks_at: table.looks_at(block),
         seen: [0; 4],
     };
-    let bare = action.landscape(levels, symbols, table.symbols(probed.to), table.block(vertex));
-    action.level = probed.landscape - bare;
+    // With three cells alike but for the one in the middle, heads that move find what they left.
+    let ahead = probed.written & !(probed.left | probed.right) | symbols & (probed.left | probed.right);
+    action.level = probed.landscape - action.landscape(levels, (block, symbols), ahead);
     Ok(action)
 }
 
 impl Remembered {
     /// The landscape's loss where these symbols are found and those will be.
     #[inline]
-    fn landscape(&self, levels: &Levels, symbols: u32, ahead: u32, block: usize) -> f64 {
+    fn landscape(&self, levels: &Levels, (block, symbols): (usize, u32), ahead: u32) -> f64 {
         let changed = (symbols & !self.put | self.plus) ^ symbols;
-        let stays = symbols == ahead && self.next as usize == block;
+        let flipped = (symbols ^ ahead) & self.looks_at;
+        let stays = flipped == 0 && self.next as usize == block;
         let other = if stays { 0.0 } else { levels.other };
         self.level
             + levels.write * f64::from(changed.count_ones())
-            + levels.flip * f64::from((symbols ^ ahead).count_ones())
+            + levels.flip * f64::from(flipped.count_ones())
             + other
     }
 
@@ -232,16 +268,16 @@ impl Remembered {
         &self,
         table: &VertexTable,
         probe: &mut Sparse<'_>,
-        vertex: usize,
+        (block, symbols): (usize, u32),
         ahead: u32,
         levels: &Levels,
     ) -> Result<(), TrainError> {
-        let probed = super::legality::differentiate(probe, vertex, ahead)?;
-        let symbols = table.symbols(vertex);
+        let vertex = table.vertex(block, symbols);
+        let probed = super::legality::differentiate(probe, vertex, symbols, ahead)?;
         let alike = probed.to == table.vertex(self.next as usize, ahead)
             && probed.written == symbols & !self.put | self.plus
             && (probed.left, probed.right) == (self.left, self.right);
-        let landscape = self.landscape(levels, symbols, ahead, table.block(vertex));
+        let landscape = self.landscape(levels, (block, symbols), ahead);
         if !alike || probed.landscape.total_cmp(&landscape).is_ne() {
             let why =
                 format!("the gradient at vertex {vertex} is not the sum over symbols that was remembered");

@@ -1,8 +1,11 @@
 //! One head over bytes, one remembered step at a time.
 
-use super::memory::{Found, Memory};
+use super::{
+    CarriedLosses,
+    memory::{Found, Memory},
+};
 use crate::{
-    TrainError,
+    Change, TrainError,
     room::{room, widen},
     sparse::Sparse,
     visit,
@@ -11,7 +14,8 @@ use crate::{
 /// A tape of cells with all their symbols in one byte, and a head on it.
 #[derive(Clone, Debug)]
 pub(super) struct SingleHead {
-    pub(super) vertex: usize,
+    /// The block, and all symbols under the head.
+    pub(super) situation: usize,
     /// The digest of all vertices visited.
     pub(super) path: u64,
     /// The cell of the first byte.
@@ -30,8 +34,8 @@ pub(super) enum LoopExit {
 }
 
 impl SingleHead {
-    pub(super) fn new((vertex, path): (usize, u64), first: i64, cells: Vec<u8>, head: i64) -> Self {
-        let mut one = Self { vertex, path, first, cells, at: 0 };
+    pub(super) fn new((situation, path): (usize, u64), first: i64, cells: Vec<u8>, head: i64) -> Self {
+        let mut one = Self { situation, path, first, cells, at: 0 };
         one.hold(head);
         one.at = (head - one.first) as usize;
         one
@@ -74,22 +78,52 @@ impl SingleHead {
             if *remaining == 0 {
                 break;
             }
-            let action = memory.action(probe, self.vertex)?;
+            let action = memory.action(probe, self.situation)?;
             self.hold(self.head());
             let ahead = action.ahead(self.cells[self.at - 1], self.cells[self.at + 1]);
-            if let Found::Low = memory.meet(probe, self.vertex, ahead)? {
+            if let Found::Low = memory.meet(probe, self.situation, ahead)? {
                 return Ok(LoopExit::Low);
             }
         }
         Ok(LoopExit::Done)
     }
 
+    /// As [`run`](Self::run), noting what every step changes; `loss` is the network's for a loss of the landscape.
+    pub(super) fn run_noting(
+        &mut self,
+        memory: &mut Memory,
+        probe: &mut Sparse<'_>,
+        most: u64,
+        changes: &mut Vec<Change>,
+        loss: &mut CarriedLosses,
+    ) -> Result<LoopExit, TrainError> {
+        let all = (1_u32 << memory.n_tracks()) - 1;
+        for _ in 0..most {
+            let here = memory.action(probe, self.situation)?;
+            self.hold(self.head());
+            let ahead = here.ahead(self.cells[self.at - 1], self.cells[self.at + 1]);
+            let Found::Step(next) = memory.meet(probe, self.situation, ahead)? else {
+                return Ok(LoopExit::Low);
+            };
+            let landscape = memory.level(probe, self.situation, ahead)?;
+            let flipped = u32::from(here.written() ^ self.cells[self.at]);
+            self.cells[self.at] = here.written();
+            let offset = here.offset();
+            self.at = self.at.wrapping_add_signed(offset);
+            (self.situation, self.path) = (next.situation(), visit(self.path, next.vertex()));
+            let (left, right) = (if offset < 0 { all } else { 0 }, if offset > 0 { all } else { 0 });
+            let loss = loss.of(probe, landscape);
+            changes.push(Change { loss, vertex: next.vertex(), left, right, flipped });
+        }
+        Ok(LoopExit::Done)
+    }
+
     /// The landscape's loss here.
     pub(super) fn level(&mut self, memory: &mut Memory, probe: &mut Sparse<'_>) -> Result<f64, TrainError> {
-        let action = memory.action(probe, self.vertex)?;
+        let action = memory.action(probe, self.situation)?;
         self.hold(self.head());
         let ahead = action.ahead(self.cells[self.at - 1], self.cells[self.at + 1]);
-        memory.level(probe, self.vertex, ahead)
+        memory.level(probe, self.situation, ahead)
     }
 
     /// Remembered steps until there is one that is not, or the kept cells end.
@@ -99,29 +133,29 @@ impl SingleHead {
         probe: &mut Sparse<'_>,
         remaining: &mut u64,
     ) -> Result<(), TrainError> {
-        let mut here = memory.action(probe, self.vertex)?;
+        let mut here = memory.action(probe, self.situation)?;
         let n_tracks = memory.n_tracks();
         let entries = memory.entries();
         let cells = &mut self.cells[..];
         // The cell before the head's: the three cells that a step looks at begin there.
         let mut at = self.at.wrapping_sub(1);
-        let (mut left, mut path, mut vertex) = (*remaining, self.path, here.vertex());
+        let (mut left, mut path, mut situation) = (*remaining, self.path, here.situation());
         while left > 0 {
             let Some([before, cell, after]) = cells.get_mut(at..).and_then(<[u8]>::first_chunk_mut) else {
                 break;
             };
             let ahead = here.ahead(*before, *after);
-            let Some(&entry) = entries.get(vertex << n_tracks | ahead as usize) else { break };
+            let Some(&entry) = entries.get(situation << n_tracks | ahead as usize) else { break };
             if entry.is_special() {
                 break;
             }
             *cell = here.written();
             at = at.wrapping_add_signed(here.offset());
-            (here, vertex) = (entry, entry.vertex());
-            path = visit(path, vertex);
+            (here, situation) = (entry, entry.situation());
+            path = visit(path, entry.vertex());
             left -= 1;
         }
-        (self.at, self.vertex, self.path, *remaining) = (at.wrapping_add(1), vertex, path, left);
+        (self.at, self.situation, self.path, *remaining) = (at.wrapping_add(1), situation, path, left);
         Ok(())
     }
 }

@@ -39,10 +39,15 @@ impl Slides {
     }
 }
 
-/// The column of a vertex, spread out.
+/// A vertex and its column, spread out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Action {
     pub(super) next: u32,
+    /// The tracks it looks at, and its symbols there.
+    pub(super) looks_at: u32,
+    pub(super) symbols: u32,
+    /// The tracks on which it is known what is left behind, and the symbols left there. The others are kept unseen.
+    pub(super) known: u32,
     pub(super) written: u32,
     pub(super) left: u32,
     pub(super) right: u32,
@@ -57,10 +62,38 @@ impl Action {
 
     pub(super) fn of(table: &VertexTable, vertex: usize) -> Self {
         let symbols = table.symbols(vertex);
-        match table.column(vertex) {
-            Some(c) => Self { next: c.next, written: c.written(symbols), left: c.left, right: c.right },
-            None => Self { next: Self::REST, written: symbols, left: 0, right: 0 },
-        }
+        let looks_at = table.looks_at(table.block(vertex));
+        let rest = Self {
+            next: Self::REST,
+            looks_at,
+            symbols,
+            known: looks_at,
+            written: symbols,
+            left: 0,
+            right: 0,
+        };
+        let Some(c) = table.column(vertex) else { return rest };
+        let (known, written) = (looks_at | c.put, c.written(symbols));
+        Self { next: c.next, known, written, left: c.left, right: c.right, ..rest }
+    }
+
+    /// What is left on a track; `None` where it is kept unseen.
+    #[inline]
+    pub(super) fn left_behind(&self, track: usize) -> Option<f64> {
+        (self.known >> track & 1 == 1).then(|| super::symbol(self.written, track))
+    }
+
+    /// How the head of a track moves.
+    #[inline]
+    pub(super) fn offset(&self, track: usize) -> i64 {
+        i64::from(self.right >> track & 1) - i64::from(self.left >> track & 1)
+    }
+
+    /// The tracks on which something happens where these symbols lie under heads that are settled.
+    #[inline]
+    pub(super) fn busy(&self, under: u32) -> u32 {
+        let unlike = if faults::planted("unlike not looked for") { 0 } else { self.symbols ^ under };
+        self.left | self.right | self.known & (self.written ^ under) | self.looks_at & unlike
     }
 }
 

@@ -26,16 +26,15 @@ pub(crate) struct Probed {
 }
 
 impl Sparse<'_> {
-    /// The network's gradient step at a vertex whose heads will find these symbols, on cells of its own.
+    /// The network's gradient step at a vertex whose heads are on the symbols `here` and will find `ahead`, on cells of its own.
     ///
     /// Everything is as far from a remembered step as it can be: tapes of three cells, the loss differentiated, cells and
     /// heads moved by their gradients, and whatever comes out read back.
-    pub(crate) fn probe(&mut self, vertex: usize, ahead: u32) -> Result<Probed, TrainError> {
+    pub(crate) fn probe(&mut self, vertex: usize, here: u32, ahead: u32) -> Result<Probed, TrainError> {
         let table = &self.layers.table;
-        let symbols = table.symbols(vertex);
         for (i, &row) in table.rows().iter().enumerate() {
             let beside = symbol(ahead, i);
-            let cells = Cells::new(-1, vec![beside, symbol(symbols, i), beside]);
+            let cells = Cells::new(-1, vec![beside, symbol(here, i), beside]);
             let head = Head::new(0, &[1.0]);
             self.tapes[i] = Tape::new(cells, head, row < table.n_trained());
         }

@@ -182,13 +182,14 @@ impl Tape {
         self.cells.values.len()
     }
 
-    /// Reads, compares with what is to be written, and reads ahead where the head will be.
+    /// Reads, compares with what is to be written (`None`: what is read), and reads ahead where the head will be.
     #[inline]
-    pub(crate) fn look(&mut self, next: f64, offset: i64) -> Look {
+    pub(crate) fn look(&mut self, next: Option<f64>, offset: i64) -> Look {
         self.cells.hold(self.head.first - 1, self.head.end());
         self.offset = offset;
         let Some(cell) = self.head.only() else { return self.look_wide(next) };
         let (before, here, after) = self.cells.around(cell);
+        let next = next.unwrap_or(here);
         self.residual = here - next;
         let (ahead, moved) = match offset {
             0 => (next, 0.0),
@@ -198,9 +199,10 @@ impl Tape {
         Look { residual: self.residual, ahead, moved }
     }
 
-    fn look_wide(&mut self, next: f64) -> Look {
+    fn look_wide(&mut self, next: Option<f64>) -> Look {
         let Self { cells, head, offset, .. } = self;
         let read: f64 = head.window().map(|(cell, weight)| cells.kept(cell) * weight).sum();
+        let next = next.unwrap_or(read);
         let change = next - read;
         let written = |cell: i64| cells.kept(cell) + head.at(cell) * change;
         let ahead = head.window().map(|(cell, weight)| written(cell + *offset) * weight).sum();
@@ -211,18 +213,19 @@ impl Tape {
     }
 
     /// Steps cells and head against the gradient of what was seen; `write` and `shift` are rate times weight times gain.
-    /// Says whether nothing here changes or adds to the loss while the head stays where it now is, on a cell with this symbol.
+    /// The symbol under the head if it is settled.
     #[inline]
-    pub(crate) fn step(&mut self, write: f64, shift: f64, symbol: f64) -> bool {
+    pub(crate) fn step(&mut self, write: f64, shift: f64) -> Option<f64> {
         let (Some(cell), true) = (self.head.only(), shift.to_bits() == ONE) else {
             self.step_wide(write, shift);
-            return self.settled(symbol);
+            return self.settled();
         };
         if self.trained {
             *self.cells.kept_mut(cell) -= faults::number("skipped write", write, 0.0) * self.residual;
         }
         self.head.first = cell + self.offset;
-        self.cells.kept(self.head.first).to_bits() == symbol.to_bits() || faults::planted("always settled")
+        let symbol = self.cells.kept(self.head.first);
+        is_symbol(symbol).then_some(symbol)
     }
 
     fn step_wide(&mut self, write: f64, shift: f64) {
@@ -252,10 +255,12 @@ impl Tape {
     }
 
     /// As [`look`](Self::look), but through saturated copies; `None` where a copy is not saturated.
-    pub(crate) fn look_saturated(&mut self, next: f64, offset: i64) -> Option<Look> {
+    pub(crate) fn look_saturated(&mut self, next: Option<f64>, offset: i64) -> Option<Look> {
         let (first, end) = (self.head.first, self.head.end());
         self.cells.hold(first - 1, end);
         let cell = self.saturated_head()?;
+        let here = saturate_11(self.cells.kept(cell));
+        let next = next.unwrap_or(here);
         let target = cell + offset;
         let ahead = if offset == 0 { next } else { saturate_11(self.cells.kept(target)) };
         self.offset = target;
@@ -266,17 +271,12 @@ impl Tape {
         } else {
             (first - 1..=end).map(distance).map(|r| r * r).sum()
         };
-        let is_sign = |value: f64| value.abs().to_bits() == ONE;
-        (is_sign(saturate_11(self.cells.kept(cell))) && is_sign(ahead)).then_some(Look {
-            residual: self.residual,
-            ahead,
-            moved,
-        })
+        (is_symbol(here) && is_symbol(ahead)).then_some(Look { residual: self.residual, ahead, moved })
     }
 
     /// As [`step`](Self::step), after [`look_saturated`](Self::look_saturated).
-    pub(crate) fn step_saturated(&mut self, gain: f64, symbol: f64) -> bool {
-        let Some(cell) = self.saturated_head() else { return false };
+    pub(crate) fn step_saturated(&mut self, gain: f64) -> Option<f64> {
+        let cell = self.saturated_head()?;
         if self.trained {
             let value = self.cells.kept_mut(cell);
             *value -= gain * self.residual;
@@ -288,7 +288,7 @@ impl Tape {
         } else if self.head.only() != Some(target) {
             self.step_head(gain, |_, cell| f64::from(u8::from(cell == target)));
         }
-        self.settled(symbol)
+        self.settled()
     }
 
     /// The one cell on which the saturated head is 1; `None` if it is not 0 on all others.
@@ -307,11 +307,18 @@ impl Tape {
         found
     }
 
-    /// Whether nothing here changes or adds to the loss while the head stays on a cell with this symbol.
+    /// The symbol under the head if the head is on one cell and that holds -1 or 1, exactly. Then nothing here changes while the
+    /// head stays and the symbol is not written over.
     #[inline]
-    fn settled(&self, symbol: f64) -> bool {
-        self.head.only().is_some_and(|cell| self.cells.at(cell).to_bits() == symbol.to_bits())
+    fn settled(&self) -> Option<f64> {
+        self.head.only().map(|cell| self.cells.at(cell)).filter(|&symbol| is_symbol(symbol))
     }
+}
+
+/// Whether a value is exactly -1 or 1.
+#[inline]
+fn is_symbol(value: f64) -> bool {
+    value.abs().to_bits() == ONE
 }
 
 /// Weights from `first` on, without the negligible ones at both ends.
@@ -373,7 +380,7 @@ mod tests {
     /// holds -1.
     fn look(weights: [f64; 2], cell: f64) -> Option<Look> {
         let cells = Cells::new(0, vec![cell, cell, -1.0]);
-        Tape::new(cells, Head::new(0, &weights), true).look_saturated(1.0, 1)
+        Tape::new(cells, Head::new(0, &weights), true).look_saturated(Some(1.0), 1)
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub(super) enum Contender {
     Steps,
     /// What is not zero.
     Sparse,
-    /// Everything.
+    /// Every unit, every gradient by automatic differentiation.
     Dense,
 }
 

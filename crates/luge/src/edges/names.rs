@@ -68,7 +68,8 @@ fn visible(symbol: &str) -> &str {
     if symbol == " " { "␣" } else { symbol }
 }
 
-/// `B 1`: state B on symbol 1. A state with copies says which: `B[2] 1`.
+/// `B 1`: state B on symbol 1. A state with copies says which: `B[2] 1`. A tape that the state does not look at is `*`; a state
+/// that looks at none has its name alone.
 pub(super) fn of_control(machine: &Machine, lowered: &Lowered, control: &Control, vertex: usize) -> String {
     let normal = lowered.normal.machine();
     let vertex = control.at(vertex);
@@ -77,7 +78,14 @@ pub(super) fn of_control(machine: &Machine, lowered: &Lowered, control: &Control
     if control.n_copied_states() > normal.states().len() {
         name.push_str(&format!("[{}]", vertex.copy));
     }
+    if vertex.looks_at.0 == 0 {
+        return name;
+    }
     for tape in machine.tape_ids() {
+        if !lowered.tracks(tape).any(|track| vertex.looks_at.get(track.index())) {
+            name.push_str(" *");
+            continue;
+        }
         let bit = |track: TapeId| SymbolId(u8::from(reads.get(track.index())));
         let symbol = lowered.decode_cell(tape, 0, |track, _| bit(track));
         name.push(' ');

@@ -78,10 +78,10 @@ pub enum JobError {
         /// Why not.
         error: universal::ProgramError,
     },
-    /// Tracing.
+    /// A machine that cannot be traced as asked.
     #[error(transparent)]
     Trace(#[from] TraceError),
-    /// Training.
+    /// A lesson that cannot be given as asked.
     #[error(transparent)]
     Lesson(#[from] LessonError),
 }

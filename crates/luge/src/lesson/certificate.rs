@@ -1,14 +1,14 @@
 //! What a run must prove, and what it proved.
 
-use luge_landscape::LandscapeKind;
-use luge_net::{Layers, Shape, Values, evaluate};
+use luge_landscape::{BitConversion, LandscapeKind};
+use luge_net::{Shape, Values, evaluate};
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 use rand_distr::{Distribution, Uniform};
 
-use super::Lesson;
+use super::{Lesson, loss_figures::LossFigures};
 use crate::{
     corollary::SizeClaim,
-    gradient::GradientCheck,
+    follow::Followed,
     record::{FirstMismatch, Record},
 };
 
@@ -75,16 +75,16 @@ impl Certificate {
 
     pub(super) fn draw_up(
         lesson: &Lesson,
-        outcome: luge_train::Outcome,
-        (record, gradient, path): (&Record, &GradientCheck, u64),
+        followed: &Followed<'_>,
         parameters: &[Values],
         theta: &[f64],
     ) -> Self {
         let (layers, units) = sizes(lesson);
+        let Followed { outcome, record, gradient, .. } = followed;
         Self {
-            trace: trace(record, path),
+            trace: trace(record, followed.engine.path()),
             gradient: Claim { holds: gradient.holds(), figures: gradient.figures() },
-            step_count: step_count(lesson, outcome),
+            step_count: step_count(lesson, *outcome),
             labels_copied: labels_copied(lesson, record),
             loss_bounds: loss_bounds(lesson, record),
             output_equals_primary: output_equals_primary(lesson, parameters, theta),
@@ -109,7 +109,12 @@ fn trace(record: &Record, path: u64) -> Claim {
 fn step_count(lesson: &Lesson, outcome: luge_train::Outcome) -> Claim {
     let (machine, extra) = (lesson.machine_steps, lesson.extended.extra_steps());
     let expected = luge_train::Outcome::Converged { steps: machine + extra };
-    let figures = format!("{} gradient steps, {machine} machine steps + {extra}", outcome.steps());
+    let unfinished = match outcome {
+        luge_train::Outcome::Converged { .. } => "",
+        _ => ", without reaching the stopping level",
+    };
+    let figures =
+        format!("{} gradient steps{unfinished}, {machine} machine steps + {extra}", outcome.steps());
     Claim { holds: outcome == expected, figures }
 }
 
@@ -124,35 +129,21 @@ fn labels_copied(lesson: &Lesson, record: &Record) -> Claim {
     let knows = format!(
         "before step 0 the network knows no more of the run than that it fits {cells} cells per tape"
     );
+    let copied = if record.labels_copied { "at" } else { "not at" };
     Claim {
         holds: record.labels_copied && record.tape_read,
-        figures: format!("{n} labels at every step from 1 on; {tape}; {knows}"),
+        figures: format!("{n} labels {copied} every step from 1 on; {tape}; {knows}"),
     }
 }
 
 fn loss_bounds(lesson: &Lesson, record: &Record) -> Claim {
-    let bounds = lesson.extended.bounds();
-    let (low, high) = record.running.map_or((f64::NAN, f64::NAN), |range| (range.min, range.max));
-    let mut figures = format!(
-        "running {} to {} within {} to {}, then at most {}",
-        rounded(low),
-        rounded(high),
-        bounds.running_low,
-        bounds.running_high,
-        bounds.stop
-    );
-    // A run in which the machine was never seen running has shown nothing.
-    let mut holds = record.bounds_held && low <= high;
+    let losses = LossFigures::new(record, &lesson.levels());
+    let (mut holds, mut figures) = (losses.hold(), losses.to_string());
     if lesson.extended.kind() == LandscapeKind::Internal {
         holds &= !record.rose;
         figures.push_str(if record.rose { "; the loss rose" } else { "; never rising" });
     }
     Claim { holds, figures }
-}
-
-/// Twelve digits: the square root and the carrier round the rest away.
-fn rounded(loss: f64) -> f64 {
-    format!("{loss:.11e}").parse().unwrap_or(loss)
 }
 
 fn output_equals_primary(lesson: &Lesson, parameters: &[Values], theta: &[f64]) -> Claim {
@@ -214,28 +205,34 @@ fn no_gradient_through_primary(lesson: &Lesson) -> Claim {
     }
 }
 
-/// Layers and widths beside the primary network, next to what the corollaries claim.
+/// Layers and widths beside the primary network, next to what the corollaries claim: each claim names one arrangement.
 fn sizes(lesson: &Lesson) -> (Claim, Claim) {
-    let extended = &lesson.extended;
-    let layers = Layers::up_to(extended.network(), extended.nodes().out);
-    let layers = layers.without(|node| extended.is_primary(node));
-    let (n_cells, n_labels) = (lesson.window.n_cells, lesson.table.labels.data.len());
-    let claim =
-        SizeClaim::about(extended.kind(), &lesson.learner.lowered().normal, n_cells, n_labels, &layers);
-    let widest = claim.widest().map_or("none within so few layers".to_owned(), |widest| widest.to_string());
-    let width = claim.width.map_or("more than 2^64".to_owned(), |width| width.to_string());
+    let claim = lesson.size_claim();
+    let SizeClaim { fewest_layers, narrowest, .. } = &claim;
+    let conversion = match lesson.options.bits {
+        BitConversion::Native => "bit conversion not counted",
+        BitConversion::Network => "bit conversion counted",
+    };
+    let looked_at = claim
+        .width_looked_at
+        .map_or(String::new(), |width| format!("; with sum_q 2^|S(q)| for 2^d |Q|: {width}"));
     (
         Claim {
             holds: claim.layers_hold,
             figures: format!(
-                "{}, bit conversion not counted, claimed at most {}",
-                layers.depth(),
-                claim.layers
+                "{} layers, the widest then {} units; {conversion}, claimed at most {} layers",
+                fewest_layers.layers, fewest_layers.widest, claim.layers
             ),
         },
         Claim {
             holds: claim.width_holds,
-            figures: format!("widest layer {widest}, claimed {} = {width} with 4 n m", claim.formula),
+            figures: format!(
+                "widest layer {} units, in {} layers; claimed {} = {} with 4 n m{looked_at}",
+                narrowest.widest,
+                narrowest.layers,
+                claim.formula,
+                claim.width_text()
+            ),
         },
     )
 }

@@ -1,7 +1,7 @@
 //! Dense and sparse, weight by weight: the same loss, the same vertices, the same cells and heads.
 
 use luge::{lockstep::Judge, trace::TraceOptions};
-use luge_landscape::{ExternalConstants, Landscape, LandscapeKind, LandscapeOptions};
+use luge_landscape::{ExternalConstants, Landscape, LandscapeKind, LandscapeOptions, VertexSet};
 use luge_machine::{
     Input, Machine,
     lowering::{Moves, lower},
@@ -69,8 +69,8 @@ fn on_random_machines() {
         if lower(&machine, Moves::Keep).expect("few symbols").normal.n_tapes() > 4 {
             continue;
         }
-        for kind in OUTSIDE {
-            check(&machine, &input, &TraceOptions { steps: Some(40), ..options(kind) });
+        for (kind, vertices) in OUTSIDE.into_iter().flat_map(|kind| VertexSet::ALL.map(|set| (kind, set))) {
+            check(&machine, &input, &TraceOptions { vertices, steps: Some(40), ..options(kind) });
         }
         n_checked += 1;
     }
@@ -114,15 +114,16 @@ fn exact_agrees_or_refuses_on_landscapes_that_are_too_flat() {
     for _ in 0..60 {
         let (machine, input) =
             machine_and_input(shape.clone()).new_tree(&mut runner).expect("no filter").current();
-        for (kind, base) in [LandscapeKind::Compact, LandscapeKind::Relu]
+        for ((kind, base), vertices) in [LandscapeKind::Compact, LandscapeKind::Relu]
             .into_iter()
             .flat_map(|kind| BASES.map(|b| (kind, b)))
+            .flat_map(|which| VertexSet::ALL.map(|vertices| (which, vertices)))
         {
             let options = TraceOptions { steps: Some(30), cells: Some(200), ..options(kind) };
             let plan = plan(&machine, &input, &options);
             let offset = 2.0 * (base * base * base + 3.0 * base) + 4096.0;
             let constants = ExternalConstants { base, scale: 1.0, offset };
-            let build = LandscapeOptions::new(kind, plan.window.n_cells);
+            let build = LandscapeOptions { vertices, ..LandscapeOptions::new(kind, plan.window.n_cells) };
             let landscape = Landscape::external(&plan.lowered.normal, &build, &constants);
             let (parameters, inputs) = start(&landscape, &plan);
             let network = landscape.network();

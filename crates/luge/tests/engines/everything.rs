@@ -79,7 +79,7 @@ fn of_the_suite() {
                     }
                     // The start state halts, or the ReLU form has too many edges.
                     Err(TraceError::Lowering(LoweringError::NotNormal(_))) => assert_eq!(case.steps, 0),
-                    Err(TraceError::Build(BuildError::TooManyUnits { .. })) => {
+                    Err(TraceError::Build(BuildError::TooManyEdges { .. })) => {
                         assert_eq!(kind, LandscapeKind::Relu)
                     }
                     Err(error) => panic!("{at}: {error}"),

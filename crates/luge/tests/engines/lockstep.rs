@@ -1,7 +1,7 @@
 //! Every engine beside the simulator.
 
 use luge::{lockstep::Judge, trace::TraceOptions};
-use luge_landscape::LandscapeKind;
+use luge_landscape::{LandscapeKind, VertexSet};
 use luge_machine::{
     Input, Machine, Simulator,
     lowering::{Moves, lower},
@@ -114,7 +114,9 @@ fn random(shape: &Shape, most: usize, n: usize, steps: u64, kinds: &[LandscapeKi
             continue;
         }
         for &kind in kinds {
-            check(&machine, &input, &TraceOptions { steps: Some(steps), ..options(kind) });
+            // Both sets, in turn.
+            let vertices = VertexSet::ALL[n_checked % 2];
+            check(&machine, &input, &TraceOptions { vertices, steps: Some(steps), ..options(kind) });
         }
         n_checked += 1;
     }

@@ -1,7 +1,7 @@
 //! The way of l_TM to the output: items 5, 6 and 17.
 
 use luge::lesson::LessonError;
-use luge_landscape::{Carrier, ExtendedCorrections, ExtendedError, LandscapeKind};
+use luge_landscape::{Carrier, ExtendedCorrections, ExtendedError, LandscapeKind, VertexSet};
 use luge_train::Outcome;
 
 use crate::classroom::{Classroom, Hand, OUTSIDE, column, shipped};
@@ -124,7 +124,9 @@ fn one_label() {
 fn labels_that_change_between_steps() {
     for kind in OUTSIDE {
         for carrier in Carrier::ALL {
-            let room = Classroom::copy().on(kind, carrier);
+            let mut room = Classroom::copy().on(kind, carrier);
+            // Where vertices know little, a run as short as this one gets through.
+            room.options.vertices = VertexSet::All;
             let lesson = room.lesson();
             let at = room.name();
             let expected = Outcome::Converged { steps: lesson.machine_steps() };

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use luge::trace::{Plan, TraceError, TraceOptions};
-use luge_landscape::{BuildError, InternalError, LandscapeKind};
+use luge_landscape::{BuildError, InternalError, LandscapeKind, VertexSet};
 use luge_machine::{
     Access, Input, Machine, Move, Pattern, Simulator, SymbolId,
     lowering::{LoweringError, Moves, lower},
@@ -66,10 +66,11 @@ fn stays(machine: &Machine) -> bool {
 fn check(shape: &Shape, n: usize) -> Vec<Subject> {
     let subjects = subjects(shape, n);
     for Subject { machine, input, .. } in &subjects {
-        for kind in OUTSIDE {
-            let options = TraceOptions { steps: Some(MOST_STEPS), ..options(kind) };
+        for (kind, vertices) in OUTSIDE.into_iter().flat_map(|kind| VertexSet::ALL.map(|set| (kind, set))) {
+            let options = TraceOptions { vertices, steps: Some(MOST_STEPS), ..options(kind) };
             let trace = trace(machine, input, &options);
-            assert!(trace.exact() && trace.bounds_held, "{kind:?}: {trace:?}\n{machine:?}\n{input:?}");
+            let at = format!("{kind:?}, {vertices:?}");
+            assert!(trace.exact() && trace.bounds_held, "{at}: {trace:?}\n{machine:?}\n{input:?}");
         }
     }
     subjects

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use luge::{engine::EngineChoice as Asked, trace::TraceOptions};
 use luge_landscape::{
-    AskedConstants, Carrier, ExternalConstants, Landscape, LandscapeKind, LandscapeOptions,
+    AskedConstants, Carrier, ExternalConstants, Landscape, LandscapeKind, LandscapeOptions, VertexSet,
 };
 use luge_machine::{Input, Machine, SymbolId, TapeInput, formats::Format, parse_inputs};
 use luge_net::{
@@ -17,23 +17,26 @@ use luge_train::{
     spot_check,
 };
 
-use crate::classroom::{Classroom, written};
+use crate::{
+    Run,
+    classroom::{Classroom, written},
+};
 
 /// A learner on two tracks, whose heads move apart, that halts after a few steps.
-const LEARNER: &str = "machine\ntape data: 0 1 blank 0 read-only\ntape theta: 0 1 blank 0\nstart: first\nfirst:\n  * * -> * 1, R S, seek\nseek:\n  0 * -> * 0, R R, seek\n  1 * -> * 1, S R, last\nlast:\n  * 0 -> * 1, R L, back\n  * 1 -> * 0, L S, back\nback:\n  * * -> * 1, L R, done\ndone: accept\n";
+const LEARNER: &str = "machine\ntape data: 0 1 blank 0 read-only\ntape theta: 0 1 blank 0\nstart: first\nfirst:\n  * * -> * 1, R S, seek\nseek:\n  0 * -> * 0, R R, seek\n  1 * -> * 1, S R, last\nlast:\n  * 0 -> * 1, R L, back\n  * 1 -> * 0, L S, back\nback:\n  * * -> * 1, L R, wait\nwait:\n  * * -> * *, R L, done\ndone: accept\n";
 
 /// One tape, four states, moves both ways.
 const FOUR_STATES: &str = "1RB1LB_1LA0LC_1RZ1LD_1RD0RA";
 
-fn classroom(kind: LandscapeKind, carrier: Carrier, engine: Asked) -> Classroom {
+fn classroom((kind, carrier, engine): Run, vertices: VertexSet) -> Classroom {
     let mut room = Classroom::new(written(LEARNER), "x,y\n-2,-2\n-1,1\n", "fix:2.0").on(kind, carrier);
-    room.options.engine = engine;
+    (room.options.engine, room.options.vertices) = (engine, vertices);
     room
 }
 
 /// The certificate of a training run, its claims about sizes aside, and the dense engine's look at every step.
-pub(crate) fn certificate(kind: LandscapeKind, carrier: Carrier, engine: Asked) {
-    let room = classroom(kind, carrier, engine);
+pub(crate) fn certificate(run: Run, vertices: VertexSet) {
+    let room = classroom(run, vertices);
     let lesson = room.lesson();
     let report = lesson.train(|_| ControlFlow::Continue(())).expect("gradients");
     let failed: Vec<_> = report.certificate.claims().into_iter().filter(|(_, check)| !check.holds).collect();
@@ -84,7 +87,7 @@ end: accept
 type Start = (Landscape, Vec<Values>, Vec<Values>);
 
 fn alone(kind: LandscapeKind, constants: Option<ExternalConstants>, n_cells: usize) -> Start {
-    on(&machine(FOUR_STATES), &filled(), kind, constants, n_cells)
+    on(&machine(FOUR_STATES), &filled(), (kind, VertexSet::LookedAt), constants, n_cells)
 }
 
 fn filled() -> Input {
@@ -92,7 +95,11 @@ fn filled() -> Input {
     Input { tapes: vec![TapeInput { symbols, head: 7 }] }
 }
 
-fn on_two_tapes(kind: LandscapeKind, constants: Option<ExternalConstants>, n_cells: usize) -> Start {
+fn on_two_tapes(
+    kind: (LandscapeKind, VertexSet),
+    constants: Option<ExternalConstants>,
+    n_cells: usize,
+) -> Start {
     let machine = Format::Native.read(TWO_TAPES).unwrap_or_else(|errors| panic!("{errors:?}")).machine;
     let input = parse_inputs(&machine, &["0010110", "1101"]).expect("an input");
     on(&machine, &input, kind, constants, n_cells)
@@ -101,16 +108,17 @@ fn on_two_tapes(kind: LandscapeKind, constants: Option<ExternalConstants>, n_cel
 fn on(
     machine: &Machine,
     input: &Input,
-    kind: LandscapeKind,
+    (kind, vertices): (LandscapeKind, VertexSet),
     constants: Option<ExternalConstants>,
     n_cells: usize,
 ) -> Start {
-    let options = TraceOptions { cells: Some(n_cells), steps: Some(20), ..TraceOptions::dense(kind) };
+    let options =
+        TraceOptions { vertices, cells: Some(n_cells), steps: Some(20), ..TraceOptions::dense(kind) };
     let plan = luge::trace::Plan::new(machine, input, &options).expect("a plan");
     let landscape = match constants {
         None => plan.landscape,
         Some(constants) => {
-            let build = LandscapeOptions::new(kind, plan.window.n_cells);
+            let build = LandscapeOptions { vertices, ..LandscapeOptions::new(kind, plan.window.n_cells) };
             Landscape::external(&plan.lowered.normal, &build, &constants)
         }
     };
@@ -138,8 +146,8 @@ pub(crate) fn agreement_on_flat_landscapes() {
         for base in [0.0625, 0.125, 0.25, 0.5, 1.0, 8.0] {
             let offset = 2.0 * (base * base * base + base) + 512.0;
             let constants = Some(ExternalConstants { base, scale: 1.0, offset });
-            for (landscape, parameters, inputs) in
-                [alone(kind, constants, 120), on_two_tapes(kind, constants, 80)]
+            let two_tapes = VertexSet::ALL.map(|vertices| on_two_tapes((kind, vertices), constants, 80));
+            for (landscape, parameters, inputs) in two_tapes.into_iter().chain([alone(kind, constants, 120)])
             {
                 agree(landscape.network(), &parameters, &inputs, 25, &format!("{kind:?}, base {base}"));
             }
@@ -150,13 +158,15 @@ pub(crate) fn agreement_on_flat_landscapes() {
 /// Dense and sparse agree until the machine has halted and stays, and where the level of rest is that of running: then
 /// every slope is 0 and the tie stays.
 pub(crate) fn agreement_at_rest() {
-    let (landscape, parameters, inputs) = on_two_tapes(LandscapeKind::Compact, None, 40);
+    // A halted vertex that looks at nothing is pulled elsewhere: only where it knows all symbols there are ties.
+    let all = (LandscapeKind::Compact, VertexSet::All);
+    let (landscape, parameters, inputs) = on_two_tapes(all, None, 40);
     let network = landscape.network();
     agree(network, &parameters, &inputs, 25, "right constants");
     let levels = network.find("levels").expect("levels");
     let Op::Linear(map, gate) = &network.node(levels).op else { panic!("a map") };
-    let Some((table, Arcs::Levels { self_edge, .. })) = map.as_arcs() else { panic!("levels") };
-    let level = LinearMap::of_vertices(table, Arcs::Levels { at_rest: 0.0, self_edge });
+    let Some((table, Arcs::Levels { block, symbol, .. })) = map.as_arcs() else { panic!("levels") };
+    let level = LinearMap::of_vertices(table, Arcs::Levels { at_rest: 0.0, block, symbol });
     let level = network.with_op(levels, Op::Linear(level, *gate));
     agree(&level, &parameters, &inputs, 25, "no level of rest");
 }
@@ -165,7 +175,9 @@ pub(crate) fn agreement_at_rest() {
 /// no level of rest, so that edges are followed backwards; hardly any reading, so that vertices hold other symbols than lie
 /// under their heads.
 pub(crate) fn agreement_on_other_landscapes() {
-    let (landscape, parameters, inputs) = on(&machine(NO_LOOPS), &filled(), LandscapeKind::Compact, None, 60);
+    let kind = |kind: LandscapeKind| (kind, VertexSet::All);
+    let (landscape, parameters, inputs) =
+        on(&machine(NO_LOOPS), &filled(), kind(LandscapeKind::Compact), None, 60);
     let network = landscape.network();
     let successors = network.find("successors").expect("edges");
     let Op::Linear(map, of) = &network.node(successors).op else { panic!("a map") };
@@ -174,12 +186,12 @@ pub(crate) fn agreement_on_other_landscapes() {
     agree(&network.with_op(successors, Op::Linear(rising, *of)), &parameters, &inputs, 20, "rising edges");
 
     let (landscape, parameters, inputs) =
-        on(&machine(NO_LOOPS), &Input::blank(), LandscapeKind::Relu, None, 60);
+        on(&machine(NO_LOOPS), &Input::blank(), kind(LandscapeKind::Relu), None, 60);
     agree(&weighing(landscape.network(), 1, 0.0), &parameters, &inputs, 20, "no level of rest");
 
     let staying = Format::Native.read(STAYING).unwrap_or_else(|errors| panic!("{errors:?}")).machine;
     let input = parse_inputs(&staying, &["0", "00000001"]).expect("an input");
-    let (landscape, parameters, inputs) = on(&staying, &input, LandscapeKind::Compact, None, 60);
+    let (landscape, parameters, inputs) = on(&staying, &input, kind(LandscapeKind::Compact), None, 60);
     let n_terms = landscape.network().node(landscape.network().loss()).op.operands().len();
     let reading = weighing(landscape.network(), n_terms - 2, 1.0 / 1_048_576.0);
     agree(&reading, &parameters, &inputs, 20, "hardly any reading");
@@ -188,8 +200,8 @@ pub(crate) fn agreement_on_other_landscapes() {
 /// A machine none of whose states follows itself.
 const NO_LOOPS: &str = "1RB1LB_1LA1RZ";
 
-/// A head that stays where it has written, beside one that moves.
-const STAYING: &str = "machine\ntape a: 0 1 blank 0\ntape b: 0 1 blank 0\nstart: go\ngo:\n  0 * -> 1 *, S R, walk\n  1 * -> 0 *, S R, walk\nwalk:\n  * 0 -> * *, S R, walk\n  * 1 -> * *, S S, end\nend: accept\n";
+/// A head that stays where it has written and puts the same again, beside one that moves.
+const STAYING: &str = "machine\ntape a: 0 1 blank 0\ntape b: 0 1 blank 0\nstart: go\ngo:\n  0 * -> 1 *, S R, walk\n  1 * -> 0 *, S R, walk\nwalk:\n  * 0 -> 1 *, S R, walk\n  * 1 -> * *, S S, end\nend: accept\n";
 
 /// The landscape with one of its terms multiplied.
 fn weighing(network: &Network, term: usize, by: f64) -> Network {
@@ -263,7 +275,7 @@ pub(crate) fn saturated_copies_forgive() {
 /// The switches that were read are those of the graph, at both ends and in between.
 pub(crate) fn switches_are_the_graphs() {
     for kind in [LandscapeKind::Compact, LandscapeKind::Plain] {
-        let room = classroom(kind, Carrier::Offset, Asked::Auto);
+        let room = classroom((kind, Carrier::Offset, Asked::Auto), VertexSet::LookedAt);
         let lesson = room.lesson();
         let (extended, inputs) = (lesson.extended(), lesson.inputs());
         let network = extended.network();
@@ -297,6 +309,7 @@ fn scaled(label: &str) -> Classroom {
     let csv = format!("x,y\n1,{label}\n-1,1\n");
     let mut room = Classroom::new(written(LEARNER), &csv, SCALED).on(LandscapeKind::Compact, Carrier::Offset);
     room.options.constants.scale = Some(1.0 / 512.0);
+    room.options.vertices = VertexSet::All;
     room
 }
 

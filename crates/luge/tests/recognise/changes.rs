@@ -233,6 +233,7 @@ fn other_arcs(arcs: Arcs) -> Vec<Arcs> {
     match arcs {
         Arcs::Now => vec![Arcs::Next { at_rest: true }, Arcs::Moving { by: 1, at_rest: true }],
         Arcs::Next { at_rest } => vec![Arcs::Next { at_rest: !at_rest }, Arcs::Now],
+        Arcs::Keep { at_rest } => vec![Arcs::Keep { at_rest: !at_rest }, Arcs::Moving { by: 0, at_rest }],
         Arcs::Moving { by, at_rest } => {
             vec![Arcs::Moving { by: -by, at_rest }, Arcs::Moving { by, at_rest: !at_rest }]
                 .into_iter()
@@ -240,22 +241,28 @@ fn other_arcs(arcs: Arcs) -> Vec<Arcs> {
                 .collect()
         }
         Arcs::Successors { block, symbol } => {
-            let blocks = numbers(block).into_iter().map(|block| Arcs::Successors { block, symbol });
-            blocks
-                .chain(numbers(symbol).into_iter().map(|symbol| Arcs::Successors { block, symbol }))
-                .collect()
+            other_pairs(block, symbol).map(|(block, symbol)| Arcs::Successors { block, symbol }).collect()
         }
-        Arcs::SelfEdges { weight } => {
-            numbers(weight).into_iter().map(|weight| Arcs::SelfEdges { weight }).collect()
+        Arcs::SelfEdges { block, symbol } => {
+            other_pairs(block, symbol).map(|(block, symbol)| Arcs::SelfEdges { block, symbol }).collect()
         }
-        Arcs::Levels { at_rest, self_edge } => {
-            let rest = numbers(at_rest).into_iter().map(|at_rest| Arcs::Levels { at_rest, self_edge });
-            rest.chain(numbers(self_edge).into_iter().map(|self_edge| Arcs::Levels { at_rest, self_edge }))
-                .collect()
+        Arcs::DipLevels { block, symbol } => {
+            other_pairs(block, symbol).map(|(block, symbol)| Arcs::DipLevels { block, symbol }).collect()
+        }
+        Arcs::Levels { at_rest, block, symbol } => {
+            let rest = numbers(at_rest).into_iter().map(|at_rest| Arcs::Levels { at_rest, block, symbol });
+            let others = other_pairs(block, symbol);
+            rest.chain(others.map(|(block, symbol)| Arcs::Levels { at_rest, block, symbol })).collect()
         }
         Arcs::Dips { weight } => numbers(weight).into_iter().map(|weight| Arcs::Dips { weight }).collect(),
         Arcs::Marginals | Arcs::NextBlock | Arcs::OfBlock | Arcs::OfSymbols | Arcs::Alike => Vec::new(),
     }
+}
+
+/// A pair with one of its numbers changed.
+fn other_pairs(block: f64, symbol: f64) -> impl Iterator<Item = (f64, f64)> {
+    let blocks = numbers(block).into_iter().map(move |block| (block, symbol));
+    blocks.chain(numbers(symbol).into_iter().map(move |symbol| (block, symbol)))
 }
 
 /// Tables with one column changed.
@@ -263,7 +270,7 @@ fn other_tables(table: &VertexTable) -> Vec<(String, Arc<VertexTable>)> {
     let mut blocks: Vec<Block> = Vec::new();
     for (block, depends_on, _, column) in table.all_columns() {
         if block == blocks.len() {
-            blocks.push(Block { depends_on, columns: Vec::new() });
+            blocks.push(Block { looks_at: table.looks_at(block), depends_on, columns: Vec::new() });
         }
         blocks[block].columns.push(column.copied());
     }

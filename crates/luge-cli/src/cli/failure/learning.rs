@@ -1,7 +1,7 @@
 //! What can go wrong between data and a trained model, with the remedy.
 
 use luge::{data::TableError, lesson::LessonError, model::ModelError, program::ProgramError, source::Source};
-use luge_landscape::{BuildError, ExtendedError, LandscapeKind, LearnerError, PrimaryError};
+use luge_landscape::{BuildError, ExtendedError, LearnerError, PrimaryError};
 
 use super::{Failure, remedy_of_internal, remedy_of_size};
 
@@ -90,6 +90,7 @@ impl From<LessonError> for Failure {
             LessonError::LabelOffset { .. } => {
                 "give a --label-offset nearer to the labels, such as a small power of two".to_owned()
             }
+            LessonError::BitsNeedF64 { .. } => "choose --bits native".to_owned(),
             LessonError::Shapes { .. } => "choose a --primary that fits the columns".to_owned(),
             LessonError::Extended(error) => remedy_of_extended(error),
         };
@@ -118,8 +119,11 @@ fn remedy_of_extended(error: &ExtendedError) -> String {
             "choose a narrower --format, or give another --final-loss".to_owned()
         }
         ExtendedError::Build(BuildError::Internal(error)) => remedy_of_internal(error),
-        ExtendedError::Build(BuildError::TooManyUnits { kind, .. }) => remedy_of_size(*kind),
-        ExtendedError::Build(BuildError::TooManyColumns { .. }) => remedy_of_size(LandscapeKind::Compact),
+        ExtendedError::Build(
+            error @ (BuildError::TooManyVertices { .. }
+            | BuildError::TooManyColumns { .. }
+            | BuildError::TooManyEdges { .. }),
+        ) => remedy_of_size(error),
     }
 }
 

@@ -2,12 +2,12 @@
 
 use indicatif::HumanCount;
 use luge::{
-    corollary::{CLAIMED_LAYERS, SizeClaim},
+    corollary::{Arrangement, SizeClaim},
     job::Loaded,
     model::Model,
     trace::{Plan, TraceError, TraceOptions},
 };
-use luge_landscape::{Landscape, LandscapeKind, LandscapeOptions};
+use luge_landscape::{Landscape, LandscapeKind, LandscapeOptions, VertexSet};
 use luge_machine::{
     Input,
     lowering::{Moves, lower},
@@ -41,19 +41,19 @@ impl NetworkProfile {
     /// Builds a machine's landscape and counts it.
     pub(super) fn of_machine(
         loaded: &Loaded,
-        kind: LandscapeKind,
+        (kind, vertices): (LandscapeKind, VertexSet),
         cells: Option<usize>,
     ) -> Result<Self, Failure> {
         let lowered = lower(&loaded.machine, Moves::Keep)?;
         let landscape = match cells {
             // Landscapes with the tapes outside know nothing of any run.
             Some(cells) if kind != LandscapeKind::Internal => {
-                Landscape::build(&lowered.normal, &LandscapeOptions::new(kind, cells))
-                    .map_err(TraceError::from)?
+                let options = LandscapeOptions { vertices, ..LandscapeOptions::new(kind, cells) };
+                Landscape::build(&lowered.normal, &options).map_err(TraceError::from)?
             }
             _ => {
                 let input = loaded.input.clone().unwrap_or_else(Input::blank);
-                let options = TraceOptions { cells, ..TraceOptions::dense(kind) };
+                let options = TraceOptions { cells, vertices, ..TraceOptions::dense(kind) };
                 let remedy = match kind {
                     LandscapeKind::Internal => TOWARDS_HALT,
                     LandscapeKind::Compact | LandscapeKind::Relu | LandscapeKind::Plain => {
@@ -117,15 +117,13 @@ impl NetworkProfile {
             );
         }
         row("units in all", format!("{}, {} deep", count(self.units), self.depth));
-        let arranged = match (&self.claim.arrangement, self.claim.widest()) {
-            (Some(widths), Some(widest)) => {
-                format!("{} layers of at most {} units", widths.len(), count(widest))
-            }
-            _ => format!("not within {CLAIMED_LAYERS} layers"),
+        let arranged = |Arrangement { layers, widest, .. }: &Arrangement| {
+            format!("{layers} layers of at most {} units", count(*widest))
         };
-        row("arranged", arranged);
+        row("fewest layers", arranged(&self.claim.fewest_layers));
+        row("narrowest", arranged(&self.claim.narrowest));
         let SizeClaim { corollary, layers, width, formula, layers_hold, width_holds, .. } = &self.claim;
-        let width = width.map_or("more than 2^64".to_owned(), |width| HumanCount(width).to_string());
+        let width = width.map_or_else(|| self.claim.width_text(), |width| HumanCount(width).to_string());
         row(
             &format!("Corollary {corollary}"),
             format!(

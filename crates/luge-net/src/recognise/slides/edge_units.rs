@@ -30,9 +30,8 @@ pub(super) fn read(
     walk.require(at_rest.is_some() != resting.is_empty(), landscape, expected)?;
     if let (Some(at_rest), [], true) = (at_rest, units, resting.len() == table.n_vertices()) {
         // Where all vertices are at rest there is no edge, and what one would weigh is of no account.
-        let self_edge = at_rest + table.n_tracks() as f64 * at_rest;
         let (edge, symbol) = (at_rest, at_rest);
-        return Ok(EdgeWeights { at_rest, edge, symbol, self_edge, edge_units: true, unrounded: true });
+        return Ok(EdgeWeights { at_rest, edge, symbol, edge_units: true, unrounded: true });
     }
     let [(u, ridges), (v, slopes), (w, corners)] = *units else { return walk.refuse(landscape, expected) };
     walk.require([u, v, w].iter().all(|&weight| same(weight, 1.0)), landscape, expected)?;
@@ -46,10 +45,9 @@ pub(super) fn read(
     check_corners(walk, corners, (&ends, &weights), vertex)?;
     check_legal(walk, landscape, table, &ends)?;
     let (edge, symbol, unrounded) = edge_and_symbol(walk, landscape, table, (&ends, &weights))?;
-    let self_edge = edge + table.n_tracks() as f64 * symbol;
     // Where no vertex is at rest its level is of no account.
     let at_rest = at_rest.unwrap_or(edge);
-    Ok(EdgeWeights { at_rest, edge, symbol, self_edge, edge_units: true, unrounded })
+    Ok(EdgeWeights { at_rest, edge, symbol, edge_units: true, unrounded })
 }
 
 /// The sum of `ReLU(4 x_v - 3)` over the vertices at rest.
@@ -140,8 +138,9 @@ fn check_corners(
 fn check_legal(walk: &Walk<'_>, landscape: NodeId, table: &VertexTable, ends: &[Ends]) -> Found<()> {
     let expected = "a landscape with an edge from each vertex to each of the block that follows";
     let listed: BTreeSet<&Ends> = ends.iter().collect();
-    let running = (0..table.n_vertices()).filter(|&v| table.column(v).is_some()).count();
-    let complete = listed.len() == ends.len() && ends.len() == running << table.n_tracks();
+    let columns = (0..table.n_vertices()).filter_map(|v| table.column(v));
+    let n_edges: usize = columns.map(|column| table.vertices_of(column.next as usize).len()).sum();
+    let complete = listed.len() == ends.len() && ends.len() == n_edges;
     let follows =
         |&(from, to): &Ends| table.column(from).is_some_and(|column| column.next as usize == table.block(to));
     walk.require(complete && ends.iter().all(follows), landscape, expected)?;
@@ -161,13 +160,16 @@ fn edge_and_symbol(
     (ends, weights): (&[Ends], &[f64]),
 ) -> Found<(f64, f64, bool)> {
     let expected = "a landscape whose edges weigh one number, and one more for every symbol that stays";
+    let looks_at = |vertex: usize| table.looks_at(table.block(vertex));
     let kept = |&(from, to): &Ends| {
-        table.n_tracks() - (table.symbols(from) ^ table.symbols(to)).count_ones() as usize
+        let both = looks_at(from) & looks_at(to);
+        (both & !(table.symbols(from) ^ table.symbols(to))).count_ones()
     };
-    let of = |n: usize| ends.iter().zip(weights).find(|(ends, _)| kept(ends) == n).map(|(_, &weight)| weight);
-    let (Some(edge), Some(one)) = (of(0), of(1)) else { return walk.refuse(landscape, expected) };
-    let symbol = one - edge;
-    let expect = |ends: &Ends| edge + kept(ends) as f64 * symbol;
+    let of = |n: u32| ends.iter().zip(weights).find(|(ends, _)| kept(ends) == n).map(|(_, &weight)| weight);
+    let Some(edge) = of(0) else { return walk.refuse(landscape, expected) };
+    // Where no symbol can stay, what one would add is of no account.
+    let symbol = of(1).map_or(edge, |one| one - edge);
+    let expect = |ends: &Ends| edge + f64::from(kept(ends)) * symbol;
     let mut pairs = ends.iter().zip(weights);
     walk.require(pairs.all(|(ends, &weight)| close(weight, expect(ends))), landscape, expected)?;
     walk.require(edge < 0.0, landscape, "a landscape whose edges lie below 0")?;

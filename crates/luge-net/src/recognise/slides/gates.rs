@@ -24,31 +24,26 @@ pub(super) fn read(
     walk.require(same(levels.0, 1.0) && same(slides.0, 4.0), landscape, expected)?;
     walk.require(dips.is_some() == (n_self_edges(table) > 0), landscape, expected)?;
 
-    let (found, Arcs::Levels { at_rest, self_edge: level }, gate) = walk.arcs(levels.1, "levels of gates")?
-    else {
+    let (found, arcs, gate) = walk.arcs(levels.1, "levels of gates")?;
+    let Arcs::Levels { at_rest, block, symbol } = arcs else {
         return walk.refuse(levels.1, "levels of gates");
     };
     walk.require(same_table(found, table), levels.1, "levels of gates")?;
     gates(walk, gate, vertex)?;
     let (open, rows) = walk.product(walk.sum_all(slides.1, "a sum of slides")?, "gates times rows")?;
     walk.require(open == gate, slides.1, "gates times rows")?;
-    let (edge, symbol, diagonal) = match dips {
-        None => successors(walk, rows, (table, vertex)).map(|(edge, symbol)| (edge, symbol, None))?,
-        Some(_) => {
-            let (off, on) = walk.pair(rows, (1.0, -1.0), "rows without their diagonal")?;
-            let (edge, symbol) = successors(walk, off, (table, vertex))?;
-            (edge, symbol, Some(self_edges(walk, on, (table, vertex))?))
-        }
+    let Some((weight, dips)) = dips else {
+        let (edge, symbol) = successors(walk, rows, (table, vertex))?;
+        return Ok(EdgeWeights { at_rest, edge, symbol, edge_units: false, unrounded: true });
     };
-    let kept = edge + table.n_tracks() as f64 * symbol;
-    let mut self_edge = kept;
-    if let (Some(dips), Some(diagonal)) = (dips, diagonal) {
-        self_edge = dips.0 / 2.0;
-        walk.require(same(diagonal, self_edge), rows, "rows without their diagonal")?;
-        walk.require(same(level, -self_edge), levels.1, "levels without those of self-edges")?;
-        dip(walk, dips.1, (table, vertex))?;
-    }
-    Ok(EdgeWeights { at_rest, edge, symbol, self_edge, edge_units: false, unrounded: true })
+    let (off, on) = walk.pair(rows, (1.0, -1.0), "rows without their diagonal")?;
+    let edges = successors(walk, off, (table, vertex))?;
+    let alike = |(a, b): (f64, f64)| same(a, edges.0) && same(b, edges.1);
+    walk.require(alike(self_edges(walk, on, (table, vertex))?), rows, "rows without their diagonal")?;
+    walk.require(alike((-block, -symbol)), levels.1, "levels without those of self-edges")?;
+    let dips_alike = same(weight, 2.0) && alike(dip(walk, dips, (table, vertex))?);
+    walk.require(dips_alike, dips, "dips as deep as self-edges")?;
+    Ok(EdgeWeights { at_rest, edge: edges.0, symbol: edges.1, edge_units: false, unrounded: true })
 }
 
 /// `ReLU(4 x - 3)` of every vertex.
@@ -77,21 +72,29 @@ fn successors(
     Ok((block, symbol))
 }
 
-/// The diagonal of the rows: its weight.
-fn self_edges(walk: &Walk<'_>, node: NodeId, (table, vertex): (&Arc<VertexTable>, NodeId)) -> Found<f64> {
+/// The diagonal of the rows: the weight of a block, and of a symbol.
+fn self_edges(
+    walk: &Walk<'_>,
+    node: NodeId,
+    (table, vertex): (&Arc<VertexTable>, NodeId),
+) -> Found<(f64, f64)> {
     let expected = "edges from vertices to themselves";
-    let (found, Arcs::SelfEdges { weight }, of) = walk.arcs(node, expected)? else {
+    let (found, Arcs::SelfEdges { block, symbol }, of) = walk.arcs(node, expected)? else {
         return walk.refuse(node, expected);
     };
     walk.require(same_table(found, table) && of == vertex, node, expected)?;
-    Ok(weight)
+    Ok((block, symbol))
 }
 
-/// The sum of `ReLU(4 x - 7/2)` over vertices that follow themselves.
-fn dip(walk: &Walk<'_>, node: NodeId, (table, vertex): (&Arc<VertexTable>, NodeId)) -> Found<()> {
-    let expected = "ReLU(4 x - 7/2) of vertices that follow themselves";
-    let inside = walk.relu(walk.sum_all(node, expected)?, expected)?;
-    let (found, arcs, bias, of) = walk.biased_arcs(inside, expected)?;
-    let is_dip = arcs == (Arcs::Dips { weight: 4.0 }) && same(bias, -3.5) && same_table(found, table);
-    walk.require(is_dip && of == vertex, inside, expected)
+/// `ReLU(4 x - 7/2)` of vertices that follow themselves, weighed: the weight of a block, and of a symbol.
+fn dip(walk: &Walk<'_>, node: NodeId, (table, vertex): (&Arc<VertexTable>, NodeId)) -> Found<(f64, f64)> {
+    let expected = "ReLU(4 x - 7/2) of vertices that follow themselves, weighed";
+    let (found, Arcs::DipLevels { block, symbol }, dips) = walk.arcs(node, expected)? else {
+        return walk.refuse(node, expected);
+    };
+    let inside = walk.relu(dips, expected)?;
+    let (of_dips, arcs, bias, of) = walk.biased_arcs(inside, expected)?;
+    let is_dip = arcs == (Arcs::Dips { weight: 4.0 }) && same(bias, -3.5) && same_table(of_dips, table);
+    walk.require(same_table(found, table) && is_dip && of == vertex, inside, expected)?;
+    Ok((block, symbol))
 }

@@ -1,0 +1,221 @@
+//! One moment of the run: vertex, tapes, heads and labels, with this step's gradient.
+
+use luge::{engine::EngineError, lesson::Lesson, predictor::Predictor};
+use luge_machine::{StateId, TapeId};
+use luge_net::evaluate;
+use luge_train::{Outcome, Snapshot};
+use serde::Serialize;
+
+use super::{MOST_SAMPLES, theta_on_tape};
+use crate::{
+    film::{End, Film, StepGradient},
+    stage::Scene,
+};
+
+/// Vertices beyond which the network's nodes are not all evaluated for the page.
+const MOST_EVALUATED: usize = 1 << 13;
+
+/// One moment of the run.
+#[derive(Debug, Serialize)]
+pub struct Moment {
+    step: u64,
+    front: u64,
+    end: Option<EndView>,
+    phase: &'static str,
+    loss: f64,
+    state: Option<usize>,
+    line: Option<usize>,
+    vertex: Option<VertexView>,
+    others: Vec<VertexView>,
+    next: Option<VertexView>,
+    tapes: Vec<TapeView>,
+    lesson: Option<LessonView>,
+}
+
+#[derive(Debug, Serialize)]
+struct EndView {
+    step: u64,
+    how: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct VertexView {
+    pub(super) id: usize,
+    pub(super) name: String,
+    pub(super) state: Option<usize>,
+    pub(super) weight: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct TapeView {
+    /// The machine's cell of the first value.
+    first: i64,
+    head: Option<i64>,
+    /// Indices of symbols; none where the bits stand for no symbol.
+    symbols: Vec<Option<usize>>,
+    /// One list of weights per track.
+    values: Vec<Vec<f64>>,
+    /// Cells and derivatives, one list per track.
+    pull: Vec<Vec<(i64, f64)>>,
+    /// Cells and the head's weights, one list per track.
+    heads: Vec<Vec<(i64, f64)>>,
+    /// Cells and derivatives by the head's weights, one list per track.
+    head_pull: Vec<Vec<(i64, f64)>>,
+}
+
+#[derive(Debug, Serialize)]
+struct LessonView {
+    z: Vec<f64>,
+    z_pull: Vec<f64>,
+    nodes: NodeValues,
+    /// Whether a gradient reaches z, s, T and H.
+    flows: [bool; 4],
+}
+
+/// Values at nodes of the network.
+#[derive(Debug, Serialize)]
+struct NodeValues {
+    psi: f64,
+    phi: f64,
+    /// None where the network is too large to be evaluated for every moment.
+    landscape: Option<f64>,
+    theta: Vec<f64>,
+    primary: Vec<f64>,
+    out: Vec<f64>,
+}
+
+impl Moment {
+    /// The film's moment, with cells up to `radius` from the heads.
+    ///
+    /// # Errors
+    /// If a gradient cannot be computed.
+    pub fn of(scene: &Scene<'_>, film: &mut Film<'_>, radius: usize) -> Result<Self, EngineError> {
+        let wide = scene.radius(radius);
+        let snapshot = film.look(wide);
+        let loss = film.now().loss()?;
+        let over = film.end().is_some_and(|end| end.steps() == film.step());
+        let pull = if over { StepGradient::default() } else { film.gradient(wide)? };
+        let mut vertices: Vec<(usize, f64)> = snapshot.vertices.clone();
+        vertices.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
+        let mut views = vertices.iter().take(8).map(|&(vertex, weight)| scene.vertex_view(vertex, weight));
+        let vertex = views.next();
+        let others = views.collect();
+        let state = vertices.first().and_then(|&(vertex, _)| scene.state_at(vertex));
+        let lesson = lesson_view(scene, film, &snapshot, &pull);
+        let end = film.end();
+        Ok(Self {
+            step: film.step(),
+            front: film.front(),
+            end: end.map(|end| EndView { step: end.steps(), how: end.words() }),
+            phase: phase(end.filter(|_| over), lesson.as_ref()),
+            loss,
+            state: state.map(StateId::index),
+            line: state.and_then(|state| scene.lines.get(state.index()).copied().flatten()),
+            vertex,
+            others,
+            next: pull.to.map(|to| scene.vertex_view(to, 0.0)),
+            tapes: scene
+                .machine
+                .tape_ids()
+                .filter_map(|t| tape_view(scene, &snapshot, &pull, t, radius))
+                .collect(),
+            lesson,
+        })
+    }
+}
+
+fn phase(end: Option<End>, lesson: Option<&LessonView>) -> &'static str {
+    match (end, lesson) {
+        (Some(End::Trained(Outcome::Converged { .. })), _) => "halted",
+        (Some(_), _) => "stopped",
+        (None, Some(lesson)) if lesson.z.iter().all(|&z| z == 0.0) => "labels",
+        (None, _) => "running",
+    }
+}
+
+fn tape_view(
+    scene: &Scene<'_>,
+    snapshot: &Snapshot,
+    pull: &StepGradient,
+    tape: TapeId,
+    radius: usize,
+) -> Option<TapeView> {
+    let kept = &snapshot.tapes;
+    let track = scene.tapes.tracks(tape).next().filter(|_| !kept.is_empty())?;
+    let head = scene.tapes.head(kept, tape);
+    let centre = head.unwrap_or_else(|| scene.tapes.outside(track, kept[track].first));
+    let reach = radius as i64;
+    let cells = centre - reach..=centre + reach;
+    let at = |track: usize, cell: i64| {
+        let at = usize::try_from(cell - scene.tapes.outside(track, kept[track].first)).ok();
+        at.and_then(|at| kept[track].cells.get(at)).copied().unwrap_or(-1.0)
+    };
+    let outside = |track: usize, list: Option<&Vec<(i64, f64)>>| -> Vec<(i64, f64)> {
+        let shown =
+            list.into_iter().flatten().map(|&(cell, slope)| (scene.tapes.outside(track, cell), slope));
+        shown.filter(|(cell, _)| cells.contains(cell)).collect()
+    };
+    let heads = |track: usize| {
+        let weights = (kept[track].head_first..).zip(&kept[track].head);
+        weights.map(|(cell, &weight)| (scene.tapes.outside(track, cell), weight)).collect()
+    };
+    let symbol = |cell: i64| scene.tapes.symbol(kept, tape, cell).map(|symbol| symbol.index());
+    let tracks = || scene.tapes.tracks(tape);
+    Some(TapeView {
+        first: *cells.start(),
+        head,
+        symbols: cells.clone().map(symbol).collect(),
+        values: tracks().map(|track| cells.clone().map(|cell| at(track, cell)).collect()).collect(),
+        pull: tracks().map(|track| outside(track, pull.cells.get(track))).collect(),
+        heads: tracks().map(heads).collect(),
+        head_pull: tracks().map(|track| outside(track, pull.heads.get(track))).collect(),
+    })
+}
+
+fn lesson_view(
+    scene: &Scene<'_>,
+    film: &Film<'_>,
+    snapshot: &Snapshot,
+    pull: &StepGradient,
+) -> Option<LessonView> {
+    let values = node_values(scene, scene.lesson?, film, snapshot);
+    let some = |lists: &[Vec<(i64, f64)>]| lists.iter().any(|list| !list.is_empty());
+    let z = pull.labels.iter().any(|&slope| slope != 0.0);
+    let machine = values.phi > 0.0 && values.psi < 1.0;
+    Some(LessonView {
+        z: snapshot.labels.iter().copied().take(MOST_SAMPLES).collect(),
+        z_pull: pull.labels.iter().copied().take(MOST_SAMPLES).collect(),
+        nodes: values,
+        flows: [z, machine && !z, some(&pull.cells), some(&pull.heads)],
+    })
+}
+
+/// The values at the nodes of Figure 1: of a small network all evaluated, of a large one worked out from z and theta.
+fn node_values(scene: &Scene<'_>, lesson: &Lesson, film: &Film<'_>, snapshot: &Snapshot) -> NodeValues {
+    let shown = |values: &[f64]| values.iter().copied().take(MOST_SAMPLES).collect::<Vec<f64>>();
+    let small = scene.n_vertices() <= MOST_EVALUATED;
+    if let Some(parameters) = if small { film.parameters() } else { None } {
+        let nodes = lesson.extended().nodes();
+        let all = evaluate(scene.task.network, &parameters, &scene.task.inputs);
+        let one = |node| all.value(node).data.first().copied().unwrap_or(f64::NAN);
+        let list = |node| shown(&all.value(node).data);
+        return NodeValues {
+            psi: one(nodes.initial),
+            phi: one(nodes.running),
+            landscape: Some(one(nodes.landscape)),
+            theta: list(nodes.theta),
+            primary: list(nodes.primary),
+            out: list(nodes.out),
+        };
+    }
+    let size: f64 = snapshot.labels.iter().map(|z| z * z).sum();
+    let joint = scene.task.network.sparse_layers().ok().and_then(|layers| layers.joint);
+    let psi = joint.map_or(f64::NAN, |joint| joint.initial.at(size));
+    let halted =
+        matches!(film.end(), Some(End::Trained(Outcome::Converged { steps })) if steps == film.step());
+    let theta = theta_on_tape(scene, lesson, snapshot);
+    let primary = Predictor::new(lesson.primary(), theta.clone()).predict(&lesson.table().features);
+    let out = if halted { shown(&primary.data) } else { Vec::new() };
+    let phi = if halted { 0.0 } else { 1.0 };
+    NodeValues { psi, phi, landscape: None, theta: shown(&theta), primary: shown(&primary.data), out }
+}

@@ -1,0 +1,149 @@
+//! The run as a whole: what there is to know before the first step.
+
+use luge::{edges::control_name, engine::Chosen, record::Limits};
+use luge_machine::{Access, StateId, TapeId};
+use luge_net::{Layers, Values};
+use serde::Serialize;
+
+use super::MOST_SAMPLES;
+use crate::{refusal::Finding, stage::Scene};
+
+/// Vertices that are drawn one by one.
+const MOST_RING: usize = 64;
+
+/// The run as a whole.
+#[derive(Debug, Serialize)]
+pub struct Opening {
+    name: String,
+    landscape: &'static str,
+    engine: &'static str,
+    precision: &'static str,
+    tapes: Vec<TapeInfo>,
+    states: Vec<StateInfo>,
+    start: String,
+    n_vertices: usize,
+    n_units: usize,
+    n_layers: usize,
+    n_weights: usize,
+    bounds: Limits,
+    ring: Vec<RingVertex>,
+    lesson: Option<LessonInfo>,
+    warnings: Vec<Finding>,
+}
+
+#[derive(Debug, Serialize)]
+struct TapeInfo {
+    name: String,
+    symbols: Vec<String>,
+    colours: Vec<[u8; 3]>,
+    read_only: bool,
+    n_tracks: usize,
+}
+
+#[derive(Debug, Serialize)]
+struct StateInfo {
+    name: String,
+    line: Option<usize>,
+    halting: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct RingVertex {
+    name: String,
+    state: usize,
+    /// The copied state that follows, as its vertices.
+    next: Vec<usize>,
+}
+
+#[derive(Debug, Serialize)]
+struct LessonInfo {
+    features: Vec<String>,
+    labels: Vec<String>,
+    x: Vec<Vec<f64>>,
+    y: Vec<Vec<f64>>,
+    n_samples: usize,
+    n_theta: usize,
+    carrier: &'static str,
+    format: String,
+    machine_steps: u64,
+}
+
+impl Opening {
+    /// What there is to know before the first step.
+    #[must_use]
+    pub fn of(scene: &Scene<'_>, chosen: &Chosen) -> Self {
+        let network = scene.task.network;
+        let layers = Layers::of(network);
+        let halting = |state: StateId| scene.machine.halting(state).is_some();
+        let state = |id: StateId| StateInfo {
+            name: scene.machine.state(id).name.clone(),
+            line: scene.lines.get(id.index()).copied().flatten(),
+            halting: halting(id),
+        };
+        Self {
+            name: scene.name.to_owned(),
+            landscape: scene.kind.word(),
+            engine: chosen.engine.word(),
+            precision: scene.task.manner.precision.word(),
+            tapes: scene.machine.tape_ids().map(|tape| tape_info(scene, tape)).collect(),
+            states: scene.machine.state_ids().map(state).collect(),
+            start: scene.machine.state(scene.machine.start()).name.clone(),
+            n_vertices: scene.n_vertices(),
+            n_units: layers.n_units(),
+            n_layers: layers.depth(),
+            n_weights: network.parameters().iter().map(|p| p.shape.len()).sum(),
+            bounds: scene.bounds.into(),
+            ring: ring(scene),
+            lesson: lesson_info(scene),
+            warnings: scene.warnings.to_vec(),
+        }
+    }
+}
+
+fn tape_info(scene: &Scene<'_>, tape: TapeId) -> TapeInfo {
+    let of = scene.machine.tape(tape);
+    TapeInfo {
+        name: of.name.clone(),
+        symbols: of.alphabet.names().to_vec(),
+        colours: scene.tapes.colours(tape).to_vec(),
+        read_only: of.access == Access::ReadOnly,
+        n_tracks: scene.tapes.tracks(tape).len(),
+    }
+}
+
+fn ring(scene: &Scene<'_>) -> Vec<RingVertex> {
+    let Some(control) = scene.control else { return Vec::new() };
+    if control.n_vertices() > MOST_RING {
+        return Vec::new();
+    }
+    let vertex = |id: usize| {
+        let step = control.at(id).step;
+        let follows = |to: &usize| step.as_ref().is_some_and(|step| control.copied_state(*to) == step.next);
+        RingVertex {
+            name: control_name(scene.machine, scene.lowered, control, id),
+            state: control.at(id).state.index(),
+            next: (0..control.n_vertices()).filter(follows).collect(),
+        }
+    };
+    (0..control.n_vertices()).map(vertex).collect()
+}
+
+fn lesson_info(scene: &Scene<'_>) -> Option<LessonInfo> {
+    let lesson = scene.lesson?;
+    let table = lesson.table();
+    let rows = |values: &Values| {
+        let n = values.shape.rows.min(MOST_SAMPLES);
+        (0..n).map(|row| values.row(row).to_vec()).collect()
+    };
+    Some(LessonInfo {
+        features: table.feature_names.clone(),
+        labels: table.label_names.clone(),
+        x: rows(&table.features),
+        y: rows(&table.labels),
+        n_samples: table.n_samples(),
+        n_theta: lesson.primary().n_weights(),
+        carrier: lesson.extended().carrier().word(),
+        format: lesson.layout().format.to_string(),
+        machine_steps: lesson.machine_steps(),
+    })
+}

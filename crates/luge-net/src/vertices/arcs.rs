@@ -1,0 +1,275 @@
+//! The maps over vertices.
+
+use super::{Column, VertexTable, tracks};
+
+/// Which arcs of a table a map consists of.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Arcs {
+    /// To each row, the symbol a vertex has there; nothing where its block does not look.
+    Now,
+    /// To each row, the symbol a vertex is known to leave behind; vertices at rest leave what they have, or nothing.
+    Next {
+        /// Whether vertices at rest count.
+        at_rest: bool,
+    },
+    /// To each row on which a vertex leaves what is there without looking at it: 1.
+    Keep {
+        /// Whether vertices at rest count.
+        at_rest: bool,
+    },
+    /// To each row, whether the head moves by this much; vertices at rest stay, or have no arc.
+    Moving {
+        /// -1, 0 or 1.
+        by: i64,
+        /// Whether vertices at rest count.
+        at_rest: bool,
+    },
+    /// Sums over all vertices of a block, then over those of a block with a given symbol on a track.
+    Marginals,
+    /// From the marginals to each vertex: this for the block that follows, and this for every symbol that stays, on the tracks
+    /// that both blocks look at.
+    Successors {
+        /// The weight of the block.
+        block: f64,
+        /// The weight of a symbol.
+        symbol: f64,
+    },
+    /// From each vertex that may follow itself to itself: the weight of a block, and of all its symbols.
+    SelfEdges {
+        /// The weight of the block.
+        block: f64,
+        /// The weight of a symbol.
+        symbol: f64,
+    },
+    /// From all vertices to one unit: this at rest, and these where a vertex may follow itself.
+    Levels {
+        /// The weight of vertices at rest.
+        at_rest: f64,
+        /// The weight of the block of a vertex that may follow itself.
+        block: f64,
+        /// The weight of each of its symbols.
+        symbol: f64,
+    },
+    /// To one unit for each vertex that may follow itself.
+    Dips {
+        /// The weight.
+        weight: f64,
+    },
+    /// From the units of [`Dips`](Self::Dips) to one: the weight of a block, and of all its symbols.
+    DipLevels {
+        /// The weight of the block.
+        block: f64,
+        /// The weight of a symbol.
+        symbol: f64,
+    },
+    /// To each block, the vertices it may follow; at rest, their own.
+    NextBlock,
+    /// From each block to its vertices.
+    OfBlock,
+    /// From each combination of symbols to the vertices that have it, on the tracks they look at.
+    OfSymbols,
+    /// From each row to each combination of symbols: the symbols.
+    Alike,
+}
+
+impl Arcs {
+    /// Outputs and inputs of the map.
+    pub(crate) fn size(self, table: &VertexTable) -> (usize, usize) {
+        let (vertices, blocks, tracks) = (table.n_vertices(), table.n_blocks(), table.n_tracks());
+        match self {
+            Self::Now | Self::Next { .. } | Self::Keep { .. } | Self::Moving { .. } => (tracks, vertices),
+            Self::Marginals => (table.n_marginals, vertices),
+            Self::Successors { .. } => (vertices, table.n_marginals),
+            Self::SelfEdges { .. } => (vertices, vertices),
+            Self::Levels { .. } => (1, vertices),
+            Self::Dips { .. } => (n_self_edges(table), vertices),
+            Self::DipLevels { .. } => (1, n_self_edges(table)),
+            Self::NextBlock => (blocks, vertices),
+            Self::OfBlock => (vertices, blocks),
+            Self::OfSymbols => (vertices, table.n_combinations()),
+            Self::Alike => (table.n_combinations(), tracks),
+        }
+    }
+
+    /// No more entries than this.
+    pub(crate) fn most_entries(self, table: &VertexTable) -> usize {
+        let (vertices, tracks) = (table.n_vertices(), table.n_tracks());
+        match self {
+            Self::Now | Self::Next { .. } | Self::Keep { .. } | Self::Moving { .. } => vertices * tracks,
+            Self::Marginals | Self::Successors { .. } => vertices * (1 + tracks),
+            Self::Alike => tracks * table.n_combinations(),
+            _ => vertices,
+        }
+    }
+
+    /// Whether there is no arc at all.
+    pub(crate) fn is_empty(self, table: &VertexTable) -> bool {
+        let all = table.all_tracks();
+        match self {
+            Self::Moving { by, at_rest } => {
+                !table.all_columns().any(|(_, _, _, column)| match (column, by) {
+                    (None, by) => at_rest && by == 0,
+                    (Some(column), 0) => column.left | column.right != all,
+                    (Some(column), -1) => column.left != 0,
+                    (Some(column), _) => column.right != 0,
+                })
+            }
+            Self::Keep { at_rest } => !table
+                .all_columns()
+                .any(|(block, _, _, column)| kept_unseen(table, block, column, at_rest) != 0),
+            _ => false,
+        }
+    }
+
+    /// Whether the arcs come from vertices, so that those of one vertex can be listed alone.
+    fn starts_at_vertices(self) -> bool {
+        use Arcs::{Alike, DipLevels, OfBlock, OfSymbols, Successors};
+        !matches!(self, Successors { .. } | DipLevels { .. } | OfBlock | OfSymbols | Alike)
+    }
+
+    /// Adds the map of `x` to `y`, looking only at vertices whose weight is not zero.
+    pub(crate) fn add(self, table: &VertexTable, x: &[f64], y: &mut [f64]) {
+        match self {
+            Self::Successors { block, symbol } => {
+                for (v, y) in y.iter_mut().enumerate() {
+                    let Some(next) = table.column(v).map(|c| c.next as usize) else { continue };
+                    let symbols = marginals_that_stay(table, v, next).map(|at| symbol * x[at]);
+                    *y += block * x[next] + symbols.sum::<f64>();
+                }
+            }
+            Self::OfBlock => y.iter_mut().enumerate().for_each(|(v, y)| *y += x[table.block(v)]),
+            Self::OfSymbols => y.iter_mut().enumerate().for_each(|(v, y)| *y += x[combination(table, v)]),
+            Self::Alike | Self::DipLevels { .. } => {
+                for (row, col, weight) in self.list(table) {
+                    y[row] += weight * x[col];
+                }
+            }
+            _ => {
+                let mut n_dips = 0;
+                for (v, &x) in x.iter().enumerate() {
+                    if x != 0.0 {
+                        self.each_of(table, v, n_dips, |row, weight| y[row] += weight * x);
+                    }
+                    n_dips += usize::from(matches!(self, Self::Dips { .. }) && table.has_self_edge(v));
+                }
+            }
+        }
+    }
+
+    /// The arcs one by one: (output, input, weight).
+    pub(crate) fn list(self, table: &VertexTable) -> Vec<(usize, usize, f64)> {
+        let mut arcs = Vec::new();
+        if self == Self::Alike {
+            for &(looks_at, first) in &table.patterns {
+                for i in 0..1_u32 << looks_at.count_ones() {
+                    let symbols = super::deposit(i, looks_at);
+                    let combination = (first + i) as usize;
+                    arcs.extend(tracks(looks_at).map(|t| (combination, table.rows[t], value(symbols, t))));
+                }
+            }
+            return arcs;
+        }
+        let mut n_dips = 0;
+        for v in 0..table.n_vertices() {
+            if self.starts_at_vertices() {
+                self.each_of(table, v, n_dips, |row, weight| arcs.push((row, v, weight)));
+                n_dips += usize::from(matches!(self, Self::Dips { .. }) && table.has_self_edge(v));
+                continue;
+            }
+            match self {
+                Self::Successors { block, symbol } => {
+                    let Some(next) = table.column(v).map(|c| c.next as usize) else { continue };
+                    arcs.push((v, next, block));
+                    arcs.extend(marginals_that_stay(table, v, next).map(|marginal| (v, marginal, symbol)));
+                }
+                Self::DipLevels { block, symbol } => {
+                    if table.has_self_edge(v) {
+                        arcs.push((0, n_dips, self_edge(table, table.block(v), block, symbol)));
+                        n_dips += 1;
+                    }
+                }
+                Self::OfBlock => arcs.push((v, table.block(v), 1.0)),
+                _ => arcs.push((v, combination(table, v), 1.0)),
+            }
+        }
+        arcs
+    }
+
+    /// The arcs from one vertex: (output, weight). `n_dips` vertices before it may follow themselves.
+    fn each_of(self, table: &VertexTable, v: usize, n_dips: usize, mut arc: impl FnMut(usize, f64)) {
+        let (block, symbols, column) = (table.block(v), table.symbols(v), table.column(v));
+        let looks_at = table.looks_at(block);
+        let follows_itself = table.has_self_edge(v);
+        match self {
+            Self::Now => tracks(looks_at).for_each(|i| arc(table.rows[i], value(symbols, i))),
+            Self::Next { at_rest } => {
+                let known = match column {
+                    Some(column) => Some((looks_at | column.put, column.written(symbols))),
+                    None => at_rest.then_some((looks_at, symbols)),
+                };
+                let Some((known, left)) = known else { return };
+                tracks(known).for_each(|i| arc(table.rows[i], value(left, i)));
+            }
+            Self::Keep { at_rest } => {
+                tracks(kept_unseen(table, block, column, at_rest)).for_each(|i| arc(table.rows[i], 1.0));
+            }
+            Self::Moving { by, at_rest } => {
+                let moves = |i: &usize| column.map_or(at_rest && by == 0, |c| c.offset(*i) == by);
+                (0..table.n_tracks()).filter(moves).for_each(|i| arc(table.rows[i], 1.0));
+            }
+            Self::Marginals => {
+                arc(block, 1.0);
+                tracks(looks_at).for_each(|i| arc(table.marginal(block, i, symbols >> i & 1), 1.0));
+            }
+            Self::SelfEdges { block: weight, symbol } if follows_itself => {
+                arc(v, self_edge(table, block, weight, symbol));
+            }
+            Self::Levels { at_rest, .. } if column.is_none() => arc(0, at_rest),
+            Self::Levels { block: weight, symbol, .. } if follows_itself => {
+                arc(0, self_edge(table, block, weight, symbol));
+            }
+            Self::Dips { weight } if follows_itself => arc(n_dips, weight),
+            Self::NextBlock => arc(column.map_or(block, |c| c.next as usize), 1.0),
+            _ => {}
+        }
+    }
+}
+
+fn value(symbols: u32, i: usize) -> f64 {
+    if symbols >> i & 1 == 1 { 1.0 } else { -1.0 }
+}
+
+/// What an edge from a vertex of a block to itself weighs.
+fn self_edge(table: &VertexTable, block: usize, weight: f64, symbol: f64) -> f64 {
+    weight + f64::from(table.looks_at(block).count_ones()) * symbol
+}
+
+/// The tracks on which a column leaves what is there without looking at it.
+fn kept_unseen(table: &VertexTable, block: usize, column: Option<&Column>, at_rest: bool) -> u32 {
+    let put = match column {
+        Some(column) => column.put,
+        None if at_rest => 0,
+        None => return 0,
+    };
+    table.all_tracks() & !table.looks_at(block) & !put
+}
+
+/// The marginals of the next block for the symbols of a vertex, on the tracks that both blocks look at.
+fn marginals_that_stay(table: &VertexTable, v: usize, next: usize) -> impl Iterator<Item = usize> {
+    let symbols = table.symbols(v);
+    let both = table.looks_at(table.block(v)) & table.looks_at(next);
+    tracks(both).map(move |i| table.marginal(next, i, symbols >> i & 1))
+}
+
+/// The combination of symbols that a vertex has, among those of all patterns.
+fn combination(table: &VertexTable, v: usize) -> usize {
+    let place = table.blocks[table.block(v)];
+    (place.first_combination + v as u32 - place.first_vertex) as usize
+}
+
+/// How many vertices may follow themselves.
+pub(crate) fn n_self_edges(table: &VertexTable) -> usize {
+    let own = table.all_columns().filter(|&(block, _, _, c)| c.is_some_and(|c| c.next as usize == block));
+    let alike = |block: usize, depends_on: u32| 1 << (table.looks_at(block) & !depends_on).count_ones();
+    own.map(|(block, depends_on, _, _)| alike(block, depends_on)).sum::<usize>()
+}

@@ -1,0 +1,121 @@
+//! Jobs: what to do, completely said. As JSON they are the library's own.
+
+use std::sync::Arc;
+
+use luge::{
+    data::Range,
+    job::{Data, Job as Inner, JobError, TraceJob, TrainJob},
+};
+use numpy::PyReadonlyArray2;
+use pyo3::prelude::*;
+use serde::{Serialize, de::DeserializeOwned};
+
+use crate::{arrays, lesson::Lesson, plan::Plan, refusal::Refusal, source::Source, watch::aside};
+
+/// Features, labels, and the names of both.
+type Arrays<'py> = (PyReadonlyArray2<'py, f64>, PyReadonlyArray2<'py, f64>, Vec<String>, Vec<String>);
+
+/// What to do: trace a machine, or train a learner on data.
+#[pyclass(frozen, module = "luge._luge")]
+pub(crate) struct Job {
+    pub(crate) inner: Inner,
+}
+
+#[pymethods]
+impl Job {
+    /// Trace a machine. `options`: JSON with what differs from the defaults.
+    #[staticmethod]
+    #[pyo3(signature = (source, *, input, start, line, options))]
+    fn trace(
+        source: &Source,
+        input: Vec<String>,
+        start: Option<String>,
+        line: Option<usize>,
+        options: &str,
+    ) -> Result<Self, Refusal> {
+        let mut job = TraceJob { input, start, line, ..TraceJob::new(source.inner.clone()) };
+        job.options = changed(&job.options, options)?;
+        Ok(Self { inner: Inner::Trace(job) })
+    }
+
+    /// Train a learner on arrays; without them, on the data that ship with it.
+    #[staticmethod]
+    #[pyo3(signature = (source, data, *, program, primary, options, saturate))]
+    fn train(
+        source: &Source,
+        data: Option<Arrays<'_>>,
+        program: Option<&Source>,
+        primary: Option<String>,
+        options: &str,
+        saturate: bool,
+    ) -> Result<Self, Refusal> {
+        let source = source.inner.clone();
+        let mut job = match data {
+            None => TrainJob::of(source)?,
+            Some((x, y, features, labels)) => {
+                TrainJob::new(source, Data::Table(arrays::table(&x, &y, features, labels)?))
+            }
+        };
+        job.program = program.map(|program| program.inner.clone());
+        job.primary = primary.unwrap_or(job.primary);
+        job.options = changed(&job.options, options)?;
+        if let Data::Table(table) = &mut job.data {
+            let range = if saturate { Range::Saturate } else { Range::Refuse };
+            let refused = |error| JobError::Table { name: "the data".to_owned(), error };
+            table.fit(job.options.format, range).map_err(refused)?;
+        }
+        Ok(Self { inner: Inner::Train(job) })
+    }
+
+    /// Reads a job back.
+    #[staticmethod]
+    fn from_json(text: &str) -> Result<Self, Refusal> {
+        Ok(Self { inner: serde_json::from_str(text)? })
+    }
+
+    /// The job as JSON; the same job always has the same text.
+    fn to_json(&self) -> Result<String, Refusal> {
+        Ok(serde_json::to_string(&self.inner)?)
+    }
+
+    /// `trace` or `train`.
+    #[getter]
+    fn kind(&self) -> &'static str {
+        match &self.inner {
+            Inner::Trace(_) => "trace",
+            Inner::Train(_) => "train",
+        }
+    }
+
+    /// Reads everything and builds the network: a plan for a trace, a lesson for training.
+    fn prepare<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        match self.inner.clone() {
+            Inner::Trace(job) => {
+                let plan = aside(py, move || job.prepare())?.map_err(Refusal::from)?;
+                Ok(Bound::new(py, Plan { inner: Arc::new(plan) })?.into_any())
+            }
+            Inner::Train(job) => {
+                let lesson = aside(py, move || job.prepare())?.map_err(Refusal::from)?;
+                Ok(Bound::new(py, Lesson { inner: Arc::new(lesson) })?.into_any())
+            }
+        }
+    }
+}
+
+/// Options with some fields changed, as their JSON names them; unknown ones and wrong words are refused.
+fn changed<T: Serialize + DeserializeOwned>(options: &T, changes: &str) -> Result<T, Refusal> {
+    let mut fields = serde_json::to_value(options)?;
+    merge(&mut fields, serde_json::from_str(changes)?);
+    Ok(serde_json::from_value(fields)?)
+}
+
+fn merge(fields: &mut serde_json::Value, changes: serde_json::Value) {
+    match (fields, changes) {
+        (serde_json::Value::Object(fields), serde_json::Value::Object(changes)) => {
+            for (name, change) in changes {
+                merge(fields.entry(name).or_insert(serde_json::Value::Null), change);
+            }
+        }
+        (field, change) => *field = change,
+    }
+}

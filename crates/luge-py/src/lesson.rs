@@ -1,0 +1,107 @@
+//! Lessons: learners trained on data.
+
+use std::sync::Arc;
+
+use luge::{
+    export,
+    lesson::{Lesson as Inner, LessonReport},
+    loss_curve::LossCurve,
+    model,
+    summary::TrainSummary,
+};
+use numpy::PyArray2;
+use pyo3::prelude::*;
+
+use crate::{arrays, model::Model, refusal::Refusal, watch::Watch};
+
+/// An extended network around a learner, ready to be trained.
+#[pyclass(frozen, module = "luge._luge")]
+pub(crate) struct Lesson {
+    pub(crate) inner: Arc<Inner>,
+}
+
+/// What training left behind.
+#[pyclass(frozen, module = "luge._luge")]
+pub(crate) struct Training {
+    lesson: Arc<Inner>,
+    report: LessonReport,
+    curve: LossCurve,
+}
+
+#[pymethods]
+impl Lesson {
+    /// Steps the machine makes.
+    #[getter]
+    fn machine_steps(&self) -> u64 {
+        self.inner.machine_steps()
+    }
+
+    /// What the simulator says theta is.
+    #[getter]
+    fn expected_theta(&self) -> Vec<f64> {
+        self.inner.expected_theta()
+    }
+
+    /// The features and the labels as they are trained on.
+    #[getter]
+    fn data<'py>(&self, py: Python<'py>) -> (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>) {
+        let table = self.inner.table();
+        (arrays::matrix(py, table.features.clone()), arrays::matrix(py, table.labels.clone()))
+    }
+
+    /// The names of the features and of the labels.
+    #[getter]
+    fn names(&self) -> (Vec<String>, Vec<String>) {
+        let table = self.inner.table();
+        (table.feature_names.clone(), table.label_names.clone())
+    }
+
+    /// The network before training as JSON: docs/graph-format.md.
+    fn graph(&self, py: Python<'_>) -> PyResult<String> {
+        let text = py.detach(|| serde_json::to_string(&export::graph(self.inner.extended())));
+        Ok(text.map_err(Refusal::from)?)
+    }
+
+    /// Trains, holding every iterate to the simulator, and certifies the run.
+    #[pyo3(signature = (*, callback, every))]
+    fn train(&self, py: Python<'_>, callback: Option<Py<PyAny>>, every: u64) -> PyResult<Training> {
+        Ok(py.detach(|| self.follow(callback, every))?)
+    }
+}
+
+impl Lesson {
+    fn follow(&self, callback: Option<Py<PyAny>>, every: u64) -> Result<Training, Refusal> {
+        let lesson = Arc::clone(&self.inner);
+        let mut watch = Watch::new(callback, every);
+        let report = lesson.train_by_strides(|moment| watch.see(moment.step, moment.loss))?;
+        let curve = watch.finish()?;
+        Ok(Training { lesson, report, curve })
+    }
+}
+
+#[pymethods]
+impl Training {
+    /// The result as JSON.
+    #[getter]
+    fn summary(&self) -> Result<String, Refusal> {
+        Ok(serde_json::to_string(&TrainSummary::of(&self.lesson, &self.report))?)
+    }
+
+    /// Whether the certificate proves the run.
+    #[getter]
+    fn certified(&self) -> bool {
+        self.report.certificate.proves_the_run()
+    }
+
+    /// The trained network.
+    #[getter]
+    fn model(&self) -> Model {
+        Model { inner: model::Model::new(&self.lesson, &self.report) }
+    }
+
+    /// The loss over the steps, drawn as SVG.
+    fn plot(&self, title: &str, subtitle: &str) -> String {
+        let kind = self.lesson.options().landscape;
+        self.curve.draw(title, subtitle, kind, &self.lesson.loss_levels(), None)
+    }
+}

@@ -1,0 +1,64 @@
+//! The Python module `luge._luge`: a thin caller of the library's jobs.
+//!
+//! It turns arrays into tables, words into options and refusals into exceptions, and gives results back as JSON and arrays. What
+//! Python users see is in `python/luge`, which is written in Python on top of it.
+
+mod arrays;
+mod job;
+mod lesson;
+mod model;
+mod plan;
+mod refusal;
+mod run;
+mod source;
+mod steps;
+mod watch;
+
+use luge::catalogue;
+use pyo3::prelude::*;
+
+/// What ships: one object per learner and machine, as JSON.
+#[pyfunction]
+fn shipped() -> String {
+    let entry = |shipped: &catalogue::Shipped| {
+        let lesson = shipped.lesson.map(|lesson| {
+            serde_json::json!({
+                "data": lesson.file,
+                "csv": lesson.csv,
+                "targets": lesson.targets,
+                "format": lesson.format,
+                "primary": lesson.primary,
+                "landscape": lesson.landscape.word(),
+            })
+        });
+        serde_json::json!({
+            "name": shipped.name,
+            "summary": shipped.summary,
+            "text": shipped.text,
+            "extension": shipped.extension,
+            "lesson": lesson,
+        })
+    };
+    serde_json::Value::Array(catalogue::SHIPPED.iter().map(entry).collect()).to_string()
+}
+
+#[pymodule]
+mod _luge {
+    #[pymodule_export]
+    use super::{
+        job::Job,
+        lesson::{Lesson, Training},
+        model::Model,
+        plan::{Plan, Trace},
+        run::{Run, compile},
+        shipped,
+        source::Source,
+        steps::{Step, Steps},
+    };
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,140 @@
+//! Model files.
+
+use std::path::PathBuf;
+
+use luge::{
+    audit::{Audit, same_model},
+    data::Table,
+    export,
+    job::StandardPrimaries,
+    model,
+    predictor::Predictor,
+};
+use numpy::{PyArray1, PyArray2, PyReadonlyArray2};
+use pyo3::{
+    prelude::*,
+    types::{PyBytes, PyDict},
+};
+
+use crate::{arrays, refusal::Refusal, watch::Watch};
+
+/// A trained extended network: what it was made from, its weights, and what was proved of it.
+#[pyclass(frozen, module = "luge._luge")]
+pub(crate) struct Model {
+    pub(crate) inner: model::Model,
+}
+
+#[pymethods]
+impl Model {
+    /// Reads a file.
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        let inner = py.detach(|| model::Model::load(&path)).map_err(Refusal::from)?;
+        Ok(Self { inner })
+    }
+
+    /// Reads the bytes of a file.
+    #[staticmethod]
+    fn from_bytes(bytes: &[u8]) -> Result<Self, Refusal> {
+        Ok(Self { inner: model::Model::from_bytes(bytes, "the model".to_owned())? })
+    }
+
+    /// Writes the file: complete or not at all.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        Ok(py.detach(|| self.inner.save(&path)).map_err(Refusal::from)?)
+    }
+
+    /// The bytes of the file.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = py.detach(|| self.inner.to_bytes("the model")).map_err(Refusal::from)?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// What the model says of itself, as JSON.
+    #[getter]
+    fn card(&self) -> Result<String, Refusal> {
+        Ok(serde_json::to_string(&self.inner.card)?)
+    }
+
+    /// The primary network's weights.
+    #[getter]
+    fn theta<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        PyArray1::from_slice(py, &self.inner.theta)
+    }
+
+    /// All trained weights by the name of their block.
+    fn weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let blocks = PyDict::new(py);
+        for (name, values) in &self.inner.weights {
+            blocks.set_item(name, arrays::matrix(py, values.clone()))?;
+        }
+        Ok(blocks)
+    }
+
+    /// The primary network on any number of samples.
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        x: PyReadonlyArray2<'py, f64>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let x = arrays::values(&x);
+        let (found, expected) = (x.shape.cols, self.inner.card.features.len());
+        if found != expected {
+            return Err(Refusal::unfit(format!("x has {found} features, the model {expected}")).into());
+        }
+        let predicted = py.detach(|| {
+            let primary = self.inner.primary()?;
+            Ok::<_, Refusal>(Predictor::new(&*primary, self.inner.theta.clone()).predict(&x))
+        })?;
+        Ok(arrays::matrix(py, predicted))
+    }
+
+    /// The network before training as JSON: docs/graph-format.md.
+    fn graph(&self, py: Python<'_>) -> PyResult<String> {
+        let text =
+            py.detach(|| Ok::<_, Refusal>(serde_json::to_string(&export::graph(&self.inner.extended()?))?))?;
+        Ok(text)
+    }
+
+    /// Derives everything again from the model's machine and its data, and with `retrain` trains again. Gives JSON.
+    #[pyo3(signature = (x, y, *, retrain, saturate))]
+    fn certify(
+        &self,
+        py: Python<'_>,
+        x: PyReadonlyArray2<'_, f64>,
+        y: PyReadonlyArray2<'_, f64>,
+        retrain: bool,
+        saturate: bool,
+    ) -> PyResult<String> {
+        let card = &self.inner.card;
+        let table = arrays::table(&x, &y, card.features.clone(), card.labels.clone())?;
+        Ok(py.detach(|| self.audited(table, retrain, saturate))?)
+    }
+}
+
+impl Model {
+    fn audited(&self, mut table: Table, retrain: bool, saturate: bool) -> Result<String, Refusal> {
+        let model = &self.inner;
+        if !model.fits(&table) {
+            let (found, expected) = (table.n_samples(), model.card.n_samples);
+            return Err(Refusal::unfit(format!(
+                "the model was trained on {expected} samples, the data have {found}"
+            )));
+        }
+        let range = if saturate { luge::data::Range::Saturate } else { luge::data::Range::Refuse };
+        let refused = |error| luge::JobError::Table { name: "the data".to_owned(), error };
+        table.fit(model.card.options.format, range).map_err(refused)?;
+        let lesson = model.lesson(table, &StandardPrimaries)?;
+        let audit = Audit::of(model, &lesson);
+        let retrained = if retrain {
+            let mut watch = Watch::new(None, 1);
+            let report = lesson.train_by_strides(|moment| watch.see(moment.step, moment.loss))?;
+            watch.finish()?;
+            Some(same_model(model, &model::Model::new(&lesson, &report)))
+        } else {
+            None
+        };
+        let holds = audit.holds() && retrained.as_ref().is_none_or(|claim| claim.holds);
+        Ok(serde_json::json!({ "holds": holds, "audit": audit, "retrained": retrained }).to_string())
+    }
+}

@@ -1,0 +1,195 @@
+//! Traces of machines.
+
+use std::sync::Arc;
+
+use luge::{
+    engine::EngineChoice,
+    follow::Comparisons,
+    loss_curve::LossCurve,
+    summary::TraceSummary,
+    trace::{self, Plan as Inner},
+};
+use numpy::{PyArray1, PyArray2};
+use pyo3::prelude::*;
+
+use crate::{arrays, refusal::Refusal, watch::Watch};
+
+/// A machine's landscape, ready to be trained.
+#[pyclass(frozen, module = "luge._luge")]
+pub(crate) struct Plan {
+    pub(crate) inner: Arc<Inner>,
+}
+
+/// What a trace showed.
+#[pyclass(frozen, module = "luge._luge")]
+pub(crate) struct Trace {
+    plan: Arc<Inner>,
+    inner: trace::Trace,
+    curve: LossCurve,
+    arrays: Option<Arrays>,
+}
+
+/// The arrays of every step, in Python's hands.
+struct Arrays {
+    losses: Py<PyArray1<f64>>,
+    vertices: Py<PyArray1<i64>>,
+    heads: Py<PyArray2<i64>>,
+}
+
+/// One entry per step.
+pub(crate) struct PerStep {
+    n_tracks: usize,
+    first_cells: Vec<i64>,
+    losses: Vec<f64>,
+    vertices: Vec<i64>,
+    heads: Vec<i64>,
+}
+
+/// Stands for a vertex or a head that is nowhere clearly.
+pub(crate) const NOWHERE: i64 = i64::MIN;
+
+impl PerStep {
+    fn new(first_cells: &[i64]) -> Self {
+        Self {
+            n_tracks: first_cells.len(),
+            first_cells: first_cells.to_vec(),
+            losses: Vec::new(),
+            vertices: Vec::new(),
+            heads: Vec::new(),
+        }
+    }
+
+    fn see(&mut self, moment: &luge::follow::Moment<'_>) {
+        self.losses.push(moment.loss);
+        self.vertices.push(vertex(moment));
+        let cells = self.first_cells.iter().enumerate();
+        self.heads.extend(cells.map(|(track, first)| head(moment, track, *first)));
+    }
+}
+
+impl Arrays {
+    /// Hands the vectors over.
+    fn new(py: Python<'_>, record: PerStep) -> Self {
+        let n_moments = record.losses.len();
+        Self {
+            losses: arrays::vector(py, record.losses).unbind(),
+            vertices: arrays::vector(py, record.vertices).unbind(),
+            heads: arrays::rows(py, n_moments, record.n_tracks, record.heads).unbind(),
+        }
+    }
+}
+
+/// The vertex of a moment, or [`NOWHERE`].
+pub(crate) fn vertex(moment: &luge::follow::Moment<'_>) -> i64 {
+    moment.engine.vertex().and_then(|vertex| i64::try_from(vertex).ok()).unwrap_or(NOWHERE)
+}
+
+/// The machine's cell that a head is on.
+pub(crate) fn head(moment: &luge::follow::Moment<'_>, track: usize, first: i64) -> i64 {
+    moment.engine.head(track).map_or(NOWHERE, |cell| cell + first)
+}
+
+#[pymethods]
+impl Plan {
+    /// Vertices of the landscape.
+    #[getter]
+    fn n_vertices(&self) -> usize {
+        self.inner.landscape.n_vertices()
+    }
+
+    /// Cells per tape that the network starts with.
+    #[getter]
+    fn n_cells(&self) -> usize {
+        self.inner.landscape.n_cells()
+    }
+
+    /// Binary tapes.
+    #[getter]
+    fn n_tracks(&self) -> usize {
+        self.inner.first_cells().len()
+    }
+
+    /// The most gradient steps.
+    #[getter]
+    fn most_steps(&self) -> u64 {
+        self.inner.most_steps
+    }
+
+    /// Trains in lockstep with the simulator. With `arrays` losses, vertices and heads are kept for every step.
+    #[pyo3(signature = (*, arrays, callback, every))]
+    fn run(&self, py: Python<'_>, arrays: bool, callback: Option<Py<PyAny>>, every: u64) -> PyResult<Trace> {
+        let (inner, curve, record) = py.detach(|| self.follow(arrays, callback, every))?;
+        let arrays = record.map(|record| Arrays::new(py, record));
+        Ok(Trace { plan: Arc::clone(&self.inner), inner, curve, arrays })
+    }
+}
+
+/// What following a run leaves behind.
+type Followed = (trace::Trace, LossCurve, Option<PerStep>);
+
+impl Plan {
+    fn follow(&self, arrays: bool, callback: Option<Py<PyAny>>, every: u64) -> Result<Followed, Refusal> {
+        let plan = &self.inner;
+        if arrays && plan.options.compare == Comparisons::End && !plan.dense() {
+            return Err(Refusal::unfit(
+                "there are no arrays of every step if only the end is compared: give arrays=False, or compare=\"every\"",
+            ));
+        }
+        let mut record = arrays.then(|| PerStep::new(plan.first_cells()));
+        let mut watch = Watch::new(callback, every);
+        let inner = plan.run(|moment| {
+            if let Some(record) = &mut record {
+                record.see(&moment);
+            }
+            watch.see(moment.step, moment.loss)
+        })?;
+        let curve = watch.finish()?;
+        Ok((inner, curve, record))
+    }
+}
+
+#[pymethods]
+impl Trace {
+    /// The result as JSON.
+    #[getter]
+    fn summary(&self) -> Result<String, Refusal> {
+        Ok(serde_json::to_string(&TraceSummary::of(&self.plan, &self.inner))?)
+    }
+
+    /// Whether training traced the machine exactly.
+    #[getter]
+    fn exact(&self) -> bool {
+        self.inner.exact()
+    }
+
+    /// The loss before each step and at the end.
+    #[getter]
+    fn losses(&self, py: Python<'_>) -> Option<Py<PyArray1<f64>>> {
+        self.arrays.as_ref().map(|arrays| arrays.losses.clone_ref(py))
+    }
+
+    /// The vertex before each step and at the end.
+    #[getter]
+    fn vertices(&self, py: Python<'_>) -> Option<Py<PyArray1<i64>>> {
+        self.arrays.as_ref().map(|arrays| arrays.vertices.clone_ref(py))
+    }
+
+    /// The cell of each binary tape's head before each step and at the end, one column per tape.
+    #[getter]
+    fn heads(&self, py: Python<'_>) -> Option<Py<PyArray2<i64>>> {
+        self.arrays.as_ref().map(|arrays| arrays.heads.clone_ref(py))
+    }
+
+    /// The loss over the steps, drawn as SVG.
+    fn plot(&self, title: &str, subtitle: &str) -> String {
+        let (kind, bounds) = (self.plan.options.landscape, self.plan.landscape.bounds());
+        let first_mismatch = self.inner.first_mismatch.as_ref().map(|mismatch| mismatch.step);
+        self.curve.draw(title, subtitle, kind, &bounds, first_mismatch)
+    }
+
+    /// Whether the dense engine trained.
+    #[getter]
+    fn dense(&self) -> bool {
+        self.inner.chosen.engine == EngineChoice::Dense
+    }
+}

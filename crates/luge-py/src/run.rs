@@ -1,0 +1,101 @@
+//! Running machines with the simulator, and compiling programs.
+
+use luge::{
+    job::{Job as Inner, Loaded},
+    picture::{Picture, Size},
+    program,
+    summary::{CompileSummary, RunSummary},
+};
+use luge_landscape::Learner;
+use luge_machine::{
+    Input, Machine, Simulator,
+    formats::Format,
+    lowering::{Moves, lower},
+};
+use luge_net::NumberFormat;
+use pyo3::{prelude::*, types::PyBytes};
+
+use crate::{job::Job, refusal::Refusal, source::Source, watch::aside};
+
+/// A machine's run, by the simulator alone.
+#[pyclass(frozen, module = "luge._luge")]
+pub(crate) struct Run {
+    machine: Machine,
+    input: Input,
+    steps: u64,
+    summary: String,
+}
+
+#[pymethods]
+impl Run {
+    /// Runs the machine of a job for at most so many steps.
+    #[staticmethod]
+    fn of(py: Python<'_>, job: &Job, limit: u64) -> PyResult<Self> {
+        let job = job.inner.clone();
+        Ok(aside(py, move || simulate(&job, limit))??)
+    }
+
+    /// The result as JSON.
+    #[getter]
+    fn summary(&self) -> &str {
+        &self.summary
+    }
+
+    /// A space-time picture as PNG: time downwards.
+    fn picture<'py>(&self, py: Python<'py>, width: usize, height: usize) -> PyResult<Bound<'py, PyBytes>> {
+        if width < self.machine.n_tapes() || height == 0 {
+            return Err(Refusal::unfit(format!("{width} x {height} pixels are too few for a picture")).into());
+        }
+        let (machine, input, steps) = (self.machine.clone(), self.input.clone(), self.steps);
+        let bytes = aside(py, move || {
+            let mut simulator = Simulator::new(&machine, &input);
+            simulator.run(steps);
+            let picture = Picture::of_run(Size { width, height }, &input, &simulator, |simulator, step| {
+                simulator.run(step);
+            });
+            let mut bytes = Vec::new();
+            picture.write_png(&mut bytes).map(|()| bytes).map_err(|error| Refusal::unfit(error.to_string()))
+        })??;
+        Ok(PyBytes::new(py, &bytes))
+    }
+}
+
+fn simulate(job: &Inner, limit: u64) -> Result<Run, Refusal> {
+    let (Loaded { machine, .. }, input) = match job {
+        Inner::Trace(job) => {
+            let loaded = job.load()?;
+            let input = job.lay(&loaded)?;
+            (loaded, input)
+        }
+        Inner::Train(job) => {
+            let (table, format) = (job.table()?, job.options.format);
+            let loaded = job.load(&table)?;
+            let learner = Learner::new(&loaded.machine, loaded.input.as_ref())?;
+            let (layout, bits) = (program::layout(&table, format), program::bits(&table, format));
+            (loaded, learner.source_input(&layout, &bits))
+        }
+    };
+    let mut simulator = Simulator::new(&machine, &input);
+    let outcome = simulator.run(limit);
+    let summary = serde_json::to_string(&RunSummary::of(limit, outcome, &simulator))?;
+    let steps = simulator.steps();
+    Ok(Run { machine, input, steps, summary })
+}
+
+/// Compiles a program for samples of so many features and labels: the machine in the native format, and its sizes as JSON.
+#[pyfunction]
+pub(crate) fn compile(
+    source: &Source,
+    n_features: usize,
+    n_labels: usize,
+    format: &str,
+) -> Result<(String, String), Refusal> {
+    let format: NumberFormat = format.parse().map_err(|error| Refusal::unfit(format!("{error}")))?;
+    let refused = |error| luge::JobError::Program { text: Box::new(source.inner.clone()), error };
+    let sizes = program::sizes(format, n_features, n_labels).map_err(refused)?;
+    let compiled = program::compile(&source.inner.text, &source.inner.name, &sizes).map_err(refused)?;
+    let text = Format::Native.write(&compiled.machine, Some(&compiled.input))?;
+    let size = lower(&compiled.machine, Moves::Keep)?.report().after;
+    let summary = CompileSummary::of(&compiled, (n_features, n_labels, format), &size);
+    Ok((text, serde_json::to_string(&summary)?))
+}

@@ -1,0 +1,124 @@
+//! What Python sees while Rust trains: signals, and the caller's function. The interpreter is free in between.
+
+use std::{
+    ops::ControlFlow,
+    sync::mpsc::{RecvTimeoutError, sync_channel},
+    thread,
+    time::{Duration, Instant},
+};
+
+use luge::loss_curve::LossCurve;
+use pyo3::{exceptions::PyRuntimeError, prelude::*};
+
+use crate::refusal::Refusal;
+
+/// How often signals are looked at: soon enough for a hand on the keyboard.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// The most steps between two looks at the clock.
+const LONGEST_STRIDE: u64 = 1 << 14;
+
+/// Watches a run for Python.
+pub(crate) struct Watch {
+    callback: Option<Py<PyAny>>,
+    every: u64,
+    next_call: u64,
+    next_look: u64,
+    stride: u64,
+    looked: Instant,
+    /// The loss over the steps.
+    pub(crate) curve: LossCurve,
+    /// What Python raised meanwhile.
+    failure: Option<PyErr>,
+}
+
+impl Watch {
+    /// Calls `callback(step, loss)` every so many steps; it stops the run by returning something true.
+    pub(crate) fn new(callback: Option<Py<PyAny>>, every: u64) -> Self {
+        Self {
+            next_call: if callback.is_some() { 0 } else { u64::MAX },
+            callback,
+            every: every.max(1),
+            next_look: 0,
+            stride: 1,
+            looked: Instant::now(),
+            curve: LossCurve::default(),
+            failure: None,
+        }
+    }
+
+    /// Sees one moment.
+    #[inline]
+    pub(crate) fn see(&mut self, step: u64, loss: f64) -> ControlFlow<()> {
+        self.curve.add(step, loss);
+        if step >= self.next_look {
+            self.look(step)?;
+        }
+        if step >= self.next_call {
+            self.next_call = step.saturating_add(self.every);
+            return self.call(step, loss);
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Looks at the clock, and at signals if it is time. Few steps a second mean few steps between two looks.
+    fn look(&mut self, step: u64) -> ControlFlow<()> {
+        let waited = self.looked.elapsed();
+        self.stride = match waited {
+            waited if waited < PATIENCE / 8 => (self.stride * 2).min(LONGEST_STRIDE),
+            waited if waited > PATIENCE => (self.stride / 2).max(1),
+            _ => self.stride,
+        };
+        self.next_look = step.saturating_add(self.stride);
+        if waited < PATIENCE {
+            return ControlFlow::Continue(());
+        }
+        self.looked = Instant::now();
+        self.ask(|py| py.check_signals().map(|()| false))
+    }
+
+    fn call(&mut self, step: u64, loss: f64) -> ControlFlow<()> {
+        let Some(callback) = self.callback.take() else { return ControlFlow::Continue(()) };
+        let flow = self.ask(|py| callback.call1(py, (step, loss))?.is_truthy(py));
+        self.callback = Some(callback);
+        flow
+    }
+
+    /// Asks Python whether to stop; an exception stops too.
+    fn ask(&mut self, question: impl FnOnce(Python<'_>) -> PyResult<bool>) -> ControlFlow<()> {
+        match Python::attach(question) {
+            Ok(false) => ControlFlow::Continue(()),
+            Ok(true) => ControlFlow::Break(()),
+            Err(error) => {
+                self.failure = Some(error);
+                ControlFlow::Break(())
+            }
+        }
+    }
+
+    /// The curve, unless Python raised something.
+    pub(crate) fn finish(self) -> Result<LossCurve, Refusal> {
+        self.failure.map_or(Ok(self.curve), |error| Err(error.into()))
+    }
+}
+
+/// Does work that has no moments to watch on a thread of its own, so that signals are seen meanwhile. If one raises, the thread
+/// is left alone: it ends by itself, and what it finds is dropped.
+pub(crate) fn aside<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Refusal> {
+    let (give, take) = sync_channel(1);
+    thread::spawn(move || drop(give.send(work())));
+    py.detach(move || {
+        loop {
+            match take.recv_timeout(PATIENCE) {
+                Ok(found) => return Ok(found),
+                Err(RecvTimeoutError::Timeout) => Python::attach(|py| py.check_signals())?,
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(PyRuntimeError::new_err("the work ended without a result").into());
+                }
+            }
+        }
+    })
+}

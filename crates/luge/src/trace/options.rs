@@ -1,0 +1,77 @@
+//! How a machine is to be traced.
+
+use luge_landscape::{AskedConstants, Corrections, Landscape, LandscapeKind, LandscapeOptions, VertexSet};
+use luge_machine::{NormalForm, Step, lowering::Moves};
+use serde::{Deserialize, Serialize};
+
+use super::TraceError;
+use crate::{
+    engine::{Chosen, EngineChoice, EngineError, Manner},
+    follow::Comparisons,
+    words,
+};
+
+/// How to trace.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TraceOptions {
+    /// The landscape to build.
+    #[serde(with = "words")]
+    pub landscape: LandscapeKind,
+    /// Which symbols tell vertices apart.
+    #[serde(with = "words")]
+    pub vertices: VertexSet,
+    /// How to train.
+    pub manner: Manner,
+    /// The iterates of a fast engine that are compared with the simulator.
+    #[serde(with = "words")]
+    pub compare: Comparisons,
+    /// Cells per tape; left out: what the run needs and a margin, or with a fast engine as many as it comes to need.
+    pub cells: Option<usize>,
+    /// The most steps; left out: until the machine halts.
+    pub steps: Option<Step>,
+    /// Whether stay moves are kept.
+    #[serde(with = "words")]
+    pub moves: Moves,
+    /// The landscape's constants.
+    #[serde(with = "crate::job::constants")]
+    pub constants: AskedConstants,
+    /// Steps that are made again by automatic differentiation; left out: as many as cost no more than the run.
+    pub spots: Option<usize>,
+    /// What differs from the printed paper.
+    #[serde(skip)]
+    pub corrections: Corrections,
+}
+
+impl TraceOptions {
+    /// A trace by the dense engine.
+    #[must_use]
+    pub fn dense(landscape: LandscapeKind) -> Self {
+        Self { landscape, manner: Manner::by(EngineChoice::Dense), ..Self::default() }
+    }
+
+    /// Whether the dense engine trains, and why.
+    pub(super) fn chosen_dense(&self, normal: &NormalForm) -> Result<Option<Chosen>, TraceError> {
+        if self.landscape == LandscapeKind::Internal && self.manner.engine != EngineChoice::Dense {
+            let why = "landscape internal has no sparse layers".to_owned();
+            return match self.manner.engine {
+                EngineChoice::Auto => Ok(Some(Chosen { engine: EngineChoice::Dense, why })),
+                engine => Err(EngineError::Unfit { engine, why }.into()),
+            };
+        }
+        if let Some(chosen) = self.manner.dense(None)? {
+            return Ok(Some(chosen));
+        }
+        // Whether layers are recognised does not depend on the number of cells.
+        let smallest = Landscape::build(normal, &self.landscape_of(1))?;
+        Ok(self.manner.dense(Some(smallest.network()))?)
+    }
+
+    /// The landscape that these options ask for, with so many cells.
+    pub(super) fn landscape_of(&self, n_cells: usize) -> LandscapeOptions {
+        let mut build = LandscapeOptions::new(self.landscape, n_cells);
+        build.vertices = self.vertices;
+        (build.constants, build.corrections) = (self.constants, self.corrections);
+        build
+    }
+}

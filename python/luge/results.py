@@ -1,0 +1,215 @@
+"""What runs leave behind: machines, traces, trained models."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+import numpy as np
+
+from . import _luge, data, display
+from .display import Png, Svg
+
+
+class _Summed:
+    """A result whose figures are attributes: those that ``--json`` prints."""
+
+    summary: dict[str, Any]
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.__dict__["summary"][name]
+        except KeyError:
+            raise AttributeError(f"{type(self).__name__} has no {name}") from None
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self.summary]
+
+
+class Run(_Summed):
+    """A machine's run by the simulator: ``outcome``, ``steps``, ``state``, ``tapes``, ``heads``, …"""
+
+    def __init__(self, inner: _luge.Run) -> None:
+        self._inner = inner
+        self.summary = json.loads(inner.summary)
+
+    def picture(self, width: int = 1024, height: int = 1024) -> Png:
+        """The run as a picture: time goes down, the tapes go across."""
+        return Png(self._inner.picture(width, height))
+
+    def __repr__(self) -> str:
+        return f"<run: {self.outcome} in state {self.state} after {self.steps:,} steps>"
+
+    def _repr_html_(self) -> str:
+        return display.card(repr(self)[1:-1], self.summary) + self.picture(512, 512).html()
+
+
+class Trace(_Summed):
+    """A trace: ``outcome``, ``steps``, ``machine_steps``, ``mismatches``, ``loss``, ``engine``, ``path``, …"""
+
+    def __init__(self, inner: _luge.Trace, job: _luge.Job) -> None:
+        self._inner, self._job = inner, job
+        self.summary = json.loads(inner.summary)
+
+    @property
+    def exact(self) -> bool:
+        """Whether every iterate is the machine's configuration, and training ends where the machine does."""
+        return self._inner.exact
+
+    @property
+    def losses(self) -> np.ndarray | None:
+        """The loss before each step and at the end; ``None`` without ``arrays``."""
+        return self._inner.losses
+
+    @property
+    def vertices(self) -> np.ndarray | None:
+        """The vertex before each step and at the end; the smallest integer where none clearly has all the weight."""
+        return self._inner.vertices
+
+    @property
+    def heads(self) -> np.ndarray | None:
+        """The cell of each binary tape's head, one row per step, one column per tape."""
+        return self._inner.heads
+
+    @property
+    def steps_traced(self) -> int:
+        """Steps from the start that are the machine's: all of them if the trace is exact."""
+        first = self.first_mismatch
+        return self.steps if first is None else max(first["step"] - 1, 0)
+
+    def plot(self) -> Svg:
+        """The loss over the steps, with the bounds it must keep."""
+        verdict = "every iterate is the machine's configuration" if self.exact else "not exact"
+        title = f"{self.machine or 'a machine'} on {self.landscape}"
+        return Svg(self._inner.plot(title, f"{self.steps:,} gradient steps: {verdict}"))
+
+    def picture(self, width: int = 1024, height: int = 1024) -> Png:
+        """The machine's run, as far as it was traced, as a picture."""
+        return Run(_luge.Run.of(self._job, self.steps)).picture(width, height)
+
+    def __repr__(self) -> str:
+        verdict = "exact" if self.exact else f"{self.mismatches:,} mismatches"
+        return f"<trace: {self.outcome} after {self.steps:,} gradient steps on {self.landscape}, {verdict}>"
+
+    def _repr_html_(self) -> str:
+        return display.card(repr(self)[1:-1], self.summary) + str(self.plot())
+
+
+class Model:
+    """A trained network: what it was made from, its weights, and what was proved of it."""
+
+    def __init__(self, inner: _luge.Model) -> None:
+        self._inner = inner
+        self.card: dict[str, Any] = json.loads(inner.card)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Model:
+        """Reads a file that :meth:`save` or ``luge train --out`` wrote."""
+        return cls(_luge.Model.load(os.fspath(path)))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes a safetensors file."""
+        self._inner.save(os.fspath(path))
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Model:
+        """Reads the bytes of a file."""
+        return cls(_luge.Model.from_bytes(data))
+
+    def to_bytes(self) -> bytes:
+        """The bytes of the file."""
+        return self._inner.to_bytes()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Model.from_bytes, (self.to_bytes(),)
+
+    @property
+    def theta(self) -> np.ndarray:
+        """The primary network's weights, which the learner has found."""
+        return self._inner.theta
+
+    @property
+    def weights(self) -> dict[str, np.ndarray]:
+        """All trained weights by the name of their block."""
+        return self._inner.weights()
+
+    def predict(self, x: Any) -> np.ndarray:
+        """The primary network's outputs, one row per sample and one column per label."""
+        return self._inner.predict(data.matrix(x))
+
+    def graph(self) -> dict[str, Any]:
+        """The whole network before training, for other programs: docs/graph-format.md."""
+        return json.loads(self._inner.graph())
+
+    def certify(self, x: Any, y: Any, *, retrain: bool = True, saturate: bool = False) -> Audit:
+        """Derives everything again from the model's machine and its data; with ``retrain`` trains again, and every weight must be the same."""
+        return Audit(json.loads(self._inner.certify(data.matrix(x), data.matrix(y), retrain=retrain, saturate=saturate)))
+
+    def figure(self) -> Svg:
+        """The network of the paper's Figure 1, with this network's sizes."""
+        return display.figure_1(self)
+
+    def __repr__(self) -> str:
+        return f"<model: {self.card['primary']} of {len(self.card['features'])} features, theta {display.numbers(self.theta)}>"
+
+    def _repr_html_(self) -> str:
+        return display.card(repr(self)[1:-1], {**self.card["options"], "certificate": self.card["certificate"]}) + str(self.figure())
+
+
+class Training(_Summed):
+    """What training left behind: ``theta``, ``steps``, ``certificate``, ``train_loss``, ``engine``, ``path``, …"""
+
+    def __init__(self, inner: _luge.Training, job: _luge.Job) -> None:
+        self._inner, self._job = inner, job
+        self.summary = json.loads(inner.summary)
+        self.model = Model(inner.model)
+
+    @property
+    def certified(self) -> bool:
+        """Whether the certificate proves the run."""
+        return self._inner.certified
+
+    @property
+    def theta(self) -> np.ndarray:
+        """The weights that the learner has found."""
+        return self.model.theta
+
+    def predict(self, x: Any) -> np.ndarray:
+        """The primary network's outputs."""
+        return self.model.predict(x)
+
+    def plot(self) -> Svg:
+        """The loss over the steps, with the bounds it must keep."""
+        return Svg(self._inner.plot(self.learner or "a learner", f"{self.steps:,} gradient steps on {self.landscape}"))
+
+    def picture(self, width: int = 1024, height: int = 1024) -> Png:
+        """The learner's run on its data as a picture."""
+        return Run(_luge.Run.of(self._job, self.machine_steps)).picture(width, height)
+
+    def __repr__(self) -> str:
+        verdict = "certified" if self.certified else "NOT certified"
+        return f"<training: {self.steps:,} gradient steps on {self.landscape}, {verdict}, theta {display.numbers(self.theta)}>"
+
+    def _repr_html_(self) -> str:
+        return display.card(repr(self)[1:-1], self.summary) + str(self.plot())
+
+
+class Audit:
+    """Whether a model is what it claims: true if every claim holds."""
+
+    def __init__(self, verdict: dict[str, Any]) -> None:
+        self.claims: dict[str, dict[str, Any]] = dict(verdict["audit"])
+        if verdict["retrained"] is not None:
+            self.claims["retrained"] = verdict["retrained"]
+        self.holds: bool = verdict["holds"]
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+    def __repr__(self) -> str:
+        line = lambda name, claim: f"{name:<14} {'yes' if claim['holds'] else 'NO'}: {claim['figures']}"
+        return "\n".join(line(name, claim) for name, claim in self.claims.items())
+
+    def _repr_html_(self) -> str:
+        return display.card("certified" if self.holds else "NOT certified", self.claims)

@@ -1,0 +1,156 @@
+"""Learners on data."""
+
+import json
+import pickle
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import luge
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def perceptron():
+    return luge.train("perceptron")
+
+
+def test_the_first_command(perceptron):
+    assert perceptron.certified and perceptron.classified == 150
+    assert perceptron.theta.tolist() == [1, 1.375, 5.125, -6.875, -3.125]
+    assert (perceptron.steps, perceptron.path) == (1_475_002, "1411459e887da15b")
+    assert all(claim["holds"] for claim in perceptron.certificate.values())
+
+
+def test_arrays_frames_and_files_are_the_same():
+    shipped = luge.train("sgd_linear")
+    x, y, features, labels = luge.dataset("sgd_linear")
+    frame, series = pd.DataFrame(x, columns=features), pd.Series(y[:, 0], name=labels[0])
+    for data in [(x, y), (x, y[:, 0]), (frame, series), (np.asfortranarray(x), y[::-1][::-1]), (x.tolist(), y.tolist())]:
+        job = luge.train_job("sgd_linear", *data)
+        # The numbers that the job holds, row by row, are those of the file.
+        table = json.loads(job.to_json())["train"]["data"]["table"]
+        assert table["x"] == x.ravel().tolist() and table["y"] == y.ravel().tolist()
+        assert (table["features"], table["labels"]) == ((features, labels) if data[0] is frame else (["x0", "x1"], ["y"]))
+    again = job.run()
+    assert again.path == shipped.path and (again.theta == shipped.theta).all()
+
+
+def test_a_program_of_ones_own():
+    program = luge.program("sgd_linear")
+    x, y, *_ = luge.dataset("sgd_linear")
+    own = luge.train(program.replace("sgd", "my_sgd", 1), x, y, format="fix:4.8")
+    assert own.certified and (own.theta == luge.train("sgd_linear").theta).all()
+
+
+def test_a_broken_program_is_shown_where_it_is_broken():
+    x, y, *_ = luge.dataset("sgd_linear")
+    broken = luge.program("sgd_linear").replace("theta", "tehta", 2)
+    with pytest.raises(luge.LugeError, match="does not read as a Sled program") as caught:
+        luge.train(broken, x, y, format="fix:4.8")
+    finding = caught.value.findings[0]
+    line = broken.splitlines()[finding["line"] - 1]
+    assert line[finding["column"] - 1 :].encode().startswith(broken.encode()[slice(*finding["span"])].split(b"\n")[0])
+    assert pickle.loads(pickle.dumps(caught.value)).findings == caught.value.findings
+
+
+def test_numbers_that_do_not_fit_are_refused():
+    with pytest.raises(luge.LugeError, match=r"the data: row 1, column `x0`: 9 lies outside fix:3.2"):
+        luge.train("copy_label", [[1], [9]], [1, 1])
+    assert luge.train_job("copy_label", [[1], [9]], [1, 1], saturate=True)
+    for x, y, message in [
+        ([[1]], [1, 2], "x has 1 rows, y has 2"), ([[np.nan]], [1], "NaN is no finite number"), (np.zeros((0, 1)), [], "nothing to learn from"),
+    ]:
+        with pytest.raises(luge.LugeError, match=message):
+            luge.train("mean", x, y)
+    with pytest.raises(TypeError, match="x and y go together"):
+        luge.train("mean", [[1]])
+    with pytest.raises(luge.LugeError, match="has no data of its own"):
+        luge.train(luge.program("mean") + "\n# another text\n")
+
+
+def test_a_model_survives_its_file(perceptron, tmp_path):
+    path = tmp_path / "model.safetensors"
+    perceptron.model.save(path)
+    loaded = luge.Model.load(path)
+    again = pickle.loads(pickle.dumps(loaded))
+    x, y, *_ = luge.dataset("perceptron")
+    for model in (loaded, again):
+        assert (model.theta == perceptron.theta).all() and model.card == perceptron.model.card
+        assert (model.predict(x) == perceptron.predict(x)).all()
+    assert ((loaded.predict(x) > 0) == (y > 0)).all()
+    assert all((loaded.weights[name] == block).all() for name, block in perceptron.model.weights.items())
+    with pytest.raises(OSError, match="cannot read"):
+        luge.Model.load(tmp_path / "nothing")
+    with pytest.raises(luge.LugeError, match="x has 2 features, the model 4"):
+        loaded.predict(np.zeros((1, 2)))
+
+
+def test_a_model_is_certified_again():
+    training = luge.train("sgd_linear")
+    x, y, *_ = luge.dataset("sgd_linear")
+    audit = training.model.certify(x, y)
+    assert audit and audit.claims["retrained"]["holds"] and "bit for bit" in repr(audit)
+    wrong = training.model.certify(x, y + 0.25, retrain=False)
+    assert not wrong and not wrong.claims["data"]["holds"]
+
+
+@pytest.mark.skipif(not (ROOT / "target/release/luge").exists(), reason="the command line is not built")
+def test_the_command_line_says_the_same(tmp_path):
+    luge_cli = ROOT / "target/release/luge"
+    done = subprocess.run([luge_cli, "train", "sgd_linear", "--json", "--out", tmp_path / "a.safetensors"], capture_output=True, check=True)
+    said = json.loads(done.stdout)
+    training = luge.train("sgd_linear")
+    assert {name: value for name, value in said.items() if name != "wall_s"} == training.summary
+    training.model.save(tmp_path / "b.safetensors")
+    theirs, ours = (luge.Model.load(tmp_path / f"{name}.safetensors") for name in "ab")
+    # The safetensors header lists its metadata in any order; weights and metadata are the same.
+    assert theirs.card == ours.card and all((theirs.weights[n] == w).all() for n, w in ours.weights.items())
+
+
+def test_jobs_are_written_down(tmp_path):
+    job = luge.train_job("mean", landscape="plain")
+    again = luge.Job.from_json(job.to_json())
+    assert again == job == pickle.loads(pickle.dumps(job)) and again.key == job.key and again.kind == "train"
+    assert luge.train_job("mean").key != job.key
+    assert (again.run().theta == [2.5625, 0]).all()
+    assert luge.trace_job("bb4", steps=5).run().outcome == "step-limit"
+
+
+def test_lessons_can_be_walked_through():
+    walked = list(luge.steps(luge.train_job("mean")))
+    training = luge.train("mean")
+    assert len(walked) == training.steps + 1 and walked[-1].loss == training.train_loss
+
+
+def test_programs_are_compiled():
+    machine = luge.compile("perceptron", n_features=4, format="fix:8.4")
+    assert machine.weights == 5 and machine.machine.lstrip().startswith("machine") and machine.states > 100
+    x, y, *_ = luge.dataset("perceptron")
+    assert luge.train(machine, x, y, format="fix:8.4").theta.tolist() == [1, 1.375, 5.125, -6.875, -3.125]
+    with pytest.raises(luge.LugeError, match="fix:I.F"):
+        luge.compile("perceptron", 4, format="float:4.3")
+
+
+def test_a_simulated_learner(perceptron):
+    run = luge.train_job("perceptron").simulate()
+    assert run.steps == perceptron.machine_steps and run.accepting
+
+
+def test_notebooks_get_cards(perceptron):
+    html = perceptron._repr_html_()
+    assert "certificate: trace" in html and "1411459e887da15b" in html and "<svg" in html
+    figure = perceptron.model.figure()
+    assert figure.startswith("<svg") and "150 × 4" in figure and "compact" in figure
+    assert "f_θ(x)" in perceptron.model._repr_html_() and "NaN" not in html
+    assert perceptron.picture(64, 64)[:4] == b"\x89PNG"
+
+
+def test_catalogue():
+    assert "perceptron" in luge.learners() and "bb5" in luge.machines() and "bb5" not in luge.learners()
+    with pytest.raises(KeyError, match="nothing of the name"):
+        luge.dataset("nothing")
