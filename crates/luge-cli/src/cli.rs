@@ -19,6 +19,7 @@ mod machine_args;
 mod output;
 mod predict;
 mod progress;
+mod prover;
 mod report;
 mod resume;
 mod revisit;

@@ -45,27 +45,3 @@ impl Network {
         Self::new(altered, parameters, inputs, moved(loss))
     }
 }
-
-impl Op {
-    /// The nodes this one is computed from, to be changed.
-    pub fn operands_mut(&mut self) -> Vec<&mut NodeId> {
-        match self {
-            Self::Parameter(_) | Self::Input(_) | Self::Constant(_) => Vec::new(),
-            Self::Linear(_, a)
-            | Self::Relu(a)
-            | Self::Sqrt(a)
-            | Self::SumColumns(a)
-            | Self::SumAll(a)
-            | Self::Shift(_, a)
-            | Self::Reshape(a)
-            | Self::Gather(_, a)
-            | Self::Quantize(_, a)
-            | Self::Dequantize(_, a)
-            | Self::StopGradient(a) => vec![a],
-            Self::Product(a, b) | Self::Quotient(a, b) | Self::MatMul(a, b) | Self::Stack(a, b) => vec![a, b],
-            Self::Sum(terms) => terms.iter_mut().map(|(_, a)| a).collect(),
-            Self::Switch { open, on, off } => vec![open, on, off],
-            Self::Select { condition, positive, otherwise } => vec![condition, positive, otherwise],
-        }
-    }
-}

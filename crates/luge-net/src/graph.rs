@@ -129,30 +129,41 @@ pub enum Op {
     },
 }
 
+/// References to the operands of an operation, shared or not as the operation is; `$iter` goes through a sum's terms.
+macro_rules! operands {
+    ($op:expr, $iter:ident) => {
+        match $op {
+            Op::Parameter(_) | Op::Input(_) | Op::Constant(_) => Vec::new(),
+            Op::Linear(_, a)
+            | Op::Relu(a)
+            | Op::Sqrt(a)
+            | Op::SumColumns(a)
+            | Op::SumAll(a)
+            | Op::Shift(_, a)
+            | Op::Reshape(a)
+            | Op::Gather(_, a)
+            | Op::Quantize(_, a)
+            | Op::Dequantize(_, a)
+            | Op::StopGradient(a) => vec![a],
+            Op::Product(a, b) | Op::Quotient(a, b) | Op::MatMul(a, b) | Op::Stack(a, b) => vec![a, b],
+            Op::Sum(terms) => terms.$iter().map(|(_, a)| a).collect(),
+            Op::Switch { open, on, off } => vec![open, on, off],
+            Op::Select { condition, positive, otherwise } => vec![condition, positive, otherwise],
+        }
+    };
+}
+
 impl Op {
     /// The nodes this one is computed from.
     #[must_use]
     pub fn operands(&self) -> Vec<NodeId> {
-        match self {
-            Self::Parameter(_) | Self::Input(_) | Self::Constant(_) => Vec::new(),
-            Self::Linear(_, a)
-            | Self::Relu(a)
-            | Self::Sqrt(a)
-            | Self::SumColumns(a)
-            | Self::SumAll(a)
-            | Self::Shift(_, a)
-            | Self::Reshape(a)
-            | Self::Gather(_, a)
-            | Self::Quantize(_, a)
-            | Self::Dequantize(_, a)
-            | Self::StopGradient(a) => vec![*a],
-            Self::Product(a, b) | Self::Quotient(a, b) | Self::MatMul(a, b) | Self::Stack(a, b) => {
-                vec![*a, *b]
-            }
-            Self::Sum(terms) => terms.iter().map(|&(_, a)| a).collect(),
-            Self::Switch { open, on, off } => vec![*open, *on, *off],
-            Self::Select { condition, positive, otherwise } => vec![*condition, *positive, *otherwise],
-        }
+        operands!(self, iter).into_iter().copied().collect()
+    }
+
+    /// The same, to be changed: the faults that are planted in tests.
+    #[cfg(feature = "faults")]
+    pub fn operands_mut(&mut self) -> Vec<&mut NodeId> {
+        operands!(self, iter_mut)
     }
 
     /// The operation's name in listings and exports.

@@ -20,7 +20,7 @@ mod spot;
 mod train;
 
 pub use dense::{Dense, Precision};
-pub use engine::Engine;
+pub use engine::{Change, Engine};
 pub use error::TrainError;
 #[cfg(feature = "faults")]
 pub use exact::Fault;

@@ -10,6 +10,7 @@ use luge_landscape::{Configuration, Control, Landscape, LandscapeKind};
 use luge_machine::{Machine, Step, lowering::Lowered};
 use luge_net::{Evaluation, Values, evaluate, evaluate_frozen};
 use luge_train::{Dense, Precision, Rate, TrainError, best_vertex};
+use serde::Serialize;
 
 use crate::{lockstep::Lockstep, trace::Plan};
 use names::Names;
@@ -18,11 +19,13 @@ use names::Names;
 pub const MOST_EDGES: usize = 1024;
 
 /// One edge.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Edge {
     /// The vertex it leads to.
+    #[serde(skip)]
     pub to: usize,
     /// That vertex's state and symbols.
+    #[serde(rename = "to")]
     pub name: String,
     /// The derivative of the loss at the near end, by automatic differentiation.
     pub slope: f64,

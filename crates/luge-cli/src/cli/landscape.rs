@@ -58,17 +58,7 @@ struct Summary<'a> {
     vertices: usize,
     falling: usize,
     rising: usize,
-    edges: Vec<EdgeSummary<'a>>,
-}
-
-#[derive(Serialize)]
-struct EdgeSummary<'a> {
-    to: &'a str,
-    slope: f64,
-    end_loss: f64,
-    successor: bool,
-    candidate: bool,
-    predecessor: bool,
+    edges: &'a [Edge],
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
@@ -95,14 +85,6 @@ impl Args {
 }
 
 fn summary<'a>(machine: Option<&'a str>, leaving: &'a Leaving<'_>) -> Summary<'a> {
-    let edge = |edge: &'a Edge| EdgeSummary {
-        to: &edge.name,
-        slope: edge.slope,
-        end_loss: edge.end_loss,
-        successor: edge.successor,
-        candidate: edge.candidate,
-        predecessor: edge.predecessor,
-    };
     Summary {
         machine,
         landscape: leaving.landscape().kind().word(),
@@ -113,7 +95,7 @@ fn summary<'a>(machine: Option<&'a str>, leaving: &'a Leaving<'_>) -> Summary<'a
         vertices: leaving.n_edges + 1,
         falling: leaving.n_falling,
         rising: leaving.n_rising,
-        edges: leaving.edges.iter().map(edge).collect(),
+        edges: &leaving.edges,
     }
 }
 
