@@ -187,6 +187,13 @@ impl<'m> Simulator<'m> {
         Ok(effect)
     }
 
+    /// Puts symbols into cells of a tape, as a stream does with its samples.
+    pub(crate) fn renew(&mut self, tape: TapeId, cells: &[Cell], symbols: &[SymbolId]) {
+        for (&cell, &symbol) in cells.iter().zip(symbols) {
+            self.tapes[tape.index()].write(cell, symbol);
+        }
+    }
+
     /// Runs until the machine stops or has made `limit` steps in all.
     pub fn run(&mut self, limit: Step) -> Outcome {
         if let Some(table) = self.single.take() {

@@ -17,6 +17,7 @@ mod room;
 mod snapshot;
 mod sparse;
 mod spot;
+mod stream;
 mod train;
 
 pub use dense::{Dense, Precision};
@@ -33,6 +34,7 @@ pub use path::{MULTIPLIER, visit};
 pub use snapshot::{Snapshot, TapeSnapshot, vertex_parameter};
 pub use sparse::Sparse;
 pub use spot::{Agreement, Difference, ROUNDING, SpotCheck, SpotError, spot_check};
+pub use stream::{SparseStream, StreamEngine};
 pub use train::{Iterate, Outcome, StopRule, train};
 
 /// How far a Frank-Wolfe step goes.
