@@ -332,7 +332,7 @@ learner random(x: [fix<I,F>; 2], y: fix<I,F>) -> theta: [fix<I,F>; 13] {{
 
 /// Half of the programs from each seed, so that two cores share the work; more with LUGE_CASES. A failure prints its program.
 fn check(seed: u8) {
-    let cases = std::env::var("LUGE_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(2000) / 2;
+    let cases = std::env::var("LUGE_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(1000) / 2;
     let config =
         ProptestConfig { cases, failure_persistence: None, max_shrink_iters: 60, ..Default::default() };
     let format = prop_oneof![Just((3, 2)), Just((4, 4)), Just((2, 6)), Just((6, 0)), Just((8, 8))];

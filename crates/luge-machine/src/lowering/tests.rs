@@ -218,7 +218,7 @@ fn the_report_counts_both_sides() {
 states               3           6
 tapes                1           2
 rules                4           7
-vertices             9          24
+vertices             7          12
 steps                1           2";
     assert_eq!(report.to_string(), table);
 }
