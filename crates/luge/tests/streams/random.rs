@@ -31,7 +31,9 @@ pub(crate) fn learner(dice: &mut Dice) -> Learner {
     let n_tapes = 2 + dice.below(3) as usize;
     b.tape_with("data", Alphabet::binary(), Access::ReadOnly);
     b.tape("theta", Alphabet::binary());
-    (2..n_tapes).for_each(|tape| drop(b.tape(format!("work{tape}"), Alphabet::binary())));
+    for tape in 2..n_tapes {
+        b.tape(format!("work{tape}"), Alphabet::binary());
+    }
     let n_states = 4 + dice.below(5) as usize;
     for state in 0..n_states {
         b.push_state(format!("q{state}"));
