@@ -191,6 +191,12 @@ impl Stream {
         &self.hidden
     }
 
+    /// Goes on with other samples of the same kind: what is hidden stays.
+    pub fn reseed(&mut self, seed: u64) {
+        self.generator = ChaCha8Rng::seed_from_u64(seed);
+        self.generator.set_stream(1);
+    }
+
     /// The next sample's features and labels.
     pub fn next_sample(&mut self, x: &mut [f64], y: &mut [f64]) {
         match &self.samples {

@@ -1,7 +1,12 @@
 //! The learners from streams that ship.
 
+use luge_net::NumberFormat;
+
 use super::{Samples, StreamJob, StreamOptions};
-use crate::source::{OpenError, Source};
+use crate::{
+    data::default_format,
+    source::{OpenError, Source},
+};
 
 /// A learner from a stream, and what it is meant for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,12 +60,21 @@ impl StreamJob {
     /// and primary network.
     #[must_use]
     pub fn new(source: Source, samples: Samples) -> Self {
-        let known = STREAM_LEARNERS.iter().find(|shipped| shipped.text == source.text);
-        let format = known.and_then(|shipped| shipped.format.parse().ok());
-        let options = StreamOptions::new(format.unwrap_or_else(crate::data::default_format));
-        let primary = known.map_or("linear", |shipped| shipped.primary).to_owned();
+        let options = StreamOptions::new(Self::format_for(&source));
+        let primary = with_text(&source).map_or("linear", |shipped| shipped.primary).to_owned();
         Self { source, samples, primary, options }
     }
+
+    /// The number format for a learner, if none is asked for.
+    #[must_use]
+    pub fn format_for(source: &Source) -> NumberFormat {
+        let format = with_text(source).and_then(|shipped| shipped.format.parse().ok());
+        format.unwrap_or_else(default_format)
+    }
+}
+
+fn with_text(source: &Source) -> Option<&'static ShippedStream> {
+    STREAM_LEARNERS.iter().find(|shipped| shipped.text == source.text)
 }
 
 /// A learner by its name or its file.

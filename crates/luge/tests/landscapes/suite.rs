@@ -95,7 +95,8 @@ fn check(case: &Case, kind: LandscapeKind) -> bool {
     let (machine, input) = load(case);
     match lower(&machine, Moves::Keep) {
         Ok(lowered) if n_units(&lowered, kind) <= MOST_UNITS => {}
-        Ok(_) | Err(LoweringError::TooManyTracks { .. } | LoweringError::Samples { .. }) => return false,
+        Ok(_) | Err(LoweringError::TooManyTracks { .. }) => return false,
+        Err(error @ LoweringError::Samples { .. }) => panic!("{at}: {error}"),
         Err(LoweringError::NotNormal(error)) => {
             // Nothing to train: the start state halts.
             assert_eq!(case.steps, 0, "{at}: {error}");
