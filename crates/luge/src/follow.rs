@@ -242,6 +242,10 @@ impl Referee<'_> {
         let (Beside::Changes(judge), Attention::Strides) = (&mut self.beside, self.attention) else {
             return Ok(false);
         };
+        // Near a limit of cells every step is looked at.
+        if self.expected.most_cells.is_some_and(|most| judge.n_cells() as u64 + STRIDE > most as u64) {
+            return Ok(false);
+        }
         let step = engine.steps();
         let most_steps = (step - step % STRIDE + STRIDE).min(stop.most_steps);
         self.changes.clear();
