@@ -11,6 +11,8 @@ use luge::{
     },
 };
 use luge_landscape::Mlp;
+use luge_net::Values;
+use luge_train::{Dense, Precision, Rate, SparseStream, StreamEngine};
 use random::Dice;
 
 /// A lesson of a random machine: batches of 1, 2 or 7 samples, one or two labels with fractions and signs.
@@ -76,6 +78,65 @@ fn random_machines_by_the_sparse_engine() {
 fn random_machines_by_the_dense_engine() {
     let taken: u64 = (1_000..1_120).map(|seed| check(seed, StreamEngineChoice::Dense, 30).1).sum();
     assert!(taken > 120, "{taken}");
+}
+
+/// In f32 every weight errs more, and the configurations are the same.
+#[test]
+fn random_machines_in_f32() {
+    let mut n_steps = 0;
+    for seed in 2_000..2_060 {
+        let Some(lesson) = random_lesson(seed, StreamEngineChoice::Sparse, 40) else { continue };
+        let stream_network = lesson.network();
+        stream_network.constants().check_rounding(24).unwrap();
+        let (network, start) = (stream_network.network(), stream_network.initial());
+        let inputs: Vec<Values> = network.inputs().iter().map(|i| Values::filled(i.shape, 0.0)).collect();
+        let mut dense = Dense::new(network, start, &inputs, Precision::F32, Rate::One, None).unwrap();
+        let mut sparse = SparseStream::new(network, start).unwrap();
+        let mut stream = lesson.stream();
+        let (mut x, mut y) = (inputs[0].data.clone(), inputs[1].data.clone());
+        for step in 0..lesson.rehearsal().steps {
+            stream.next_batch(&mut x, &mut y);
+            sparse.step_on(&x, &y).unwrap();
+            dense.step_on(&x, &y).unwrap();
+            let (found, expected) =
+                (stream_network.decode(&dense.weights()), stream_network.decode(&sparse.weights()));
+            assert_eq!(found, expected, "seed {seed}, step {step}");
+            n_steps += 1;
+        }
+    }
+    assert!(n_steps > 500, "{n_steps}");
+}
+
+/// A learner that breaks the rules of the slot whatever happens is refused; one that does so in some run is caught there.
+#[test]
+fn taking_too_soon_and_latching_too_late() {
+    let lesson = |text: &str| {
+        let source = luge::Source {
+            name: "learner".to_owned(),
+            text: text.to_owned(),
+            extension: Some("tm".to_owned()),
+        };
+        let mut job = StreamJob::new(source, Samples::Draw("halfspace:features=1".parse().unwrap()));
+        job.options.steps = 50;
+        job.prepare().map(|_| ()).map_err(|error| error.to_string())
+    };
+    let machine = |rules: &str| {
+        format!("machine\ntape data: 0 1 blank 0 read-only\ntape theta: 0 1 blank 0\n{rules}end: accept\n")
+    };
+    let soon = machine(
+        "a: take\n * * -> * *, S S, b\nb: latch\n * * -> * *, S S, c\nc: take\n * * -> * *, S S, end\n",
+    );
+    let refused = "state `c` takes a batch too soon: between two takes there are at least two steps";
+    assert_eq!(lesson(&soon), Err(refused.to_owned()));
+    let late =
+        machine("a: take\n * * -> * *, S S, b\nb:\n * * -> * *, S S, c\nc: latch\n * * -> * *, S S, end\n");
+    let refused = "state `c` latches labels that are not there: a latch is the very next step after a take";
+    assert_eq!(lesson(&late), Err(refused.to_owned()));
+    let round = machine("a: take\n * * -> * *, S S, b\nb: latch\n * * -> * *, S S, a\n");
+    let caught = "after 2 steps and 1 batches taken, state `a` takes a batch too soon: between two takes there are at least two steps";
+    assert_eq!(lesson(&round), Err(caught.to_owned()));
+    let none = machine("a:\n * * -> * *, S S, end\n");
+    assert_eq!(lesson(&none), Err("the learner takes no samples: no state is marked `take`".to_owned()));
 }
 
 fn parity(bits: usize, hidden: usize, seed: u64) -> StreamJob {
