@@ -314,7 +314,7 @@ fn alone(weights: &[(usize, f64)]) -> Option<usize> {
     for &(at, weight) in weights {
         if weight >= 0.75 && found.is_none() {
             found = Some(at);
-        } else if !(weight <= 0.25) {
+        } else if weight.is_nan() || weight > 0.25 {
             return None;
         }
     }

@@ -22,8 +22,8 @@ fn network() -> StreamNetwork {
         b.rule(look, reads, [Write::Keep, Write::Put(bit)], [Move::Stay, Move::Right], rest);
     }
     b.rule(rest, any, keep, [Move::Left, Move::Stay], wait);
-    let learner = Learner::new(&b.build().unwrap(), None).unwrap();
-    let format = "fix:2.0".parse().unwrap();
+    let learner = Learner::new(&b.build().expect("a machine"), None).expect("what it is given fits");
+    let format = "fix:2.0".parse().expect("a format");
     let options = StreamOptions {
         vertices: VertexSet::default(),
         n_cells: 8,
@@ -33,7 +33,7 @@ fn network() -> StreamNetwork {
         carrier: None,
         corrections: Corrections::default(),
     };
-    StreamNetwork::build(&learner, &Mlp::linear(1, 1), &options).unwrap()
+    StreamNetwork::build(&learner, &Mlp::linear(1, 1), &options).expect("a network")
 }
 
 const BATCHES: [(f64, f64); 9] = [
@@ -52,12 +52,13 @@ const BATCHES: [(f64, f64); 9] = [
 fn compare(network: &Network, start: &[Values]) -> Result<usize, String> {
     let Ok(mut sparse) = SparseStream::new(network, start) else { return Ok(0) };
     let inputs: Vec<Values> = network.inputs().iter().map(|i| Values::filled(i.shape, 0.0)).collect();
-    let mut dense = Dense::new(network, start, &inputs, Precision::F64, Rate::One, None).unwrap();
+    let mut dense =
+        Dense::new(network, start, &inputs, Precision::F64, Rate::One, None).expect("what it is given fits");
     for (step, (x, y)) in BATCHES.into_iter().enumerate() {
         if sparse.step_on(&[x], &[y]).is_err() {
             return Ok(step);
         }
-        dense.step_on(&[x], &[y]).unwrap();
+        dense.step_on(&[x], &[y]).expect("a gradient");
         for (block, (a, b)) in dense.weights().iter().zip(sparse.weights()).enumerate() {
             for (i, (a, b)) in a.data.iter().zip(&b.data).enumerate() {
                 if (a - b).abs() > 1e-9 || a.is_nan() != b.is_nan() {

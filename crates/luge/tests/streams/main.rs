@@ -21,34 +21,31 @@ fn random_lesson(seed: u64, engine: StreamEngineChoice, steps: u64) -> Option<St
         [("fix:2.0", 1.0, 1), ("fix:3.2", 0.25, 15), ("fix:2.3:sm", 0.125, 15)][(seed % 3) as usize];
     let batch = [1, 2, 7][(seed / 3 % 3) as usize];
     let n_labels = 1 + (seed / 9 % 2) as usize;
-    for steps in [steps, 0] {
-        let mut dice = Dice::new(seed);
-        let learner = random::learner(&mut dice);
-        let n_features = 1 + dice.below(2) as usize;
-        let table = random::table(&mut dice, n_features, n_labels, unit, range);
-        let primary = Arc::new(Mlp::linear(n_features, n_labels));
-        let mut options = StreamOptions::new(format.parse().unwrap());
-        (options.batch, options.seed, options.engine, options.steps) = (batch, seed, engine, steps);
-        let samples = Samples::Table(table, Order::Draw);
-        let prepare = |options: &StreamOptions| {
-            StreamLesson::prepare(learner.clone(), primary.clone(), samples.clone(), options.clone())
-        };
-        match prepare(&options) {
-            Ok(lesson) => return Some(lesson),
-            // Caught when it is run: what comes before is still to be traced.
-            Err(StreamLessonError::Stopped { step, .. }) if step > 0 => {
-                options.steps = step;
-                return Some(prepare(&options).unwrap());
-            }
-            Err(StreamLessonError::Network(_)) => return None,
-            Err(other) => panic!("seed {seed}: {other}"),
+    let mut dice = Dice::new(seed);
+    let learner = random::learner(&mut dice);
+    let n_features = 1 + dice.below(2) as usize;
+    let table = random::table(&mut dice, n_features, n_labels, unit, range);
+    let primary = Arc::new(Mlp::linear(n_features, n_labels));
+    let mut options = StreamOptions::new(format.parse().expect("a format"));
+    (options.batch, options.seed, options.engine, options.steps) = (batch, seed, engine, steps);
+    let samples = Samples::Table(table, Order::Draw);
+    let prepare = |options: &StreamOptions| {
+        StreamLesson::prepare(learner.clone(), primary.clone(), samples.clone(), options.clone())
+    };
+    match prepare(&options) {
+        Ok(lesson) => Some(lesson),
+        // Caught when it is run: what comes before is still to be traced.
+        Err(StreamLessonError::Stopped { step, .. }) if step > 0 => {
+            options.steps = step;
+            Some(prepare(&options).expect("the same run, shorter"))
         }
+        Err(StreamLessonError::Network(_)) => None,
+        Err(other) => panic!("seed {seed}: {other}"),
     }
-    None
 }
 
 fn train(lesson: &StreamLesson) -> StreamReport {
-    lesson.train(|_| ControlFlow::Continue(())).unwrap()
+    lesson.train(|_| ControlFlow::Continue(())).expect("an engine that goes on")
 }
 
 /// Every step of every machine is the simulator's; where a machine halts, no further batch moves a weight.
@@ -140,8 +137,9 @@ fn taking_too_soon_and_latching_too_late() {
 }
 
 fn parity(bits: usize, hidden: usize, seed: u64) -> StreamJob {
-    let draw = format!("parity:bits={bits},hidden={hidden}").parse().unwrap();
-    let mut job = StreamJob::new(ShippedStream::find("parity").unwrap().source(), Samples::Draw(draw));
+    let draw = format!("parity:bits={bits},hidden={hidden}").parse().expect("a parity");
+    let learner = ShippedStream::find("parity").expect("it ships");
+    let mut job = StreamJob::new(learner.source(), Samples::Draw(draw));
     job.options.seed = seed;
     job
 }
