@@ -179,7 +179,9 @@ impl<'n> SparseStream<'n> {
         let width = self.layers.format.n_bits() as usize;
         for (number, &at) in self.layers.order.iter().enumerate() {
             let first = number * width;
-            if self.layers.renewed[first] != what {
+            let is_renewed = |bit: &usize| self.layers.renewed[first + bit] == what;
+            let renewed: Vec<usize> = (0..width).filter(is_renewed).collect();
+            if renewed.is_empty() {
                 continue;
             }
             let value = match at.checked_sub(features.len()) {
@@ -188,7 +190,7 @@ impl<'n> SparseStream<'n> {
             };
             // A saturating conversion refuses NaN alone, and no weight is one.
             let Ok(word) = self.layers.format.encode(value, Overflow::Saturate) else { continue };
-            for bit in 0..width {
+            for bit in renewed {
                 let one = word.bit(u32::try_from(bit).unwrap_or(u32::MAX));
                 let value = if one { 1.0 } else { -1.0 };
                 self.held[first + bit] = value;
@@ -312,7 +314,7 @@ fn alone(weights: &[(usize, f64)]) -> Option<usize> {
     for &(at, weight) in weights {
         if weight >= 0.75 && found.is_none() {
             found = Some(at);
-        } else if !(weight <= 0.25) {
+        } else if weight.is_nan() || weight > 0.25 {
             return None;
         }
     }

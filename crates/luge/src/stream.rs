@@ -211,7 +211,7 @@ impl StreamJob {
         if program::is_program(&self.source) {
             return Err(JobError::ProgramAlone { name: self.source.name.clone() }.into());
         }
-        let (_, loaded) = self.source.read_with(&ReadOptions::default()).map_err(JobError::from)?;
+        let (_, loaded) = self.source.read_with(&ReadOptions::default())?;
         let learner = Learner::new(&loaded.machine, loaded.input.as_ref()).map_err(JobError::from)?;
         let (n_features, n_labels) = self.samples.sizes();
         let primary = primaries.find(&self.primary, n_features, n_labels).map_err(JobError::from)?;

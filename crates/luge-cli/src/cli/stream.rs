@@ -7,8 +7,8 @@ use luge::{
     StreamJob,
     job::JobError,
     stream::{
-        self, Draw, Order, STREAM_LEARNERS, Samples, StreamEngineChoice, StreamLesson, StreamLessonError,
-        StreamReport,
+        self, Concept, Draw, Order, STREAM_LEARNERS, Samples, StreamEngineChoice, StreamLesson,
+        StreamLessonError, StreamReport,
     },
 };
 use luge_landscape::{StreamConstantsError, StreamError};
@@ -143,10 +143,9 @@ impl Args {
             }
             error => error.into(),
         })?;
-        let default = || "parity:bits=32,hidden=16".parse();
         let samples = match (&self.data, &self.draw) {
             (None, Some(draw)) => Samples::Draw(draw.clone()),
-            (None, None) => Samples::Draw(default().unwrap_or_else(|error| unreachable!("{error}"))),
+            (None, None) => Samples::Draw(first_draw()),
             (Some(place), _) => {
                 let data = named_table(place, &self.target, self.features.as_deref(), self.saturate)?;
                 let format = self.format.unwrap_or_else(|| StreamJob::format_for(&source));
@@ -162,6 +161,11 @@ impl Args {
         job.primary = self.primary.clone().unwrap_or(job.primary);
         Ok(job)
     }
+}
+
+/// What is drawn if nothing else is asked for.
+fn first_draw() -> Draw {
+    Draw { concept: Concept::Parity { n_hidden: 16 }, n_features: 32, noise: 0.0 }
 }
 
 /// Takes the number of samples in a batch.

@@ -158,6 +158,9 @@ pub(super) fn read(walk: &Walk<'_>) -> Result<StreamLayers, Unrecognised> {
         places,
         primary,
     };
+    // An engine is handed features, then labels: a memory that is filled from the labels' input would see what it must not.
+    let in_order = (layers.features.index(), layers.targets.index()) == (0, 1);
+    walk.require(in_order, change.features, "the first input")?;
     let allowed = [Some(cells), Some(layers.memory)];
     walk.depends_only_on(primary, &allowed, "an output that depends on cells and memory alone")?;
     walk.has_no_gradient(primary, "an output without a gradient")?;

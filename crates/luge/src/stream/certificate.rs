@@ -92,7 +92,7 @@ pub(super) fn train(
     let network = lesson.network.network();
     let start = lesson.network.initial();
     let mut engine = match lesson.options.engine {
-        StreamEngineChoice::Sparse => AnyEngine::Sparse(SparseStream::new(network, start)?),
+        StreamEngineChoice::Sparse => AnyEngine::Sparse(Box::new(SparseStream::new(network, start)?)),
         StreamEngineChoice::Dense => AnyEngine::Dense(Box::new(dense(lesson, start)?)),
     };
     let mut checker = dense(lesson, start)?;

@@ -35,14 +35,14 @@ pub enum StreamMismatch {
 
 /// An engine for streams.
 pub(super) enum AnyEngine<'n> {
-    Sparse(SparseStream<'n>),
+    Sparse(Box<SparseStream<'n>>),
     Dense(Box<Dense<'n>>),
 }
 
 impl AnyEngine<'_> {
     pub(super) fn engine(&mut self) -> &mut dyn StreamEngine {
         match self {
-            Self::Sparse(engine) => engine,
+            Self::Sparse(engine) => &mut **engine,
             Self::Dense(engine) => &mut **engine,
         }
     }

@@ -16,7 +16,7 @@ impl Dice {
 
     /// A number below `n`.
     pub(crate) fn below(&mut self, n: u32) -> u32 {
-        Uniform::new(0, n).unwrap().sample(&mut self.0)
+        Uniform::new(0, n).expect("more than nothing").sample(&mut self.0)
     }
 
     fn pick<T: Copy>(&mut self, of: &[T]) -> T {
@@ -73,7 +73,7 @@ pub(crate) fn learner(dice: &mut Dice) -> Learner {
             b.rule(id, reads, writes, moves, next);
         }
     }
-    Learner::new(&b.build().unwrap(), None).unwrap()
+    Learner::new(&b.build().expect("a machine"), None).expect("a learner")
 }
 
 /// Numbers of a format with signs and fractions, as a table.
