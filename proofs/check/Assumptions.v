@@ -1,7 +1,8 @@
 (** What the main theorems rest on: nothing but the prover. `.ci/proofs` reads this file's output. *)
 
-From Luge Require Import PlainTheorem Checker ExtendedTheorem ExtendedChecker PrintedShift SolidArc Stream Endless.
-From Luge Require Import CompactTheorem PrintedShiftCompact.
+From Luge Require Import PlainTheorem Checker Joined ExtendedTheorem ExtendedChecker PrintedShift SolidArc Endless.
+From Luge Require Import CompactTheorem PrintedShiftCompact CompactChecker Wiring ModelChecker.
+From Luge Require Import StreamMachine StreamCarrier StreamTheorem.
 
 (* Theorem 1: plain. *)
 Print Assumptions plain_step.
@@ -36,16 +37,37 @@ Print Assumptions compact_halted_gap.
 Print Assumptions compact_halted_below.
 Print Assumptions compact_positive.
 
-(* Theorem 3: the extended network, and its checker. *)
+(* The checker for compact. *)
+Print Assumptions certified_compact_trace.
+Print Assumptions certified_compact_levels.
+
+(* Theorem 3: the extended network, for any landscape; plain and compact are such; its checker. *)
+Print Assumptions first_step.
+Print Assumptions extended_running_loss.
+Print Assumptions extended_output.
+Print Assumptions plain_steps.
+Print Assumptions compact_steps.
 Print Assumptions extended_step.
 Print Assumptions extended_trace.
 Print Assumptions extended_run.
 Print Assumptions extended_gradient.
 Print Assumptions certified_extended_run.
 
-(* Theorem 4, the part that is proved: the constant carrier under any samples. *)
-Print Assumptions stream_gradient.
+(* Models: from the data to the output. *)
+Print Assumptions read_only_shows.
+Print Assumptions theta_read.
+Print Assumptions through_theta.
+Print Assumptions certified_model_run.
+
+(* Theorem 4: streams. *)
+Print Assumptions stream_tangent.
+Print Assumptions stream_sgd_step.
 Print Assumptions stream_trace.
+Print Assumptions stream_trace_static.
+Print Assumptions stream_end.
+Print Assumptions stands_for_unique.
+Print Assumptions taken_and_latched.
+Print Assumptions take_after_latch.
 
 (* Counterexamples. *)
 Print Assumptions printed_shift_is_wrong.

@@ -1,127 +1,99 @@
 Set Warnings "-notation-overridden".
 From Luge Require Import Export.
 
-Definition claimed_machine : machine := Machine 3 4 1 [:: Situation 0 [:: Some false; Some false; Some false; Some false] (Some (Action 0 [:: Some false; Some false; Some false; Some false] [:: Stay; Right; Right; Right]));
-     Situation 0 [:: Some false; Some true; Some false; Some false] (Some (Action 0 [:: Some false; Some true; Some false; Some false] [:: Stay; Right; Right; Right]));
-     Situation 0 [:: Some false; Some false; Some true; Some false] (Some (Action 0 [:: Some false; Some false; Some true; Some false] [:: Stay; Right; Right; Right]));
-     Situation 0 [:: Some false; Some true; Some true; Some false] (Some (Action 0 [:: Some false; Some true; Some true; Some false] [:: Stay; Right; Right; Right]));
-     Situation 0 [:: Some false; Some false; Some false; Some true] (Some (Action 1 [:: Some false; Some false; Some false; Some true] [:: Right; Right; Right; Right]));
-     Situation 0 [:: Some false; Some true; Some false; Some true] (Some (Action 1 [:: Some true; Some true; Some false; Some true] [:: Right; Right; Right; Right]));
-     Situation 0 [:: Some false; Some false; Some true; Some true] (Some (Action 0 [:: Some false; Some false; Some true; Some true] [:: Stay; Right; Right; Right]));
-     Situation 0 [:: Some false; Some true; Some true; Some true] (Some (Action 0 [:: Some false; Some true; Some true; Some true] [:: Stay; Right; Right; Right]));
-     Situation 0 [:: Some true; Some false; Some false; Some false] (Some (Action 0 [:: Some true; Some false; Some false; Some false] [:: Stay; Right; Right; Right]));
-     Situation 0 [:: Some true; Some true; Some false; Some false] (Some (Action 0 [:: Some true; Some true; Some false; Some false] [:: Stay; Right; Right; Right]));
-     Situation 0 [:: Some true; Some false; Some true; Some false] (Some (Action 0 [:: Some true; Some false; Some true; Some false] [:: Stay; Right; Right; Right]));
-     Situation 0 [:: Some true; Some true; Some true; Some false] (Some (Action 0 [:: Some true; Some true; Some true; Some false] [:: Stay; Right; Right; Right]));
-     Situation 0 [:: Some true; Some false; Some false; Some true] (Some (Action 1 [:: Some false; Some false; Some false; Some true] [:: Right; Right; Right; Right]));
-     Situation 0 [:: Some true; Some true; Some false; Some true] (Some (Action 1 [:: Some true; Some true; Some false; Some true] [:: Right; Right; Right; Right]));
-     Situation 0 [:: Some true; Some false; Some true; Some true] (Some (Action 0 [:: Some true; Some false; Some true; Some true] [:: Stay; Right; Right; Right]));
-     Situation 0 [:: Some true; Some true; Some true; Some true] (Some (Action 0 [:: Some true; Some true; Some true; Some true] [:: Stay; Right; Right; Right]));
-     Situation 1 [:: Some false; Some false; Some false; Some false] (Some (Action 1 [:: Some false; Some false; Some false; Some false] [:: Right; Right; Right; Right]));
-     Situation 1 [:: Some false; Some true; Some false; Some false] (Some (Action 1 [:: Some true; Some true; Some false; Some false] [:: Right; Right; Right; Right]));
-     Situation 1 [:: Some false; Some false; Some true; Some false] (Some (Action 2 [:: Some false; Some false; Some true; Some false] [:: Stay; Stay; Stay; Stay]));
-     Situation 1 [:: Some false; Some true; Some true; Some false] (Some (Action 2 [:: Some false; Some true; Some true; Some false] [:: Stay; Stay; Stay; Stay]));
-     Situation 1 [:: Some false; Some false; Some false; Some true] (Some (Action 2 [:: Some false; Some false; Some false; Some true] [:: Stay; Stay; Stay; Stay]));
-     Situation 1 [:: Some false; Some true; Some false; Some true] (Some (Action 2 [:: Some false; Some true; Some false; Some true] [:: Stay; Stay; Stay; Stay]));
-     Situation 1 [:: Some false; Some false; Some true; Some true] (Some (Action 2 [:: Some false; Some false; Some true; Some true] [:: Stay; Stay; Stay; Stay]));
-     Situation 1 [:: Some false; Some true; Some true; Some true] (Some (Action 2 [:: Some false; Some true; Some true; Some true] [:: Stay; Stay; Stay; Stay]));
-     Situation 1 [:: Some true; Some false; Some false; Some false] (Some (Action 1 [:: Some false; Some false; Some false; Some false] [:: Right; Right; Right; Right]));
-     Situation 1 [:: Some true; Some true; Some false; Some false] (Some (Action 1 [:: Some true; Some true; Some false; Some false] [:: Right; Right; Right; Right]));
-     Situation 1 [:: Some true; Some false; Some true; Some false] (Some (Action 2 [:: Some true; Some false; Some true; Some false] [:: Stay; Stay; Stay; Stay]));
-     Situation 1 [:: Some true; Some true; Some true; Some false] (Some (Action 2 [:: Some true; Some true; Some true; Some false] [:: Stay; Stay; Stay; Stay]));
-     Situation 1 [:: Some true; Some false; Some false; Some true] (Some (Action 2 [:: Some true; Some false; Some false; Some true] [:: Stay; Stay; Stay; Stay]));
-     Situation 1 [:: Some true; Some true; Some false; Some true] (Some (Action 2 [:: Some true; Some true; Some false; Some true] [:: Stay; Stay; Stay; Stay]));
-     Situation 1 [:: Some true; Some false; Some true; Some true] (Some (Action 2 [:: Some true; Some false; Some true; Some true] [:: Stay; Stay; Stay; Stay]));
-     Situation 1 [:: Some true; Some true; Some true; Some true] (Some (Action 2 [:: Some true; Some true; Some true; Some true] [:: Stay; Stay; Stay; Stay]));
-     Situation 2 [:: Some false; Some false; Some false; Some false] None;
-     Situation 2 [:: Some false; Some true; Some false; Some false] None;
-     Situation 2 [:: Some false; Some false; Some true; Some false] None;
-     Situation 2 [:: Some false; Some true; Some true; Some false] None;
-     Situation 2 [:: Some false; Some false; Some false; Some true] None;
-     Situation 2 [:: Some false; Some true; Some false; Some true] None;
-     Situation 2 [:: Some false; Some false; Some true; Some true] None;
-     Situation 2 [:: Some false; Some true; Some true; Some true] None;
-     Situation 2 [:: Some true; Some false; Some false; Some false] None;
-     Situation 2 [:: Some true; Some true; Some false; Some false] None;
-     Situation 2 [:: Some true; Some false; Some true; Some false] None;
-     Situation 2 [:: Some true; Some true; Some true; Some false] None;
-     Situation 2 [:: Some true; Some false; Some false; Some true] None;
-     Situation 2 [:: Some true; Some true; Some false; Some true] None;
-     Situation 2 [:: Some true; Some false; Some true; Some true] None;
-     Situation 2 [:: Some true; Some true; Some true; Some true] None].
+Definition claimed_machine : machine := Machine 3 4 1 [:: Situation 0 [:: None; Some false; Some false; Some false] (Some (Action 0 [:: None; Some false; Some false; Some false] [:: Stay; Right; Right; Right]));
+     Situation 0 [:: None; Some true; Some false; Some false] (Some (Action 0 [:: None; Some true; Some false; Some false] [:: Stay; Right; Right; Right]));
+     Situation 0 [:: None; Some false; Some true; Some false] (Some (Action 0 [:: None; Some false; Some true; Some false] [:: Stay; Right; Right; Right]));
+     Situation 0 [:: None; Some true; Some true; Some false] (Some (Action 0 [:: None; Some true; Some true; Some false] [:: Stay; Right; Right; Right]));
+     Situation 0 [:: None; Some false; Some false; Some true] (Some (Action 1 [:: Some false; Some false; Some false; Some true] [:: Right; Right; Right; Right]));
+     Situation 0 [:: None; Some true; Some false; Some true] (Some (Action 1 [:: Some true; Some true; Some false; Some true] [:: Right; Right; Right; Right]));
+     Situation 0 [:: None; Some false; Some true; Some true] (Some (Action 0 [:: None; Some false; Some true; Some true] [:: Stay; Right; Right; Right]));
+     Situation 0 [:: None; Some true; Some true; Some true] (Some (Action 0 [:: None; Some true; Some true; Some true] [:: Stay; Right; Right; Right]));
+     Situation 1 [:: None; Some false; Some false; Some false] (Some (Action 1 [:: Some false; Some false; Some false; Some false] [:: Right; Right; Right; Right]));
+     Situation 1 [:: None; Some true; Some false; Some false] (Some (Action 1 [:: Some true; Some true; Some false; Some false] [:: Right; Right; Right; Right]));
+     Situation 1 [:: None; Some false; Some true; Some false] (Some (Action 2 [:: None; Some false; Some true; Some false] [:: Stay; Stay; Stay; Stay]));
+     Situation 1 [:: None; Some true; Some true; Some false] (Some (Action 2 [:: None; Some true; Some true; Some false] [:: Stay; Stay; Stay; Stay]));
+     Situation 1 [:: None; Some false; Some false; Some true] (Some (Action 2 [:: None; Some false; Some false; Some true] [:: Stay; Stay; Stay; Stay]));
+     Situation 1 [:: None; Some true; Some false; Some true] (Some (Action 2 [:: None; Some true; Some false; Some true] [:: Stay; Stay; Stay; Stay]));
+     Situation 1 [:: None; Some false; Some true; Some true] (Some (Action 2 [:: None; Some false; Some true; Some true] [:: Stay; Stay; Stay; Stay]));
+     Situation 1 [:: None; Some true; Some true; Some true] (Some (Action 2 [:: None; Some true; Some true; Some true] [:: Stay; Stay; Stay; Stay]));
+     Situation 2 [:: None; None; None; None] None].
 
 Definition claimed : claim := (Claim claimed_machine 12 (Number (128) 0) (Number (64) 0)).
 
 Definition exported : network := Network
-  [:: ParameterOf (48, 1) (Descent (Number (1) 0)); ParameterOf (1, 12) (Descent (Number (1) 0)); ParameterOf (4, 12) (Descent (Number (1) 0))]
+  [:: ParameterOf (17, 1) (Descent one); ParameterOf (1, 12) (Descent one); ParameterOf (4, 12) (Descent one)]
   [:: (3, 12)]
   [:: Node (3, 12) (OpInput 0);
-     Node (48, 1) (OpParameter 0);
+     Node (17, 1) (OpParameter 0);
      Node (1, 12) (OpParameter 1);
      Node (4, 12) (OpStack 2 0);
      Node (4, 12) (OpParameter 2);
-     Node (1, 1) (OpConstant [:: (Number (1) 0)]);
-     Node (48, 1) (OpSum [:: ((Number (2) 0), 1); ((Number (-1) 1), 5)]);
-     Node (1, 1) (OpConstant [:: (Number (1) 0)]);
-     Node (48, 1) (OpSum [:: ((Number (2) 0), 1); ((Number (-3) 1), 7)]);
-     Node (48, 1) (OpRelu 6);
-     Node (48, 1) (OpRelu 8);
-     Node (48, 1) (OpSum [:: ((Number (1) 0), 9); ((Number (-1) 0), 10)]);
-     Node (1, 1) (OpConstant [:: (Number (1) 0)]);
+     Node (1, 1) (OpConstant [:: one]);
+     Node (17, 1) (OpSum [:: ((Number (2) 0), 1); ((Number (-1) 1), 5)]);
+     Node (1, 1) (OpConstant [:: one]);
+     Node (17, 1) (OpSum [:: ((Number (2) 0), 1); ((Number (-3) 1), 7)]);
+     Node (17, 1) (OpRelu 6);
+     Node (17, 1) (OpRelu 8);
+     Node (17, 1) (OpSum [:: (one, 9); (minus_one, 10)]);
+     Node (1, 1) (OpConstant [:: one]);
      Node (4, 12) (OpSum [:: ((Number (2) 0), 4); ((Number (-1) 1), 12)]);
-     Node (1, 1) (OpConstant [:: (Number (1) 0)]);
+     Node (1, 1) (OpConstant [:: one]);
      Node (4, 12) (OpSum [:: ((Number (2) 0), 4); ((Number (-3) 1), 14)]);
      Node (4, 12) (OpRelu 13);
      Node (4, 12) (OpRelu 15);
-     Node (4, 12) (OpSum [:: ((Number (1) 0), 16); ((Number (-1) 0), 17)]);
-     Node (1, 1) (OpConstant [:: (Number (1) 0)]);
-     Node (4, 12) (OpSum [:: ((Number (2) 0), 3); ((Number (1) 0), 19)]);
-     Node (1, 1) (OpConstant [:: (Number (1) 0)]);
-     Node (4, 12) (OpSum [:: ((Number (2) 0), 3); ((Number (-1) 0), 21)]);
+     Node (4, 12) (OpSum [:: (one, 16); (minus_one, 17)]);
+     Node (1, 1) (OpConstant [:: one]);
+     Node (4, 12) (OpSum [:: ((Number (2) 0), 3); (one, 19)]);
+     Node (1, 1) (OpConstant [:: one]);
+     Node (4, 12) (OpSum [:: ((Number (2) 0), 3); (minus_one, 21)]);
      Node (4, 12) (OpRelu 20);
      Node (4, 12) (OpRelu 22);
-     Node (1, 1) (OpConstant [:: (Number (1) 0)]);
-     Node (4, 12) (OpSum [:: ((Number (1) 0), 23); ((Number (-1) 0), 24); ((Number (-1) 0), 25)]);
-     Node (4, 1) (OpLinear [:: arc 0 0 (Number (-1) 0); arc 0 1 (Number (-1) 0); arc 0 2 (Number (-1) 0); arc 0 3 (Number (-1) 0); arc 0 4 (Number (-1) 0); arc 0 5 (Number (1) 0); arc 0 6 (Number (-1) 0); arc 0 7 (Number (-1) 0); arc 0 8 (Number (1) 0); arc 0 9 (Number (1) 0); arc 0 10 (Number (1) 0); arc 0 11 (Number (1) 0); arc 0 12 (Number (-1) 0); arc 0 13 (Number (1) 0); arc 0 14 (Number (1) 0); arc 0 15 (Number (1) 0); arc 0 16 (Number (-1) 0); arc 0 17 (Number (1) 0); arc 0 18 (Number (-1) 0); arc 0 19 (Number (-1) 0); arc 0 20 (Number (-1) 0); arc 0 21 (Number (-1) 0); arc 0 22 (Number (-1) 0); arc 0 23 (Number (-1) 0); arc 0 24 (Number (-1) 0); arc 0 25 (Number (1) 0); arc 0 26 (Number (1) 0); arc 0 27 (Number (1) 0); arc 0 28 (Number (1) 0); arc 0 29 (Number (1) 0); arc 0 30 (Number (1) 0); arc 0 31 (Number (1) 0); arc 0 32 (Number (-1) 0); arc 0 33 (Number (-1) 0); arc 0 34 (Number (-1) 0); arc 0 35 (Number (-1) 0); arc 0 36 (Number (-1) 0); arc 0 37 (Number (-1) 0); arc 0 38 (Number (-1) 0); arc 0 39 (Number (-1) 0); arc 0 40 (Number (1) 0); arc 0 41 (Number (1) 0); arc 0 42 (Number (1) 0); arc 0 43 (Number (1) 0); arc 0 44 (Number (1) 0); arc 0 45 (Number (1) 0); arc 0 46 (Number (1) 0); arc 0 47 (Number (1) 0); arc 1 0 (Number (-1) 0); arc 1 1 (Number (1) 0); arc 1 2 (Number (-1) 0); arc 1 3 (Number (1) 0); arc 1 4 (Number (-1) 0); arc 1 5 (Number (1) 0); arc 1 6 (Number (-1) 0); arc 1 7 (Number (1) 0); arc 1 8 (Number (-1) 0); arc 1 9 (Number (1) 0); arc 1 10 (Number (-1) 0); arc 1 11 (Number (1) 0); arc 1 12 (Number (-1) 0); arc 1 13 (Number (1) 0); arc 1 14 (Number (-1) 0); arc 1 15 (Number (1) 0); arc 1 16 (Number (-1) 0); arc 1 17 (Number (1) 0); arc 1 18 (Number (-1) 0); arc 1 19 (Number (1) 0); arc 1 20 (Number (-1) 0); arc 1 21 (Number (1) 0); arc 1 22 (Number (-1) 0); arc 1 23 (Number (1) 0); arc 1 24 (Number (-1) 0); arc 1 25 (Number (1) 0); arc 1 26 (Number (-1) 0); arc 1 27 (Number (1) 0); arc 1 28 (Number (-1) 0); arc 1 29 (Number (1) 0); arc 1 30 (Number (-1) 0); arc 1 31 (Number (1) 0); arc 1 32 (Number (-1) 0); arc 1 33 (Number (1) 0); arc 1 34 (Number (-1) 0); arc 1 35 (Number (1) 0); arc 1 36 (Number (-1) 0); arc 1 37 (Number (1) 0); arc 1 38 (Number (-1) 0); arc 1 39 (Number (1) 0); arc 1 40 (Number (-1) 0); arc 1 41 (Number (1) 0); arc 1 42 (Number (-1) 0); arc 1 43 (Number (1) 0); arc 1 44 (Number (-1) 0); arc 1 45 (Number (1) 0); arc 1 46 (Number (-1) 0); arc 1 47 (Number (1) 0); arc 2 0 (Number (-1) 0); arc 2 1 (Number (-1) 0); arc 2 2 (Number (1) 0); arc 2 3 (Number (1) 0); arc 2 4 (Number (-1) 0); arc 2 5 (Number (-1) 0); arc 2 6 (Number (1) 0); arc 2 7 (Number (1) 0); arc 2 8 (Number (-1) 0); arc 2 9 (Number (-1) 0); arc 2 10 (Number (1) 0); arc 2 11 (Number (1) 0); arc 2 12 (Number (-1) 0); arc 2 13 (Number (-1) 0); arc 2 14 (Number (1) 0); arc 2 15 (Number (1) 0); arc 2 16 (Number (-1) 0); arc 2 17 (Number (-1) 0); arc 2 18 (Number (1) 0); arc 2 19 (Number (1) 0); arc 2 20 (Number (-1) 0); arc 2 21 (Number (-1) 0); arc 2 22 (Number (1) 0); arc 2 23 (Number (1) 0); arc 2 24 (Number (-1) 0); arc 2 25 (Number (-1) 0); arc 2 26 (Number (1) 0); arc 2 27 (Number (1) 0); arc 2 28 (Number (-1) 0); arc 2 29 (Number (-1) 0); arc 2 30 (Number (1) 0); arc 2 31 (Number (1) 0); arc 2 32 (Number (-1) 0); arc 2 33 (Number (-1) 0); arc 2 34 (Number (1) 0); arc 2 35 (Number (1) 0); arc 2 36 (Number (-1) 0); arc 2 37 (Number (-1) 0); arc 2 38 (Number (1) 0); arc 2 39 (Number (1) 0); arc 2 40 (Number (-1) 0); arc 2 41 (Number (-1) 0); arc 2 42 (Number (1) 0); arc 2 43 (Number (1) 0); arc 2 44 (Number (-1) 0); arc 2 45 (Number (-1) 0); arc 2 46 (Number (1) 0); arc 2 47 (Number (1) 0); arc 3 0 (Number (-1) 0); arc 3 1 (Number (-1) 0); arc 3 2 (Number (-1) 0); arc 3 3 (Number (-1) 0); arc 3 4 (Number (1) 0); arc 3 5 (Number (1) 0); arc 3 6 (Number (1) 0); arc 3 7 (Number (1) 0); arc 3 8 (Number (-1) 0); arc 3 9 (Number (-1) 0); arc 3 10 (Number (-1) 0); arc 3 11 (Number (-1) 0); arc 3 12 (Number (1) 0); arc 3 13 (Number (1) 0); arc 3 14 (Number (1) 0); arc 3 15 (Number (1) 0); arc 3 16 (Number (-1) 0); arc 3 17 (Number (-1) 0); arc 3 18 (Number (-1) 0); arc 3 19 (Number (-1) 0); arc 3 20 (Number (1) 0); arc 3 21 (Number (1) 0); arc 3 22 (Number (1) 0); arc 3 23 (Number (1) 0); arc 3 24 (Number (-1) 0); arc 3 25 (Number (-1) 0); arc 3 26 (Number (-1) 0); arc 3 27 (Number (-1) 0); arc 3 28 (Number (1) 0); arc 3 29 (Number (1) 0); arc 3 30 (Number (1) 0); arc 3 31 (Number (1) 0); arc 3 32 (Number (-1) 0); arc 3 33 (Number (-1) 0); arc 3 34 (Number (-1) 0); arc 3 35 (Number (-1) 0); arc 3 36 (Number (1) 0); arc 3 37 (Number (1) 0); arc 3 38 (Number (1) 0); arc 3 39 (Number (1) 0); arc 3 40 (Number (-1) 0); arc 3 41 (Number (-1) 0); arc 3 42 (Number (-1) 0); arc 3 43 (Number (-1) 0); arc 3 44 (Number (1) 0); arc 3 45 (Number (1) 0); arc 3 46 (Number (1) 0); arc 3 47 (Number (1) 0)] (nseq 4 (Number 0 0)) 11);
-     Node (4, 1) (OpLinear [:: arc 0 0 (Number (1) 0); arc 0 1 (Number (1) 0); arc 0 2 (Number (1) 0); arc 0 3 (Number (1) 0); arc 0 6 (Number (1) 0); arc 0 7 (Number (1) 0); arc 0 8 (Number (1) 0); arc 0 9 (Number (1) 0); arc 0 10 (Number (1) 0); arc 0 11 (Number (1) 0); arc 0 14 (Number (1) 0); arc 0 15 (Number (1) 0); arc 0 18 (Number (1) 0); arc 0 19 (Number (1) 0); arc 0 20 (Number (1) 0); arc 0 21 (Number (1) 0); arc 0 22 (Number (1) 0); arc 0 23 (Number (1) 0); arc 0 26 (Number (1) 0); arc 0 27 (Number (1) 0); arc 0 28 (Number (1) 0); arc 0 29 (Number (1) 0); arc 0 30 (Number (1) 0); arc 0 31 (Number (1) 0); arc 0 32 (Number (1) 0); arc 0 33 (Number (1) 0); arc 0 34 (Number (1) 0); arc 0 35 (Number (1) 0); arc 0 36 (Number (1) 0); arc 0 37 (Number (1) 0); arc 0 38 (Number (1) 0); arc 0 39 (Number (1) 0); arc 0 40 (Number (1) 0); arc 0 41 (Number (1) 0); arc 0 42 (Number (1) 0); arc 0 43 (Number (1) 0); arc 0 44 (Number (1) 0); arc 0 45 (Number (1) 0); arc 0 46 (Number (1) 0); arc 0 47 (Number (1) 0); arc 1 18 (Number (1) 0); arc 1 19 (Number (1) 0); arc 1 20 (Number (1) 0); arc 1 21 (Number (1) 0); arc 1 22 (Number (1) 0); arc 1 23 (Number (1) 0); arc 1 26 (Number (1) 0); arc 1 27 (Number (1) 0); arc 1 28 (Number (1) 0); arc 1 29 (Number (1) 0); arc 1 30 (Number (1) 0); arc 1 31 (Number (1) 0); arc 1 32 (Number (1) 0); arc 1 33 (Number (1) 0); arc 1 34 (Number (1) 0); arc 1 35 (Number (1) 0); arc 1 36 (Number (1) 0); arc 1 37 (Number (1) 0); arc 1 38 (Number (1) 0); arc 1 39 (Number (1) 0); arc 1 40 (Number (1) 0); arc 1 41 (Number (1) 0); arc 1 42 (Number (1) 0); arc 1 43 (Number (1) 0); arc 1 44 (Number (1) 0); arc 1 45 (Number (1) 0); arc 1 46 (Number (1) 0); arc 1 47 (Number (1) 0); arc 2 18 (Number (1) 0); arc 2 19 (Number (1) 0); arc 2 20 (Number (1) 0); arc 2 21 (Number (1) 0); arc 2 22 (Number (1) 0); arc 2 23 (Number (1) 0); arc 2 26 (Number (1) 0); arc 2 27 (Number (1) 0); arc 2 28 (Number (1) 0); arc 2 29 (Number (1) 0); arc 2 30 (Number (1) 0); arc 2 31 (Number (1) 0); arc 2 32 (Number (1) 0); arc 2 33 (Number (1) 0); arc 2 34 (Number (1) 0); arc 2 35 (Number (1) 0); arc 2 36 (Number (1) 0); arc 2 37 (Number (1) 0); arc 2 38 (Number (1) 0); arc 2 39 (Number (1) 0); arc 2 40 (Number (1) 0); arc 2 41 (Number (1) 0); arc 2 42 (Number (1) 0); arc 2 43 (Number (1) 0); arc 2 44 (Number (1) 0); arc 2 45 (Number (1) 0); arc 2 46 (Number (1) 0); arc 2 47 (Number (1) 0); arc 3 18 (Number (1) 0); arc 3 19 (Number (1) 0); arc 3 20 (Number (1) 0); arc 3 21 (Number (1) 0); arc 3 22 (Number (1) 0); arc 3 23 (Number (1) 0); arc 3 26 (Number (1) 0); arc 3 27 (Number (1) 0); arc 3 28 (Number (1) 0); arc 3 29 (Number (1) 0); arc 3 30 (Number (1) 0); arc 3 31 (Number (1) 0); arc 3 32 (Number (1) 0); arc 3 33 (Number (1) 0); arc 3 34 (Number (1) 0); arc 3 35 (Number (1) 0); arc 3 36 (Number (1) 0); arc 3 37 (Number (1) 0); arc 3 38 (Number (1) 0); arc 3 39 (Number (1) 0); arc 3 40 (Number (1) 0); arc 3 41 (Number (1) 0); arc 3 42 (Number (1) 0); arc 3 43 (Number (1) 0); arc 3 44 (Number (1) 0); arc 3 45 (Number (1) 0); arc 3 46 (Number (1) 0); arc 3 47 (Number (1) 0)] (nseq 4 (Number 0 0)) 11);
-     Node (4, 12) (OpProduct 28 18);
-     Node (4, 1) (OpLinear [:: arc 0 4 (Number (1) 0); arc 0 5 (Number (1) 0); arc 0 12 (Number (1) 0); arc 0 13 (Number (1) 0); arc 0 16 (Number (1) 0); arc 0 17 (Number (1) 0); arc 0 24 (Number (1) 0); arc 0 25 (Number (1) 0); arc 1 0 (Number (1) 0); arc 1 1 (Number (1) 0); arc 1 2 (Number (1) 0); arc 1 3 (Number (1) 0); arc 1 4 (Number (1) 0); arc 1 5 (Number (1) 0); arc 1 6 (Number (1) 0); arc 1 7 (Number (1) 0); arc 1 8 (Number (1) 0); arc 1 9 (Number (1) 0); arc 1 10 (Number (1) 0); arc 1 11 (Number (1) 0); arc 1 12 (Number (1) 0); arc 1 13 (Number (1) 0); arc 1 14 (Number (1) 0); arc 1 15 (Number (1) 0); arc 1 16 (Number (1) 0); arc 1 17 (Number (1) 0); arc 1 24 (Number (1) 0); arc 1 25 (Number (1) 0); arc 2 0 (Number (1) 0); arc 2 1 (Number (1) 0); arc 2 2 (Number (1) 0); arc 2 3 (Number (1) 0); arc 2 4 (Number (1) 0); arc 2 5 (Number (1) 0); arc 2 6 (Number (1) 0); arc 2 7 (Number (1) 0); arc 2 8 (Number (1) 0); arc 2 9 (Number (1) 0); arc 2 10 (Number (1) 0); arc 2 11 (Number (1) 0); arc 2 12 (Number (1) 0); arc 2 13 (Number (1) 0); arc 2 14 (Number (1) 0); arc 2 15 (Number (1) 0); arc 2 16 (Number (1) 0); arc 2 17 (Number (1) 0); arc 2 24 (Number (1) 0); arc 2 25 (Number (1) 0); arc 3 0 (Number (1) 0); arc 3 1 (Number (1) 0); arc 3 2 (Number (1) 0); arc 3 3 (Number (1) 0); arc 3 4 (Number (1) 0); arc 3 5 (Number (1) 0); arc 3 6 (Number (1) 0); arc 3 7 (Number (1) 0); arc 3 8 (Number (1) 0); arc 3 9 (Number (1) 0); arc 3 10 (Number (1) 0); arc 3 11 (Number (1) 0); arc 3 12 (Number (1) 0); arc 3 13 (Number (1) 0); arc 3 14 (Number (1) 0); arc 3 15 (Number (1) 0); arc 3 16 (Number (1) 0); arc 3 17 (Number (1) 0); arc 3 24 (Number (1) 0); arc 3 25 (Number (1) 0)] (nseq 4 (Number 0 0)) 11);
+     Node (1, 1) (OpConstant [:: one]);
+     Node (4, 12) (OpSum [:: (one, 23); (minus_one, 24); (minus_one, 25)]);
+     Node (4, 1) (OpLinear [:: arc 0 0 one; arc 0 1 one; arc 0 2 one; arc 0 3 one; arc 0 6 one; arc 0 7 one; arc 0 10 one; arc 0 11 one; arc 0 12 one; arc 0 13 one; arc 0 14 one; arc 0 15 one; arc 0 16 one; arc 1 10 one; arc 1 11 one; arc 1 12 one; arc 1 13 one; arc 1 14 one; arc 1 15 one; arc 1 16 one; arc 2 10 one; arc 2 11 one; arc 2 12 one; arc 2 13 one; arc 2 14 one; arc 2 15 one; arc 2 16 one; arc 3 10 one; arc 3 11 one; arc 3 12 one; arc 3 13 one; arc 3 14 one; arc 3 15 one; arc 3 16 one] (nseq 4 zero) 11);
+     Node (4, 12) (OpProduct 27 18);
+     Node (4, 1) (OpLinear [:: arc 0 4 one; arc 0 5 one; arc 0 8 one; arc 0 9 one; arc 1 0 one; arc 1 1 one; arc 1 2 one; arc 1 3 one; arc 1 4 one; arc 1 5 one; arc 1 6 one; arc 1 7 one; arc 1 8 one; arc 1 9 one; arc 2 0 one; arc 2 1 one; arc 2 2 one; arc 2 3 one; arc 2 4 one; arc 2 5 one; arc 2 6 one; arc 2 7 one; arc 2 8 one; arc 2 9 one; arc 3 0 one; arc 3 1 one; arc 3 2 one; arc 3 3 one; arc 3 4 one; arc 3 5 one; arc 3 6 one; arc 3 7 one; arc 3 8 one; arc 3 9 one] (nseq 4 zero) 11);
      Node (4, 12) (OpShift (1) 18);
-     Node (4, 12) (OpProduct 30 31);
-     Node (4, 12) (OpSum [:: ((Number (1) 0), 29); ((Number (1) 0), 32)]);
+     Node (4, 12) (OpProduct 29 30);
+     Node (4, 12) (OpSum [:: (one, 28); (one, 31)]);
      Node (4, 12) (OpProduct 26 18);
-     Node (4, 1) (OpSumColumns 34);
-     Node (4, 1) (OpSum [:: ((Number (1) 0), 27); ((Number (-1) 0), 35)]);
-     Node (4, 12) (OpProduct 18 36);
-     Node (4, 12) (OpSum [:: ((Number (1) 0), 26); ((Number (1) 0), 37)]);
-     Node (4, 12) (OpProduct 38 33);
-     Node (4, 1) (OpSumColumns 39);
-     Node (3, 1) (OpLinear [:: arc 0 0 (Number (1) 0); arc 0 1 (Number (1) 0); arc 0 2 (Number (1) 0); arc 0 3 (Number (1) 0); arc 0 6 (Number (1) 0); arc 0 7 (Number (1) 0); arc 0 8 (Number (1) 0); arc 0 9 (Number (1) 0); arc 0 10 (Number (1) 0); arc 0 11 (Number (1) 0); arc 0 14 (Number (1) 0); arc 0 15 (Number (1) 0); arc 1 4 (Number (1) 0); arc 1 5 (Number (1) 0); arc 1 12 (Number (1) 0); arc 1 13 (Number (1) 0); arc 1 16 (Number (1) 0); arc 1 17 (Number (1) 0); arc 1 24 (Number (1) 0); arc 1 25 (Number (1) 0); arc 2 18 (Number (1) 0); arc 2 19 (Number (1) 0); arc 2 20 (Number (1) 0); arc 2 21 (Number (1) 0); arc 2 22 (Number (1) 0); arc 2 23 (Number (1) 0); arc 2 26 (Number (1) 0); arc 2 27 (Number (1) 0); arc 2 28 (Number (1) 0); arc 2 29 (Number (1) 0); arc 2 30 (Number (1) 0); arc 2 31 (Number (1) 0); arc 2 32 (Number (1) 0); arc 2 33 (Number (1) 0); arc 2 34 (Number (1) 0); arc 2 35 (Number (1) 0); arc 2 36 (Number (1) 0); arc 2 37 (Number (1) 0); arc 2 38 (Number (1) 0); arc 2 39 (Number (1) 0); arc 2 40 (Number (1) 0); arc 2 41 (Number (1) 0); arc 2 42 (Number (1) 0); arc 2 43 (Number (1) 0); arc 2 44 (Number (1) 0); arc 2 45 (Number (1) 0); arc 2 46 (Number (1) 0); arc 2 47 (Number (1) 0)] (nseq 3 (Number 0 0)) 11);
-     Node (16, 1) (OpLinear [:: arc 0 0 (Number (-1) 0); arc 0 1 (Number (-1) 0); arc 0 2 (Number (-1) 0); arc 0 3 (Number (-1) 0); arc 1 0 (Number (-1) 0); arc 1 1 (Number (1) 0); arc 1 2 (Number (-1) 0); arc 1 3 (Number (-1) 0); arc 2 0 (Number (-1) 0); arc 2 1 (Number (-1) 0); arc 2 2 (Number (1) 0); arc 2 3 (Number (-1) 0); arc 3 0 (Number (-1) 0); arc 3 1 (Number (1) 0); arc 3 2 (Number (1) 0); arc 3 3 (Number (-1) 0); arc 4 0 (Number (-1) 0); arc 4 1 (Number (-1) 0); arc 4 2 (Number (-1) 0); arc 4 3 (Number (1) 0); arc 5 0 (Number (-1) 0); arc 5 1 (Number (1) 0); arc 5 2 (Number (-1) 0); arc 5 3 (Number (1) 0); arc 6 0 (Number (-1) 0); arc 6 1 (Number (-1) 0); arc 6 2 (Number (1) 0); arc 6 3 (Number (1) 0); arc 7 0 (Number (-1) 0); arc 7 1 (Number (1) 0); arc 7 2 (Number (1) 0); arc 7 3 (Number (1) 0); arc 8 0 (Number (1) 0); arc 8 1 (Number (-1) 0); arc 8 2 (Number (-1) 0); arc 8 3 (Number (-1) 0); arc 9 0 (Number (1) 0); arc 9 1 (Number (1) 0); arc 9 2 (Number (-1) 0); arc 9 3 (Number (-1) 0); arc 10 0 (Number (1) 0); arc 10 1 (Number (-1) 0); arc 10 2 (Number (1) 0); arc 10 3 (Number (-1) 0); arc 11 0 (Number (1) 0); arc 11 1 (Number (1) 0); arc 11 2 (Number (1) 0); arc 11 3 (Number (-1) 0); arc 12 0 (Number (1) 0); arc 12 1 (Number (-1) 0); arc 12 2 (Number (-1) 0); arc 12 3 (Number (1) 0); arc 13 0 (Number (1) 0); arc 13 1 (Number (1) 0); arc 13 2 (Number (-1) 0); arc 13 3 (Number (1) 0); arc 14 0 (Number (1) 0); arc 14 1 (Number (-1) 0); arc 14 2 (Number (1) 0); arc 14 3 (Number (1) 0); arc 15 0 (Number (1) 0); arc 15 1 (Number (1) 0); arc 15 2 (Number (1) 0); arc 15 3 (Number (1) 0)] (nseq 16 (Number (-3) 0)) 40);
-     Node (16, 1) (OpRelu 42);
-     Node (48, 1) (OpLinear [:: arc 0 0 (Number (1) 0); arc 1 0 (Number (1) 0); arc 2 0 (Number (1) 0); arc 3 0 (Number (1) 0); arc 4 0 (Number (1) 0); arc 5 0 (Number (1) 0); arc 6 0 (Number (1) 0); arc 7 0 (Number (1) 0); arc 8 0 (Number (1) 0); arc 9 0 (Number (1) 0); arc 10 0 (Number (1) 0); arc 11 0 (Number (1) 0); arc 12 0 (Number (1) 0); arc 13 0 (Number (1) 0); arc 14 0 (Number (1) 0); arc 15 0 (Number (1) 0); arc 16 1 (Number (1) 0); arc 17 1 (Number (1) 0); arc 18 1 (Number (1) 0); arc 19 1 (Number (1) 0); arc 20 1 (Number (1) 0); arc 21 1 (Number (1) 0); arc 22 1 (Number (1) 0); arc 23 1 (Number (1) 0); arc 24 1 (Number (1) 0); arc 25 1 (Number (1) 0); arc 26 1 (Number (1) 0); arc 27 1 (Number (1) 0); arc 28 1 (Number (1) 0); arc 29 1 (Number (1) 0); arc 30 1 (Number (1) 0); arc 31 1 (Number (1) 0); arc 32 2 (Number (1) 0); arc 33 2 (Number (1) 0); arc 34 2 (Number (1) 0); arc 35 2 (Number (1) 0); arc 36 2 (Number (1) 0); arc 37 2 (Number (1) 0); arc 38 2 (Number (1) 0); arc 39 2 (Number (1) 0); arc 40 2 (Number (1) 0); arc 41 2 (Number (1) 0); arc 42 2 (Number (1) 0); arc 43 2 (Number (1) 0); arc 44 2 (Number (1) 0); arc 45 2 (Number (1) 0); arc 46 2 (Number (1) 0); arc 47 2 (Number (1) 0)] (nseq 48 (Number 0 0)) 41);
-     Node (48, 1) (OpLinear [:: arc 0 0 (Number (1) 0); arc 1 1 (Number (1) 0); arc 2 2 (Number (1) 0); arc 3 3 (Number (1) 0); arc 4 4 (Number (1) 0); arc 5 5 (Number (1) 0); arc 6 6 (Number (1) 0); arc 7 7 (Number (1) 0); arc 8 8 (Number (1) 0); arc 9 9 (Number (1) 0); arc 10 10 (Number (1) 0); arc 11 11 (Number (1) 0); arc 12 12 (Number (1) 0); arc 13 13 (Number (1) 0); arc 14 14 (Number (1) 0); arc 15 15 (Number (1) 0); arc 16 0 (Number (1) 0); arc 17 1 (Number (1) 0); arc 18 2 (Number (1) 0); arc 19 3 (Number (1) 0); arc 20 4 (Number (1) 0); arc 21 5 (Number (1) 0); arc 22 6 (Number (1) 0); arc 23 7 (Number (1) 0); arc 24 8 (Number (1) 0); arc 25 9 (Number (1) 0); arc 26 10 (Number (1) 0); arc 27 11 (Number (1) 0); arc 28 12 (Number (1) 0); arc 29 13 (Number (1) 0); arc 30 14 (Number (1) 0); arc 31 15 (Number (1) 0); arc 32 0 (Number (1) 0); arc 33 1 (Number (1) 0); arc 34 2 (Number (1) 0); arc 35 3 (Number (1) 0); arc 36 4 (Number (1) 0); arc 37 5 (Number (1) 0); arc 38 6 (Number (1) 0); arc 39 7 (Number (1) 0); arc 40 8 (Number (1) 0); arc 41 9 (Number (1) 0); arc 42 10 (Number (1) 0); arc 43 11 (Number (1) 0); arc 44 12 (Number (1) 0); arc 45 13 (Number (1) 0); arc 46 14 (Number (1) 0); arc 47 15 (Number (1) 0)] (nseq 48 (Number 0 0)) 43);
-     Node (48, 1) (OpProduct 44 45);
-     Node (1, 1) (OpLinear [:: arc 0 32 (Number (1) 0); arc 0 33 (Number (1) 0); arc 0 34 (Number (1) 0); arc 0 35 (Number (1) 0); arc 0 36 (Number (1) 0); arc 0 37 (Number (1) 0); arc 0 38 (Number (1) 0); arc 0 39 (Number (1) 0); arc 0 40 (Number (1) 0); arc 0 41 (Number (1) 0); arc 0 42 (Number (1) 0); arc 0 43 (Number (1) 0); arc 0 44 (Number (1) 0); arc 0 45 (Number (1) 0); arc 0 46 (Number (1) 0); arc 0 47 (Number (1) 0)] [:: (Number 0 0)] 11);
-     Node (1, 1) (OpStop 47);
-     Node (48, 1) (OpStop 46);
-     Node (4, 1) (OpStop 27);
-     Node (4, 12) (OpStop 33);
+     Node (4, 1) (OpSumColumns 33);
+     Node (4, 1) (OpLinear [:: arc 0 4 minus_one; arc 0 5 one; arc 0 8 minus_one; arc 0 9 one; arc 1 0 minus_one; arc 1 1 one; arc 1 2 minus_one; arc 1 3 one; arc 1 4 minus_one; arc 1 5 one; arc 1 6 minus_one; arc 1 7 one; arc 1 8 minus_one; arc 1 9 one; arc 1 10 minus_one; arc 1 11 one; arc 1 12 minus_one; arc 1 13 one; arc 1 14 minus_one; arc 1 15 one; arc 2 0 minus_one; arc 2 1 minus_one; arc 2 2 one; arc 2 3 one; arc 2 4 minus_one; arc 2 5 minus_one; arc 2 6 one; arc 2 7 one; arc 2 8 minus_one; arc 2 9 minus_one; arc 2 10 one; arc 2 11 one; arc 2 12 minus_one; arc 2 13 minus_one; arc 2 14 one; arc 2 15 one; arc 3 0 minus_one; arc 3 1 minus_one; arc 3 2 minus_one; arc 3 3 minus_one; arc 3 4 one; arc 3 5 one; arc 3 6 one; arc 3 7 one; arc 3 8 minus_one; arc 3 9 minus_one; arc 3 10 minus_one; arc 3 11 minus_one; arc 3 12 one; arc 3 13 one; arc 3 14 one; arc 3 15 one] (nseq 4 zero) 11);
+     Node (4, 1) (OpLinear [:: arc 0 0 one; arc 0 1 one; arc 0 2 one; arc 0 3 one; arc 0 6 one; arc 0 7 one; arc 0 10 one; arc 0 11 one; arc 0 12 one; arc 0 13 one; arc 0 14 one; arc 0 15 one; arc 0 16 one; arc 1 16 one; arc 2 16 one; arc 3 16 one] (nseq 4 zero) 11);
+     Node (4, 1) (OpProduct 36 34);
+     Node (4, 1) (OpSum [:: (one, 35); (one, 37)]);
+     Node (4, 1) (OpSum [:: (one, 38); (minus_one, 34)]);
+     Node (4, 12) (OpProduct 18 39);
+     Node (4, 12) (OpSum [:: (one, 26); (one, 40)]);
+     Node (4, 12) (OpProduct 41 32);
+     Node (4, 1) (OpSumColumns 42);
+     Node (3, 1) (OpLinear [:: arc 0 0 one; arc 0 1 one; arc 0 2 one; arc 0 3 one; arc 0 6 one; arc 0 7 one; arc 1 4 one; arc 1 5 one; arc 1 8 one; arc 1 9 one; arc 2 10 one; arc 2 11 one; arc 2 12 one; arc 2 13 one; arc 2 14 one; arc 2 15 one; arc 2 16 one] (nseq 3 zero) 11);
+     Node (9, 1) (OpLinear [:: arc 0 1 minus_one; arc 0 2 minus_one; arc 0 3 minus_one; arc 1 1 one; arc 1 2 minus_one; arc 1 3 minus_one; arc 2 1 minus_one; arc 2 2 one; arc 2 3 minus_one; arc 3 1 one; arc 3 2 one; arc 3 3 minus_one; arc 4 1 minus_one; arc 4 2 minus_one; arc 4 3 one; arc 5 1 one; arc 5 2 minus_one; arc 5 3 one; arc 6 1 minus_one; arc 6 2 one; arc 6 3 one; arc 7 1 one; arc 7 2 one; arc 7 3 one] [:: (Number (-2) 0); (Number (-2) 0); (Number (-2) 0); (Number (-2) 0); (Number (-2) 0); (Number (-2) 0); (Number (-2) 0); (Number (-2) 0); one] 43);
+     Node (9, 1) (OpRelu 45);
+     Node (17, 1) (OpLinear [:: arc 0 0 one; arc 1 0 one; arc 2 0 one; arc 3 0 one; arc 4 0 one; arc 5 0 one; arc 6 0 one; arc 7 0 one; arc 8 1 one; arc 9 1 one; arc 10 1 one; arc 11 1 one; arc 12 1 one; arc 13 1 one; arc 14 1 one; arc 15 1 one; arc 16 2 one] (nseq 17 zero) 44);
+     Node (17, 1) (OpLinear [:: arc 0 0 one; arc 1 1 one; arc 2 2 one; arc 3 3 one; arc 4 4 one; arc 5 5 one; arc 6 6 one; arc 7 7 one; arc 8 0 one; arc 9 1 one; arc 10 2 one; arc 11 3 one; arc 12 4 one; arc 13 5 one; arc 14 6 one; arc 15 7 one; arc 16 8 one] (nseq 17 zero) 46);
+     Node (17, 1) (OpProduct 47 48);
+     Node (1, 1) (OpLinear [:: arc 0 16 one] [:: zero] 11);
+     Node (1, 1) (OpStop 50);
+     Node (17, 1) (OpStop 49);
+     Node (4, 1) (OpStop 38);
+     Node (4, 12) (OpStop 32);
      Node (4, 12) (OpStop 18);
-     Node (4, 12) (OpProduct 3 52);
-     Node (4, 1) (OpSumColumns 53);
-     Node (1, 1) (OpConstant [:: (Number (1) 0)]);
-     Node (48, 1) (OpSum [:: ((Number (1) 0), 1); ((Number (-1) 0), 49)]);
-     Node (48, 1) (OpProduct 56 56);
-     Node (1, 1) (OpSumAll 57);
-     Node (4, 1) (OpSum [:: ((Number (1) 0), 54); ((Number (-1) 0), 50)]);
-     Node (4, 1) (OpProduct 59 59);
+     Node (4, 12) (OpProduct 3 55);
+     Node (4, 1) (OpSumColumns 56);
+     Node (1, 1) (OpConstant [:: one]);
+     Node (17, 1) (OpSum [:: (one, 1); (minus_one, 52)]);
+     Node (17, 1) (OpProduct 59 59);
      Node (1, 1) (OpSumAll 60);
-     Node (4, 12) (OpSum [:: ((Number (1) 0), 4); ((Number (-1) 0), 51)]);
-     Node (4, 12) (OpProduct 62 62);
+     Node (4, 1) (OpSum [:: (one, 57); (minus_one, 53)]);
+     Node (4, 1) (OpProduct 62 62);
      Node (1, 1) (OpSumAll 63);
-     Node (1, 1) (OpSum [:: ((Number (128) 0), 55); ((Number (-64) 0), 48); ((Number (1) 1), 58); ((Number (1) 1), 61); ((Number (1) 1), 64)])]
-  65.
+     Node (4, 12) (OpSum [:: (one, 4); (minus_one, 54)]);
+     Node (4, 12) (OpProduct 65 65);
+     Node (1, 1) (OpSumAll 66);
+     Node (1, 1) (OpSum [:: ((Number (128) 0), 58); ((Number (-64) 0), 51); ((Number (1) 1), 61); ((Number (1) 1), 64); ((Number (1) 1), 67)])]
+  68.
 
 Theorem checked : certified claimed exported.
 Proof. by vm_compute. Qed.

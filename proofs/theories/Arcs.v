@@ -15,16 +15,24 @@ Local Open Scope ring_scope.
 
 Section Arcs.
 
-Variable T : Type.
-
 (** As many numbers, from [k] on, as a list has items. *)
-Fixpoint numbers (k : N) (items : seq T) : seq N :=
+Fixpoint numbers T (k : N) (items : seq T) : seq N :=
   if items is _ :: items' then k :: numbers (N.succ k) items' else [::].
+
+(** The items of a list with their numbers. *)
+Definition numbered_rows U (rows : seq U) : seq (N * U) := zip (numbers 0 rows) rows.
+
+Variable T : Type.
 
 (** To each of [n] rows from each item of a list, the weight that [f] says, if any. *)
 Definition arcs (n : nat) (f : nat -> T -> option number) (items : seq T) : seq entry :=
   let numbered := zip (numbers 0 items) items in
   flatten [seq pmap (fun v => omap (fun w => (N.of_nat i, v.1, w)) (f i v.2)) numbered | i <- iota 0 n].
+
+(** The same with rows that are items of a list of their own. *)
+Definition arcs_of U (f : U -> T -> option number) (rows : seq U) (items : seq T) : seq entry :=
+  let numbered := zip (numbers 0 items) items in
+  flatten [seq pmap (fun v => omap (fun w => (r.1, v.1, w)) (f r.2 v.2)) numbered | r <- numbered_rows rows].
 
 (** From each item of a list to its own unit, the weight of the place that [f] says. *)
 Definition spread (f : T -> nat) (items : seq T) : seq entry :=
@@ -75,6 +83,20 @@ have rows l : uniq l -> sparse (flatten [seq pmap (fun v => omap (fun w => (N.of
   rewrite [i == r]eq_sym; case: (eqVneq r i) r_l => [->|_] r_l /=; last by rewrite add0r.
   by rewrite (negbTE r_l) addr0.
 by rewrite rows ?iota_uniq // mem_iota i_n.
+Qed.
+
+Lemma sparse_arcs_of U (r0 : U) (x0 : T) f rows items (a : matrix R) k :
+  (k < size rows)%N ->
+  sparse (arcs_of f rows items) a k =
+  total (size items) (fun v => weight_or_zero (f (nth r0 rows k) (nth x0 items v)) * a v 0%N).
+Proof.
+move=> k_lt; rewrite -(sparse_arcs x0 (fun k => f (nth r0 rows k)) items a k_lt) /arcs_of /arcs; congr (sparse (flatten _) a k).
+have -> : numbered_rows rows = [seq (N.of_nat i, nth r0 rows i) | i <- iota 0 (size rows)].
+  rewrite /numbered_rows; suff shifted j : zip (numbers j rows) rows =
+      [seq (N.add j (N.of_nat i), nth r0 rows i) | i <- iota 0 (size rows)] by rewrite shifted.
+  elim: rows j {k_lt} => [//|r rows IH] j /=; rewrite N.add_0_r IH; congr (_ :: _).
+  rewrite -[1%N]addn0 iotaDl -map_comp; apply: eq_map => i /=; congr (_, _); lia.
+by rewrite -map_comp.
 Qed.
 
 Lemma sparse_spread (x0 : T) f items (a : matrix R) i :

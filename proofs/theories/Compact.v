@@ -9,8 +9,7 @@
     l(x,T,H) = c + sum_v omega_v gate_v + 4 sum_v gate_v (W x)_v + sum_v omega_vv dip_v
              + g/2 |read(T,[H]) - [write]|^2 + 2 b^2 g |[read(T+, shift(x) H)] - now x|^2 + g/2 |[shift(x) H] - H|^2
     >>
-    The expression is the one that crates/luge-landscape builds, node by node. There every state looks at every tape, so that
-    all omega_vv are the same; where they differ, as in section 4c, a map with a weight for each adds the dips. *)
+    The expression is the one that crates/luge-landscape builds, node by node. *)
 
 From Coq Require Import NArith ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
@@ -63,27 +62,32 @@ Definition self_weight (s : situation) : number := minus (times (plus cube (time
 
 (** ** The vertices *)
 
-(** Which unit holds the sum over the vertices of a state that see this symbol on the [i]th tape of the order. *)
-Definition marginal (q i : nat) (b : bool) : nat := n_states m + (q * n_tapes m + i) * 2 + b.
+(** Whether a state looks at a tape. *)
+Definition sees (q i : nat) : bool := has (fun s => (state s == q) && isSome (nth None (looks s) i)) (table m).
 
-(** Whether a marginal counts a vertex: first one unit per state, then one per state, tape and symbol. *)
-Definition in_marginal (k : nat) (s : situation) : bool :=
-  if k < n_states m then state s == k
-  else let k' := k - n_states m in
-       (state s == k' %/ 2 %/ n_tapes m) &&
-       (nth None (looks s) (nth 0 order (k' %/ 2 %% n_tapes m)) == Some (k' %% 2 == 1)).
+(** The sums over vertices: one per state, then one per state, tape that it looks at, and symbol. *)
+Definition marginals : seq (nat * option (nat * bool)) :=
+  [seq (q, None) | q <- iota 0 (n_states m)] ++
+  flatten [seq flatten [seq [:: (q, Some (i, false)); (q, Some (i, true))] | i <- order & sees q i]
+          | q <- iota 0 (n_states m)].
 
-Definition n_marginals : nat := n_states m + n_states m * n_tapes m * 2.
+(** Whether a sum counts a vertex. *)
+Definition in_marginal (k : nat * option (nat * bool)) (s : situation) : bool :=
+  (state s == k.1) && if k.2 is Some (i, b) then nth None (looks s) i == Some b else true.
+
+Definition n_marginals : nat := size marginals.
 
 Definition marginal_arcs : seq entry :=
-  arcs n_marginals (fun k s => if in_marginal k s then Some one else None) (table m).
+  arcs_of (fun k s => if in_marginal k s then Some one else None) marginals (table m).
 
-(** -b^3 g for the state that follows, -b g for every symbol of its vertices that stays. *)
+(** -b^3 g for the state that follows, -b g for every symbol that stays on the tapes that both states look at. *)
 Definition successor_arcs : seq entry :=
+  let sums := marginals in
   arcs_to (fun _ s => if what s is Some a then
       (next a, rest_weight) ::
-      pmap (fun i => omap (fun b => (marginal (next a) i b, sign_weight)) (nth None (looks s) (nth 0 order i)))
-        (iota 0 (n_tapes m))
+      pmap (fun i => if nth None (looks s) i is Some b then
+               if sees (next a) i then Some (index (next a, Some (i, b)) sums, sign_weight) else None
+             else None) order
     else [::]) (table m).
 
 Definition diagonal_arcs : seq entry :=
@@ -97,8 +101,8 @@ Definition gate : expression :=
 
 (** (W x)_v, through the marginals of x. *)
 Definition successors : expression :=
-  let marginals := Linear n_marginals marginal_arcs (nseq n_marginals zero) vertex in
-  let rows := Linear n successor_arcs (nseq n zero) marginals in
+  let sums := Linear n_marginals marginal_arcs (nseq n_marginals zero) vertex in
+  let rows := Linear n successor_arcs (nseq n zero) sums in
   if loopers is [::] then rows
   else weighted (one, rows) [:: (minus_one, Linear n diagonal_arcs (nseq n zero) vertex)].
 
@@ -115,10 +119,8 @@ Definition dips : expression :=
 
 (** The other part of the dips. *)
 Definition dip_terms : seq (number * expression) :=
-  if loopers is l :: rest then
-    if all (fun l' => n_looks l'.2 == n_looks l.2) rest then [:: (times two (self_weight l.2), SumAll dips)]
-    else [:: (one, Linear 1 (arcs 1 (fun _ l => Some (times two (self_weight l.2))) loopers) [:: zero] dips)]
-  else [::].
+  if loopers is [::] then [::]
+  else [:: (two, Linear 1 (arcs 1 (fun _ l => Some (self_weight l.2)) loopers) [:: zero] dips)].
 
 Definition vertex_terms : seq (number * expression) :=
   [:: (one, levels); (four, SumAll (Product gate successors))] ++ dip_terms.

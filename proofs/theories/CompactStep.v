@@ -127,7 +127,7 @@ Definition head_error i j : R := (j == head c i)%:R - (j == head (step m c) i)%:
 Lemma terms_shapes :
   all (fun t => shape_of t.2 == (1, 1)%N)
     ((offset, scalar one) :: vertex_terms m at_ order base scale ++ tape_terms m tau at_ fixed base scale).
-Proof. by rewrite /vertex_terms /dip_terms; case: (loopers m) => [|l rest] //; case: ifP. Qed.
+Proof. by rewrite /vertex_terms /dip_terms; case: (loopers m). Qed.
 
 (** The loss at encode(c). *)
 Theorem value_compact :

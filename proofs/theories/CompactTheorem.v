@@ -19,8 +19,9 @@ Local Open Scope ring_scope.
 Notation alone := PlainTheorem.alone.
 Notation legal := PlainTheorem.legal.
 
-Definition compact_loss (m : machine) (tau : nat) (base scale offset : number) : expression :=
-  compact m tau (alone m) (PlainTheorem.alone_fixed m tau) (iota 0 (n_tapes m)) base scale offset.
+(** The landscape alone; [order] is that of its sums over symbols, tape by tape. *)
+Definition compact_loss (m : machine) (tau : nat) (order : seq nat) (base scale offset : number) : expression :=
+  compact m tau (alone m) (PlainTheorem.alone_fixed m tau) order base scale offset.
 
 (** The vertex, the writable tapes if there are any, the heads, and how they move. *)
 Definition compact_parameters (m : machine) (tau : nat) (rate : number) : seq parameter :=
@@ -32,10 +33,10 @@ Section Theorems.
 
 Variable R : realFieldType.
 Variable arith : arithmetic R.
-Variables (m : machine) (tau : nat) (base scale offset rate : number).
+Variables (m : machine) (tau : nat) (order : seq nat) (base scale offset rate : number).
 
 (** Every state looks at tapes of its own; where it looks at all, this is the paper's V = Q x {-1, 1}^d. *)
-Hypotheses (ok : well_formed m) (by_state : looks_by_state m).
+Hypotheses (ok : well_formed m) (by_state : looks_by_state m) (order_ok : perm_eq order (iota 0 (n_tapes m))).
 
 Let b := real R base.
 Let g := real R scale.
@@ -44,7 +45,7 @@ Let d := n_tapes m.
 Hypothesis b_large : 8%:R * b ^+ 2 * d%:R + 3%:R * d%:R < b ^+ 3.
 Hypothesis g_gt0 : 0 < g.
 
-Notation loss := (compact_loss m tau base scale offset).
+Notation loss := (compact_loss m tau order base scale offset).
 Notation encodes := (encodes m tau (alone m)).
 
 (** The input: the read-only tapes, which no step changes. *)
@@ -68,26 +69,26 @@ Let unmoved := PlainTheorem.unmoved_alone arith m tau fed w.
 Theorem compact_vertex v :
   (v < size (table m))%N -> v != vertex_of m (step m c) ->
   gradient w (vertex_at (alone m)) (vertex_of m (step m c)) 0%N < gradient w (vertex_at (alone m)) v 0%N.
-Proof. exact: (least_vertex _ ok fits at_apart (perm_refl _) c_in stays enc shown unmoved by_state b_large g_gt0). Qed.
+Proof. exact: (least_vertex _ ok fits at_apart order_ok c_in stays enc shown unmoved by_state b_large g_gt0). Qed.
 
 (** A gradient step with rate 1/g takes the tapes to the successor's tapes. *)
 Theorem compact_tapes i j :
   (i < n_writable m)%N -> (j < tau)%N ->
   w (tape_at (alone m)) i j - g^-1 * gradient w (tape_at (alone m)) i j = sign R (cell (step m c) i j).
-Proof. exact: (tape_lands _ _ ok fits at_apart (perm_refl _) c_in stays enc shown unmoved g_gt0). Qed.
+Proof. exact: (tape_lands _ _ ok fits at_apart order_ok c_in stays enc shown unmoved g_gt0). Qed.
 
 (** And the heads to the successor's heads. *)
 Theorem compact_heads i j :
   (i < d)%N -> (j < tau)%N ->
   w (head_at (alone m)) i j - g^-1 * gradient w (head_at (alone m)) i j = (j == head (step m c) i)%:R.
-Proof. exact: (head_lands _ _ ok fits at_apart (perm_refl _) c_in stays enc shown unmoved g_gt0). Qed.
+Proof. exact: (head_lands _ _ ok fits at_apart order_ok c_in stays enc shown unmoved g_gt0). Qed.
 
 (** Frank-Wolfe goes to the successor's vertex; where that is the current vertex, it stays. *)
 Theorem compact_simplex v :
   (v < size (table m))%N ->
   simplex_step (size (table m)) (fun u => w (vertex_at (alone m)) u 0%N)
     (fun u => gradient w (vertex_at (alone m)) u 0%N) v = (v == vertex_of m (step m c))%:R.
-Proof. exact: (vertex_lands _ ok fits at_apart (perm_refl _) c_in stays enc shown unmoved by_state b_large g_gt0). Qed.
+Proof. exact: (vertex_lands _ ok fits at_apart order_ok c_in stays enc shown unmoved by_state b_large g_gt0). Qed.
 
 (** ** Where the loss lies *)
 
@@ -96,29 +97,29 @@ Notation level := (value arith w fed loss 0%N 0%N).
 (** While the machine runs, the loss lies between c and c + (8 b^2 d + 3 d) g. *)
 Theorem compact_running_level :
   ~~ halted m c -> real R offset <= level <= real R offset + (8%:R * b ^+ 2 * d%:R + 3%:R * d%:R) * g.
-Proof. exact: (running_level _ _ ok fits (perm_refl _) g_gt0 c_in stays enc shown). Qed.
+Proof. exact: (running_level _ _ ok fits order_ok g_gt0 c_in stays enc shown). Qed.
 
 (** Once it has halted, the loss is c - b^3 g, and 2 b^2 g more for every tape that the halting state does not look at. *)
 Theorem compact_halted_level :
   halted m c ->
   level = real R offset - b ^+ 3 * g + 2%:R * b ^+ 2 * g * (d - n_looks (situation_of m (vertex_of m c)))%:R.
-Proof. exact: (halted_level _ _ _ ok fits (perm_refl _) c_in stays enc shown). Qed.
+Proof. exact: (halted_level _ _ _ ok fits order_ok c_in stays enc shown). Qed.
 
 (** Where every state looks at every tape it is c - b^3 g. *)
 Theorem compact_halted_level_all : looks_at_all m -> halted m c -> level = real R offset - b ^+ 3 * g.
-Proof. exact: (halted_level_all _ _ _ ok fits (perm_refl _) c_in stays enc shown). Qed.
+Proof. exact: (halted_level_all _ _ _ ok fits order_ok c_in stays enc shown). Qed.
 
 (** So it lies at least (b^3 - 8 b^2 d - 3 d) g below c. *)
 Theorem compact_halted_gap :
   halted m c -> level <= real R offset - (b ^+ 3 - (8%:R * b ^+ 2 * d%:R + 3%:R * d%:R)) * g.
-Proof. exact: (halted_gap _ _ ok fits (perm_refl _) g_gt0 c_in stays enc shown). Qed.
+Proof. exact: (halted_gap _ _ ok fits order_ok g_gt0 c_in stays enc shown). Qed.
 
 Theorem compact_halted_below : halted m c -> level < real R offset.
-Proof. exact: (halted_below _ ok fits (perm_refl _) g_gt0 c_in stays enc shown b_large). Qed.
+Proof. exact: (halted_below _ ok fits order_ok g_gt0 c_in stays enc shown b_large). Qed.
 
 (** With the offset that Luge asks for, the loss is positive. *)
 Theorem compact_positive : 2%:R * (b ^+ 3 + d%:R * b) * g <= real R offset -> 0 < level.
-Proof. exact: (positive_level ok fits (perm_refl _) g_gt0 c_in stays enc shown b_large). Qed.
+Proof. exact: (positive_level ok fits order_ok g_gt0 c_in stays enc shown b_large). Qed.
 
 End At.
 

@@ -31,6 +31,9 @@ Proof. by rewrite /summed /= addr0. Qed.
 Lemma summedE T (f : T -> R) l : summed f l = \sum_(e <- l) f e.
 Proof. by elim: l => [|e l IH] /=; rewrite ?big_nil // big_cons IH. Qed.
 
+Lemma eq_summed (T : eqType) (f f' : T -> R) l : (forall e, e \in l -> f e = f' e) -> summed f l = summed f' l.
+Proof. by move=> f_f'; rewrite !summedE; apply: eq_big_seq. Qed.
+
 Lemma sparse_arcs_to T (x0 : T) (f : nat -> T -> seq (nat * number)) items (a : matrix R) i :
   (i < size items)%N ->
   sparse (arcs_to f items) a i = summed (fun e => real R e.2 * a e.1 0%N) (f i (nth x0 items i)).
@@ -103,42 +106,43 @@ Proof. by rewrite /loops /edge; case: (what s) => // a /negbTE ->. Qed.
 
 (** ** The marginals *)
 
-Lemma in_marginal_state q s : (q < n_states m)%N -> in_marginal m order q s = (state s == q).
-Proof. by rewrite /in_marginal => ->. Qed.
+Let nothing : nat * option (nat * bool) := (0%N, None).
 
-Lemma in_marginal_symbol q i x s :
-  (i < d)%N ->
-  in_marginal m order (marginal m q i x) s = (state s == q) && (nth None (looks s) (nth 0%N order i) == Some x).
+Lemma marginal_state q : (q < n_states m)%N -> (q < n_marginals m order)%N /\ nth nothing (marginals m order) q = (q, None).
 Proof.
-move=> i_d; rewrite /in_marginal /marginal -addnA ltnNge leq_addr /= addKn -/d.
-have d_gt0 : (0 < d)%N by case: (d) i_d.
-rewrite divnMDl // modnMDl (_ : x %/ 2 = 0)%N ?addn0; last by case: x.
-by rewrite divnMDl // modnMDl divn_small // addn0 modn_small //; case: x.
+move=> q_lt; rewrite /n_marginals /marginals size_cat size_map size_iota; split; first exact: leq_trans q_lt (leq_addr _ _).
+by rewrite nth_cat size_map size_iota q_lt (nth_map 0%N) ?size_iota // nth_iota.
 Qed.
 
-Lemma marginal_lt q i x : (q < n_states m)%N -> (i < d)%N -> (marginal m q i x < n_marginals m)%N.
+Lemma marginal_symbol q i x :
+  (q < n_states m)%N -> i \in order -> sees m q i -> (q, Some (i, x)) \in marginals m order.
 Proof.
-move=> q_lt i_d; rewrite /marginal /n_marginals -addnA ltn_add2l.
-have: (q.+1 * d <= n_states m * d)%N by rewrite leq_mul2r q_lt orbT.
-rewrite mulSn -/d; move: (q * d)%N (n_states m * d)%N => u w le.
-by case: x => /=; lia.
+move=> q_lt i_in seen; rewrite /marginals mem_cat; apply/orP; right.
+apply/flatten_mapP; exists q; first by rewrite mem_iota.
+apply/flatten_mapP; exists i; first by rewrite mem_filter seen.
+by rewrite !inE; case: x; rewrite eqxx ?orbT.
 Qed.
 
 Lemma sparse_marginals (a : matrix R) k :
-  (k < n_marginals m)%N ->
-  sparse (marginal_arcs m order) a k = total n (fun w => (in_marginal m order k (situation_of m w))%:R * a w 0%N).
+  (k < n_marginals m order)%N ->
+  sparse (marginal_arcs m order) a k =
+  total n (fun w => (in_marginal (nth nothing (marginals m order) k) (situation_of m w))%:R * a w 0%N).
 Proof.
-move=> k_lt; rewrite (sparse_arcs nowhere) //; apply: total_eq => w _.
-by rewrite -/(situation_of m w); case: (in_marginal _ _ _).
+move=> k_lt; rewrite (sparse_arcs_of nothing nowhere) //; apply: total_eq => w _.
+by rewrite -/(situation_of m w); case: (in_marginal _ _).
+Qed.
+
+(** What no situation of a state looks at is not alike there. *)
+Let unseen q i w x : ~~ sees m q i -> (w < n)%N -> state (situation_of m w) = q ->
+  (nth None (looks (situation_of m w)) i == Some x) = false.
+Proof.
+move=> none w_lt q_w; apply/negP => /eqP look; move: none; rewrite /sees => /hasPn.
+by move=> /(_ (situation_of m w) (mem_nth _ w_lt)); rewrite q_w eqxx look.
 Qed.
 
 (** A sum over the tapes in any order. *)
-Let in_order (f : nat -> R) : \sum_(i < d) f (nth 0%N order i) = \sum_(i < d) f i.
-Proof.
-have size_order : size order = d by rewrite (perm_size order_ok) size_iota.
-rewrite -(big_mkord xpredT (fun i => f (nth 0%N order i))) -(big_mkord xpredT f) -{1}size_order.
-by rewrite -(big_nth 0%N xpredT f) (perm_big _ order_ok) /index_iota subn0.
-Qed.
+Let in_order (f : nat -> R) : \sum_(i <- order) f i = \sum_(i < d) f i.
+Proof. by rewrite (perm_big _ order_ok) -(big_mkord xpredT f) /index_iota subn0. Qed.
 
 (** The marginals and the arcs behind them give all edges, the diagonal included. *)
 Lemma sparse_successors (a : matrix R) v :
@@ -150,18 +154,21 @@ move=> v_lt; rewrite (sparse_arcs_to nowhere) // -/(situation_of m v) /edge.
 have := situation_ok ok v_lt; case: (situation_of m v) => q p [act|] /= /and3P[_ _].
   2: by move=> _; rewrite total_zero // => w _; rewrite mul0r.
 case/and4P=> next_lt _ _ _.
-rewrite real_rest_weight sparse_marginals; last exact: leq_trans next_lt (leq_addr _ _).
-rewrite summed_pmap -[summed _ (iota 0 _)]/(total d _).
-rewrite (@total_eq _ d _ (fun i => total n (fun w => - (b * g) *
+have [state_lt state_is] := marginal_state next_lt.
+rewrite real_rest_weight sparse_marginals // state_is summed_pmap.
+rewrite (@eq_summed _ _ _ (fun i => total n (fun w => - (b * g) *
     ((state (situation_of m w) == next act) &&
-     alike (nth None p (nth 0%N order i)) (nth None (looks (situation_of m w)) (nth 0%N order i)))%:R *
-    a w 0%N))); last first.
-  move=> i i_d; case p_i: (nth None p (nth 0%N order i)) => [x|] /=; last by rewrite total_zero // => w _; rewrite andbF mulr0 mul0r.
-  rewrite real_sign_weight sparse_marginals; last exact: marginal_lt.
-  rewrite -total_mull; apply: total_eq => w _; rewrite in_marginal_symbol // /alike /= [Some x == _]eq_sym.
+     alike (nth None p i) (nth None (looks (situation_of m w)) i))%:R * a w 0%N)) order); last first.
+  move=> i i_in; case p_i: (nth None p i) => [x|] /=; last by rewrite total_zero // => w _; rewrite andbF mulr0 mul0r.
+  case seen: (sees m (next act) i); last first.
+    rewrite total_zero // => w w_lt; rewrite /alike /= [Some x == _]eq_sym.
+    by case: (eqVneq _ (next act)) => [/(unseen x (negbT seen) w_lt) ->|_]; rewrite mulr0 mul0r.
+  have in_sums := marginal_symbol x next_lt i_in seen.
+  rewrite real_sign_weight sparse_marginals ?index_mem // nth_index //.
+  rewrite -total_mull; apply: total_eq => w _; rewrite /in_marginal /alike /= [Some x == _]eq_sym.
   by rewrite mulrA.
-rewrite -total_mull !totalE; under [X in _ + X]eq_bigr do rewrite totalE.
-rewrite exchange_big -big_split /=; apply: eq_bigr => w _; rewrite in_marginal_state // [state _ == _]eq_sym.
+rewrite summedE -total_mull !totalE; under [X in _ + X]eq_bigr do rewrite totalE.
+rewrite exchange_big -big_split /=; apply: eq_bigr => w _; rewrite /in_marginal /= andbT [state _ == _]eq_sym.
 case: (next act == _) => /=; last by rewrite !mul0r mulr0 add0r big1 // => i _; rewrite mulr0 mul0r.
 rewrite mul1r -mulr_suml -mulr_sumr /edge_weight totalE /=.
 rewrite (in_order (fun i => (alike (nth None p i) (nth None (looks (situation_of m w)) i))%:R)).
@@ -242,7 +249,7 @@ by apply: eq_bigr => w; rewrite -val_eqE /= => /negbTE ->.
 Qed.
 
 Let value_marginals k :
-  value (Linear (n_marginals m) (marginal_arcs m order) (nseq (n_marginals m) zero) (vertex m at_)) k 0%N =
+  value (Linear (n_marginals m order) (marginal_arcs m order) (nseq (n_marginals m order) zero) (vertex m at_)) k 0%N =
   sparse (marginal_arcs m order) (weights (vertex_at at_)) k.
 Proof. by rewrite -[LHS]/(real R _ + sparse _ _ k) nth_zeros add0r. Qed.
 
@@ -252,7 +259,7 @@ Proof. by rewrite /successors; case: (loopers m) => // *; apply: (@shape_differe
 Lemma value_successors v : (v < n)%N -> value (successors m at_ order base scale) v 0%N = off_diagonal (fun w => weights (vertex_at at_) w 0%N) v.
 Proof.
 move=> v_lt; rewrite -(off_diagonalE (weights (vertex_at at_))) // /successors.
-set marginals := Linear (n_marginals m) _ _ _.
+set marginals := Linear (n_marginals m order) _ _ _.
 have rows : value (Linear n (successor_arcs m order base scale) (nseq n zero) marginals) v 0%N =
     sparse (successor_arcs m order base scale) (fun k _ => sparse (marginal_arcs m order) (weights (vertex_at at_)) k) v.
   rewrite -[LHS]/(real R _ + sparse _ (value marginals) v) nth_zeros add0r.
@@ -398,29 +405,23 @@ rewrite invr_gt0 ltr0n /= -[LHS]/(sparse _ (direction (vertex_at at_)) k) (spars
 by rewrite addr0 real_four k_v0.
 Qed.
 
-(** However the dips are added, they come with twice their self-edges' weights. *)
+(** The dips come with twice their self-edges' weights. *)
 Let added (f : expression -> R) (a : matrix R) :
-  f (SumAll (dips m at_)) = total (size (loopers m)) (fun k => total 1 (a k)) ->
   (forall l, f (Linear 1 l [:: zero] (dips m at_)) = sparse l a 0%N) ->
   summed (fun t => real R t.1 * f t.2) (dip_terms m at_ base scale) =
   total (size (loopers m)) (fun k =>
     2%:R * real R (self_weight base scale (nth (0%N, nowhere) (loopers m) k).2) * a k 0%N).
 Proof.
-move=> all_at_once one_by_one; rewrite /dip_terms; case loops_m: {1}(loopers m) => [|l rest].
-  by rewrite loops_m.
-case: ifP => [/allP same_looks|_]; rewrite summed1; cbn [fst snd].
-  rewrite all_at_once -total_mull; apply: total_eq => k k_lt; rewrite total1 real_times real_two; congr (_ * _ * _).
-  have: nth (0%N, nowhere) (loopers m) k \in l :: rest by rewrite -loops_m mem_nth.
-  by rewrite /self_weight inE => /predU1P[->|/same_looks/eqP ->].
-rewrite one_by_one real_one mul1r (sparse_arcs (0%N, nowhere)) //; apply: total_eq => k _.
-by rewrite -real_two -real_times.
+move=> one_by_one; rewrite /dip_terms; case loops_m: {1}(loopers m) => [|l rest]; first by rewrite loops_m.
+rewrite summed1; cbn [fst snd]; rewrite one_by_one real_two (sparse_arcs (0%N, nowhere)) // -total_mull.
+by apply: total_eq => k _; rewrite mulrA.
 Qed.
 
 Let value_dip_terms :
   summed (fun t => real R t.1 * value t.2 0%N 0%N) (dip_terms m at_ base scale) =
   if loops here then edge_weight b g d here here else 0.
 Proof.
-rewrite (@added (fun e => value e 0%N 0%N) (value (dips m at_))) // => [|l]; last exact: add0r.
+rewrite (@added (fun e => value e 0%N 0%N) (value (dips m at_))) => [|l]; last exact: add0r.
 pose f (l : nat * situation) : R := 2%:R * real R (self_weight base scale l.2) * (if l.1 == v0 then 2%:R^-1 else 0).
 rewrite (@total_eq _ _ _ (fun k => f (nth (0%N, nowhere) (loopers m) k))); last by move=> k k_lt; rewrite value_dips.
 rewrite total_loopers /f => [|v s /negbTE v_v0]; last by rewrite /= v_v0 mulr0.

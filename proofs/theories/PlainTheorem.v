@@ -32,11 +32,11 @@ move=> ok; rewrite /alone_fixed; case: ifP => [lt|ge] /=; first by rewrite lt eq
 by rewrite eqn_leq (writable_le ok) leqNgt ge.
 Qed.
 
-(** One unit for every combination of symbols that some situation asks for. *)
-Definition all_units (m : machine) : seq (seq (option bool)) := undup (map looks (table m)).
+(** One unit for every combination of symbols that some situation asks for, in the order of the table. *)
+Definition all_units (m : machine) : seq (seq (option bool)) := rev (undup (rev (map looks (table m)))).
 
 Lemma all_units_fit m : units_fit m (all_units m).
-Proof. by apply/allP => s s_in; rewrite mem_undup; apply: map_f. Qed.
+Proof. by apply/allP => s s_in; rewrite mem_rev mem_undup mem_rev; apply: map_f. Qed.
 
 Definition plain_loss (m : machine) (tau : nat) (offset drop : number) : expression :=
   plain m tau (alone m) (alone_fixed m tau) (all_units m) offset drop.

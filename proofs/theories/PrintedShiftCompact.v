@@ -26,11 +26,12 @@ Definition printed_claim : Prop :=
   0 < real Q scale -> real Q rate * real Q scale = 1 ->
   legal m tau fed c -> encodes m tau (alone m) w c ->
   encodes m tau (alone m)
-    (train_step arith (compact_parameters m tau rate) (mirrored (compact_loss m tau base scale offset)) fed w) (step m c).
+    (train_step arith (compact_parameters m tau rate)
+      (mirrored (compact_loss m tau (iota 0 (n_tapes m)) base scale offset)) fed w) (step m c).
 
 Definition printed_compact_step : nat -> matrix Q :=
   train_step no_arithmetic (compact_parameters walker 3 one)
-    (mirrored (compact_loss walker 3 (whole 9) one (whole 1476))) (fun _ _ _ => 0) start_weights.
+    (mirrored (compact_loss walker 3 [:: 0%N] (whole 9) one (whole 1476))) (fun _ _ _ => 0) start_weights.
 
 (** The head is on the first cell; it should be on the last. *)
 Lemma printed_compact_head_moves_left :

@@ -58,6 +58,13 @@ Proof. by case: s => r c /= -> /=; rewrite !joined1 !joinednn. Qed.
 Lemma shape_read a b : shape_of a = s -> shape_of b = s -> shape_of (read a b) = (s.1, 1%N).
 Proof. by case: s => r c /= -> ->; rewrite !joinednn. Qed.
 
+Lemma shape_weighted first rest :
+  all (fun t => shape_of t.2 == s) (first :: rest) -> shape_of (weighted first rest) = s.
+Proof.
+elim: rest first => [|next rest IH] first; first by rewrite /= andbT => /eqP.
+by case/andP=> /eqP first_s /IH rest_s /=; rewrite first_s rest_s !joinednn -surjective_pairing.
+Qed.
+
 End Shapes.
 
 Section Values.

@@ -19,11 +19,12 @@ mod machine_args;
 mod output;
 mod predict;
 mod progress;
+mod prover;
 mod report;
 mod resume;
 mod revisit;
 mod run;
-
+mod stream;
 mod tolerance;
 mod trace;
 mod train;
@@ -59,6 +60,7 @@ enum Command {
     Landscape(landscape::Args),
     Tolerance(tolerance::Args),
     Train(train::Args),
+    Stream(stream::Args),
     Resume(resume::Args),
     Revisit(revisit::Args),
     Predict(predict::Args),
@@ -84,6 +86,7 @@ pub(crate) fn run() -> Result<ExitCode, Report> {
         Command::Landscape(args) => landscape::run(&args)?,
         Command::Tolerance(args) => tolerance::run(&args)?,
         Command::Train(args) => train::run(&args)?,
+        Command::Stream(args) => stream::run(&args)?,
         Command::Resume(args) => resume::run(&args)?,
         Command::Revisit(args) => revisit::run(&args)?,
         Command::Predict(args) => predict::run(&args)?,

@@ -23,6 +23,7 @@ pub use bits::BitConversion;
 pub use carrier::Carrier;
 pub use layout::{DataLayout, Mark};
 pub use learner::{Learner, LearnerError};
+pub(crate) use wiring::DataWindow;
 
 /// The corrections to the printed paper that shape the extended network. All are on by default.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -72,6 +73,12 @@ pub struct ExtendedOptions {
     pub joints: ExtendedCorrections,
 }
 
+impl ExtendedOptions {
+    fn window(&self) -> DataWindow<'_> {
+        DataWindow { layout: &self.layout, n_cells: self.n_cells, first_cells: &self.first_cells }
+    }
+}
+
 /// Why an extended network cannot be built.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum ExtendedError {
@@ -95,6 +102,9 @@ pub enum ExtendedError {
         /// Bits per number.
         n_bits: usize,
     },
+    /// A learner from a stream needs another network.
+    #[error("the learner takes samples from a stream, not from a table")]
+    TakesSamples,
     /// There is nothing to learn from.
     #[error("the data have no samples")]
     NoSamples,
@@ -256,7 +266,7 @@ impl Extended {
             out,
         };
         let network = graph.finish(loss);
-        let initial = initial_parameters(&network, &terrain, &wiring::start(learner, options, |_| false));
+        let initial = initial_parameters(&network, &terrain, &options.window().start(learner, |_| false));
         Ok(Self {
             network,
             terrain,
@@ -397,15 +407,15 @@ fn check(learner: &Learner, primary: &dyn Primary, options: &ExtendedOptions) ->
     if layout.n_samples == 0 {
         return Err(ExtendedError::NoSamples);
     }
+    if learner.machine().takes_samples() {
+        return Err(ExtendedError::TakesSamples);
+    }
     let n_labels = layout.n_samples * layout.n_labels;
     if options.carrier == Carrier::Orthogonal && n_labels < 2 {
         return Err(ExtendedError::OneLabel { n_labels });
     }
     let (track, first) = learner.theta_track();
-    let cell = |track: luge_machine::TapeId, cell: usize| {
-        let offset = i64::try_from(cell).unwrap_or(i64::MAX) - options.first_cells[track.index()];
-        usize::try_from(offset).ok()
-    };
+    let window = options.window();
     let (n_weights, n_bits) = (primary.n_weights(), layout.width());
     if n_weights.saturating_mul(n_bits) > MOST_THETA_BITS {
         return Err(ExtendedError::ThetaTooLarge { n_weights, n_bits });
@@ -415,12 +425,12 @@ fn check(learner: &Learner, primary: &dyn Primary, options: &ExtendedOptions) ->
         return Err(ExtendedError::FinalLoss { bound });
     }
     let needed = n_weights * n_bits;
-    let available = cell(track, first).map_or(0, |from| options.n_cells.saturating_sub(from));
+    let available = window.column(track, first).map_or(0, |from| options.n_cells - from);
     if needed > available {
         return Err(ExtendedError::ThetaDoesNotFit { n_weights, n_bits, needed, available });
     }
     let data = learner.data_track();
-    if cell(data, 0).is_none() || cell(data, layout.end()).is_none_or(|end| end >= options.n_cells) {
+    if window.column(data, 0).is_none() || window.column(data, layout.end()).is_none() {
         return Err(ExtendedError::DataDoNotFit { end: layout.end() });
     }
     if options.kind == LandscapeKind::Internal && layout.n_bits() > MOST_BITS {

@@ -19,9 +19,11 @@ mod corrections;
 mod extended;
 mod internal;
 mod landscape;
+mod parity;
 mod plain;
 mod primary;
 mod relu;
+mod stream;
 mod tapes;
 
 pub use carved::Bounds;
@@ -37,4 +39,8 @@ pub use internal::{InternalError, MOST_VERTICES};
 pub use landscape::{
     BuildError, Landscape, LandscapeKind, LandscapeOptions, MOST_COLUMNS, MOST_EDGES, MOST_GATES,
 };
+pub use parity::Parity;
 pub use primary::{Mlp, Primary, PrimaryError};
+pub use stream::{
+    StreamConstants, StreamConstantsError, StreamError, StreamNetwork, StreamNodes, StreamOptions,
+};

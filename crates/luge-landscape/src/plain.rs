@@ -52,7 +52,7 @@ pub(crate) fn build(
 
 /// `x+_(q',t') = (P s')_q' M_t'`, with `P e_(q,t) = delta_1(q,t)` and `M_t' = ReLU(t'.r - (|S(q')| - 1))` over the tapes S(q')
 /// that q' looks at; states that look at the same tapes share their M.
-fn successor(g: &mut GraphBuilder, control: &Control, vertex: NodeId, ahead: NodeId) -> NodeId {
+pub(crate) fn successor(g: &mut GraphBuilder, control: &Control, vertex: NodeId, ahead: NodeId) -> NodeId {
     let next_state = g.linear("next state", control.arcs(Arcs::NextBlock), vertex);
     let alike = control.arcs(Arcs::Alike).with_bias(control.table().combination_biases());
     let alike = g.linear("symbols read", alike, ahead);
@@ -63,7 +63,7 @@ fn successor(g: &mut GraphBuilder, control: &Control, vertex: NodeId, ahead: Nod
 }
 
 /// `ReLU(2v - 1/2) - ReLU(2v - 3/2)`: exactly 0 up to 1/4, exactly 1 from 3/4 on.
-fn saturate_01(g: &mut GraphBuilder, name: &str, of: NodeId) -> NodeId {
+pub(crate) fn saturate_01(g: &mut GraphBuilder, name: &str, of: NodeId) -> NodeId {
     let low = g.affine(name, 2.0, of, -0.5);
     let high = g.affine(name, 2.0, of, -1.5);
     let low = g.relu(&format!("saturate {name}"), low);
@@ -72,7 +72,7 @@ fn saturate_01(g: &mut GraphBuilder, name: &str, of: NodeId) -> NodeId {
 }
 
 /// `ReLU(2v + 1) - ReLU(2v - 1) - 1`: exactly -1 up to -1/2, exactly 1 from 1/2 on.
-fn saturate_11(g: &mut GraphBuilder, name: &str, of: NodeId) -> NodeId {
+pub(crate) fn saturate_11(g: &mut GraphBuilder, name: &str, of: NodeId) -> NodeId {
     let low = g.affine(name, 2.0, of, 1.0);
     let high = g.affine(name, 2.0, of, -1.0);
     let low = g.relu(&format!("saturate {name}"), low);

@@ -1,8 +1,8 @@
 //! Building machines in code; the parsers build through it too.
 
 use crate::{
-    Access, Alphabet, Machine, Missing, Move, Pattern, Rule, State, StateId, StateKind, SymbolId, Tape,
-    TapeId, Write,
+    Access, Alphabet, Machine, Missing, Move, Pattern, Rule, SampleUse, State, StateId, StateKind, SymbolId,
+    Tape, TapeId, Write,
 };
 
 /// Why a machine could not be built.
@@ -81,6 +81,14 @@ pub enum BuildError {
         /// The state's name.
         state: String,
     },
+    /// A halting state does nothing with samples either.
+    #[error("state `{state}` halts but is to {word} samples")]
+    HaltingWithSamples {
+        /// The state's name.
+        state: String,
+        /// "take" or "latch".
+        word: &'static str,
+    },
 }
 
 /// Collects tapes, states and rules; [`build`](Self::build) checks them all at once.
@@ -113,6 +121,7 @@ pub struct MachineBuilder {
 struct DraftState {
     name: String,
     halting: Option<bool>,
+    samples: SampleUse,
     rules: Vec<Rule>,
 }
 
@@ -165,13 +174,19 @@ impl MachineBuilder {
 
     /// Adds a state without looking for one of the same name; for parsers and passes that already keep their own index.
     pub fn push_state(&mut self, name: String) -> StateId {
-        self.states.push(DraftState { name, halting: None, rules: Vec::new() });
+        self.states.push(DraftState { name, halting: None, samples: SampleUse::Pass, rules: Vec::new() });
         StateId::new(self.states.len() - 1)
     }
 
     /// Makes an existing state halting.
     pub fn halt_in(&mut self, state: StateId, accepting: bool) -> &mut Self {
         self.states[state.index()].halting = Some(accepting);
+        self
+    }
+
+    /// Says what steps from an existing state do with the samples of a stream.
+    pub fn samples_in(&mut self, state: StateId, samples: SampleUse) -> &mut Self {
+        self.states[state.index()].samples = samples;
         self
     }
 
@@ -236,6 +251,7 @@ impl MachineBuilder {
             .into_iter()
             .map(|s| State {
                 name: s.name,
+                samples: s.samples,
                 kind: match s.halting {
                     Some(accepting) => StateKind::Halting { accepting },
                     None => StateKind::Running(s.rules),
@@ -265,10 +281,15 @@ impl MachineBuilder {
 
     fn check_states(&self) -> Result<(), BuildError> {
         no_duplicate("state", self.states.iter().map(|s| &s.name))?;
-        match self.states.iter().find(|s| s.halting.is_some() && !s.rules.is_empty()) {
-            Some(state) => Err(BuildError::HaltingWithRules { state: state.name.clone() }),
-            None => Ok(()),
+        for state in self.states.iter().filter(|s| s.halting.is_some()) {
+            if !state.rules.is_empty() {
+                return Err(BuildError::HaltingWithRules { state: state.name.clone() });
+            }
+            if let Some(word) = state.samples.word() {
+                return Err(BuildError::HaltingWithSamples { state: state.name.clone(), word });
+            }
         }
+        Ok(())
     }
 
     fn check_known(&self, state: StateId, place: impl Fn() -> String) -> Result<(), BuildError> {

@@ -14,7 +14,7 @@ pub mod turingmachine_io;
 pub mod turingmachinesimulator;
 
 use crate::{
-    Diagnostic, Input, Machine, MachineBuilder, TapeInput,
+    Diagnostic, Input, Machine, MachineBuilder, SampleUse, State, TapeInput,
     diagnostic::Findings,
     input::{admit_characters, laid_characters},
 };
@@ -135,6 +135,14 @@ pub enum Inexpressible {
         /// The tape's name.
         tape: String,
     },
+    /// The format has no streams.
+    #[error("{format} machines take no samples from a stream, but state `{state}` uses one")]
+    Samples {
+        /// The format it was to be written in.
+        format: Format,
+        /// The first such state.
+        state: String,
+    },
     /// The format has no place for such an input.
     #[error("{format} cannot carry the input: {reason}")]
     Input {
@@ -238,6 +246,7 @@ impl Format {
     /// # Errors
     /// What the format cannot express.
     pub fn write(self, machine: &Machine, input: Option<&Input>) -> Result<String, Inexpressible> {
+        self.check_samples(machine)?;
         match self {
             Self::Native => native::write(machine, input),
             Self::Bbchallenge => bbchallenge::write(machine, input),
@@ -245,6 +254,15 @@ impl Format {
             Self::TuringMachineIo => turingmachine_io::write(machine, input),
             Self::TuringMachineSimulator => turingmachinesimulator::write(machine, input),
             Self::Jflap => jflap::write(machine, input),
+        }
+    }
+
+    /// Refuses machines that take samples, where the format has no word for it.
+    fn check_samples(self, machine: &Machine) -> Result<(), Inexpressible> {
+        let uses = |state: &&State| self != Self::Native && state.samples != SampleUse::Pass;
+        match machine.states().iter().find(uses) {
+            Some(state) => Err(Inexpressible::Samples { format: self, state: state.name.clone() }),
+            None => Ok(()),
         }
     }
 
@@ -282,7 +300,10 @@ impl Format {
         options: WriteOptions,
     ) -> Result<Written, Inexpressible> {
         let strictly = |machine: &Machine, input: Option<&Input>| match self {
-            Self::TuringMachineIo if options.saved => turingmachine_io::write_saved(machine, input),
+            Self::TuringMachineIo if options.saved => {
+                self.check_samples(machine)?;
+                turingmachine_io::write_saved(machine, input)
+            }
             _ => self.write(machine, input),
         };
         let carried = input.filter(|_| self.carries_input());

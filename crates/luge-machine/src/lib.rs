@@ -26,13 +26,16 @@ pub mod lowering;
 mod model;
 mod normal;
 mod simulator;
+pub mod stream;
 mod tape;
 
 pub use builder::{BuildError, MachineBuilder};
 pub use diagnostic::{Diagnostic, Severity};
 pub use ids::{Cell, StateId, Step, SymbolId, TapeId};
 pub use input::{Input, InputError, TapeInput, parse_inputs};
-pub use model::{Access, Alphabet, Machine, Missing, Move, Pattern, Rule, State, StateKind, Tape, Write};
+pub use model::{
+    Access, Alphabet, Machine, Missing, Move, Pattern, Rule, SampleUse, State, StateKind, Tape, Write,
+};
 pub use normal::{Bits, MOST_TAPES, NormalForm, NotNormal, Transition};
-pub use simulator::{Outcome, Simulator};
+pub use simulator::{Effect, Outcome, Simulator};
 pub use tape::TapeCells;

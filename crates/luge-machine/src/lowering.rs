@@ -13,8 +13,8 @@ pub use expand::{TooManyRules, expand_wildcards};
 pub use report::{Report, Size};
 
 use crate::{
-    Cell, Input, MOST_TAPES, Machine, Move, NormalForm, NotNormal, Rule, State, StateId, StateKind, SymbolId,
-    TapeId,
+    Cell, Input, MOST_TAPES, Machine, Move, NormalForm, NotNormal, Rule, SampleUse, State, StateId,
+    StateKind, SymbolId, TapeId,
 };
 use encoding::Encoding;
 use halves::Halves;
@@ -39,6 +39,14 @@ pub enum LoweringError {
         n_tapes: usize,
         /// Number of binary tapes they need.
         n_tracks: usize,
+    },
+    /// With doubled steps a latch would come too late.
+    #[error(
+        "state `{state}` uses samples of a stream, and labels wait for one step only: steps cannot be doubled"
+    )]
+    Samples {
+        /// The state's name.
+        state: String,
     },
     /// What remains to be said of the lowered machine: its start state halts.
     #[error(transparent)]
@@ -77,9 +85,13 @@ pub struct Lowered {
 /// ```
 ///
 /// # Errors
-/// If the alphabets need more than [`MOST_TAPES`] binary tracks, or the start state halts.
+/// If the alphabets need more than [`MOST_TAPES`] binary tracks, the start state halts, or steps would be doubled in a machine
+/// that takes samples.
 pub fn lower(machine: &Machine, moves: Moves) -> Result<Lowered, LoweringError> {
     let doubled = moves == Moves::Strict && has_stay(machine);
+    if let Some(state) = machine.states().iter().find(|s| doubled && s.samples != SampleUse::Pass) {
+        return Err(LoweringError::Samples { state: state.name.clone() });
+    }
     let encoding = Encoding::new(machine, if doubled { 2 } else { 1 });
     let (n_tapes, n_tracks) = (machine.n_tapes(), encoding.n_tracks());
     if n_tracks > MOST_TAPES {
@@ -100,7 +112,7 @@ pub fn lower(machine: &Machine, moves: Moves) -> Result<Lowered, LoweringError> 
             StateKind::Running(rules) => StateKind::Running(rules.iter().map(&mut lower_rule).collect()),
             StateKind::Halting { accepting } => StateKind::Halting { accepting: *accepting },
         };
-        states.push(State { name: state.name.clone(), kind });
+        states.push(State { name: state.name.clone(), kind, samples: state.samples });
     }
     states.extend(halves.into_states(&encoding));
     let normal = NormalForm::new(Machine {

@@ -95,6 +95,35 @@ pub struct State {
     pub name: String,
     /// Whether the machine goes on from here.
     pub kind: StateKind,
+    /// What a step from here does with the sample that passes.
+    pub samples: SampleUse,
+}
+
+/// What a step from a state does with the sample that passes, in a machine that learns from a stream.
+///
+/// Every step sees another sample. A step that takes puts the features of its sample into the machine's memory and holds the
+/// labels back; the step after it may latch them, and later they are gone.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum SampleUse {
+    /// The sample passes unseen.
+    #[default]
+    Pass,
+    /// The sample's features are put into the memory.
+    Take,
+    /// The labels of the sample taken one step before are put into the memory.
+    Latch,
+}
+
+impl SampleUse {
+    /// The word for it in the native format; none for a sample that passes.
+    #[must_use]
+    pub fn word(self) -> Option<&'static str> {
+        match self {
+            Self::Pass => None,
+            Self::Take => Some("take"),
+            Self::Latch => Some("latch"),
+        }
+    }
 }
 
 /// What happens in a state.
@@ -276,6 +305,12 @@ impl Machine {
             StateKind::Running(rules) => rules,
             StateKind::Halting { .. } => &[],
         }
+    }
+
+    /// Whether some state takes samples from a stream.
+    #[must_use]
+    pub fn takes_samples(&self) -> bool {
+        self.states.iter().any(|state| state.samples == SampleUse::Take)
     }
 
     /// S(q): the tapes that some rule of a state looks at. A state that halts looks at none.

@@ -42,6 +42,17 @@ impl Outcome {
     }
 }
 
+/// What a step changed, tape by tape as bits. Machines in normal form have so few tapes that none share a bit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Effect {
+    /// The heads that moved to the left.
+    pub left: u64,
+    /// The heads that moved to the right.
+    pub right: u64,
+    /// The tapes on which another symbol was written than was there.
+    pub changed: u64,
+}
+
 /// A machine at some moment of its run.
 #[derive(Clone, Debug)]
 pub struct Simulator<'m> {
@@ -142,6 +153,14 @@ impl<'m> Simulator<'m> {
     /// # Errors
     /// The outcome, if the machine has stopped; nothing changes then.
     pub fn step(&mut self) -> Result<(), Outcome> {
+        self.step_noting().map(|_| ())
+    }
+
+    /// Makes one step and says what it changed.
+    ///
+    /// # Errors
+    /// As for [`step`](Self::step).
+    pub fn step_noting(&mut self) -> Result<Effect, Outcome> {
         if let Some(accepting) = self.machine.halting(self.state) {
             return Err(Outcome::Halted { state: self.state, accepting });
         }
@@ -150,10 +169,14 @@ impl<'m> Simulator<'m> {
         let Some(action) = self.table.action(self.state, |tape| tapes[tape].read(heads[tape])) else {
             return Err(self.without_rule());
         };
+        let mut effect = Effect::default();
         for &(tape, symbol) in &action.writes {
-            self.tapes[tape].write(self.heads[tape], symbol);
+            let before = self.tapes[tape].replace(self.heads[tape], symbol);
+            effect.changed |= u64::from(before != symbol) << (tape & 63);
         }
         for &(tape, offset) in &action.moves {
+            let way = if offset < 0 { &mut effect.left } else { &mut effect.right };
+            *way |= 1 << (tape & 63);
             let head = self.heads[tape] + offset;
             let (low, high) = self.visited[tape];
             self.visited[tape] = (low.min(head), high.max(head));
@@ -161,7 +184,14 @@ impl<'m> Simulator<'m> {
         }
         self.state = action.next;
         self.steps += 1;
-        Ok(())
+        Ok(effect)
+    }
+
+    /// Puts symbols into cells of a tape, as a stream does with its samples.
+    pub(crate) fn renew(&mut self, tape: TapeId, cells: &[Cell], symbols: &[SymbolId]) {
+        for (&cell, &symbol) in cells.iter().zip(symbols) {
+            self.tapes[tape.index()].write(cell, symbol);
+        }
     }
 
     /// Runs until the machine stops or has made `limit` steps in all.

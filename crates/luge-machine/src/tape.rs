@@ -29,8 +29,13 @@ impl TapeCells {
 
     /// Puts a symbol into a cell.
     pub fn write(&mut self, cell: Cell, symbol: SymbolId) {
+        self.replace(cell, symbol);
+    }
+
+    /// Puts a symbol into a cell, and says what was there.
+    pub fn replace(&mut self, cell: Cell, symbol: SymbolId) -> SymbolId {
         let index = self.hold(cell);
-        self.cells[index] = symbol.0;
+        SymbolId(std::mem::replace(&mut self.cells[index], symbol.0))
     }
 
     /// The held cells, `first..end`: all that were ever touched lie inside.

@@ -1,8 +1,8 @@
 //! Writing a random machine and reading it again: the formats that know several tapes.
 
 use luge_machine::{
-    Access, Alphabet, Input, Machine, Missing, Move, Pattern, Rule, StateId, StateKind, SymbolId, TapeInput,
-    Write,
+    Access, Alphabet, Input, Machine, Missing, Move, Pattern, Rule, SampleUse, StateId, StateKind, SymbolId,
+    TapeInput, Write,
     formats::{Format, Loaded},
 };
 use proptest::prelude::*;
@@ -95,6 +95,12 @@ fn machine(kit: Kit) -> impl Strategy<Value = Machine> {
                             b.halt_in(state, false);
                         }
                         _ => {
+                            let samples = match kind {
+                                2 if kit.everything => SampleUse::Take,
+                                3 if kit.everything => SampleUse::Latch,
+                                _ => SampleUse::Pass,
+                            };
+                            b.samples_in(state, samples);
                             for (parts, next) in rules {
                                 b.push_rule(
                                     state,

@@ -24,6 +24,8 @@ pub use layers::{Layer, LayerKind, Layers};
 pub use linear::LinearMap;
 pub use network::Network;
 pub use numbers::NumberFormat;
-pub use recognise::{Carrier, Form, OutputWiring, Ramp, SparseLayers, Unrecognised};
+pub use recognise::{
+    BitUse, Carrier, Form, OutputWiring, Ramp, SparseLayers, StreamLayers, Unrecognised, stream_layers,
+};
 pub use values::{Shape, Values};
 pub use vertices::{Arcs, Block, Column, VertexTable, tracks};

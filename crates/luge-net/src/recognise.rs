@@ -7,6 +7,7 @@
 
 mod output;
 mod slides;
+mod stream;
 mod tapes;
 mod targets;
 mod walk;
@@ -14,6 +15,7 @@ mod walk;
 use std::sync::Arc;
 
 use crate::{Network, NodeId, Op, ParameterId, VertexTable};
+pub use stream::{BitUse, StreamLayers};
 use walk::Walk;
 
 /// The typed sparse layers of a network: vertices with their gates and columns, cells and heads as weights.
@@ -146,6 +148,14 @@ pub(crate) fn recognise(network: &Network) -> Result<SparseLayers, Unrecognised>
     let layers = SparseLayers { joint, ..landscape_layers(&walk, landscape)? };
     check_dependence(&walk, &layers)?;
     Ok(layers)
+}
+
+/// Finds the layers of a network that learns from a stream.
+///
+/// # Errors
+/// The first node that is not what it would have to be.
+pub fn stream_layers(network: &Network) -> Result<StreamLayers, Unrecognised> {
+    stream::read(&Walk::new(network))
 }
 
 /// The layers of a landscape, which is a sum that begins with a constant.

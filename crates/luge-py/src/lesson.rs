@@ -73,7 +73,7 @@ impl Lesson {
     fn follow(&self, callback: Option<Py<PyAny>>, every: u64) -> Result<Training, Refusal> {
         let lesson = Arc::clone(&self.inner);
         let mut watch = Watch::new(callback, every);
-        let report = lesson.train(|moment| watch.see(moment.step, moment.loss))?;
+        let report = lesson.train_by_strides(|moment| watch.see(moment.step, moment.loss))?;
         let curve = watch.finish()?;
         Ok(Training { lesson, report, curve })
     }

@@ -128,7 +128,7 @@ impl Model {
         let audit = Audit::of(model, &lesson);
         let retrained = if retrain {
             let mut watch = Watch::new(None, 1);
-            let report = lesson.train(|moment| watch.see(moment.step, moment.loss))?;
+            let report = lesson.train_by_strides(|moment| watch.see(moment.step, moment.loss))?;
             watch.finish()?;
             Some(same_model(model, &model::Model::new(&lesson, &report)))
         } else {

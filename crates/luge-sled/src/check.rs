@@ -1,7 +1,9 @@
-//! Syntax to core: names and types are resolved, sizes put in, functions inlined, index loops unrolled.
+//! Syntax to core: names and types are resolved, sizes put in, functions inlined, arrays of arrays made flat.
 
 mod exprs;
 mod functions;
+mod indices;
+mod loops;
 mod operators;
 mod statements;
 mod types;
@@ -11,8 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use luge_machine::Diagnostic;
 
 use crate::{
-    Sizes,
-    core::{Cond, Core, Expr, Slot, Stmt, StmtKind, Ty},
+    Settings, Sizes,
+    core::{Affine, Array, ArrayId, Cond, Core, Expr, Index, Slot, Stmt, StmtKind, Ty},
     lex::Span,
     ratio::Ratio,
     syntax::{self, Learner, Name, Program},
@@ -22,8 +24,8 @@ use types::Shape;
 /// The most statements a program may have once its loops are unrolled and its functions inlined.
 const MOST_STATEMENTS: usize = 20_000;
 
-/// The longest array, and the most slots in all.
-const MOST_SLOTS: usize = 4096;
+/// The most numbers and bits in all variables and arrays.
+const MOST_NUMBERS: usize = 1 << 16;
 
 /// Functions call each other at most this deep.
 const DEEPEST_CALL: usize = 64;
@@ -35,7 +37,24 @@ const MOST_LEVELS: usize = 400;
 const MOST_EXPRESSIONS: usize = 200_000;
 
 /// Words that mean something already.
-const TAKEN: [&str; 5] = ["relu", "abs", "min", "max", "sign"];
+const TAKEN: [&str; 6] = ["relu", "abs", "min", "max", "sign", "random"];
+
+/// Where the elements of a view are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Source {
+    Array(ArrayId),
+    /// The current sample: the features, then the labels.
+    Data,
+}
+
+/// An array, a part of one, or one element.
+#[derive(Clone, Debug)]
+struct View {
+    source: Source,
+    /// The first element.
+    first: Index,
+    shape: Shape,
+}
 
 /// What a name stands for.
 #[derive(Clone, Debug)]
@@ -44,14 +63,15 @@ enum Binding {
     Alias(Shape),
     Scalar(Slot, Ty),
     Flag(Slot),
-    Array(Vec<Slot>, Shape),
+    Array(View),
     /// A number that cannot be assigned to.
     Fixed(Expr),
     FixedFlag(Cond),
-    FixedArray(Vec<Slot>, Shape),
-    Features(usize, Ty),
-    /// The first element, how many, and whether it is written without index.
-    Labels(usize, usize, bool, Ty),
+    FixedArray(View),
+    /// Features or labels, known inside a loop over the data only.
+    Data(View),
+    /// The variable of a loop that is not unrolled.
+    Loop(usize),
     Tape(usize),
     /// Declared in error: everything about it has been said.
     Poison,
@@ -61,11 +81,30 @@ enum Binding {
 #[derive(Clone, Debug)]
 enum Value {
     Constant(Ratio),
+    /// An integer made of variables of loops.
+    Index(Affine),
     Number(Expr),
     Condition(Cond),
-    Array(Vec<Expr>, Ty),
-    Flags(Vec<Cond>),
+    Array(View),
+    /// The elements, and what each of them is.
+    List(Vec<Value>, Shape),
     Poison,
+}
+
+/// What is known of a loop's variable.
+#[derive(Clone, Debug)]
+struct Variable {
+    lowest: i64,
+    highest: i64,
+    /// Where its value is kept as a number, once somebody asks for it.
+    value: Option<Slot>,
+}
+
+/// Something to be used again when a scope or a statement ends.
+#[derive(Clone, Copy, Debug)]
+enum Held {
+    Slot(Slot),
+    Array(ArrayId),
 }
 
 /// The checked program, or `None` if there are errors among the findings.
@@ -73,17 +112,25 @@ pub(crate) fn check(
     program: &Program,
     source: &str,
     sizes: &Sizes,
+    settings: &Settings,
     findings: &mut Vec<Diagnostic>,
 ) -> Option<Core> {
     let line_starts = source.match_indices('\n').map(|(at, _)| at + 1).collect();
     let mut checker = Checker {
         program,
         sizes: *sizes,
+        settings,
         line_starts,
         findings: Vec::new(),
         scopes: vec![BTreeMap::new()],
         widths: Vec::new(),
+        arrays: Vec::new(),
+        n_numbers: 0,
         free: BTreeMap::new(),
+        free_arrays: BTreeMap::new(),
+        variables: Vec::new(),
+        random: None,
+        breakable: Breakable::Nothing,
         held: vec![Vec::new()],
         out: vec![Vec::new()],
         tapes: Vec::new(),
@@ -109,14 +156,26 @@ pub(crate) fn check(
 struct Checker<'p> {
     program: &'p Program,
     sizes: Sizes,
+    settings: &'p Settings,
     line_starts: Vec<usize>,
     findings: Vec<Diagnostic>,
     scopes: Vec<BTreeMap<String, Binding>>,
     widths: Vec<u32>,
+    arrays: Vec<Array>,
+    /// Numbers and bits in slots and arrays.
+    n_numbers: usize,
     /// Slots that can be used again, by width.
     free: BTreeMap<u32, BTreeSet<Slot>>,
-    /// Slots to free when a scope or a statement ends.
-    held: Vec<Vec<Slot>>,
+    /// Arrays that can be used again, by width and length.
+    free_arrays: BTreeMap<(u32, usize), BTreeSet<ArrayId>>,
+    /// What to free when a scope or a statement ends.
+    held: Vec<Vec<Held>>,
+    /// All variables of loops so far.
+    variables: Vec<Variable>,
+    /// The state of `random()`, if it is called.
+    random: Option<Slot>,
+    /// What `break` and `continue` would be about here.
+    breakable: Breakable,
     /// Statements of the blocks being checked.
     out: Vec<Vec<Stmt>>,
     tapes: Vec<String>,
@@ -134,6 +193,14 @@ struct Checker<'p> {
     calls: BTreeMap<(usize, usize), Span>,
     /// Functions not to be inlined, so that no call leads back to itself.
     recursive: BTreeSet<usize>,
+}
+
+/// The innermost loop around a statement.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Breakable {
+    Nothing,
+    Loop,
+    Unrolled,
 }
 
 impl<'p> Checker<'p> {
@@ -172,9 +239,11 @@ impl<'p> Checker<'p> {
         let format = Ty { integer: self.sizes.integer, fraction: self.sizes.fraction };
         let parameters = self.parameters(learner, format);
         for (name, value) in &self.program.constants {
-            let value = self.constant(value).map_or(Binding::Poison, Binding::Constant);
+            let set = self.settings.0.iter().find(|(set, _)| *set == name.text).map(|&(_, value)| value);
+            let value = set.or_else(|| self.constant(value)).map_or(Binding::Poison, Binding::Constant);
             self.bind(name, value);
         }
+        self.settings_have_constants();
         for (name, ty) in &self.program.types {
             let shape = self.shape(ty);
             self.bind(name, Binding::Alias(shape));
@@ -183,16 +252,18 @@ impl<'p> Checker<'p> {
         if learner.parameters.len() == 2 {
             self.functions();
         }
-        let n_theta = self.theta(learner, format);
+        self.theta(learner, format);
         for (name, binding) in parameters {
             self.bind(name, binding);
         }
         self.block(&learner.body);
-        let body = self.out.pop().unwrap_or_default();
+        let mut body = self.out.pop().unwrap_or_default();
+        self.sow(&mut body);
         Some(Core {
             name: learner.name.text.clone(),
             widths: std::mem::take(&mut self.widths),
-            n_theta,
+            arrays: std::mem::take(&mut self.arrays),
+            n_loop_vars: self.variables.len(),
             format,
             n_features: self.sizes.n_features,
             n_labels: self.sizes.n_labels,
@@ -247,31 +318,47 @@ impl<'p> Checker<'p> {
         } else {
             self.unify_array(&labels.1, n_labels, "labels", format);
         }
-        vec![
-            (&features.0, Binding::Features(n_features, format)),
-            (&labels.0, Binding::Labels(n_features, n_labels, scalar, format)),
-        ]
+        let number = Box::new(Shape::Number(format));
+        let view = |first: usize, shape: Shape| {
+            let known = Affine::constant(i64::try_from(first).unwrap_or(i64::MAX));
+            Binding::Data(View { source: Source::Data, first: Index { known, computed: Vec::new() }, shape })
+        };
+        let label = if scalar { (*number).clone() } else { Shape::Array(number.clone(), n_labels) };
+        vec![(&features.0, view(0, Shape::Array(number, n_features))), (&labels.0, view(n_features, label))]
     }
 
-    fn theta(&mut self, learner: &'p Learner, format: Ty) -> usize {
+    /// Every name set from outside must be a constant of the file.
+    fn settings_have_constants(&mut self) {
+        for (name, _) in &self.settings.0 {
+            if !self.program.constants.iter().any(|(constant, _)| constant.text == *name) {
+                let known: Vec<&str> = self.program.constants.iter().map(|(c, _)| c.text.as_str()).collect();
+                let help = match known[..] {
+                    [] => "the file has none: write `const NAME = 1;` at its top".to_owned(),
+                    _ => format!("the file has {}", known.join(", ")),
+                };
+                self.error_with_help(&(0..0), format!("there is no constant `{name}` to set"), "", help);
+            }
+        }
+    }
+
+    fn theta(&mut self, learner: &'p Learner, format: Ty) {
         let (name, ty) = &learner.result;
-        match self.shape(ty) {
-            Shape::Array(element, length) if *element == Shape::Number(format) => {
-                let slots: Vec<Slot> = (0..length).map(|_| self.new_slot(format.width())).collect();
-                self.bind(name, Binding::Array(slots, *element));
-                length
+        let shape = self.shape(ty);
+        let binding = match &shape {
+            Shape::Array(..) if shape.innermost() == Shape::Number(format) => {
+                let length = shape.n_elements();
+                self.n_numbers += length;
+                self.arrays.push(Array { width: format.width(), length });
+                Binding::Array(View { source: Source::Array(0), first: Index::default(), shape })
             }
-            Shape::Poison => {
-                self.bind(name, Binding::Poison);
-                0
-            }
+            Shape::Poison => Binding::Poison,
             found => {
                 let message = format!("the weights must be an array of the data's type, {format}");
                 self.error(&ty.span, message, format!("this is {found}"));
-                self.bind(name, Binding::Poison);
-                0
+                Binding::Poison
             }
-        }
+        };
+        self.bind(name, binding);
     }
 
     fn bind(&mut self, name: &Name, binding: Binding) {
@@ -311,6 +398,7 @@ impl<'p> Checker<'p> {
     }
 
     fn new_slot(&mut self, width: u32) -> Slot {
+        self.n_numbers += 1;
         self.widths.push(width);
         self.widths.len() - 1
     }
@@ -320,14 +408,43 @@ impl<'p> Checker<'p> {
         let again = self.free.get_mut(&width).and_then(BTreeSet::pop_first);
         let slot = again.unwrap_or_else(|| self.new_slot(width));
         if let Some(held) = self.held.last_mut() {
-            held.push(slot);
+            held.push(Held::Slot(slot));
         }
         slot
     }
 
+    /// An array that is free until the innermost scope or statement ends; `None` if memory is full.
+    fn take_array(&mut self, shape: &Shape, span: &Span) -> Option<View> {
+        let (width, length) = (shape.innermost().width(), shape.n_elements());
+        let again = self.free_arrays.get_mut(&(width, length)).and_then(BTreeSet::pop_first);
+        let array = match again {
+            Some(array) => array,
+            None => {
+                self.n_numbers = self.n_numbers.saturating_add(length);
+                if self.n_numbers > MOST_NUMBERS {
+                    let message = format!("more than {MOST_NUMBERS} numbers in memory");
+                    self.error(span, message, "this array is too much");
+                    return None;
+                }
+                self.arrays.push(Array { width, length });
+                self.arrays.len() - 1
+            }
+        };
+        if let Some(held) = self.held.last_mut() {
+            held.push(Held::Array(array));
+        }
+        Some(View { source: Source::Array(array), first: Index::default(), shape: shape.clone() })
+    }
+
     fn release(&mut self) {
-        for slot in self.held.pop().unwrap_or_default() {
-            self.free.entry(self.widths[slot]).or_default().insert(slot);
+        for held in self.held.pop().unwrap_or_default() {
+            match held {
+                Held::Slot(slot) => self.free.entry(self.widths[slot]).or_default().insert(slot),
+                Held::Array(array) => {
+                    let Array { width, length } = self.arrays[array];
+                    self.free_arrays.entry((width, length)).or_default().insert(array)
+                }
+            };
         }
     }
 
@@ -383,8 +500,9 @@ fn describe(value: &Value) -> String {
         Value::Constant(value) => format!("the number {value}"),
         Value::Number(value) => value.ty().to_string(),
         Value::Condition(_) => "bit".to_owned(),
-        Value::Array(values, ty) => format!("[{ty}; {}]", values.len()),
-        Value::Flags(flags) => format!("[bit; {}]", flags.len()),
+        Value::Index(_) => "the variable of a loop".to_owned(),
+        Value::Array(view) => view.shape.to_string(),
+        Value::List(values, element) => format!("[{element}; {}]", values.len()),
         Value::Poison => "in error".to_owned(),
     }
 }

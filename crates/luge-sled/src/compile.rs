@@ -1,38 +1,63 @@
 //! Core to machine.
 //!
-//! Memory is the tape `theta`: the weights first, then every other variable, each in its own run of cells with the lowest bit
-//! first. The compiler knows where each head is at every point of the program, so no addresses are kept at run time.
-//! Numbers are computed with on the tape `acc`; `product` takes products, dividends and return addresses. The read-only
-//! tape `ruler` has a mark at each end of a word and ends every loop over bits; the read-only tape `table` holds a second
-//! ruler for the outer loop of products and quotients, and the constants.
+//! Theta and every other array have a tape of their own as long as there are tapes, and so has every variable. The
+//! compiler knows where each head is at every point of the program, as a number of words that may depend on the
+//! counters of the loops around ([`position`]), so no addresses are kept at run time and no loop is written out.
+//! Expressions stream ([`stream`]): all operands pass under their heads at once, lowest bits first, and the result is
+//! written in the same pass. Read-only tapes say where things end: rulers where a word does, counters where a loop does.
+//! Products and quotients ([`product`], [`quotient`]) have tapes of their own.
 
 mod automaton;
 mod conditions;
+mod counters;
+mod data;
 mod graph;
+mod loops;
+mod operands;
 mod plan;
+mod position;
+mod product;
+mod quotient;
 mod routines;
 mod statements;
-mod travel;
+mod stream;
+mod tapes;
 mod values;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use luge_machine::{BuildError, Input, Machine, SymbolId, TapeInput};
+use luge_machine::{BuildError, Input, MOST_TAPES, Machine, SymbolId, TapeInput};
 
-use crate::{Compiled, core::Core};
-use automaton::{Pending, Pos};
+use crate::{
+    Compiled,
+    core::{Affine, Core, THETA as THETA_ARRAY},
+};
+use automaton::Pending;
 use graph::{Graph, Node, Shape};
+use loops::Loop;
 use plan::{Demand, Plan};
+use position::{First, Pos};
 use routines::Routine;
+use tapes::{DATA, MARKS, THETA, Tape};
 
 /// Why a checked program has no machine.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BackendError {
     /// More states than a network could ever have.
-    #[error("the machine would have more than {most} states")]
+    #[error("the machine would have more than {most} states; the lines that cost most: {lines}")]
     TooManyStates {
         /// The most states a program may need.
         most: usize,
+        /// The lines with most states, and how many each has.
+        lines: String,
+    },
+    /// More tapes than a vertex can name.
+    #[error(
+        "the machine would have {needed} binary tapes, but at most {MOST_TAPES} are supported: use fewer `tape`s, or nest fewer loops"
+    )]
+    TooManyTapes {
+        /// How many there would be.
+        needed: usize,
     },
     /// The parts do not make a valid machine.
     #[error("no machine can be made of the program: {0}")]
@@ -42,75 +67,89 @@ pub enum BackendError {
 /// The most states before equal ones are merged.
 const MOST_STATES: usize = 200_000;
 
-/// A tape of the machine before unused ones are left out.
-type Tape = usize;
+/// Plans are made again until one has room for everything; each is larger than the one before.
+const MOST_PLANS: usize = 40;
 
-const DATA: Tape = 0;
-const MARKS: Tape = 1;
-const MEMORY: Tape = 2;
-const RULER: Tape = 3;
-const TABLE: Tape = 4;
-const ACC: Tape = 5;
-const PRODUCT: Tape = 6;
-const FIRST_OWN: Tape = 7;
-
-/// The symbols of `marks`; the first is inside a number.
-const FEATURE: u8 = 1;
-const LABEL: u8 = 2;
-const END: u8 = 3;
-
-/// Makes the machine. The first of two rounds finds out what the rulers and the table must hold.
+/// Makes the machine. A draft finds out what the rulers, the counters and the memory must hold.
 pub(crate) fn compile(core: &Core) -> Result<Compiled, BackendError> {
-    let draft = Generator::new(core, Plan::default()).generate()?;
-    let plan = Plan::new(&draft.demand);
-    let generator = Generator::new(core, plan).generate()?;
-    let mut graph = generator.graph;
-    graph.shrink();
-    assemble(core, &graph, &generator.plan)
+    let mut plan = Plan::new(&Demand::default(), core)?;
+    let mut demand = Demand::default();
+    for _ in 0..MOST_PLANS {
+        let generator = Generator::new(core, &plan).generate()?;
+        let mut grown = demand.clone();
+        grown.include(&generator.demand);
+        if grown.needs() == demand.needs() {
+            let mut graph = generator.graph;
+            graph.shrink();
+            return assemble(core, &graph, &plan);
+        }
+        demand = grown;
+        plan = Plan::new(&demand, core)?;
+    }
+    Err(BackendError::TooManyTapes { needed: MOST_TAPES + 1 })
 }
 
 struct Generator<'c> {
     core: &'c Core,
-    plan: Plan,
+    plan: &'c Plan,
     demand: Demand,
     graph: Graph,
     /// The state the next instruction begins in; it has no rules yet.
     cur: Node,
+    /// Whether no run comes here.
+    dead: bool,
     line: u32,
     pos: Pos,
     pending: Option<Pending>,
-    /// Widths of the slots: the program's, then temporaries.
-    widths: Vec<u32>,
-    free: BTreeMap<u32, Vec<usize>>,
+    /// Temporaries in use.
+    taken: BTreeSet<usize>,
+    /// What each loop variable is, by the counters of its loop and those around it.
+    variables: BTreeMap<usize, Affine>,
+    /// The loops around, the innermost last.
+    loops: Vec<Loop>,
+    /// Counters in use: one for each loop over integers around.
+    depth: usize,
+    /// Loops over the data around.
+    data_depth: usize,
+    /// What the bodies being tried out want of the heads they find.
+    trials: Vec<First>,
+    /// What bodies tried out before wanted, by where they are.
+    tried: BTreeMap<usize, First>,
     routines: BTreeMap<Routine, Vec<(Node, Node)>>,
-    /// The divisor and the quotient's sign, by width.
-    division: BTreeMap<u32, (usize, usize)>,
-    reject: Option<Node>,
+    reject: Node,
 }
 
 impl<'c> Generator<'c> {
-    fn new(core: &'c Core, plan: Plan) -> Self {
+    fn new(core: &'c Core, plan: &'c Plan) -> Self {
         let mut graph = Graph::default();
         let cur = graph.add(0);
+        let reject = graph.add(0);
+        graph.finish(reject, Shape::Reject);
         Self {
             core,
             plan,
             demand: Demand::default(),
             graph,
             cur,
+            dead: false,
             line: 0,
             pos: Pos::default(),
             pending: None,
-            widths: core.widths.clone(),
-            free: BTreeMap::new(),
+            taken: BTreeSet::new(),
+            variables: BTreeMap::new(),
+            loops: Vec::new(),
+            depth: 0,
+            data_depth: 0,
+            trials: Vec::new(),
+            tried: BTreeMap::new(),
             routines: BTreeMap::new(),
-            division: BTreeMap::new(),
-            reject: None,
+            reject,
         }
     }
 
     fn generate(mut self) -> Result<Self, BackendError> {
-        self.prologue();
+        // The first sample begins behind the marker.
+        self.single_step(&[(DATA, 1)], None);
         self.block(&self.core.body)?;
         let end = self.here();
         self.graph.finish(end, Shape::Accept);
@@ -121,7 +160,7 @@ impl<'c> Generator<'c> {
 
     fn check_size(&self) -> Result<(), BackendError> {
         if self.graph.len() > MOST_STATES {
-            return Err(BackendError::TooManyStates { most: MOST_STATES });
+            return Err(BackendError::TooManyStates { most: MOST_STATES, lines: self.graph.costly_lines() });
         }
         Ok(())
     }
@@ -129,38 +168,28 @@ impl<'c> Generator<'c> {
 
 /// Leaves out the tapes that nothing looks at and hands the rest to the machine model.
 fn assemble(core: &Core, graph: &Graph, plan: &Plan) -> Result<Compiled, BackendError> {
-    let used = graph.used_tapes();
-    let keep: Vec<Tape> = (0..FIRST_OWN + core.tapes.len())
-        .filter(|tape| [DATA, MEMORY].contains(tape) || used.contains(tape))
-        .collect();
+    let mut keep = graph.used_tapes();
+    keep.extend([DATA, THETA]);
+    let keep: Vec<Tape> = keep.into_iter().collect();
+    let needed = keep.len() + usize::from(keep.contains(&MARKS));
+    if needed > MOST_TAPES {
+        return Err(BackendError::TooManyTapes { needed });
+    }
     let mut b = Machine::builder();
     b.name(&core.name);
     let mut input = Input::blank();
     for &tape in &keep {
-        let binary = luge_machine::Alphabet::binary();
-        let mut laid = Vec::new();
+        let laid = plan.contents(tape);
+        let name = tapes::name(tape, core);
         match tape {
-            DATA => b.read_only_tape("data", binary),
-            MARKS => {
-                let marks = luge_machine::Alphabet::new(["_", "x", "y", "e"], SymbolId(0));
-                b.read_only_tape("marks", marks)
-            }
-            MEMORY => b.tape("theta", binary),
-            RULER => {
-                laid = plan.ruler.cells();
-                b.read_only_tape("ruler", binary)
-            }
-            TABLE => {
-                laid = plan.table_cells();
-                b.read_only_tape("table", binary)
-            }
-            ACC => b.tape("acc", binary),
-            PRODUCT => b.tape("product", binary),
-            own => b.tape(format!("tape {}", core.tapes[own - FIRST_OWN]), binary),
+            MARKS => b.read_only_tape(name, luge_machine::Alphabet::new(["_", "x", "y", "e"], SymbolId(0))),
+            _ if tapes::is_read_only(tape) => b.read_only_tape(name, luge_machine::Alphabet::binary()),
+            _ => b.tape(name, luge_machine::Alphabet::binary()),
         };
-        let symbols = laid.into_iter().map(|bit| SymbolId(u8::from(bit))).collect();
-        input.tapes.push(TapeInput { symbols, head: 0 });
+        let symbols = laid.cells.into_iter().map(|bit| SymbolId(u8::from(bit))).collect();
+        input.tapes.push(TapeInput { symbols, head: laid.head });
     }
     let lines = graph.write(&mut b, &keep);
-    Ok(Compiled { machine: b.build()?, input, lines, n_theta: core.n_theta })
+    let n_theta = core.arrays.get(THETA_ARRAY).map_or(0, |theta| theta.length);
+    Ok(Compiled { machine: b.build()?, input, lines, n_theta })
 }

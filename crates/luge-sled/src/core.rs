@@ -1,5 +1,5 @@
-//! The program with nothing left to decide: sizes known, arrays taken apart, functions inlined, loops over indices
-//! unrolled. Both the interpreter and the compiler start from here.
+//! The program with nothing left to decide: sizes known, functions inlined, arrays of arrays made flat. Both the
+//! interpreter and the compiler start from here.
 
 /// A fixed-point type in two's complement; without fraction bits, an integer type.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -40,8 +40,112 @@ impl std::fmt::Display for Ty {
     }
 }
 
-/// A place in memory; slots of ended scopes are used again by variables of the same width.
+/// A variable that holds one number or bit; slots of ended scopes are used again by variables of the same width.
 pub(crate) type Slot = usize;
+
+/// An array; those of ended scopes are used again, too. Theta is the first.
+pub(crate) type ArrayId = usize;
+
+/// The variable of a `for` loop.
+pub(crate) type LoopVar = usize;
+
+/// The array of the weights.
+pub(crate) const THETA: ArrayId = 0;
+
+/// A constant plus multiples of variables of loops.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub(crate) struct Affine {
+    pub(crate) constant: i64,
+    /// Sorted by variable, no factor 0.
+    pub(crate) terms: Vec<(LoopVar, i64)>,
+}
+
+impl Affine {
+    pub(crate) fn constant(constant: i64) -> Self {
+        Self { constant, terms: Vec::new() }
+    }
+
+    pub(crate) fn variable(var: LoopVar) -> Self {
+        Self { constant: 0, terms: vec![(var, 1)] }
+    }
+
+    pub(crate) fn plus(&self, other: &Self) -> Self {
+        let mut sum = self.clone();
+        sum.constant += other.constant;
+        for &(var, factor) in &other.terms {
+            match sum.terms.binary_search_by_key(&var, |term| term.0) {
+                Ok(at) => sum.terms[at].1 += factor,
+                Err(at) => sum.terms.insert(at, (var, factor)),
+            }
+        }
+        sum.terms.retain(|term| term.1 != 0);
+        sum
+    }
+
+    pub(crate) fn times(&self, factor: i64) -> Self {
+        let mut product = self.clone();
+        product.constant *= factor;
+        product.terms.iter_mut().for_each(|term| term.1 *= factor);
+        product.terms.retain(|term| term.1 != 0);
+        product
+    }
+
+    pub(crate) fn minus(&self, other: &Self) -> Self {
+        self.plus(&other.times(-1))
+    }
+
+    pub(crate) fn offset(&self, by: i64) -> Self {
+        Self { constant: self.constant + by, terms: self.terms.clone() }
+    }
+
+    /// With `value` in the place of a variable.
+    pub(crate) fn with(&self, var: LoopVar, value: &Self) -> Self {
+        match self.factor(var) {
+            0 => self.clone(),
+            factor => {
+                let mut rest = self.clone();
+                rest.terms.retain(|term| term.0 != var);
+                rest.plus(&value.times(factor))
+            }
+        }
+    }
+
+    pub(crate) fn factor(&self, var: LoopVar) -> i64 {
+        self.terms.iter().find(|term| term.0 == var).map_or(0, |term| term.1)
+    }
+
+    pub(crate) fn is_constant(&self) -> bool {
+        self.terms.is_empty()
+    }
+
+    pub(crate) fn value(&self, of: impl Fn(LoopVar) -> i64) -> i64 {
+        self.terms.iter().fold(self.constant, |sum, &(var, factor)| sum + factor * of(var))
+    }
+}
+
+/// A part of an index that is computed when the program runs.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Computed {
+    /// An integer; outside of `0..bound` the run is rejected.
+    pub(crate) value: Expr,
+    pub(crate) bound: usize,
+    /// How many elements apart two neighbours are.
+    pub(crate) stride: usize,
+}
+
+/// Which element of a flat array.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(crate) struct Index {
+    pub(crate) known: Affine,
+    pub(crate) computed: Vec<Computed>,
+}
+
+/// What can be assigned to.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Place {
+    Slot(Slot),
+    Element(ArrayId, Index),
+}
 
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Expr {
@@ -53,9 +157,14 @@ pub(crate) enum Expr {
         slot: Slot,
         ty: Ty,
     },
+    Element {
+        array: ArrayId,
+        index: Index,
+        ty: Ty,
+    },
     /// A number of the current sample: the features, then the labels.
     Data {
-        element: usize,
+        index: Index,
         ty: Ty,
     },
     Negate(Box<Expr>),
@@ -65,6 +174,8 @@ pub(crate) enum Expr {
     Shl(Box<Expr>, u32),
     Shr(Box<Expr>, u32),
     Cast(Box<Expr>, Ty),
+    /// The nearest number of a narrower type with the same fraction bits.
+    Clamp(Box<Expr>, Ty),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -72,6 +183,8 @@ pub(crate) enum Op {
     Add,
     Sub,
     Mul,
+    /// The product rounded to the nearest, ties up.
+    MulRound,
     /// The product with all its integer bits.
     MulWide,
     Div,
@@ -84,8 +197,10 @@ impl Expr {
         match self {
             Self::Constant { ty, .. }
             | Self::Variable { ty, .. }
+            | Self::Element { ty, .. }
             | Self::Data { ty, .. }
-            | Self::Cast(_, ty) => *ty,
+            | Self::Cast(_, ty)
+            | Self::Clamp(_, ty) => *ty,
             Self::Negate(e) | Self::Abs(e) | Self::Sign(e) | Self::Shl(e, _) | Self::Shr(e, _) => e.ty(),
             Self::Binary(Op::MulWide, a, _) => {
                 let ty = a.ty();
@@ -99,7 +214,7 @@ impl Expr {
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Cond {
     Constant(bool),
-    Flag(Slot),
+    Flag(Place),
     Less(Expr, Expr),
     Equal(Expr, Expr),
     Not(Box<Cond>),
@@ -115,10 +230,31 @@ pub(crate) struct Stmt {
     pub(crate) kind: StmtKind,
 }
 
+/// A loop over integers from `from` on and below `to`.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct For {
+    pub(crate) var: LoopVar,
+    pub(crate) from: Affine,
+    pub(crate) to: Affine,
+    /// The most rounds, whatever the variables of outer loops are; `to - from` is never negative.
+    pub(crate) most: u64,
+    /// Where the variable's value is kept as a number, if it is needed as one, and what it starts with.
+    pub(crate) value: Option<(Slot, Expr)>,
+    pub(crate) body: Vec<Stmt>,
+}
+
+/// A part of what `print` shows.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Shown {
+    Text(String),
+    Number(Expr),
+    Bit(Cond),
+}
+
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum StmtKind {
-    Assign(Slot, Expr),
-    SetFlag(Slot, Cond),
+    Assign(Place, Expr),
+    SetFlag(Place, Cond),
     If(Cond, Vec<Stmt>, Vec<Stmt>),
     /// `before` is done each time before the condition is looked at.
     While {
@@ -126,24 +262,39 @@ pub(crate) enum StmtKind {
         condition: Cond,
         body: Vec<Stmt>,
     },
+    For(For),
+    /// Rounds that nobody counts but the loop.
     Repeat {
         times: u64,
         counter: Slot,
         body: Vec<Stmt>,
     },
     EachSample(Vec<Stmt>),
+    Break,
+    Continue,
     Write(usize, Cond),
     Shift(usize, i64),
+    /// Shown by the interpreter; machines skip it.
+    Print(Vec<Shown>),
     Reject,
+}
+
+/// An array with all its elements in a row.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Array {
+    pub(crate) width: u32,
+    pub(crate) length: usize,
 }
 
 /// A checked program.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Core {
     pub(crate) name: String,
-    /// Bits of each slot; theta comes first.
+    /// Bits of each slot.
     pub(crate) widths: Vec<u32>,
-    pub(crate) n_theta: usize,
+    /// Theta comes first.
+    pub(crate) arrays: Vec<Array>,
+    pub(crate) n_loop_vars: usize,
     /// The format of data and theta.
     pub(crate) format: Ty,
     pub(crate) n_features: usize,

@@ -1,152 +1,296 @@
 //! The reference: what a program means, in plain integers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    Outcome, Verdict,
-    core::{Cond, Core, Expr, Op, Slot, Stmt, StmtKind, Ty},
+    Outcome, Verdict, Wrap,
+    core::{Cond, Core, Expr, For, Index, Op, Place, Shown, Stmt, StmtKind, THETA, Ty},
 };
 
 /// Runs a program on samples: the features and then the labels of each, as counts of 2^-fraction.
 pub(crate) fn run(core: &Core, samples: &[Vec<i64>], limit: u64) -> Outcome {
     let mut state = State {
         slots: vec![0; core.widths.len()],
+        arrays: core.arrays.iter().map(|array| vec![0; array.length]).collect(),
+        variables: vec![0; core.n_loop_vars],
         tapes: vec![Tape::default(); core.tapes.len()],
         samples,
-        sample: &[],
+        sample: None,
         left: limit,
+        line: 0,
+        wraps: BTreeMap::new(),
+        printed: Vec::new(),
     };
     let verdict = match state.block(&core.body) {
-        Ok(()) => Verdict::Accepted,
-        Err(verdict) => verdict,
+        Err(End::Run(verdict)) => verdict,
+        _ => Verdict::Accepted,
     };
-    Outcome { verdict, theta: state.slots[..core.n_theta].to_vec(), statements: limit - state.left }
+    Outcome {
+        verdict,
+        theta: state.arrays[THETA].clone(),
+        statements: limit - state.left,
+        line: (verdict != Verdict::Accepted).then_some(state.line),
+        wraps: state.wraps.into_values().collect(),
+        printed: state.printed,
+    }
 }
 
 #[derive(Clone, Default)]
 struct Tape {
     head: i64,
-    ones: BTreeMap<i64, ()>,
+    ones: BTreeSet<i64>,
+}
+
+/// Why a block was left before its end.
+enum End {
+    Run(Verdict),
+    Break,
+    Continue,
 }
 
 struct State<'a> {
     slots: Vec<i64>,
+    arrays: Vec<Vec<i64>>,
+    variables: Vec<i64>,
     tapes: Vec<Tape>,
     samples: &'a [Vec<i64>],
-    sample: &'a [i64],
+    sample: Option<usize>,
     left: u64,
+    line: u32,
+    wraps: BTreeMap<u32, Wrap>,
+    printed: Vec<String>,
 }
 
+type Done<T> = Result<T, End>;
+
 impl State<'_> {
-    /// `Err` ends the run.
-    fn block(&mut self, body: &[Stmt]) -> Result<(), Verdict> {
+    fn block(&mut self, body: &[Stmt]) -> Done<()> {
         body.iter().try_for_each(|stmt| self.stmt(stmt))
     }
 
-    fn tick(&mut self) -> Result<(), Verdict> {
-        self.left = self.left.checked_sub(1).ok_or(Verdict::Limit)?;
+    /// The body of a loop; says whether there is another round.
+    fn round(&mut self, body: &[Stmt]) -> Done<bool> {
+        self.tick()?;
+        match self.block(body) {
+            Ok(()) | Err(End::Continue) => Ok(true),
+            Err(End::Break) => Ok(false),
+            Err(end) => Err(end),
+        }
+    }
+
+    fn tick(&mut self) -> Done<()> {
+        self.left = self.left.checked_sub(1).ok_or(End::Run(Verdict::Limit))?;
         Ok(())
     }
 
-    fn stmt(&mut self, stmt: &Stmt) -> Result<(), Verdict> {
+    fn stmt(&mut self, stmt: &Stmt) -> Done<()> {
+        self.line = stmt.line;
         self.tick()?;
         match &stmt.kind {
-            StmtKind::Assign(slot, value) => self.slots[*slot] = self.value(value),
-            StmtKind::SetFlag(slot, cond) => self.slots[*slot] = i64::from(self.holds(cond)),
+            StmtKind::Assign(place, value) => {
+                let value = self.value(value)?;
+                self.put(place, value)?;
+            }
+            StmtKind::SetFlag(place, cond) => {
+                let bit = self.holds(cond)?;
+                self.put(place, i64::from(bit))?;
+            }
             StmtKind::If(cond, then, otherwise) => {
-                let branch = if self.holds(cond) { then } else { otherwise };
+                let branch = if self.holds(cond)? { then } else { otherwise };
                 self.block(branch)?;
             }
             StmtKind::While { before, condition, body } => loop {
                 self.tick()?;
                 self.block(before)?;
-                if !self.holds(condition) {
+                self.line = stmt.line;
+                if !self.holds(condition)? || !self.round(body)? {
                     break;
                 }
-                self.block(body)?;
             },
+            StmtKind::For(body) => self.for_loop(body)?,
             StmtKind::Repeat { times, body, .. } => {
                 for _ in 0..*times {
-                    self.tick()?;
-                    self.block(body)?;
+                    if !self.round(body)? {
+                        break;
+                    }
                 }
             }
             StmtKind::EachSample(body) => {
-                for sample in self.samples {
-                    self.tick()?;
-                    self.sample = sample;
-                    self.block(body)?;
+                let outside = self.sample;
+                for sample in 0..self.samples.len() {
+                    self.sample = Some(sample);
+                    if !self.round(body)? {
+                        break;
+                    }
                 }
+                self.sample = outside;
             }
+            StmtKind::Break => return Err(End::Break),
+            StmtKind::Continue => return Err(End::Continue),
             StmtKind::Write(tape, cond) => {
-                let bit = self.holds(cond);
+                let bit = self.holds(cond)?;
                 let tape = &mut self.tapes[*tape];
                 if bit {
-                    tape.ones.insert(tape.head, ());
+                    tape.ones.insert(tape.head);
                 } else {
                     tape.ones.remove(&tape.head);
                 }
             }
             StmtKind::Shift(tape, offset) => self.tapes[*tape].head += offset,
-            StmtKind::Reject => return Err(Verdict::Rejected),
+            StmtKind::Print(parts) => self.print(parts)?,
+            StmtKind::Reject => return Err(End::Run(Verdict::Rejected)),
         }
         Ok(())
     }
 
-    fn holds(&self, cond: &Cond) -> bool {
-        match cond {
-            Cond::Constant(value) => *value,
-            Cond::Flag(slot) => self.flag(*slot),
-            Cond::Less(a, b) => self.value(a) < self.value(b),
-            Cond::Equal(a, b) => self.value(a) == self.value(b),
-            Cond::Not(cond) => !self.holds(cond),
-            Cond::And(a, b) => self.holds(a) && self.holds(b),
-            Cond::Or(a, b) => self.holds(a) || self.holds(b),
-            Cond::Read(tape) => self.tapes[*tape].ones.contains_key(&self.tapes[*tape].head),
+    fn for_loop(&mut self, stmt: &For) -> Done<()> {
+        let bound = |state: &Self, affine: &crate::core::Affine| affine.value(|var| state.variables[var]);
+        let (from, to) = (bound(self, &stmt.from), bound(self, &stmt.to));
+        if let Some((slot, first)) = &stmt.value {
+            self.slots[*slot] = self.value(first)?;
         }
+        for value in from..to {
+            self.variables[stmt.var] = value;
+            if !self.round(&stmt.body)? {
+                break;
+            }
+            if let Some((slot, _)) = &stmt.value {
+                self.slots[*slot] += 1;
+            }
+        }
+        Ok(())
     }
 
-    fn flag(&self, slot: Slot) -> bool {
-        self.slots[slot] != 0
+    fn print(&mut self, parts: &[Shown]) -> Done<()> {
+        let mut line = String::new();
+        for part in parts {
+            match part {
+                Shown::Text(text) => line.push_str(text),
+                Shown::Number(value) => {
+                    let steps = (1_u64 << value.ty().fraction.min(63)) as f64;
+                    line.push_str(&(self.value(value)? as f64 / steps).to_string());
+                }
+                Shown::Bit(cond) => line.push_str(if self.holds(cond)? { "true" } else { "false" }),
+            }
+        }
+        self.printed.push(line);
+        Ok(())
     }
 
-    fn value(&self, expr: &Expr) -> i64 {
+    fn put(&mut self, place: &Place, value: i64) -> Done<()> {
+        match place {
+            Place::Slot(slot) => self.slots[*slot] = value,
+            Place::Element(array, index) => {
+                let at = self.index(index)?;
+                self.arrays[*array][at] = value;
+            }
+        }
+        Ok(())
+    }
+
+    fn get(&mut self, place: &Place) -> Done<i64> {
+        Ok(match place {
+            Place::Slot(slot) => self.slots[*slot],
+            Place::Element(array, index) => {
+                let at = self.index(index)?;
+                self.arrays[*array][at]
+            }
+        })
+    }
+
+    /// The number of an element; an index outside of its array ends the run.
+    fn index(&mut self, index: &Index) -> Done<usize> {
+        let mut at = index.known.value(|var| self.variables[var]);
+        for part in &index.computed {
+            let value = self.value(&part.value)?;
+            if value < 0 || value >= part.bound as i64 {
+                return Err(End::Run(Verdict::Rejected));
+            }
+            at += value * part.stride as i64;
+        }
+        Ok(usize::try_from(at).unwrap_or(0))
+    }
+
+    fn holds(&mut self, cond: &Cond) -> Done<bool> {
+        Ok(match cond {
+            Cond::Constant(value) => *value,
+            Cond::Flag(place) => self.get(place)? != 0,
+            Cond::Less(a, b) => self.value(a)? < self.value(b)?,
+            Cond::Equal(a, b) => self.value(a)? == self.value(b)?,
+            Cond::Not(cond) => !self.holds(cond)?,
+            Cond::And(a, b) => self.holds(a)? && self.holds(b)?,
+            Cond::Or(a, b) => self.holds(a)? || self.holds(b)?,
+            Cond::Read(tape) => self.tapes[*tape].ones.contains(&self.tapes[*tape].head),
+        })
+    }
+
+    /// The number with the same low bits; one that had more is noted down with its line.
+    fn wrap(&mut self, ty: Ty, exact: i128) -> i64 {
+        let value = ty.wrap(exact);
+        if i128::from(value) != exact && self.line > 0 {
+            let (line, sample) = (self.line, self.sample);
+            self.wraps.entry(line).or_insert(Wrap { line, count: 0, first_sample: sample }).count += 1;
+        }
+        value
+    }
+
+    fn value(&mut self, expr: &Expr) -> Done<i64> {
         let ty = expr.ty();
-        let wide = |e: &Expr| i128::from(self.value(e));
-        match expr {
+        Ok(match expr {
             Expr::Constant { raw, .. } => *raw,
             Expr::Variable { slot, .. } => self.slots[*slot],
-            Expr::Data { element, .. } => self.sample.get(*element).copied().unwrap_or(0),
-            Expr::Negate(e) => ty.wrap(-wide(e)),
-            Expr::Abs(e) => ty.wrap(wide(e).abs()),
-            Expr::Sign(e) => self.value(e).signum() << ty.fraction,
-            Expr::Binary(op, a, b) => binary(*op, a.ty(), wide(a), wide(b)),
-            Expr::Shl(e, k) => ty.wrap(wide(e) << (*k).min(64)),
-            Expr::Shr(e, k) => self.value(e) >> (*k).min(63),
+            Expr::Element { array, index, .. } => {
+                let at = self.index(index)?;
+                self.arrays[*array][at]
+            }
+            Expr::Data { index, .. } => {
+                let at = self.index(index)?;
+                self.sample.map_or(0, |sample| self.samples[sample][at])
+            }
+            Expr::Negate(e) => {
+                let value = self.value(e)?;
+                self.wrap(ty, -i128::from(value))
+            }
+            Expr::Abs(e) => {
+                let value = self.value(e)?;
+                self.wrap(ty, i128::from(value).abs())
+            }
+            Expr::Sign(e) => self.value(e)?.signum() << ty.fraction,
+            Expr::Binary(op, a, b) => {
+                let exact = binary(*op, ty, i128::from(self.value(a)?), i128::from(self.value(b)?));
+                self.wrap(ty, exact)
+            }
+            Expr::Shl(e, k) => {
+                let value = i128::from(self.value(e)?);
+                self.wrap(ty, value << (*k).min(64))
+            }
+            Expr::Shr(e, k) => self.value(e)? >> (*k).min(63),
             Expr::Cast(e, to) => {
                 let from = e.ty();
-                let value = wide(e);
-                to.wrap(if to.fraction >= from.fraction {
+                let value = i128::from(self.value(e)?);
+                let exact = if to.fraction >= from.fraction {
                     value << (to.fraction - from.fraction)
                 } else {
                     value >> (from.fraction - to.fraction)
-                })
+                };
+                self.wrap(*to, exact)
             }
-        }
+            Expr::Clamp(e, to) => self.value(e)?.clamp(to.smallest(), to.largest()),
+        })
     }
 }
 
-/// The operators of the page on semantics.
-fn binary(op: Op, ty: Ty, a: i128, b: i128) -> i64 {
+/// The operators of the page on semantics, before they wrap.
+fn binary(op: Op, ty: Ty, a: i128, b: i128) -> i128 {
     match op {
-        Op::Add => ty.wrap(a + b),
-        Op::Sub => ty.wrap(a - b),
-        Op::Mul => ty.wrap((a * b) >> ty.fraction),
-        Op::MulWide => Ty { integer: 2 * ty.integer, ..ty }.wrap((a * b) >> ty.fraction),
+        Op::Add => a + b,
+        Op::Sub => a - b,
+        Op::Mul | Op::MulWide => (a * b) >> ty.fraction,
+        Op::MulRound => (a * b + (1_i128 << ty.fraction >> 1)) >> ty.fraction,
         Op::Div if b == 0 => 0,
         // Rounds towards zero.
-        Op::Div => ty.wrap((a << ty.fraction) / b),
-        Op::Min => ty.wrap(a.min(b)),
-        Op::Max => ty.wrap(a.max(b)),
+        Op::Div => (a << ty.fraction) / b,
+        Op::Min => a.min(b),
+        Op::Max => a.max(b),
     }
 }

@@ -12,6 +12,8 @@ pub(crate) enum Kind {
     Name,
     Number,
     Symbol(&'static str),
+    /// Between double quotes, which are part of it.
+    Text,
     End,
 }
 
@@ -22,10 +24,10 @@ pub(crate) struct Token {
 }
 
 /// Operators and punctuation. The longer ones come first, so that `<=` is not read as `<` and `=`.
-const SYMBOLS: [&str; 42] = [
-    "+|=", "-|=", "*|=", "->", "..", "+|", "-|", "*|", "+=", "-=", "*=", "/=", "<<", ">>", "<=", ">=", "==",
-    "!=", "&&", "||", "+", "-", "*", "/", "<", ">", "=", "!", "(", ")", "[", "]", "{", "}", ",", ";", ":",
-    ".", "|", "&", "%", "^",
+const SYMBOLS: [&str; 44] = [
+    "+|=", "-|=", "*|=", "*~=", "*~", "->", "..", "+|", "-|", "*|", "+=", "-=", "*=", "/=", "<<", ">>", "<=",
+    ">=", "==", "!=", "&&", "||", "+", "-", "*", "/", "<", ">", "=", "!", "(", ")", "[", "]", "{", "}", ",",
+    ";", ":", ".", "|", "&", "%", "^",
 ];
 
 /// The tokens, ending in one of kind [`Kind::End`]; characters that begin none are reported and skipped.
@@ -47,6 +49,9 @@ pub(crate) fn tokens(source: &str, findings: &mut Vec<Diagnostic>) -> Vec<Token>
             let n = number(rest);
             tokens.push(Token { kind: Kind::Number, span: at..at + n });
             at += n;
+        } else if let Some(n) = quoted(rest) {
+            tokens.push(Token { kind: Kind::Text, span: at..at + n });
+            at += n;
         } else if let Some(symbol) = SYMBOLS.iter().find(|s| rest.starts_with(**s)) {
             tokens.push(Token { kind: Kind::Symbol(symbol), span: at..at + symbol.len() });
             at += symbol.len();
@@ -62,6 +67,13 @@ pub(crate) fn tokens(source: &str, findings: &mut Vec<Diagnostic>) -> Vec<Token>
     }
     tokens.push(Token { kind: Kind::End, span: source.len()..source.len() });
     tokens
+}
+
+/// The length of a text between quotes, on one line.
+fn quoted(rest: &str) -> Option<usize> {
+    let inside = rest.strip_prefix('"')?;
+    let end = inside.find(['"', '\n'])?;
+    inside[end..].starts_with('"').then_some(end + 2)
 }
 
 /// The length of a number: digits and `_`, and a fraction if a digit follows the point.

@@ -31,7 +31,7 @@ mod parse;
 mod ratio;
 mod syntax;
 
-use luge_machine::{Diagnostic, Input, Machine, Severity};
+use luge_machine::{Diagnostic, Input, Machine, Pattern, Severity};
 
 pub use compile::BackendError;
 
@@ -69,6 +69,24 @@ pub struct Compiled {
     pub n_theta: usize,
 }
 
+impl Compiled {
+    /// Vertices of a network that knows in each state only the tapes its rules look at: the sum over states of 2 to the
+    /// number of binary tracks looked at.
+    #[must_use]
+    pub fn n_vertices(&self) -> u64 {
+        let machine = &self.machine;
+        let tracks = |n_symbols: usize| usize::BITS - n_symbols.saturating_sub(1).leading_zeros();
+        let of_state = |state| {
+            let looked_at = machine.tape_ids().filter(|tape| {
+                machine.rules(state).iter().any(|rule| rule.reads[tape.index()] != Pattern::Any)
+            });
+            let bits: u32 = looked_at.map(|tape| tracks(machine.tape(tape).alphabet.len())).sum();
+            1_u64 << bits.min(63)
+        };
+        machine.state_ids().map(of_state).sum()
+    }
+}
+
 /// How a run of the interpreter ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
@@ -89,6 +107,57 @@ pub struct Outcome {
     pub theta: Vec<i64>,
     /// How many statements were executed.
     pub statements: u64,
+    /// The line of the statement the run ended in, unless it came to the program's end.
+    pub line: Option<u32>,
+    /// Where numbers were too large for their types and wrapped around, by line.
+    pub wraps: Vec<Wrap>,
+    /// What `print` showed, line by line.
+    pub printed: Vec<String>,
+}
+
+/// Numbers of one line that wrapped around.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Wrap {
+    /// The line, counted from 1.
+    pub line: u32,
+    /// How often.
+    pub count: u64,
+    /// The sample, counted from 0, that was being read when it happened first, if one was.
+    pub first_sample: Option<usize>,
+}
+
+/// Constants given from outside, in the place of what the file says.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Settings(Vec<(String, ratio::Ratio)>);
+
+impl Settings {
+    /// Sets one constant, from a text such as `ROUNDS=4` or `RATE=-0.25`.
+    ///
+    /// # Errors
+    /// If the text does not read so.
+    pub fn set(&mut self, text: &str) -> Result<(), SettingError> {
+        let wrong = || SettingError { text: text.to_owned() };
+        let (name, value) = text.split_once('=').ok_or_else(wrong)?;
+        let (name, value) = (name.trim(), value.trim());
+        let digits = value.strip_prefix('-').unwrap_or(value);
+        let plain = digits.chars().all(|c| c.is_ascii_digit() || c == '.') && digits.matches('.').count() < 2;
+        if name.is_empty() || !plain || !digits.starts_with(|c: char| c.is_ascii_digit()) {
+            return Err(wrong());
+        }
+        let number = ratio::Ratio::parse(digits).ok_or_else(wrong)?;
+        let number = if digits == value { number } else { number.negated() };
+        self.0.retain(|(known, _)| known != name);
+        self.0.push((name.to_owned(), number));
+        Ok(())
+    }
+}
+
+/// A setting that does not read as one.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("`{text}` is no setting: write NAME=VALUE, such as ROUNDS=4")]
+pub struct SettingError {
+    /// What was given.
+    pub text: String,
 }
 
 /// Why a program could not be compiled.
@@ -107,7 +176,7 @@ pub enum CompileError {
 /// # Errors
 /// Every finding, in the order of the text; at least one is an error.
 pub fn check(source: &str, sizes: &Sizes) -> Result<(), Vec<Diagnostic>> {
-    checked(source, sizes).map(|_| ())
+    checked(source, sizes, &Settings::default()).map(|_| ())
 }
 
 /// Runs a program on samples, each its features and then its labels, as counts of 2^-fraction.
@@ -120,7 +189,21 @@ pub fn interpret(
     samples: &[Vec<i64>],
     limit: u64,
 ) -> Result<Outcome, Vec<Diagnostic>> {
-    Ok(interpret::run(&checked(source, sizes)?, samples, limit))
+    interpret_with(source, sizes, &Settings::default(), samples, limit)
+}
+
+/// As [`interpret`], with constants set from outside.
+///
+/// # Errors
+/// If the program is wrong.
+pub fn interpret_with(
+    source: &str,
+    sizes: &Sizes,
+    settings: &Settings,
+    samples: &[Vec<i64>],
+    limit: u64,
+) -> Result<Outcome, Vec<Diagnostic>> {
+    Ok(interpret::run(&checked(source, sizes, settings)?, samples, limit))
 }
 
 /// Makes a machine of a program. The same source and sizes give the same machine.
@@ -128,16 +211,24 @@ pub fn interpret(
 /// # Errors
 /// If the program is wrong, or needs more tapes or states than machines have.
 pub fn compile(source: &str, sizes: &Sizes) -> Result<Compiled, CompileError> {
-    let core = checked(source, sizes).map_err(CompileError::Findings)?;
+    compile_with(source, sizes, &Settings::default())
+}
+
+/// As [`compile`], with constants set from outside.
+///
+/// # Errors
+/// If the program is wrong, or needs more tapes or states than machines have.
+pub fn compile_with(source: &str, sizes: &Sizes, settings: &Settings) -> Result<Compiled, CompileError> {
+    let core = checked(source, sizes, settings).map_err(CompileError::Findings)?;
     Ok(compile::compile(&core)?)
 }
 
-fn checked(source: &str, sizes: &Sizes) -> Result<core::Core, Vec<Diagnostic>> {
+fn checked(source: &str, sizes: &Sizes, settings: &Settings) -> Result<core::Core, Vec<Diagnostic>> {
     let (program, mut findings) = parse::parse(source);
     if findings.iter().any(|finding| finding.severity == Severity::Error) {
         return Err(findings);
     }
-    match check::check(&program, source, sizes, &mut findings) {
+    match check::check(&program, source, sizes, settings, &mut findings) {
         Some(core) => Ok(core),
         None => Err(findings),
     }

@@ -8,7 +8,8 @@ use luge_machine::Diagnostic;
 use crate::{
     lex::{Kind, Token, tokens},
     syntax::{
-        Binary, Expr, ExprKind, Function, Learner, Name, Program, Side, Stmt, StmtKind, Type, TypeKind,
+        Binary, Expr, ExprKind, Function, Learner, Name, Printed, Program, Side, Stmt, StmtKind, Type,
+        TypeKind,
     },
 };
 
@@ -19,9 +20,9 @@ const DEEPEST: usize = 64;
 const HIGHEST: usize = 100;
 
 /// Words that cannot name anything.
-const KEYWORDS: [&str; 20] = [
+const KEYWORDS: [&str; 25] = [
     "learner", "fn", "const", "type", "let", "if", "else", "while", "for", "in", "data", "return", "reject",
-    "as", "true", "false", "bit", "int", "fix", "tape",
+    "as", "true", "false", "bit", "int", "fix", "tape", "break", "continue", "unroll", "print", "assert",
 ];
 
 /// The program and everything that is wrong with its form.
@@ -242,7 +243,32 @@ impl Parser<'_> {
             let body = self.block()?;
             return Ok(Stmt { kind: StmtKind::While { condition, body }, span });
         } else if self.take_word("for") {
-            return self.for_stmt(start);
+            return self.for_stmt(start, false);
+        } else if self.take_word("unroll") {
+            if !self.take_word("for") {
+                return self.fail("`for`");
+            }
+            return self.for_stmt(start, true);
+        } else if self.take_word("const") {
+            let name = self.name("the constant's name")?;
+            self.expect("=")?;
+            let value = self.expr()?;
+            self.semicolon()?;
+            StmtKind::Const(name, value)
+        } else if self.take_word("break") {
+            self.semicolon()?;
+            StmtKind::Break
+        } else if self.take_word("continue") {
+            self.semicolon()?;
+            StmtKind::Continue
+        } else if self.take_word("assert") {
+            self.expect("(")?;
+            let condition = self.expr()?;
+            self.expect(")")?;
+            self.semicolon()?;
+            StmtKind::Assert(condition)
+        } else if self.take_word("print") {
+            self.print_stmt()?
         } else if self.take_word("reject") {
             self.semicolon()?;
             StmtKind::Reject
@@ -298,10 +324,38 @@ impl Parser<'_> {
         Ok(Stmt { kind: StmtKind::If { condition, then, otherwise }, span })
     }
 
-    fn for_stmt(&mut self, start: usize) -> Parsed<Stmt> {
+    fn print_stmt(&mut self) -> Parsed<StmtKind> {
+        self.expect("(")?;
+        let mut parts = Vec::new();
+        while !self.is(")") {
+            if self.peek().kind == Kind::Text {
+                parts.push(Printed::Text(self.text().trim_matches('"').to_owned()));
+                self.advance();
+            } else {
+                parts.push(Printed::Value(self.expr()?));
+            }
+            if !self.take(",") {
+                break;
+            }
+        }
+        self.expect(")")?;
+        self.semicolon()?;
+        Ok(StmtKind::Print(parts))
+    }
+
+    fn for_stmt(&mut self, start: usize, unroll: bool) -> Parsed<Stmt> {
         let name = self.name("the loop's variable")?;
         if !self.take_word("in") {
             return self.fail("`in`");
+        }
+        if self.is_word("data") && unroll {
+            let help = "leave out `unroll`: nobody knows how many samples there will be";
+            return self.refuse(
+                self.span(),
+                "a loop over the data cannot be unrolled".to_owned(),
+                "not known",
+                help,
+            );
         }
         if self.take_word("data") {
             let span = self.since(start);
@@ -313,7 +367,7 @@ impl Parser<'_> {
         let to = self.additive()?;
         let span = self.since(start);
         let body = self.block()?;
-        Ok(Stmt { kind: StmtKind::ForRange { name, from, to, body }, span })
+        Ok(Stmt { kind: StmtKind::ForRange { name, from, to, body, unroll }, span })
     }
 
     /// An assignment, or something done to a tape.
@@ -341,23 +395,8 @@ impl Parser<'_> {
             self.semicolon()?;
             return Ok(kind);
         }
-        if ["break", "continue"].contains(&name.text.as_str()) && self.is(";") {
-            let message = format!("there is no `{}`", name.text);
-            return self.refuse(
-                name.span,
-                message,
-                "not part of Sled",
-                "let the condition of a `while` end the loop",
-            );
-        }
-        let place = if self.take("[") {
-            let index = self.expr()?;
-            self.expect("]")?;
-            ExprKind::Index(name, Box::new(index))
-        } else {
-            ExprKind::Name(name.text)
-        };
-        let place = Expr { kind: place, span: self.since(start), depth: 1 };
+        let name = Expr { kind: ExprKind::Name(name.text), span: self.since(start), depth: 1 };
+        let place = self.indices(name, start)?;
         let ops = [
             ("=", None),
             ("+=", Some(Binary::Add)),
@@ -367,6 +406,7 @@ impl Parser<'_> {
             ("+|=", Some(Binary::SatAdd)),
             ("-|=", Some(Binary::SatSub)),
             ("*|=", Some(Binary::SatMul)),
+            ("*~=", Some(Binary::RoundMul)),
         ];
         let Some((_, op)) = ops.into_iter().find(|(symbol, _)| self.take(symbol)) else {
             return self.fail("`=`");

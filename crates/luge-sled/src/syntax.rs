@@ -65,7 +65,7 @@ pub(crate) enum ExprKind {
     Number(Ratio),
     Bool(bool),
     Name(String),
-    Index(Name, Box<Expr>),
+    Index(Box<Expr>, Box<Expr>),
     List(Vec<Expr>),
     Negate(Box<Expr>),
     Not(Box<Expr>),
@@ -84,6 +84,7 @@ pub(crate) enum Binary {
     SatAdd,
     SatSub,
     SatMul,
+    RoundMul,
     Shl,
     Shr,
     Less,
@@ -94,6 +95,7 @@ pub(crate) enum Binary {
     NotEqual,
     And,
     Or,
+    Xor,
 }
 
 impl Binary {
@@ -106,6 +108,7 @@ impl Binary {
             Self::SatAdd => "+|",
             Self::SatSub => "-|",
             Self::SatMul => "*|",
+            Self::RoundMul => "*~",
             Self::Shl => "<<",
             Self::Shr => ">>",
             Self::Less => "<",
@@ -116,6 +119,7 @@ impl Binary {
             Self::NotEqual => "!=",
             Self::And => "&&",
             Self::Or => "||",
+            Self::Xor => "^",
         }
     }
 }
@@ -132,11 +136,23 @@ pub(crate) enum StmtKind {
     Assign { place: Expr, op: Option<Binary>, value: Expr },
     If { condition: Expr, then: Vec<Stmt>, otherwise: Vec<Stmt> },
     While { condition: Expr, body: Vec<Stmt> },
-    ForRange { name: Name, from: Expr, to: Expr, body: Vec<Stmt> },
+    ForRange { name: Name, from: Expr, to: Expr, body: Vec<Stmt>, unroll: bool },
     ForData { body: Vec<Stmt> },
     Write(Name, Expr),
     Shift(Name, Side),
+    Const(Name, Expr),
+    Break,
+    Continue,
+    Assert(Expr),
+    Print(Vec<Printed>),
     Reject,
+}
+
+/// A part of what `print` shows.
+#[derive(Clone, Debug)]
+pub(crate) enum Printed {
+    Text(String),
+    Value(Expr),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

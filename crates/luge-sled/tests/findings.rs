@@ -63,7 +63,7 @@ fn recursion() {
         findings(&called),
         [
             format!("\"f\": `f` calls itself; {help}"),
-            "\"f(true)\": expected fix<4,4>, found bit; ".to_owned()
+            "\"f(true)\": expected fix<4,4>, found bit; convert it with `as fix<4,4>`".to_owned()
         ]
     );
     let others =
@@ -131,8 +131,44 @@ fn remedies() {
         ("while (theta[0] = 1) { }", "\"=\": expected `)`, found `=`; compare with `==`"),
         ("theta[0] == 1;", "\"==\": expected `=`, found `==`; assign with `=`"),
         (
-            "while true { break; }",
-            "\"break\": there is no `break`; let the condition of a `while` end the loop",
+            "break;",
+            "\"break;\": `break` outside of a loop; put it into the loop, or end the whole run with `reject`",
+        ),
+        (
+            "unroll for i in 0..2 { continue; }",
+            "\"continue;\": `continue` in a loop that is unrolled; leave out `unroll`",
+        ),
+        (
+            "for i in 0..2 { theta[0] = theta[1] >> i; }",
+            "\"i\": the variable of a loop is known only when the program runs; write `unroll for` to have the loop written out, or convert the variable: `i as fix<I,F>`",
+        ),
+        (
+            "for i in 0..3 { theta[i + 1] = 0; }",
+            "\"i + 1\": `theta` has 3 elements, but element 3 is asked for; let the loop end earlier; if the index never comes there, copy it to an `int` first, which is checked when the program runs",
+        ),
+        (
+            "for i in 0..18446744073709551616 { theta[0] += 1; }",
+            "\"18446744073709551616\": a loop to 18446744073709551616 has too many rounds; count with a variable of your own in a `while`",
+        ),
+        (
+            "for i in -99999999999999999999999999999999999999..0 { theta[0] += 1; }",
+            "\"-99999999999999999999999999999999999999\": a loop to -99999999999999999999999999999999999999 has too many rounds; count with a variable of your own in a `while`",
+        ),
+        (
+            "theta[0] = 1 + if true",
+            "\"if\": `if` has no value; assign inside: `let v: T = b; if c { v = a; }`, or write `min`, `max` or `relu`",
+        ),
+        (
+            "theta[0] = theta.len();",
+            "\"len\": `theta` has no `len`; lengths have names: those of the data are in the learner's signature, such as M, others can be a `const`",
+        ),
+        (
+            "let c: bit = (theta[0] > 0) ^ theta[1];",
+            "\"theta[1]\": expected a condition, found fix<4,4>; compare it with something, such as `!= 0`",
+        ),
+        (
+            "theta[theta[0]] = 1;",
+            "\"theta[0]\": an index is an integer, this is fix<4,4>; convert it: `as int<4>`",
         ),
         (
             "theta[0] = 3.5e2;",
@@ -187,7 +223,7 @@ fn lists_take_the_type_of_what_they_are_for() {
         of_body("theta = [1, 99, true];"),
         [
             "\"99\": 99 does not fit into fix<4,4>; choose a type with more bits before the point",
-            "\"true\": expected fix<4,4>, found bit; "
+            "\"true\": expected fix<4,4>, found bit; convert it with `as fix<4,4>`"
         ]
     );
 }

@@ -65,6 +65,7 @@ fn sums_and_differences() {
 fn products() {
     for (i, f) in formats(2..=6) {
         check("a * b", i, f, |a, b| wrap((a * b).div_euclid(1 << f), i + f));
+        check("a *~ b", i, f, |a, b| wrap((a * b + (1 << f >> 1)).div_euclid(1 << f), i + f));
     }
 }
 

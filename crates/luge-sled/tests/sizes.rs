@@ -9,6 +9,9 @@ use machines::{agree, simulate, sizes};
 const PERCEPTRON: &str = include_str!("../../../learners/perceptron.sled");
 const LEAST_SQUARES: &str = include_str!("../../../learners/least_squares_line.sled");
 const SGD: &str = include_str!("../../../learners/sgd_linear.sled");
+const CENTROID: &str = include_str!("../../../learners/nearest_centroid.sled");
+const XOR: &str = include_str!("../../../learners/xor_search.sled");
+const IRIS: &str = include_str!("../../../learners/iris_setosa.csv");
 const BACKPROP: &str = include_str!("../../../learners/mlp_backprop.sled");
 
 fn n_states(source: &str, sizes: &Sizes) -> usize {
@@ -51,6 +54,104 @@ fn states_hardly_grow_with_the_width() {
     let count = |integer, fraction| n_states(LEAST_SQUARES, &sizes(1, 1, integer, fraction));
     let (narrow, wide) = (count(6, 4), count(8, 12));
     assert!(wide <= narrow + narrow / 20, "{narrow} states for 14 bits, {wide} for 32");
+}
+
+/// Loops are not written out: features cost steps, not states.
+#[test]
+fn states_do_not_depend_on_the_number_of_features() {
+    let count = |n_features| n_states(PERCEPTRON, &sizes(n_features, 1, 8, 4));
+    let few = count(4);
+    assert!(few <= 100, "{few} states");
+    assert!(10 * count(256) <= 11 * few, "{few} states for 4 features, {} for 256", count(256));
+    assert!(count(64) <= 400);
+    let classes = |n_features, n_labels| n_states(CENTROID, &sizes(n_features, n_labels, 8, 6));
+    let (few, many) = (classes(4, 3), classes(64, 10));
+    assert!(many <= few + few / 10, "{few} states for 3 classes of 4 features, {many} for 10 of 64");
+}
+
+/// What a network costs whose vertices know only the tapes that a state looks at.
+#[test]
+fn vertices_of_the_learners_that_ship() {
+    let shipped = [
+        (PERCEPTRON, sizes(4, 1, 8, 4), 1_200),
+        (LEAST_SQUARES, sizes(1, 1, 8, 8), 2_000),
+        (SGD, sizes(2, 1, 4, 8), 1_200),
+        (CENTROID, sizes(4, 3, 8, 6), 2_000),
+        (XOR, sizes(2, 1, 6, 0), 3_000),
+        (BACKPROP, sizes(2, 1, 4, 8), 3_000),
+    ];
+    for (source, sizes, most) in shipped {
+        let compiled = compile(source, &sizes).expect("a program");
+        let found = compiled.n_vertices();
+        assert!(found <= most, "{found} vertices of {:?}", compiled.machine.name());
+    }
+}
+
+#[test]
+fn the_perceptron_on_irises_is_quick() {
+    let number = |text: &str| (text.trim().parse::<f64>().expect("a number") * 16.0).round_ties_even() as i64;
+    let samples: Vec<Vec<i64>> =
+        IRIS.lines().skip(1).map(|line| line.split(',').map(number).collect()).collect();
+    let (_, steps) = agree(PERCEPTRON, &sizes(4, 1, 8, 4), &samples, 10_000_000);
+    assert!(steps <= 900_000, "{steps} steps");
+}
+
+/// A sum that is shifted and cut off where it is too large is made in one pass over the bits.
+#[test]
+fn a_saturating_sum_streams() {
+    let sizes = sizes(1, 1, 8, 4);
+    let costs = |statement: &str| {
+        let source = format!(
+            "learner one(x: [fix<I,F>; 1], y: fix<I,F>) -> theta: [fix<I,F>; 1] {{ for sample in data {{ {statement} }} }}"
+        );
+        let compiled = compile(&source, &sizes).expect("a program");
+        let steps = |n| simulate(&compiled, &sizes, &vec![vec![0, 1000]; n], 10_000).1;
+        (compiled.machine.states().len(), steps(3) - steps(2))
+    };
+    let (nothing, sum) = (costs(""), costs("theta[0] = theta[0] +| (y >> 6);"));
+    assert!(sum.0 - nothing.0 <= 20, "{} states more than {}", sum.0 - nothing.0, nothing.0);
+    assert!(sum.1 <= 120, "{} steps", sum.1);
+}
+
+/// Ridge regression by elimination, the matrix in an array of arrays: as many states for any number of features.
+#[test]
+fn elimination_compiles() {
+    let source = "
+        type wide = fix<I + 6, F + 4>;
+        learner ridge(x: [fix<I,F>; M], y: fix<I,F>) -> theta: [fix<I,F>; M + 1] {
+            const N = M + 1;
+            let a: [[wide; N + 1]; N];
+            for i in 0..N { a[i][i] = 1; }
+            for sample in data {
+                let row: [wide; N + 1];
+                row[0] = 1;
+                for i in 0..M { row[i + 1] = x[i] as wide; }
+                row[N] = y as wide;
+                for i in 0..N { for j in 0..N + 1 { a[i][j] += row[i] * row[j]; } }
+            }
+            for p in 0..N {
+                for i in 0..N {
+                    if i != p {
+                        let factor = a[i][p] / a[p][p];
+                        for j in p..N + 1 { a[i][j] -= factor * a[p][j]; }
+                    }
+                }
+            }
+            for i in 0..N { theta[i] = (a[i][N] / a[i][i]) as fix<I,F>; }
+        }";
+    let count = |n_features| n_states(source, &sizes(n_features, 1, 8, 8));
+    let (few, many) = (count(5), count(10));
+    assert!(many <= few + few / 10, "{few} states for 5 features, {many} for 10");
+    assert!(many <= 1_000, "{many} states");
+    // y = 1 + 2 a - b, a little pulled towards 0.
+    let number = |value: f64| (value * 256.0) as i64;
+    let samples: Vec<Vec<i64>> = [(0.0, 0.0), (4.0, 0.0), (0.0, 4.0), (4.0, 4.0), (-4.0, 2.0), (2.0, -4.0)]
+        .map(|(a, b)| vec![number(a), number(b), number(1.0 + 2.0 * a - b)])
+        .to_vec();
+    let (outcome, _) = agree(source, &sizes(2, 1, 8, 8), &samples, 1_000_000);
+    for (found, expected) in outcome.theta.iter().zip([1.0, 2.0, -1.0]) {
+        assert!((*found as f64 / 256.0 - expected).abs() < 0.25, "{:?}", outcome.theta);
+    }
 }
 
 /// Steps of one operation, on the operands that take longest among these.

@@ -184,6 +184,19 @@ impl<'n> Dense<'n> {
         Ok(())
     }
 
+    /// Puts other numbers at the inputs, as a stream does: the next step sees these.
+    ///
+    /// # Errors
+    /// If the values do not fit the network.
+    pub fn feed(&mut self, inputs: &[Values]) -> Result<(), TrainError> {
+        if !self.network.fits_inputs(inputs) {
+            return Err(TrainError::Shapes { what: "inputs" });
+        }
+        self.inputs = inputs.iter().map(|values| to_tensor(values, self.dtype)).collect::<Result<_, _>>()?;
+        self.here = None;
+        Ok(())
+    }
+
     /// Notes the parameters as they are now.
     fn read_back(&mut self) -> Result<(), TrainError> {
         self.here = None;

@@ -6,6 +6,21 @@ use luge_net::{Network, Values};
 
 use crate::{LossRange, Outcome, Snapshot, StopRule, TrainError};
 
+/// What one step found and changed, track by track as bits.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Change {
+    /// The loss before the step.
+    pub loss: f64,
+    /// The vertex it led to.
+    pub vertex: usize,
+    /// The heads that moved one cell to the left.
+    pub left: u32,
+    /// The heads that moved one cell to the right.
+    pub right: u32,
+    /// The cells under the heads, before they moved, that became the other symbol.
+    pub flipped: u32,
+}
+
 /// Makes gradient steps on one network.
 ///
 /// A track is one binary tape: a row of cells and a head, both weights. Networks without tracks have heads on no cell.
@@ -48,6 +63,17 @@ pub trait Engine {
     /// # Errors
     /// As for [`step`](Self::step).
     fn run(&mut self, stop: &StopRule) -> Result<Outcome, TrainError>;
+
+    /// Steps as [`run`](Self::run) does and adds what every step changed, cells and heads being exactly one of the values they
+    /// can have; `false`, and no step, from an engine that does not report changes. May stop short of a step that needs a closer
+    /// look, which [`step`](Self::step) then makes.
+    ///
+    /// # Errors
+    /// As for [`step`](Self::step).
+    fn run_noting(&mut self, stop: &StopRule, changes: &mut Vec<Change>) -> Result<bool, TrainError> {
+        let _ = (stop, changes);
+        Ok(false)
+    }
 
     /// Where the loss has been, over every step of [`run`](Self::run).
     fn losses(&self) -> Option<LossRange>;

@@ -55,6 +55,12 @@ pub enum TrainError {
         /// The step.
         step: u64,
     },
+    /// The tapes of a network have ends.
+    #[error("at step {step} a head leaves the network's cells; give it more")]
+    OutOfCells {
+        /// The step.
+        step: u64,
+    },
     /// Remembered steps need exact arithmetic.
     #[error("the exact engine cannot be used: {why}")]
     NotExact {

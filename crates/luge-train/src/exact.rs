@@ -21,7 +21,8 @@ use luge_net::{
 };
 
 use crate::{
-    Engine, LossRange, Outcome, Snapshot, Sparse, StopRule, TapeSnapshot, TrainError, sparse::BLANK, visit,
+    Change, Engine, LossRange, Outcome, Snapshot, Sparse, StopRule, TapeSnapshot, TrainError, sparse::BLANK,
+    visit,
 };
 use blocks::Blocks;
 #[cfg(feature = "faults")]
@@ -55,6 +56,27 @@ pub struct Exact<'n> {
     last: Option<f64>,
     /// How far the gain can lie from 1.
     gain_error: f64,
+    carried: CarriedLosses,
+}
+
+/// The network's losses for losses of the landscape. There are few different ones, so the last ones are kept.
+#[derive(Clone, Debug)]
+struct CarriedLosses([(f64, f64); 64]);
+
+impl CarriedLosses {
+    fn new() -> Self {
+        Self([(f64::NAN, f64::NAN); 64])
+    }
+
+    #[inline]
+    fn of(&mut self, probe: &Sparse<'_>, landscape: f64) -> f64 {
+        let bits = landscape.to_bits();
+        let known = &mut self.0[(bits.wrapping_mul(crate::MULTIPLIER) >> 58) as usize];
+        if known.0.to_bits() != bits {
+            *known = (landscape, probe.around().map_or(landscape, |around| around.carry(landscape).loss));
+        }
+        known.1
+    }
 }
 
 /// The weights, as symbols.
@@ -106,7 +128,8 @@ impl<'n> Exact<'n> {
         let (steps, earlier) = (sparse.steps(), sparse.losses_so_far());
         let waiting = sparse.waiting()?;
         let body = Body::Waiting(Box::new(sparse));
-        let mut exact = Self { probe, memories, body, steps, earlier, last: None, gain_error };
+        let carried = CarriedLosses::new();
+        let mut exact = Self { probe, memories, body, steps, earlier, last: None, gain_error, carried };
         if !waiting {
             exact.settle()?;
         }
@@ -355,6 +378,22 @@ impl Engine for Exact<'_> {
                 self.rest()?;
             }
         }
+    }
+
+    fn run_noting(&mut self, stop: &StopRule, changes: &mut Vec<Change>) -> Result<bool, TrainError> {
+        // Where running losses may end the run, every step is looked at; and labels are read one by one.
+        if stop.loss_at_most > low_level(self.layers()) || matches!(self.body, Body::Waiting(_)) {
+            return Ok(false);
+        }
+        let (most, before) = (stop.most_steps.saturating_sub(self.steps), changes.len());
+        let (probe, losses) = (&mut self.probe, &mut self.carried);
+        match &mut self.body {
+            Body::Waiting(_) | Body::Blocks(..) => return Ok(false),
+            Body::SingleHead(one, memory) => one.run_noting(memory, probe, most, changes, losses)?,
+            Body::MultiHead(many) => many.run_noting(&probe.layers().table, probe, most, changes, losses)?,
+        };
+        self.steps += (changes.len() - before) as u64;
+        Ok(changes.len() > before)
     }
 
     fn losses(&self) -> Option<LossRange> {

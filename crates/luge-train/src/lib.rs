@@ -12,15 +12,17 @@ mod frank_wolfe;
 mod line_search;
 mod loss_range;
 mod noise;
+mod ordinary;
 mod path;
 mod room;
 mod snapshot;
 mod sparse;
 mod spot;
+mod stream;
 mod train;
 
 pub use dense::{Dense, Precision};
-pub use engine::Engine;
+pub use engine::{Change, Engine};
 pub use error::TrainError;
 #[cfg(feature = "faults")]
 pub use exact::Fault;
@@ -29,10 +31,12 @@ pub use frame::NotASnapshot;
 pub use frank_wolfe::{best_vertex, weighted_mean};
 pub use loss_range::LossRange;
 pub use noise::Noise;
+pub use ordinary::{Optimiser, Ordinary};
 pub use path::{MULTIPLIER, visit};
 pub use snapshot::{Snapshot, TapeSnapshot, vertex_parameter};
 pub use sparse::Sparse;
 pub use spot::{Agreement, Difference, ROUNDING, SpotCheck, SpotError, spot_check};
+pub use stream::{SparseStream, StreamEngine};
 pub use train::{Iterate, Outcome, StopRule, train};
 
 /// How far a Frank-Wolfe step goes.

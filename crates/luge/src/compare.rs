@@ -3,6 +3,8 @@
 //! This is ordinary training, backpropagation on the primary network alone, with no machine and no landscape: what a
 //! learner that searches is compared with. `docs/xor.md` states both methods.
 
+pub mod parity;
+
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 use rand_distr::{Distribution, StandardUniform};
 use serde::Serialize;

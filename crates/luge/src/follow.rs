@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use luge_landscape::{Configuration, Control, Undecodable};
 use luge_machine::{Input, Machine, Step};
 use luge_net::Values;
-use luge_train::{Engine, Memories, Outcome, Snapshot, StopRule, TrainError};
+use luge_train::{Change, Engine, Memories, Outcome, Snapshot, StopRule, TrainError};
 
 use crate::{
     engine::{Chosen, EngineChoice, EngineError, Task},
@@ -52,12 +52,26 @@ const CHUNK: u64 = 1 << 24;
 /// Steps between two looks at how many cells a run has come to need.
 const LOOK_AT_CELLS: u64 = 1 << 16;
 
+/// Steps between two moments for whoever does not watch every step; moments fall on its multiples.
+pub const STRIDE: u64 = 1 << 10;
+
+/// How closely a run is watched. However that is, every iterate is compared that is to be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Attention {
+    /// A moment for every step.
+    Steps,
+    /// A moment for every [`STRIDE`], where the engine reports what its steps change.
+    Strides,
+}
+
 /// One moment of a run, for whoever wants to watch.
 pub struct Moment<'a> {
     /// Gradient steps made.
     pub step: u64,
     /// The loss.
     pub loss: f64,
+    /// The losses of the iterates since the moment before, in order, if that was more than a step ago.
+    pub since: &'a [f64],
     /// The engine.
     pub engine: &'a dyn Engine,
     /// What was seen so far, this moment included.
@@ -98,6 +112,8 @@ pub(crate) struct Course<'a> {
     pub(crate) expected: Expected<'a>,
     /// The iterates of a fast engine that are compared; of the dense engine every one is.
     pub(crate) comparisons: Comparisons,
+    /// How closely the run is watched.
+    pub(crate) attention: Attention,
     /// Steps that are made again by automatic differentiation, if somebody asks for a number.
     pub(crate) spots: Option<usize>,
 }
@@ -138,7 +154,9 @@ impl<'a> Course<'a> {
         };
         let comparisons = if dense { Comparisons::Every } else { self.comparisons };
         let record = from.map_or_else(Record::default, |(_, record)| record);
-        let mut referee = Referee { beside, expected: self.expected, record };
+        let (changes, losses) = (Vec::new(), Vec::new());
+        let attention = self.attention;
+        let mut referee = Referee { beside, expected: self.expected, record, attention, changes, losses };
         let outcome =
             referee.follow(&mut *engine, &task.stop, comparisons, watch).map_err(EngineError::from)?;
         let snapshot = engine.snapshot();
@@ -166,6 +184,11 @@ struct Referee<'a> {
     beside: Beside<'a>,
     expected: Expected<'a>,
     record: Record,
+    attention: Attention,
+    /// What the steps of a stride changed.
+    changes: Vec<Change>,
+    /// The losses of the iterates within a stride.
+    losses: Vec<f64>,
 }
 
 impl Referee<'_> {
@@ -185,7 +208,9 @@ impl Referee<'_> {
             if resumed_at != Some(step) {
                 self.see(step, loss, engine, comparisons);
             }
-            let broke_off = watch(Moment { step, loss, engine, record: &self.record }).is_break();
+            let moment = Moment { step, loss, since: &self.losses, engine, record: &self.record };
+            let broke_off = watch(moment).is_break();
+            self.losses.clear();
             if let Some(outcome) = stop.verdict(step, loss) {
                 break outcome;
             }
@@ -196,7 +221,11 @@ impl Referee<'_> {
                 break Outcome::OutOfCells { steps: step };
             }
             match comparisons {
-                Comparisons::Every => engine.step()?,
+                Comparisons::Every => {
+                    if !self.stride(engine, stop)? {
+                        engine.step()?;
+                    }
+                }
                 Comparisons::End => {
                     let most_steps = step.saturating_add(CHUNK).min(stop.most_steps);
                     engine.run(&StopRule { most_steps, ..*stop })?;
@@ -205,6 +234,39 @@ impl Referee<'_> {
         };
         self.conclude(engine);
         Ok(outcome)
+    }
+
+    /// Steps to the next multiple of [`STRIDE`] at most, if the engine reports changes and nobody watches every step; the machine
+    /// makes the same steps, and each change is held to the machine's. The last iterate is left to be seen as a whole.
+    fn stride(&mut self, engine: &mut dyn Engine, stop: &StopRule) -> Result<bool, TrainError> {
+        let (Beside::Changes(judge), Attention::Strides) = (&mut self.beside, self.attention) else {
+            return Ok(false);
+        };
+        // Near a limit of cells every step is looked at.
+        if self.expected.most_cells.is_some_and(|most| judge.n_cells() as u64 + STRIDE > most as u64) {
+            return Ok(false);
+        }
+        let step = engine.steps();
+        let most_steps = (step - step % STRIDE + STRIDE).min(stop.most_steps);
+        self.changes.clear();
+        if step < self.expected.extra_steps
+            || judge.simulator().steps() + self.expected.extra_steps != step
+            || !engine.run_noting(&StopRule { most_steps, ..*stop }, &mut self.changes)?
+        {
+            return Ok(false);
+        }
+        let mut differs = None;
+        for (i, change) in self.changes.iter().enumerate() {
+            if let (Err(mismatch), None) = (judge.step_beside(change), &differs) {
+                differs = Some(mismatch.to_string());
+            }
+            let Some(next) = self.changes.get(i + 1) else { continue };
+            let at = step + 1 + i as u64;
+            self.record.compared(at, differs.as_ref().map_or(Ok(()), Err));
+            self.record.lost(at, next.loss, false, &self.expected.levels);
+            self.losses.push(next.loss);
+        }
+        Ok(true)
     }
 
     /// Brings the simulator to a step.

@@ -9,7 +9,7 @@ mod formats;
 
 use std::sync::Arc;
 
-use luge_landscape::{Learner, Mlp, Primary, PrimaryError};
+use luge_landscape::{Learner, Mlp, Parity, Primary, PrimaryError};
 use luge_machine::{
     Diagnostic, Input, Machine,
     formats::{Format, ReadOptions},
@@ -122,12 +122,24 @@ pub trait Primaries {
     ) -> Result<Arc<dyn Primary>, PrimaryError>;
 }
 
-/// The networks that ship: `linear`, and `mlp:` with its widths.
+/// The networks that ship: `linear`, `mlp:` with its widths, and `parity`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StandardPrimaries;
 
 impl Primaries for StandardPrimaries {
     fn find(&self, text: &str, n_features: usize, n_labels: usize) -> Result<Arc<dyn Primary>, PrimaryError> {
+        if text == "parity" {
+            return match n_labels {
+                1 => Ok(Arc::new(Parity::new(n_features))),
+                labels => Err(PrimaryError::Ends {
+                    whole: text.to_owned(),
+                    n_features,
+                    n_outputs: 1,
+                    features: n_features,
+                    labels,
+                }),
+            };
+        }
         Ok(Arc::new(Mlp::parse(text, n_features, n_labels)?))
     }
 }

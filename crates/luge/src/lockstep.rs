@@ -3,8 +3,8 @@
 //! Training never sees the simulator; this is the outside view that compares the two.
 
 use luge_landscape::{Configuration, Control, Undecodable};
-use luge_machine::{Bits, Cell, Input, Machine, Outcome, Simulator, SymbolId, TapeId};
-use luge_train::Engine;
+use luge_machine::{Bits, Cell, Effect, Input, Machine, Outcome, Simulator, SymbolId, TapeId};
+use luge_train::{Change, Engine};
 
 /// Which cells of the machine's tapes the network's tapes hold.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -292,6 +292,61 @@ impl<'m> Judge<'m> {
             let _ = self.simulator.run(step);
             self.note_heads();
         }
+    }
+
+    /// Makes the machine's step beside one of training, and holds what each has changed to the other: state, symbols that the vertex
+    /// knows, heads, and the cells under them. A machine that has stopped changes nothing.
+    ///
+    /// # Errors
+    /// The first difference.
+    pub fn step_beside(&mut self, change: &Change) -> Result<(), Mismatch> {
+        self.note_heads();
+        let effect = self.simulator.step_noting().unwrap_or_default();
+        let Change { vertex, left, right, flipped, .. } = *change;
+        let state = self.simulator.state();
+        let copies = self.control.n_copied_states() / self.simulator.machine().states().len();
+        let copy = usize::try_from(self.simulator.steps() % copies as u64).unwrap_or(0);
+        let table = self.control.table();
+        let block = state.index() * copies + copy;
+        let reads = luge_net::tracks(table.looks_at(block)).fold(0, |reads, tape| {
+            let id = TapeId::new(tape);
+            reads | u32::from(self.simulator.tape(id).read(self.simulator.head(id)) == SymbolId(1)) << tape
+        });
+        let effects = (effect.left, effect.right, effect.changed);
+        if vertex == table.vertex(block, reads)
+            && (u64::from(left), u64::from(right), u64::from(flipped)) == effects
+        {
+            return Ok(());
+        }
+        Err(self.difference(change, &effect, (block, reads)))
+    }
+
+    /// In what a step of training differs from the machine's.
+    #[cold]
+    fn difference(&self, change: &Change, effect: &Effect, (block, reads): (usize, u32)) -> Mismatch {
+        let found = self.control.state(change.vertex);
+        if found != self.simulator.state() {
+            let name = |state| self.simulator.machine().state(state).name.clone();
+            return Mismatch::State { found: name(found), expected: name(self.simulator.state()) };
+        }
+        let (copy, n_copies) = self.control.copy_of(change.vertex);
+        if copy != block % n_copies {
+            return Mismatch::Copy { found: copy, expected: block % n_copies };
+        }
+        for (tape, &first) in self.first.iter().enumerate() {
+            let bit = |mask: u64| i64::from(mask >> tape & 1 == 1);
+            let found = bit(change.right.into()) - bit(change.left.into());
+            let made = bit(effect.right) - bit(effect.left);
+            let expected = self.simulator.head(TapeId::new(tape)) - first;
+            if found != made {
+                return Mismatch::Head { tape, found: expected - made + found, expected };
+            }
+            if bit(change.flipped.into()) != bit(effect.changed) {
+                return Mismatch::Cell { tape, cell: self.left[tape] - first };
+            }
+        }
+        let tape = self.control.differs(change.vertex, Bits(reads)).unwrap_or(0);
+        Undecodable::Symbol { tape }.into()
     }
 
     fn note_heads(&mut self) {

@@ -1,7 +1,8 @@
 //! A network and the machine it claims to run, as data for the checker in `proofs/`.
 //!
-//! The file ends with a theorem: that the graph is the landscape `plain` of the machine. Rocq proves it by computation or
-//! refuses the file; what follows from it, for every input, is proved in `proofs/theories/Checker.v`.
+//! The file ends with a theorem: that the graph is the landscape `plain` or `compact` of the machine. Rocq proves it by
+//! computation or refuses the file; what follows from it, for every input, is proved in `proofs/theories/Checker.v`,
+//! `CompactChecker.v` and `ModelChecker.v`.
 
 use std::fmt::Write;
 
@@ -12,20 +13,73 @@ use luge_net::{Carrier, Form, Network, Node, NodeId, NumberFormat, Op, OutputWir
 /// Items of a list that are written in one definition: a longer list overflows the prover's parser.
 const MOST_ITEMS: usize = 400;
 
-/// A landscape alone, as `luge trace` trains it; `None` unless it is `plain`.
-#[must_use]
-pub fn landscape(landscape: &Landscape) -> Option<String> {
-    let mut file = File::new(landscape.network(), landscape.control()?, landscape.n_cells())?;
-    let Parts { claim, network } = file.parts();
-    Some(file.finish(&format!(
-        "Definition claimed : claim := {claim}.\n\n{network}\n\
-         Theorem checked : certified claimed exported.\nProof. by vm_compute. Qed.\n"
-    )))
+/// A network written for Rocq, and what is proved of it if Rocq accepts the text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Written {
+    /// The file.
+    pub text: String,
+    /// The theorem that then holds of the network.
+    pub theorem: Theorem,
 }
 
-/// An extended network, as `luge train` trains it; `None` unless it stands on `plain` with the offset carrier.
+/// The theorems of `proofs/` about networks that the checker accepts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Theorem {
+    /// Of a landscape `plain` alone.
+    Plain,
+    /// Of a landscape `compact` alone.
+    Compact,
+    /// Of an extended network whose bits are made by units of its own, which are not checked.
+    Extended,
+    /// Of an extended network, from the data to the output.
+    Model,
+}
+
+impl Theorem {
+    /// Its name in `proofs/theories`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "certified_trace",
+            Self::Compact => "certified_compact_trace",
+            Self::Extended => "certified_extended_run",
+            Self::Model => "certified_model_run",
+        }
+    }
+
+    /// What it says, in exact arithmetic.
+    #[must_use]
+    pub fn says(self) -> &'static str {
+        match self {
+            Self::Plain | Self::Compact => {
+                "training runs this machine from every input, as long as it stays in its cells"
+            }
+            Self::Extended => {
+                "training runs this machine on whatever tapes the units show, and ends with the primary network"
+            }
+            Self::Model => {
+                "for all x and y of this shape on which this machine halts in its cells, training runs it and ends with f_theta(x)"
+            }
+        }
+    }
+}
+
+/// A landscape alone, as `luge trace` trains it; `None` unless it is `plain` or `compact`.
 #[must_use]
-pub fn extended(extended: &Extended) -> Option<String> {
+pub fn landscape(landscape: &Landscape) -> Option<Written> {
+    let network = landscape.network();
+    let form = network.sparse_layers().ok()?.form;
+    let mut file = File::new(network, landscape.control()?, landscape.n_cells());
+    let (theorem, claim) = match form {
+        Form::Targets { offset, drop } => (Theorem::Plain, file.plain_claim(offset, drop)),
+        Form::Slides { .. } => (Theorem::Compact, file.compact_claim(&form)?),
+    };
+    Some(file.finish(theorem, &claim))
+}
+
+/// An extended network, as `luge train` trains it; `None` unless it stands on `plain` or `compact` with the offset carrier.
+#[must_use]
+pub fn extended(extended: &Extended) -> Option<Written> {
     let network = extended.network();
     let layers = network.sparse_layers().ok()?;
     let OutputWiring { label_offset, targets, initial, running, carrier: Carrier::Offset, primary, .. } =
@@ -34,43 +88,87 @@ pub fn extended(extended: &Extended) -> Option<String> {
         return None;
     };
     let sides = shape(network.node(targets).shape);
-    let mut file = File::new(network, extended.control()?, cells(network, layers.head.index()))?;
-    let Parts { claim, network } = file.parts();
+    let mut file = File::new(network, extended.control()?, cells(network, layers.head.index()));
+    let claim = match layers.form {
+        Form::Targets { offset, drop } => format!("(PlainTerrain {})", file.plain_claim(offset, drop)),
+        Form::Slides { .. } => format!("(CompactTerrain {})", file.compact_claim(&layers.form)?),
+    };
     let joint = [number(label_offset), ramp(running), ramp(initial), id(layers.fixed_cells?), id(primary)];
-    let joint = joint.join(" ");
-    Some(file.finish(&format!(
-        "Definition claimed : joint_claim := JointClaim {claim} {sides} {joint}.\n\n{network}\n\
-         Theorem checked : certified_extended claimed exported.\nProof. by vm_compute. Qed.\n"
-    )))
+    let joint = format!("JointClaim {claim} {sides} {}", joint.join(" "));
+    let (theorem, claim) = match wires(network, layers.fixed_cells?, extended.nodes().theta) {
+        Some(wires) => (Theorem::Model, format!("ModelClaim ({joint})\n  {wires}")),
+        None => (Theorem::Extended, joint),
+    };
+    Some(file.finish(theorem, &claim))
 }
 
-/// What both kinds of file consist of.
-struct Parts {
-    claim: String,
-    network: String,
+/// Where the bits of the data lie, what lies on the read-only tapes elsewhere, and where theta is read; `None` if units of
+/// their own convert numbers.
+fn wires(network: &Network, read_only: NodeId, theta: NodeId) -> Option<String> {
+    let op = |node: NodeId| &network.node(node).op;
+    let n_cells = network.node(read_only).shape.cols;
+    let &Op::Reshape(cells) = op(read_only) else { return None };
+    let Op::Linear(map, bits) = op(cells) else { return None };
+    let &Op::Quantize(format, numbers) = op(*bits) else { return None };
+    let &Op::Gather(_, numbers) = op(numbers) else { return None };
+    let &Op::Stack(features, _) = op(numbers) else { return None };
+    let &Op::Reshape(x) = op(features) else { return None };
+    let &Op::Dequantize(_, theta_bits) = op(theta) else { return None };
+    let &Op::StopGradient(theta_bits) = op(theta_bits) else { return None };
+    let Op::Gather(positions, _) = op(theta_bits) else { return None };
+
+    let first_bit = usize::try_from(map.entries().first()?.0).ok()?;
+    let place = |at: usize| format!("{} {}", at / n_cells, at % n_cells);
+    let bias = map.bias();
+    let ones = |row: &[f64]| {
+        let ones = row.iter().enumerate().filter(|&(_, &bias)| bias > 0.0);
+        format!("ones {n_cells} {}", list(ones.map(|(cell, _)| cell.to_string())))
+    };
+    let blank: Vec<String> = bias.chunks(n_cells).map(ones).collect();
+    Some(format!(
+        "(Wires {} {} {} {} {} {})",
+        number_format(format),
+        shape(network.node(x).shape),
+        place(first_bit),
+        lines(&blank),
+        place(*positions.first()?),
+        network.node(theta).shape.rows
+    ))
 }
 
 struct File<'a> {
     network: &'a Network,
     control: &'a Control,
     n_cells: usize,
-    offset: f64,
-    drop: f64,
     /// Definitions that were split off.
     lists: String,
     n_lists: usize,
 }
 
 impl<'a> File<'a> {
-    fn new(network: &'a Network, control: &'a Control, n_cells: usize) -> Option<Self> {
-        let Form::Targets { offset, drop } = network.sparse_layers().ok()?.form else { return None };
-        Some(Self { network, control, n_cells, offset, drop, lists: String::new(), n_lists: 0 })
+    fn new(network: &'a Network, control: &'a Control, n_cells: usize) -> Self {
+        Self { network, control, n_cells, lists: String::new(), n_lists: 0 }
     }
 
-    fn parts(&mut self) -> Parts {
-        let machine = self.machine();
-        let claim =
-            format!("(Claim {machine} {} {} {})", self.n_cells, number(self.offset), number(self.drop));
+    /// Machine, cells, c and Omega.
+    fn plain_claim(&mut self, offset: f64, drop: f64) -> String {
+        format!("(Claim {} {} {} {})", self.machine(), self.n_cells, number(offset), number(drop))
+    }
+
+    /// Machine, cells, the order of the sums over symbols, b, g, c and 1/g; `None` if edges are units of their own.
+    fn compact_claim(&mut self, form: &Form) -> Option<String> {
+        let &Form::Slides { offset, symbol, write, cell_rate, edge_units: false, .. } = form else {
+            return None;
+        };
+        // The write residual weighs g/2, a symbol that stays -b g.
+        let scale = 2.0 * write;
+        let order = list((0..self.control.n_tapes()).map(|tape| self.control.row(tape).to_string()));
+        let constants = [-symbol / scale, scale, offset, cell_rate].map(number).join(" ");
+        Some(format!("(CompactClaim {} {} {order} {constants})", self.machine(), self.n_cells))
+    }
+
+    /// Every parameter, input and node.
+    fn network(&mut self) -> String {
         let parameters = self.network.parameters().iter().map(|parameter| {
             let rule = match parameter.step_rule {
                 StepRule::Simplex => "Simplex".to_owned(),
@@ -81,19 +179,28 @@ impl<'a> File<'a> {
         let parameters = list(parameters);
         let inputs = list(self.network.inputs().iter().map(|input| shape(input.shape)));
         let nodes: Vec<String> = self.network.nodes().iter().map(|node| self.node(node)).collect();
-        let network = format!(
+        format!(
             "Definition exported : network := Network\n  {parameters}\n  {inputs}\n  {}\n  {}.\n",
             lines(&nodes),
             self.network.loss().index()
-        );
-        Parts { claim, network }
+        )
     }
 
-    fn finish(self, rest: &str) -> String {
-        format!(
-            "Set Warnings \"-notation-overridden\".\nFrom Luge Require Import Export.\n\n{}{rest}",
-            self.lists
-        )
+    fn finish(mut self, theorem: Theorem, claim: &str) -> Written {
+        let (kind, check) = match theorem {
+            Theorem::Plain => ("claim", "certified"),
+            Theorem::Compact => ("compact_claim", "certified_compact"),
+            Theorem::Extended => ("joint_claim", "certified_extended"),
+            Theorem::Model => ("model_claim", "certified_model"),
+        };
+        let network = self.network();
+        let lists = self.lists;
+        let text = format!(
+            "Set Warnings \"-notation-overridden\".\nFrom Luge Require Import Export.\n\n{lists}\
+             Definition claimed : {kind} := {claim}.\n\n{network}\n\
+             Theorem checked : {check} claimed exported.\nProof. by vm_compute. Qed.\n"
+        );
+        Written { text, theorem }
     }
 
     /// The machine as a table of situations, its tapes in the order of the network's rows.
@@ -255,7 +362,7 @@ fn number_format(format: NumberFormat) -> String {
 /// A finite f64 as a whole number of halves of halves: exactly the number, with as few halvings as will do.
 fn number(value: f64) -> String {
     if value == 0.0 {
-        return "(Number 0 0)".to_owned();
+        return "zero".to_owned();
     }
     let bits = value.to_bits();
     let exponent = (bits >> 52 & 0x7ff) as i32;
@@ -267,6 +374,7 @@ fn number(value: f64) -> String {
     power += trailing as i32;
     let sign = if value < 0.0 { "-" } else { "" };
     match power {
+        0 if mantissa == 1 => if value < 0.0 { "minus_one" } else { "one" }.to_owned(),
         ..0 => format!("(Number ({sign}{mantissa}) {})", -power),
         0..=10 => format!("(Number ({sign}{}) 0)", mantissa << power),
         _ => format!("(Number ({sign}{mantissa} * 2 ^ {power}) 0)"),

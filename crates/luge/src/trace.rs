@@ -19,7 +19,7 @@ use serde::Serialize;
 use crate::{
     checkpoint::snapshot_digest,
     engine::{Chosen, EngineChoice, Manner, Task},
-    follow::{Course, Decoder, Expected, Moment},
+    follow::{Attention, Course, Decoder, Expected, Moment},
     gradient::{self, GradientCheck},
     json,
     lockstep::{Lockstep, Window},
@@ -228,10 +228,22 @@ impl Plan {
     /// # Errors
     /// If the engine cannot be opened or cannot compute a gradient.
     pub fn run(&self, watch: impl FnMut(Moment<'_>) -> ControlFlow<()>) -> Result<Trace, TraceError> {
-        self.follow(None, watch)
+        self.follow(None, Attention::Steps, watch)
     }
 
-    /// Resumes a run from a snapshot and what was seen until then; the simulator is brought there on its own.
+    /// As [`run`](Self::run), but the watcher sees a moment every [`STRIDE`](crate::follow::STRIDE) steps only where the engine is
+    /// fast, with all losses since the last one. Every iterate is compared all the same, many times faster.
+    ///
+    /// # Errors
+    /// As for [`run`](Self::run).
+    pub fn run_by_strides(
+        &self,
+        watch: impl FnMut(Moment<'_>) -> ControlFlow<()>,
+    ) -> Result<Trace, TraceError> {
+        self.follow(None, Attention::Strides, watch)
+    }
+
+    /// Resumes a run from a snapshot and what was seen until then, by strides; the simulator is brought there on its own.
     ///
     /// # Errors
     /// As for [`run`](Self::run).
@@ -241,12 +253,13 @@ impl Plan {
         record: Record,
         watch: impl FnMut(Moment<'_>) -> ControlFlow<()>,
     ) -> Result<Trace, TraceError> {
-        self.follow(Some((snapshot, record)), watch)
+        self.follow(Some((snapshot, record)), Attention::Strides, watch)
     }
 
     fn follow(
         &self,
         from: Option<(&Snapshot, Record)>,
+        attention: Attention,
         watch: impl FnMut(Moment<'_>) -> ControlFlow<()>,
     ) -> Result<Trace, TraceError> {
         let task = self.task()?;
@@ -271,6 +284,7 @@ impl Plan {
                 most_cells: Some(self.options.cells.unwrap_or(MOST_CELLS)),
             },
             comparisons: self.options.compare,
+            attention,
             spots: self.options.spots,
         };
         let followed = course.follow(from, watch, |spots| self.check(spots))?;

@@ -5,7 +5,11 @@ use luge_machine::{formats::Format, lowering::Moves};
 use luge_train::{Precision, Rate};
 use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-use crate::{engine::EngineChoice, follow::Comparisons};
+use crate::{
+    engine::EngineChoice,
+    follow::Comparisons,
+    stream::{Order, StreamEngineChoice},
+};
 
 /// One of a few values that have names.
 pub trait Word: Copy + Sized + Send + Sync + 'static {
@@ -62,6 +66,8 @@ words! {
     Comparisons, "choice of comparisons";
     Precision, "precision";
     Rate, "rate";
+    Order, "order";
+    StreamEngineChoice, "engine for streams";
 }
 
 impl Word for Format {
@@ -118,6 +124,8 @@ mod tests {
         check::<Comparisons>();
         check::<Precision>();
         check::<Rate>();
+        check::<Order>();
+        check::<StreamEngineChoice>();
         check::<Format>();
         check::<Moves>();
     }

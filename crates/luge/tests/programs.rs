@@ -90,11 +90,15 @@ fn times(a: i64, b: i64, fraction: u32) -> i64 {
 #[test]
 fn every_learner_is_as_large_as_the_page_says() {
     let page = include_str!("../../../docs/sled.md");
+    let mut missing = Vec::new();
     for shipped in catalogue::SHIPPED.iter().filter(|shipped| shipped.extension == "sled") {
         let ran = ran(shipped.name);
-        assert!(page.contains(&ran.row), "docs/sled.md should have {}", ran.row);
-        assert!(ran.vertices <= 1 << 19, "{}: {} vertices", shipped.name, ran.vertices);
+        assert!(ran.vertices <= 20_000, "{}: {} vertices", shipped.name, ran.vertices);
+        if !page.contains(&ran.row) {
+            missing.push(ran.row);
+        }
     }
+    assert!(missing.is_empty(), "docs/sled.md should have\n{}", missing.join("\n"));
 }
 
 #[test]

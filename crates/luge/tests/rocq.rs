@@ -3,7 +3,9 @@
 use std::{fs, path::Path};
 
 use luge::{
+    catalogue::find,
     data::Table,
+    job::TrainJob,
     lesson::{Lesson, LessonOptions},
     rocq,
     source::Source,
@@ -21,11 +23,18 @@ fn learner(name: &str) -> Machine {
     machine(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../learners").join(name).to_string_lossy())
 }
 
-fn alone(machine: &Machine, cells: usize) -> String {
-    let options =
-        TraceOptions { cells: Some(cells), steps: Some(0), ..TraceOptions::dense(LandscapeKind::Plain) };
+fn written(machine: &Machine, cells: usize, kind: LandscapeKind) -> Option<String> {
+    let options = TraceOptions { cells: Some(cells), steps: Some(0), ..TraceOptions::dense(kind) };
     let plan = Plan::new(machine, &Input::blank(), &options).expect("a plan");
-    rocq::landscape(&plan.landscape).expect("landscape plain")
+    rocq::landscape(&plan.landscape).map(|written| written.text)
+}
+
+fn plain(machine: &Machine, cells: usize) -> String {
+    written(machine, cells, LandscapeKind::Plain).expect("landscape plain")
+}
+
+fn compact(machine: &Machine, cells: usize) -> String {
+    written(machine, cells, LandscapeKind::Compact).expect("landscape compact")
 }
 
 fn joined(name: &str, csv: &str, format: &str, kind: LandscapeKind, carrier: Carrier) -> Option<String> {
@@ -36,7 +45,16 @@ fn joined(name: &str, csv: &str, format: &str, kind: LandscapeKind, carrier: Car
     let format = format.parse().expect("a format");
     let options = LessonOptions { landscape: kind, carrier, ..LessonOptions::new(format) };
     let lesson = Lesson::prepare(learner, std::sync::Arc::new(primary), table, options).expect("a lesson");
-    rocq::extended(lesson.extended())
+    rocq::extended(lesson.extended()).map(|written| written.text)
+}
+
+/// The model of a learner that ships, on `plain`.
+fn shipped(name: &str) -> String {
+    let source = find(name).expect("a learner that ships").source();
+    let mut job = TrainJob::of(source).expect("a learner that ships");
+    job.options.landscape = LandscapeKind::Plain;
+    let written = rocq::extended(job.prepare().expect("a lesson").extended());
+    written.expect("plain with the offset carrier").text
 }
 
 /// With `LUGE_RENEW=1` in the environment the example is written anew.
@@ -53,15 +71,21 @@ const COPY: &str = "x,y\n-2,1.5\n0.25,-3\n";
 
 #[test]
 fn the_examples_of_the_proofs_are_what_is_written() {
-    check("busy_beaver_2.v", &alone(&machine("1RB1LB_1LA1RZ"), 7));
-    check("busy_beaver_4.v", &alone(&machine("1RB1LB_1LA0LC_1RZ1LD_1RD0RA"), 20));
-    check("copy_label.v", &alone(&learner("copy_label.tm"), 12));
+    check("busy_beaver_2.v", &plain(&machine("1RB1LB_1LA1RZ"), 7));
+    check("busy_beaver_4.v", &plain(&machine("1RB1LB_1LA0LC_1RZ1LD_1RD0RA"), 20));
+    check("copy_label.v", &plain(&learner("copy_label.tm"), 12));
+    check("busy_beaver_3_compact.v", &compact(&machine("1RB1RZ_1LB0RC_1LC1LA"), 12));
+    check("copy_label_compact.v", &compact(&learner("copy_label.tm"), 12));
     let model = joined("copy_label.tm", COPY, "fix:3.2", LandscapeKind::Plain, Carrier::Offset);
     check("copy_label_model.v", &model.expect("plain with the offset carrier"));
+    let model = joined("copy_label.tm", COPY, "fix:3.2", LandscapeKind::Compact, Carrier::Offset);
+    check("copy_label_compact_model.v", &model.expect("compact with the offset carrier"));
+    check("sgd_linear_model.v", &shipped("sgd_linear"));
 }
 
 #[test]
 fn what_is_not_proved_is_not_written() {
-    assert!(joined("copy_label.tm", COPY, "fix:3.2", LandscapeKind::Compact, Carrier::Offset).is_none());
+    assert!(written(&machine("1RB1LB_1LA1RZ"), 7, LandscapeKind::Relu).is_none());
+    assert!(joined("copy_label.tm", COPY, "fix:3.2", LandscapeKind::Relu, Carrier::Offset).is_none());
     assert!(joined("copy_label.tm", COPY, "fix:3.2", LandscapeKind::Plain, Carrier::Orthogonal).is_none());
 }

@@ -1,12 +1,16 @@
 //! `luge certify`: whether a model is what it claims.
 
-use std::{ops::ControlFlow, path::PathBuf};
+use std::{
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+};
 
 use luge::{
     audit::{Audit, same_model},
     job::StandardPrimaries,
     lesson::{Claim, Lesson},
     model::{Model, ModelError},
+    rocq,
 };
 use serde::Serialize;
 
@@ -15,6 +19,7 @@ use super::{
     failure::Failure,
     output::{print, print_json, table},
     progress::Progress,
+    prover,
 };
 
 /// Derive everything again from a model's machine and its data, and say whether the model is what it claims
@@ -35,6 +40,9 @@ pub(super) struct Args {
     /// Take the nearest number of the format for data outside it, as in training
     #[arg(long)]
     saturate: bool,
+    /// Have Rocq prove it for every input too, with the proofs built in this folder
+    #[arg(long, value_name = "FOLDER")]
+    proofs: Option<PathBuf>,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -46,6 +54,8 @@ struct Verdict<'a> {
     audit: &'a Audit,
     #[serde(skip_serializing_if = "Option::is_none")]
     retrained: Option<&'a Claim>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proved: Option<&'a Claim>,
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
@@ -65,13 +75,16 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         error => error.into(),
     })?;
     let audit = Audit::of(&model, &lesson);
+    let proved = args.proofs.as_deref().map(|proofs| prove(proofs, &lesson)).transpose()?;
     let retrained = if args.quick { None } else { Some(retrain(&model, &lesson)?) };
 
     let mut claims: Vec<(&str, &Claim)> = audit.claims().to_vec();
     claims.extend(retrained.as_ref().map(|claim| ("trained again", claim)));
+    claims.extend(proved.as_ref().map(|claim| ("proved for every input", claim)));
     let failed = claims.iter().find(|(_, claim)| !claim.holds);
     if args.json {
-        print_json(&Verdict { holds: failed.is_none(), audit: &audit, retrained: retrained.as_ref() })?;
+        let (retrained, proved) = (retrained.as_ref(), proved.as_ref());
+        print_json(&Verdict { holds: failed.is_none(), audit: &audit, retrained, proved })?;
     } else {
         let row = |&(name, claim): &(&str, &Claim)| {
             let verdict = if claim.holds { "yes" } else { "NO" };
@@ -85,10 +98,22 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     }
 }
 
+/// Asks Rocq about the network that was trained.
+fn prove(proofs: &Path, lesson: &Lesson) -> Result<Claim, Failure> {
+    match rocq::extended(lesson.extended()) {
+        Some(written) => prover::ask(proofs, &written),
+        None => Ok(Claim {
+            holds: false,
+            figures: "no theorem covers it: only plain and compact with the offset carrier are proved"
+                .to_owned(),
+        }),
+    }
+}
+
 /// Trains again, and holds the model to the one that comes out.
 fn retrain(model: &Model, lesson: &Lesson) -> Result<Claim, Failure> {
     let mut progress = Progress::new("training", lesson.machine_steps()).certainly();
-    let report = lesson.train(|moment| {
+    let report = lesson.train_by_strides(|moment| {
         progress.reach_with_loss(moment.step, moment.loss);
         ControlFlow::Continue(())
     })?;

@@ -1,4 +1,6 @@
-//! `luge compare`: how often plain gradient descent sticks where a search does not.
+//! `luge compare`: what plain gradient descent finds where a learner that it carries out finds all.
+
+mod parity;
 
 use std::path::PathBuf;
 
@@ -16,24 +18,33 @@ use super::{
     progress::Progress,
 };
 
-/// Count how often plain gradient descent sticks, beside an exhaustive search over small weights
+/// Compare a learner that gradient descent carries out with ordinary training
 ///
-/// XOR with a 2-2-1 ReLU network: backpropagation on the four samples from random starts, no machine and no landscape.
-/// docs/xor.md says what exactly is run.
+/// xor: a 2-2-1 ReLU network, backpropagation on the four samples from random starts, beside an exhaustive search: docs/xor.md.
+/// parity: Gaussian elimination run by SGD on a stream, beside ordinary networks trained on the same stream: docs/parity.md.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// The problem
-    #[arg(value_name = "PROBLEM", value_parser = ["xor"])]
+    #[arg(value_name = "PROBLEM", value_parser = ["xor", "parity"])]
     problem: String,
-    /// Random starts, with seeds counted from 0
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=10_000))]
-    seeds: u64,
-    /// The learning rate of gradient descent
-    #[arg(long, value_name = "RATE", default_value_t = DescentOptions::default().rate, value_parser = positive)]
-    rate: f64,
-    /// The steps of gradient descent
-    #[arg(long, value_name = "N", default_value_t = DescentOptions::default().steps, value_parser = step_count)]
-    steps: u64,
+    /// Random starts of xor, streams of parity, with seeds counted from 0 [default: 100, of parity 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    seeds: Option<u64>,
+    /// xor: the learning rate of gradient descent [default: 0.1]
+    #[arg(long, value_name = "RATE", value_parser = positive)]
+    rate: Option<f64>,
+    /// xor: the steps of gradient descent [default: 10000]
+    #[arg(long, value_name = "N", value_parser = step_count)]
+    steps: Option<u64>,
+    /// parity: bits of a sample [default: 16]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    bits: Option<u16>,
+    /// parity: how many of them count [default: half]
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(1..=256))]
+    hidden: Option<u16>,
+    /// parity: the most samples that an ordinary network is trained on [default: 1000000]
+    #[arg(long, value_name = "M", value_parser = step_count)]
+    samples: Option<u64>,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -65,11 +76,22 @@ struct DescentSummary<'a> {
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    if args.problem == "parity" {
+        return parity::run(args);
+    }
+    for (flag, given) in [
+        ("--bits", args.bits.is_some()),
+        ("--hidden", args.hidden.is_some()),
+        ("--samples", args.samples.is_some()),
+    ] {
+        refuse(given, flag, "parity")?;
+    }
     let plot = create(args.plot.as_deref())?;
-    let mut progress = Progress::new("training", args.seeds).in_units("seeds");
+    let seeds = args.seeds.unwrap_or(100);
+    let mut progress = Progress::new("training", seeds).in_units("seeds");
     let mut n_done = 0;
-    let options = DescentOptions { rate: args.rate, steps: args.steps };
-    let comparison = Comparison::run(args.seeds, options, || {
+    let options = args.descent();
+    let comparison = Comparison::run(seeds, options, || {
         n_done += 1;
         progress.reach(n_done);
     });
@@ -78,6 +100,25 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         fill(file, &comparison.draw())?;
     }
     if args.json { print_json(&summary(args, &comparison)) } else { print(&table(&rows(args, &comparison))) }
+}
+
+impl Args {
+    /// How gradient descent on xor is run.
+    fn descent(&self) -> DescentOptions {
+        let default = DescentOptions::default();
+        DescentOptions { rate: self.rate.unwrap_or(default.rate), steps: self.steps.unwrap_or(default.steps) }
+    }
+}
+
+/// A flag of the other problem.
+fn refuse(given: bool, flag: &str, problem: &str) -> Result<(), Failure> {
+    if !given {
+        return Ok(());
+    }
+    Err(Failure::Usage {
+        problem: format!("{flag} is for `luge compare {problem}`"),
+        remedy: format!("leave {flag} out"),
+    })
 }
 
 /// Takes a learning rate.
@@ -90,8 +131,8 @@ fn summary<'a>(args: &'a Args, comparison: &'a Comparison) -> Summary<'a> {
     let descent = |descent: &'a Descent| DescentSummary { ending: descent.ending().word(), descent };
     Summary {
         problem: &args.problem,
-        rate: args.rate,
-        steps: args.steps,
+        rate: args.descent().rate,
+        steps: args.descent().steps,
         seeds: comparison.descents.len(),
         solved: comparison.count(Ending::Solved),
         stuck: comparison.count(Ending::Stuck),
@@ -110,8 +151,8 @@ fn rows(args: &Args, comparison: &Comparison) -> Vec<(String, String)> {
         format!(
             "{} random starts, {} steps of rate {} each",
             count(comparison.descents.len()),
-            HumanCount(args.steps),
-            args.rate
+            HumanCount(args.descent().steps),
+            args.descent().rate
         ),
     );
     row("  solved", count(comparison.count(Ending::Solved)));

@@ -68,7 +68,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         ("tracks", format!("{} binary tapes", summary.tracks)),
         ("states", count(summary.states)),
         ("rules", count(summary.rules)),
-        ("vertices", format!("{} = states x 2^tracks", HumanCount(summary.vertices))),
+        ("vertices", format!("{}, for the symbols that states look at", HumanCount(summary.vertices))),
     ];
     print(&two_columns(&rows.map(|(name, value)| (name.to_owned(), value))))
 }

@@ -1,22 +1,31 @@
 //! `luge export`: a network for other programs.
 
-use std::path::PathBuf;
+use std::{
+    fs::File,
+    path::{Path, PathBuf},
+};
 
-use luge::{export::graph, model::Model, rocq, trace::TraceOptions};
+use luge::{
+    export::graph,
+    model::Model,
+    rocq::{self, Written},
+    trace::TraceOptions,
+};
 use luge_landscape::LandscapeKind;
 
 use super::{
     failure::Failure,
     landscape_args::cell_count,
-    machine_args::MachineArgs,
-    output::{create, fill},
+    machine_args::{MachineArgs, word},
+    output::{create, fill, print},
+    prover,
 };
 
 /// Write a model's extended network as a graph in JSON, with the weights training starts from
 ///
 /// The graph holds nothing of the machine and nothing of the data: docs/graph-format.md describes it, and
 /// tests/independent/check.py trains it with JAX. With --rocq the network is written together with its machine, for the
-/// checker in proofs/; then FILE may also be a machine, whose landscape plain is written alone.
+/// checker in proofs/; then FILE may also be a machine, whose landscape is written alone.
 #[derive(clap::Args)]
 #[group(id = "to", required = true, multiple = true, args = ["graph", "rocq"])]
 pub(super) struct Args {
@@ -25,9 +34,15 @@ pub(super) struct Args {
     /// Where to write the graph
     #[arg(long, value_name = "OUT.json")]
     graph: Option<PathBuf>,
-    /// Where to write the network and its machine for Rocq: landscape plain, offset carrier
+    /// Where to write the network and its machine for Rocq: landscapes plain and compact, offset carrier
     #[arg(long, value_name = "OUT.v")]
     rocq: Option<PathBuf>,
+    /// The landscape of a machine: plain or compact
+    #[arg(long, value_name = "KIND", default_value = LandscapeKind::Plain.word(), value_parser = word::<LandscapeKind>())]
+    landscape: LandscapeKind,
+    /// Have Rocq check the network, with the proofs built in this folder; the exit status is 1 if it refuses
+    #[arg(long, value_name = "FOLDER", requires = "rocq")]
+    proofs: Option<PathBuf>,
     /// Cells per tape of a machine's landscape; by default as many as its run on a blank tape needs
     #[arg(long, value_name = "N", value_parser = cell_count)]
     cells: Option<usize>,
@@ -38,7 +53,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let extended = Model::load(model)?.extended()?;
     let (graph_file, rocq_file) = (create(args.graph.as_deref())?, create(args.rocq.as_deref())?);
     if let Some(file) = rocq_file {
-        fill(file, &rocq::extended(&extended).ok_or_else(not_plain)?)?;
+        write_and_ask(args, file, &rocq::extended(&extended).ok_or_else(not_joined)?)?;
     }
     if let Some(file) = graph_file {
         let text = serde_json::to_string(&graph(&extended)).map_err(|error| Failure::Print(error.into()))?;
@@ -58,16 +73,35 @@ fn machine(args: &Args) -> Result<(), Failure> {
     }
     let mut job = args.file.job_alone()?;
     let steps = args.cells.map(|_| 0);
-    job.options = TraceOptions { cells: args.cells, steps, ..TraceOptions::dense(LandscapeKind::Plain) };
+    job.options = TraceOptions { cells: args.cells, steps, ..TraceOptions::dense(args.landscape) };
     let plan = job.plan(&args.file.load(&job)?)?;
     let file = create(args.rocq.as_deref())?;
-    let text = rocq::landscape(&plan.landscape).ok_or_else(not_plain)?;
-    file.map_or(Ok(()), |file| fill(file, &text))
+    let written = rocq::landscape(&plan.landscape).ok_or_else(not_proved)?;
+    file.map_or(Ok(()), |file| write_and_ask(args, file, &written))
 }
 
-fn not_plain() -> Failure {
+/// Writes the network for Rocq. What is proved is said only where Rocq was asked and has accepted it.
+fn write_and_ask(args: &Args, file: (&Path, File), written: &Written) -> Result<(), Failure> {
+    fill(file, &written.text)?;
+    let Some(proofs) = &args.proofs else { return Ok(()) };
+    let claim = prover::ask(proofs, written)?;
+    if !claim.holds {
+        return Err(Failure::NotCertified { reason: claim.figures });
+    }
+    print(&format!("proved for every input: {}\n", claim.figures))
+}
+
+fn not_proved() -> Failure {
     Failure::Usage {
-        problem: "only landscape plain with the offset carrier is proved in Rocq".to_owned(),
-        remedy: "train with --landscape plain --carrier offset".to_owned(),
+        problem: "only the landscapes plain and compact are proved in Rocq".to_owned(),
+        remedy: "choose --landscape plain or --landscape compact".to_owned(),
+    }
+}
+
+fn not_joined() -> Failure {
+    Failure::Usage {
+        problem: "only the landscapes plain and compact with the offset carrier are proved in Rocq"
+            .to_owned(),
+        remedy: "train with --landscape plain or compact, and --carrier offset".to_owned(),
     }
 }

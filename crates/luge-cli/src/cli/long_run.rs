@@ -182,6 +182,8 @@ impl RunArchive {
         let from = start.as_ref().map_or(0, |(snapshot, _)| snapshot.step);
         let made = run(start, &mut |moment| {
             progress.reach_with_loss(moment.step, moment.loss);
+            let first = moment.step - moment.since.len() as u64;
+            (first..).zip(moment.since).for_each(|(step, &loss)| see(step, loss));
             see(moment.step, moment.loss);
             self.see(&moment)
         });

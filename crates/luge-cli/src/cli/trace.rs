@@ -155,7 +155,7 @@ impl Shown<'_> {
         let progress = Progress::new("training", self.plan.most_steps);
         let (trace, pace) = archive.follow(progress, from, &mut see, |start, watch| match start {
             Some((snapshot, record)) => self.plan.resume(&snapshot, record, watch),
-            None => self.plan.run(watch),
+            None => self.plan.run_by_strides(watch),
         })?;
         if self.json {
             print_json(&TraceSummary::of(self.plan, &trace))?;

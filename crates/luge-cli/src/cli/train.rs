@@ -175,7 +175,7 @@ impl Shown<'_> {
         let progress = Progress::new("training", most_steps).certainly();
         let (report, pace) = archive.follow(progress, from, &mut see, |start, watch| match start {
             Some((snapshot, record)) => self.lesson.resume(&snapshot, record, watch),
-            None => self.lesson.train(watch),
+            None => self.lesson.train_by_strides(watch),
         })?;
         if let Some(path) = self.out.filter(|_| report.certificate.proves_the_run()) {
             Model::new(self.lesson, &report).save(path)?;

@@ -28,7 +28,7 @@ impl BitConversion {
     }
 
     /// The bits of a vector of numbers, as -1 and 1.
-    pub(super) fn quantize(self, g: &mut GraphBuilder, format: NumberFormat, numbers: NodeId) -> NodeId {
+    pub(crate) fn quantize(self, g: &mut GraphBuilder, format: NumberFormat, numbers: NodeId) -> NodeId {
         match self {
             Self::Native => g.quantize("quantize", format, numbers),
             Self::Network => {
@@ -41,7 +41,7 @@ impl BitConversion {
     /// The numbers whose bits lie in cells.
     ///
     /// The network's bits are exactly 0 and 1 for cells within 1/2 of -1 and 1: further off no cell decodes.
-    pub(super) fn dequantize(self, g: &mut GraphBuilder, format: NumberFormat, cells: NodeId) -> NodeId {
+    pub(crate) fn dequantize(self, g: &mut GraphBuilder, format: NumberFormat, cells: NodeId) -> NodeId {
         match self {
             Self::Native => g.dequantize("theta", format, cells),
             Self::Network => {

@@ -73,6 +73,12 @@ impl DataLayout {
         1 + bit
     }
 
+    /// Whether a bit belongs to a feature; else to a label.
+    #[must_use]
+    pub fn is_feature(&self, bit: usize) -> bool {
+        bit / self.width() % (self.n_features + self.n_labels) < self.n_features
+    }
+
     /// The mark beside a cell.
     #[must_use]
     pub fn mark(&self, cell: usize) -> Mark {
@@ -82,8 +88,7 @@ impl DataLayout {
         if cell > self.end() || !(cell - 1).is_multiple_of(self.width()) {
             return Mark::Inside;
         }
-        let number = (cell - 1) / self.width();
-        if number % (self.n_features + self.n_labels) < self.n_features { Mark::Feature } else { Mark::Label }
+        if self.is_feature(cell - 1) { Mark::Feature } else { Mark::Label }
     }
 
     /// For every number on the tape, its position in the list of all features followed by all labels.

@@ -1,9 +1,9 @@
 //! The wires between the data, the landscape and the primary network: bits onto the tape, theta off it.
 
-use luge_machine::Input;
+use luge_machine::{Input, TapeId};
 use luge_net::{GraphBuilder, LinearMap, NodeId, Shape};
 
-use super::{ExtendedError, ExtendedOptions, Learner, scale};
+use super::{DataLayout, ExtendedError, ExtendedOptions, Learner, scale};
 use crate::{
     BuildError, Configuration, LandscapeKind, Primary,
     carved::{CarvedLandscape, Carving, StateEncoding},
@@ -48,7 +48,7 @@ pub(super) fn carve(
     let layout = &options.layout;
     if options.kind == LandscapeKind::Internal {
         let declared: Vec<Configuration> = (0..1_u32 << layout.n_bits())
-            .map(|word| start(learner, options, |bit| word >> bit & 1 == 1))
+            .map(|word| options.window().start(learner, |bit| word >> bit & 1 == 1))
             .collect();
         let configurations =
             Configurations::reachable(normal, &declared, options.n_cells).map_err(BuildError::Internal)?;
@@ -57,8 +57,9 @@ pub(super) fn carve(
         let start = Start { declared: &vertices, matches };
         return Ok((CarvedLandscape::inside(g, configurations, &carving, Some(start)), None));
     }
-    let blank = start(learner, options, |_| false);
-    let read_only = read_only_tapes(g, learner, options, &blank, bits);
+    let window = options.window();
+    let blank = window.start(learner, |_| false);
+    let read_only = read_only_tapes(g, learner, &window, &blank, bits);
     let terrain =
         CarvedLandscape::outside(g, normal, &carving, Some(read_only)).map_err(ExtendedError::Build)?;
     Ok((terrain, Some(read_only)))
@@ -75,63 +76,78 @@ pub(super) fn matching(g: &mut GraphBuilder, n_bits: usize, bits: NodeId) -> Nod
     g.relu("data match", alike)
 }
 
-/// The machine's start configuration for data with these bits.
-pub(super) fn start(
-    learner: &Learner,
-    options: &ExtendedOptions,
-    bit: impl Fn(usize) -> bool,
-) -> Configuration {
-    let bits: Vec<bool> = (0..options.layout.n_bits()).map(bit).collect();
-    let input = learner.input(&options.layout, &bits);
-    place(learner, &input, options)
+/// The cells that a network has of each tape, and how data lie on them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DataWindow<'a> {
+    pub(crate) layout: &'a DataLayout,
+    pub(crate) n_cells: usize,
+    pub(crate) first_cells: &'a [i64],
 }
 
-/// An input of the normal form as the network's cells hold it.
-fn place(learner: &Learner, input: &Input, options: &ExtendedOptions) -> Configuration {
-    let machine = learner.lowered().normal.machine();
-    let mut tapes = vec![vec![false; options.n_cells]; machine.n_tapes()];
-    let mut heads = Vec::with_capacity(tapes.len());
-    for (tape, cells) in tapes.iter_mut().enumerate() {
-        let index = |cell: i64| usize::try_from(cell - options.first_cells[tape]).unwrap_or(usize::MAX);
-        let laid = input.tapes.get(tape);
-        for (cell, symbol) in laid.into_iter().flat_map(|laid| &laid.symbols).enumerate() {
-            if let Some(place) = cells.get_mut(index(i64::try_from(cell).unwrap_or(i64::MAX))) {
-                *place = symbol.0 == 1;
+impl DataWindow<'_> {
+    /// The network's cell for a cell of the machine's tape; none if it lies outside.
+    pub(crate) fn column(&self, tape: TapeId, cell: usize) -> Option<usize> {
+        let offset = i64::try_from(cell).unwrap_or(i64::MAX) - self.first_cells[tape.index()];
+        usize::try_from(offset).ok().filter(|&column| column < self.n_cells)
+    }
+
+    /// The machine's start configuration for data with these bits.
+    pub(crate) fn start(&self, learner: &Learner, bit: impl Fn(usize) -> bool) -> Configuration {
+        let bits: Vec<bool> = (0..self.layout.n_bits()).map(bit).collect();
+        self.place(learner, &learner.input(self.layout, &bits))
+    }
+
+    /// An input of the normal form as the network's cells hold it.
+    fn place(&self, learner: &Learner, input: &Input) -> Configuration {
+        let machine = learner.lowered().normal.machine();
+        let mut tapes = vec![vec![false; self.n_cells]; machine.n_tapes()];
+        let mut heads = Vec::with_capacity(tapes.len());
+        for (tape, cells) in tapes.iter_mut().enumerate() {
+            let index = |cell: i64| usize::try_from(cell - self.first_cells[tape]).unwrap_or(usize::MAX);
+            let laid = input.tapes.get(tape);
+            for (cell, symbol) in laid.into_iter().flat_map(|laid| &laid.symbols).enumerate() {
+                if let Some(place) = cells.get_mut(index(i64::try_from(cell).unwrap_or(i64::MAX))) {
+                    *place = symbol.0 == 1;
+                }
+            }
+            heads.push(index(laid.map_or(0, |laid| laid.head)).min(self.n_cells - 1));
+        }
+        Configuration { state: machine.start(), tapes, heads }
+    }
+
+    /// From the data's bits to the read-only tapes, one row of cells after the other: constants where the data do not lie.
+    pub(crate) fn read_only_map(&self, learner: &Learner, blank: &Configuration) -> LinearMap {
+        let normal = &learner.lowered().normal;
+        let tapes = normal.machine().tape_ids().filter(|&tape| normal.read_only(tape));
+        let (mut bias, mut entries) = (Vec::new(), Vec::new());
+        for tape in tapes {
+            let first = bias.len();
+            bias.extend(blank.tapes[tape.index()].iter().map(|&one| if one { 1.0 } else { -1.0 }));
+            if tape != learner.data_track() {
+                continue;
+            }
+            for bit in 0..self.layout.n_bits() {
+                let place = first + self.column(tape, self.layout.cell(bit)).unwrap_or(0);
+                bias[place] = 0.0;
+                entries.push((place, bit, 1.0));
             }
         }
-        heads.push(index(laid.map_or(0, |laid| laid.head)).min(options.n_cells - 1));
+        LinearMap::new(bias.len(), self.layout.n_bits(), entries).with_bias(bias)
     }
-    Configuration { state: machine.start(), tapes, heads }
 }
 
 /// tape_RO: constants where the data do not lie, their bits where they do.
 fn read_only_tapes(
     g: &mut GraphBuilder,
     learner: &Learner,
-    options: &ExtendedOptions,
+    window: &DataWindow<'_>,
     blank: &Configuration,
     bits: NodeId,
 ) -> NodeId {
-    let normal = &learner.lowered().normal;
-    let tapes: Vec<_> = normal.machine().tape_ids().filter(|&tape| normal.read_only(tape)).collect();
-    let n_cells = options.n_cells;
-    let mut bias = Vec::with_capacity(tapes.len() * n_cells);
-    let mut entries = Vec::new();
-    for (row, &tape) in tapes.iter().enumerate() {
-        bias.extend(blank.tapes[tape.index()].iter().map(|&one| if one { 1.0 } else { -1.0 }));
-        if tape != learner.data_track() {
-            continue;
-        }
-        for bit in 0..options.layout.n_bits() {
-            let cell = i64::try_from(options.layout.cell(bit)).unwrap_or(i64::MAX);
-            let cell = usize::try_from(cell - options.first_cells[tape.index()]).unwrap_or(0);
-            bias[row * n_cells + cell] = 0.0;
-            entries.push((row * n_cells + cell, bit, 1.0));
-        }
-    }
-    let map = LinearMap::new(bias.len(), options.layout.n_bits(), entries).with_bias(bias);
+    let map = window.read_only_map(learner, blank);
+    let shape = Shape::new(map.n_outputs() / window.n_cells, window.n_cells);
     let cells = g.linear("read_only", map, bits);
-    g.reshape("read_only", Shape::new(tapes.len(), n_cells), cells)
+    g.reshape("read_only", shape, cells)
 }
 
 /// theta = dequantize([output cells]).

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::encoding::{Encoding, unused_name};
-use crate::{Machine, Move, Rule, State, StateId, StateKind};
+use crate::{Machine, Move, Rule, SampleUse, State, StateId, StateKind};
 
 /// Collects a state for each pair of next state and second half of the moves, in the order they are first needed.
 ///
@@ -59,6 +59,7 @@ impl Halves {
         names.zip(self.rules).map(|(name, (moves, next))| State {
             name,
             kind: StateKind::Running(vec![encoding.moving_rule(&moves, next)]),
+            samples: SampleUse::Pass,
         })
     }
 }

@@ -212,13 +212,13 @@ fn codes_beyond_the_alphabet_are_no_symbol() {
 #[test]
 fn the_report_counts_both_sides() {
     let report = lower(&three_symbols(), Moves::Strict).unwrap().report();
-    assert_eq!(report.before, Size { states: 3, tapes: 1, rules: 4, vertices: 9 });
-    assert_eq!(report.after, Size { states: 6, tapes: 2, rules: 7, vertices: 24 });
+    assert_eq!(report.before, Size { states: 3, tapes: 1, rules: 4, vertices: 7 });
+    assert_eq!(report.after, Size { states: 6, tapes: 2, rules: 7, vertices: 12 });
     let table = "                before       after
 states               3           6
 tapes                1           2
 rules                4           7
-vertices             9          24
+vertices             7          12
 steps                1           2";
     assert_eq!(report.to_string(), table);
 }

@@ -55,7 +55,7 @@ pub(super) fn read(walk: &Walk<'_>, landscape: NodeId) -> Found<SparseLayers> {
 }
 
 /// How much of the weight is on vertices at rest: the table, the weight of these vertices, and the copy of the vertices.
-fn level_of_rest<'n>(walk: &Walk<'n>, node: NodeId) -> Found<(&'n Arc<VertexTable>, f64, NodeId)> {
+pub(super) fn level_of_rest<'n>(walk: &Walk<'n>, node: NodeId) -> Found<(&'n Arc<VertexTable>, f64, NodeId)> {
     let expected = "the weight on vertices at rest";
     match walk.arcs(node, expected)? {
         (table, Arcs::Levels { at_rest, block, symbol }, of) if same(block, 0.0) && same(symbol, 0.0) => {
@@ -66,7 +66,7 @@ fn level_of_rest<'n>(walk: &Walk<'n>, node: NodeId) -> Found<(&'n Arc<VertexTabl
 }
 
 /// `read(T, [h])`: the weights T and the copy h of the heads.
-fn raw_cells(walk: &Walk<'_>, node: NodeId, raw_head: NodeId) -> Found<(NodeId, NodeId)> {
+pub(super) fn raw_cells(walk: &Walk<'_>, node: NodeId, raw_head: NodeId) -> Found<(NodeId, NodeId)> {
     let expected = "what lies under fixed heads";
     let crate::Op::SumColumns(product) = *walk.op(node) else { return walk.refuse(node, expected) };
     let (cells, fixed) = walk.product(product, expected)?;
@@ -76,7 +76,11 @@ fn raw_cells(walk: &Walk<'_>, node: NodeId, raw_head: NodeId) -> Found<(NodeId, 
 }
 
 /// `(P s') outer M`: what will be read, and the copy of the vertices.
-fn successor_nodes(walk: &Walk<'_>, node: NodeId, table: &Arc<VertexTable>) -> Found<(NodeId, NodeId)> {
+pub(super) fn successor_nodes(
+    walk: &Walk<'_>,
+    node: NodeId,
+    table: &Arc<VertexTable>,
+) -> Found<(NodeId, NodeId)> {
     let (blocks, symbols) = walk.product(node, "the vertex that follows")?;
     let next = walk.arcs_of(blocks, (table, Arcs::OfBlock), "vertices of the block that follows")?;
     let vertex = walk.arcs_of(next, (table, Arcs::NextBlock), "the block that follows")?;
@@ -110,14 +114,14 @@ fn read_through_copies(
 }
 
 /// `ReLU(2v - 1/2) - ReLU(2v - 3/2)`: v.
-fn saturated_01(walk: &Walk<'_>, node: NodeId) -> Found<NodeId> {
+pub(super) fn saturated_01(walk: &Walk<'_>, node: NodeId) -> Found<NodeId> {
     let expected = "ReLU(2v - 1/2) - ReLU(2v - 3/2)";
     let (low, high) = walk.pair(node, (1.0, -1.0), expected)?;
     ramps(walk, (low, -0.5), (high, -1.5), expected)
 }
 
 /// `ReLU(2v + 1) - ReLU(2v - 1) - 1`: v.
-fn saturated_11(walk: &Walk<'_>, node: NodeId) -> Found<NodeId> {
+pub(super) fn saturated_11(walk: &Walk<'_>, node: NodeId) -> Found<NodeId> {
     let expected = "ReLU(2v + 1) - ReLU(2v - 1) - 1";
     match *walk.sum(node, expected)? {
         [(u, low), (v, high), (weight, one)] if same(u, 1.0) && same(v, -1.0) => {

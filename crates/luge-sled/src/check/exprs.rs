@@ -3,7 +3,7 @@
 use super::operators::is_arithmetic;
 use super::{Binding, Checker, MOST_EXPRESSIONS, MOST_LEVELS, Shape, Value, describe};
 use crate::{
-    core::{Cond, Expr, Op, Ty},
+    core::{Affine, Cond, Expr, Op, Place, Ty},
     lex::Span,
     ratio::Ratio,
     syntax::{self, ExprKind, Name, Type, TypeKind},
@@ -43,10 +43,14 @@ impl<'p> Checker<'p> {
             ExprKind::Number(value) => Value::Constant(*value),
             ExprKind::Bool(value) => Value::Condition(Cond::Constant(*value)),
             ExprKind::Name(name) => self.name(name, span),
-            ExprKind::Index(name, index) => self.indexed(name, index),
+            ExprKind::Index(..) => match self.view(expr) {
+                Some((view, _)) => self.view_value(view),
+                None => Value::Poison,
+            },
             ExprKind::List(values) => self.list(values, span, None),
             ExprKind::Negate(value) => match self.expr(value) {
                 Value::Constant(value) => Value::Constant(value.negated()),
+                Value::Index(affine) => Value::Index(affine.times(-1)),
                 Value::Number(value) => Value::Number(Expr::Negate(Box::new(value))),
                 value => self.not_a_number(&value, span),
             },
@@ -113,6 +117,10 @@ impl<'p> Checker<'p> {
             ExprKind::Name(name) => match self.lookup(name, span) {
                 Binding::Constant(value) => Some(value),
                 Binding::Poison => None,
+                Binding::Loop(_) => {
+                    self.only_when_run(span);
+                    None
+                }
                 _ => self.not_constant(span),
             },
             _ => self.not_constant(span),
@@ -124,7 +132,7 @@ impl<'p> Checker<'p> {
             span,
             "not known before the program runs",
             "expected a constant",
-            "literals, constants, sizes and variables of `for i in a..b` are known",
+            "literals, constants, sizes and variables of `unroll for i in a..b` are known",
         );
         None
     }
@@ -138,19 +146,8 @@ impl<'p> Checker<'p> {
         integer
     }
 
-    pub(super) fn index(&mut self, index: &syntax::Expr, length: usize, name: &str) -> Option<usize> {
-        let value = self.integer(index)?;
-        match usize::try_from(value) {
-            Ok(value) if value < length => Some(value),
-            _ => {
-                let message = format!("`{name}` has {length} elements, but element {value} is asked for");
-                self.error(&index.span, message, format!("expected 0 to {}", length.saturating_sub(1)));
-                None
-            }
-        }
-    }
-
-    fn data(&mut self, element: usize, ty: Ty, span: &Span) -> Value {
+    /// Whether there is a sample here; says so if not.
+    pub(super) fn inside_data(&mut self, span: &Span) -> bool {
         if !self.in_data {
             self.error_with_help(
                 span,
@@ -158,27 +155,26 @@ impl<'p> Checker<'p> {
                 "no sample here",
                 "put it into `for sample in data { … }`",
             );
-            return Value::Poison;
         }
-        Value::Number(Expr::Data { element, ty })
+        self.in_data
     }
 
     fn name(&mut self, name: &str, span: &Span) -> Value {
         match self.lookup(name, span) {
             Binding::Constant(value) => Value::Constant(value),
+            Binding::Loop(var) => Value::Index(Affine::variable(var)),
             Binding::Scalar(slot, ty) => Value::Number(Expr::Variable { slot, ty }),
-            Binding::Flag(slot) => Value::Condition(Cond::Flag(slot)),
+            Binding::Flag(slot) => Value::Condition(Cond::Flag(Place::Slot(slot))),
             Binding::Fixed(value) => Value::Number(value),
             Binding::FixedFlag(cond) => Value::Condition(cond),
-            Binding::Array(slots, Shape::Number(ty)) | Binding::FixedArray(slots, Shape::Number(ty)) => {
-                Value::Array(slots.into_iter().map(|slot| Expr::Variable { slot, ty }).collect(), ty)
+            Binding::Array(view) | Binding::FixedArray(view) => self.view_value(view),
+            Binding::Data(view) => {
+                if self.inside_data(span) {
+                    self.view_value(view)
+                } else {
+                    Value::Poison
+                }
             }
-            Binding::Array(slots, _) | Binding::FixedArray(slots, _) => {
-                Value::Flags(slots.into_iter().map(Cond::Flag).collect())
-            }
-            Binding::Features(n, ty) => self.data_array(0, n, ty, span),
-            Binding::Labels(first, 1, true, ty) => self.data(first, ty, span),
-            Binding::Labels(first, n, _, ty) => self.data_array(first, n, ty, span),
             Binding::Poison => Value::Poison,
             Binding::Alias(_) => {
                 self.error(span, format!("`{name}` is a type"), "expected a value");
@@ -191,40 +187,6 @@ impl<'p> Checker<'p> {
                     "not a value",
                     format!("write `{name}.read()`"),
                 );
-                Value::Poison
-            }
-        }
-    }
-
-    fn data_array(&mut self, first: usize, n: usize, ty: Ty, span: &Span) -> Value {
-        match self.data(first, ty, span) {
-            Value::Number(_) => {
-                Value::Array((first..first + n).map(|element| Expr::Data { element, ty }).collect(), ty)
-            }
-            value => value,
-        }
-    }
-
-    fn indexed(&mut self, name: &Name, index: &syntax::Expr) -> Value {
-        match self.lookup(&name.text, &name.span) {
-            Binding::Array(slots, element) | Binding::FixedArray(slots, element) => {
-                match (self.index(index, slots.len(), &name.text), element) {
-                    (Some(i), Shape::Number(ty)) => Value::Number(Expr::Variable { slot: slots[i], ty }),
-                    (Some(i), _) => Value::Condition(Cond::Flag(slots[i])),
-                    (None, _) => Value::Poison,
-                }
-            }
-            Binding::Features(n, ty) => match self.index(index, n, &name.text) {
-                Some(i) => self.data(i, ty, &name.span),
-                None => Value::Poison,
-            },
-            Binding::Labels(first, n, false, ty) => match self.index(index, n, &name.text) {
-                Some(i) => self.data(first + i, ty, &name.span),
-                None => Value::Poison,
-            },
-            Binding::Poison => Value::Poison,
-            _ => {
-                self.error(&name.span, format!("`{}` is no array", name.text), "cannot be indexed");
                 Value::Poison
             }
         }
@@ -247,26 +209,19 @@ impl<'p> Checker<'p> {
     }
 
     fn list(&mut self, values: &'p [syntax::Expr], span: &Span, element: Option<&Shape>) -> Value {
-        let values: Vec<(Value, &Span)> = values.iter().map(|v| (self.expr(v), &v.span)).collect();
+        let values: Vec<(Value, &Span)> =
+            values.iter().map(|value| (self.expr_for(value, element), &value.span)).collect();
         if values.iter().any(|(value, _)| matches!(value, Value::Poison)) {
             return Value::Poison;
         }
-        let bits = match element {
-            Some(element) => *element == Shape::Bit,
-            None => values.iter().any(|(value, _)| matches!(value, Value::Condition(_))),
-        };
-        if bits {
-            return Value::Flags(values.into_iter().map(|(v, at)| self.as_condition(v, at, "bit")).collect());
-        }
-        let typed = values.iter().find_map(|(value, _)| match value {
-            Value::Number(value) => Some(value.ty()),
+        let told = values.iter().find_map(|(value, _)| match value {
+            Value::Number(value) => Some(Shape::Number(value.ty())),
+            Value::Condition(_) => Some(Shape::Bit),
+            Value::Array(view) => Some(view.shape.clone()),
+            Value::List(values, element) => Some(Shape::Array(Box::new(element.clone()), values.len())),
             _ => None,
         });
-        let wanted = match element {
-            Some(Shape::Number(ty)) => Some(*ty),
-            _ => None,
-        };
-        let Some(ty) = wanted.or(typed) else {
+        let Some(element) = element.cloned().or(told) else {
             self.error_with_help(
                 span,
                 "the type of the list cannot be told",
@@ -275,9 +230,34 @@ impl<'p> Checker<'p> {
             );
             return Value::Poison;
         };
-        let values: Vec<Option<Expr>> = values.into_iter().map(|(v, at)| self.coerce(v, ty, at)).collect();
-        let values: Option<Vec<Expr>> = values.into_iter().collect();
-        values.map_or(Value::Poison, |values| Value::Array(values, ty))
+        let mut fitting = Vec::new();
+        let mut right = true;
+        for (value, at) in values {
+            match self.fitting(value, &element, at) {
+                Some(value) => fitting.push(value),
+                None => right = false,
+            }
+        }
+        if right { Value::List(fitting, element) } else { Value::Poison }
+    }
+
+    /// The value as one of this shape; what does not fit is reported.
+    pub(super) fn fitting(&mut self, value: Value, shape: &Shape, span: &Span) -> Option<Value> {
+        let same = match (&value, shape) {
+            (Value::Poison, _) => return None,
+            (_, Shape::Number(ty)) => return self.coerce(value, *ty, span).map(Value::Number),
+            (_, Shape::Bit) => return Some(Value::Condition(self.as_condition(value, span, "bit"))),
+            (Value::Array(view), shape) => view.shape == *shape,
+            (Value::List(values, found), Shape::Array(element, length)) => {
+                values.len() == *length && *found == **element
+            }
+            _ => false,
+        };
+        if !same {
+            let found = describe(&value);
+            self.error(span, format!("expected {shape}, found {found}"), format!("this is {found}"));
+        }
+        same.then_some(value)
     }
 
     /// The value as a number of this type: literals are rounded, everything else must have it already.
@@ -296,13 +276,14 @@ impl<'p> Checker<'p> {
                 }
                 raw.map(|raw| Expr::Constant { raw, ty })
             }
+            Value::Index(affine) => self.number_of_index(&affine, ty, span),
             Value::Number(value) if value.ty() == ty => Some(value),
             Value::Poison => None,
             value => {
                 let found = describe(&value);
                 let message = format!("expected {ty}, found {found}");
                 let label = format!("this is {found}");
-                if matches!(value, Value::Number(_)) {
+                if matches!(value, Value::Number(_) | Value::Condition(_)) {
                     self.error_with_help(span, message, label, format!("convert it with `as {ty}`"));
                 } else {
                     self.error(span, message, label);
@@ -316,6 +297,13 @@ impl<'p> Checker<'p> {
         let n_expected = match name.text.as_str() {
             "relu" | "abs" | "sign" => 1,
             "min" | "max" => 2,
+            "random" => {
+                if let Some(argument) = arguments.first() {
+                    let help = "it is seeded by `const SEED = 1;` at the top of the file";
+                    self.error_with_help(&argument.span, "`random` takes nothing", "too much", help);
+                }
+                return self.random(span);
+            }
             _ => return self.call_function(name, arguments, span),
         };
         let values: Vec<Value> = arguments.iter().map(|argument| self.expr(argument)).collect();
@@ -354,7 +342,7 @@ pub(super) fn mentions(expr: &syntax::Expr, name: &str) -> bool {
         ExprKind::Number(_) | ExprKind::Bool(_) => false,
         ExprKind::Name(found) => found == name,
         ExprKind::Read(found) => found.text == name,
-        ExprKind::Index(found, index) => found.text == name || mentions(index, name),
+        ExprKind::Index(array, index) => mentions(array, name) || mentions(index, name),
         ExprKind::List(list) | ExprKind::Call(_, list) => list.iter().any(|e| mentions(e, name)),
         ExprKind::Negate(e) | ExprKind::Not(e) => mentions(e, name),
         ExprKind::Binary(_, a, b) => mentions(a, name) || mentions(b, name),

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Binding, Checker, DEEPEST_CALL, MOST_SLOTS, Shape, Value, describe};
+use super::{Binding, Breakable, Checker, DEEPEST_CALL, Shape, Source, Value, View};
 use crate::{
-    core::{Cond, Expr, StmtKind},
+    core::{Cond, Expr, Index, Place, StmtKind},
     lex::Span,
     syntax::{self, Function, Name, Type},
 };
@@ -18,7 +18,11 @@ impl<'p> Checker<'p> {
         }
         self.sketched = None;
         self.widths.clear();
+        self.arrays.clear();
         self.free.clear();
+        self.free_arrays.clear();
+        self.variables.clear();
+        (self.n_numbers, self.random) = (0, None);
         (self.n_statements, self.n_expressions, self.too_large) = (0, 0, false);
         self.recursion();
     }
@@ -29,13 +33,12 @@ impl<'p> Checker<'p> {
         self.held.push(Vec::new());
         self.call_depth += 1;
         let result = self.shape(&function.result);
-        let mut n_slots = 0;
         for (name, ty) in &function.parameters {
-            let binding = self.any_argument(ty, &mut n_slots);
+            let binding = self.any_argument(ty);
             self.bind(name, binding);
         }
         self.block(&function.body);
-        let value = self.expr(&function.value);
+        let value = self.expr_for(&function.value, Some(&result));
         self.returned(value, &result, false, &function.value.span);
         self.call_depth -= 1;
         self.release();
@@ -44,22 +47,13 @@ impl<'p> Checker<'p> {
     }
 
     /// What a parameter stands for as long as there is no call.
-    fn any_argument(&mut self, ty: &Type, n_slots: &mut usize) -> Binding {
+    fn any_argument(&mut self, ty: &Type) -> Binding {
         match self.shape(ty) {
-            Shape::Array(element, length) => {
-                *n_slots += length;
-                if *n_slots > 16 * MOST_SLOTS {
-                    let message = format!("parameters of more than {} numbers", 16 * MOST_SLOTS);
-                    self.error(&ty.span, message, "this array is too much");
-                    return Binding::Poison;
-                }
-                let slot = self.take_slot(1);
-                Binding::FixedArray(vec![slot; length], *element)
-            }
             Shape::Tape => self.argument(Value::Poison, Shape::Tape, ty, &ty.span),
             shape => match self.any_value(&shape) {
                 Value::Number(value) => Binding::Fixed(value),
                 Value::Condition(cond) => Binding::FixedFlag(cond),
+                Value::Array(view) => Binding::FixedArray(view),
                 _ => Binding::Poison,
             },
         }
@@ -72,7 +66,12 @@ impl<'p> Checker<'p> {
                 let slot = self.take_slot(ty.width());
                 Value::Number(Expr::Variable { slot, ty: *ty })
             }
-            Shape::Bit => Value::Condition(Cond::Flag(self.take_slot(1))),
+            Shape::Bit => Value::Condition(Cond::Flag(Place::Slot(self.take_slot(1)))),
+            Shape::Array(..) => {
+                // No element of it is ever looked at.
+                let source = Source::Array(usize::MAX);
+                Value::Array(View { source, first: Index::default(), shape: shape.clone() })
+            }
             _ => Value::Poison,
         }
     }
@@ -121,7 +120,7 @@ impl<'p> Checker<'p> {
     pub(super) fn call_function(&mut self, name: &Name, arguments: &'p [syntax::Expr], span: &Span) -> Value {
         let program = self.program;
         let Some(called) = program.functions.iter().position(|f| f.name.text == name.text) else {
-            let help = "the language's own are relu, abs, sign, min and max";
+            let help = "the language's own are relu, abs, sign, min, max and random";
             self.error_with_help(
                 &name.span,
                 format!("there is no function `{}`", name.text),
@@ -162,13 +161,14 @@ impl<'p> Checker<'p> {
         }
         let outside = self.enter();
         let in_data = std::mem::replace(&mut self.in_data, false);
+        let breakable = std::mem::replace(&mut self.breakable, Breakable::Nothing);
         self.call_depth += 1;
         for (parameter, binding) in bound {
             self.bind(parameter, binding);
         }
         self.held.push(Vec::new());
         self.block(&function.body);
-        let value = self.expr(&function.value);
+        let value = self.expr_for(&function.value, Some(&result));
         let value = self.returned(value, &result, function.body.is_empty(), &function.value.span);
         let locals = self.held.pop().unwrap_or_default();
         if let Some(held) = self.held.last_mut() {
@@ -176,6 +176,7 @@ impl<'p> Checker<'p> {
         }
         self.call_depth -= 1;
         self.in_data = in_data;
+        self.breakable = breakable;
         self.scopes = outside;
         value
     }
@@ -197,7 +198,7 @@ impl<'p> Checker<'p> {
                 }
                 Some(value) => {
                     let slot = self.take_slot(ty.width());
-                    self.emit(span, StmtKind::Assign(slot, value));
+                    self.emit(span, StmtKind::Assign(Place::Slot(slot), value));
                     Binding::Fixed(Expr::Variable { slot, ty })
                 }
                 None => Binding::Poison,
@@ -205,10 +206,10 @@ impl<'p> Checker<'p> {
             (Shape::Bit, value) => {
                 let cond = self.as_condition(value, span, "bit");
                 let slot = self.take_slot(1);
-                self.emit(span, StmtKind::SetFlag(slot, cond));
-                Binding::FixedFlag(Cond::Flag(slot))
+                self.emit(span, StmtKind::SetFlag(Place::Slot(slot), cond));
+                Binding::FixedFlag(Cond::Flag(Place::Slot(slot)))
             }
-            (Shape::Array(element, length), value) => self.array_argument(&element, length, value, span),
+            (shape @ Shape::Array(..), value) => self.array_argument(&shape, value, span),
             (Shape::Tape, _) => {
                 self.error(&ty.span, "a tape as a parameter", "functions take numbers, bits and arrays");
                 Binding::Poison
@@ -217,45 +218,17 @@ impl<'p> Checker<'p> {
         }
     }
 
-    fn array_argument(&mut self, element: &Shape, length: usize, value: Value, span: &Span) -> Binding {
-        let slots: Option<Vec<usize>> = match (&value, element) {
-            (Value::Array(values, found), Shape::Number(ty)) if found == ty && values.len() == length => {
-                values
-                    .iter()
-                    .map(|value| match value {
-                        Expr::Variable { slot, .. } => Some(*slot),
-                        _ => None,
-                    })
-                    .collect()
+    /// Arrays are not copied: a function cannot change what it is given, and sees nothing else of its caller's.
+    fn array_argument(&mut self, shape: &Shape, value: Value, span: &Span) -> Binding {
+        match self.fitting(value, shape, span) {
+            Some(Value::Array(view)) => Binding::FixedArray(self.frozen(view, span)),
+            Some(value) => {
+                let Some(view) = self.take_array(shape, span) else { return Binding::Poison };
+                self.fill(&view, value, span);
+                Binding::FixedArray(view)
             }
-            (Value::Flags(values), Shape::Bit) if values.len() == length => values
-                .iter()
-                .map(|value| match value {
-                    Cond::Flag(slot) => Some(*slot),
-                    _ => None,
-                })
-                .collect(),
-            (Value::Poison, _) => return Binding::Poison,
-            _ => {
-                let found = describe(&value);
-                self.error(
-                    span,
-                    format!("expected [{element}; {length}], found {found}"),
-                    format!("this is {found}"),
-                );
-                return Binding::Poison;
-            }
-        };
-        let slots = slots.unwrap_or_else(|| {
-            let width = match element {
-                Shape::Number(ty) => ty.width(),
-                _ => 1,
-            };
-            let slots: Vec<usize> = (0..length).map(|_| self.take_slot(width)).collect();
-            self.assign_array(&slots, element, (value, span), span);
-            slots
-        });
-        Binding::FixedArray(slots, element.clone())
+            None => Binding::Poison,
+        }
     }
 
     fn returned(&mut self, value: Value, result: &Shape, pure: bool, span: &Span) -> Value {
@@ -264,18 +237,27 @@ impl<'p> Checker<'p> {
                 Some(value) if pure => Value::Number(value),
                 Some(value) => {
                     let slot = self.take_slot(ty.width());
-                    self.emit(span, StmtKind::Assign(slot, value));
+                    self.emit(span, StmtKind::Assign(Place::Slot(slot), value));
                     Value::Number(Expr::Variable { slot, ty: *ty })
                 }
                 None => Value::Poison,
             },
             Shape::Bit => Value::Condition(self.as_condition(value, span, "bit")),
             Shape::Poison => Value::Poison,
-            found => {
+            Shape::Array(..) => match self.fitting(value, result, span) {
+                Some(Value::Array(view)) => Value::Array(self.frozen(view, span)),
+                Some(value) => {
+                    let Some(view) = self.take_array(result, span) else { return Value::Poison };
+                    self.fill(&view, value, span);
+                    Value::Array(view)
+                }
+                None => Value::Poison,
+            },
+            Shape::Tape => {
                 self.error(
                     span,
-                    format!("a function that returns {found}"),
-                    "functions return numbers or bits",
+                    "a function that returns a tape",
+                    "functions return numbers, bits and arrays",
                 );
                 Value::Poison
             }

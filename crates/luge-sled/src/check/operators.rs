@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::{Checker, Shape, Value};
 use crate::{
-    core::{Cond, Expr, Op, StmtKind, Ty},
+    core::{Cond, Expr, Op, Place, StmtKind, Ty},
     lex::Span,
     ratio::Ratio,
     syntax::{self, Binary, Type},
@@ -22,6 +22,10 @@ impl<'p> Checker<'p> {
             Binary::And | Binary::Or => {
                 let (a, b) = (Box::new(self.condition(a)), Box::new(self.condition(b)));
                 Value::Condition(if op == Binary::And { Cond::And(a, b) } else { Cond::Or(a, b) })
+            }
+            Binary::Xor => {
+                let (a, b) = (self.condition(a), self.condition(b));
+                Value::Condition(self.differ(a, b, span))
             }
             Binary::Shl | Binary::Shr => self.shift(op, a, b, span),
             _ if is_arithmetic(op) => {
@@ -45,6 +49,9 @@ impl<'p> Checker<'p> {
             return self.fold(op, value, by, span).map_or(Value::Poison, Value::Constant);
         }
         let Some(by) = self.integer(b) else { return Value::Poison };
+        if let Value::Index(_) = value {
+            return self.only_when_run(&a.span);
+        }
         let Ok(by) = u32::try_from(by) else {
             self.error(&b.span, format!("a shift by {by}"), "expected 0 or more");
             return Value::Poison;
@@ -62,7 +69,9 @@ impl<'p> Checker<'p> {
             (Value::Poison, _) | (_, Value::Poison) => return None,
             (Value::Number(a), _) => a.ty(),
             (_, Value::Number(b)) => b.ty(),
-            (Value::Constant(_), b) => {
+            (Value::Index(_) | Value::Constant(_), Value::Index(_))
+            | (Value::Index(_), Value::Constant(_)) => self.type_of_indices(&a, &b, a_span)?,
+            (Value::Constant(_) | Value::Index(_), b) => {
                 self.not_a_number(b, b_span);
                 return None;
             }
@@ -86,6 +95,9 @@ impl<'p> Checker<'p> {
         if let (Value::Constant(a), Value::Constant(b)) = (&a, &b) {
             return self.fold(op, *a, *b, span).map_or(Value::Poison, Value::Constant);
         }
+        if let Some(value) = self.index_arithmetic(op, &a, &b, span) {
+            return value;
+        }
         let Some((a, b)) = self.pair(a, b, sides) else { return Value::Poison };
         let ty = a.ty();
         let plain = |op, a, b| Expr::Binary(op, Box::new(a), Box::new(b));
@@ -95,6 +107,7 @@ impl<'p> Checker<'p> {
             Binary::Add => plain(Op::Add, a, b),
             Binary::Sub => plain(Op::Sub, a, b),
             Binary::Mul => plain(Op::Mul, a, b),
+            Binary::RoundMul => plain(Op::MulRound, a, b),
             Binary::Div => plain(Op::Div, a, b),
             Binary::SatAdd => clamp(plain(Op::Add, widen(a), widen(b)), ty),
             Binary::SatSub => clamp(plain(Op::Sub, widen(a), widen(b)), ty),
@@ -129,12 +142,8 @@ impl<'p> Checker<'p> {
         if let (Value::Condition(left), Value::Condition(right)) = (&left, &right)
             && matches!(op, Binary::Equal | Binary::NotEqual)
         {
-            let both = |a: Cond, b: Cond| Cond::And(Box::new(a), Box::new(b));
-            // Both sides are mentioned twice: as flags that costs nothing.
-            let (a, b) = (self.as_flag(left.clone(), span), self.as_flag(right.clone(), span));
-            let (yes, no) = (both(a.clone(), b.clone()), both(not(a), not(b)));
-            let equal = Cond::Or(Box::new(yes), Box::new(no));
-            return Value::Condition(if op == Binary::Equal { equal } else { not(equal) });
+            let differ = self.differ(left.clone(), right.clone(), span);
+            return Value::Condition(if op == Binary::NotEqual { differ } else { not(differ) });
         }
         let Some((a, b)) = self.pair(left, right, [&a.span, &b.span]) else { return Value::Poison };
         Value::Condition(match op {
@@ -147,13 +156,22 @@ impl<'p> Checker<'p> {
         })
     }
 
+    /// Whether two bits differ.
+    pub(super) fn differ(&mut self, a: Cond, b: Cond, span: &Span) -> Cond {
+        let not = |cond| Box::new(Cond::Not(Box::new(cond)));
+        // Both sides are mentioned twice: as flags that costs nothing.
+        let (a, b) = (self.as_flag(a, span), self.as_flag(b, span));
+        let first = Cond::And(Box::new(a.clone()), not(b.clone()));
+        Cond::Or(Box::new(first), Box::new(Cond::And(not(a), Box::new(b))))
+    }
+
     pub(super) fn as_flag(&mut self, cond: Cond, span: &Span) -> Cond {
-        if matches!(cond, Cond::Constant(_) | Cond::Flag(_)) {
+        if matches!(cond, Cond::Constant(_) | Cond::Flag(Place::Slot(_))) {
             return cond;
         }
         let slot = self.take_slot(1);
-        self.emit(span, StmtKind::SetFlag(slot, cond));
-        Cond::Flag(slot)
+        self.emit(span, StmtKind::SetFlag(Place::Slot(slot), cond));
+        Cond::Flag(Place::Slot(slot))
     }
 
     pub(super) fn cast(&mut self, value: Value, to: &Type, saturating: bool, span: &Span) -> Value {
@@ -165,6 +183,22 @@ impl<'p> Checker<'p> {
                 return Value::Poison;
             }
         };
+        let value = match value {
+            Value::Constant(value) if saturating => {
+                let raw = value.round(ty.fraction);
+                let clamped = raw.map(|raw| raw.clamp(ty.smallest().into(), ty.largest().into()));
+                match clamped.and_then(|raw| i64::try_from(raw).ok()) {
+                    Some(raw) => return Value::Number(Expr::Constant { raw, ty }),
+                    None => Value::Constant(value),
+                }
+            }
+            // A loop's variable that does not fit is cut off like any number.
+            Value::Index(affine) if saturating => {
+                let wide = Self::integer_type(self.interval(&affine));
+                self.number_of_index(&affine, wide, span).map_or(Value::Poison, Value::Number)
+            }
+            value => value,
+        };
         match value {
             Value::Number(value) if saturating => {
                 let integer = value.ty().integer.max(ty.integer);
@@ -172,9 +206,24 @@ impl<'p> Checker<'p> {
                 Value::Number(clamp(Expr::Cast(Box::new(value), wide), ty))
             }
             Value::Number(value) => Value::Number(Expr::Cast(Box::new(value), ty)),
-            Value::Constant(_) => self.coerce(value, ty, span).map_or(Value::Poison, Value::Number),
+            Value::Constant(_) | Value::Index(_) => {
+                self.coerce(value, ty, span).map_or(Value::Poison, Value::Number)
+            }
+            Value::Condition(cond) => self.number_of_bit(cond, ty, span),
             value => self.not_a_number(&value, span),
         }
+    }
+
+    /// 1 where a bit is true, else 0.
+    fn number_of_bit(&mut self, cond: Cond, ty: Ty, span: &Span) -> Value {
+        let Some(one) = self.coerce(Value::Constant(Ratio::integer(1)), ty, span) else {
+            return Value::Poison;
+        };
+        let slot = self.take_slot(ty.width());
+        let line = self.line(span);
+        let set = |value| vec![crate::core::Stmt { line, kind: StmtKind::Assign(Place::Slot(slot), value) }];
+        self.emit(span, StmtKind::If(cond, set(one), set(Expr::Constant { raw: 0, ty })));
+        Value::Number(Expr::Variable { slot, ty })
     }
 
     pub(super) fn builtin_constant(&mut self, name: &str, a: Ratio, b: Ratio) -> Value {
@@ -196,7 +245,7 @@ impl<'p> Checker<'p> {
         let folded = match op {
             Binary::Add | Binary::SatAdd => a.add(b),
             Binary::Sub | Binary::SatSub => a.add(b.negated()),
-            Binary::Mul | Binary::SatMul => a.mul(b),
+            Binary::Mul | Binary::SatMul | Binary::RoundMul => a.mul(b),
             Binary::Div => a.div(b),
             Binary::Shl => power(b).and_then(|p| a.mul(p)),
             Binary::Shr => power(b).and_then(|p| a.div(p)),
@@ -215,12 +264,10 @@ fn clamp(value: Expr, to: Ty) -> Expr {
     if wide == to {
         return value;
     }
-    let bound = |raw| Box::new(Expr::Constant { raw, ty: wide });
-    let below = Expr::Binary(Op::Min, Box::new(value), bound(to.largest()));
-    Expr::Cast(Box::new(Expr::Binary(Op::Max, Box::new(below), bound(to.smallest()))), to)
+    Expr::Clamp(Box::new(value), to)
 }
 
 pub(super) fn is_arithmetic(op: Binary) -> bool {
-    use Binary::{Add, Div, Mul, SatAdd, SatMul, SatSub, Shl, Shr, Sub};
-    matches!(op, Add | Sub | Mul | Div | SatAdd | SatSub | SatMul | Shl | Shr)
+    use Binary::{Add, Div, Mul, RoundMul, SatAdd, SatMul, SatSub, Shl, Shr, Sub};
+    matches!(op, Add | Sub | Mul | RoundMul | Div | SatAdd | SatSub | SatMul | Shl | Shr)
 }

@@ -1,13 +1,10 @@
 //! Statements.
 
-use std::collections::BTreeMap;
-
-use super::{Binding, Checker, MOST_SLOTS, MOST_STATEMENTS, Shape, Value, describe, exprs};
+use super::{Binding, Checker, Shape, Source, Value, View, describe, exprs};
 use crate::{
-    core::{Cond, Expr, Slot, StmtKind},
+    core::{Cond, Expr, Place, Shown, StmtKind},
     lex::Span,
-    ratio::Ratio,
-    syntax::{self, Binary, ExprKind, Name, Side},
+    syntax::{self, Binary, ExprKind, Name, Printed, Side},
 };
 
 impl<'p> Checker<'p> {
@@ -42,24 +39,33 @@ impl<'p> Checker<'p> {
                 self.out.push(Vec::new());
                 let condition = self.condition(condition);
                 let before = self.out.pop().unwrap_or_default();
-                let body = self.inner(body);
+                let body = self.round(body);
                 self.release();
                 self.emit(span, StmtKind::While { before, condition, body });
             }
-            S::ForRange { name, from, to, body } => self.for_range(name, from, to, body, span),
+            S::ForRange { name, from, to, body, unroll } => {
+                self.for_range(name, [from, to], body, *unroll, span);
+            }
             S::ForData { body } => {
-                if self.in_data {
-                    self.error(
-                        span,
-                        "a loop over the data inside another",
-                        "the data are being read already",
-                    );
-                }
                 let outside = std::mem::replace(&mut self.in_data, true);
-                let body = self.inner(body);
+                let body = self.round(body);
                 self.in_data = outside;
                 self.emit(span, StmtKind::EachSample(body));
             }
+            S::Const(name, value) => {
+                let value = self.constant(value).map_or(Binding::Poison, Binding::Constant);
+                self.bind(name, value);
+            }
+            S::Break => self.leave("break", StmtKind::Break, span),
+            S::Continue => self.leave("continue", StmtKind::Continue, span),
+            S::Assert(condition) => {
+                self.held.push(Vec::new());
+                let condition = self.condition(condition);
+                self.release();
+                let reject = crate::core::Stmt { line: self.line(span), kind: StmtKind::Reject };
+                self.emit(span, StmtKind::If(condition, Vec::new(), vec![reject]));
+            }
+            S::Print(parts) => self.print(parts, span),
             S::Write(name, value) => {
                 self.held.push(Vec::new());
                 let value = self.bit(value);
@@ -111,9 +117,9 @@ impl<'p> Checker<'p> {
             (None, Some((value, span))) => match value {
                 Value::Number(value) => Shape::Number(value.ty()),
                 Value::Condition(_) => Shape::Bit,
-                Value::Array(values, ty) => Shape::Array(Box::new(Shape::Number(*ty)), values.len()),
-                Value::Flags(flags) => Shape::Array(Box::new(Shape::Bit), flags.len()),
-                Value::Constant(_) => {
+                Value::Array(view) => view.shape.clone(),
+                Value::List(values, element) => Shape::Array(Box::new(element.clone()), values.len()),
+                Value::Constant(_) | Value::Index(_) => {
                     self.error_with_help(
                         span,
                         format!("the type of `{}` cannot be told", name.text),
@@ -155,7 +161,7 @@ impl<'p> Checker<'p> {
                 };
                 let slot = self.take_slot(ty.width());
                 if let Some(value) = value {
-                    self.emit(span, StmtKind::Assign(slot, value));
+                    self.emit(span, StmtKind::Assign(Place::Slot(slot), value));
                 }
                 Binding::Scalar(slot, *ty)
             }
@@ -165,31 +171,23 @@ impl<'p> Checker<'p> {
                     None => Cond::Constant(false),
                 };
                 let slot = self.take_slot(1);
-                self.emit(span, StmtKind::SetFlag(slot, value));
+                self.emit(span, StmtKind::SetFlag(Place::Slot(slot), value));
                 Binding::Flag(slot)
             }
-            Shape::Array(element, length) => {
-                let width = match **element {
-                    Shape::Number(ty) => ty.width(),
-                    _ => 1,
+            Shape::Array(..) => {
+                let value = match value {
+                    None => None,
+                    Some((value, at)) => match self.fitting(value, shape, at) {
+                        None => return Binding::Poison,
+                        value => value,
+                    },
                 };
-                if self.widths.len() + length > MOST_SLOTS {
-                    self.error(
-                        span,
-                        format!("more than {MOST_SLOTS} numbers in memory"),
-                        "this array is too much",
-                    );
-                    return Binding::Poison;
+                let Some(view) = self.take_array(shape, span) else { return Binding::Poison };
+                match value {
+                    Some(value) => self.fill(&view, value, span),
+                    None => self.clear(&view, span),
                 }
-                let slots: Vec<Slot> = (0..*length).map(|_| self.take_slot(width)).collect();
-                let value = value.unwrap_or_else(|| match **element {
-                    Shape::Number(ty) => {
-                        (Value::Array(vec![Expr::Constant { raw: 0, ty }; *length], ty), span)
-                    }
-                    _ => (Value::Flags(vec![Cond::Constant(false); *length]), span),
-                });
-                self.assign_array(&slots, element, value, span);
-                Binding::Array(slots, (**element).clone())
+                Binding::Array(view)
             }
             Shape::Tape => {
                 if value.is_some() {
@@ -211,34 +209,59 @@ impl<'p> Checker<'p> {
         }
     }
 
-    pub(super) fn assign_array(
-        &mut self,
-        slots: &[Slot],
-        element: &Shape,
-        (value, at): (Value, &Span),
-        span: &Span,
-    ) {
-        match (value, element) {
-            (Value::Poison, _) => {}
-            (Value::Array(values, ty), Shape::Number(to)) if values.len() == slots.len() && ty == *to => {
-                for (&slot, value) in slots.iter().zip(values) {
-                    self.emit(span, StmtKind::Assign(slot, value));
+    /// Puts a value that fits into all of an array.
+    pub(super) fn fill(&mut self, to: &View, value: Value, span: &Span) {
+        let Source::Array(array) = to.source else { return };
+        match value {
+            Value::Array(from) => {
+                let from = self.frozen(from, span);
+                let innermost = to.shape.innermost();
+                self.each(to.shape.n_elements(), span, |var| {
+                    let place = Place::Element(array, Self::counted(to, var));
+                    let index = Self::counted(&from, var);
+                    match (innermost, from.source) {
+                        (Shape::Number(ty), Source::Array(array)) => {
+                            StmtKind::Assign(place, Expr::Element { array, index, ty })
+                        }
+                        (Shape::Number(ty), Source::Data) => {
+                            StmtKind::Assign(place, Expr::Data { index, ty })
+                        }
+                        (_, Source::Array(array)) => {
+                            StmtKind::SetFlag(place, Cond::Flag(Place::Element(array, index)))
+                        }
+                        // Data are numbers.
+                        (_, Source::Data) => StmtKind::SetFlag(place, Cond::Constant(false)),
+                    }
+                });
+            }
+            Value::List(values, element) => {
+                let stride = i64::try_from(element.n_elements()).unwrap_or(1);
+                for (at, value) in (0..).zip(values) {
+                    let mut first = to.first.clone();
+                    first.known = first.known.offset(at * stride);
+                    self.fill(&View { source: to.source, first, shape: element.clone() }, value, span);
                 }
             }
-            (Value::Flags(values), Shape::Bit) if values.len() == slots.len() => {
-                for (&slot, value) in slots.iter().zip(values) {
-                    self.emit(span, StmtKind::SetFlag(slot, value));
-                }
+            Value::Number(value) => {
+                self.emit(span, StmtKind::Assign(Place::Element(array, to.first.clone()), value));
             }
-            (value, element) => {
-                let found = describe(&value);
-                self.error(
-                    at,
-                    format!("expected [{element}; {}], found {found}", slots.len()),
-                    format!("this is {found}"),
-                );
+            Value::Condition(cond) => {
+                self.emit(span, StmtKind::SetFlag(Place::Element(array, to.first.clone()), cond));
             }
+            Value::Constant(_) | Value::Index(_) | Value::Poison => {}
         }
+    }
+
+    /// Makes every element 0 or `false`.
+    fn clear(&mut self, view: &View, span: &Span) {
+        let Source::Array(array) = view.source else { return };
+        self.each(view.shape.n_elements(), span, |var| {
+            let place = Place::Element(array, Self::counted(view, var));
+            match view.shape.innermost() {
+                Shape::Number(ty) => StmtKind::Assign(place, Expr::Constant { raw: 0, ty }),
+                _ => StmtKind::SetFlag(place, Cond::Constant(false)),
+            }
+        });
     }
 
     pub(super) fn assign(
@@ -248,49 +271,16 @@ impl<'p> Checker<'p> {
         value: &'p syntax::Expr,
         span: &Span,
     ) {
-        let (name, index) = match &place.kind {
-            ExprKind::Name(name) => (name, None),
-            ExprKind::Index(name, index) => (&name.text, Some(index)),
-            _ => return,
-        };
-        let binding = self.lookup(name, &place.span);
-        let target = match (binding, index) {
-            (Binding::Array(slots, element), Some(index)) => {
-                let Some(i) = self.index(index, slots.len(), name) else { return };
-                match element {
-                    Shape::Number(ty) => Binding::Scalar(slots[i], ty),
-                    _ => Binding::Flag(slots[i]),
-                }
-            }
-            (binding, None) => binding,
-            (Binding::Scalar(..) | Binding::Flag(_), Some(_)) => {
-                return self.error(&place.span, format!("`{name}` is no array"), "cannot be indexed");
-            }
-            (binding, Some(_)) => binding,
-        };
-        let value_span = &value.span;
-        match target {
-            Binding::Scalar(slot, ty) => {
-                let value = self.expr(value);
-                let value = match op {
-                    Some(op) => {
-                        let old = Value::Number(Expr::Variable { slot, ty });
-                        self.arithmetic(op, old, value, span, [&place.span, value_span])
-                    }
-                    None => value,
-                };
-                if let Some(value) = self.coerce(value, ty, value_span) {
-                    self.emit(span, StmtKind::Assign(slot, value));
-                }
-            }
-            Binding::Flag(slot) => {
+        match self.target(place) {
+            Some(Target::Number(to, old)) => self.assign_number(to, old, op, value, [span, &place.span]),
+            Some(Target::Bit(to)) => {
                 if let Some(op) = op {
                     self.error(span, format!("`{}=` on a bit", op.text()), "bits are set with `=`");
                 }
                 let value = self.bit(value);
-                self.emit(span, StmtKind::SetFlag(slot, value));
+                self.emit(span, StmtKind::SetFlag(to, value));
             }
-            Binding::Array(slots, element) => {
+            Some(Target::Array(view)) => {
                 if let Some(op) = op {
                     self.error_with_help(
                         span,
@@ -299,75 +289,160 @@ impl<'p> Checker<'p> {
                         "write a loop over its elements",
                     );
                 }
-                let value = self.list_or_expr(value, Some(&element));
-                self.assign_array(&slots, &element, (value, value_span), span);
+                self.assign_array(view, value, place, span);
             }
-            Binding::Poison => {
-                self.expr(value);
-            }
-            _ => {
-                self.error_with_help(
-                    &place.span,
-                    format!("`{name}` cannot be assigned to"),
-                    "not a variable",
-                    "copy it with `let` first",
-                );
+            None => {
                 self.expr(value);
             }
         }
     }
 
-    pub(super) fn for_range(
+    fn assign_array(&mut self, view: View, value: &'p syntax::Expr, place: &syntax::Expr, span: &Span) {
+        let Shape::Array(element, _) = &view.shape else { return };
+        let given = self.list_or_expr(value, Some(element));
+        let Some(given) = self.fitting(given, &view.shape, &value.span) else { return };
+        let view = self.frozen(view, span);
+        let own = root(place).is_some_and(|name| exprs::mentions(value, name));
+        if own && matches!(given, Value::List(..)) {
+            // The list is complete before the first element changes.
+            let Some(copy) = self.take_array(&view.shape, span) else { return };
+            self.fill(&copy, given, span);
+            return self.fill(&view, Value::Array(copy), span);
+        }
+        self.fill(&view, given, span);
+    }
+
+    fn assign_number(
         &mut self,
-        name: &Name,
-        from: &'p syntax::Expr,
-        to: &'p syntax::Expr,
-        body: &'p [syntax::Stmt],
-        span: &Span,
+        to: Place,
+        old: Expr,
+        op: Option<Binary>,
+        value: &'p syntax::Expr,
+        [span, place]: [&Span; 2],
     ) {
-        let (Some(from), Some(to)) = (self.integer(from), self.integer(to)) else { return };
-        if !mentions(body, &name.text) {
-            let Ok(times) = u64::try_from((to - from).max(0)) else { return };
-            if times > 1 << 31 {
-                return self.error(span, format!("{times} rounds are too many"), "at most 2^31");
-            }
-            self.held.push(Vec::new());
-            let counter = self.take_slot(self.counter_width(times));
-            let body = self.inner(body);
-            self.release();
-            if times > 0 {
-                self.emit(span, StmtKind::Repeat { times, counter, body });
-            }
-            return;
-        }
-        for value in from..to {
-            if self.too_large {
-                return;
-            }
-            // Not a statement, but an empty round costs time too.
-            self.n_statements += 1;
-            let n_findings = self.findings.len();
-            self.scopes.push(BTreeMap::from([(name.text.clone(), Binding::Constant(Ratio::integer(value)))]));
-            let inner = self.inner(body);
-            self.scopes.pop();
-            if let Some(out) = self.out.last_mut() {
-                out.extend(inner);
-            }
-            if self.n_statements > MOST_STATEMENTS {
-                return self.emit(span, StmtKind::Reject);
-            }
-            if self.findings.len() > n_findings {
-                // The other rounds would say the same again.
-                return;
-            }
+        let ty = old.ty();
+        let given = self.expr(value);
+        let given = match op {
+            Some(op) => self.arithmetic(op, Value::Number(old), given, span, [place, &value.span]),
+            None => given,
+        };
+        if let Some(given) = self.coerce(given, ty, &value.span) {
+            self.emit(span, StmtKind::Assign(to, given));
         }
     }
 
-    /// Bits for counting down from `times - 1`: those of the data's numbers if they suffice, so that one ruler serves both.
-    pub(super) fn counter_width(&self, times: u64) -> u32 {
-        let needed = (u64::BITS - times.saturating_sub(1).leading_zeros()).max(1);
-        let width = self.sizes.width();
-        if (2..=width).contains(&needed) { width } else { needed }
+    /// What stands left of `=`; `None` has been reported.
+    fn target(&mut self, place: &'p syntax::Expr) -> Option<Target> {
+        if let ExprKind::Name(name) = &place.kind {
+            match self.lookup(name, &place.span) {
+                Binding::Scalar(slot, ty) => {
+                    return Some(Target::Number(Place::Slot(slot), Expr::Variable { slot, ty }));
+                }
+                Binding::Flag(slot) => return Some(Target::Bit(Place::Slot(slot))),
+                Binding::Array(view) => return Some(Target::Array(view)),
+                Binding::Poison => return None,
+                _ => {
+                    self.cannot_be_assigned(place);
+                    return None;
+                }
+            }
+        }
+        let (view, assignable) = self.view(place)?;
+        let Source::Array(array) = view.source else {
+            self.cannot_be_assigned(place);
+            return None;
+        };
+        if !assignable {
+            self.cannot_be_assigned(place);
+            return None;
+        }
+        // The place is mentioned twice in `a[j] += 1`, and must be the same.
+        Some(match view.shape {
+            Shape::Number(ty) => {
+                let old = Expr::Element { array, index: view.first.clone(), ty };
+                Target::Number(Place::Element(array, view.first), old)
+            }
+            Shape::Bit => Target::Bit(Place::Element(array, view.first)),
+            _ => Target::Array(view),
+        })
+    }
+
+    fn cannot_be_assigned(&mut self, place: &syntax::Expr) {
+        let name = root(place).unwrap_or("this");
+        self.error_with_help(
+            &place.span,
+            format!("`{name}` cannot be assigned to"),
+            "not a variable",
+            "copy it with `let` first",
+        );
+    }
+
+    fn print(&mut self, parts: &'p [Printed], span: &Span) {
+        self.held.push(Vec::new());
+        let mut shown = Vec::new();
+        for part in parts {
+            if !shown.is_empty() {
+                shown.push(Shown::Text(" ".to_owned()));
+            }
+            match part {
+                Printed::Text(text) => shown.push(Shown::Text(text.clone())),
+                Printed::Value(expr) => {
+                    let value = self.expr(expr);
+                    self.show(value, expr, &mut shown);
+                }
+            }
+        }
+        self.emit(span, StmtKind::Print(shown));
+        self.release();
+    }
+
+    fn show(&mut self, value: Value, expr: &syntax::Expr, shown: &mut Vec<Shown>) {
+        match value {
+            Value::Constant(value) => shown.push(Shown::Text(value.to_string())),
+            Value::Number(value) => shown.push(Shown::Number(value)),
+            Value::Condition(cond) => shown.push(Shown::Bit(cond)),
+            Value::Index(affine) => {
+                let ty = crate::core::Ty { integer: 48, fraction: 0 };
+                if let Some(value) = self.number_of_index(&affine, ty, &expr.span) {
+                    shown.push(Shown::Number(value));
+                }
+            }
+            Value::Array(view) => {
+                let Shape::Array(element, length) = &view.shape else { return };
+                let stride = i64::try_from(element.n_elements()).unwrap_or(1);
+                for at in 0..i64::try_from(*length).unwrap_or(0).min(256) {
+                    if at > 0 {
+                        shown.push(Shown::Text(" ".to_owned()));
+                    }
+                    let mut first = view.first.clone();
+                    first.known = first.known.offset(at * stride);
+                    let value =
+                        self.view_value(View { source: view.source, first, shape: (**element).clone() });
+                    self.show(value, expr, shown);
+                }
+            }
+            Value::List(..) => {
+                let found = describe(&value);
+                self.error(&expr.span, format!("`print` of {found}"), "print its elements one by one");
+            }
+            Value::Poison => {}
+        }
+    }
+}
+
+/// What an assignment changes; a number with the expression for its old value.
+enum Target {
+    Number(Place, Expr),
+    Bit(Place),
+    Array(View),
+}
+
+/// The name that indices stand behind.
+fn root(place: &syntax::Expr) -> Option<&str> {
+    match &place.kind {
+        ExprKind::Name(name) => Some(name),
+        ExprKind::Index(array, _) => root(array),
+        _ => None,
     }
 }
 
@@ -384,8 +459,10 @@ pub(super) fn mentions(body: &[syntax::Stmt], name: &str) -> bool {
         }
         S::While { condition, body } => expr(condition) || mentions(body, name),
         S::ForRange { from, to, body, .. } => expr(from) || expr(to) || mentions(body, name),
+        S::Const(_, value) | S::Assert(value) => expr(value),
+        S::Print(parts) => parts.iter().any(|part| matches!(part, Printed::Value(value) if expr(value))),
         S::ForData { body } => mentions(body, name),
         S::Write(_, value) => expr(value),
-        S::Shift(..) | S::Reject => false,
+        S::Shift(..) | S::Break | S::Continue | S::Reject => false,
     })
 }

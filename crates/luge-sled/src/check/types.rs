@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Binding, Checker, MOST_SLOTS};
+use super::{Binding, Checker, MOST_NUMBERS};
 use crate::{
     core::Ty,
     ratio::Ratio,
@@ -20,6 +20,32 @@ pub(super) enum Shape {
     Array(Box<Shape>, usize),
     Tape,
     Poison,
+}
+
+impl Shape {
+    /// What the innermost elements are.
+    pub(super) fn innermost(&self) -> Self {
+        match self {
+            Self::Array(element, _) => element.innermost(),
+            shape => shape.clone(),
+        }
+    }
+
+    /// How many numbers or bits there are, arrays of arrays taken apart.
+    pub(super) fn n_elements(&self) -> usize {
+        match self {
+            Self::Array(element, length) => element.n_elements().saturating_mul(*length),
+            _ => 1,
+        }
+    }
+
+    /// Bits of a number.
+    pub(super) fn width(&self) -> u32 {
+        match self {
+            Self::Number(ty) => ty.width(),
+            _ => 1,
+        }
+    }
 }
 
 impl fmt::Display for Shape {
@@ -50,17 +76,18 @@ impl<'p> Checker<'p> {
             TypeKind::Array(element, length) => {
                 let element = self.shape(element);
                 let Some(length) = self.integer(length) else { return Shape::Poison };
-                if !matches!(element, Shape::Bit | Shape::Number(_)) {
+                if matches!(element, Shape::Tape | Shape::Poison) {
                     if element != Shape::Poison {
                         self.error(&ty.span, format!("an array of {element}"), "arrays hold numbers or bits");
                     }
                     return Shape::Poison;
                 }
+                let most = MOST_NUMBERS / element.n_elements().max(1);
                 match usize::try_from(length) {
-                    Ok(length @ 1..=MOST_SLOTS) => Shape::Array(Box::new(element), length),
+                    Ok(length) if (1..=most).contains(&length) => Shape::Array(Box::new(element), length),
                     _ => {
                         let message = format!("an array of length {length}");
-                        self.error(&ty.span, message, format!("expected a length from 1 to {MOST_SLOTS}"));
+                        self.error(&ty.span, message, format!("expected a length from 1 to {most}"));
                         Shape::Poison
                     }
                 }

@@ -1,54 +1,13 @@
-//! Heads: where they are, how they get elsewhere, and loops over the bits of a word.
+//! States in bulk: automata over bits, ways along a ruler, and the way back that waits for the next instruction.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use super::{
-    ACC, DATA, Generator, MARKS, MEMORY, RULER, TABLE, Tape,
+    Generator,
     graph::{Arrow, Node},
-    plan::Reach,
+    plan::Side,
+    tapes::{self, BOUND, DATA, MARKS, PRODUCT, Tape},
 };
-
-/// Where the heads are between two instructions; all others are at home then.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Pos {
-    /// On the lowest bit of this slot of memory.
-    pub(super) slot: usize,
-    pub(super) table: TablePos,
-    pub(super) data: DataPos,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) enum TablePos {
-    /// At the start of the second ruler.
-    #[default]
-    Home,
-    /// On the lowest bit of this constant.
-    Constant(usize),
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum DataPos {
-    /// On the lowest bit of this number of a sample, or just behind the last: of the current one in a loop over the data,
-    /// of the first one outside.
-    Element(usize),
-    /// Behind the last sample.
-    End,
-}
-
-impl Default for DataPos {
-    fn default() -> Self {
-        Self::Element(0)
-    }
-}
-
-/// A sweep that is over while its heads are still at the top of their words: the way back can serve the next instruction.
-#[derive(Clone, Debug)]
-pub(super) struct Pending {
-    pub(super) width: u32,
-    back: Vec<Tape>,
-    /// A head that need not go back: it is on the next word already.
-    pub(super) movable: Option<Tape>,
-}
 
 /// What one step of an automaton does.
 pub(super) struct Act<S> {
@@ -77,32 +36,92 @@ impl<S> Act<S> {
     }
 }
 
-/// What a sweep does with one bit position.
-pub(super) enum Bit {
-    /// Write and go on with this carry.
-    On(u8, Option<u8>),
-    /// Write and turn back with this result.
-    Out(usize, Option<u8>),
+/// A head that moves along a ruler, from one distance from home up to another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Walker {
+    pub(super) tape: Tape,
+    pub(super) from: u32,
+    pub(super) to: u32,
 }
 
-/// A loop over the bits of a word, lowest first.
-pub(super) struct Sweep<'a> {
-    pub(super) width: u32,
-    /// Tapes whose heads move with the loop.
-    pub(super) walkers: &'a [Tape],
-    /// Tapes whose bits decide what is done.
-    pub(super) inspect: &'a [Tape],
-    /// The tape that is written.
-    pub(super) target: Tape,
-    /// The carry at the lowest bit.
-    pub(super) carry: u8,
+/// A way along a ruler with something happening at several distances; very short ways do without a ruler.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Track {
+    side: Option<Side>,
+    /// Distances that are marked: all that the ruler has on this side.
+    marks: Vec<u32>,
+    events: Vec<u32>,
+    pub(super) total: u32,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum SweepState {
-    First,
-    Out { carry: u8, passed: u8 },
-    Back { result: usize, left: u8 },
+impl Track {
+    /// Where the part of the way begins that one is in after passing so many marks.
+    pub(super) fn part(&self, passed: u8) -> u32 {
+        let passed = &self.marks[..usize::from(passed).min(self.marks.len())];
+        passed.iter().rev().find(|mark| self.events.contains(mark)).copied().unwrap_or(0)
+    }
+
+    /// Whether the mark that makes it so many is the end.
+    pub(super) fn is_end(&self, passed: u8) -> bool {
+        passed > 0 && self.marks.get(usize::from(passed) - 1) == Some(&self.total)
+    }
+
+    /// So many marks and one more, if there are so many.
+    pub(super) fn count(&self, passed: u8, mark: u8) -> u8 {
+        (passed + mark).min(u8::try_from(self.marks.len()).unwrap_or(u8::MAX))
+    }
+
+    pub(super) fn end(&self) -> u8 {
+        let end = self.marks.iter().position(|&mark| mark == self.total).map_or(0, |at| at + 1);
+        u8::try_from(end).unwrap_or(u8::MAX)
+    }
+
+    /// The tape to look at for marks.
+    pub(super) fn looked_at(&self) -> Vec<Tape> {
+        self.side.iter().map(|side| side.tape).collect()
+    }
+
+    /// Splits what was read into the ruler's mark and the rest.
+    pub(super) fn mark<'b>(&self, bits: &'b [u8]) -> (u8, &'b [u8]) {
+        match self.side {
+            Some(_) => (bits[0], &bits[1..]),
+            None => (1, bits),
+        }
+    }
+
+    /// One step out or back, in the part that begins at `part`.
+    pub(super) fn moves(&self, walkers: &[Walker], part: u32, outwards: bool) -> Vec<(Tape, i8)> {
+        let sign = if outwards { 1 } else { -1 };
+        let active = walkers.iter().filter(|w| w.from <= part && part < w.to);
+        let mut moves: Vec<(Tape, i8)> = active.map(|w| (w.tape, sign)).collect();
+        moves.extend(self.side.iter().map(|side| (side.tape, sign * side.direction)));
+        moves
+    }
+
+    /// A step of the way back, after which so many marks are still in front, and what happens at home.
+    pub(super) fn back<S>(
+        &self,
+        walkers: &[Walker],
+        left: u8,
+        mark: u8,
+        again: impl Fn(u8) -> S,
+        exit: usize,
+    ) -> Act<S> {
+        if left == 0 && mark == 1 {
+            return Act::exit(exit);
+        }
+        let left = left - mark;
+        Act::go(&self.moves(walkers, self.part(left), false), again(left))
+    }
+}
+
+/// A pass that is over while its heads are still at the top of their words: the way back can serve the next instruction.
+#[derive(Clone, Debug)]
+pub(super) struct Pending {
+    pub(super) track: Track,
+    pub(super) back: Vec<Walker>,
+    /// Heads that need not go back: they are on the next word already.
+    pub(super) movable: Vec<Walker>,
 }
 
 impl Generator<'_> {
@@ -110,9 +129,9 @@ impl Generator<'_> {
         self.graph.add(self.line)
     }
 
-    /// The state to go on from, all heads but those of [`Pos`] at home.
+    /// The state to go on from, the last pass completed.
     pub(super) fn here(&mut self) -> Node {
-        self.settle(0);
+        self.settle();
         self.cur
     }
 
@@ -121,9 +140,50 @@ impl Generator<'_> {
         self.graph.arrow(from, Arrow::to(to));
     }
 
-    pub(super) fn reach(&mut self, width: u32) -> Reach {
-        *self.demand.lengths.entry(width).or_default() += 1;
-        self.plan.ruler.reach(width)
+    /// How much is done at this place: more inside loops.
+    pub(super) fn weight(&self) -> u64 {
+        8_u64.pow(u32::try_from(self.loops.len().min(6)).unwrap_or(6))
+    }
+
+    /// The way along a ruler with these events, the last of which ends it.
+    pub(super) fn track(&mut self, mut events: Vec<u32>) -> Track {
+        events.retain(|&event| event > 0);
+        events.sort_unstable();
+        events.dedup();
+        let total = events.last().copied().unwrap_or(0);
+        if total <= 2 {
+            return Track { side: None, marks: (1..=total).collect(), events, total };
+        }
+        self.ruled(events)
+    }
+
+    /// The same with a ruler, however short it is.
+    pub(super) fn ruled(&mut self, events: Vec<u32>) -> Track {
+        let total = events.last().copied().unwrap_or(0);
+        *self.demand.profiles.entry(events.clone()).or_default() += self.weight();
+        let side = self.plan.side(&events);
+        Track { marks: side.marks.clone(), side: Some(side), events, total }
+    }
+
+    /// Heads that move with this one.
+    fn partners(&self, tape: Tape) -> Vec<Tape> {
+        match tape {
+            DATA => [MARKS].into_iter().chain((0..self.plan.n_places).map(tapes::place)).collect(),
+            PRODUCT => vec![BOUND],
+            tape if self.plan.has_origin(tape) => vec![tapes::origin(tape)],
+            _ => Vec::new(),
+        }
+    }
+
+    /// An arrow with these moves, partners included.
+    pub(super) fn moving(&self, mut arrow: Arrow, moves: &[(Tape, i8)]) -> Arrow {
+        for &(tape, offset) in moves {
+            arrow = arrow.shift(tape, offset);
+            for partner in self.partners(tape) {
+                arrow = arrow.shift(partner, offset);
+            }
+        }
+        arrow
     }
 
     /// Makes a state for each `S` that can be reached from `start`, the current one for `start` itself; returns a fresh
@@ -163,163 +223,113 @@ impl Generator<'_> {
                         arrow = arrow.write(tape, bit);
                     }
                 }
-                for (tape, offset) in act.moves {
-                    arrow = arrow.shift(tape, offset);
-                }
+                let arrow = self.moving(arrow, &act.moves);
                 self.graph.arrow(from, arrow);
             }
         }
         exits
     }
 
-    /// Sweeps up and comes back; one state for each result. At the top, `end` turns the carry into a result.
-    pub(super) fn sweep(
-        &mut self,
-        sweep: &Sweep<'_>,
-        n_results: usize,
-        end: impl Fn(u8) -> usize,
-        bit: impl Fn(u8, bool, &[u8]) -> Bit,
-    ) -> Vec<Node> {
-        self.settle(0);
-        if sweep.width == 1 {
-            return self.explore(
-                (),
-                n_results,
-                |()| sweep.inspect.to_vec(),
-                |(), bits| {
-                    let (result, written) = match bit(sweep.carry, true, bits) {
-                        Bit::On(carry, written) => (end(carry), written),
-                        Bit::Out(result, written) => (result, written),
-                    };
-                    let act = Act::exit(result);
-                    written.map_or(Act::exit(result), |value| act.writing(sweep.target, value))
-                },
-            );
-        }
-        let reach = self.reach(sweep.width);
-        let out = moves(sweep.walkers, 1, reach.direction);
-        let back = moves(sweep.walkers, -1, -reach.direction);
-        let inspect = |state: &SweepState| match state {
-            SweepState::First => sweep.inspect.to_vec(),
-            SweepState::Out { .. } => [&[RULER], sweep.inspect].concat(),
-            SweepState::Back { .. } => vec![RULER],
-        };
-        let process = |carry, first, passed, bits: &[u8]| match bit(carry, first, bits) {
-            Bit::On(carry, written) => (Act::go(&out, SweepState::Out { carry, passed }), written),
-            Bit::Out(result, written) if first => (Act::exit(result), written),
-            Bit::Out(result, written) => (Act::go(&back, SweepState::Back { result, left: passed }), written),
-        };
-        let put = |(act, written): (Act<SweepState>, Option<u8>)| match written {
-            Some(value) => act.writing(sweep.target, value),
-            None => act,
-        };
-        self.explore(SweepState::First, n_results, inspect, |state, bits| match *state {
-            SweepState::First => put(process(sweep.carry, true, 0, bits)),
-            SweepState::Out { carry, passed } if bits[0] == 1 && passed == reach.between => {
-                Act::go(&back, SweepState::Back { result: end(carry), left: passed })
-            }
-            SweepState::Out { carry, passed } => {
-                // Turning back on a mark that is not the last one leaves it behind.
-                let outward = passed + bits[0];
-                match bit(carry, false, &bits[1..]) {
-                    Bit::Out(..) => put(process(carry, false, passed, &bits[1..])),
-                    Bit::On(..) => put(process(carry, false, outward, &bits[1..])),
-                }
-            }
-            SweepState::Back { result, left } => {
-                returning(bits[0], left, &back, |left| SweepState::Back { result, left }, result)
-            }
-        })
-    }
-
-    /// Sweeps up, and leaves the way back to the next instruction. `movable` is on the word above its own then.
-    pub(super) fn sweep_up(
-        &mut self,
-        sweep: &Sweep<'_>,
-        movable: Option<Tape>,
-        bit: impl Fn(u8, bool, &[u8]) -> (u8, Option<u8>),
-    ) {
-        self.settle(0);
-        if sweep.width == 1 {
-            let bit = |carry, first, bits: &[u8]| {
-                let (carry, written) = bit(carry, first, bits);
-                Bit::On(carry, written)
-            };
-            self.cur = self.sweep(sweep, 1, |_| 0, bit)[0];
-            return;
-        }
-        let reach = self.reach(sweep.width);
-        let out = moves(sweep.walkers, 1, reach.direction);
-        let inspect = |state: &SweepState| match state {
-            SweepState::First => sweep.inspect.to_vec(),
-            _ => [&[RULER], sweep.inspect].concat(),
-        };
-        let exits = self.explore(SweepState::First, 1, inspect, |state, bits| {
-            let (carry, first, passed, bits) = match *state {
-                SweepState::Out { carry, passed } if bits[0] == 1 => {
-                    if passed == reach.between {
-                        return Act::exit(0);
-                    }
-                    (carry, false, passed + 1, &bits[1..])
-                }
-                SweepState::Out { carry, passed } => (carry, false, passed, &bits[1..]),
-                _ => (sweep.carry, true, 0, bits),
-            };
-            let (carry, written) = bit(carry, first, bits);
-            let act = Act::go(&out, SweepState::Out { carry, passed });
-            match written {
-                Some(value) => act.writing(sweep.target, value),
-                None => act,
-            }
-        });
-        self.cur = exits[0];
-        let back = sweep.walkers.iter().copied().filter(|&tape| movable != Some(tape)).collect();
-        self.pending = Some(Pending { width: sweep.width, back, movable });
-        self.step_movable(movable, 1);
-    }
-
-    /// Notes that the movable head went one word up or down.
-    fn step_movable(&mut self, movable: Option<Tape>, words: isize) {
-        match movable {
-            Some(MEMORY) => self.pos.slot = self.pos.slot.saturating_add_signed(words),
-            Some(TABLE) => {
-                if let TablePos::Constant(constant) = &mut self.pos.table {
-                    *constant = constant.saturating_add_signed(words);
-                }
-            }
-            Some(DATA) => {
-                if let DataPos::Element(element) = &mut self.pos.data {
-                    *element = element.saturating_add_signed(words);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// Makes the way back of the last sweep, the movable head going `words` words up or down meanwhile.
-    pub(super) fn settle(&mut self, words: i8) {
-        let Some(pending) = self.pending.take() else { return };
-        let reach = self.reach(pending.width);
-        let mut back = moves(&pending.back, -1, -reach.direction);
-        if let Some(tape) = pending.movable {
-            back.extend(with_marks(&[tape]).into_iter().map(|tape| (tape, words)));
-        }
-        self.step_movable(pending.movable, isize::from(words));
-        self.ruler_home(reach, &back);
-    }
-
-    /// From the end of a length back home, with other moves on every step.
-    pub(super) fn ruler_home(&mut self, reach: Reach, back: &[(Tape, i8)]) {
+    /// Makes the way back of the last pass.
+    pub(super) fn settle(&mut self) {
+        let Some(Pending { track, back, .. }) = self.pending.take() else { return };
+        // What is alone on the way needs no look at the ruler before its first step.
         let exits = self.explore(
             None,
             1,
-            |state: &Option<u8>| if state.is_some() { vec![RULER] } else { Vec::new() },
+            |state: &Option<u8>| if state.is_some() { track.looked_at() } else { Vec::new() },
             |state, bits| match *state {
-                None => Act::go(back, Some(reach.between)),
-                Some(left) => returning(bits[0], left, back, Some, 0),
+                None => {
+                    let left = track.end() - 1;
+                    Act::go(&track.moves(&back, track.part(left), false), Some(left))
+                }
+                Some(left) => track.back(&back, left, track.mark(bits).0, Some, 0),
             },
         );
         self.cur = exits[0];
+    }
+
+    pub(super) fn single_step(&mut self, moves: &[(Tape, i8)], write: Option<(Tape, u8)>) {
+        let from = self.here();
+        let next = self.new_node();
+        let mut arrow = self.moving(Arrow::to(next), moves);
+        if let Some((tape, bit)) = write {
+            arrow = arrow.write(tape, bit);
+        }
+        self.graph.arrow(from, arrow);
+        self.cur = next;
+    }
+
+    /// Moves heads by words of one width, `times` in a row, writing on the way if asked to.
+    pub(super) fn glide(&mut self, moves: &[(Tape, i8)], write: Option<(Tape, u8)>, width: u32, times: u32) {
+        self.settle();
+        if width <= 2 {
+            for _ in 0..width * times {
+                self.single_step(moves, write);
+            }
+            return;
+        }
+        let track = self.track(vec![width]);
+        for time in 0..times {
+            let outwards = time % 2 == 0;
+            self.glide_once(&track, moves, write, outwards);
+        }
+        if times % 2 == 1 {
+            self.pending = Some(Pending { track, back: Vec::new(), movable: Vec::new() });
+            self.settle();
+        }
+    }
+
+    /// Once along a ruler from home to the end, or back.
+    fn glide_once(&mut self, track: &Track, moves: &[(Tape, i8)], write: Option<(Tape, u8)>, outwards: bool) {
+        let all = [moves, &track.moves(&[], 0, outwards)].concat();
+        let put = |act: Act<Option<u8>>| match write {
+            Some((tape, bit)) => act.writing(tape, bit),
+            None => act,
+        };
+        let start = if outwards { 0 } else { track.end() - 1 };
+        let exits = self.explore(
+            None,
+            1,
+            |state: &Option<u8>| if state.is_some() { track.looked_at() } else { Vec::new() },
+            |state, bits| match *state {
+                None => put(Act::go(&all, Some(start))),
+                Some(passed) if outwards && track.is_end(passed + bits[0]) && bits[0] == 1 => Act::exit(0),
+                Some(passed) if outwards => put(Act::go(&all, Some(passed + bits[0]))),
+                Some(0) if bits[0] == 1 => Act::exit(0),
+                Some(left) => put(Act::go(&all, Some(left - bits[0]))),
+            },
+        );
+        self.cur = exits[0];
+    }
+
+    /// Moves a head by cells: step by step if they are few, else along a ruler.
+    pub(super) fn walk(&mut self, tape: Tape, direction: i8, length: u32, write: Option<u8>) {
+        let write = write.map(|bit| (tape, bit));
+        if length > 3 {
+            return self.glide(&[(tape, direction)], write, length, 1);
+        }
+        for _ in 0..length {
+            self.single_step(&[(tape, direction)], write);
+        }
+    }
+
+    /// Moves heads until this one's tape shows a mark, which may be at once.
+    pub(super) fn until(&mut self, tape: Tape, mark: u8, moves: &[(Tape, i8)]) {
+        let from = self.here();
+        let next = self.new_node();
+        let again = self.moving(Arrow::to(from).read(tape, 1 - mark), moves);
+        self.graph.arrow(from, again);
+        self.graph.arrow(from, Arrow::to(next).read(tape, mark));
+        self.cur = next;
+    }
+
+    /// A state of its own to come back to.
+    pub(super) fn fresh_node(&mut self) -> Node {
+        let node = self.new_node();
+        self.jump(node);
+        self.cur = node;
+        node
     }
 
     /// Two states: one for each bit under a head.
@@ -331,42 +341,4 @@ impl Generator<'_> {
         }
         nodes
     }
-
-    /// A sweep of the accumulator alone.
-    pub(super) fn sweep_acc(&mut self, width: u32, carry: u8, bit: impl Fn(u8, bool, u8) -> (u8, u8)) {
-        let sweep = Sweep { width, walkers: &[ACC], inspect: &[ACC], target: ACC, carry };
-        self.sweep_up(&sweep, None, |carry, first, bits| {
-            let (carry, value) = bit(carry, first, bits[0]);
-            (carry, Some(value))
-        });
-    }
-}
-
-/// One step towards home: `left` marks are still to be passed.
-pub(super) fn returning<S>(
-    mark: u8,
-    left: u8,
-    back: &[(Tape, i8)],
-    again: impl Fn(u8) -> S,
-    exit: usize,
-) -> Act<S> {
-    match (mark, left) {
-        (1, 0) => Act::exit(exit),
-        (mark, left) => Act::go(back, again(left - mark)),
-    }
-}
-
-/// The data's head and the one beside it move as one.
-fn with_marks(tapes: &[Tape]) -> Vec<Tape> {
-    let mut all = tapes.to_vec();
-    if tapes.contains(&DATA) {
-        all.push(MARKS);
-    }
-    all
-}
-
-fn moves(walkers: &[Tape], offset: i8, ruler: i8) -> Vec<(Tape, i8)> {
-    let mut moves: Vec<(Tape, i8)> = with_marks(walkers).into_iter().map(|tape| (tape, offset)).collect();
-    moves.push((RULER, ruler));
-    moves
 }

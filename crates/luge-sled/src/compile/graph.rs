@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use luge_machine::{MachineBuilder, Move, Pattern, Rule, StateId, SymbolId, Write};
 
-use super::{MARKS, Tape};
+use super::tapes::{MARKS, Tape};
 
 pub(super) type Node = usize;
 
@@ -86,8 +86,29 @@ impl Graph {
         self.entries.len()
     }
 
+    /// Forgets all states from this one on. None before it may lead there.
+    pub(super) fn truncate(&mut self, len: usize) {
+        self.entries.truncate(len);
+    }
+
+    /// The lines with most states.
+    pub(super) fn costly_lines(&self) -> String {
+        let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
+        for entry in &self.entries {
+            *counts.entry(entry.line).or_default() += 1;
+        }
+        let mut counts: Vec<(usize, u32)> = counts.into_iter().map(|(line, n)| (n, line)).collect();
+        counts.sort_unstable_by(|a, b| b.cmp(a));
+        let worst = counts.iter().filter(|(_, line)| *line > 0).take(3);
+        worst.map(|(n, line)| format!("line {line} with {n}")).collect::<Vec<_>>().join(", ")
+    }
+
     pub(super) fn arrow(&mut self, from: Node, arrow: Arrow) {
         self.entries[from].arrows.push(arrow);
+    }
+
+    pub(super) fn line(&self, node: Node) -> u32 {
+        self.entries[node].line
     }
 
     pub(super) fn finish(&mut self, node: Node, shape: Shape) {

@@ -1,115 +1,397 @@
-//! What lies on the read-only tapes: where the rulers have their marks, and the constants.
+//! What lies where: marks on the read-only tapes, variables and arrays on the tapes of memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a program needs, found out by generating it once.
+use luge_machine::MOST_TAPES;
+
+use super::{
+    BackendError,
+    tapes::{self, BOUND, Kind, OUTER, THETA, Tape},
+};
+use crate::core::{Core, THETA as THETA_ARRAY};
+
+/// Something with a place in memory.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Object {
+    Slot(usize),
+    Temporary(usize),
+    Array(usize),
+    /// Bits and width.
+    Constant(i64, u32),
+}
+
+/// How much room an object takes, and how much it is used.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Want {
+    pub(super) width: u32,
+    pub(super) length: usize,
+    pub(super) weight: u64,
+}
+
+/// What a program needs, found out by generating it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Demand {
-    /// Lengths on the ruler, and how often each is walked.
-    pub(super) lengths: BTreeMap<u32, u64>,
-    /// Lengths that are walked in one go and so must lie on the same side.
-    pub(super) links: BTreeSet<(u32, u32)>,
-    /// Lengths on the second ruler.
-    pub(super) outer: BTreeSet<u32>,
-    /// Constants, in order of first use: bits and width.
-    pub(super) constants: Vec<(i64, u32)>,
+    /// Sets of lengths on one side of a ruler, and how often each is walked.
+    pub(super) profiles: BTreeMap<Vec<u32>, u64>,
+    /// The same for the tape that counts rounds of products and quotients.
+    pub(super) outer: BTreeMap<Vec<u32>, u64>,
+    /// Lengths of products.
+    pub(super) bounds: BTreeSet<u32>,
+    pub(super) objects: BTreeMap<Object, Want>,
+    /// Rounds of loops, by how many counters are in use already.
+    pub(super) segments: BTreeMap<usize, BTreeSet<u64>>,
+    /// Arrays whose head must find its way home.
+    pub(super) rewound: BTreeSet<usize>,
+    pub(super) scratch: bool,
+    pub(super) product: bool,
+    pub(super) quotient: bool,
+    /// Loops over the data with one inside.
+    pub(super) places: usize,
 }
 
-/// Where a length ends on a ruler: which way to go, and how many marks lie between.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Reach {
-    pub(super) direction: i8,
-    pub(super) between: u8,
-}
+/// What must have a place, without how much it is used.
+pub(super) type Needs = (
+    Vec<Vec<u32>>,
+    Vec<Vec<u32>>,
+    BTreeSet<u32>,
+    Vec<(Object, u32, usize)>,
+    BTreeMap<usize, BTreeSet<u64>>,
+    BTreeSet<usize>,
+    (bool, bool, bool, usize),
+);
 
-/// A ruler: marks on both sides of its home cell.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Ruler {
-    left: BTreeSet<u32>,
-    right: BTreeSet<u32>,
-}
-
-impl Ruler {
-    /// Puts lengths on either side so that the often used ones have few marks before them.
-    fn new(demand: &Demand) -> Self {
-        let mut groups: Vec<(u64, BTreeSet<u32>)> = Vec::new();
-        for (&length, &uses) in &demand.lengths {
-            groups.push((uses, BTreeSet::from([length])));
-        }
-        for &(a, b) in &demand.links {
-            let (joined, apart): (Vec<_>, Vec<_>) =
-                groups.into_iter().partition(|(_, group)| group.contains(&a) || group.contains(&b));
-            groups = apart;
-            let uses = joined.iter().map(|(uses, _)| uses).sum();
-            groups.push((uses, joined.into_iter().flat_map(|(_, group)| group).collect()));
-        }
-        groups.sort_by(|a, b| b.cmp(a));
-        let mut ruler = Self::default();
-        let cost = |side: &BTreeSet<u32>| -> u64 {
-            let uses = side.iter().enumerate().map(|(before, w)| demand.lengths[w] * (before as u64 + 1));
-            uses.sum()
-        };
-        for (_, group) in groups {
-            let with = |side: &BTreeSet<u32>| side.union(&group).copied().collect::<BTreeSet<u32>>();
-            let (left, right) = (with(&ruler.left), with(&ruler.right));
-            if cost(&right) + cost(&ruler.left) <= cost(&left) + cost(&ruler.right) {
-                ruler.right = right;
-            } else {
-                ruler.left = left;
+impl Demand {
+    pub(super) fn include(&mut self, other: &Self) {
+        for (map, more) in [(&mut self.profiles, &other.profiles), (&mut self.outer, &other.outer)] {
+            for (profile, &weight) in more {
+                let known = map.entry(profile.clone()).or_default();
+                *known = weight.max(*known);
             }
         }
-        ruler
+        self.bounds.extend(&other.bounds);
+        for (&object, want) in &other.objects {
+            let known = self.objects.entry(object).or_insert(*want);
+            known.width = known.width.max(want.width);
+            known.length = known.length.max(want.length);
+            known.weight = known.weight.max(want.weight);
+        }
+        for (&depth, segments) in &other.segments {
+            self.segments.entry(depth).or_default().extend(segments);
+        }
+        self.rewound.extend(&other.rewound);
+        self.scratch |= other.scratch;
+        self.product |= other.product;
+        self.quotient |= other.quotient;
+        self.places = self.places.max(other.places);
     }
 
-    pub(super) fn reach(&self, length: u32) -> Reach {
-        let (direction, side) = if self.left.contains(&length) { (-1, &self.left) } else { (1, &self.right) };
-        let between = side.iter().filter(|&&mark| mark < length).count();
-        Reach { direction, between: u8::try_from(between).unwrap_or(u8::MAX) }
-    }
-
-    /// Marks between cell 0 and home, cell 0 included.
-    pub(super) fn n_left(&self) -> usize {
-        self.left.len()
-    }
-
-    pub(super) fn n_right(&self) -> usize {
-        self.right.len()
-    }
-
-    /// The tape from its leftmost mark on.
-    pub(super) fn cells(&self) -> Vec<bool> {
-        let home = self.left.last().copied().unwrap_or(0);
-        let end = home + self.right.last().copied().unwrap_or(0);
-        let marked = |cell: u32| match cell.checked_sub(home) {
-            Some(0) => true,
-            Some(right) => self.right.contains(&right),
-            None => self.left.contains(&(home - cell)),
-        };
-        (0..=end).map(marked).collect()
+    pub(super) fn needs(&self) -> Needs {
+        let object = |(&object, want): (&Object, &Want)| (object, want.width, want.length);
+        (
+            self.profiles.keys().cloned().collect(),
+            self.outer.keys().cloned().collect(),
+            self.bounds.clone(),
+            self.objects.iter().map(object).collect(),
+            self.segments.clone(),
+            self.rewound.clone(),
+            (self.scratch, self.product, self.quotient, self.places),
+        )
     }
 }
 
-/// The contents of the read-only tapes.
+/// One side of a ruler: which way to go, and all marks there, as distances from home.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Side {
+    pub(super) tape: Tape,
+    pub(super) direction: i8,
+    pub(super) marks: Vec<u32>,
+}
+
+/// Most rulers; each has two sides.
+const MOST_RULERS: usize = 3;
+
+/// Sides and the profiles on each.
+#[derive(Clone, Debug, Default)]
+struct Rulers {
+    sides: Vec<Vec<(Vec<u32>, u64)>>,
+}
+
+impl Rulers {
+    /// Puts profiles where few marks of others are in their way.
+    fn new(profiles: &BTreeMap<Vec<u32>, u64>, most_sides: usize) -> Self {
+        let mut sorted: Vec<(Vec<u32>, u64)> = profiles.iter().map(|(p, &w)| (p.clone(), w)).collect();
+        sorted.sort_by_key(|(profile, weight)| (u64::MAX - weight, profile.clone()));
+        let mut sides: Vec<Vec<(Vec<u32>, u64)>> = Vec::new();
+        for (profile, weight) in sorted {
+            let with = |side: &Vec<(Vec<u32>, u64)>| {
+                let mut side = side.clone();
+                side.push((profile.clone(), weight));
+                in_the_way(&side)
+            };
+            let added = |side: &Vec<(Vec<u32>, u64)>| with(side).saturating_sub(in_the_way(side));
+            let best = (0..sides.len()).min_by_key(|&number| added(&sides[number]));
+            match best {
+                Some(best) if added(&sides[best]) == 0 || sides.len() >= most_sides => {
+                    sides[best].push((profile, weight));
+                }
+                _ => sides.push(vec![(profile, weight)]),
+            }
+        }
+        Self { sides }
+    }
+
+    fn marks(&self, side: usize) -> BTreeSet<u32> {
+        self.sides.get(side).into_iter().flatten().flat_map(|(profile, _)| profile).copied().collect()
+    }
+
+    /// The side with this profile: its number and all its marks.
+    fn find(&self, profile: &[u32]) -> Option<(usize, Vec<u32>)> {
+        let has = |side: &Vec<(Vec<u32>, u64)>| side.iter().any(|(known, _)| known == profile);
+        let side = self.sides.iter().position(has)?;
+        Some((side, self.marks(side).into_iter().collect()))
+    }
+
+    fn laid(&self, number: usize) -> Laid {
+        let (right, left) = (self.marks(2 * number), self.marks(2 * number + 1));
+        let home = left.last().copied().unwrap_or(0);
+        let end = home + right.last().copied().unwrap_or(0);
+        let marked = |cell: u32| match cell.checked_sub(home) {
+            Some(0) => true,
+            Some(distance) => right.contains(&distance),
+            None => left.contains(&(home - cell)),
+        };
+        Laid { cells: (0..=end).map(marked).collect(), head: i64::from(home) }
+    }
+}
+
+/// How many marks are passed that mean nothing to who passes them.
+fn in_the_way(side: &[(Vec<u32>, u64)]) -> u64 {
+    let marks: BTreeSet<u32> = side.iter().flat_map(|(profile, _)| profile).copied().collect();
+    let foreign = |profile: &Vec<u32>| {
+        let last = profile.last().copied().unwrap_or(0);
+        marks.iter().filter(|&&mark| mark < last && !profile.contains(&mark)).count() as u64
+    };
+    side.iter().map(|(profile, weight)| weight * foreign(profile)).sum()
+}
+
+/// What lies on a tape at the start.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Laid {
+    pub(super) cells: Vec<bool>,
+    pub(super) head: i64,
+}
+
+/// The contents of the read-only tapes, and where everything in memory is.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Plan {
-    pub(super) ruler: Ruler,
-    /// The second ruler, on the table; home is cell 0.
-    pub(super) outer: Ruler,
-    pub(super) constants: Vec<(i64, u32)>,
+    rulers: Rulers,
+    outer: Rulers,
+    /// Where products end.
+    bound: u32,
+    segments: BTreeMap<usize, Vec<u64>>,
+    /// Tape and word.
+    places: BTreeMap<Object, (Tape, i64)>,
+    pitches: BTreeMap<Tape, u32>,
+    /// The first free word of each tape of memory.
+    ends: BTreeMap<Tape, i64>,
+    origins: BTreeSet<Tape>,
+    pub(super) n_places: usize,
 }
 
 impl Plan {
-    pub(super) fn new(demand: &Demand) -> Self {
-        let outer = Ruler { left: BTreeSet::new(), right: demand.outer.clone() };
-        Self { ruler: Ruler::new(demand), outer, constants: demand.constants.clone() }
+    /// With as many rulers as there is room for.
+    pub(super) fn new(demand: &Demand, core: &Core) -> Result<Self, BackendError> {
+        let least = least_room(demand);
+        let mut needed = 0;
+        for n_rulers in (1..=MOST_RULERS).rev() {
+            let mut plan = Self {
+                rulers: Rulers::new(&demand.profiles, 2 * n_rulers),
+                outer: Rulers::new(&demand.outer, 1),
+                bound: demand.bounds.last().copied().unwrap_or(0),
+                segments: demand.segments.iter().map(|(&d, s)| (d, s.iter().copied().collect())).collect(),
+                n_places: demand.places,
+                ..Self::default()
+            };
+            plan.places.insert(Object::Array(THETA_ARRAY), (THETA, 0));
+            plan.pitches.insert(THETA, core.format.width());
+            let fixed = plan.n_fixed(demand, core);
+            needed = fixed + least;
+            // One ruler more is worth less than a few registers.
+            let comfortable = if n_rulers == 1 { least } else { least + 4 };
+            if let Some(room) = MOST_TAPES.checked_sub(fixed).filter(|&room| room >= comfortable) {
+                plan.lay_memory(demand, room);
+                return Ok(plan);
+            }
+        }
+        Err(BackendError::TooManyTapes { needed })
     }
 
-    /// The second ruler, if there is one, and the constants.
-    pub(super) fn table_cells(&self) -> Vec<bool> {
-        let mut cells = if self.outer.right.is_empty() { Vec::new() } else { self.outer.cells() };
-        for &(raw, width) in &self.constants {
-            cells.extend((0..width).map(|bit| raw >> bit.min(63) & 1 == 1));
+    /// Tracks that do not depend on how memory is laid out.
+    fn n_fixed(&self, demand: &Demand, core: &Core) -> usize {
+        let data = 3 + demand.places;
+        let theta = 1 + usize::from(demand.rewound.contains(&THETA_ARRAY));
+        let rulers = self.rulers.sides.len().div_ceil(2);
+        let products = 2 * usize::from(demand.product || demand.quotient)
+            + usize::from(!demand.outer.is_empty() || demand.scratch)
+            + 2 * usize::from(demand.quotient);
+        data + theta + rulers + products + demand.segments.len() + core.tapes.len()
+    }
+
+    fn lay_memory(&mut self, demand: &Demand, room: usize) {
+        let mut arrays = Vec::new();
+        let (mut scalars, mut constants, mut temporaries) = (Vec::new(), Vec::new(), Vec::new());
+        for (&object, want) in &demand.objects {
+            match object {
+                Object::Array(THETA_ARRAY) => {}
+                Object::Array(_) => arrays.push((object, *want)),
+                Object::Slot(_) => scalars.push((object, *want)),
+                Object::Constant(..) => constants.push((object, *want)),
+                Object::Temporary(_) => temporaries.push((object, *want)),
+            }
         }
-        cells
+        for list in [&mut arrays, &mut scalars, &mut constants] {
+            list.sort_by_key(|&(object, want)| (u64::MAX - want.weight, object));
+        }
+        let rewound = arrays.iter().any(|(object, _)| is_rewound(demand, *object));
+        let per_array = 1 + usize::from(rewound);
+        // Registers are what most is done with: arrays and constants get what they can do without.
+        let wanted = scalars.len() + temporaries.len();
+        let others = least_room(demand) - LEAST_REGISTERS;
+        let kept = wanted.clamp(LEAST_REGISTERS, MOST_REGISTERS).min(room - others);
+        let spare = room - kept;
+        let n_constants = constants.len().min(if spare >= 2 + per_array { 2 } else { 1 });
+        let n_arrays = arrays.len().min(((spare - n_constants) / per_array).max(1)).min(MOST_ARRAY_TAPES);
+        for (number, (object, want)) in arrays.iter().enumerate() {
+            let tape = tapes::memory(number % n_arrays.max(1));
+            self.put(*object, tape, want);
+            if is_rewound(demand, *object) {
+                self.origins.insert(tape);
+            }
+        }
+        for (number, (object, want)) in scalars.iter().enumerate() {
+            self.put(*object, tapes::memory(n_arrays + number % kept.max(1)), want);
+        }
+        for (object, want) in &temporaries {
+            let Object::Temporary(number) = object else { continue };
+            self.put(*object, tapes::memory(n_arrays + kept - 1 - number % kept.max(1)), want);
+        }
+        for (number, (object, want)) in constants.iter().enumerate() {
+            self.put(*object, tapes::constants(number % n_constants.max(1)), want);
+        }
+        if demand.rewound.contains(&THETA_ARRAY) {
+            self.origins.insert(THETA);
+        }
+    }
+
+    /// Behind what is on a tape already.
+    fn put(&mut self, object: Object, tape: Tape, want: &Want) {
+        let length = i64::try_from(want.length).unwrap_or(i64::MAX);
+        let end = self.ends.entry(tape).or_default();
+        self.places.insert(object, (tape, *end));
+        *end += length;
+        let pitch = self.pitches.entry(tape).or_default();
+        *pitch = want.width.max(*pitch);
+    }
+
+    /// The tape, the first word, and how many cells a word takes there.
+    pub(super) fn place(&self, object: Object) -> Option<(Tape, i64, u32)> {
+        let &(tape, word) = self.places.get(&object)?;
+        Some((tape, word, self.pitches.get(&tape).copied().unwrap_or(1)))
+    }
+
+    pub(super) fn has_origin(&self, tape: Tape) -> bool {
+        self.origins.contains(&tape)
+    }
+
+    /// Where a set of lengths is marked.
+    pub(super) fn side(&self, profile: &[u32]) -> Side {
+        match self.rulers.find(profile) {
+            Some((side, marks)) => Side { tape: tapes::ruler(side / 2), direction: direction(side), marks },
+            None => Side { tape: tapes::ruler(0), direction: 1, marks: profile.to_vec() },
+        }
+    }
+
+    /// Where a number of rounds is marked.
+    pub(super) fn outer(&self, rounds: u32) -> Side {
+        match self.outer.find(&[rounds]) {
+            Some((side, marks)) => Side { tape: OUTER, direction: direction(side), marks },
+            None => Side { tape: OUTER, direction: 1, marks: vec![rounds] },
+        }
+    }
+
+    /// How far up a product of this length begins, so that all end at the same mark.
+    pub(super) fn product_start(&self, length: u32) -> u32 {
+        self.bound.saturating_sub(length)
+    }
+
+    /// Which of a counter's marks a loop of so many rounds begins behind.
+    pub(super) fn segment(&self, depth: usize, rounds: u64) -> usize {
+        let segments = self.segments.get(&depth);
+        segments.and_then(|segments| segments.iter().position(|&known| known == rounds)).unwrap_or(0)
+    }
+
+    /// What lies on a tape at the start.
+    pub(super) fn contents(&self, tape: Tape) -> Laid {
+        match tape {
+            OUTER => self.outer.laid(0),
+            BOUND => Laid { cells: (0..=self.bound).map(|cell| cell == self.bound).collect(), head: 0 },
+            _ => match tapes::kind(tape) {
+                Kind::Ruler(number) => self.rulers.laid(number),
+                Kind::Counter(depth) => self.counter(depth),
+                Kind::Constants(_) => self.constants(tape),
+                Kind::Origin => Laid { cells: vec![true], head: 0 },
+                Kind::Other => Laid::default(),
+            },
+        }
+    }
+
+    fn counter(&self, depth: usize) -> Laid {
+        let mut cells = vec![true];
+        for &rounds in self.segments.get(&depth).into_iter().flatten() {
+            cells.extend(std::iter::repeat_n(false, usize::try_from(rounds).unwrap_or(0)));
+            cells.push(true);
+        }
+        Laid { cells, head: 0 }
+    }
+
+    fn constants(&self, tape: Tape) -> Laid {
+        let pitch = self.pitches.get(&tape).copied().unwrap_or(1) as usize;
+        let mut laid = Laid::default();
+        for (object, &(other, word)) in &self.places {
+            let Object::Constant(raw, width) = *object else { continue };
+            if other != tape {
+                continue;
+            }
+            let first = usize::try_from(word).unwrap_or(0) * pitch;
+            laid.cells.resize(laid.cells.len().max(first + pitch), false);
+            for bit in 0..width.min(64) {
+                laid.cells[first + bit as usize] = raw >> bit & 1 == 1;
+            }
+        }
+        laid
     }
 }
+
+fn direction(side: usize) -> i8 {
+    if side.is_multiple_of(2) { 1 } else { -1 }
+}
+
+fn is_rewound(demand: &Demand, object: Object) -> bool {
+    matches!(object, Object::Array(array) if demand.rewound.contains(&array))
+}
+
+/// Tapes that memory must at least have.
+fn least_room(demand: &Demand) -> usize {
+    let arrays = demand.objects.keys().filter(|o| matches!(o, Object::Array(array) if *array != THETA_ARRAY));
+    let rewound = arrays.clone().any(|&object| is_rewound(demand, object));
+    let constants = demand.objects.keys().any(|object| matches!(object, Object::Constant(..)));
+    LEAST_REGISTERS + usize::from(arrays.count() > 0) + usize::from(rewound) + usize::from(constants)
+}
+
+/// So that operands and temporaries can always be on different tapes.
+const LEAST_REGISTERS: usize = 4;
+
+/// More registers would be tapes for little.
+const MOST_REGISTERS: usize = 8;
+
+const MOST_ARRAY_TAPES: usize = 3;

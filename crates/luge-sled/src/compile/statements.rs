@@ -1,12 +1,7 @@
 //! Statements.
 
-use super::{
-    BackendError, END, FEATURE, FIRST_OWN, Generator, MARKS, MEMORY,
-    automaton::{Bit, DataPos, Sweep},
-    graph::{Arrow, Shape},
-    values::{Linear, Operand},
-};
-use crate::core::{Cond, Expr, Op, Slot, Stmt, StmtKind};
+use super::{BackendError, Generator, graph::Arrow, tapes};
+use crate::core::{Cond, Place, Stmt, StmtKind};
 
 impl Generator<'_> {
     pub(super) fn block(&mut self, body: &[Stmt]) -> Result<(), BackendError> {
@@ -15,177 +10,74 @@ impl Generator<'_> {
 
     fn stmt(&mut self, stmt: &Stmt) -> Result<(), BackendError> {
         self.check_size()?;
+        if self.dead {
+            return Ok(());
+        }
         self.line = stmt.line;
         match &stmt.kind {
-            StmtKind::Assign(slot, value) => self.assign(*slot, value),
-            StmtKind::SetFlag(slot, cond) => self.set_flag(*slot, cond),
+            StmtKind::Assign(place, value) => self.assign(place, value),
+            StmtKind::SetFlag(place, cond) => self.set_flag(place, cond),
             StmtKind::If(cond, then, otherwise) => {
                 let branches = self.condition(cond);
-                (self.cur, self.pos) = branches.fails;
+                self.resume(branches.fails);
                 self.block(otherwise)?;
-                let fails = (self.here(), self.pos);
-                (self.cur, self.pos) = branches.holds;
+                let fails = self.way_end();
+                self.resume(branches.holds);
                 self.block(then)?;
-                let holds = (self.here(), self.pos);
+                let holds = self.way_end();
                 self.line = stmt.line;
-                self.join(&[fails, holds]);
+                self.join(vec![fails, holds]);
             }
             StmtKind::While { before, condition, body } => {
-                let head = self.loop_head();
-                let start = self.pos;
-                self.block(before)?;
-                self.line = stmt.line;
-                let branches = self.condition(condition);
-                (self.cur, self.pos) = branches.holds;
-                self.block(body)?;
-                self.line = stmt.line;
-                self.go_to(start);
-                self.jump(head);
-                (self.cur, self.pos) = branches.fails;
+                self.while_loop(before, condition, body, stmt.line)?
             }
-            StmtKind::Repeat { times, counter, body } => self.repeat(stmt.line, *times, *counter, body)?,
-            StmtKind::EachSample(body) => self.each_sample(stmt.line, body)?,
+            StmtKind::For(body) => self.for_loop(body, stmt.line)?,
+            StmtKind::Repeat { times, counter, body } => self.repeat(*times, *counter, body, stmt.line)?,
+            StmtKind::EachSample(body) => self.each_sample(body, stmt.line)?,
+            StmtKind::Break => self.leave_loop(),
+            StmtKind::Continue => self.next_round(),
             StmtKind::Write(tape, cond) => {
                 let branches = self.condition(cond);
-                let joined = self.new_node();
-                let pos = branches.fails.1;
-                for (bit, (node, at)) in [(0, branches.fails), (1, branches.holds)] {
-                    (self.cur, self.pos) = (node, at);
-                    self.go_to(pos);
-                    let from = self.here();
-                    self.graph.arrow(from, Arrow::to(joined).write(FIRST_OWN + tape, bit));
+                let mut ends = Vec::new();
+                for (bit, branch) in [(0, branches.fails), (1, branches.holds)] {
+                    self.resume(branch);
+                    if !self.dead {
+                        self.single_step(&[], Some((tapes::own(*tape), bit)));
+                    }
+                    ends.push(self.way_end());
                 }
-                (self.cur, self.pos) = (joined, pos);
+                self.join(ends);
             }
             StmtKind::Shift(tape, offset) => {
                 let offset = if *offset < 0 { -1 } else { 1 };
-                self.single_step(&[(FIRST_OWN + tape, offset)], None);
+                self.single_step(&[(tapes::own(*tape), offset)], None);
             }
+            StmtKind::Print(_) => {}
             StmtKind::Reject => {
-                let reject = match self.reject {
-                    Some(reject) => reject,
-                    None => {
-                        let reject = self.graph.add(0);
-                        self.graph.finish(reject, Shape::Reject);
-                        self.reject = Some(reject);
-                        reject
-                    }
-                };
-                self.jump(reject);
-                // Nothing leads on from here.
-                self.cur = self.new_node();
+                self.jump_to_reject();
+                self.dead = true;
             }
         }
         Ok(())
     }
 
-    /// A state that loops come back to: where it is must not depend on the way it was reached first.
-    fn loop_head(&mut self) -> usize {
-        let head = self.new_node();
-        self.jump(head);
-        self.cur = head;
-        head
-    }
-
-    fn assign(&mut self, slot: Slot, value: &Expr) {
-        let width = value.ty().width();
-        let is_target = |e: &Expr| matches!(e, Expr::Variable { slot: other, .. } if *other == slot);
-        match value {
-            Expr::Binary(Op::Add, a, b) if is_target(a) => {
-                self.value(b);
-                self.combine_slot(Linear::Add, slot, width);
-            }
-            Expr::Binary(Op::Add, a, b) if is_target(b) => {
-                self.value(a);
-                self.combine_slot(Linear::Add, slot, width);
-            }
-            Expr::Binary(Op::Sub, a, b) if is_target(a) => {
-                self.value(b);
-                self.combine_slot(Linear::Sub, slot, width);
-            }
-            value => match Self::operand(value) {
-                Some(Operand::Uniform { first, rest }) => self.store_uniform(slot, width, first, rest),
-                _ => {
-                    self.value(value);
-                    self.store(slot, width);
-                }
-            },
-        }
-    }
-
-    fn put_flag(&mut self, slot: Slot, bit: u8) {
-        self.seek_slot(slot);
-        self.single_step(&[], Some((MEMORY, bit)));
-    }
-
-    fn set_flag(&mut self, slot: Slot, cond: &Cond) {
-        if let Cond::Constant(value) = cond {
-            return self.put_flag(slot, u8::from(*value));
-        }
+    fn set_flag(&mut self, place: &Place, cond: &Cond) {
         let branches = self.condition(cond);
         let mut ends = Vec::new();
-        for (bit, (node, pos)) in [(0, branches.fails), (1, branches.holds)] {
-            (self.cur, self.pos) = (node, pos);
-            self.put_flag(slot, bit);
-            ends.push((self.here(), self.pos));
-        }
-        self.join(&ends);
-    }
-
-    fn repeat(&mut self, line: u32, times: u64, counter: Slot, body: &[Stmt]) -> Result<(), BackendError> {
-        if times <= 1 {
-            return self.block(body);
-        }
-        let width = self.widths[counter];
-        let raw = i64::try_from(times - 1).unwrap_or(i64::MAX);
-        match raw {
-            1 => self.store_uniform(counter, width, 1, 0),
-            raw => {
-                self.linear(Linear::Load, Operand::Constant(raw), width);
-                self.store(counter, width);
+        for (bit, branch) in [(0, branches.fails), (1, branches.holds)] {
+            self.resume(branch);
+            if !self.dead {
+                let mut temporaries = Vec::new();
+                let spot = self.place_spot(place, 1, &mut temporaries);
+                self.approach(&spot);
+                self.free(&temporaries);
+                let from = self.here();
+                let next = self.new_node();
+                self.graph.arrow(from, Arrow::to(next).write(spot.tape, bit));
+                self.cur = next;
             }
+            ends.push(self.way_end());
         }
-        self.line = line;
-        let head = self.loop_head();
-        let start = self.pos;
-        self.block(body)?;
-        self.line = line;
-        self.seek_slot(counter);
-        // Counts down; below zero it is over.
-        let sweep = Sweep { width, walkers: &[MEMORY], inspect: &[MEMORY], target: MEMORY, carry: 0 };
-        let exits = self.sweep(
-            &sweep,
-            2,
-            |_| 1,
-            |_, _, bits| {
-                if bits[0] == 1 { Bit::Out(0, Some(0)) } else { Bit::On(0, Some(1)) }
-            },
-        );
-        let pos = self.pos;
-        self.cur = exits[0];
-        self.go_to(start);
-        self.jump(head);
-        self.cur = exits[1];
-        self.pos = pos;
-        Ok(())
-    }
-
-    fn each_sample(&mut self, line: u32, body: &[Stmt]) -> Result<(), BackendError> {
-        self.seek_element(0);
-        let head = self.loop_head();
-        let start = self.pos;
-        let (first, end) = (self.new_node(), self.new_node());
-        self.graph.arrow(head, Arrow::to(first).read(MARKS, FEATURE));
-        self.graph.arrow(head, Arrow::to(end).read(MARKS, END));
-        self.cur = first;
-        self.block(body)?;
-        self.line = line;
-        self.next_sample();
-        self.go_to(start);
-        self.jump(head);
-        self.cur = end;
-        self.pos = start;
-        self.pos.data = DataPos::End;
-        Ok(())
+        self.join(ends);
     }
 }

@@ -91,6 +91,7 @@ impl Parser<'_> {
             "an expression" if self.is("+") && after_plus => Some("write `+= 1` in a statement of its own"),
             "`=`" if self.is("==") => Some("assign with `=`"),
             "`{`" | "`)`" if self.is("=") => Some("compare with `==`"),
+            "`=`" if self.is("(") => Some("functions return a value: write `v = f(…);`"),
             _ if self.is("%") => Some("there is no remainder: with integers write `a - a / b * b`"),
             _ if self.is_exponent() => Some("there are no exponents: write the number out"),
             _ => None,
@@ -117,7 +118,9 @@ impl Parser<'_> {
             return Ok(());
         }
         let end = self.since(0).end;
-        let begins = ["let", "if", "while", "for", "reject", "return"];
+        let begins = [
+            "let", "if", "while", "for", "unroll", "break", "continue", "assert", "print", "reject", "return",
+        ];
         let next_line = self.source[end..self.span().start].contains('\n');
         let forgotten = next_line
             || self.is("}")

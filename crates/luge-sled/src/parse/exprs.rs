@@ -6,7 +6,7 @@ use super::{HIGHEST, Parsed, Parser, Reported};
 use crate::{
     lex::Kind,
     ratio::Ratio,
-    syntax::{Binary, Expr, ExprKind},
+    syntax::{Binary, Expr, ExprKind, Name},
 };
 
 impl Parser<'_> {
@@ -15,15 +15,16 @@ impl Parser<'_> {
     }
 
     pub(super) fn additive(&mut self) -> Parsed<Expr> {
-        self.nested(|parser| parser.binary(4))
+        self.nested(|parser| parser.binary(5))
     }
 
     /// Operators by how tightly they bind, the loosest first.
     pub(super) fn binary(&mut self, level: usize) -> Parsed<Expr> {
         use Binary::*;
-        const LEVELS: [&[(&str, Binary)]; 6] = [
+        const LEVELS: [&[(&str, Binary)]; 7] = [
             &[("||", Or)],
             &[("&&", And)],
+            &[("^", Xor)],
             &[
                 ("<=", LessEqual),
                 (">=", GreaterEqual),
@@ -34,14 +35,14 @@ impl Parser<'_> {
             ],
             &[("<<", Shl), (">>", Shr)],
             &[("+|", SatAdd), ("-|", SatSub), ("+", Add), ("-", Sub)],
-            &[("*|", SatMul), ("*", Mul), ("/", Div)],
+            &[("*|", SatMul), ("*~", RoundMul), ("*", Mul), ("/", Div)],
         ];
         let Some(ops) = LEVELS.get(level) else { return self.cast() };
         let start = self.span().start;
         let mut left = self.binary(level + 1)?;
         let mut n_taken = 0;
         while let Some(&(_, op)) = ops.iter().find(|(symbol, _)| self.is(symbol)) {
-            if level == 2 && n_taken > 0 {
+            if level == 3 && n_taken > 0 {
                 return self.fail("`&&` between two comparisons");
             }
             n_taken += 1;
@@ -117,20 +118,12 @@ impl Parser<'_> {
         } else if self.take_word("false") {
             ExprKind::Bool(false)
         } else {
+            self.foreign_expression()?;
             let name = self.name("an expression")?;
             if self.take("(") {
                 ExprKind::Call(name, self.list(")")?)
-            } else if self.take("[") {
-                let index = self.expr()?;
-                self.expect("]")?;
-                ExprKind::Index(name, Box::new(index))
-            } else if self.take(".") {
-                if !self.take_word("read") {
-                    return self.fail("`read`");
-                }
-                self.expect("(")?;
-                self.expect(")")?;
-                ExprKind::Read(name)
+            } else if self.is(".") {
+                self.method(name)?
             } else {
                 ExprKind::Name(name.text)
             }
@@ -138,10 +131,57 @@ impl Parser<'_> {
         let deepest = |list: &[Expr]| list.iter().map(|e| e.depth).max().unwrap_or(0);
         let depth = match &kind {
             ExprKind::List(list) | ExprKind::Call(_, list) => deepest(list),
-            ExprKind::Index(_, index) => index.depth,
             _ => 0,
         };
-        self.make(kind, start, depth)
+        let atom = self.make(kind, start, depth)?;
+        self.indices(atom, start)
+    }
+
+    /// Indices behind an array: `a[i]`, `a[i][j]`.
+    pub(super) fn indices(&mut self, mut array: Expr, start: usize) -> Parsed<Expr> {
+        while matches!(array.kind, ExprKind::Name(_) | ExprKind::Index(..) | ExprKind::Call(..))
+            && self.take("[")
+        {
+            let index = self.expr()?;
+            self.expect("]")?;
+            let depth = array.depth.max(index.depth);
+            array = self.make(ExprKind::Index(Box::new(array), Box::new(index)), start, depth)?;
+        }
+        Ok(array)
+    }
+
+    /// `t.read()`; arrays have no methods.
+    fn method(&mut self, name: Name) -> Parsed<ExprKind> {
+        self.advance();
+        if ["len", "length", "size", "shape"].iter().any(|word| self.is_word(word)) {
+            let message = format!("`{}` has no `{}`", name.text, self.text());
+            let help = "lengths have names: those of the data are in the learner's signature, such as M, others can be a `const`";
+            return self.refuse(self.span(), message, "not part of Sled", help);
+        }
+        if !self.take_word("read") {
+            return self.fail("`read`");
+        }
+        self.expect("(")?;
+        self.expect(")")?;
+        Ok(ExprKind::Read(name))
+    }
+
+    /// What other languages have in the place of an expression.
+    fn foreign_expression(&mut self) -> Parsed<()> {
+        if self.is_word("if") || self.is_word("match") {
+            let message = format!("`{}` has no value", self.text());
+            let help = "assign inside: `let v: T = b; if c { v = a; }`, or write `min`, `max` or `relu`";
+            return self.refuse(self.span(), message, "a statement, not an expression", help);
+        }
+        if self.peek().kind == Kind::Text {
+            return self.refuse(
+                self.span(),
+                "a text".to_owned(),
+                "not a value",
+                "texts stand in `print(\"…\", a)` only",
+            );
+        }
+        Ok(())
     }
 
     pub(super) fn list(&mut self, end: &str) -> Parsed<Vec<Expr>> {

@@ -64,11 +64,13 @@ pub(crate) fn simulate(
         luge_machine::Outcome::NoRule { state } => panic!("no rule in state {}", machine.state(state).name),
     };
     let theta = (0..compiled.n_theta).map(number).collect();
-    (Outcome { verdict, theta, statements: 0 }, simulator.steps())
+    let outcome =
+        Outcome { verdict, theta, statements: 0, line: None, wraps: Vec::new(), printed: Vec::new() };
+    (outcome, simulator.steps())
 }
 
 /// More steps than any of these programs takes.
-const MOST_STEPS: u64 = 100_000_000;
+const MOST_STEPS: u64 = 20_000_000;
 
 /// Both ways must end alike; returns theta and the machine's steps.
 pub(crate) fn agree(source: &str, sizes: &Sizes, samples: &[Vec<i64>], limit: u64) -> (Outcome, u64) {

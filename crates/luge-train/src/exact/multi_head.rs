@@ -6,9 +6,9 @@
 
 use luge_net::{VertexTable, faults::planted};
 
-use super::single_head::LoopExit;
+use super::{CarriedLosses, single_head::LoopExit};
 use crate::{
-    TrainError,
+    Change, TrainError,
     room::{room, widen},
     sparse::Sparse,
     visit,
@@ -121,6 +121,31 @@ impl MultiHead {
             self.step(&look);
             self.path = visit(self.path, table.vertex(self.block, self.symbols));
             *remaining -= 1;
+        }
+        Ok(LoopExit::Done)
+    }
+
+    /// As [`run`](Self::run), noting what every step changes; `loss` is the network's for a loss of the landscape.
+    pub(super) fn run_noting(
+        &mut self,
+        table: &VertexTable,
+        probe: &mut Sparse<'_>,
+        most: u64,
+        changes: &mut Vec<Change>,
+        loss: &mut CarriedLosses,
+    ) -> Result<LoopExit, TrainError> {
+        for _ in 0..most {
+            let look = self.look(table, probe)?;
+            if look.landscape <= self.low {
+                return Ok(LoopExit::Low);
+            }
+            self.note(look.landscape);
+            let flipped = look.written ^ self.symbols;
+            self.step(&look);
+            let vertex = table.vertex(self.block, self.symbols);
+            self.path = visit(self.path, vertex);
+            let loss = loss.of(probe, look.landscape);
+            changes.push(Change { loss, vertex, left: look.left, right: look.right, flipped });
         }
         Ok(LoopExit::Done)
     }

@@ -1,8 +1,11 @@
 //! One head over bytes, one remembered step at a time.
 
-use super::memory::{Found, Memory};
+use super::{
+    CarriedLosses,
+    memory::{Found, Memory},
+};
 use crate::{
-    TrainError,
+    Change, TrainError,
     room::{room, widen},
     sparse::Sparse,
     visit,
@@ -81,6 +84,36 @@ impl SingleHead {
             if let Found::Low = memory.meet(probe, self.situation, ahead)? {
                 return Ok(LoopExit::Low);
             }
+        }
+        Ok(LoopExit::Done)
+    }
+
+    /// As [`run`](Self::run), noting what every step changes; `loss` is the network's for a loss of the landscape.
+    pub(super) fn run_noting(
+        &mut self,
+        memory: &mut Memory,
+        probe: &mut Sparse<'_>,
+        most: u64,
+        changes: &mut Vec<Change>,
+        loss: &mut CarriedLosses,
+    ) -> Result<LoopExit, TrainError> {
+        let all = (1_u32 << memory.n_tracks()) - 1;
+        for _ in 0..most {
+            let here = memory.action(probe, self.situation)?;
+            self.hold(self.head());
+            let ahead = here.ahead(self.cells[self.at - 1], self.cells[self.at + 1]);
+            let Found::Step(next) = memory.meet(probe, self.situation, ahead)? else {
+                return Ok(LoopExit::Low);
+            };
+            let landscape = memory.level(probe, self.situation, ahead)?;
+            let flipped = u32::from(here.written() ^ self.cells[self.at]);
+            self.cells[self.at] = here.written();
+            let offset = here.offset();
+            self.at = self.at.wrapping_add_signed(offset);
+            (self.situation, self.path) = (next.situation(), visit(self.path, next.vertex()));
+            let (left, right) = (if offset < 0 { all } else { 0 }, if offset > 0 { all } else { 0 });
+            let loss = loss.of(probe, landscape);
+            changes.push(Change { loss, vertex: next.vertex(), left, right, flipped });
         }
         Ok(LoopExit::Done)
     }

@@ -96,6 +96,7 @@ fn check(case: &Case, kind: LandscapeKind) -> bool {
     match lower(&machine, Moves::Keep) {
         Ok(lowered) if n_units(&lowered, kind) <= MOST_UNITS => {}
         Ok(_) | Err(LoweringError::TooManyTracks { .. }) => return false,
+        Err(error @ LoweringError::Samples { .. }) => panic!("{at}: {error}"),
         Err(LoweringError::NotNormal(error)) => {
             // Nothing to train: the start state halts.
             assert_eq!(case.steps, 0, "{at}: {error}");

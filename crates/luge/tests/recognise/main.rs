@@ -7,6 +7,7 @@
 mod classroom;
 
 mod changes;
+mod streams;
 
 use changes::{Change, all_changes};
 use classroom::Classroom;

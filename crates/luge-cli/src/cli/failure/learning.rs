@@ -105,6 +105,7 @@ fn remedy_of_extended(error: &ExtendedError) -> String {
             "choose a narrower --format, or give --final-loss a number".to_owned()
         }
         ExtendedError::ThetaTooLarge { .. } => "choose a smaller --primary or a narrower --format".to_owned(),
+        ExtendedError::TakesSamples => "train it with `luge stream`".to_owned(),
         ExtendedError::NoSamples => "add at least one row".to_owned(),
         ExtendedError::ThetaDoesNotFit { .. } | ExtendedError::DataDoNotFit { .. } => {
             "give more --cells, or leave --cells out".to_owned()

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use super::Loss;
 use crate::{
-    Access, Alphabet, Machine, Missing, Move, Pattern, Rule, State, StateId, StateKind, SymbolId, Tape,
-    Write,
+    Access, Alphabet, Machine, Missing, Move, Pattern, Rule, SampleUse, State, StateId, StateKind, SymbolId,
+    Tape, Write,
     formats::{
         Format, Inexpressible, expand::live_rules, jflap, morphett, turingmachine_io, turingmachinesimulator,
     },
@@ -14,7 +14,9 @@ use crate::{
 /// Changes the machine so that this refusal does not come again; no loss means that nothing could be done.
 pub(super) fn apply(format: Format, refusal: &Inexpressible, machine: &mut Machine) -> Vec<Loss> {
     match refusal {
-        Inexpressible::Tapes { .. } | Inexpressible::Input { .. } => Vec::new(),
+        Inexpressible::Tapes { .. } | Inexpressible::Input { .. } | Inexpressible::Samples { .. } => {
+            Vec::new()
+        }
         Inexpressible::Stay { .. } => two_steps(machine),
         Inexpressible::ReadOnly { .. } => writable(machine),
         Inexpressible::Halting { .. } => match format {
@@ -117,8 +119,11 @@ fn steps_into_halt(machine: &mut Machine) -> Vec<Loss> {
     };
     if machine.halting(machine.start).is_some() {
         lost.push(Loss::StartSteps { state: name(machine, machine.start) });
-        let before =
-            State { name: free_name(machine, "start"), kind: StateKind::Running(vec![stay(machine.start)]) };
+        let before = State {
+            name: free_name(machine, "start"),
+            kind: StateKind::Running(vec![stay(machine.start)]),
+            samples: SampleUse::Pass,
+        };
         machine.start = StateId::new(machine.states.len());
         machine.states.push(before);
     }
@@ -130,7 +135,11 @@ fn steps_into_halt(machine: &mut Machine) -> Vec<Loss> {
     let known = machine.find_state(morphett::NO_RULE).filter(|&q| machine.halting(q) == Some(false));
     let dead = known.unwrap_or_else(|| {
         let name = free_name(machine, morphett::NO_RULE);
-        machine.states.push(State { name, kind: StateKind::Halting { accepting: false } });
+        machine.states.push(State {
+            name,
+            kind: StateKind::Halting { accepting: false },
+            samples: SampleUse::Pass,
+        });
         StateId::new(machine.states.len() - 1)
     });
     for state in partial {
@@ -162,7 +171,11 @@ fn two_steps(machine: &mut Machine) -> Vec<Loss> {
                     moves: vec![Move::Left],
                     next,
                 };
-                machine.states.push(State { name, kind: StateKind::Running(vec![step]) });
+                machine.states.push(State {
+                    name,
+                    kind: StateKind::Running(vec![step]),
+                    samples: SampleUse::Pass,
+                });
                 StateId::new(machine.states.len() - 1)
             });
             back[next.index()] = Some(returning);

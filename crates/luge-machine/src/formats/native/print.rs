@@ -43,7 +43,8 @@ pub(super) fn print(machine: &Machine, input: Option<&Input>) -> Result<String, 
             StateKind::Halting { accepting: true } => text.push_str(&format!("\n{name}: accept\n")),
             StateKind::Halting { accepting: false } => text.push_str(&format!("\n{name}: reject\n")),
             StateKind::Running(rules) => {
-                text.push_str(&format!("\n{name}:\n"));
+                let samples = state.samples.word().map_or_else(String::new, |word| format!(" {word}"));
+                text.push_str(&format!("\n{name}:{samples}\n"));
                 rule_lines(machine, rules, &mut text);
             }
         }

@@ -42,6 +42,7 @@ pub(super) fn resolve(text: &str, draft: &Draft, errors: Findings) -> Result<Loa
         if let Some(accepting) = state.halting {
             builder.halt_in(id, accepting);
         }
+        builder.samples_in(id, state.samples);
         let rules: Vec<Option<Rule>> = state.rules.iter().map(|rule| found.rule(rule)).collect();
         found.shadowed(&state.rules, &rules, &lines);
         for rule in rules.into_iter().flatten() {

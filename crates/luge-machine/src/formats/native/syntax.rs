@@ -6,7 +6,7 @@ use super::{
     FARTHEST_HEAD,
     lex::{Kind, Token, tokens},
 };
-use crate::{Access, Diagnostic, Missing, Move, diagnostic::Findings};
+use crate::{Access, Diagnostic, Missing, Move, SampleUse, diagnostic::Findings};
 
 /// A file as it is written.
 #[derive(Default)]
@@ -37,10 +37,11 @@ pub(super) struct DraftInput {
     pub(super) head: i64,
 }
 
-/// `scan:` or `done: accept`, and the rules below it.
+/// `scan:`, `wait: take` or `done: accept`, and the rules below it.
 pub(super) struct DraftState {
     pub(super) name: Token,
     pub(super) halting: Option<bool>,
+    pub(super) samples: SampleUse,
     pub(super) rules: Vec<DraftRule>,
 }
 
@@ -219,11 +220,20 @@ impl Draft {
             Some(word) if word.is("reject") => Some(false),
             _ => None,
         };
-        self.states.push(DraftState { name: line[0].clone(), halting, rules: Vec::new() });
-        let help =
-            "a state that halts is `NAME: accept` or `NAME: reject`; rules stand on lines of their own";
-        if word.is_some() && halting.is_none() {
-            return Err(expected(line, 2, "`accept`, `reject` or the end of the line", help));
+        let samples = match word {
+            Some(word) if word.is("take") => SampleUse::Take,
+            Some(word) if word.is("latch") => SampleUse::Latch,
+            _ => SampleUse::Pass,
+        };
+        self.states.push(DraftState { name: line[0].clone(), halting, samples, rules: Vec::new() });
+        let help = "a state that halts is `NAME: accept` or `NAME: reject`, one that uses samples `NAME: take` or `NAME: latch`; rules stand on lines of their own";
+        if word.is_some() && halting.is_none() && samples == SampleUse::Pass {
+            return Err(expected(
+                line,
+                2,
+                "`accept`, `reject`, `take`, `latch` or the end of the line",
+                help,
+            ));
         }
         if line.len() > 3 {
             return Err(expected(line, 3, "the end of the line", help));

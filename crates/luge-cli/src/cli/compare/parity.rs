@@ -1,0 +1,80 @@
+//! `luge compare parity`.
+
+use indicatif::HumanCount;
+use luge::compare::parity::{
+    BATCH, DEPTHS, N_NEW, OrdinaryRun, ParityComparison, ParityOptions, RATES, WIDTH,
+};
+
+use super::{Args, refuse};
+use crate::cli::{
+    failure::Failure,
+    output::{create, fill, print, print_json, table},
+    progress::Progress,
+    stream::of_lesson,
+};
+
+pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    refuse(args.rate.is_some(), "--rate", "xor")?;
+    refuse(args.steps.is_some(), "--steps", "xor")?;
+    let bits = usize::from(args.bits.unwrap_or(16));
+    let hidden = args.hidden.map_or(bits.div_ceil(2), usize::from);
+    if hidden > bits {
+        return Err(Failure::Usage {
+            problem: format!("--hidden {hidden} of --bits {bits} cannot be"),
+            remedy: "hide at most as many bits as there are".to_owned(),
+        });
+    }
+    let plot = create(args.plot.as_deref())?;
+    let n_seeds = args.seeds.unwrap_or(1);
+    let per_seed = ParityComparison::n_ordinary();
+    let mut progress = Progress::new("training", n_seeds * per_seed).in_units("networks");
+    let mut all = Vec::new();
+    for seed in 0..n_seeds {
+        let most_samples = args.samples.unwrap_or(1_000_000);
+        let options = ParityOptions { bits, hidden, most_samples, seed };
+        let compared = ParityComparison::run(options, |done| progress.reach(seed * per_seed + done));
+        all.push(compared.map_err(of_lesson)?);
+    }
+    drop(progress);
+    if let (Some(file), Some(first)) = (plot, all.first()) {
+        fill(file, &first.draw())?;
+    }
+    if args.json {
+        return print_json(&all);
+    }
+    print(&table(&all.iter().flat_map(rows).collect::<Vec<_>>()))
+}
+
+fn rows(compared: &ParityComparison) -> Vec<(String, String)> {
+    let count = |n: u64| HumanCount(n).to_string();
+    let right = |n: usize| format!("{} of {} new inputs right", count(n as u64), count(N_NEW as u64));
+    let options = &compared.options;
+    let learner = &compared.learner;
+    let certified = if learner.certified { "certified" } else { "NOT certified" };
+    let n_rates: usize = RATES.iter().map(|(_, rates)| rates.len()).sum();
+    let seen = compared.ordinary.first().and_then(|run| run.curve.last()).map_or(0, |&(seen, _)| seen);
+    let row = |name: &str, value: String| (name.to_owned(), value);
+    let best = |optimiser: &str| {
+        let runs = compared.ordinary.iter().filter(|run| run.optimiser == optimiser);
+        runs.max_by_key(|run| run.right()).map_or_else(String::new, |run: &OrdinaryRun| {
+            let layers = if run.depth == 1 { "one hidden layer" } else { "two hidden layers" };
+            format!("{}: {layers}, rate {}", right(run.right()), run.rate)
+        })
+    };
+    vec![
+        row("parity", format!("{} of {} bits, seed {}", options.hidden, options.bits, options.seed)),
+        row("Gaussian elimination by SGD", format!("{}, {certified}", right(learner.right))),
+        row("", format!("{} samples passed, {} taken", count(learner.passed), count(learner.taken))),
+        row(
+            "ordinary networks",
+            format!(
+                "{} of them: width {WIDTH}, {} depths, {n_rates} rates; {} samples each, in batches of {BATCH}",
+                compared.ordinary.len(),
+                DEPTHS.len(),
+                count(seen)
+            ),
+        ),
+        row("  best by SGD", best("SGD")),
+        row("  best by Adam", best("Adam")),
+    ]
+}

@@ -1,0 +1,48 @@
+//! Rocq, asked whether it accepts a network.
+
+use std::{
+    io::{self, Write},
+    path::Path,
+    process::Command,
+};
+
+use luge::{lesson::Claim, rocq::Written};
+
+use super::{failure::Failure, output::unwritable};
+
+/// How the checker's refusal reads: its computation did not come out true.
+const REFUSAL: &str = "No applicable tactic";
+
+/// Whether Rocq, with the proofs built in this folder, proves a network's theorem.
+pub(super) fn ask(proofs: &Path, written: &Written) -> Result<Claim, Failure> {
+    let folder = std::env::temp_dir();
+    let mut file = tempfile::Builder::new().suffix(".v").tempfile_in(&folder).map_err(unwritable(&folder))?;
+    file.write_all(written.text.as_bytes()).map_err(unwritable(file.path()))?;
+    let output = Command::new("coqtop")
+        .args(["-q", "-batch", "-Q"])
+        .arg(proofs.join("theories"))
+        .args(["Luge", "-l"])
+        .arg(file.path())
+        .output()
+        .map_err(absent)?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    if output.status.success() {
+        let figures = format!("{} ({})", written.theorem.says(), written.theorem.name());
+        return Ok(Claim { holds: true, figures });
+    }
+    if said.contains(REFUSAL) {
+        return Ok(Claim { holds: false, figures: "the checker refuses the network".to_owned() });
+    }
+    let last = said.lines().rev().find(|line| !line.is_empty()).unwrap_or("it says nothing").trim();
+    Err(Failure::Unfit {
+        problem: format!("Rocq cannot check the network: {last}"),
+        remedy: "build the proofs first, make -C proofs, and give that folder to --proofs".to_owned(),
+    })
+}
+
+fn absent(error: io::Error) -> Failure {
+    Failure::Unfit {
+        problem: format!("cannot start coqtop: {error}"),
+        remedy: "install Rocq and MathComp as proofs/README.md says".to_owned(),
+    }
+}

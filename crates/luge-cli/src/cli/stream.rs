@@ -1,0 +1,278 @@
+//! `luge stream`: a learner that takes its samples from a stream, one gradient step per batch that passes.
+
+use std::{ops::ControlFlow, path::PathBuf, time::Instant};
+
+use indicatif::HumanCount;
+use luge::{
+    StreamJob,
+    job::JobError,
+    stream::{
+        self, Concept, Draw, Order, STREAM_LEARNERS, Samples, StreamEngineChoice, StreamLesson,
+        StreamLessonError, StreamReport,
+    },
+};
+use luge_landscape::{StreamConstantsError, StreamError};
+use luge_machine::Step;
+use luge_net::NumberFormat;
+use luge_train::TrainError;
+use serde::Serialize;
+
+use super::{
+    data_args::named_table,
+    failure::Failure,
+    landscape_args::cell_count,
+    machine_args::{step_count, word},
+    output::{print, print_json, table},
+    progress::Progress,
+};
+
+/// Train a network by stochastic gradient descent on a stream, every step on a fresh batch, and certify the run
+///
+/// The learner is a machine whose states take samples and latch their labels: docs/native-format.md. Training goes on until it
+/// halts; then further batches pass, and no weight moves. Without arguments, a parity of 32 bits.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// The learner: a machine file with states that take, or the name of one that ships: parity, stream_mean
+    #[arg(value_name = "LEARNER", default_value = "parity")]
+    learner: String,
+    /// A CSV file with a header whose rows pass again and again, `-` for standard input
+    #[arg(long, value_name = "FILE.csv", requires = "target", conflicts_with = "draw")]
+    data: Option<PathBuf>,
+    /// The label's column, or several with commas between
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',', requires = "data")]
+    target: Vec<String>,
+    /// The features' columns; by default all that are no label
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', requires = "data")]
+    features: Option<Vec<String>>,
+    /// Take the nearest number of the format for data outside it
+    #[arg(long, requires = "data")]
+    saturate: bool,
+    /// In which order the rows pass
+    #[arg(long, value_name = "ORDER", default_value = Order::default().word(), value_parser = word::<Order>(), requires = "data")]
+    order: Order,
+    /// Draw samples: parity:bits=N,hidden=K or junta:bits=N,hidden=K or halfspace:features=N, noise=P for wrong labels [default without --data: parity:bits=32,hidden=16]
+    #[arg(long, value_name = "WHAT")]
+    draw: Option<Draw>,
+    /// What the stream is drawn from
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Samples per batch
+    #[arg(long, value_name = "B", default_value_t = 1, value_parser = batch_size)]
+    batch: usize,
+    /// The most gradient steps until the learner halts
+    #[arg(long, value_name = "N", default_value = "1_000_000_000", value_parser = step_count)]
+    steps: Step,
+    /// How numbers become bits [default: fix:4.4, or what a learner that ships is for]
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<NumberFormat>,
+    /// The network whose weights are learned: linear, parity, or mlp: and its widths [default: linear, or what a learner that ships is for]
+    #[arg(long, value_name = "NETWORK")]
+    primary: Option<String>,
+    /// No label is larger in size; by default what the format can hold, of drawn samples 1
+    #[arg(long, value_name = "Y")]
+    label_bound: Option<f64>,
+    /// A, what the network puts out while it learns; by default the smallest power of two that is large enough
+    #[arg(long, value_name = "A")]
+    carrier: Option<f64>,
+    /// Cells per tape; by default the smallest power of two that holds the run
+    #[arg(long, value_name = "N", value_parser = cell_count)]
+    cells: Option<usize>,
+    /// What computes the gradients
+    #[arg(long, value_name = "ENGINE", default_value = StreamEngineChoice::default().word(), value_parser = word::<StreamEngineChoice>())]
+    engine: StreamEngineChoice,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// The result as JSON.
+#[derive(Serialize)]
+struct Summary<'a> {
+    learner: Option<&'a str>,
+    #[serde(flatten)]
+    report: &'a StreamReport,
+    certified: bool,
+    batch: usize,
+    format: String,
+    primary: String,
+    carrier: f64,
+    label_bound: f64,
+    cells: usize,
+    vertices: usize,
+    engine: &'static str,
+    wall_s: f64,
+}
+
+pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    let lesson = args.job()?.prepare().map_err(of_lesson)?;
+    let started = Instant::now();
+    let mut progress = Progress::new("training", lesson.rehearsal().steps).certainly();
+    let trained = lesson.train(|step| {
+        if step.is_multiple_of(1 << 12) {
+            progress.reach(step);
+        }
+        ControlFlow::Continue(())
+    });
+    drop(progress);
+    let report = trained.map_err(of_lesson)?;
+    let seconds = started.elapsed().as_secs_f64();
+    if args.json {
+        print_json(&summary(&lesson, &report, seconds))?;
+    } else {
+        print(&table(&rows(&lesson, &report, seconds)))?;
+    }
+    let claims = report.certificate.claims();
+    match claims.into_iter().find(|(_, claim)| !claim.holds) {
+        None => Ok(()),
+        Some((name, claim)) => Err(Failure::NotCertified { reason: format!("{name}: {}", claim.figures) }),
+    }
+}
+
+impl Args {
+    fn job(&self) -> Result<StreamJob, Failure> {
+        let source = stream::open(&self.learner).map_err(|error| match error {
+            luge::source::OpenError::Missing { .. } => {
+                let names: Vec<&str> = STREAM_LEARNERS.iter().map(|shipped| shipped.name).collect();
+                Failure::Unfit {
+                    problem: format!(
+                        "there is no file `{}`, and no learner of that name ships",
+                        self.learner
+                    ),
+                    remedy: format!("give a file, or one of {}", names.join(", ")),
+                }
+            }
+            error => error.into(),
+        })?;
+        let samples = match (&self.data, &self.draw) {
+            (None, Some(draw)) => Samples::Draw(draw.clone()),
+            (None, None) => Samples::Draw(first_draw()),
+            (Some(place), _) => {
+                let data = named_table(place, &self.target, self.features.as_deref(), self.saturate)?;
+                let format = self.format.unwrap_or_else(|| StreamJob::format_for(&source));
+                Samples::Table(data.read(format)?, self.order)
+            }
+        };
+        let mut job = StreamJob::new(source, samples);
+        let options = &mut job.options;
+        options.format = self.format.unwrap_or(options.format);
+        (options.batch, options.seed, options.steps) = (self.batch, self.seed, self.steps);
+        (options.label_bound, options.carrier, options.cells) = (self.label_bound, self.carrier, self.cells);
+        options.engine = self.engine;
+        job.primary = self.primary.clone().unwrap_or(job.primary);
+        Ok(job)
+    }
+}
+
+/// What is drawn if nothing else is asked for.
+fn first_draw() -> Draw {
+    Draw { concept: Concept::Parity { n_hidden: 16 }, n_features: 32, noise: 0.0 }
+}
+
+/// Takes the number of samples in a batch.
+fn batch_size(text: &str) -> Result<usize, String> {
+    let size = text.parse().ok().filter(|size| (1..=1024).contains(size));
+    size.ok_or_else(|| "expected a number of samples from 1 to 1024".to_owned())
+}
+
+/// What cannot be learned, and the remedy.
+pub(super) fn of_lesson(error: StreamLessonError) -> Failure {
+    let problem = error.to_string();
+    let remedy = match error {
+        StreamLessonError::Job(JobError::ProgramAlone { .. }) => {
+            "streams are learned from by machines: give a .tm file with states that take"
+        }
+        StreamLessonError::Job(error) => return error.into(),
+        StreamLessonError::Network(error) => remedy_of_network(&error),
+        StreamLessonError::Label { .. } => "give a larger --label-bound, or leave it out",
+        StreamLessonError::Stopped { .. } => {
+            "see what the learner asks of its samples: docs/native-format.md"
+        }
+        StreamLessonError::Cells { .. } => "give more --cells, or leave them out",
+        StreamLessonError::Train(TrainError::Unrecognised(_)) => "choose --engine dense",
+        StreamLessonError::Train(_) => "choose --engine dense, or leave out --carrier",
+    };
+    Failure::Unfit { problem, remedy: remedy.to_owned() }
+}
+
+fn remedy_of_network(error: &StreamError) -> &'static str {
+    match error {
+        StreamError::TakesNothing => {
+            "mark the state that takes a sample, as in `wait: take`; a learner without one is for `luge train`"
+        }
+        StreamError::Breach(_) => "put steps between them: docs/native-format.md",
+        StreamError::Constants(StreamConstantsError::Rounding { .. }) => {
+            "give a smaller --label-bound, or a --format with fewer fraction bits"
+        }
+        StreamError::Constants(StreamConstantsError::Bound { .. }) => {
+            "give another --label-bound, or a wider --format"
+        }
+        StreamError::Constants(_) => "give a larger --carrier, or leave it out",
+        StreamError::EmptyBatch { .. } => "name a --target, and leave a column for the features",
+        StreamError::DataWritable { .. } => "declare the tape `data` as read-only",
+        StreamError::DataDoNotFit { .. } | StreamError::ThetaDoesNotFit { .. } => "give more --cells",
+        StreamError::Build(_) => "choose a smaller machine",
+    }
+}
+
+fn summary<'a>(lesson: &'a StreamLesson, report: &'a StreamReport, seconds: f64) -> Summary<'a> {
+    let (options, constants) = (lesson.options(), lesson.network().constants());
+    Summary {
+        learner: lesson.learner().machine().name(),
+        report,
+        certified: report.certificate.proves_the_run(),
+        batch: options.batch,
+        format: options.format.to_string(),
+        primary: lesson.primary().describe(),
+        carrier: constants.carrier,
+        label_bound: constants.label_bound,
+        cells: lesson.window().n_cells,
+        vertices: lesson.network().control().n_vertices(),
+        engine: options.engine.word(),
+        wall_s: seconds,
+    }
+}
+
+fn rows(lesson: &StreamLesson, report: &StreamReport, seconds: f64) -> Vec<(String, String)> {
+    let mut rows: Vec<(String, String)> = Vec::new();
+    let mut row = |name: &str, value: String| rows.push((name.to_owned(), value));
+    let count = |n: u64| HumanCount(n).to_string();
+    let (options, constants) = (lesson.options(), lesson.network().constants());
+    let theta: Vec<String> = report.theta.iter().map(ToString::to_string).collect();
+    row("learned", format!("theta {}", theta.join(" ")));
+    if let Some((right, all)) = report.judged {
+        row("new samples", format!("{} of {} right", count(right as u64), count(all as u64)));
+    }
+    let claims = report.certificate.claims();
+    let failed: Vec<&str> = claims.iter().filter(|(_, claim)| !claim.holds).map(|(name, _)| *name).collect();
+    row(
+        "certified",
+        match &failed[..] {
+            [] => format!("yes: all {} claims hold", claims.len()),
+            failed => format!("NO: {}", failed.join(", ")),
+        },
+    );
+    let end = if report.halted { "halted" } else { "not halted" };
+    let passed =
+        format!("after {} gradient steps, as many batches of {}", count(report.steps), options.batch);
+    row(end, format!("{passed}; {} taken", count(report.taken)));
+    row(
+        "network",
+        format!(
+            "{} vertices, {} cells per tape; carrier A = {} for labels up to {} in steps of {}",
+            count(lesson.network().control().n_vertices() as u64),
+            count(lesson.window().n_cells as u64),
+            constants.carrier,
+            constants.label_bound,
+            constants.label_unit
+        ),
+    );
+    row("engine", format!("{}, f64, rate 1", options.engine.word()));
+    let per_second = count((report.steps as f64 / seconds.max(1e-9)) as u64);
+    row("time", format!("{seconds:.2} s, {per_second} steps/s"));
+    row("certificate", String::new());
+    for (name, claim) in claims {
+        let verdict = if claim.holds { "yes" } else { "NO" };
+        row(&format!("  {}", name.replace('_', " ")), format!("{verdict}: {}", claim.figures));
+    }
+    rows
+}

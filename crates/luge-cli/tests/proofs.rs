@@ -1,0 +1,81 @@
+//! `--proofs`: Rocq is asked, and what is proved is said only where it has accepted the network.
+//!
+//! Needs Rocq and the proofs built (`.ci/proofs`), so it runs with `LUGE_PROOFS=1` in the environment.
+
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The exit status, what is printed, and what is said of a failure.
+fn luge(folder: &Path, args: &[&str]) -> (Option<i32>, String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_luge")).current_dir(folder).args(args).output();
+    let output = output.expect("a process");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+fn asked() -> bool {
+    std::env::var_os("LUGE_PROOFS").is_some_and(|value| value == "1")
+}
+
+#[test]
+fn landscapes_are_proved() {
+    if !asked() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let proofs = root().join("proofs").display().to_string();
+    for landscape in ["plain", "compact"] {
+        let args =
+            ["export", "1RB1LB_1LA1RZ", "--landscape", landscape, "--rocq", "bb-2.v", "--proofs", &proofs];
+        let (status, printed, failure) = luge(folder.path(), &args);
+        assert_eq!(status, Some(0), "{failure}");
+        assert!(printed.starts_with("proved for every input: training runs this machine"), "{printed}");
+    }
+}
+
+#[test]
+fn models_are_proved_where_a_theorem_covers_them() {
+    if !asked() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = |name: &str| root().join(name).display().to_string();
+    let (proofs, machine, data) =
+        (place("proofs"), place("learners/copy_label.tm"), place("learners/copy_label.csv"));
+    let certify = ["certify", "model", "--data", &data, "--quick", "--proofs", &proofs];
+    let trained = |landscape: &str, carrier: &str| {
+        let task = ["train", &machine, "--data", &data, "--target", "y", "--format", "fix:3.2"];
+        let kind = ["--landscape", landscape, "--carrier", carrier, "--out", "model"];
+        let (status, _, failure) = luge(folder.path(), &[&task[..], &kind].concat());
+        assert_eq!(status, Some(0), "{failure}");
+    };
+    for landscape in ["plain", "compact"] {
+        trained(landscape, "offset");
+        let (status, printed, failure) = luge(folder.path(), &certify);
+        assert_eq!(status, Some(0), "{failure}");
+        assert!(printed.contains("proved for every input  yes: for all x and y"), "{printed}");
+    }
+
+    trained("plain", "orthogonal");
+    let (status, printed, _) = luge(folder.path(), &certify);
+    assert_eq!(status, Some(1));
+    assert!(printed.contains("proved for every input  NO: no theorem covers it"), "{printed}");
+}
+
+#[test]
+fn proofs_that_are_not_built_prove_nothing() {
+    if !asked() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let args = ["export", "1RB1LB_1LA1RZ", "--rocq", "bb.v", "--proofs", "nowhere"];
+    let (status, printed, failure) = luge(folder.path(), &args);
+    assert_ne!(status, Some(0));
+    assert!(printed.is_empty() && failure.contains("make -C proofs"), "{printed}{failure}");
+}

@@ -1,0 +1,257 @@
+//! The graph of `stream`.
+
+use luge_machine::SampleUse;
+use luge_net::{Arcs, GraphBuilder, LinearMap, Network, NodeId, Op, ParameterId, Shape, StepRule, Values};
+
+use super::{BITS, StreamNodes, StreamOptions};
+use crate::{
+    Bounds, Control, DataLayout, LandscapeKind, Learner, Primary,
+    carved::{CarvedLandscape, StateEncoding},
+    plain::{saturate_01, saturate_11, successor},
+    tapes::{self, Tapes, Weights},
+};
+
+/// The name of z.
+pub(super) const LABELS: &str = "labels";
+
+/// Everything that was built.
+pub(super) struct Built {
+    pub(super) loss: NodeId,
+    pub(super) terrain: CarvedLandscape,
+    pub(super) memory: ParameterId,
+    pub(super) labels: ParameterId,
+    pub(super) nodes: StreamNodes,
+    pub(super) primary_nodes: (usize, usize),
+}
+
+/// The memory of a batch: X, its saturated copy, and X+.
+struct SampleMemory {
+    parameter: ParameterId,
+    raw: NodeId,
+    held: NodeId,
+    read_only: NodeId,
+}
+
+/// `loss = 1/2 |out - y|^2`, where out is f_theta(x) once the machine has halted and
+/// `A + (D - [D]) / A e_1 - [take] (z - [z])` before, with
+///
+/// `D = 1/2 |x - [x+]|^2 + 1/2 |read(T,[h]) - [write]|^2 + 1/2 |H - [move]|^2 + 1/2 |X - [X+]|^2 + (1 - [take]) / 2 |z + A|^2`.
+pub(super) fn build(
+    g: &mut GraphBuilder,
+    learner: &Learner,
+    primary: &dyn Primary,
+    options: &StreamOptions,
+    carrier: f64,
+) -> Built {
+    let layout = &options.layout;
+    let label_shape = Shape::new(layout.n_samples, layout.n_labels);
+    let (_, x) = g.input("x", Shape::new(layout.n_samples, layout.n_features));
+    let (_, y) = g.input("y", label_shape);
+    let memory = sample_memory(g, learner, options);
+    let control = Control::new(&learner.lowered().normal, options.vertices, 1);
+    let tapes = Tapes { n_cells: options.n_cells, read_only: Some(memory.read_only) };
+    let rule = StepRule::Gradient { rate: 1.0 };
+    let weights = Weights::new(g, &control, tapes, rule, 1.0);
+    let (labels, z) = g.parameter(LABELS, label_shape, rule);
+
+    let vertex = saturate_01(g, "vertex", weights.vertex.1);
+    let uses = g.linear("take, latch", sample_uses(learner, &control), vertex);
+    let change = memory_change(g, layout, (x, z), uses, memory.held);
+    let step = Step { learner, options, control: &control, weights: &weights };
+    let mut terms = step.residuals(g, vertex, change);
+
+    let next_memory = g.sum("next memory", [(1.0, memory.held), (1.0, change)]);
+    let fixed_memory = g.stop_gradient("[next memory]", next_memory);
+    terms.push(tapes::squared_distance(g, "memory residual", 0.5, memory.raw, fixed_memory));
+    let take = g.gather("take", vec![0], uses);
+    let take = g.stop_gradient("[take]", take);
+    let idle = g.affine("1 - [take]", -1.0, take, 1.0);
+    let away = g.affine("z + A", 1.0, z, carrier);
+    let squares = g.square("slot residual", away);
+    let total = g.sum_all("slot residual", squares);
+    terms.push((0.5, g.product("slot residual", idle, total)));
+    let distance = g.sum("distance", terms);
+
+    let theta = read_theta(g, learner, primary, options, (&control, &weights));
+    let first_primary = g.n_nodes();
+    let prediction = primary.build(g, theta, x);
+    let primary_nodes = (first_primary, g.n_nodes());
+    let running = carry(g, (distance, carrier), (z, take), label_shape);
+    let at_rest = Arcs::Levels { at_rest: 1.0, block: 0.0, symbol: 0.0 };
+    let halted = g.linear("halted", control.arcs(at_rest), vertex);
+    let halted = g.stop_gradient("[halted]", halted);
+    let out = g.select("out", halted, prediction, running);
+    let residual = g.sum("residual", [(1.0, out), (-1.0, y)]);
+    let squares = g.square("residual", residual);
+    let sum = g.sum_all("residual", squares);
+    let loss = g.affine("loss", 0.5, sum, 0.0);
+    let nodes = StreamNodes {
+        features: x,
+        targets: y,
+        read_only: memory.read_only,
+        theta,
+        primary: prediction,
+        halted,
+        out,
+    };
+    let terrain = CarvedLandscape {
+        kind: LandscapeKind::Plain,
+        loss: distance,
+        bounds: no_bounds(),
+        n_tapes: control.n_tapes(),
+        n_cells: options.n_cells,
+        holds: StateEncoding::Outside { control, weights },
+    };
+    Built { loss, terrain, memory: memory.parameter, labels, nodes, primary_nodes }
+}
+
+/// D is no level that training could stop at: a halted machine has no gradient, whatever passes.
+fn no_bounds() -> Bounds {
+    Bounds { running_low: 0.0, running_high: f64::INFINITY, halted_high: 0.0, stop: 0.0, switch: 0.0 }
+}
+
+/// X, saturated, and as rows of the tapes.
+fn sample_memory(g: &mut GraphBuilder, learner: &Learner, options: &StreamOptions) -> SampleMemory {
+    let window = options.window();
+    let rule = StepRule::Gradient { rate: 1.0 };
+    let (parameter, raw) = g.parameter("memory", Shape::column(options.layout.n_bits()), rule);
+    let held = saturate_11(g, "memory", raw);
+    let held = g.stop_gradient("[memory]", held);
+    let map = window.read_only_map(learner, &window.start(learner, |_| false));
+    let shape = Shape::new(map.n_outputs() / options.n_cells, options.n_cells);
+    let cells = g.linear("read_only", map, held);
+    let read_only = g.reshape("read_only", shape, cells);
+    SampleMemory { parameter, raw, held, read_only }
+}
+
+/// The value of the read-only tapes where the memory holds these weights.
+pub(super) fn read_only(network: &Network, node: NodeId, memory: &Values) -> Values {
+    let shape = network.node(node).shape;
+    let Op::Reshape(cells) = network.node(node).op else { unreachable!("the memory is laid out in rows") };
+    let Op::Linear(map, _) = &network.node(cells).op else { unreachable!("the memory is mapped to cells") };
+    Values::new(shape, map.apply(&memory.data))
+}
+
+/// From the vertices to two units: whether the step takes, and whether it latches.
+fn sample_uses(learner: &Learner, control: &Control) -> LinearMap {
+    let machine = learner.lowered().normal.machine();
+    let runs = |vertex: usize| control.table().column(vertex).is_some();
+    let entries = (0..control.n_vertices()).filter(|&v| runs(v)).filter_map(|vertex| {
+        match machine.state(control.state(vertex)).samples {
+            SampleUse::Take => Some((0, vertex, 1.0)),
+            SampleUse::Latch => Some((1, vertex, 1.0)),
+            SampleUse::Pass => None,
+        }
+    });
+    LinearMap::new(2, control.n_vertices(), entries.collect::<Vec<_>>())
+}
+
+/// `X+ - sat11(X)`: bits of this step's x where it takes, of -z where it latches, less what was held; else 0.
+fn memory_change(
+    g: &mut GraphBuilder,
+    layout: &DataLayout,
+    (x, z): (NodeId, NodeId),
+    uses: NodeId,
+    held: NodeId,
+) -> NodeId {
+    let column = |g: &mut GraphBuilder, of: NodeId| {
+        let n = g.shape(of).len();
+        g.reshape("numbers", Shape::column(n), of)
+    };
+    let fixed = g.stop_gradient("[z]", z);
+    let labels = g.affine("-[z]", -1.0, fixed, 0.0);
+    let (features, labels) = (column(g, x), column(g, labels));
+    let numbers = g.stack("numbers", features, labels);
+    let ordered = g.gather("numbers", layout.order(), numbers);
+    let bits = BITS.quantize(g, layout.format, ordered);
+    let of_bit = |bit: usize| (bit, usize::from(!layout.is_feature(bit)), 1.0);
+    let renewed = LinearMap::new(layout.n_bits(), 2, (0..layout.n_bits()).map(of_bit));
+    let renewed = g.linear("renewed bits", renewed, uses);
+    let difference = g.sum("fresh bits", [(1.0, bits), (-1.0, held)]);
+    g.product("memory change", renewed, difference)
+}
+
+/// The machine's step at the saturated copies.
+struct Step<'a> {
+    learner: &'a Learner,
+    options: &'a StreamOptions,
+    control: &'a Control,
+    weights: &'a Weights,
+}
+
+impl Step<'_> {
+    /// The residuals of `plain`; what will be read is read from the memory after its change.
+    fn residuals(&self, g: &mut GraphBuilder, vertex: NodeId, change: NodeId) -> Vec<(f64, NodeId)> {
+        let (control, corrections) = (self.control, &self.options.corrections);
+        let (x, tape, head) = (self.weights.vertex.1, self.weights.tape, self.weights.head.1);
+        let h = saturate_01(g, "head", head);
+        let t = saturate_11(g, "tape", tape);
+        let moved = tapes::shift(g, control, corrections, vertex, h);
+        let read_now = tapes::read(g, "read", t, h);
+        let write = tapes::write(g, control, corrections, vertex, read_now);
+        let fresh = self.fresh_cells(g, change);
+        let renewed = g.sum("renewed tape", [(1.0, t), (1.0, fresh)]);
+        let ahead = tapes::read_ahead(g, corrections, (renewed, h), (read_now, write), moved);
+        let successor = successor(g, control, vertex, ahead);
+        let fixed_successor = g.stop_gradient("[successor]", successor);
+        let fixed_write = g.stop_gradient("[write]", write);
+        let fixed_moved = g.stop_gradient("[moved head]", moved);
+        let fixed_head = g.stop_gradient("[head]", h);
+        let read_raw = tapes::read(g, "read weights", tape, fixed_head);
+        vec![
+            tapes::squared_distance(g, "vertex residual", 0.5, x, fixed_successor),
+            tapes::squared_distance(g, "write residual", 0.5, read_raw, fixed_write),
+            tapes::squared_distance(g, "move residual", 0.5, head, fixed_moved),
+        ]
+    }
+
+    /// The memory's change as a change of the tapes.
+    fn fresh_cells(&self, g: &mut GraphBuilder, change: NodeId) -> NodeId {
+        let Self { learner, options, control, .. } = *self;
+        let (window, data) = (options.window(), learner.data_track());
+        let row = control.row(data.index()) * options.n_cells;
+        let n_bits = options.layout.n_bits();
+        let of_bit = |bit: usize| Some((row + window.column(data, options.layout.cell(bit))?, bit, 1.0));
+        let shape = Shape::new(control.n_tapes(), options.n_cells);
+        let map = LinearMap::new(shape.len(), n_bits, (0..n_bits).filter_map(of_bit));
+        let cells = g.linear("fresh cells", map, change);
+        g.reshape("fresh cells", shape, cells)
+    }
+}
+
+/// `A + (D - [D]) / A e_1 - [take] (z - [z])`.
+fn carry(
+    g: &mut GraphBuilder,
+    (distance, carrier): (NodeId, f64),
+    (z, take): (NodeId, NodeId),
+    shape: Shape,
+) -> NodeId {
+    let mut axis = Values::filled(shape, 0.0);
+    axis.data[0] = 1.0;
+    let axis = g.constant("axis", axis);
+    let constant = g.constant("carrier", Values::filled(shape, carrier));
+    let fixed = g.stop_gradient("[distance]", distance);
+    let slope = g.sum("(D - [D]) / A", [(1.0 / carrier, distance), (-1.0 / carrier, fixed)]);
+    let slope = g.product("(D - [D]) / A", slope, axis);
+    let fixed = g.stop_gradient("[z]", z);
+    let open = g.sum("z - [z]", [(1.0, z), (-1.0, fixed)]);
+    let open = g.product("[take] (z - [z])", take, open);
+    g.sum("running", [(1.0, constant), (1.0, slope), (-1.0, open)])
+}
+
+/// theta = dequantize([output cells]).
+fn read_theta(
+    g: &mut GraphBuilder,
+    learner: &Learner,
+    primary: &dyn Primary,
+    options: &StreamOptions,
+    (control, weights): (&Control, &Weights),
+) -> NodeId {
+    let (track, first) = learner.theta_track();
+    let first = options.window().column(track, first).unwrap_or(0);
+    let first = control.row(track.index()) * options.n_cells + first;
+    let n_bits = primary.n_weights() * options.layout.width();
+    let cells = g.gather("theta bits", (first..first + n_bits).collect(), weights.tape);
+    let fixed = g.stop_gradient("[theta bits]", cells);
+    BITS.dequantize(g, options.layout.format, fixed)
+}

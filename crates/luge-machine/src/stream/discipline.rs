@@ -1,0 +1,91 @@
+//! Where it can be seen from the rules alone that a machine takes too soon or latches too late.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use super::Slot;
+use crate::{Machine, SampleUse, StateId};
+
+/// What a state must not do.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum BreachKind {
+    /// A batch is taken before two steps have passed since the last one.
+    TakesTooSoon,
+    /// Labels are latched otherwise than right after a batch is taken.
+    LatchesNothing,
+}
+
+impl BreachKind {
+    /// The breach in words, with its remedy.
+    #[must_use]
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::TakesTooSoon => "takes a batch too soon: between two takes there are at least two steps",
+            Self::LatchesNothing => {
+                "latches labels that are not there: a latch is the very next step after a take"
+            }
+        }
+    }
+
+    /// The word used in JSON and in messages.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::TakesTooSoon => "takes-too-soon",
+            Self::LatchesNothing => "latches-nothing",
+        }
+    }
+}
+
+/// A state that breaks the rules of the slot whenever it is reached.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("state `{state}` {}", .kind.describe())]
+pub struct Breach {
+    /// The state's name.
+    pub state: String,
+    /// What it does.
+    pub kind: BreachKind,
+}
+
+/// Follows all rules from the start state, whatever symbols they ask for.
+///
+/// A state that can be reached in several ways may be right in one and wrong in another; only states that are wrong in all of
+/// them are refused here, the others are caught when they are run.
+///
+/// # Errors
+/// The first state, in the machine's order, that takes or latches wrongly however it is reached.
+pub fn check(machine: &Machine) -> Result<(), Breach> {
+    let reached = reached(machine);
+    for state in machine.state_ids() {
+        let samples = machine.state(state).samples;
+        if samples == SampleUse::Pass {
+            continue;
+        }
+        let slots = [Slot::Ready, Slot::Holds, Slot::Returns];
+        let ways: Vec<_> = slots
+            .into_iter()
+            .filter(|&slot| reached.contains(&(state, slot as u8)))
+            .map(|slot| slot.after(samples))
+            .collect();
+        if let Some(Err(kind)) = ways.first()
+            && ways.iter().all(Result::is_err)
+        {
+            return Err(Breach { state: machine.state(state).name.clone(), kind: *kind });
+        }
+    }
+    Ok(())
+}
+
+/// The states with the slots they can be reached with.
+fn reached(machine: &Machine) -> BTreeSet<(StateId, u8)> {
+    let mut reached = BTreeSet::from([(machine.start(), Slot::Ready as u8)]);
+    let mut waiting = VecDeque::from([(machine.start(), Slot::Ready)]);
+    while let Some((state, slot)) = waiting.pop_front() {
+        let Ok(after) = slot.after(machine.state(state).samples) else { continue };
+        for rule in machine.rules(state) {
+            if reached.insert((rule.next, after as u8)) {
+                waiting.push_back((rule.next, after));
+            }
+        }
+    }
+    reached
+}

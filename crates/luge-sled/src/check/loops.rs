@@ -1,0 +1,242 @@
+//! Loops over integers, and what leaves a loop.
+
+use std::collections::BTreeMap;
+
+use super::{Binding, Breakable, Checker, Held, MOST_STATEMENTS, Value, Variable};
+use crate::{
+    core::{Affine, Expr, For, LoopVar, Place, Stmt, StmtKind, Ty},
+    lex::Span,
+    ratio::Ratio,
+    syntax::{self, Name},
+};
+
+/// The most rounds of a loop whose variable is used.
+const MOST_ROUNDS: i64 = 1 << 16;
+
+/// Rounds that are counted on a tape; a loop with more keeps a number.
+const MOST_COUNTED: i64 = 1 << 12;
+
+impl<'p> Checker<'p> {
+    pub(super) fn for_range(
+        &mut self,
+        name: &'p Name,
+        bounds: [&'p syntax::Expr; 2],
+        body: &'p [syntax::Stmt],
+        unroll: bool,
+        span: &Span,
+    ) {
+        let [Some(from), Some(to)] = bounds.map(|bound| self.bound(bound)) else { return };
+        if unroll {
+            return self.unroll(name, [&from, &to], body, span);
+        }
+        let (least, most) = self.interval(&to.minus(&from));
+        let constant = from.is_constant() && to.is_constant();
+        if least < 0 && !constant {
+            return self.error_with_help(
+                span,
+                format!("the loop could end {} before it begins", -least),
+                "not always from below to above",
+                "let it begin at or below its end for every value of the outer loops",
+            );
+        }
+        let most = most.max(0);
+        if most > MOST_COUNTED && constant && !super::statements::mentions(body, &name.text) {
+            return self.repeat(most, body, span);
+        }
+        if most > MOST_ROUNDS {
+            let help = "count with a variable of your own in a `while`";
+            return self.error_with_help(span, format!("{most} rounds are too many"), "at most 65536", help);
+        }
+        let var = self.variables.len();
+        let (lowest, highest) =
+            (self.interval(&from).0, (self.interval(&to).1 - 1).max(self.interval(&from).0));
+        self.variables.push(Variable { lowest, highest, value: None });
+        self.scopes.push(BTreeMap::from([(name.text.clone(), Binding::Loop(var))]));
+        let body = self.round(body);
+        self.scopes.pop();
+        self.emit_for(var, [from, to], body, span);
+    }
+
+    /// The body of a loop that `break` and `continue` inside are about.
+    pub(super) fn round(&mut self, body: &'p [syntax::Stmt]) -> Vec<Stmt> {
+        let outside = std::mem::replace(&mut self.breakable, Breakable::Loop);
+        let body = self.inner(body);
+        self.breakable = outside;
+        body
+    }
+
+    fn emit_for(&mut self, var: LoopVar, [from, to]: [Affine; 2], body: Vec<Stmt>, span: &Span) {
+        let most = self.interval(&to.minus(&from)).1.max(0);
+        let value = self.variables[var].value.map(|slot| {
+            let ty = self.variable_type(var);
+            let first = self.number_of_index(&from, ty, span);
+            (slot, first.unwrap_or(Expr::Constant { raw: 0, ty }))
+        });
+        if let (Some((slot, _)), Some(held)) = (&value, self.held.last_mut()) {
+            held.push(Held::Slot(*slot));
+        }
+        if most > 0 {
+            let most = u64::try_from(most).unwrap_or(0);
+            self.emit(span, StmtKind::For(For { var, from, to, most, value, body }));
+        }
+    }
+
+    /// A loop over all elements of something flat, which the compiler itself needs.
+    pub(super) fn each(&mut self, length: usize, span: &Span, body: impl FnOnce(LoopVar) -> StmtKind) {
+        let var = self.variables.len();
+        let length = i64::try_from(length).unwrap_or(i64::MAX);
+        self.variables.push(Variable { lowest: 0, highest: length - 1, value: None });
+        let stmt = Stmt { line: self.line(span), kind: body(var) };
+        self.emit_for(var, [Affine::default(), Affine::constant(length)], vec![stmt], span);
+    }
+
+    /// A bound of a loop: a constant, or made of variables of outer loops.
+    fn bound(&mut self, bound: &'p syntax::Expr) -> Option<Affine> {
+        match self.expr(bound) {
+            Value::Index(affine) => Some(affine),
+            Value::Constant(value) => {
+                let Some(integer) = value.to_integer() else {
+                    self.error(&bound.span, format!("expected an integer, found {value}"), "not an integer");
+                    return None;
+                };
+                if integer.unsigned_abs() > 1 << 40 {
+                    let help = "count with a variable of your own in a `while`";
+                    self.error_with_help(
+                        &bound.span,
+                        format!("a loop to {integer} has too many rounds"),
+                        "at most 2^31",
+                        help,
+                    );
+                    return None;
+                }
+                i64::try_from(integer).ok().map(Affine::constant)
+            }
+            Value::Poison => None,
+            _ => {
+                self.error_with_help(
+                    &bound.span,
+                    "not known before the program runs",
+                    "expected a constant or the variable of an outer loop",
+                    "literals, constants, sizes and variables of `for i in a..b` are known; else write a `while`, or leave with `break`",
+                );
+                None
+            }
+        }
+    }
+
+    fn repeat(&mut self, times: i64, body: &'p [syntax::Stmt], span: &Span) {
+        let times = u64::try_from(times).unwrap_or(0);
+        if times > 1 << 31 {
+            return self.error(span, format!("{times} rounds are too many"), "at most 2^31");
+        }
+        self.held.push(Vec::new());
+        let counter = self.take_slot(self.counter_width(times));
+        let body = self.round(body);
+        self.release();
+        if times > 0 {
+            self.emit(span, StmtKind::Repeat { times, counter, body });
+        }
+    }
+
+    fn unroll(&mut self, name: &Name, [from, to]: [&Affine; 2], body: &'p [syntax::Stmt], span: &Span) {
+        if !from.is_constant() || !to.is_constant() {
+            self.only_when_run(span);
+            return;
+        }
+        for value in from.constant..to.constant {
+            if self.too_large {
+                return;
+            }
+            // Not a statement, but an empty round costs time too.
+            self.n_statements += 1;
+            let n_findings = self.findings.len();
+            let constant = Binding::Constant(Ratio::integer(i128::from(value)));
+            self.scopes.push(BTreeMap::from([(name.text.clone(), constant)]));
+            let outside = std::mem::replace(&mut self.breakable, Breakable::Unrolled);
+            let inner = self.inner(body);
+            self.breakable = outside;
+            self.scopes.pop();
+            if let Some(out) = self.out.last_mut() {
+                out.extend(inner);
+            }
+            if self.n_statements > MOST_STATEMENTS {
+                return self.emit(span, StmtKind::Reject);
+            }
+            if self.findings.len() > n_findings {
+                // The other rounds would say the same again.
+                return;
+            }
+        }
+    }
+
+    /// `break` or `continue`.
+    pub(super) fn leave(&mut self, word: &str, kind: StmtKind, span: &Span) {
+        match self.breakable {
+            Breakable::Loop => self.emit(span, kind),
+            Breakable::Nothing => {
+                let help = "put it into the loop, or end the whole run with `reject`";
+                self.error_with_help(span, format!("`{word}` outside of a loop"), "no loop around it", help);
+            }
+            Breakable::Unrolled => self.error_with_help(
+                span,
+                format!("`{word}` in a loop that is unrolled"),
+                "its rounds are written out",
+                "leave out `unroll`",
+            ),
+        }
+    }
+
+    /// Bits for counting down from `times - 1`: those of the data's numbers if they suffice, so that one ruler serves both.
+    fn counter_width(&self, times: u64) -> u32 {
+        let needed = (u64::BITS - times.saturating_sub(1).leading_zeros()).max(1);
+        let width = self.sizes.width();
+        if (2..=width).contains(&needed) { width } else { needed }
+    }
+
+    /// The next number of the generator, as one from 0 to below 1.
+    pub(super) fn random(&mut self, span: &Span) -> Value {
+        let state = match self.random {
+            Some(state) => state,
+            None => {
+                let state = self.new_slot(32);
+                self.random = Some(state);
+                state
+            }
+        };
+        let ty = Ty { integer: 32, fraction: 0 };
+        let constant = |raw| Box::new(Expr::Constant { raw, ty });
+        let old = Box::new(Expr::Variable { slot: state, ty });
+        let product = Expr::Binary(crate::core::Op::Mul, old, constant(1_664_525));
+        let next = Expr::Binary(crate::core::Op::Add, Box::new(product), constant(1_013_904_223));
+        self.emit_unseen(span, StmtKind::Assign(Place::Slot(state), next));
+        // The same bits as a fraction from -1 to below 1; half of it and a half.
+        let fraction = Ty { integer: 1, fraction: 31 };
+        let whole = Box::new(Expr::Variable { slot: state, ty: fraction });
+        let half = Box::new(Expr::Constant { raw: 1 << 30, ty: fraction });
+        let shifted = Expr::Binary(crate::core::Op::Add, Box::new(Expr::Shr(whole, 1)), half);
+        let short = Ty { integer: 1, fraction: 15 };
+        let slot = self.take_slot(short.width());
+        self.emit(span, StmtKind::Assign(Place::Slot(slot), Expr::Cast(Box::new(shifted), short)));
+        Value::Number(Expr::Variable { slot, ty: short })
+    }
+
+    /// A statement whose numbers are meant to wrap: it is on nobody's line.
+    fn emit_unseen(&mut self, span: &Span, kind: StmtKind) {
+        self.emit(span, kind);
+        if let Some(stmt) = self.out.last_mut().and_then(|out| out.last_mut()) {
+            stmt.line = 0;
+        }
+    }
+
+    /// Gives the generator its seed at the very start.
+    pub(super) fn sow(&mut self, body: &mut Vec<Stmt>) {
+        let Some(slot) = self.random else { return };
+        let ty = Ty { integer: 32, fraction: 0 };
+        let seed = match self.find("SEED") {
+            Some(Binding::Constant(seed)) => seed.to_integer().unwrap_or(1),
+            _ => 1,
+        };
+        let value = Expr::Constant { raw: ty.wrap(seed), ty };
+        body.insert(0, Stmt { line: 0, kind: StmtKind::Assign(Place::Slot(slot), value) });
+    }
+}

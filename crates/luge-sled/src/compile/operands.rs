@@ -1,0 +1,439 @@
+//! From expressions to streams: what streams stays a tree, what does not is computed into a temporary first.
+
+use super::{
+    Generator,
+    plan::Object,
+    position::Spot,
+    stream::{At, Operand, Pass, Root, Sym, Tail},
+    tapes::Tape,
+};
+use crate::core::{Affine, Computed, Cond, Expr, Index, Op, Place, Slot};
+
+/// An expression, as far as it streams.
+pub(super) enum Tree<'e> {
+    Word(&'e Expr),
+    /// Something to be computed first.
+    Hard(&'e Expr),
+    Uniform {
+        first: u8,
+        rest: u8,
+    },
+    Add(Box<Tree<'e>>, Box<Tree<'e>>),
+    Sub(Box<Tree<'e>>, Box<Tree<'e>>),
+    Negate(Box<Tree<'e>>),
+    Shift(Box<Tree<'e>>, i64),
+    Wrap(Box<Tree<'e>>, u32),
+}
+
+/// The most parts of one pass that remember something: each doubles its states.
+const MOST_CARRIES: usize = 2;
+
+/// The most words of one pass: each doubles what its states look at.
+const MOST_WORDS: usize = 3;
+
+impl Tree<'_> {
+    /// Parts that remember something, and words.
+    fn cost(&self) -> (usize, usize) {
+        let sum = |a: &Self, b: &Self, own: usize| {
+            let (a, b) = (a.cost(), b.cost());
+            (a.0 + b.0 + own, a.1 + b.1)
+        };
+        match self {
+            Self::Word(_) | Self::Hard(_) => (0, 1),
+            Self::Uniform { .. } => (0, 0),
+            Self::Add(a, b) | Self::Sub(a, b) => sum(a, b, 1),
+            Self::Negate(a) | Self::Wrap(a, _) => (a.cost().0 + 1, a.cost().1),
+            Self::Shift(a, _) => a.cost(),
+        }
+    }
+}
+
+fn fits(a: &Tree<'_>, b: &Tree<'_>, own: usize) -> bool {
+    let (a, b) = (a.cost(), b.cost());
+    a.0 + b.0 + own <= MOST_CARRIES && a.1 + b.1 <= MOST_WORDS
+}
+
+/// Whether a number need not be computed.
+pub(super) fn is_word(expr: &Expr) -> bool {
+    matches!(expr, Expr::Constant { .. } | Expr::Variable { .. } | Expr::Element { .. } | Expr::Data { .. })
+}
+
+/// The tree of an expression.
+pub(super) fn tree(expr: &Expr) -> Tree<'_> {
+    let width = expr.ty().width();
+    match expr {
+        Expr::Constant { raw: raw @ -2..=1, .. } => {
+            Tree::Uniform { first: u8::from(raw & 1 == 1), rest: u8::from(*raw < 0) }
+        }
+        word if is_word(word) => Tree::Word(word),
+        Expr::Negate(e) => {
+            let inner = tree(e);
+            if inner.cost().0 < MOST_CARRIES {
+                Tree::Negate(Box::new(inner))
+            } else {
+                Tree::Negate(Box::new(Tree::Hard(e)))
+            }
+        }
+        Expr::Binary(op @ (Op::Add | Op::Sub), a, b) => {
+            let (mut left, mut right) = (tree(a), tree(b));
+            if !fits(&left, &right, 1) && right.cost() >= left.cost() {
+                right = Tree::Hard(b);
+            }
+            if !fits(&left, &right, 1) {
+                left = Tree::Hard(a);
+            }
+            if !fits(&left, &right, 1) {
+                right = Tree::Hard(b);
+            }
+            let (left, right) = (Box::new(left), Box::new(right));
+            if *op == Op::Add { Tree::Add(left, right) } else { Tree::Sub(left, right) }
+        }
+        Expr::Shl(_, by) if *by >= width => Tree::Uniform { first: 0, rest: 0 },
+        Expr::Shl(e, by) => Tree::Shift(Box::new(tree(e)), i64::from(*by)),
+        Expr::Shr(e, 0) => tree(e),
+        Expr::Shr(e, by) => Tree::Shift(Box::new(extended(e)), -i64::from((*by).min(width - 1))),
+        Expr::Cast(e, to) => {
+            let from = e.ty();
+            let by = i64::from(to.fraction) - i64::from(from.fraction);
+            if by >= i64::from(width) {
+                return Tree::Uniform { first: 0, rest: 0 };
+            }
+            let by = by.max(1 - i64::from(from.width()));
+            let inner = if i64::from(width) - by > i64::from(from.width()) { extended(e) } else { tree(e) };
+            if by == 0 { inner } else { Tree::Shift(Box::new(inner), by) }
+        }
+        hard => Tree::Hard(hard),
+    }
+}
+
+/// The trees of two sides of a comparison.
+pub(super) fn pair<'e>(a: &'e Expr, b: &'e Expr) -> [Tree<'e>; 2] {
+    let (mut left, mut right) = (tree(a), tree(b));
+    if !fits(&left, &right, 0) {
+        left = Tree::Hard(a);
+    }
+    if !fits(&left, &right, 0) {
+        right = Tree::Hard(b);
+    }
+    [left, right]
+}
+
+/// The tree of an expression whose sign is repeated above it.
+fn extended(expr: &Expr) -> Tree<'_> {
+    let width = expr.ty().width();
+    match tree(expr) {
+        // A wider word may have lost its upper bits on the way here.
+        Tree::Word(word) if word.ty().width() <= width => Tree::Word(word),
+        Tree::Hard(hard) if hard.ty().width() <= width => Tree::Hard(hard),
+        uniform @ Tree::Uniform { .. } => uniform,
+        inner if inner.cost().0 < MOST_CARRIES => Tree::Wrap(Box::new(inner), width),
+        _ => Tree::Hard(expr),
+    }
+}
+
+/// A place that is written, with its computed indices worked out.
+#[derive(Clone, Debug)]
+pub(super) struct Target<'e> {
+    pub(super) spot: Spot,
+    pub(super) width: u32,
+    /// What it is called in the program.
+    pub(super) place: Option<&'e Place>,
+}
+
+/// A tree with places for its words.
+pub(super) struct Resolved {
+    pub(super) root: Root,
+    pub(super) operands: Vec<Operand>,
+    /// Temporaries to free once the pass is made.
+    pub(super) temporaries: Vec<Slot>,
+}
+
+/// A word on its way to an operand, and when its head starts.
+struct Leaf {
+    expr: Expr,
+    start: i64,
+}
+
+impl Generator<'_> {
+    /// A word for a while; its tape is none of these.
+    pub(super) fn temporary(&mut self, width: u32, avoid: &[Tape]) -> Slot {
+        for number in 0.. {
+            if self.taken.contains(&number) {
+                continue;
+            }
+            let (tape, ..) = self.home(Object::Temporary(number), width, 1);
+            if !avoid.contains(&tape) {
+                self.taken.insert(number);
+                return self.core.widths.len() + number;
+            }
+        }
+        unreachable!("some temporary is on another tape")
+    }
+
+    pub(super) fn free(&mut self, slots: &[Slot]) {
+        for slot in slots {
+            self.taken.remove(&(slot - self.core.widths.len()));
+        }
+    }
+
+    /// Where a variable or a temporary is.
+    pub(super) fn slot_spot(&mut self, slot: Slot, width: u32) -> Spot {
+        let n_slots = self.core.widths.len();
+        let object = if slot < n_slots { Object::Slot(slot) } else { Object::Temporary(slot - n_slots) };
+        let (tape, word, pitch) = self.home(object, width, 1);
+        Spot { tape, pitch, at: Affine::constant(word), walks: Vec::new() }
+    }
+
+    fn array_spot(&mut self, array: usize, at: &Affine, walks: Vec<(usize, u32, i64)>) -> Spot {
+        let shape = self.core.arrays[array];
+        let (tape, word, pitch) = self.home(Object::Array(array), shape.width, shape.length);
+        Spot { tape, pitch, at: at.offset(word), walks }
+    }
+
+    /// Works out the computed parts of an index; outside of its array the run is rejected.
+    fn walks(&mut self, index: &Index, temporaries: &mut Vec<Slot>) -> Vec<(usize, u32, i64)> {
+        let n_slots = self.core.widths.len();
+        let mut walks = Vec::new();
+        for Computed { value, bound, stride } in &index.computed {
+            let ty = value.ty();
+            let slot = self.temporary(ty.width(), &[]);
+            temporaries.push(slot);
+            self.assign(&Place::Slot(slot), value);
+            let number = Expr::Variable { slot, ty };
+            let below = |raw: i64| Cond::Less(number.clone(), Expr::Constant { raw, ty });
+            let mut outside = below(0);
+            let bound = i64::try_from(*bound).unwrap_or(i64::MAX);
+            if bound <= ty.largest() {
+                outside = Cond::Or(Box::new(outside), Box::new(Cond::Not(Box::new(below(bound)))));
+            }
+            let branches = self.condition(&outside);
+            self.resume(branches.holds);
+            self.jump_to_reject();
+            self.resume(branches.fails);
+            walks.push((slot - n_slots, ty.width(), i64::try_from(*stride).unwrap_or(i64::MAX)));
+        }
+        walks
+    }
+
+    pub(super) fn place_spot(&mut self, place: &Place, width: u32, temporaries: &mut Vec<Slot>) -> Spot {
+        match place {
+            Place::Slot(slot) => self.slot_spot(*slot, width),
+            Place::Element(array, index) => {
+                let walks = self.walks(index, temporaries);
+                let known = self.known(index);
+                self.array_spot(*array, &known, walks)
+            }
+        }
+    }
+
+    /// Where a word is.
+    pub(super) fn operand(
+        &mut self,
+        expr: &Expr,
+        target: Option<&Target<'_>>,
+        temporaries: &mut Vec<Slot>,
+    ) -> Operand {
+        let width = expr.ty().width();
+        let at = match expr {
+            Expr::Variable { slot, .. } => At::Memory(self.slot_spot(*slot, width)),
+            Expr::Element { array, index, .. } => {
+                let same = target.filter(|target| {
+                    matches!(target.place, Some(Place::Element(other, at)) if other == array && at == index)
+                });
+                match same {
+                    Some(target) => At::Memory(target.spot.clone()),
+                    None => At::Memory(self.place_spot(
+                        &Place::Element(*array, index.clone()),
+                        width,
+                        temporaries,
+                    )),
+                }
+            }
+            Expr::Data { index, .. } => {
+                let walks = self.walks(index, temporaries);
+                At::Data(self.known(index), walks)
+            }
+            Expr::Constant { raw, .. } => {
+                let (tape, word, pitch) = self.home(Object::Constant(*raw, width), width, 1);
+                At::Memory(Spot { tape, pitch, at: Affine::constant(word), walks: Vec::new() })
+            }
+            // Only words are asked for.
+            _ => At::Quotient,
+        };
+        Operand { at, width }
+    }
+
+    /// The word of an expression: itself, or a temporary that it is computed into.
+    pub(super) fn word(&mut self, expr: &Expr, avoid: &[Tape], temporaries: &mut Vec<Slot>) -> Expr {
+        if is_word(expr) {
+            return expr.clone();
+        }
+        self.copied(expr, avoid, temporaries)
+    }
+
+    /// A temporary with the value of an expression.
+    pub(super) fn copied(&mut self, expr: &Expr, avoid: &[Tape], temporaries: &mut Vec<Slot>) -> Expr {
+        let ty = expr.ty();
+        let slot = self.temporary(ty.width(), avoid);
+        temporaries.push(slot);
+        self.assign(&Place::Slot(slot), expr);
+        Expr::Variable { slot, ty }
+    }
+
+    /// Computes what does not stream, and finds places for all words so that no tape has two.
+    pub(super) fn resolve(&mut self, trees: &[Tree<'_>], target: Option<&Target<'_>>) -> Resolved {
+        let mut temporaries = Vec::new();
+        let mut hard = Vec::new();
+        trees.iter().for_each(|tree| collect_hard(tree, &mut hard));
+        let left_over =
+            |op: &Expr| matches!(op, Expr::Binary(Op::Mul | Op::MulWide | Op::MulRound | Op::Div, ..));
+        // The last product or quotient is read where it is left.
+        let kept = hard.iter().rposition(|expr| left_over(expr));
+        let mut words: Vec<Option<Expr>> = Vec::new();
+        for (number, expr) in hard.iter().enumerate() {
+            let word = (Some(number) != kept).then(|| self.copied(expr, &[], &mut temporaries));
+            words.push(word);
+        }
+        let mut leaves = Vec::new();
+        let mut number = 0;
+        let mut syms: Vec<Sym> = Vec::new();
+        for tree in trees {
+            syms.push(leaf_out(tree, 0, &words, &mut number, &mut leaves));
+        }
+        let mut operands = self.operands(&leaves, target, &mut temporaries);
+        if let Some(kept) = kept {
+            let (at, width) = self.leave(hard[kept]);
+            for (leaf, operand) in leaves.iter().zip(&mut operands) {
+                if matches!(leaf.expr, Expr::Binary(..)) {
+                    *operand = Operand { at: at.clone(), width };
+                }
+            }
+            // A product is read from its lowest bit on, which is below the point.
+            if at == At::Product {
+                let fraction = i64::from(width - hard[kept].ty().width());
+                let number = leaves.iter().position(|leaf| matches!(leaf.expr, Expr::Binary(..)));
+                syms.iter_mut().for_each(|sym| shift_leaf(sym, number.unwrap_or(0), -fraction));
+            }
+        }
+        let mut syms = syms.into_iter();
+        let first = syms.next().unwrap_or(Sym::Uniform { first: 0, rest: 0 });
+        // Who compares puts the other side in.
+        let root = match syms.next() {
+            Some(second) => Root::Less(first, second),
+            None => Root::Value(first),
+        };
+        Resolved { root, operands, temporaries }
+    }
+
+    /// Operands for words; one whose tape is taken already is copied first.
+    fn operands(
+        &mut self,
+        leaves: &[Leaf],
+        target: Option<&Target<'_>>,
+        temporaries: &mut Vec<Slot>,
+    ) -> Vec<Operand> {
+        let mut operands: Vec<Operand> = Vec::new();
+        for (number, leaf) in leaves.iter().enumerate() {
+            let mut operand = match leaf.expr {
+                Expr::Binary(..) => Operand { at: At::Product, width: 0 },
+                _ => self.operand(&leaf.expr, target, temporaries),
+            };
+            let tape = operand.at.tape();
+            let taken = |other: usize| leaves[other].start != leaf.start || operands[other].at != operand.at;
+            let by_other = (0..number).any(|other| operands[other].at.tape() == tape && taken(other));
+            let by_target = target.is_some_and(|target| {
+                let same = leaf.start == 0 && operand.at == At::Memory(target.spot.clone());
+                target.spot.tape == tape && !same
+            });
+            let in_use = !matches!(leaf.expr, Expr::Binary(..)) && (by_other || by_target);
+            if in_use {
+                let mut avoid: Vec<Tape> = operands.iter().map(|operand| operand.at.tape()).collect();
+                avoid.extend(target.map(|target| target.spot.tape));
+                operand = self.copy_of(operand, &leaf.expr, &avoid, temporaries);
+            }
+            operands.push(operand);
+        }
+        operands
+    }
+
+    /// A copy of a word whose place is known.
+    fn copy_of(
+        &mut self,
+        from: Operand,
+        expr: &Expr,
+        avoid: &[Tape],
+        temporaries: &mut Vec<Slot>,
+    ) -> Operand {
+        let width = expr.ty().width();
+        let mut avoid = avoid.to_vec();
+        avoid.push(from.at.tape());
+        let slot = self.temporary(width, &avoid);
+        temporaries.push(slot);
+        let spot = self.slot_spot(slot, width);
+        let root = Root::Value(Sym::Leaf(0));
+        let operands = [from];
+        self.pass(&Pass {
+            root: &root,
+            operands: &operands,
+            target: Some((&spot, width)),
+            width,
+            tail: Tail::Nothing,
+        });
+        Operand { at: At::Memory(spot), width }
+    }
+}
+
+fn collect_hard<'e>(tree: &Tree<'e>, hard: &mut Vec<&'e Expr>) {
+    match tree {
+        Tree::Hard(expr) => hard.push(expr),
+        Tree::Word(_) | Tree::Uniform { .. } => {}
+        Tree::Add(a, b) | Tree::Sub(a, b) => {
+            collect_hard(a, hard);
+            collect_hard(b, hard);
+        }
+        Tree::Negate(a) | Tree::Shift(a, _) | Tree::Wrap(a, _) => collect_hard(a, hard),
+    }
+}
+
+/// The stream of a tree; its words are numbered as they come.
+fn leaf_out(
+    tree: &Tree<'_>,
+    start: i64,
+    words: &[Option<Expr>],
+    number: &mut usize,
+    leaves: &mut Vec<Leaf>,
+) -> Sym {
+    let mut leaf = |expr: Expr| {
+        leaves.push(Leaf { expr, start });
+        Sym::Leaf(leaves.len() - 1)
+    };
+    match tree {
+        Tree::Word(expr) => leaf((*expr).clone()),
+        Tree::Hard(expr) => {
+            *number += 1;
+            leaf(words[*number - 1].clone().unwrap_or_else(|| (*expr).clone()))
+        }
+        Tree::Uniform { first, rest } => Sym::Uniform { first: *first, rest: *rest },
+        Tree::Add(a, b) | Tree::Sub(a, b) => {
+            let left = Box::new(leaf_out(a, start, words, number, leaves));
+            let right = Box::new(leaf_out(b, start, words, number, leaves));
+            if matches!(tree, Tree::Add(..)) { Sym::Add(left, right) } else { Sym::Sub(left, right) }
+        }
+        Tree::Negate(a) => Sym::Negate(Box::new(leaf_out(a, start, words, number, leaves))),
+        Tree::Shift(a, by) => Sym::Shift(Box::new(leaf_out(a, start + by, words, number, leaves)), *by),
+        Tree::Wrap(a, width) => Sym::Wrap(Box::new(leaf_out(a, start, words, number, leaves)), *width),
+    }
+}
+
+/// Lets one leaf start earlier or later.
+fn shift_leaf(sym: &mut Sym, number: usize, by: i64) {
+    match sym {
+        Sym::Leaf(leaf) if *leaf == number => *sym = Sym::Shift(Box::new(Sym::Leaf(number)), by),
+        Sym::Leaf(_) | Sym::Uniform { .. } => {}
+        Sym::Add(a, b) | Sym::Sub(a, b) => {
+            shift_leaf(a, number, by);
+            shift_leaf(b, number, by);
+        }
+        Sym::Negate(a) | Sym::Shift(a, _) | Sym::Wrap(a, _) => shift_leaf(a, number, by),
+    }
+}

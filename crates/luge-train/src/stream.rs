@@ -1,0 +1,327 @@
+//! Training on a stream: every step sees another batch.
+//!
+//! [`Dense`] makes such a step like any other, from another input. [`SparseStream`] makes it from the layers recognised in the
+//! network's graph and looks only at weights that are not zero: the vertex, the cells under the heads, the memory and the slot.
+
+use luge_net::{BitUse, Network, StreamLayers, Values, numbers::Overflow, stream_layers};
+
+use crate::{Dense, Engine, TrainError};
+
+/// Makes gradient steps on batches.
+pub trait StreamEngine {
+    /// The engine's name in reports.
+    fn name(&self) -> &'static str;
+
+    /// Gradient steps made.
+    fn steps(&self) -> u64;
+
+    /// One gradient step on a batch: its features and its labels, row by row.
+    ///
+    /// # Errors
+    /// If the engine cannot compute the gradient, or the batch has another size.
+    fn step_on(&mut self, features: &[f64], labels: &[f64]) -> Result<(), TrainError>;
+
+    /// All weights, zeros included.
+    fn weights(&self) -> Vec<Values>;
+}
+
+impl StreamEngine for Dense<'_> {
+    fn name(&self) -> &'static str {
+        Engine::name(self)
+    }
+
+    fn steps(&self) -> u64 {
+        Engine::steps(self)
+    }
+
+    fn step_on(&mut self, features: &[f64], labels: &[f64]) -> Result<(), TrainError> {
+        self.feed(&batch(Engine::network(self), features, labels)?)?;
+        self.step()
+    }
+
+    fn weights(&self) -> Vec<Values> {
+        self.parameters().unwrap_or_default()
+    }
+}
+
+/// The inputs of a network on a stream: x, then y.
+fn batch(network: &Network, features: &[f64], labels: &[f64]) -> Result<Vec<Values>, TrainError> {
+    let [x, y] = network.inputs() else { return Err(TrainError::Shapes { what: "inputs" }) };
+    if (x.shape.len(), y.shape.len()) != (features.len(), labels.len()) {
+        return Err(TrainError::Shapes { what: "inputs" });
+    }
+    Ok(vec![Values::new(x.shape, features.to_vec()), Values::new(y.shape, labels.to_vec())])
+}
+
+/// Weights below this size are dropped: one of them added to a weight of size 1 changes nothing.
+const NEGLIGIBLE: f64 = 1.0 / (1_u64 << 60) as f64;
+
+/// Trains a network on a stream from its sparse layers.
+pub struct SparseStream<'n> {
+    network: &'n Network,
+    layers: StreamLayers,
+    n_cells: usize,
+    /// Weights on vertices that are not zero.
+    vertices: Vec<(usize, f64)>,
+    /// Weights of each head that are not zero, by row.
+    heads: Vec<Vec<(usize, f64)>>,
+    /// The rows of cells that are weights.
+    cells: Vec<f64>,
+    /// The other rows, as the memory's saturated copy shows them.
+    fixed: Vec<f64>,
+    memory: Vec<f64>,
+    /// What the memory is pulled to: its saturated copy, after this step's change.
+    held: Vec<f64>,
+    /// Whether the memory is exactly what it is pulled to.
+    settled: bool,
+    labels: Vec<f64>,
+    steps: u64,
+    largest_error: f64,
+}
+
+impl<'n> SparseStream<'n> {
+    /// An engine that starts from the given parameters.
+    ///
+    /// # Errors
+    /// If the network is not recognised, the values do not fit it, or they stand for no configuration.
+    pub fn new(network: &'n Network, parameters: &[Values]) -> Result<Self, TrainError> {
+        let layers = stream_layers(network)?;
+        if !network.fits_parameters(parameters) {
+            return Err(TrainError::Shapes { what: "parameters" });
+        }
+        let of = |id: luge_net::ParameterId| &parameters[id.index()];
+        let nonzero = |row: &[f64]| row.iter().copied().enumerate().filter(|&(_, w)| w != 0.0).collect();
+        let head = of(layers.head);
+        let memory = of(layers.memory).data.clone();
+        let mut engine = Self {
+            network,
+            n_cells: head.shape.cols,
+            vertices: nonzero(&of(layers.vertex).data),
+            heads: (0..head.shape.rows).map(|row| nonzero(head.row(row))).collect(),
+            cells: of(layers.cells).data.clone(),
+            fixed: layers.fixed_cells.data.clone(),
+            held: memory.clone(),
+            settled: false,
+            memory,
+            labels: of(layers.labels).data.clone(),
+            steps: 0,
+            largest_error: 0.0,
+            layers,
+        };
+        for bit in 0..engine.memory.len() {
+            engine.held[bit] = sign(engine.memory[bit]).ok_or(TrainError::Blurred { step: 0 })?;
+            engine.fixed[engine.layers.places[bit]] = engine.held[bit];
+        }
+        Ok(engine)
+    }
+
+    /// The vertex that has all the weight.
+    ///
+    /// # Errors
+    /// If none clearly has.
+    pub fn vertex(&self) -> Result<usize, TrainError> {
+        alone(&self.vertices).ok_or(TrainError::Blurred { step: self.steps })
+    }
+
+    /// The cell a head is on.
+    ///
+    /// # Errors
+    /// If it is not clearly on one.
+    pub fn head(&self, track: usize) -> Result<usize, TrainError> {
+        let row = self.layers.table.rows()[track];
+        alone(&self.heads[row]).ok_or(TrainError::Blurred { step: self.steps })
+    }
+
+    /// What a cell holds: a weight, or what the memory shows there.
+    #[must_use]
+    pub fn cell(&self, track: usize, cell: usize) -> f64 {
+        let row = self.layers.table.rows()[track];
+        match row.checked_sub(self.layers.table.n_trained()) {
+            None => self.cells[row * self.n_cells + cell],
+            Some(at) => self.fixed[at * self.n_cells + cell],
+        }
+    }
+
+    /// z: the slot for labels.
+    #[must_use]
+    pub fn labels(&self) -> &[f64] {
+        &self.labels
+    }
+
+    /// Whether the vertex is at rest: no batch moves any weight.
+    ///
+    /// # Errors
+    /// If no vertex clearly has all the weight.
+    pub fn at_rest(&self) -> Result<bool, TrainError> {
+        Ok(self.layers.table.column(self.vertex()?).is_none())
+    }
+
+    /// How far a step that was made fell short of its target, relative to its length: |y| / A at most.
+    #[must_use]
+    pub fn largest_error(&self) -> f64 {
+        self.largest_error
+    }
+
+    /// How far a weight may lie from the dense engine's, by rounding and by what is dropped.
+    #[must_use]
+    pub fn rounding() -> f64 {
+        crate::ROUNDING
+    }
+
+    /// The symbol in a cell.
+    fn symbol(&self, track: usize, cell: usize) -> Result<bool, TrainError> {
+        let sign = sign(self.cell(track, cell)).ok_or(TrainError::Blurred { step: self.steps })?;
+        Ok(sign > 0.0)
+    }
+
+    /// Bits of this step's features, or of the labels in the slot, where the memory is renewed.
+    fn renew_memory(&mut self, what: BitUse, features: &[f64]) {
+        let width = self.layers.format.n_bits() as usize;
+        for (number, &at) in self.layers.order.iter().enumerate() {
+            let first = number * width;
+            let is_renewed = |bit: &usize| self.layers.renewed[first + bit] == what;
+            let renewed: Vec<usize> = (0..width).filter(is_renewed).collect();
+            if renewed.is_empty() {
+                continue;
+            }
+            let value = match at.checked_sub(features.len()) {
+                None => features[at],
+                Some(label) => -self.labels[label],
+            };
+            // A saturating conversion refuses NaN alone, and no weight is one.
+            let Ok(word) = self.layers.format.encode(value, Overflow::Saturate) else { continue };
+            for bit in renewed {
+                let one = word.bit(u32::try_from(bit).unwrap_or(u32::MAX));
+                let value = if one { 1.0 } else { -1.0 };
+                self.held[first + bit] = value;
+                self.fixed[self.layers.places[first + bit]] = value;
+            }
+        }
+        self.settled = false;
+    }
+
+    /// Pulls the memory to what it holds.
+    fn pull_memory(&mut self, gain: f64) {
+        if self.settled {
+            return;
+        }
+        self.settled = true;
+        for (weight, &target) in self.memory.iter_mut().zip(&self.held) {
+            *weight -= gain * (*weight - target);
+            self.settled &= weight.to_bits() == target.to_bits();
+        }
+    }
+
+    /// Opens the slot to the labels that pass, or pulls it back.
+    fn move_slot(&mut self, takes: bool, gain: f64, labels: &[f64]) {
+        let carrier = self.layers.carrier;
+        for (weight, &label) in self.labels.iter_mut().zip(labels) {
+            *weight += if takes { carrier - label } else { -gain * (*weight + carrier) };
+        }
+    }
+}
+
+impl StreamEngine for SparseStream<'_> {
+    fn name(&self) -> &'static str {
+        "sparse"
+    }
+
+    fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    fn step_on(&mut self, features: &[f64], labels: &[f64]) -> Result<(), TrainError> {
+        let [x, y] = self.network.inputs() else { return Err(TrainError::Shapes { what: "inputs" }) };
+        if (x.shape.len(), y.shape.len()) != (features.len(), labels.len()) {
+            return Err(TrainError::Shapes { what: "inputs" });
+        }
+        let vertex = self.vertex()?;
+        let table = std::sync::Arc::clone(&self.layers.table);
+        let Some(column) = table.column(vertex) else {
+            self.steps += 1;
+            return Ok(());
+        };
+        let gain = (self.layers.carrier - labels[0]) * self.layers.gain;
+        self.largest_error = self.largest_error.max((1.0 - gain).abs());
+        let what = self.layers.uses[vertex];
+        if what != BitUse::Keep {
+            self.renew_memory(what, features);
+        }
+        let mut symbols = 0;
+        for (track, &row) in table.rows().iter().enumerate() {
+            let at = alone(&self.heads[row]).ok_or(TrainError::Blurred { step: self.steps })?;
+            let trained = row < table.n_trained();
+            let mut written = None;
+            if trained {
+                let found = self.symbol(track, at)?;
+                let one = if column.put >> track & 1 == 1 { column.plus >> track & 1 == 1 } else { found };
+                let weight = &mut self.cells[row * self.n_cells + at];
+                *weight -= gain * (*weight - if one { 1.0 } else { -1.0 });
+                written = Some(one);
+            }
+            let next =
+                at.checked_add_signed(column.offset(track) as isize).filter(|&cell| cell < self.n_cells);
+            let next = next.ok_or(TrainError::OutOfCells { step: self.steps })?;
+            let read = match written {
+                Some(one) if next == at => one,
+                _ => self.symbol(track, next)?,
+            };
+            symbols |= u32::from(read) << track;
+            pull(&mut self.heads[row], next, gain);
+        }
+        pull(&mut self.vertices, table.vertex(column.next as usize, symbols), gain);
+        self.pull_memory(gain);
+        self.move_slot(what == BitUse::Take, gain, labels);
+        self.steps += 1;
+        Ok(())
+    }
+
+    fn weights(&self) -> Vec<Values> {
+        let mut all: Vec<Values> =
+            self.network.parameters().iter().map(|p| Values::filled(p.shape, 0.0)).collect();
+        for &(vertex, weight) in &self.vertices {
+            all[self.layers.vertex.index()].data[vertex] = weight;
+        }
+        for (row, head) in self.heads.iter().enumerate() {
+            for &(cell, weight) in head {
+                *all[self.layers.head.index()].at_mut(row, cell) = weight;
+            }
+        }
+        all[self.layers.cells.index()].data.clone_from(&self.cells);
+        all[self.layers.memory.index()].data.clone_from(&self.memory);
+        all[self.layers.labels.index()].data.clone_from(&self.labels);
+        all
+    }
+}
+
+/// Pulls the weight at `target` to 1 and all others to 0.
+fn pull(weights: &mut Vec<(usize, f64)>, target: usize, gain: f64) {
+    let mut found = false;
+    weights.retain_mut(|(at, weight)| {
+        let aim = if *at == target { 1.0 } else { 0.0 };
+        found |= *at == target;
+        *weight -= gain * (*weight - aim);
+        weight.abs() > NEGLIGIBLE
+    });
+    if !found {
+        weights.push((target, gain));
+    }
+}
+
+/// The only weight that saturates at 1, if all others saturate at 0.
+fn alone(weights: &[(usize, f64)]) -> Option<usize> {
+    let mut found = None;
+    for &(at, weight) in weights {
+        if weight >= 0.75 && found.is_none() {
+            found = Some(at);
+        } else if weight.is_nan() || weight > 0.25 {
+            return None;
+        }
+    }
+    found
+}
+
+/// The sign that a weight saturates at.
+fn sign(weight: f64) -> Option<f64> {
+    (weight.abs() >= 0.5).then(|| weight.signum())
+}

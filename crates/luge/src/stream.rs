@@ -1,0 +1,399 @@
+//! Learning from a stream: every gradient step sees another batch, and the network knows no other data than the batch in
+//! front of it and its own weights.
+//!
+//! A [`StreamJob`] goes the way of every job: the learner is read, its stream opened, the network built
+//! ([`StreamJob::prepare`]), trained in lockstep with the simulator on the same stream, and certified ([`StreamLesson::train`]).
+
+mod certificate;
+mod lockstep;
+mod samples;
+mod shipped;
+
+use std::{ops::ControlFlow, sync::Arc};
+
+use luge_landscape::{
+    Corrections, DataLayout, Learner, Primary, StreamConstantsError, StreamError, StreamNetwork, VertexSet,
+};
+use luge_machine::{
+    Input, Outcome, Step, SymbolId,
+    formats::ReadOptions,
+    stream::{Batch, StreamOutcome, StreamSimulator},
+};
+use luge_net::{
+    NumberFormat,
+    numbers::{Overflow, from_signs},
+};
+use luge_train::TrainError;
+
+use crate::{
+    job::{JobError, Primaries, StandardPrimaries},
+    lockstep::Window,
+    program,
+    source::Source,
+};
+pub use certificate::{Certificate, StreamReport};
+pub use lockstep::StreamMismatch;
+pub use samples::{Concept, Draw, NotDrawable, Order, Samples, Stream};
+pub use shipped::{STREAM_LEARNERS, ShippedStream, open};
+
+/// What computes the gradients on a stream.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum StreamEngineChoice {
+    /// Weights that are not zero, from the layers recognised in the graph.
+    #[default]
+    Sparse,
+    /// Every unit, by automatic differentiation.
+    Dense,
+}
+
+impl StreamEngineChoice {
+    /// Both engines.
+    pub const ALL: [Self; 2] = [Self::Sparse, Self::Dense];
+
+    /// The engine's name on the command line and in JSON.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Sparse => "sparse",
+            Self::Dense => "dense",
+        }
+    }
+}
+
+/// How to learn from a stream.
+#[derive(Clone, PartialEq, Debug)]
+pub struct StreamOptions {
+    /// How numbers become bits.
+    pub format: NumberFormat,
+    /// Samples per batch.
+    pub batch: usize,
+    /// What the stream is drawn from.
+    pub seed: u64,
+    /// The most gradient steps until the machine halts.
+    pub steps: Step,
+    /// Batches that pass after the end, none of which may move a weight.
+    pub after: u64,
+    /// No label is larger in size; left out: what the stream or the format says.
+    pub label_bound: Option<f64>,
+    /// A; left out: the smallest power of two that is large enough.
+    pub carrier: Option<f64>,
+    /// Cells per tape; left out: the smallest power of two that holds the run.
+    pub cells: Option<usize>,
+    /// What computes the gradients.
+    pub engine: StreamEngineChoice,
+    /// Which symbols tell vertices apart.
+    pub vertices: VertexSet,
+    /// New inputs on which the answer is judged.
+    pub n_judged: usize,
+}
+
+impl StreamOptions {
+    /// Everything as it comes, for numbers of this format.
+    #[must_use]
+    pub fn new(format: NumberFormat) -> Self {
+        Self {
+            format,
+            batch: 1,
+            seed: 0,
+            steps: 1_000_000_000,
+            after: 1_000,
+            label_bound: None,
+            carrier: None,
+            cells: None,
+            engine: StreamEngineChoice::default(),
+            vertices: VertexSet::default(),
+            n_judged: 10_000,
+        }
+    }
+}
+
+/// A learner, its stream, and how to train.
+#[derive(Clone, PartialEq, Debug)]
+pub struct StreamJob {
+    /// The learner: a machine with states that take.
+    pub source: Source,
+    /// Where its samples come from.
+    pub samples: Samples,
+    /// The network whose weights are learned, as `--primary` takes it.
+    pub primary: String,
+    /// How to train.
+    pub options: StreamOptions,
+}
+
+/// Why a learner cannot learn from a stream. Everything is found out before training begins.
+#[derive(Debug, thiserror::Error)]
+pub enum StreamLessonError {
+    /// What can be wrong with any job.
+    #[error(transparent)]
+    Job(#[from] JobError),
+    /// The network cannot be built.
+    #[error(transparent)]
+    Network(#[from] StreamError),
+    /// A label that is larger than was said.
+    #[error("a label of the table is {label}, but labels were said to be at most {bound} in size")]
+    Label {
+        /// The label.
+        label: f64,
+        /// The bound.
+        bound: f64,
+    },
+    /// The machine stopped where it should not, or took or latched wrongly.
+    #[error("after {step} steps and {taken} batches taken, {why}")]
+    Stopped {
+        /// Steps made.
+        step: Step,
+        /// Batches taken.
+        taken: u64,
+        /// What happened.
+        why: String,
+    },
+    /// The allowed cells do not hold the run.
+    #[error("the run needs {needed} cells per tape, but only {allowed} are allowed")]
+    Cells {
+        /// Cells needed.
+        needed: usize,
+        /// Cells allowed.
+        allowed: usize,
+    },
+    /// An engine refused.
+    #[error(transparent)]
+    Train(#[from] TrainError),
+}
+
+impl From<StreamConstantsError> for StreamLessonError {
+    fn from(error: StreamConstantsError) -> Self {
+        Self::Network(error.into())
+    }
+}
+
+/// A network for a stream, ready to be trained.
+pub struct StreamLesson {
+    learner: Learner,
+    primary: Arc<dyn Primary>,
+    samples: Samples,
+    options: StreamOptions,
+    layout: DataLayout,
+    input: Input,
+    window: Window,
+    network: StreamNetwork,
+    rehearsal: Rehearsal,
+}
+
+/// What the simulator found on the stream, before anything is trained.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Rehearsal {
+    /// Steps made: all until the machine halted, or as many as are allowed.
+    pub steps: Step,
+    /// Batches taken.
+    pub n_taken: u64,
+    /// Whether the machine halted.
+    pub halted: bool,
+    /// The first step that takes.
+    pub first_take: Option<Step>,
+    /// The last step that takes.
+    pub last_take: Option<Step>,
+}
+
+impl StreamJob {
+    /// Learner, stream, primary network, window, network: everything but training.
+    ///
+    /// # Errors
+    /// Everything that can be wrong with the job.
+    pub fn prepare(&self) -> Result<StreamLesson, StreamLessonError> {
+        self.prepare_with(&StandardPrimaries)
+    }
+
+    /// The same where the primary network may be one's own.
+    ///
+    /// # Errors
+    /// Everything that can be wrong with the job.
+    pub fn prepare_with(&self, primaries: &dyn Primaries) -> Result<StreamLesson, StreamLessonError> {
+        if program::is_program(&self.source) {
+            return Err(JobError::ProgramAlone { name: self.source.name.clone() }.into());
+        }
+        let (_, loaded) = self.source.read_with(&ReadOptions::default())?;
+        let learner = Learner::new(&loaded.machine, loaded.input.as_ref()).map_err(JobError::from)?;
+        let (n_features, n_labels) = self.samples.sizes();
+        let primary = primaries.find(&self.primary, n_features, n_labels).map_err(JobError::from)?;
+        StreamLesson::prepare(learner, primary, self.samples.clone(), self.options.clone())
+    }
+}
+
+impl StreamLesson {
+    /// Puts together what was read.
+    ///
+    /// # Errors
+    /// If the parts do not fit together, or the machine does not learn from this stream.
+    pub fn prepare(
+        learner: Learner,
+        primary: Arc<dyn Primary>,
+        samples: Samples,
+        options: StreamOptions,
+    ) -> Result<Self, StreamLessonError> {
+        let (n_features, n_labels) = samples.sizes();
+        let layout = DataLayout { n_samples: options.batch, n_features, n_labels, format: options.format };
+        let label_bound = options.label_bound.or_else(|| samples.label_bound());
+        check_labels(&samples, label_bound)?;
+        if !learner.machine().takes_samples() {
+            return Err(StreamError::TakesNothing.into());
+        }
+        luge_machine::stream::check(learner.machine()).map_err(StreamError::from)?;
+        let input = learner.input(&layout, &vec![false; layout.n_bits()]);
+        let (rehearsal, window) = rehearse(&learner, &layout, &input, &samples, &options, &*primary)?;
+        let network = StreamNetwork::build(
+            &learner,
+            &*primary,
+            &luge_landscape::StreamOptions {
+                vertices: options.vertices,
+                n_cells: window.n_cells,
+                first_cells: window.first.clone(),
+                layout: layout.clone(),
+                label_bound,
+                carrier: options.carrier,
+                corrections: Corrections::default(),
+            },
+        )?;
+        network.constants().check_rounding(53)?;
+        Ok(Self { learner, primary, samples, options, layout, input, window, network, rehearsal })
+    }
+
+    /// The network.
+    #[must_use]
+    pub fn network(&self) -> &StreamNetwork {
+        &self.network
+    }
+
+    /// The learner.
+    #[must_use]
+    pub fn learner(&self) -> &Learner {
+        &self.learner
+    }
+
+    /// The primary network.
+    #[must_use]
+    pub fn primary(&self) -> &dyn Primary {
+        &*self.primary
+    }
+
+    /// How to train.
+    #[must_use]
+    pub fn options(&self) -> &StreamOptions {
+        &self.options
+    }
+
+    /// Which cells the network holds.
+    #[must_use]
+    pub fn window(&self) -> &Window {
+        &self.window
+    }
+
+    /// What the simulator found.
+    #[must_use]
+    pub fn rehearsal(&self) -> Rehearsal {
+        self.rehearsal
+    }
+
+    /// The stream from its beginning.
+    #[must_use]
+    pub fn stream(&self) -> Stream {
+        Stream::open(self.samples.clone(), self.options.format, self.options.seed)
+    }
+
+    /// The judge at the start of its run.
+    fn simulator(&self) -> StreamSimulator<'_> {
+        let machine = self.learner.lowered().normal.machine();
+        StreamSimulator::new(machine, &self.input, self.learner.memory(&self.layout))
+    }
+
+    /// Trains, every step held to the simulator's, and draws up the certificate. `watch` sees every step's number.
+    ///
+    /// # Errors
+    /// If an engine refuses. A run that is not what it should be is a certificate that does not hold.
+    pub fn train(
+        &self,
+        watch: impl FnMut(Step) -> ControlFlow<()>,
+    ) -> Result<StreamReport, StreamLessonError> {
+        certificate::train(self, watch)
+    }
+
+    /// theta as the judge left it.
+    fn theta(&self, simulator: &StreamSimulator<'_>) -> Vec<f64> {
+        let (track, first) = self.learner.theta_track();
+        let n_bits = self.primary.n_weights() * self.layout.width();
+        let cells = (first..first + n_bits).map(|cell| i64::try_from(cell).unwrap_or(i64::MAX));
+        let tape = simulator.simulator().tape(track);
+        let signs: Vec<f64> =
+            cells.map(|cell| if tape.read(cell) == SymbolId(1) { 1.0 } else { -1.0 }).collect();
+        from_signs(self.layout.format, &signs)
+    }
+}
+
+/// A batch as the bits that go into the judge's memory.
+fn bits(format: NumberFormat, x: &[f64], y: &[f64]) -> Batch {
+    let symbols = |numbers: &[f64]| {
+        let word = |&number: &f64| format.encode(number, Overflow::Saturate).ok();
+        let bits = numbers
+            .iter()
+            .filter_map(word)
+            .flat_map(|word| (0..format.n_bits()).map(move |bit| SymbolId(u8::from(word.bit(bit)))));
+        bits.collect()
+    };
+    Batch { features: symbols(x), labels: symbols(y) }
+}
+
+fn check_labels(samples: &Samples, bound: Option<f64>) -> Result<(), StreamLessonError> {
+    let (Samples::Table(table, _), Some(bound)) = (samples, bound) else { return Ok(()) };
+    match table.labels.data.iter().find(|label| label.abs() > bound) {
+        Some(&label) => Err(StreamLessonError::Label { label, bound }),
+        None => Ok(()),
+    }
+}
+
+/// Runs the judge alone: how long the run is, and how many cells it needs.
+fn rehearse(
+    learner: &Learner,
+    layout: &DataLayout,
+    input: &Input,
+    samples: &Samples,
+    options: &StreamOptions,
+    primary: &dyn Primary,
+) -> Result<(Rehearsal, Window), StreamLessonError> {
+    let machine = learner.lowered().normal.machine();
+    let mut simulator = StreamSimulator::new(machine, input, learner.memory(layout));
+    let mut stream = Stream::open(samples.clone(), options.format, options.seed);
+    let (mut x, mut y) = batch_of(layout);
+    let (mut first_take, mut last_take, mut halted) = (None, None, false);
+    while simulator.steps() < options.steps {
+        stream.next_batch(&mut x, &mut y);
+        let (step, taken) = (simulator.steps(), simulator.n_taken());
+        let stopped = |why: String| StreamLessonError::Stopped { step, taken, why };
+        match simulator.step(|| bits(options.format, &x, &y)) {
+            Ok(()) => {}
+            Err(StreamOutcome::Stopped(Outcome::Halted { .. })) => {
+                halted = true;
+                break;
+            }
+            Err(StreamOutcome::Stopped(_)) => {
+                let state = &machine.state(simulator.simulator().state()).name;
+                return Err(stopped(format!("state `{state}` has no rule for what it finds")));
+            }
+            Err(StreamOutcome::Breach { state, kind }) => {
+                return Err(stopped(format!("state `{}` {}", machine.state(state).name, kind.describe())));
+            }
+        }
+        if simulator.n_taken() > taken {
+            first_take = first_take.or(Some(step));
+            last_take = Some(step);
+        }
+    }
+    let known = (layout.end() + 1).max(primary.n_weights() * layout.width() + 1);
+    let window = Window::common(simulator.simulator(), input, known, options.cells)
+        .map_err(|needed| StreamLessonError::Cells { needed, allowed: options.cells.unwrap_or(0) })?;
+    let (steps, n_taken) = (simulator.steps(), simulator.n_taken());
+    Ok((Rehearsal { steps, n_taken, halted, first_take, last_take }, window))
+}
+
+/// Room for the features and labels of one batch.
+fn batch_of(layout: &DataLayout) -> (Vec<f64>, Vec<f64>) {
+    (vec![0.0; layout.n_samples * layout.n_features], vec![0.0; layout.n_samples * layout.n_labels])
+}

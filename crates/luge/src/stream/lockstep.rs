@@ -1,0 +1,194 @@
+//! An engine and the judge on the same stream, compared after every step.
+
+use luge_landscape::{Configuration, DataLayout, StreamNetwork, Undecodable};
+use luge_machine::{
+    SampleUse, SymbolId, TapeId,
+    stream::{Slot, StreamOutcome, StreamSimulator},
+};
+use luge_net::Values;
+use luge_train::{Dense, SparseStream, StreamEngine, TrainError};
+
+use super::bits;
+use crate::lockstep::Window;
+
+/// What is not as it should be after a step.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum StreamMismatch {
+    /// The weights stand for nothing.
+    #[error(transparent)]
+    Undecodable(#[from] Undecodable),
+    /// The weights stand for another configuration.
+    #[error("the network's {what} differs from the machine's")]
+    Differs {
+        /// State, head, cell or memory.
+        what: &'static str,
+    },
+    /// z does not hold what it should.
+    #[error("z is {found} where it should be {expected}")]
+    Slot {
+        /// What z holds.
+        found: f64,
+        /// What it should hold.
+        expected: f64,
+    },
+}
+
+/// An engine for streams.
+pub(super) enum AnyEngine<'n> {
+    Sparse(Box<SparseStream<'n>>),
+    Dense(Box<Dense<'n>>),
+}
+
+impl AnyEngine<'_> {
+    pub(super) fn engine(&mut self) -> &mut dyn StreamEngine {
+        match self {
+            Self::Sparse(engine) => &mut **engine,
+            Self::Dense(engine) => &mut **engine,
+        }
+    }
+
+    pub(super) fn weights(&self) -> Vec<Values> {
+        match self {
+            Self::Sparse(engine) => engine.weights(),
+            Self::Dense(engine) => engine.weights(),
+        }
+    }
+}
+
+/// Both sides of the comparison.
+pub(super) struct Lockstep<'a> {
+    pub(super) network: &'a StreamNetwork,
+    pub(super) window: &'a Window,
+    pub(super) layout: &'a DataLayout,
+    pub(super) simulator: StreamSimulator<'a>,
+    /// The labels that the slot holds.
+    held_back: Vec<f64>,
+}
+
+impl<'a> Lockstep<'a> {
+    pub(super) fn new(
+        network: &'a StreamNetwork,
+        window: &'a Window,
+        layout: &'a DataLayout,
+        simulator: StreamSimulator<'a>,
+    ) -> Self {
+        Self { network, window, layout, simulator, held_back: Vec::new() }
+    }
+
+    /// The judge's step on a batch.
+    pub(super) fn step(&mut self, x: &[f64], y: &[f64]) -> Result<(), StreamOutcome> {
+        let takes = self.simulator.next_use() == SampleUse::Take;
+        self.simulator.step(|| bits(self.layout.format, x, y))?;
+        if takes {
+            y.clone_into(&mut self.held_back);
+        }
+        Ok(())
+    }
+
+    /// Everything: state, heads, all cells, the memory and the slot.
+    pub(super) fn compare_all(&self, weights: &[Values]) -> Result<(), StreamMismatch> {
+        let found = self.network.decode(weights)?;
+        let expected = self.expected();
+        let what = match () {
+            () if found.state != expected.state => "state",
+            () if found.heads != expected.heads => "head",
+            () if found.tapes != expected.tapes => "cell",
+            () => return self.compare_slot(&weights[self.network.labels().index()].data),
+        };
+        Err(StreamMismatch::Differs { what })
+    }
+
+    /// What a step can have changed: the vertex, the heads, the cells they left, the memory and the slot.
+    pub(super) fn compare_step(&self, engine: &SparseStream<'_>, before: &[i64]) -> Result<(), TrainErrorOr> {
+        let judge = self.simulator.simulator();
+        let differs = |what| Err(TrainErrorOr::Mismatch(StreamMismatch::Differs { what }));
+        if self.network.control().state(engine.vertex()?) != judge.state() {
+            return differs("state");
+        }
+        for tape in judge.machine().tape_ids() {
+            let at = |cell: i64| self.window.index(tape, cell);
+            if at(judge.head(tape)) != Some(engine.head(tape.index())?) {
+                return differs("head");
+            }
+            let alike = |cell: i64| {
+                let one = judge.tape(tape).read(cell) == SymbolId(1);
+                at(cell).is_some_and(|column| (engine.cell(tape.index(), column) > 0.0) == one)
+            };
+            if !alike(before[tape.index()]) || !alike(judge.head(tape)) {
+                return differs("cell");
+            }
+        }
+        if self.simulator.slot() != Slot::Ready && !self.memory_is_alike(engine) {
+            return differs("memory");
+        }
+        self.compare_slot(engine.labels()).map_err(TrainErrorOr::Mismatch)
+    }
+
+    /// The cells that the heads are on.
+    pub(super) fn heads(&self, into: &mut Vec<i64>) {
+        let judge = self.simulator.simulator();
+        into.clear();
+        into.extend(judge.machine().tape_ids().map(|tape| judge.head(tape)));
+    }
+
+    fn memory_is_alike(&self, engine: &SparseStream<'_>) -> bool {
+        let judge = self.simulator.simulator();
+        let tape = self.data_tape();
+        (0..self.layout.n_bits()).all(|bit| {
+            let cell = i64::try_from(self.layout.cell(bit)).unwrap_or(i64::MAX);
+            let one = judge.tape(tape).read(cell) == SymbolId(1);
+            self.window.index(tape, cell).is_some_and(|at| (engine.cell(tape.index(), at) > 0.0) == one)
+        })
+    }
+
+    fn data_tape(&self) -> TapeId {
+        let machine = self.simulator.simulator().machine();
+        let named = machine.tape_ids().find(|&tape| machine.tape(tape).name == "data");
+        named.unwrap_or(TapeId(0))
+    }
+
+    /// z is minus the labels where they wait, and minus A where the slot is ready.
+    fn compare_slot(&self, z: &[f64]) -> Result<(), StreamMismatch> {
+        let constants = self.network.constants();
+        let near = constants.label_unit / 2.0;
+        let wrong = |(found, expected): &(f64, f64)| {
+            (found - expected).abs().partial_cmp(&near) != Some(std::cmp::Ordering::Less)
+        };
+        let expected: Vec<f64> = match self.simulator.slot() {
+            Slot::Holds => self.held_back.iter().map(|y| -y).collect(),
+            Slot::Ready => vec![-constants.carrier; z.len()],
+            Slot::Returns => return Ok(()),
+        };
+        match z.iter().copied().zip(expected).find(wrong) {
+            Some((found, expected)) => Err(StreamMismatch::Slot { found, expected }),
+            None => Ok(()),
+        }
+    }
+
+    /// The judge's configuration in the network's cells.
+    fn expected(&self) -> Configuration {
+        let judge = self.simulator.simulator();
+        let tape_ids = || judge.machine().tape_ids();
+        let cells = |tape: TapeId| {
+            let first = self.window.first[tape.index()];
+            let n_cells = i64::try_from(self.window.n_cells).unwrap_or(i64::MAX);
+            (first..first + n_cells).map(|cell| judge.tape(tape).read(cell) == SymbolId(1)).collect()
+        };
+        Configuration {
+            state: judge.state(),
+            tapes: tape_ids().map(cells).collect(),
+            heads: tape_ids()
+                .map(|tape| self.window.index(tape, judge.head(tape)).unwrap_or(usize::MAX))
+                .collect(),
+        }
+    }
+}
+
+/// An engine that refuses, or a network that differs.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum TrainErrorOr {
+    #[error(transparent)]
+    Train(#[from] TrainError),
+    #[error(transparent)]
+    Mismatch(StreamMismatch),
+}

@@ -1,0 +1,368 @@
+//! Endless streams of samples: drawn from a distribution, or from a table again and again.
+
+use luge_net::{NumberFormat, numbers::Overflow};
+use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+use rand_distr::{Distribution, StandardUniform, Uniform};
+
+use crate::data::Table;
+
+/// In which order the rows of a table pass.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Order {
+    /// As they stand, from the first row again after the last.
+    #[default]
+    Cycle,
+    /// All rows in another order every time.
+    Shuffle,
+    /// Any row at any time.
+    Draw,
+}
+
+impl Order {
+    /// All orders.
+    pub const ALL: [Self; 3] = [Self::Cycle, Self::Shuffle, Self::Draw];
+
+    /// The order's name on the command line and in JSON.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Cycle => "cycle",
+            Self::Shuffle => "shuffle",
+            Self::Draw => "draw",
+        }
+    }
+}
+
+/// What to draw samples from.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Draw {
+    /// How labels come from features.
+    pub concept: Concept,
+    /// How many bits or numbers a sample has.
+    pub n_features: usize,
+    /// How often a label is turned into its opposite.
+    pub noise: f64,
+}
+
+/// How the labels of drawn samples come from their features.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Concept {
+    /// The parity of this many hidden bits, 0 or 1.
+    Parity {
+        /// How many bits count.
+        n_hidden: usize,
+    },
+    /// A random function of this many hidden bits, 0 or 1.
+    Junta {
+        /// How many bits count.
+        n_hidden: usize,
+    },
+    /// On which side of a random plane through 0 the point lies, -1 or 1; features are quarters from -1 to 1.
+    Halfspace,
+}
+
+/// Why a text says nothing that can be drawn.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+#[error(
+    "`{text}` cannot be drawn: {why}; expected parity:bits=N,hidden=K or junta:bits=N,hidden=K or halfspace:features=N, with noise=P if labels are to be wrong"
+)]
+pub struct NotDrawable {
+    /// The text.
+    pub text: String,
+    /// What is wrong with it.
+    pub why: String,
+}
+
+/// The most bits of a junta that count: its table is kept.
+const MOST_RELEVANT: usize = 20;
+
+impl std::str::FromStr for Draw {
+    type Err = NotDrawable;
+
+    fn from_str(text: &str) -> Result<Self, NotDrawable> {
+        let refused = |why: String| NotDrawable { text: text.to_owned(), why };
+        let (kind, rest) = text.split_once(':').unwrap_or((text, ""));
+        let (mut n_features, mut n_hidden, mut noise) = (None, None, 0.0);
+        for part in rest.split(',').filter(|part| !part.is_empty()) {
+            let (key, value) =
+                part.split_once('=').ok_or_else(|| refused(format!("`{part}` is no key=value")))?;
+            let number = || value.parse::<usize>().ok().filter(|&n| (1..=4096).contains(&n));
+            let number = || number().ok_or_else(|| refused(format!("`{value}` is no number from 1 to 4096")));
+            match (key, kind) {
+                ("bits", "parity" | "junta") | ("features", "halfspace") => n_features = Some(number()?),
+                ("hidden", "parity" | "junta") => n_hidden = Some(number()?),
+                ("noise", _) => {
+                    let rate = value.parse().ok().filter(|rate: &f64| (0.0..=0.5).contains(rate));
+                    noise = rate.ok_or_else(|| refused(format!("`{value}` is no number from 0 to 0.5")))?;
+                }
+                _ => return Err(refused(format!("{kind} has no `{key}`"))),
+            }
+        }
+        let n_features = n_features.ok_or_else(|| refused("how many features is missing".to_owned()))?;
+        let n_hidden = n_hidden.unwrap_or(n_features.div_ceil(2));
+        if n_hidden > n_features {
+            return Err(refused(format!("{n_hidden} of {n_features} bits cannot be hidden")));
+        }
+        let concept = match kind {
+            "parity" => Concept::Parity { n_hidden },
+            "junta" if n_hidden <= MOST_RELEVANT => Concept::Junta { n_hidden },
+            "junta" => return Err(refused(format!("at most {MOST_RELEVANT} bits of a junta count"))),
+            "halfspace" => Concept::Halfspace,
+            _ => return Err(refused(format!("there is no `{kind}`"))),
+        };
+        Ok(Self { concept, n_features, noise })
+    }
+}
+
+/// Where samples come from.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Samples {
+    /// The rows of a table.
+    Table(Table, Order),
+    /// A distribution.
+    Draw(Draw),
+}
+
+impl Samples {
+    /// Features and labels of a sample.
+    #[must_use]
+    pub fn sizes(&self) -> (usize, usize) {
+        match self {
+            Self::Table(table, _) => (table.feature_names.len(), table.label_names.len()),
+            Self::Draw(draw) => (draw.n_features, 1),
+        }
+    }
+
+    /// A bound on the size of every label, if where they come from says so.
+    #[must_use]
+    pub fn label_bound(&self) -> Option<f64> {
+        match self {
+            Self::Table(..) => None,
+            Self::Draw(_) => Some(1.0),
+        }
+    }
+}
+
+/// An endless stream of samples, the same for the same seed. All numbers are those of a format.
+#[derive(Clone, Debug)]
+pub struct Stream {
+    samples: Samples,
+    generator: ChaCha8Rng,
+    /// What is hidden in drawn samples: bits that count, or the plane.
+    hidden: Vec<f64>,
+    /// The values of a junta.
+    truth: Vec<bool>,
+    order: Vec<usize>,
+    at: usize,
+}
+
+impl Stream {
+    /// Opens a stream.
+    #[must_use]
+    pub fn open(mut samples: Samples, format: NumberFormat, seed: u64) -> Self {
+        let mut generator = ChaCha8Rng::seed_from_u64(seed);
+        let (mut hidden, mut truth, mut order) = (Vec::new(), Vec::new(), Vec::new());
+        match &mut samples {
+            Samples::Table(table, _) => {
+                for value in table.features.data.iter_mut().chain(&mut table.labels.data) {
+                    *value = format.round(*value, Overflow::Saturate).unwrap_or(0.0);
+                }
+                order = (0..table.n_samples()).collect();
+            }
+            Samples::Draw(Draw { concept, n_features, .. }) => match *concept {
+                Concept::Parity { n_hidden } => hidden = subset(&mut generator, *n_features, n_hidden),
+                Concept::Junta { n_hidden } => {
+                    hidden = subset(&mut generator, *n_features, n_hidden);
+                    truth =
+                        (0..1_usize << n_hidden).map(|_| StandardUniform.sample(&mut generator)).collect();
+                }
+                Concept::Halfspace => {
+                    let unit = |generator: &mut ChaCha8Rng| -> f64 { StandardUniform.sample(generator) };
+                    hidden = (0..*n_features).map(|_| 2.0 * unit(&mut generator) - 1.0).collect();
+                }
+            },
+        }
+        Self { samples, generator, hidden, truth, order, at: 0 }
+    }
+
+    /// What is hidden in drawn samples: 1 for every bit that counts, or the plane's direction.
+    #[must_use]
+    pub fn hidden(&self) -> &[f64] {
+        &self.hidden
+    }
+
+    /// Goes on with other samples of the same kind: what is hidden stays.
+    pub fn reseed(&mut self, seed: u64) {
+        self.generator = ChaCha8Rng::seed_from_u64(seed);
+        self.generator.set_stream(1);
+    }
+
+    /// The next sample's features and labels.
+    pub fn next_sample(&mut self, x: &mut [f64], y: &mut [f64]) {
+        match &self.samples {
+            Samples::Table(..) => self.next_row(x, y),
+            Samples::Draw(draw) => {
+                let (concept, noise) = (draw.concept, draw.noise);
+                self.draw(concept, noise, x, y);
+            }
+        }
+    }
+
+    /// The next batch, sample by sample.
+    pub fn next_batch(&mut self, x: &mut [f64], y: &mut [f64]) {
+        let (n_features, n_labels) = self.samples.sizes();
+        for (x, y) in x.chunks_mut(n_features).zip(y.chunks_mut(n_labels)) {
+            self.next_sample(x, y);
+        }
+    }
+
+    fn next_row(&mut self, x: &mut [f64], y: &mut [f64]) {
+        let Samples::Table(table, order) = &self.samples else { return };
+        let n = self.order.len();
+        let row = match order {
+            Order::Draw => below(&mut self.generator, n),
+            Order::Cycle | Order::Shuffle => {
+                if *order == Order::Shuffle && self.at == 0 {
+                    for last in (1..n).rev() {
+                        self.order.swap(last, below(&mut self.generator, last + 1));
+                    }
+                }
+                let row = self.order[self.at];
+                self.at = (self.at + 1) % n;
+                row
+            }
+        };
+        x.copy_from_slice(table.features.row(row));
+        y.copy_from_slice(table.labels.row(row));
+    }
+
+    fn draw(&mut self, concept: Concept, noise: f64, x: &mut [f64], y: &mut [f64]) {
+        let generator = &mut self.generator;
+        let label = if concept == Concept::Halfspace {
+            let quarters = Uniform::new_inclusive(-4_i32, 4).expect("a range that is not empty");
+            x.iter_mut().for_each(|x| *x = f64::from(quarters.sample(generator)) / 4.0);
+            let side: f64 = x.iter().zip(&self.hidden).map(|(x, w)| x * w).sum();
+            if side >= 0.0 { 1.0 } else { -1.0 }
+        } else {
+            let mut word = 0_u64;
+            for (i, x) in x.iter_mut().enumerate() {
+                if i % 64 == 0 {
+                    word = StandardUniform.sample(generator);
+                }
+                *x = if word >> (i % 64) & 1 == 1 { 1.0 } else { 0.0 };
+            }
+            let counted = x.iter().zip(&self.hidden).filter(|(_, hidden)| **hidden > 0.0);
+            match concept {
+                Concept::Junta { .. } => {
+                    let index = counted.fold(0, |index, (&x, _)| 2 * index + usize::from(x > 0.0));
+                    f64::from(u8::from(self.truth[index]))
+                }
+                _ => f64::from(u8::from(counted.filter(|(x, _)| **x > 0.0).count() % 2 == 1)),
+            }
+        };
+        let wrong = noise > 0.0 && {
+            let chance: f64 = StandardUniform.sample(generator);
+            chance < noise
+        };
+        y[0] = match (concept, wrong) {
+            (_, false) => label,
+            (Concept::Halfspace, true) => -label,
+            (_, true) => 1.0 - label,
+        };
+    }
+}
+
+/// `n_hidden` ones among `n` zeros.
+fn subset(generator: &mut ChaCha8Rng, n: usize, n_hidden: usize) -> Vec<f64> {
+    let mut bits: Vec<f64> = (0..n).map(|i| if i < n_hidden { 1.0 } else { 0.0 }).collect();
+    for last in (1..n).rev() {
+        bits.swap(last, below(generator, last + 1));
+    }
+    bits
+}
+
+fn below(generator: &mut ChaCha8Rng, n: usize) -> usize {
+    let range = Uniform::new(0_u64, n as u64).expect("a range that is not empty");
+    usize::try_from(range.sample(generator)).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn draws(text: &str, seed: u64, n: usize) -> Vec<(Vec<f64>, f64)> {
+        let draw: Draw = text.parse().unwrap();
+        let mut x = vec![0.0; draw.n_features];
+        let mut stream = Stream::open(Samples::Draw(draw), "fix:2.2".parse().unwrap(), seed);
+        let mut y = [0.0];
+        let mut next = || {
+            stream.next_sample(&mut x, &mut y);
+            (x.clone(), y[0])
+        };
+        (0..n).map(|_| next()).collect()
+    }
+
+    #[test]
+    fn labels_are_what_is_hidden_says() {
+        let draw: Draw = "parity:bits=9,hidden=4".parse().unwrap();
+        let stream = Stream::open(Samples::Draw(draw), "fix:2.0".parse().unwrap(), 3);
+        assert_eq!(stream.hidden().iter().sum::<f64>().to_bits(), 4.0_f64.to_bits());
+        for (x, y) in draws("parity:bits=9,hidden=4", 3, 200) {
+            let sum: f64 = x.iter().zip(stream.hidden()).map(|(a, b)| a * b).sum();
+            assert_eq!(y.to_bits(), (sum % 2.0).to_bits());
+        }
+        let juntas = draws("junta:bits=6,hidden=2", 1, 400);
+        let distinct: std::collections::BTreeSet<String> = juntas.iter().map(|s| format!("{s:?}")).collect();
+        assert!(distinct.len() <= 64, "a function of the features: {}", distinct.len());
+        assert!(
+            draws("halfspace:features=3", 5, 50)
+                .iter()
+                .all(|(x, y)| { y.abs().to_bits() == 1.0_f64.to_bits() && x.iter().all(|x| x.abs() <= 1.0) })
+        );
+    }
+
+    #[test]
+    fn a_seed_gives_one_stream_and_noise_wrong_labels() {
+        assert_eq!(draws("parity:bits=70", 1, 20), draws("parity:bits=70", 1, 20));
+        assert_ne!(draws("parity:bits=70", 1, 20), draws("parity:bits=70", 2, 20));
+        let (right, noisy) =
+            (draws("halfspace:features=2", 4, 1), draws("halfspace:features=2,noise=0.5", 4, 1));
+        assert_eq!(right[0].0, noisy[0].0);
+    }
+
+    #[test]
+    fn what_cannot_be_drawn() {
+        for text in [
+            "parity",
+            "parity:bits=0",
+            "parity:bits=4,hidden=5",
+            "parity:features=3",
+            "ring:bits=3",
+            "halfspace:features=2,noise=2",
+        ] {
+            assert!(text.parse::<Draw>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn rows_pass_in_their_order() {
+        let table = Table::new(vec!["a".into()], vec!["y".into()], vec![1.0, 2.0, 3.0], vec![0.1, 0.2, 0.3]);
+        let rows = |order: Order| {
+            let mut stream =
+                Stream::open(Samples::Table(table.clone(), order), "fix:4.2".parse().unwrap(), 7);
+            let (mut x, mut y) = ([0.0; 2], [0.0; 2]);
+            (0..6)
+                .flat_map(|_| {
+                    stream.next_batch(&mut x, &mut y);
+                    x
+                })
+                .collect::<Vec<f64>>()
+        };
+        assert_eq!(rows(Order::Cycle), [1.0, 2.0, 3.0, 1.0, 2.0, 3.0, 1.0, 2.0, 3.0, 1.0, 2.0, 3.0]);
+        let shuffled = rows(Order::Shuffle);
+        for round in shuffled.chunks(3) {
+            assert_eq!(round.iter().sum::<f64>().to_bits(), 6.0_f64.to_bits(), "{shuffled:?}");
+        }
+        assert!(rows(Order::Draw).iter().all(|x| [1.0, 2.0, 3.0].contains(x)));
+    }
+}

@@ -1,0 +1,186 @@
+//! Learning from streams: random machines, the learners that ship, and what must be refused.
+
+mod random;
+
+use std::{ops::ControlFlow, sync::Arc};
+
+use luge::{
+    StreamJob, StreamLesson,
+    stream::{
+        Order, Samples, ShippedStream, StreamEngineChoice, StreamLessonError, StreamOptions, StreamReport,
+    },
+};
+use luge_landscape::Mlp;
+use luge_net::Values;
+use luge_train::{Dense, Precision, Rate, SparseStream, StreamEngine};
+use random::Dice;
+
+/// A lesson of a random machine: batches of 1, 2 or 7 samples, one or two labels with fractions and signs.
+fn random_lesson(seed: u64, engine: StreamEngineChoice, steps: u64) -> Option<StreamLesson> {
+    let (format, unit, range) =
+        [("fix:2.0", 1.0, 1), ("fix:3.2", 0.25, 15), ("fix:2.3:sm", 0.125, 15)][(seed % 3) as usize];
+    let batch = [1, 2, 7][(seed / 3 % 3) as usize];
+    let n_labels = 1 + (seed / 9 % 2) as usize;
+    let mut dice = Dice::new(seed);
+    let learner = random::learner(&mut dice);
+    let n_features = 1 + dice.below(2) as usize;
+    let table = random::table(&mut dice, n_features, n_labels, unit, range);
+    let primary = Arc::new(Mlp::linear(n_features, n_labels));
+    let mut options = StreamOptions::new(format.parse().expect("a format"));
+    (options.batch, options.seed, options.engine, options.steps) = (batch, seed, engine, steps);
+    let samples = Samples::Table(table, Order::Draw);
+    let prepare = |options: &StreamOptions| {
+        StreamLesson::prepare(learner.clone(), primary.clone(), samples.clone(), options.clone())
+    };
+    match prepare(&options) {
+        Ok(lesson) => Some(lesson),
+        // Caught when it is run: what comes before is still to be traced.
+        Err(StreamLessonError::Stopped { step, .. }) if step > 0 => {
+            options.steps = step;
+            Some(prepare(&options).expect("the same run, shorter"))
+        }
+        Err(StreamLessonError::Network(_)) => None,
+        Err(other) => panic!("seed {seed}: {other}"),
+    }
+}
+
+fn train(lesson: &StreamLesson) -> StreamReport {
+    lesson.train(|_| ControlFlow::Continue(())).expect("an engine that goes on")
+}
+
+/// Every step of every machine is the simulator's; where a machine halts, no further batch moves a weight.
+fn check(seed: u64, engine: StreamEngineChoice, steps: u64) -> (u64, u64, bool) {
+    let Some(lesson) = random_lesson(seed, engine, steps) else { return (0, 0, false) };
+    let report = train(&lesson);
+    let certificate = &report.certificate;
+    for (name, claim) in certificate.claims() {
+        let needs_end = matches!(name, "output_equals_primary" | "at_rest");
+        assert!(claim.holds || needs_end && !report.halted, "seed {seed}, {name}: {}", claim.figures);
+    }
+    assert_eq!(report.steps, lesson.rehearsal().steps, "seed {seed}");
+    (report.steps, report.taken, report.halted)
+}
+
+#[test]
+fn random_machines_by_the_sparse_engine() {
+    let (mut n_steps, mut n_taken, mut n_halted) = (0, 0, 0);
+    for seed in 0..1_000 {
+        let (steps, taken, halted) = check(seed, StreamEngineChoice::Sparse, 200);
+        (n_steps, n_taken, n_halted) = (n_steps + steps, n_taken + taken, n_halted + u64::from(halted));
+    }
+    assert!(n_steps > 10_000 && n_taken > 2_000 && n_halted > 100, "{n_steps} {n_taken} {n_halted}");
+}
+
+#[test]
+fn random_machines_by_the_dense_engine() {
+    let taken: u64 = (1_000..1_120).map(|seed| check(seed, StreamEngineChoice::Dense, 30).1).sum();
+    assert!(taken > 120, "{taken}");
+}
+
+/// In f32 every weight errs more, and the configurations are the same.
+#[test]
+fn random_machines_in_f32() {
+    let mut n_steps = 0;
+    for seed in 2_000..2_060 {
+        let Some(lesson) = random_lesson(seed, StreamEngineChoice::Sparse, 40) else { continue };
+        let stream_network = lesson.network();
+        stream_network.constants().check_rounding(24).unwrap();
+        let (network, start) = (stream_network.network(), stream_network.initial());
+        let inputs: Vec<Values> = network.inputs().iter().map(|i| Values::filled(i.shape, 0.0)).collect();
+        let mut dense = Dense::new(network, start, &inputs, Precision::F32, Rate::One, None).unwrap();
+        let mut sparse = SparseStream::new(network, start).unwrap();
+        let mut stream = lesson.stream();
+        let (mut x, mut y) = (inputs[0].data.clone(), inputs[1].data.clone());
+        for step in 0..lesson.rehearsal().steps {
+            stream.next_batch(&mut x, &mut y);
+            sparse.step_on(&x, &y).unwrap();
+            dense.step_on(&x, &y).unwrap();
+            let (found, expected) =
+                (stream_network.decode(&dense.weights()), stream_network.decode(&sparse.weights()));
+            assert_eq!(found, expected, "seed {seed}, step {step}");
+            n_steps += 1;
+        }
+    }
+    assert!(n_steps > 500, "{n_steps}");
+}
+
+/// A learner that breaks the rules of the slot whatever happens is refused; one that does so in some run is caught there.
+#[test]
+fn taking_too_soon_and_latching_too_late() {
+    let lesson = |text: &str| {
+        let source = luge::Source {
+            name: "learner".to_owned(),
+            text: text.to_owned(),
+            extension: Some("tm".to_owned()),
+        };
+        let mut job = StreamJob::new(source, Samples::Draw("halfspace:features=1".parse().unwrap()));
+        job.options.steps = 50;
+        job.prepare().map(|_| ()).map_err(|error| error.to_string())
+    };
+    let machine = |rules: &str| {
+        format!("machine\ntape data: 0 1 blank 0 read-only\ntape theta: 0 1 blank 0\n{rules}end: accept\n")
+    };
+    let soon = machine(
+        "a: take\n * * -> * *, S S, b\nb: latch\n * * -> * *, S S, c\nc: take\n * * -> * *, S S, end\n",
+    );
+    let refused = "state `c` takes a batch too soon: between two takes there are at least two steps";
+    assert_eq!(lesson(&soon), Err(refused.to_owned()));
+    let late =
+        machine("a: take\n * * -> * *, S S, b\nb:\n * * -> * *, S S, c\nc: latch\n * * -> * *, S S, end\n");
+    let refused = "state `c` latches labels that are not there: a latch is the very next step after a take";
+    assert_eq!(lesson(&late), Err(refused.to_owned()));
+    let round = machine("a: take\n * * -> * *, S S, b\nb: latch\n * * -> * *, S S, a\n");
+    let caught = "after 2 steps and 1 batches taken, state `a` takes a batch too soon: between two takes there are at least two steps";
+    assert_eq!(lesson(&round), Err(caught.to_owned()));
+    let none = machine("a:\n * * -> * *, S S, end\n");
+    assert_eq!(lesson(&none), Err("the learner takes no samples: no state is marked `take`".to_owned()));
+}
+
+fn parity(bits: usize, hidden: usize, seed: u64) -> StreamJob {
+    let draw = format!("parity:bits={bits},hidden={hidden}").parse().expect("a parity");
+    let learner = ShippedStream::find("parity").expect("it ships");
+    let mut job = StreamJob::new(learner.source(), Samples::Draw(draw));
+    job.options.seed = seed;
+    job
+}
+
+#[test]
+fn parities_are_found() {
+    for (bits, hidden) in [(1, 1), (2, 1), (5, 5), (8, 4), (16, 8)] {
+        for seed in 0..3 {
+            let lesson = parity(bits, hidden, seed).prepare().unwrap();
+            let report = train(&lesson);
+            let failed = report.certificate.claims().into_iter().find(|(_, claim)| !claim.holds);
+            assert!(failed.is_none(), "{failed:?}");
+            assert_eq!(report.theta, lesson.stream().hidden(), "{bits} bits");
+            assert_eq!(report.judged, Some((10_000, 10_000)));
+            assert!(report.taken < bits as u64 + 20, "{} taken", report.taken);
+        }
+    }
+}
+
+#[test]
+fn labels_that_are_no_parity_contradict_themselves() {
+    let mut job = parity(6, 3, 1);
+    let Samples::Draw(draw) = &mut job.samples else { unreachable!() };
+    draw.noise = 0.3;
+    let report = train(&job.prepare().unwrap());
+    assert!(report.halted && report.certificate.proves_the_run());
+}
+
+#[test]
+fn the_mean_of_sixteen_labels() {
+    let iris = include_str!("../../data/iris.csv");
+    let table =
+        luge::Table::read(iris.as_bytes(), &["petal_length".to_owned()], Some(&["petal_width".to_owned()]));
+    let samples = Samples::Table(table.unwrap(), Order::Shuffle);
+    let mut job = StreamJob::new(ShippedStream::find("stream_mean").unwrap().source(), samples);
+    job.options.seed = 5;
+    let lesson = job.prepare().unwrap();
+    // The judge knows which samples are taken: their mean, rounded down to sixteenths.
+    let report = train(&lesson);
+    let failed = report.certificate.claims().into_iter().find(|(_, claim)| !claim.holds);
+    assert!(failed.is_none(), "{failed:?}");
+    assert_eq!((report.taken, report.theta.len(), report.theta[1].to_bits()), (16, 2, 0));
+    assert!((1.0..6.9).contains(&report.theta[0]), "{}", report.theta[0]);
+}
