@@ -84,7 +84,7 @@ impl Generator<'_> {
                 }
             }
             (_, DataPos::Anywhere) => {}
-            (_, DataPos::Start) => self.to_first_sample(),
+            (_, DataPos::Start) => self.go_to_first_sample(),
             (_, DataPos::End) => self.until_marks(RIGHT, &[END]),
             _ => {}
         }
@@ -105,7 +105,7 @@ impl Generator<'_> {
                 self.move_numbers(&now, target);
             }
             DataPos::Lost => {
-                self.to_sample(false);
+                self.go_to_sample(false);
                 self.move_numbers(&Affine::default(), target);
             }
             // Outside of loops there is no sample; inside of one the head is inside, too.
@@ -136,7 +136,7 @@ impl Generator<'_> {
         }
         let near = to.is_constant() && to.constant <= NEAR;
         if (near || to.terms.len() < distance.terms.len()) && *from != Affine::default() {
-            self.to_sample(self.reaches_end(from));
+            self.go_to_sample(self.reaches_end(from));
             return self.move_numbers(&Affine::default(), to);
         }
         for &(var, factor) in &distance.terms {
@@ -163,7 +163,7 @@ impl Generator<'_> {
     }
 
     /// To the first number of the current sample, from any number of it, or from behind it.
-    fn to_sample(&mut self, from_behind: bool) {
+    fn go_to_sample(&mut self, from_behind: bool) {
         if from_behind {
             self.single_step(&LEFT, None);
         }
@@ -173,7 +173,7 @@ impl Generator<'_> {
     }
 
     /// Back to the first sample of all.
-    fn to_first_sample(&mut self) {
+    fn go_to_first_sample(&mut self) {
         self.single_step(&LEFT, None);
         self.until_marks(LEFT, &[END]);
         self.single_step(&RIGHT, None);
@@ -213,7 +213,7 @@ impl Generator<'_> {
         self.seek_number(&Affine::default());
         self.demand.places = self.demand.places.max(depth + 1);
         self.single_step(&[], Some((tapes::place(depth), 1)));
-        self.to_first_sample();
+        self.go_to_first_sample();
         self.pos.data = DataPos::Start;
     }
 
