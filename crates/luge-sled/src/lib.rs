@@ -25,13 +25,14 @@
 mod check;
 mod compile;
 mod core;
+mod format;
 mod interpret;
 mod lex;
 mod parse;
 mod ratio;
 mod syntax;
 
-use luge_machine::{Diagnostic, Input, Machine, Pattern, Severity};
+use luge_machine::{Diagnostic, Input, Machine, Severity};
 
 pub use compile::BackendError;
 
@@ -67,24 +68,6 @@ pub struct Compiled {
     pub lines: Vec<Option<u32>>,
     /// How many numbers theta has.
     pub n_theta: usize,
-}
-
-impl Compiled {
-    /// Vertices of a network that knows in each state only the tapes its rules look at: the sum over states of 2 to the
-    /// number of binary tracks looked at.
-    #[must_use]
-    pub fn n_vertices(&self) -> u64 {
-        let machine = &self.machine;
-        let tracks = |n_symbols: usize| usize::BITS - n_symbols.saturating_sub(1).leading_zeros();
-        let of_state = |state| {
-            let looked_at = machine.tape_ids().filter(|tape| {
-                machine.rules(state).iter().any(|rule| rule.reads[tape.index()] != Pattern::Any)
-            });
-            let bits: u32 = looked_at.map(|tape| tracks(machine.tape(tape).alphabet.len())).sum();
-            1_u64 << bits.min(63)
-        };
-        machine.state_ids().map(of_state).sum()
-    }
 }
 
 /// How a run of the interpreter ended.
@@ -171,12 +154,58 @@ pub enum CompileError {
     Backend(#[from] BackendError),
 }
 
+/// Sizes that a program can be checked with when there are no data: those its signature names, else small ones.
+#[must_use]
+pub fn usual_sizes(source: &str) -> Sizes {
+    let (program, _) = parse::parse(source);
+    let literal = |expr: &syntax::Expr| match &expr.kind {
+        syntax::ExprKind::Number(value) => value.to_integer().and_then(|n| u32::try_from(n).ok()),
+        _ => None,
+    };
+    let mut sizes = Sizes { n_features: 2, n_labels: 1, integer: 8, fraction: 8 };
+    let Some(learner) = program.learners.first() else { return sizes };
+    for (number, (_, ty)) in learner.parameters.iter().enumerate() {
+        let element = match &ty.kind {
+            syntax::TypeKind::Array(element, length) => {
+                let length = literal(length).map_or(2, |length| length as usize);
+                if number == 0 {
+                    sizes.n_features = length;
+                } else {
+                    sizes.n_labels = length;
+                }
+                element
+            }
+            _ => ty,
+        };
+        match &element.kind {
+            syntax::TypeKind::Fix(integer, fraction) => {
+                sizes.integer = literal(integer).unwrap_or(sizes.integer);
+                sizes.fraction = literal(fraction).unwrap_or(sizes.fraction);
+            }
+            syntax::TypeKind::Int(width) => {
+                (sizes.integer, sizes.fraction) = (literal(width).unwrap_or(8), 0);
+            }
+            _ => {}
+        }
+    }
+    sizes
+}
+
 /// Checks a program for data of these sizes.
 ///
 /// # Errors
 /// Every finding, in the order of the text; at least one is an error.
 pub fn check(source: &str, sizes: &Sizes) -> Result<(), Vec<Diagnostic>> {
     checked(source, sizes, &Settings::default()).map(|_| ())
+}
+
+/// The program in the usual form: indented by its blocks, with single spaces; comments stay.
+///
+/// # Errors
+/// Every finding, if the text is no program.
+pub fn format(source: &str) -> Result<String, Vec<Diagnostic>> {
+    let (_, findings) = parse::parse(source);
+    if findings.is_empty() { Ok(format::format(source)) } else { Err(findings) }
 }
 
 /// Runs a program on samples, each its features and then its labels, as counts of 2^-fraction.

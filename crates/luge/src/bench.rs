@@ -195,7 +195,7 @@ fn multi_tape(effort: Effort) -> Result<Comparison, JobError> {
     }
     let dense_steps = effort.dense_steps.min(20);
     measure("dense, whole network", &mut || whole.run(Contender::Dense, dense_steps));
-    Ok(compare("perceptron on Iris, 8 binary tapes, 64,256 vertices", runs, "Luge's simulator"))
+    Ok(compare("perceptron on Iris", runs, "Luge's simulator"))
 }
 
 /// Nanoseconds per step while the cells that are visited grow in number.

@@ -1,0 +1,118 @@
+//! What the language has beyond numbers, bits and loops, each against what plain Rust says.
+
+mod machines;
+
+use luge_sled::{Settings, Verdict, compile_with, interpret, interpret_with};
+use machines::{agree, simulate, sizes};
+
+const HEAD: &str = "learner l(x: [fix<I,F>; M], y: fix<I,F>) -> theta: [fix<I,F>; 4] {\n";
+
+/// Theta of a learner with this body, on samples of one feature and one label in fix:8.4.
+fn theta(body: &str, samples: &[[i64; 2]]) -> Vec<i64> {
+    let samples: Vec<Vec<i64>> = samples.iter().map(|sample| sample.to_vec()).collect();
+    agree(&format!("{HEAD}{body}\n}}"), &sizes(1, 1, 8, 4), &samples, 1_000_000).0.theta
+}
+
+#[test]
+fn samples_are_compared_with_each_other() {
+    // How many pairs are closer than 1, and what is left of the outer sample behind the inner loop.
+    let body = "for one in data {
+        let here = x[0];
+        for other in data { if abs(x[0] - here) < 1 { theta[0] += 1; } }
+        theta[1] += x[0];
+        for other in data { if x[0] > 2 { break; } theta[2] += 1; }
+        theta[3] = y;
+    }";
+    assert_eq!(theta(body, &[[16, 1], [20, 2], [48, 3]]), [5 * 16, 84, 6 * 16, 3]);
+}
+
+#[test]
+fn indices_computed_at_run_time() {
+    let body = "let k: int<8>; let a: [[fix<I,F>; 3]; 2] = [[1, 2, 3], [4, 5, 6]];
+        for sample in data { k = x[0] as int<8>; theta[0] += a[k][2 - k]; a[k][k] += 1; }
+        theta[k] = a[0][0]; theta[2] = a[1][1];";
+    assert_eq!(theta(body, &[[0, 0], [16, 0], [0, 0]]), [3 * 16, 0, 6 * 16, 0].map(|n: i64| n));
+    let outside = format!("{HEAD}let k: int<8> = 3;\n theta[k] = 1;\n k += 1;\n theta[k] = 1;\n}}");
+    let outcome = interpret(&outside, &sizes(1, 1, 8, 4), &[vec![0, 0]], 100).expect("a program");
+    assert_eq!((outcome.verdict, outcome.line), (Verdict::Rejected, Some(5)));
+    agree(&outside, &sizes(1, 1, 8, 4), &[vec![0, 0]], 100);
+}
+
+#[test]
+fn triangles() {
+    // The minors of a loop whose bounds depend on another: below, on and above the diagonal.
+    let body = "for i in 0..5 {
+            for j in 0..i { theta[0] += j; }
+            for j in i..5 { theta[1] += 1; if j == i { continue; } theta[2] += i; }
+            for j in i + 1..5 { if j > 3 { break; } theta[3] += 1; }
+        }";
+    assert_eq!(theta(body, &[[0, 0]]), [10 * 16, 15 * 16, 10 * 16, 6 * 16]);
+}
+
+/// The generator of the page, as plain integers.
+#[test]
+fn random_numbers() {
+    let source = format!("const SEED = 7;\n{HEAD}for i in 0..4 {{ theta[i] = random() as fix<I,F>; }}\n}}");
+    let mut state: u32 = 7;
+    let expected: Vec<i64> = (0..4)
+        .map(|_| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let number = (i64::from(state.cast_signed()) + (1 << 31)) >> 17;
+            number >> 11
+        })
+        .collect();
+    let (outcome, _) = agree(&source, &sizes(1, 1, 8, 4), &[vec![0, 0]], 1000);
+    assert_eq!(outcome.theta, expected);
+    assert!(outcome.wraps.is_empty(), "it is meant to wrap: {:?}", outcome.wraps);
+}
+
+#[test]
+fn wrapping_is_noted_with_its_line_and_sample() {
+    let source = format!("{HEAD}for sample in data {{\n theta[0] += y;\n theta[1] = theta[1] +| y;\n }}\n}}");
+    let samples: Vec<Vec<i64>> = [1500, 500, 100, 2000].map(|y| vec![0, y]).to_vec();
+    let outcome = interpret(&source, &sizes(1, 1, 8, 4), &samples, 1000).expect("a program");
+    let wraps: Vec<_> = outcome.wraps.iter().map(|wrap| (wrap.line, wrap.count, wrap.first_sample)).collect();
+    // 1500 + 500 fits below 2048, 2100 does not, -1996 + 2000 does.
+    assert_eq!(wraps, [(3, 1, Some(2))]);
+    assert_eq!(outcome.theta[..2], [4, 2047]);
+}
+
+#[test]
+fn constants_are_set_from_outside() {
+    let source = format!("const ROUNDS = 2;\nconst RATE = 1;\n{HEAD}for i in 0..ROUNDS {{ theta[0] += RATE; }}\n}}");
+    let mut settings = Settings::default();
+    settings.set("ROUNDS=5").expect("a setting");
+    settings.set("RATE=-0.25").expect("a setting");
+    let sizes = sizes(1, 1, 8, 4);
+    let outcome = interpret_with(&source, &sizes, &settings, &[], 1000).expect("a program");
+    assert_eq!(outcome.theta[0], -20);
+    let compiled = compile_with(&source, &sizes, &settings).expect("a program");
+    assert_eq!(simulate(&compiled, &sizes, &[], 10_000).0.theta[0], -20);
+    for wrong in ["ROUNDS", "=4", "ROUNDS=", "ROUNDS=1e4", "ROUNDS=x", "ROUNDS=1.2.3"] {
+        assert!(settings.set(wrong).is_err(), "{wrong}");
+    }
+    settings.set("NOTHING=1").expect("a setting");
+    let findings = interpret_with(&source, &sizes, &settings, &[], 1000).expect_err("no such constant");
+    assert_eq!(findings[0].message, "there is no constant `NOTHING` to set");
+    assert_eq!(findings[0].help.as_deref(), Some("the file has ROUNDS, RATE"));
+}
+
+#[test]
+fn asserted_and_printed() {
+    let source = format!(
+        "{HEAD}let a: [fix<I,F>; 2] = [0.5, -1];\n print(\"a is\", a, a[0] > 0);\n for i in 0..2 {{ print(i, a[i]); }}\n assert(a[0] < 0);\n}}"
+    );
+    let outcome = interpret(&source, &sizes(1, 1, 8, 4), &[], 1000).expect("a program");
+    assert_eq!(outcome.printed, ["a is 0.5 -1 true", "0 0.5", "1 -1"]);
+    assert_eq!((outcome.verdict, outcome.line), (Verdict::Rejected, Some(5)));
+    agree(&source, &sizes(1, 1, 8, 4), &[], 1000);
+}
+
+#[test]
+fn bits_and_lists() {
+    let body = "let p: bit = true; let q: bit;
+        theta[0] = (p ^ q) as fix<I,F>;
+        theta[1] = (p ^ p) as fix<I,F>;
+        theta = [theta[3], theta[0], theta[1], theta[0]];";
+    assert_eq!(theta(body, &[[0, 0]]), [0, 16, 0, 16]);
+}
