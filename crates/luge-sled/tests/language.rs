@@ -79,7 +79,8 @@ fn wrapping_is_noted_with_its_line_and_sample() {
 
 #[test]
 fn constants_are_set_from_outside() {
-    let source = format!("const ROUNDS = 2;\nconst RATE = 1;\n{HEAD}for i in 0..ROUNDS {{ theta[0] += RATE; }}\n}}");
+    let source =
+        format!("const ROUNDS = 2;\nconst RATE = 1;\n{HEAD}for i in 0..ROUNDS {{ theta[0] += RATE; }}\n}}");
     let mut settings = Settings::default();
     settings.set("ROUNDS=5").expect("a setting");
     settings.set("RATE=-0.25").expect("a setting");
