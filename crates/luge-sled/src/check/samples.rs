@@ -73,7 +73,7 @@ impl<'p> Checker<'p> {
 }
 
 /// Where the first statement of some kind is, blocks included.
-fn first_span<'s>(body: &'s [Stmt], wanted: fn(&S) -> bool) -> Option<&'s Span> {
+fn first_span(body: &[Stmt], wanted: fn(&S) -> bool) -> Option<&Span> {
     body.iter().find_map(|stmt| {
         let inner: Vec<&[Stmt]> = match &stmt.kind {
             S::If { then, otherwise, .. } => vec![then, otherwise],
