@@ -69,6 +69,9 @@ impl Lesson {
         table: Table,
         options: LessonOptions,
     ) -> Result<Self, LessonError> {
+        if learner.machine().takes_samples() {
+            return Err(luge_landscape::ExtendedError::TakesSamples.into());
+        }
         let layout = layout(&*primary, &table, options.format)?;
         if options.bits == BitConversion::Network && options.precision != Precision::F64 {
             return Err(LessonError::BitsNeedF64 { precision: options.precision });
