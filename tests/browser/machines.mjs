@@ -159,7 +159,9 @@ export const machines = {
     assert.match(await page.value("document.querySelector('#surface .flat svg').getAttribute('aria-label')"), /over B 1, C 1, C 0/);
     const saved = await page.value("(async () => { const { saveSvg } = await import('./export.js'); let kept; const real = URL.createObjectURL; URL.createObjectURL = blob => { kept = blob; return real(blob); }; saveSvg(document.querySelector('#surface .flat svg'), 'picture'); URL.createObjectURL = real; return kept.text(); })()");
     assert.match(saved, /^<svg[^>]+xmlns/);
-    assert.ok(saved.includes("fill:rgb"), "colours are inside");
+    assert.ok(saved.includes('fill="rgb') && saved.includes('font-size="'), "colours and fonts are inside");
+    const png = await page.value("(async () => { const { savePng } = await import('./export.js'); let kept; const real = URL.createObjectURL; URL.createObjectURL = blob => { kept = blob; return real(blob); }; await savePng(document.querySelector('#surface .solid svg'), 'picture'); for (let i = 0; i < 100 && !kept; i++) await new Promise(resolve => setTimeout(resolve, 20)); URL.createObjectURL = real; return [kept.type, kept.size]; })()");
+    assert.ok(png[0] === "image/png" && png[1] > 20_000, String(png));
     await page.value(choose("set-landscape", "plain"));
     await page.until(`${text("surface-say")}.includes('A bowl')`);
   },

@@ -94,8 +94,9 @@ export function mountBoundary(store, card, root, words, send) {
   across.addEventListener("change", chosen);
   up.addEventListener("change", chosen);
   let offered = "";
+  // A card that is hidden is never in sight: it is shown first, and then drawn.
+  store.on(["boundary", "opening"], ({ boundary, opening }) => { card.hidden = !boundary || !opening?.lesson; });
   store.on(["boundary", "opening", "width"], ({ boundary, opening }) => {
-    card.hidden = !boundary || !opening?.lesson;
     if (card.hidden) return;
     const { lesson } = opening, { y, features, labels } = lesson;
     const told = labelScale(y, boundary), paint = shades(told, boundary.now.concat(boundary.before), y);

@@ -2,7 +2,7 @@
 
 import { html } from "./draw.js";
 
-const KEPT = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "opacity", "font", "text-anchor", "paint-order"];
+const KEPT = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "opacity", "font-family", "font-size", "font-weight", "text-anchor", "paint-order"];
 
 /** The drawing with everything inside that the page's style says of it. */
 function standalone(drawing) {
@@ -10,7 +10,8 @@ function standalone(drawing) {
   const [from, to] = [drawing, copy].map(root => [root, ...root.querySelectorAll("*")]);
   from.forEach((node, i) => {
     const style = getComputedStyle(node);
-    to[i].setAttribute("style", KEPT.map(name => `${name}:${style.getPropertyValue(name)}`).join(";"));
+    // As attributes: the page's policy forbids styles inside of elements.
+    KEPT.forEach(name => to[i].setAttribute(name, style.getPropertyValue(name)));
     to[i].removeAttribute("class");
   });
   const { width, height } = drawing.viewBox.baseVal;

@@ -50,8 +50,8 @@ export function mountVariables(store, card, root, words) {
   let shown = "", rows = [], step = null, sample = null;
   const list = html("div", { class: "variables" });
   root.replaceChildren(list);
+  store.on(["opening"], ({ opening }) => { card.hidden = !opening?.variables?.length; });
   store.on(["moment", "opening"], ({ moment, opening }) => {
-    card.hidden = !opening?.variables?.length;
     if (card.hidden || !moment) return;
     const { line } = moment;
     say(words, `The weights on the tapes, read as numbers (${opening.lesson.format}). ${line ? `Line **${line}** is running; what has changed since the moment before is marked.` : ""}`);
