@@ -17,7 +17,7 @@ use serde::Serialize;
 use super::stage::{Prepared, Stage};
 
 /// How long a run may take to be proved.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What came out of a run.
 #[derive(Clone, Debug, Serialize)]

@@ -66,15 +66,13 @@ impl Report {
     /// # Errors
     /// If a step cannot be computed, or the run was broken off.
     pub fn new(stage: &Stage, n_moments: usize, go_on: &mut dyn FnMut() -> bool) -> Result<Self, RunError> {
-        let proof = stage.prove(&|| true);
-        record(&stage.scene()?, stage.job(), proof, n_moments.clamp(2, MOST_MOMENTS), go_on)
+        record(stage, &stage.scene()?, n_moments.clamp(2, MOST_MOMENTS), go_on)
     }
 }
 
 fn record(
+    stage: &Stage,
     scene: &Scene<'_>,
-    job: &Job,
-    proof: Option<Proof>,
     n_moments: usize,
     go_on: &mut dyn FnMut() -> bool,
 ) -> Result<Report, RunError> {
@@ -85,6 +83,8 @@ fn record(
             return Err(RunError::BrokenOff);
         }
     }
+    // Only a run that ends within what its reader allows is made once more.
+    let (job, proof) = (stage.job(), stage.prove(&|| true));
     let mut survey = Survey::new(&film)?;
     survey.follow(&film, &scene.tapes, &mut || true)?;
     survey.complete_curve(&film, &mut || true)?;
