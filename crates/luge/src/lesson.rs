@@ -35,6 +35,7 @@ pub use certificate::{Certificate, Claim};
 pub use error::LessonError;
 pub use options::{LONGEST_LESSON, LessonOptions};
 pub use report::LessonReport;
+pub(crate) use report::right_rows;
 
 /// Rounding through the square root and the carrier, relative to the loss.
 const LOSS_TOLERANCE: f64 = 1e-9;
@@ -223,6 +224,12 @@ impl Lesson {
     pub fn expected_theta(&self) -> Vec<f64> {
         let signs: Vec<f64> = self.theta_bits.iter().map(|&bit| if bit { 1.0 } else { -1.0 }).collect();
         from_signs(self.layout.format, &signs)
+    }
+
+    /// The weights of the primary network before training: what a blank tape stands for.
+    #[must_use]
+    pub fn blank_theta(&self) -> Vec<f64> {
+        from_signs(self.layout.format, &vec![-1.0; self.theta_bits.len()])
     }
 
     /// The network, where it starts, and when training is done.

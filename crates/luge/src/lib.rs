@@ -28,8 +28,9 @@
 //! | landscape and network | `luge_landscape`, `luge_net` |
 //! | training | `luge_train`, [`engine`], [`follow`] |
 //! | comparison | [`lockstep`], [`record`] |
-//! | result | [`trace`], [`lesson`], [`summary`], [`model`], [`predictor`], [`audit`], [`export`] |
+//! | result | [`answer`], [`trace`], [`lesson`], [`summary`], [`model`], [`predictor`], [`audit`], [`export`] |
 
+pub mod answer;
 pub mod atomic_file;
 pub mod audit;
 pub mod bench;
