@@ -27,7 +27,7 @@ fn figures(
     let format: NumberFormat = format.parse().expect("a format");
     let sizes = program::sizes(format, table.feature_names.len(), table.label_names.len()).expect("sizes");
     let started = Instant::now();
-    let compiled = program::compile(text, "program", &sizes).expect("a program");
+    let compiled = program::compile(text, "program", &sizes, &[]).expect("a program");
     let compiling = started.elapsed().as_secs_f64();
     let learner = Learner::new(&compiled.machine, Some(&compiled.input)).expect("a learner");
     let input = learner.source_input(&program::layout(&table, format), &program::bits(&table, format));

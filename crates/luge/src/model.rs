@@ -333,7 +333,8 @@ impl Model {
         let name = "the model's learner".to_owned();
         let extension = Some(Format::Native.slug().to_owned());
         let source = Source { name, text: machine.clone(), extension };
-        TrainJob { source, program: None, data, primary: primary.clone(), options: options.clone() }
+        let set = Vec::new();
+        TrainJob { source, program: None, data, primary: primary.clone(), set, options: options.clone() }
     }
 
     /// The lesson it was trained in, prepared again on the data at hand.

@@ -45,7 +45,7 @@ fn ran(name: &str) -> Ran {
 
     let reference = interpret(shipped.text, &sizes, &samples, 100_000_000).expect("a learner that ships");
     assert_eq!(reference.verdict, Verdict::Accepted);
-    let compiled = program::compile(shipped.text, name, &sizes).expect("a learner that ships");
+    let compiled = program::compile(shipped.text, name, &sizes, &[]).expect("a learner that ships");
     let learner = Learner::new(&compiled.machine, Some(&compiled.input)).expect("a learner that ships");
     let input = learner.source_input(&program::layout(&table, format), &bits);
     let mut simulator = Simulator::new(&compiled.machine, &input);

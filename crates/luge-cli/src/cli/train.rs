@@ -13,6 +13,7 @@ use luge::{
     loss_curve::LossCurve,
     model::Model,
     plot::numeral,
+    program,
     source::{OpenError, Source},
     summary::TrainSummary,
 };
@@ -109,6 +110,8 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let loaded = job.load(&table)?;
     show_warnings(&loaded.warnings, &job.source);
     let lesson = job.join(table, &loaded, &StandardPrimaries)?;
+    // A program's answer is seldom what was meant once a number has wrapped around.
+    show_warnings(&program::overflow(&job.source, lesson.table(), lesson.wraps()), &job.source);
     args.out.as_deref().map_or(Ok(()), reserve)?;
     let plot = create(args.plot.as_deref())?;
     let archive =
@@ -299,6 +302,7 @@ fn certified(certificate: &Certificate) -> String {
     let failed: Vec<&str> = claims.iter().filter(|(_, claim)| !claim.holds).map(|(name, _)| *name).collect();
     match (&failed[..], certificate.proves_the_run()) {
         ([], _) => format!("yes: all {} claims hold", claims.len()),
+        (["no_overflow"], _) => "yes, but numbers of the program were too large for their types".to_owned(),
         (failed, true) => format!("yes: all claims but the paper's on {} hold", failed.join(" and ")),
         (failed, false) => format!("NO: {}", failed.join(", ")),
     }

@@ -40,8 +40,9 @@ impl Failure {
             ProgramError::Broken { findings, .. } => Self::of_findings(problem, &findings, source),
             ProgramError::Backend(_) => Self::Unfit {
                 problem,
-                remedy: "use shorter loops over indices, or fewer features".to_owned(),
+                remedy: "leave out `unroll`, write shorter programs, or use fewer tapes".to_owned(),
             },
+            ProgramError::Setting(_) => Self::Usage { problem, remedy: "give --set NAME=VALUE".to_owned() },
         }
     }
 }
