@@ -9,7 +9,7 @@ mod formats;
 
 use std::sync::Arc;
 
-use luge_landscape::{Learner, Mlp, Parity, Primary, PrimaryError};
+use luge_landscape::{Learner, Mlp, Parity, Primary, PrimaryError, Prototypes, Tree};
 use luge_machine::{
     Diagnostic, Input, Machine,
     formats::{Format, ReadOptions},
@@ -33,6 +33,7 @@ pub use error::JobError;
 pub(crate) use formats::{constants, number_format};
 
 /// What to do.
+#[expect(clippy::large_enum_variant, reason = "there is one job per run")]
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Job {
@@ -125,7 +126,7 @@ pub trait Primaries {
     ) -> Result<Arc<dyn Primary>, PrimaryError>;
 }
 
-/// The networks that ship: `linear`, `mlp:` with its widths, and `parity`.
+/// The networks that ship: `linear`, `mlp:` with its widths, `prototypes:` and `tree:` with a number, and `parity`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StandardPrimaries;
 
@@ -142,6 +143,12 @@ impl Primaries for StandardPrimaries {
                     labels,
                 }),
             };
+        }
+        if let Some(prototypes) = Prototypes::parse(text, n_features, n_labels) {
+            return Ok(Arc::new(prototypes?));
+        }
+        if let Some(tree) = Tree::parse(text, n_features, n_labels) {
+            return Ok(Arc::new(tree?));
         }
         Ok(Arc::new(Mlp::parse(text, n_features, n_labels)?))
     }

@@ -67,7 +67,7 @@ impl From<LearnerError> for Failure {
 
 impl From<PrimaryError> for Failure {
     fn from(error: PrimaryError) -> Self {
-        let remedy = "give --primary linear, or mlp: and the widths from the features to the labels, such as mlp:2-3-1";
+        let remedy = "give --primary linear, mlp: and the widths from the features to the labels, such as mlp:2-3-1, prototypes:K, tree:D, or parity";
         Self::Usage { problem: error.to_string(), remedy: remedy.to_owned() }
     }
 }
