@@ -41,7 +41,8 @@ def dataset(name: str) -> tuple[np.ndarray, np.ndarray, list[str], list[str]]:
     table = list(csv.reader(io.StringIO(lesson["csv"]), skipinitialspace=True))
     header, numbers = [column.strip() for column in table[0]], np.array(table[1:], dtype=np.float64)
     labels = [header.index(target) for target in lesson["targets"]]
-    features = [column for column in range(len(header)) if column not in labels]
+    named = [header.index(feature) for feature in lesson["features"]]
+    features = named or [column for column in range(len(header)) if column not in labels]
     return numbers[:, features], numbers[:, labels], [header[i] for i in features], list(lesson["targets"])
 
 

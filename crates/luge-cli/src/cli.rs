@@ -2,6 +2,7 @@
 
 mod bench;
 mod certify;
+mod check;
 mod compare;
 mod compile;
 mod completions;
@@ -9,6 +10,7 @@ mod convert;
 mod data_args;
 mod export;
 mod failure;
+mod fmt;
 mod inspect;
 mod lab;
 mod landscape;
@@ -53,6 +55,8 @@ struct Cli {
 enum Command {
     Run(run::Args),
     Compile(compile::Args),
+    Check(check::Args),
+    Fmt(fmt::Args),
     Learners(learners::Args),
     Convert(convert::Args),
     Inspect(inspect::Args),
@@ -79,6 +83,8 @@ pub(crate) fn run() -> Result<ExitCode, Report> {
     match Cli::parse().command {
         Command::Run(args) => run::run(&args)?,
         Command::Compile(args) => compile::run(&args)?,
+        Command::Check(args) => check::run(&args)?,
+        Command::Fmt(args) => fmt::run(&args)?,
         Command::Learners(args) => learners::run(&args)?,
         Command::Convert(args) => convert::run(&args)?,
         Command::Inspect(args) => inspect::run(&args)?,

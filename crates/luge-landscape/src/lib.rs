@@ -22,9 +22,11 @@ mod landscape;
 mod parity;
 mod plain;
 mod primary;
+mod prototypes;
 mod relu;
 mod stream;
 mod tapes;
+mod tree;
 
 pub use carved::Bounds;
 pub use configuration::{Configuration, Undecodable};
@@ -41,6 +43,8 @@ pub use landscape::{
 };
 pub use parity::Parity;
 pub use primary::{Mlp, Primary, PrimaryError};
+pub use prototypes::Prototypes;
 pub use stream::{
     StreamConstants, StreamConstantsError, StreamError, StreamNetwork, StreamNodes, StreamOptions,
 };
+pub use tree::Tree;

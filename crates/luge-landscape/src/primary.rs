@@ -27,6 +27,20 @@ pub trait Primary: Send + Sync {
     fn describe(&self) -> String;
 }
 
+/// How steep the indicator's ramp is: two numbers of a format, and sums of their products, differ by 2^-64 at least.
+const STEEP: f64 = 18_446_744_073_709_551_616.0;
+
+/// 1 where a number is above 0, else 0, entry by entry: two ReLU units, `1 - ReLU(1 - ReLU(2^64 v))`.
+///
+/// Between 0 and 2^-64 it rises, but no difference of fixed-point numbers with at most 32 bits, or of products of two of them, lies there.
+pub(crate) fn indicator(g: &mut GraphBuilder, of: NodeId) -> NodeId {
+    let steep = g.sum("primary steep", [(STEEP, of)]);
+    let above = g.relu("primary relu", steep);
+    let lacking = g.affine("primary", -1.0, above, 1.0);
+    let lacking = g.relu("primary relu", lacking);
+    g.affine("primary indicator", -1.0, lacking, 1.0)
+}
+
 /// Layers of affine maps with ReLU between them; with a single layer, a linear model.
 ///
 /// Theta is read layer by layer, in each layer unit by unit, in each unit the bias first and then one weight per
@@ -39,8 +53,10 @@ pub struct Mlp {
 /// Why a text does not describe a primary network.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum PrimaryError {
-    /// Neither `linear` nor `mlp:…`.
-    #[error("`{found}` is no primary network; expected `linear` or `mlp:` and widths such as 2-3-1")]
+    /// None of the networks that there are.
+    #[error(
+        "`{found}` is no primary network; expected `linear`, `mlp:` and widths such as 2-3-1, `prototypes:` or `tree:` and a number, or `parity`"
+    )]
     Unknown {
         /// What was found.
         found: String,
@@ -52,6 +68,16 @@ pub enum PrimaryError {
         found: String,
         /// The whole text.
         whole: String,
+    },
+    /// A number of prototypes or a depth that is none.
+    #[error("`{found}` in `{whole}` is no such number; expected one from 1 to {most}")]
+    Count {
+        /// The part in question.
+        found: String,
+        /// The whole text.
+        whole: String,
+        /// The largest allowed.
+        most: usize,
     },
     /// The first width is not the number of features, or the last not the number of labels.
     #[error(
@@ -73,6 +99,14 @@ pub enum PrimaryError {
 
 /// The widest layer a description may ask for.
 const MOST_UNITS: usize = 4096;
+
+/// Reads the number in `prototypes:24` or `tree:2`.
+pub(crate) fn count(whole: &str, found: &str, most: usize) -> Result<usize, PrimaryError> {
+    match found.parse() {
+        Ok(count) if (1..=most).contains(&count) => Ok(count),
+        _ => Err(PrimaryError::Count { found: found.to_owned(), whole: whole.to_owned(), most }),
+    }
+}
 
 impl Mlp {
     /// One affine map, no ReLU.
@@ -207,7 +241,7 @@ mod tests {
 
     #[test]
     fn broken_descriptions() {
-        let unknown = "is no primary network; expected `linear` or `mlp:` and widths such as 2-3-1";
+        let unknown = "is no primary network; expected `linear`, `mlp:` and widths such as 2-3-1, `prototypes:` or `tree:` and a number, or `parity`";
         assert_eq!(message("cnn"), format!("`cnn` {unknown}"));
         assert_eq!(message("mlp:2"), format!("`mlp:2` {unknown}"));
         let width = "is no width; expected a number from 1 to 4096";

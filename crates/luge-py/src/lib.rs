@@ -26,6 +26,7 @@ fn shipped() -> String {
                 "data": lesson.file,
                 "csv": lesson.csv,
                 "targets": lesson.targets,
+                "features": lesson.features,
                 "format": lesson.format,
                 "primary": lesson.primary,
                 "landscape": lesson.landscape.word(),

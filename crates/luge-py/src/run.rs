@@ -93,7 +93,7 @@ pub(crate) fn compile(
     let format: NumberFormat = format.parse().map_err(|error| Refusal::unfit(format!("{error}")))?;
     let refused = |error| luge::JobError::Program { text: Box::new(source.inner.clone()), error };
     let sizes = program::sizes(format, n_features, n_labels).map_err(refused)?;
-    let compiled = program::compile(&source.inner.text, &source.inner.name, &sizes).map_err(refused)?;
+    let compiled = program::compile(&source.inner.text, &source.inner.name, &sizes, &[]).map_err(refused)?;
     let text = Format::Native.write(&compiled.machine, Some(&compiled.input))?;
     let size = lower(&compiled.machine, Moves::Keep)?.report().after;
     let summary = CompileSummary::of(&compiled, (n_features, n_labels, format), &size);

@@ -77,7 +77,7 @@ fn states_do_not_depend_on_the_number_of_features() {
 fn vertices_of_the_learners_that_ship() {
     let shipped = [
         (PERCEPTRON, sizes(4, 1, 8, 4), 1_200),
-        (LEAST_SQUARES, sizes(1, 1, 8, 8), 2_000),
+        (LEAST_SQUARES, sizes(1, 1, 8, 8), 2_500),
         (SGD, sizes(2, 1, 4, 8), 1_200),
         (CENTROID, sizes(4, 3, 8, 6), 2_000),
         (XOR, sizes(2, 1, 6, 0), 3_000),

@@ -16,21 +16,13 @@ use luge_machine::{
 use luge_net::NumberFormat;
 
 /// A program on a table: states, tapes, tracks, vertices, steps, and seconds to compile and to run.
-fn figures(
-    text: &str,
-    csv: &str,
-    targets: &[&str],
-    format: &str,
-) -> (usize, usize, usize, u64, u64, f64, f64) {
-    let targets: Vec<String> = targets.iter().map(|&target| target.to_owned()).collect();
-    let table = Table::read(csv.as_bytes(), &targets, None).expect("a table");
-    let format: NumberFormat = format.parse().expect("a format");
+fn figures(text: &str, table: &Table, format: NumberFormat) -> (usize, usize, usize, u64, u64, f64, f64) {
     let sizes = program::sizes(format, table.feature_names.len(), table.label_names.len()).expect("sizes");
     let started = Instant::now();
-    let compiled = program::compile(text, "program", &sizes).expect("a program");
+    let compiled = program::compile(text, "program", &sizes, &[]).expect("a program");
     let compiling = started.elapsed().as_secs_f64();
     let learner = Learner::new(&compiled.machine, Some(&compiled.input)).expect("a learner");
-    let input = learner.source_input(&program::layout(&table, format), &program::bits(&table, format));
+    let input = learner.source_input(&program::layout(table, format), &program::bits(table, format));
     let started = Instant::now();
     let mut simulator = Simulator::new(&compiled.machine, &input);
     assert!(simulator.run(1_000_000_000).accepting());
@@ -56,7 +48,8 @@ fn steps(value: &str, a: &str, b: &str, format: &str) -> u64 {
             for sample in data {{ a = x[0]; b = x[1]; theta[0] = {value}; }}
         }}"
     );
-    figures(&text, &format!("a,b,y\n{a},{b},0\n"), &["y"], format).4
+    let table = Table::read(format!("a,b,y\n{a},{b},0\n").as_bytes(), &["y".to_owned()], None);
+    figures(&text, &table.expect("a table"), format.parse().expect("a format")).4
 }
 
 fn main() {
@@ -64,9 +57,10 @@ fn main() {
         "| learner | states | tapes | tracks | vertices | machine steps | compiled in | simulated in | trained and certified in |\n|---|---|---|---|---|---|---|---|---|\n",
     );
     for shipped in SHIPPED.iter().filter(|shipped| shipped.extension == "sled") {
-        let Some(lesson) = shipped.lesson else { continue };
+        let job = TrainJob::of(shipped.source()).expect("data");
+        let table = job.table().expect("data that fit");
         let (states, tapes, tracks, vertices, steps, compiling, running) =
-            figures(shipped.text, lesson.csv, lesson.targets, lesson.format);
+            figures(shipped.text, &table, job.options.format);
         out.push_str(&format!(
             "| {} | {states} | {tapes} | {tracks} | {vertices} | {steps} | {:.1} ms | {:.1} ms | {:.2} s |\n",
             shipped.name,

@@ -105,6 +105,9 @@ impl Answer {
             claims.iter().filter(|(_, claim)| !claim.holds).map(|(name, _)| *name).collect();
         let verdict = match (&failed[..], certificate.proves_the_run()) {
             ([], _) => format!("yes: all {} claims hold", claims.len()),
+            (["no_overflow"], _) => {
+                "yes, but numbers of the program were too large for their types".to_owned()
+            }
             (failed, true) => format!("yes: all claims but the paper's on {} hold", failed.join(" and ")),
             (failed, false) => format!("NO: {}", failed.join(", ")),
         };
@@ -172,6 +175,7 @@ pub fn meaning(claim: &str) -> &'static str {
         "no_gradient_through_primary" => "the weights come from the learner: descent does not touch them",
         "layers" => "no more layers than the paper claims",
         "units" => "no layer wider than the paper claims",
+        "no_overflow" => "no number of the program was too large for its type",
         _ => "",
     }
 }
@@ -239,7 +243,8 @@ mod tests {
             }
             Job::Trace(job) => {
                 let plan = job.prepare().expect("a plan");
-                let trace = plan.follow(None, Attention::Moments, |_| ControlFlow::Continue(())).expect("a trace");
+                let trace =
+                    plan.follow(None, Attention::Moments, |_| ControlFlow::Continue(())).expect("a trace");
                 Answer::of_trace(&plan, &trace)
             }
         }

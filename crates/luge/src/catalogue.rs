@@ -31,6 +31,8 @@ pub struct ShippedLesson {
     pub csv: &'static str,
     /// The labels' columns.
     pub targets: &'static [&'static str],
+    /// The features' columns; none: all others.
+    pub features: &'static [&'static str],
     /// The number format it is meant for.
     pub format: &'static str,
     /// The network its weights are for.
@@ -44,18 +46,21 @@ pub const FIRST_LEARNER: &str = "perceptron";
 
 macro_rules! sled {
     ($name:literal, $data:literal, $targets:expr, $format:literal, $primary:literal, $summary:literal) => {
-        learner!($name, "sled", $data, $targets, $format, $primary, Compact, $summary)
+        sled!($name, $data, $targets, [], $format, $primary, $summary)
+    };
+    ($name:literal, $data:literal, $targets:expr, $features:expr, $format:literal, $primary:literal, $summary:literal) => {
+        learner!($name, "sled", $data, $targets, $features, $format, $primary, Compact, $summary)
     };
 }
 
 macro_rules! machine_learner {
     ($name:literal, $data:literal, $format:literal, $landscape:ident, $summary:literal) => {
-        learner!($name, "tm", $data, ["y"], $format, "linear", $landscape, $summary)
+        learner!($name, "tm", $data, ["y"], [], $format, "linear", $landscape, $summary)
     };
 }
 
 macro_rules! learner {
-    ($name:literal, $extension:literal, $data:literal, $targets:expr, $format:literal, $primary:literal, $landscape:ident, $summary:literal) => {
+    ($name:literal, $extension:literal, $data:literal, $targets:expr, $features:expr, $format:literal, $primary:literal, $landscape:ident, $summary:literal) => {
         Shipped {
             name: $name,
             summary: $summary,
@@ -65,6 +70,7 @@ macro_rules! learner {
                 file: $data,
                 csv: include_str!(concat!("../", $data)),
                 targets: &$targets,
+                features: &$features,
                 format: $format,
                 primary: $primary,
                 landscape: LandscapeKind::$landscape,
@@ -73,12 +79,15 @@ macro_rules! learner {
     };
 }
 
+/// Four of the thirty measurements of a tumour.
+const TUMOUR: [&str; 4] = ["worst_radius", "worst_texture", "worst_smoothness", "worst_concave_points"];
+
 const fn machine(name: &'static str, summary: &'static str, line: &'static str) -> Shipped {
     Shipped { name, summary, text: line, extension: "bb", lesson: None }
 }
 
 /// Everything that ships: learners in Sled, learners as machines, machines; the simplest first.
-pub const SHIPPED: [Shipped; 17] = [
+pub const SHIPPED: [Shipped; 28] = [
     sled!(
         "perceptron",
         "learners/iris_setosa.csv",
@@ -126,6 +135,98 @@ pub const SHIPPED: [Shipped; 17] = [
         "fix:4.8",
         "mlp:2-2-1",
         "backpropagation in a network with a hidden layer"
+    ),
+    sled!(
+        "mlp",
+        "learners/xor.csv",
+        ["y"],
+        "fix:4.10",
+        "mlp:2-4-1",
+        "backpropagation for any number of features, labels and hidden units"
+    ),
+    sled!(
+        "ridge",
+        "data/diabetes.csv",
+        ["progression"],
+        "fix:4.12",
+        "linear",
+        "ridge regression in closed form, by Gaussian elimination"
+    ),
+    sled!(
+        "logistic_regression",
+        "data/breast_cancer.csv",
+        ["malignant"],
+        TUMOUR,
+        "fix:6.8",
+        "linear",
+        "logistic regression, by stochastic gradient descent"
+    ),
+    sled!(
+        "naive_bayes",
+        "learners/wine_signs.csv",
+        ["class_0", "class_1", "class_2"],
+        "fix:8.6",
+        "linear",
+        "naive Bayes for features that are there or not"
+    ),
+    sled!(
+        "decision_stump",
+        "data/breast_cancer.csv",
+        ["malignant"],
+        TUMOUR,
+        "fix:6.8",
+        "tree:1",
+        "the one question about one feature that leaves the fewest mistakes"
+    ),
+    sled!(
+        "decision_tree",
+        "data/breast_cancer.csv",
+        ["malignant"],
+        TUMOUR,
+        "fix:6.8",
+        "tree:2",
+        "a decision tree, grown from its root"
+    ),
+    sled!(
+        "k_means",
+        "learners/iris_species.csv",
+        ["setosa", "versicolor", "virginica"],
+        "fix:5.6",
+        "prototypes:3",
+        "centres that go to the mean of their samples until none moves"
+    ),
+    sled!(
+        "condensed_neighbours",
+        "learners/iris_species.csv",
+        ["setosa", "versicolor", "virginica"],
+        "fix:5.6",
+        "prototypes:24",
+        "stores the samples that nearest neighbours need, and no others"
+    ),
+    sled!(
+        "early_stopping",
+        "data/diabetes.csv",
+        ["progression"],
+        ["bmi", "bp", "s5"],
+        "fix:4.10",
+        "linear",
+        "gradient descent that ends when samples kept aside say so"
+    ),
+    sled!(
+        "evolution",
+        "learners/sgd_linear.csv",
+        ["y"],
+        "fix:4.8",
+        "linear",
+        "an evolution strategy: a parent, a child, and the better one stays"
+    ),
+    sled!(
+        "parity_elimination",
+        "learners/parity32.csv",
+        ["y"],
+        "fix:2.0",
+        "parity",
+        "finds which of 32 bits a parity counts, by Gaussian elimination"
     ),
     machine_learner!("mean", "learners/mean.csv", "fix:4.4", Compact, "the mean of four labels"),
     machine_learner!("copy_label", "learners/copy_label.csv", "fix:3.2", Compact, "copies the first label"),
@@ -213,7 +314,8 @@ impl ShippedLesson {
             name: self.file.to_owned(),
             text: self.csv.to_owned(),
             target: self.targets.iter().map(|&target| target.to_owned()).collect(),
-            features: None,
+            features: (!self.features.is_empty())
+                .then(|| self.features.iter().map(|&feature| feature.to_owned()).collect()),
             saturate: false,
         }
     }

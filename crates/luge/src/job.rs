@@ -9,7 +9,7 @@ mod formats;
 
 use std::sync::Arc;
 
-use luge_landscape::{Learner, Mlp, Parity, Primary, PrimaryError};
+use luge_landscape::{Learner, Mlp, Parity, Primary, PrimaryError, Prototypes, Tree};
 use luge_machine::{
     Diagnostic, Input, Machine,
     formats::{Format, ReadOptions},
@@ -33,6 +33,7 @@ pub use error::JobError;
 pub(crate) use formats::{constants, number_format};
 
 /// What to do.
+#[expect(clippy::large_enum_variant, reason = "there is one job per run")]
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Job {
@@ -76,6 +77,9 @@ pub struct TrainJob {
     /// The network whose weights are learned, as `--primary` takes it.
     #[serde(default = "linear")]
     pub primary: String,
+    /// Constants of a program to set, each as `NAME=VALUE`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub set: Vec<String>,
     /// How to train.
     #[serde(default)]
     pub options: LessonOptions,
@@ -122,7 +126,7 @@ pub trait Primaries {
     ) -> Result<Arc<dyn Primary>, PrimaryError>;
 }
 
-/// The networks that ship: `linear`, `mlp:` with its widths, and `parity`.
+/// The networks that ship: `linear`, `mlp:` with its widths, `prototypes:` and `tree:` with a number, and `parity`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StandardPrimaries;
 
@@ -139,6 +143,12 @@ impl Primaries for StandardPrimaries {
                     labels,
                 }),
             };
+        }
+        if let Some(prototypes) = Prototypes::parse(text, n_features, n_labels) {
+            return Ok(Arc::new(prototypes?));
+        }
+        if let Some(tree) = Tree::parse(text, n_features, n_labels) {
+            return Ok(Arc::new(tree?));
         }
         Ok(Arc::new(Mlp::parse(text, n_features, n_labels)?))
     }
@@ -235,7 +245,7 @@ impl TrainJob {
             options.format = known.format.parse().unwrap_or(options.format);
             known.primary.clone_into(&mut primary);
         }
-        Self { source, program: None, data, primary, options }
+        Self { source, program: None, data, primary, set: Vec::new(), options }
     }
 
     /// A learner that ships, on the data that ship with it.
@@ -263,7 +273,7 @@ impl TrainJob {
     /// If the text is neither.
     pub fn load(&self, table: &Table) -> Result<Loaded, JobError> {
         let mut loaded = if program::is_program(&self.source) {
-            let compiled = compile(&self.source, table, self.options.format)?;
+            let compiled = compile(&self.source, table, self.options.format, &self.set)?;
             Loaded {
                 machine: compiled.machine,
                 input: Some(compiled.input),
@@ -289,6 +299,20 @@ impl TrainJob {
             loaded.input = Some(load_program(program, &loaded)?);
         }
         Ok(loaded)
+    }
+
+    /// What a program does by definition, in at most so many statements; `None` if the learner is a machine.
+    ///
+    /// # Errors
+    /// If the program is wrong.
+    pub fn interpret(&self, table: &Table, limit: u64) -> Result<Option<luge_sled::Outcome>, JobError> {
+        if !program::is_program(&self.source) {
+            return Ok(None);
+        }
+        let refused = |error| JobError::Program { text: Box::new(self.source.clone()), error };
+        program::interpret(&self.source, table, self.options.format, &self.set, limit)
+            .map(Some)
+            .map_err(refused)
     }
 
     /// Data, learner, primary network, window, extended network: everything but training.
@@ -321,9 +345,16 @@ impl TrainJob {
         if let Some(n_theta) = loaded.compiled.as_ref().map(|c| c.n_theta).filter(|&n| n != n_weights) {
             return Err(JobError::ThetaSize { n_theta, primary: primary.describe(), n_weights });
         }
-        Ok(Lesson::prepare(learner, primary, table, self.options.clone())?)
+        let lesson = Lesson::prepare(learner, primary, table, self.options.clone())?;
+        // The machine halts, so the program comes to its end, after fewer statements than this.
+        let limit = lesson.machine_steps().saturating_mul(STATEMENTS_PER_STEP);
+        let wraps = self.interpret(lesson.table(), limit)?.map(|outcome| outcome.wraps);
+        Ok(lesson.after_wraps(wraps.unwrap_or_default()))
     }
 }
+
+/// Statements that a step of the machine may stand for at most: most take many steps, a few none.
+const STATEMENTS_PER_STEP: u64 = 8;
 
 impl Data {
     /// The data as numbers of a format.
@@ -358,8 +389,13 @@ impl Data {
 ///
 /// # Errors
 /// If the program is wrong, or the format is none that programs compute with.
-pub fn compile(source: &Source, table: &Table, format: NumberFormat) -> Result<Compiled, JobError> {
-    compile_for(source, (table.feature_names.len(), table.label_names.len()), format)
+pub fn compile(
+    source: &Source,
+    table: &Table,
+    format: NumberFormat,
+    set: &[String],
+) -> Result<Compiled, JobError> {
+    compile_for(source, (table.feature_names.len(), table.label_names.len()), format, set)
 }
 
 /// Compiles a program for samples with so many features and labels.
@@ -370,10 +406,11 @@ pub fn compile_for(
     source: &Source,
     (n_features, n_labels): (usize, usize),
     format: NumberFormat,
+    set: &[String],
 ) -> Result<Compiled, JobError> {
     let refused = |error| JobError::Program { text: Box::new(source.clone()), error };
     let sizes = program::sizes(format, n_features, n_labels).map_err(refused)?;
-    program::compile(&source.text, &source.name, &sizes).map_err(refused)
+    program::compile(&source.text, &source.name, &sizes, set).map_err(refused)
 }
 
 /// The universal learner's own input, with another learner as its program.

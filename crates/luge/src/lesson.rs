@@ -19,6 +19,7 @@ use luge_net::{
     NumberFormat, Shape, Values, evaluate,
     numbers::{from_signs, to_signs},
 };
+use luge_sled::Wrap;
 use luge_train::{Precision, Snapshot, StopRule};
 
 use crate::{
@@ -57,6 +58,8 @@ pub struct Lesson {
     copied_labels: Vec<f64>,
     /// What the carrier adds to the landscape's loss.
     added_loss: f64,
+    /// Where numbers of the learner's program wrap around on these data.
+    wraps: Vec<Wrap>,
 }
 
 impl Lesson {
@@ -125,7 +128,21 @@ impl Lesson {
             theta_bits,
             copied_labels,
             added_loss,
+            wraps: Vec::new(),
         })
+    }
+
+    /// Takes note of where numbers of the learner's program wrap around on these data, for the certificate.
+    #[must_use]
+    pub fn after_wraps(mut self, wraps: Vec<Wrap>) -> Self {
+        self.wraps = wraps;
+        self
+    }
+
+    /// Where numbers of the learner's program wrap around on these data, as far as that was found out.
+    #[must_use]
+    pub fn wraps(&self) -> &[Wrap] {
+        &self.wraps
     }
 
     /// The network.

@@ -1,11 +1,18 @@
 //! Model files: safetensors with the trained weights, and metadata from which everything else is derived again.
 
-use std::{collections::HashMap, fs, io, path::Path, sync::Arc};
+mod tensors;
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    fs, io,
+    path::Path,
+    sync::Arc,
+};
 
 use luge_landscape::{DataLayout, Extended, ExtendedError, Learner, LearnerError, Primary, PrimaryError};
 use luge_machine::{Diagnostic, formats::Format};
-use luge_net::{Shape, Values};
-use safetensors::{Dtype, SafeTensors, tensor::TensorView};
+use luge_net::Values;
+use safetensors::{SafeTensors, tensor::TensorView};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -19,12 +26,16 @@ use crate::{
     source::Source,
     trace::MOST_CELLS,
 };
+use tensors::{Block, Packed};
 
 /// The version of the metadata; a file with another one is refused.
 const VERSION: u32 = 2;
 
 /// The metadata's key in the safetensors header.
 const KEY: &str = "luge";
+
+/// The key under which the header lists blocks that are packed.
+const PACKED: &str = "luge packed";
 
 /// A trained extended network: what it was made from, its weights, and what was proved of it.
 #[derive(Clone, PartialEq, Debug)]
@@ -117,7 +128,9 @@ pub enum ModelError {
         found: u32,
     },
     /// A block of weights is missing or has another form.
-    #[error("{name} has no tensor `{tensor}` of two dimensions in f64")]
+    #[error(
+        "{name} has no tensor `{tensor}` of two dimensions in f64, and none that is packed as its header says"
+    )]
     Tensor {
         /// The file.
         name: String,
@@ -236,20 +249,27 @@ impl Model {
         let theta = Values::column(self.theta.clone());
         let blocks =
             self.weights.iter().map(|(name, values)| (name.as_str(), values)).chain([("theta", &theta)]);
-        let raw: Vec<(&str, [usize; 2], Vec<u8>)> = blocks
-            .map(|(name, Values { shape, data })| {
-                (name, [shape.rows, shape.cols], data.iter().flat_map(|v| v.to_le_bytes()).collect())
-            })
-            .collect();
+        let blocks: Vec<(&str, Block)> = blocks.map(|(name, values)| (name, Block::of(values))).collect();
         let refused = |reason| ModelError::NotSafetensors { name: name.to_owned(), reason };
-        let views = raw
+        let views = blocks
             .iter()
-            .map(|(name, shape, bytes)| Ok((*name, TensorView::new(Dtype::F64, shape.to_vec(), bytes)?)))
+            .map(|(name, block)| {
+                Ok((*name, TensorView::new(block.dtype, block.shape.clone(), &block.bytes)?))
+            })
             .collect::<Result<Vec<_>, _>>()
             .map_err(refused)?;
-        let card = serde_json::to_string(&self.card)
-            .map_err(|error| ModelError::Metadata { name: name.to_owned(), reason: error.to_string() })?;
-        safetensors::serialize(views, Some(HashMap::from([(KEY.to_owned(), card)]))).map_err(refused)
+        let packed: BTreeMap<&str, &Packed> =
+            blocks.iter().filter_map(|(name, block)| Some((*name, block.packed.as_ref()?))).collect();
+        let unwritable = |error: serde_json::Error| ModelError::Metadata {
+            name: name.to_owned(),
+            reason: error.to_string(),
+        };
+        let card = serde_json::to_string(&self.card).map_err(unwritable)?;
+        let mut metadata = HashMap::from([(KEY.to_owned(), card)]);
+        if !packed.is_empty() {
+            metadata.insert(PACKED.to_owned(), serde_json::to_string(&packed).map_err(unwritable)?);
+        }
+        safetensors::serialize(views, Some(metadata)).map_err(refused)
     }
 
     /// Reads a file.
@@ -270,7 +290,8 @@ impl Model {
     pub fn from_bytes(bytes: &[u8], name: String) -> Result<Self, ModelError> {
         let refused = |reason| ModelError::NotSafetensors { name: name.clone(), reason };
         let (_, header) = SafeTensors::read_metadata(bytes).map_err(refused)?;
-        let text = header.metadata().as_ref().and_then(|metadata| metadata.get(KEY));
+        let entry = |key: &str| header.metadata().as_ref().and_then(|metadata| metadata.get(key));
+        let text = entry(KEY);
         let text = text.ok_or_else(|| ModelError::NotOurs { name: name.clone() })?;
         let unreadable =
             |error: serde_json::Error| ModelError::Metadata { name: name.clone(), reason: error.to_string() };
@@ -279,10 +300,13 @@ impl Model {
             return Err(ModelError::Version { name, found: versioned.version });
         }
         let card: Card = serde_json::from_str(text).map_err(unreadable)?;
+        let packed: BTreeMap<String, Packed> = entry(PACKED)
+            .map_or(Ok(BTreeMap::new()), |text| serde_json::from_str(text))
+            .map_err(unreadable)?;
         let tensors = SafeTensors::deserialize(bytes).map_err(refused)?;
         let mut weights = Vec::new();
         for (tensor, view) in tensors.tensors() {
-            let values = values(&view)
+            let values = tensors::read(&view, packed.get(&tensor))
                 .ok_or_else(|| ModelError::Tensor { name: name.clone(), tensor: tensor.clone() })?;
             weights.push((tensor, values));
         }
@@ -333,7 +357,8 @@ impl Model {
         let name = "the model's learner".to_owned();
         let extension = Some(Format::Native.slug().to_owned());
         let source = Source { name, text: machine.clone(), extension };
-        TrainJob { source, program: None, data, primary: primary.clone(), options: options.clone() }
+        let set = Vec::new();
+        TrainJob { source, program: None, data, primary: primary.clone(), set, options: options.clone() }
     }
 
     /// The lesson it was trained in, prepared again on the data at hand.
@@ -416,13 +441,4 @@ impl Card {
 #[derive(Deserialize)]
 struct Versioned {
     version: u32,
-}
-
-fn values(view: &TensorView<'_>) -> Option<Values> {
-    let &[rows, cols] = view.shape() else { return None };
-    if view.dtype() != Dtype::F64 {
-        return None;
-    }
-    let numbers = view.data().chunks_exact(8).map(|b| b.try_into().map(f64::from_le_bytes));
-    Some(Values::new(Shape::new(rows, cols), numbers.collect::<Result<_, _>>().ok()?))
 }

@@ -221,7 +221,7 @@ impl StreamJob {
     /// The machine, compiled if it is a program, and how many numbers a program leaves.
     fn learner(&self) -> Result<(Learner, Option<usize>), JobError> {
         if program::is_program(&self.source) {
-            let compiled = compile_for(&self.source, self.samples.sizes(), self.options.format)?;
+            let compiled = compile_for(&self.source, self.samples.sizes(), self.options.format, &[])?;
             let learner = Learner::new(&compiled.machine, Some(&compiled.input))?;
             return Ok((learner, Some(compiled.n_theta)));
         }

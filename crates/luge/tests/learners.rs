@@ -1,18 +1,22 @@
 //! The learners that ship, end to end: interpreter, simulator and gradient descent agree bit for bit, the certificate holds,
 //! the dense engine agrees wherever it looks, and the saved model predicts what a plain implementation predicts.
+//! Learners that take millions of steps on their data learn from a few rows here; `programs` runs them on all.
 
-use std::ops::ControlFlow;
+#[path = "programs/plain.rs"]
+mod plain;
+
+use std::{ops::ControlFlow, sync::Arc};
 
 use luge::{
-    catalogue::{self, Shipped, ShippedLesson},
+    catalogue::{self, Shipped},
     data::Table,
     engine::EngineChoice,
-    job::TrainJob,
+    job::{Data, Primaries, StandardPrimaries, TrainJob},
     lesson::{Lesson, LessonOptions, LessonReport},
     model::Model,
     program,
 };
-use luge_landscape::{Carrier, Learner, Mlp};
+use luge_landscape::{Carrier, Learner, Primary};
 use luge_net::{NumberFormat, Values};
 use luge_train::{Dense, Engine, Exact, Memories, Precision, Rate, StopRule};
 use rand_chacha::{
@@ -20,25 +24,49 @@ use rand_chacha::{
     rand_core::{Rng, SeedableRng},
 };
 
-/// A learner that ships, compiled for its own data.
+/// A learner that ships, compiled for its own data or a few rows of them.
 struct Subject {
-    shipped: &'static Shipped,
-    lesson: &'static ShippedLesson,
+    job: TrainJob,
     table: Table,
     format: NumberFormat,
-    primary: Mlp,
+    primary: Arc<dyn Primary>,
     learner: Learner,
 }
 
+/// Learners that take long, and how they are kept short: so many rows, from all over the table, so many features, and these constants.
+const LONG: [(&str, usize, usize, &[&str]); 10] = [
+    ("mlp", 4, 2, &["ROUNDS=8"]),
+    ("ridge", 12, 3, &[]),
+    ("logistic_regression", 20, 4, &[]),
+    ("naive_bayes", 20, 4, &[]),
+    ("decision_stump", 20, 4, &[]),
+    ("decision_tree", 20, 2, &[]),
+    ("k_means", 12, 4, &[]),
+    ("condensed_neighbours", 12, 4, &[]),
+    ("early_stopping", 20, 3, &[]),
+    ("evolution", 16, 2, &["ROUNDS=12"]),
+];
+
 fn subject(shipped: &'static Shipped) -> Subject {
-    let lesson = shipped.lesson.as_ref().expect("a learner");
-    let job = TrainJob::of(shipped.source()).expect("data that ship");
+    let mut job = TrainJob::of(shipped.source()).expect("data that ship");
+    if let Some((_, n_rows, n_features, constants)) = LONG.iter().find(|(name, ..)| *name == shipped.name) {
+        job.data = Data::Table(part(&job.table().expect("data that fit"), *n_rows, *n_features));
+        job.set = constants.iter().map(|&constant| constant.to_owned()).collect();
+    }
     let table = job.table().expect("data that fit");
     let loaded = job.load(&table).expect("a program");
     let (n_features, n_labels) = (table.feature_names.len(), table.label_names.len());
-    let primary = Mlp::parse(lesson.primary, n_features, n_labels).expect("a network");
+    let primary = StandardPrimaries.find(&job.primary, n_features, n_labels).expect("a network");
     let learner = Learner::new(&loaded.machine, loaded.input.as_ref()).expect("a learner");
-    Subject { shipped, lesson, table, format: job.options.format, primary, learner }
+    Subject { format: job.options.format, job, table, primary, learner }
+}
+
+/// Rows as far apart as they can be, and the first features of each.
+fn part(table: &Table, n_rows: usize, n_features: usize) -> Table {
+    let rows = || (0..n_rows).map(|i| i * table.n_samples() / n_rows);
+    let x = rows().flat_map(|row| table.features.row(row)[..n_features].to_vec()).collect();
+    let y = rows().flat_map(|row| table.labels.row(row).to_vec()).collect();
+    Table::new(table.feature_names[..n_features].to_vec(), table.label_names.clone(), x, y)
 }
 
 /// The learners in Sled.
@@ -52,13 +80,8 @@ impl Subject {
     }
 
     fn lesson(&self, options: &LessonOptions) -> Lesson {
-        Lesson::prepare(
-            self.learner.clone(),
-            std::sync::Arc::new(self.primary.clone()),
-            self.table.clone(),
-            options.clone(),
-        )
-        .expect("a lesson")
+        Lesson::prepare(self.learner.clone(), self.primary.clone(), self.table.clone(), options.clone())
+            .expect("a lesson")
     }
 
     fn train(&self, options: &LessonOptions) -> LessonReport {
@@ -67,42 +90,15 @@ impl Subject {
 
     /// What the direct interpreter makes of program and data.
     fn interpreted(&self) -> Vec<f64> {
-        let (n_features, n_labels) = (self.table.feature_names.len(), self.table.label_names.len());
-        let sizes = program::sizes(self.format, n_features, n_labels).expect("fixed point");
-        let width = sizes.width() as usize;
-        let number = |bits: &[bool]| {
-            let raw: i64 = bits.iter().rev().fold(0, |n, &bit| n << 1 | i64::from(bit));
-            raw << (64 - width) >> (64 - width)
-        };
-        let bits = program::bits(&self.table, self.format);
-        let numbers: Vec<i64> = bits.chunks(width).map(number).collect();
-        let samples: Vec<Vec<i64>> = numbers.chunks(n_features + n_labels).map(<[i64]>::to_vec).collect();
-        let ended =
-            luge_sled::interpret(self.shipped.text, &sizes, &samples, 100_000_000).expect("a program");
-        assert_eq!(ended.verdict, luge_sled::Verdict::Accepted);
+        let ended = self.job.interpret(&self.table, 100_000_000).expect("a program").expect("a program");
+        assert_eq!(ended.verdict, luge_sled::Verdict::Accepted, "{}", self.job.source.name);
+        let sizes = program::sizes(self.format, 1, 1).expect("fixed point");
         ended.theta.iter().map(|&raw| raw as f64 / f64::from(1_u32 << sizes.fraction)).collect()
     }
 }
 
 fn bits(values: &[f64]) -> Vec<u64> {
     values.iter().map(|v| v.to_bits()).collect()
-}
-
-/// f_theta written down once more: layer after layer, unit after unit, the bias first, ReLU between the layers.
-fn plain_prediction(widths: &[usize], theta: &[f64], x: &[f64]) -> Vec<f64> {
-    let mut weights = theta.iter();
-    let mut values = x.to_vec();
-    for (layer, &width) in widths[1..].iter().enumerate() {
-        let next: Vec<f64> = (0..width)
-            .map(|_| {
-                let bias = *weights.next().expect("a bias");
-                values.iter().fold(bias, |sum, v| sum + v * weights.next().expect("a weight"))
-            })
-            .collect();
-        let last = layer + 2 == widths.len();
-        values = next.into_iter().map(|v| if last { v } else { v.max(0.0) }).collect();
-    }
-    values
 }
 
 fn check(shipped: &'static Shipped) {
@@ -124,21 +120,13 @@ fn check(shipped: &'static Shipped) {
     let lesson = subject.lesson(&options);
     Model::new(&lesson, &exact).save(&path).expect("a file");
     let model = Model::load(&path).expect("a model");
-    let predictor = luge::predictor::Predictor::new(&subject.primary, model.theta.clone());
+    let predictor = luge::predictor::Predictor::new(&*subject.primary, model.theta.clone());
     let predicted = predictor.predict(&subject.table.features);
-    let widths =
-        widths(subject.lesson.primary, subject.table.feature_names.len(), subject.table.label_names.len());
+    let n_labels = subject.table.label_names.len();
     for (row, x) in subject.table.features.data.chunks(subject.table.features.shape.cols).enumerate() {
-        let plain = plain_prediction(&widths, &model.theta, x);
+        let plain = plain::prediction(&subject.job.primary, &model.theta, x, n_labels);
         let own = predicted.row(row);
         assert!(own.iter().zip(&plain).all(|(a, b)| (a - b).abs() <= 1e-12 * b.abs().max(1.0)), "{name}");
-    }
-}
-
-fn widths(primary: &str, n_features: usize, n_labels: usize) -> Vec<usize> {
-    match primary.strip_prefix("mlp:") {
-        Some(widths) => widths.split('-').map(|width| width.parse().expect("a width")).collect(),
-        None => vec![n_features, n_labels],
     }
 }
 

@@ -8,7 +8,7 @@ use luge::{
     engine::EngineChoice,
     export::graph,
     job::{Data, StandardPrimaries, TrainJob},
-    lesson::{Lesson, LessonError, LessonOptions},
+    lesson::{Claim, Lesson, LessonError, LessonOptions},
     model::{Model, ModelError},
     source::Source,
 };
@@ -341,6 +341,11 @@ fn training_again_finds_changed_choices() {
             trained_again(&claimed, lesson.table()).is_some_and(|again| same_model(&claimed, &again).holds)
         };
         assert!(holds(|_| {}), "an honest model");
+        // A model does not have the program: what is said of its numbers cannot be derived again, and is taken over.
+        assert!(holds(|m| {
+            let figures = "1 number was too large".to_owned();
+            m.card.certificate.no_overflow = Some(Claim { holds: false, figures });
+        }));
         let changes: [Change; 9] = [
             ("landscape", |m| m.card.options.landscape = LandscapeKind::Plain),
             ("carrier", |m| m.card.options.carrier = Carrier::Orthogonal),

@@ -37,7 +37,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let source = Source::open(&args.file)?;
     let job = args.data.job(source)?;
     let table = job.table()?;
-    let compiled = job::compile(&job.source, &table, job.options.format)?;
+    let compiled = job::compile(&job.source, &table, job.options.format, &job.set)?;
     let machine = &compiled.machine;
     let size = lower(machine, Moves::Keep)?.report().after;
     if let Some(place) = &args.out {

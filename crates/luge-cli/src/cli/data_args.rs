@@ -9,6 +9,7 @@ use std::{
 use luge::{
     data::Table,
     job::{Data, JobError, TrainJob},
+    program,
     source::{OpenError, Source},
 };
 use luge_net::NumberFormat;
@@ -32,6 +33,9 @@ pub(super) struct DataArgs {
     /// Take the nearest number of the format for data outside it
     #[arg(long)]
     saturate: bool,
+    /// Set a constant of a program, as NAME=VALUE; may be given several times
+    #[arg(long, value_name = "NAME=VALUE")]
+    set: Vec<String>,
 }
 
 impl DataArgs {
@@ -42,7 +46,19 @@ impl DataArgs {
             None => TrainJob::of(source)?,
         };
         job.options.format = self.format.unwrap_or(job.options.format);
+        if !self.set.is_empty() && !program::is_program(&job.source) {
+            return Err(Failure::Usage {
+                problem: format!("--set is for programs, and {} is a machine", job.source.name),
+                remedy: "leave --set out, or give a .sled file".to_owned(),
+            });
+        }
+        job.set.clone_from(&self.set);
         Ok(job)
+    }
+
+    /// Whether something is given that machines without data cannot use.
+    pub(super) fn is_for_a_program(&self) -> bool {
+        self.data.is_some() || !self.set.is_empty()
     }
 
     /// The data that were named, if any.

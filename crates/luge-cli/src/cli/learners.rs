@@ -28,6 +28,9 @@ struct Entry {
     file: String,
     data: &'static str,
     targets: &'static [&'static str],
+    /// Left out if all other columns are.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    features: &'static [&'static str],
     format: &'static str,
     primary: &'static str,
 }
@@ -59,6 +62,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
             file: format!("learners/{}.{}", shipped.name, shipped.extension),
             data: lesson.file,
             targets: lesson.targets,
+            features: lesson.features,
             format: lesson.format,
             primary: lesson.primary,
         };
@@ -79,6 +83,9 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         rows.push((shipped.name.to_owned(), shipped.summary.to_owned()));
         let targets = lesson.targets.join(",");
         let mut flags = format!("--data {} --target {targets} --format {}", lesson.file, lesson.format);
+        if !lesson.features.is_empty() {
+            flags.push_str(&format!(" --features {}", lesson.features.join(",")));
+        }
         if lesson.primary != "linear" {
             flags.push_str(&format!(" --primary {}", lesson.primary));
         }

@@ -4,6 +4,7 @@ use std::{fs::File, io::Read, path::Path};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use luge::{
+    catalogue,
     job::{Loaded, TraceJob},
     program::EXTENSION,
     source::Source,
@@ -75,9 +76,13 @@ impl MachineArgs {
         (named || begins()).then_some(path)
     }
 
-    /// The file, if it is a program and not a machine.
+    /// The file, or what ships under that name, if it is a program and not a machine.
     pub(super) fn program(&self) -> Result<Option<Source>, Failure> {
-        let named = Path::new(&self.file).extension().is_some_and(|extension| extension == EXTENSION);
+        let ships = || catalogue::find(&self.file).is_some_and(|shipped| shipped.extension == EXTENSION);
+        let named = match Path::new(&self.file).extension() {
+            Some(extension) => extension == EXTENSION,
+            None => !Path::new(&self.file).exists() && ships(),
+        };
         Ok(if named && self.from.is_none() { Some(Source::open(&self.file)?) } else { None })
     }
 

@@ -205,7 +205,7 @@ impl Args {
     /// The program that a model's machine was compiled from: the one named, which must be the right one, or one that ships.
     fn source_of(&self, model: &Model, table: &Table) -> Result<Option<Source>, Failure> {
         let same = |source: &Source| {
-            let compiled = job::compile(source, table, model.card.options.format).ok()?;
+            let compiled = job::compile(source, table, model.card.options.format, &[]).ok()?;
             let text = Format::Native.write(&compiled.machine, Some(&compiled.input)).ok()?;
             (text == model.card.machine).then_some(())
         };

@@ -50,6 +50,9 @@ pub(super) struct Args {
     /// Show how many steps each line of a program took
     #[arg(long, conflicts_with = "picture")]
     profile: bool,
+    /// Say where numbers of a program were too large for their types, and with which sample first
+    #[arg(long, conflicts_with = "picture")]
+    check: bool,
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
@@ -60,12 +63,13 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
                 remedy: "a program finds its data with --data; luge compile makes a machine of it".to_owned(),
             });
         }
-        let Args { data, steps, profile, json, .. } = args;
-        return program::run(&source, &Request { data, steps: *steps, profile: *profile, json: *json });
+        let Args { data, steps, profile, check, json, .. } = args;
+        let request = Request { data, steps: *steps, profile: *profile, check: *check, json: *json };
+        return program::run(&source, &request);
     }
-    if args.profile || args.data.data.is_some() {
+    if args.profile || args.check || args.data.is_for_a_program() {
         return Err(Failure::Usage {
-            problem: "--data and --profile are for programs".to_owned(),
+            problem: "--data, --set, --profile and --check are for programs".to_owned(),
             remedy: "give a .sled file, or the machine's --input".to_owned(),
         });
     }

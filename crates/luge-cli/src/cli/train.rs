@@ -14,6 +14,7 @@ use luge::{
     loss_curve::LossCurve,
     model::Model,
     plot::numeral,
+    program,
     source::{OpenError, Source},
     summary::TrainSummary,
 };
@@ -110,6 +111,8 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let loaded = job.load(&table)?;
     show_warnings(&loaded.warnings, &job.source);
     let lesson = job.join(table, &loaded, &StandardPrimaries)?;
+    // A program's answer is seldom what was meant once a number has wrapped around.
+    show_warnings(&program::overflow(&job.source, lesson.table(), lesson.wraps()), &job.source);
     args.out.as_deref().map_or(Ok(()), reserve)?;
     let plot = create(args.plot.as_deref())?;
     let archive =

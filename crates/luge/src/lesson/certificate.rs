@@ -2,6 +2,7 @@
 
 use luge_landscape::{BitConversion, LandscapeKind};
 use luge_net::{Shape, Values, evaluate};
+use luge_sled::Wrap;
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 use rand_distr::{Distribution, Uniform};
 
@@ -42,25 +43,29 @@ pub struct Certificate {
     pub layers: Claim,
     /// No layer wider than the corollary says.
     pub units: Claim,
+    /// Only where it does not hold: no number of the learner's program was too large for its type.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_overflow: Option<Claim>,
 }
 
 /// New inputs on which F and f_theta are compared.
 const N_NEW: usize = 200;
 
 impl Certificate {
-    /// Whether training did what it should: every claim but the last two, which are the paper's about sizes.
+    /// Whether training did what it should: every claim but the paper's about sizes and the one about the program, which
+    /// does what it does also where its numbers wrap around.
     #[must_use]
     pub fn proves_the_run(&self) -> bool {
         self.claims()
             .iter()
-            .filter(|(name, _)| !matches!(*name, "layers" | "units"))
+            .filter(|(name, _)| !matches!(*name, "layers" | "units" | "no_overflow"))
             .all(|(_, claim)| claim.holds)
     }
 
     /// All claims with their names.
     #[must_use]
-    pub fn claims(&self) -> [(&'static str, &Claim); 9] {
-        [
+    pub fn claims(&self) -> Vec<(&'static str, &Claim)> {
+        let always = [
             ("trace", &self.trace),
             ("gradient", &self.gradient),
             ("step_count", &self.step_count),
@@ -70,7 +75,8 @@ impl Certificate {
             ("no_gradient_through_primary", &self.no_gradient_through_primary),
             ("layers", &self.layers),
             ("units", &self.units),
-        ]
+        ];
+        always.into_iter().chain(self.no_overflow.as_ref().map(|claim| ("no_overflow", claim))).collect()
     }
 
     pub(super) fn draw_up(
@@ -91,8 +97,25 @@ impl Certificate {
             no_gradient_through_primary: no_gradient_through_primary(lesson),
             layers,
             units,
+            no_overflow: no_overflow(lesson.wraps()),
         }
     }
+}
+
+/// What there is to say if the answer came after numbers that wrapped around.
+fn no_overflow(wraps: &[Wrap]) -> Option<Claim> {
+    if wraps.is_empty() {
+        return None;
+    }
+    let count: u64 = wraps.iter().map(|wrap| wrap.count).sum();
+    let numbers = if count == 1 { "1 number was".to_owned() } else { format!("{count} numbers were") };
+    let lines: Vec<String> = wraps.iter().map(|wrap| wrap.line.to_string()).collect();
+    let place = if lines.len() == 1 { "line" } else { "lines" };
+    let figures = format!(
+        "{numbers} too large for their types and wrapped around before the answer, in {place} {} of the program",
+        lines.join(", ")
+    );
+    Some(Claim { holds: false, figures })
 }
 
 fn trace(record: &Record, path: u64) -> Claim {

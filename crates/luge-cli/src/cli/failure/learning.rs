@@ -40,8 +40,9 @@ impl Failure {
             ProgramError::Broken { findings, .. } => Self::of_findings(problem, &findings, source),
             ProgramError::Backend(_) => Self::Unfit {
                 problem,
-                remedy: "use shorter loops over indices, or fewer features".to_owned(),
+                remedy: "leave out `unroll`, write shorter programs, or use fewer tapes".to_owned(),
             },
+            ProgramError::Setting(_) => Self::Usage { problem, remedy: "give --set NAME=VALUE".to_owned() },
         }
     }
 }
@@ -66,7 +67,7 @@ impl From<LearnerError> for Failure {
 
 impl From<PrimaryError> for Failure {
     fn from(error: PrimaryError) -> Self {
-        let remedy = "give --primary linear, or mlp: and the widths from the features to the labels, such as mlp:2-3-1";
+        let remedy = "give --primary linear, mlp: and the widths from the features to the labels, such as mlp:2-3-1, prototypes:K, tree:D, or parity";
         Self::Usage { problem: error.to_string(), remedy: remedy.to_owned() }
     }
 }

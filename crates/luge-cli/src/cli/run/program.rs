@@ -1,5 +1,7 @@
 //! Running a program: its outcome, its weights, and where its steps went.
 
+use std::collections::BTreeMap;
+
 use indicatif::HumanCount;
 use luge::{job, program, source::Source};
 use luge_landscape::Learner;
@@ -10,7 +12,7 @@ use serde::Serialize;
 
 use super::super::{
     data_args::DataArgs,
-    failure::Failure,
+    failure::{Failure, show_warnings},
     output::{print, print_json, table},
     progress::Progress,
 };
@@ -24,11 +26,38 @@ struct Summary<'a> {
     limit: Step,
     state: &'a str,
     accepting: bool,
-    /// Left out unless the program came to its end.
+    /// Left out if the program rejected its data; so far, if it stopped at the step limit.
     theta: Option<Vec<f64>>,
+    /// The line of the statement that rejected the data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rejected_in: Option<u32>,
+    /// What the program prints.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    printed: Vec<String>,
+    /// Only with --check: the lines where numbers were too large for their types.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wraps: Option<Vec<WrapLine>>,
     /// Only with --profile: the lines that took steps.
     #[serde(skip_serializing_if = "Option::is_none")]
     profile: Option<Vec<Line<'a>>>,
+}
+
+/// Numbers of one line that were too large.
+#[derive(Serialize)]
+struct WrapLine {
+    line: u32,
+    count: u64,
+    /// Counted from 1.
+    first_sample: Option<usize>,
+}
+
+fn wraps(reference: Option<&luge_sled::Outcome>) -> Vec<WrapLine> {
+    let line = |wrap: &luge_sled::Wrap| WrapLine {
+        line: wrap.line,
+        count: wrap.count,
+        first_sample: wrap.first_sample.map(|sample| sample + 1),
+    };
+    reference.iter().flat_map(|reference| &reference.wraps).map(line).collect()
 }
 
 /// Steps spent on one line; those outside of all lines have no number.
@@ -45,28 +74,35 @@ pub(super) struct Request<'a> {
     pub(super) data: &'a DataArgs,
     pub(super) steps: Step,
     pub(super) profile: bool,
+    pub(super) check: bool,
     pub(super) json: bool,
 }
 
 pub(super) fn run(source: &Source, request: &Request<'_>) -> Result<(), Failure> {
     let job = request.data.job(source.clone())?;
     let (table, format) = (job.table()?, job.options.format);
-    let compiled = &job::compile(&job.source, &table, format)?;
+    let compiled = &job::compile(&job.source, &table, format, &job.set)?;
     if compiled.takes {
         return Err(Failure::Unfit {
             problem: format!("{} takes its samples from a stream", source.name),
             remedy: "run it with `luge stream`, which trains the network that runs it".to_owned(),
         });
     }
+    let reference = job.interpret(&table, request.steps)?;
     let learner = Learner::new(&compiled.machine, Some(&compiled.input))?;
     let input = learner.source_input(&program::layout(&table, format), &program::bits(&table, format));
     let mut simulator = Simulator::new(&compiled.machine, &input);
     let (outcome, spent) = if request.profile {
-        profiled(&mut simulator, request.steps)
+        profiled(&mut simulator, compiled, request.steps)
     } else {
-        (Progress::new("running", request.steps).run(&mut simulator, request.steps), Vec::new())
+        (Progress::new("running", request.steps).run(&mut simulator, request.steps), BTreeMap::new())
     };
-    let theta = outcome.accepting().then(|| theta(&simulator, compiled.n_theta, format));
+    // At the step limit theta is what it is so far.
+    let told = outcome.accepting() || outcome == Outcome::StepLimit;
+    let theta = told.then(|| theta(&simulator, compiled.n_theta, format));
+    let overflow = reference.as_ref().filter(|_| request.check);
+    let overflow =
+        overflow.map(|reference| program::overflow(source, &table, &reference.wraps)).unwrap_or_default();
     let lines = request.profile.then(|| lines(compiled, &spent, &source.text));
     let summary = Summary {
         machine: compiled.machine.name(),
@@ -76,24 +112,37 @@ pub(super) fn run(source: &Source, request: &Request<'_>) -> Result<(), Failure>
         state: &compiled.machine.state(simulator.state()).name,
         accepting: outcome.accepting(),
         theta,
+        rejected_in: reference.as_ref().filter(|_| !told).and_then(|reference| reference.line),
+        printed: reference.as_ref().map(|reference| reference.printed.clone()).unwrap_or_default(),
+        wraps: request.check.then(|| wraps(reference.as_ref())),
         profile: lines,
     };
-    if request.json { print_json(&summary) } else { print(&report(outcome, &summary, compiled, &simulator)) }
+    if request.json {
+        return print_json(&summary);
+    }
+    print(&report(outcome, &summary, compiled, &simulator))?;
+    show_warnings(&overflow, source);
+    Ok(())
 }
 
-/// Runs and counts the steps made in each state.
-fn profiled(simulator: &mut Simulator<'_>, limit: Step) -> (Outcome, Vec<Step>) {
-    let mut spent = vec![0; simulator.machine().states().len()];
+/// Runs and counts the steps made on each line; those in a product or quotient count for the line that called it.
+fn profiled(
+    simulator: &mut Simulator<'_>,
+    compiled: &Compiled,
+    limit: Step,
+) -> (Outcome, BTreeMap<Option<u32>, Step>) {
+    let mut spent = BTreeMap::new();
+    let mut line = None;
     let mut progress = Progress::new("running", limit);
     loop {
         if simulator.steps() >= limit {
             return (simulator.stopped().unwrap_or(Outcome::StepLimit), spent);
         }
-        let state = simulator.state();
+        line = compiled.lines[simulator.state().index()].or(line);
         if let Err(outcome) = simulator.step() {
             return (outcome, spent);
         }
-        spent[state.index()] += 1;
+        *spent.entry(line).or_insert(0) += 1;
         progress.reach(simulator.steps());
     }
 }
@@ -114,12 +163,14 @@ fn theta_tape(machine: &Machine) -> TapeId {
     machine.tape_ids().find(|&tape| machine.tape(tape).name == "theta").unwrap_or(TapeId(0))
 }
 
-/// Steps by line; `spent` is by state.
-fn lines<'a>(compiled: &Compiled, spent: &[Step], text: &'a str) -> Vec<Line<'a>> {
-    let mut sums: std::collections::BTreeMap<Option<u32>, (Step, usize)> = Default::default();
-    for (line, steps) in compiled.lines.iter().zip(spent) {
-        let sum = sums.entry(*line).or_default();
-        *sum = (sum.0 + steps, sum.1 + 1);
+/// Steps and states by line.
+fn lines<'a>(compiled: &Compiled, spent: &BTreeMap<Option<u32>, Step>, text: &'a str) -> Vec<Line<'a>> {
+    let mut sums: BTreeMap<Option<u32>, (Step, usize)> = BTreeMap::new();
+    for line in &compiled.lines {
+        sums.entry(*line).or_default().1 += 1;
+    }
+    for (line, steps) in spent {
+        sums.entry(*line).or_default().0 += steps;
     }
     let texts: Vec<&str> = text.lines().collect();
     let entry = |(line, (steps, states)): (Option<u32>, (Step, usize))| {
@@ -133,7 +184,10 @@ fn report(outcome: Outcome, summary: &Summary<'_>, compiled: &Compiled, simulato
     let line = compiled.lines[simulator.state().index()];
     let ended = match outcome {
         Outcome::Halted { accepting: true, .. } => "came to its end".to_owned(),
-        Outcome::Halted { accepting: false, .. } => "rejected the data".to_owned(),
+        Outcome::Halted { accepting: false, .. } => match summary.rejected_in {
+            Some(line) => format!("rejected the data, in line {line}"),
+            None => "rejected the data".to_owned(),
+        },
         Outcome::NoRule { .. } => format!("stopped in state {}: no rule", summary.state),
         Outcome::StepLimit => match line {
             Some(line) => format!("stopped at the step limit, in line {line}"),
@@ -145,6 +199,9 @@ fn report(outcome: Outcome, summary: &Summary<'_>, compiled: &Compiled, simulato
     if let Some(theta) = &summary.theta {
         let numbers: Vec<String> = theta.iter().map(ToString::to_string).collect();
         rows.push(("theta".to_owned(), numbers.join(" ")));
+    }
+    for line in &summary.printed {
+        rows.push(("print".to_owned(), line.clone()));
     }
     let mut text = table(&rows);
     if let Some(lines) = &summary.profile {

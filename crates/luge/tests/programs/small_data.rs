@@ -1,105 +1,11 @@
-//! The learners that ship: the machine leaves what the interpreter leaves, and both what a plain implementation says.
+//! Learners on small data: what they leave, number by number.
 
 use luge::{
-    catalogue::{self, find},
-    data::Table,
-    job::TrainJob,
-    predictor::Predictor,
-    program,
+    job::{Data, TrainJob},
+    source::Source,
 };
-use luge_landscape::{Learner, Mlp};
-use luge_machine::{
-    Simulator, TapeId,
-    lowering::{Moves, lower},
-};
-use luge_sled::{Verdict, interpret};
 
-struct Ran {
-    table: Table,
-    /// Counts of 2^-fraction: features and labels of each sample.
-    samples: Vec<Vec<i64>>,
-    theta: Vec<i64>,
-    fraction: u32,
-    primary: Mlp,
-    vertices: u64,
-    /// Its row in docs/sled.md, without times.
-    row: String,
-}
-
-/// Runs a learner both ways.
-fn ran(name: &str) -> Ran {
-    let shipped = find(name).expect("a learner that ships");
-    let lesson = shipped.lesson.as_ref().expect("a learner that ships");
-    let job = TrainJob::of(shipped.source()).expect("a learner that ships");
-    let (table, format) = (job.table().expect("a learner that ships"), job.options.format);
-    let (n_features, n_labels) = (table.feature_names.len(), table.label_names.len());
-    let sizes = program::sizes(format, n_features, n_labels).expect("a learner that ships");
-    let bits = program::bits(&table, format);
-    let width = sizes.width() as usize;
-    let number = |bits: &[bool]| {
-        let raw: i64 = bits.iter().rev().fold(0, |n, &bit| n << 1 | i64::from(bit));
-        raw << (64 - width) >> (64 - width)
-    };
-    let numbers: Vec<i64> = bits.chunks(width).map(number).collect();
-    let samples: Vec<Vec<i64>> = numbers.chunks(n_features + n_labels).map(<[i64]>::to_vec).collect();
-
-    let reference = interpret(shipped.text, &sizes, &samples, 100_000_000).expect("a learner that ships");
-    assert_eq!(reference.verdict, Verdict::Accepted);
-    let compiled = program::compile(shipped.text, name, &sizes).expect("a learner that ships");
-    let learner = Learner::new(&compiled.machine, Some(&compiled.input)).expect("a learner that ships");
-    let input = learner.source_input(&program::layout(&table, format), &bits);
-    let mut simulator = Simulator::new(&compiled.machine, &input);
-    assert!(simulator.run(100_000_000).accepting(), "{name}");
-    let tapes = compiled.machine.tapes();
-    let tape = TapeId::new(tapes.iter().position(|tape| tape.name == "theta").expect("a learner that ships"));
-    let cell =
-        |cell: usize| simulator.tape(tape).read(i64::try_from(cell).expect("a learner that ships")).0 == 1;
-    let left: Vec<bool> = (0..compiled.n_theta * width).map(cell).collect();
-    let theta: Vec<i64> = left.chunks(width).map(number).collect();
-    assert_eq!(theta, reference.theta, "{name}");
-    let primary = Mlp::parse(lesson.primary, n_features, n_labels).expect("a learner that ships");
-    let size = lower(&compiled.machine, Moves::Keep).expect("a learner that ships").report().after;
-    let (states, n_tapes) = (compiled.machine.states().len(), tapes.len());
-    let (tracks, vertices, steps) = (size.tapes, size.vertices, simulator.steps());
-    let row = format!("| {name} | {states} | {n_tapes} | {tracks} | {vertices} | {steps} |");
-    Ran { table, samples, theta, fraction: sizes.fraction, primary, vertices, row }
-}
-
-impl Ran {
-    fn weights(&self) -> Vec<f64> {
-        self.theta.iter().map(|&raw| raw as f64 / f64::from(1_u32 << self.fraction)).collect()
-    }
-
-    /// f_theta of every sample, as the network computes it.
-    fn predictions(&self) -> Vec<Vec<f64>> {
-        let predictor = Predictor::new(&self.primary, self.weights());
-        let predicted = predictor.predict(&self.table.features);
-        predicted.data.chunks(predicted.shape.cols).map(<[f64]>::to_vec).collect()
-    }
-
-    fn label(&self, sample: usize) -> f64 {
-        self.table.labels.data[sample]
-    }
-}
-
-/// Products of fixed-point numbers are rounded down.
-fn times(a: i64, b: i64, fraction: u32) -> i64 {
-    (a * b) >> fraction
-}
-
-#[test]
-fn every_learner_is_as_large_as_the_page_says() {
-    let page = include_str!("../../../docs/sled.md");
-    let mut missing = Vec::new();
-    for shipped in catalogue::SHIPPED.iter().filter(|shipped| shipped.extension == "sled") {
-        let ran = ran(shipped.name);
-        assert!(ran.vertices <= 20_000, "{}: {} vertices", shipped.name, ran.vertices);
-        if !page.contains(&ran.row) {
-            missing.push(ran.row);
-        }
-    }
-    assert!(missing.is_empty(), "docs/sled.md should have\n{}", missing.join("\n"));
-}
+use crate::ran::{ran, run, times};
 
 #[test]
 fn perceptron() {
@@ -255,4 +161,130 @@ fn mlp_backprop() {
     for (i, predicted) in ran.predictions().iter().enumerate() {
         assert!((predicted[0] - ran.label(i)).abs() < 0.1, "{predicted:?}");
     }
+}
+
+/// The generator of `random()`: a `fix<1,15>` from 0 on.
+struct Generator(i64);
+
+impl Generator {
+    fn next(&mut self) -> i64 {
+        self.0 = i64::from((1_664_525 * self.0 + 1_013_904_223) as i32);
+        (self.0 + (1 << 31)) >> 17
+    }
+}
+
+/// Products rounded to the nearest, ties up.
+fn rounded(a: i64, b: i64, fraction: u32) -> i64 {
+    (a * b + (1 << fraction >> 1)) >> fraction
+}
+
+#[test]
+fn mlp() {
+    let ran = ran("mlp");
+    let product = |a: i64, b: i64| rounded(a, b, ran.fraction);
+    let mut generator = Generator(5);
+    // 2-4-1: twelve weights of hidden units, then five of the output.
+    let mut theta: Vec<i64> = (0..17).map(|_| ((generator.next() - (1 << 14)) >> 5) << 1).collect();
+    for _ in 0..150 {
+        for sample in &ran.samples {
+            let unit = |t: &[i64], j: usize| {
+                (t[3 * j] + product(t[3 * j + 1], sample[0]) + product(t[3 * j + 2], sample[1])).max(0)
+            };
+            let hidden: Vec<i64> = (0..4).map(|j| unit(&theta, j)).collect();
+            let error = (0..4).fold(theta[12] - sample[2], |e, j| e + product(theta[13 + j], hidden[j]));
+            let step = error >> 3;
+            theta[12] -= step;
+            for j in 0..4 {
+                let back = product(theta[13 + j], step);
+                theta[13 + j] -= product(hidden[j], step);
+                if hidden[j] > 0 {
+                    theta[3 * j] -= back;
+                    theta[3 * j + 1] -= product(sample[0], back);
+                    theta[3 * j + 2] -= product(sample[1], back);
+                }
+            }
+        }
+    }
+    assert_eq!(ran.theta, theta);
+    for (i, predicted) in ran.predictions().iter().enumerate() {
+        assert!((predicted[0] - ran.label(i)).abs() < 0.1, "{predicted:?}");
+    }
+}
+
+#[test]
+fn evolution() {
+    let ran = ran("evolution");
+    let mut generator = Generator(3);
+    let (mut parent, mut child) = (vec![0_i64; 3], vec![0_i64; 3]);
+    let (mut step, mut least) = (1_i64 << 12, i64::MAX);
+    for _ in 0..150 {
+        let miss = |sample: &Vec<i64>| {
+            let products = (0..2).map(|i| rounded(sample[i], child[i + 1], ran.fraction));
+            sample[2] - child[0] - products.sum::<i64>()
+        };
+        let error: i64 = ran.samples.iter().map(miss).map(|miss| miss * miss).sum();
+        if error <= least {
+            least = error;
+            parent.clone_from(&child);
+            step = rounded(step, 6144, 12).min(2 << 12);
+        } else {
+            // 0.9 with twelve bits after the point.
+            step = rounded(step, 3686, 12);
+        }
+        for i in 0..3 {
+            let one = generator.next() >> 3;
+            let two = generator.next() >> 3;
+            child[i] = parent[i] + (rounded(step, one - two, 12) >> 4);
+        }
+    }
+    assert_eq!(ran.theta, parent);
+    for (found, expected) in ran.weights().iter().zip([1.0, 2.0, -1.0]) {
+        assert!((found - expected).abs() < 0.02, "{:?}", ran.weights());
+    }
+}
+
+/// A table of random bits with the parity of some of them.
+fn parity_table(n_bits: usize, n_samples: usize, inside: &[usize]) -> String {
+    let mut generator = Generator(77);
+    let mut csv: String = (0..n_bits).map(|i| format!("b{i},")).collect();
+    csv.push_str("y\n");
+    for _ in 0..n_samples {
+        let bits: Vec<i64> = (0..n_bits).map(|_| generator.next() >> 14 & 1).collect();
+        bits.iter().for_each(|bit| csv.push_str(&format!("{bit},")));
+        csv.push_str(&format!("{}\n", inside.iter().map(|&i| bits[i]).sum::<i64>() % 2));
+    }
+    csv
+}
+
+fn parity_job(csv: String) -> TrainJob {
+    let data = Data::Csv {
+        name: "bits".to_owned(),
+        text: csv,
+        target: vec!["y".to_owned()],
+        features: None,
+        saturate: false,
+    };
+    TrainJob::new(Source::open("parity_elimination").expect("a learner that ships"), data)
+}
+
+#[test]
+fn parity_elimination() {
+    let shipped = ran("parity_elimination");
+    let inside = [0, 1, 3, 4, 6, 7, 9, 10, 15, 16, 19, 20, 22, 26, 29, 31];
+    let subset = |n_bits: usize, inside: &[usize]| -> Vec<i64> {
+        (0..n_bits).map(|i| i64::from(inside.contains(&i))).collect()
+    };
+    assert_eq!(shipped.theta, subset(32, &inside));
+    for (i, predicted) in shipped.predictions().iter().enumerate() {
+        assert_eq!(predicted[..], shipped.table.labels.data[i..=i]);
+    }
+    // Twice as many bits, and the same states.
+    let inside: Vec<usize> = (0..64).filter(|i| i * i % 3 == 1).collect();
+    let large = run(&parity_job(parity_table(64, 80, &inside)));
+    assert_eq!(large.theta, subset(64, &inside));
+    // The same bits with both labels: no subset has that parity.
+    let contradiction = parity_job("a,b,y\n1,0,1\n0,1,1\n1,0,0\n".to_owned());
+    let table = contradiction.table().expect("a table");
+    let outcome = contradiction.interpret(&table, 10_000).expect("a program").expect("a program");
+    assert_eq!((outcome.verdict, outcome.line), (luge_sled::Verdict::Rejected, Some(37)));
 }

@@ -1,0 +1,80 @@
+//! `luge check`: whether a program is right, without data.
+
+use indicatif::HumanCount;
+use luge::{program, source::Source};
+use luge_machine::lowering::{Moves, lower};
+use serde::Serialize;
+
+use super::{
+    failure::Failure,
+    output::{print, print_json, table},
+};
+
+/// Check a Sled program without data, and show the size of its machine
+///
+/// Sizes that the program takes from its data are small ones here: 2 features, 1 label or 2, fix:8.8.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// A program, `-` for standard input
+    #[arg(value_name = "FILE.sled")]
+    file: String,
+    /// How many features a sample has
+    #[arg(long, value_name = "M")]
+    features: Option<usize>,
+    /// How many labels a sample has
+    #[arg(long, value_name = "K")]
+    labels: Option<usize>,
+    /// Set a constant of the program, as NAME=VALUE; may be given several times
+    #[arg(long, value_name = "NAME=VALUE")]
+    set: Vec<String>,
+    /// Print the sizes as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// The result as JSON.
+#[derive(Serialize)]
+struct Summary {
+    features: usize,
+    labels: usize,
+    format: String,
+    weights: usize,
+    tapes: usize,
+    states: usize,
+    vertices: u64,
+}
+
+pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    let source = Source::open(&args.file)?;
+    let mut sizes = luge_sled::usual_sizes(&source.text);
+    sizes.n_features = args.features.unwrap_or(sizes.n_features);
+    sizes.n_labels = args.labels.unwrap_or(sizes.n_labels);
+    let compiled = program::compile(&source.text, &source.name, &sizes, &args.set)
+        .map_err(|error| Failure::of_program(error, &source))?;
+    let size = lower(&compiled.machine, Moves::Keep)?.report().after;
+    let summary = Summary {
+        features: sizes.n_features,
+        labels: sizes.n_labels,
+        format: format!("fix:{}.{}", sizes.integer, sizes.fraction),
+        weights: compiled.n_theta,
+        tapes: size.tapes,
+        states: size.states,
+        vertices: size.vertices,
+    };
+    if args.json {
+        return print_json(&summary);
+    }
+    let count = |n: usize| HumanCount(n as u64).to_string();
+    let plural = |n: usize, what: &str| format!("{} {what}{}", count(n), if n == 1 { "" } else { "s" });
+    let (features, labels) = (plural(summary.features, "feature"), plural(summary.labels, "label"));
+    let data = format!("{features}, {labels}, {}", summary.format);
+    let rows = [
+        ("program", "no errors".to_owned()),
+        ("data", data),
+        ("weights", count(summary.weights)),
+        ("tapes", format!("{} binary ones", summary.tapes)),
+        ("states", count(summary.states)),
+        ("vertices", HumanCount(summary.vertices).to_string()),
+    ];
+    print(&table(&rows.map(|(name, value)| (name.to_owned(), value))))
+}

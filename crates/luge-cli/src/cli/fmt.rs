@@ -1,0 +1,51 @@
+//! `luge fmt`: programs in the usual form.
+
+use std::path::Path;
+
+use luge::{atomic_file, program::ProgramError, source::Source};
+
+use super::{failure::Failure, output::print};
+
+/// Bring Sled programs into the usual form: indentation by blocks, single spaces, no blank lines in a row
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// Programs, changed where they are; `-` goes from standard input to standard output
+    #[arg(value_name = "FILE.sled", required = true)]
+    files: Vec<String>,
+    /// Change nothing, and fail if something would change
+    #[arg(long)]
+    check: bool,
+}
+
+pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    for file in &args.files {
+        let source = Source::open(file)?;
+        let formatted = luge_sled::format(&source.text).map_err(|findings| {
+            Failure::of_program(ProgramError::Broken { name: source.name.clone(), findings }, &source)
+        })?;
+        if file == "-" && !args.check {
+            print(&formatted)?;
+        } else if formatted != source.text {
+            if args.check {
+                return Err(Failure::Unfit {
+                    problem: format!("{file} is not in the usual form"),
+                    remedy: format!("luge fmt {file} brings it there"),
+                });
+            }
+            replace(Path::new(file), &formatted)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes the program where it was; the text of a learner that ships is in no file of the user's.
+fn replace(place: &Path, text: &str) -> Result<(), Failure> {
+    if !place.is_file() {
+        return Err(Failure::Usage {
+            problem: format!("{} is no file", place.display()),
+            remedy: "give the programs' files, or `-` for standard input".to_owned(),
+        });
+    }
+    atomic_file::write(place, &[text.as_bytes()])
+        .map_err(|reason| Failure::Write { place: place.to_owned(), reason })
+}

@@ -1,0 +1,170 @@
+//! A decision tree, as a network.
+
+use luge_net::{GraphBuilder, NodeId, Shape, Values};
+
+use crate::{
+    Primary, PrimaryError,
+    primary::{count, indicator},
+};
+
+/// The deepest tree a description may ask for.
+const MOST_DEPTH: usize = 10;
+
+/// A complete binary tree: every inner node asks whether `b + w . x > 0` and goes right if so, every leaf has its labels.
+///
+/// Theta has the inner nodes level by level, from the root and from the left, each with its bias and one weight per feature, then the
+/// leaves from the left, each with its labels. Where one weight of a node is 1 and the others 0, it compares a feature with a
+/// threshold. All questions are asked at once; a leaf is reached if all answers on its way fit.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Tree {
+    depth: u32,
+    n_features: usize,
+    n_outputs: usize,
+}
+
+impl Tree {
+    /// A tree with so many questions on every way.
+    ///
+    /// # Panics
+    /// If there is none.
+    #[must_use]
+    pub fn new(depth: u32, n_features: usize, n_outputs: usize) -> Self {
+        assert!(depth > 0, "at least one question");
+        Self { depth, n_features, n_outputs }
+    }
+
+    /// Reads `tree:2` for data with this many features and labels per sample; `None` if the text is about another network.
+    ///
+    /// # Errors
+    /// If the depth is none, or too large.
+    pub fn parse(text: &str, n_features: usize, n_labels: usize) -> Option<Result<Self, PrimaryError>> {
+        let found = text.strip_prefix("tree:")?;
+        let tree = |depth| Self::new(u32::try_from(depth).unwrap_or(1), n_features, n_labels);
+        Some(count(text, found, MOST_DEPTH).map(tree))
+    }
+
+    fn n_leaves(&self) -> usize {
+        1 << self.depth
+    }
+
+    fn n_nodes(&self) -> usize {
+        self.n_leaves() - 1
+    }
+
+    /// 1 for the leaf that each row ends in, 0 for the others.
+    fn leaves(&self, g: &mut GraphBuilder, answers: NodeId) -> NodeId {
+        let (nodes, leaves) = (self.n_nodes(), self.n_leaves());
+        // Answers that fit, less one fewer than there are questions on the way.
+        let mut fit = Values::filled(Shape::new(nodes, leaves), 0.0);
+        let mut bias = Values::filled(Shape::new(1, leaves), 1.0 - f64::from(self.depth));
+        for leaf in 0..leaves {
+            let mut node = 0;
+            for level in (0..self.depth).rev() {
+                let right = leaf >> level & 1;
+                fit.data[node * leaves + leaf] = if right == 1 { 1.0 } else { -1.0 };
+                if right == 0 {
+                    bias.data[leaf] += 1.0;
+                }
+                node = 2 * node + 1 + right;
+            }
+        }
+        let fit = g.constant("primary ways", fit);
+        let fit = g.matmul("primary", answers, fit);
+        let bias = g.constant("primary bias", bias);
+        let reached = g.sum("primary", [(1.0, fit), (1.0, bias)]);
+        g.relu("primary leaves", reached)
+    }
+}
+
+impl Primary for Tree {
+    fn n_features(&self) -> usize {
+        self.n_features
+    }
+
+    fn n_outputs(&self) -> usize {
+        self.n_outputs
+    }
+
+    fn n_weights(&self) -> usize {
+        self.n_nodes() * (self.n_features + 1) + self.n_leaves() * self.n_outputs
+    }
+
+    fn build(&self, g: &mut GraphBuilder, theta: NodeId, x: NodeId) -> NodeId {
+        let (nodes, m) = (self.n_nodes(), self.n_features);
+        let node = |node: usize| node * (m + 1);
+        let biases = g.gather("primary bias", (0..nodes).map(node).collect(), theta);
+        let biases = g.reshape("primary bias", Shape::new(1, nodes), biases);
+        let transposed = (0..m).flat_map(|i| (0..nodes).map(move |n| node(n) + 1 + i));
+        let weights = g.gather("primary weights", transposed.collect(), theta);
+        let weights = g.reshape("primary weights", Shape::new(m, nodes), weights);
+        let product = g.matmul("primary", x, weights);
+        let asked = g.sum("primary", [(1.0, product), (1.0, biases)]);
+        let answers = indicator(g, asked);
+        let leaves = self.leaves(g, answers);
+        let first = nodes * (m + 1);
+        let labels = (first..self.n_weights()).collect();
+        let labels = g.gather("primary labels", labels, theta);
+        let labels = g.reshape("primary labels", Shape::new(self.n_leaves(), self.n_outputs), labels);
+        g.matmul("primary", leaves, labels)
+    }
+
+    fn largest_output(&self, weight: f64, _: f64) -> f64 {
+        weight
+    }
+
+    fn describe(&self) -> String {
+        format!("tree:{}", self.depth)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use luge_net::evaluate;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn output(primary: &Tree, theta: &[f64], x: &[f64]) -> Vec<f64> {
+        let mut g = GraphBuilder::new();
+        let theta = g.constant("theta", Values::column(theta.to_vec()));
+        let rows = x.len() / primary.n_features;
+        let x = g.constant("x", Values::new(Shape::new(rows, primary.n_features), x.to_vec()));
+        let out = primary.build(&mut g, theta, x);
+        let sum = g.sum_all("sum", out);
+        evaluate(&g.finish(sum), &[], &[]).value(out).data.clone()
+    }
+
+    #[test]
+    fn a_stump_by_hand() {
+        let primary = Tree::new(1, 2, 1);
+        assert_eq!((primary.n_weights(), primary.describe()), (5, "tree:1".to_owned()));
+        assert_eq!(Tree::parse("tree:1", 2, 1), Some(Ok(primary.clone())));
+        assert_eq!(Tree::parse("trees:1", 2, 1), None);
+        assert!(Tree::parse("tree:11", 2, 1).is_some_and(|refused| refused.is_err()));
+        // The second feature, above 1.5 or not.
+        let theta = [-1.5, 0.0, 1.0, 7.0, -3.0];
+        assert_eq!(output(&primary, &theta, &[9.0, 1.0, 0.0, 1.5, -9.0, 1.5625]), [7.0, 7.0, -3.0]);
+    }
+
+    proptest! {
+        #[test]
+        fn as_one_walks_down(
+            depth in 1_u32..4,
+            numbers in prop::collection::vec(-6_i32..6, 64),
+        ) {
+            let primary = Tree::new(depth, 2, 2);
+            let numbers: Vec<f64> = numbers.iter().map(|&n| f64::from(n) / 2.0).collect();
+            let (theta, x) = numbers.split_at(primary.n_weights());
+            let x = &x[..2];
+            let mut node = 0;
+            while node < primary.n_nodes() {
+                let unit = &theta[3 * node..3 * node + 3];
+                node = 2 * node + 1 + usize::from(unit[0] + unit[1] * x[0] + unit[2] * x[1] > 0.0);
+            }
+            let leaf = 3 * primary.n_nodes() + 2 * (node - primary.n_nodes());
+            let found = output(&primary, theta, x);
+            prop_assert_eq!(&found[..], &theta[leaf..leaf + 2]);
+            prop_assert!(found.iter().all(|v| v.abs() <= primary.largest_output(3.0, 3.0)));
+        }
+    }
+}
