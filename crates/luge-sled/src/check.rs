@@ -5,6 +5,7 @@ mod functions;
 mod indices;
 mod loops;
 mod memory;
+mod names;
 mod operators;
 mod samples;
 mod statements;
@@ -16,7 +17,7 @@ use luge_machine::Diagnostic;
 
 use crate::{
     Settings, Sizes,
-    core::{Affine, Array, ArrayId, Cond, Core, Expr, Index, Slot, Stmt, StmtKind, Ty},
+    core::{Affine, Array, ArrayId, Cond, Core, Expr, Index, Named, Slot, Stmt, StmtKind, Ty},
     lex::Span,
     ratio::Ratio,
     syntax::{self, Learner, Name, Program},
@@ -127,6 +128,7 @@ pub(crate) fn check(
         scopes: vec![BTreeMap::new()],
         widths: Vec::new(),
         arrays: Vec::new(),
+        names: Vec::new(),
         n_numbers: 0,
         free: BTreeMap::new(),
         free_arrays: BTreeMap::new(),
@@ -167,6 +169,8 @@ struct Checker<'p> {
     scopes: Vec<BTreeMap<String, Binding>>,
     widths: Vec<u32>,
     arrays: Vec<Array>,
+    /// Names declared so far, those of ended scopes included.
+    names: Vec<Named>,
     /// Numbers and bits in slots and arrays.
     n_numbers: usize,
     /// Slots that can be used again, by width.
@@ -277,6 +281,7 @@ impl<'p> Checker<'p> {
             widths: std::mem::take(&mut self.widths),
             arrays: std::mem::take(&mut self.arrays),
             n_loop_vars: self.variables.len(),
+            names: std::mem::take(&mut self.names),
             format,
             n_features: self.sizes.n_features,
             n_labels: self.sizes.n_labels,
@@ -376,6 +381,7 @@ impl<'p> Checker<'p> {
     }
 
     fn bind(&mut self, name: &Name, binding: Binding) {
+        self.remember(name, &binding);
         let Some(scope) = self.scopes.last_mut() else { return };
         if TAKEN.contains(&name.text.as_str()) {
             self.error(&name.span, format!("`{}` is a function of the language", name.text), "taken");
@@ -439,7 +445,10 @@ impl<'p> Checker<'p> {
         self.held.push(Vec::new());
         self.block_depth += 1;
         self.level += 1;
+        let n_names = self.names.len();
         self.block(body);
+        let end = self.last_line(body);
+        self.names[n_names..].iter_mut().for_each(|named| named.lines.1 = named.lines.1.min(end));
         self.level -= 1;
         self.block_depth -= 1;
         self.release();

@@ -16,7 +16,7 @@ use luge_machine::{
     parse_inputs,
 };
 use luge_net::NumberFormat;
-use luge_sled::Compiled;
+use luge_sled::{Compiled, Variable};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -166,6 +166,8 @@ pub struct CompiledInfo {
     pub n_theta: usize,
     /// For every state the program's line it stands in, if it stands in one.
     pub lines: Vec<Option<u32>>,
+    /// Where its variables lie on the tapes.
+    pub variables: Vec<Variable>,
 }
 
 impl TraceJob {
@@ -267,7 +269,11 @@ impl TrainJob {
                 input: Some(compiled.input),
                 warnings: Vec::new(),
                 format: None,
-                compiled: Some(CompiledInfo { n_theta: compiled.n_theta, lines: compiled.lines }),
+                compiled: Some(CompiledInfo {
+                    n_theta: compiled.n_theta,
+                    lines: compiled.lines,
+                    variables: compiled.variables,
+                }),
             }
         } else {
             let (format, loaded) = self.source.read_with(&ReadOptions::default())?;
