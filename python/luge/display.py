@@ -86,6 +86,30 @@ def card(title: str, summary: dict[str, Any]) -> str:
     return f"<table><caption><b>{escape(title)}</b></caption>{lines}</table>"
 
 
+def answer(found: dict[str, Any]) -> str:
+    """The result of training, as the lab's page shows it: what was learned, how well it fits, what was proved."""
+    learned = found["learned"]
+    fits = [("before training", learned["before"]), ("after training", learned["after"])]
+    cell = "<td style='text-align:left'>{}</td>".format
+    loss = "{:,.6g}".format
+    row = lambda name, fit: f"<tr>{cell(name)}{cell(_fit(fit, learned['rows']))}{cell(loss(fit['loss']))}</tr>"
+    claims = "".join(
+        f"<li title='{escape(claim['figures'], quote=True)}'>{'✓' if claim['holds'] else '✗ NOT SO:'} {escape(claim['meaning'])}</li>"
+        for claim in found["claims"]
+    )
+    remark = f"<p><i>{escape(learned['remark'])}</i></p>" if learned["remark"] else ""
+    return (
+        f"<p><b>{escape(learned['formula'])}</b></p>"
+        f"<table><tr>{cell('the network')}{cell('fits')}{cell('squared loss')}</tr>{''.join(row(*fit) for fit in fits)}</table>{remark}"
+        f"<p><b>{'Certified' if found['certified'] else 'NOT certified'}</b> {escape(found['verdict'].split(': ', 1)[1])}</p>"
+        f"<ul style='list-style:none;padding-left:0'>{claims}</ul>"
+    )
+
+
+def _fit(fit: dict[str, Any], rows: int) -> str:
+    return f"error {fit['error']:.4g}" if fit["right"] is None else f"{fit['right']:,} of {rows:,} rows right"
+
+
 #: Where the parts of Figure 1 stand: the middle of each box.
 PLACES = {
     "x": (60, 60), "z": (60, 190), "tape": (200, 125), "machine": (200, 290), "landscape": (350, 290), "carrier": (350, 190),

@@ -192,7 +192,8 @@ class Training(_Summed):
         return f"<training: {self.steps:,} gradient steps on {self.landscape}, {verdict}, theta {display.numbers(self.theta)}>"
 
     def _repr_html_(self) -> str:
-        return display.card(repr(self)[1:-1], self.summary) + str(self.plot())
+        details = {name: value for name, value in self.summary.items() if name != "answer"}
+        return display.answer(self.answer) + str(self.plot()) + f"<details><summary>All figures</summary>{display.card(repr(self)[1:-1], details)}</details>"
 
 
 class Audit:

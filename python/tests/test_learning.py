@@ -157,6 +157,7 @@ def test_a_simulated_learner(perceptron):
 def test_notebooks_get_cards(perceptron):
     html = perceptron._repr_html_()
     assert "certificate: trace" in html and perceptron.path in html and "<svg" in html
+    assert "150 of 150 rows right" in html and "every gradient step is a step of the machine" in html and "although every row is right" in html
     figure = perceptron.model.figure()
     assert figure.startswith("<svg") and "150 × 4" in figure and "compact" in figure
     assert "f_θ(x)" in perceptron.model._repr_html_() and "NaN" not in html

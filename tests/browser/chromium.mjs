@@ -1,17 +1,22 @@
 // Drives a headless Chromium over its debugging pipe; nothing but Node is needed.
+//
+// With LUGE_PAGE=crates/luge-lab/src/assets the page's files come from that folder instead of from the program, so that a
+// change can be tried without a build.
 
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-const PATIENCE = 20_000;
+const PATIENCE = 30_000;
+const FOLDER = process.env.LUGE_PAGE;
+const MEDIA = { html: "text/html", js: "text/javascript", css: "text/css", svg: "image/svg+xml" };
 
 /** A browser. */
 export class Browser {
   static async start() {
     const profile = mkdtempSync(join(tmpdir(), "luge-chromium-"));
-    const flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--hide-scrollbars", "--force-color-profile=srgb", "--remote-debugging-pipe", `--user-data-dir=${profile}`, "about:blank"];
+    const flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--hide-scrollbars", "--force-color-profile=srgb", "--remote-debugging-pipe", `--user-data-dir=${profile}`, ...(FOLDER ? ["--disable-features=LocalNetworkAccessChecks,LocalNetworkAccessChecksWebSockets"] : []), "about:blank"];
     const child = spawn(process.env.LUGE_CHROMIUM ?? "chromium", flags, { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] });
     const browser = new Browser(child, profile);
     await browser.ask("Target.setDiscoverTargets", { discover: true });
@@ -57,6 +62,7 @@ export class Browser {
     for (const domain of ["Page", "Runtime", "Log", "Network"]) await page.ask(`${domain}.enable`);
     await page.ask("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile: phone });
     await page.ask("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: dark ? "dark" : "light" }] });
+    if (FOLDER) await page.ask("Fetch.enable", { patterns: [{ urlPattern: "http://*" }] });
     await page.go(url);
     return page;
   }
@@ -87,6 +93,15 @@ export class Page {
     if (method === "Runtime.consoleAPICalled" && ["error", "warning", "assert"].includes(params.type)) this.complaints.push(params.args.map(arg => arg.value ?? arg.description).join(" "));
     if (method === "Log.entryAdded" && ["error", "warning"].includes(params.entry.level)) this.complaints.push(`${params.entry.text} ${params.entry.url ?? ""}`);
     if (method === "Page.loadEventFired") this.loaded();
+    if (method === "Fetch.requestPaused") this.serve(params);
+  }
+
+  /** Answers a request from the folder. */
+  serve({ requestId, request }) {
+    const { pathname } = new URL(request.url), file = join(FOLDER, pathname === "/" ? "index.html" : pathname);
+    if (!existsSync(file)) return this.ask("Fetch.continueRequest", { requestId });
+    const responseHeaders = [{ name: "content-type", value: MEDIA[file.split(".").pop()] }];
+    return this.ask("Fetch.fulfillRequest", { requestId, responseCode: 200, responseHeaders, body: readFileSync(file).toString("base64") });
   }
 
   async go(url) {

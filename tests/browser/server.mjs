@@ -9,5 +9,5 @@ export async function startLab() {
     child.once("exit", code => reject(new Error(`luge lab ended with ${code}`)));
     createInterface({ input: child.stdout }).once("line", resolve);
   });
-  return { address, stop: () => child.kill() };
+  return { address, pid: child.pid, stop: () => child.kill() };
 }

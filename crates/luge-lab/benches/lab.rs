@@ -76,7 +76,7 @@ fn watched(text: &str) -> (u64, u32, f64) {
     let tab = thread::spawn(move || {
         attend(&obeyed, &mut |text: String| told.send(text).is_ok(), &Arc::new(AtomicUsize::new(0)));
     });
-    commands.send(Command::Open { job: Box::new(job(text)), step: 0 }).expect("a tab");
+    commands.send(Command::Open { job: Box::new(job(text)), step: 0, held_out: None }).expect("a tab");
     commands.send(Command::Drawn {}).expect("a tab");
     let (mut first, mut last, mut moments) = (None, (0, Instant::now()), 0);
     for text in &tells {

@@ -27,6 +27,8 @@ pub(super) struct Catalogue {
 struct Shipped {
     /// A short name for addresses.
     id: &'static str,
+    /// Its name in a heading.
+    title: String,
     /// `machine`, `learner` or `sled`.
     group: &'static str,
     /// A line about it.
@@ -57,7 +59,7 @@ impl Shipped {
         };
         let (first, rest) = shipped.summary.split_at(1);
         let about = first.to_uppercase() + rest;
-        Self { id: shipped.name, group, about, job: shipped.job() }
+        Self { id: shipped.name, title: shipped.title(), group, about, job: shipped.job() }
     }
 }
 

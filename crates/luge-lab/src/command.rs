@@ -3,7 +3,9 @@
 use luge::job::Job;
 use serde::{Deserialize, Serialize};
 
-use super::{Around, Boundary, LineProfile, Moment, Opening, Overview, PictureView, Refusal};
+use super::{
+    Around, Boundary, LineProfile, Moment, Nearby, Opening, Overview, PictureView, Proof, Refusal, Surface,
+};
 
 /// What a page says.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
@@ -16,6 +18,9 @@ pub enum Command {
         /// The step to begin at.
         #[serde(default)]
         step: u64,
+        /// Rows of its data that a learner is not to see: CSV with the same header.
+        #[serde(default)]
+        held_out: Option<String>,
     },
     /// Go to a step.
     Seek {
@@ -52,6 +57,12 @@ pub enum Command {
         radius: usize,
         /// The tape of the space-time picture.
         tape: usize,
+        /// The features of the map of what the network says.
+        #[serde(default)]
+        features: Option<(usize, usize)>,
+        /// Whether the loss is drawn as a surface.
+        #[serde(default)]
+        surface: bool,
     },
     /// Draws part of the space-time picture again with all its cells; without a range, the whole.
     Zoom {
@@ -76,6 +87,9 @@ pub(super) enum ServerMessage<'a> {
     Overview { overview: Box<Overview> },
     Picture { picture: Box<PictureView> },
     Boundary { boundary: Box<Boundary> },
+    Nearby { nearby: Option<Nearby> },
+    Surface { surface: Option<Box<Surface>> },
+    Proof { proof: Option<Box<Proof>> },
     Profile { profile: LineProfile },
     Failed { message: String },
 }

@@ -1,5 +1,6 @@
 //! A run with random access: any step is reached from a kept frame nearby, and what is kept has a bounded size.
 
+mod figure;
 mod gradient;
 mod look;
 mod profile;
@@ -7,7 +8,10 @@ mod spacetime;
 mod survey;
 mod tapes;
 
-use std::time::{Duration, Instant};
+use std::{
+    ops::Range,
+    time::{Duration, Instant},
+};
 
 use luge::{
     checkpoint::Frame,
@@ -158,6 +162,22 @@ impl<'n> Film<'n> {
         look::look(engine, self.inside, &self.task.inputs, radius)
     }
 
+    /// Which cells of a track hold a mark at this step.
+    #[must_use]
+    pub fn bits(&self, track: usize, cells: Range<i64>) -> Vec<bool> {
+        let engine = self.here();
+        if engine.network().sparse_layers().is_ok() {
+            return cells.map(|cell| engine.cell(track, cell) > 0.0).collect();
+        }
+        let snapshot = self.look(None);
+        let kept = snapshot.tapes.get(track);
+        let at = |cell: i64| {
+            let kept = kept.and_then(|tape| tape.cells.get(usize::try_from(cell - tape.first).ok()?));
+            kept.is_some_and(|&value| value > 0.0)
+        };
+        cells.map(at).collect()
+    }
+
     /// All parameters at this step; `None` if a tape has outgrown the network's matrices.
     #[must_use]
     pub fn parameters(&self) -> Option<Vec<Values>> {
@@ -282,7 +302,7 @@ impl<'n> Film<'n> {
         let goal = step.min(self.task.stop.most_steps);
         while self.end.is_none() && self.front.steps() < goal {
             let (before, started) = (self.front.steps(), Instant::now());
-            let most_steps = (before + self.chunk).min(self.frames.due()).min(goal);
+            let most_steps = (before + self.chunk).min(self.due()).min(goal);
             self.front.run(&StopRule { most_steps, ..self.task.stop })?;
             self.adapt(self.front.steps() - before, started.elapsed());
             self.keep_frame();
@@ -294,10 +314,18 @@ impl<'n> Film<'n> {
         Ok(self.front.steps() >= step || self.end.is_some())
     }
 
+    /// The next step whose weights are kept. Noise is drawn from the start on, so a run with noise is resumed nowhere else.
+    fn due(&self) -> u64 {
+        match self.frames.due() {
+            step if step > 0 && self.task.manner.noise.is_some() => u64::MAX,
+            step => step,
+        }
+    }
+
     /// Keeps the weights of the front, if a frame is due there.
     fn keep_frame(&mut self) {
         let step = self.front.steps();
-        if step != self.frames.due() {
+        if step != self.due() {
             return;
         }
         self.frames.keep(step, Frame::new(&self.front.snapshot()));

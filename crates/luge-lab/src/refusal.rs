@@ -22,9 +22,6 @@ pub enum RunError {
     /// The input is longer than the lab shows.
     #[error("the input reaches farther than {MOST_INPUT} cells")]
     InputTooLong,
-    /// A run with noise is another one every time it is made.
-    #[error("a run with noise cannot be shown: no step of it could be reached again")]
-    Noise,
     /// The engine cannot compute a step.
     #[error(transparent)]
     Engine(#[from] EngineError),

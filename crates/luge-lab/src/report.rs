@@ -1,23 +1,20 @@
 //! A report: the page with a recorded run inside, in one file that needs nothing else.
 
-use std::{fmt::Write as _, io};
+use std::fmt::Write as _;
 
 use luge_machine::TapeId;
 use serde::Serialize;
 
 use super::{
-    Around, Boundary, LineProfile, Moment, Opening, Overview, PictureView, RunError, Scene, Stage,
+    Around, Boundary, LineProfile, Moment, Nearby, Opening, Overview, PictureView, Proof, RunError, Scene,
+    Stage, Surface,
     assets::{self, ASSETS},
 };
 use crate::film::{Film, Profile, Strip, Survey};
-use luge::{
-    engine::EngineError,
-    job::Job,
-    picture::{self, Rgb},
-};
+use luge::{engine::EngineError, job::Job, plot::grouped};
 
 /// The most moments that are recorded.
-pub const MOST_MOMENTS: usize = 150;
+pub const MOST_MOMENTS: usize = 400;
 
 /// The most moments whose surroundings are recorded, too.
 const MOST_AROUND: usize = 40;
@@ -34,12 +31,15 @@ struct Record<'a> {
     overview: Overview,
     pictures: Vec<PictureView>,
     profile: Option<LineProfile>,
+    proof: Option<Proof>,
 }
 
 #[derive(Serialize)]
 struct Recorded {
     moment: Moment,
     around: Option<Around>,
+    nearby: Option<Nearby>,
+    surface: Option<Surface>,
     boundary: Option<Boundary>,
 }
 
@@ -66,13 +66,13 @@ impl Report {
     /// # Errors
     /// If a step cannot be computed, or the run was broken off.
     pub fn new(stage: &Stage, n_moments: usize, go_on: &mut dyn FnMut() -> bool) -> Result<Self, RunError> {
-        record(&stage.scene()?, stage.job(), n_moments.clamp(2, MOST_MOMENTS), go_on)
+        record(stage, &stage.scene()?, n_moments.clamp(2, MOST_MOMENTS), go_on)
     }
 }
 
 fn record(
+    stage: &Stage,
     scene: &Scene<'_>,
-    job: &Job,
     n_moments: usize,
     go_on: &mut dyn FnMut() -> bool,
 ) -> Result<Report, RunError> {
@@ -83,6 +83,8 @@ fn record(
             return Err(RunError::BrokenOff);
         }
     }
+    // Only a run that ends within what its reader allows is made once more.
+    let (job, proof) = (stage.job(), stage.prove(&|| true));
     let mut survey = Survey::new(&film)?;
     survey.follow(&film, &scene.tapes, &mut || true)?;
     survey.complete_curve(&film, &mut || true)?;
@@ -97,14 +99,16 @@ fn record(
         moments.push(Recorded {
             moment: Moment::of(scene, &mut film, RADIUS)?,
             around: if closely { Around::of(scene, &mut film)? } else { None },
-            boundary: if closely { Boundary::of(scene, &film) } else { None },
+            nearby: if closely { Nearby::of(&film)? } else { None },
+            surface: if closely { Surface::of(scene, &mut film)? } else { None },
+            boundary: if closely { Boundary::of(scene, &film, None) } else { None },
         });
     }
     let strips: Vec<Strip> = scene.machine.tape_ids().map(|tape| survey.spacetime().strip(tape)).collect();
     let pictures =
         strips.iter().enumerate().map(|(tape, strip)| PictureView::of(strip, tape, false)).collect();
     let profile = profile(scene, &film)?;
-    let record = Record { job, opening, moments, overview: Overview::of(&survey), pictures, profile };
+    let record = Record { job, opening, moments, overview: Overview::of(&survey), pictures, profile, proof };
     let tape_name = |tape: usize| scene.machine.tape(TapeId::new(tape)).name.clone();
     Ok(Report {
         html: page(&record),
@@ -164,47 +168,8 @@ fn bundle() -> String {
 }
 
 fn loss_svg(scene: &Scene<'_>, survey: &Survey<'_>, steps: u64) -> String {
-    let subtitle = format!("{steps} gradient steps on {}", scene.kind.word());
+    let subtitle = format!("{} gradient steps on {}", grouped(steps), scene.kind.word());
     survey.curve().draw(scene.name, &subtitle, scene.kind, &scene.bounds, None)
-}
-
-/// The largest side of a pixel that a cell is drawn as, and of the picture.
-const MOST_ZOOM: usize = 8;
-const SIDE: usize = 1024;
-
-impl Strip {
-    /// Writes the picture as a PNG file, small ones enlarged, the heads in red.
-    ///
-    /// # Errors
-    /// If `out` cannot be written.
-    pub fn write_png(&self, out: impl io::Write) -> Result<(), png::EncodingError> {
-        let zoom = (SIDE / self.width.max(self.steps.len()).max(1)).clamp(1, MOST_ZOOM);
-        let (width, height) = (self.width * zoom, self.steps.len() * zoom);
-        let side = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        let mut encoder = png::Encoder::new(out, side(width), side(height));
-        encoder.set_color(png::ColorType::Rgb);
-        encoder.set_depth(png::BitDepth::Eight);
-        let mut writer = encoder.write_header()?;
-        let n_cells = (self.cells.end - self.cells.start).max(1);
-        let head_column = |row: usize| {
-            let head = self.heads.get(row).copied().flatten().filter(|head| self.cells.contains(head))?;
-            let column = (i128::from(head - self.cells.start) * self.width as i128) / i128::from(n_cells);
-            usize::try_from(column).ok()
-        };
-        let rim = zoom / 4;
-        let inner = |at: usize| (rim..zoom - rim).contains(&(at % zoom));
-        let mut pixels: Vec<Rgb> = Vec::with_capacity(width * height);
-        for y in 0..height {
-            let marked = head_column(y / zoom).filter(|_| inner(y));
-            for x in 0..width {
-                let colour = self.pixels[y / zoom * self.width + x / zoom];
-                let head = marked == Some(x / zoom) && inner(x);
-                pixels.push(if head { picture::HEAD } else { colour });
-            }
-        }
-        writer.write_image_data(pixels.as_flattened())?;
-        writer.finish()
-    }
 }
 
 #[cfg(test)]
@@ -243,9 +208,10 @@ mod tests {
             assert!(!report.html.contains(outside), "{outside}");
         }
         assert!(report.loss_svg.starts_with("<svg"));
-        let mut png = Vec::new();
-        report.pictures[0].1.write_png(&mut png).expect("a picture");
-        assert!(png.starts_with(b"\x89PNG"));
+        let (name, strip) = &report.pictures[0];
+        let figure = strip.draw(name).expect("a picture");
+        assert!(figure.starts_with("<svg") && figure.contains("data:image/png;base64,"));
+        assert!(figure.contains(">cell</text>") && figure.contains(">gradient steps</text>"));
     }
 
     #[test]

@@ -6,15 +6,16 @@ mod working;
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicUsize, Ordering},
-        mpsc::{Receiver, RecvTimeoutError, TryRecvError},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+        mpsc::{self, Receiver, RecvTimeoutError, TryRecvError},
     },
+    thread,
     time::{Duration, Instant},
 };
 
 use luge::{engine::EngineError, job::Job};
 
-use super::{Command, Opening, Refusal, RunError, Scene, Stage, command::ServerMessage};
+use super::{Command, Opening, Proof, Refusal, RunError, Scene, Stage, command::ServerMessage};
 use crate::film::{Film, Profile, Survey};
 use telling::Shown;
 
@@ -43,7 +44,14 @@ impl<F: FnMut(String) -> bool> Client for F {
 /// Why a run is left.
 enum Left {
     Gone,
-    Opens(Box<Job>, u64),
+    Opens(Asked),
+}
+
+/// What a tab wants to see.
+struct Asked {
+    job: Box<Job>,
+    step: u64,
+    held_out: Option<String>,
 }
 
 /// Counts an open run while it lives.
@@ -65,12 +73,12 @@ impl Drop for Permit {
 
 /// Serves one tab until its commands end. `runs` counts the runs that are open in all.
 pub fn attend(commands: &Receiver<Command>, ear: &mut dyn Client, runs: &Arc<AtomicUsize>) {
-    let mut opens: Option<(Box<Job>, u64)> = None;
+    let mut opens: Option<Asked> = None;
     loop {
-        let (job, step) = match opens.take() {
+        let asked = match opens.take() {
             Some(opens) => opens,
             None => match commands.recv() {
-                Ok(Command::Open { job, step }) => (job, step),
+                Ok(Command::Open { job, step, held_out }) => Asked { job, step, held_out },
                 Ok(_) => continue,
                 Err(_) => return,
             },
@@ -82,9 +90,9 @@ pub fn attend(commands: &Receiver<Command>, ear: &mut dyn Client, runs: &Arc<Ato
             }
             continue;
         };
-        match show(&job, step, commands, ear) {
+        match show(&asked, commands, ear) {
             Ok(Left::Gone) => return,
-            Ok(Left::Opens(job, step)) => opens = Some((job, step)),
+            Ok(Left::Opens(asked)) => opens = Some(asked),
             Err(error) => {
                 if !ear.tell(ServerMessage::Refused { refusal: Refusal::from(&error) }.text()) {
                     return;
@@ -95,10 +103,38 @@ pub fn attend(commands: &Receiver<Command>, ear: &mut dyn Client, runs: &Arc<Ato
 }
 
 /// Shows one run until it is left.
-fn show(job: &Job, step: u64, commands: &Receiver<Command>, ear: &mut dyn Client) -> Result<Left, RunError> {
-    let stage = Stage::open(job)?;
-    let scene = stage.scene()?;
-    Ok(Run::new(&scene, step)?.attend(commands, ear)?)
+fn show(asked: &Asked, commands: &Receiver<Command>, ear: &mut dyn Client) -> Result<Left, RunError> {
+    let stage = Arc::new(Stage::open_with(&asked.job, asked.held_out.as_deref())?);
+    let (scene, prover) = (stage.scene()?, Prover::start(&stage));
+    Ok(Run::new(&scene, asked.step, prover)?.attend(commands, ear)?)
+}
+
+/// Proves a run in a thread of its own, beside the one that is watched; once nobody waits for it, it breaks off.
+struct Prover {
+    left: Arc<AtomicBool>,
+    proofs: Receiver<Option<Proof>>,
+}
+
+impl Prover {
+    fn start(stage: &Arc<Stage>) -> Self {
+        let left = Arc::new(AtomicBool::new(false));
+        let (told, proofs) = mpsc::channel();
+        let (stage, nobody) = (Arc::clone(stage), Arc::clone(&left));
+        let prove = move || {
+            let proof = stage.prove(&|| !nobody.load(Ordering::Relaxed));
+            // Nobody may be left who waits for it.
+            let _ = told.send(proof);
+        };
+        // Without a thread there is no proof, and the page says so.
+        let _ = thread::Builder::new().name("proof".to_owned()).spawn(prove);
+        Self { left, proofs }
+    }
+}
+
+impl Drop for Prover {
+    fn drop(&mut self) {
+        self.left.store(true, Ordering::Relaxed);
+    }
 }
 
 /// Where the run is going.
@@ -123,6 +159,9 @@ struct Run<'s, 'n> {
     going: Going,
     radius: usize,
     tape: usize,
+    features: Option<(usize, usize)>,
+    surface: bool,
+    prover: Prover,
     zoom: Option<((u64, u64), (i64, i64))>,
     states: Vec<bool>,
     loss: Option<f64>,
@@ -131,7 +170,7 @@ struct Run<'s, 'n> {
 }
 
 impl<'s, 'n> Run<'s, 'n> {
-    fn new(scene: &'s Scene<'n>, step: u64) -> Result<Self, EngineError> {
+    fn new(scene: &'s Scene<'n>, step: u64, prover: Prover) -> Result<Self, EngineError> {
         let film = scene.film()?;
         let survey = Survey::new(&film)?;
         Ok(Self {
@@ -142,6 +181,9 @@ impl<'s, 'n> Run<'s, 'n> {
             going: if step > 0 { Going::To(step) } else { Going::Nowhere },
             radius: 12,
             tape: 0,
+            features: None,
+            surface: false,
+            prover,
             zoom: None,
             states: vec![false; scene.machine.states().len()],
             loss: None,
@@ -166,8 +208,8 @@ impl<'s, 'n> Run<'s, 'n> {
                 Ok(command) => command,
                 Err(()) => return Ok(Left::Gone),
             } {
-                if let Command::Open { job, step } = command {
-                    return Ok(Left::Opens(job, step));
+                if let Command::Open { job, step, held_out } = command {
+                    return Ok(Left::Opens(Asked { job, step, held_out }));
                 }
                 if let Err(error) = self.obey(command, ear) {
                     ear.tell(ServerMessage::Failed { message: error.to_string() }.text());
@@ -223,8 +265,9 @@ impl<'s, 'n> Run<'s, 'n> {
                 };
                 self.states = (0..self.states.len()).map(wanted).collect();
             }
-            Command::Look { radius, tape } => {
+            Command::Look { radius, tape, features, surface } => {
                 self.radius = radius.min(MOST_RADIUS);
+                (self.features, self.surface, self.shown.around) = (features, surface, None);
                 if tape < self.scene.machine.n_tapes() {
                     self.tape = tape;
                 }

@@ -2,10 +2,11 @@
 
 use luge::{
     catalogue,
+    data::Table,
     engine::{EngineError, Task},
-    job::{Job, Loaded, StandardPrimaries, TraceJob, TrainJob},
+    job::{Data, Job, Loaded, StandardPrimaries, TraceJob, TrainJob},
     lesson::Lesson,
-    program::is_program,
+    program::{Variable, is_program},
     source::Source,
     trace::Plan,
 };
@@ -21,6 +22,9 @@ pub const MOST_STEPS: Step = 1_000_000_000_000;
 
 /// Steps that the dense engine is followed for.
 pub const MOST_DENSE_STEPS: Step = 20_000;
+
+/// Steps that a run with noise is followed for.
+pub const MOST_NOISY_STEPS: Step = 2_000;
 
 /// Steps a learner may make.
 const MOST_LESSON_STEPS: Step = 100_000_000;
@@ -40,14 +44,16 @@ pub struct Stage {
     job: Job,
     name: String,
     lines: Vec<Option<usize>>,
+    variables: Vec<Variable>,
     warnings: Vec<Finding>,
     prepared: Prepared,
+    held_out: Option<Table>,
     /// How the landscape around a vertex is built: few cells, the constants of the whole.
     around: LandscapeOptions,
     near: Option<Landscape>,
 }
 
-enum Prepared {
+pub(super) enum Prepared {
     Plan(Box<Plan>),
     Lesson(Box<Lesson>),
 }
@@ -79,8 +85,12 @@ pub struct Scene<'a> {
     pub bounds: Bounds,
     /// The lesson, if the machine learns.
     pub lesson: Option<&'a Lesson>,
+    /// Rows that the learner does not see.
+    pub held_out: Option<&'a Table>,
     /// For every state the program's line it stands in, if known.
     pub lines: &'a [Option<usize>],
+    /// Where the program's variables lie, if it is one.
+    pub variables: &'a [Variable],
     /// What to know about the program.
     pub warnings: &'a [Finding],
 }
@@ -91,24 +101,50 @@ impl Stage {
     /// # Errors
     /// Everything that is wrong with it.
     pub fn open(job: &Job) -> Result<Self, RunError> {
+        Self::open_with(job, None)
+    }
+
+    /// Prepares a job, within the lab's limits; `held_out` are rows with the columns of its data that it does not learn from.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn open_with(job: &Job, held_out: Option<&str>) -> Result<Self, RunError> {
         let (source, (loaded, prepared)) = match job {
             Job::Trace(trace) => (&trace.source, prepare_trace(trace.clone())?),
             Job::Train(train) => (&train.source, prepare_lesson(train.clone())?),
         };
-        let lines = match &loaded.compiled {
-            Some(compiled) => compiled.lines.iter().map(|line| line.map(|line| line as usize)).collect(),
-            None => state_lines(&loaded.machine, &source.text),
+        let held_out = match (job, held_out) {
+            (Job::Train(train), Some(rows)) => held_out_rows(train, rows)?,
+            _ => None,
+        };
+        let (lines, variables) = match &loaded.compiled {
+            Some(compiled) => {
+                let lines = compiled.lines.iter().map(|line| line.map(|line| line as usize));
+                (lines.collect(), compiled.variables.clone())
+            }
+            None => (state_lines(&loaded.machine, &source.text), Vec::new()),
         };
         let (around, near) = prepared.around();
         Ok(Self {
             job: job.clone(),
             name: name(source, &loaded.machine),
             lines,
+            variables,
             warnings: located(&loaded.warnings, &source.text),
             prepared,
+            held_out,
             around,
             near,
         })
+    }
+
+    pub(super) fn prepared(&self) -> &Prepared {
+        &self.prepared
+    }
+
+    /// Rows that the learner does not see.
+    pub(super) fn held_out(&self) -> Option<&Table> {
+        self.held_out.as_ref()
     }
 
     /// The job as it was asked for.
@@ -122,7 +158,8 @@ impl Stage {
     /// # Errors
     /// If its start is no configuration of the landscape.
     pub fn scene(&self) -> Result<Scene<'_>, RunError> {
-        let Self { name, lines, warnings, around, .. } = self;
+        let Self { name, lines, variables, warnings, around, .. } = self;
+        let held_out = self.held_out.as_ref();
         let near = self.near.as_ref();
         Ok(match &self.prepared {
             Prepared::Plan(plan) => Scene {
@@ -138,7 +175,9 @@ impl Stage {
                 around,
                 bounds: plan.landscape.bounds(),
                 lesson: None,
+                held_out,
                 lines,
+                variables,
                 warnings,
             },
             Prepared::Lesson(lesson) => {
@@ -156,7 +195,9 @@ impl Stage {
                     around,
                     bounds: lesson.loss_levels(),
                     lesson: Some(lesson),
+                    held_out,
                     lines,
+                    variables,
                     warnings,
                 }
             }
@@ -184,9 +225,6 @@ fn name(source: &Source, machine: &Machine) -> String {
 
 /// A trace within the lab's limits.
 fn prepare_trace(mut job: TraceJob) -> Result<(Loaded, Prepared), RunError> {
-    if job.options.manner.noise.is_some() {
-        return Err(RunError::Noise);
-    }
     let loaded = job.load()?;
     if job.lay(&loaded)?.tapes.iter().any(|tape| tape.symbols.len() > MOST_INPUT) {
         return Err(RunError::InputTooLong);
@@ -196,7 +234,13 @@ fn prepare_trace(mut job: TraceJob) -> Result<(Loaded, Prepared), RunError> {
     let ahead = asked.min(MOST_DENSE_STEPS);
     job.options.steps = (job.options.landscape != LandscapeKind::Internal).then_some(ahead);
     let mut plan = job.plan(&loaded)?;
-    plan.most_steps = asked.min(if plan.dense() { MOST_DENSE_STEPS } else { MOST_STEPS });
+    // A run with noise is made again from its start whenever one goes back.
+    let noisy = job.options.manner.noise.is_some();
+    plan.most_steps = asked.min(match plan.dense() {
+        true if noisy => MOST_NOISY_STEPS,
+        true => MOST_DENSE_STEPS,
+        false => MOST_STEPS,
+    });
     Ok((loaded, Prepared::Plan(Box::new(plan))))
 }
 
@@ -207,6 +251,19 @@ fn prepare_lesson(mut job: TrainJob) -> Result<(Loaded, Prepared), RunError> {
     let loaded = job.load(&table)?;
     let lesson = job.join(table, &loaded, &StandardPrimaries)?;
     Ok((loaded, Prepared::Lesson(Box::new(lesson))))
+}
+
+/// The rows of a learner's table that it does not see, as numbers of its format.
+fn held_out_rows(job: &TrainJob, rows: &str) -> Result<Option<Table>, RunError> {
+    let Data::Csv { name, target, features, .. } = &job.data else { return Ok(None) };
+    let data = Data::Csv {
+        name: name.clone(),
+        text: rows.to_owned(),
+        target: target.clone(),
+        features: features.clone(),
+        saturate: true,
+    };
+    Ok(Some(data.read(job.options.format)?))
 }
 
 impl Prepared {

@@ -3,7 +3,10 @@
 mod around;
 mod boundary;
 mod moment;
+mod nearby;
 mod opening;
+mod surface;
+mod variables;
 mod whole_run;
 
 use luge::{
@@ -13,14 +16,15 @@ use luge::{
 use luge_landscape::Landscape;
 use luge_machine::StateId;
 use luge_net::numbers::from_signs;
-use luge_train::Snapshot;
 
-use super::stage::Scene;
+use super::{film::Film, stage::Scene};
 pub use around::Around;
 pub use boundary::Boundary;
 pub use moment::Moment;
 use moment::VertexView;
+pub use nearby::Nearby;
 pub use opening::Opening;
+pub use surface::Surface;
 pub use whole_run::{LineProfile, Overview, PictureView};
 
 /// Samples of a table that are shown.
@@ -47,33 +51,41 @@ impl Scene<'_> {
         }
     }
 
-    fn vertex_view(&self, vertex: usize, weight: f64) -> VertexView {
-        let name = match (self.control, self.near) {
+    /// Whether a state, of the machine before or after lowering, is one in which it halts.
+    fn halts_in(&self, state: StateId) -> bool {
+        self.lowered.normal.machine().halting(state).is_some()
+    }
+
+    fn vertex_name(&self, vertex: usize) -> String {
+        match (self.control, self.near) {
             (Some(control), _) => control_name(self.machine, self.lowered, control, vertex),
             (None, Some(near)) => vertex_name(self.machine, self.lowered, near, vertex),
             (None, None) => format!("vertex {vertex}"),
-        };
+        }
+    }
+
+    fn vertex_view(&self, vertex: usize, weight: f64) -> VertexView {
+        let name = self.vertex_name(vertex);
         VertexView { id: vertex, name, state: self.state_at(vertex).map(StateId::index), weight }
     }
 
-    /// Learners are shown whole, other machines near their heads.
-    fn radius(&self, radius: usize) -> Option<usize> {
-        self.lesson.is_none().then_some(radius)
+    /// Cells near the heads are all that a step needs, but the first one of a learner reads labels into its tape.
+    fn radius(&self, film: &Film<'_>, radius: usize) -> Option<usize> {
+        (self.lesson.is_none() || film.step() > 0).then_some(radius)
     }
 }
 
+/// A number to be drawn: seven digits are more than a picture shows.
+fn drawn(value: f64) -> f64 {
+    format!("{value:.6e}").parse().unwrap_or(value)
+}
+
 /// theta, from the signs of the weights that hold it.
-fn theta_on_tape(scene: &Scene<'_>, lesson: &Lesson, snapshot: &Snapshot) -> Vec<f64> {
+fn theta_on_tape(scene: &Scene<'_>, lesson: &Lesson, film: &Film<'_>) -> Vec<f64> {
     let (track, first) = lesson.learner().theta_track();
-    let format = lesson.layout().format;
     let n_cells = lesson.primary().n_weights() * lesson.layout().width();
-    let tape = snapshot.tapes.get(track.index());
-    let sign = |cell: usize| {
-        let kept = tape.and_then(|tape| {
-            let start = scene.tapes.outside(track.index(), tape.first);
-            tape.cells.get(usize::try_from(i64::try_from(first + cell).ok()? - start).ok()?)
-        });
-        if kept.is_some_and(|&value| value > 0.0) { 1.0 } else { -1.0 }
-    };
-    from_signs(format, &(0..n_cells).map(sign).collect::<Vec<f64>>())
+    let start = scene.tapes.inside(track.index(), first as i64);
+    let bits = film.bits(track.index(), start..start + n_cells as i64);
+    let signs: Vec<f64> = bits.into_iter().map(|bit| if bit { 1.0 } else { -1.0 }).collect();
+    from_signs(lesson.layout().format, &signs)
 }

@@ -365,10 +365,75 @@ fn a_run_in_another_arithmetic_is_reached_from_its_frames() {
 }
 
 #[test]
+fn a_run_with_noise_can_be_gone_through_again() {
+    let job = machine_with(FOUR, |job| {
+        job.options.landscape = LandscapeKind::Plain;
+        job.options.manner.noise = Some((0.05, 3));
+    });
+    with(&job, |scene| {
+        let mut film = scene.film().expect("an engine");
+        let mut stepped = film.again().expect("an engine");
+        film.seek(u64::MAX, &mut always()).expect("gradients");
+        assert_eq!(film.end().map(|end| (end.steps(), end.words())), Some((107, "halted")));
+        while stepped.steps() < 60 {
+            stepped.step().expect("a gradient");
+        }
+        for _ in 0..2 {
+            film.seek(60, &mut always()).expect("gradients");
+            assert_eq!(film.look(None), stepped.snapshot(), "the same noise again");
+            film.seek(80, &mut always()).expect("gradients");
+        }
+    });
+}
+
+#[test]
+fn a_learner_s_step_needs_only_the_cells_near_its_heads() {
+    for (name, steps) in [("mean", [1, 30, 100]), ("perceptron", [1, 3000, 300_000])] {
+        with(&shipped(name), |scene| {
+            let mut film = scene.film().expect("an engine");
+            for step in steps {
+                film.seek(step, &mut always()).expect("gradients");
+                let (whole, near) = (film.gradient(None).expect("one"), film.gradient(Some(8)).expect("one"));
+                assert_eq!(whole, near, "{name} at step {step}");
+            }
+        });
+    }
+}
+
+#[test]
+fn a_run_is_proved_and_broken_off() {
+    let proof = |job: &Job, go_on: bool| {
+        let proof = Stage::open(job).expect("a job").prove(&|| go_on);
+        proof.map(|proof| serde_json::to_value(&proof).expect("JSON"))
+    };
+    let perceptron = proof(&shipped("perceptron"), true).expect("a proof");
+    assert_eq!((&perceptron["certified"], &perceptron["halted"]), (&true.into(), &true.into()));
+    assert_eq!(perceptron["learned"]["after"]["right"], 150);
+    let noisy = machine_with(FOUR, |job| job.options.manner.noise = Some((0.05, 0)));
+    let noisy = proof(&noisy, true).expect("a proof");
+    assert_eq!(noisy["certified"], false);
+    assert!(noisy["first_mismatch"].as_u64().is_some_and(|step| step > 0 && step < 107), "{noisy}");
+    assert!(proof(&machine(FIVE), false).is_none(), "nobody waits any more");
+}
+
+#[test]
+fn rows_that_a_learner_does_not_see_are_judged_too() {
+    let stage = Stage::open_with(
+        &shipped("perceptron"),
+        Some(
+            "sepal_length,sepal_width,petal_length,petal_width,setosa\n5,3.5,1.4,0.2,1\n6,3,5,2,-1\n6,3,5,2,1\n",
+        ),
+    );
+    let proof = stage.expect("a job").prove(&|| true).expect("a proof");
+    let held_out = serde_json::to_value(&proof).expect("JSON")["held_out"].clone();
+    assert_eq!((&held_out[0], &held_out[2]["right"]), (&3.into(), &2.into()), "{held_out}");
+}
+
+#[test]
 fn what_the_lab_cannot_show_is_refused() {
     let refusal = |job: &Job| Stage::open(job).map(drop).map_err(|error| luge_lab::Refusal::from(&error));
     let part = |job: &Job| refusal(job).expect_err("a refusal").part;
-    assert_eq!(part(&machine_with(FOUR, |job| job.options.manner.noise = Some((0.1, 1)))), "options");
+    assert_eq!(part(&machine_with(FOUR, |job| job.options.manner.noise = Some((-0.1, 1)))), "options");
     assert_eq!(part(&machine_with(FOUR, |job| job.input = vec!["1".repeat(100_000)])), "input");
     let Job::Train(program) = shipped("xor_search") else { panic!("a learner") };
     let wrong_size = Job::Train(luge::job::TrainJob { primary: "linear".to_owned(), ..program.clone() });

@@ -5,7 +5,9 @@ mod functions;
 mod indices;
 mod loops;
 mod memory;
+mod names;
 mod operators;
+mod samples;
 mod statements;
 mod types;
 
@@ -15,7 +17,7 @@ use luge_machine::Diagnostic;
 
 use crate::{
     Settings, Sizes,
-    core::{Affine, Array, ArrayId, Cond, Core, Expr, Index, Slot, Stmt, StmtKind, Ty},
+    core::{Affine, Array, ArrayId, Cond, Core, Expr, Index, Named, Slot, Stmt, StmtKind, Ty},
     lex::Span,
     ratio::Ratio,
     syntax::{self, Learner, Name, Program},
@@ -126,6 +128,7 @@ pub(crate) fn check(
         scopes: vec![BTreeMap::new()],
         widths: Vec::new(),
         arrays: Vec::new(),
+        names: Vec::new(),
         n_numbers: 0,
         free: BTreeMap::new(),
         free_arrays: BTreeMap::new(),
@@ -136,6 +139,9 @@ pub(crate) fn check(
         out: vec![Vec::new()],
         tapes: Vec::new(),
         in_data: false,
+        takes: false,
+        takers: BTreeSet::new(),
+        copies_samples: false,
         call_depth: 0,
         block_depth: 0,
         n_statements: 0,
@@ -163,6 +169,8 @@ struct Checker<'p> {
     scopes: Vec<BTreeMap<String, Binding>>,
     widths: Vec<u32>,
     arrays: Vec<Array>,
+    /// Names declared so far, those of ended scopes included.
+    names: Vec<Named>,
     /// Numbers and bits in slots and arrays.
     n_numbers: usize,
     /// Slots that can be used again, by width.
@@ -181,6 +189,12 @@ struct Checker<'p> {
     out: Vec<Vec<Stmt>>,
     tapes: Vec<String>,
     in_data: bool,
+    /// Whether samples come from a stream.
+    takes: bool,
+    /// Functions that take, themselves or through others.
+    takers: BTreeSet<usize>,
+    /// Whether the statement calls a function that takes, so that its operands are copied as they are read.
+    copies_samples: bool,
     call_depth: usize,
     block_depth: usize,
     n_statements: usize,
@@ -249,6 +263,7 @@ impl<'p> Checker<'p> {
             let shape = self.shape(ty);
             self.bind(name, Binding::Alias(shape));
         }
+        self.samples();
         self.function_names();
         if learner.parameters.len() == 2 {
             self.functions();
@@ -257,6 +272,7 @@ impl<'p> Checker<'p> {
         for (name, binding) in parameters {
             self.bind(name, binding);
         }
+        self.in_data = self.takes;
         self.block(&learner.body);
         let mut body = self.out.pop().unwrap_or_default();
         self.sow(&mut body);
@@ -265,10 +281,12 @@ impl<'p> Checker<'p> {
             widths: std::mem::take(&mut self.widths),
             arrays: std::mem::take(&mut self.arrays),
             n_loop_vars: self.variables.len(),
+            names: std::mem::take(&mut self.names),
             format,
             n_features: self.sizes.n_features,
             n_labels: self.sizes.n_labels,
             tapes: std::mem::take(&mut self.tapes),
+            takes: self.takes,
             body,
         })
     }
@@ -363,6 +381,7 @@ impl<'p> Checker<'p> {
     }
 
     fn bind(&mut self, name: &Name, binding: Binding) {
+        self.remember(name, &binding);
         let Some(scope) = self.scopes.last_mut() else { return };
         if TAKEN.contains(&name.text.as_str()) {
             self.error(&name.span, format!("`{}` is a function of the language", name.text), "taken");
@@ -426,7 +445,10 @@ impl<'p> Checker<'p> {
         self.held.push(Vec::new());
         self.block_depth += 1;
         self.level += 1;
+        let n_names = self.names.len();
         self.block(body);
+        let end = self.last_line(body);
+        self.names[n_names..].iter_mut().for_each(|named| named.lines.1 = named.lines.1.min(end));
         self.level -= 1;
         self.block_depth -= 1;
         self.release();

@@ -21,21 +21,22 @@ mod quotient;
 mod routines;
 mod statements;
 mod stream;
+mod taking;
 mod tapes;
 mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use luge_machine::{BuildError, Input, MOST_TAPES, Machine, SymbolId, TapeInput};
+use luge_machine::{BuildError, Input, MOST_TAPES, Machine, SymbolId, TapeId, TapeInput};
 
 use crate::{
-    Compiled,
-    core::{Affine, Core, THETA as THETA_ARRAY},
+    Compiled, Variable,
+    core::{Affine, Core, Home, Named, THETA as THETA_ARRAY},
 };
 use automaton::Pending;
 use graph::{Graph, Node, Shape};
 use loops::Loop;
-use plan::{Demand, Plan};
+use plan::{Demand, Object, Plan};
 use position::{First, Pos};
 use routines::Routine;
 use tapes::{DATA, MARKS, THETA, Tape};
@@ -148,8 +149,7 @@ impl<'c> Generator<'c> {
     }
 
     fn generate(mut self) -> Result<Self, BackendError> {
-        // The first sample begins behind the marker.
-        self.single_step(&[(DATA, 1)], None);
+        self.find_data();
         self.block(&self.core.body)?;
         let end = self.here();
         self.graph.finish(end, Shape::Accept);
@@ -191,5 +191,29 @@ fn assemble(core: &Core, graph: &Graph, plan: &Plan) -> Result<Compiled, Backend
     }
     let lines = graph.write(&mut b, &keep);
     let n_theta = core.arrays.get(THETA_ARRAY).map_or(0, |theta| theta.length);
-    Ok(Compiled { machine: b.build()?, input, lines, n_theta })
+    let variables = variables(core, plan, &keep);
+    Ok(Compiled { machine: b.build()?, input, lines, n_theta, takes: core.takes, variables })
+}
+
+/// Where the names of the program lie on the tapes that were kept.
+fn variables(core: &Core, plan: &Plan, keep: &[Tape]) -> Vec<Variable> {
+    let place = |named: &Named| {
+        let object = match named.home {
+            Home::Slot(slot) => Object::Slot(slot),
+            Home::Array(array) => Object::Array(array),
+        };
+        let (tape, word, pitch) = plan.place(object)?;
+        let first = usize::try_from(word * i64::from(pitch)).ok()?;
+        Some(Variable {
+            name: named.name.clone(),
+            tape: TapeId::new(keep.iter().position(|&kept| kept == tape)?),
+            first,
+            pitch: pitch as usize,
+            width: named.ty.map_or(1, crate::core::Ty::width),
+            fraction: named.ty.map(|ty| ty.fraction),
+            length: matches!(named.home, Home::Array(_)).then_some(named.length),
+            lines: named.lines,
+        })
+    };
+    core.names.iter().filter_map(place).collect()
 }

@@ -270,6 +270,8 @@ pub(crate) enum StmtKind {
         body: Vec<Stmt>,
     },
     EachSample(Vec<Stmt>),
+    /// Goes on to the next sample of a stream.
+    Take,
     Break,
     Continue,
     Write(usize, Cond),
@@ -286,6 +288,25 @@ pub(crate) struct Array {
     pub(crate) length: usize,
 }
 
+/// Where a name's value is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Home {
+    Slot(Slot),
+    Array(ArrayId),
+}
+
+/// A name of the program, and the lines in which it stands for what lies there.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Named {
+    pub(crate) name: String,
+    pub(crate) home: Home,
+    /// `None` for bits.
+    pub(crate) ty: Option<Ty>,
+    pub(crate) length: usize,
+    /// The line of its declaration, and the last line of its scope.
+    pub(crate) lines: (u32, u32),
+}
+
 /// A checked program.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Core {
@@ -295,11 +316,15 @@ pub(crate) struct Core {
     /// Theta comes first.
     pub(crate) arrays: Vec<Array>,
     pub(crate) n_loop_vars: usize,
+    /// The names that a reader of the program knows its values by.
+    pub(crate) names: Vec<Named>,
     /// The format of data and theta.
     pub(crate) format: Ty,
     pub(crate) n_features: usize,
     pub(crate) n_labels: usize,
     /// The program's own tapes, by name.
     pub(crate) tapes: Vec<String>,
+    /// Whether its samples come from a stream.
+    pub(crate) takes: bool,
     pub(crate) body: Vec<Stmt>,
 }

@@ -32,7 +32,7 @@ mod parse;
 mod ratio;
 mod syntax;
 
-use luge_machine::{Diagnostic, Input, Machine, Severity};
+use luge_machine::{Diagnostic, Input, Machine, Severity, TapeId};
 
 pub use compile::BackendError;
 
@@ -68,6 +68,51 @@ pub struct Compiled {
     pub lines: Vec<Option<u32>>,
     /// How many numbers theta has.
     pub n_theta: usize,
+    /// Whether its samples come from a stream: it has states that take and latch.
+    pub takes: bool,
+    /// Where the program's variables lie on the machine's tapes.
+    pub variables: Vec<Variable>,
+}
+
+/// Where a variable of the program lies: words of bits, the lowest first.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Variable {
+    /// Its name.
+    pub name: String,
+    /// The machine's tape.
+    pub tape: TapeId,
+    /// The cell of its first bit.
+    pub first: usize,
+    /// Cells from one element to the next.
+    pub pitch: usize,
+    /// Bits of an element.
+    pub width: u32,
+    /// Bits after the point; `None` for a single bit that is no number.
+    pub fraction: Option<u32>,
+    /// The elements of an array; `None` for a single value.
+    pub length: Option<usize>,
+    /// The first and the last line in which the name stands for this.
+    pub lines: (u32, u32),
+}
+
+impl Variable {
+    /// The value, or the first `n` of an array, from the bits on its tape.
+    pub fn values(&self, n: usize, mut bit: impl FnMut(usize) -> bool) -> Vec<f64> {
+        let mut value = |element: usize| {
+            let first = self.first + element * self.pitch;
+            let raw =
+                (0..self.width.min(63)).fold(0_i64, |raw, i| raw | i64::from(bit(first + i as usize)) << i);
+            match self.fraction {
+                None => raw as f64,
+                Some(fraction) => {
+                    let unused = 64 - self.width.clamp(1, 63);
+                    let scale = (1_u64 << fraction.min(62)) as f64;
+                    (raw << unused >> unused) as f64 / scale
+                }
+            }
+        };
+        (0..n).map(&mut value).collect()
+    }
 }
 
 /// How a run of the interpreter ended.
@@ -79,6 +124,8 @@ pub enum Verdict {
     Rejected,
     /// The allowed number of statements is used up.
     Limit,
+    /// The program takes a sample, and none is left.
+    Waiting,
 }
 
 /// What a run of the interpreter left behind.
@@ -92,6 +139,8 @@ pub struct Outcome {
     pub statements: u64,
     /// The line of the statement the run ended in, unless it came to the program's end.
     pub line: Option<u32>,
+    /// How many samples it took, if it takes them from a stream.
+    pub taken: usize,
     /// Where numbers were too large for their types and wrapped around, by line.
     pub wraps: Vec<Wrap>,
     /// What `print` showed, line by line.
@@ -208,7 +257,8 @@ pub fn format(source: &str) -> Result<String, Vec<Diagnostic>> {
     if findings.is_empty() { Ok(format::format(source)) } else { Err(findings) }
 }
 
-/// Runs a program on samples, each its features and then its labels, as counts of 2^-fraction.
+/// Runs a program on samples, each its features and then its labels, as counts of 2^-fraction. One that takes its samples
+/// from a stream gets these, one after the other.
 ///
 /// # Errors
 /// If the program is wrong.
@@ -260,5 +310,60 @@ fn checked(source: &str, sizes: &Sizes, settings: &Settings) -> Result<core::Cor
     match check::check(&program, source, sizes, settings, &mut findings) {
         Some(core) => Ok(core),
         None => Err(findings),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use luge_machine::{Simulator, SymbolId};
+
+    use super::*;
+
+    const SUM: &str = "learner sum(x: [fix<I,F>; 1], y: fix<I,F>) -> theta: [fix<I,F>; 1] {
+        let any: bit = false;
+        let lists: [fix<I,F>; 3];
+        for sample in data {
+            let twice = y + y;
+            if twice > 0 {
+                any = true;
+                lists[1] += y;
+            }
+            theta[0] += twice;
+        }
+    }";
+
+    #[test]
+    fn variables_lie_where_the_compiler_says() {
+        let sizes = Sizes { n_features: 1, n_labels: 1, integer: 4, fraction: 4 };
+        let compiled = compile(SUM, &sizes).expect("a machine");
+        // The marker, then a feature of 0 and a label of 1.5 with a mark before each number.
+        let bits = |raw: u32| (0..8).map(move |i| SymbolId((raw >> i & 1) as u8));
+        let mut input = compiled.input.clone();
+        let tape =
+            |name: &str| compiled.machine.tapes().iter().position(|tape| tape.name == name).expect("a tape");
+        input.tapes[tape("data")].symbols =
+            [SymbolId(1)].into_iter().chain(bits(0)).chain(bits(24)).collect();
+        let marks = (0..18).map(|cell| {
+            SymbolId(match cell {
+                1 => 1,
+                9 => 2,
+                17 => 3,
+                _ => 0,
+            })
+        });
+        input.tapes[tape("marks")].symbols = marks.collect();
+        let mut simulator = Simulator::new(&compiled.machine, &input);
+        simulator.run(100_000);
+        let value = |name: &str| {
+            let variable = compiled.variables.iter().find(|v| v.name == name).expect("a variable");
+            let tape = simulator.tape(variable.tape);
+            variable.values(variable.length.unwrap_or(1), |cell| tape.read(cell as i64).0 == 1)
+        };
+        assert_eq!(
+            (value("theta"), value("any"), value("lists")),
+            (vec![3.0], vec![1.0], vec![0.0, 1.5, 0.0])
+        );
+        let lines = |name: &str| compiled.variables.iter().find(|v| v.name == name).map(|v| v.lines);
+        assert_eq!((lines("any"), lines("twice")), (Some((2, u32::MAX)), Some((5, 10))));
     }
 }

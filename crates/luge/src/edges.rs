@@ -60,7 +60,8 @@ pub struct Leaving<'p> {
     pub n_falling: usize,
     /// How many of them rise at once.
     pub n_rising: usize,
-    /// The edges in order of slope, the lowest first; at most [`MOST_EDGES`], and those that mean something.
+    /// The edges in order of slope, the lowest first; at most [`MOST_EDGES`], and those that mean something: where the
+    /// step goes, where it came from, where the machine halts.
     pub edges: Vec<Edge>,
 }
 
@@ -209,12 +210,17 @@ impl<'p> Leaving<'p> {
                 Some(_) => (self.rule_leads(self.from, to), self.rule_leads(to, self.from)),
                 None => (successor, came_from == Some(to)),
             };
-            if rank < most || successor || came_from == Some(to) {
+            if rank < most || successor || came_from == Some(to) || self.halts(to) {
                 let end_loss = self.loss_towards(to, 1.0);
                 let name = names.of(to);
                 self.edges.push(Edge { to, name, slope, end_loss, successor, candidate, predecessor });
             }
         }
+    }
+
+    /// Whether a vertex of landscapes B and C is one in which the machine halts: there the loss is lowest.
+    fn halts(&self, vertex: usize) -> bool {
+        self.landscape.control().is_some_and(|control| control.at(vertex).step.is_none())
     }
 
     /// Whether a rule of landscapes B and C leads from one vertex to the other's state.
@@ -261,9 +267,15 @@ impl<'p> Leaving<'p> {
     /// The loss a fraction of the way to another vertex, as training sees it from here.
     #[must_use]
     pub fn loss_towards(&self, to: usize, fraction: f64) -> f64 {
+        self.loss_at(&[(self.from, 1.0 - fraction), (to, fraction)])
+    }
+
+    /// The loss where these vertices have these weights and all others none, as training sees it from here.
+    #[must_use]
+    pub fn loss_at(&self, weights: &[(usize, f64)]) -> f64 {
         let mut parameters = self.parameters.clone();
-        parameters[0].data[self.from] = 1.0 - fraction;
-        parameters[0].data[to] = fraction;
+        parameters[0].data[self.from] = 0.0;
+        weights.iter().for_each(|&(vertex, weight)| parameters[0].data[vertex] += weight);
         evaluate_frozen(self.landscape.network(), &parameters, &self.inputs, &self.here).loss()
     }
 }

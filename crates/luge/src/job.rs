@@ -16,7 +16,7 @@ use luge_machine::{
     parse_inputs,
 };
 use luge_net::NumberFormat;
-use luge_sled::Compiled;
+use luge_sled::{Compiled, Variable};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -176,6 +176,8 @@ pub struct CompiledInfo {
     pub n_theta: usize,
     /// For every state the program's line it stands in, if it stands in one.
     pub lines: Vec<Option<u32>>,
+    /// Where its variables lie on the tapes.
+    pub variables: Vec<Variable>,
 }
 
 impl TraceJob {
@@ -277,7 +279,11 @@ impl TrainJob {
                 input: Some(compiled.input),
                 warnings: Vec::new(),
                 format: None,
-                compiled: Some(CompiledInfo { n_theta: compiled.n_theta, lines: compiled.lines }),
+                compiled: Some(CompiledInfo {
+                    n_theta: compiled.n_theta,
+                    lines: compiled.lines,
+                    variables: compiled.variables,
+                }),
             }
         } else {
             let (format, loaded) = self.source.read_with(&ReadOptions::default())?;
@@ -389,9 +395,21 @@ pub fn compile(
     format: NumberFormat,
     set: &[String],
 ) -> Result<Compiled, JobError> {
+    compile_for(source, (table.feature_names.len(), table.label_names.len()), format, set)
+}
+
+/// Compiles a program for samples with so many features and labels.
+///
+/// # Errors
+/// If the program is wrong, or the format is none that programs compute with.
+pub fn compile_for(
+    source: &Source,
+    (n_features, n_labels): (usize, usize),
+    format: NumberFormat,
+    set: &[String],
+) -> Result<Compiled, JobError> {
     let refused = |error| JobError::Program { text: Box::new(source.clone()), error };
-    let sizes =
-        program::sizes(format, table.feature_names.len(), table.label_names.len()).map_err(refused)?;
+    let sizes = program::sizes(format, n_features, n_labels).map_err(refused)?;
     program::compile(&source.text, &source.name, &sizes, set).map_err(refused)
 }
 

@@ -28,8 +28,9 @@
 //! | landscape and network | `luge_landscape`, `luge_net` |
 //! | training | `luge_train`, [`engine`], [`follow`] |
 //! | comparison | [`lockstep`], [`record`] |
-//! | result | [`trace`], [`lesson`], [`summary`], [`model`], [`predictor`], [`audit`], [`export`] |
+//! | result | [`answer`], [`trace`], [`lesson`], [`summary`], [`model`], [`predictor`], [`audit`], [`export`] |
 
+pub mod answer;
 pub mod atomic_file;
 pub mod audit;
 pub mod bench;
@@ -45,6 +46,7 @@ pub mod follow;
 pub mod gradient;
 pub mod job;
 mod json;
+pub mod judge;
 pub mod lesson;
 pub mod lockstep;
 pub mod loss_curve;

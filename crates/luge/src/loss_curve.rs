@@ -22,6 +22,8 @@ const MOST_DOTS: u64 = 160;
 pub struct LossCurve {
     last_step: u64,
     n_seen: u64,
+    /// The losses of the first and the last step seen.
+    ends: Option<(f64, f64)>,
     columns: Thinned<Extremes>,
 }
 
@@ -46,12 +48,15 @@ impl LossCurve {
     /// A curve for a run of so many steps, whose columns need not be joined.
     #[must_use]
     pub fn for_run(steps: u64) -> Self {
-        Self { last_step: 0, n_seen: 0, columns: Thinned::for_run(FRAME_WIDTH, steps) }
+        Self { last_step: 0, n_seen: 0, ends: None, columns: Thinned::for_run(FRAME_WIDTH, steps) }
     }
 
     /// Adds an iterate; a loss that is not finite leaves a gap.
     pub fn add(&mut self, step: u64, loss: f64) {
         self.n_seen += 1;
+        if step >= self.last_step {
+            self.ends = Some((self.ends.map_or(loss, |ends| ends.0), loss));
+        }
         self.include(step, loss, loss);
     }
 
@@ -122,6 +127,15 @@ impl LossCurve {
             &format!("halted: {level} {}", numeral(halted_high)),
         );
         self.draw_losses(&mut chart);
+        // A learner's loss before it has read the labels and after it has halted is that of the data, far below the rest.
+        for (step, loss, when) in self.ends.iter().flat_map(|&(first, last)| {
+            [(0.0, first, "at the start"), (self.last_step as f64, last, "at the end")]
+        }) {
+            if self.ends.is_some_and(|(first, _)| first < running_low) && loss.is_finite() {
+                chart.dot((step, loss), 4.0, CURVE);
+                chart.label(loss, &format!("{when}: {}", numeral(loss)), CURVE);
+            }
+        }
         if let Some(step) = first_mismatch {
             let label = format!("first mismatch, step {step}");
             chart.upright(step as f64, Stroke::dashed(WRONG, 1.5), &label);

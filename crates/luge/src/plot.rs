@@ -90,17 +90,39 @@ impl Axis {
         ((value - self.low) / (self.high - self.low)).clamp(-1.0, 2.0)
     }
 
-    /// About six round numbers.
     fn ticks(&self) -> Vec<f64> {
-        let rough = (self.high - self.low) / 6.0;
-        let power = power_of_ten(decimal_exponent(rough));
-        let step = [1.0, 2.0, 5.0, 10.0].map(|m| m * power).into_iter().find(|&s| s >= rough);
-        let step = step.unwrap_or(10.0 * power);
-        let first = (self.low / step).ceil();
-        let ticks = (0..).map(|i| (first + f64::from(i)) * step);
-        // Adding 0 turns -0 into 0.
-        ticks.take_while(|&t| t <= self.high).take(20).map(|t| t + 0.0).collect()
+        round_numbers(self.low, self.high)
     }
+}
+
+/// About six round numbers between two others.
+#[must_use]
+pub fn round_numbers(low: f64, high: f64) -> Vec<f64> {
+    let rough = (high - low) / 6.0;
+    if rough <= 0.0 {
+        return vec![low];
+    }
+    let power = power_of_ten(decimal_exponent(rough));
+    let step = [1.0, 2.0, 5.0, 10.0].map(|m| m * power).into_iter().find(|&s| s >= rough);
+    let step = step.unwrap_or(10.0 * power);
+    let first = (low / step).ceil();
+    let ticks = (0..).map(|i| (first + f64::from(i)) * step);
+    // Adding 0 turns -0 into 0.
+    ticks.take_while(|&t| t <= high).take(20).map(|t| t + 0.0).collect()
+}
+
+/// A whole number with its digits in groups of three.
+#[must_use]
+pub fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 /// The exponent of a positive number in scientific notation, read off its digits: logarithms differ between platforms.
@@ -121,7 +143,14 @@ pub struct Chart {
     y: Axis,
     drawn: String,
     labels: Vec<(f64, String, &'static str)>,
-    legend: Vec<(Stroke, String)>,
+    legend: Vec<(Sign, String)>,
+}
+
+/// What an entry of the legend stands for.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Sign {
+    Line(Stroke),
+    Dot(&'static str),
 }
 
 impl Chart {
@@ -173,7 +202,9 @@ impl Chart {
         let there = heights.iter().map(|&(x, _, high)| (x, high));
         let back = heights.iter().rev().map(|&(x, low, _)| (x, low));
         let path = self.path(there.chain(back));
-        self.draw(&format!(r#"<path d="{path}Z" fill="{colour}" stroke="{colour}" stroke-width="1"/>"#));
+        self.draw(&format!(
+            r#"<path d="{path}Z" fill="{colour}" fill-opacity="0.35" stroke="{colour}" stroke-width="1"/>"#
+        ));
     }
 
     /// A dot.
@@ -210,7 +241,12 @@ impl Chart {
 
     /// An entry of the legend.
     pub fn explain(&mut self, stroke: Stroke, text: &str) {
-        self.legend.push((stroke, cut(text, WIDEST_LABEL - 4)));
+        self.legend.push((Sign::Line(stroke), cut(text, WIDEST_LABEL - 4)));
+    }
+
+    /// An entry of the legend for a dot.
+    pub fn explain_dot(&mut self, colour: &'static str, text: &str) {
+        self.legend.push((Sign::Dot(colour), cut(text, WIDEST_LABEL - 4)));
     }
 
     fn draw(&mut self, element: &str) {
@@ -278,10 +314,17 @@ impl Chart {
             let text = escaped(text);
             writeln!(svg, r#"<text x="{x}" y="{}" fill="{colour}">{text}</text>"#, short(y))?;
         }
-        for (entry, (stroke, text)) in self.legend.iter().enumerate() {
+        for (entry, (sign, text)) in self.legend.iter().enumerate() {
             let y = TOP + 10.0 + entry as f64 * (LINE_HEIGHT + 4.0);
-            let (end, attributes) = (x + 26.0, stroke.attributes());
-            writeln!(svg, r#"<path d="M{x} {y}H{end}" {attributes}/>"#)?;
+            let end = x + 26.0;
+            match sign {
+                Sign::Line(stroke) => {
+                    writeln!(svg, r#"<path d="M{x} {y}H{end}" {}/>"#, stroke.attributes())?;
+                }
+                Sign::Dot(colour) => {
+                    writeln!(svg, r#"<circle cx="{}" cy="{y}" r="5.5" fill="{colour}"/>"#, x + 13.0)?;
+                }
+            }
             let (x, y, text) = (end + 8.0, y + 4.5, escaped(text));
             writeln!(svg, r#"<text x="{x}" y="{y}">{text}</text>"#)?;
         }
@@ -297,7 +340,9 @@ pub fn numeral(value: f64) -> String {
         return "not finite".to_owned();
     }
     if size != 0.0 && !(1e-4..1e10).contains(&size) {
-        return format!("{value:.3e}");
+        let text = format!("{value:.3e}");
+        let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        return format!("{}e{exponent}", digits.trim_end_matches('0').trim_end_matches('.'));
     }
     let before_point = if size < 1.0 { 0 } else { decimal_exponent(size) as usize + 1 };
     let mut text = format!("{value:.*}", 5_usize.saturating_sub(before_point));
@@ -329,7 +374,9 @@ fn cut(text: &str, widest: usize) -> String {
     text.chars().take(widest - 1).chain(['…']).collect()
 }
 
-fn escaped(text: &str) -> String {
+/// Text as it stands inside an SVG document.
+#[must_use]
+pub fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
@@ -347,8 +394,14 @@ mod tests {
         check(1.5, "1.5");
         check(12.345_678, "12.346");
         check(999_999.4, "999,999");
-        check(1e-7, "1.000e-7");
+        check(1e-7, "1e-7");
+        check(524_424_773_632.0, "5.244e11");
         check(f64::NAN, "not finite");
+    }
+
+    #[test]
+    fn digits_are_grouped() {
+        assert_eq!([0, 999, 1000, 47_176_870].map(grouped), ["0", "999", "1,000", "47,176,870"]);
     }
 
     #[test]

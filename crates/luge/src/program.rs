@@ -9,6 +9,7 @@ use luge_net::{
 use luge_sled::{BackendError, CompileError, Compiled, Outcome, SettingError, Settings, Sizes, Wrap};
 
 use crate::{data::Table, source::Source};
+pub use luge_sled::Variable;
 
 /// The extension of files with programs.
 pub const EXTENSION: &str = "sled";

@@ -7,6 +7,7 @@ use luge_sled::Compiled;
 use serde::Serialize;
 
 use crate::{
+    answer::Answer,
     corollary::SizeClaim,
     lesson::{Lesson, LessonReport},
     record::Limits,
@@ -54,6 +55,8 @@ pub struct TrainSummary<'a> {
     learner: Option<&'a str>,
     #[serde(flatten)]
     report: &'a LessonReport,
+    /// What came out, in plain words.
+    answer: Answer,
     b_stop: f64,
     landscape: &'static str,
     carrier: &'static str,
@@ -174,6 +177,7 @@ impl<'a> TrainSummary<'a> {
         Self {
             learner: lesson.learner().machine().name(),
             report,
+            answer: Answer::of_lesson(lesson, report),
             b_stop: lesson.extended().stop(),
             landscape: options.landscape.word(),
             carrier: options.carrier.word(),

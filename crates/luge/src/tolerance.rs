@@ -8,6 +8,7 @@ use luge_train::Precision;
 
 use crate::{
     engine::Manner,
+    plot::{Axis, Chart, Stroke},
     record::FirstMismatch,
     trace::{Plan, TraceError, TraceOptions},
 };
@@ -88,6 +89,30 @@ impl Tolerance {
     }
 }
 
+/// Draws, for every landscape, the share of seeds whose trace is exact at each size of noise.
+#[must_use]
+pub fn draw(results: &[Tolerance], title: &str) -> String {
+    const COLOURS: [&str; 4] = ["#0b5cad", "#d9822b", "#2f7d4f", "#7b3fa0"];
+    let per_cent = |sigma: f64| 100.0 * sigma;
+    let x = Axis::over("noise on every step, per cent", SIGMAS.map(per_cent).into_iter().chain([0.0]))
+        .with_room();
+    let y = Axis::over("traces that are exact, per cent", [0.0, 100.0]).with_room();
+    let n_seeds = results.first().and_then(|result| result.noise.first()).map_or(0, |(_, seeds)| seeds.len());
+    let mut chart = Chart::new(title, &format!("{n_seeds} seeds at each size of noise"), x, y);
+    for (result, colour) in results.iter().zip(COLOURS.into_iter().cycle()) {
+        let point = |(sigma, verdicts): &(f64, Vec<Verdict>)| {
+            let n_exact = verdicts.iter().filter(|verdict| **verdict == Verdict::Exact).count();
+            (per_cent(*sigma), 100.0 * n_exact as f64 / verdicts.len().max(1) as f64)
+        };
+        let points: Vec<(f64, f64)> = result.noise.iter().map(point).collect();
+        let stroke = Stroke::solid(colour, 2.0);
+        chart.line(points.iter().copied(), stroke);
+        points.iter().for_each(|&point| chart.dot(point, 4.0, colour));
+        chart.explain(stroke, result.landscape.word());
+    }
+    chart.finish()
+}
+
 fn verdict(plan: &Plan) -> Result<Verdict, TraceError> {
     // After the first mismatch there is nothing more to learn.
     let trace = plan.run(|moment| match moment.record.mismatches {
@@ -99,4 +124,30 @@ fn verdict(plan: &Plan) -> Result<Verdict, TraceError> {
         None if trace.exact() => Verdict::Exact,
         None => Verdict::WrongEnd,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_landscape_has_its_line_and_every_noise_its_dot() {
+        let result = |landscape: LandscapeKind, n_exact: usize| Tolerance {
+            landscape,
+            noise: SIGMAS
+                .iter()
+                .map(|&sigma| {
+                    let verdict = |seed| if seed < n_exact { Verdict::Exact } else { Verdict::WrongEnd };
+                    (sigma, (0..2).map(verdict).collect())
+                })
+                .collect(),
+            precision: Vec::new(),
+        };
+        let svg = draw(&[result(LandscapeKind::Plain, 2), result(LandscapeKind::Compact, 0)], "BB(4)");
+        assert_eq!(svg.matches("<circle").count(), 2 * SIGMAS.len());
+        for words in [">plain</text>", ">compact</text>", "per cent</text>", "2 seeds at each size of noise"]
+        {
+            assert!(svg.contains(words), "{words}");
+        }
+    }
 }

@@ -2,21 +2,21 @@
 
 use std::{
     fs,
-    io::BufWriter,
     path::{Path, PathBuf},
 };
 
 use luge::{
     catalogue,
     checkpoint::Checkpoint,
-    job::{Data, Job, TraceJob, TrainJob},
+    data::Table,
+    job::{self, Data, Job, TraceJob, TrainJob},
     model::{Model, data_digest},
     program::is_program,
     source::Source,
 };
 use luge_lab::{Report, RunError, Stage};
 use luge_landscape::{Carrier, LandscapeKind};
-use luge_machine::Step;
+use luge_machine::{Step, formats::Format};
 use luge_net::NumberFormat;
 
 use super::{
@@ -27,7 +27,7 @@ use super::{
     progress::Progress,
 };
 
-/// Write a run as one page that needs nothing else: all the lab's views, at up to 150 moments
+/// Write a run as one page that needs nothing else: all the lab's views, at up to 400 moments
 ///
 /// The run is made again from what it was asked for. One that does not halt needs --steps.
 #[derive(clap::Args)]
@@ -65,10 +65,13 @@ pub(super) struct Args {
     /// The most gradient steps. `_` and `,` may group the digits
     #[arg(long, value_name = "N", value_parser = step_count)]
     steps: Option<Step>,
-    /// Moments to record, 2 to 150
-    #[arg(long, value_name = "N", default_value_t = 120)]
+    /// With a model: the Sled program that it was trained with, to be shown line by line. One that ships is found without
+    #[arg(long, value_name = "FILE.sled")]
+    learner: Option<String>,
+    /// Moments to record, 2 to 400
+    #[arg(long, value_name = "N", default_value_t = 200)]
     moments: usize,
-    /// Also write the figures into this folder: the loss as SVG, every tape over time as PNG
+    /// Also write the figures into this folder: the loss and every tape over time, as SVG
     #[arg(long, value_name = "FOLDER")]
     figures: Option<PathBuf>,
 }
@@ -108,10 +111,10 @@ fn write_figures(report: &Report, folder: &Path) -> Result<Vec<String>, Failure>
     let loss = folder.join("loss.svg");
     fs::write(&loss, &report.loss_svg).map_err(unwritable(&loss))?;
     written.push(loss.display().to_string());
-    for (i, (_, strip)) in report.pictures.iter().enumerate() {
-        let place = folder.join(format!("tape_{i}.png"));
-        let file = fs::File::create(&place).map_err(unwritable(&place))?;
-        strip.write_png(BufWriter::new(file)).map_err(|error| unwritable(&place)(error.into()))?;
+    for (i, (name, strip)) in report.pictures.iter().enumerate() {
+        let place = folder.join(format!("tape_{i}.svg"));
+        let figure = strip.draw(name).map_err(|error| unwritable(&place)(error.into()))?;
+        fs::write(&place, figure).map_err(unwritable(&place))?;
         written.push(place.display().to_string());
     }
     Ok(written)
@@ -122,7 +125,7 @@ fn refused(error: RunError) -> Failure {
         RunError::Job(error) => return error.into(),
         RunError::Engine(error) => return error.into(),
         RunError::InputTooLong => "shorten the --input",
-        RunError::Noise | RunError::BrokenOff => "give a run that can be made again",
+        RunError::BrokenOff => "give a run that can be made again",
     };
     Failure::Unfit { problem: error.to_string(), remedy: remedy.to_owned() }
 }
@@ -193,6 +196,29 @@ impl Args {
                 reason: format!("{} does not hold the data the model was trained on", place.display()),
             });
         }
-        Ok(Job::Train(model.job(Data::Table(table))))
+        let source = self.source_of(model, &table)?;
+        let mut job = model.job(Data::Table(table));
+        job.source = source.unwrap_or(job.source);
+        Ok(Job::Train(job))
+    }
+
+    /// The program that a model's machine was compiled from: the one named, which must be the right one, or one that ships.
+    fn source_of(&self, model: &Model, table: &Table) -> Result<Option<Source>, Failure> {
+        let same = |source: &Source| {
+            let compiled = job::compile(source, table, model.card.options.format, &[]).ok()?;
+            let text = Format::Native.write(&compiled.machine, Some(&compiled.input)).ok()?;
+            (text == model.card.machine).then_some(())
+        };
+        if let Some(named) = &self.learner {
+            let source = Source::open(named)?;
+            return match same(&source) {
+                Some(()) => Ok(Some(source)),
+                None => Err(Failure::NotCertified {
+                    reason: format!("{named} is not the program that the model was trained with"),
+                }),
+            };
+        }
+        let programs = catalogue::learners().map(|(shipped, _)| shipped.source()).filter(is_program);
+        Ok(programs.into_iter().find(|source| same(source).is_some()))
     }
 }

@@ -1,13 +1,15 @@
 //! `luge tolerance`: the noise and the precision at which tracing breaks.
 
-use luge::tolerance::{SIGMAS, Tolerance, Verdict};
+use std::path::PathBuf;
+
+use luge::tolerance::{self, SIGMAS, Tolerance, Verdict};
 use luge_landscape::LandscapeKind;
 use serde::Serialize;
 
 use super::{
     failure::Failure,
     machine_args::{InputArgs, MachineArgs, word},
-    output::{print, print_json},
+    output::{create, fill, print, print_json},
     progress::Progress,
 };
 
@@ -27,6 +29,9 @@ pub(super) struct Args {
     /// Seeds per size of noise, counted from 0
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
     seeds: u64,
+    /// Also draw the share of exact traces over the size of the noise, as SVG
+    #[arg(long, value_name = "FILE.svg")]
+    plot: Option<PathBuf>,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -60,6 +65,7 @@ struct PrecisionSummary {
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    let plot = create(args.plot.as_deref())?;
     let job = args.machine.job(&args.input)?;
     let loaded = args.machine.load(&job)?;
     let input = job.lay(&loaded)?;
@@ -79,6 +85,9 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         );
     }
     drop(progress);
+    if let Some(file) = plot {
+        fill(file, &tolerance::draw(&results, &args.machine.title(&loaded)))?;
+    }
     if args.json {
         let summaries: Vec<Summary> = results.iter().map(|result| summary(result, args.seeds)).collect();
         print_json(&summaries)

@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 
 use indicatif::HumanCount;
 use luge::{
+    answer::{Answer, Learned},
     atomic_file,
     catalogue::{self, FIRST_LEARNER},
     checkpoint::Checkpoint,
     engine::EngineChoice,
     job::{Job, StandardPrimaries, TrainJob},
-    lesson::{Certificate, Lesson, LessonReport},
+    lesson::{Lesson, LessonReport},
     loss_curve::LossCurve,
     model::Model,
     plot::numeral,
@@ -117,10 +118,10 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let archive =
         args.long_run.archive(Job::Train(job), lesson.extended().network(), lesson.task().manner)?;
 
-    let mut curve = LossCurve::default();
+    let mut curve = plot.is_some().then(LossCurve::default);
     let shown = Shown { lesson: &lesson, out: args.out.as_deref(), json: args.json };
-    let report = shown.train(archive, None, |step, loss| curve.add(step, loss))?;
-    if let Some(file) = plot {
+    let report = shown.train(archive, None, curve.as_mut())?;
+    if let (Some(file), Some(curve)) = (plot, curve) {
         let title = loaded.machine.name().unwrap_or("a learner").to_owned();
         let kind = lesson.options().landscape;
         let subtitle = format!("{} gradient steps on {}", HumanCount(report.outcome.steps()), kind.word());
@@ -142,7 +143,7 @@ pub(super) fn resume(
     checkpoint.belongs_to(lesson.extended().network(), name)?;
     out.map_or(Ok(()), reserve)?;
     let shown = Shown { lesson: &lesson, out, json };
-    verdict(&shown.train(archive, Some(checkpoint), |_, _| ())?)
+    verdict(&shown.train(archive, Some(checkpoint), None)?)
 }
 
 /// Makes sure that a model can be written before anybody trains for it.
@@ -172,13 +173,12 @@ impl Shown<'_> {
         &self,
         mut archive: RunArchive,
         from: Option<&Checkpoint>,
-        mut see: impl FnMut(u64, f64),
+        curve: Option<&mut LossCurve>,
     ) -> Result<LessonReport, Failure> {
         let most_steps = self.lesson.machine_steps() + self.lesson.extended().extra_steps();
         let progress = Progress::new("training", most_steps).certainly();
-        let (report, pace) = archive.follow(progress, from, &mut see, |start, watch| match start {
-            Some((snapshot, record)) => self.lesson.resume(&snapshot, record, watch),
-            None => self.lesson.train_by_strides(watch),
+        let (report, pace) = archive.follow(progress, from, curve, |start, attention, watch| {
+            self.lesson.follow(start, attention, watch)
         })?;
         if let Some(path) = self.out.filter(|_| report.certificate.proves_the_run()) {
             Model::new(self.lesson, &report).save(path)?;
@@ -244,12 +244,18 @@ fn rows(lesson: &Lesson, report: &LessonReport, pace: &Pace) -> Vec<(String, Str
     let mut row = |name: &str, value: String| rows.push((name.to_owned(), value));
     let extended = lesson.extended();
     let count = |n: u64| HumanCount(n).to_string();
-    row("learned", learned(lesson, &report.theta));
-    if let Some(right) = report.classified {
-        let all = count(lesson.table().n_samples() as u64);
-        row("classified", format!("{} of {all} rows right", count(right as u64)));
+    let answer = Answer::of_lesson(lesson, report);
+    if let Some(learned) = &answer.learned {
+        row("learned", learned.formula.clone());
+        if let Some(right) = learned.after.right {
+            let all = count(learned.rows as u64);
+            row("classified", format!("{} of {all} rows right", count(right as u64)));
+        } else {
+            let Learned { before, after, .. } = learned;
+            row("error", format!("{}, {} before", numeral(after.error), numeral(before.error)));
+        }
     }
-    row("certified", certified(&report.certificate));
+    row("certified", answer.verdict);
     row("labels read", format!("step 1: {} labels in z", count(lesson.table().labels.data.len() as u64)));
     row(
         "running",
@@ -279,31 +285,4 @@ fn rows(lesson: &Lesson, report: &LessonReport, pace: &Pace) -> Vec<(String, Str
         row(&format!("  {}", name.replace('_', " ")), format!("{verdict}: {}", claim.figures));
     }
     rows
-}
-
-/// What was learned: a linear model as a formula in the columns' names, of other networks the weights.
-fn learned(lesson: &Lesson, theta: &[f64]) -> String {
-    let table = lesson.table();
-    let n_weights = table.feature_names.len() + 1;
-    let numbers: Vec<String> = theta.iter().map(ToString::to_string).collect();
-    if lesson.primary().describe() != "linear" || table.label_names.len() != 1 || theta.len() != n_weights {
-        return format!("theta {}", numbers.join(" "));
-    }
-    let terms = table.feature_names.iter().zip(&theta[1..]);
-    let terms = terms.map(|(name, weight)| {
-        let sign = if *weight < 0.0 { '-' } else { '+' };
-        format!(" {sign} {} {name}", weight.abs())
-    });
-    format!("{} = {}{}", table.label_names[0], numbers[0], terms.collect::<String>())
-}
-
-fn certified(certificate: &Certificate) -> String {
-    let claims = certificate.claims();
-    let failed: Vec<&str> = claims.iter().filter(|(_, claim)| !claim.holds).map(|(name, _)| *name).collect();
-    match (&failed[..], certificate.proves_the_run()) {
-        ([], _) => format!("yes: all {} claims hold", claims.len()),
-        (["no_overflow"], _) => "yes, but numbers of the program were too large for their types".to_owned(),
-        (failed, true) => format!("yes: all claims but the paper's on {} hold", failed.join(" and ")),
-        (failed, false) => format!("NO: {}", failed.join(", ")),
-    }
 }

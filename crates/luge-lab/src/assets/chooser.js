@@ -9,7 +9,7 @@ const CHOOSER_OPTIONS = [["landscape", "landscapes", "Landscape"], ["carrier", "
 export function mountShipped(store, select, open) {
   store.on(["catalogue", "choice"], ({ catalogue, choice }) => {
     if (!catalogue) return;
-    const group = (kind, label) => html("optgroup", { label }, catalogue.shipped.filter(one => one.group === kind).map(one => html("option", { value: one.id, selected: one.id === choice }, one.about)));
+    const group = (kind, label) => html("optgroup", { label }, catalogue.shipped.filter(one => one.group === kind).map(one => html("option", { value: one.id, selected: one.id === choice, title: one.about }, one.title)));
     const own = choice ? [] : [html("option", { value: "", selected: true }, "Your own program")];
     select.replaceChildren(...own, group("sled", "Learners in Sled"), group("learner", "Learners as Turing machines"), group("machine", "Machines by themselves"));
   });
@@ -19,11 +19,34 @@ export function mountShipped(store, select, open) {
   });
 }
 
+/** A table in two: every so many rows one is kept for testing. */
+export function splitRows(table, percent) {
+  const [head, ...rows] = table.trim().split(/\r?\n/);
+  const tested = i => Math.floor((i + 1) * percent / 100) > Math.floor(i * percent / 100);
+  const part = keep => [head, ...rows.filter((_, i) => tested(i) === keep)].join("\n") + "\n";
+  return { training: part(false), testing: part(true) };
+}
+
+/** Files may be dropped anywhere on the page. */
+function mountDrop(take) {
+  document.addEventListener("dragover", event => {
+    if (![...event.dataTransfer.items].some(item => item.kind === "file")) return;
+    event.preventDefault();
+    document.body.classList.add("dropping");
+  });
+  for (const end of ["dragleave", "drop"]) document.addEventListener(end, () => document.body.classList.remove("dropping"));
+  document.addEventListener("drop", async event => {
+    if (!event.dataTransfer.files.length) return;
+    event.preventDefault();
+    for (const file of event.dataTransfer.files) await take(file);
+  });
+}
+
 /** The dialog for one's own program. */
 export function mountChooser(store, dialog, open) {
   const gutter = html("div", { class: "gutter", "aria-hidden": "true" });
   const text = html("textarea", { id: "program", spellcheck: "false", "aria-label": "Program", "aria-describedby": "findings" });
-  const findings = html("ul", { class: "findings", id: "findings", role: "alert" });
+  const findings = html("ul", { class: "findings", id: "findings" });
   const field = (id, label, control) => html("label", { for: id }, label, control);
   const language = html("select", { id: "language" });
   const input = html("input", { id: "input", placeholder: "blank", spellcheck: "false" });
@@ -32,13 +55,17 @@ export function mountChooser(store, dialog, open) {
   const primary = html("input", { id: "primary", value: "linear" });
   const numbers = html("input", { id: "numbers", value: "fix:4.4" });
   const selects = Object.fromEntries(CHOOSER_OPTIONS.map(([name]) => [name, html("select", { id: `option-${name}` })]));
+  const split = html("select", { id: "split" }, [["0", "none"], ["10", "10 %"], ["20", "20 %"], ["30", "30 %"], ["50", "50 %"]].map(([value, words]) => html("option", { value }, words)));
+  const programFile = html("input", { type: "file", id: "program-file", accept: ".tm,.bb,.morphett,.yaml,.yml,.tms,.jff,.sled,.txt" });
+  const csvFile = html("input", { type: "file", id: "csv-file", accept: ".csv,text/csv" });
   const run = html("button", { type: "submit", class: "primary", id: "run" }, "Run");
   const form = html("form", { method: "dialog" },
     html("h2", { id: "chooser-title" }, "Your own program"),
-    html("div", { class: "editor" }, gutter, text), findings,
+    html("div", { class: "fields" }, field("program-file", "Program or machine from a file, or drop one on the page", programFile), field("csv-file", "Data from a CSV file", csvFile)),
+    html("div", { class: "editor" }, gutter, text), html("div", { role: "alert" }, findings),
     html("div", { class: "fields" }, field("language", "Language", language), field("input", "Input, tape by tape, | between", input), CHOOSER_OPTIONS.map(([name, , label]) => field(`option-${name}`, label, selects[name]))),
     html("label", { class: "block", for: "csv" }, "Data to learn from", csv),
-    html("div", { class: "fields" }, field("target", "Target column", target), field("primary", "Network to train", primary), field("numbers", "Number format", numbers)),
+    html("div", { class: "fields" }, field("target", "Target column", target), field("primary", "Network to train", primary), field("numbers", "Number format", numbers), field("split", "Rows held out for testing", split)),
     html("div", { class: "buttons" }, html("button", { type: "button", id: "cancel", onclick: () => dialog.close() }, "Cancel"), run));
   dialog.replaceChildren(form);
 
@@ -58,9 +85,30 @@ export function mountChooser(store, dialog, open) {
     const job = csv.value.trim()
       ? { train: { source, data: { csv: csvData }, primary: primary.value, options: { landscape, carrier, engine, precision, format: numbers.value } } }
       : { trace: { source, input: input.value ? input.value.split("|") : [], options: { landscape, manner: { engine, precision } } } };
+    const heldOut = job.train && split.value !== "0" ? splitRows(csv.value, Number(split.value)) : null;
+    if (heldOut) job.train.data.csv.text = heldOut.training;
     store.set({ pending: true });
-    open(job, null);
+    open(job, null, 0, heldOut?.testing ?? null);
   });
+
+  const take = async file => {
+    if (!text.value && store.state.job) fillIn(store.state.job);
+    const content = await file.text(), extension = file.name.split(".").pop().toLowerCase();
+    if (extension === "csv") {
+      csv.value = content;
+      // The last column is what most tables are about.
+      if (!target.value) target.value = content.split("\n")[0].trim().split(",").at(-1).trim();
+    } else {
+      text.value = content;
+      language.value = extension;
+      if (language.selectedIndex < 0) language.value = "";
+      number();
+    }
+    findings.replaceChildren();
+    if (!dialog.open) dialog.showModal();
+  };
+  for (const input of [programFile, csvFile]) input.addEventListener("change", () => { if (input.files[0]) take(input.files[0]); });
+  mountDrop(take);
 
   const fillIn = job => {
     const { source, input: laid, data, primary: network, options } = jobBody(job);
@@ -82,8 +130,8 @@ export function mountChooser(store, dialog, open) {
     language.replaceChildren(html("option", { value: "" }, "machine, format told from its text"), html("option", { value: "sled" }, "Sled"), ...catalogue.formats.map(slug => html("option", { value: slug }, `machine, ${slug}`)));
     for (const [name, list] of CHOOSER_OPTIONS) selects[name].replaceChildren(...catalogue[list].map(word => html("option", { value: word }, word)));
   });
-  store.on(["refusal"], ({ refusal, job }) => {
-    if (!refusal) return;
+  store.on(["refusal"], ({ refusal, job, trial }) => {
+    if (!refusal || trial) return;
     if (!dialog.open) {
       if (job) fillIn(job);
       dialog.showModal();

@@ -53,11 +53,19 @@ export function mountControls(store, root, send, setStops) {
     send({ do: "seek", step: Math.round(scrub.value / 1000 * last) });
   });
   scrub.addEventListener("change", () => { scrubbing = false; });
+  const halfMinute = html("button", { id: "half-minute", type: "button", title: "Play to the end in thirty seconds" }, "Play in 30 s");
+  halfMinute.addEventListener("click", () => {
+    const end = state.moment?.end?.step;
+    if (!end) return;
+    if (state.moment.step === end) send({ do: "seek", step: 0 });
+    const left = state.moment.step === end ? end : end - state.moment.step;
+    send({ do: "play", speed: Math.max(1, left / 30) });
+  });
   const pill = html("span", { class: "pill running", id: "phase" }, "…");
   const pace = html("span", { class: "of", id: "pace" });
   const stops = html("div", {});
   const details = html("details", { id: "stops" }, html("summary", {}, "Breakpoints"), stops);
-  root.replaceChildren(buttons, form, html("span", { class: "speed" }, html("label", { for: "speed" }, "Speed"), speed, speedOut), scrub, pill, pace, details);
+  root.replaceChildren(buttons, form, html("span", { class: "speed" }, html("label", { for: "speed" }, "Speed"), speed, speedOut), halfMinute, scrub, pill, pace, details);
 
   store.on(["moment", "playing", "busy"], ({ moment, playing, busy, perSecond, hit }) => {
     if (!moment) return;
@@ -71,7 +79,9 @@ export function mountControls(store, root, send, setStops) {
     const words = { running: "running", halted: "halted", labels: "reading labels", stopped: moment.end?.how ?? "stopped" };
     pill.className = `pill ${moment.phase}`;
     pill.textContent = hit ? `${words[moment.phase]}, breakpoint on the ${hit}` : words[moment.phase];
-    pace.textContent = (playing || busy) && perSecond > 0 ? `${rough(perSecond)} steps/s` : `loss ${Math.abs(moment.loss) >= 1e9 ? tick(moment.loss) : numeral(moment.loss)}`;
+    pace.textContent = (playing || busy) && perSecond > 0 ? `${rough(perSecond)} steps/s` : `loss ${Math.abs(moment.loss) >= 1e6 ? tick(moment.loss) : numeral(moment.loss)}`;
+    halfMinute.disabled = !moment.end;
+    scrub.setAttribute("aria-valuetext", `step ${count(moment.step)}`);
     buttons.querySelector("#back").disabled = moment.step === 0;
     buttons.querySelector("#forth").disabled = moment.end?.step === moment.step;
     root.dataset.step = String(moment.step);
@@ -79,6 +89,7 @@ export function mountControls(store, root, send, setStops) {
   store.on(["speed"], () => {
     speed.value = String(state.speed);
     speedOut.textContent = speedWords(speedAt(state.speed));
+    speed.setAttribute("aria-valuetext", speedWords(speedAt(state.speed)));
   });
   store.on(["opening", "stops"], ({ opening, stops: set }) => {
     if (!opening) return;

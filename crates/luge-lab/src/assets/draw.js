@@ -4,9 +4,11 @@ const SVG = "http://www.w3.org/2000/svg";
 
 function fill(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes ?? {})) {
-    if (value === undefined || value === null || value === false) continue;
+    // Of states that are read aloud, "false" is a value like any other.
+    const spoken = name.startsWith("aria-") && typeof value === "boolean";
+    if (value === undefined || value === null || (value === false && !spoken)) continue;
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else node.setAttribute(name, value === true ? "" : String(value));
+    else node.setAttribute(name, value === true && !spoken ? "" : String(value));
   }
   for (const child of children.flat(3)) {
     if (child !== null && child !== undefined && child !== false) node.append(child);
@@ -52,11 +54,57 @@ export function rough(value) {
   return count(value);
 }
 
-/** A number for an axis. */
+const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+
+/** A number for an axis: of a million and more, a power of ten. */
 export function tick(value) {
   const size = Math.abs(value);
-  const [unit, word] = size >= 1e12 ? [1e12, "T"] : size >= 1e9 ? [1e9, "G"] : size >= 1e6 ? [1e6, "M"] : [1, ""];
-  return word ? `${+(value / unit).toFixed(2)}${word}`.replace("-", "−") : numeral(value);
+  if (!Number.isFinite(value) || size < 1e6) return numeral(value);
+  const power = Math.floor(Math.log10(size) + 1e-12), digits = +(value / 10 ** power).toFixed(2);
+  const raised = [...String(power)].map(digit => RAISED[digit]).join("");
+  return (digits === 1 ? `10${raised}` : `${digits}·10${raised}`).replace("-", "−");
+}
+
+/** A number of steps for an axis. */
+export function stepTick(value) {
+  return value >= 1e6 ? `${+(value / 1e6).toFixed(2)} million` : count(value);
+}
+
+/** What a vertex is called where there is little room: `17.13 ··000·` for `17.13 * * 0 0 0 *`. */
+export function shortName(name, most = 24) {
+  const [state, ...symbols] = (name ?? "").split(" ");
+  const joined = symbols.every(symbol => [...symbol].length === 1) ? symbols.join("").replaceAll("*", "·") : symbols.join(" ");
+  const text = joined ? `${state} ${joined}` : state;
+  return text.length > most ? text.slice(0, most - 1) + "…" : text;
+}
+
+/** Lines, numbers and names of two axes around a frame `[left, top, right, bottom]`. */
+export function axes([left, top, right, bottom], { x, y, xTicks = [], yTicks = [], xName = "", yName = "", xWords = tick, yWords = tick }) {
+  const group = svg("g", { class: "axis" });
+  for (const at of yTicks) group.append(svg("line", { x1: left, x2: right, y1: y(at), y2: y(at) }), svg("text", { x: left - 6, y: y(at) + 4, "text-anchor": "end" }, yWords(at)));
+  let last = -Infinity;
+  for (const at of xTicks) {
+    group.append(svg("line", { x1: x(at), x2: x(at), y1: bottom, y2: bottom + 4 }));
+    const words = xWords(at), half = words.length * 3.2;
+    if (x(at) - half < last) continue;
+    last = x(at) + half + 6;
+    group.append(svg("text", { x: x(at), y: bottom + 17, "text-anchor": "middle" }, words));
+  }
+  group.append(svg("path", { d: `M${left} ${top}V${bottom}H${right}`, fill: "none" }));
+  if (xName) group.append(svg("text", { x: (left + right) / 2, y: bottom + 32, "text-anchor": "middle", class: "axis-name" }, xName));
+  if (yName) group.append(svg("text", { x: 0, y: 0, "text-anchor": "middle", class: "axis-name", transform: `translate(12 ${(top + bottom) / 2}) rotate(-90)` }, yName));
+  return group;
+}
+
+/** Words at these heights, moved apart so that none lies on another: `[{ at, … }]` gets `to`. */
+export function apart(words, distance, top, bottom) {
+  const sorted = [...words].sort((a, b) => a.at - b.at);
+  let last = -Infinity;
+  sorted.forEach((word, i) => {
+    word.to = Math.max(Math.min(word.at, bottom - distance * (sorted.length - 1 - i)), last + distance, top);
+    last = word.to;
+  });
+  return sorted;
 }
 
 /** A weight with its sign. */

@@ -21,13 +21,16 @@ export function connect(store) {
 function receive(store, told) {
   const fields = {
     catalogue: () => ({ catalogue: told.catalogue }),
-    opened: () => ({ opening: told.opening, moment: null, around: undefined, overview: null, picture: null, boundary: null, profile: null, refusal: null, notice: null, zoom: null }),
+    opened: () => ({ opening: told.opening, moment: null, around: undefined, overview: null, picture: null, boundary: null, profile: null, proof: undefined, nearby: null, surface: undefined, refusal: null, notice: store.state.keepNotice ? store.state.notice : null, keepNotice: false, zoom: null }),
     refused: () => ({ refusal: told.refusal }),
     moment: () => ({ moment: told.moment, playing: told.playing, busy: told.busy, perSecond: told.per_second, hit: told.hit }),
     around: () => ({ around: told.around }),
     overview: () => ({ overview: told.overview }),
     picture: () => ({ picture: told.picture }),
     boundary: () => ({ boundary: told.boundary }),
+    nearby: () => ({ nearby: told.nearby }),
+    surface: () => ({ surface: told.surface }),
+    proof: () => ({ proof: told.proof }),
     profile: () => ({ profile: told.profile }),
     failed: () => ({ notice: told.message }),
   }[told.kind];
@@ -40,8 +43,8 @@ export function replay(store, record) {
   let at = 0, timer = null;
   const show = index => {
     at = Math.max(0, Math.min(moments.length - 1, index));
-    const { moment, around, boundary } = moments[at];
-    store.set({ moment, around: around ?? undefined, ...(boundary ? { boundary } : {}) });
+    const { moment, around, boundary, nearby, surface } = moments[at];
+    store.set({ moment, around: around ?? undefined, nearby, surface: surface ?? undefined, ...(boundary ? { boundary } : {}) });
   };
   const nearest = step => {
     let best = 0;
@@ -59,15 +62,33 @@ export function replay(store, record) {
     play: ({ speed }) => {
       pause();
       store.set({ playing: true });
-      timer = setInterval(() => { if (at + 1 >= moments.length) pause(); else show(at + 1); }, Math.max(40, 1000 / (speed ?? 30)));
+      // Recorded moments lie far apart in a long run: as many of them as come to be passed, at most sixty a second.
+      const apart = moments.length > 1 ? (moments.at(-1).moment.step - moments[0].moment.step) / (moments.length - 1) : 1;
+      const wait = Math.max(16, 1000 * apart / (speed ?? 1e12));
+      timer = setInterval(() => { if (at + 1 >= moments.length) pause(); else show(at + 1); }, Math.min(wait, 1000));
     },
     pause,
-    look: ({ tape }) => { if (pictures[tape]) store.set({ picture: pictures[tape] }); },
-    break: () => {}, zoom: () => {}, open: () => {}, drawn: () => {},
+    look: ({ tape }) => { if (pictures[tape] && store.state.picture?.tape !== tape) store.set({ picture: pictures[tape] }); },
+    zoom: ({ steps, cells }) => {
+      const whole = pictures[store.state.tape ?? 0] ?? pictures[0];
+      store.set({ picture: steps ? cropped(whole, steps, cells) : whole });
+    },
+    break: () => {}, open: () => {}, drawn: () => {},
   };
-  store.set({ opening: record.opening, job: record.job, overview: record.overview, profile: record.profile, picture: pictures[0] ?? null, choice: null });
+  store.set({ opening: record.opening, job: record.job, overview: record.overview, profile: record.profile, proof: record.proof, picture: pictures[0] ?? null, choice: null });
   show(0);
   return command => acts[command.do]?.(command);
+}
+
+/** A part of a recorded picture: the rows and columns that lie in it. */
+function cropped(picture, [from, to], [first, last]) {
+  const rows = picture.steps.flatMap((step, i) => (step >= from && step <= to ? [i] : []));
+  const cells = picture.last - picture.first + 1, column = cell => Math.round((cell - picture.first) / cells * picture.width);
+  const left = Math.max(0, column(first)), right = Math.min(picture.width, Math.max(left + 1, column(last + 1)));
+  if (!rows.length) return picture;
+  const bytes = atob(picture.rgb), part = rows.map(row => bytes.slice(3 * (row * picture.width + left), 3 * (row * picture.width + right)));
+  const cellAt = place => picture.first + Math.round(place / picture.width * cells);
+  return { ...picture, width: right - left, steps: rows.map(row => picture.steps[row]), heads: rows.map(row => picture.heads[row]), first: cellAt(left), last: cellAt(right) - 1, rgb: btoa(part.join("")), zoomed: true };
 }
 
 function toText(bytes) {
@@ -103,7 +124,10 @@ export function fromHash(hash, catalogue) {
     if (!job?.trace?.source && !job?.train?.source) job = null;
   }
   const shipped = catalogue.shipped.find(one => one.id === choice) ?? (job ? null : catalogue.shipped.find(one => one.id === "mean"));
-  if (job) choice = null;
+  const known = catalogue.shipped.find(one => one.id === choice)?.job;
+  const body = one => one?.trace ?? one?.train;
+  // A program that ships, run otherwise than it comes.
+  if (job) choice = body(known)?.source.text === body(job).source.text ? choice : null;
   else ({ job, id: choice } = shipped);
   const zoom = (parts.get("zoom") ?? "").split(".").map(Number);
   return {

@@ -8,15 +8,19 @@ import { mountEdges } from "./edges.js";
 import { connect, fromHash, replay, toHash } from "./link.js";
 import { mountLoss } from "./loss.js";
 import { mountNetwork } from "./network.js";
+import { mountResult } from "./result.js";
+import { mountSettings } from "./settings.js";
 import { mountSimplex } from "./simplex.js";
 import { mountSource } from "./source.js";
 import { mountSpacetime } from "./spacetime.js";
-import { createStore } from "./state.js";
+import { createStore, lookCommand } from "./state.js";
+import { mountSurface } from "./surface.js";
 import { mountTapes, tapeRadius } from "./tapes.js";
 import { mountTour } from "./tour.js";
+import { mountVariables } from "./variables.js";
 
 const byId = id => document.getElementById(id);
-const store = createStore({ speed: 2, tape: null, radius: 12, stops: { states: [], loss: null }, moment: null, opening: null, choice: null, zoom: null });
+const store = createStore({ speed: 2, tape: null, radius: 12, stops: { states: [], loss: null }, moment: null, opening: null, choice: null, zoom: null, features: null, surfaceOpen: false, trial: null });
 const record = byId("record");
 let wanted = null;
 
@@ -29,39 +33,53 @@ function setStops(stops) {
 }
 
 function look() {
-  const radius = tapeRadius(byId("tapes").clientWidth);
+  const radius = tapeRadius(byId("tapes-card").clientWidth - 36);
   if (radius !== store.state.radius) {
     store.set({ radius });
-    send({ do: "look", radius, tape: store.state.tape ?? 0 });
+    send(lookCommand(store.state));
   }
 }
 
-function openJob(job, choice, step = 0) {
-  store.set({ job, choice, stops: { states: [], loss: null }, tape: null });
-  send({ do: "open", job, step });
+function openJob(job, choice, step = 0, heldOut = null) {
+  store.set({ job, choice, stops: { states: [], loss: null }, tape: null, features: null });
+  send({ do: "open", job, step, held_out: heldOut });
 }
 
+const THEME = "luge-theme";
+
+/** Light or dark: as it was chosen, else as the system is. */
 function theme(name) {
+  let kept = null;
+  try {
+    if (name) localStorage.setItem(THEME, name);
+    kept = localStorage.getItem(THEME);
+  } catch { kept = null; }
   const dark = window.matchMedia("(prefers-color-scheme: dark)").matches;
-  document.documentElement.dataset.theme = name ?? (dark ? "dark" : "light");
+  document.documentElement.dataset.theme = name ?? kept ?? (dark ? "dark" : "light");
 }
 
 theme(null);
 mountControls(store, byId("bar"), send, setStops);
+mountResult(store, byId("result"), byId("result-say"));
+mountVariables(store, byId("variables-card"), byId("variables"), byId("variables-say"));
 mountTapes(store, byId("tapes"), byId("tapes-say"));
+mountSurface(store, byId("surface"), byId("surface-say"), send);
 mountEdges(store, byId("edges"), byId("edges-say"));
 mountLoss(store, byId("loss"), byId("loss-say"), send);
 mountSimplex(store, byId("simplex"), byId("simplex-say"));
 mountSpacetime(store, byId("spacetime"), byId("spacetime-say"), send);
 mountNetwork(store, byId("network"), byId("network-say"));
-mountBoundary(store, byId("boundary-card"), byId("boundary"), byId("boundary-say"));
-mountSource(store, byId("source"), byId("source-say"), setStops);
+mountBoundary(store, byId("boundary-card"), byId("boundary"), byId("boundary-say"), send);
+mountSource(store, byId("source"), byId("source-say"), record ? null : setStops);
 
 store.on(["opening"], ({ opening }) => {
   if (!opening) return;
   document.title = `${opening.name}: Luge lab`;
-  const trained = opening.lesson ? `learns from ${count(opening.lesson.n_samples)} samples, ` : "";
-  say(byId("facts"), `**${opening.name}**: ${trained}landscape ${opening.landscape}, ${count(opening.n_vertices)} vertices, ${count(opening.n_units)} units in ${opening.n_layers} layers; engine ${opening.engine}, ${opening.precision}`);
+  // Of programs whose variables have names the bits are folded away, of all others they are the picture.
+  byId("tapes-fold").open = !opening.variables.length;
+  document.body.classList.toggle("learner", Boolean(opening.lesson));
+  const trained = opening.lesson ? `learns from ${count(opening.lesson.n_samples)} samples as ${opening.lesson.format}, ` : "";
+  say(byId("facts"), `**${opening.name}**: ${trained}landscape ${opening.landscape}, ${count(opening.n_vertices)} vertices, ${count(opening.n_units)} units in ${opening.n_layers} layers; engine ${opening.engine}, ${opening.precision}${opening.noise ? `, noise ${opening.noise * 100} %` : ""}`);
 });
 store.on(["notice"], ({ notice }) => {
   byId("notice").hidden = !notice;
@@ -75,12 +93,14 @@ new ResizeObserver(() => {
 
 if (record) {
   document.body.classList.add("recorded");
-  for (const id of ["choose", "tour", "copy", "shipped", "stops"]) byId(id).remove();
+  for (const id of ["choose", "tour", "copy", "shipped", "stops", "settings", "offer", "foot-tour"]) byId(id).remove();
+  byId("surface-fold").open = true;
   sender = replay(store, JSON.parse(record.textContent));
   mountKeys(store, send, () => {});
 } else {
   sender = connect(store);
-  const startTour = mountTour(store, byId("stop"), openJob, send);
+  const startTour = mountTour(store, byId("stop"), byId("offer"), openJob, send);
+  mountSettings(store, byId("settings"), openJob);
   mountShipped(store, byId("shipped"), openJob);
   byId("choose").addEventListener("click", mountChooser(store, byId("chooser"), openJob));
   byId("tour").addEventListener("click", startTour);
@@ -90,6 +110,7 @@ if (record) {
     store.set({ job: wanted.job, choice: wanted.choice, speed: wanted.speed, tape: wanted.tape, stops: wanted.stops });
     send({ do: "open", job: wanted.job, step: wanted.step });
     send({ do: "break", states: wanted.stops.states, loss: wanted.stops.loss });
+    send(lookCommand(store.state));
   };
   store.on(["catalogue"], restore);
   store.on(["overview"], ({ overview }) => {

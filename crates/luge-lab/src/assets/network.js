@@ -1,6 +1,6 @@
 // The network of the paper's Figure 1: its switches, open or closed, and the gradient where it flows.
 
-import { arrowhead, count, drawing, html, numeral, room, say, svg, tick } from "./draw.js";
+import { arrowhead, count, drawing, html, numeral, room, say, shortName, svg, tick } from "./draw.js";
 
 const NODE_PLACES = {
   x: [56, 78], z: [56, 208], tape: [188, 143], machine: [188, 308], loss_tm: [336, 308], carrier: [336, 208], theta: [336, 78], primary: [462, 78], phi: [540, 160], psi: [618, 224], y: [618, 338], loss: [702, 224],
@@ -45,7 +45,7 @@ function netWire(from, to, { on = true, stopped = false, flow = false, bend = 0,
 
 function lessonDiagram(state, width) {
   const { moment, opening } = state;
-  const { nodes, flows, z } = moment.lesson;
+  const { nodes, flows, z } = moment.lesson, inVertex = opening.landscape === "internal";
   const [zFlow, sFlow, tFlow, hFlow] = flows;
   const machine = sFlow || tFlow || hFlow;
   const flowing = machine || zFlow;
@@ -63,16 +63,16 @@ function lessonDiagram(state, width) {
     netBox("x", "x", `${opening.lesson.n_samples} × ${opening.lesson.features.length}`),
     netBox("z", "z", short(z), `weight-node${zFlow ? " live" : ""}`),
     netBox("tape", "tape", "bits of x, z"),
-    netBox("machine", "s, T, H", moment.vertex?.name.slice(0, 16), `weight-node${machine ? " live" : ""}`),
+    netBox("machine", inVertex ? "s" : "s, T, H", shortName(moment.vertex?.name ?? "", 16), `weight-node${machine ? " live" : ""}`),
     netBox("loss_tm", "ℓ", nodes.landscape === null ? "landscape" : tick(nodes.landscape)),
-    netBox("carrier", "carrier", opening.lesson.carrier),
+    netBox("carrier", "carrier", opening.lesson.carrier.slice(0, 12)),
     netBox("theta", "θ", nodes ? short(nodes.theta) : ""),
     netBox("primary", "f_θ(x)", nodes ? short(nodes.primary) : ""),
     netSwitch("phi", "φ", phi, true), netSwitch("psi", "ψ", psi, true),
     netBox("y", "y", short(opening.lesson.y.flat())),
     netBox("loss", "loss", tick(moment.loss), flowing ? "live" : ""),
   ];
-  const label = `Switch psi ${psi}, switch phi ${phi}; the gradient reaches ${zFlow ? "z" : machine ? "s, T and H" : "nothing"}`;
+  const label = `Switch psi ${psi}, switch phi ${phi}; the gradient reaches ${zFlow ? "z" : machine ? (inVertex ? "s" : "s, T and H") : "nothing"}`;
   const picture = drawing(760, 368, label, wires, boxes);
   picture.setAttribute("width", Math.min(width, 820));
   picture.removeAttribute("height");
@@ -87,9 +87,12 @@ function machineDiagram({ moment, opening }, width) {
     const [mx, my] = [(x1 + x2) / 2, (y1 + y2) / 2];
     return [svg("path", { d: `M${x1} ${y1}L${x2} ${y2}`, class: "wire" }), live ? [svg("path", { d: `M${x2} ${y2}L${x1} ${y1}`, class: "flow" }), arrowhead(mx, my, x1 - x2, y1 - y2, 12, "flow-head")] : arrowhead(mx, my, x2 - x1, y2 - y1, 9, "wire-head")];
   };
-  const picture = drawing(620, 240, "Vertex, tapes and heads are the weights of the landscape, whose value is the loss",
-    wire(110, 45, 310, 120), wire(110, 120, 310, 120), wire(110, 195, 310, 120), wire(310, 120, 530, 120),
-    box(100, 45, 170, "s: vertex", `${count(opening.n_vertices)} weights`, `weight-node${live}`), box(100, 120, 170, "T: tapes", "a weight per cell", `weight-node${live}`), box(100, 195, 170, "H: heads", "a weight per cell", `weight-node${live}`),
+  const weights = opening.landscape === "internal"
+    ? [wire(110, 120, 310, 120), box(100, 120, 180, "s: vertex", `${count(opening.n_vertices)} configurations`, `weight-node${live}`), svg("text", { x: 100, y: 162, class: "node-value" }, "tape and heads are inside")]
+    : [wire(110, 45, 310, 120), wire(110, 120, 310, 120), wire(110, 195, 310, 120),
+      box(100, 45, 170, "s: vertex", `${count(opening.n_vertices)} weights`, `weight-node${live}`), box(100, 120, 170, "T: tapes", "a weight per cell", `weight-node${live}`), box(100, 195, 170, "H: heads", "a weight per cell", `weight-node${live}`)];
+  const label = opening.landscape === "internal" ? "The vertex is the only weight of the landscape, whose value is the loss" : "Vertex, tapes and heads are the weights of the landscape, whose value is the loss";
+  const picture = drawing(620, 240, label, wire(310, 120, 530, 120), weights,
     box(320, 120, 180, `landscape ${opening.landscape}`, `${count(opening.n_units)} units, ${opening.n_layers} layers`, ""), box(530, 120, 110, "loss", numeral(moment.loss), live));
   picture.setAttribute("width", Math.min(width, 620));
   picture.removeAttribute("height");
@@ -104,15 +107,15 @@ export function mountNetwork(store, root, words) {
     if (!moment || !opening) return;
     const width = room(root);
     if (!moment.lesson || !opening.lesson) {
-      say(words, moment.phase === "halted" ? "No gradient flows: the machine has halted." : "The gradient (red, dashed) flows from the loss to vertex, tapes and heads; the step follows it.");
+      say(words, moment.phase === "halted" ? "No gradient flows: the machine has halted." : opening.landscape === "internal" ? "The gradient (red, dashed) flows from the loss to the **vertex alone**: there are no other weights, and every vertex is a whole configuration." : "The gradient (red, dashed) flows from the loss to vertex, tapes and heads; the step follows it.");
       root.replaceChildren(machineDiagram(state, width));
       return;
     }
     const [z, s] = moment.lesson.flows;
-    const text = z ? "ψ is closed on z: the gradient reaches **z alone**, and the first step copies the labels into it." : s ? "ψ has opened and φ is on the carrier: the gradient flows through the landscape into **s, T and H**, and runs the machine." : "φ has switched over: the network puts out **f_θ(x)**, with the θ that the machine left on its tape. Training is done.";
+    const text = z ? "ψ is closed on z: the gradient reaches **z alone**, and the first step copies the labels into it." : s ? `ψ has opened and φ is on the carrier: the gradient flows through the landscape into **${opening.landscape === "internal" ? "s" : "s, T and H"}**, and runs the machine.` : "φ has switched over: the network puts out **f_θ(x)**, with the θ that the machine left on its tape. Training is done.";
     say(words, text);
     const theta = moment.lesson.nodes?.theta;
     const facts = theta ? html("dl", { class: "facts-list" }, html("dt", {}, "θ on the tape"), html("dd", {}, theta.map(numeral).join("  ")), moment.lesson.nodes.out.length ? [html("dt", {}, "F(x)"), html("dd", {}, moment.lesson.nodes.out.slice(0, 8).map(numeral).join("  "))] : "", html("dt", {}, "y"), html("dd", {}, opening.lesson.y.flat().slice(0, 8).map(numeral).join("  "))) : "";
     root.replaceChildren(lessonDiagram(state, width), facts);
-  });
+  }, root);
 }

@@ -1,6 +1,6 @@
 // The simplex: one corner per vertex, all the weight on one of them, and where this step moves it.
 
-import { arrowhead, count, drawing, html, numeral, room, say, svg } from "./draw.js";
+import { arrowhead, count, drawing, html, numeral, room, say, shortName, svg } from "./draw.js";
 
 function simplexNodes(opening) {
   if (opening.ring.length) return opening.ring.map((vertex, id) => ({ id, name: vertex.name, halting: opening.states[vertex.state]?.halting, next: vertex.next }));
@@ -8,10 +8,13 @@ function simplexNodes(opening) {
   return [];
 }
 
+/** Corners beyond which names at the top and the bottom would touch. */
+const CROWD = 14;
+
 function simplexRing(nodes, here, next, weight, width) {
   const size = Math.min(width, 420), height = Math.min(size, 330);
   const [cx, cy] = [width / 2, height / 2];
-  const rx = Math.min(width / 2 - 74, 190), ry = height / 2 - 26;
+  const rx = Math.min(width / 2 - Math.min(130, width * 0.24), 190), ry = height / 2 - (nodes.length > CROWD ? 46 : 34);
   const place = i => {
     const angle = -Math.PI / 2 + 2 * Math.PI * i / nodes.length;
     return [cx + rx * Math.cos(angle), cy + ry * Math.sin(angle), Math.cos(angle), Math.sin(angle)];
@@ -19,6 +22,11 @@ function simplexRing(nodes, here, next, weight, width) {
   const bend = (a, b) => {
     const [x1, y1] = place(a), [x2, y2] = place(b);
     const [mx, my] = [(x1 + x2) / 2 + (cx - (x1 + x2) / 2) * 0.45, (y1 + y2) / 2 + (cy - (y1 + y2) / 2) * 0.45];
+    if (a === b) {
+      // A rule that stays in its state: a loop outside of the ring.
+      const [, , ux, uy] = place(a), r = 13;
+      return { d: `M${(x1 - uy * 5).toFixed(1)} ${(y1 + ux * 5).toFixed(1)}C${(x1 + ux * 2.4 * r - uy * r * 1.4).toFixed(1)} ${(y1 + uy * 2.4 * r + ux * r * 1.4).toFixed(1)} ${(x1 + ux * 2.4 * r + uy * r * 1.4).toFixed(1)} ${(y1 + uy * 2.4 * r - ux * r * 1.4).toFixed(1)} ${(x1 + uy * 5).toFixed(1)} ${(y1 - ux * 5).toFixed(1)}`, end: [x1, y1], from: [x1 + ux * r, y1 + uy * r] };
+    }
     return { d: `M${x1.toFixed(1)} ${y1.toFixed(1)}Q${mx.toFixed(1)} ${my.toFixed(1)} ${x2.toFixed(1)} ${y2.toFixed(1)}`, end: [x2, y2], from: [mx, my] };
   };
   const arcs = [];
@@ -31,9 +39,12 @@ function simplexRing(nodes, here, next, weight, width) {
     const [x, y, ux] = place(i);
     const kind = i === here ? " here" : i === next ? " next" : "";
     const few = nodes.length <= 40 || kind;
-    const anchor = Math.abs(ux) < 0.25 ? "middle" : ux > 0 ? "start" : "end";
-    const dy = anchor === "middle" ? (y < cy ? -12 : 20) : 4;
-    const text = node.name.length > 14 ? node.name.slice(0, 13) + "…" : node.name;
+    const above = Math.abs(ux) < (nodes.length > CROWD ? 0.5 : 0.25);
+    const anchor = above ? "middle" : ux > 0 ? "start" : "end";
+    // Where many names stand side by side, every other one stands a line farther out.
+    const farther = above && nodes.length > CROWD && i % 2 ? 15 : 0;
+    const dy = above ? (y < cy ? -12 - farther : 20 + farther) : 4;
+    const text = shortName(node.name, Math.max(6, Math.floor((width / 2 - rx - 16) / 7)));
     return [
       svg("circle", { cx: x, cy: y, r: i === here ? 9 : nodes.length > 40 ? 3 : 5.5, class: `vertex${kind}${node.halting ? " halting" : ""}` }),
       few ? svg("text", { x: x + (anchor === "middle" ? 0 : ux > 0 ? 13 : -13), y: y + dy, "text-anchor": anchor, class: `vertex-name${kind}` }, text) : "",
@@ -57,8 +68,8 @@ export function mountSimplex(store, root, words) {
     }
     const total = count(opening.n_vertices);
     const where = opening.landscape === "plain" ? "No simplex in this landscape: the weights are free" : `A point of a simplex with ${total} corners`;
-    const goes = next ? `; this step takes it to **${next.name}**` : moment.phase === "halted" ? ", and there it stays" : "";
-    say(words, `${where}. The weight is on **${vertex?.name ?? "no vertex"}**${goes}.${nearest}`);
+    const goes = next ? `; this step takes it to **${shortName(next.name)}**` : moment.phase === "halted" ? ", and there it stays" : "";
+    say(words, `${where}. The weight is on **${shortName(vertex?.name ?? "no vertex")}**${goes}.${nearest}`);
     if (!nodes.length) {
       root.replaceChildren(html("dl", { class: "facts-list" }, html("dt", {}, "here"), html("dd", {}, vertex?.name ?? "–"), html("dt", {}, "weight"), html("dd", {}, numeral(vertex?.weight)), html("dt", {}, "next"), html("dd", {}, next?.name ?? "–")));
       return;
@@ -66,5 +77,5 @@ export function mountSimplex(store, root, words) {
     const ring = simplexRing(nodes, index(vertex), index(next), vertex?.weight ?? null, room(root));
     const drift = others.length ? html("p", { class: "none" }, "Small weights elsewhere: " + others.map(other => `${other.name} ${numeral(other.weight)}`).join(", ")) : "";
     root.replaceChildren(ring, drift);
-  });
+  }, root);
 }

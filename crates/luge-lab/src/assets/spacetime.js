@@ -1,9 +1,12 @@
 // The tape over time, time downwards: drag over a part to see all its cells, click to go to a step.
 
-import { count, html, say } from "./draw.js";
+import { count, html, say, stepTick, ticks } from "./draw.js";
+import { lookCommand } from "./state.js";
 
 const HEAD_COLOUR = "#e81e2c";
 const LARGEST_CELL = 26;
+const STEP_ROOM = 72;
+const CELL_ROOM = 22;
 
 function pictureImage({ width, steps, rgb }) {
   const bytes = atob(rgb), height = steps.length;
@@ -24,8 +27,8 @@ function paintPicture(canvas, picture) {
   canvas.width = Math.round(width * density);
   canvas.height = Math.round(height * density);
   const rows = picture.steps.length, cells = picture.last - picture.first + 1;
-  const across = Math.min(width, cells * LARGEST_CELL), down = Math.min(height, rows * LARGEST_CELL);
-  const place = { left: (width - across) / 2, top: (height - down) / 2, across, down };
+  const across = Math.min(width - STEP_ROOM - 8, cells * LARGEST_CELL), down = Math.min(height - CELL_ROOM - 6, rows * LARGEST_CELL);
+  const place = { left: STEP_ROOM + (width - STEP_ROOM - across) / 2, top: (height - CELL_ROOM - down) / 2, across, down };
   const pen = canvas.getContext("2d");
   pen.scale(density, density);
   pen.imageSmoothingEnabled = picture.width > across || rows > 1.5 * down;
@@ -40,21 +43,46 @@ function paintPicture(canvas, picture) {
     const w = wide > 5 ? wide * 0.5 : Math.max(wide, 1), h = wide > 5 && tall > 5 ? tall * 0.5 : Math.max(tall, 1);
     pen.fillRect(x + (wide - w) / 2, y + (tall - h) / 2, w, h);
   });
+  paintTicks(pen, picture, place);
   return place;
+}
+
+/** Steps at the left, cells below. */
+function paintTicks(pen, { steps, first, last }, { left, top, across, down }) {
+  pen.fillStyle = "#d5dce5";
+  pen.font = "11px system-ui, sans-serif";
+  pen.textAlign = "end";
+  for (const step of ticks(steps[0] ?? 0, steps.at(-1) ?? 0, 5)) {
+    const row = Math.max(0, steps.findLastIndex(at => at <= step)), y = top + (row + 0.5) / steps.length * down;
+    pen.fillText(stepTick(step), left - 8, y + 4);
+    pen.fillRect(left - 5, y, 4, 1);
+  }
+  pen.textAlign = "center";
+  for (const cell of ticks(first, last, 5).filter(Number.isInteger)) {
+    const x = left + (cell - first + 0.5) / (last - first + 1) * across;
+    pen.fillText(count(cell).replace("-", "−"), x, top + down + 16);
+    pen.fillRect(x, top + down + 1, 1, 4);
+  }
+}
+
+function headSwatch() {
+  const swatch = html("span", { class: "swatch" });
+  swatch.style.background = HEAD_COLOUR;
+  return swatch;
 }
 
 /** The tape that is shown if none is asked for: one that is written, and not only at the end. */
 function liveliestTape(tapes) {
-  const sled = tapes.some(tape => tape.name === "ruler");
+  const sled = tapes.some(tape => tape.name.startsWith("ruler"));
   const written = tapes.flatMap((tape, i) => (tape.read_only ? [] : [i]));
   return written.find(i => sled || tapes[i].name !== "theta") ?? written[0] ?? 0;
 }
 
 /** Draws the space-time picture. */
 export function mountSpacetime(store, root, words, send) {
-  const canvas = html("canvas", { role: "img", "aria-label": "Space-time picture" });
+  const canvas = html("canvas", { role: "img", "aria-label": "The tape over time: cells across, steps downwards" });
   const marker = html("div", { class: "marker" }), band = html("div", { class: "band-select", hidden: true });
-  const stage = html("div", { class: "stage", tabindex: "0", "aria-label": "Space-time picture: drag to zoom, click to go to a step" }, canvas, marker, band);
+  const stage = html("div", { class: "stage", tabindex: "0", role: "group", "aria-label": "Space-time picture: drag to zoom, click to go to a step" }, canvas, marker, band);
   const tape = html("select", { "aria-label": "Tape of the picture" });
   const whole = html("button", { type: "button", onclick: () => zoom(null) }, "Whole run");
   const closer = html("button", { type: "button", onclick: () => zoomBy(0.25) }, "Zoom in");
@@ -65,7 +93,7 @@ export function mountSpacetime(store, root, words, send) {
   const zoom = part => {
     store.set({ zoom: part });
     send(part ? { do: "zoom", steps: part.steps, cells: part.cells } : { do: "zoom", steps: null, cells: null });
-    if (!part) send({ do: "look", radius: store.state.radius, tape: store.state.tape });
+    if (!part) send(lookCommand(store.state));
   };
   const zoomBy = factor => {
     const { picture, moment } = store.state;
@@ -106,14 +134,14 @@ export function mountSpacetime(store, root, words, send) {
   stage.addEventListener("pointerleave", () => { drag = null; band.hidden = true; });
   tape.addEventListener("change", () => {
     store.set({ tape: Number(tape.value), zoom: null });
-    send({ do: "look", radius: store.state.radius, tape: store.state.tape });
+    send(lookCommand(store.state));
   });
 
-  store.on(["opening"], ({ opening, tape: asked, radius }) => {
+  store.on(["opening"], ({ opening, tape: asked }) => {
     if (!opening) return;
     const chosen = asked !== null && asked < opening.tapes.length ? asked : liveliestTape(opening.tapes);
     if (chosen !== asked) store.set({ tape: chosen });
-    send({ do: "look", radius, tape: chosen });
+    send(lookCommand(store.state));
     tape.replaceChildren(...opening.tapes.map((one, i) => html("option", { value: i, selected: i === chosen }, `tape ${one.name}`)));
     tape.hidden = opening.tapes.length < 2;
   });
@@ -125,7 +153,7 @@ export function mountSpacetime(store, root, words, send) {
       const swatch = html("span", { class: "swatch" });
       swatch.style.background = `rgb(${info.colours[i].join()})`;
       return [swatch, ` ${symbol === " " ? "␣" : symbol}  `];
-    }), "red: head");
+    }), headSwatch(), " head");
     say(words, `Cells ${count(picture.first)} to ${count(picture.last)}, steps ${count(picture.steps[0] ?? 0)} to ${count(picture.steps.at(-1) ?? 0)}${picture.zoomed ? ", a part" : ""}. Drag over a part to zoom, click to go there.`.replaceAll("-", "−"));
     root.dataset.rows = String(picture.steps.length);
   });

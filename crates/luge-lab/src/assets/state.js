@@ -3,20 +3,39 @@
 /** A job without the word that says whether it traces or trains. */
 export const jobBody = job => job.trace ?? job.train;
 
+/** What the server is asked to draw. */
+export const lookCommand = ({ radius, tape, features, surfaceOpen }) => ({ do: "look", radius, tape: tape ?? 0, features: features ?? null, surface: Boolean(surfaceOpen) });
+
 /** A state; views are told which of its fields have changed, at most once per frame of the screen. */
 export function createStore(initial) {
   const state = { ...initial };
   const listeners = [];
   let changed = new Set();
   let waiting = false;
+  const shown = new WeakMap();
+  const watcher = new IntersectionObserver(entries => {
+    for (const { target, isIntersecting } of entries) {
+      shown.set(target, isIntersecting);
+      if (isIntersecting) listeners.filter(one => one.card === target && one.late).forEach(draw);
+    }
+  }, { rootMargin: "200px" });
+
+  function draw(one) {
+    one.late = false;
+    one.listener(state);
+  }
 
   function flush() {
     waiting = false;
     const now = changed;
     changed = new Set();
-    for (const { keys, listener } of listeners) {
-      if (keys.some(key => now.has(key))) listener(state);
+    for (const one of listeners) {
+      if (!one.keys.some(key => now.has(key))) continue;
+      // While a run plays, a card that nobody sees is drawn when it comes into sight, or when the run rests.
+      if (state.playing && one.card && shown.get(one.card) === false) one.late = true;
+      else draw(one);
     }
+    if (!state.playing) listeners.filter(one => one.late).forEach(draw);
   }
 
   return {
@@ -34,9 +53,11 @@ export function createStore(initial) {
         else requestAnimationFrame(flush);
       }
     },
-    /** Calls a listener whenever one of these fields has changed. */
-    on(keys, listener) {
-      listeners.push({ keys, listener });
+    /** Calls a listener whenever one of these fields has changed; `part` is what it draws into, if it can wait. */
+    on(keys, listener, part = null) {
+      const card = part?.closest(".card") ?? null;
+      if (card) watcher.observe(card);
+      listeners.push({ keys, listener, card, late: false });
     },
   };
 }

@@ -17,15 +17,15 @@ export function tapeRadius(width) {
   return Math.max(2, Math.min(24, Math.floor(((width - nameRoom(width)) / CELL - 1) / 2)));
 }
 
-function tapeRow(info, tape, width, y) {
+function tapeRow(info, tape, width, y, inVertex) {
   const radius = Math.min((tape.symbols.length - 1) / 2, tapeRadius(width));
   const skip = (tape.symbols.length - 1) / 2 - radius;
   const names = nameRoom(width), left = names + (width - names - (2 * radius + 1) * CELL) / 2;
   const place = cell => left + (cell - tape.first - skip) * CELL;
   const shown = cell => cell >= tape.first + skip && cell < tape.first + tape.symbols.length - skip;
   const group = svg("g", { transform: `translate(0 ${y})` });
-  const height = 30 + TRACK * info.n_tracks;
-  const what = info.read_only ? "hidden units" : "weights T", bits = info.n_tracks > 1 ? `${info.n_tracks} bits a cell` : "";
+  const height = inVertex ? 34 : 30 + TRACK * info.n_tracks;
+  const what = inVertex ? "in the vertex" : info.read_only ? "hidden units" : "weights T", bits = info.n_tracks > 1 ? `${info.n_tracks} bits a cell` : "";
   if (names) {
     group.append(svg("text", { x: 0, y: 46, class: "tape-name" }, info.name), svg("text", { x: 0, y: 62, class: "tape-note" }, what), svg("text", { x: 0, y: 77, class: "tape-note" }, bits));
   } else group.append(svg("text", { x: 0, y: 2, class: "tape-note" }, `${info.name}: ${what}${bits ? ", " + bits : ""}`));
@@ -35,7 +35,7 @@ function tapeRow(info, tape, width, y) {
     const kind = `cell${cell === tape.head ? " under" : ""}${info.read_only ? " fixed" : ""}`;
     group.append(svg("rect", { x: x + 1, y: 20, width: CELL - 2, height, rx: 5, class: kind }));
     group.append(svg("text", { x: x + CELL / 2, y: 42, class: `symbol${tape.symbols[i] === 0 ? " blank" : ""}` }, symbol === " " ? "␣" : symbol));
-    for (let track = 0; track < info.n_tracks; track++) {
+    for (let track = 0; track < info.n_tracks && !inVertex; track++) {
       const value = tape.values[track][i], middle = 48 + TRACK * track + 10;
       const bar = Math.min(Math.abs(value), 1.6) * 8;
       group.append(
@@ -81,32 +81,56 @@ function headMarks(tape, place, shown) {
   return marks;
 }
 
+/** Whether anything on a tape moves in this step. */
+function isBusy(tape) {
+  return tape.pull.some(list => list.length) || tape.head_pull.some(list => list.length);
+}
+
+/** What the cells are, in words. */
+function tapeWords(moment, opening) {
+  const writes = moment.tapes.flatMap(tape => tape.pull.flat());
+  if (opening.landscape === "internal") return `Here no cell is a weight: every vertex of the simplex stands for a **whole configuration**, state, tape and heads. These cells are read off the vertex, **${moment.vertex?.name ?? "none"}**.`;
+  if (moment.phase === "halted") return "Halted: no weight moves any more.";
+  if (moment.phase === "labels") return "Only z, the copy of the labels, has a gradient yet; the tapes wait.";
+  if (writes.length) return `This step's gradient is **${numeral(writes[0][1])}** on the cell under the head: the step writes, and the head's weight moves on to the dashed triangle.`;
+  if (moment.tapes.some(tape => tape.head_pull.some(list => list.length))) return "No gradient on any cell: what is written is there already. The head's weight moves to the dashed triangle.";
+  return "A cell is a weight: **+1** for one symbol, **−1** for the other; the triangle is the head, a weight too.";
+}
+
+/** Beyond this many tapes, those that rest are folded away. */
+const FEW_TAPES = 3;
+
 /** Draws the tapes into a part of the page. */
 export function mountTapes(store, root, words) {
-  store.on(["moment", "opening", "width"], ({ moment, opening }) => {
+  const picture = html("div", {});
+  const all = html("input", { type: "checkbox", id: "idle-tapes" });
+  const fold = html("label", { class: "under", for: "idle-tapes", hidden: true }, all, html("span", {}));
+  root.replaceChildren(picture, fold);
+  const draw = ({ moment, opening }) => {
     if (!moment || !opening) return;
     if (!moment.tapes.length) {
       say(words, "The tape lies inside the vertex, and no vertex is chosen yet.");
-      root.replaceChildren(html("p", { class: "none" }, "No cells yet: the labels come first."));
+      picture.replaceChildren(html("p", { class: "none" }, "No cells yet: the labels come first."));
       return;
     }
-    const width = room(root);
+    say(words, tapeWords(moment, opening));
+    // Of a learner whose values are shown as numbers, the bits are drawn when they are asked for.
+    if (!root.closest("details")?.open && root.closest("details")) return;
+    const many = moment.tapes.length > FEW_TAPES;
+    const shown = moment.tapes.map((tape, i) => i).filter(i => !many || all.checked || isBusy(moment.tapes[i]));
+    fold.hidden = !many;
+    fold.lastChild.textContent = `all ${moment.tapes.length} tapes, those that rest in this step too`;
+    const width = room(root), rows = [];
     let y = 14;
-    const rows = [];
-    moment.tapes.forEach((tape, i) => {
-      const row = tapeRow(opening.tapes[i], tape, width, y);
+    for (const i of shown) {
+      const row = tapeRow(opening.tapes[i], moment.tapes[i], width, y, opening.landscape === "internal");
       rows.push(row.group);
       y += row.height;
-    });
-    const writes = moment.tapes.flatMap(tape => tape.pull.flat());
-    const moves = moment.tapes.filter(tape => tape.head_pull.some(list => list.length)).length;
-    let text = "A cell is a weight: **+1** for one symbol, **−1** for the other; the triangle is the head, a weight too.";
-    if (moment.phase === "halted") text = "Halted: no weight moves any more.";
-    else if (moment.phase === "labels") text = "Only z, the copy of the labels, has a gradient yet; the tapes wait.";
-    else if (writes.length) text = `This step's gradient is **${numeral(writes[0][1])}** on the cell under the head: the step writes, and the head's weight moves on to the dashed triangle.`;
-    else if (moves) text = "No gradient on any cell: what is written is there already. The head's weight moves to the dashed triangle.";
-    say(words, text);
+    }
     const label = `Step ${count(moment.step)}: ${moment.tapes.map((tape, i) => `${opening.tapes[i].name} ${tape.symbols.map(s => (s === null ? "#" : opening.tapes[i].symbols[s])).join("")}, head on cell ${tape.head}`).join("; ")}`;
-    root.replaceChildren(drawing(width, y, label, rows));
-  });
+    picture.replaceChildren(rows.length ? drawing(width, y, label, rows) : html("p", { class: "none" }, "No tape moves in this step."));
+  };
+  store.on(["moment", "opening", "width"], draw, root);
+  all.addEventListener("change", () => draw(store.state));
+  root.closest("details")?.addEventListener("toggle", () => draw(store.state));
 }

@@ -1,43 +1,87 @@
-// Five stops that explain the idea with the page itself.
+// The story in stops: each one idea and one picture. It is offered when somebody comes for the first time.
 
 import { html } from "./draw.js";
+import { jobBody } from "./state.js";
+
+const SEEN = "luge-tour-seen";
+
+/** A perceptron on two columns of its table, so that its boundary is a line one can see. */
+function twoFeatures(job) {
+  const body = job.train;
+  return { train: { ...body, data: { csv: { ...body.data.csv, features: ["petal_length", "petal_width"] } } } };
+}
+
+const onLandscape = landscape => job => ({ trace: { ...job.trace, options: { ...job.trace.options, landscape } } });
 
 const STOPS = [
-  { card: "tapes-card", program: "bb4", step: 0, title: "A tape made of weights", text: "This is a network's weights, drawn as the tape of a Turing machine. Every cell is a number that training may change: +1 and −1 stand for the symbols. The head is a weight as well." },
-  { card: "edges-card", program: "bb4", step: 10, title: "The loss does the work", text: "The loss is carved so that from every vertex one slide leads down: to the machine's next state and the symbol it will read. Gradient descent just follows it. Press → a few times and watch." },
-  { card: "loss-card", program: "bb4", step: 107, title: "One gradient step, one machine step", text: "While the machine runs the loss stays inside its band. When it halts the loss falls below the level at which training stops: 107 machine steps, 107 gradient steps." },
-  { card: "spacetime-card", program: "bb5", step: 40000000, title: "Forty million steps", text: "The five-state busy beaver makes 47,176,870 steps. This is gradient step 40,000,000 of them, reached from a kept frame nearby. Drag over the picture to look closer." },
-  { card: "network-card", program: "mean", step: 40, title: "A learner inside a network", text: "Here the machine reads labels and computes their mean. The first step copies the labels into z; then the gradient runs the machine; when it halts, φ switches over and the network is the one the machine has found. Press End." },
+  { card: "loss-card", program: "bb2", vary: onLandscape("internal"), step: 0, play: 1, title: "A loss that falls step by step", text: "A Turing machine with two states, turned into a loss. Every corner of a simplex is one configuration of the machine, and the loss is carved so that the corner after it lies lower. Gradient descent has nothing else to do than to fall: six steps, six steps of the machine. Watch the yellow dot." },
+  { card: "tapes-card", program: "bb4", step: 34, title: "Tapes made of weights", text: "A corner for every configuration is too many. So the cells become weights as well: +1 and −1 stand for the symbols, the head is a weight, and the corners are only state and symbol. The red arrow is this step's gradient: it writes the cell." },
+  { card: "edges-card", program: "bb4", step: 34, title: "Why it goes where it goes", text: "From this corner the loss falls steepest along the blue line, to the machine's next state and the symbol it will read. Everything else rises, or falls less. One step of fixed length jumps there. Press → a few times and watch." },
+  { card: "surface-card", program: "bb4", step: 34, surface: true, title: "The landscape itself", text: "The same loss over the triangle between here, the successor and the best rival. Turn it with the mouse. Choose another landscape in the bar above to compare: `plain` has bowls that move instead of slides and barriers." },
+  { card: "boundary-card", program: "perceptron", vary: twoFeatures, step: 1, play: "half", title: "A learner inside a network", text: "Now the machine is a learner: Rosenblatt's perceptron, written in thirty lines, on two columns of the irises. Gradient descent on ½|F(x) − y|² runs it, and the boundary moves as the learner corrects itself. When it halts, the network is what the learner has found." },
+  { card: "result-card", program: "perceptron", vary: twoFeatures, step: 1e12, title: "The result, and its proof", text: "What was learned, in the columns' own names, and how many rows are right. Each tick is a claim that was checked: every gradient step is the machine's step, and automatic differentiation makes the same ones." },
+  { card: "source-card", program: "perceptron", vary: twoFeatures, step: 20000, title: "And a sample at a time?", text: "Here the network has all rows before it. `luge stream` trains on fresh batches instead, one sample a step, as SGD does: the machine takes a sample when it is ready for one, and the others pass. `luge stream parity` learns what usual training cannot. That ends the tour: choose another program, or bring your own." },
 ];
 
-/** The tour: starts, and says how to leave it. */
-export function mountTour(store, box, open, send) {
+/** The tour: how to start it; where it was never taken, it is offered. */
+export function mountTour(store, box, offer, open, send) {
   let at = -1;
+  const remember = () => { try { localStorage.setItem(SEEN, "yes"); } catch { /* a page that may not keep anything offers the tour again */ } };
   const leave = () => {
     at = -1;
     box.hidden = true;
     document.querySelectorAll(".card.lit").forEach(card => card.classList.remove("lit"));
     store.set({ tour: null });
   };
+  const show = stop => {
+    const found = store.state.catalogue?.shipped.find(one => one.id === stop.program);
+    if (!found) return;
+    const job = stop.vary ? stop.vary(found.job) : found.job;
+    if (JSON.stringify(jobBody(job)) === JSON.stringify(jobBody(store.state.job))) send({ do: "seek", step: stop.step });
+    else open(job, found.id, stop.step);
+    if (stop.surface) document.getElementById("surface-fold").open = true;
+    const speed = stop.play === "half" ? null : stop.play;
+    if (stop.play) waiting = { stop, speed };
+  };
+  // A stop that plays begins once its run, and for "half a minute" its length, is known.
+  let waiting = null;
+  store.on(["moment"], ({ moment, playing }) => {
+    if (!waiting || at < 0 || !moment || playing) return;
+    if (waiting.speed === null && !moment.end) return;
+    const speed = waiting.speed ?? Math.max(1, moment.end.step / 30);
+    waiting = null;
+    send({ do: "play", speed });
+  });
   const go = place => {
+    waiting = null;
     if (place < 0 || place >= STOPS.length) { leave(); return; }
     at = place;
     const stop = STOPS[at];
-    const { state } = store;
-    const found = state.catalogue?.shipped.find(one => one.id === stop.program);
-    if (found && state.choice !== stop.program) open(found.job, found.id, stop.step);
-    else send({ do: "seek", step: stop.step });
+    show(stop);
     document.querySelectorAll(".card.lit").forEach(card => card.classList.remove("lit"));
     const card = document.getElementById(stop.card);
     card.classList.add("lit");
     card.scrollIntoView({ block: "center", behavior: "instant" });
     const back = html("button", { type: "button", id: "tour-back", onclick: () => go(at - 1), disabled: at === 0 }, "Back");
     const next = html("button", { type: "button", id: "tour-next", class: "primary", onclick: () => go(at + 1) }, at + 1 === STOPS.length ? "Done" : "Next");
-    box.replaceChildren(html("h3", {}, stop.title), html("p", {}, stop.text), html("div", { class: "buttons" }, html("span", {}, `${at + 1} of ${STOPS.length}`), html("button", { type: "button", id: "tour-end", onclick: leave }, "End"), back, next));
+    const leaving = at + 1 === STOPS.length ? "" : html("button", { type: "button", id: "tour-end", onclick: leave }, "Leave the tour");
+    box.replaceChildren(html("h3", { id: "stop-title" }, stop.title), html("p", {}, stop.text), html("div", { class: "buttons" }, html("span", {}, `${at + 1} of ${STOPS.length}`), leaving, back, next));
     box.hidden = false;
     next.focus({ preventScroll: true });
     store.set({ tour: at });
   };
+  // A card that appears with its run is where the eye should be.
+  store.on(["boundary", "proof"], () => { if (at >= 0) document.querySelector(".card.lit")?.scrollIntoView({ block: "nearest", behavior: "instant" }); });
   document.addEventListener("keydown", event => { if (event.key === "Escape" && at >= 0) leave(); });
-  return () => go(0);
+  const start = () => {
+    remember();
+    offer.hidden = true;
+    go(0);
+  };
+  let seen = null;
+  try { seen = localStorage.getItem(SEEN); } catch { seen = null; }
+  offer.hidden = seen === "yes";
+  offer.querySelector("#offer-tour").addEventListener("click", start);
+  offer.querySelector("#offer-no").addEventListener("click", () => { remember(); offer.hidden = true; });
+  return start;
 }

@@ -40,6 +40,12 @@ impl<'m> Tapes<'m> {
         cell + self.first[track]
     }
 
+    /// The track's cell that stands for a cell of the machine.
+    #[must_use]
+    pub fn inside(&self, track: usize, cell: Cell) -> i64 {
+        cell - self.first[track]
+    }
+
     /// The symbol in a cell of the machine, as far as the weights are clearly one.
     #[must_use]
     pub fn symbol(&self, kept: &[TapeSnapshot], tape: TapeId, cell: Cell) -> Option<SymbolId> {

@@ -1,19 +1,24 @@
 //! What a tab is told, and when.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::mpsc::TryRecvError,
+    time::{Duration, Instant},
+};
 
 use luge::engine::EngineError;
 use luge_machine::TapeId;
 
 use super::{Client, FRAME, Going, Run};
 use crate::{
-    Around, Boundary, LineProfile, Moment, Overview, PictureView,
+    Around, Boundary, LineProfile, Moment, Nearby, Overview, PictureView, Surface,
     command::ServerMessage,
     film::{MOST_ROWS, Part, Profile},
 };
 
 /// Between two pictures of the whole run.
 const SURVEY: Duration = Duration::from_millis(250);
+/// Between two maps of what the network says.
+const MAP: Duration = Duration::from_millis(120);
 /// How long a page may take to draw before it is told more all the same.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// How long part of a picture may take.
@@ -33,6 +38,10 @@ pub(super) struct Shown {
     pub(super) overview_at: Instant,
     pub(super) again: bool,
     pub(super) profile: bool,
+    pub(super) proof: bool,
+    /// What the network says in the last map.
+    pub(super) boundary: Option<Vec<f64>>,
+    pub(super) boundary_at: Instant,
     /// For the speed: where the run was when.
     pub(super) speed_from: (u64, Instant),
     pub(super) per_second: f64,
@@ -51,6 +60,9 @@ impl Shown {
             overview_at: long_ago,
             again: true,
             profile: false,
+            proof: false,
+            boundary: None,
+            boundary_at: long_ago,
             speed_from: (0, now),
             per_second: 0.0,
         }
@@ -119,14 +131,13 @@ impl Run<'_, '_> {
         };
         if slow && self.shown.around != Some(step) {
             self.shown.around = Some(step);
-            let around = Around::of(self.scene, &mut self.film)?.map(Box::new);
-            if !ear.tell(ServerMessage::Around { around }.text()) {
+            if !self.show_surroundings(ear)? {
                 return Ok(false);
             }
-            if let Some(boundary) = Boundary::of(self.scene, &self.film).map(Box::new) {
-                ear.tell(ServerMessage::Boundary { boundary }.text());
-            }
+        } else if !slow {
+            self.show_boundary(ear);
         }
+        self.show_proof(ear);
         if let Some(profile) = self.profile.as_ref().filter(|profile| profile.done() && !self.shown.profile) {
             self.shown.profile = true;
             let profile = LineProfile::of(self.scene, profile.visits());
@@ -135,6 +146,51 @@ impl Run<'_, '_> {
             }
         }
         Ok(self.show_overview(ear))
+    }
+
+    /// What takes too long to be drawn at every step of a fast run.
+    fn show_surroundings(&mut self, ear: &mut dyn Client) -> Result<bool, EngineError> {
+        let around = Around::of(self.scene, &mut self.film)?.map(Box::new);
+        let nearby = Nearby::of(&self.film)?;
+        let told = ear.tell(ServerMessage::Around { around }.text())
+            && ear.tell(ServerMessage::Nearby { nearby }.text());
+        if told && self.surface && self.going == Going::Nowhere {
+            let surface = Surface::of(self.scene, &mut self.film)?.map(Box::new);
+            ear.tell(ServerMessage::Surface { surface }.text());
+        }
+        self.shown.boundary = None;
+        self.show_boundary(ear);
+        Ok(told)
+    }
+
+    /// The map of what the network says, when the weights on the tape have changed, a few times a second.
+    fn show_boundary(&mut self, ear: &mut dyn Client) {
+        if self.shown.boundary_at.elapsed() < MAP && self.shown.boundary.is_some() {
+            return;
+        }
+        self.shown.boundary_at = Instant::now();
+        let Some(boundary) = Boundary::of(self.scene, &self.film, self.features) else { return };
+        let said = boundary.said().to_vec();
+        if self.shown.boundary.as_ref() != Some(&said) {
+            self.shown.boundary = Some(said);
+            ear.tell(ServerMessage::Boundary { boundary: Box::new(boundary) }.text());
+        }
+    }
+
+    /// What came out of the run, once that is proved.
+    fn show_proof(&mut self, ear: &mut dyn Client) {
+        match self.prover.proofs.try_recv() {
+            Ok(proof) => {
+                self.shown.proof = true;
+                ear.tell(ServerMessage::Proof { proof: proof.map(Box::new) }.text());
+            }
+            Err(TryRecvError::Empty) => {}
+            Err(TryRecvError::Disconnected) if !self.shown.proof => {
+                self.shown.proof = true;
+                ear.tell(ServerMessage::Proof { proof: None }.text());
+            }
+            Err(TryRecvError::Disconnected) => {}
+        }
     }
 
     fn surveyed(&self) -> (u64, u64) {

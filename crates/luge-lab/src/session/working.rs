@@ -22,9 +22,14 @@ impl Run<'_, '_> {
             Going::On { speed: Some(speed), since, from } => {
                 let next = (self.film.step() + 1 - from) as f64 / speed;
                 let left = next - since.elapsed().as_secs_f64();
-                Duration::from_secs_f64(left.clamp(0.0, 0.1))
+                let step = Duration::from_secs_f64(left.clamp(0.0, 0.1));
+                // A page that has drawn is told what it has missed, not only with the next step.
+                let missed =
+                    self.shown.drawn && self.shown.moment != Some((self.film.step(), self.film.front()));
+                if missed { step.min(FRAME.saturating_sub(self.shown.at.elapsed())) } else { step }
             }
             Going::Nowhere if self.stale() => Duration::from_millis(2),
+            Going::Nowhere if !self.shown.proof => Duration::from_millis(50),
             Going::Nowhere => Duration::from_secs(3600),
         }
     }

@@ -1,14 +1,15 @@
 //! The loss around a moment's vertex.
 
 use luge::{
-    edges::{Edge, Leaving, LeavingError, Spot, control_name},
+    edges::{Edge, Leaving, LeavingError, Spot},
     engine::EngineError,
 };
-use luge_landscape::{Configuration, Control, Landscape};
+use luge_landscape::{Configuration, Landscape};
 use luge_machine::StateId;
 use luge_train::Snapshot;
 use serde::Serialize;
 
+use super::drawn;
 use crate::{
     film::Film,
     neighbourhood::Neighbourhood,
@@ -17,8 +18,8 @@ use crate::{
 
 /// Edges that are drawn.
 const MOST_EDGES: usize = 20;
-/// Pieces an edge is drawn in.
-const PIECES: u32 = 32;
+/// Edges that are drawn besides: where the step goes, where it came from, where the machine halts.
+const MOST_MORE: usize = 6;
 
 /// The loss around a moment's vertex.
 #[derive(Debug, Serialize)]
@@ -30,6 +31,8 @@ pub struct Around {
     n_falling: usize,
     n_rising: usize,
     stopped: bool,
+    /// The share of the way at each point of a curve.
+    places: Vec<f64>,
     edges: Vec<EdgeView>,
 }
 
@@ -43,102 +46,124 @@ struct EdgeView {
     curve: Vec<f64>,
 }
 
+/// What a vertex of the drawn landscape is in the machine's own: its number and its name; `None` if it stands for many.
+pub(super) type Naming<'a> = dyn Fn(usize) -> Option<(usize, String)> + 'a;
+
+/// Shows what leaves the film's vertex to `see`; `None` where it cannot be drawn.
+pub(super) fn look_around<R>(
+    scene: &Scene<'_>,
+    film: &mut Film<'_>,
+    see: impl FnOnce(&Leaving<'_>, &Naming<'_>) -> R,
+) -> Result<Option<R>, EngineError> {
+    let snapshot = film.look(Some(NEAR_HEAD));
+    let Some(vertex) = film.now().vertex() else { return Ok(None) };
+    match (scene.near, scene.control) {
+        (Some(near), _) if vertex < near.n_vertices() => {
+            let Some(leaving) = within(scene, film, &snapshot, near, vertex)? else { return Ok(None) };
+            let name = |vertex: usize| Some((vertex, scene.vertex_name(vertex)));
+            Ok(Some(see(&leaving, &name)))
+        }
+        (None, Some(control)) => {
+            let Some(few) = Neighbourhood::of(scene.lowered, scene.around, control, vertex) else {
+                return Ok(None);
+            };
+            let Some(leaving) = nearby(scene, film, &snapshot, &few, vertex)? else { return Ok(None) };
+            let name = |inside: usize| {
+                let whole = few.outside(control, inside)?;
+                Some((whole, scene.vertex_name(whole)))
+            };
+            Ok(Some(see(&leaving, &name)))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// In the landscape of the whole machine.
+fn within<'p>(
+    scene: &Scene<'_>,
+    film: &mut Film<'_>,
+    snapshot: &Snapshot,
+    near: &'p Landscape,
+    vertex: usize,
+) -> Result<Option<Leaving<'p>>, EngineError> {
+    let step = film.step();
+    let configuration = match near.configuration(vertex) {
+        Some(inside) => Some(inside.clone()),
+        None => scene.state_at(vertex).and_then(|state| near_heads(state, snapshot)),
+    };
+    let Some(configuration) = configuration else { return Ok(None) };
+    let came_from = match (near.control(), step.checked_sub(1)) {
+        (None, Some(before)) => film.engine_at(before)?.vertex(),
+        _ => None,
+    };
+    leaving(scene, film, near, &configuration, vertex, came_from)
+}
+
+/// In the landscape of a few states.
+fn nearby<'p>(
+    scene: &Scene<'_>,
+    film: &Film<'_>,
+    snapshot: &Snapshot,
+    few: &'p Neighbourhood,
+    vertex: usize,
+) -> Result<Option<Leaving<'p>>, EngineError> {
+    let Some(control) = scene.control else { return Ok(None) };
+    let configuration = few.state(control.at(vertex).state).and_then(|state| near_heads(state, snapshot));
+    let Some((configuration, inside)) = configuration.zip(few.inside(control, vertex)) else {
+        return Ok(None);
+    };
+    leaving(scene, film, &few.landscape, &configuration, inside, None)
+}
+
+/// Where the loss along an edge is looked at: closely where the step begins, for there its slope decides.
+fn places() -> Vec<f64> {
+    let first = (6..13).rev().map(|power| 1.0 / f64::from(1 << power));
+    let close = (2..=16).map(|i| f64::from(i) / 64.0);
+    let wide = (9..=24).map(|i| f64::from(i) / 32.0);
+    let end = (49..=64).map(|i| f64::from(i) / 64.0);
+    std::iter::once(0.0).chain(first).chain(close).chain(wide).chain(end).collect()
+}
+
 impl Around {
     /// The loss along the edges that leave the film's vertex; `None` where it cannot be drawn.
     ///
     /// # Errors
     /// If a gradient cannot be computed.
     pub fn of(scene: &Scene<'_>, film: &mut Film<'_>) -> Result<Option<Self>, EngineError> {
-        let snapshot = film.look(Some(NEAR_HEAD));
-        let Some(vertex) = film.now().vertex() else { return Ok(None) };
-        match (scene.near, scene.control) {
-            (Some(near), _) if vertex < near.n_vertices() => {
-                Self::within(scene, film, &snapshot, near, vertex)
-            }
-            (None, Some(control)) => Self::nearby(scene, film, &snapshot, control, vertex),
-            _ => Ok(None),
-        }
+        look_around(scene, film, |leaving, name| Self::drawn(scene, leaving, name))
     }
 
-    /// In the landscape of the whole machine.
-    fn within(
-        scene: &Scene<'_>,
-        film: &mut Film<'_>,
-        snapshot: &Snapshot,
-        near: &Landscape,
-        vertex: usize,
-    ) -> Result<Option<Self>, EngineError> {
-        let step = film.step();
-        let configuration = match near.configuration(vertex) {
-            Some(inside) => Some(inside.clone()),
-            None => scene.state_at(vertex).and_then(|state| near_heads(state, snapshot)),
-        };
-        let Some(configuration) = configuration else { return Ok(None) };
-        let came_from = match (near.control(), step.checked_sub(1)) {
-            (None, Some(before)) => film.engine_at(before)?.vertex(),
-            _ => None,
-        };
-        let leaving = leaving(scene, film, near, &configuration, vertex, came_from)?;
-        Ok(leaving.map(|leaving| Self::drawn(&leaving)))
-    }
-
-    /// In the landscape of a few states.
-    fn nearby(
-        scene: &Scene<'_>,
-        film: &Film<'_>,
-        snapshot: &Snapshot,
-        control: &Control,
-        vertex: usize,
-    ) -> Result<Option<Self>, EngineError> {
-        let Some(few) = Neighbourhood::of(scene.lowered, scene.around, control, vertex) else {
-            return Ok(None);
-        };
-        let configuration = few.state(control.at(vertex).state).and_then(|state| near_heads(state, snapshot));
-        let Some((configuration, inside)) = configuration.zip(few.inside(control, vertex)) else {
-            return Ok(None);
-        };
-        let Some(leaving) = leaving(scene, film, &few.landscape, &configuration, inside, None)? else {
-            return Ok(None);
-        };
-        let name = |vertex: usize| control_name(scene.machine, scene.lowered, control, vertex);
-        let mut around = Self::drawn(&leaving);
-        around.name = name(vertex);
-        around.n_edges = control.n_vertices() - 1;
-        around.edges.retain_mut(|edge| {
-            let whole = few.outside(control, edge.to);
-            whole.is_some_and(|whole| {
-                (edge.to, edge.name) = (whole, name(whole));
-                true
+    fn drawn(scene: &Scene<'_>, leaving: &Leaving<'_>, name: &Naming<'_>) -> Self {
+        let places = places();
+        let view = |edge: &Edge| {
+            let (to, name) = name(edge.to)?;
+            let halting = scene.state_at(to).is_some_and(|state| scene.halts_in(state));
+            Some(EdgeView {
+                to,
+                name,
+                part: match edge {
+                    Edge { successor: true, .. } => "successor",
+                    Edge { candidate: true, .. } => "rival",
+                    Edge { predecessor: true, .. } => "predecessor",
+                    _ if halting => "halting",
+                    _ => "other",
+                },
+                slope: edge.slope,
+                end: edge.end_loss,
+                curve: places.iter().map(|&share| drawn(leaving.loss_towards(edge.to, share))).collect(),
             })
-        });
-        Ok(Some(around))
-    }
-
-    fn drawn(leaving: &Leaving<'_>) -> Self {
-        let view = |edge: &Edge| EdgeView {
-            to: edge.to,
-            name: edge.name.clone(),
-            part: match edge {
-                Edge { successor: true, .. } => "successor",
-                Edge { candidate: true, .. } => "rival",
-                Edge { predecessor: true, .. } => "predecessor",
-                _ => "other",
-            },
-            slope: edge.slope,
-            end: edge.end_loss,
-            curve: (0..=PIECES)
-                .map(|i| leaving.loss_towards(edge.to, f64::from(i) / f64::from(PIECES)))
-                .collect(),
         };
+        let whole = scene.n_vertices().saturating_sub(1);
         Self {
             step: leaving.step,
-            name: leaving.name.clone(),
+            name: name(leaving.from).map_or_else(|| leaving.name.clone(), |(_, name)| name),
             loss: leaving.loss(),
-            n_edges: leaving.n_edges,
+            n_edges: leaving.n_edges.max(whole),
             n_falling: leaving.n_falling,
             n_rising: leaving.n_rising,
             stopped: leaving.stopped,
-            edges: leaving.edges.iter().take(MOST_EDGES + 2).map(view).collect(),
+            edges: leaving.edges.iter().take(MOST_EDGES + MOST_MORE).filter_map(view).collect(),
+            places,
         }
     }
 }

@@ -1,50 +1,101 @@
-//! What the primary network says of all inputs, if they have two features.
+//! What the primary network says over the plane of two features.
 
-use luge::predictor::Predictor;
-use luge_net::{Shape, Values, numbers::from_signs};
+use luge::{lesson::Lesson, predictor::Predictor};
+use luge_net::{Shape, Values};
 use serde::Serialize;
 
-use super::theta_on_tape;
+use super::{drawn, theta_on_tape};
 use crate::{film::Film, stage::Scene};
 
-/// Points of a decision boundary along each axis.
+/// Points of a map along each axis.
 const GRID: usize = 33;
 
-/// What the primary network says over two features.
+/// What the primary network says over two features, all others at their mean.
 #[derive(Debug, Serialize)]
 pub struct Boundary {
     step: u64,
+    /// The features across and up.
+    features: (usize, usize),
     n: usize,
     x: (f64, f64),
     y: (f64, f64),
-    /// Row by row, at the start and now.
+    /// Row by row, at the start and now: the label, or which of several labels is highest.
     before: Vec<f64>,
     now: Vec<f64>,
+    /// The same of the rows of the table now.
+    rows: Vec<f64>,
+    /// Whether the numbers say which label is highest.
+    classes: bool,
 }
 
 impl Boundary {
-    /// What the primary network says over the plane of two features; `None` for any other number.
+    /// What the primary network says over the plane of two features; `None` if there are not two.
     #[must_use]
-    pub fn of(scene: &Scene<'_>, film: &Film<'_>) -> Option<Self> {
-        let lesson = scene.lesson.filter(|lesson| lesson.primary().n_features() == 2)?;
-        let theta = theta_on_tape(scene, lesson, &film.look(None));
-        let blank = vec![-1.0; theta.len() * lesson.layout().width()];
-        let range = |column: usize| {
-            let features = &lesson.table().features;
-            let values = (0..features.shape.rows).map(|row| features.at(row, column));
-            let (low, high) = values.fold((f64::MAX, f64::MIN), |(a, b), v| (a.min(v), b.max(v)));
-            let room = ((high - low) * 0.25).max(0.5);
-            (low - room, high + room)
+    pub fn of(scene: &Scene<'_>, film: &Film<'_>, features: Option<(usize, usize)>) -> Option<Self> {
+        let lesson = scene.lesson.filter(|lesson| lesson.primary().n_features() >= 2)?;
+        let n_features = lesson.primary().n_features();
+        let chosen = features.filter(|&(a, b)| a < n_features && b < n_features && a != b);
+        let features = chosen.unwrap_or((n_features - 2, n_features - 1));
+        let (x, y) = (range(lesson, features.0), range(lesson, features.1));
+        let grid = plane(lesson, features, (x, y));
+        let classes = lesson.primary().n_outputs() > 1;
+        let said = |theta: &[f64], at: &Values| {
+            let out = Predictor::new(lesson.primary(), theta.to_vec()).predict(at);
+            (0..out.shape.rows)
+                .map(|row| if classes { highest(out.row(row)) } else { drawn(out.at(row, 0)) })
+                .collect()
         };
-        let (x, y) = (range(0), range(1));
-        let along = |(low, high): (f64, f64), i: usize| low + (high - low) * i as f64 / (GRID - 1) as f64;
-        let points = (0..GRID).flat_map(|j| (0..GRID).flat_map(move |i| [along(x, i), along(y, j)]));
-        let grid = Values::new(Shape::new(GRID * GRID, 2), points.collect());
-        let said = |theta: Vec<f64>| {
-            let out = Predictor::new(lesson.primary(), theta).predict(&grid);
-            (0..out.shape.rows).map(|row| out.at(row, 0)).collect::<Vec<f64>>()
-        };
-        let before = said(from_signs(lesson.layout().format, &blank));
-        Some(Self { step: film.step(), n: GRID, x, y, before, now: said(theta) })
+        let theta = theta_on_tape(scene, lesson, film);
+        Some(Self {
+            step: film.step(),
+            features,
+            n: GRID,
+            x,
+            y,
+            before: said(&lesson.blank_theta(), &grid),
+            now: said(&theta, &grid),
+            rows: said(&theta, &lesson.table().features),
+            classes,
+        })
     }
+}
+
+impl Boundary {
+    /// What the network says now, point by point.
+    pub(crate) fn said(&self) -> &[f64] {
+        &self.now
+    }
+}
+
+/// Which of some numbers is the highest, the first of equals.
+fn highest(row: &[f64]) -> f64 {
+    (0..row.len()).reduce(|a, b| if row[b] > row[a] { b } else { a }).unwrap_or(0) as f64
+}
+
+fn column(lesson: &Lesson, feature: usize) -> impl Iterator<Item = f64> {
+    let features = &lesson.table().features;
+    (0..features.shape.rows).map(move |row| features.at(row, feature))
+}
+
+/// The values of a feature with some room at both ends.
+fn range(lesson: &Lesson, feature: usize) -> (f64, f64) {
+    let (low, high) = column(lesson, feature).fold((f64::MAX, f64::MIN), |(a, b), v| (a.min(v), b.max(v)));
+    let room = ((high - low) * 0.15).max(0.25);
+    (low - room, high + room)
+}
+
+/// Points of a grid over two features, all others at their mean.
+fn plane(lesson: &Lesson, (across, up): (usize, usize), (x, y): ((f64, f64), (f64, f64))) -> Values {
+    let n_features = lesson.primary().n_features();
+    let n_rows = lesson.table().n_samples().max(1) as f64;
+    let means: Vec<f64> =
+        (0..n_features).map(|feature| column(lesson, feature).sum::<f64>() / n_rows).collect();
+    let along = |(low, high): (f64, f64), i: usize| low + (high - low) * i as f64 / (GRID - 1) as f64;
+    let mut points = Vec::with_capacity(GRID * GRID * n_features);
+    for k in 0..GRID * GRID {
+        let mut point = means.clone();
+        (point[across], point[up]) = (along(x, k % GRID), along(y, k / GRID));
+        points.extend(point);
+    }
+    Values::new(Shape::new(GRID * GRID, n_features), points)
 }

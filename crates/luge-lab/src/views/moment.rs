@@ -1,19 +1,19 @@
 //! One moment of the run: vertex, tapes, heads and labels, with this step's gradient.
 
-use luge::{engine::EngineError, lesson::Lesson, predictor::Predictor};
+use luge::{answer::Fit, engine::EngineError, lesson::Lesson, predictor::Predictor};
 use luge_machine::{StateId, TapeId};
-use luge_net::evaluate;
+use luge_net::{Values, evaluate};
 use luge_train::{Outcome, Snapshot};
 use serde::Serialize;
 
-use super::{MOST_SAMPLES, theta_on_tape};
+use super::{MOST_SAMPLES, theta_on_tape, variables};
 use crate::{
     film::{End, Film, StepGradient},
     stage::Scene,
 };
 
-/// Vertices beyond which the network's nodes are not all evaluated for the page.
-const MOST_EVALUATED: usize = 1 << 13;
+/// Weights beyond which the network's nodes are not all evaluated for the page.
+const MOST_EVALUATED: usize = 1 << 12;
 
 /// One moment of the run.
 #[derive(Debug, Serialize)]
@@ -29,6 +29,10 @@ pub struct Moment {
     others: Vec<VertexView>,
     next: Option<VertexView>,
     tapes: Vec<TapeView>,
+    /// The values of the program's variables.
+    variables: Vec<Vec<f64>>,
+    /// The sample that the program is at.
+    sample: Option<usize>,
     lesson: Option<LessonView>,
 }
 
@@ -68,6 +72,8 @@ struct LessonView {
     z: Vec<f64>,
     z_pull: Vec<f64>,
     nodes: NodeValues,
+    /// How well the weights on the tape fit the data.
+    fit: Fit,
     /// Whether a gradient reaches z, s, T and H.
     flows: [bool; 4],
 }
@@ -90,7 +96,7 @@ impl Moment {
     /// # Errors
     /// If a gradient cannot be computed.
     pub fn of(scene: &Scene<'_>, film: &mut Film<'_>, radius: usize) -> Result<Self, EngineError> {
-        let wide = scene.radius(radius);
+        let wide = scene.radius(film, radius);
         let snapshot = film.look(wide);
         let loss = film.now().loss()?;
         let over = film.end().is_some_and(|end| end.steps() == film.step());
@@ -101,7 +107,7 @@ impl Moment {
         let vertex = views.next();
         let others = views.collect();
         let state = vertices.first().and_then(|&(vertex, _)| scene.state_at(vertex));
-        let lesson = lesson_view(scene, film, &snapshot, &pull);
+        let lesson = lesson_view(scene, film, &snapshot, &pull, loss);
         let end = film.end();
         Ok(Self {
             step: film.step(),
@@ -119,6 +125,8 @@ impl Moment {
                 .tape_ids()
                 .filter_map(|t| tape_view(scene, &snapshot, &pull, t, radius))
                 .collect(),
+            variables: variables::values(scene, film),
+            sample: variables::sample(scene, film),
             lesson,
         })
     }
@@ -177,8 +185,12 @@ fn lesson_view(
     film: &Film<'_>,
     snapshot: &Snapshot,
     pull: &StepGradient,
+    loss: f64,
 ) -> Option<LessonView> {
-    let values = node_values(scene, scene.lesson?, film, snapshot);
+    let lesson = scene.lesson?;
+    let theta = theta_on_tape(scene, lesson, film);
+    let said = Predictor::new(lesson.primary(), theta.clone()).predict(&lesson.table().features);
+    let values = node_values(scene, lesson, film, snapshot, (&theta, &said, loss));
     let some = |lists: &[Vec<(i64, f64)>]| lists.iter().any(|list| !list.is_empty());
     let z = pull.labels.iter().any(|&slope| slope != 0.0);
     let machine = values.phi > 0.0 && values.psi < 1.0;
@@ -186,14 +198,22 @@ fn lesson_view(
         z: snapshot.labels.iter().copied().take(MOST_SAMPLES).collect(),
         z_pull: pull.labels.iter().copied().take(MOST_SAMPLES).collect(),
         nodes: values,
+        fit: Fit::of(&said, &lesson.table().labels),
         flows: [z, machine && !z, some(&pull.cells), some(&pull.heads)],
     })
 }
 
 /// The values at the nodes of Figure 1: of a small network all evaluated, of a large one worked out from z and theta.
-fn node_values(scene: &Scene<'_>, lesson: &Lesson, film: &Film<'_>, snapshot: &Snapshot) -> NodeValues {
+fn node_values(
+    scene: &Scene<'_>,
+    lesson: &Lesson,
+    film: &Film<'_>,
+    snapshot: &Snapshot,
+    (theta, said, loss): (&[f64], &Values, f64),
+) -> NodeValues {
     let shown = |values: &[f64]| values.iter().copied().take(MOST_SAMPLES).collect::<Vec<f64>>();
-    let small = scene.n_vertices() <= MOST_EVALUATED;
+    let n_weights: usize = scene.task.network.parameters().iter().map(|p| p.shape.len()).sum();
+    let small = n_weights <= MOST_EVALUATED;
     if let Some(parameters) = if small { film.parameters() } else { None } {
         let nodes = lesson.extended().nodes();
         let all = evaluate(scene.task.network, &parameters, &scene.task.inputs);
@@ -213,9 +233,10 @@ fn node_values(scene: &Scene<'_>, lesson: &Lesson, film: &Film<'_>, snapshot: &S
     let psi = joint.map_or(f64::NAN, |joint| joint.initial.at(size));
     let halted =
         matches!(film.end(), Some(End::Trained(Outcome::Converged { steps })) if steps == film.step());
-    let theta = theta_on_tape(scene, lesson, snapshot);
-    let primary = Predictor::new(lesson.primary(), theta.clone()).predict(&lesson.table().features);
-    let out = if halted { shown(&primary.data) } else { Vec::new() };
+    let out = if halted { shown(&said.data) } else { Vec::new() };
     let phi = if halted { 0.0 } else { 1.0 };
-    NodeValues { psi, phi, landscape: None, theta: shown(&theta), primary: shown(&primary.data), out }
+    // While the machine runs the carrier adds a constant to the landscape's loss.
+    let added = lesson.loss_levels().running_low - lesson.extended().bounds().running_low;
+    let landscape = (phi > 0.0 && psi < 1.0).then_some(loss - added);
+    NodeValues { psi, phi, landscape, theta: shown(theta), primary: shown(&said.data), out }
 }

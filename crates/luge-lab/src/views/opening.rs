@@ -5,7 +5,10 @@ use luge_machine::{Access, StateId, TapeId};
 use luge_net::{Layers, Values};
 use serde::Serialize;
 
-use super::MOST_SAMPLES;
+use super::{
+    MOST_SAMPLES,
+    variables::{self, VariableInfo},
+};
 use crate::{refusal::Finding, stage::Scene};
 
 /// Vertices that are drawn one by one.
@@ -18,6 +21,8 @@ pub struct Opening {
     landscape: &'static str,
     engine: &'static str,
     precision: &'static str,
+    /// The relative size of the noise on every step.
+    noise: Option<f64>,
     tapes: Vec<TapeInfo>,
     states: Vec<StateInfo>,
     start: String,
@@ -27,6 +32,7 @@ pub struct Opening {
     n_weights: usize,
     bounds: Limits,
     ring: Vec<RingVertex>,
+    variables: Vec<VariableInfo>,
     lesson: Option<LessonInfo>,
     warnings: Vec<Finding>,
 }
@@ -85,6 +91,7 @@ impl Opening {
             landscape: scene.kind.word(),
             engine: chosen.engine.word(),
             precision: scene.task.manner.precision.word(),
+            noise: scene.task.manner.noise.map(|(sigma, _)| sigma),
             tapes: scene.machine.tape_ids().map(|tape| tape_info(scene, tape)).collect(),
             states: scene.machine.state_ids().map(state).collect(),
             start: scene.machine.state(scene.machine.start()).name.clone(),
@@ -94,6 +101,7 @@ impl Opening {
             n_weights: network.parameters().iter().map(|p| p.shape.len()).sum(),
             bounds: scene.bounds.into(),
             ring: ring(scene),
+            variables: variables::listed(scene),
             lesson: lesson_info(scene),
             warnings: scene.warnings.to_vec(),
         }

@@ -66,7 +66,7 @@ impl Leaving<'_> {
         }
         chart.dot((0.0, self.loss()), 5.5, HERE);
 
-        chart.explain(Stroke { colour: HERE, width: 8.0, dashes: "" }, &format!("here: {}", self.name));
+        chart.explain_dot(HERE, &format!("here: {}", self.name));
         for edge in of(Part::Successor) {
             chart.explain(SUCCESSOR, &format!("successor: {}", edge.name));
             chart.dot((1.0, edge.end_loss), 5.5, SUCCESSOR.colour);

@@ -19,7 +19,7 @@ pub struct LessonReport {
     pub theta: Vec<f64>,
     /// 1/2 |F(x) - y|^2 at the end.
     pub train_loss: f64,
-    /// Rows whose class the network tells right, if the labels are classes: -1 and 1, or a 1 among zeros.
+    /// Rows whose class the network tells right, if the labels are classes: -1 and 1, 0 and 1, or a 1 among zeros.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub classified: Option<usize>,
     /// How far weights came from the values they stand for, over the run.
@@ -51,7 +51,7 @@ impl LessonReport {
             outcome: followed.outcome,
             machine_steps: lesson.machine_steps,
             train_loss: end.loss(),
-            classified: classified(end.value(lesson.extended.nodes().out), &lesson.table.labels),
+            classified: right_rows(end.value(lesson.extended.nodes().out), &lesson.table.labels),
             drift: followed.record.drift,
             certificate: Certificate::draw_up(lesson, &followed, &parameters, &theta),
             theta,
@@ -62,11 +62,18 @@ impl LessonReport {
     }
 }
 
-/// How many rows of the output tell the class in the labels; `None` if the labels are no classes.
+/// How many rows of the output tell the class in the labels; `None` if the labels are no classes: -1 and 1, 0 and 1, or a 1
+/// among zeros. What lies in the middle between two classes tells neither.
 #[expect(clippy::float_cmp, reason = "labels that are classes are exactly -1, 0 or 1")]
-fn classified(out: &Values, labels: &Values) -> Option<usize> {
+pub(crate) fn right_rows(out: &Values, labels: &Values) -> Option<usize> {
     let n_labels = labels.shape.cols;
-    let signs = n_labels == 1 && labels.data.iter().all(|&y| y == 1.0 || y == -1.0);
+    let only = |low: f64| n_labels == 1 && labels.data.iter().all(|&y| y == 1.0 || y == low);
+    let some = |class: f64| labels.data.contains(&class);
+    let middle = match () {
+        () if only(-1.0) => Some(0.0),
+        () if only(0.0) && some(0.0) && some(1.0) => Some(0.5),
+        () => None,
+    };
     let one_hot = |row: &[f64]| {
         row.iter().all(|&y| y == 0.0 || y == 1.0) && row.iter().filter(|&&y| y == 1.0).count() == 1
     };
@@ -74,7 +81,10 @@ fn classified(out: &Values, labels: &Values) -> Option<usize> {
     let highest = |row: &[f64]| (0..row.len()).reduce(|a, b| if row[b] > row[a] { b } else { a });
     let right = |row: &usize| {
         let (out, labels) = (out.row(*row), labels.row(*row));
-        if signs { out[0] * labels[0] > 0.0 } else { highest(out) == highest(labels) }
+        match middle {
+            Some(middle) => (out[0] - middle) * (labels[0] - middle) > 0.0,
+            None => highest(out) == highest(labels),
+        }
     };
-    (signs || classes).then(|| (0..labels.shape.rows).filter(right).count())
+    (middle.is_some() || classes).then(|| (0..labels.shape.rows).filter(right).count())
 }

@@ -1,0 +1,79 @@
+// The result on top: what was learned, how well it fits, and what was proved of the run.
+
+import { count, html, numeral, say } from "./draw.js";
+
+/** Of numbers that only have to lie on the right side, how many do. */
+function fitWords(fit, rows) {
+  return fit.right === null ? `error ${numeral(fit.error)}` : `${count(fit.right)} of ${count(rows)} rows right`;
+}
+
+function fitRow(name, fit, rows, kind = "") {
+  return html("tr", { class: kind }, html("th", { scope: "row" }, name), html("td", {}, fitWords(fit, rows)), html("td", {}, numeral(fit.loss)));
+}
+
+function nowRow(moment, opening) {
+  return fitRow(`now, step ${count(moment.step)}`, moment.lesson.fit, opening.lesson.n_samples, "now-row");
+}
+
+function fitTable({ learned, held_out: heldOut }, { moment, opening }) {
+  const rows = [fitRow("before training", learned.before, learned.rows)];
+  if (moment?.lesson) rows.push(nowRow(moment, opening));
+  rows.push(fitRow("after training", learned.after, learned.rows, "after-row"));
+  if (heldOut) rows.push(fitRow(`after, on ${count(heldOut[0])} rows it has not seen`, heldOut[2], heldOut[0], "held-out"));
+  const head = html("tr", {}, html("th", { scope: "col" }, "the network"), html("th", { scope: "col" }, learned.after.right === null ? "root mean square" : "classified"), html("th", { scope: "col" }, "squared loss ½|F−y|²"));
+  return html("table", { class: "fit" }, html("thead", {}, head), html("tbody", {}, rows));
+}
+
+function weightList({ weights }) {
+  const items = weights.slice(0, 40).map(([name, value]) => html("li", {}, html("span", { class: "weight-name" }, name), html("b", {}, numeral(value))));
+  return html("ul", { class: "weights", "aria-label": "Weights that were learned" }, items);
+}
+
+/** Whole numbers in a text with their digits in groups. */
+function groupedDigits(words) {
+  return words.replace(/(?<![\w.])\d{5,}(?![\w])/g, digits => Number(digits).toLocaleString("en"));
+}
+
+function claimList(claims) {
+  return html("ul", { class: "claims" }, claims.map(({ name, meaning, holds, figures }) => html("li", { class: holds ? "holds" : "fails", title: figures },
+    html("span", { class: "tick", "aria-hidden": "true" }, holds ? "✓" : "✗"), html("span", {}, html("b", {}, `${holds ? "" : "Not so: "}${meaning}.`), html("span", { class: "figures" }, ` ${name}: ${groupedDigits(figures)}`)))));
+}
+
+function headline(proof, opening) {
+  const { learned, steps, halted } = proof;
+  if (learned) return `**${learned.formula}**`;
+  const first = proof.first_mismatch;
+  if (first !== null && first !== undefined) return `**Not the machine's run:** from step ${count(first)} on the weights are no longer its configuration.`;
+  return halted ? `**Halted after ${count(steps)} gradient steps**, one for each step of ${opening.name}.` : `**${count(steps)} gradient steps**, one for each step of ${opening.name}; it has not halted.`;
+}
+
+/** Draws the result. */
+export function mountResult(store, root, words) {
+  let drawn = NaN;
+  store.on(["moment"], ({ moment, opening }) => {
+    const row = root.querySelector(".now-row");
+    if (!row || !moment?.lesson) return;
+    // The words inside change, the row stays: this happens sixty times a second.
+    [...nowRow(moment, opening).children].forEach((cell, i) => { if (row.children[i].textContent !== cell.textContent) row.children[i].textContent = cell.textContent; });
+  }, root);
+  let started = null;
+  store.on(["proof", "opening", "moment"], state => {
+    const begun = state.moment ? state.opening : null;
+    if (state.proof === drawn && begun === started) return;
+    [drawn, started] = [state.proof, begun];
+    const { proof, opening } = state;
+    if (!opening) return;
+    if (!proof) {
+      say(words, proof === null ? "This run is too long to be proved while one waits: `luge train` and `luge trace` do it." : "The run is made once more and every step held to the simulator …");
+      root.replaceChildren();
+      root.dataset.proved = "";
+      return;
+    }
+    say(words, headline(proof, opening));
+    const { learned, certified, verdict, claims } = proof;
+    const seal = html("p", { class: `seal ${certified ? "holds" : "fails"}` }, html("b", {}, certified ? "Certified:" : "Not certified:"), ` ${verdict.replace(/^(yes|NO): /, "")}`);
+    const left = learned ? html("div", { class: "answer" }, fitTable(proof, state), learned.remark ? html("p", { class: "remark" }, learned.remark) : "", weightList(learned)) : "";
+    root.replaceChildren(html("div", { class: `answers${learned ? "" : " alone"}` }, left, html("div", { class: "proof" }, seal, claimList(claims))));
+    root.dataset.proved = String(certified);
+  }, root);
+}

@@ -1,0 +1,88 @@
+//! The same run once more, held to the simulator: what it proves, beside the run that is watched.
+
+use std::{
+    ops::ControlFlow,
+    time::{Duration, Instant},
+};
+
+use luge::{
+    answer::{Answer, Fit},
+    follow::Attention,
+    lesson::Lesson,
+    predictor::Predictor,
+    trace::Plan,
+};
+use luge_train::Outcome;
+use serde::Serialize;
+
+use super::stage::{Prepared, Stage};
+
+/// How long a run may take to be proved.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What came out of a run.
+#[derive(Clone, Debug, Serialize)]
+pub struct Proof {
+    #[serde(flatten)]
+    answer: Answer,
+    /// Gradient steps made.
+    steps: u64,
+    /// Whether the machine has halted.
+    halted: bool,
+    /// The first step at which the weights are not the machine's.
+    first_mismatch: Option<u64>,
+    /// Rows that the learner did not see, and how well they are told before and after training.
+    held_out: Option<(usize, Fit, Fit)>,
+}
+
+impl Stage {
+    /// Makes the run once more and compares every step with the simulator; `None` if that takes too long or `go_on` breaks
+    /// it off.
+    #[must_use]
+    pub fn prove(&self, go_on: &dyn Fn() -> bool) -> Option<Proof> {
+        let started = Instant::now();
+        let within = move || started.elapsed() < PATIENCE && go_on();
+        match self.prepared() {
+            Prepared::Plan(plan) => of_trace(plan, &within),
+            Prepared::Lesson(lesson) => self.of_lesson(lesson, &within),
+        }
+    }
+
+    fn of_lesson(&self, lesson: &Lesson, go_on: &dyn Fn() -> bool) -> Option<Proof> {
+        let report = lesson.follow(None, Attention::Moments, |_| flow(go_on)).ok()?;
+        let (steps, halted) = ended(report.outcome)?;
+        let held_out = self.held_out().map(|table| {
+            let fit = |theta: Vec<f64>| {
+                Fit::of(&Predictor::new(lesson.primary(), theta).predict(&table.features), &table.labels)
+            };
+            (table.n_samples(), fit(lesson.blank_theta()), fit(report.theta.clone()))
+        });
+        Some(Proof {
+            answer: Answer::of_lesson(lesson, &report),
+            steps,
+            halted,
+            first_mismatch: None,
+            held_out,
+        })
+    }
+}
+
+fn of_trace(plan: &Plan, go_on: &dyn Fn() -> bool) -> Option<Proof> {
+    let trace = plan.follow(None, Attention::Moments, |_| flow(go_on)).ok()?;
+    let (steps, halted) = ended(trace.outcome)?;
+    let first_mismatch = trace.first_mismatch.as_ref().map(|first| first.step);
+    Some(Proof { answer: Answer::of_trace(plan, &trace), steps, halted, first_mismatch, held_out: None })
+}
+
+fn flow(go_on: &dyn Fn() -> bool) -> ControlFlow<()> {
+    if go_on() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+}
+
+/// Steps made, and whether the machine has halted; `None` if the run was broken off.
+fn ended(outcome: Outcome) -> Option<(u64, bool)> {
+    match outcome {
+        Outcome::Interrupted { .. } => None,
+        Outcome::Converged { steps } => Some((steps, true)),
+        outcome => Some((outcome.steps(), false)),
+    }
+}

@@ -1,0 +1,67 @@
+//! The program's variables as numbers, from the bits on the tapes.
+
+use luge::program::Variable;
+use luge_machine::TapeId;
+use serde::Serialize;
+
+use crate::{film::Film, stage::Scene};
+
+/// Elements of an array that are shown.
+const MOST_ELEMENTS: usize = 64;
+
+/// A variable as the page lists it.
+#[derive(Debug, Serialize)]
+pub(super) struct VariableInfo {
+    name: String,
+    /// The elements of an array.
+    length: Option<usize>,
+    /// Whether it is a bit and no number.
+    bit: bool,
+    /// The lines in which the name means this.
+    lines: (u32, u32),
+    /// The tape it lies on.
+    tape: usize,
+}
+
+/// All variables.
+pub(super) fn listed(scene: &Scene<'_>) -> Vec<VariableInfo> {
+    let info = |variable: &Variable| VariableInfo {
+        name: variable.name.clone(),
+        length: variable.length,
+        bit: variable.fraction.is_none(),
+        lines: variable.lines,
+        tape: variable.tape.index(),
+    };
+    scene.variables.iter().map(info).collect()
+}
+
+/// The values of all variables at the film's step, in the order of the list.
+pub(super) fn values(scene: &Scene<'_>, film: &Film<'_>) -> Vec<Vec<f64>> {
+    let value = |variable: &Variable| {
+        let Some(track) = scene.tapes.tracks(variable.tape).next() else { return Vec::new() };
+        let n_shown = variable.length.unwrap_or(1).min(MOST_ELEMENTS);
+        let n_cells = n_shown.saturating_sub(1) * variable.pitch + variable.width as usize;
+        let start = scene.tapes.inside(track, variable.first as i64);
+        let bits = film.bits(track, start..start + n_cells as i64);
+        variable.values(n_shown, |cell| bits.get(cell - variable.first).copied().unwrap_or(false))
+    };
+    scene.variables.iter().map(value).collect()
+}
+
+/// The sample, counted from 0, that a program's head on its data is at.
+pub(super) fn sample(scene: &Scene<'_>, film: &Film<'_>) -> Option<usize> {
+    let lesson = scene.lesson.filter(|_| !scene.variables.is_empty())?;
+    let layout = lesson.layout();
+    let track = lesson.learner().data_track();
+    let snapshot = film.look(Some(0));
+    let head = scene.tapes.head(&snapshot.tapes, TapeId::new(data_tape(scene)?))?;
+    debug_assert_eq!(scene.tapes.tracks(TapeId::new(data_tape(scene)?)).next(), Some(track.index()));
+    let per_sample = (layout.n_features + layout.n_labels) * layout.width();
+    // The marker comes first.
+    let at = usize::try_from(head - 1).ok()? / per_sample.max(1);
+    (at < layout.n_samples).then_some(at)
+}
+
+fn data_tape(scene: &Scene<'_>) -> Option<usize> {
+    scene.machine.tapes().iter().position(|tape| tape.name == "data")
+}
