@@ -7,6 +7,7 @@ use std::{
 
 use luge::{
     answer::{Answer, Fit},
+    follow::Attention,
     lesson::Lesson,
     predictor::Predictor,
     trace::Plan,
@@ -48,7 +49,7 @@ impl Stage {
     }
 
     fn of_lesson(&self, lesson: &Lesson, go_on: &dyn Fn() -> bool) -> Option<Proof> {
-        let report = lesson.train_by_strides(|_| flow(go_on)).ok()?;
+        let report = lesson.follow(None, Attention::Moments, |_| flow(go_on)).ok()?;
         let (steps, halted) = ended(report.outcome)?;
         let held_out = self.held_out().map(|table| {
             let fit = |theta: Vec<f64>| {
@@ -67,7 +68,7 @@ impl Stage {
 }
 
 fn of_trace(plan: &Plan, go_on: &dyn Fn() -> bool) -> Option<Proof> {
-    let trace = plan.run_by_strides(|_| flow(go_on)).ok()?;
+    let trace = plan.follow(None, Attention::Moments, |_| flow(go_on)).ok()?;
     let (steps, halted) = ended(trace.outcome)?;
     let first_mismatch = trace.first_mismatch.as_ref().map(|first| first.step);
     Some(Proof { answer: Answer::of_trace(plan, &trace), steps, halted, first_mismatch, held_out: None })

@@ -222,22 +222,24 @@ fn remark(before: Fit, after: Fit, rows: usize) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::ControlFlow;
+
     use luge_net::Shape;
 
     use super::*;
-    use crate::{catalogue, job::Job};
+    use crate::{catalogue, follow::Attention, job::Job};
 
     fn answer(name: &str) -> Answer {
         match catalogue::find(name).expect("it ships").job() {
             Job::Train(job) => {
                 let lesson = job.prepare().expect("a lesson");
                 let report =
-                    lesson.train_by_strides(|_| std::ops::ControlFlow::Continue(())).expect("training");
+                    lesson.follow(None, Attention::Moments, |_| ControlFlow::Continue(())).expect("training");
                 Answer::of_lesson(&lesson, &report)
             }
             Job::Trace(job) => {
                 let plan = job.prepare().expect("a plan");
-                let trace = plan.run_by_strides(|_| std::ops::ControlFlow::Continue(())).expect("a trace");
+                let trace = plan.follow(None, Attention::Moments, |_| ControlFlow::Continue(())).expect("a trace");
                 Answer::of_trace(&plan, &trace)
             }
         }

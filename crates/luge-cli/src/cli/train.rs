@@ -115,10 +115,10 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let archive =
         args.long_run.archive(Job::Train(job), lesson.extended().network(), lesson.task().manner)?;
 
-    let mut curve = LossCurve::default();
+    let mut curve = plot.is_some().then(LossCurve::default);
     let shown = Shown { lesson: &lesson, out: args.out.as_deref(), json: args.json };
-    let report = shown.train(archive, None, |step, loss| curve.add(step, loss))?;
-    if let Some(file) = plot {
+    let report = shown.train(archive, None, curve.as_mut())?;
+    if let (Some(file), Some(curve)) = (plot, curve) {
         let title = loaded.machine.name().unwrap_or("a learner").to_owned();
         let kind = lesson.options().landscape;
         let subtitle = format!("{} gradient steps on {}", HumanCount(report.outcome.steps()), kind.word());
@@ -140,7 +140,7 @@ pub(super) fn resume(
     checkpoint.belongs_to(lesson.extended().network(), name)?;
     out.map_or(Ok(()), reserve)?;
     let shown = Shown { lesson: &lesson, out, json };
-    verdict(&shown.train(archive, Some(checkpoint), |_, _| ())?)
+    verdict(&shown.train(archive, Some(checkpoint), None)?)
 }
 
 /// Makes sure that a model can be written before anybody trains for it.
@@ -170,13 +170,12 @@ impl Shown<'_> {
         &self,
         mut archive: RunArchive,
         from: Option<&Checkpoint>,
-        mut see: impl FnMut(u64, f64),
+        curve: Option<&mut LossCurve>,
     ) -> Result<LessonReport, Failure> {
         let most_steps = self.lesson.machine_steps() + self.lesson.extended().extra_steps();
         let progress = Progress::new("training", most_steps).certainly();
-        let (report, pace) = archive.follow(progress, from, &mut see, |start, watch| match start {
-            Some((snapshot, record)) => self.lesson.resume(&snapshot, record, watch),
-            None => self.lesson.train_by_strides(watch),
+        let (report, pace) = archive.follow(progress, from, curve, |start, attention, watch| {
+            self.lesson.follow(start, attention, watch)
         })?;
         if let Some(path) = self.out.filter(|_| report.certificate.proves_the_run()) {
             Model::new(self.lesson, &report).save(path)?;
