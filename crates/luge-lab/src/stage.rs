@@ -117,6 +117,15 @@ impl Stage {
         &self.job
     }
 
+    /// Tapes of the machine.
+    #[must_use]
+    pub fn n_tapes(&self) -> usize {
+        match &self.prepared {
+            Prepared::Plan(plan) => plan.machine.n_tapes(),
+            Prepared::Lesson(lesson) => lesson.learner().machine().n_tapes(),
+        }
+    }
+
     /// The network, and what it means.
     ///
     /// # Errors

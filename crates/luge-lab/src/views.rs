@@ -73,7 +73,7 @@ fn theta_on_tape(scene: &Scene<'_>, lesson: &Lesson, snapshot: &Snapshot) -> Vec
             let start = scene.tapes.outside(track.index(), tape.first);
             tape.cells.get(usize::try_from(i64::try_from(first + cell).ok()? - start).ok()?)
         });
-        if kept.is_some_and(|&value| value > 0.0) { 1.0 } else { -1.0 }
+        if kept.is_some_and(|value| value > 0.0) { 1.0 } else { -1.0 }
     };
     from_signs(format, &(0..n_cells).map(sign).collect::<Vec<f64>>())
 }

@@ -21,8 +21,8 @@ use luge_net::{
 };
 
 use crate::{
-    Change, Engine, LossRange, Outcome, Snapshot, Sparse, StopRule, TapeSnapshot, TrainError, sparse::BLANK,
-    visit,
+    Change, Engine, LossRange, Outcome, PackedCells, Snapshot, Sparse, StopRule, TapeSnapshot, TrainError,
+    sparse::BLANK, visit,
 };
 use blocks::Blocks;
 #[cfg(feature = "faults")]
@@ -151,7 +151,7 @@ impl<'n> Exact<'n> {
             let head = sparse.head(i).filter(|_| only || self.forgives());
             heads.push(head.ok_or_else(|| between("a head is not on one cell"))?);
             let trained = table.rows()[i] < table.n_trained();
-            let symbol = |&cell: &f64| match cell {
+            let symbol = |cell: f64| match cell {
                 1.0 => Some(1),
                 BLANK => Some(0),
                 // Errors that a step leaves behind are forgotten; what no step moves has none.
@@ -448,21 +448,20 @@ impl Engine for Exact<'_> {
         if let Body::Waiting(sparse) = &self.body {
             return sparse.snapshot();
         }
-        let value = |symbol: u8| if symbol & 1 == 1 { 1.0 } else { BLANK };
         let tape = |i: usize| {
-            let (first, cells): (i64, Vec<f64>) = match &self.body {
-                Body::Waiting(_) => (0, Vec::new()),
+            let (first, cells) = match &self.body {
+                Body::Waiting(_) => (0, PackedCells::default()),
                 Body::SingleHead(one, _) => {
                     let (first, cells) = one.cells();
-                    (first, cells.iter().map(|&c| value(c >> i)).collect())
+                    (first, PackedCells::of_symbols(cells.iter().map(|&c| c >> i & 1 == 1)))
                 }
                 Body::Blocks(blocks, _) => {
                     let (first, cells) = blocks.cells();
-                    (first, cells.iter().map(|&c| value(c >> i)).collect())
+                    (first, PackedCells::of_symbols(cells.iter().map(|&c| c >> i & 1 == 1)))
                 }
                 Body::MultiHead(many) => {
                     let (first, cells) = many.cells(i);
-                    (first, cells.iter().map(|&c| value(c)).collect())
+                    (first, PackedCells::of_symbols(cells.iter().map(|&c| c & 1 == 1)))
                 }
             };
             TapeSnapshot { first, cells, head_first: self.head(i).unwrap_or(0), head: vec![1.0] }

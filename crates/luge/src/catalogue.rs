@@ -3,6 +3,7 @@
 use luge_landscape::LandscapeKind;
 
 use crate::{
+    data::{Asked, ClassCode},
     job::{Data, Job, TraceJob, TrainJob},
     source::Source,
 };
@@ -206,6 +207,21 @@ impl Shipped {
 }
 
 impl ShippedLesson {
+    /// How its own data write classes.
+    pub(crate) fn class_code(&self) -> ClassCode {
+        if self.targets.len() > 1 {
+            return ClassCode::Each;
+        }
+        let labels = self.data().as_given().map(|table| table.labels.data).unwrap_or_default();
+        if labels.iter().all(|label| label.abs().total_cmp(&1.0).is_eq()) {
+            ClassCode::Signs
+        } else if labels.iter().all(|label| label.fract().abs().total_cmp(&0.0).is_eq()) {
+            ClassCode::Numbers
+        } else {
+            ClassCode::Column
+        }
+    }
+
     /// The data.
     #[must_use]
     pub fn data(&self) -> Data {
@@ -215,6 +231,7 @@ impl ShippedLesson {
             target: self.targets.iter().map(|&target| target.to_owned()).collect(),
             features: None,
             saturate: false,
+            asked: Asked::default(),
         }
     }
 }

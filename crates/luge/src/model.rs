@@ -11,20 +11,25 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     atomic_file,
-    data::Table,
+    data::{Preparation, Table},
     job::{Data, Primaries, StandardPrimaries, TrainJob},
     json::hexadecimal,
     lesson::{Certificate, Lesson, LessonError, LessonOptions, LessonReport},
     lockstep::Window,
+    memory::{self, TooMuch},
     source::Source,
     trace::MOST_CELLS,
 };
 
 /// The version of the metadata; a file with another one is refused.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// The metadata's key in the safetensors header.
 const KEY: &str = "luge";
+
+/// What stands before, between and after the checksum and the card in the metadata. They are one entry: several would be
+/// written in any order, and the same model would not always be the same bytes.
+const SEAL: [&str; 3] = ["{\"sha256\":\"", "\",\"card\":", "}"];
 
 /// A trained extended network: what it was made from, its weights, and what was proved of it.
 #[derive(Clone, PartialEq, Debug)]
@@ -59,6 +64,8 @@ pub struct Card {
     pub features: Vec<String>,
     /// The labels' column names.
     pub labels: Vec<String>,
+    /// What was done to the columns of the data; `predict` does the same.
+    pub preparation: Preparation,
     /// Gradient steps.
     pub steps: u64,
     /// Machine steps.
@@ -124,6 +131,12 @@ pub enum ModelError {
         /// The block.
         tensor: String,
     },
+    /// A bit has changed since it was written.
+    #[error("{name} is damaged: its checksum does not fit its metadata and weights")]
+    Damaged {
+        /// The file.
+        name: String,
+    },
     /// The machine in the file is not the one that was trained.
     #[error("the machine in the model has another digest than the model claims")]
     MachineChanged,
@@ -142,6 +155,9 @@ pub enum ModelError {
     /// The run cannot be made again.
     #[error("the run cannot be made again: {0}")]
     Lesson(#[from] LessonError),
+    /// There is no room for it.
+    #[error(transparent)]
+    Memory(#[from] TooMuch),
     /// Sizes that no training run has.
     #[error(
         "the metadata claim {cells} cells, {first_cells} tapes and {n_samples} samples, which no training run of this machine has"
@@ -206,6 +222,7 @@ impl Model {
             data_sha256: data_digest(table),
             features: table.feature_names.clone(),
             labels: table.label_names.clone(),
+            preparation: table.preparation.clone(),
             steps: report.outcome.steps(),
             machine_steps: report.machine_steps,
             train_loss: report.train_loss,
@@ -249,7 +266,11 @@ impl Model {
             .map_err(refused)?;
         let card = serde_json::to_string(&self.card)
             .map_err(|error| ModelError::Metadata { name: name.to_owned(), reason: error.to_string() })?;
-        safetensors::serialize(views, Some(HashMap::from([(KEY.to_owned(), card)]))).map_err(refused)
+        let blocks = raw.iter().map(|(name, shape, bytes)| (*name, &shape[..], &bytes[..])).collect();
+        let sum = checksum(&card, blocks);
+        let [before, between, after] = SEAL;
+        let sealed = [before, &sum, between, &card, after].concat();
+        safetensors::serialize(views, Some(HashMap::from([(KEY.to_owned(), sealed)]))).map_err(refused)
     }
 
     /// Reads a file.
@@ -272,16 +293,25 @@ impl Model {
         let (_, header) = SafeTensors::read_metadata(bytes).map_err(refused)?;
         let text = header.metadata().as_ref().and_then(|metadata| metadata.get(KEY));
         let text = text.ok_or_else(|| ModelError::NotOurs { name: name.clone() })?;
+        // Earlier versions had no checksum.
+        let (sum, text) = unsealed(text).unwrap_or(("", text));
         let unreadable =
             |error: serde_json::Error| ModelError::Metadata { name: name.clone(), reason: error.to_string() };
         let versioned: Versioned = serde_json::from_str(text).map_err(unreadable)?;
         if versioned.version != VERSION {
             return Err(ModelError::Version { name, found: versioned.version });
         }
-        let card: Card = serde_json::from_str(text).map_err(unreadable)?;
         let tensors = SafeTensors::deserialize(bytes).map_err(refused)?;
+        let views = tensors.tensors();
+        let blocks =
+            views.iter().map(|(tensor, view)| (tensor.as_str(), view.shape(), view.data())).collect();
+        if sum != checksum(text, blocks) {
+            return Err(ModelError::Damaged { name });
+        }
+        let card: Card = serde_json::from_str(text).map_err(unreadable)?;
+        card.check_columns().map_err(|reason| ModelError::Metadata { name: name.clone(), reason })?;
         let mut weights = Vec::new();
-        for (tensor, view) in tensors.tensors() {
+        for (tensor, view) in views {
             let values = values(&view)
                 .ok_or_else(|| ModelError::Tensor { name: name.clone(), tensor: tensor.clone() })?;
             weights.push((tensor, values));
@@ -336,6 +366,15 @@ impl Model {
         TrainJob { source, program: None, data, primary: primary.clone(), options: options.clone() }
     }
 
+    /// The data that a CSV file holds, read and prepared as in training.
+    #[must_use]
+    pub fn data(&self, name: String, text: String, saturate: bool) -> Data {
+        let Preparation { asked, features, targets } = self.card.preparation.clone();
+        let features = Some(features.into_iter().map(|feature| feature.column).collect());
+        let target = targets.into_iter().map(|target| target.column).collect();
+        Data::Csv { name, text, target, features, saturate, asked }
+    }
+
     /// The lesson it was trained in, prepared again on the data at hand.
     ///
     /// # Errors
@@ -385,7 +424,7 @@ impl Model {
                 .iter()
                 .all(|first| usize::try_from(first.unsigned_abs()).is_ok_and(|f| f <= MOST_CELLS));
         if cells_fit && starts_fit && n_numbers.is_some_and(|n| n <= MOST_CELLS) {
-            return Ok(());
+            return Ok(memory::ask_network(cells, n_tapes, 0)?);
         }
         Err(ModelError::Sizes { cells, first_cells: first_cells.len(), n_samples: *n_samples })
     }
@@ -406,11 +445,43 @@ impl Model {
 }
 
 impl Card {
+    /// The columns of the file must be prepared to the columns that were trained on.
+    fn check_columns(&self) -> Result<(), String> {
+        match self.preparation.names() == (self.features.clone(), self.labels.clone()) {
+            true => Ok(()),
+            false => Err("the preparation of the columns gives other features or labels".to_owned()),
+        }
+    }
+
     /// Cells per tape.
     #[must_use]
     pub fn n_cells(&self) -> usize {
         self.options.cells.unwrap_or(0)
     }
+}
+
+/// The checksum and the card of a model's metadata.
+fn unsealed(text: &str) -> Option<(&str, &str)> {
+    let [before, between, after] = SEAL;
+    let (sum, card) = text.strip_prefix(before)?.split_once(between)?;
+    Some((sum, card.strip_suffix(after)?))
+}
+
+/// SHA-256 over the metadata and every block of weights: name, shape and bytes, in the order of their names.
+fn checksum(card: &str, mut blocks: Vec<(&str, &[usize], &[u8])>) -> String {
+    blocks.sort_unstable();
+    let mut hash = Sha256::new();
+    let mut add = |bytes: &[u8]| {
+        hash.update((bytes.len() as u64).to_le_bytes());
+        hash.update(bytes);
+    };
+    add(card.as_bytes());
+    for (name, shape, bytes) in blocks {
+        add(name.as_bytes());
+        shape.iter().for_each(|&side| add(&(side as u64).to_le_bytes()));
+        add(bytes);
+    }
+    hexadecimal(&hash.finalize())
 }
 
 #[derive(Deserialize)]

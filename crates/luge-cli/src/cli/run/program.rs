@@ -9,7 +9,7 @@ use luge_sled::Compiled;
 use serde::Serialize;
 
 use super::super::{
-    data_args::DataArgs,
+    data_args::{DataArgs, show_notes},
     failure::Failure,
     output::{print, print_json, table},
     progress::Progress,
@@ -51,6 +51,7 @@ pub(super) struct Request<'a> {
 pub(super) fn run(source: &Source, request: &Request<'_>) -> Result<(), Failure> {
     let job = request.data.job(source.clone())?;
     let (table, format) = (job.table()?, job.options.format);
+    show_notes(&job.data, &table.notes);
     let compiled = &job::compile(&job.source, &table, format)?;
     let learner = Learner::new(&compiled.machine, Some(&compiled.input))?;
     let input = learner.source_input(&program::layout(&table, format), &program::bits(&table, format));
@@ -58,7 +59,7 @@ pub(super) fn run(source: &Source, request: &Request<'_>) -> Result<(), Failure>
     let (outcome, spent) = if request.profile {
         profiled(&mut simulator, request.steps)
     } else {
-        (Progress::new("running", request.steps).run(&mut simulator, request.steps), Vec::new())
+        (Progress::new("running", request.steps).run(&mut simulator, request.steps)?, Vec::new())
     };
     let theta = outcome.accepting().then(|| theta(&simulator, compiled.n_theta, format));
     let lines = request.profile.then(|| lines(compiled, &spent, &source.text));
