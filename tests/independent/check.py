@@ -3,7 +3,9 @@
 
     check.py GRAPH.json DATA.csv --features a,b --target y [--expect RUN.json] [--most-steps N] [--venv DIR]
 
-Prints one JSON object: vertices (argmax of the vertex block at every step), losses, steps, stopped, theta, out.
+A graph whose inputs are fed anew at every step is trained on the rows of DATA.csv as they pass: one step per batch.
+Prints one JSON object: vertices (argmax of the vertex block at every step), losses, steps, stopped, theta, out; for a
+stream also at_rest, how many steps before the end moved no weight.
 With --expect it also compares the run with another program's (differences: a list of words). Exit status: 0 if the
 run stopped by its rule and nothing differs, 1 if not. docs/graph-format.md is all one needs to know to write this.
 """
@@ -87,19 +89,24 @@ OPERATIONS = {
 }
 
 
+CONVERSIONS = {"quantize": quantize, "dequantize": dequantize}
+
+
 class Network:
     """An exported graph, its weights apart."""
 
-    def __init__(self, graph, inputs):
-        assert (graph["format"], graph["version"]) == ("luge-graph", 1), "another format"
-        self.graph, self.nodes = graph, graph["nodes"]
-        self.inputs = {i["name"]: np.reshape(inputs[i["name"]], i["shape"]) for i in graph["inputs"]}
+    def __init__(self, graph):
+        assert graph["format"] == "luge-graph" and graph["version"] in (1, 2), "another format"
+        self.graph, self.nodes, self.inputs = graph, graph["nodes"], {}
         for node in self.nodes:
             for field in {"values", "bias", "weights"} & node.keys():
                 node[field] = np.array(node[field], dtype=np.float64)
             if "entries" in node:
                 rows, cols, weights = zip(*node["entries"]) if node["entries"] else ((), (), ())
                 node["matrix"] = (np.array(rows, int), np.array(cols, int), np.array(weights, np.float64))
+
+    def feed(self, inputs):
+        self.inputs = {i["name"]: np.reshape(inputs[i["name"]], i["shape"]) for i in self.graph["inputs"]}
 
     def values(self, parameters, known=None):
         """All nodes' values. `known`: those of an earlier pass here, for what is never differentiated.
@@ -116,11 +123,10 @@ class Network:
                 value = self.inputs[node["input"]]
             elif op == "constant":
                 value = node["values"]
-            elif op in ("quantize", "dequantize"):
-                convert = quantize if op == "quantize" else dequantize
-                value = known[index] if known else convert(node["format"], operands[0])
+            elif op in CONVERSIONS:
+                value = known[index] if known else self.convert(node, operands[0])
             elif op == "select":
-                value = operands[1] if concrete[0].item() > 0 else operands[2]
+                value = self.select(concrete[0], operands[1], operands[2])
             elif op == "switch" and concrete[0].item() in (0.0, 1.0):
                 value = operands[1] if concrete[0].item() else operands[2]
             elif op == "switch":
@@ -130,8 +136,36 @@ class Network:
             values.append(jnp.reshape(value, node["shape"]))
         return values
 
+    def convert(self, node, numbers):
+        return CONVERSIONS[node["op"]](node["format"], numbers)
+
+    def select(self, condition, yes, no):
+        return yes if condition.item() > 0 else no
+
     def gradient(self, parameters, known):
         return jax.grad(lambda p: self.values(p, known)[self.graph["loss"]][0, 0])(parameters)
+
+
+class StreamNetwork(Network):
+    """The same, compiled once for all batches: no number in such a graph is infinite, so both branches may be looked at."""
+
+    def __init__(self, graph):
+        super().__init__(graph)
+        self.step = jax.jit(jax.grad(self.loss, has_aux=True))
+
+    def convert(self, node, numbers):
+        shape = jax.ShapeDtypeStruct(tuple(node["shape"]), np.float64)
+        to_bits = lambda v: np.reshape(CONVERSIONS[node["op"]](node["format"], np.asarray(v)), node["shape"])
+        return jax.pure_callback(to_bits, shape, jax.lax.stop_gradient(numbers))
+
+    def select(self, condition, yes, no):
+        return jnp.where(condition > 0, yes, no)
+
+    def loss(self, parameters, inputs):
+        self.inputs = inputs
+        values = self.values(parameters)
+        loss, theta, out = (values[self.graph[node]] for node in ("loss", "theta", "out"))
+        return loss[0, 0], (loss, theta, out)
 
 
 def frank_wolfe(point, slopes):
@@ -146,10 +180,25 @@ def frank_wolfe(point, slopes):
     return point + (target - point)
 
 
+def initial(graph):
+    return {p["name"]: np.reshape(np.array(p["initial"], np.float64), p["shape"]) for p in graph["parameters"]}
+
+
+def descend(graph, parameters, gradient):
+    """One step of every block by its own rule."""
+    after = {}
+    for block in graph["parameters"]:
+        name, step = block["name"], block["step"]
+        if step["rule"] == "simplex":
+            after[name] = frank_wolfe(parameters[name], gradient[name])
+        else:
+            after[name] = parameters[name] - step["rate"] * np.asarray(gradient[name])
+    return after
+
+
 def train(network, most_steps):
     graph, stop = network.graph, network.graph["stop"]
-    parameters = {p["name"]: np.reshape(np.array(p["initial"], np.float64), p["shape"]) for p in graph["parameters"]}
-    vertices, losses = [], []
+    parameters, vertices, losses = initial(graph), [], []
     while True:
         values = network.values(parameters)
         loss = values[graph["loss"]].item()
@@ -160,18 +209,29 @@ def train(network, most_steps):
         if stopped or steps == most_steps or not np.isfinite(loss):
             theta, out = (np.ravel(values[graph[node]]).tolist() for node in ("theta", "out"))
             return dict(stopped=stopped, steps=steps, theta=theta, out=out, vertices=vertices, losses=losses)
-        gradient = network.gradient(parameters, values)
-        for block in graph["parameters"]:
-            name, step = block["name"], block["step"]
-            if step["rule"] == "simplex":
-                parameters[name] = frank_wolfe(parameters[name], gradient[name])
-            else:
-                parameters[name] = parameters[name] - step["rate"] * np.asarray(gradient[name])
+        parameters = descend(graph, parameters, network.gradient(parameters, values))
+
+
+def train_on_stream(network, batches):
+    """Every step on a batch of its own; nothing says when to stop, and at the end nothing moves."""
+    graph = network.graph
+    parameters, vertices, losses, at_rest = initial(graph), [], [], 0
+    for batch in batches:
+        network.feed(batch)
+        gradient, (loss, theta, out) = network.step(parameters, network.inputs)
+        losses.append(loss.item())
+        vertices.append(int(np.argmax(parameters[graph["vertex"]])))
+        after = descend(graph, parameters, gradient)
+        moved = any(not np.array_equal(after[name], parameters[name]) for name in after)
+        parameters, at_rest = after, 0 if moved else at_rest + 1
+    run = dict(stopped=at_rest > 0, at_rest=at_rest, steps=len(losses), vertices=vertices, losses=losses)
+    return run | dict(theta=np.ravel(theta).tolist(), out=np.ravel(out).tolist())
 
 
 def differences(run, expected):
     """Vertices and theta must be the same; losses go through a square root, so they agree to rounding."""
-    found = [name for name in ("steps", "vertices", "theta") if run[name] != expected[name]]
+    names = ["steps", "vertices", "theta"] + ["at_rest"] * ("at_rest" in run)
+    found = [name for name in names if run[name] != expected[name]]
     pairs = zip(run["losses"], expected["losses"])
     if not all(np.isclose(a, b, rtol=1e-9, atol=1e-9) for a, b in pairs):
         found.append("losses")
@@ -183,7 +243,15 @@ def main():
         rows = list(csv.DictReader(file, skipinitialspace=True))
     columns = lambda names: np.array([[float(row[name]) for name in names.split(",")] for row in rows])
     inputs = {"x": columns(options.features), "y": columns(options.target)}
-    run = train(Network(json.loads(options.graph.read_text()), inputs), options.most_steps)
+    graph = json.loads(options.graph.read_text())
+    if graph.get("per_step"):
+        size = graph["inputs"][0]["shape"][0]
+        batch = lambda at: {name: values[at : at + size] for name, values in inputs.items()}
+        run = train_on_stream(StreamNetwork(graph), [batch(at) for at in range(0, len(rows), size)])
+    else:
+        network = Network(graph)
+        network.feed(inputs)
+        run = train(network, options.most_steps)
     if options.expect:
         run["differences"] = differences(run, json.loads(options.expect.read_text()))
     print(json.dumps(run))

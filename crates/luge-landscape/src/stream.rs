@@ -135,6 +135,15 @@ impl StreamNetwork {
         }
     }
 
+    /// The parameter whose largest entry is the current vertex.
+    #[must_use]
+    pub fn vertex(&self) -> ParameterId {
+        match &self.terrain.holds {
+            StateEncoding::Outside { weights, .. } => weights.vertex.0,
+            StateEncoding::Inside { .. } => unreachable!("a stream's tapes are outside the vertex"),
+        }
+    }
+
     /// The parameter X: the memory of one batch, bit by bit.
     #[must_use]
     pub fn memory(&self) -> ParameterId {

@@ -37,5 +37,5 @@ pub use model::{
     Access, Alphabet, Machine, Missing, Move, Pattern, Rule, SampleUse, State, StateKind, Tape, Write,
 };
 pub use normal::{Bits, MOST_TAPES, NormalForm, NotNormal, Transition};
-pub use simulator::{Effect, Outcome, Simulator};
+pub use simulator::{Effect, Outcome, Passage, Recording, Simulator};
 pub use tape::TapeCells;

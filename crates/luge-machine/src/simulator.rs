@@ -1,8 +1,10 @@
 //! Runs a machine step by step. The judge: short, plain, and used by nothing that trains.
 
+mod passage;
 mod table;
 
 use crate::{Cell, Input, Machine, Missing, StateId, Step, SymbolId, TapeCells, TapeId, TapeInput};
+pub use passage::{Passage, Recording};
 use table::{SingleTable, Table};
 
 /// How a run ended, or why it paused.

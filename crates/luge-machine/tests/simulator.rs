@@ -5,8 +5,8 @@ mod random_machines;
 use std::{collections::HashMap, fs, path::Path};
 
 use luge_machine::{
-    Alphabet, Cell, Input, Machine, Missing, Move, Outcome, Pattern, Rule, Simulator, StateId, SymbolId,
-    TapeId, TapeInput, Write,
+    Alphabet, Cell, Input, Machine, Missing, Move, Outcome, Pattern, Recording, Rule, Simulator, StateId,
+    SymbolId, TapeId, TapeInput, Write,
 };
 use proptest::{prelude::*, test_runner::TestCaseResult};
 use random_machines::{Shape, machine_and_input};
@@ -213,4 +213,52 @@ fn champions_halt_when_they_should() {
         most_steps = most_steps.max(steps);
     }
     assert_eq!(most_steps, 47_176_870);
+}
+
+/// The configuration: state, heads, visited cells, and what lies on every tape.
+fn configuration(simulator: &Simulator<'_>) -> String {
+    let tapes = simulator
+        .machine()
+        .tape_ids()
+        .map(|tape| (simulator.head(tape), simulator.visited(tape), simulator.tape(tape).trimmed()));
+    format!("{:?} {} {:?}", simulator.state(), simulator.steps(), tapes.collect::<Vec<_>>())
+}
+
+/// Steps made once are made again at once from the same configuration, and not where a cell they depend on differs.
+fn passages(machine: &Machine, input: &Input, lengths: &[usize]) -> TestCaseResult {
+    let mut simulator = Simulator::new(machine, input);
+    for &length in lengths {
+        let before = simulator.clone();
+        let mut recording = Recording::new(&simulator);
+        for _ in 0..length {
+            if recording.step(&mut simulator).is_err() {
+                break;
+            }
+        }
+        let passage = recording.finish(&simulator);
+        let mut again = before.clone();
+        prop_assert!(again.pass(&passage));
+        prop_assert_eq!(configuration(&again), configuration(&simulator));
+        prop_assert_eq!(passage.steps(), simulator.steps() - before.steps());
+        // Where it goes through, it is what single steps do, wherever the machine is.
+        let mut elsewhere = simulator.clone();
+        let mut one_by_one = simulator.clone();
+        if elsewhere.pass(&passage) {
+            for _ in 0..passage.steps() {
+                prop_assert!(one_by_one.step().is_ok());
+            }
+        }
+        prop_assert_eq!(configuration(&elsewhere), configuration(&one_by_one));
+    }
+    Ok(())
+}
+
+proptest! {
+    #[test]
+    fn passages_are_the_steps_they_stand_for(
+        (machine, input) in machine_and_input(Shape { n_tapes: 1..=4, n_symbols: 2..=4, start_may_halt: true, may_stay: true }),
+        lengths in proptest::collection::vec(1_usize..20, 1..12),
+    ) {
+        passages(&machine, &input, &lengths)?;
+    }
 }

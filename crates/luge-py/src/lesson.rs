@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use luge::{
     export,
+    follow::Attention,
     lesson::{Lesson as Inner, LessonReport},
     loss_curve::LossCurve,
     model,
@@ -73,7 +74,7 @@ impl Lesson {
     fn follow(&self, callback: Option<Py<PyAny>>, every: u64) -> Result<Training, Refusal> {
         let lesson = Arc::clone(&self.inner);
         let mut watch = Watch::new(callback, every);
-        let report = lesson.train_by_strides(|moment| watch.see(moment.step, moment.loss))?;
+        let report = lesson.follow(None, Attention::Moments, |moment| watch.see(moment.step, moment.loss))?;
         let curve = watch.finish()?;
         Ok(Training { lesson, report, curve })
     }

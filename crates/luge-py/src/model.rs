@@ -6,6 +6,7 @@ use luge::{
     audit::{Audit, same_model},
     data::{Asked, Table, TableError},
     export,
+    follow::Attention,
     job::{JobError, StandardPrimaries},
     model,
     predictor::Predictor,
@@ -138,7 +139,8 @@ impl Model {
         let audit = Audit::of(model, &lesson);
         let retrained = if retrain {
             let mut watch = Watch::new(None, 1);
-            let report = lesson.train_by_strides(|moment| watch.see(moment.step, moment.loss))?;
+            let report =
+                lesson.follow(None, Attention::Moments, |moment| watch.see(moment.step, moment.loss))?;
             watch.finish()?;
             Some(same_model(model, &model::Model::new(&lesson, &report)))
         } else {

@@ -6,6 +6,7 @@ mod indices;
 mod loops;
 mod memory;
 mod operators;
+mod samples;
 mod statements;
 mod types;
 
@@ -136,6 +137,9 @@ pub(crate) fn check(
         out: vec![Vec::new()],
         tapes: Vec::new(),
         in_data: false,
+        takes: false,
+        takers: BTreeSet::new(),
+        copies_samples: false,
         call_depth: 0,
         block_depth: 0,
         n_statements: 0,
@@ -181,6 +185,12 @@ struct Checker<'p> {
     out: Vec<Vec<Stmt>>,
     tapes: Vec<String>,
     in_data: bool,
+    /// Whether samples come from a stream.
+    takes: bool,
+    /// Functions that take, themselves or through others.
+    takers: BTreeSet<usize>,
+    /// Whether the statement calls a function that takes, so that its operands are copied as they are read.
+    copies_samples: bool,
     call_depth: usize,
     block_depth: usize,
     n_statements: usize,
@@ -249,6 +259,7 @@ impl<'p> Checker<'p> {
             let shape = self.shape(ty);
             self.bind(name, Binding::Alias(shape));
         }
+        self.samples();
         self.function_names();
         if learner.parameters.len() == 2 {
             self.functions();
@@ -257,6 +268,7 @@ impl<'p> Checker<'p> {
         for (name, binding) in parameters {
             self.bind(name, binding);
         }
+        self.in_data = self.takes;
         self.block(&learner.body);
         let mut body = self.out.pop().unwrap_or_default();
         self.sow(&mut body);
@@ -269,6 +281,7 @@ impl<'p> Checker<'p> {
             n_features: self.sizes.n_features,
             n_labels: self.sizes.n_labels,
             tapes: std::mem::take(&mut self.tapes),
+            takes: self.takes,
             body,
         })
     }

@@ -21,6 +21,7 @@ mod quotient;
 mod routines;
 mod statements;
 mod stream;
+mod taking;
 mod tapes;
 mod values;
 
@@ -148,8 +149,7 @@ impl<'c> Generator<'c> {
     }
 
     fn generate(mut self) -> Result<Self, BackendError> {
-        // The first sample begins behind the marker.
-        self.single_step(&[(DATA, 1)], None);
+        self.find_data();
         self.block(&self.core.body)?;
         let end = self.here();
         self.graph.finish(end, Shape::Accept);
@@ -191,5 +191,5 @@ fn assemble(core: &Core, graph: &Graph, plan: &Plan) -> Result<Compiled, Backend
     }
     let lines = graph.write(&mut b, &keep);
     let n_theta = core.arrays.get(THETA_ARRAY).map_or(0, |theta| theta.length);
-    Ok(Compiled { machine: b.build()?, input, lines, n_theta })
+    Ok(Compiled { machine: b.build()?, input, lines, n_theta, takes: core.takes })
 }

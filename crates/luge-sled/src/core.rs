@@ -270,6 +270,8 @@ pub(crate) enum StmtKind {
         body: Vec<Stmt>,
     },
     EachSample(Vec<Stmt>),
+    /// Goes on to the next sample of a stream.
+    Take,
     Break,
     Continue,
     Write(usize, Cond),
@@ -301,5 +303,7 @@ pub(crate) struct Core {
     pub(crate) n_labels: usize,
     /// The program's own tapes, by name.
     pub(crate) tapes: Vec<String>,
+    /// Whether its samples come from a stream.
+    pub(crate) takes: bool,
     pub(crate) body: Vec<Stmt>,
 }

@@ -16,6 +16,7 @@ pub(crate) fn run(core: &Core, samples: &[Vec<i64>], limit: u64) -> Outcome {
         tapes: vec![Tape::default(); core.tapes.len()],
         samples,
         sample: None,
+        n_taken: 0,
         left: limit,
         line: 0,
         wraps: BTreeMap::new(),
@@ -30,6 +31,7 @@ pub(crate) fn run(core: &Core, samples: &[Vec<i64>], limit: u64) -> Outcome {
         theta: state.arrays[THETA].clone(),
         statements: limit - state.left,
         line: (verdict != Verdict::Accepted).then_some(state.line),
+        taken: state.n_taken,
         wraps: state.wraps.into_values().collect(),
         printed: state.printed,
     }
@@ -55,6 +57,7 @@ struct State<'a> {
     tapes: Vec<Tape>,
     samples: &'a [Vec<i64>],
     sample: Option<usize>,
+    n_taken: usize,
     left: u64,
     line: u32,
     wraps: BTreeMap<u32, Wrap>,
@@ -124,6 +127,13 @@ impl State<'_> {
                     }
                 }
                 self.sample = outside;
+            }
+            StmtKind::Take => {
+                if self.n_taken == self.samples.len() {
+                    return Err(End::Run(Verdict::Waiting));
+                }
+                self.sample = Some(self.n_taken);
+                self.n_taken += 1;
             }
             StmtKind::Break => return Err(End::Break),
             StmtKind::Continue => return Err(End::Continue),

@@ -68,6 +68,8 @@ pub struct Compiled {
     pub lines: Vec<Option<u32>>,
     /// How many numbers theta has.
     pub n_theta: usize,
+    /// Whether its samples come from a stream: it has states that take and latch.
+    pub takes: bool,
 }
 
 /// How a run of the interpreter ended.
@@ -79,6 +81,8 @@ pub enum Verdict {
     Rejected,
     /// The allowed number of statements is used up.
     Limit,
+    /// The program takes a sample, and none is left.
+    Waiting,
 }
 
 /// What a run of the interpreter left behind.
@@ -92,6 +96,8 @@ pub struct Outcome {
     pub statements: u64,
     /// The line of the statement the run ended in, unless it came to the program's end.
     pub line: Option<u32>,
+    /// How many samples it took, if it takes them from a stream.
+    pub taken: usize,
     /// Where numbers were too large for their types and wrapped around, by line.
     pub wraps: Vec<Wrap>,
     /// What `print` showed, line by line.
@@ -208,7 +214,8 @@ pub fn format(source: &str) -> Result<String, Vec<Diagnostic>> {
     if findings.is_empty() { Ok(format::format(source)) } else { Err(findings) }
 }
 
-/// Runs a program on samples, each its features and then its labels, as counts of 2^-fraction.
+/// Runs a program on samples, each its features and then its labels, as counts of 2^-fraction. One that takes its samples
+/// from a stream gets these, one after the other.
 ///
 /// # Errors
 /// If the program is wrong.

@@ -20,9 +20,10 @@ const DEEPEST: usize = 64;
 const HIGHEST: usize = 100;
 
 /// Words that cannot name anything.
-const KEYWORDS: [&str; 25] = [
+const KEYWORDS: [&str; 26] = [
     "learner", "fn", "const", "type", "let", "if", "else", "while", "for", "in", "data", "return", "reject",
     "as", "true", "false", "bit", "int", "fix", "tape", "break", "continue", "unroll", "print", "assert",
+    "take",
 ];
 
 /// The program and everything that is wrong with its form.
@@ -261,6 +262,9 @@ impl Parser<'_> {
         } else if self.take_word("continue") {
             self.semicolon()?;
             StmtKind::Continue
+        } else if self.take_word("take") {
+            self.semicolon()?;
+            StmtKind::Take
         } else if self.take_word("assert") {
             self.expect("(")?;
             let condition = self.expr()?;

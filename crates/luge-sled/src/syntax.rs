@@ -143,6 +143,7 @@ pub(crate) enum StmtKind {
     Const(Name, Expr),
     Break,
     Continue,
+    Take,
     Assert(Expr),
     Print(Vec<Printed>),
     Reject,

@@ -7,7 +7,7 @@ use luge_net::{Network, Values};
 use crate::{LossRange, Outcome, Snapshot, StopRule, TrainError};
 
 /// What one step found and changed, track by track as bits.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Change {
     /// The loss before the step.
     pub loss: f64,
@@ -19,6 +19,28 @@ pub struct Change {
     pub right: u32,
     /// The cells under the heads, before they moved, that became the other symbol.
     pub flipped: u32,
+}
+
+/// One of the stretches of steps that an engine remembers.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct StretchId(pub u32);
+
+impl StretchId {
+    /// The number of the stretch, for tables of them.
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// The steps of a stretch: the same ones whenever it is made.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct StretchSteps {
+    /// The vertex the first step is made from.
+    pub from: usize,
+    /// What each step finds and changes. The last one leads to the block of its vertex; at which of the block's vertices the next
+    /// stretch begins is for that one to say.
+    pub changes: Vec<Change>,
 }
 
 /// Makes gradient steps on one network.
@@ -73,6 +95,25 @@ pub trait Engine {
     fn run_noting(&mut self, stop: &StopRule, changes: &mut Vec<Change>) -> Result<bool, TrainError> {
         let _ = (stop, changes);
         Ok(false)
+    }
+
+    /// Steps as [`run`](Self::run) does and adds the stretches it made, of which [`stretch`](Self::stretch) tells the steps; `false`, and no
+    /// step, where the next step belongs to no stretch.
+    ///
+    /// # Errors
+    /// As for [`step`](Self::step).
+    fn run_by_stretches(&mut self, stop: &StopRule, made: &mut Vec<StretchId>) -> Result<bool, TrainError> {
+        let _ = (stop, made);
+        Ok(false)
+    }
+
+    /// The steps of a stretch that was made.
+    ///
+    /// # Errors
+    /// As for [`step`](Self::step).
+    fn stretch(&mut self, stretch: StretchId) -> Result<StretchSteps, TrainError> {
+        let _ = stretch;
+        Ok(StretchSteps::default())
     }
 
     /// Where the loss has been, over every step of [`run`](Self::run).

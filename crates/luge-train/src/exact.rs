@@ -6,39 +6,44 @@
 //! landscapes of targets, which forget the last error, the gain may differ from 1 by [`MOST_GAIN_ERROR`].
 
 mod blocks;
+mod carried;
+mod columns;
+mod engine;
 #[cfg(feature = "faults")]
 mod faults;
 pub(crate) mod legality;
 mod memory;
 mod multi_head;
 mod single_head;
-
-use std::ops::Range;
+mod stretches;
+mod tapes;
 
 use luge_net::{
     Form, Network, SparseLayers, Values,
     faults::{number, planted},
 };
 
-use crate::{
-    Change, Engine, LossRange, Outcome, PackedCells, Snapshot, Sparse, StopRule, TapeSnapshot, TrainError,
-    sparse::BLANK, visit,
-};
+use crate::{Engine, LossRange, Snapshot, Sparse, TrainError, sparse::BLANK};
 use blocks::Blocks;
+use carried::CarriedLosses;
+use columns::Levels;
 #[cfg(feature = "faults")]
 pub use faults::Fault;
 pub use legality::MOST_GAIN_ERROR;
 use legality::{check_constants, check_gain, check_switch, differentiate};
 use memory::Memory;
-use multi_head::{Levels, MultiHead};
+use multi_head::MultiHead;
 use single_head::{LoopExit, SingleHead};
+use tapes::Tapes;
 
-/// Whether whole blocks of cells are remembered.
+/// Whether more than single steps is remembered at a time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Memories {
-    /// Single steps and, where all heads move together, blocks of cells.
+    /// Single steps and, where all heads move together, blocks of cells; where they do not, stretches of steps.
     #[default]
     Blocks,
+    /// Single steps and, where heads do not move together, stretches of steps, which can be told one by one.
+    Stretches,
     /// Single steps only.
     Steps,
 }
@@ -57,26 +62,6 @@ pub struct Exact<'n> {
     /// How far the gain can lie from 1.
     gain_error: f64,
     carried: CarriedLosses,
-}
-
-/// The network's losses for losses of the landscape. There are few different ones, so the last ones are kept.
-#[derive(Clone, Debug)]
-struct CarriedLosses([(f64, f64); 64]);
-
-impl CarriedLosses {
-    fn new() -> Self {
-        Self([(f64::NAN, f64::NAN); 64])
-    }
-
-    #[inline]
-    fn of(&mut self, probe: &Sparse<'_>, landscape: f64) -> f64 {
-        let bits = landscape.to_bits();
-        let known = &mut self.0[(bits.wrapping_mul(crate::MULTIPLIER) >> 58) as usize];
-        if known.0.to_bits() != bits {
-            *known = (landscape, probe.around().map_or(landscape, |around| around.carry(landscape).loss));
-        }
-        known.1
-    }
 }
 
 /// The weights, as symbols.
@@ -175,7 +160,7 @@ impl<'n> Exact<'n> {
                 let (first, cells) = merged(&rows);
                 let start = (memory.situation(block, symbols), path);
                 match memories {
-                    Memories::Steps => {
+                    Memories::Steps | Memories::Stretches => {
                         Body::SingleHead(SingleHead::new(start, first, cells, heads[0]), memory)
                     }
                     Memories::Blocks => {
@@ -184,11 +169,12 @@ impl<'n> Exact<'n> {
                 }
             }
             (None, _) => {
-                let mut many = MultiHead::new(table, (block, symbols, path), levels(&layers.form), low);
-                for ((first, cells), head) in rows.into_iter().zip(heads) {
-                    many.add_row(first, cells, head);
+                let mut tapes = Tapes::default();
+                for ((first, cells), head) in rows.iter().zip(heads) {
+                    tapes.add_row(*first, cells, head);
                 }
-                Body::MultiHead(many)
+                let levels = (levels(&layers.form), low);
+                Body::MultiHead(MultiHead::new(table, (block, symbols, path), tapes, levels, self.memories))
             }
         };
         Ok(())
@@ -311,210 +297,4 @@ fn merged(rows: &[(i64, Vec<u8>)]) -> (i64, Vec<u8>) {
         }
     }
     (first, cells)
-}
-
-impl Engine for Exact<'_> {
-    fn name(&self) -> &'static str {
-        "exact"
-    }
-
-    fn network(&self) -> &Network {
-        self.probe.network()
-    }
-
-    fn steps(&self) -> u64 {
-        self.steps
-    }
-
-    fn path(&self) -> u64 {
-        match &self.body {
-            Body::Waiting(sparse) => sparse.path(),
-            Body::SingleHead(one, _) => one.path,
-            Body::Blocks(blocks, _) => blocks.path,
-            Body::MultiHead(many) => many.path,
-        }
-    }
-
-    fn loss(&mut self) -> Result<f64, TrainError> {
-        let landscape = match &mut self.body {
-            Body::Waiting(sparse) => return sparse.loss(),
-            Body::SingleHead(one, memory) => one.level(memory, &mut self.probe)?,
-            Body::Blocks(blocks, memory) => blocks.level(memory, &mut self.probe)?,
-            Body::MultiHead(many) => many.level(&self.probe.layers().table, &mut self.probe)?,
-        };
-        let Some(around) = self.probe.around() else { return Ok(landscape) };
-        if !around.finished(landscape)? {
-            return Ok(around.carry(landscape).loss);
-        }
-        Ok(around.primary_loss_of(self.layers(), &|track, cell| self.cell(track, cell)))
-    }
-
-    fn step(&mut self) -> Result<(), TrainError> {
-        let before = self.steps;
-        if self.advance(1)? == LoopExit::Low && self.steps == before {
-            self.rest()?;
-        }
-        Ok(())
-    }
-
-    fn run(&mut self, stop: &StopRule) -> Result<Outcome, TrainError> {
-        if self.earlier.is_none() {
-            self.earlier = Some(LossRange::of(self.loss()?));
-        }
-        // Where running losses may end the run, every step is looked at.
-        let careful = stop.loss_at_most > low_level(self.layers());
-        loop {
-            let left = stop.most_steps.saturating_sub(self.steps);
-            let pause = if careful { LoopExit::Low } else { self.advance(left)? };
-            let loss = self.loss()?;
-            self.last = Some(loss);
-            if let Some(outcome) = stop.verdict(self.steps, loss) {
-                return Ok(outcome);
-            }
-            if careful {
-                self.earlier = self.earlier.map(|range| range.and(loss));
-                self.step()?;
-            } else if pause == LoopExit::Low {
-                self.rest()?;
-            }
-        }
-    }
-
-    fn run_noting(&mut self, stop: &StopRule, changes: &mut Vec<Change>) -> Result<bool, TrainError> {
-        // Where running losses may end the run, every step is looked at; and labels are read one by one.
-        if stop.loss_at_most > low_level(self.layers()) || matches!(self.body, Body::Waiting(_)) {
-            return Ok(false);
-        }
-        let (most, before) = (stop.most_steps.saturating_sub(self.steps), changes.len());
-        let (probe, losses) = (&mut self.probe, &mut self.carried);
-        match &mut self.body {
-            Body::Waiting(_) | Body::Blocks(..) => return Ok(false),
-            Body::SingleHead(one, memory) => one.run_noting(memory, probe, most, changes, losses)?,
-            Body::MultiHead(many) => many.run_noting(&probe.layers().table, probe, most, changes, losses)?,
-        };
-        self.steps += (changes.len() - before) as u64;
-        Ok(changes.len() > before)
-    }
-
-    fn losses(&self) -> Option<LossRange> {
-        let last = self.last.or(self.earlier.map(|range| range.last))?;
-        let range = self.range().unwrap_or((last, last));
-        let first = self.earlier.map_or(last, |earlier| earlier.first);
-        let (low, high) = self.earlier.map_or(range, |e| (e.min.min(range.0), e.max.max(range.1)));
-        Some(LossRange { first, min: low.min(last), max: high.max(last), last })
-    }
-
-    fn vertex(&self) -> Option<usize> {
-        Some(self.at())
-    }
-
-    fn head(&self, track: usize) -> Option<i64> {
-        match &self.body {
-            Body::Waiting(sparse) => sparse.head(track),
-            Body::SingleHead(one, _) => Some(one.head()),
-            Body::Blocks(blocks, _) => Some(blocks.head()),
-            Body::MultiHead(many) => Some(many.head(track)),
-        }
-    }
-
-    fn cell(&self, track: usize, cell: i64) -> f64 {
-        let symbols = match &self.body {
-            Body::Waiting(sparse) => return sparse.cell(track, cell),
-            Body::SingleHead(one, _) => one.cell(cell) >> track,
-            Body::Blocks(blocks, _) => blocks.cell(cell) >> track,
-            Body::MultiHead(many) => many.cell(track, cell),
-        };
-        if symbols & 1 == 1 { 1.0 } else { BLANK }
-    }
-
-    fn kept(&self, track: usize) -> Range<i64> {
-        let (first, len) = match &self.body {
-            Body::Waiting(sparse) => return sparse.kept(track),
-            Body::SingleHead(one, _) => (one.cells().0, one.cells().1.len()),
-            Body::Blocks(blocks, _) => blocks.kept(),
-            Body::MultiHead(many) => (many.cells(track).0, many.cells(track).1.len()),
-        };
-        first..first + len as i64
-    }
-
-    fn labels(&self) -> &[f64] {
-        match &self.body {
-            Body::Waiting(sparse) => sparse.labels(),
-            _ => self.probe.labels(),
-        }
-    }
-
-    fn snapshot(&self) -> Snapshot {
-        if let Body::Waiting(sparse) = &self.body {
-            return sparse.snapshot();
-        }
-        let tape = |i: usize| {
-            let (first, cells) = match &self.body {
-                Body::Waiting(_) => (0, PackedCells::default()),
-                Body::SingleHead(one, _) => {
-                    let (first, cells) = one.cells();
-                    (first, PackedCells::of_symbols(cells.iter().map(|&c| c >> i & 1 == 1)))
-                }
-                Body::Blocks(blocks, _) => {
-                    let (first, cells) = blocks.cells();
-                    (first, PackedCells::of_symbols(cells.iter().map(|&c| c >> i & 1 == 1)))
-                }
-                Body::MultiHead(many) => {
-                    let (first, cells) = many.cells(i);
-                    (first, PackedCells::of_symbols(cells.iter().map(|&c| c & 1 == 1)))
-                }
-            };
-            TapeSnapshot { first, cells, head_first: self.head(i).unwrap_or(0), head: vec![1.0] }
-        };
-        let n_tracks = self.layers().table.n_tracks();
-        Snapshot {
-            step: self.steps,
-            path: self.path(),
-            vertices: vec![(self.at(), 1.0)],
-            labels: self.labels().to_vec(),
-            tapes: (0..n_tracks).map(tape).collect(),
-        }
-    }
-
-    fn drift(&self) -> (f64, f64) {
-        // What one step can leave behind; see `MOST_GAIN_ERROR`.
-        let most = self.gain_error / (1.0 - self.gain_error);
-        (2.0 * most, most)
-    }
-
-    fn rounding(&self) -> f64 {
-        // The weights are kept as the symbols they stand for.
-        let (cells, heads) = self.drift();
-        cells.max(heads)
-    }
-
-    fn cell_bytes(&self) -> usize {
-        match &self.body {
-            Body::Waiting(sparse) => sparse.cell_bytes(),
-            Body::SingleHead(one, _) => one.n_bytes(),
-            Body::Blocks(blocks, _) => blocks.n_bytes(),
-            Body::MultiHead(many) => many.n_bytes(),
-        }
-    }
-}
-
-impl Exact<'_> {
-    /// A step where the loss is low: at rest nothing changes.
-    fn rest(&mut self) -> Result<(), TrainError> {
-        let (vertex, here, ahead) = (self.at(), self.here(), self.ahead()?);
-        let probed = differentiate(&mut self.probe, vertex, here, ahead)?;
-        let still = probed.to == vertex && probed.left | probed.right == 0;
-        if !still || probed.written != here {
-            let why = "the loss is low, but the step does not stay where it is".to_owned();
-            return Err(TrainError::NotExact { why });
-        }
-        self.steps += 1;
-        match &mut self.body {
-            Body::Waiting(_) => {}
-            Body::SingleHead(SingleHead { path, .. }, _)
-            | Body::Blocks(Blocks { path, .. }, _)
-            | Body::MultiHead(MultiHead { path, .. }) => *path = visit(*path, vertex),
-        }
-        Ok(())
-    }
 }

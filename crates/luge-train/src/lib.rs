@@ -23,7 +23,7 @@ mod stream;
 mod train;
 
 pub use dense::{Dense, Precision};
-pub use engine::{Change, Engine};
+pub use engine::{Change, Engine, StretchId, StretchSteps};
 pub use error::TrainError;
 #[cfg(feature = "faults")]
 pub use exact::Fault;

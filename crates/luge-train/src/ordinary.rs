@@ -34,16 +34,49 @@ impl Optimiser {
 /// A network with ReLU layers and one logistic output, in f32.
 pub struct Ordinary {
     layers: Vec<(Var, Var)>,
-    /// Of Adam: the mean of the gradients and of their squares, for each weight.
-    moments: Vec<(Tensor, Tensor)>,
+    /// The same weights as plain numbers, which the optimiser moves.
+    blocks: Vec<Block>,
     optimiser: Optimiser,
     rate: f64,
     /// Of Adam: the decays to the power of the steps made.
     powers: (f64, f64),
 }
 
+/// The weights or biases of a layer; of Adam also the mean of their gradients and of the squares.
+struct Block {
+    weights: Vec<f32>,
+    mean: Vec<f32>,
+    square: Vec<f32>,
+}
+
+impl Block {
+    fn new(weights: Vec<f32>) -> Self {
+        let (mean, square) = (vec![0.0; weights.len()], vec![0.0; weights.len()]);
+        Self { weights, mean, square }
+    }
+
+    fn sgd(&mut self, gradient: &[f32], rate: f32) {
+        for (weight, slope) in self.weights.iter_mut().zip(gradient) {
+            *weight -= rate * slope;
+        }
+    }
+
+    /// `powers`: the decays to the power of the steps made, this one included.
+    fn adam(&mut self, gradient: &[f32], rate: f64, powers: (f64, f64)) {
+        let (keep, keep_square) = (DECAY.0 as f32, DECAY.1 as f32);
+        let rate = (rate / (1.0 - powers.0)) as f32;
+        let scale = (1.0 / (1.0 - powers.1)) as f32;
+        let moments = self.mean.iter_mut().zip(&mut self.square);
+        for ((weight, (mean, square)), &slope) in self.weights.iter_mut().zip(moments).zip(gradient) {
+            *mean = keep * *mean + (1.0 - keep) * slope;
+            *square = keep_square * *square + (1.0 - keep_square) * slope * slope;
+            *weight -= rate * *mean / ((scale * *square).sqrt() + TINY);
+        }
+    }
+}
+
 const DECAY: (f64, f64) = (0.9, 0.999);
-const TINY: f64 = 1e-8;
+const TINY: f32 = 1e-8;
 
 impl Ordinary {
     /// A network with these widths, from the features to the one output; weights are drawn by He's rule, biases are 0.
@@ -52,19 +85,17 @@ impl Ordinary {
     /// If tensors cannot be made.
     pub fn new(widths: &[usize], optimiser: Optimiser, rate: f64, seed: u64) -> Result<Self, TrainError> {
         let mut generator = ChaCha8Rng::seed_from_u64(seed);
-        let mut layers = Vec::new();
+        let (mut layers, mut blocks) = (Vec::new(), Vec::new());
         for pair in widths.windows(2) {
             let (from, to) = (pair[0], pair[1]);
             let spread = (2.0 / from as f64).sqrt();
             let normal = Normal::new(0.0, spread).map_err(|_| TrainError::Shapes { what: "widths" })?;
             let weights: Vec<f32> = (0..from * to).map(|_| normal.sample(&mut generator) as f32).collect();
-            let weights = Var::from_tensor(&Tensor::from_vec(weights, (from, to), &Device::Cpu)?)?;
-            layers.push((weights, Var::zeros((1, to), DType::F32, &Device::Cpu)?));
+            let drawn = Tensor::from_slice(&weights, (from, to), &Device::Cpu)?;
+            layers.push((Var::from_tensor(&drawn)?, Var::zeros((1, to), DType::F32, &Device::Cpu)?));
+            blocks.extend([Block::new(weights), Block::new(vec![0.0; to])]);
         }
-        let zeros = |var: &Var| Ok::<_, candle_core::Error>((var.zeros_like()?, var.zeros_like()?));
-        let vars = layers.iter().flat_map(|(weights, bias)| [weights, bias]);
-        let moments = vars.map(zeros).collect::<Result<_, _>>()?;
-        Ok(Self { layers, moments, optimiser, rate, powers: (1.0, 1.0) })
+        Ok(Self { layers, blocks, optimiser, rate, powers: (1.0, 1.0) })
     }
 
     /// The logits of samples, row by row.
@@ -93,19 +124,14 @@ impl Ordinary {
         let gradients = loss.backward()?;
         self.powers = (self.powers.0 * DECAY.0, self.powers.1 * DECAY.1);
         let vars = self.layers.iter().flat_map(|(weights, bias)| [weights, bias]);
-        for (var, (mean, square)) in vars.zip(&mut self.moments) {
+        for (var, block) in vars.zip(&mut self.blocks) {
             let Some(gradient) = gradients.get(var) else { continue };
-            let update = match self.optimiser {
-                Optimiser::Sgd => gradient.affine(self.rate, 0.0)?,
-                Optimiser::Adam => {
-                    *mean = (mean.affine(DECAY.0, 0.0)? + gradient.affine(1.0 - DECAY.0, 0.0)?)?.detach();
-                    *square = (square.affine(DECAY.1, 0.0)? + gradient.sqr()?.affine(1.0 - DECAY.1, 0.0)?)?
-                        .detach();
-                    let root = square.affine(1.0 / (1.0 - self.powers.1), 0.0)?.sqrt()?.affine(1.0, TINY)?;
-                    (mean.affine(self.rate / (1.0 - self.powers.0), 0.0)? / root)?
-                }
-            };
-            var.set(&(var.as_tensor() - update)?.detach())?;
+            let gradient = gradient.flatten_all()?.to_vec1::<f32>()?;
+            match self.optimiser {
+                Optimiser::Sgd => block.sgd(&gradient, self.rate as f32),
+                Optimiser::Adam => block.adam(&gradient, self.rate, self.powers),
+            }
+            var.set(&Tensor::from_slice(&block.weights, var.dims(), &Device::Cpu)?)?;
         }
         Ok(())
     }

@@ -14,6 +14,22 @@ pub fn visit(path: u64, vertex: usize) -> u64 {
     path.wrapping_mul(MULTIPLIER).wrapping_add(vertex as u64 + 1)
 }
 
+/// The multiplier's inverse modulo 2^64: each round of Newton's method doubles the bits that are right.
+const INVERSE: u64 = {
+    let mut inverse = MULTIPLIER;
+    let mut round = 0;
+    while round < 5 {
+        inverse = inverse.wrapping_mul(2_u64.wrapping_sub(MULTIPLIER.wrapping_mul(inverse)));
+        round += 1;
+    }
+    inverse
+};
+
+/// The digest of a path without its last vertex.
+pub(crate) fn unvisit(path: u64, vertex: usize) -> u64 {
+    path.wrapping_sub(vertex as u64 + 1).wrapping_mul(INVERSE)
+}
+
 /// A piece of a path, remembered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Piece {
@@ -62,6 +78,14 @@ mod tests {
             let (head, tail) = path.split_at(cut);
             let piece = tail.iter().fold(Piece::EMPTY, |piece, &vertex| piece.and(vertex));
             assert_eq!(piece.after(digest(head)), digest(&path));
+        }
+    }
+
+    #[test]
+    fn the_last_vertex_can_be_taken_back() {
+        for path in [&[3][..], &[3, 0, 9], &[7, usize::MAX - 1]] {
+            let (&last, before) = path.split_last().expect("a vertex");
+            assert_eq!(unvisit(digest(path), last), digest(before));
         }
     }
 

@@ -4,6 +4,7 @@
 //! where there is none to the simulator that judges training.
 
 mod contenders;
+pub mod native;
 pub mod reference;
 
 use std::time::Instant;
@@ -26,6 +27,9 @@ const FIVE_STATES: &str = "1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA";
 const FOUR_SYMBOLS: &str = "1RB2LA1RA1RA_1LB1LA3RB1RZ";
 /// Runs to and fro between the ends of what lies on its tape.
 const SHUTTLE: &str = "0LB1RA_0RA1LB";
+
+/// The perceptron's machine written out as a program.
+const NATIVE: &str = "native state machine";
 
 /// How much to measure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -122,7 +126,7 @@ pub fn run(effort: Effort, mut say: impl FnMut(&str)) -> Result<Report, JobError
         say(title);
         comparisons.push(champion(title, line, effort));
     }
-    say("a learner with 8 binary tapes");
+    say("a learner with 13 binary tapes");
     comparisons.push(multi_tape(effort)?);
     say("longer tapes");
     let cells = growing_cells(effort);
@@ -184,10 +188,13 @@ fn multi_tape(effort: Effort) -> Result<Comparison, JobError> {
     let normal = lesson.learner().lowered().normal.machine().clone();
     let (table, layout) = (lesson.table(), lesson.layout());
     let input = lesson.learner().input(layout, &program::bits(table, layout.format));
+    if let Some(native) = native::NativePerceptron::new(&normal, &input) {
+        measure(NATIVE, &mut || (native.run(effort.most_steps), None));
+    }
     measure("Luge's simulator", &mut || (simulate(&normal, &input, effort.most_steps), None));
     let alone = Subject::landscape(&normal, &input, LandscapeKind::Compact, None);
     let whole = Subject::Network(lesson);
-    for contender in [Contender::Exact, Contender::Sparse] {
+    for contender in [Contender::Exact, Contender::Steps, Contender::Sparse] {
         let name = format!("{}, landscape alone", contender.word());
         measure(&name, &mut || alone.run(contender, effort.most_steps));
         let name = format!("{}, whole network", contender.word());
@@ -195,7 +202,7 @@ fn multi_tape(effort: Effort) -> Result<Comparison, JobError> {
     }
     let dense_steps = effort.dense_steps.min(20);
     measure("dense, whole network", &mut || whole.run(Contender::Dense, dense_steps));
-    Ok(compare("perceptron on Iris", runs, "Luge's simulator"))
+    Ok(compare("perceptron on Iris", runs, NATIVE))
 }
 
 /// Nanoseconds per step while the cells that are visited grow in number.

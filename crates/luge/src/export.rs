@@ -1,17 +1,20 @@
-//! An extended network as data for other programs: every node, every weight, and how to train them.
+//! A network as data for other programs: every node, every weight, and how to train them.
 //!
 //! `docs/graph-format.md` describes the JSON. Deliberately absent: the machine, its states, the data, and the number of
 //! steps to expect. Whoever trains the graph has nothing but the network and its gradient.
 
-use luge_landscape::Extended;
+use luge_landscape::{Extended, StreamNetwork};
 use luge_net::{
-    Network, Node, NumberFormat, Op, Shape, StepRule,
+    Network, Node, NodeId, NumberFormat, Op, ParameterId, Shape, StepRule, Values,
     numbers::{FixedPoint, Negatives, SmallFloat},
 };
 use serde::{Serialize, Serializer};
 
-/// The version of the format this module writes.
+/// The version of the format for networks that are trained on a table.
 pub const VERSION: u32 = 1;
+
+/// The version for networks that are trained on a stream, which readers of the other must refuse.
+pub const STREAM_VERSION: u32 = 2;
 
 /// A network and how to train it.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -25,7 +28,11 @@ pub struct Graph {
     theta: usize,
     out: usize,
     vertex: String,
-    stop: Stop,
+    /// Inputs that are fed anew at every step.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    per_step: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stop: Option<Stop>,
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -111,9 +118,29 @@ impl Serialize for Number {
 /// The graph of an extended network, with the parameters training starts from.
 #[must_use]
 pub fn graph(extended: &Extended) -> Graph {
-    let network = extended.network();
+    let (nodes, vertex) = (extended.nodes(), extended.vertex());
+    let written = whole(extended.network(), extended.initial(), (nodes.theta, nodes.out), vertex);
+    let stop = Stop { loss_at_most: Number(extended.stop()), not_before: Extended::FIRST_STOP };
+    Graph { version: VERSION, stop: Some(stop), ..written }
+}
+
+/// The graph of a network that learns from a stream: every input is fed anew at every step, and nothing stops training.
+#[must_use]
+pub fn stream_graph(stream: &StreamNetwork) -> Graph {
+    let (network, nodes) = (stream.network(), stream.nodes());
+    let written = whole(network, stream.initial(), (nodes.theta, nodes.out), stream.vertex());
+    let per_step = network.inputs().iter().map(|input| input.name.clone()).collect();
+    Graph { version: STREAM_VERSION, per_step, ..written }
+}
+
+fn whole(
+    network: &Network,
+    initial: &[Values],
+    (theta, out): (NodeId, NodeId),
+    vertex: ParameterId,
+) -> Graph {
     let inputs = network.inputs().iter();
-    let parameters = network.parameters().iter().zip(extended.initial());
+    let parameters = network.parameters().iter().zip(initial);
     Graph {
         format: "luge-graph",
         version: VERSION,
@@ -131,10 +158,11 @@ pub fn graph(extended: &Extended) -> Graph {
             .collect(),
         nodes: network.nodes().iter().map(|node| graph_node(network, node)).collect(),
         loss: network.loss().index(),
-        theta: extended.nodes().theta.index(),
-        out: extended.nodes().out.index(),
-        vertex: network.parameters()[extended.vertex().index()].name.clone(),
-        stop: Stop { loss_at_most: Number(extended.stop()), not_before: Extended::FIRST_STOP },
+        theta: theta.index(),
+        out: out.index(),
+        vertex: network.parameters()[vertex.index()].name.clone(),
+        per_step: Vec::new(),
+        stop: None,
     }
 }
 

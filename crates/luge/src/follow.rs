@@ -5,13 +5,14 @@ use std::ops::ControlFlow;
 use luge_landscape::{Configuration, Control, Undecodable};
 use luge_machine::{Input, Machine, Step};
 use luge_net::Values;
-use luge_train::{Change, Engine, Memories, Outcome, Snapshot, StopRule, TrainError};
+use luge_train::{Change, Engine, Memories, Outcome, Snapshot, StopRule, StretchId, TrainError};
 
 use crate::{
     engine::{Chosen, EngineChoice, EngineError, Task},
     gradient::{self, GradientCheck},
-    lockstep::{Judge, Lockstep, Mismatch, Window},
-    record::{Levels, Record},
+    judge::Judge,
+    lockstep::{Lockstep, Mismatch, Window},
+    record::{Levels, Losses, Record},
 };
 
 /// Which iterates are compared with the simulator.
@@ -36,14 +37,6 @@ impl Comparisons {
             Self::End => "end",
         }
     }
-
-    /// What the exact engine needs to remember for it.
-    pub(crate) fn memories(self) -> Memories {
-        match self {
-            Self::Every => Memories::Steps,
-            Self::End => Memories::Blocks,
-        }
-    }
 }
 
 /// Steps between two comparisons where not every step is compared.
@@ -55,13 +48,28 @@ const LOOK_AT_CELLS: u64 = 1 << 16;
 /// Steps between two moments for whoever does not watch every step; moments fall on its multiples.
 pub const STRIDE: u64 = 1 << 10;
 
+/// Steps between two moments for whoever does not watch losses either.
+pub const LONG_STRIDE: u64 = 1 << 18;
+
 /// How closely a run is watched. However that is, every iterate is compared that is to be.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Attention {
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Attention {
     /// A moment for every step.
     Steps,
-    /// A moment for every [`STRIDE`], where the engine reports what its steps change.
+    /// A moment for every [`STRIDE`], with all losses in between, where the engine reports what its steps change.
     Strides,
+    /// A moment now and then: for every [`LONG_STRIDE`] where the engine makes many steps at once, else as for strides.
+    #[default]
+    Moments,
+}
+
+/// What the exact engine needs to remember.
+fn memories(comparisons: Comparisons, attention: Attention) -> Memories {
+    match (comparisons, attention) {
+        (Comparisons::End, _) => Memories::Blocks,
+        (Comparisons::Every, Attention::Moments) => Memories::Stretches,
+        (Comparisons::Every, Attention::Steps | Attention::Strides) => Memories::Steps,
+    }
 }
 
 /// One moment of a run, for whoever wants to watch.
@@ -70,7 +78,7 @@ pub struct Moment<'a> {
     pub step: u64,
     /// The loss.
     pub loss: f64,
-    /// The losses of the iterates since the moment before, in order, if that was more than a step ago.
+    /// The losses of the iterates since the moment before, in order, if that was more than a step ago and they are watched.
     pub since: &'a [f64],
     /// The engine.
     pub engine: &'a dyn Engine,
@@ -144,7 +152,7 @@ impl<'a> Course<'a> {
         check: impl FnOnce(&[gradient::Spot]) -> Result<GradientCheck, E>,
     ) -> Result<Followed<'a>, E> {
         let Self { task, machine, input, window, .. } = self;
-        let memories = self.comparisons.memories();
+        let memories = memories(self.comparisons, self.attention);
         let moment = from.as_ref().map(|(snapshot, record)| (*snapshot, record.loss));
         let (mut engine, chosen) = task.open(memories, moment)?;
         let dense = chosen.engine == EngineChoice::Dense;
@@ -158,17 +166,17 @@ impl<'a> Course<'a> {
             None => None,
         };
         let record = from.map_or_else(Record::default, |(_, record)| record);
-        let (changes, losses) = (Vec::new(), Vec::new());
+        let (changes, made, losses) = (Vec::new(), Vec::new(), Vec::new());
         let attention = self.attention;
         let mut referee =
-            Referee { beside, expected: self.expected, record, attention, changes, losses, first_loss };
+            Referee { beside, expected: self.expected, record, attention, changes, made, losses, first_loss };
         let outcome =
             referee.follow(&mut *engine, &task.stop, comparisons, watch).map_err(EngineError::from)?;
         let snapshot = engine.snapshot();
         let end = gradient::End { snapshot: &snapshot, record: &referee.record };
         let gradient = match dense {
             true => GradientCheck::of_dense(),
-            false => gradient::look_again(task, memories, &end, self.spots, check)?,
+            false => gradient::look_again(task, &end, self.spots, check)?,
         };
         let (machine_steps, n_cells) = (referee.machine_steps(), referee.n_cells());
         let record = referee.record;
@@ -192,6 +200,8 @@ struct Referee<'a> {
     attention: Attention,
     /// What the steps of a stride changed.
     changes: Vec<Change>,
+    /// The stretches of a stride.
+    made: Vec<StretchId>,
     /// The losses of the iterates within a stride.
     losses: Vec<f64>,
     /// The loss before the first step, where a run is resumed.
@@ -245,23 +255,70 @@ impl Referee<'_> {
         Ok(outcome)
     }
 
-    /// Steps to the next multiple of [`STRIDE`] at most, if the engine reports changes and nobody watches every step; the machine
-    /// makes the same steps, and each change is held to the machine's. The last iterate is left to be seen as a whole.
+    /// Many steps at once, if the engine reports what they change and nobody watches every one; the machine makes the same steps,
+    /// and each is held to the machine's. The last iterate is left to be seen as a whole.
     fn stride(&mut self, engine: &mut dyn Engine, stop: &StopRule) -> Result<bool, TrainError> {
-        let (Beside::Changes(judge), Attention::Strides) = (&mut self.beside, self.attention) else {
-            return Ok(false);
-        };
+        let Beside::Changes(judge) = &self.beside else { return Ok(false) };
+        let step = engine.steps();
+        let beside = step >= self.expected.extra_steps
+            && judge.simulator().steps() + self.expected.extra_steps == step;
         // Near a limit of cells every step is looked at.
-        if self.expected.most_cells.is_some_and(|most| judge.n_cells() as u64 + STRIDE > most as u64) {
+        let cells = self.expected.most_cells.unwrap_or(usize::MAX).saturating_sub(judge.n_cells()) as u64;
+        let to = |stride: u64| {
+            let most_steps = (step - step % stride + stride).min(stop.most_steps);
+            StopRule { most_steps, ..*stop }
+        };
+        if !beside || self.attention == Attention::Steps || cells < STRIDE {
             return Ok(false);
         }
+        let stretches = self.attention == Attention::Moments
+            && cells >= LONG_STRIDE
+            && step >= self.expected.levels.from
+            && self.record.mismatches == 0;
+        if stretches && self.by_stretches(engine, &to(LONG_STRIDE))? {
+            return Ok(true);
+        }
+        // Between two stretches there may be a single step.
+        self.by_changes(engine, &to(if stretches { 1 } else { STRIDE }))
+    }
+
+    /// Stretches up to where the stop rule says, each of which is the machine's passage.
+    fn by_stretches(&mut self, engine: &mut dyn Engine, stop: &StopRule) -> Result<bool, TrainError> {
+        let Beside::Changes(judge) = &mut self.beside else { return Ok(false) };
+        let mut step = engine.steps();
+        self.made.clear();
+        if !engine.run_by_stretches(stop, &mut self.made)? {
+            return Ok(false);
+        }
+        // The first iterate was seen before, the last will be seen.
+        let (end, mut skip) = (engine.steps(), 1);
+        self.record.n_compared += end - step - 1;
+        let mut differs = false;
+        for &stretch in &self.made {
+            if let Some(followed) = judge.pass(stretch).filter(|_| !differs) {
+                self.record.lost_in_turn(step, &followed.losses, skip, &self.expected.levels);
+                step += followed.n_steps();
+            } else {
+                let steps = engine.stretch(stretch)?;
+                if let (false, Err((after, why))) = (differs, judge.follow(stretch, &steps)) {
+                    differs = true;
+                    (step + after..end).for_each(|at| self.record.differs(at, &why));
+                }
+                let losses = Losses::of(steps.changes.iter().map(|change| change.loss));
+                self.record.lost_in_turn(step, &losses, skip, &self.expected.levels);
+                step += steps.changes.len() as u64;
+            }
+            skip = 0;
+        }
+        Ok(true)
+    }
+
+    /// Steps up to where the stop rule says, each of whose changes is the machine's.
+    fn by_changes(&mut self, engine: &mut dyn Engine, stop: &StopRule) -> Result<bool, TrainError> {
+        let Beside::Changes(judge) = &mut self.beside else { return Ok(false) };
         let step = engine.steps();
-        let most_steps = (step - step % STRIDE + STRIDE).min(stop.most_steps);
         self.changes.clear();
-        if step < self.expected.extra_steps
-            || judge.simulator().steps() + self.expected.extra_steps != step
-            || !engine.run_noting(&StopRule { most_steps, ..*stop }, &mut self.changes)?
-        {
+        if !engine.run_noting(stop, &mut self.changes)? {
             return Ok(false);
         }
         let mut differs = None;

@@ -23,8 +23,8 @@ pub const FEWEST: usize = 5;
 /// The most steps that are looked at unless more are asked for.
 pub const MOST: usize = 50;
 
-/// What an arc or a cell costs the dense engine, relative to a tape that a step of the run is compared on.
-const COST: u64 = 6;
+/// What an arc or a cell costs the dense engine, relative to a tape that a step of the run is compared on, by stretches.
+const COST: u64 = 60;
 
 /// What the dense engine said of some steps of a run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -80,13 +80,12 @@ pub(crate) struct End<'a> {
 /// Makes a run once more and hands steps of it to `check`, which makes them by automatic differentiation.
 pub(crate) fn look_again<E: From<EngineError>>(
     task: &Task<'_>,
-    memories: Memories,
     end: &End<'_>,
     asked: Option<usize>,
     check: impl FnOnce(&[Spot]) -> Result<GradientCheck, E>,
 ) -> Result<GradientCheck, E> {
     let steps = choose(end, task.network, asked);
-    match collect(task, memories, &steps, end)? {
+    match collect(task, &steps, end)? {
         Ok(spots) => check(&spots),
         Err(why) => Ok(GradientCheck { steps, every: false, differs: Some(why) }),
     }
@@ -101,7 +100,7 @@ fn choose(end: &End<'_>, network: &Network, asked: Option<usize>) -> Vec<u64> {
     if n_steps == 0 {
         return Vec::new();
     }
-    let n_cells: usize = end.snapshot.tapes.iter().map(|tape| tape.cells.len()).sum();
+    let n_cells: usize = end.snapshot.trimmed().tapes.iter().map(|tape| tape.cells.len()).sum();
     let run = n_steps.saturating_mul(end.snapshot.tapes.len().max(1) as u64);
     let affordable = run / (COST * (n_arcs(network) + n_cells as u64)).max(1);
     let count = asked.unwrap_or(usize::try_from(affordable).unwrap_or(MOST).clamp(FEWEST, MOST)).max(1);
@@ -136,13 +135,8 @@ pub(crate) struct Spot {
 }
 
 /// Makes the run once more and keeps the weights around these steps; `Err` with a reason if it is not the same run.
-fn collect(
-    task: &Task<'_>,
-    memories: Memories,
-    steps: &[u64],
-    end: &End<'_>,
-) -> Result<Result<Vec<Spot>, String>, EngineError> {
-    let (mut engine, _) = task.open(memories, None)?;
+fn collect(task: &Task<'_>, steps: &[u64], end: &End<'_>) -> Result<Result<Vec<Spot>, String>, EngineError> {
+    let (mut engine, _) = task.open(Memories::Blocks, None)?;
     let to = |most_steps| StopRule { loss_at_most: f64::NEG_INFINITY, not_before: 0, most_steps };
     let mut spots = Vec::with_capacity(steps.len());
     for &step in steps {

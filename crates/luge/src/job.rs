@@ -374,9 +374,20 @@ impl Data {
 /// # Errors
 /// If the program is wrong, or the format is none that programs compute with.
 pub fn compile(source: &Source, table: &Table, format: NumberFormat) -> Result<Compiled, JobError> {
+    compile_for(source, (table.feature_names.len(), table.label_names.len()), format)
+}
+
+/// Compiles a program for samples with so many features and labels.
+///
+/// # Errors
+/// If the program is wrong, or the format is none that programs compute with.
+pub fn compile_for(
+    source: &Source,
+    (n_features, n_labels): (usize, usize),
+    format: NumberFormat,
+) -> Result<Compiled, JobError> {
     let refused = |error| JobError::Program { text: Box::new(source.clone()), error };
-    let sizes =
-        program::sizes(format, table.feature_names.len(), table.label_names.len()).map_err(refused)?;
+    let sizes = program::sizes(format, n_features, n_labels).map_err(refused)?;
     program::compile(&source.text, &source.name, &sizes).map_err(refused)
 }
 

@@ -71,6 +71,9 @@ impl Lesson {
         table: Table,
         options: LessonOptions,
     ) -> Result<Self, LessonError> {
+        if learner.machine().takes_samples() {
+            return Err(luge_landscape::ExtendedError::TakesSamples.into());
+        }
         let layout = layout(&*primary, &table, options.format)?;
         if options.bits == BitConversion::Network && options.precision != Precision::F64 {
             return Err(LessonError::BitsNeedF64 { precision: options.precision });
@@ -255,32 +258,12 @@ impl Lesson {
         self.follow(None, Attention::Steps, watch)
     }
 
-    /// As [`train`](Self::train), but the watcher sees a moment every [`STRIDE`](crate::follow::STRIDE) steps only where the engine is
-    /// fast, with all losses since the last one. Every iterate is compared all the same, many times faster.
+    /// As [`train`](Self::train), from the start or from a snapshot and what was seen until then; with less attention the watcher sees
+    /// fewer moments. Every iterate is compared all the same, many times faster.
     ///
     /// # Errors
     /// As for [`train`](Self::train).
-    pub fn train_by_strides(
-        &self,
-        watch: impl FnMut(Moment<'_>) -> ControlFlow<()>,
-    ) -> Result<LessonReport, LessonError> {
-        self.follow(None, Attention::Strides, watch)
-    }
-
-    /// Resumes training from a snapshot and what was seen until then, by strides.
-    ///
-    /// # Errors
-    /// As for [`train`](Self::train).
-    pub fn resume(
-        &self,
-        snapshot: &Snapshot,
-        record: Record,
-        watch: impl FnMut(Moment<'_>) -> ControlFlow<()>,
-    ) -> Result<LessonReport, LessonError> {
-        self.follow(Some((snapshot, record)), Attention::Strides, watch)
-    }
-
-    fn follow(
+    pub fn follow(
         &self,
         from: Option<(&Snapshot, Record)>,
         attention: Attention,

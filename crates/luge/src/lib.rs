@@ -45,6 +45,7 @@ pub mod follow;
 pub mod gradient;
 pub mod job;
 mod json;
+pub mod judge;
 pub mod lesson;
 pub mod lockstep;
 pub mod loss_curve;

@@ -135,6 +135,29 @@ impl Levels {
     }
 }
 
+/// The losses of some iterates in turn, all numbers, while the machine runs.
+#[derive(Clone, Debug)]
+pub(crate) struct Losses {
+    each: Vec<f64>,
+    range: LossRange,
+    /// Whether one of them is above, or the same as, the one before.
+    rose: bool,
+    stalled: bool,
+}
+
+impl Losses {
+    pub(crate) fn of(losses: impl Iterator<Item = f64>) -> Self {
+        let each: Vec<f64> = losses.collect();
+        let range = each
+            .iter()
+            .skip(1)
+            .fold(LossRange::of(each.first().copied().unwrap_or(f64::NAN)), |range, &l| range.and(l));
+        let rose = each.windows(2).any(|pair| pair[1] > pair[0]);
+        let stalled = each.windows(2).any(|pair| pair[1].is_nan() || pair[1].total_cmp(&pair[0]).is_eq());
+        Self { each, range, rose, stalled }
+    }
+}
+
 impl Record {
     /// What in this record cannot be, given the losses before the first step and at this one; `None` if nothing is seen.
     pub(crate) fn contradiction(
@@ -219,6 +242,27 @@ impl Record {
         }
     }
 
+    /// Notes the losses of iterates in turn, from the `skip`th on; the first is that of `step`. The same as one by one.
+    pub(crate) fn lost_in_turn(&mut self, step: u64, losses: &Losses, skip: usize, levels: &Levels) {
+        if let (0, Some(range), Some(running)) = (skip, &mut self.loss, &mut self.running) {
+            let Losses { range: new, .. } = losses;
+            let inside = new.min >= range.min && new.max <= range.max;
+            if inside && levels.within(false, new.min, new.max) && step >= levels.from {
+                self.rose |= losses.rose || new.first > range.last;
+                self.stalled |= losses.stalled || new.first.total_cmp(&range.last).is_eq();
+                range.last = new.last;
+                let landscape = |loss: f64| loss - levels.added;
+                running.min = running.min.min(landscape(new.min));
+                running.max = running.max.max(landscape(new.max));
+                running.last = landscape(new.last);
+                return;
+            }
+        }
+        for (at, &loss) in (step..).zip(&losses.each).skip(skip) {
+            self.lost(at, loss, false, levels);
+        }
+    }
+
     /// Notes the losses of many steps that were made at once, up to one at which the machine has or has not stopped.
     pub(crate) fn lost_many(&mut self, range: LossRange, stopped: bool, levels: &Levels) {
         let lowest_running = if stopped { levels.bounds.running_low } else { range.min };
@@ -278,6 +322,32 @@ mod tests {
         assert!(!held(&[(11.0, false), (21.1, false)]));
         assert!(!held(&[(11.0, false), (11.0, false), (5.1, true)]));
         assert!(!held(&[(11.0, false), (f64::NAN, false)]));
+    }
+
+    #[test]
+    fn losses_in_turn_are_noted_as_one_by_one() {
+        let runs: [&[f64]; 7] = [
+            &[14.0, 13.0, 12.0],
+            &[12.5],
+            &[13.0, 13.0],
+            &[13.0, 21.0],
+            &[9.0, 12.0],
+            &[12.0],
+            &[13.0, f64::NAN, 12.0],
+        ];
+        for skip in 0..2 {
+            let (mut one_by_one, mut in_turn) = (Record::default(), Record::default());
+            let mut step = 1;
+            for losses in runs {
+                for (at, &loss) in (step..).zip(losses).skip(skip) {
+                    one_by_one.lost(at, loss, false, &levels(0.0));
+                }
+                in_turn.lost_in_turn(step, &Losses::of(losses.iter().copied()), skip, &levels(0.0));
+                step += losses.len() as u64;
+                let text = |record: &Record| serde_json::to_string(record).expect("JSON");
+                assert_eq!(text(&one_by_one), text(&in_turn), "after step {step}");
+            }
+        }
     }
 
     #[test]

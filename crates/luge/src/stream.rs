@@ -26,7 +26,7 @@ use luge_net::{
 use luge_train::TrainError;
 
 use crate::{
-    job::{JobError, Primaries, StandardPrimaries},
+    job::{JobError, Primaries, StandardPrimaries, compile_for},
     lockstep::Window,
     program,
     source::Source,
@@ -34,7 +34,7 @@ use crate::{
 pub use certificate::{Certificate, StreamReport};
 pub use lockstep::StreamMismatch;
 pub use samples::{Concept, Draw, NotDrawable, Order, Samples, Stream};
-pub use shipped::{STREAM_LEARNERS, ShippedStream, open};
+pub use shipped::{STREAM_LEARNERS, ShippedSamples, ShippedStream, open};
 
 /// What computes the gradients on a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -110,7 +110,7 @@ impl StreamOptions {
 /// A learner, its stream, and how to train.
 #[derive(Clone, PartialEq, Debug)]
 pub struct StreamJob {
-    /// The learner: a machine with states that take.
+    /// The learner: a program that takes, or a machine with states that do.
     pub source: Source,
     /// Where its samples come from.
     pub samples: Samples,
@@ -208,14 +208,25 @@ impl StreamJob {
     /// # Errors
     /// Everything that can be wrong with the job.
     pub fn prepare_with(&self, primaries: &dyn Primaries) -> Result<StreamLesson, StreamLessonError> {
-        if program::is_program(&self.source) {
-            return Err(JobError::ProgramAlone { name: self.source.name.clone() }.into());
-        }
-        let (_, loaded) = self.source.read_with(&ReadOptions::default())?;
-        let learner = Learner::new(&loaded.machine, loaded.input.as_ref()).map_err(JobError::from)?;
+        let (learner, n_theta) = self.learner()?;
         let (n_features, n_labels) = self.samples.sizes();
         let primary = primaries.find(&self.primary, n_features, n_labels).map_err(JobError::from)?;
+        let n_weights = primary.n_weights();
+        if let Some(n_theta) = n_theta.filter(|&n_theta| n_theta != n_weights) {
+            return Err(JobError::ThetaSize { n_theta, primary: primary.describe(), n_weights }.into());
+        }
         StreamLesson::prepare(learner, primary, self.samples.clone(), self.options.clone())
+    }
+
+    /// The machine, compiled if it is a program, and how many numbers a program leaves.
+    fn learner(&self) -> Result<(Learner, Option<usize>), JobError> {
+        if program::is_program(&self.source) {
+            let compiled = compile_for(&self.source, self.samples.sizes(), self.options.format)?;
+            let learner = Learner::new(&compiled.machine, Some(&compiled.input))?;
+            return Ok((learner, Some(compiled.n_theta)));
+        }
+        let (_, loaded) = self.source.read_with(&ReadOptions::default())?;
+        Ok((Learner::new(&loaded.machine, loaded.input.as_ref())?, None))
     }
 }
 

@@ -233,32 +233,12 @@ impl Plan {
         self.follow(None, Attention::Steps, watch)
     }
 
-    /// As [`run`](Self::run), but the watcher sees a moment every [`STRIDE`](crate::follow::STRIDE) steps only where the engine is
-    /// fast, with all losses since the last one. Every iterate is compared all the same, many times faster.
+    /// As [`run`](Self::run), from the start or from a snapshot and what was seen until then; with less attention the watcher sees
+    /// fewer moments. As many iterates are compared all the same, many times faster.
     ///
     /// # Errors
     /// As for [`run`](Self::run).
-    pub fn run_by_strides(
-        &self,
-        watch: impl FnMut(Moment<'_>) -> ControlFlow<()>,
-    ) -> Result<Trace, TraceError> {
-        self.follow(None, Attention::Strides, watch)
-    }
-
-    /// Resumes a run from a snapshot and what was seen until then, by strides; the simulator is brought there on its own.
-    ///
-    /// # Errors
-    /// As for [`run`](Self::run).
-    pub fn resume(
-        &self,
-        snapshot: &Snapshot,
-        record: Record,
-        watch: impl FnMut(Moment<'_>) -> ControlFlow<()>,
-    ) -> Result<Trace, TraceError> {
-        self.follow(Some((snapshot, record)), Attention::Strides, watch)
-    }
-
-    fn follow(
+    pub fn follow(
         &self,
         from: Option<(&Snapshot, Record)>,
         attention: Attention,

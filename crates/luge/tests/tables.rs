@@ -146,7 +146,7 @@ fn a_model_prepares_new_data_as_its_own() {
     let mut job = TrainJob::new(Source::open("perceptron").expect("it ships"), data);
     job.options.format = "fix:8.6".parse().expect("a format");
     let lesson = job.prepare().expect("a lesson");
-    let report = lesson.train_by_strides(|_| std::ops::ControlFlow::Continue(())).expect("gradients");
+    let report = lesson.train(|_| std::ops::ControlFlow::Continue(())).expect("gradients");
     assert!(report.certificate.proves_the_run());
     assert_eq!(report.classified, Some(30));
     let Some(Score::Classified { right, of: 10 }) = report.tested else { panic!("{:?}", report.tested) };

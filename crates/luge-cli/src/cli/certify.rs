@@ -7,6 +7,7 @@ use std::{
 
 use luge::{
     audit::{Audit, same_model},
+    follow::Attention,
     job::StandardPrimaries,
     lesson::{Claim, Lesson},
     model::{Model, ModelError},
@@ -137,7 +138,7 @@ fn prove(proofs: &Path, lesson: &Lesson) -> Result<Claim, Failure> {
 /// Trains again, and holds the model to the one that comes out.
 fn retrain(model: &Model, lesson: &Lesson) -> Result<Claim, Failure> {
     let mut progress = Progress::new("training", lesson.machine_steps()).certainly();
-    let report = lesson.train_by_strides(|moment| {
+    let report = lesson.follow(None, Attention::Moments, |moment| {
         progress.reach_with_loss(moment.step, moment.loss);
         ControlFlow::Continue(())
     })?;

@@ -1,6 +1,9 @@
 //! `luge learners`: the learners that ship.
 
-use luge::catalogue::{self, Shipped, ShippedLesson};
+use luge::{
+    catalogue::{self, Shipped, ShippedLesson},
+    stream::{STREAM_LEARNERS, ShippedStream},
+};
 use luge_landscape::LandscapeKind;
 use serde::Serialize;
 
@@ -29,6 +32,25 @@ struct Entry {
     primary: &'static str,
 }
 
+/// One that learns from a stream as JSON.
+#[derive(Serialize)]
+struct StreamEntry {
+    name: &'static str,
+    summary: &'static str,
+    file: String,
+    stream: String,
+    format: &'static str,
+    primary: &'static str,
+}
+
+/// Either kind.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum AnyEntry {
+    Table(Entry),
+    Stream(StreamEntry),
+}
+
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     if args.json {
         let entry = |(shipped, lesson): (&'static Shipped, &'static ShippedLesson)| Entry {
@@ -40,7 +62,17 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
             format: lesson.format,
             primary: lesson.primary,
         };
-        return print_json(&catalogue::learners().map(entry).collect::<Vec<_>>());
+        let stream_entry = |shipped: &'static ShippedStream| StreamEntry {
+            name: shipped.name,
+            summary: shipped.summary,
+            file: format!("learners/{}.{}", shipped.name, shipped.extension),
+            stream: shipped.samples.flags(),
+            format: shipped.format,
+            primary: shipped.primary,
+        };
+        let tables = catalogue::learners().map(entry).map(AnyEntry::Table);
+        let streams = STREAM_LEARNERS.iter().map(stream_entry).map(AnyEntry::Stream);
+        return print_json(&tables.chain(streams).collect::<Vec<_>>());
     }
     let mut rows = Vec::new();
     for (shipped, lesson) in catalogue::learners() {
@@ -54,6 +86,18 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
             flags.push_str(&format!(" --landscape {}", lesson.landscape.word()));
         }
         rows.push((String::new(), flags));
+    }
+    for shipped in &STREAM_LEARNERS {
+        rows.push((shipped.name.to_owned(), format!("stream: {}", shipped.summary)));
+        let primary = if shipped.primary == "linear" {
+            String::new()
+        } else {
+            format!(" --primary {}", shipped.primary)
+        };
+        rows.push((
+            String::new(),
+            format!("{} --format {}{primary}", shipped.samples.flags(), shipped.format),
+        ));
     }
     print(&table(&rows))
 }

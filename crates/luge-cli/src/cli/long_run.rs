@@ -13,8 +13,9 @@ use std::{
 use luge::{
     checkpoint::{Checkpoint, Frame, Recorder, network_digest},
     engine::{EngineChoice, Manner},
-    follow::Moment,
+    follow::{Attention, Moment},
     job::Job,
+    loss_curve::LossCurve,
     outputs::{Output, Outputs},
     record::Record,
 };
@@ -167,20 +168,27 @@ impl RunArchive {
         &mut self,
         mut progress: Progress,
         from: Option<&Checkpoint>,
-        see: &mut dyn FnMut(u64, f64),
+        mut curve: Option<&mut LossCurve>,
         run: impl FnOnce(
-            Option<(Snapshot, Record)>,
+            Option<(&Snapshot, Record)>,
+            Attention,
             &mut dyn FnMut(Moment<'_>) -> ControlFlow<()>,
         ) -> Result<T, E>,
     ) -> Result<(T, Pace), Failure> {
         let started = Instant::now();
         let start = from.and_then(|checkpoint| Some((checkpoint.last()?, checkpoint.seen.clone())));
         let from = start.as_ref().map_or(0, |(snapshot, _)| snapshot.step);
-        let made = run(start, &mut |moment| {
+        // What is drawn or recorded is looked at more often.
+        let often = curve.is_some() || self.record.is_some();
+        let attention = if often { Attention::Strides } else { Attention::Moments };
+        let start = start.as_ref().map(|(snapshot, record)| (snapshot, record.clone()));
+        let made = run(start, attention, &mut |moment| {
             progress.reach_with_loss(moment.step, moment.loss);
-            let first = moment.step - moment.since.len() as u64;
-            (first..).zip(moment.since).for_each(|(step, &loss)| see(step, loss));
-            see(moment.step, moment.loss);
+            if let Some(curve) = &mut curve {
+                let first = moment.step - moment.since.len() as u64;
+                (first..).zip(moment.since).for_each(|(step, &loss)| curve.add(step, loss));
+                curve.add(moment.step, moment.loss);
+            }
             self.see(&moment)
         });
         Ok((made.map_err(Into::into)?, Pace { seconds: started.elapsed().as_secs_f64(), from }))

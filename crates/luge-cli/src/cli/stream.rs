@@ -5,10 +5,11 @@ use std::{ops::ControlFlow, path::PathBuf, time::Instant};
 use indicatif::HumanCount;
 use luge::{
     StreamJob,
-    job::JobError,
+    export::stream_graph,
+    outputs::Outputs,
     stream::{
-        self, Concept, Draw, Order, STREAM_LEARNERS, Samples, StreamEngineChoice, StreamLesson,
-        StreamLessonError, StreamReport,
+        self, Concept, Draw, Order, STREAM_LEARNERS, Samples, ShippedStream, StreamEngineChoice,
+        StreamLesson, StreamLessonError, StreamReport,
     },
 };
 use luge_landscape::{StreamConstantsError, StreamError};
@@ -22,17 +23,18 @@ use super::{
     failure::Failure,
     landscape_args::cell_count,
     machine_args::{step_count, word},
-    output::{print, print_json, table},
+    output::{ForceArg, place, print, print_json, table},
     progress::Progress,
 };
 
 /// Train a network by stochastic gradient descent on a stream, every step on a fresh batch, and certify the run
 ///
-/// The learner is a machine whose states take samples and latch their labels: docs/native-format.md. Training goes on until it
-/// halts; then further batches pass, and no weight moves. Without arguments, a parity of 32 bits.
+/// The learner is a Sled program that says `take;` (docs/sled.md), or a machine whose states take samples and latch their labels
+/// (docs/native-format.md). Training goes on until it halts; then further batches pass, and no weight moves. Without arguments, a
+/// parity of 32 bits.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// The learner: a machine file with states that take, or the name of one that ships: parity, stream_mean
+    /// The learner: a file, or the name of one that ships: parity, stream_perceptron, stream_mean
     #[arg(value_name = "LEARNER", default_value = "parity")]
     learner: String,
     /// A CSV file with a header whose rows pass again and again, `-` for standard input
@@ -50,7 +52,7 @@ pub(super) struct Args {
     /// In which order the rows pass
     #[arg(long, value_name = "ORDER", default_value = Order::default().word(), value_parser = word::<Order>(), requires = "data")]
     order: Order,
-    /// Draw samples: parity:bits=N,hidden=K or junta:bits=N,hidden=K or halfspace:features=N, noise=P for wrong labels [default without --data: parity:bits=32,hidden=16]
+    /// Draw samples: parity:bits=N,hidden=K or junta:bits=N,hidden=K or halfspace:features=N, noise=P for wrong labels [default without --data: what a learner that ships is for, else parity:bits=32,hidden=16]
     #[arg(long, value_name = "WHAT")]
     draw: Option<Draw>,
     /// What the stream is drawn from
@@ -80,6 +82,11 @@ pub(super) struct Args {
     /// What computes the gradients
     #[arg(long, value_name = "ENGINE", default_value = StreamEngineChoice::default().word(), value_parser = word::<StreamEngineChoice>())]
     engine: StreamEngineChoice,
+    /// Write the network as a graph in JSON, with the weights training starts from: docs/graph-format.md
+    #[arg(long, value_name = "OUT.json")]
+    graph: Option<PathBuf>,
+    #[command(flatten)]
+    force: ForceArg,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -104,7 +111,14 @@ struct Summary<'a> {
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    let outputs = args.force.outputs().reading(&args.learner);
+    let mut outputs = args.data.iter().fold(outputs, Outputs::reading);
+    let graph_file = place(&mut outputs, args.graph.as_deref())?;
     let lesson = args.job()?.prepare().map_err(of_lesson)?;
+    if let Some(file) = graph_file {
+        let graph = serde_json::to_string(&stream_graph(lesson.network()));
+        file.write(graph.map_err(|error| Failure::Print(error.into()))? + "\n")?;
+    }
     let started = Instant::now();
     let mut progress = Progress::new("training", lesson.rehearsal().steps).certainly();
     let trained = lesson.train(|step| {
@@ -144,8 +158,13 @@ impl Args {
             error => error.into(),
         })?;
         let samples = match (&self.data, &self.draw) {
-            (None, Some(draw)) => Samples::Draw(draw.clone()),
-            (None, None) => Samples::Draw(first_draw()),
+            (None, Some(draw)) => Samples::Draw(*draw),
+            (None, None) => match ShippedStream::with_text(&source.text) {
+                Some(known) => {
+                    known.samples.read(self.format.unwrap_or_else(|| StreamJob::format_for(&source)))?
+                }
+                None => Samples::Draw(first_draw()),
+            },
             (Some(place), _) => {
                 let data = named_table(place, &self.target, self.features.as_deref(), self.saturate)?;
                 let format = self.format.unwrap_or_else(|| StreamJob::format_for(&source));
@@ -178,9 +197,6 @@ fn batch_size(text: &str) -> Result<usize, String> {
 pub(super) fn of_lesson(error: StreamLessonError) -> Failure {
     let problem = error.to_string();
     let remedy = match error {
-        StreamLessonError::Job(JobError::ProgramAlone { .. }) => {
-            "streams are learned from by machines: give a .tm file with states that take"
-        }
         StreamLessonError::Job(error) => return error.into(),
         StreamLessonError::Network(error) => remedy_of_network(&error),
         StreamLessonError::Label { .. } => "give a larger --label-bound, or leave it out",
@@ -197,7 +213,7 @@ pub(super) fn of_lesson(error: StreamLessonError) -> Failure {
 fn remedy_of_network(error: &StreamError) -> &'static str {
     match error {
         StreamError::TakesNothing => {
-            "mark the state that takes a sample, as in `wait: take`; a learner without one is for `luge train`"
+            "write `take;` in a program, or mark the state that takes a sample, as in `wait: take`; a learner without it is for `luge train`"
         }
         StreamError::Breach(_) => "put steps between them: docs/native-format.md",
         StreamError::Constants(StreamConstantsError::Rounding { .. }) => {

@@ -86,10 +86,10 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let plan = job.plan(&loaded).map_err(|error| args.landscape.refusal(error))?;
     let archive = kept.archive(plan.landscape.network(), plan.task()?.manner);
 
-    let mut curve = LossCurve::default();
+    let mut curve = plot.is_some().then(LossCurve::default);
     let shown = Shown { plan: &plan, json: args.json };
-    let trace = shown.follow(archive, None, |step, loss| curve.add(step, loss))?;
-    if let Some(plot) = plot {
+    let trace = shown.follow(archive, None, curve.as_mut())?;
+    if let (Some(plot), Some(curve)) = (plot, curve) {
         let title = format!("{} on {}", args.machine.title(&loaded), plan.options.landscape.word());
         let svg = curve.draw(
             &title,
@@ -113,7 +113,7 @@ pub(super) fn resume(
 ) -> Result<(), Failure> {
     let plan = job.prepare()?;
     checkpoint.belongs_to(plan.landscape.network(), name)?;
-    let trace = Shown { plan: &plan, json }.follow(archive, Some(checkpoint), |_, _| ())?;
+    let trace = Shown { plan: &plan, json }.follow(archive, Some(checkpoint), None)?;
     verdict(&trace)
 }
 
@@ -153,12 +153,11 @@ impl Shown<'_> {
         &self,
         mut archive: RunArchive,
         from: Option<&Checkpoint>,
-        mut see: impl FnMut(u64, f64),
+        curve: Option<&mut LossCurve>,
     ) -> Result<Trace, Failure> {
         let progress = Progress::new("training", self.plan.most_steps);
-        let (trace, pace) = archive.follow(progress, from, &mut see, |start, watch| match start {
-            Some((snapshot, record)) => self.plan.resume(&snapshot, record, watch),
-            None => self.plan.run_by_strides(watch),
+        let (trace, pace) = archive.follow(progress, from, curve, |start, attention, watch| {
+            self.plan.follow(start, attention, watch)
         })?;
         if self.json {
             print_json(&TraceSummary::of(self.plan, &trace))?;

@@ -119,10 +119,10 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let lesson = job.join(table, &loaded, &StandardPrimaries)?;
     let archive = kept.archive(lesson.extended().network(), lesson.task().manner);
 
-    let mut curve = LossCurve::default();
+    let mut curve = plot.is_some().then(LossCurve::default);
     let shown = Shown { lesson: &lesson, out, json: args.json };
-    let report = shown.train(archive, None, |step, loss| curve.add(step, loss))?;
-    if let Some(plot) = plot {
+    let report = shown.train(archive, None, curve.as_mut())?;
+    if let (Some(plot), Some(curve)) = (plot, curve) {
         let title = loaded.machine.name().unwrap_or("a learner").to_owned();
         let kind = lesson.options().landscape;
         let subtitle = format!("{} gradient steps on {}", HumanCount(report.outcome.steps()), kind.word());
@@ -143,7 +143,7 @@ pub(super) fn resume(
     let lesson = job.prepare()?;
     checkpoint.belongs_to(lesson.extended().network(), name)?;
     let shown = Shown { lesson: &lesson, out, json };
-    verdict(&shown.train(archive, Some(checkpoint), |_, _| ())?)
+    verdict(&shown.train(archive, Some(checkpoint), None)?)
 }
 
 fn verdict(report: &LessonReport) -> Result<(), Failure> {
@@ -168,13 +168,12 @@ impl Shown<'_> {
         &self,
         mut archive: RunArchive,
         from: Option<&Checkpoint>,
-        mut see: impl FnMut(u64, f64),
+        curve: Option<&mut LossCurve>,
     ) -> Result<LessonReport, Failure> {
         let most_steps = self.lesson.machine_steps() + self.lesson.extended().extra_steps();
         let progress = Progress::new("training", most_steps).certainly();
-        let (report, pace) = archive.follow(progress, from, &mut see, |start, watch| match start {
-            Some((snapshot, record)) => self.lesson.resume(&snapshot, record, watch),
-            None => self.lesson.train_by_strides(watch),
+        let (report, pace) = archive.follow(progress, from, curve, |start, attention, watch| {
+            self.lesson.follow(start, attention, watch)
         })?;
         if let Some(out) = self.out.as_ref().filter(|_| report.certificate.proves_the_run()) {
             let name = out.path().display().to_string();

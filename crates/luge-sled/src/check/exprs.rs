@@ -153,7 +153,7 @@ impl<'p> Checker<'p> {
                 span,
                 "the data are read inside a loop over them",
                 "no sample here",
-                "put it into `for sample in data { … }`",
+                "put it into `for sample in data { … }`, or write `take;` for the next sample of a stream",
             );
         }
         self.in_data
@@ -170,6 +170,7 @@ impl<'p> Checker<'p> {
             Binding::Array(view) | Binding::FixedArray(view) => self.view_value(view),
             Binding::Data(view) => {
                 if self.inside_data(span) {
+                    let view = self.sample_view(view, span);
                     self.view_value(view)
                 } else {
                     Value::Poison

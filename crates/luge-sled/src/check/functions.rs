@@ -24,6 +24,7 @@ impl<'p> Checker<'p> {
         self.variables.clear();
         (self.n_numbers, self.random) = (0, None);
         (self.n_statements, self.n_expressions, self.too_large) = (0, 0, false);
+        self.find_takers();
         self.recursion();
     }
 
@@ -162,6 +163,7 @@ impl<'p> Checker<'p> {
         let outside = self.enter();
         let in_data = std::mem::replace(&mut self.in_data, false);
         let breakable = std::mem::replace(&mut self.breakable, Breakable::Nothing);
+        let copies_samples = std::mem::replace(&mut self.copies_samples, false);
         self.call_depth += 1;
         for (parameter, binding) in bound {
             self.bind(parameter, binding);
@@ -177,6 +179,7 @@ impl<'p> Checker<'p> {
         self.call_depth -= 1;
         self.in_data = in_data;
         self.breakable = breakable;
+        self.copies_samples = copies_samples;
         self.scopes = outside;
         value
     }

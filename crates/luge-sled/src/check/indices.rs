@@ -179,7 +179,8 @@ impl<'p> Checker<'p> {
                 Binding::Array(view) => Some((view, true)),
                 Binding::FixedArray(view) => Some((view, false)),
                 Binding::Data(view) if matches!(view.shape, Shape::Array(..)) => {
-                    self.inside_data(&expr.span).then_some((view, false))
+                    let known = self.inside_data(&expr.span);
+                    known.then(|| (self.sample_view(view, &expr.span), false))
                 }
                 Binding::Poison => None,
                 _ => {

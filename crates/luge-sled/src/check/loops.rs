@@ -40,6 +40,10 @@ impl<'p> Checker<'p> {
             );
         }
         let most = most.max(0);
+        if most == 0 {
+            // No round, so nothing in it is wrong: sizes can leave a loop without any.
+            return;
+        }
         if most > MOST_COUNTED && constant && !super::statements::mentions(body, &name.text) {
             return self.repeat(most, body, span);
         }

@@ -11,6 +11,7 @@ impl<'p> Checker<'p> {
     pub(super) fn stmt(&mut self, stmt: &'p syntax::Stmt) {
         use syntax::StmtKind as S;
         let span = &stmt.span;
+        self.copies_samples = self.takes && self.call_depth == 0 && self.calls_taker(stmt);
         match &stmt.kind {
             S::Let { name, ty, value } => self.let_stmt(name, ty.as_ref(), value.as_ref(), span),
             S::Assign { place, op, value } => {
@@ -52,6 +53,7 @@ impl<'p> Checker<'p> {
                 self.in_data = outside;
                 self.emit(span, StmtKind::EachSample(body));
             }
+            S::Take => self.emit(span, StmtKind::Take),
             S::Const(name, value) => {
                 let value = self.constant(value).map_or(Binding::Poison, Binding::Constant);
                 self.bind(name, value);
@@ -463,6 +465,6 @@ pub(super) fn mentions(body: &[syntax::Stmt], name: &str) -> bool {
         S::Print(parts) => parts.iter().any(|part| matches!(part, Printed::Value(value) if expr(value))),
         S::ForData { body } => mentions(body, name),
         S::Write(_, value) => expr(value),
-        S::Shift(..) | S::Break | S::Continue | S::Reject => false,
+        S::Shift(..) | S::Break | S::Continue | S::Take | S::Reject => false,
     })
 }

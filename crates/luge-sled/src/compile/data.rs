@@ -38,16 +38,16 @@ impl DataPos {
 /// Numbers that are passed one by one.
 const NEAR: i64 = 3;
 
-const LEFT: [(usize, i8); 1] = [(DATA, -1)];
-const RIGHT: [(usize, i8); 1] = [(DATA, 1)];
+pub(super) const LEFT: [(usize, i8); 1] = [(DATA, -1)];
+pub(super) const RIGHT: [(usize, i8); 1] = [(DATA, 1)];
 
 impl Generator<'_> {
-    fn n_numbers(&self) -> i64 {
+    pub(super) fn n_numbers(&self) -> i64 {
         i64::try_from(self.core.n_features + self.core.n_labels).unwrap_or(i64::MAX)
     }
 
     /// Moves over the data until one of these marks, which may be at once.
-    fn until_marks(&mut self, direction: [(usize, i8); 1], until: &[u8]) {
+    pub(super) fn until_marks(&mut self, direction: [(usize, i8); 1], until: &[u8]) {
         let from = self.fresh_node();
         let next = self.new_node();
         for mark in 0..4 {
@@ -93,6 +93,9 @@ impl Generator<'_> {
 
     /// To a number of the current sample.
     pub(super) fn seek_number(&mut self, target: &Affine) {
+        if self.core.takes && *target == Affine::constant(self.n_numbers()) {
+            return self.go_behind_sample();
+        }
         match self.pos.data.clone() {
             DataPos::Anywhere => {
                 self.settle();

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use luge_machine::{MachineBuilder, Move, Pattern, Rule, StateId, SymbolId, Write};
+use luge_machine::{MachineBuilder, Move, Pattern, Rule, SampleUse, StateId, SymbolId, Write};
 
 use super::tapes::{MARKS, Tape};
 
@@ -60,6 +60,7 @@ pub(super) enum Shape {
 struct Entry {
     arrows: Vec<Arrow>,
     shape: Shape,
+    samples: SampleUse,
     line: u32,
 }
 
@@ -78,7 +79,12 @@ const MOST_RULES: usize = 64;
 
 impl Graph {
     pub(super) fn add(&mut self, line: u32) -> Node {
-        self.entries.push(Entry { arrows: Vec::new(), shape: Shape::Running, line });
+        self.entries.push(Entry {
+            arrows: Vec::new(),
+            shape: Shape::Running,
+            samples: SampleUse::Pass,
+            line,
+        });
         self.entries.len() - 1
     }
 
@@ -113,6 +119,11 @@ impl Graph {
 
     pub(super) fn finish(&mut self, node: Node, shape: Shape) {
         self.entries[node].shape = shape;
+    }
+
+    /// What a state does with the sample that passes while its rule is followed.
+    pub(super) fn uses(&mut self, node: Node, samples: SampleUse) {
+        self.entries[node].samples = samples;
     }
 
     /// Fewer states and rules, the same run but for steps that did nothing.
@@ -161,6 +172,10 @@ impl Graph {
 
     /// The rules of a state with one level of empty steps replaced by what follows; `None` if nothing changes.
     fn followed(&self, node: Node) -> Option<Vec<Arrow>> {
+        // What uses a sample is a step of its own.
+        if self.entries[node].samples != SampleUse::Pass {
+            return None;
+        }
         let mut changed = false;
         let mut arrows = Vec::new();
         for arrow in &self.entries[node].arrows {
@@ -168,6 +183,7 @@ impl Graph {
             if !arrow.is_empty()
                 || arrow.next == node
                 || next.shape != Shape::Running
+                || next.samples != SampleUse::Pass
                 || next.arrows.is_empty()
             {
                 arrows.push(arrow.clone());
@@ -273,6 +289,7 @@ impl Graph {
             if entry.shape != Shape::Running {
                 b.halt_in(state, entry.shape == Shape::Accept);
             }
+            b.samples_in(state, entry.samples);
         }
         for (node, entry) in self.entries.iter().enumerate() {
             for arrow in &entry.arrows {
@@ -307,10 +324,11 @@ fn partition(entries: &[Entry], signatures: &[Vec<(usize, Node)>]) -> Vec<usize>
             before[next].push(node);
         }
     }
-    let mut groups: BTreeMap<(Shape, Vec<usize>), Vec<Node>> = BTreeMap::new();
+    let mut groups: BTreeMap<(Shape, Option<&str>, Vec<usize>), Vec<Node>> = BTreeMap::new();
     for (node, signature) in signatures.iter().enumerate() {
         let effects = signature.iter().map(|&(effect, _)| effect).collect();
-        groups.entry((entries[node].shape, effects)).or_default().push(node);
+        let Entry { shape, samples, .. } = &entries[node];
+        groups.entry((*shape, samples.word(), effects)).or_default().push(node);
     }
     let mut members: Vec<Vec<Node>> = groups.into_values().collect();
     let mut class = vec![0; entries.len()];

@@ -34,6 +34,7 @@ impl Generator<'_> {
             StmtKind::For(body) => self.for_loop(body, stmt.line)?,
             StmtKind::Repeat { times, counter, body } => self.repeat(*times, *counter, body, stmt.line)?,
             StmtKind::EachSample(body) => self.each_sample(body, stmt.line)?,
+            StmtKind::Take => self.take_sample(),
             StmtKind::Break => self.leave_loop(),
             StmtKind::Continue => self.next_round(),
             StmtKind::Write(tape, cond) => {

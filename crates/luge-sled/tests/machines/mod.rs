@@ -46,8 +46,29 @@ pub(crate) fn simulate(
     let machine = &compiled.machine;
     let mut simulator = Simulator::new(machine, &lay(compiled, sizes, samples));
     let outcome = simulator.run(limit);
-    let theta =
-        machine.tapes().iter().position(|tape| tape.name == "theta").map(TapeId::new).expect("a tape");
+    let verdict = match outcome {
+        luge_machine::Outcome::Halted { accepting: true, .. } => Verdict::Accepted,
+        luge_machine::Outcome::Halted { .. } => Verdict::Rejected,
+        luge_machine::Outcome::StepLimit => Verdict::Limit,
+        luge_machine::Outcome::NoRule { state } => panic!("no rule in state {}", machine.state(state).name),
+    };
+    let theta = theta(compiled, sizes, &simulator);
+    let outcome = Outcome {
+        verdict,
+        theta,
+        statements: 0,
+        line: None,
+        taken: 0,
+        wraps: Vec::new(),
+        printed: Vec::new(),
+    };
+    (outcome, simulator.steps())
+}
+
+/// The numbers on `theta`.
+pub(crate) fn theta(compiled: &Compiled, sizes: &Sizes, simulator: &Simulator<'_>) -> Vec<i64> {
+    let tapes = compiled.machine.tapes();
+    let theta = tapes.iter().position(|tape| tape.name == "theta").map(TapeId::new).expect("a tape");
     let width = i64::from(sizes.width());
     let number = |i: usize| {
         let bits = (0..width).map(|bit| {
@@ -57,16 +78,7 @@ pub(crate) fn simulate(
         let raw: i64 = bits.sum();
         raw << (64 - width) >> (64 - width)
     };
-    let verdict = match outcome {
-        luge_machine::Outcome::Halted { accepting: true, .. } => Verdict::Accepted,
-        luge_machine::Outcome::Halted { .. } => Verdict::Rejected,
-        luge_machine::Outcome::StepLimit => Verdict::Limit,
-        luge_machine::Outcome::NoRule { state } => panic!("no rule in state {}", machine.state(state).name),
-    };
-    let theta = (0..compiled.n_theta).map(number).collect();
-    let outcome =
-        Outcome { verdict, theta, statements: 0, line: None, wraps: Vec::new(), printed: Vec::new() };
-    (outcome, simulator.steps())
+    (0..compiled.n_theta).map(number).collect()
 }
 
 /// More steps than any of these programs takes.
@@ -86,7 +98,7 @@ pub(crate) fn agree(source: &str, sizes: &Sizes, samples: &[Vec<i64>], limit: u6
     (reference, steps)
 }
 
-fn refuse(source: &str, findings: &[luge_machine::Diagnostic]) -> ! {
+pub(crate) fn refuse(source: &str, findings: &[luge_machine::Diagnostic]) -> ! {
     let lines: Vec<String> = findings.iter().map(|finding| finding.one_line(source)).collect();
     panic!("{}\n{source}", lines.join("\n"));
 }

@@ -39,10 +39,11 @@ impl Exact<'_> {
         }
     }
 
-    /// Spoils every remembered crossing of a block; `false` if there is none.
+    /// Spoils every remembered crossing of a block, or stretch of steps; `false` if there is none.
     pub fn plant_in_blocks(&mut self) -> bool {
         match &mut self.body {
             Body::Blocks(blocks, _) => blocks.spoil(),
+            Body::MultiHead(many) => many.spoil_stretches(),
             _ => false,
         }
     }

@@ -5,7 +5,7 @@
 
 use std::ops::ControlFlow;
 
-use luge_train::{Optimiser, Ordinary};
+use luge_train::{Optimiser, Ordinary, TrainError};
 use serde::Serialize;
 
 use crate::{
@@ -34,7 +34,7 @@ pub const WIDTH: usize = 512;
 /// How many hidden layers they have.
 pub const DEPTHS: [usize; 2] = [1, 2];
 /// Samples per batch of theirs.
-pub const BATCH: usize = 32;
+pub const BATCH: usize = 64;
 /// New inputs on which everybody is judged.
 pub const N_NEW: usize = 10_000;
 
@@ -106,16 +106,22 @@ impl ParityComparison {
             right: report.judged.map_or(0, |(right, _)| right),
             certified: report.certificate.proves_the_run(),
         };
-        let mut ordinary = Vec::new();
         let n_samples = learner.passed.min(options.most_samples).max(BATCH as u64);
-        for depth in DEPTHS {
-            for (optimiser, rates) in RATES {
-                for rate in rates {
-                    let stream = Stream::open(samples.clone(), job.options.format, options.seed);
-                    ordinary.push(train(stream, &options, (optimiser, depth, rate), n_samples)?);
-                    watch(ordinary.len() as u64);
-                }
+        let stream = Stream::open(samples, job.options.format, options.seed);
+        let mut ordinary = Vec::new();
+        for together in kinds().chunks(n_at_once()) {
+            let run = &|&kind: &Kind| train(stream.clone(), &options, kind, n_samples);
+            let runs: Vec<Result<OrdinaryRun, TrainError>> = std::thread::scope(|scope| {
+                let threads: Vec<_> = together.iter().map(|kind| scope.spawn(move || run(kind))).collect();
+                let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
+                    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                };
+                threads.into_iter().map(join).collect()
+            });
+            for run in runs {
+                ordinary.push(run?);
             }
+            watch(ordinary.len() as u64);
         }
         Ok(Self { options, learner, ordinary })
     }
@@ -157,13 +163,29 @@ impl ParityComparison {
     }
 }
 
+/// An ordinary network: optimiser, hidden layers, rate.
+type Kind = (Optimiser, usize, f64);
+
+/// All of them, those that take equally long side by side.
+fn kinds() -> Vec<Kind> {
+    let of_depth = |depth: usize| {
+        RATES.into_iter().flat_map(move |(optimiser, rates)| rates.map(|rate| (optimiser, depth, rate)))
+    };
+    DEPTHS.into_iter().flat_map(of_depth).collect()
+}
+
+/// How many are trained at once.
+fn n_at_once() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(6)
+}
+
 /// Trains one ordinary network on every sample of the stream, bits as -1 and 1.
 fn train(
     mut stream: Stream,
     options: &ParityOptions,
-    (optimiser, depth, rate): (Optimiser, usize, f64),
+    (optimiser, depth, rate): Kind,
     n_samples: u64,
-) -> Result<OrdinaryRun, StreamLessonError> {
+) -> Result<OrdinaryRun, TrainError> {
     let n_bits = options.bits;
     let widths: Vec<usize> =
         [n_bits].into_iter().chain(std::iter::repeat_n(WIDTH, depth)).chain([1]).collect();

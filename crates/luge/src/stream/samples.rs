@@ -34,7 +34,7 @@ impl Order {
 }
 
 /// What to draw samples from.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Draw {
     /// How labels come from features.
     pub concept: Concept,
@@ -111,6 +111,18 @@ impl std::str::FromStr for Draw {
             _ => return Err(refused(format!("there is no `{kind}`"))),
         };
         Ok(Self { concept, n_features, noise })
+    }
+}
+
+impl std::fmt::Display for Draw {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let n = self.n_features;
+        match self.concept {
+            Concept::Parity { n_hidden } => write!(f, "parity:bits={n},hidden={n_hidden}")?,
+            Concept::Junta { n_hidden } => write!(f, "junta:bits={n},hidden={n_hidden}")?,
+            Concept::Halfspace => write!(f, "halfspace:features={n}")?,
+        }
+        if self.noise > 0.0 { write!(f, ",noise={}", self.noise) } else { Ok(()) }
     }
 }
 
@@ -328,6 +340,13 @@ mod tests {
         let (right, noisy) =
             (draws("halfspace:features=2", 4, 1), draws("halfspace:features=2,noise=0.5", 4, 1));
         assert_eq!(right[0].0, noisy[0].0);
+    }
+
+    #[test]
+    fn what_is_drawn_is_written_as_it_is_read() {
+        for text in ["parity:bits=9,hidden=4", "junta:bits=6,hidden=2,noise=0.25", "halfspace:features=3"] {
+            assert_eq!(text.parse::<Draw>().unwrap().to_string(), text);
+        }
     }
 
     #[test]

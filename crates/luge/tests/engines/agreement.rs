@@ -1,6 +1,6 @@
 //! Dense and sparse, weight by weight: the same loss, the same vertices, the same cells and heads.
 
-use luge::{lockstep::Judge, trace::TraceOptions};
+use luge::{judge::Judge, trace::TraceOptions};
 use luge_landscape::{ExternalConstants, Landscape, LandscapeKind, LandscapeOptions, VertexSet};
 use luge_machine::{
     Input, Machine,

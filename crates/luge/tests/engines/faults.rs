@@ -1,6 +1,6 @@
 //! Faults planted into the exact engine are caught by lockstep, or by the engine itself.
 
-use luge::lockstep::Judge;
+use luge::judge::Judge;
 use luge_landscape::LandscapeKind;
 use luge_machine::formats::Format;
 use luge_train::{Engine, Exact, Fault, Memories, StopRule};

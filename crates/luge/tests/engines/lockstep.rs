@@ -1,6 +1,6 @@
 //! Every engine beside the simulator.
 
-use luge::{lockstep::Judge, trace::TraceOptions};
+use luge::{judge::Judge, trace::TraceOptions};
 use luge_landscape::{LandscapeKind, VertexSet};
 use luge_machine::{
     Input, Machine, Simulator,
@@ -54,7 +54,7 @@ fn check(machine: &Machine, input: &Input, options: &TraceOptions) {
     let mut ends: Vec<(String, Outcome, Option<LossRange>, Snapshot)> = Vec::new();
     let mut whole = Sparse::new(network, &parameters, &inputs).expect("sparse layers");
     ends.push(("sparse".to_owned(), whole.run(&stop).expect("gradients"), whole.losses(), whole.snapshot()));
-    for memories in [Memories::Steps, Memories::Blocks] {
+    for memories in [Memories::Steps, Memories::Stretches, Memories::Blocks] {
         let new = || Exact::new(network, &parameters, &inputs, memories).expect("exact arithmetic");
         let name = format!("{memories:?}");
         assert_eq!(follow(&mut new(), &mut judge(), &stop, &at(&name)), losses, "{}", at(&name));
@@ -125,7 +125,7 @@ fn random(shape: &Shape, most: usize, n: usize, steps: u64, kinds: &[LandscapeKi
 const ANY: Shape = Shape { n_tapes: 1..=3, n_symbols: 2..=4, start_may_halt: false, may_stay: true };
 
 /// So many machines where everything is to be checked, and one in twenty otherwise.
-fn many(n: usize) -> usize {
+pub(crate) fn many(n: usize) -> usize {
     if std::env::var_os("LUGE_EXHAUSTIVE").is_some_and(|v| v == "1") { n } else { n / 20 }
 }
 

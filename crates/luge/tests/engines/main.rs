@@ -13,6 +13,7 @@ mod extended;
 mod faults;
 mod lockstep;
 mod spots;
+mod stretches;
 
 use luge::trace::{Plan, TraceOptions};
 use luge_landscape::{Landscape, LandscapeKind};

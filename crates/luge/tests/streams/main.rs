@@ -10,8 +10,12 @@ use luge::{
         Order, Samples, ShippedStream, StreamEngineChoice, StreamLessonError, StreamOptions, StreamReport,
     },
 };
-use luge_landscape::Mlp;
-use luge_net::Values;
+use luge_landscape::{DataLayout, Mlp};
+use luge_machine::{
+    SymbolId,
+    stream::{Batch, StreamSimulator},
+};
+use luge_net::{Values, numbers::Overflow};
 use luge_train::{Dense, Precision, Rate, SparseStream, StreamEngine};
 use random::Dice;
 
@@ -136,22 +140,26 @@ fn taking_too_soon_and_latching_too_late() {
     assert_eq!(lesson(&none), Err("the learner takes no samples: no state is marked `take`".to_owned()));
 }
 
-fn parity(bits: usize, hidden: usize, seed: u64) -> StreamJob {
+fn parity(learner: &str, bits: usize, hidden: usize, seed: u64) -> StreamJob {
     let draw = format!("parity:bits={bits},hidden={hidden}").parse().expect("a parity");
-    let learner = ShippedStream::find("parity").expect("it ships");
+    let learner = ShippedStream::find(learner).expect("it ships");
     let mut job = StreamJob::new(learner.source(), Samples::Draw(draw));
     job.options.seed = seed;
     job
 }
 
-#[test]
-fn parities_are_found() {
-    for (bits, hidden) in [(1, 1), (2, 1), (5, 5), (8, 4), (16, 8)] {
+fn certified(lesson: &StreamLesson) -> StreamReport {
+    let report = train(lesson);
+    let failed = report.certificate.claims().into_iter().find(|(_, claim)| !claim.holds);
+    assert!(failed.is_none(), "{failed:?}");
+    report
+}
+
+fn finds_parities(learner: &str, sizes: &[(usize, usize)]) {
+    for &(bits, hidden) in sizes {
         for seed in 0..3 {
-            let lesson = parity(bits, hidden, seed).prepare().unwrap();
-            let report = train(&lesson);
-            let failed = report.certificate.claims().into_iter().find(|(_, claim)| !claim.holds);
-            assert!(failed.is_none(), "{failed:?}");
+            let lesson = parity(learner, bits, hidden, seed).prepare().unwrap();
+            let report = certified(&lesson);
             assert_eq!(report.theta, lesson.stream().hidden(), "{bits} bits");
             assert_eq!(report.judged, Some((10_000, 10_000)));
             assert!(report.taken < bits as u64 + 20, "{} taken", report.taken);
@@ -160,27 +168,110 @@ fn parities_are_found() {
 }
 
 #[test]
+fn parities_are_found_by_the_program() {
+    finds_parities("parity", &[(1, 1), (2, 1), (5, 5), (12, 6)]);
+}
+
+#[test]
+fn parities_are_found_by_the_machine() {
+    finds_parities("parity_machine", &[(1, 1), (2, 1), (5, 5), (8, 4), (16, 8)]);
+}
+
+#[test]
 fn labels_that_are_no_parity_contradict_themselves() {
-    let mut job = parity(6, 3, 1);
-    let Samples::Draw(draw) = &mut job.samples else { unreachable!() };
-    draw.noise = 0.3;
-    let report = train(&job.prepare().unwrap());
-    assert!(report.halted && report.certificate.proves_the_run());
+    for learner in ["parity", "parity_machine"] {
+        let mut job = parity(learner, 6, 3, 1);
+        let Samples::Draw(draw) = &mut job.samples else { unreachable!() };
+        draw.noise = 0.3;
+        let report = train(&job.prepare().unwrap());
+        assert!(report.halted && report.certificate.proves_the_run());
+    }
+}
+
+/// A learner that ships on the stream that its story is about.
+fn shipped(name: &str, seed: u64, batch: usize) -> StreamLesson {
+    let learner = ShippedStream::find(name).unwrap();
+    let samples = learner.samples.read(StreamJob::format_for(&learner.source())).unwrap();
+    let mut job = StreamJob::new(learner.source(), samples);
+    (job.options.seed, job.options.batch) = (seed, batch);
+    job.prepare().unwrap()
 }
 
 #[test]
 fn the_mean_of_sixteen_labels() {
-    let iris = include_str!("../../data/iris.csv");
-    let table =
-        luge::Table::read(iris.as_bytes(), &["petal_length".to_owned()], Some(&["petal_width".to_owned()]));
-    let samples = Samples::Table(table.unwrap(), Order::Shuffle);
-    let mut job = StreamJob::new(ShippedStream::find("stream_mean").unwrap().source(), samples);
-    job.options.seed = 5;
-    let lesson = job.prepare().unwrap();
-    // The judge knows which samples are taken: their mean, rounded down to sixteenths.
-    let report = train(&lesson);
-    let failed = report.certificate.claims().into_iter().find(|(_, claim)| !claim.holds);
-    assert!(failed.is_none(), "{failed:?}");
-    assert_eq!((report.taken, report.theta.len(), report.theta[1].to_bits()), (16, 2, 0));
-    assert!((1.0..6.9).contains(&report.theta[0]), "{}", report.theta[0]);
+    for (name, batch, taken) in [("stream_mean", 1, 16), ("stream_mean", 5, 4), ("stream_average", 1, 16)] {
+        let report = certified(&shipped(name, 5, batch));
+        assert_eq!((report.taken, report.theta.len(), report.theta[1].to_bits()), (taken, 2, 0), "{name}");
+        assert!((1.0..6.9).contains(&report.theta[0]), "{}", report.theta[0]);
+    }
+}
+
+/// The samples that the learner takes, found by its simulator alone.
+fn samples_taken(lesson: &StreamLesson) -> Vec<(f64, f64)> {
+    let (format, batch) = (lesson.options().format, lesson.options().batch);
+    let layout = DataLayout { n_samples: batch, n_features: 1, n_labels: 1, format };
+    let learner = lesson.learner();
+    let input = learner.input(&layout, &vec![false; layout.n_bits()]);
+    let machine = learner.lowered().normal.machine();
+    let mut simulator = StreamSimulator::new(machine, &input, learner.memory(&layout));
+    let mut stream = lesson.stream();
+    let (mut x, mut y, mut taken) = (vec![0.0; batch], vec![0.0; batch], Vec::new());
+    for _ in 0..lesson.rehearsal().steps {
+        stream.next_batch(&mut x, &mut y);
+        let bits = |numbers: &[f64]| {
+            let words = numbers.iter().map(|&number| format.encode(number, Overflow::Saturate).unwrap());
+            words.flat_map(|word| format.bits(word)).map(|bit| SymbolId(u8::from(bit))).collect()
+        };
+        let seen = || {
+            taken.extend(x.iter().copied().zip(y.iter().copied()));
+            Batch { features: bits(&x), labels: bits(&y) }
+        };
+        simulator.step(seen).unwrap();
+    }
+    taken
+}
+
+#[test]
+fn the_program_and_the_interpreter_agree_on_the_samples_taken() {
+    for batch in [1, 3] {
+        let lesson = shipped("stream_mean", 2, batch);
+        let report = certified(&lesson);
+        let sizes = luge_sled::Sizes { n_features: 1, n_labels: 1, integer: 6, fraction: 4 };
+        let raw = |value: f64| (value * 16.0) as i64;
+        let samples: Vec<Vec<i64>> =
+            samples_taken(&lesson).into_iter().map(|(x, y)| vec![raw(x), raw(y)]).collect();
+        let text = ShippedStream::find("stream_mean").unwrap().text;
+        let reference = luge_sled::interpret(text, &sizes, &samples, 100_000).unwrap();
+        let theta: Vec<i64> = report.theta.iter().map(|&theta| raw(theta)).collect();
+        assert_eq!((reference.verdict, reference.theta), (luge_sled::Verdict::Accepted, theta));
+    }
+}
+
+#[test]
+fn irises_that_pass() {
+    let lesson = shipped("stream_perceptron", 0, 1);
+    let report = certified(&lesson);
+    let (right, all) = report.judged.unwrap();
+    assert!(right * 100 >= all * 97, "{right} of {all}");
+}
+
+/// What belongs to `luge train` is refused here, and the other way round.
+#[test]
+fn tables_and_streams_are_told_apart() {
+    let draw = Samples::Draw("halfspace:features=2".parse().unwrap());
+    let perceptron = luge::Source::open("perceptron").unwrap();
+    let refused = StreamJob::new(perceptron, draw).prepare().map(|_| ()).unwrap_err().to_string();
+    assert_eq!(refused, "the learner takes no samples: no state is marked `take`");
+    let csv = "a,y\n1,1\n".to_owned();
+    let data = luge::Data::Csv {
+        name: "d".into(),
+        text: csv,
+        target: vec!["y".into()],
+        features: None,
+        saturate: false,
+        asked: luge::data::Asked::default(),
+    };
+    let learner = ShippedStream::find("stream_mean").unwrap().source();
+    let refused = luge::TrainJob::new(learner, data).prepare().map(|_| ()).unwrap_err().to_string();
+    assert!(refused.contains("stream"), "{refused}");
 }

@@ -53,6 +53,12 @@ pub(super) fn run(source: &Source, request: &Request<'_>) -> Result<(), Failure>
     let (table, format) = (job.table()?, job.options.format);
     show_notes(&job.data, &table.notes);
     let compiled = &job::compile(&job.source, &table, format)?;
+    if compiled.takes {
+        return Err(Failure::Unfit {
+            problem: format!("{} takes its samples from a stream", source.name),
+            remedy: "run it with `luge stream`, which trains the network that runs it".to_owned(),
+        });
+    }
     let learner = Learner::new(&compiled.machine, Some(&compiled.input))?;
     let input = learner.source_input(&program::layout(&table, format), &program::bits(&table, format));
     let mut simulator = Simulator::new(&compiled.machine, &input);

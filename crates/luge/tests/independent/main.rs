@@ -3,6 +3,8 @@
 //! Every test writes its graphs, its data and what the dense engine did to `target/independent`. With `LUGE_JAX=1` in
 //! the environment, `tests/independent/check.py` trains the same graphs and must go the same way.
 
+mod stream;
+
 use std::{
     env, fs,
     ops::ControlFlow,
@@ -94,47 +96,60 @@ impl Exported {
         }
     }
 
-    fn path(&self, name: &str, extension: &str) -> PathBuf {
-        directory().join(format!("{name}.{extension}"))
-    }
-
     /// Writes graph, data and run; `name` tells corrupted graphs apart.
     fn write(&self, name: &str, graph: &Value) {
-        fs::create_dir_all(directory()).expect("a directory to write to");
-        let write =
-            |extension, text: &str| fs::write(self.path(name, extension), text).expect("a file to write to");
-        write("graph.json", &graph.to_string());
-        write("run.json", &self.run.to_string());
-        write("csv", self.task.csv);
+        write(name, graph, &self.run, self.task.csv);
     }
 
     /// What JAX makes of a graph that stands where this one stood.
     fn check(&self, name: &str, graph: &Value) -> Value {
-        static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-        let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         self.write(name, graph);
-        let output = Command::new("python3")
-            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/independent/check.py"))
-            .args([self.path(name, "graph.json"), self.path(name, "csv")])
-            .args(["--features", self.task.features, "--target", "y", "--most-steps", "60"])
-            .args(["--expect".into(), self.path(name, "run.json")])
-            .args(["--venv".into(), directory().join("venv")])
-            .output()
-            .expect("python3");
-        let report = String::from_utf8_lossy(&output.stdout);
-        let report: Value = serde_json::from_str(&report)
-            .unwrap_or_else(|_| panic!("{name}: no report\n{}", String::from_utf8_lossy(&output.stderr)));
-        let agrees = report["stopped"] == true && report["differences"] == json!([]);
-        assert_eq!(output.status.success(), agrees, "{name}: the exit status says something else");
-        report
+        ask_jax(name, self.task.features, "y")
     }
 
-    /// The first node with this name and operation.
     fn node(&self, name: &str, op: &str) -> usize {
-        let nodes = self.graph["nodes"].as_array().expect("nodes");
-        let found = nodes.iter().position(|node| node["name"] == name && node["op"] == op);
-        found.unwrap_or_else(|| panic!("{}: no {op} named {name}", self.name))
+        node(&self.graph, name, op)
     }
+}
+
+/// The first node with this name and operation.
+fn node(graph: &Value, name: &str, op: &str) -> usize {
+    let nodes = graph["nodes"].as_array().expect("nodes");
+    let found = nodes.iter().position(|node| node["name"] == name && node["op"] == op);
+    found.unwrap_or_else(|| panic!("no {op} named {name}"))
+}
+
+fn path(name: &str, extension: &str) -> PathBuf {
+    directory().join(format!("{name}.{extension}"))
+}
+
+fn write(name: &str, graph: &Value, run: &Value, csv: &str) {
+    fs::create_dir_all(directory()).expect("a directory to write to");
+    for (extension, text) in
+        [("graph.json", &*graph.to_string()), ("run.json", &run.to_string()), ("csv", csv)]
+    {
+        fs::write(path(name, extension), text).expect("a file to write to");
+    }
+}
+
+/// What JAX makes of the graph and the data that were written.
+fn ask_jax(name: &str, features: &str, target: &str) -> Value {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let output = Command::new("python3")
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/independent/check.py"))
+        .args([path(name, "graph.json"), path(name, "csv")])
+        .args(["--features", features, "--target", target, "--most-steps", "60"])
+        .args(["--expect".into(), path(name, "run.json")])
+        .args(["--venv".into(), directory().join("venv")])
+        .output()
+        .expect("python3");
+    let report = String::from_utf8_lossy(&output.stdout);
+    let report: Value = serde_json::from_str(&report)
+        .unwrap_or_else(|_| panic!("{name}: no report\n{}", String::from_utf8_lossy(&output.stderr)));
+    let agrees = report["stopped"] == true && report["differences"] == json!([]);
+    assert_eq!(output.status.success(), agrees, "{name}: the exit status says something else");
+    report
 }
 
 fn directory() -> PathBuf {
@@ -328,9 +343,10 @@ fn jax_goes_the_same_way() {
 }
 
 /// Turns a stop-gradient into the identity.
-fn drop_stop_gradient(exported: &Exported, name: &str) -> Value {
-    let mut graph = exported.graph.clone();
-    let node = &mut graph["nodes"][exported.node(name, "stop-gradient")];
+fn drop_stop_gradient(graph: &Value, name: &str) -> Value {
+    let mut graph = graph.clone();
+    let at = node(&graph, name, "stop-gradient");
+    let node = &mut graph["nodes"][at];
     node["op"] = json!("sum");
     node["weights"] = json!([1.0]);
     graph
@@ -355,8 +371,8 @@ fn jax_notices_a_corrupted_graph() {
     let exported = Exported::new(&COPY, LandscapeKind::Compact, Carrier::Offset);
     let visited = &exported.run["vertices"][2];
     let corrupted = [
-        ("labels-differentiated", drop_stop_gradient(&exported, "[labels]")),
-        ("move-differentiated", drop_stop_gradient(&exported, "[moved head]")),
+        ("labels-differentiated", drop_stop_gradient(&exported.graph, "[labels]")),
+        ("move-differentiated", drop_stop_gradient(&exported.graph, "[moved head]")),
         ("weight-negated", flip_gate(&exported, visited)),
     ];
     for (name, graph) in corrupted {

@@ -1,0 +1,118 @@
+//! Where samples come from: a table that is looped over, or a stream that they are taken from.
+
+use super::{Checker, Shape, Source, View};
+use crate::{
+    core::{Expr, Place, StmtKind},
+    lex::Span,
+    syntax::{self, ExprKind, Printed, Stmt, StmtKind as S},
+};
+
+impl<'p> Checker<'p> {
+    /// Finds out whether samples are taken; a program that also loops over the data is refused.
+    pub(super) fn samples(&mut self) {
+        let program = self.program;
+        let bodies = program.functions.iter().map(|function| &function.body);
+        let bodies: Vec<&[Stmt]> =
+            bodies.chain(program.learners.iter().map(|l| &l.body)).map(Vec::as_slice).collect();
+        let first = |wanted: fn(&S) -> bool| bodies.iter().find_map(|body| first_span(body, wanted));
+        let take = first(|kind| matches!(kind, S::Take));
+        let each = first(|kind| matches!(kind, S::ForData { .. }));
+        self.takes = take.is_some();
+        if let (Some(_), Some(span)) = (take, each) {
+            self.error_with_help(
+                span,
+                "a loop over the data in a learner that takes samples",
+                "there is no table",
+                "samples come from a stream or from a table: use either `take;` or `for sample in data`",
+            );
+        }
+    }
+
+    /// The functions in which a sample is taken, directly or in a function that they call.
+    pub(super) fn find_takers(&mut self) {
+        let functions = self.program.functions.iter().enumerate();
+        let takes = |body: &[Stmt]| first_span(body, |kind| matches!(kind, S::Take)).is_some();
+        self.takers = functions.filter(|(_, function)| takes(&function.body)).map(|(at, _)| at).collect();
+        loop {
+            let callers = self.calls.keys().filter(|(_, called)| self.takers.contains(called));
+            let callers: Vec<usize> = callers.map(|&(caller, _)| caller).collect();
+            let n_known = self.takers.len();
+            self.takers.extend(callers);
+            if self.takers.len() == n_known {
+                return;
+            }
+        }
+    }
+
+    /// Whether a statement, apart from the blocks in it, calls a function that takes.
+    pub(super) fn calls_taker(&self, stmt: &Stmt) -> bool {
+        let functions = &self.program.functions;
+        let takes = |name: &str| self.takers.iter().any(|&taker| functions[taker].name.text == name);
+        expressions(stmt).into_iter().any(|expr| calls(expr, &takes))
+    }
+
+    /// Features or labels as they are where they are read: copied, if the same statement takes another sample.
+    pub(super) fn sample_view(&mut self, view: View, span: &Span) -> View {
+        if !self.copies_samples {
+            return view;
+        }
+        let shape = match &view.shape {
+            Shape::Number(_) => Shape::Array(Box::new(view.shape.clone()), 1),
+            array => array.clone(),
+        };
+        let Some(copy) = self.take_array(&shape, span) else { return view };
+        let innermost = view.shape.innermost();
+        let Shape::Number(ty) = innermost else { return view };
+        let Source::Array(array) = copy.source else { return view };
+        self.each(shape.n_elements(), span, |var| {
+            let value = Expr::Data { index: Self::counted(&view, var), ty };
+            StmtKind::Assign(Place::Element(array, Self::counted(&copy, var)), value)
+        });
+        View { shape: view.shape, ..copy }
+    }
+}
+
+/// Where the first statement of some kind is, blocks included.
+fn first_span(body: &[Stmt], wanted: fn(&S) -> bool) -> Option<&Span> {
+    body.iter().find_map(|stmt| {
+        let inner: Vec<&[Stmt]> = match &stmt.kind {
+            S::If { then, otherwise, .. } => vec![then, otherwise],
+            S::While { body, .. } | S::ForRange { body, .. } | S::ForData { body } => vec![body],
+            _ => Vec::new(),
+        };
+        let here = wanted(&stmt.kind).then_some(&stmt.span);
+        here.or_else(|| inner.into_iter().find_map(|body| first_span(body, wanted)))
+    })
+}
+
+/// The expressions of a statement, without those of the blocks in it.
+fn expressions(stmt: &Stmt) -> Vec<&syntax::Expr> {
+    match &stmt.kind {
+        S::Let { value, .. } => value.iter().collect(),
+        S::Assign { place, value, .. } => vec![place, value],
+        S::If { condition, .. } | S::While { condition, .. } | S::Assert(condition) => vec![condition],
+        S::ForRange { from, to, .. } => vec![from, to],
+        S::Write(_, value) | S::Const(_, value) => vec![value],
+        S::Print(parts) => {
+            let values = parts.iter().filter_map(|part| match part {
+                Printed::Value(value) => Some(value),
+                Printed::Text(_) => None,
+            });
+            values.collect()
+        }
+        S::ForData { .. } | S::Shift(..) | S::Break | S::Continue | S::Take | S::Reject => Vec::new(),
+    }
+}
+
+/// Whether an expression calls a function whose name is wanted.
+fn calls(expr: &syntax::Expr, wanted: &dyn Fn(&str) -> bool) -> bool {
+    match &expr.kind {
+        ExprKind::Call(name, arguments) => {
+            wanted(&name.text) || arguments.iter().any(|argument| calls(argument, wanted))
+        }
+        ExprKind::List(values) => values.iter().any(|value| calls(value, wanted)),
+        ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) => calls(a, wanted) || calls(b, wanted),
+        ExprKind::Negate(e) | ExprKind::Not(e) | ExprKind::Cast { value: e, .. } => calls(e, wanted),
+        ExprKind::Number(_) | ExprKind::Bool(_) | ExprKind::Name(_) | ExprKind::Read(_) => false,
+    }
+}

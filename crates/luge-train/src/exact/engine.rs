@@ -1,0 +1,246 @@
+//! The exact engine as an engine like the others.
+
+use std::ops::Range;
+
+use luge_net::Network;
+
+use super::{
+    Body, Exact,
+    blocks::Blocks,
+    legality::differentiate,
+    low_level,
+    single_head::{LoopExit, SingleHead},
+};
+use crate::{
+    Change, Engine, LossRange, Outcome, PackedCells, Snapshot, StopRule, StretchId, StretchSteps,
+    TapeSnapshot, TrainError, sparse::BLANK, visit,
+};
+
+impl Engine for Exact<'_> {
+    fn name(&self) -> &'static str {
+        "exact"
+    }
+
+    fn network(&self) -> &Network {
+        self.probe.network()
+    }
+
+    fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    fn path(&self) -> u64 {
+        match &self.body {
+            Body::Waiting(sparse) => sparse.path(),
+            Body::SingleHead(one, _) => one.path,
+            Body::Blocks(blocks, _) => blocks.path,
+            Body::MultiHead(many) => many.path(&self.layers().table),
+        }
+    }
+
+    fn loss(&mut self) -> Result<f64, TrainError> {
+        let landscape = match &mut self.body {
+            Body::Waiting(sparse) => return sparse.loss(),
+            Body::SingleHead(one, memory) => one.level(memory, &mut self.probe)?,
+            Body::Blocks(blocks, memory) => blocks.level(memory, &mut self.probe)?,
+            Body::MultiHead(many) => many.level(&self.probe.layers().table, &mut self.probe)?,
+        };
+        let Some(around) = self.probe.around() else { return Ok(landscape) };
+        if !around.finished(landscape)? {
+            return Ok(around.carry(landscape).loss);
+        }
+        Ok(around.primary_loss_of(self.layers(), &|track, cell| self.cell(track, cell)))
+    }
+
+    fn step(&mut self) -> Result<(), TrainError> {
+        let before = self.steps;
+        if self.advance(1)? == LoopExit::Low && self.steps == before {
+            self.rest()?;
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, stop: &StopRule) -> Result<Outcome, TrainError> {
+        if self.earlier.is_none() {
+            self.earlier = Some(LossRange::of(self.loss()?));
+        }
+        // Where running losses may end the run, every step is looked at.
+        let careful = stop.loss_at_most > low_level(self.layers());
+        loop {
+            let left = stop.most_steps.saturating_sub(self.steps);
+            let pause = if careful { LoopExit::Low } else { self.advance(left)? };
+            let loss = self.loss()?;
+            self.last = Some(loss);
+            if let Some(outcome) = stop.verdict(self.steps, loss) {
+                return Ok(outcome);
+            }
+            if careful {
+                self.earlier = self.earlier.map(|range| range.and(loss));
+                self.step()?;
+            } else if pause == LoopExit::Low {
+                self.rest()?;
+            }
+        }
+    }
+
+    fn run_noting(&mut self, stop: &StopRule, changes: &mut Vec<Change>) -> Result<bool, TrainError> {
+        // Where running losses may end the run, every step is looked at; and labels are read one by one.
+        if stop.loss_at_most > low_level(self.layers()) || matches!(self.body, Body::Waiting(_)) {
+            return Ok(false);
+        }
+        let (most, before) = (stop.most_steps.saturating_sub(self.steps), changes.len());
+        let (probe, losses) = (&mut self.probe, &mut self.carried);
+        match &mut self.body {
+            Body::Waiting(_) | Body::Blocks(..) => return Ok(false),
+            Body::SingleHead(one, memory) => one.run_noting(memory, probe, most, changes, losses)?,
+            Body::MultiHead(many) => many.run_noting(&probe.layers().table, probe, most, changes, losses)?,
+        };
+        self.steps += (changes.len() - before) as u64;
+        Ok(changes.len() > before)
+    }
+
+    fn run_by_stretches(&mut self, stop: &StopRule, made: &mut Vec<StretchId>) -> Result<bool, TrainError> {
+        // Where running losses may end the run, every step is looked at.
+        let Body::MultiHead(many) = &mut self.body else { return Ok(false) };
+        if stop.loss_at_most > low_level(self.probe.layers()) {
+            return Ok(false);
+        }
+        let (most, before) = (stop.most_steps.saturating_sub(self.steps), made.len());
+        let mut remaining = most;
+        many.run_by_stretches(&self.probe.layers().table, &mut self.probe, &mut remaining, made)?;
+        self.steps += most - remaining;
+        Ok(made.len() > before)
+    }
+
+    fn stretch(&mut self, stretch: StretchId) -> Result<StretchSteps, TrainError> {
+        match &mut self.body {
+            Body::MultiHead(many) => {
+                many.stretch(stretch, &self.probe.layers().table, &mut self.probe, &mut self.carried)
+            }
+            _ => Ok(StretchSteps::default()),
+        }
+    }
+
+    fn losses(&self) -> Option<LossRange> {
+        let last = self.last.or(self.earlier.map(|range| range.last))?;
+        let range = self.range().unwrap_or((last, last));
+        let first = self.earlier.map_or(last, |earlier| earlier.first);
+        let (low, high) = self.earlier.map_or(range, |e| (e.min.min(range.0), e.max.max(range.1)));
+        Some(LossRange { first, min: low.min(last), max: high.max(last), last })
+    }
+
+    fn vertex(&self) -> Option<usize> {
+        Some(self.at())
+    }
+
+    fn head(&self, track: usize) -> Option<i64> {
+        match &self.body {
+            Body::Waiting(sparse) => sparse.head(track),
+            Body::SingleHead(one, _) => Some(one.head()),
+            Body::Blocks(blocks, _) => Some(blocks.head()),
+            Body::MultiHead(many) => Some(many.tapes.head(track)),
+        }
+    }
+
+    fn cell(&self, track: usize, cell: i64) -> f64 {
+        let symbols = match &self.body {
+            Body::Waiting(sparse) => return sparse.cell(track, cell),
+            Body::SingleHead(one, _) => one.cell(cell) >> track,
+            Body::Blocks(blocks, _) => blocks.cell(cell) >> track,
+            Body::MultiHead(many) => many.tapes.cell(track, cell),
+        };
+        if symbols & 1 == 1 { 1.0 } else { BLANK }
+    }
+
+    fn kept(&self, track: usize) -> Range<i64> {
+        let (first, len) = match &self.body {
+            Body::Waiting(sparse) => return sparse.kept(track),
+            Body::SingleHead(one, _) => (one.cells().0, one.cells().1.len()),
+            Body::Blocks(blocks, _) => blocks.kept(),
+            Body::MultiHead(many) => (many.tapes.row(track).0, many.tapes.row(track).1.len()),
+        };
+        first..first + len as i64
+    }
+
+    fn labels(&self) -> &[f64] {
+        match &self.body {
+            Body::Waiting(sparse) => sparse.labels(),
+            _ => self.probe.labels(),
+        }
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        if let Body::Waiting(sparse) = &self.body {
+            return sparse.snapshot();
+        }
+        let tape = |i: usize| {
+            let (first, cells) = match &self.body {
+                Body::Waiting(_) => (0, PackedCells::default()),
+                Body::SingleHead(one, _) => {
+                    let (first, cells) = one.cells();
+                    (first, PackedCells::of_symbols(cells.iter().map(|&c| c >> i & 1 == 1)))
+                }
+                Body::Blocks(blocks, _) => {
+                    let (first, cells) = blocks.cells();
+                    (first, PackedCells::of_symbols(cells.iter().map(|&c| c >> i & 1 == 1)))
+                }
+                Body::MultiHead(many) => {
+                    let (first, cells) = many.tapes.row(i);
+                    (first, PackedCells::of_symbols(cells.iter().map(|&c| c & 1 == 1)))
+                }
+            };
+            TapeSnapshot { first, cells, head_first: self.head(i).unwrap_or(0), head: vec![1.0] }
+        };
+        let n_tracks = self.layers().table.n_tracks();
+        Snapshot {
+            step: self.steps,
+            path: self.path(),
+            vertices: vec![(self.at(), 1.0)],
+            labels: self.labels().to_vec(),
+            tapes: (0..n_tracks).map(tape).collect(),
+        }
+    }
+
+    fn drift(&self) -> (f64, f64) {
+        // What one step can leave behind; see `MOST_GAIN_ERROR`.
+        let most = self.gain_error / (1.0 - self.gain_error);
+        (2.0 * most, most)
+    }
+
+    fn rounding(&self) -> f64 {
+        // The weights are kept as the symbols they stand for.
+        let (cells, heads) = self.drift();
+        cells.max(heads)
+    }
+
+    fn cell_bytes(&self) -> usize {
+        match &self.body {
+            Body::Waiting(sparse) => sparse.cell_bytes(),
+            Body::SingleHead(one, _) => one.n_bytes(),
+            Body::Blocks(blocks, _) => blocks.n_bytes(),
+            Body::MultiHead(many) => many.tapes.n_bytes(),
+        }
+    }
+}
+
+impl Exact<'_> {
+    /// A step where the loss is low: at rest nothing changes.
+    fn rest(&mut self) -> Result<(), TrainError> {
+        let (vertex, here, ahead) = (self.at(), self.here(), self.ahead()?);
+        let probed = differentiate(&mut self.probe, vertex, here, ahead)?;
+        let still = probed.to == vertex && probed.left | probed.right == 0;
+        if !still || probed.written != here {
+            let why = "the loss is low, but the step does not stay where it is".to_owned();
+            return Err(TrainError::NotExact { why });
+        }
+        self.steps += 1;
+        match &mut self.body {
+            Body::Waiting(_) => {}
+            Body::SingleHead(SingleHead { path, .. }, _) | Body::Blocks(Blocks { path, .. }, _) => {
+                *path = visit(*path, vertex);
+            }
+            Body::MultiHead(many) => many.stay(&self.probe.layers().table),
+        }
+        Ok(())
+    }
+}

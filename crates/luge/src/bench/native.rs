@@ -1,0 +1,125 @@
+//! A machine written out as a program: one arm of a `match` per state, heads in local variables, compiled by rustc. What a step
+//! costs without any table, to measure engines against on several tapes.
+//!
+//! `native/perceptron.rs` is what [`source`] writes for the perceptron on Iris; a test holds it to that and renews it on request.
+
+#[rustfmt::skip]
+mod perceptron;
+
+use std::fmt::Write as _;
+
+use luge_machine::{Cell, Input, Machine, Move, Pattern, Rule, Simulator, StateId, TapeId, Write};
+
+/// Blank cells laid on either side of what a run visits.
+const MARGIN: Cell = 16;
+
+/// The source of a function that runs a machine with two symbols per tape.
+#[must_use]
+pub fn source(machine: &Machine) -> String {
+    let n_tapes = machine.n_tapes();
+    let mut text = String::from(
+        "// Written by `luge::bench::native::source`; renewed by `LUGE_RENEW=1 cargo test --workspace --test native`.\n",
+    );
+    let names = |prefix: &str| (0..n_tapes).map(|i| format!("{prefix}{i}")).collect::<Vec<_>>().join(", ");
+    let _ = writeln!(
+        text,
+        "pub(super) fn run(tapes: &mut [Vec<u8>; {n_tapes}], heads: &mut [usize; {n_tapes}], most_steps: u64) -> u64 {{"
+    );
+    let _ = writeln!(text, "    let [{}] = tapes;", names("t"));
+    (0..n_tapes).for_each(|i| _ = writeln!(text, "    let t{i} = &mut t{i}[..];"));
+    let moves =
+        |i: usize| machine.state_ids().flat_map(|q| machine.rules(q)).any(|r| r.moves[i] != Move::Stay);
+    let heads = (0..n_tapes).map(|i| format!("{}h{i}", if moves(i) { "mut " } else { "" }));
+    let _ = writeln!(text, "    let [{}] = *heads;", heads.collect::<Vec<_>>().join(", "));
+    let _ = writeln!(text, "    let mut state = {}_u32;", machine.start().index());
+    text.push_str("    let mut steps = 0;\n    while steps < most_steps {\n        match state {\n");
+    for state in machine.state_ids().filter(|&state| machine.halting(state).is_none()) {
+        add_state(&mut text, machine, state);
+    }
+    text.push_str("            _ => break,\n        }\n        steps += 1;\n    }\n");
+    let _ = writeln!(text, "    *heads = [{}];\n    steps\n}}", names("h"));
+    text
+}
+
+fn add_state(text: &mut String, machine: &Machine, state: StateId) {
+    let _ = writeln!(text, "            {} => {{", state.index());
+    for tape in machine.looked_at(state) {
+        let i = tape.index();
+        let _ = writeln!(text, "                let s{i} = t{i}[h{i}];");
+    }
+    let mut otherwise = true;
+    for (i, rule) in machine.rules(state).iter().enumerate() {
+        let conditions: Vec<String> = rule.reads.iter().enumerate().filter_map(condition).collect();
+        text.push_str(if i == 0 { "                " } else { " else " });
+        if conditions.is_empty() {
+            otherwise = false;
+        } else {
+            let _ = write!(text, "if {} ", conditions.join(" && "));
+        }
+        add_rule(text, state, rule);
+        if !otherwise {
+            break;
+        }
+    }
+    text.push_str(if otherwise { " else {\n                    break;\n                }\n" } else { "\n" });
+    text.push_str("            }\n");
+}
+
+fn condition((tape, pattern): (usize, &Pattern)) -> Option<String> {
+    match pattern {
+        Pattern::Any => None,
+        Pattern::Is(symbol) => Some(format!("s{tape} == {}", symbol.index())),
+    }
+}
+
+fn add_rule(text: &mut String, state: StateId, rule: &Rule) {
+    text.push_str("{\n");
+    for (tape, write) in rule.writes.iter().enumerate() {
+        if let Write::Put(symbol) = write {
+            let _ = writeln!(text, "                    t{tape}[h{tape}] = {};", symbol.index());
+        }
+    }
+    for (tape, way) in rule.moves.iter().enumerate() {
+        match way {
+            Move::Left => _ = writeln!(text, "                    h{tape} -= 1;"),
+            Move::Right => _ = writeln!(text, "                    h{tape} += 1;"),
+            Move::Stay => {}
+        }
+    }
+    if rule.next != state {
+        let _ = writeln!(text, "                    state = {};", rule.next.index());
+    }
+    text.push_str("                }");
+}
+
+/// The perceptron's machine on Iris, written out, with its tapes laid.
+pub(super) struct NativePerceptron {
+    tapes: [Vec<u8>; 13],
+    heads: [usize; 13],
+}
+
+impl NativePerceptron {
+    /// Tapes long enough for the run of this machine, which must be the one that was written out.
+    pub(super) fn new(machine: &Machine, input: &Input) -> Option<Self> {
+        let mut finished = Simulator::new(machine, input);
+        let _ = finished.run(u64::MAX);
+        let start = Simulator::new(machine, input);
+        let laid = |tape: usize| {
+            let id = TapeId::new(tape);
+            let (low, high) = finished.visited(id);
+            let extent = start.tape(id).extent();
+            let cells = low.min(extent.start) - MARGIN..high.max(extent.end) + MARGIN;
+            let head = usize::try_from(start.head(id) - cells.start).ok()?;
+            Some((cells.map(|cell| start.tape(id).read(cell).0).collect::<Vec<u8>>(), head))
+        };
+        let (tapes, heads): (Vec<_>, Vec<_>) =
+            (0..machine.n_tapes()).map(laid).collect::<Option<Vec<_>>>()?.into_iter().unzip();
+        Some(Self { tapes: tapes.try_into().ok()?, heads: heads.try_into().ok()? })
+    }
+
+    /// Runs from the start; returns the steps made.
+    pub(super) fn run(&self, most_steps: u64) -> u64 {
+        let (mut tapes, mut heads) = (self.tapes.clone(), self.heads);
+        perceptron::run(&mut tapes, &mut heads, most_steps)
+    }
+}
