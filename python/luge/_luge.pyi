@@ -54,6 +54,7 @@ class Job:
         program: Source | None,
         primary: str | None,
         options: str,
+        prepare: str,
         saturate: bool,
     ) -> Job: ...
     @staticmethod

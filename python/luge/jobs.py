@@ -153,14 +153,23 @@ def train_job(
     constants: dict[str, float] | None = None,
     spots: int | None = None,
     saturate: bool = False,
+    missing: str | None = None,
+    scale: str | None = None,
+    split: float | None = None,
+    split_seed: int = 0,
 ) -> Job:
-    """A learner on data; without ``x`` and ``y`` on those that ship with it. The options are those of ``luge train``."""
+    """A learner on data; without ``x`` and ``y`` on those that ship with it. The options are those of ``luge train``.
+
+    NaN in ``x`` is a missing value. ``split`` holds that share of the rows out of training; ``tested`` of the result says how it does on them.
+    """
     if (x is None) != (y is None):
         raise TypeError("x and y go together: give both, or neither for the data that ship with the learner")
     options = given(
         format=format, landscape=landscape, vertices=vertices, engine=engine, precision=precision, carrier=carrier, bits=bits, cells=cells,
         label_offset=label_offset, final_loss=final_loss, steps=steps, constants=constants, spots=spots,
     )  # fmt: skip
+    held_out = None if split is None else {"fraction": float(split), "seed": int(split_seed)}
+    prepare = given(missing=missing, scale=scale, split=held_out)
     return Job(
         _luge.Job.train(
             source(learner),
@@ -168,6 +177,7 @@ def train_job(
             program=None if program is None else source(program),
             primary=primary,
             options=json.dumps(options),
+            prepare=json.dumps(prepare),
             saturate=saturate,
         )
     )

@@ -98,6 +98,19 @@ def test_a_model_survives_its_file(perceptron, tmp_path):
         loaded.predict(np.zeros((1, 2)))
 
 
+def test_columns_are_prepared_and_rows_held_out():
+    x = np.array([[i if i < 20 else i + 40.0, 2.0] for i in range(40)])
+    y = np.where(np.arange(40) < 20, -1.0, 1.0)
+    x[7, 1] = np.nan
+    with pytest.raises(luge.LugeError, match="no finite number"):
+        luge.train("perceptron", x, y, format="fix:8.6")
+    training = luge.train("perceptron", x, y, format="fix:8.6", missing="mean", scale="minmax", split=0.25, split_seed=5)
+    assert training.certified and training.classified == 30 and training.tested["of"] == 10 and training.tested["right"] >= 9
+    assert training.model.card["preparation"]["asked"]["scale"] == "minmax"
+    assert (np.sign(training.model.predict(np.array([[1.0, np.nan], [70.0, 2.0]]))[:, 0]) == [-1, 1]).all()
+    assert training.model.certify(x, y)
+
+
 def test_a_model_is_certified_again():
     training = luge.train("sgd_linear")
     x, y, *_ = luge.dataset("sgd_linear")

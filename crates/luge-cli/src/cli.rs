@@ -49,6 +49,25 @@ pub(crate) use failure::show_failure;
 struct Cli {
     #[command(subcommand)]
     command: Command,
+    /// The most memory to use, such as 500M or 4G [default: three quarters of what is free]
+    #[arg(long, global = true, value_name = "SIZE", value_parser = size)]
+    memory: Option<u64>,
+}
+
+/// Takes a number of bytes; K, M, G and T stand for powers of 1024.
+fn size(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let shift = match text[digits.len()..].to_ascii_uppercase().trim_end_matches("IB").trim_end_matches('B') {
+        "" => 0,
+        "K" => 10,
+        "M" => 20,
+        "G" => 30,
+        "T" => 40,
+        _ => return Err("expected a size such as 500M or 4G".to_owned()),
+    };
+    let number = digits.parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0);
+    let bytes = number.ok_or("expected a size such as 500M or 4G")? * (1_u64 << shift) as f64;
+    Ok(bytes as u64)
 }
 
 #[derive(Subcommand)]
@@ -80,7 +99,11 @@ enum Command {
 
 /// Does what the command line asks for.
 pub(crate) fn run() -> Result<ExitCode, Report> {
-    match Cli::parse().command {
+    let cli = Cli::parse();
+    if let Some(bytes) = cli.memory {
+        luge::memory::set_budget(bytes);
+    }
+    match cli.command {
         Command::Run(args) => run::run(&args)?,
         Command::Compile(args) => compile::run(&args)?,
         Command::Check(args) => check::run(&args)?,

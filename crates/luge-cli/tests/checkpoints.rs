@@ -46,7 +46,18 @@ fn kill_after(args: &[&str], wait: Duration) -> Option<String> {
     (ended && output.status.success()).then(|| text(&output).0)
 }
 
-/// Fifty kills at random moments, each run going on from whatever the last one left.
+/// Kills of each run: 100, or as many as `LUGE_KILLS` says.
+fn n_kills() -> usize {
+    std::env::var("LUGE_KILLS").ok().map_or(100, |text| text.parse().expect("a number of kills"))
+}
+
+/// What lies in a folder.
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).expect("a folder").flatten();
+    entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+}
+
+/// Kills at random moments, each run going on from whatever the last one left.
 fn survives(trace: &[&str], name: &str) {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("run");
@@ -54,8 +65,8 @@ fn survives(trace: &[&str], name: &str) {
     let expected = finished(&[trace, &["--json"]].concat());
     let mut generator = ChaCha8Rng::seed_from_u64(50);
     let (mut kills, mut ends, mut resumed) = (0, 0, 0);
-    while kills < 50 {
-        let wait = Duration::from_millis(u64::from(generator.next_u32() % 150));
+    while kills < n_kills() {
+        let wait = Duration::from_micros(u64::from(generator.next_u32() % 100_000));
         let going_on = Path::new(file).exists();
         let ended = if going_on {
             resumed += 1;
@@ -71,23 +82,24 @@ fn survives(trace: &[&str], name: &str) {
             }
             None => kills += 1,
         }
-        let leftovers = fs::read_dir(folder.path()).expect("a folder").count();
-        // A kill while a file is written leaves its temporary name behind, never half a checkpoint.
-        assert!(leftovers <= kills + 1);
+        // The next run sweeps what this one was writing when it was killed.
+        assert!(names(folder.path()).len() <= 3, "{:?}", names(folder.path()));
     }
-    if Path::new(file).exists() {
-        assert_eq!(finished(&["resume", file, "--json"]), expected, "{name}, at the end");
+    if !Path::new(file).exists() {
+        finished(&[trace, &["--checkpoint", file, "--every", "0s"]].concat());
     }
+    assert_eq!(finished(&["resume", file, "--json"]), expected, "{name}, at the end");
+    assert_eq!(names(folder.path()), ["run"], "{name}: nothing is left behind");
     assert!(resumed >= 10, "{name}: only {resumed} runs went on from a checkpoint, {ends} ended");
 }
 
 #[test]
-fn a_sparse_run_survives_fifty_kills() {
+fn a_sparse_run_survives_every_kill() {
     survives(&["trace", MACHINE, "--steps", STEPS, "--engine", "sparse"], "sparse");
 }
 
 #[test]
-fn an_exact_run_survives_fifty_kills() {
+fn an_exact_run_survives_every_kill() {
     survives(&["trace", MACHINE, "--steps", "6_000_000", "--engine", "exact"], "exact");
 }
 
@@ -194,6 +206,38 @@ fn another_network_is_refused() {
     job.options.landscape = luge_landscape::LandscapeKind::Plain;
     other.save(&file).expect("a file");
     assert!(refused(&["resume", file.to_str().expect("a path")]).contains("another network"));
+}
+
+/// A checkpoint that was changed and signed again is held to what can be derived: its losses, its weights, its step limit.
+#[test]
+fn a_checkpoint_that_lies_is_found_out() {
+    use luge::{checkpoint::Checkpoint, job::Job};
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = checkpoint(folder.path());
+    let honest = Checkpoint::load(&file).expect("a checkpoint");
+    let name = file.to_str().expect("a path");
+    let lies: [(&str, fn(&mut Checkpoint)); 8] = [
+        ("first loss", |lie| lie.seen.loss.as_mut().expect("losses").first += 1.0),
+        ("last loss", |lie| lie.seen.loss.as_mut().expect("losses").last += 1.0),
+        ("range of losses", |lie| lie.seen.loss.as_mut().expect("losses").max = 0.0),
+        ("bounds", |lie| lie.seen.running.as_mut().expect("losses").max = 1e300),
+        ("iterates compared", |lie| lie.seen.n_compared += 1000),
+        ("the step of the lowest loss", |lie| lie.seen.lowest_at = Some(1 << 40)),
+        ("mismatches", |lie| lie.seen.mismatches = 3),
+        ("step limit", |lie| {
+            let Job::Trace(job) = &mut lie.job else { panic!("a trace") };
+            job.options.steps = Some(1);
+        }),
+    ];
+    for (what, tell) in lies {
+        let mut lie = honest.clone();
+        tell(&mut lie);
+        lie.save(&file).expect("a file");
+        let said = refused(&["resume", name]);
+        assert!(said.contains("the checkpoint"), "{what}: {said}");
+    }
+    honest.save(&file).expect("a file");
+    finished(&["resume", name]);
 }
 
 /// Any step of a record is the step of the run itself.

@@ -31,8 +31,8 @@ fn landscapes_are_proved() {
     let folder = tempfile::tempdir().expect("a folder");
     let proofs = root().join("proofs").display().to_string();
     for landscape in ["plain", "compact"] {
-        let args =
-            ["export", "1RB1LB_1LA1RZ", "--landscape", landscape, "--rocq", "bb-2.v", "--proofs", &proofs];
+        let machine = ["export", "1RB1LB_1LA1RZ", "--landscape", landscape];
+        let args = [&machine[..], &["--force", "--rocq", "bb-2.v", "--proofs", &proofs]].concat();
         let (status, printed, failure) = luge(folder.path(), &args);
         assert_eq!(status, Some(0), "{failure}");
         assert!(printed.starts_with("proved for every input: training runs this machine"), "{printed}");
@@ -51,7 +51,7 @@ fn models_are_proved_where_a_theorem_covers_them() {
     let certify = ["certify", "model", "--data", &data, "--quick", "--proofs", &proofs];
     let trained = |landscape: &str, carrier: &str| {
         let task = ["train", &machine, "--data", &data, "--target", "y", "--format", "fix:3.2"];
-        let kind = ["--landscape", landscape, "--carrier", carrier, "--out", "model"];
+        let kind = ["--landscape", landscape, "--carrier", carrier, "--force", "--out", "model"];
         let (status, _, failure) = luge(folder.path(), &[&task[..], &kind].concat());
         assert_eq!(status, Some(0), "{failure}");
     };

@@ -16,6 +16,7 @@ use std::{
 use luge::{
     checkpoint::Frame,
     engine::{Chosen, EngineChoice, EngineError, Task},
+    memory,
     thinned::Thinned,
 };
 use luge_net::Values;
@@ -28,14 +29,17 @@ pub use spacetime::{MOST_ROWS, Part, Row, SpaceTime, Strip};
 pub use survey::Survey;
 pub use tapes::Tapes;
 
-/// Bytes of cells beyond which a run is not followed.
-pub const MOST_CELL_BYTES: usize = 256 << 20;
+/// Bytes of cells beyond which a run is not followed, with a number for each cell: that is how an engine takes up a kept frame.
+pub const MOST_CELL_BYTES: usize = 512 << 20;
 
 /// Bytes that the kept frames may take.
 pub const MOST_FRAME_BYTES: usize = 64 << 20;
 
 /// The most frames.
 const MOST_FRAMES: usize = 256;
+
+/// The most steps between two looks at the clock and at how long the tapes have become.
+const MOST_CHUNK: u64 = 1 << 22;
 
 /// Steps between two looks at the clock when every step is looked at.
 const WATCHED: u64 = 256;
@@ -173,7 +177,7 @@ impl<'n> Film<'n> {
         let kept = snapshot.tapes.get(track);
         let at = |cell: i64| {
             let kept = kept.and_then(|tape| tape.cells.get(usize::try_from(cell - tape.first).ok()?));
-            kept.is_some_and(|&value| value > 0.0)
+            kept.is_some_and(|value| value > 0.0)
         };
         cells.map(at).collect()
     }
@@ -287,7 +291,7 @@ impl<'n> Film<'n> {
             let most_steps = (before + self.chunk).min(stop.most_steps);
             scout.run(&StopRule { most_steps, ..stop })?;
             self.adapt(scout.steps() - before, started.elapsed());
-            if !go_on() || scout.cell_bytes() > MOST_CELL_BYTES {
+            if !go_on() || outgrown(&*scout) {
                 return Ok(false);
             }
         }
@@ -339,7 +343,7 @@ impl<'n> Film<'n> {
         if took > Duration::from_millis(4) {
             self.chunk = (self.chunk / 2).max(1);
         } else if made == self.chunk && took < Duration::from_micros(500) {
-            self.chunk = (self.chunk * 2).min(1 << 26);
+            self.chunk = (self.chunk * 2).min(MOST_CHUNK);
         }
     }
 
@@ -348,7 +352,7 @@ impl<'n> Film<'n> {
         let steps = self.front.steps();
         if let Some(outcome) = self.task.stop.verdict(steps, self.front.loss()?) {
             self.end = Some(End::Trained(outcome));
-        } else if self.front.cell_bytes() > MOST_CELL_BYTES {
+        } else if outgrown(&*self.front) {
             self.end = Some(End::OutOfMemory { steps });
         }
         Ok(())
@@ -429,4 +433,14 @@ impl<'n> Film<'n> {
 /// Goes on to a step that comes before the end.
 fn run_to(engine: &mut dyn Engine, step: u64) -> Result<(), TrainError> {
     engine.run(&StopRule { loss_at_most: f64::NEG_INFINITY, not_before: 0, most_steps: step }).map(|_| ())
+}
+
+/// Whether the tapes have become too long to be taken up again from a frame.
+fn outgrown(engine: &dyn Engine) -> bool {
+    let numbers = match engine.name() {
+        "exact" => engine.cell_bytes().saturating_mul(size_of::<f64>()),
+        _ => engine.cell_bytes(),
+    };
+    // The front, one behind it, and what they are made from.
+    numbers > MOST_CELL_BYTES || memory::ask("the tapes of a run", 3 * numbers as u64).is_err()
 }

@@ -53,7 +53,7 @@ impl Stage {
         let (steps, halted) = ended(report.outcome)?;
         let held_out = self.held_out().map(|table| {
             let fit = |theta: Vec<f64>| {
-                Fit::of(&Predictor::new(lesson.primary(), theta).predict(&table.features), &table.labels)
+                Fit::of(&Predictor::new(lesson.primary(), theta).predict(&table.features), table)
             };
             (table.n_samples(), fit(lesson.blank_theta()), fit(report.theta.clone()))
         });

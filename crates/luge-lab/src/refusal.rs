@@ -25,6 +25,9 @@ pub enum RunError {
     /// The engine cannot compute a step.
     #[error(transparent)]
     Engine(#[from] EngineError),
+    /// Something that should not happen.
+    #[error("the run has failed: {0}; other tabs go on")]
+    Panicked(String),
     /// Whoever asked for the run broke it off.
     #[error("the run was broken off")]
     BrokenOff,
@@ -96,7 +99,7 @@ impl From<&RunError> for Refusal {
             | JobError::Universal { .. }
             | JobError::Trace(TraceError::Lowering(_)) => Self::new("source", error),
             JobError::Input(_) => Self::new("input", error),
-            JobError::Lesson(LessonError::Engine(_)) => Self::new("options", error),
+            JobError::Lesson(LessonError::Engine(_) | LessonError::Memory(_)) => Self::new("options", error),
             JobError::Table { .. } | JobError::Lesson(_) => Self::new("data", error),
             JobError::Program { .. }
             | JobError::Primary(_)

@@ -6,7 +6,7 @@ use std::{
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
-        mpsc,
+        mpsc::{self, TrySendError},
     },
     thread,
     time::Duration,
@@ -19,7 +19,7 @@ use axum::{
         Request as Asked, State, WebSocketUpgrade,
         ws::{Message, WebSocket},
     },
-    http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header},
+    http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, header},
     middleware::{Next, from_fn_with_state},
     routing::get,
 };
@@ -30,6 +30,7 @@ use super::{
     assets::{self, Asset},
     catalogue::Catalogue,
     command::ServerMessage,
+    patience::Patient,
     session::attend,
 };
 
@@ -41,6 +42,9 @@ const MOST_TAKEN: usize = 4 * MOST_BYTES;
 
 /// Tabs that may be open at a time.
 pub const MOST_TABS: usize = 64;
+
+/// Commands of a tab that may wait while its run is busy; each has [`MOST_BYTES`] at most.
+pub const MOST_WAITING: usize = 64;
 
 /// Messages that may wait for a tab.
 const QUEUE: usize = 16;
@@ -122,7 +126,7 @@ impl Lab {
                 .fallback(file)
                 .layer(from_fn_with_state(shared.clone(), guard))
                 .with_state(shared);
-            axum::serve(listener, router).await
+            axum::serve(Patient::new(listener), router).await
         })
     }
 }
@@ -140,6 +144,7 @@ async fn guard(State(shared): State<Shared>, asked: Asked, next: Next) -> Respon
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "no-referrer"),
         (header::CACHE_CONTROL, "no-store"),
+        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
     ];
     for (name, value) in headers {
         response.headers_mut().insert(name, HeaderValue::from_static(value));
@@ -221,7 +226,7 @@ impl Drop for Tab {
 
 /// Passes messages between a socket and the thread that serves it, until one of them ends.
 async fn serve_tab(mut socket: WebSocket, shared: Shared, _tab: &Tab) {
-    let (commands, obeyed) = mpsc::channel();
+    let (commands, obeyed) = mpsc::sync_channel(MOST_WAITING);
     let (told, mut tells) = tokio::sync::mpsc::channel::<String>(QUEUE);
     let greeting = ServerMessage::Catalogue { catalogue: &shared.catalogue }.text();
     let refusals: Sender<String> = told.clone();
@@ -245,11 +250,16 @@ async fn serve_tab(mut socket: WebSocket, shared: Shared, _tab: &Tab) {
             Event::Received(Some(Ok(Message::Text(text)))) => {
                 silent = 0;
                 match read(&text) {
-                    Ok(command) => {
-                        if commands.send(command).is_err() {
-                            return;
+                    Ok(command) => match commands.try_send(command) {
+                        Ok(()) => {}
+                        Err(TrySendError::Full(_)) => {
+                            let message =
+                                format!("{MOST_WAITING} commands wait already: this one is dropped");
+                            let refusal = Refusal::new("options", message);
+                            let _ = refusals.try_send(ServerMessage::Refused { refusal }.text());
                         }
-                    }
+                        Err(TrySendError::Disconnected(_)) => return,
+                    },
                     Err(refusal) => {
                         // A page that is behind with its messages gets no more of them.
                         let _ = refusals.try_send(ServerMessage::Refused { refusal }.text());

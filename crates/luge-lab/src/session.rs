@@ -4,6 +4,7 @@ mod telling;
 mod working;
 
 use std::{
+    panic::{self, AssertUnwindSafe},
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -90,7 +91,7 @@ pub fn attend(commands: &Receiver<Command>, ear: &mut dyn Client, runs: &Arc<Ato
             }
             continue;
         };
-        match show(&asked, commands, ear) {
+        match show_alone(&asked, commands, ear) {
             Ok(Left::Gone) => return,
             Ok(Left::Opens(asked)) => opens = Some(asked),
             Err(error) => {
@@ -100,6 +101,16 @@ pub fn attend(commands: &Receiver<Command>, ear: &mut dyn Client, runs: &Arc<Ato
             }
         }
     }
+}
+
+/// Shows one run until it is left; whatever goes wrong in it ends it and nothing else.
+fn show_alone(asked: &Asked, commands: &Receiver<Command>, ear: &mut dyn Client) -> Result<Left, RunError> {
+    let shown = panic::catch_unwind(AssertUnwindSafe(|| show(asked, commands, ear)));
+    shown.unwrap_or_else(|cause| {
+        let words = cause.downcast_ref::<String>().cloned();
+        let words = words.or_else(|| cause.downcast_ref::<&str>().map(|&words| words.to_owned()));
+        Err(RunError::Panicked(words.unwrap_or_else(|| "for a reason unknown".to_owned())))
+    })
 }
 
 /// Shows one run until it is left.

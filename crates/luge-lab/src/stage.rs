@@ -2,9 +2,9 @@
 
 use luge::{
     catalogue,
-    data::Table,
+    data::{Range, Table},
     engine::{EngineError, Task},
-    job::{Data, Job, Loaded, StandardPrimaries, TraceJob, TrainJob},
+    job::{Data, Job, JobError, Loaded, StandardPrimaries, TraceJob, TrainJob},
     lesson::Lesson,
     program::{Variable, is_program},
     source::Source,
@@ -113,8 +113,8 @@ impl Stage {
             Job::Trace(trace) => (&trace.source, prepare_trace(trace.clone())?),
             Job::Train(train) => (&train.source, prepare_lesson(train.clone())?),
         };
-        let held_out = match (job, held_out) {
-            (Job::Train(train), Some(rows)) => held_out_rows(train, rows)?,
+        let held_out = match (job, &prepared, held_out) {
+            (Job::Train(train), Prepared::Lesson(lesson), Some(rows)) => held_out_rows(train, lesson, rows)?,
             _ => None,
         };
         let (lines, variables) = match &loaded.compiled {
@@ -151,6 +151,15 @@ impl Stage {
     #[must_use]
     pub fn job(&self) -> &Job {
         &self.job
+    }
+
+    /// Tapes of the machine.
+    #[must_use]
+    pub fn n_tapes(&self) -> usize {
+        match &self.prepared {
+            Prepared::Plan(plan) => plan.machine.n_tapes(),
+            Prepared::Lesson(lesson) => lesson.learner().machine().n_tapes(),
+        }
     }
 
     /// The network, and what it means.
@@ -253,17 +262,15 @@ fn prepare_lesson(mut job: TrainJob) -> Result<(Loaded, Prepared), RunError> {
     Ok((loaded, Prepared::Lesson(Box::new(lesson))))
 }
 
-/// The rows of a learner's table that it does not see, as numbers of its format.
-fn held_out_rows(job: &TrainJob, rows: &str) -> Result<Option<Table>, RunError> {
-    let Data::Csv { name, target, features, .. } = &job.data else { return Ok(None) };
-    let data = Data::Csv {
-        name: name.clone(),
-        text: rows.to_owned(),
-        target: target.clone(),
-        features: features.clone(),
-        saturate: true,
+/// Rows that a learner does not see, prepared as those that it learns from.
+fn held_out_rows(job: &TrainJob, lesson: &Lesson, rows: &str) -> Result<Option<Table>, RunError> {
+    let Data::Csv { name, .. } = &job.data else { return Ok(None) };
+    let read = || {
+        let mut table = lesson.table().other_rows(rows)?;
+        table.fit(job.options.format, Range::Saturate)?;
+        Ok(table)
     };
-    Ok(Some(data.read(job.options.format)?))
+    Ok(Some(read().map_err(|error| JobError::Table { name: name.clone(), error })?))
 }
 
 impl Prepared {

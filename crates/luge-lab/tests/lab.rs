@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use luge_lab::{Counts, Lab, MOST_BYTES, MOST_RUNS};
+use luge_lab::{Counts, Lab, MOST_BYTES, MOST_RUNS, MOST_WAITING};
 use serde_json::{Value, json};
 use tungstenite::{Message, WebSocket, client::IntoClientRequest};
 
@@ -15,6 +15,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const FOUR: &str = "1RB1LB_1LA0LC_1RZ1LD_1RD0RA";
 
 fn start() -> (SocketAddr, Counts) {
+    // As on a small machine.
+    luge::memory::set_budget(1 << 30);
     let lab = Lab::bind(0).expect("a free port");
     let (address, counts) = (lab.address(), lab.counts());
     assert!(address.ip().is_loopback());
@@ -107,6 +109,7 @@ fn the_page_and_its_files_are_served_with_a_policy() {
         assert_eq!(status, 200, "{path}");
         assert!(answer.contains(media), "{path}: {answer}");
         assert!(answer.contains("content-security-policy: default-src 'none'"), "{path}");
+        assert!(answer.contains("cross-origin-resource-policy: same-origin"), "{path}");
     }
     let localhost = format!("localhost:{}", address.port());
     assert_eq!(get(address, "/", &localhost, "").0, 200);
@@ -302,4 +305,54 @@ fn an_input_that_is_too_long_and_an_endless_seek_have_answers() {
     tab.hear("moment", |told| told["busy"] == true && told["moment"]["step"].as_u64() > Some(0));
     tab.say(&json!({ "do": "seek", "step": 5 }));
     tab.hear("moment", |told| told["moment"]["step"] == 5 && told["busy"] == false);
+}
+
+/// Opens that come faster than they can be obeyed are not piled up: a run is prepared, a few wait, the others are told so.
+#[test]
+fn opens_do_not_pile_up() {
+    let (address, _) = start();
+    let mut tab = Tab::open(address);
+    for _ in 0..MOST_WAITING * 8 {
+        tab.run(FOUR);
+    }
+    let refused = tab.hear("refused", |_| true);
+    assert!(refused["refusal"]["message"].as_str().is_some_and(|m| m.contains("wait already")), "{refused}");
+    // The tab goes on all the same.
+    eventually_opened(&mut tab);
+}
+
+fn eventually_opened(tab: &mut Tab) {
+    tab.hear("opened", |_| true);
+    tab.say(&json!({ "do": "seek", "step": 3 }));
+    tab.hear("moment", |told| told["moment"]["step"] == 3);
+}
+
+/// A request that never ends is cut off, and others are served meanwhile.
+#[test]
+fn half_a_request_is_not_waited_for() {
+    let (address, _) = start();
+    let mut half = TcpStream::connect(address).expect("a connection");
+    half.write_all(b"GET / HTTP/1.1\r\nHost: ").expect("half a request");
+    assert_eq!(get(address, "/", &address.to_string(), "").0, 200);
+    half.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+    let mut answer = Vec::new();
+    // The server closes the connection; waiting in vain would be an error here.
+    half.read_to_end(&mut answer).expect("the end of the connection");
+}
+
+/// A run that needs more memory than there is ends with words, and another tab does not notice.
+#[test]
+fn a_run_that_is_too_large_ends_alone() {
+    let (address, _) = start();
+    let (mut large, mut small) = (Tab::open(address), Tab::open(address));
+    small.run(FOUR);
+    small.hear("opened", |_| true);
+    let source = json!({ "name": "your program", "text": FOUR });
+    let options = json!({ "cells": 1 << 24, "manner": { "engine": "dense" } });
+    large.say(&json!({ "do": "open", "job": { "trace": { "source": source, "options": options } } }));
+    large.hear("refused", |_| true);
+    large.run(FOUR);
+    eventually_opened(&mut large);
+    small.say(&json!({ "do": "seek", "step": 5 }));
+    small.hear("moment", |told| told["moment"]["step"] == 5);
 }

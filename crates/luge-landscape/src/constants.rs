@@ -54,6 +54,12 @@ pub enum ConstantsError {
         /// 8 b^2 d + 3 d.
         right: f64,
     },
+    /// b^3 is beyond all numbers.
+    #[error("base {base:e} is out of range: b^3 must be a finite number")]
+    BaseRange {
+        /// b.
+        base: f64,
+    },
     /// The scale must be a positive number.
     #[error("scale {scale} violates 0 < gamma < infinity")]
     Scale {
@@ -108,7 +114,10 @@ impl ExternalConstants {
         let Self { base, scale, offset } = *self;
         let (left, right) = (cube(base), base_bound(n_tapes, base));
         let unseen = faults::planted("base");
-        if (left.is_nan() || left <= right || !left.is_finite()) && !unseen {
+        if !left.is_finite() {
+            return Err(ConstantsError::BaseRange { base });
+        }
+        if left <= right && !unseen {
             return Err(ConstantsError::Base { base, n_tapes, left, right });
         }
         if !(scale > 0.0 && scale.is_finite()) {

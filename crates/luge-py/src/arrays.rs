@@ -1,6 +1,7 @@
 //! Arrays in and out. What goes out is handed over, not copied; what comes in is copied once, into the job that keeps it.
 
-use luge::data::Table;
+use luge::data::{Asked, Missing, Table};
+use luge::job::JobError;
 use luge_net::{Shape, Values};
 use numpy::{
     PyArray1, PyArray2, PyReadonlyArray2, PyUntypedArrayMethods,
@@ -27,6 +28,7 @@ pub(crate) fn table(
     y: &PyReadonlyArray2<'_, f64>,
     features: Vec<String>,
     labels: Vec<String>,
+    asked: &Asked,
 ) -> Result<Table, Refusal> {
     let (x, y) = (values(x), values(y));
     if x.shape.rows != y.shape.rows {
@@ -48,10 +50,13 @@ pub(crate) fn table(
             x.shape.rows, x.shape.cols
         )));
     }
-    if let Some(number) = x.data.iter().chain(&y.data).find(|number| !number.is_finite()) {
+    let missing = asked.missing != Missing::Refuse;
+    let wrong = |number: &&f64| !number.is_finite() && !(missing && number.is_nan());
+    if let Some(number) = x.data.iter().chain(&y.data).find(wrong) {
         return Err(Refusal::unfit(format!("{number} is no finite number")));
     }
-    Ok(Table::new(features, labels, x.data, y.data))
+    let refused = |error| JobError::Table { name: "the data".to_owned(), error };
+    Ok(Table::new(features, labels, x.data, y.data).prepared(asked).map_err(refused)?)
 }
 
 /// Numbers as an array of two dimensions.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use luge::{
-    data::Range,
+    data::{Asked, Range},
     job::{Data, Job as Inner, JobError, TraceJob, TrainJob},
 };
 use numpy::PyReadonlyArray2;
@@ -38,22 +38,24 @@ impl Job {
         Ok(Self { inner: Inner::Trace(job) })
     }
 
-    /// Train a learner on arrays; without them, on the data that ship with it.
+    /// Train a learner on arrays; without them, on the data that ship with it. `prepare`: JSON with what is to be done to the columns.
     #[staticmethod]
-    #[pyo3(signature = (source, data, *, program, primary, options, saturate))]
+    #[pyo3(signature = (source, data, *, program, primary, options, prepare, saturate))]
     fn train(
         source: &Source,
         data: Option<Arrays<'_>>,
         program: Option<&Source>,
         primary: Option<String>,
         options: &str,
+        prepare: &str,
         saturate: bool,
     ) -> Result<Self, Refusal> {
         let source = source.inner.clone();
+        let asked: Asked = serde_json::from_str(prepare)?;
         let mut job = match data {
             None => TrainJob::of(source)?,
             Some((x, y, features, labels)) => {
-                TrainJob::new(source, Data::Table(arrays::table(&x, &y, features, labels)?))
+                TrainJob::new(source, Data::Table(arrays::table(&x, &y, features, labels, &asked)?))
             }
         };
         job.program = program.map(|program| program.inner.clone());

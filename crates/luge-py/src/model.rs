@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use luge::{
     audit::{Audit, same_model},
-    data::Table,
+    data::{Asked, Table, TableError},
     export,
     follow::Attention,
-    job::StandardPrimaries,
+    job::{JobError, StandardPrimaries},
     model,
     predictor::Predictor,
 };
@@ -79,12 +79,14 @@ impl Model {
         x: PyReadonlyArray2<'py, f64>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let x = arrays::values(&x);
-        let (found, expected) = (x.shape.cols, self.inner.card.features.len());
+        let preparation = &self.inner.card.preparation;
+        let (found, expected) = (x.shape.cols, preparation.features.len());
         if found != expected {
             return Err(Refusal::unfit(format!("x has {found} features, the model {expected}")).into());
         }
         let predicted = py.detach(|| {
             let primary = self.inner.primary()?;
+            let x = preparation.new_numbers(&x).map_err(refused)?;
             Ok::<_, Refusal>(Predictor::new(&*primary, self.inner.theta.clone()).predict(&x))
         })?;
         Ok(arrays::matrix(py, predicted))
@@ -108,9 +110,18 @@ impl Model {
         saturate: bool,
     ) -> PyResult<String> {
         let card = &self.inner.card;
-        let table = arrays::table(&x, &y, card.features.clone(), card.labels.clone())?;
+        // Words cannot stand in arrays of numbers: then these are the numbers that the words became.
+        let words = card.preparation.has_words();
+        let asked = if words { Asked::default() } else { card.preparation.asked.clone() };
+        let table = arrays::table(&x, &y, card.features.clone(), card.labels.clone(), &asked)?;
+        let preparation = if words { card.preparation.clone() } else { table.preparation.clone() };
+        let table = Table { preparation, ..table };
         Ok(py.detach(|| self.audited(table, retrain, saturate))?)
     }
+}
+
+fn refused(error: TableError) -> JobError {
+    JobError::Table { name: "the data".to_owned(), error }
 }
 
 impl Model {
@@ -123,7 +134,6 @@ impl Model {
             )));
         }
         let range = if saturate { luge::data::Range::Saturate } else { luge::data::Range::Refuse };
-        let refused = |error| luge::JobError::Table { name: "the data".to_owned(), error };
         table.fit(model.card.options.format, range).map_err(refused)?;
         let lesson = model.lesson(table, &StandardPrimaries)?;
         let audit = Audit::of(model, &lesson);

@@ -103,6 +103,7 @@ macro_rules! plain {
 plain!(
     TraceError,
     LessonError,
+    luge::memory::TooMuch,
     ProgramError,
     serde_json::Error,
     luge_landscape::LearnerError,

@@ -76,7 +76,7 @@ fn simulate(job: &Inner, limit: u64) -> Result<Run, Refusal> {
         }
     };
     let mut simulator = Simulator::new(&machine, &input);
-    let outcome = simulator.run(limit);
+    let outcome = luge::memory::run(&mut simulator, limit)?;
     let summary = serde_json::to_string(&RunSummary::of(limit, outcome, &simulator))?;
     let steps = simulator.steps();
     Ok(Run { machine, input, steps, summary })

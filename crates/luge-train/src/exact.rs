@@ -136,7 +136,7 @@ impl<'n> Exact<'n> {
             let head = sparse.head(i).filter(|_| only || self.forgives());
             heads.push(head.ok_or_else(|| between("a head is not on one cell"))?);
             let trained = table.rows()[i] < table.n_trained();
-            let symbol = |&cell: &f64| match cell {
+            let symbol = |cell: f64| match cell {
                 1.0 => Some(1),
                 BLANK => Some(0),
                 // Errors that a step leaves behind are forgotten; what no step moves has none.

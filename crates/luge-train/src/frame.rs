@@ -1,6 +1,6 @@
 //! Snapshots as bytes: a sign takes a bit, any other weight eight bytes.
 
-use crate::{Snapshot, TapeSnapshot};
+use crate::{PackedCells, Snapshot, TapeSnapshot};
 
 /// The bytes are not those of a snapshot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
@@ -34,7 +34,7 @@ impl Snapshot {
         put(&mut bytes, self.tapes.len() as u64);
         for tape in &self.tapes {
             put(&mut bytes, tape.first as u64);
-            put_weights(&mut bytes, &tape.cells);
+            put_cells(&mut bytes, &tape.cells);
             put(&mut bytes, tape.head_first as u64);
             put_weights(&mut bytes, &tape.head);
         }
@@ -60,11 +60,11 @@ impl Snapshot {
         let mut tapes = Vec::with_capacity(n_lanes);
         for _ in 0..n_lanes {
             let first = rest.number()? as i64;
-            let cells = rest.weights()?;
+            let cells = rest.cells()?;
             let head_first = rest.number()? as i64;
             let in_range = |cell: i64| cell.unsigned_abs() <= 1 << 40;
             // A head lies among the cells that are kept, or just beside them.
-            let near = (head_first - first).unsigned_abs() <= cells.len() as u64 + (1 << 20);
+            let near = head_first.abs_diff(first) <= cells.len() as u64 + (1 << 20);
             if !in_range(first) || !in_range(head_first) || !near {
                 return Err(NotASnapshot);
             }
@@ -91,6 +91,17 @@ fn put_weights(bytes: &mut Vec<u8>, weights: &[f64]) {
     }
 }
 
+fn put_cells(bytes: &mut Vec<u8>, cells: &PackedCells) {
+    match cells.bytes() {
+        Some(packed) => {
+            put(bytes, cells.len() as u64);
+            bytes.push(SIGNS);
+            bytes.extend(packed);
+        }
+        None => put_weights(bytes, &cells.iter().collect::<Vec<f64>>()),
+    }
+}
+
 /// The bytes that are still to be read.
 struct Rest<'b>(&'b [u8]);
 
@@ -111,6 +122,17 @@ impl<'b> Rest<'b> {
         let count = usize::try_from(self.number()?).map_err(|_| NotASnapshot)?;
         let fits = count.checked_mul(bytes).is_some_and(|all| all <= self.0.len());
         if fits { Ok(count) } else { Err(NotASnapshot) }
+    }
+
+    fn cells(&mut self) -> Result<PackedCells, NotASnapshot> {
+        let mut ahead = Rest(self.0);
+        let count = usize::try_from(ahead.number()?).map_err(|_| NotASnapshot)?;
+        if ahead.take(1)?[0] != SIGNS {
+            return Ok(self.weights()?.into());
+        }
+        let packed = ahead.take(count.div_ceil(8))?;
+        self.0 = ahead.0;
+        Ok(PackedCells::of_bytes(packed, count))
     }
 
     fn weights(&mut self) -> Result<Vec<f64>, NotASnapshot> {
@@ -144,8 +166,12 @@ mod tests {
 
     fn snapshot() -> impl Strategy<Value = Snapshot> {
         let tape = (-100_i64..100, weights(), -100_i64..100, weights());
-        let tape =
-            tape.prop_map(|(first, cells, head_first, head)| TapeSnapshot { first, cells, head_first, head });
+        let tape = tape.prop_map(|(first, cells, head_first, head)| TapeSnapshot {
+            first,
+            cells: cells.into(),
+            head_first,
+            head,
+        });
         let vertices = prop::collection::vec((0_usize..99, -1.0..1.0), 0..3);
         (any::<u64>(), any::<u64>(), vertices, weights(), prop::collection::vec(tape, 0..4)).prop_map(
             |(step, path, vertices, labels, tapes)| Snapshot { step, path, vertices, labels, tapes },
@@ -172,9 +198,19 @@ mod tests {
         }
     }
 
+    /// The distance of two cells is looked at only once both are known to be near enough to have one.
+    #[test]
+    fn cells_at_both_ends_of_all_numbers_are_refused() {
+        let (cells, head) = (PackedCells::default(), vec![1.0]);
+        let tape = TapeSnapshot { first: i64::MIN, cells, head_first: i64::MAX, head };
+        let snapshot =
+            Snapshot { step: 0, path: 0, vertices: Vec::new(), labels: Vec::new(), tapes: vec![tape] };
+        assert_eq!(Snapshot::from_bytes(&snapshot.to_bytes()), Err(NotASnapshot));
+    }
+
     #[test]
     fn a_sign_takes_a_bit() {
-        let tape = TapeSnapshot { first: 0, cells: vec![-1.0; 8000], head_first: 7, head: vec![1.0] };
+        let tape = TapeSnapshot { first: 0, cells: vec![-1.0; 8000].into(), head_first: 7, head: vec![1.0] };
         let snapshot =
             Snapshot { step: 1, path: 4, vertices: vec![(3, 1.0)], labels: Vec::new(), tapes: vec![tape] };
         assert!(snapshot.to_bytes().len() < 1000 + 100);

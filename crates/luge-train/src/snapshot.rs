@@ -2,7 +2,7 @@
 
 use luge_net::{Network, ParameterId, StepRule, Values};
 
-use crate::sparse;
+use crate::{PackedCells, sparse};
 
 /// Weights that are not zero, where they are.
 #[derive(Clone, PartialEq, Debug)]
@@ -25,7 +25,7 @@ pub struct TapeSnapshot {
     /// The cell of the first value, counted as the columns of the network's matrices.
     pub first: i64,
     /// The cells that are kept; all others are blank.
-    pub cells: Vec<f64>,
+    pub cells: PackedCells,
     /// The cell of the head's first weight.
     pub head_first: i64,
     /// The head's weights; all others are 0.
@@ -36,13 +36,12 @@ impl Snapshot {
     /// The same weights, without the blank cells at both ends.
     #[must_use]
     pub fn trimmed(&self) -> Self {
-        let written = |cell: &f64| cell.total_cmp(&sparse::BLANK).is_ne();
+        let written = |cell: f64| cell.total_cmp(&sparse::BLANK).is_ne();
         let mut trimmed = self.clone();
         for tape in &mut trimmed.tapes {
             let end = tape.cells.iter().rposition(written).map_or(0, |last| last + 1);
-            tape.cells.truncate(end);
-            let start = tape.cells.iter().position(written).unwrap_or(0);
-            tape.cells.drain(..start);
+            let start = tape.cells.iter().take(end).position(written).unwrap_or(0);
+            tape.cells = tape.cells.part(start..end);
             tape.first = if tape.cells.is_empty() { 0 } else { tape.first + start as i64 };
         }
         trimmed
@@ -87,7 +86,7 @@ impl Snapshot {
             }
             let Some(cells) = layers.cells.filter(|_| row < layers.table.n_trained()) else { continue };
             let cells = &mut parameters[cells.index()];
-            for (i, &value) in tape.cells.iter().enumerate() {
+            for (i, value) in tape.cells.iter().enumerate() {
                 match place(tape.first, i, shift).filter(|&c| c < cells.shape.cols) {
                     Some(column) => *cells.at_mut(row, column) = value,
                     None if value.total_cmp(&sparse::BLANK).is_eq() => {}
@@ -121,7 +120,7 @@ impl Snapshot {
             let end = head.iter().rposition(|&w| w != 0.0).map_or(first + 1, |last| last + 1);
             snapshot.tapes.push(TapeSnapshot {
                 first: 0,
-                cells: cells.unwrap_or_default(),
+                cells: cells.unwrap_or_default().into(),
                 head_first: first as i64,
                 head: head.get(first..end).unwrap_or_default().to_vec(),
             });

@@ -165,7 +165,7 @@ impl<'n> Sparse<'n> {
             around = Some(OutputStage::new(network, joint, &labels, inputs)?);
         }
         let tapes = snapshot.tapes.iter().zip(layers.table.rows()).map(|(tape, &row)| {
-            let cells = Cells::new(tape.first, tape.cells.clone());
+            let cells = Cells::new(tape.first, tape.cells.iter().collect());
             let head = Head::new(tape.head_first, &tape.head);
             Tape::new(cells, head, row < layers.table.n_trained())
         });
@@ -473,7 +473,7 @@ impl Engine for Sparse<'_> {
         vertices.extend(&self.place.others);
         let tapes = self.tapes.iter().map(|tape| TapeSnapshot {
             first: tape.cells.first(),
-            cells: tape.cells.values().to_vec(),
+            cells: tape.cells.values().to_vec().into(),
             head_first: tape.head.first(),
             head: tape.head.weights().collect(),
         });

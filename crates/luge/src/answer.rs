@@ -5,7 +5,8 @@ use luge_net::Values;
 use serde::Serialize;
 
 use crate::{
-    lesson::{Claim, Lesson, LessonReport, right_rows},
+    data::Table,
+    lesson::{Claim, Lesson, LessonReport},
     plot::{grouped, numeral},
     predictor::Predictor,
     trace::{Plan, Trace},
@@ -66,12 +67,13 @@ pub struct Fit {
 }
 
 impl Fit {
-    /// Outputs beside labels.
+    /// Outputs beside the labels of a table.
     #[must_use]
-    pub fn of(outputs: &Values, labels: &Values) -> Self {
+    pub fn of(outputs: &Values, table: &Table) -> Self {
+        let labels = &table.labels;
         let squares: f64 = outputs.data.iter().zip(&labels.data).map(|(out, y)| (out - y) * (out - y)).sum();
         let n = labels.data.len().max(1) as f64;
-        Self { right: right_rows(outputs, labels), loss: squares / 2.0, error: (squares / n).sqrt() }
+        Self { right: table.right_rows(outputs), loss: squares / 2.0, error: (squares / n).sqrt() }
     }
 }
 
@@ -81,7 +83,7 @@ impl Learned {
     pub fn of(lesson: &Lesson, theta: &[f64]) -> Self {
         let table = lesson.table();
         let fit = |theta: Vec<f64>| {
-            Fit::of(&Predictor::new(lesson.primary(), theta).predict(&table.features), &table.labels)
+            Fit::of(&Predictor::new(lesson.primary(), theta).predict(&table.features), table)
         };
         let (before, after) = (fit(lesson.blank_theta()), fit(theta.to_vec()));
         Self {
@@ -279,9 +281,13 @@ mod tests {
     #[test]
     fn a_fit_counts_rows_and_errors() {
         let column = |data: &[f64]| Values::new(Shape::new(data.len(), 1), data.to_vec());
-        let fit = Fit::of(&column(&[3.0, 0.0, -2.0]), &column(&[1.0, 1.0, -1.0]));
+        let table = |y: &[f64]| {
+            let name = |name: &str| vec![name.to_owned()];
+            Table::new(name("x"), name("y"), vec![0.0; y.len()], y.to_vec())
+        };
+        let fit = Fit::of(&column(&[3.0, 0.0, -2.0]), &table(&[1.0, 1.0, -1.0]));
         assert_eq!((fit.right, fit.loss, fit.error), (Some(2), 3.0, 2.0_f64.sqrt()));
-        let zeros = Fit::of(&column(&[0.5, 0.4, 0.7]), &column(&[1.0, 0.0, 1.0]));
+        let zeros = Fit::of(&column(&[0.5, 0.4, 0.7]), &table(&[1.0, 0.0, 1.0]));
         assert_eq!(zeros.right, Some(2), "a half is on neither side");
     }
 }

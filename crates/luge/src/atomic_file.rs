@@ -1,23 +1,63 @@
 //! Files that are complete or absent: written under another name, synced, and renamed.
+//!
+//! A process that is killed leaves the other name behind. The writer holds a lock on it, which ends with the process, so
+//! that [`sweep`] can tell what nobody writes any more.
 
 use std::{
-    fs::File,
+    fs::{self, File},
     io::{self, Write},
     path::Path,
 };
 
+use tempfile::NamedTempFile;
+
+/// How the other names begin and end.
+const PREFIX: &str = ".luge-";
+const SUFFIX: &str = ".tmp";
+
+/// Whether a file that is there already may be replaced.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Existing {
+    /// Refuse, even if it came to be while the new one was written.
+    Keep,
+    /// Replace it once the new one is on the disk.
+    Replace,
+}
+
 /// Writes a file in one piece. The old file, if there is one, stays until the new one is on the disk.
 ///
 /// # Errors
-/// If the system refuses.
+/// If the system refuses, or something that is no regular file has the name.
 pub fn write(path: &Path, parts: &[&[u8]]) -> io::Result<()> {
-    let folder = folder(path);
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    for part in parts {
-        file.write_all(part)?;
+    write_with(path, Existing::Replace, |out| parts.iter().try_for_each(|part| out.write_all(part)))
+}
+
+/// The same for what is written bit by bit.
+///
+/// # Errors
+/// If the system or the writer refuses, something that is no regular file has the name, or the file is to be kept.
+pub fn write_with(
+    path: &Path,
+    existing: Existing,
+    fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    if fs::symlink_metadata(path).is_ok_and(|there| !there.is_file()) {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "there is something that is no regular file",
+        ));
     }
+    let folder = folder(path);
+    let file = temporary(folder)?;
+    let mut out = io::BufWriter::new(file);
+    fill(&mut out)?;
+    let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
     file.as_file().sync_all()?;
-    file.persist(path).map_err(|error| error.error)?;
+    match existing {
+        Existing::Replace => file.persist(path),
+        Existing::Keep => file.persist_noclobber(path),
+    }
+    .map_err(|error| error.error)?;
     // The new name must be on the disk too.
     File::open(folder)?.sync_all()
 }
@@ -30,8 +70,46 @@ pub fn reserve(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());
     }
+    fs::metadata(folder(path))?;
     // Only the kind of the reason: its text would name a temporary file.
-    tempfile::NamedTempFile::new_in(folder(path)).map(drop).map_err(|reason| reason.kind().into())
+    temporary(folder(path)).map(drop).map_err(|reason| reason.kind().into())
+}
+
+/// Removes what killed processes have left in the folder of a file.
+pub fn sweep(path: &Path) {
+    let Ok(entries) = fs::read_dir(folder(path)) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let ours = name.to_str().is_some_and(|name| name.starts_with(PREFIX) && name.ends_with(SUFFIX));
+        if ours && entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            remove_if_abandoned(&entry.path());
+        }
+    }
+}
+
+/// What cannot be opened, locked or removed stays: somebody else's, or somebody is at work.
+fn remove_if_abandoned(path: &Path) {
+    let Ok(file) = File::open(path) else { return };
+    if file.try_lock().is_ok() {
+        let _ = fs::remove_file(path);
+    }
+}
+
+/// A file under another name, locked, with the permissions that the user's mask leaves.
+fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
+    loop {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(PREFIX).suffix(SUFFIX);
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let file = builder.tempfile_in(folder)?;
+        // Where there are no locks, nothing is swept either.
+        let _ = file.as_file().lock();
+        // Between the name and the lock, another process may have swept it.
+        if file.path().exists() {
+            return Ok(file);
+        }
+    }
 }
 
 fn folder(path: &Path) -> &Path {
@@ -40,9 +118,15 @@ fn folder(path: &Path) -> &Path {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).expect("a folder").flatten();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
 
     #[test]
     fn a_file_is_written_whole_and_nothing_else_is_left() {
@@ -51,7 +135,7 @@ mod tests {
         write(&path, &[b"one", b"two"]).expect("a file");
         write(&path, &[b"three"]).expect("a file");
         assert_eq!(fs::read(&path).expect("bytes"), b"three");
-        assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1);
+        assert_eq!(names(folder.path()), ["file"]);
     }
 
     #[test]
@@ -60,5 +144,58 @@ mod tests {
         assert_eq!(reserve(folder.path()).expect_err("a folder").kind(), io::ErrorKind::IsADirectory);
         assert!(reserve(&folder.path().join("no/such/folder")).is_err());
         assert!(reserve(&folder.path().join("file")).is_ok());
+    }
+
+    #[test]
+    fn a_file_that_came_to_be_in_between_is_kept() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("file");
+        let written = write_with(&path, Existing::Keep, |out| {
+            fs::write(&path, "theirs")?;
+            out.write_all(b"ours")
+        });
+        assert_eq!(written.expect_err("a file is there").kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read(&path).expect("bytes"), b"theirs");
+        assert_eq!(names(folder.path()), ["file"]);
+    }
+
+    #[test]
+    fn only_abandoned_files_are_swept() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        for name in [".luge-dead.tmp", ".tmpother", ".luge-mine", "notes.tmp"] {
+            fs::write(at(name), "").expect("a file");
+        }
+        let busy = temporary(folder.path()).expect("a file");
+        sweep(&at("result"));
+        let busy_name = busy.path().file_name().expect("a name").to_string_lossy().into_owned();
+        let mut expected =
+            vec![busy_name, ".luge-mine".to_owned(), ".tmpother".to_owned(), "notes.tmp".to_owned()];
+        expected.sort();
+        assert_eq!(names(folder.path()), expected);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_mask_of_the_user_decides_who_may_read() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().expect("a folder");
+        let (plain, ours) = (folder.path().join("plain"), folder.path().join("ours"));
+        File::create(&plain).expect("a file");
+        write(&ours, &[b"x"]).expect("a file");
+        let mode = |path: &Path| fs::metadata(path).expect("a file").permissions().mode();
+        assert_eq!(mode(&ours), mode(&plain));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_not_replaced() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        fs::write(&file, "theirs").expect("a file");
+        std::os::unix::fs::symlink(&file, &link).expect("a link");
+        assert!(write(&link, &[b"ours"]).is_err());
+        assert!(fs::symlink_metadata(&link).expect("a link").is_symlink());
+        assert_eq!(fs::read(&file).expect("bytes"), b"theirs");
     }
 }

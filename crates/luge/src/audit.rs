@@ -82,7 +82,9 @@ impl Audit {
 
 fn data(model: &Model, lesson: &Lesson) -> Claim {
     let found = data_digest(lesson.table());
-    Claim { holds: found == model.card.data_sha256, figures: format!("sha256 {found}") }
+    let prepared = lesson.table().preparation == model.card.preparation;
+    let figures = if prepared { "" } else { "; the columns are prepared in another way" };
+    Claim { holds: prepared && found == model.card.data_sha256, figures: format!("sha256 {found}{figures}") }
 }
 
 /// Whether training again from the model's own machine and the data gives the very same model: every weight bit for

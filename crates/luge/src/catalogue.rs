@@ -3,6 +3,7 @@
 use luge_landscape::LandscapeKind;
 
 use crate::{
+    data::{Asked, ClassCode},
     job::{Data, Job, TraceJob, TrainJob},
     source::Source,
 };
@@ -307,6 +308,21 @@ impl Shipped {
 }
 
 impl ShippedLesson {
+    /// How its own data write classes.
+    pub(crate) fn class_code(&self) -> ClassCode {
+        if self.targets.len() > 1 {
+            return ClassCode::Each;
+        }
+        let labels = self.data().as_given().map(|table| table.labels.data).unwrap_or_default();
+        if labels.iter().all(|label| label.abs().total_cmp(&1.0).is_eq()) {
+            ClassCode::Signs
+        } else if labels.iter().all(|label| label.fract().abs().total_cmp(&0.0).is_eq()) {
+            ClassCode::Numbers
+        } else {
+            ClassCode::Column
+        }
+    }
+
     /// The data.
     #[must_use]
     pub fn data(&self) -> Data {
@@ -317,6 +333,7 @@ impl ShippedLesson {
             features: (!self.features.is_empty())
                 .then(|| self.features.iter().map(|&feature| feature.to_owned()).collect()),
             saturate: false,
+            asked: Asked::default(),
         }
     }
 }

@@ -178,7 +178,15 @@ impl Checkpoint {
     /// If the system refuses.
     pub fn save(&self, path: &Path) -> Result<(), CheckpointError> {
         let name = path.display().to_string();
-        let refused = |reason: io::Error| CheckpointError::Io { doing: "write", name: name.clone(), reason };
+        let refused = |reason: io::Error| CheckpointError::Io { doing: "write", name, reason };
+        self.to_bytes().and_then(|bytes| atomic_file::write(path, &[&bytes])).map_err(refused)
+    }
+
+    /// The file's bytes.
+    ///
+    /// # Errors
+    /// If something of it cannot be written as JSON.
+    pub fn to_bytes(&self) -> io::Result<Vec<u8>> {
         let head = Head {
             job: self.job.clone(),
             network: self.network.clone(),
@@ -187,16 +195,15 @@ impl Checkpoint {
             ended: self.ended,
             frames: self.frames.iter().map(|frame| (frame.step, frame.bytes.len())).collect(),
         };
-        let head = serde_json::to_vec(&head).map_err(|error| refused(error.into()))?;
+        let head = serde_json::to_vec(&head)?;
         let length = (head.len() as u64).to_le_bytes();
         let version = VERSION.to_le_bytes();
         let mut parts = vec![&MAGIC[..], &version, &length, &head];
         parts.extend(self.frames.iter().map(|frame| &frame.bytes[..]));
-        let mut digest = Sha256::new();
-        parts.iter().for_each(|part| digest.update(part));
-        let digest = digest.finalize();
-        parts.push(&digest);
-        atomic_file::write(path, &parts).map_err(refused)
+        let mut bytes = parts.concat();
+        let digest = Sha256::digest(&bytes);
+        bytes.extend_from_slice(&digest);
+        Ok(bytes)
     }
 
     /// Whether a file begins as checkpoints and records do.
@@ -321,7 +328,8 @@ mod tests {
     use crate::{job::TraceJob, source::Source, trace::TraceOptions};
 
     fn checkpoint() -> Checkpoint {
-        let tape = TapeSnapshot { first: -3, cells: vec![1.0, -1.0, 0.5], head_first: -2, head: vec![1.0] };
+        let tape =
+            TapeSnapshot { first: -3, cells: vec![1.0, -1.0, 0.5].into(), head_first: -2, head: vec![1.0] };
         let snapshot =
             Snapshot { step: 7, path: 9, vertices: vec![(3, 1.0)], labels: vec![], tapes: vec![tape] };
         let source = Source { name: "it".to_owned(), text: "machine".to_owned(), extension: None };

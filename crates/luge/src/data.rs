@@ -1,9 +1,33 @@
-//! Tables of numbers: a CSV file, its columns chosen by name.
+//! Tables of numbers: a CSV file as people have it, its columns chosen by name and made ready for a learner.
+//!
+//! [`sheet`] reads the file as it stands, [`preparation`] makes numbers of it, [`new_data`] does the same for a model.
 
-use std::{fmt, io};
+mod asked;
+mod error;
+mod new_data;
+mod preparation;
+mod score;
+mod sheet;
+mod text;
+
+use std::{collections::HashMap, fmt, io};
 
 use luge_net::{NumberFormat, Shape, Values};
+use rand_chacha::{
+    ChaCha8Rng,
+    rand_core::{Rng, SeedableRng},
+};
 use serde::{Deserialize, Serialize};
+
+pub use asked::{Asked, ClassCode, Missing, Scale, Split};
+pub use error::TableError;
+pub use new_data::{Answer, NewData};
+pub use preparation::{Feature, Preparation, Target};
+pub use score::Score;
+pub use text::decode;
+
+use preparation::Columns;
+use sheet::{Column, Expect, Sheet};
 
 /// A learning task's data: one row per sample.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -19,6 +43,12 @@ pub struct Table {
     pub labels: Values,
     /// The line of the file that each sample stands in, counted from 1; `None` if the table is from no file.
     pub lines: Option<Vec<u64>>,
+    /// What was done to the columns; a model does the same to new data.
+    pub preparation: Preparation,
+    /// Rows that were held out of training, to test what is learned.
+    pub held_out: Option<Box<Table>>,
+    /// What the reader of the file should know.
+    pub notes: Vec<String>,
 }
 
 /// Where a number stands in a table.
@@ -48,74 +78,6 @@ impl fmt::Display for Place {
     }
 }
 
-/// Why a file is no table.
-#[derive(Debug, thiserror::Error)]
-pub enum TableError {
-    /// The CSV reader refused.
-    #[error("not a CSV table: {0}")]
-    Csv(#[from] csv::Error),
-    /// A column that was asked for is not there.
-    #[error("there is no column `{column}`; the columns are {known}")]
-    NoColumn {
-        /// What was asked for.
-        column: String,
-        /// What there is.
-        known: String,
-    },
-    /// Two columns of the same name.
-    #[error("column `{column}` stands twice in the header")]
-    Twice {
-        /// Its name.
-        column: String,
-    },
-    /// The fields are separated by something else than commas.
-    #[error("the header `{header}` is a single column: the fields of a line must be separated by commas")]
-    Separator {
-        /// The header line.
-        header: String,
-    },
-    /// The same column asked for twice.
-    #[error("column `{column}` is asked for twice")]
-    AskedTwice {
-        /// Its name.
-        column: String,
-    },
-    /// A column cannot be both.
-    #[error("column `{column}` is asked for both as a feature and as the target")]
-    FeatureAndTarget {
-        /// Its name.
-        column: String,
-    },
-    /// No feature is left.
-    #[error("no column is left for the features")]
-    NoFeatures,
-    /// No rows.
-    #[error("the table has a header but no rows")]
-    Empty,
-    /// Text where a number should be.
-    #[error("{place}: `{found}` is no finite number")]
-    NotANumber {
-        /// The line and column of the entry.
-        place: Place,
-        /// What stands there.
-        found: String,
-    },
-    /// The number format cannot hold it.
-    #[error("{place}: {value} lies outside {format}, which reaches from {low} to {high}")]
-    OutOfRange {
-        /// The line and column of the entry.
-        place: Place,
-        /// The number.
-        value: f64,
-        /// The format.
-        format: NumberFormat,
-        /// Its smallest number.
-        low: f64,
-        /// Its largest number.
-        high: f64,
-    },
-}
-
 /// The number format if neither the user nor the learner says otherwise: fix:4.4.
 #[must_use]
 pub fn default_format() -> NumberFormat {
@@ -135,12 +97,24 @@ struct Numbers {
     x: Vec<f64>,
     /// All labels, row by row.
     y: Vec<f64>,
+    /// What was done to the columns, if anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    preparation: Option<Preparation>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    held_out: Option<Box<Table>>,
 }
 
 impl From<Table> for Numbers {
     fn from(table: Table) -> Self {
-        let Table { feature_names, label_names, features, labels, .. } = table;
-        Self { features: feature_names, labels: label_names, x: features.data, y: labels.data }
+        let Table { feature_names, label_names, features, labels, preparation, held_out, .. } = table;
+        Self {
+            features: feature_names,
+            labels: label_names,
+            x: features.data,
+            y: labels.data,
+            preparation: Some(preparation).filter(|preparation| !preparation.is_plain()),
+            held_out,
+        }
     }
 }
 
@@ -148,12 +122,14 @@ impl TryFrom<Numbers> for Table {
     type Error = String;
 
     fn try_from(numbers: Numbers) -> Result<Self, String> {
-        let Numbers { features, labels, x, y } = numbers;
+        let Numbers { features, labels, x, y, preparation, held_out } = numbers;
         let n_samples = x.len() / features.len().max(1);
         if x.len() != n_samples * features.len() || y.len() != n_samples * labels.len() || n_samples == 0 {
             return Err(format!("{} and {} numbers are no table", x.len(), y.len()));
         }
-        Ok(Self::new(features, labels, x, y))
+        let mut table = Self::new(features, labels, x, y);
+        table.preparation = preparation.unwrap_or(table.preparation);
+        Ok(Self { held_out, ..table })
     }
 }
 
@@ -175,78 +151,69 @@ impl Table {
     #[must_use]
     pub fn new(feature_names: Vec<String>, label_names: Vec<String>, x: Vec<f64>, y: Vec<f64>) -> Self {
         let n_samples = x.len() / feature_names.len().max(1);
+        let preparation = Preparation::plain(&feature_names, &label_names);
         Self {
             features: Values::new(Shape::new(n_samples, feature_names.len()), x),
             labels: Values::new(Shape::new(n_samples, label_names.len()), y),
             feature_names,
             label_names,
             lines: None,
+            preparation,
+            held_out: None,
+            notes: Vec::new(),
         }
     }
 
     /// Reads a CSV with a header. Features: the named columns, or all that are not targets.
     ///
     /// # Errors
-    /// If a column is missing or a cell is no number.
+    /// If a column is missing, or a field is no number where one must be.
     pub fn read(
         mut source: impl io::Read,
         targets: &[String],
         features: Option<&[String]>,
     ) -> Result<Self, TableError> {
-        let mut text = Vec::new();
-        source.read_to_end(&mut text).map_err(csv::Error::from)?;
-        let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_slice());
-        let header: Vec<String> = reader.headers()?.iter().map(str::to_owned).collect();
-        let chosen: Vec<String> = match features {
-            Some(features) => features.to_vec(),
-            None => header.iter().filter(|name| !targets.contains(name)).cloned().collect(),
-        };
-        let asked: Vec<&String> = chosen.iter().chain(targets).collect();
-        if let [only] = &header[..]
-            && only.contains([';', '\t'])
-            && asked.iter().any(|name| !header.contains(name))
-        {
-            return Err(TableError::Separator { header: only.clone() });
-        }
-        let again = |list: &[String]| {
-            (1..list.len()).find(|&i| list[..i].contains(&list[i])).map(|i| list[i].clone())
-        };
-        if let Some(column) = features.and_then(again).or_else(|| again(targets)) {
-            return Err(TableError::AskedTwice { column });
-        }
-        if let Some(column) = chosen.iter().find(|name| targets.contains(name)) {
-            return Err(TableError::FeatureAndTarget { column: column.clone() });
-        }
-        let feature_columns = columns(&header, &chosen)?;
-        let label_columns = columns(&header, targets)?;
-        if feature_columns.is_empty() {
-            return Err(TableError::NoFeatures);
-        }
-        let (mut x, mut y) = (Vec::new(), Vec::new());
-        let mut lines = Vec::new();
-        for record in reader.records() {
-            let record = record?;
-            let line = line(&text, &record);
-            let number = |&column: &usize| parse(&record, line, &header, column);
-            for column in &feature_columns {
-                x.push(number(column)?);
-            }
-            for column in &label_columns {
-                y.push(number(column)?);
-            }
-            lines.push(line);
-        }
+        let mut text = String::new();
+        source.read_to_string(&mut text).map_err(csv::Error::from)?;
+        Self::read_prepared(&text, targets, features, &Asked::default())
+    }
+
+    /// The same with everything done to the columns that is asked for.
+    ///
+    /// # Errors
+    /// If a column is missing, a field is no number where one must be, or it cannot be done.
+    pub fn read_prepared(
+        text: &str,
+        targets: &[String],
+        features: Option<&[String]>,
+        asked: &Asked,
+    ) -> Result<Self, TableError> {
+        let sheet = Sheet::read(text, |header, notes| {
+            let chosen = choose(header, targets, features, notes)?;
+            let wanted = columns(header, &chosen)?.into_iter().chain(columns(header, targets)?);
+            Ok(wanted.map(|column| (column, Expect::Any)).collect())
+        })?;
+        let Sheet { columns: mut features, lines, notes } = sheet;
         let n_rows = lines.len();
-        if n_rows == 0 {
-            return Err(TableError::Empty);
-        }
-        Ok(Self {
-            features: Values::new(Shape::new(n_rows, chosen.len()), x),
-            labels: Values::new(Shape::new(n_rows, targets.len()), y),
-            feature_names: chosen,
-            label_names: targets.to_vec(),
-            lines: Some(lines),
-        })
+        let targets = features.split_off(features.len() - targets.len());
+        let table = prepare(&Columns { features, targets, lines: Some(lines) }, n_rows, asked)?;
+        Ok(Self { notes: notes.into_iter().chain(table.notes).collect(), ..table })
+    }
+
+    /// A table of numbers, row by row, NaN where one is missing, with everything done to the columns that is asked for.
+    ///
+    /// # Errors
+    /// If it cannot be done.
+    pub fn prepared(self, asked: &Asked) -> Result<Self, TableError> {
+        let n_rows = self.n_samples();
+        let split = |names: Vec<String>, values: Values| -> Vec<(String, Column)> {
+            let n_columns = names.len();
+            let column = |i: usize| values.data.iter().skip(i).step_by(n_columns).copied().collect();
+            names.into_iter().enumerate().map(|(i, name)| (name, Column::Numbers(column(i)))).collect()
+        };
+        let features = split(self.feature_names, self.features);
+        let targets = split(self.label_names, self.labels);
+        prepare(&Columns { features, targets, lines: self.lines }, n_rows, asked)
     }
 
     /// Number of samples.
@@ -281,33 +248,90 @@ impl Table {
     }
 }
 
-fn columns(header: &[String], wanted: &[String]) -> Result<Vec<usize>, TableError> {
-    let position = |column: &String| {
-        let mut found = header.iter().enumerate().filter(|(_, name)| *name == column);
-        match (found.next(), found.next()) {
-            (Some((index, _)), None) => Ok(index),
-            (Some(_), Some(_)) => Err(TableError::Twice { column: column.clone() }),
-            (None, _) => Err(TableError::NoColumn { column: column.clone(), known: header.join(", ") }),
+/// Makes numbers of columns: which rows, what is learned from them, and what becomes of them.
+fn prepare(columns: &Columns, n_rows: usize, asked: &Asked) -> Result<Table, TableError> {
+    let rows = columns.rows(asked.missing, n_rows)?;
+    let n_used = rows.len();
+    let (training, testing) = match asked.split {
+        None => (rows, Vec::new()),
+        Some(split) => split_rows(rows, split)?,
+    };
+    let preparation = Preparation::learn(asked, columns, &training)?;
+    let (feature_names, label_names) = preparation.names();
+    let table = |rows: &[usize]| {
+        let prepared = preparation.apply(columns, rows);
+        let table = Table::new(feature_names.clone(), label_names.clone(), prepared.x, prepared.y);
+        Table { lines: prepared.lines, preparation: preparation.clone(), ..table }
+    };
+    let held_out = (!testing.is_empty()).then(|| Box::new(table(&testing)));
+    let left_out = n_rows - n_used;
+    let note = format!("{left_out} of {n_rows} rows are left out: a value is missing in them");
+    let notes = if left_out > 0 { vec![note] } else { Vec::new() };
+    Ok(Table { held_out, notes, ..table(&training) })
+}
+
+/// Rows to train on and rows to test, both in their order.
+fn split_rows(mut rows: Vec<usize>, split: Split) -> Result<(Vec<usize>, Vec<usize>), TableError> {
+    let n_rows = rows.len();
+    let n_testing = (split.fraction * n_rows as f64).round_ties_even() as usize;
+    if n_testing == 0 || n_testing >= n_rows {
+        return Err(TableError::Split { fraction: split.fraction, n_rows });
+    }
+    let mut generator = ChaCha8Rng::seed_from_u64(split.seed);
+    for i in 0..n_testing {
+        let left = (n_rows - i) as u64;
+        rows.swap(i, i + usize::try_from(generator.next_u64() % left).unwrap_or(0));
+    }
+    let mut training = rows.split_off(n_testing);
+    rows.sort_unstable();
+    training.sort_unstable();
+    Ok((training, rows))
+}
+
+/// The features' columns: those named, or all with a name that are no target.
+fn choose(
+    header: &[String],
+    targets: &[String],
+    features: Option<&[String]>,
+    notes: &mut Vec<String>,
+) -> Result<Vec<String>, TableError> {
+    let chosen: Vec<String> = match features {
+        Some(features) => features.to_vec(),
+        None => {
+            let nameless = header.iter().filter(|name| name.is_empty()).count();
+            if nameless > 0 {
+                let these = if nameless == 1 { "a column" } else { "columns" };
+                notes.push(format!("{these} without a name left out; --features names those to learn from"));
+            }
+            header.iter().filter(|name| !name.is_empty() && !targets.contains(name)).cloned().collect()
         }
     };
+    let again =
+        |list: &[String]| (1..list.len()).find(|&i| list[..i].contains(&list[i])).map(|i| list[i].clone());
+    if let Some(column) = features.and_then(again).or_else(|| again(targets)) {
+        return Err(TableError::AskedTwice { column });
+    }
+    if let Some(column) = chosen.iter().find(|name| targets.contains(name)) {
+        return Err(TableError::FeatureAndTarget { column: column.clone() });
+    }
+    if chosen.is_empty() && targets.iter().all(|target| header.contains(target)) {
+        return Err(TableError::NoFeatures);
+    }
+    Ok(chosen)
+}
+
+/// Where columns stand in a header.
+fn columns(header: &[String], wanted: &[String]) -> Result<Vec<usize>, TableError> {
+    let mut places: HashMap<&str, (usize, usize)> = HashMap::new();
+    for (i, name) in header.iter().enumerate() {
+        places.entry(name).or_insert((i, 0)).1 += 1;
+    }
+    let position = |column: &String| match places.get(column.as_str()) {
+        Some(&(index, 1)) => Ok(index),
+        Some(_) => Err(TableError::Twice { column: column.clone() }),
+        None => Err(TableError::NoColumn { column: column.clone(), known: header.join(", ") }),
+    };
     wanted.iter().map(position).collect()
-}
-
-/// The line a record begins in. The reader's own position is where the last record ended, in front of the second half
-/// of a line's end and of blank lines.
-fn line(text: &[u8], record: &csv::StringRecord) -> u64 {
-    let Some(position) = record.position() else { return 0 };
-    let from = usize::try_from(position.byte()).unwrap_or(usize::MAX);
-    let ends = text.get(from..).unwrap_or_default().iter().take_while(|byte| b"\r\n".contains(byte));
-    position.line() + ends.map(|&byte| u64::from(byte == b'\n')).sum::<u64>()
-}
-
-fn parse(record: &csv::StringRecord, line: u64, header: &[String], column: usize) -> Result<f64, TableError> {
-    let found = record.get(column).unwrap_or_default();
-    found.parse().ok().filter(|number: &f64| number.is_finite()).ok_or_else(|| TableError::NotANumber {
-        place: Place { row: Row::Line(line), column: header[column].clone() },
-        found: found.to_owned(),
-    })
 }
 
 #[cfg(test)]
@@ -359,9 +383,9 @@ mod tests {
         assert_eq!(message("y\n1\n", None), "no column is left for the features");
         assert_eq!(message("a,y\n", None), "the table has a header but no rows");
         assert_eq!(message("a,y\n1,2\n1,two\n", None), "line 3, column `y`: `two` is no finite number");
-        assert_eq!(message("a,y\n,2\n", None), "line 2, column `a`: `` is no finite number");
+        assert_eq!(message("a,y\n,2\n", None), "line 2, column `a`: the value is missing");
         assert_eq!(message("a,y\n1,inf\n", None), "line 2, column `y`: `inf` is no finite number");
-        assert_eq!(message("a,y\nNaN,1\n", None), "line 2, column `a`: `NaN` is no finite number");
+        assert_eq!(message("a,y\nNaN,1\n", None), "line 2, column `a`: the value is missing");
         assert_eq!(
             message("a,y\n1,2\n1,2,3\n", None),
             "not a CSV table: CSV error: record 2 (line: 3, byte: 8): found record with 3 fields, but the previous \

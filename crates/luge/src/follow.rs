@@ -161,11 +161,15 @@ impl<'a> Course<'a> {
             None => Beside::Configurations(Lockstep::new(machine, input, window.clone()), self.decoder),
         };
         let comparisons = if dense { Comparisons::Every } else { self.comparisons };
+        let first_loss = match &from {
+            Some(_) => Some(task.open(memories, None)?.0.loss().map_err(EngineError::from)?),
+            None => None,
+        };
         let record = from.map_or_else(Record::default, |(_, record)| record);
         let (changes, made, losses) = (Vec::new(), Vec::new(), Vec::new());
         let attention = self.attention;
         let mut referee =
-            Referee { beside, expected: self.expected, record, attention, changes, made, losses };
+            Referee { beside, expected: self.expected, record, attention, changes, made, losses, first_loss };
         let outcome =
             referee.follow(&mut *engine, &task.stop, comparisons, watch).map_err(EngineError::from)?;
         let snapshot = engine.snapshot();
@@ -200,6 +204,8 @@ struct Referee<'a> {
     made: Vec<StretchId>,
     /// The losses of the iterates within a stride.
     losses: Vec<f64>,
+    /// The loss before the first step, where a run is resumed.
+    first_loss: Option<f64>,
 }
 
 impl Referee<'_> {
@@ -218,6 +224,8 @@ impl Referee<'_> {
             self.advance(step);
             if resumed_at != Some(step) {
                 self.see(step, loss, engine, comparisons);
+            } else {
+                self.see_resumed(loss, engine, stop, comparisons);
             }
             let moment = Moment { step, loss, since: &self.losses, engine, record: &self.record };
             let broke_off = watch(moment).is_break();
@@ -368,6 +376,36 @@ impl Referee<'_> {
         match engine.losses().filter(|_| comparisons == Comparisons::End && step > 0) {
             Some(range) => self.record.lost_many(range, stopped, &self.expected.levels),
             None => self.record.lost(step, loss, stopped, &self.expected.levels),
+        }
+    }
+
+    /// Derives again what a checkpoint says of the run so far, as far as the moment it was taken tells: a checkpoint can be
+    /// written by anybody. What differs counts as a mismatch of that moment.
+    fn see_resumed(&mut self, loss: f64, engine: &dyn Engine, stop: &StopRule, comparisons: Comparisons) {
+        let step = engine.steps();
+        let waiting = step < self.expected.extra_steps;
+        let found = match &self.beside {
+            Beside::Configurations(lockstep, decoder) => {
+                compare(lockstep.as_ref(), *decoder, engine.parameters().as_deref(), waiting)
+            }
+            Beside::Changes(_) if step == 0 && self.expected.labels.is_some() => Ok(()),
+            Beside::Changes(judge) => judge.compare_all(engine),
+        };
+        let claims = self.record.contradiction(step, (self.first_loss, loss), &self.expected.levels);
+        let compared = comparisons == Comparisons::Every && self.record.n_compared != step + 1;
+        let why = match (found, claims) {
+            (Err(mismatch), _) => Some(mismatch.to_string()),
+            (Ok(()), Some(claim)) => Some(format!("the checkpoint is wrong about {claim}")),
+            _ if compared => Some("the checkpoint is wrong about the iterates compared".to_owned()),
+            _ if step > stop.most_steps => Some("the checkpoint lies beyond its own step limit".to_owned()),
+            _ => None,
+        };
+        if let Some(why) = why {
+            self.record.differs(step, &why);
+        }
+        if let Some(labels) = self.expected.labels.filter(|_| step > 0) {
+            self.record.labels_copied &= engine.labels() == labels;
+            self.record.tape_read = self.tape_read(engine);
         }
     }
 

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     catalogue,
-    data::{Range, Table},
+    data::{Asked, ClassCode, Range, Table},
     lesson::{Lesson, LessonOptions},
     program,
     source::Source,
@@ -107,6 +107,9 @@ pub enum Data {
         /// Whether the nearest number of the format is taken for numbers outside it.
         #[serde(default)]
         saturate: bool,
+        /// What is to be done to its columns.
+        #[serde(default, rename = "prepare")]
+        asked: Asked,
     },
     /// Numbers that were read before.
     Table(Table),
@@ -264,7 +267,25 @@ impl TrainJob {
     /// # Errors
     /// If they are no table, or do not fit the format.
     pub fn table(&self) -> Result<Table, JobError> {
-        self.data.read(self.options.format)
+        let mut data = self.data.clone();
+        if let Data::Csv { asked, .. } = &mut data
+            && asked.classes == ClassCode::Auto
+        {
+            asked.classes = self.class_code();
+        }
+        data.read(self.options.format)
+    }
+
+    /// How the learner wants classes: as the data that ship with it have them, or as its signature says.
+    fn class_code(&self) -> ClassCode {
+        if let Some(lesson) = catalogue::with_text(&self.source.text).and_then(|shipped| shipped.lesson) {
+            return lesson.class_code();
+        }
+        match program::is_program(&self.source) {
+            true if luge_sled::usual_sizes(&self.source.text).n_labels > 1 => ClassCode::Each,
+            true => ClassCode::Column,
+            false => ClassCode::Auto,
+        }
     }
 
     /// Reads the learner, and compiles it for the sizes of its data if it is a program.
@@ -377,8 +398,8 @@ impl Data {
     pub fn as_given(&self) -> Result<Table, JobError> {
         match self {
             Self::Table(table) => Ok(table.clone()),
-            Self::Csv { name, text, target, features, .. } => {
-                Table::read(text.as_bytes(), target, features.as_deref())
+            Self::Csv { name, text, target, features, asked, .. } => {
+                Table::read_prepared(text, target, features.as_deref(), asked)
                     .map_err(|error| JobError::Table { name: name.clone(), error })
             }
         }

@@ -29,14 +29,15 @@ use crate::{
     follow::{Attention, Comparisons, Course, Decoder, Expected, Moment},
     gradient,
     lockstep::{Lockstep, Window},
+    memory,
     predictor::Predictor,
     record::{Levels, Record},
+    trace::MOST_CELLS,
 };
 pub use certificate::{Certificate, Claim};
 pub use error::LessonError;
 pub use options::{LONGEST_LESSON, LessonOptions};
 pub use report::LessonReport;
-pub(crate) use report::right_rows;
 
 /// Rounding through the square root and the carrier, relative to the loss.
 const LOSS_TOLERANCE: f64 = 1e-9;
@@ -80,11 +81,12 @@ impl Lesson {
         if options.bits == BitConversion::Network && options.precision != Precision::F64 {
             return Err(LessonError::BitsNeedF64 { precision: options.precision });
         }
+        check_request(&learner, &*primary, &table, &layout, &options)?;
         let input = learner.input(&layout, &data_bits(&layout, &table));
         let machine = learner.lowered().normal.machine();
         let mut simulator = Simulator::new(machine, &input);
         let refused = |state| LessonError::Rejected { state: machine.state(state).name.clone() };
-        match simulator.run(options.steps) {
+        match memory::run(&mut simulator, options.steps)? {
             Outcome::StepLimit => return Err(LessonError::DoesNotHalt { tried: options.steps }),
             Outcome::Halted { state, accepting: false } | Outcome::NoRule { state } => {
                 return Err(refused(state));
@@ -105,13 +107,15 @@ impl Lesson {
         let window = Window::common(&simulator, &reach, known, options.cells).map_err(|needed| {
             LessonError::TooFewCells { needed, given: options.cells.unwrap_or_default() }
         })?;
+        ask_network(&learner, &options, window.n_cells)?;
         let mut build = options.network(layout.clone(), window.clone());
         let mut extended = Extended::build(&learner, &*primary, &build)?;
         if options.landscape == LandscapeKind::Internal && options.label_offset.is_none() {
             build.label_offset = monotone_offset(&extended, &layout);
             extended = Extended::build(&learner, &*primary, &build)?;
         }
-        check_labels(&extended, &table.labels, options.format)?;
+        check_offset(extended.label_offset(), &table.labels, options.format)?;
+        check_labels(&extended, &table.labels)?;
         options.manner().dense(Some(extended.network()))?;
         let copied_labels = table.labels.data.iter().map(|y| y - extended.label_offset()).collect();
         let added_loss = extended.carrier().added_loss(&table.labels);
@@ -350,14 +354,59 @@ fn layout(primary: &dyn Primary, table: &Table, format: NumberFormat) -> Result<
     Ok(DataLayout { n_samples: rows, n_features: features, n_labels: outputs, format })
 }
 
-/// |y - r|^2 must reach eps, or the first switch never opens.
-fn check_labels(extended: &Extended, labels: &Values, format: NumberFormat) -> Result<(), LessonError> {
-    let offset = extended.label_offset();
+/// Everything that can be wrong whatever the machine does is found before its first step: the network is built once on the
+/// cells that sizes alone ask for. Where vertices are configurations there is no such network; then numbers are looked at.
+fn check_request(
+    learner: &Learner,
+    primary: &dyn Primary,
+    table: &Table,
+    layout: &DataLayout,
+    options: &LessonOptions,
+) -> Result<(), LessonError> {
+    let offset = options.label_offset.unwrap_or(0.0);
+    check_offset(offset, &table.labels, options.format)?;
+    let (_, first) = learner.theta_track();
+    let n_theta = primary.n_weights().saturating_mul(layout.width());
+    let needed = first.saturating_add(n_theta).max(layout.end() + 1);
+    let given = options.cells.unwrap_or(MOST_CELLS);
+    if needed > given {
+        return Err(LessonError::TooFewCells { needed, given });
+    }
+    if options.landscape == LandscapeKind::Internal {
+        return Ok(());
+    }
+    ask_network(learner, options, options.cells.unwrap_or(needed))?;
+    let first_cells = vec![0; learner.lowered().normal.n_tapes()];
+    let smallest = options.network(layout.clone(), Window { first: first_cells, n_cells: needed });
+    let extended = Extended::build(learner, primary, &smallest)?;
+    check_labels(&extended, &table.labels)?;
+    Ok(options.manner().dense(Some(extended.network())).map(drop)?)
+}
+
+/// Asks for the memory of a network with so many cells on each tape.
+fn ask_network(learner: &Learner, options: &LessonOptions, n_cells: usize) -> Result<(), LessonError> {
+    let normal = &learner.lowered().normal;
+    // Where vertices are configurations, their number is bounded and known only once they are built.
+    let n_vertices = match options.landscape {
+        LandscapeKind::Internal => 0,
+        _ => usize::try_from(options.vertices.n_vertices(normal)).unwrap_or(usize::MAX),
+    };
+    Ok(memory::ask_network(n_cells, normal.n_tapes(), n_vertices)?)
+}
+
+/// Taking r off a label and adding it again must leave its bits as they are.
+fn check_offset(offset: f64, labels: &Values, format: NumberFormat) -> Result<(), LessonError> {
     // The tape sees (y - r) + r.
     let seen: Vec<f64> = labels.data.iter().map(|y| (y - offset) + offset).collect();
     if !offset.is_finite() || to_signs(format, &seen) != to_signs(format, &labels.data) {
         return Err(LessonError::LabelOffset { offset });
     }
+    Ok(())
+}
+
+/// |y - r|^2 must reach eps, or the first switch never opens.
+fn check_labels(extended: &Extended, labels: &Values) -> Result<(), LessonError> {
+    let offset = extended.label_offset();
     let found: f64 = labels.data.iter().map(|y| (y - offset) * (y - offset)).sum();
     let epsilon = extended.epsilon();
     if found < epsilon {

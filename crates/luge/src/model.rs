@@ -13,29 +13,31 @@ use luge_landscape::{DataLayout, Extended, ExtendedError, Learner, LearnerError,
 use luge_machine::{Diagnostic, formats::Format};
 use luge_net::Values;
 use safetensors::{SafeTensors, tensor::TensorView};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::IgnoredAny};
 use sha2::{Digest, Sha256};
 
 use crate::{
     atomic_file,
-    data::Table,
+    data::{Preparation, Table},
     job::{Data, Primaries, StandardPrimaries, TrainJob},
     json::hexadecimal,
     lesson::{Certificate, Lesson, LessonError, LessonOptions, LessonReport},
     lockstep::Window,
+    memory::{self, TooMuch},
     source::Source,
     trace::MOST_CELLS,
 };
 use tensors::{Block, Packed};
 
 /// The version of the metadata; a file with another one is refused.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// The metadata's key in the safetensors header.
 const KEY: &str = "luge";
 
-/// The key under which the header lists blocks that are packed.
-const PACKED: &str = "luge packed";
+/// What stands before and after the checksum in the metadata; behind it come the card and the blocks that are packed. They
+/// are one entry: several would be written in any order, and the same model would not always be the same bytes.
+const SEAL: [&str; 2] = ["{\"sha256\":\"", "\","];
 
 /// A trained extended network: what it was made from, its weights, and what was proved of it.
 #[derive(Clone, PartialEq, Debug)]
@@ -70,6 +72,8 @@ pub struct Card {
     pub features: Vec<String>,
     /// The labels' column names.
     pub labels: Vec<String>,
+    /// What was done to the columns of the data; `predict` does the same.
+    pub preparation: Preparation,
     /// Gradient steps.
     pub steps: u64,
     /// Machine steps.
@@ -137,6 +141,12 @@ pub enum ModelError {
         /// The block.
         tensor: String,
     },
+    /// A bit has changed since it was written.
+    #[error("{name} is damaged: its checksum does not fit its metadata and weights")]
+    Damaged {
+        /// The file.
+        name: String,
+    },
     /// The machine in the file is not the one that was trained.
     #[error("the machine in the model has another digest than the model claims")]
     MachineChanged,
@@ -155,6 +165,9 @@ pub enum ModelError {
     /// The run cannot be made again.
     #[error("the run cannot be made again: {0}")]
     Lesson(#[from] LessonError),
+    /// There is no room for it.
+    #[error(transparent)]
+    Memory(#[from] TooMuch),
     /// Sizes that no training run has.
     #[error(
         "the metadata claim {cells} cells, {first_cells} tapes and {n_samples} samples, which no training run of this machine has"
@@ -219,6 +232,7 @@ impl Model {
             data_sha256: data_digest(table),
             features: table.feature_names.clone(),
             labels: table.label_names.clone(),
+            preparation: table.preparation.clone(),
             steps: report.outcome.steps(),
             machine_steps: report.machine_steps,
             train_loss: report.train_loss,
@@ -260,16 +274,14 @@ impl Model {
             .map_err(refused)?;
         let packed: BTreeMap<&str, &Packed> =
             blocks.iter().filter_map(|(name, block)| Some((*name, block.packed.as_ref()?))).collect();
-        let unwritable = |error: serde_json::Error| ModelError::Metadata {
-            name: name.to_owned(),
-            reason: error.to_string(),
-        };
-        let card = serde_json::to_string(&self.card).map_err(unwritable)?;
-        let mut metadata = HashMap::from([(KEY.to_owned(), card)]);
-        if !packed.is_empty() {
-            metadata.insert(PACKED.to_owned(), serde_json::to_string(&packed).map_err(unwritable)?);
-        }
-        safetensors::serialize(views, Some(metadata)).map_err(refused)
+        let sealed = Contents { card: &self.card, packed };
+        let sealed = serde_json::to_string(&sealed)
+            .map_err(|error| ModelError::Metadata { name: name.to_owned(), reason: error.to_string() })?;
+        let sealed = sealed.trim_start_matches('{');
+        let blocks = blocks.iter().map(|(name, block)| (*name, &block.shape[..], &block.bytes[..])).collect();
+        let [before, after] = SEAL;
+        let text = [before, &checksum(sealed, blocks), after, sealed].concat();
+        safetensors::serialize(views, Some(HashMap::from([(KEY.to_owned(), text)]))).map_err(refused)
     }
 
     /// Reads a file.
@@ -290,22 +302,33 @@ impl Model {
     pub fn from_bytes(bytes: &[u8], name: String) -> Result<Self, ModelError> {
         let refused = |reason| ModelError::NotSafetensors { name: name.clone(), reason };
         let (_, header) = SafeTensors::read_metadata(bytes).map_err(refused)?;
-        let entry = |key: &str| header.metadata().as_ref().and_then(|metadata| metadata.get(key));
-        let text = entry(KEY);
+        let text = header.metadata().as_ref().and_then(|metadata| metadata.get(KEY));
         let text = text.ok_or_else(|| ModelError::NotOurs { name: name.clone() })?;
         let unreadable =
             |error: serde_json::Error| ModelError::Metadata { name: name.clone(), reason: error.to_string() };
-        let versioned: Versioned = serde_json::from_str(text).map_err(unreadable)?;
-        if versioned.version != VERSION {
-            return Err(ModelError::Version { name, found: versioned.version });
+        // Earlier versions had no checksum, and the card alone.
+        let sealed = unsealed(text);
+        let versioned = match sealed {
+            None => serde_json::from_str(text),
+            Some(_) => serde_json::from_str(text).map(|contents: Contents<_, IgnoredAny>| contents.card),
+        };
+        let Versioned { version } = versioned.map_err(unreadable)?;
+        if version != VERSION {
+            return Err(ModelError::Version { name, found: version });
         }
-        let card: Card = serde_json::from_str(text).map_err(unreadable)?;
-        let packed: BTreeMap<String, Packed> = entry(PACKED)
-            .map_or(Ok(BTreeMap::new()), |text| serde_json::from_str(text))
-            .map_err(unreadable)?;
         let tensors = SafeTensors::deserialize(bytes).map_err(refused)?;
+        let views = tensors.tensors();
+        let blocks =
+            views.iter().map(|(tensor, view)| (tensor.as_str(), view.shape(), view.data())).collect();
+        if !sealed.is_some_and(|(sum, sealed)| sum == checksum(sealed, blocks)) {
+            return Err(ModelError::Damaged { name });
+        }
+        let contents: Contents<Card, BTreeMap<String, Packed>> =
+            serde_json::from_str(text).map_err(unreadable)?;
+        let Contents { card, packed } = contents;
+        card.check_columns().map_err(|reason| ModelError::Metadata { name: name.clone(), reason })?;
         let mut weights = Vec::new();
-        for (tensor, view) in tensors.tensors() {
+        for (tensor, view) in views {
             let values = tensors::read(&view, packed.get(&tensor))
                 .ok_or_else(|| ModelError::Tensor { name: name.clone(), tensor: tensor.clone() })?;
             weights.push((tensor, values));
@@ -361,6 +384,15 @@ impl Model {
         TrainJob { source, program: None, data, primary: primary.clone(), set, options: options.clone() }
     }
 
+    /// The data that a CSV file holds, read and prepared as in training.
+    #[must_use]
+    pub fn data(&self, name: String, text: String, saturate: bool) -> Data {
+        let Preparation { asked, features, targets } = self.card.preparation.clone();
+        let features = Some(features.into_iter().map(|feature| feature.column).collect());
+        let target = targets.into_iter().map(|target| target.column).collect();
+        Data::Csv { name, text, target, features, saturate, asked }
+    }
+
     /// The lesson it was trained in, prepared again on the data at hand.
     ///
     /// # Errors
@@ -410,7 +442,7 @@ impl Model {
                 .iter()
                 .all(|first| usize::try_from(first.unsigned_abs()).is_ok_and(|f| f <= MOST_CELLS));
         if cells_fit && starts_fit && n_numbers.is_some_and(|n| n <= MOST_CELLS) {
-            return Ok(());
+            return Ok(memory::ask_network(cells, n_tapes, 0)?);
         }
         Err(ModelError::Sizes { cells, first_cells: first_cells.len(), n_samples: *n_samples })
     }
@@ -431,11 +463,49 @@ impl Model {
 }
 
 impl Card {
+    /// The columns of the file must be prepared to the columns that were trained on.
+    fn check_columns(&self) -> Result<(), String> {
+        match self.preparation.names() == (self.features.clone(), self.labels.clone()) {
+            true => Ok(()),
+            false => Err("the preparation of the columns gives other features or labels".to_owned()),
+        }
+    }
+
     /// Cells per tape.
     #[must_use]
     pub fn n_cells(&self) -> usize {
         self.options.cells.unwrap_or(0)
     }
+}
+
+/// The checksum of a model's metadata, and the text behind it.
+fn unsealed(text: &str) -> Option<(&str, &str)> {
+    let [before, after] = SEAL;
+    text.strip_prefix(before)?.split_once(after)
+}
+
+/// SHA-256 over the sealed text and every block of weights: name, shape and bytes, in the order of their names.
+fn checksum(sealed: &str, mut blocks: Vec<(&str, &[usize], &[u8])>) -> String {
+    blocks.sort_unstable();
+    let mut hash = Sha256::new();
+    let mut add = |bytes: &[u8]| {
+        hash.update((bytes.len() as u64).to_le_bytes());
+        hash.update(bytes);
+    };
+    add(sealed.as_bytes());
+    for (name, shape, bytes) in blocks {
+        add(name.as_bytes());
+        shape.iter().for_each(|&side| add(&(side as u64).to_le_bytes()));
+        add(bytes);
+    }
+    hexadecimal(&hash.finalize())
+}
+
+/// What the checksum covers beside the blocks: the card, and which blocks are packed.
+#[derive(Serialize, Deserialize)]
+struct Contents<C, P> {
+    card: C,
+    packed: P,
 }
 
 #[derive(Deserialize)]

@@ -159,6 +159,42 @@ impl Losses {
 }
 
 impl Record {
+    /// What in this record cannot be, given the losses before the first step and at this one; `None` if nothing is seen.
+    pub(crate) fn contradiction(
+        &self,
+        step: u64,
+        (first, last): (Option<f64>, f64),
+        levels: &Levels,
+    ) -> Option<&'static str> {
+        let same = |a: f64, b: f64| a.to_bits() == b.to_bits();
+        let loss = self.loss?;
+        let within =
+            |range: &LossRange| range.min <= range.max && (range.min..=range.max).contains(&range.last);
+        if first.is_some_and(|first| !same(first, loss.first)) || !same(last, loss.last) {
+            return Some("the loss at its first and its last step");
+        }
+        if !loss.first.is_nan()
+            && !loss.last.is_nan()
+            && !(within(&loss) && loss.min <= loss.first && loss.first <= loss.max)
+        {
+            return Some("the range of the losses");
+        }
+        if [self.lowest_at, self.highest_at].into_iter().flatten().any(|at| at > step) {
+            return Some("the steps of the lowest and the highest loss");
+        }
+        if (self.mismatches > 0) != self.first_mismatch.is_some() {
+            return Some("its mismatches");
+        }
+        let held =
+            |range: &LossRange| levels.within(false, range.min + levels.added, range.max + levels.added);
+        let running = self.running.is_none_or(|range| held(&range));
+        let halted = self.halted.is_none_or(|loss| levels.within(true, loss, loss));
+        if self.bounds_held && !(running && halted) {
+            return Some("the bounds of the loss");
+        }
+        None
+    }
+
     /// Notes what a comparison found.
     pub(crate) fn compared<E: ToString>(&mut self, step: u64, found: Result<(), E>) {
         self.n_compared += 1;

@@ -23,6 +23,7 @@ use crate::{
     gradient::{self, GradientCheck},
     json,
     lockstep::{Lockstep, Window},
+    memory,
     record::{FirstMismatch, Levels, Record},
 };
 pub use error::TraceError;
@@ -150,7 +151,7 @@ impl Plan {
         let limit = options.steps.unwrap_or(if dense.is_some() { LONGEST_SEARCH } else { LONGEST_TRACE });
         let mut machine_steps = None;
         if dense.is_some() {
-            machine_steps = match simulator.run(limit) {
+            machine_steps = match memory::run(&mut simulator, limit)? {
                 Outcome::StepLimit if options.steps.is_none() => {
                     return Err(TraceError::DoesNotHalt { tried: limit });
                 }
@@ -170,6 +171,7 @@ impl Plan {
         if options.landscape == LandscapeKind::Internal && machine_steps.is_none() {
             return Err(BuildError::Internal(InternalError::NeverHalts { n_cells: window.n_cells }).into());
         }
+        options.ask_network(&lowered.normal, window.n_cells)?;
         let start = Lockstep::new(lowered.normal.machine(), &input, window.clone())
             .map(|lockstep| lockstep.expected().clone())
             .ok_or(TraceError::TooFewCells { needed: window.n_cells + 1, given: window.n_cells })?;
@@ -297,6 +299,7 @@ impl Plan {
             return Ok(GradientCheck { steps: Vec::new(), every: false, differs: None });
         };
         let n_cells = usize::try_from(last - first + 1).unwrap_or(usize::MAX);
+        self.options.ask_network(&self.lowered.normal, n_cells)?;
         let wide = Landscape::build(&self.lowered.normal, &self.options.landscape_of(n_cells))?;
         let inputs = self.read_only_cells(&wide, first);
         let shift = vec![-first; self.lowered.normal.n_tapes()];

@@ -6,6 +6,7 @@ use luge_train::{Precision, Rate};
 use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
 use crate::{
+    data::{ClassCode, Missing, Scale},
     engine::EngineChoice,
     follow::Comparisons,
     stream::{Order, StreamEngineChoice},
@@ -68,6 +69,9 @@ words! {
     Rate, "rate";
     Order, "order";
     StreamEngineChoice, "engine for streams";
+    Missing, "way with missing values";
+    Scale, "scale";
+    ClassCode, "way to write classes";
 }
 
 impl Word for Format {
@@ -126,6 +130,9 @@ mod tests {
         check::<Rate>();
         check::<Order>();
         check::<StreamEngineChoice>();
+        check::<Missing>();
+        check::<Scale>();
+        check::<ClassCode>();
         check::<Format>();
         check::<Moves>();
     }

@@ -16,7 +16,7 @@ use luge::{
 use serde::Serialize;
 
 use super::{
-    data_args::named_table,
+    data_args::read_text,
     failure::Failure,
     output::{print, print_json, table},
     progress::Progress,
@@ -57,12 +57,16 @@ struct Verdict<'a> {
     retrained: Option<&'a Claim>,
     #[serde(skip_serializing_if = "Option::is_none")]
     proved: Option<&'a Claim>,
+    /// What was not looked at; nothing without --quick.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    not_checked: &'a [String],
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let model = Model::load(&args.model)?;
     model.extended()?;
-    let data = named_table(&args.data, &model.card.labels, Some(&model.card.features), args.saturate)?;
+    let (name, text) = read_text(&args.data)?;
+    let data = model.data(name, text, args.saturate);
     let given = data.as_given()?;
     if !model.fits(&given) {
         let (found, expected) = (given.n_samples(), model.card.n_samples);
@@ -79,24 +83,44 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let proved = args.proofs.as_deref().map(|proofs| prove(proofs, &lesson)).transpose()?;
     let retrained = if args.quick { None } else { Some(retrain(&model, &lesson)?) };
 
+    let not_checked = if args.quick { unchecked(&model) } else { Vec::new() };
     let mut claims: Vec<(&str, &Claim)> = audit.claims().to_vec();
     claims.extend(retrained.as_ref().map(|claim| ("trained again", claim)));
     claims.extend(proved.as_ref().map(|claim| ("proved for every input", claim)));
     let failed = claims.iter().find(|(_, claim)| !claim.holds);
     if args.json {
         let (retrained, proved) = (retrained.as_ref(), proved.as_ref());
-        print_json(&Verdict { holds: failed.is_none(), audit: &audit, retrained, proved })?;
+        let holds = failed.is_none();
+        print_json(&Verdict { holds, audit: &audit, retrained, proved, not_checked: &not_checked })?;
     } else {
         let row = |&(name, claim): &(&str, &Claim)| {
             let verdict = if claim.holds { "yes" } else { "NO" };
             (name.to_owned(), format!("{verdict}: {}", claim.figures))
         };
-        print(&table(&claims.iter().map(row).collect::<Vec<_>>()))?;
+        let mut rows: Vec<(String, String)> = claims.iter().map(row).collect();
+        if !not_checked.is_empty() {
+            rows.push(("not checked".to_owned(), not_checked.join("; ")));
+        }
+        print(&table(&rows))?;
     }
     match failed {
         None => Ok(()),
         Some((name, claim)) => Err(Failure::NotCertified { reason: format!("{name}: {}", claim.figures) }),
     }
+}
+
+/// What is taken from the model's word where nothing is trained again.
+fn unchecked(model: &Model) -> Vec<String> {
+    let derived = ["step_count", "labels_copied"];
+    let names = model.card.certificate.claims().into_iter().map(|(name, _)| name);
+    let claims: Vec<String> =
+        names.filter(|name| !derived.contains(name)).map(|name| name.replace('_', " ")).collect();
+    vec![
+        "whether every weight is the trained one bit for bit, beyond the configuration it stands for"
+            .to_owned(),
+        format!("the claims of the certificate: {}", claims.join(", ")),
+        "B_stop".to_owned(),
+    ]
 }
 
 /// Asks Rocq about the network that was trained.

@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::{
     failure::Failure,
     machine_args::step_count,
-    output::{create, fill, print, print_json, table},
+    output::{ForceArg, place, print, print_json, table},
     progress::Progress,
 };
 
@@ -51,6 +51,8 @@ pub(super) struct Args {
     /// Draw the final losses
     #[arg(long, value_name = "OUT.svg")]
     plot: Option<PathBuf>,
+    #[command(flatten)]
+    force: ForceArg,
 }
 
 /// The result as JSON.
@@ -86,7 +88,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     ] {
         refuse(given, flag, "parity")?;
     }
-    let plot = create(args.plot.as_deref())?;
+    let plot = place(&mut args.force.outputs(), args.plot.as_deref())?;
     let seeds = args.seeds.unwrap_or(100);
     let mut progress = Progress::new("training", seeds).in_units("seeds");
     let mut n_done = 0;
@@ -96,8 +98,8 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         progress.reach(n_done);
     });
     drop(progress);
-    if let Some(file) = plot {
-        fill(file, &comparison.draw())?;
+    if let Some(plot) = plot {
+        plot.write(comparison.draw())?;
     }
     if args.json { print_json(&summary(args, &comparison)) } else { print(&table(&rows(args, &comparison))) }
 }

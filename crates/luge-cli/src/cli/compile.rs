@@ -1,18 +1,23 @@
 //! `luge compile`: a program to a machine.
 
-use std::{fs, path::PathBuf};
+use std::path::PathBuf;
 
 use indicatif::HumanCount;
-use luge::{job, source::Source, summary::CompileSummary};
+use luge::{
+    job,
+    outputs::{Output, Outputs},
+    source::Source,
+    summary::CompileSummary,
+};
 use luge_machine::{
     formats::Format,
     lowering::{Moves, lower},
 };
 
 use super::{
-    data_args::DataArgs,
+    data_args::{DataArgs, show_notes},
     failure::Failure,
-    output::{print, print_json, table as two_columns},
+    output::{ForceArg, place, print, print_json, table as two_columns},
 };
 
 /// Compile a Sled program to a Turing machine, and show its size
@@ -31,25 +36,36 @@ pub(super) struct Args {
     /// Print the sizes as JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    force: ForceArg,
 }
 
-pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    let source = Source::open(&args.file)?;
-    let job = args.data.job(source)?;
-    let table = job.table()?;
-    let compiled = job::compile(&job.source, &table, job.options.format, &job.set)?;
-    let machine = &compiled.machine;
-    let size = lower(machine, Moves::Keep)?.report().after;
-    if let Some(place) = &args.out {
-        if place.extension().is_none_or(|extension| extension != "tm") {
+impl Args {
+    /// Where the machine goes, if it is to be written.
+    fn output(&self) -> Result<Option<Output>, Failure> {
+        if let Some(out) = self.out.as_ref().filter(|out| out.extension().is_none_or(|e| e != "tm")) {
             return Err(Failure::Usage {
-                problem: format!("{} does not end in .tm", place.display()),
+                problem: format!("{} does not end in .tm", out.display()),
                 remedy: "machines are written in the native format; luge convert makes others of it"
                     .to_owned(),
             });
         }
-        let text = Format::Native.write(machine, Some(&compiled.input)).map_err(Failure::Inexpressible)?;
-        fs::write(place, text).map_err(|reason| Failure::Write { place: place.clone(), reason })?;
+        let outputs = self.force.outputs().reading(&self.file);
+        place(&mut self.data.data.iter().fold(outputs, Outputs::reading), self.out.as_deref())
+    }
+}
+
+pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    let source = Source::open(&args.file)?;
+    let out = args.output()?;
+    let job = args.data.job(source)?;
+    let table = job.table()?;
+    show_notes(&job.data, &table.notes);
+    let compiled = job::compile(&job.source, &table, job.options.format, &job.set)?;
+    let machine = &compiled.machine;
+    let size = lower(machine, Moves::Keep)?.report().after;
+    if let Some(out) = out {
+        out.write(Format::Native.write(machine, Some(&compiled.input)).map_err(Failure::Inexpressible)?)?;
     }
     let sizes = (table.feature_names.len(), table.label_names.len(), job.options.format);
     let summary = CompileSummary::of(&compiled, sizes, &size);

@@ -1,9 +1,6 @@
 //! `luge convert`: a machine from one format to another, or to normal form.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::Path;
 
 use luge_machine::{
     Input, Machine,
@@ -14,7 +11,7 @@ use luge_machine::{
 use super::{
     failure::Failure,
     machine_args::{MachineArgs, format_parser},
-    output::{note, print},
+    output::{ForceArg, note, place, print},
 };
 
 /// The most rules `--expand` makes.
@@ -50,10 +47,14 @@ pub(super) struct Args {
     /// Leave out the input that the file carries along
     #[arg(long)]
     no_input: bool,
+    #[command(flatten)]
+    force: ForceArg,
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let format = args.format()?;
+    let mut outputs = args.force.outputs().reading(args.machine.place());
+    let out = place(&mut outputs, (args.out != "-").then_some(Path::new(&args.out)))?;
     let loaded = args.machine.load_alone()?;
     let input = loaded.input.filter(|_| !args.no_input);
     let (machine, input) = args.prepared(loaded.machine, input)?;
@@ -64,12 +65,10 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         refusal => Failure::Strict(refusal),
     })?;
     written.lost.iter().for_each(|loss| note(&loss.to_string()));
-    let text = written.text;
-    if args.out == "-" {
-        return print(&text);
+    match out {
+        Some(out) => Ok(out.write(written.text)?),
+        None => print(&written.text),
     }
-    let place = PathBuf::from(&args.out);
-    fs::write(&place, text).map_err(|reason| Failure::Write { place, reason })
 }
 
 impl Args {

@@ -7,14 +7,14 @@ use std::{
 };
 
 use luge::{
-    data::Table,
-    job::{Data, JobError, TrainJob},
-    program,
+    data::{Asked, ClassCode, Missing, Scale, Split, decode},
+    job::{Data, TrainJob},
+    memory, program,
     source::{OpenError, Source},
 };
 use luge_net::NumberFormat;
 
-use super::failure::Failure;
+use super::{failure::Failure, machine_args::word, output::note};
 
 #[derive(clap::Args)]
 pub(super) struct DataArgs {
@@ -36,6 +36,45 @@ pub(super) struct DataArgs {
     /// Set a constant of a program, as NAME=VALUE; may be given several times
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<String>,
+    #[command(flatten)]
+    prepare: PrepareArgs,
+}
+
+/// What is to be done to the columns of a table.
+#[derive(clap::Args)]
+pub(super) struct PrepareArgs {
+    /// What to do about missing values: refuse them, take the column's mean or zero, or leave the row out
+    #[arg(long, value_name = "HOW", default_value = Missing::default().word(), value_parser = word::<Missing>(), requires = "data", help_heading = "Columns")]
+    missing: Missing,
+    /// Scale every feature: standard to mean 0 and deviation 1, minmax to 0 and 1; kept in the model
+    #[arg(long, value_name = "HOW", default_value = Scale::default().word(), value_parser = word::<Scale>(), requires = "data", help_heading = "Columns")]
+    scale: Scale,
+    /// Make of a feature of words a column of 0 and 1 for each word
+    #[arg(long, requires = "data", help_heading = "Columns")]
+    one_hot: bool,
+    /// How the words of a target become numbers: -1 and 1, 0 1 2 and so on in one column, or a column for each class; by default as the learner wants it
+    #[arg(long, value_name = "HOW", default_value = ClassCode::default().word(), value_parser = word::<ClassCode>(), requires = "data", help_heading = "Columns")]
+    classes: ClassCode,
+    /// Hold this share of the rows out of training, and test on them what was learned
+    #[arg(long, value_name = "SHARE", value_parser = share, requires = "data", help_heading = "Columns")]
+    split: Option<f64>,
+    /// Where the random choice of those rows starts
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "split", help_heading = "Columns")]
+    seed: u64,
+}
+
+impl PrepareArgs {
+    fn asked(&self) -> Asked {
+        let split = self.split.map(|fraction| Split { fraction, seed: self.seed });
+        let Self { missing, scale, one_hot, classes, .. } = *self;
+        Asked { missing, scale, one_hot, classes, split }
+    }
+}
+
+/// Takes a share of the rows.
+fn share(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|share: &f64| *share > 0.0 && *share < 1.0);
+    share.ok_or_else(|| "expected a share between 0 and 1, such as 0.2".to_owned())
 }
 
 impl DataArgs {
@@ -63,8 +102,13 @@ impl DataArgs {
 
     /// The data that were named, if any.
     fn read(&self) -> Result<Option<Data>, Failure> {
-        let named =
-            |place: &PathBuf| named_table(place, &self.target, self.features.as_deref(), self.saturate);
+        let named = |place: &PathBuf| {
+            let mut data = named_table(place, &self.target, self.features.as_deref(), self.saturate)?;
+            if let Data::Csv { asked, .. } = &mut data {
+                *asked = self.prepare.asked();
+            }
+            Ok(data)
+        };
         self.data.as_ref().map(named).transpose()
     }
 }
@@ -76,7 +120,17 @@ pub(super) fn named_table(
     features: Option<&[String]>,
     saturate: bool,
 ) -> Result<Data, Failure> {
+    let (name, text) = read_text(place)?;
+    let (target, features) = (target.to_vec(), features.map(<[_]>::to_vec));
+    Ok(Data::Csv { name, text, target, features, saturate, asked: Asked::default() })
+}
+
+/// The name and the text of a CSV file; `-` is standard input.
+pub(super) fn read_text(place: &Path) -> Result<(String, String), Failure> {
     let name = place.display().to_string();
+    // The text, its columns and their numbers lie in memory at the same time.
+    let length = fs::metadata(place).map_or(0, |file| file.len());
+    memory::ask(format!("reading {name}"), length.saturating_mul(8))?;
     let mut bytes = Vec::new();
     let read = if name == "-" {
         io::stdin().lock().read_to_end(&mut bytes).map(drop)
@@ -84,19 +138,16 @@ pub(super) fn named_table(
         fs::read(place).map(|read| bytes = read)
     };
     read.map_err(|reason| Failure::Unreadable(OpenError::Read { name: name.clone(), reason }))?;
-    let text = String::from_utf8(bytes).map_err(|error| {
-        Failure::Unreadable(OpenError::NotText {
-            name: name.clone(),
-            offset: error.utf8_error().valid_up_to(),
-        })
-    })?;
-    Ok(Data::Csv { name, text, target: target.to_vec(), features: features.map(<[_]>::to_vec), saturate })
+    let not_text = |offset| Failure::NotText(OpenError::NotText { name: name.clone(), offset });
+    let text = decode(bytes).map_err(not_text)?;
+    Ok((name, text))
 }
 
-/// The features of a table, for a model that predicts.
-pub(super) fn read_features(place: &Path, features: &[String]) -> Result<Table, Failure> {
-    let Data::Csv { name, text, .. } = named_table(place, &[], Some(features), false)? else {
-        unreachable!("a table that was named is a file")
+/// Says what the reader of a table should know.
+pub(super) fn show_notes(data: &Data, notes: &[String]) {
+    let name = match data {
+        Data::Csv { name, .. } => name,
+        Data::Table(_) => "the data",
     };
-    Ok(Table::read(text.as_bytes(), &[], Some(features)).map_err(|error| JobError::Table { name, error })?)
+    notes.iter().for_each(|text| note(&format!("{name}: {text}")));
 }

@@ -1,13 +1,11 @@
 //! `luge export`: a network for other programs.
 
-use std::{
-    fs::File,
-    path::{Path, PathBuf},
-};
+use std::path::PathBuf;
 
 use luge::{
     export::graph,
     model::Model,
+    outputs::Output,
     rocq::{self, Written},
     trace::TraceOptions,
 };
@@ -17,7 +15,7 @@ use super::{
     failure::Failure,
     landscape_args::cell_count,
     machine_args::{MachineArgs, word},
-    output::{create, fill, print},
+    output::{ForceArg, place, print},
     prover,
 };
 
@@ -46,24 +44,28 @@ pub(super) struct Args {
     /// Cells per tape of a machine's landscape; by default as many as its run on a blank tape needs
     #[arg(long, value_name = "N", value_parser = cell_count)]
     cells: Option<usize>,
+    #[command(flatten)]
+    force: ForceArg,
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    let Some(model) = args.file.model() else { return machine(args) };
+    let mut outputs = args.force.outputs().reading(args.file.place());
+    let graph_file = place(&mut outputs, args.graph.as_deref())?;
+    let rocq_file = place(&mut outputs, args.rocq.as_deref())?;
+    let Some(model) = args.file.model() else { return machine(args, rocq_file) };
     let extended = Model::load(model)?.extended()?;
-    let (graph_file, rocq_file) = (create(args.graph.as_deref())?, create(args.rocq.as_deref())?);
     if let Some(file) = rocq_file {
-        write_and_ask(args, file, &rocq::extended(&extended).ok_or_else(not_joined)?)?;
+        write_and_ask(args, &file, &rocq::extended(&extended).ok_or_else(not_joined)?)?;
     }
     if let Some(file) = graph_file {
         let text = serde_json::to_string(&graph(&extended)).map_err(|error| Failure::Print(error.into()))?;
-        fill(file, &(text + "\n"))?;
+        file.write(text + "\n")?;
     }
     Ok(())
 }
 
 /// The landscape of a machine, alone.
-fn machine(args: &Args) -> Result<(), Failure> {
+fn machine(args: &Args, file: Option<Output>) -> Result<(), Failure> {
     if args.graph.is_some() {
         return Err(Failure::Usage {
             problem: "only a model has a graph to train; a machine's landscape is written with --rocq"
@@ -75,14 +77,13 @@ fn machine(args: &Args) -> Result<(), Failure> {
     let steps = args.cells.map(|_| 0);
     job.options = TraceOptions { cells: args.cells, steps, ..TraceOptions::dense(args.landscape) };
     let plan = job.plan(&args.file.load(&job)?)?;
-    let file = create(args.rocq.as_deref())?;
     let written = rocq::landscape(&plan.landscape).ok_or_else(not_proved)?;
-    file.map_or(Ok(()), |file| write_and_ask(args, file, &written))
+    file.map_or(Ok(()), |file| write_and_ask(args, &file, &written))
 }
 
 /// Writes the network for Rocq. What is proved is said only where Rocq was asked and has accepted it.
-fn write_and_ask(args: &Args, file: (&Path, File), written: &Written) -> Result<(), Failure> {
-    fill(file, &written.text)?;
+fn write_and_ask(args: &Args, file: &Output, written: &Written) -> Result<(), Failure> {
+    file.write(&written.text)?;
     let Some(proofs) = &args.proofs else { return Ok(()) };
     let claim = prover::ask(proofs, written)?;
     if !claim.holds {

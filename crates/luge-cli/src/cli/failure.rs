@@ -10,7 +10,9 @@ use luge::{
     edges::LeavingError,
     engine::EngineError,
     job::JobError,
+    memory::TooMuch,
     model::ModelError,
+    outputs::OutputError,
     revisit::RevisitError,
     source::{OpenError, ReadError, Source},
     trace::{LONGEST_SEARCH, TraceError},
@@ -22,10 +24,10 @@ use luge_machine::{
     lowering::{LoweringError, TooManyRules},
 };
 use luge_train::TrainError;
-use miette::{Diagnostic, LabeledSpan, Report};
+use miette::{Diagnostic, LabeledSpan, Report, SourceCode};
 
 use super::output::note;
-use text::Text;
+use text::{Excerpt, harmless};
 
 /// The most findings of one file that are printed.
 const MOST_SHOWN: usize = 20;
@@ -48,13 +50,14 @@ pub(super) enum Failure {
     #[error(transparent)]
     Unreadable(OpenError),
     #[error(transparent)]
+    #[diagnostic(help("save the table as UTF-8"))]
+    NotText(OpenError),
+    #[error(transparent)]
     #[diagnostic(help("name the format with --from"))]
     Unrecognised(ReadError),
     #[error("{headline}")]
     Broken {
         headline: String,
-        #[source_code]
-        text: Text,
         #[related]
         findings: Vec<Located>,
     },
@@ -84,9 +87,11 @@ pub(super) enum Failure {
     #[diagnostic(help("--no-input leaves it out"))]
     InputInexpressible(Inexpressible),
     #[error(transparent)]
-    Lowering(#[from] LoweringError),
-    #[error(transparent)]
     TooManyRules(#[from] TooManyRules),
+    /// Memory does not allow it.
+    #[error(transparent)]
+    #[diagnostic(help("ask for fewer cells, rows, weights or steps, or allow more with --memory"))]
+    Memory(#[from] TooMuch),
     /// The machine, its input or data, and the flags do not go together.
     #[error("{problem}")]
     Unfit {
@@ -133,14 +138,17 @@ pub(super) enum Failure {
 pub(super) struct Located {
     finding: Finding,
     label: LabeledSpan,
+    excerpt: Excerpt,
 }
 
 impl Located {
-    fn new(finding: Finding, text: &str) -> Self {
-        let start = finding.span.start.min(text.len());
-        let end = finding.span.end.clamp(start, text.len());
-        let note = (!finding.label.is_empty()).then(|| finding.label.clone());
-        Self { label: LabeledSpan::new(note, start, end - start), finding }
+    fn new(finding: &Finding, source: &Source) -> Self {
+        let excerpt = Excerpt::around(&harmless(&source.name), &source.text, &finding.span);
+        let note = (!finding.label.is_empty()).then(|| harmless(&finding.label));
+        let span = excerpt.span();
+        let label = LabeledSpan::new(note, span.start, span.len());
+        let (message, help) = (harmless(&finding.message), finding.help.as_deref().map(harmless));
+        Self { finding: Finding { message, help, ..finding.clone() }, label, excerpt }
     }
 }
 
@@ -164,6 +172,10 @@ impl Diagnostic for Located {
         self.finding.help.as_ref().map(|help| Box::new(help) as _)
     }
 
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        Some(&self.excerpt)
+    }
+
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
         Some(Box::new(std::iter::once(self.label.clone())))
     }
@@ -175,6 +187,32 @@ impl From<OpenError> for Failure {
             OpenError::Missing { .. } => Self::Missing(error),
             OpenError::Read { .. } | OpenError::NotText { .. } => Self::Unreadable(error),
         }
+    }
+}
+
+impl From<LoweringError> for Failure {
+    fn from(error: LoweringError) -> Self {
+        let remedy = match &error {
+            LoweringError::TooManyTracks { .. } => "use fewer tapes, or alphabets with fewer symbols",
+            LoweringError::Samples { .. } => "leave --strict out",
+            LoweringError::NotNormal(_) => {
+                "there is no step to make: give the start state a rule; luge run shows where it halts"
+            }
+        };
+        Self::Unfit { problem: error.to_string(), remedy: remedy.to_owned() }
+    }
+}
+
+impl From<OutputError> for Failure {
+    fn from(error: OutputError) -> Self {
+        let problem = error.to_string();
+        let remedy = match error {
+            OutputError::Refused { path, reason } => return Self::Write { place: path, reason },
+            OutputError::NotAFile { .. } => "name a file that is not there yet",
+            OutputError::Input { .. } | OutputError::Twice { .. } => "give another name",
+            OutputError::Exists { .. } => "give another name, or --force to write over it",
+        };
+        Self::Usage { problem, remedy: remedy.to_owned() }
     }
 }
 
@@ -266,6 +304,7 @@ impl From<TraceError> for Failure {
                 "shorten the --input, or choose another --landscape".to_owned()
             }
             TraceError::Engine(error) => return error.into(),
+            TraceError::Memory(error) => return error.into(),
             TraceError::Build(BuildError::Constants(error)) => {
                 return Self::Usage { problem, remedy: remedy_of_constants(&error) };
             }
@@ -275,7 +314,7 @@ impl From<TraceError> for Failure {
                 | BuildError::TooManyColumns { .. }
                 | BuildError::TooManyEdges { .. }),
             ) => remedy_of_size(&error),
-            TraceError::Lowering(error) => return Self::Lowering(error),
+            TraceError::Lowering(error) => return error.into(),
         };
         Self::Unfit { problem, remedy }
     }
@@ -284,6 +323,7 @@ impl From<TraceError> for Failure {
 fn remedy_of_constants(error: &ConstantsError) -> String {
     match error {
         ConstantsError::Base { .. } => "give a larger --base, or leave it out",
+        ConstantsError::BaseRange { .. } => "give a --base from 16 to 1e100, or leave it out",
         ConstantsError::Scale { .. } => "give a positive --scale, or leave it out",
         ConstantsError::Offset { .. } => "give a larger --offset, or leave it out",
         ConstantsError::Rounding { .. } => "leave the constants out, or give numbers nearer to each other",
@@ -345,18 +385,15 @@ impl Failure {
             headline.push_str(&format!(": {} findings, the first {MOST_SHOWN} of them", findings.len()));
         }
         let shown = findings.iter().take(MOST_SHOWN);
-        let findings = shown.map(|f| Located::new(f.clone(), &source.text)).collect();
-        let text = Text::new(&source.name, &source.text);
-        Self::Broken { headline, text, findings }
+        let findings = shown.map(|finding| Located::new(finding, source)).collect();
+        Self::Broken { headline: harmless(&headline), findings }
     }
 }
 
 /// Prints a file's warnings on standard error.
 pub(super) fn show_warnings(warnings: &[Finding], source: &Source) {
     for warning in warnings {
-        let text = Text::new(&source.name, &source.text);
-        let report = Report::new(Located::new(warning.clone(), &source.text)).with_source_code(text);
-        show(&report);
+        show(&Report::new(Located::new(warning, source)));
     }
 }
 

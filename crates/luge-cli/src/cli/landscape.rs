@@ -16,7 +16,7 @@ use super::{
     failure::Failure,
     landscape_args::LandscapeArgs,
     machine_args::{InputArgs, MachineArgs, step_count},
-    output::{create, fill, print, print_json},
+    output::{ForceArg, place, print, print_json},
 };
 
 /// Edges that the table lists.
@@ -43,6 +43,8 @@ pub(super) struct Args {
     /// Draw the loss along the edges
     #[arg(long, value_name = "OUT.svg")]
     plot: Option<PathBuf>,
+    #[command(flatten)]
+    force: ForceArg,
 }
 
 /// The result as JSON.
@@ -64,13 +66,14 @@ struct Summary<'a> {
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let mut job = args.machine.job(&args.input)?;
     job.options = args.options()?;
+    let plot = place(&mut args.force.outputs().reading(args.machine.place()), args.plot.as_deref())?;
     let loaded = args.machine.load(&job)?;
     let plan = job.plan(&loaded).map_err(|error| args.landscape.refusal(error))?;
     let machine = &plan.machine;
     let leaving = Leaving::at(machine, &plan, args.at)?;
-    if let Some(file) = create(args.plot.as_deref())? {
+    if let Some(plot) = plot {
         let title = format!("{}: leaving {}", args.machine.title(&loaded), leaving.name);
-        fill(file, &leaving.draw(&title))?;
+        plot.write(leaving.draw(&title))?;
     }
     if args.json { print_json(&summary(machine.name(), &leaving)) } else { print(&report(&leaving)) }
 }

@@ -1,7 +1,6 @@
 //! Runs that last: checkpoints now and then, a record to revisit, and a clean stop on Ctrl-C.
 
 use std::{
-    fs,
     ops::ControlFlow,
     path::{Path, PathBuf},
     sync::{
@@ -12,18 +11,18 @@ use std::{
 };
 
 use luge::{
-    atomic_file,
     checkpoint::{Checkpoint, Frame, Recorder, network_digest},
     engine::{EngineChoice, Manner},
     follow::{Attention, Moment},
     job::Job,
     loss_curve::LossCurve,
+    outputs::{Output, Outputs},
     record::Record,
 };
 use luge_net::Network;
 use luge_train::{Outcome, Snapshot};
 
-use super::{failure::Failure, progress::Progress};
+use super::{failure::Failure, output::place, progress::Progress};
 
 #[derive(clap::Args)]
 pub(super) struct LongRunArgs {
@@ -36,20 +35,6 @@ pub(super) struct LongRunArgs {
     /// Keep snapshots here, from which `luge revisit` reaches any step quickly
     #[arg(long, value_name = "FILE", help_heading = "Long runs")]
     record: Option<PathBuf>,
-}
-
-/// Refuses to write over what is no checkpoint.
-fn spare(path: &Path) -> Result<(), Failure> {
-    let ours = !path.exists()
-        || fs::metadata(path).is_ok_and(|file| file.len() == 0)
-        || Checkpoint::load(path).is_ok();
-    if ours {
-        return Ok(());
-    }
-    Err(Failure::Usage {
-        problem: format!("{} exists and is no checkpoint of luge", path.display()),
-        remedy: "give another name, or remove it first".to_owned(),
-    })
 }
 
 /// Takes a time.
@@ -74,7 +59,7 @@ const LOOK: u64 = 1 << 10;
 pub(super) struct RunArchive {
     checkpoint: Option<PathBuf>,
     every: Duration,
-    record: Option<(PathBuf, Recorder)>,
+    record: Option<(Output, Recorder)>,
     job: Job,
     network: Digest,
     saved: Instant,
@@ -107,36 +92,47 @@ enum Digest {
     Of(Box<Network>),
 }
 
+/// Where a run is to be kept.
+pub(super) struct KeptRun {
+    checkpoint: Option<PathBuf>,
+    record: Option<Output>,
+    every: Duration,
+    job: Job,
+}
+
 impl LongRunArgs {
-    /// What these arguments ask to be kept of a run of this network.
-    pub(super) fn archive(&self, job: Job, network: &Network, manner: Manner) -> Result<RunArchive, Failure> {
-        if manner.noise.is_some() && (self.checkpoint.is_some() || self.record.is_some()) {
+    /// Looks at the places where a run is to be kept. An earlier checkpoint of the same run is written over.
+    pub(super) fn places(&self, outputs: &mut Outputs, job: Job, noisy: bool) -> Result<KeptRun, Failure> {
+        if noisy && (self.checkpoint.is_some() || self.record.is_some()) {
             return Err(Failure::Usage {
                 problem: "a run with noise cannot be resumed or revisited: its random numbers are not kept"
                     .to_owned(),
                 remedy: "leave --checkpoint and --record out, or --noise".to_owned(),
             });
         }
-        if self.checkpoint.is_some() && self.checkpoint == self.record {
-            return Err(Failure::Usage {
-                problem: "--checkpoint and --record name the same file".to_owned(),
-                remedy: "give them two names".to_owned(),
-            });
+        let of_this_run =
+            |path: &Path| Checkpoint::load(path).is_ok_and(|earlier| !earlier.record && earlier.job == job);
+        if let Some(path) = &self.checkpoint {
+            outputs.place_over(path, of_this_run)?;
         }
-        for path in [&self.checkpoint, &self.record].into_iter().flatten() {
-            spare(path)?;
-            atomic_file::reserve(path).map_err(|reason| Failure::Write { place: path.clone(), reason })?;
-        }
-        let record = self.record.clone().map(|path| (path, Recorder::default()));
+        let record = place(outputs, self.record.as_deref())?;
+        Ok(KeptRun { checkpoint: self.checkpoint.clone(), record, every: self.every, job })
+    }
+}
+
+impl KeptRun {
+    /// Keeps a run of this network.
+    pub(super) fn archive(self, network: &Network, manner: Manner) -> RunArchive {
+        let record = self.record.map(|output| (output, Recorder::default()));
         let needed = self.checkpoint.is_some() || record.is_some();
         let network = if needed {
             Digest::Known(network_digest(network))
         } else {
             Digest::Of(Box::new(network.clone()))
         };
-        let archive = RunArchive::new(self.checkpoint.clone(), self.every, job, network);
+        let archive = RunArchive::new(self.checkpoint, self.every, self.job, network);
         let slow = manner.engine == EngineChoice::Dense;
-        Ok(RunArchive { record, slow, noisy: manner.noise.is_some(), ..archive })
+        RunArchive { record, slow, noisy: manner.noise.is_some(), ..archive }
     }
 }
 
@@ -230,12 +226,12 @@ impl RunArchive {
 
     fn save(&mut self, moment: &Moment<'_>) -> Result<(), Failure> {
         let Some(path) = self.checkpoint.clone() else { return Ok(()) };
-        self.write(&path, vec![Frame::new(&moment.engine.snapshot())], None)?;
+        self.checkpoint(vec![Frame::new(&moment.engine.snapshot())], None).save(&path)?;
         self.saved = Instant::now();
         Ok(())
     }
 
-    fn write(&mut self, path: &Path, frames: Vec<Frame>, ended: Option<u64>) -> Result<(), Failure> {
+    fn checkpoint(&mut self, frames: Vec<Frame>, ended: Option<u64>) -> Checkpoint {
         if let Digest::Of(network) = &self.network {
             self.network = Digest::Known(network_digest(network));
         }
@@ -244,8 +240,7 @@ impl RunArchive {
             Digest::Of(_) => String::new(),
         };
         let (job, seen, record) = (self.job.clone(), self.seen.clone(), ended.is_some());
-        Checkpoint { job, network, seen, record, ended, frames }.save(path)?;
-        Ok(())
+        Checkpoint { job, network, seen, record, ended, frames }
     }
 
     /// Writes the record of a run that ended with this step; fails if something could not be written before.
@@ -254,7 +249,10 @@ impl RunArchive {
             return Err(failure);
         }
         match self.record.take() {
-            Some((path, recorder)) => self.write(&path, recorder.frames().to_vec(), Some(ended)),
+            Some((output, recorder)) => {
+                let record = self.checkpoint(recorder.frames().to_vec(), Some(ended));
+                Ok(output.write(record.to_bytes().map_err(Failure::Print)?)?)
+            }
             None => Ok(()),
         }
     }

@@ -62,6 +62,11 @@ pub(super) fn step_count(text: &str) -> Result<Step, String> {
 }
 
 impl MachineArgs {
+    /// What was named.
+    pub(super) fn place(&self) -> &str {
+        &self.file
+    }
+
     /// The file, if it is a model and not a machine.
     pub(super) fn model(&self) -> Option<&Path> {
         let path = Path::new(&self.file);

@@ -1,11 +1,11 @@
 //! Results on standard output.
 
 use std::{
-    fs::File,
     io::{self, Write},
     path::Path,
 };
 
+use luge::outputs::{Output, Outputs};
 use serde::Serialize;
 
 use super::failure::Failure;
@@ -24,20 +24,23 @@ pub(super) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     print(&(text + "\n"))
 }
 
-/// Opens a file to write to: before the work begins, so that a bad path does not cost the wait.
-pub(super) fn create(path: Option<&Path>) -> Result<Option<(&Path, File)>, Failure> {
-    path.map(|path| Ok((path, File::create(path).map_err(unwritable(path))?))).transpose()
+#[derive(clap::Args)]
+pub(super) struct ForceArg {
+    /// Write over files that exist
+    #[arg(long)]
+    force: bool,
 }
 
-/// Fills an opened file.
-pub(super) fn fill((path, mut file): (&Path, File), text: &str) -> Result<(), Failure> {
-    file.write_all(text.as_bytes()).map_err(unwritable(path))
+impl ForceArg {
+    /// The places that a command writes to.
+    pub(super) fn outputs(&self) -> Outputs {
+        Outputs::new(self.force)
+    }
 }
 
-/// The failure to write to a place.
-pub(super) fn unwritable(place: &Path) -> impl FnOnce(io::Error) -> Failure {
-    let place = place.to_owned();
-    |reason| Failure::Write { place, reason }
+/// A place that may have been named: looked at before the work begins, so that a bad name does not cost the wait.
+pub(super) fn place(outputs: &mut Outputs, path: Option<&Path>) -> Result<Option<Output>, Failure> {
+    Ok(path.map(|path| outputs.place(path)).transpose()?)
 }
 
 /// Two columns, the first as wide as it needs to be.

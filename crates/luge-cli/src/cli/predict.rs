@@ -1,18 +1,26 @@
 //! `luge predict`: a trained model on new data.
 
-use std::path::PathBuf;
+use std::{fmt::Write, path::PathBuf};
 
-use luge::{model::Model, predictor::Predictor};
+use luge::{
+    data::{Answer, Preparation, Score},
+    model::Model,
+    predictor::Predictor,
+};
 use luge_net::Values;
 use serde::Serialize;
 
 use super::{
-    data_args::read_features,
+    data_args::read_text,
     failure::Failure,
-    output::{print, print_json},
+    output::{note, print, print_json},
+    train::scored,
 };
 
 /// Predict labels for new data, any number of rows, as CSV
+///
+/// The columns are prepared as in training. Where the file has the target's column too, standard error says how many
+/// rows are right.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// A model that `luge train --out` wrote
@@ -30,32 +38,55 @@ pub(super) struct Args {
 struct Predictions<'a> {
     columns: &'a [String],
     predictions: Vec<&'a [f64]>,
+    /// What the numbers mean, where a target has classes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    classes: Option<Vec<Vec<Answer<'a>>>>,
+    /// How well they tell the labels of the file, if it has them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    score: Option<Score>,
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let model = Model::load(&args.model)?;
     let primary = model.primary()?;
-    let table = read_features(&args.data, &model.card.features)?;
-    let predicted = Predictor::new(&*primary, model.theta.clone()).predict(&table.features);
+    let preparation = &model.card.preparation;
+    let (name, text) = read_text(&args.data)?;
+    let new = preparation.read_new(&text).map_err(|error| Failure::of_table(&name, &error))?;
+    new.notes.iter().for_each(|text| note(&format!("{name}: {text}")));
+    let predicted = Predictor::new(&*primary, model.theta.clone()).predict(&new.features);
+    let score = new.labels.as_ref().and_then(|labels| preparation.score(&predicted, labels));
     if args.json {
-        let predictions = (0..predicted.shape.rows).map(|row| predicted.row(row)).collect();
-        return print_json(&Predictions { columns: &model.card.labels, predictions });
+        let rows = || (0..predicted.shape.rows).map(|row| predicted.row(row));
+        let classes = preparation.targets.iter().any(|target| !target.classes.is_empty());
+        return print_json(&Predictions {
+            columns: &model.card.labels,
+            predictions: rows().collect(),
+            classes: classes.then(|| rows().map(|row| preparation.answers(row)).collect()),
+            score,
+        });
     }
-    print(&csv(&model.card.labels, &predicted))
+    print(&csv(preparation, &predicted))?;
+    score.iter().for_each(|score| note(&scored(score)));
+    Ok(())
 }
 
-fn csv(columns: &[String], predicted: &Values) -> String {
-    let line = |fields: Vec<String>| fields.join(",") + "\n";
-    let quoted = columns.iter().map(|name| {
-        if name.contains([',', '"', '\n']) {
-            format!("\"{}\"", name.replace('"', "\"\""))
-        } else {
-            name.clone()
-        }
-    });
-    let mut text = line(quoted.collect());
+fn csv(preparation: &Preparation, predicted: &Values) -> String {
+    let quoted = |name: &str| match name.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", name.replace('"', "\"\"")),
+        false => name.to_owned(),
+    };
+    let header: Vec<String> = preparation.targets.iter().map(|target| quoted(&target.column)).collect();
+    let mut text = header.join(",") + "\n";
     for row in 0..predicted.shape.rows {
-        text.push_str(&line(predicted.row(row).iter().map(ToString::to_string).collect()));
+        for (i, answer) in preparation.answers(predicted.row(row)).into_iter().enumerate() {
+            let comma = if i > 0 { "," } else { "" };
+            // Writing into a string does not fail.
+            let _ = match answer {
+                Answer::Number(number) => write!(text, "{comma}{number}"),
+                Answer::Class(class) => write!(text, "{comma}{}", quoted(class)),
+            };
+        }
+        text.push('\n');
     }
     text
 }

@@ -6,7 +6,10 @@ use std::{
 };
 
 use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressStyle};
-use luge::plot::numeral;
+use luge::{
+    memory::{self, TooMuch},
+    plot::numeral,
+};
 use luge_machine::{Outcome, Simulator, Step};
 
 /// Runs shorter than this say nothing.
@@ -61,16 +64,19 @@ impl Progress {
     }
 
     /// [`Simulator::run`] with a bar.
-    pub(super) fn run(&mut self, simulator: &mut Simulator<'_>, limit: Step) -> Outcome {
+    ///
+    /// # Errors
+    /// If the tapes outgrow memory.
+    pub(super) fn run(&mut self, simulator: &mut Simulator<'_>, limit: Step) -> Result<Outcome, TooMuch> {
         if self.silent {
-            return simulator.run(limit);
+            return memory::run(simulator, limit);
         }
         loop {
             let pause = simulator.steps().saturating_add(CHUNK).min(limit);
-            let outcome = simulator.run(pause);
+            let outcome = memory::run(simulator, pause)?;
             self.show(simulator.steps());
             if outcome != Outcome::StepLimit || pause == limit {
-                return outcome;
+                return Ok(outcome);
             }
         }
     }

@@ -8,7 +8,7 @@ use std::{
 
 use luge::{lesson::Claim, rocq::Written};
 
-use super::{failure::Failure, output::unwritable};
+use super::failure::Failure;
 
 /// How the checker's refusal reads: its computation did not come out true.
 const REFUSAL: &str = "No applicable tactic";
@@ -16,8 +16,9 @@ const REFUSAL: &str = "No applicable tactic";
 /// Whether Rocq, with the proofs built in this folder, proves a network's theorem.
 pub(super) fn ask(proofs: &Path, written: &Written) -> Result<Claim, Failure> {
     let folder = std::env::temp_dir();
-    let mut file = tempfile::Builder::new().suffix(".v").tempfile_in(&folder).map_err(unwritable(&folder))?;
-    file.write_all(written.text.as_bytes()).map_err(unwritable(file.path()))?;
+    let unwritable = |reason| Failure::Write { place: folder.clone(), reason };
+    let mut file = tempfile::Builder::new().suffix(".v").tempfile_in(&folder).map_err(unwritable)?;
+    file.write_all(written.text.as_bytes()).map_err(unwritable)?;
     let output = Command::new("coqtop")
         .args(["-q", "-batch", "-Q"])
         .arg(proofs.join("theories"))

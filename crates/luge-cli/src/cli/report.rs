@@ -11,6 +11,7 @@ use luge::{
     data::Table,
     job::{self, Data, Job, TraceJob, TrainJob},
     model::{Model, data_digest},
+    outputs::{Output, OutputError, Outputs},
     program::is_program,
     source::Source,
 };
@@ -20,10 +21,10 @@ use luge_machine::{Step, formats::Format};
 use luge_net::NumberFormat;
 
 use super::{
-    data_args::named_table,
+    data_args::{named_table, read_text},
     failure::Failure,
     machine_args::{step_count, word},
-    output::{create, fill, print, table, unwritable},
+    output::{ForceArg, print, table},
     progress::Progress,
 };
 
@@ -74,14 +75,21 @@ pub(super) struct Args {
     /// Also write the figures into this folder: the loss and every tape over time, as SVG
     #[arg(long, value_name = "FOLDER")]
     figures: Option<PathBuf>,
+    #[command(flatten)]
+    force: ForceArg,
 }
 
 /// Steps after which a run that nobody limited is taken not to end.
 const LONGEST: Step = 10_000_000_000;
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    let outputs = args.force.outputs().reading(&args.file);
+    let outputs = args.learner.iter().fold(outputs, Outputs::reading);
+    let mut outputs = args.data.iter().fold(outputs, Outputs::reading);
+    let page = outputs.place(&args.out)?;
     let stage = Stage::open(&args.job()?).map_err(refused)?;
-    let file = create(Some(&args.out))?;
+    let figures =
+        args.figures.as_deref().map(|folder| Figures::new(&mut outputs, folder, &stage)).transpose()?;
     let mut progress = Progress::new("recording", args.steps.unwrap_or(LONGEST));
     let report = Report::new(&stage, args.moments, &mut || {
         progress.reach(0);
@@ -89,12 +97,10 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     });
     drop(progress);
     let report = report.map_err(refused)?;
-    if let Some(file) = file {
-        fill(file, &report.html)?;
-    }
-    let mut written = vec![args.out.display().to_string()];
-    if let Some(folder) = &args.figures {
-        written.extend(write_figures(&report, folder)?);
+    page.write(&report.html)?;
+    let mut written = vec![page.path().display().to_string()];
+    if let Some(figures) = figures {
+        written.extend(figures.write(&report)?);
     }
     let row = |name: &str, value: String| (name.to_owned(), value);
     print(&table(&[
@@ -105,19 +111,33 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     ]))
 }
 
-fn write_figures(report: &Report, folder: &Path) -> Result<Vec<String>, Failure> {
-    fs::create_dir_all(folder).map_err(unwritable(folder))?;
-    let mut written = Vec::new();
-    let loss = folder.join("loss.svg");
-    fs::write(&loss, &report.loss_svg).map_err(unwritable(&loss))?;
-    written.push(loss.display().to_string());
-    for (i, (name, strip)) in report.pictures.iter().enumerate() {
-        let place = folder.join(format!("tape_{i}.svg"));
-        let figure = strip.draw(name).map_err(|error| unwritable(&place)(error.into()))?;
-        fs::write(&place, figure).map_err(unwritable(&place))?;
-        written.push(place.display().to_string());
+/// The places of the figures.
+struct Figures {
+    loss: Output,
+    tapes: Vec<Output>,
+}
+
+impl Figures {
+    fn new(outputs: &mut Outputs, folder: &Path, stage: &Stage) -> Result<Self, Failure> {
+        let refused = |reason| OutputError::Refused { path: folder.to_owned(), reason };
+        fs::create_dir_all(folder).map_err(refused)?;
+        let loss = outputs.place(&folder.join("loss.svg"))?;
+        let tapes = (0..stage.n_tapes()).map(|i| outputs.place(&folder.join(format!("tape_{i}.svg"))));
+        Ok(Self { loss, tapes: tapes.collect::<Result<_, _>>()? })
     }
-    Ok(written)
+
+    /// Writes them, and says where.
+    fn write(&self, report: &Report) -> Result<Vec<String>, Failure> {
+        self.loss.write(&report.loss_svg)?;
+        for (place, (name, strip)) in self.tapes.iter().zip(&report.pictures) {
+            place.write_with(|out| out.write_all(strip.draw(name)?.as_bytes()))?;
+        }
+        Ok([&self.loss]
+            .into_iter()
+            .chain(&self.tapes)
+            .map(|place| place.path().display().to_string())
+            .collect())
+    }
 }
 
 fn refused(error: RunError) -> Failure {
@@ -125,7 +145,7 @@ fn refused(error: RunError) -> Failure {
         RunError::Job(error) => return error.into(),
         RunError::Engine(error) => return error.into(),
         RunError::InputTooLong => "shorten the --input",
-        RunError::BrokenOff => "give a run that can be made again",
+        RunError::BrokenOff | RunError::Panicked(_) => "give a run that can be made again",
     };
     Failure::Unfit { problem: error.to_string(), remedy: remedy.to_owned() }
 }
@@ -189,7 +209,8 @@ impl Args {
                 remedy: "give the data it was trained on with --data FILE.csv".to_owned(),
             });
         };
-        let data = named_table(place, &model.card.labels, Some(&model.card.features), true)?;
+        let (name, text) = read_text(place)?;
+        let data = model.data(name, text, true);
         let table = data.read(model.card.options.format)?;
         if data_digest(&table) != model.card.data_sha256 {
             return Err(Failure::NotCertified {

@@ -3,6 +3,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use luge::{
+    atomic_file,
     checkpoint::{Checkpoint, CheckpointError},
     job::Job,
 };
@@ -10,6 +11,7 @@ use luge::{
 use super::{
     failure::Failure,
     long_run::{RunArchive, duration},
+    output::{ForceArg, place},
     trace, train,
 };
 
@@ -27,6 +29,8 @@ pub(super) struct Args {
     /// Write the trained model here, if a learner was trained and the run is what it should be
     #[arg(long, value_name = "MODEL.safetensors")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    force: ForceArg,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -38,9 +42,16 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     if checkpoint.record {
         return Err(CheckpointError::Record { name }.into());
     }
+    atomic_file::sweep(&args.file);
+    let mut outputs = args.force.outputs().reading(&args.file);
+    let out = place(&mut outputs, args.out.as_deref())?;
     let archive = RunArchive::resumed(&args.file, args.every, &checkpoint);
     match &checkpoint.job {
+        Job::Trace(_) if out.is_some() => Err(Failure::Usage {
+            problem: format!("{name} is of a trace, which ends with no model to write"),
+            remedy: "leave --out out".to_owned(),
+        }),
         Job::Trace(job) => trace::resume(&checkpoint, &name, job, args.json, archive),
-        Job::Train(job) => train::resume(&checkpoint, &name, job, (args.json, args.out.as_deref()), archive),
+        Job::Train(job) => train::resume(&checkpoint, &name, job, (args.json, out), archive),
     }
 }

@@ -2,7 +2,7 @@
 
 mod program;
 
-use std::{io::BufWriter, path::PathBuf};
+use std::path::PathBuf;
 
 use indicatif::HumanCount;
 use luge::{
@@ -19,7 +19,7 @@ use super::{
     data_args::DataArgs,
     failure::Failure,
     machine_args::{InputArgs, MachineArgs, step_count},
-    output::{create, print, print_json, table, unwritable},
+    output::{ForceArg, place, print, print_json, table},
     progress::Progress,
     window::window,
 };
@@ -53,6 +53,8 @@ pub(super) struct Args {
     /// Say where numbers of a program were too large for their types, and with which sample first
     #[arg(long, conflicts_with = "picture")]
     check: bool,
+    #[command(flatten)]
+    force: ForceArg,
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
@@ -73,19 +75,18 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
             remedy: "give a .sled file, or the machine's --input".to_owned(),
         });
     }
+    let picture = place(&mut args.force.outputs().reading(args.machine.place()), args.picture.as_deref())?;
     let job = args.machine.job(&args.input)?;
     if args.each {
         return each(&job, args);
     }
     let loaded = args.machine.load(&job)?;
     let (machine, input) = (&loaded.machine, job.lay(&loaded)?);
-    let picture = create(args.picture.as_deref())?;
     let mut simulator = Simulator::new(machine, &input);
-    let outcome = Progress::new("running", args.steps).run(&mut simulator, args.steps);
-    if let Some((path, file)) = picture {
-        draw(&input, &simulator)
-            .write_png(BufWriter::new(file))
-            .map_err(|reason| unwritable(path)(reason.into()))?;
+    let outcome = Progress::new("running", args.steps).run(&mut simulator, args.steps)?;
+    if let Some(picture) = picture {
+        let drawn = draw(&input, &simulator);
+        picture.write_with(|out| Ok(drawn.write_png(out)?))?;
     }
     if args.json {
         print_json(&RunSummary::of(args.steps, outcome, &simulator))
@@ -116,7 +117,7 @@ fn each(job: &TraceJob, args: &Args) -> Result<(), Failure> {
         let input =
             if args.input.is_given() { parse_inputs(&loaded.machine, &job.input)? } else { Input::blank() };
         let mut simulator = Simulator::new(&loaded.machine, &input);
-        let outcome = Progress::new("running", args.steps).run(&mut simulator, args.steps);
+        let outcome = Progress::new("running", args.steps).run(&mut simulator, args.steps)?;
         runs.push(ListedRun {
             line: entry.line,
             machine: entry.machine,
@@ -145,7 +146,8 @@ fn each(job: &TraceJob, args: &Args) -> Result<(), Failure> {
 fn draw(input: &Input, finished: &Simulator<'_>) -> Picture {
     let mut progress = Progress::new("drawing", finished.steps());
     Picture::of_run(Size::default(), input, finished, |simulator, step| {
-        progress.run(simulator, step);
+        // The run was made before, so that there is room for it.
+        let _ = progress.run(simulator, step);
     })
 }
 

@@ -6,6 +6,7 @@ use indicatif::HumanCount;
 use luge::{
     StreamJob,
     export::stream_graph,
+    outputs::Outputs,
     stream::{
         self, Concept, Draw, Order, STREAM_LEARNERS, Samples, ShippedStream, StreamEngineChoice,
         StreamLesson, StreamLessonError, StreamReport,
@@ -22,7 +23,7 @@ use super::{
     failure::Failure,
     landscape_args::cell_count,
     machine_args::{step_count, word},
-    output::{create, fill, print, print_json, table},
+    output::{ForceArg, place, print, print_json, table},
     progress::Progress,
 };
 
@@ -84,6 +85,8 @@ pub(super) struct Args {
     /// Write the network as a graph in JSON, with the weights training starts from: docs/graph-format.md
     #[arg(long, value_name = "OUT.json")]
     graph: Option<PathBuf>,
+    #[command(flatten)]
+    force: ForceArg,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -108,10 +111,13 @@ struct Summary<'a> {
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    let outputs = args.force.outputs().reading(&args.learner);
+    let mut outputs = args.data.iter().fold(outputs, Outputs::reading);
+    let graph_file = place(&mut outputs, args.graph.as_deref())?;
     let lesson = args.job()?.prepare().map_err(of_lesson)?;
-    if let Some(file) = create(args.graph.as_deref())? {
+    if let Some(file) = graph_file {
         let graph = serde_json::to_string(&stream_graph(lesson.network()));
-        fill(file, &(graph.map_err(|error| Failure::Print(error.into()))? + "\n"))?;
+        file.write(graph.map_err(|error| Failure::Print(error.into()))? + "\n")?;
     }
     let started = Instant::now();
     let mut progress = Progress::new("training", lesson.rehearsal().steps).certainly();

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::{
     failure::Failure,
     machine_args::{InputArgs, MachineArgs, word},
-    output::{create, fill, print, print_json},
+    output::{ForceArg, place, print, print_json},
     progress::Progress,
 };
 
@@ -35,6 +35,8 @@ pub(super) struct Args {
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    force: ForceArg,
 }
 
 /// One landscape's result as JSON.
@@ -65,7 +67,7 @@ struct PrecisionSummary {
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    let plot = create(args.plot.as_deref())?;
+    let plot = place(&mut args.force.outputs().reading(args.machine.place()), args.plot.as_deref())?;
     let job = args.machine.job(&args.input)?;
     let loaded = args.machine.load(&job)?;
     let input = job.lay(&loaded)?;
@@ -85,8 +87,8 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         );
     }
     drop(progress);
-    if let Some(file) = plot {
-        fill(file, &tolerance::draw(&results, &args.machine.title(&loaded)))?;
+    if let Some(plot) = plot {
+        plot.write(tolerance::draw(&results, &args.machine.title(&loaded)))?;
     }
     if args.json {
         let summaries: Vec<Summary> = results.iter().map(|result| summary(result, args.seeds)).collect();

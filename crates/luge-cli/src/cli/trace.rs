@@ -23,7 +23,7 @@ use super::{
     landscape_args::LandscapeArgs,
     long_run::{LongRunArgs, RunArchive},
     machine_args::{InputArgs, MachineArgs, step_count, word as one_of},
-    output::{create, fill, print, print_json, table},
+    output::{ForceArg, place, print, print_json, table},
     progress::Progress,
 };
 
@@ -72,21 +72,24 @@ pub(super) struct Args {
     plot: Option<PathBuf>,
     #[command(flatten)]
     long_run: LongRunArgs,
+    #[command(flatten)]
+    force: ForceArg,
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let mut job = args.machine.job(&args.input)?;
     job.options = args.options()?;
+    let mut outputs = args.force.outputs().reading(args.machine.place());
+    let plot = place(&mut outputs, args.plot.as_deref())?;
+    let kept = args.long_run.places(&mut outputs, Job::Trace(job.clone()), args.noise.is_some())?;
     let loaded = args.machine.load(&job)?;
     let plan = job.plan(&loaded).map_err(|error| args.landscape.refusal(error))?;
-    let plot = create(args.plot.as_deref())?;
-    let archive =
-        args.long_run.archive(Job::Trace(job.clone()), plan.landscape.network(), plan.task()?.manner)?;
+    let archive = kept.archive(plan.landscape.network(), plan.task()?.manner);
 
     let mut curve = plot.is_some().then(LossCurve::default);
     let shown = Shown { plan: &plan, json: args.json };
     let trace = shown.follow(archive, None, curve.as_mut())?;
-    if let (Some(file), Some(curve)) = (plot, curve) {
+    if let (Some(plot), Some(curve)) = (plot, curve) {
         let title = format!("{} on {}", args.machine.title(&loaded), plan.options.landscape.word());
         let svg = curve.draw(
             &title,
@@ -95,7 +98,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
             &plan.landscape.bounds(),
             trace.first_mismatch.as_ref().map(|mismatch| mismatch.step),
         );
-        fill(file, &svg)?;
+        plot.write(svg)?;
     }
     verdict(&trace)
 }

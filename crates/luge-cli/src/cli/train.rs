@@ -1,18 +1,19 @@
 //! `luge train`: from a learner and data to a trained network and its certificate.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use indicatif::HumanCount;
 use luge::{
     answer::{Answer, Learned},
-    atomic_file,
     catalogue::{self, FIRST_LEARNER},
     checkpoint::Checkpoint,
+    data::Score,
     engine::EngineChoice,
     job::{Job, StandardPrimaries, TrainJob},
     lesson::{Lesson, LessonReport},
     loss_curve::LossCurve,
     model::Model,
+    outputs::{Output, Outputs},
     plot::numeral,
     program,
     source::{OpenError, Source},
@@ -23,12 +24,12 @@ use luge_machine::{Step, formats::Format};
 use serde::Serialize;
 
 use super::{
-    data_args::DataArgs,
+    data_args::{DataArgs, show_notes},
     failure::{Failure, show_warnings},
     landscape_args::cell_count,
     long_run::{LongRunArgs, Pace, RunArchive},
     machine_args::{format_parser, step_count, word},
-    output::{create, fill, print, print_json, table},
+    output::{ForceArg, place, print, print_json, table},
     progress::Progress,
 };
 
@@ -95,6 +96,8 @@ pub(super) struct Args {
     plot: Option<PathBuf>,
     #[command(flatten)]
     long_run: LongRunArgs,
+    #[command(flatten)]
+    force: ForceArg,
 }
 
 /// The result as JSON, and how long it took.
@@ -107,26 +110,28 @@ struct Timed<'a> {
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let job = args.job()?;
+    let mut outputs = args.outputs();
+    let out = place(&mut outputs, args.out.as_deref())?;
+    let plot = place(&mut outputs, args.plot.as_deref())?;
+    let kept = args.long_run.places(&mut outputs, Job::Train(job.clone()), false)?;
     let table = job.table()?;
+    show_notes(&job.data, &table.notes);
     let loaded = job.load(&table)?;
     show_warnings(&loaded.warnings, &job.source);
     let lesson = job.join(table, &loaded, &StandardPrimaries)?;
     // A program's answer is seldom what was meant once a number has wrapped around.
     show_warnings(&program::overflow(&job.source, lesson.table(), lesson.wraps()), &job.source);
-    args.out.as_deref().map_or(Ok(()), reserve)?;
-    let plot = create(args.plot.as_deref())?;
-    let archive =
-        args.long_run.archive(Job::Train(job), lesson.extended().network(), lesson.task().manner)?;
+    let archive = kept.archive(lesson.extended().network(), lesson.task().manner);
 
     let mut curve = plot.is_some().then(LossCurve::default);
-    let shown = Shown { lesson: &lesson, out: args.out.as_deref(), json: args.json };
+    let shown = Shown { lesson: &lesson, out, json: args.json };
     let report = shown.train(archive, None, curve.as_mut())?;
-    if let (Some(file), Some(curve)) = (plot, curve) {
+    if let (Some(plot), Some(curve)) = (plot, curve) {
         let title = loaded.machine.name().unwrap_or("a learner").to_owned();
         let kind = lesson.options().landscape;
         let subtitle = format!("{} gradient steps on {}", HumanCount(report.outcome.steps()), kind.word());
         let svg = curve.draw(&title, &subtitle, kind, &lesson.loss_levels(), None);
-        fill(file, &svg)?;
+        plot.write(svg)?;
     }
     verdict(&report)
 }
@@ -136,19 +141,13 @@ pub(super) fn resume(
     checkpoint: &Checkpoint,
     name: &str,
     job: &TrainJob,
-    (json, out): (bool, Option<&Path>),
+    (json, out): (bool, Option<Output>),
     archive: RunArchive,
 ) -> Result<(), Failure> {
     let lesson = job.prepare()?;
     checkpoint.belongs_to(lesson.extended().network(), name)?;
-    out.map_or(Ok(()), reserve)?;
     let shown = Shown { lesson: &lesson, out, json };
     verdict(&shown.train(archive, Some(checkpoint), None)?)
-}
-
-/// Makes sure that a model can be written before anybody trains for it.
-fn reserve(path: &Path) -> Result<(), Failure> {
-    atomic_file::reserve(path).map_err(|reason| Failure::Write { place: path.to_owned(), reason })
 }
 
 fn verdict(report: &LessonReport) -> Result<(), Failure> {
@@ -163,7 +162,7 @@ fn verdict(report: &LessonReport) -> Result<(), Failure> {
 /// A lesson, and what is to become of it.
 struct Shown<'a> {
     lesson: &'a Lesson,
-    out: Option<&'a Path>,
+    out: Option<Output>,
     json: bool,
 }
 
@@ -180,8 +179,9 @@ impl Shown<'_> {
         let (report, pace) = archive.follow(progress, from, curve, |start, attention, watch| {
             self.lesson.follow(start, attention, watch)
         })?;
-        if let Some(path) = self.out.filter(|_| report.certificate.proves_the_run()) {
-            Model::new(self.lesson, &report).save(path)?;
+        if let Some(out) = self.out.as_ref().filter(|_| report.certificate.proves_the_run()) {
+            let name = out.path().display().to_string();
+            out.write(Model::new(self.lesson, &report).to_bytes(&name)?)?;
         }
         if let luge_train::Outcome::Interrupted { steps } = report.outcome {
             archive.finish(steps)?;
@@ -198,6 +198,13 @@ impl Shown<'_> {
 }
 
 impl Args {
+    /// Where results go: to no file that is read.
+    fn outputs(&self) -> Outputs {
+        let named = [self.learner.as_deref(), self.program.as_deref()];
+        let outputs = named.into_iter().flatten().fold(self.force.outputs(), Outputs::reading);
+        self.data.data.iter().fold(outputs, Outputs::reading)
+    }
+
     /// What the arguments ask for.
     fn job(&self) -> Result<TrainJob, Failure> {
         let named = self.learner.as_deref().unwrap_or(FIRST_LEARNER);
@@ -239,6 +246,20 @@ fn of_learner(named: &str, error: OpenError) -> Failure {
     }
 }
 
+/// A score in words.
+pub(super) fn scored(score: &Score) -> String {
+    let count = |n: usize| HumanCount(n as u64);
+    match *score {
+        Score::Classified { right, of } => {
+            let percent = 100.0 * right as f64 / of as f64;
+            format!("{} of {} rows right ({percent:.1} %)", count(right), count(of))
+        }
+        Score::Error { rms_error, of } => {
+            format!("root mean square error {rms_error:.6} on {} rows", count(of))
+        }
+    }
+}
+
 fn rows(lesson: &Lesson, report: &LessonReport, pace: &Pace) -> Vec<(String, String)> {
     let mut rows: Vec<(String, String)> = Vec::new();
     let mut row = |name: &str, value: String| rows.push((name.to_owned(), value));
@@ -254,6 +275,9 @@ fn rows(lesson: &Lesson, report: &LessonReport, pace: &Pace) -> Vec<(String, Str
             let Learned { before, after, .. } = learned;
             row("error", format!("{}, {} before", numeral(after.error), numeral(before.error)));
         }
+    }
+    if let Some(score) = &report.tested {
+        row("tested", format!("{}, held out of training", scored(score)));
     }
     row("certified", answer.verdict);
     row("labels read", format!("step 1: {} labels in z", count(lesson.table().labels.data.len() as u64)));

@@ -2,7 +2,7 @@
 
 use luge_landscape::{Configuration, Extended, Landscape};
 use luge_net::Values;
-use luge_train::{Engine, Snapshot, TapeSnapshot};
+use luge_train::{Engine, PackedCells, Snapshot, TapeSnapshot};
 
 /// What parameters of a network without tapes of its own stand for.
 #[derive(Clone, Copy, Debug)]
@@ -21,10 +21,9 @@ impl Inside<'_> {
             Self::Extended(extended) => extended.decode(parameters, None),
         };
         let Ok(Configuration { tapes, heads, .. }) = configuration else { return Vec::new() };
-        let value = |&bit: &bool| if bit { 1.0 } else { -1.0 };
         let tape = |(cells, head): (Vec<bool>, usize)| TapeSnapshot {
             first: 0,
-            cells: cells.iter().map(value).collect(),
+            cells: PackedCells::of_symbols(cells.into_iter()),
             head_first: head as i64,
             head: vec![1.0],
         };
@@ -59,8 +58,8 @@ fn near(engine: &dyn Engine, n_tracks: usize, radius: usize) -> Snapshot {
     let tape = |track: usize| {
         let head = engine.head(track).unwrap_or(0);
         let first = head - radius as i64;
-        let cells = (first..=head + radius as i64).map(|cell| engine.cell(track, cell)).collect();
-        TapeSnapshot { first, cells, head_first: head, head: vec![1.0] }
+        let cells: Vec<f64> = (first..=head + radius as i64).map(|cell| engine.cell(track, cell)).collect();
+        TapeSnapshot { first, cells: cells.into(), head_first: head, head: vec![1.0] }
     };
     Snapshot {
         step: engine.steps(),
@@ -78,8 +77,8 @@ fn cut(tape: &mut TapeSnapshot, radius: usize) {
     let first = head - radius as i64;
     let at = |cell: i64| {
         let kept = usize::try_from(cell - tape.first).ok().and_then(|i| tape.cells.get(i));
-        kept.copied().unwrap_or(-1.0)
+        kept.unwrap_or(-1.0)
     };
-    let cells = (first..=head + radius as i64).map(at).collect();
-    (tape.first, tape.cells) = (first, cells);
+    let cells: Vec<f64> = (first..=head + radius as i64).map(at).collect();
+    (tape.first, tape.cells) = (first, cells.into());
 }

@@ -52,7 +52,7 @@ impl<'m> Tapes<'m> {
         let bit = |track: TapeId, cell: Cell| {
             let bits = &kept[track.index()];
             let at = usize::try_from(cell - self.first[track.index()] - bits.first).ok();
-            SymbolId(u8::from(at.and_then(|at| bits.cells.get(at)).is_some_and(|&value| value > 0.0)))
+            SymbolId(u8::from(at.and_then(|at| bits.cells.get(at)).is_some_and(|value| value > 0.0)))
         };
         self.lowered.decode_cell(tape, cell, bit)
     }
@@ -73,7 +73,7 @@ impl<'m> Tapes<'m> {
         let (mut low, mut high) = (head, head);
         for track in self.tracks(tape) {
             let TapeSnapshot { first, cells, .. } = &kept[track];
-            let inked = |&value: &f64| value > 0.0;
+            let inked = |value: f64| value > 0.0;
             if let (Some(a), Some(b)) = (cells.iter().position(inked), cells.iter().rposition(inked)) {
                 low = low.min(self.outside(track, first + a as i64));
                 high = high.max(self.outside(track, first + b as i64));

@@ -191,7 +191,7 @@ fn leaving<'p>(
 /// The cells around the heads, as a landscape of a few cells holds them.
 fn near_heads(state: StateId, snapshot: &Snapshot) -> Option<Configuration> {
     let tape = |kept: &luge_train::TapeSnapshot| {
-        kept.cells.iter().map(|&value| value > 0.0).take(NEAR_CELLS).collect::<Vec<bool>>()
+        kept.cells.iter().map(|value| value > 0.0).take(NEAR_CELLS).collect::<Vec<bool>>()
     };
     let tapes: Vec<Vec<bool>> = snapshot.tapes.iter().map(tape).collect();
     let whole = !tapes.is_empty() && tapes.iter().all(|cells| cells.len() == NEAR_CELLS);

@@ -156,7 +156,7 @@ fn tape_view(
     let cells = centre - reach..=centre + reach;
     let at = |track: usize, cell: i64| {
         let at = usize::try_from(cell - scene.tapes.outside(track, kept[track].first)).ok();
-        at.and_then(|at| kept[track].cells.get(at)).copied().unwrap_or(-1.0)
+        at.and_then(|at| kept[track].cells.get(at)).unwrap_or(-1.0)
     };
     let outside = |track: usize, list: Option<&Vec<(i64, f64)>>| -> Vec<(i64, f64)> {
         let shown =
@@ -198,7 +198,7 @@ fn lesson_view(
         z: snapshot.labels.iter().copied().take(MOST_SAMPLES).collect(),
         z_pull: pull.labels.iter().copied().take(MOST_SAMPLES).collect(),
         nodes: values,
-        fit: Fit::of(&said, &lesson.table().labels),
+        fit: Fit::of(&said, lesson.table()),
         flows: [z, machine && !z, some(&pull.cells), some(&pull.heads)],
     })
 }

@@ -12,8 +12,8 @@ use super::{
     single_head::{LoopExit, SingleHead},
 };
 use crate::{
-    Change, Engine, LossRange, Outcome, Snapshot, StopRule, StretchId, StretchSteps, TapeSnapshot,
-    TrainError, sparse::BLANK, visit,
+    Change, Engine, LossRange, Outcome, PackedCells, Snapshot, StopRule, StretchId, StretchSteps,
+    TapeSnapshot, TrainError, sparse::BLANK, visit,
 };
 
 impl Engine for Exact<'_> {
@@ -173,21 +173,20 @@ impl Engine for Exact<'_> {
         if let Body::Waiting(sparse) = &self.body {
             return sparse.snapshot();
         }
-        let value = |symbol: u8| if symbol & 1 == 1 { 1.0 } else { BLANK };
         let tape = |i: usize| {
-            let (first, cells): (i64, Vec<f64>) = match &self.body {
-                Body::Waiting(_) => (0, Vec::new()),
+            let (first, cells) = match &self.body {
+                Body::Waiting(_) => (0, PackedCells::default()),
                 Body::SingleHead(one, _) => {
                     let (first, cells) = one.cells();
-                    (first, cells.iter().map(|&c| value(c >> i)).collect())
+                    (first, PackedCells::of_symbols(cells.iter().map(|&c| c >> i & 1 == 1)))
                 }
                 Body::Blocks(blocks, _) => {
                     let (first, cells) = blocks.cells();
-                    (first, cells.iter().map(|&c| value(c >> i)).collect())
+                    (first, PackedCells::of_symbols(cells.iter().map(|&c| c >> i & 1 == 1)))
                 }
                 Body::MultiHead(many) => {
                     let (first, cells) = many.tapes.row(i);
-                    (first, cells.iter().map(|&c| value(c)).collect())
+                    (first, PackedCells::of_symbols(cells.iter().map(|&c| c & 1 == 1)))
                 }
             };
             TapeSnapshot { first, cells, head_first: self.head(i).unwrap_or(0), head: vec![1.0] }

@@ -4,7 +4,7 @@ use luge_landscape::ExtendedError;
 use luge_machine::Step;
 use luge_train::{Precision, TrainError};
 
-use crate::engine::EngineError;
+use crate::{engine::EngineError, memory::TooMuch};
 
 /// Why there is no lesson. Everything is found out before training begins.
 #[derive(Debug, thiserror::Error)]
@@ -70,6 +70,9 @@ pub enum LessonError {
         /// What there is.
         found_labels: usize,
     },
+    /// There is no room for it.
+    #[error(transparent)]
+    Memory(#[from] TooMuch),
     /// The engine.
     #[error(transparent)]
     Engine(#[from] EngineError),

@@ -5,7 +5,7 @@ use luge_net::{Values, evaluate};
 use serde::Serialize;
 
 use super::{Certificate, Lesson};
-use crate::{engine::Chosen, follow::Followed, json, lockstep::Mismatch, record::Drift};
+use crate::{data::Score, engine::Chosen, follow::Followed, json, lockstep::Mismatch, record::Drift};
 
 /// What training left behind, and what was proved of it.
 #[derive(Clone, Debug, Serialize)]
@@ -22,6 +22,9 @@ pub struct LessonReport {
     /// Rows whose class the network tells right, if the labels are classes: -1 and 1, 0 and 1, or a 1 among zeros.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub classified: Option<usize>,
+    /// How well it does on the rows that were held out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tested: Option<Score>,
     /// How far weights came from the values they stand for, over the run.
     pub drift: Drift,
     /// The digest of all vertices visited.
@@ -51,7 +54,11 @@ impl LessonReport {
             outcome: followed.outcome,
             machine_steps: lesson.machine_steps,
             train_loss: end.loss(),
-            classified: right_rows(end.value(lesson.extended.nodes().out), &lesson.table.labels),
+            classified: lesson.table.right_rows(end.value(lesson.extended.nodes().out)),
+            tested: lesson.table.held_out.as_ref().and_then(|held_out| {
+                let out = lesson.predictor(&theta).predict(&held_out.features);
+                held_out.preparation.score(&out, &held_out.labels)
+            }),
             drift: followed.record.drift,
             certificate: Certificate::draw_up(lesson, &followed, &parameters, &theta),
             theta,
@@ -60,31 +67,4 @@ impl LessonReport {
             chosen: followed.chosen,
         }
     }
-}
-
-/// How many rows of the output tell the class in the labels; `None` if the labels are no classes: -1 and 1, 0 and 1, or a 1
-/// among zeros. What lies in the middle between two classes tells neither.
-#[expect(clippy::float_cmp, reason = "labels that are classes are exactly -1, 0 or 1")]
-pub(crate) fn right_rows(out: &Values, labels: &Values) -> Option<usize> {
-    let n_labels = labels.shape.cols;
-    let only = |low: f64| n_labels == 1 && labels.data.iter().all(|&y| y == 1.0 || y == low);
-    let some = |class: f64| labels.data.contains(&class);
-    let middle = match () {
-        () if only(-1.0) => Some(0.0),
-        () if only(0.0) && some(0.0) && some(1.0) => Some(0.5),
-        () => None,
-    };
-    let one_hot = |row: &[f64]| {
-        row.iter().all(|&y| y == 0.0 || y == 1.0) && row.iter().filter(|&&y| y == 1.0).count() == 1
-    };
-    let classes = n_labels > 1 && labels.data.chunks(n_labels).all(one_hot);
-    let highest = |row: &[f64]| (0..row.len()).reduce(|a, b| if row[b] > row[a] { b } else { a });
-    let right = |row: &usize| {
-        let (out, labels) = (out.row(*row), labels.row(*row));
-        match middle {
-            Some(middle) => (out[0] - middle) * (labels[0] - middle) > 0.0,
-            None => highest(out) == highest(labels),
-        }
-    };
-    (middle.is_some() || classes).then(|| (0..labels.shape.rows).filter(right).count())
 }

@@ -140,6 +140,7 @@ impl ShippedSamples {
                     target: vec![target.to_owned()],
                     features: (!features.is_empty()).then_some(features),
                     saturate: false,
+                    asked: crate::data::Asked::default(),
                 };
                 Ok(Samples::Table(data.read(format)?, Order::Shuffle))
             }

@@ -5,7 +5,7 @@ use luge_machine::{Step, lowering::LoweringError};
 use luge_train::TrainError;
 
 use super::{MOST_CELLS, MOST_DECLARED_CELLS};
-use crate::engine::EngineError;
+use crate::{engine::EngineError, memory::TooMuch};
 
 /// Why a trace cannot be made. Everything is found out before training begins.
 #[derive(Debug, thiserror::Error)]
@@ -13,6 +13,9 @@ pub enum TraceError {
     /// No normal form.
     #[error(transparent)]
     Lowering(#[from] LoweringError),
+    /// There is no room for it.
+    #[error(transparent)]
+    Memory(#[from] TooMuch),
     /// No way leads to a halt.
     #[error("no halting situation can be reached from the start state `{start}`")]
     HaltingUnreachable {

@@ -8,6 +8,7 @@ use super::TraceError;
 use crate::{
     engine::{Chosen, EngineChoice, EngineError, Manner},
     follow::Comparisons,
+    memory::{self, TooMuch},
     words,
 };
 
@@ -65,6 +66,16 @@ impl TraceOptions {
         // Whether layers are recognised does not depend on the number of cells.
         let smallest = Landscape::build(normal, &self.landscape_of(1))?;
         Ok(self.manner.dense(Some(smallest.network()))?)
+    }
+
+    /// Asks for the memory of that landscape.
+    pub(super) fn ask_network(&self, normal: &NormalForm, n_cells: usize) -> Result<(), TooMuch> {
+        // Where vertices are configurations, their number is bounded and known only once they are built.
+        let n_vertices = match self.landscape {
+            LandscapeKind::Internal => 0,
+            _ => usize::try_from(self.vertices.n_vertices(normal)).unwrap_or(usize::MAX),
+        };
+        memory::ask_network(n_cells, normal.n_tapes(), n_vertices)
     }
 
     /// The landscape that these options ask for, with so many cells.

@@ -260,9 +260,8 @@ pub(crate) fn saturated_copies_forgive() {
         let mut before = start.clone();
         before.tapes[0].head = vec![weight, beside];
         before.vertices[0].1 = weight;
-        for value in &mut before.tapes[0].cells {
-            *value *= cell;
-        }
+        let scaled: Vec<f64> = before.tapes[0].cells.iter().map(|value| value * cell).collect();
+        before.tapes[0].cells = scaled.into();
         let mut sparse = Sparse::resume(network, &before, None, &inputs).expect("layers");
         let loss = sparse.loss().expect("a loss");
         sparse.step().expect("a gradient");

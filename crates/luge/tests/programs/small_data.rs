@@ -1,6 +1,7 @@
 //! Learners on small data: what they leave, number by number.
 
 use luge::{
+    data::Asked,
     job::{Data, TrainJob},
     source::Source,
 };
@@ -263,6 +264,7 @@ fn parity_job(csv: String) -> TrainJob {
         target: vec!["y".to_owned()],
         features: None,
         saturate: false,
+        asked: Asked::default(),
     };
     TrainJob::new(Source::open("parity_elimination").expect("a learner that ships"), data)
 }

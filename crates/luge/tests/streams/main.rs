@@ -269,6 +269,7 @@ fn tables_and_streams_are_told_apart() {
         target: vec!["y".into()],
         features: None,
         saturate: false,
+        asked: luge::data::Asked::default(),
     };
     let learner = ShippedStream::find("stream_mean").unwrap().source();
     let refused = luge::TrainJob::new(learner, data).prepare().map(|_| ()).unwrap_err().to_string();

@@ -8,7 +8,7 @@ use luge::compare::parity::{
 use super::{Args, refuse};
 use crate::cli::{
     failure::Failure,
-    output::{create, fill, print, print_json, table},
+    output::{place, print, print_json, table},
     progress::Progress,
     stream::of_lesson,
 };
@@ -24,7 +24,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
             remedy: "hide at most as many bits as there are".to_owned(),
         });
     }
-    let plot = create(args.plot.as_deref())?;
+    let plot = place(&mut args.force.outputs(), args.plot.as_deref())?;
     let n_seeds = args.seeds.unwrap_or(1);
     let per_seed = ParityComparison::n_ordinary();
     let mut progress = Progress::new("training", n_seeds * per_seed).in_units("networks");
@@ -36,8 +36,8 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         all.push(compared.map_err(of_lesson)?);
     }
     drop(progress);
-    if let (Some(file), Some(first)) = (plot, all.first()) {
-        fill(file, &first.draw())?;
+    if let (Some(plot), Some(first)) = (plot, all.first()) {
+        plot.write(first.draw())?;
     }
     if args.json {
         return print_json(&all);

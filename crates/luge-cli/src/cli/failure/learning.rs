@@ -14,12 +14,32 @@ impl Failure {
                 "give a CSV file with a header line and the same number of fields in every line"
             }
             TableError::NoColumn { .. } => "name columns of the header with --target and --features",
-            TableError::Separator { .. } => "save the table with commas between the fields",
             TableError::AskedTwice { .. } => "name every column once",
             TableError::Twice { .. } => "give every column a name of its own",
             TableError::FeatureAndTarget { .. } => "leave the target out of --features",
             TableError::NoFeatures => "name at least one column that is not the target with --features",
             TableError::Empty => "add at least one row",
+            TableError::Missing { .. } => "fill it, or give --missing mean, zero or drop when you train",
+            TableError::MissingLabel { .. } => "fill it, or leave such rows out with --missing drop",
+            TableError::AllDropped => {
+                "leave columns with many gaps out with --features, or give --missing mean"
+            }
+            TableError::DecimalComma { .. } => {
+                "write decimal points, or separate the fields by semicolons or tabs"
+            }
+            TableError::MixedDecimals { .. } => "write all numbers in one way",
+            TableError::TextFeature { .. } => {
+                "give --one-hot for a column of 0 and 1 for each word, write numbers for the words, or leave the column out with --features"
+            }
+            TableError::Unscalable { .. } => "leave the column out with --features, or divide it first",
+            TableError::TooManyWords { .. } => "leave the column out with --features, or join words",
+            TableError::UnknownWord { .. } => "leave the row out, or train on data that have the word",
+            TableError::WordsWanted { .. } => "give the table as a CSV file",
+            TableError::SingleClass { .. } => "give rows of at least two classes",
+            TableError::NotTwoClasses { .. } => {
+                "give rows of two classes, --classes numbers or each, or a learner with a label for each class"
+            }
+            TableError::Split { .. } => "give another share with --split, or more rows",
             TableError::NotANumber { .. } => "mend the cell, or leave its column out with --features",
             TableError::OutOfRange { .. } => {
                 "choose a wider --format, rescale the column, or give --saturate"
@@ -59,7 +79,7 @@ impl From<LearnerError> for Failure {
             LearnerError::Marks { .. } => "declare it as: tape marks: _ x y e blank _ read-only",
             LearnerError::ThetaReadOnly => "leave `read-only` out",
             LearnerError::Occupied { .. } => "leave that input line out of the machine's file",
-            LearnerError::Lowering(error) => return Self::Lowering(error.clone()),
+            LearnerError::Lowering(error) => return error.clone().into(),
         };
         Self::Unfit { problem: error.to_string(), remedy: remedy.to_owned() }
     }
@@ -75,11 +95,13 @@ impl From<PrimaryError> for Failure {
 impl From<LessonError> for Failure {
     fn from(error: LessonError) -> Self {
         let problem = error.to_string();
-        if let LessonError::Engine(error) = error {
-            return error.into();
+        match error {
+            LessonError::Engine(error) => return error.into(),
+            LessonError::Memory(error) => return error.into(),
+            _ => {}
         }
         let remedy = match &error {
-            LessonError::Engine(_) => String::new(),
+            LessonError::Engine(_) | LessonError::Memory(_) => String::new(),
             LessonError::DoesNotHalt { .. } => "allow more --steps, if it halts at all".to_owned(),
             LessonError::Rejected { .. } => "see what the learner asks of its data".to_owned(),
             LessonError::TooFewCells { needed, .. } => {
@@ -134,6 +156,7 @@ impl From<ModelError> for Failure {
         match error {
             ModelError::Io { .. } => Self::ModelFile(error),
             ModelError::Lesson(error) => error.into(),
+            ModelError::Memory(error) => error.into(),
             error => Self::Model(error),
         }
     }

@@ -11,7 +11,7 @@ use luge_sled::Compiled;
 use serde::Serialize;
 
 use super::super::{
-    data_args::DataArgs,
+    data_args::{DataArgs, show_notes},
     failure::{Failure, show_warnings},
     output::{print, print_json, table},
     progress::Progress,
@@ -81,6 +81,7 @@ pub(super) struct Request<'a> {
 pub(super) fn run(source: &Source, request: &Request<'_>) -> Result<(), Failure> {
     let job = request.data.job(source.clone())?;
     let (table, format) = (job.table()?, job.options.format);
+    show_notes(&job.data, &table.notes);
     let compiled = &job::compile(&job.source, &table, format, &job.set)?;
     if compiled.takes {
         return Err(Failure::Unfit {
@@ -95,7 +96,7 @@ pub(super) fn run(source: &Source, request: &Request<'_>) -> Result<(), Failure>
     let (outcome, spent) = if request.profile {
         profiled(&mut simulator, compiled, request.steps)
     } else {
-        (Progress::new("running", request.steps).run(&mut simulator, request.steps), BTreeMap::new())
+        (Progress::new("running", request.steps).run(&mut simulator, request.steps)?, BTreeMap::new())
     };
     // At the step limit theta is what it is so far.
     let told = outcome.accepting() || outcome == Outcome::StepLimit;

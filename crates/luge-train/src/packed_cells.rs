@@ -1,0 +1,139 @@
+//! The cells of a tape as a snapshot keeps them: a bit each where all are symbols, and numbers where one is not.
+
+/// Cells in a row, each -1 or 1 in a bit, or any numbers.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PackedCells(Kept);
+
+#[derive(Clone, PartialEq, Debug)]
+enum Kept {
+    /// Eight cells in a byte, the first in its lowest bit, and how many cells.
+    Signs(Vec<u8>, usize),
+    Numbers(Vec<f64>),
+}
+
+impl PackedCells {
+    /// Cells that are all symbols: 1 where `true`, else -1.
+    pub fn of_symbols(symbols: impl Iterator<Item = bool>) -> Self {
+        let (mut bytes, mut n_cells) = (Vec::with_capacity(symbols.size_hint().0.div_ceil(8)), 0_usize);
+        let mut byte = 0;
+        for symbol in symbols {
+            byte |= u8::from(symbol) << (n_cells % 8);
+            n_cells += 1;
+            if n_cells.is_multiple_of(8) {
+                bytes.push(std::mem::take(&mut byte));
+            }
+        }
+        if !n_cells.is_multiple_of(8) {
+            bytes.push(byte);
+        }
+        Self(Kept::Signs(bytes, n_cells))
+    }
+
+    /// Cells that were packed, eight to a byte; bits beyond the last cell do not count.
+    pub(crate) fn of_bytes(bytes: &[u8], n_cells: usize) -> Self {
+        let mut bytes = bytes.to_vec();
+        if let (Some(last), 1..) = (bytes.last_mut(), n_cells % 8) {
+            *last &= (1 << (n_cells % 8)) - 1;
+        }
+        Self(Kept::Signs(bytes, n_cells))
+    }
+
+    /// The packed bytes, if all cells are symbols.
+    pub(crate) fn bytes(&self) -> Option<&[u8]> {
+        match &self.0 {
+            Kept::Signs(bytes, _) => Some(bytes),
+            Kept::Numbers(_) => None,
+        }
+    }
+
+    /// Number of cells.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match &self.0 {
+            Kept::Signs(_, n_cells) => *n_cells,
+            Kept::Numbers(numbers) => numbers.len(),
+        }
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The value of a cell; `None` beyond the last.
+    #[must_use]
+    pub fn get(&self, at: usize) -> Option<f64> {
+        match &self.0 {
+            Kept::Signs(bytes, n_cells) => {
+                (at < *n_cells).then(|| if bytes[at / 8] >> (at % 8) & 1 == 1 { 1.0 } else { -1.0 })
+            }
+            Kept::Numbers(numbers) => numbers.get(at).copied(),
+        }
+    }
+
+    /// All values in order.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = f64> + ExactSizeIterator + '_ {
+        (0..self.len()).map(|at| self.get(at).unwrap_or(f64::NAN))
+    }
+
+    /// Some of the cells; those beyond the last are left out.
+    #[must_use]
+    pub fn part(&self, cells: std::ops::Range<usize>) -> Self {
+        let end = cells.end.min(self.len());
+        let start = cells.start.min(end);
+        match &self.0 {
+            Kept::Signs(..) => {
+                Self::of_symbols((start..end).map(|at| self.get(at).is_some_and(|value| value > 0.0)))
+            }
+            Kept::Numbers(numbers) => numbers[start..end].to_vec().into(),
+        }
+    }
+}
+
+impl From<Vec<f64>> for PackedCells {
+    fn from(numbers: Vec<f64>) -> Self {
+        if numbers.iter().all(|number| number.abs().total_cmp(&1.0).is_eq()) {
+            return Self::of_symbols(numbers.iter().map(|&number| number > 0.0));
+        }
+        Self(Kept::Numbers(numbers))
+    }
+}
+
+impl Default for PackedCells {
+    fn default() -> Self {
+        Self(Kept::Signs(Vec::new(), 0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(numbers: &[f64]) {
+        let cells = PackedCells::from(numbers.to_vec());
+        assert_eq!(cells.iter().collect::<Vec<_>>(), numbers);
+        for start in 0..=numbers.len() {
+            for end in start..=numbers.len() {
+                let part = cells.part(start..end);
+                assert_eq!(part, PackedCells::from(numbers[start..end].to_vec()), "{start}..{end}");
+                assert_eq!(part.len(), end - start);
+            }
+        }
+        assert_eq!(cells.get(numbers.len()), None);
+    }
+
+    #[test]
+    fn cells_are_what_was_put_in() {
+        check(&[]);
+        check(&[1.0, -1.0, -1.0, 1.0, 1.0, 1.0, -1.0, 1.0, -1.0, 1.0, 1.0]);
+        check(&[1.0, -1.0, 0.5, f64::INFINITY]);
+    }
+
+    #[test]
+    fn symbols_take_a_bit_each() {
+        let cells = PackedCells::of_symbols((0..80_000).map(|i| i % 3 == 0));
+        assert_eq!(cells.bytes().map(<[u8]>::len), Some(10_000));
+        assert_eq!(PackedCells::of_bytes(&[0xff], 3), PackedCells::from(vec![1.0; 3]));
+    }
+}

@@ -1,0 +1,162 @@
+//! Why a file is no table.
+
+use luge_net::NumberFormat;
+
+use super::Place;
+
+/// Why a file is no table.
+#[derive(Debug, thiserror::Error)]
+pub enum TableError {
+    /// The CSV reader refused.
+    #[error("not a CSV table: {0}")]
+    Csv(#[from] csv::Error),
+    /// A column that was asked for is not there.
+    #[error("there is no column `{column}`; the columns are {known}")]
+    NoColumn {
+        /// What was asked for.
+        column: String,
+        /// What there is.
+        known: String,
+    },
+    /// Two columns of the same name.
+    #[error("column `{column}` stands twice in the header")]
+    Twice {
+        /// Its name.
+        column: String,
+    },
+    /// The same column asked for twice.
+    #[error("column `{column}` is asked for twice")]
+    AskedTwice {
+        /// Its name.
+        column: String,
+    },
+    /// A column cannot be both.
+    #[error("column `{column}` is asked for both as a feature and as the target")]
+    FeatureAndTarget {
+        /// Its name.
+        column: String,
+    },
+    /// No feature is left.
+    #[error("no column is left for the features")]
+    NoFeatures,
+    /// No rows.
+    #[error("the table has a header but no rows")]
+    Empty,
+    /// A value is missing.
+    #[error("{place}: the value is missing")]
+    Missing {
+        /// The line and column of the entry.
+        place: Place,
+    },
+    /// A label is missing.
+    #[error("{place}: the label is missing")]
+    MissingLabel {
+        /// The line and column of the entry.
+        place: Place,
+    },
+    /// No row is complete.
+    #[error("a value is missing in every row")]
+    AllDropped,
+    /// Decimal commas where commas separate.
+    #[error("{place}: `{found}` has a decimal comma, but commas separate the fields of this file")]
+    DecimalComma {
+        /// The line and column of the entry.
+        place: Place,
+        /// What stands there.
+        found: String,
+    },
+    /// Some numbers with points, some with commas.
+    #[error("column `{column}` has decimal points, other numbers of the file have decimal commas")]
+    MixedDecimals {
+        /// Its name.
+        column: String,
+    },
+    /// Words where a feature should be.
+    #[error("{place}: `{found}` is no number; the column has {n_words} different words")]
+    TextFeature {
+        /// The line and column of the first.
+        place: Place,
+        /// What stands there.
+        found: String,
+        /// Distinct words.
+        n_words: usize,
+    },
+    /// Numbers whose mean or spread is beyond all numbers.
+    #[error("column `{column}` has numbers so large that their mean or spread is no number")]
+    Unscalable {
+        /// Its name.
+        column: String,
+    },
+    /// Too many words for a column each.
+    #[error("column `{column}` has {n_words} different words, and at most {most} get a column each")]
+    TooManyWords {
+        /// Its name.
+        column: String,
+        /// Distinct words.
+        n_words: usize,
+        /// The most.
+        most: usize,
+    },
+    /// A word that training has not seen.
+    #[error("{place}: `{found}` was not among the training data; there were {known}")]
+    UnknownWord {
+        /// The line and column of the entry.
+        place: Place,
+        /// What stands there.
+        found: String,
+        /// The words of training.
+        known: String,
+    },
+    /// Numbers for a model that wants words.
+    #[error("column `{column}` has words, and numbers were given")]
+    WordsWanted {
+        /// Its name.
+        column: String,
+    },
+    /// Nothing to tell apart.
+    #[error("column `{column}` has a single class, `{word}`: there is nothing to learn")]
+    SingleClass {
+        /// Its name.
+        column: String,
+        /// The class.
+        word: String,
+    },
+    /// More than two classes for a learner of signs.
+    #[error("column `{column}` has {n_classes} classes, and only two can be -1 and 1")]
+    NotTwoClasses {
+        /// Its name.
+        column: String,
+        /// Classes.
+        n_classes: usize,
+    },
+    /// Nothing to hold out, or nothing left.
+    #[error("a share of {fraction} of {n_rows} rows leaves no row to train on or none to test")]
+    Split {
+        /// The share.
+        fraction: f64,
+        /// All rows.
+        n_rows: usize,
+    },
+    /// Text where a number should be.
+    #[error("{place}: `{found}` is no finite number")]
+    NotANumber {
+        /// The line and column of the entry.
+        place: Place,
+        /// What stands there.
+        found: String,
+    },
+    /// The number format cannot hold it.
+    #[error("{place}: {value} lies outside {format}, which reaches from {low} to {high}")]
+    OutOfRange {
+        /// The line and column of the entry.
+        place: Place,
+        /// The number.
+        value: f64,
+        /// The format.
+        format: NumberFormat,
+        /// Its smallest number.
+        low: f64,
+        /// Its largest number.
+        high: f64,
+    },
+}

@@ -1,0 +1,222 @@
+//! New data for a model that was trained: prepared as in training, and what its outputs mean.
+
+use luge_net::{Shape, Values};
+use serde::Serialize;
+
+use super::{
+    Place, Row, Table, TableError,
+    preparation::{Feature, Preparation, Target},
+    score::{Score, score_of_numbers},
+    sheet::{Column, Expect, Sheet},
+};
+
+/// One answer of a model for one target.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(untagged)]
+pub enum Answer<'a> {
+    /// A number.
+    Number(f64),
+    /// A class.
+    Class(&'a str),
+}
+
+/// New data for a model: its features, and the labels where the file has them.
+#[derive(Clone, PartialEq, Debug)]
+pub struct NewData {
+    /// x, prepared as in training.
+    pub features: Values,
+    /// y, NaN where it is missing and infinite where it is no class of the model; `None` if a target's column is missing.
+    pub labels: Option<Values>,
+    /// What the reader should know.
+    pub notes: Vec<String>,
+}
+
+impl Preparation {
+    /// Reads new data of a file, for a model that was trained so.
+    ///
+    /// # Errors
+    /// If a feature is missing, or has words that training did not see.
+    pub fn read_new(&self, text: &str) -> Result<NewData, TableError> {
+        let sheet = Sheet::read(text, |header, _| {
+            let wanted: Vec<String> = self.features.iter().map(|feature| feature.column.clone()).collect();
+            let expected = |words: &[String]| if words.is_empty() { Expect::Numbers } else { Expect::Words };
+            let features = super::columns(header, &wanted)?;
+            let kinds = self.features.iter().map(|feature| expected(&feature.words));
+            let targets: Vec<String> = self.targets.iter().map(|target| target.column.clone()).collect();
+            // A target that is missing, or that stands twice, is none to compare with.
+            let targets = super::columns(header, &targets).unwrap_or_default();
+            let labels = self.targets.iter().map(|target| match target.classes.is_empty() {
+                true => Expect::PerhapsNumbers,
+                false => Expect::Words,
+            });
+            Ok(features.into_iter().zip(kinds).chain(targets.into_iter().zip(labels)).collect())
+        })?;
+        let n_rows = sheet.lines.len();
+        let (features, targets) = sheet.columns.split_at(self.features.len());
+        let mut x = Vec::new();
+        let known: Vec<Column> = self
+            .features
+            .iter()
+            .zip(features)
+            .map(|(f, c)| f.known(c, &sheet.lines))
+            .collect::<Result<_, _>>()?;
+        for row in 0..n_rows {
+            for (feature, column) in self.features.iter().zip(&known) {
+                feature.push(column, row, &mut x).ok_or_else(|| TableError::Missing {
+                    place: Place { row: Row::Line(sheet.lines[row]), column: feature.column.clone() },
+                })?;
+            }
+        }
+        let labels = (!targets.is_empty()).then(|| self.labels(targets, n_rows));
+        let n_features = x.len() / n_rows;
+        Ok(NewData { features: Values::new(Shape::new(n_rows, n_features), x), labels, notes: sheet.notes })
+    }
+
+    /// Prepares new numbers, row by row, one per column of the file.
+    ///
+    /// # Errors
+    /// If a column has words, or a number is missing.
+    pub fn new_numbers(&self, x: &Values) -> Result<Values, TableError> {
+        if let Some(feature) = self.features.iter().find(|feature| !feature.words.is_empty()) {
+            return Err(TableError::WordsWanted { column: feature.column.clone() });
+        }
+        let n_columns = self.features.len();
+        let mut prepared = Vec::with_capacity(x.data.len());
+        for (i, &number) in x.data.iter().enumerate() {
+            let feature = &self.features[i % n_columns];
+            let filled = feature.filled(number);
+            if !filled.is_finite() {
+                let place = Place { row: Row::Index(i / n_columns), column: feature.column.clone() };
+                return Err(TableError::Missing { place });
+            }
+            prepared.push(feature.scale.map_or(filled, |(shift, width)| (filled - shift) / width));
+        }
+        Ok(Values::new(x.shape, prepared))
+    }
+
+    /// The labels of new data.
+    fn labels(&self, targets: &[(String, Column)], n_rows: usize) -> Values {
+        let mut y = Vec::new();
+        let known: Vec<Vec<Option<usize>>> =
+            self.targets.iter().zip(targets).map(|(t, c)| t.known(&c.1)).collect();
+        for row in 0..n_rows {
+            for ((target, (_, column)), known) in self.targets.iter().zip(targets).zip(&known) {
+                match column {
+                    Column::Numbers(numbers) => y.push(numbers[row]),
+                    Column::Words { rows, .. } => match rows[row].map(|word| known[word as usize]) {
+                        Some(Some(class)) => target.push_class(class, &mut y),
+                        Some(None) => y.extend(vec![f64::INFINITY; target.n_labels()]),
+                        None => y.extend(vec![f64::NAN; target.n_labels()]),
+                    },
+                }
+            }
+        }
+        let n_labels = self.targets.iter().map(Target::n_labels).sum();
+        Values::new(Shape::new(n_rows, n_labels), y)
+    }
+
+    /// What the outputs for one sample say of every target.
+    #[must_use]
+    pub fn answers(&self, out: &[f64]) -> Vec<Answer<'_>> {
+        let mut rest = out;
+        let mut answers = Vec::with_capacity(self.targets.len());
+        for target in &self.targets {
+            let (own, after) = rest.split_at(target.n_labels().min(rest.len()));
+            rest = after;
+            answers.push(target.answer(own));
+        }
+        answers
+    }
+
+    /// How well outputs tell labels; rows whose labels are missing do not count. `None` if there are none.
+    #[must_use]
+    pub fn score(&self, out: &Values, labels: &Values) -> Option<Score> {
+        let rows: Vec<usize> =
+            (0..labels.shape.rows).filter(|&row| !labels.row(row).iter().any(|y| y.is_nan())).collect();
+        if rows.is_empty() || labels.shape.cols == 0 {
+            return None;
+        }
+        if self.targets.iter().all(|target| target.classes.is_empty()) {
+            return Some(score_of_numbers(out, labels, &rows));
+        }
+        let right = |row: &&usize| {
+            let labels = labels.row(**row);
+            labels.iter().all(|y| y.is_finite()) && self.answers(out.row(**row)) == self.answers(labels)
+        };
+        Some(Score::Classified { right: rows.iter().filter(right).count(), of: rows.len() })
+    }
+}
+
+impl Table {
+    /// How many rows of the output tell the class in the labels; `None` if the labels are no classes.
+    #[must_use]
+    pub fn right_rows(&self, out: &Values) -> Option<usize> {
+        match self.preparation.score(out, &self.labels)? {
+            Score::Classified { right, .. } => Some(right),
+            Score::Error { .. } => None,
+        }
+    }
+
+    /// Other rows with the same columns, prepared as these were.
+    ///
+    /// # Errors
+    /// If a column is missing, has words that these have not, or has no value somewhere.
+    pub fn other_rows(&self, text: &str) -> Result<Self, TableError> {
+        let new = self.preparation.read_new(text)?;
+        let target = |i: usize| {
+            let names = self.preparation.targets.iter().flat_map(|t| vec![&t.column; t.n_labels()]);
+            names.cycle().nth(i).cloned().unwrap_or_default()
+        };
+        let no_labels =
+            || Values::filled(Shape::new(new.features.shape.rows, self.label_names.len()), f64::NAN);
+        let labels = new.labels.unwrap_or_else(no_labels);
+        if let Some(i) = labels.data.iter().position(|y| !y.is_finite()) {
+            let row = Row::Index(i / labels.shape.cols);
+            return Err(TableError::MissingLabel { place: Place { row, column: target(i) } });
+        }
+        let (feature_names, label_names) = (self.feature_names.clone(), self.label_names.clone());
+        let table = Self::new(feature_names, label_names, new.features.data, labels.data);
+        Ok(Self { preparation: self.preparation.clone(), notes: new.notes, ..table })
+    }
+}
+
+impl Feature {
+    /// A column of new data, its words those of training.
+    fn known(&self, (_, column): &(String, Column), lines: &[u64]) -> Result<Column, TableError> {
+        let Column::Words { distinct, rows } = column else { return Ok(column.clone()) };
+        let place_of =
+            |word: &String| self.words.binary_search(word).ok().and_then(|at| u32::try_from(at).ok());
+        let known: Vec<Option<u32>> = distinct.iter().map(place_of).collect();
+        let unknown =
+            |(_, word): &(usize, &Option<u32>)| word.is_some_and(|word| known[word as usize].is_none());
+        if let Some((row, Some(word))) = rows.iter().enumerate().find(unknown) {
+            return Err(TableError::UnknownWord {
+                place: Place { row: Row::Line(lines[row]), column: self.column.clone() },
+                found: distinct[*word as usize].clone(),
+                known: self.words.join(", "),
+            });
+        }
+        let rows = rows.iter().map(|word| word.and_then(|word| known[word as usize])).collect();
+        Ok(Column::Words { distinct: self.words.clone(), rows })
+    }
+}
+
+impl Target {
+    /// What the outputs for one sample say.
+    fn answer(&self, own: &[f64]) -> Answer<'_> {
+        match self.classes.get(self.class(own)) {
+            Some(class) => Answer::Class(class),
+            None => Answer::Number(own.first().copied().unwrap_or(f64::NAN)),
+        }
+    }
+
+    /// For every distinct word of new data the class it names.
+    fn known(&self, column: &Column) -> Vec<Option<usize>> {
+        match column {
+            Column::Numbers(_) => Vec::new(),
+            Column::Words { distinct, .. } => {
+                distinct.iter().map(|word| self.classes.binary_search(word).ok()).collect()
+            }
+        }
+    }
+}

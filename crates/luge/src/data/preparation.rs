@@ -1,0 +1,353 @@
+//! What is done to a table's columns before training: missing values, scales, words to numbers. A model keeps it, and does
+//! the same to new data.
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Place, Row, TableError,
+    asked::{Asked, ClassCode, Missing, Scale},
+    sheet::Column,
+};
+use crate::words;
+
+/// What was done to the columns, with every number that it needs.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Preparation {
+    /// What was asked for.
+    pub asked: Asked,
+    /// The features' columns in the file, and how they become numbers.
+    pub features: Vec<Feature>,
+    /// The targets' columns in the file, and what they mean.
+    pub targets: Vec<Target>,
+}
+
+/// How a column becomes features.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Feature {
+    /// The column's name.
+    pub column: String,
+    /// Its words, each of which has a feature of its own; none if it has numbers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub words: Vec<String>,
+    /// What stands for a missing number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fill: Option<f64>,
+    /// What is taken off, and what the rest is divided by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scale: Option<(f64, f64)>,
+}
+
+/// What a target's column means.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Target {
+    /// The column's name.
+    pub column: String,
+    /// The classes' names; none if it has numbers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<String>,
+    /// How classes are numbers.
+    #[serde(with = "words")]
+    pub code: ClassCode,
+}
+
+/// The most words of a feature that get a column each.
+const MOST_WORDS: usize = 1000;
+
+impl Feature {
+    /// A column of numbers as they are.
+    #[must_use]
+    pub fn plain(column: String) -> Self {
+        Self { column, words: Vec::new(), fill: None, scale: None }
+    }
+
+    /// The names of the features it becomes.
+    fn names(&self) -> Vec<String> {
+        names(&self.column, &self.words)
+    }
+
+    fn learn(
+        column: &(String, Column),
+        asked: &Asked,
+        training: &[usize],
+        lines: Option<&[u64]>,
+    ) -> Result<Self, TableError> {
+        let (name, column) = column;
+        let mut feature = Self::plain(name.clone());
+        let numbers = match column {
+            Column::Words { distinct, .. } if asked.one_hot && distinct.len() <= MOST_WORDS => {
+                feature.words.clone_from(distinct);
+                // What stands for a missing word is that no column has a 1.
+                feature.fill = matches!(asked.missing, Missing::Mean | Missing::Zero).then_some(0.0);
+                return Ok(feature);
+            }
+            Column::Words { distinct, rows } => {
+                let n_words = distinct.len();
+                if asked.one_hot {
+                    return Err(TableError::TooManyWords { column: name.clone(), n_words, most: MOST_WORDS });
+                }
+                let (row, word) = first_word(rows);
+                let place = Place { row: row_of(lines, row), column: name.clone() };
+                return Err(TableError::TextFeature { place, found: distinct[word].clone(), n_words });
+            }
+            Column::Numbers(numbers) => numbers,
+        };
+        let known = || training.iter().map(|&row| numbers[row]).filter(|number| !number.is_nan());
+        feature.fill = match asked.missing {
+            Missing::Refuse | Missing::Drop => None,
+            Missing::Zero => Some(0.0),
+            Missing::Mean => Some(mean(known())),
+        };
+        let fill = feature.fill;
+        let filled = || training.iter().map(move |&row| filled(numbers[row], fill));
+        feature.scale = match asked.scale {
+            Scale::None => None,
+            Scale::Standard => {
+                let mean = mean(filled());
+                let squares = filled().map(|number| (number - mean) * (number - mean));
+                Some((mean, width((squares.sum::<f64>() / training.len() as f64).sqrt())))
+            }
+            Scale::MinMax => {
+                let least = filled().fold(f64::INFINITY, f64::min);
+                Some((least, width(filled().fold(f64::NEG_INFINITY, f64::max) - least)))
+            }
+        };
+        let scaled = |number: f64| feature.scale.map_or(number, |(shift, width)| (number - shift) / width);
+        if !filled().all(|number| number.is_nan() || scaled(number).is_finite()) {
+            return Err(TableError::Unscalable { column: name.clone() });
+        }
+        Ok(feature)
+    }
+
+    pub(super) fn filled(&self, number: f64) -> f64 {
+        filled(number, self.fill)
+    }
+
+    /// The features of a row, pushed; `None` if a number is missing and nothing stands for it.
+    pub(super) fn push(&self, column: &Column, row: usize, x: &mut Vec<f64>) -> Option<()> {
+        match column {
+            Column::Numbers(numbers) => {
+                let number = self.filled(numbers[row]);
+                x.push(self.scale.map_or(number, |(shift, width)| (number - shift) / width));
+                (!number.is_nan()).then_some(())
+            }
+            Column::Words { rows, .. } => {
+                let word = rows[row].map(|word| word as usize);
+                x.extend((0..self.words.len()).map(|i| f64::from(u8::from(word == Some(i)))));
+                (word.is_some() || self.fill.is_some()).then_some(())
+            }
+        }
+    }
+}
+
+impl Target {
+    /// A column of numbers.
+    #[must_use]
+    pub fn plain(column: String) -> Self {
+        Self { column, classes: Vec::new(), code: ClassCode::Auto }
+    }
+
+    /// The names of the labels it becomes.
+    fn names(&self) -> Vec<String> {
+        if self.code == ClassCode::Each {
+            names(&self.column, &self.classes)
+        } else {
+            vec![self.column.clone()]
+        }
+    }
+
+    /// How many labels it becomes.
+    pub(super) fn n_labels(&self) -> usize {
+        if self.code == ClassCode::Each { self.classes.len() } else { 1 }
+    }
+
+    fn learn((name, column): &(String, Column), asked: ClassCode) -> Result<Self, TableError> {
+        let Column::Words { distinct, .. } = column else { return Ok(Self::plain(name.clone())) };
+        let n_classes = distinct.len();
+        if n_classes < 2 {
+            return Err(TableError::SingleClass { column: name.clone(), word: distinct.concat() });
+        }
+        let code = match asked {
+            ClassCode::Auto | ClassCode::Column if n_classes == 2 => ClassCode::Signs,
+            ClassCode::Auto => ClassCode::Each,
+            ClassCode::Column => ClassCode::Numbers,
+            ClassCode::Signs if n_classes > 2 => {
+                return Err(TableError::NotTwoClasses { column: name.clone(), n_classes });
+            }
+            code => code,
+        };
+        Ok(Self { column: name.clone(), classes: distinct.clone(), code })
+    }
+
+    /// The labels of a class.
+    pub(super) fn push_class(&self, class: usize, y: &mut Vec<f64>) {
+        match self.code {
+            ClassCode::Each => y.extend((0..self.classes.len()).map(|i| f64::from(u8::from(i == class)))),
+            ClassCode::Signs => y.push(if class == 1 { 1.0 } else { -1.0 }),
+            ClassCode::Auto | ClassCode::Column | ClassCode::Numbers => y.push(class as f64),
+        }
+    }
+
+    /// The class that outputs tell.
+    pub(super) fn class(&self, out: &[f64]) -> usize {
+        let first = out.first().copied().unwrap_or(0.0);
+        match self.code {
+            ClassCode::Signs => usize::from(first > 0.0),
+            ClassCode::Each => (0..out.len()).reduce(|a, b| if out[b] > out[a] { b } else { a }).unwrap_or(0),
+            ClassCode::Auto | ClassCode::Column | ClassCode::Numbers => {
+                let last = self.classes.len().saturating_sub(1);
+                first.round_ties_even().clamp(0.0, last as f64) as usize
+            }
+        }
+    }
+}
+
+/// The columns of a table before anything was done to them.
+pub(super) struct Columns {
+    pub(super) features: Vec<(String, Column)>,
+    pub(super) targets: Vec<(String, Column)>,
+    pub(super) lines: Option<Vec<u64>>,
+}
+
+/// Numbers of rows that belong together, prepared.
+pub(super) struct Prepared {
+    pub(super) x: Vec<f64>,
+    pub(super) y: Vec<f64>,
+    pub(super) lines: Option<Vec<u64>>,
+}
+
+impl Columns {
+    /// Rows that are used: all, or those in which nothing is missing.
+    pub(super) fn rows(&self, missing: Missing, n_rows: usize) -> Result<Vec<usize>, TableError> {
+        let all = || self.features.iter().chain(&self.targets);
+        if missing == Missing::Drop {
+            let rows: Vec<usize> =
+                (0..n_rows).filter(|&row| all().all(|(_, column)| !column.lacks(row))).collect();
+            return if rows.is_empty() { Err(TableError::AllDropped) } else { Ok(rows) };
+        }
+        let refused = |columns: &[(String, Column)]| {
+            let first = |(name, column): &(String, Column)| {
+                (0..n_rows).find(|&row| column.lacks(row)).map(|row| (row, name.clone()))
+            };
+            columns.iter().filter_map(first).min()
+        };
+        if let Some((row, column)) = refused(&self.targets) {
+            let place = Place { row: row_of(self.lines.as_deref(), row), column };
+            return Err(TableError::MissingLabel { place });
+        }
+        if let Some((row, column)) = refused(&self.features).filter(|_| missing == Missing::Refuse) {
+            let place = Place { row: row_of(self.lines.as_deref(), row), column };
+            return Err(TableError::Missing { place });
+        }
+        Ok((0..n_rows).collect())
+    }
+}
+
+impl Column {
+    fn lacks(&self, row: usize) -> bool {
+        match self {
+            Self::Numbers(numbers) => numbers[row].is_nan(),
+            Self::Words { rows, .. } => rows[row].is_none(),
+        }
+    }
+}
+
+impl Preparation {
+    /// Columns of numbers as they are.
+    #[must_use]
+    pub fn plain(features: &[String], labels: &[String]) -> Self {
+        Self {
+            asked: Asked::default(),
+            features: features.iter().cloned().map(Feature::plain).collect(),
+            targets: labels.iter().cloned().map(Target::plain).collect(),
+        }
+    }
+
+    /// The names of the features and of the labels that the columns become.
+    #[must_use]
+    pub fn names(&self) -> (Vec<String>, Vec<String>) {
+        let features = self.features.iter().flat_map(Feature::names).collect();
+        (features, self.targets.iter().flat_map(Target::names).collect())
+    }
+
+    /// Whether some column has words.
+    #[must_use]
+    pub fn has_words(&self) -> bool {
+        let feature = self.features.iter().any(|feature| !feature.words.is_empty());
+        feature || self.targets.iter().any(|target| !target.classes.is_empty())
+    }
+
+    /// Whether it leaves numbers as they are.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        let plain = |feature: &Feature| *feature == Feature::plain(feature.column.clone());
+        self.asked == Asked::default() && self.features.iter().all(plain) && !self.has_words()
+    }
+
+    /// Learns from the training rows what is to be done.
+    pub(super) fn learn(asked: &Asked, columns: &Columns, training: &[usize]) -> Result<Self, TableError> {
+        let lines = columns.lines.as_deref();
+        let features = columns.features.iter().map(|column| Feature::learn(column, asked, training, lines));
+        let targets = columns.targets.iter().map(|column| Target::learn(column, asked.classes));
+        let features = features.collect::<Result<_, _>>()?;
+        let targets: Vec<Target> = targets.collect::<Result<_, _>>()?;
+        // How classes are written says nothing where there are none.
+        let numbers = targets.iter().all(|target| target.classes.is_empty());
+        let classes = if numbers { ClassCode::Auto } else { asked.classes };
+        Ok(Self { asked: Asked { classes, ..asked.clone() }, features, targets })
+    }
+
+    /// Prepares some rows.
+    pub(super) fn apply(&self, columns: &Columns, rows: &[usize]) -> Prepared {
+        let (mut x, mut y) = (Vec::new(), Vec::new());
+        for &row in rows {
+            for (feature, (_, column)) in self.features.iter().zip(&columns.features) {
+                // Rows in which something is missing that nothing stands for were left out or refused.
+                let _ = feature.push(column, row, &mut x);
+            }
+            for (target, (_, column)) in self.targets.iter().zip(&columns.targets) {
+                match column {
+                    Column::Numbers(numbers) => y.push(numbers[row]),
+                    Column::Words { rows, .. } => {
+                        target.push_class(rows[row].map_or(0, |class| class as usize), &mut y);
+                    }
+                }
+            }
+        }
+        let lines = columns.lines.as_ref().map(|lines| rows.iter().map(|&row| lines[row]).collect());
+        Prepared { x, y, lines }
+    }
+}
+
+/// A number, or what stands for it if it is missing.
+fn filled(number: f64, fill: Option<f64>) -> f64 {
+    if number.is_nan() { fill.unwrap_or(number) } else { number }
+}
+
+fn names(column: &str, words: &[String]) -> Vec<String> {
+    if words.is_empty() {
+        return vec![column.to_owned()];
+    }
+    words.iter().map(|word| format!("{column}={word}")).collect()
+}
+
+fn first_word(rows: &[Option<u32>]) -> (usize, usize) {
+    let first = rows.iter().enumerate().find_map(|(row, word)| word.map(|word| (row, word as usize)));
+    first.unwrap_or_default()
+}
+
+pub(super) fn row_of(lines: Option<&[u64]>, row: usize) -> Row {
+    lines.map_or(Row::Index(row), |lines| Row::Line(lines[row]))
+}
+
+fn mean(numbers: impl Iterator<Item = f64>) -> f64 {
+    let (n, sum) = numbers.fold((0_u64, 0.0), |(n, sum), number| (n + 1, sum + number));
+    if n == 0 { 0.0 } else { sum / n as f64 }
+}
+
+/// A column that never changes is not stretched.
+fn width(width: f64) -> f64 {
+    if width > 0.0 && width.is_finite() { width } else { 1.0 }
+}

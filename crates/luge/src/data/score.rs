@@ -1,0 +1,62 @@
+//! How well outputs tell labels.
+
+use luge_net::Values;
+use serde::Serialize;
+
+/// How well a model does on rows whose labels are known.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[serde(untagged)]
+pub enum Score {
+    /// The labels are classes.
+    Classified {
+        /// Rows whose class is told right.
+        right: usize,
+        /// All rows.
+        of: usize,
+    },
+    /// The labels are numbers.
+    Error {
+        /// The root of the mean squared error.
+        rms_error: f64,
+        /// All rows.
+        of: usize,
+    },
+}
+
+/// The score where labels are numbers, which may be classes.
+pub(super) fn score_of_numbers(out: &Values, labels: &Values, rows: &[usize]) -> Score {
+    if let Some(right) = right_rows(out, labels, rows) {
+        return Score::Classified { right, of: rows.len() };
+    }
+    let squares = rows.iter().flat_map(|&row| out.row(row).iter().zip(labels.row(row)));
+    let sum: f64 = squares.map(|(out, y)| (out - y) * (out - y)).sum();
+    Score::Error { rms_error: (sum / (rows.len() * labels.shape.cols) as f64).sqrt(), of: rows.len() }
+}
+
+/// How many rows of the output tell the class in the labels; `None` if the labels are no classes: -1 and 1, 0 and 1, or a 1
+/// among zeros. What lies in the middle between two classes tells neither.
+#[expect(clippy::float_cmp, reason = "labels that are classes are exactly -1, 0 or 1")]
+fn right_rows(out: &Values, labels: &Values, rows: &[usize]) -> Option<usize> {
+    let single = labels.shape.cols == 1;
+    let only = |low: f64| single && rows.iter().all(|&row| [low, 1.0].contains(&labels.row(row)[0]));
+    let some = |class: f64| rows.iter().any(|&row| labels.row(row)[0] == class);
+    let middle = match () {
+        () if only(-1.0) => Some(0.0),
+        () if only(0.0) && some(0.0) && some(1.0) => Some(0.5),
+        () => None,
+    };
+    let one_hot = |row: &usize| {
+        let row = labels.row(*row);
+        row.iter().all(|&y| y == 0.0 || y == 1.0) && row.iter().filter(|&&y| y == 1.0).count() == 1
+    };
+    let highest = |row: &[f64]| (0..row.len()).reduce(|a, b| if row[b] > row[a] { b } else { a });
+    let right = |row: &&usize| {
+        let (out, labels) = (out.row(**row), labels.row(**row));
+        match middle {
+            Some(middle) => (out[0] - middle) * (labels[0] - middle) > 0.0,
+            None => highest(out) == highest(labels),
+        }
+    };
+    let classes = middle.is_some() || !single && rows.iter().all(one_hot);
+    classes.then(|| rows.iter().filter(right).count())
+}

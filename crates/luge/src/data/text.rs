@@ -1,0 +1,84 @@
+//! Bytes of a table to text: UTF-8 with or without its mark, and UTF-16 as spreadsheets save it.
+
+/// The text that bytes stand for; in the error, where they stop being text.
+///
+/// # Errors
+/// If they are neither UTF-8 nor UTF-16.
+pub fn decode(bytes: Vec<u8>) -> Result<String, usize> {
+    match wide(&bytes) {
+        Some(order) => decode_wide(&bytes, order),
+        None => String::from_utf8(bytes).map_err(|error| error.utf8_error().valid_up_to()),
+    }
+}
+
+/// The text without the mark that some programs put in front of it.
+pub(super) fn without_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
+}
+
+/// Which byte of a pair comes first.
+#[derive(Clone, Copy)]
+enum Order {
+    Little,
+    Big,
+}
+
+/// UTF-16 is told by its mark, or by every other byte of the first ones being zero.
+fn wide(bytes: &[u8]) -> Option<Order> {
+    match bytes {
+        [0xff, 0xfe, ..] => Some(Order::Little),
+        [0xfe, 0xff, ..] => Some(Order::Big),
+        [first, 0, second, 0, ..] if *first != 0 && *second != 0 => Some(Order::Little),
+        [0, first, 0, second, ..] if *first != 0 && *second != 0 => Some(Order::Big),
+        _ => None,
+    }
+}
+
+fn decode_wide(bytes: &[u8], order: Order) -> Result<String, usize> {
+    let pairs = bytes.chunks_exact(2);
+    if !pairs.remainder().is_empty() {
+        return Err(bytes.len() - 1);
+    }
+    let units = pairs.map(|pair| match order {
+        Order::Little => u16::from_le_bytes([pair[0], pair[1]]),
+        Order::Big => u16::from_be_bytes([pair[0], pair[1]]),
+    });
+    let mut offset = 0;
+    let mut text = String::with_capacity(bytes.len() / 2);
+    for decoded in char::decode_utf16(units) {
+        let c = decoded.map_err(|_| offset)?;
+        offset += 2 * c.len_utf16();
+        text.push(c);
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn utf16(text: &str, mark: bool, bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {
+        let mark = mark.then_some(0xfeff);
+        mark.into_iter().chain(text.encode_utf16()).flat_map(bytes).collect()
+    }
+
+    #[test]
+    fn every_way_to_save_gives_the_same_text() {
+        let text = "größe,y\n1,2\n";
+        let plain = |bytes: Vec<u8>| decode(bytes).map(|text| without_mark(&text).to_owned());
+        assert_eq!(plain(text.into()), Ok(text.to_owned()));
+        assert_eq!(plain(format!("\u{feff}{text}").into()), Ok(text.to_owned()));
+        for mark in [true, false] {
+            assert_eq!(plain(utf16(text, mark, u16::to_le_bytes)), Ok(text.to_owned()));
+            assert_eq!(plain(utf16(text, mark, u16::to_be_bytes)), Ok(text.to_owned()));
+        }
+    }
+
+    #[test]
+    fn other_bytes_are_refused_at_their_place() {
+        assert_eq!(decode(b"gr\xf6\xdfe,y\n".to_vec()), Err(2));
+        assert_eq!(decode(b"\xff\xfea\0b".to_vec()), Err(4));
+        assert_eq!(decode(b"\xff\xfea\0\0\xd8".to_vec()), Err(4));
+        assert_eq!(decode(Vec::new()), Ok(String::new()));
+    }
+}
