@@ -96,12 +96,13 @@ export class Page {
     if (method === "Fetch.requestPaused") this.serve(params);
   }
 
-  /** Answers a request from the folder. */
+  /** Answers a request from the folder; a tab that is closed meanwhile needs no answer. */
   serve({ requestId, request }) {
+    const answer = (method, more) => this.ask(method, { requestId, ...more }).catch(() => {});
     const { pathname } = new URL(request.url), file = join(FOLDER, pathname === "/" ? "index.html" : pathname);
-    if (!existsSync(file)) return this.ask("Fetch.continueRequest", { requestId });
+    if (!existsSync(file)) return answer("Fetch.continueRequest", {});
     const responseHeaders = [{ name: "content-type", value: MEDIA[file.split(".").pop()] }];
-    return this.ask("Fetch.fulfillRequest", { requestId, responseCode: 200, responseHeaders, body: readFileSync(file).toString("base64") });
+    return answer("Fetch.fulfillRequest", { responseCode: 200, responseHeaders, body: readFileSync(file).toString("base64") });
   }
 
   async go(url) {

@@ -175,6 +175,7 @@ pub fn meaning(claim: &str) -> &'static str {
         "no_gradient_through_primary" => "the weights come from the learner: descent does not touch them",
         "layers" => "no more layers than the paper claims",
         "units" => "no layer wider than the paper claims",
+        "no_overflow" => "no number of the program was too large for its type",
         _ => "",
     }
 }

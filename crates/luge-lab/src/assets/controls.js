@@ -1,6 +1,7 @@
 // Play, pause, step, speed, jump, breakpoints, and the keyboard.
 
 import { count, html, numeral, rough, svg, tick } from "./draw.js";
+import { runLength } from "./state.js";
 
 const ICONS = {
   first: "M4 4H6.5V16H4ZM16 4V16L7 10Z", back: "M15 4V16L5 10Z", play: "M5 3V17L17 10Z", pause: "M5 4H8.6V16H5ZM11.4 4H15V16H11.4Z", forth: "M5 4V16L15 10Z", last: "M13.5 4H16V16H13.5ZM4 4V16L13 10Z",
@@ -55,8 +56,8 @@ export function mountControls(store, root, send, setStops) {
   scrub.addEventListener("change", () => { scrubbing = false; });
   const halfMinute = html("button", { id: "half-minute", type: "button", title: "Play to the end in thirty seconds" }, "Play in 30 s");
   halfMinute.addEventListener("click", () => {
-    const end = state.moment?.end?.step;
-    if (!end) return;
+    const end = runLength(state);
+    if (!end || !state.moment) return;
     if (state.moment.step === end) send({ do: "seek", step: 0 });
     const left = state.moment.step === end ? end : end - state.moment.step;
     send({ do: "play", speed: Math.max(1, left / 30) });
@@ -67,7 +68,7 @@ export function mountControls(store, root, send, setStops) {
   const details = html("details", { id: "stops" }, html("summary", {}, "Breakpoints"), stops);
   root.replaceChildren(buttons, form, html("span", { class: "speed" }, html("label", { for: "speed" }, "Speed"), speed, speedOut), halfMinute, scrub, pill, pace, details);
 
-  store.on(["moment", "playing", "busy"], ({ moment, playing, busy, perSecond, hit }) => {
+  store.on(["moment", "playing", "busy", "proof"], ({ moment, playing, busy, perSecond, hit }) => {
     if (!moment) return;
     if (play.dataset.shows !== String(Boolean(playing))) play.replaceChildren(icon(playing ? "pause" : "play"), playing ? " Pause" : " Play");
     play.dataset.shows = String(Boolean(playing));
@@ -80,7 +81,7 @@ export function mountControls(store, root, send, setStops) {
     pill.className = `pill ${moment.phase}`;
     pill.textContent = hit ? `${words[moment.phase]}, breakpoint on the ${hit}` : words[moment.phase];
     pace.textContent = (playing || busy) && perSecond > 0 ? `${rough(perSecond)} steps/s` : `loss ${Math.abs(moment.loss) >= 1e6 ? tick(moment.loss) : numeral(moment.loss)}`;
-    halfMinute.disabled = !moment.end;
+    halfMinute.disabled = !runLength(state);
     scrub.setAttribute("aria-valuetext", `step ${count(moment.step)}`);
     buttons.querySelector("#back").disabled = moment.step === 0;
     buttons.querySelector("#forth").disabled = moment.end?.step === moment.step;

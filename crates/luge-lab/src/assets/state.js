@@ -3,6 +3,9 @@
 /** A job without the word that says whether it traces or trains. */
 export const jobBody = job => job.trace ?? job.train;
 
+/** How many steps a run has, once that is known: from its end, from its proof, or from what the learner was seen to need. */
+export const runLength = ({ moment, proof, opening }) => moment?.end?.step ?? proof?.steps ?? (opening?.lesson ? opening.lesson.machine_steps + 1 : null);
+
 /** What the server is asked to draw. */
 export const lookCommand = ({ radius, tape, features, surfaceOpen }) => ({ do: "look", radius, tape: tape ?? 0, features: features ?? null, surface: Boolean(surfaceOpen) });
 

@@ -1,7 +1,7 @@
 // The story in stops: each one idea and one picture. It is offered when somebody comes for the first time.
 
 import { html } from "./draw.js";
-import { jobBody } from "./state.js";
+import { jobBody, runLength } from "./state.js";
 
 const SEEN = "luge-tour-seen";
 
@@ -47,8 +47,9 @@ export function mountTour(store, box, offer, open, send) {
   let waiting = null;
   store.on(["moment"], ({ moment, playing }) => {
     if (!waiting || at < 0 || !moment || playing) return;
-    if (waiting.speed === null && !moment.end) return;
-    const speed = waiting.speed ?? Math.max(1, moment.end.step / 30);
+    const length = runLength(store.state);
+    if (waiting.speed === null && !length) return;
+    const speed = waiting.speed ?? Math.max(1, length / 30);
     waiting = null;
     send({ do: "play", speed });
   });

@@ -315,6 +315,9 @@ impl Graph {
     }
 }
 
+/// What is seen of a state at once: its shape, what it does with samples, and the effects of its rules.
+type Outside = (Shape, Option<&'static str>, Vec<usize>);
+
 /// The coarsest partition of states by what they and their successors do. A class is looked at again only when one of
 /// its successors has changed class.
 fn partition(entries: &[Entry], signatures: &[Vec<(usize, Node)>]) -> Vec<usize> {
@@ -324,7 +327,7 @@ fn partition(entries: &[Entry], signatures: &[Vec<(usize, Node)>]) -> Vec<usize>
             before[next].push(node);
         }
     }
-    let mut groups: BTreeMap<(Shape, Option<&str>, Vec<usize>), Vec<Node>> = BTreeMap::new();
+    let mut groups: BTreeMap<Outside, Vec<Node>> = BTreeMap::new();
     for (node, signature) in signatures.iter().enumerate() {
         let effects = signature.iter().map(|&(effect, _)| effect).collect();
         let Entry { shape, samples, .. } = &entries[node];
