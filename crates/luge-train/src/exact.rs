@@ -71,7 +71,7 @@ enum Body<'n> {
     Waiting(Box<Sparse<'n>>),
     SingleHead(SingleHead, Memory),
     Blocks(Blocks, Memory),
-    MultiHead(MultiHead),
+    MultiHead(Box<MultiHead>),
 }
 
 impl<'n> Exact<'n> {
@@ -174,7 +174,8 @@ impl<'n> Exact<'n> {
                     tapes.add_row(*first, cells, head);
                 }
                 let levels = (levels(&layers.form), low);
-                Body::MultiHead(MultiHead::new(table, (block, symbols, path), tapes, levels, self.memories))
+                let many = MultiHead::new(table, (block, symbols, path), tapes, levels, self.memories);
+                Body::MultiHead(Box::new(many))
             }
         };
         Ok(())

@@ -135,7 +135,7 @@ impl Levels {
     }
 }
 
-/// The losses of some iterates in turn, all numbers, while the machine runs.
+/// The losses of some iterates in turn, while the machine runs.
 #[derive(Clone, Debug)]
 pub(crate) struct Losses {
     each: Vec<f64>,
@@ -143,6 +143,8 @@ pub(crate) struct Losses {
     /// Whether one of them is above, or the same as, the one before.
     rose: bool,
     stalled: bool,
+    /// Whether all of them are numbers.
+    numbers: bool,
 }
 
 impl Losses {
@@ -154,7 +156,8 @@ impl Losses {
             .fold(LossRange::of(each.first().copied().unwrap_or(f64::NAN)), |range, &l| range.and(l));
         let rose = each.windows(2).any(|pair| pair[1] > pair[0]);
         let stalled = each.windows(2).any(|pair| pair[1].is_nan() || pair[1].total_cmp(&pair[0]).is_eq());
-        Self { each, range, rose, stalled }
+        let numbers = !each.iter().any(|loss| loss.is_nan());
+        Self { each, range, rose, stalled, numbers }
     }
 }
 
@@ -246,7 +249,7 @@ impl Record {
     pub(crate) fn lost_in_turn(&mut self, step: u64, losses: &Losses, skip: usize, levels: &Levels) {
         if let (0, Some(range), Some(running)) = (skip, &mut self.loss, &mut self.running) {
             let Losses { range: new, .. } = losses;
-            let inside = new.min >= range.min && new.max <= range.max;
+            let inside = losses.numbers && new.min >= range.min && new.max <= range.max;
             if inside && levels.within(false, new.min, new.max) && step >= levels.from {
                 self.rose |= losses.rose || new.first > range.last;
                 self.stalled |= losses.stalled || new.first.total_cmp(&range.last).is_eq();

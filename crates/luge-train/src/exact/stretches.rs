@@ -45,7 +45,8 @@ const SPREAD: [u64; 256] = {
     let mut spread = [0; 256];
     let mut i = 0;
     while i < 2048 {
-        spread[i / 8] |= (i as u64 / 8 >> (i % 8) & 1) << (8 * (i % 8));
+        let bit = (i as u64 / 8) >> (i % 8) & 1;
+        spread[i / 8] |= bit << (8 * (i % 8));
         i += 1;
     }
     spread
@@ -208,10 +209,7 @@ impl Stretches {
     fn race(&self, mut root: usize, position: &mut Position<'_>, note: &mut impl FnMut(StretchId)) -> usize {
         let Tapes { cells, heads, inner, .. } = &mut *position.tapes;
         let (mut left, mut path) = (*position.remaining, *position.path);
-        loop {
-            let Some(at) = self.begins(root, cells, heads).and_then(|begins| self.find(begins)) else {
-                break;
-            };
+        while let Some(at) = self.begins(root, cells, heads).and_then(|begins| self.find(begins)) {
             let stretch = self.known[at];
             let steps = u64::from(stretch.steps);
             if steps.wrapping_sub(1) >= left {

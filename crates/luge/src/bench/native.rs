@@ -4,6 +4,7 @@
 //! `native/perceptron.rs` is what [`source`] writes for the perceptron on Iris; a test holds it to that and renews it on request.
 
 #[rustfmt::skip]
+#[expect(clippy::too_many_lines, clippy::if_same_then_else, reason = "a machine written out is as long as its rules")]
 mod perceptron;
 
 use std::fmt::Write as _;

@@ -158,7 +158,7 @@ fn certified(lesson: &StreamLesson) -> StreamReport {
 fn finds_parities(learner: &str, sizes: &[(usize, usize)]) {
     for &(bits, hidden) in sizes {
         for seed in 0..3 {
-            let lesson = parity(learner, bits, hidden, seed).prepare().unwrap();
+            let lesson = parity(learner, bits, hidden, seed).prepare().expect("a lesson");
             let report = certified(&lesson);
             assert_eq!(report.theta, lesson.stream().hidden(), "{bits} bits");
             assert_eq!(report.judged, Some((10_000, 10_000)));
@@ -190,11 +190,11 @@ fn labels_that_are_no_parity_contradict_themselves() {
 
 /// A learner that ships on the stream that its story is about.
 fn shipped(name: &str, seed: u64, batch: usize) -> StreamLesson {
-    let learner = ShippedStream::find(name).unwrap();
-    let samples = learner.samples.read(StreamJob::format_for(&learner.source())).unwrap();
+    let learner = ShippedStream::find(name).expect("it ships");
+    let samples = learner.samples.read(StreamJob::format_for(&learner.source())).expect("its samples");
     let mut job = StreamJob::new(learner.source(), samples);
     (job.options.seed, job.options.batch) = (seed, batch);
-    job.prepare().unwrap()
+    job.prepare().expect("a lesson")
 }
 
 #[test]
@@ -219,14 +219,15 @@ fn samples_taken(lesson: &StreamLesson) -> Vec<(f64, f64)> {
     for _ in 0..lesson.rehearsal().steps {
         stream.next_batch(&mut x, &mut y);
         let bits = |numbers: &[f64]| {
-            let words = numbers.iter().map(|&number| format.encode(number, Overflow::Saturate).unwrap());
+            let words =
+                numbers.iter().map(|&number| format.encode(number, Overflow::Saturate).expect("a number"));
             words.flat_map(|word| format.bits(word)).map(|bit| SymbolId(u8::from(bit))).collect()
         };
         let seen = || {
             taken.extend(x.iter().copied().zip(y.iter().copied()));
             Batch { features: bits(&x), labels: bits(&y) }
         };
-        simulator.step(seen).unwrap();
+        simulator.step(seen).expect("a step");
     }
     taken
 }
