@@ -1,5 +1,6 @@
 //! Model files: safetensors with the trained weights, and metadata from which everything else is derived again.
 
+mod seal;
 mod tensors;
 
 use std::{
@@ -27,6 +28,7 @@ use crate::{
     source::Source,
     trace::MOST_CELLS,
 };
+use seal::{Contents, Versioned};
 use tensors::{Block, Packed};
 
 /// The version of the metadata; a file with another one is refused.
@@ -34,10 +36,6 @@ const VERSION: u32 = 3;
 
 /// The metadata's key in the safetensors header.
 const KEY: &str = "luge";
-
-/// What stands before and after the checksum in the metadata; behind it come the card and the blocks that are packed. They
-/// are one entry: several would be written in any order, and the same model would not always be the same bytes.
-const SEAL: [&str; 2] = ["{\"sha256\":\"", "\","];
 
 /// A trained extended network: what it was made from, its weights, and what was proved of it.
 #[derive(Clone, PartialEq, Debug)]
@@ -274,13 +272,9 @@ impl Model {
             .map_err(refused)?;
         let packed: BTreeMap<&str, &Packed> =
             blocks.iter().filter_map(|(name, block)| Some((*name, block.packed.as_ref()?))).collect();
-        let sealed = Contents { card: &self.card, packed };
-        let sealed = serde_json::to_string(&sealed)
-            .map_err(|error| ModelError::Metadata { name: name.to_owned(), reason: error.to_string() })?;
-        let sealed = sealed.trim_start_matches('{');
         let blocks = blocks.iter().map(|(name, block)| (*name, &block.shape[..], &block.bytes[..])).collect();
-        let [before, after] = SEAL;
-        let text = [before, &checksum(sealed, blocks), after, sealed].concat();
+        let text = seal::sealed(&Contents { card: &self.card, packed }, blocks)
+            .map_err(|error| ModelError::Metadata { name: name.to_owned(), reason: error.to_string() })?;
         safetensors::serialize(views, Some(HashMap::from([(KEY.to_owned(), text)]))).map_err(refused)
     }
 
@@ -307,7 +301,7 @@ impl Model {
         let unreadable =
             |error: serde_json::Error| ModelError::Metadata { name: name.clone(), reason: error.to_string() };
         // Earlier versions had no checksum, and the card alone.
-        let sealed = unsealed(text);
+        let sealed = seal::unsealed(text);
         let versioned = match sealed {
             None => serde_json::from_str(text),
             Some(_) => serde_json::from_str(text).map(|contents: Contents<_, IgnoredAny>| contents.card),
@@ -320,7 +314,7 @@ impl Model {
         let views = tensors.tensors();
         let blocks =
             views.iter().map(|(tensor, view)| (tensor.as_str(), view.shape(), view.data())).collect();
-        if !sealed.is_some_and(|(sum, sealed)| sum == checksum(sealed, blocks)) {
+        if !sealed.is_some_and(|(sum, sealed)| sum == seal::checksum(sealed, blocks)) {
             return Err(ModelError::Damaged { name });
         }
         let contents: Contents<Card, BTreeMap<String, Packed>> =
@@ -476,39 +470,4 @@ impl Card {
     pub fn n_cells(&self) -> usize {
         self.options.cells.unwrap_or(0)
     }
-}
-
-/// The checksum of a model's metadata, and the text behind it.
-fn unsealed(text: &str) -> Option<(&str, &str)> {
-    let [before, after] = SEAL;
-    text.strip_prefix(before)?.split_once(after)
-}
-
-/// SHA-256 over the sealed text and every block of weights: name, shape and bytes, in the order of their names.
-fn checksum(sealed: &str, mut blocks: Vec<(&str, &[usize], &[u8])>) -> String {
-    blocks.sort_unstable();
-    let mut hash = Sha256::new();
-    let mut add = |bytes: &[u8]| {
-        hash.update((bytes.len() as u64).to_le_bytes());
-        hash.update(bytes);
-    };
-    add(sealed.as_bytes());
-    for (name, shape, bytes) in blocks {
-        add(name.as_bytes());
-        shape.iter().for_each(|&side| add(&(side as u64).to_le_bytes()));
-        add(bytes);
-    }
-    hexadecimal(&hash.finalize())
-}
-
-/// What the checksum covers beside the blocks: the card, and which blocks are packed.
-#[derive(Serialize, Deserialize)]
-struct Contents<C, P> {
-    card: C,
-    packed: P,
-}
-
-#[derive(Deserialize)]
-struct Versioned {
-    version: u32,
 }

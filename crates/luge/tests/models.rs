@@ -17,6 +17,7 @@ use luge_machine::{
     Alphabet, Machine, Move, Move::Right, Move::Stay, Pattern::Any, Pattern::Is, SymbolId, Write::Keep,
     Write::Put,
 };
+use luge_net::Values;
 
 fn machine(name: &str) -> Machine {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../learners").join(name);
@@ -107,6 +108,30 @@ fn whatever_is_changed_in_a_model_is_found() {
         assert!(found_out(model, lesson, |m| m.card.data_sha256.replace_range(0..1, "x")));
         assert!(found_out(model, lesson, |m| m.card.certificate.units.figures.push('!')));
         assert!(found_out(model, lesson, |m| m.card.certificate.trace.holds = false));
+    });
+}
+
+/// The bytes with one text in place of another of the same length.
+fn altered(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
+    let at = bytes.windows(from.len()).position(|part| part == from.as_bytes()).expect("the text is there");
+    [&bytes[..at], to.as_bytes(), &bytes[at + from.len()..]].concat()
+}
+
+#[test]
+fn the_checksum_covers_what_packed_weights_stand_for() {
+    with_model("copy_label.tm", COPY, &options(LandscapeKind::Compact, "fix:3.2"), |model, _| {
+        let mut model = model.clone();
+        let signs = (0..5000).map(|k| if k % 3 == 0 { 1.0 } else { -1.0 }).collect();
+        model.weights.push(("zz".to_owned(), Values::column(signs)));
+        let bytes = model.to_bytes("model").expect("bytes");
+        let read = |bytes: &[u8]| Model::from_bytes(bytes, "model".to_owned());
+        let again = read(&bytes).expect("a model");
+        assert_eq!(again.weights.last(), model.weights.last());
+        let numbers = r#"\"numbers\":[\"1.0\",\"-1.0\"]"#;
+        let damaged = altered(&bytes, numbers, &numbers.replace("-1.0", "-3.0"));
+        assert!(matches!(read(&damaged), Err(ModelError::Damaged { .. })));
+        let damaged = altered(&bytes, r#"\"shape\":[5000,1]"#, r#"\"shape\":[4999,1]"#);
+        assert!(matches!(read(&damaged), Err(ModelError::Damaged { .. })));
     });
 }
 
