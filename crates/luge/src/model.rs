@@ -314,7 +314,7 @@ impl Model {
         let views = tensors.tensors();
         let blocks =
             views.iter().map(|(tensor, view)| (tensor.as_str(), view.shape(), view.data())).collect();
-        if !sealed.is_some_and(|(sum, sealed)| sum == seal::checksum(sealed, blocks)) {
+        if sealed.is_none_or(|(sum, sealed)| sum != seal::checksum(sealed, blocks)) {
             return Err(ModelError::Damaged { name });
         }
         let contents: Contents<Card, BTreeMap<String, Packed>> =

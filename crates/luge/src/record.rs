@@ -176,10 +176,9 @@ impl Record {
         if first.is_some_and(|first| !same(first, loss.first)) || !same(last, loss.last) {
             return Some("the loss at its first and its last step");
         }
-        if !loss.first.is_nan()
-            && !loss.last.is_nan()
-            && !(within(&loss) && loss.min <= loss.first && loss.first <= loss.max)
-        {
+        let numbers = !loss.first.is_nan() && !loss.last.is_nan();
+        let in_range = within(&loss) && loss.min <= loss.first && loss.first <= loss.max;
+        if numbers && !in_range {
             return Some("the range of the losses");
         }
         if [self.lowest_at, self.highest_at].into_iter().flatten().any(|at| at > step) {

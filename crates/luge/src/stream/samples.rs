@@ -128,6 +128,7 @@ impl std::fmt::Display for Draw {
 
 /// Where samples come from.
 #[derive(Clone, PartialEq, Debug)]
+#[expect(clippy::large_enum_variant, reason = "a run has one source of samples")]
 pub enum Samples {
     /// The rows of a table.
     Table(Table, Order),
