@@ -208,6 +208,9 @@ fn another_network_is_refused() {
     assert!(refused(&["resume", file.to_str().expect("a path")]).contains("another network"));
 }
 
+/// A lie that a checkpoint may tell: its name, and how to put it in.
+type Lie = (&'static str, fn(&mut luge::checkpoint::Checkpoint));
+
 /// A checkpoint that was changed and signed again is held to what can be derived: its losses, its weights, its step limit.
 #[test]
 fn a_checkpoint_that_lies_is_found_out() {
@@ -216,7 +219,7 @@ fn a_checkpoint_that_lies_is_found_out() {
     let file = checkpoint(folder.path());
     let honest = Checkpoint::load(&file).expect("a checkpoint");
     let name = file.to_str().expect("a path");
-    let lies: [(&str, fn(&mut Checkpoint)); 8] = [
+    let lies: [Lie; 8] = [
         ("first loss", |lie| lie.seen.loss.as_mut().expect("losses").first += 1.0),
         ("last loss", |lie| lie.seen.loss.as_mut().expect("losses").last += 1.0),
         ("range of losses", |lie| lie.seen.loss.as_mut().expect("losses").max = 0.0),

@@ -51,7 +51,7 @@ pub(crate) fn table(
         )));
     }
     let missing = asked.missing != Missing::Refuse;
-    let wrong = |number: &&f64| !number.is_finite() && !(missing && number.is_nan());
+    let wrong = |number: &&f64| !(number.is_finite() || missing && number.is_nan());
     if let Some(number) = x.data.iter().chain(&y.data).find(wrong) {
         return Err(Refusal::unfit(format!("{number} is no finite number")));
     }

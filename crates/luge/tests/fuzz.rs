@@ -158,6 +158,7 @@ fn fuzz(corpus: Vec<Vec<u8>>, target: impl Fn(&[u8])) {
     }
 }
 
+#[expect(clippy::print_stderr, reason = "whoever runs the test wants to know where the input is")]
 fn survive(input: &[u8], target: &impl Fn(&[u8])) {
     if let Err(cause) = panic::catch_unwind(AssertUnwindSafe(|| target(input))) {
         let place = std::env::temp_dir().join(format!("luge-fuzz-{}", input.len()));
