@@ -1,6 +1,6 @@
 //! Tables of numbers: a CSV file as people have it, its columns chosen by name and made ready for a learner.
 //!
-//! [`sheet`] reads the file as it stands, [`preparation`] makes numbers of it, [`new_data`] does the same for a model.
+//! `sheet` reads the file as it stands, `preparation` makes numbers of it, `new_data` does the same for a model.
 
 mod asked;
 mod error;
