@@ -33,12 +33,12 @@ fn without_speed(printed: &str) -> String {
     printed.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Runs the sessions of a page in an empty folder and compares what they print and draw with the page.
+/// Runs the sessions of a page in an empty folder and compares what they print with the page, and what they draw there with the
+/// pictures of the same names that are kept.
 fn check(page: &str, n_sessions: usize, pictures: &[&str]) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let text = fs::read_to_string(root.join(page)).unwrap_or_else(|e| panic!("{page}: {e}"));
     let folder = tempfile::tempdir().expect("a folder");
-    fs::create_dir_all(folder.path().join("docs/pictures")).expect("a folder");
     let sessions = sessions(&text);
     assert_eq!(sessions.len(), n_sessions, "{page}");
     for (command, printed) in sessions {
@@ -49,7 +49,8 @@ fn check(page: &str, n_sessions: usize, pictures: &[&str]) {
         assert_eq!(without_speed(&stdout), without_speed(printed), "{command}");
     }
     for picture in pictures {
-        let (drawn, kept) = (folder.path().join(picture), root.join(picture));
+        let kept = root.join(picture);
+        let drawn = folder.path().join(kept.file_name().expect("a name"));
         if picture.ends_with(".png") {
             assert_eq!(pixels(&drawn), pixels(&kept), "{picture}");
         } else {

@@ -5,20 +5,16 @@
 //! included. The dense engine, which knows nothing of such layers, is what this one is held to.
 
 mod columns;
+mod engine;
 mod output_stage;
 mod place;
 mod probe;
 mod slides;
 mod tape;
 
-use std::ops::Range;
-
 use luge_net::{Form, Network, SparseLayers, Values, tracks};
 
-use crate::{
-    Engine, LossRange, Outcome, ROUNDING, Snapshot, StopRule, TapeSnapshot, TrainError, exact::legality,
-    visit,
-};
+use crate::{LossRange, Snapshot, StopRule, TrainError, visit};
 use columns::{Action, Slides, actions};
 pub(crate) use output_stage::OutputStage;
 use place::{Place, at_point, placed};
@@ -394,109 +390,6 @@ impl<'n> Sparse<'n> {
             }
         }
         self.settled = 0;
-    }
-}
-
-impl Engine for Sparse<'_> {
-    fn name(&self) -> &'static str {
-        "sparse"
-    }
-
-    fn network(&self) -> &Network {
-        self.network
-    }
-
-    fn steps(&self) -> u64 {
-        self.steps
-    }
-
-    fn path(&self) -> u64 {
-        self.path
-    }
-
-    fn loss(&mut self) -> Result<f64, TrainError> {
-        Ok(self.look()?.loss)
-    }
-
-    fn step(&mut self) -> Result<(), TrainError> {
-        let here = self.look()?;
-        self.go(here.next_step);
-        Ok(())
-    }
-
-    fn run(&mut self, stop: &StopRule) -> Result<Outcome, TrainError> {
-        let mut here = self.look()?;
-        let mut losses = self.losses.unwrap_or(LossRange::of(here.loss));
-        let outcome = loop {
-            let (loss, steps) = (here.loss, self.steps);
-            losses.add(loss);
-            if let Some(outcome) = stop.verdict(steps, loss) {
-                break outcome;
-            }
-            self.go(here.next_step);
-            if let (Some(slides), NextStep::Vertex { .. }) = (self.slides, here.next_step) {
-                self.race(&slides, stop, &mut losses)?;
-            }
-            here = self.differentiate()?;
-        };
-        (self.losses, self.here) = (Some(losses), Some(here));
-        Ok(outcome)
-    }
-
-    fn losses(&self) -> Option<LossRange> {
-        self.losses
-    }
-
-    fn vertex(&self) -> Option<usize> {
-        self.place.clear().then_some(self.place.vertex)
-    }
-
-    fn head(&self, track: usize) -> Option<i64> {
-        self.tapes[track].head.clear()
-    }
-
-    fn cell(&self, track: usize, cell: i64) -> f64 {
-        self.tapes[track].cells.at(cell)
-    }
-
-    fn kept(&self, track: usize) -> Range<i64> {
-        let cells = &self.tapes[track].cells;
-        cells.first()..cells.first() + cells.values().len() as i64
-    }
-
-    fn labels(&self) -> &[f64] {
-        self.around.as_ref().map_or(&[], |around| &around.labels.data)
-    }
-
-    fn snapshot(&self) -> Snapshot {
-        let mut vertices = vec![(self.place.vertex, self.place.weight)];
-        vertices.extend(&self.place.others);
-        let tapes = self.tapes.iter().map(|tape| TapeSnapshot {
-            first: tape.cells.first(),
-            cells: tape.cells.values().to_vec().into(),
-            head_first: tape.head.first(),
-            head: tape.head.weights().collect(),
-        });
-        Snapshot {
-            step: self.steps,
-            path: self.path,
-            vertices,
-            labels: self.labels().to_vec(),
-            tapes: tapes.collect(),
-        }
-    }
-
-    fn drift(&self) -> (f64, f64) {
-        let larger = |a: (f64, f64), b: (f64, f64)| (a.0.max(b.0), a.1.max(b.1));
-        self.tapes.iter().map(Tape::drift).fold((0.0, 0.0), larger)
-    }
-
-    fn rounding(&self) -> f64 {
-        if legality::is_exact(self) { 0.0 } else { ROUNDING }
-    }
-
-    fn cell_bytes(&self) -> usize {
-        self.tapes.iter().map(|tape| tape.n_cells() * size_of::<f64>()).sum()
     }
 }
 

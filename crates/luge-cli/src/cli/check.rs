@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{
     failure::Failure,
-    output::{print, print_json, table},
+    output::{print, print_json, sample_sizes, table},
 };
 
 /// Check a Sled program without data, and show the size of its machine
@@ -65,9 +65,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         return print_json(&summary);
     }
     let count = |n: usize| HumanCount(n as u64).to_string();
-    let plural = |n: usize, what: &str| format!("{} {what}{}", count(n), if n == 1 { "" } else { "s" });
-    let (features, labels) = (plural(summary.features, "feature"), plural(summary.labels, "label"));
-    let data = format!("{features}, {labels}, {}", summary.format);
+    let data = sample_sizes(summary.features, summary.labels, &summary.format);
     let rows = [
         ("program", "no errors".to_owned()),
         ("data", data),

@@ -17,7 +17,7 @@ use luge_machine::{
 use super::{
     data_args::{DataArgs, show_notes},
     failure::Failure,
-    output::{ForceArg, place, print, print_json, table as two_columns},
+    output::{ForceArg, place, print, print_json, sample_sizes, table as two_columns},
 };
 
 /// Compile a Sled program to a Turing machine, and show its size
@@ -73,9 +73,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         return print_json(&summary);
     }
     let count = |n: usize| HumanCount(n as u64).to_string();
-    let plural = |n: usize, what: &str| format!("{} {what}{}", count(n), if n == 1 { "" } else { "s" });
-    let (features, labels) = (plural(summary.features, "feature"), plural(summary.labels, "label"));
-    let data = format!("{features}, {labels}, {}", summary.format);
+    let data = sample_sizes(summary.features, summary.labels, &summary.format);
     let rows = [
         ("learner", summary.learner.unwrap_or_default().to_owned()),
         ("data", data),

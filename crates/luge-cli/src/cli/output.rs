@@ -5,6 +5,7 @@ use std::{
     path::Path,
 };
 
+use indicatif::HumanCount;
 use luge::outputs::{Output, Outputs};
 use serde::Serialize;
 
@@ -47,6 +48,12 @@ pub(super) fn place(outputs: &mut Outputs, path: Option<&Path>) -> Result<Option
 pub(super) fn table(rows: &[(String, String)]) -> String {
     let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
     rows.iter().map(|(name, value)| format!("{name:<width$}  {value}").trim_end().to_owned() + "\n").collect()
+}
+
+/// What a sample is made of: "4 features, 1 label, fix:8.4".
+pub(super) fn sample_sizes(features: usize, labels: usize, format: &str) -> String {
+    let plural = |n: usize, what: &str| format!("{} {what}{}", HumanCount(n as u64), if n == 1 { "" } else { "s" });
+    format!("{}, {}, {format}", plural(features, "feature"), plural(labels, "label"))
 }
 
 /// Says something beside the result, on standard error.

@@ -42,27 +42,29 @@ pub fn source(machine: &Machine) -> String {
     text
 }
 
+/// One arm: what is looked at, and a line per rule.
 fn add_state(text: &mut String, machine: &Machine, state: StateId) {
     let _ = writeln!(text, "            {} => {{", state.index());
-    for tape in machine.looked_at(state) {
-        let i = tape.index();
-        let _ = writeln!(text, "                let s{i} = t{i}[h{i}];");
+    let looks = machine.looked_at(state).map(|tape| format!("let s{0} = t{0}[h{0}];", tape.index()));
+    let looks: Vec<String> = looks.collect();
+    if !looks.is_empty() {
+        let _ = writeln!(text, "                {}", looks.join(" "));
     }
-    let mut otherwise = true;
-    for (i, rule) in machine.rules(state).iter().enumerate() {
+    let mut before = "";
+    for rule in machine.rules(state) {
         let conditions: Vec<String> = rule.reads.iter().enumerate().filter_map(condition).collect();
-        text.push_str(if i == 0 { "                " } else { " else " });
+        let action = action(state, rule);
         if conditions.is_empty() {
-            otherwise = false;
-        } else {
-            let _ = write!(text, "if {} ", conditions.join(" && "));
-        }
-        add_rule(text, state, rule);
-        if !otherwise {
+            let _ = writeln!(text, "                {before}{{ {action} }}");
+            before = "";
             break;
         }
+        let _ = writeln!(text, "                {before}if {} {{ {action} }}", conditions.join(" && "));
+        before = "else ";
     }
-    text.push_str(if otherwise { " else {\n                    break;\n                }\n" } else { "\n" });
+    if !before.is_empty() {
+        text.push_str("                else { break }\n");
+    }
     text.push_str("            }\n");
 }
 
@@ -73,24 +75,19 @@ fn condition((tape, pattern): (usize, &Pattern)) -> Option<String> {
     }
 }
 
-fn add_rule(text: &mut String, state: StateId, rule: &Rule) {
-    text.push_str("{\n");
-    for (tape, write) in rule.writes.iter().enumerate() {
-        if let Write::Put(symbol) = write {
-            let _ = writeln!(text, "                    t{tape}[h{tape}] = {};", symbol.index());
-        }
-    }
-    for (tape, way) in rule.moves.iter().enumerate() {
-        match way {
-            Move::Left => _ = writeln!(text, "                    h{tape} -= 1;"),
-            Move::Right => _ = writeln!(text, "                    h{tape} += 1;"),
-            Move::Stay => {}
-        }
-    }
-    if rule.next != state {
-        let _ = writeln!(text, "                    state = {};", rule.next.index());
-    }
-    text.push_str("                }");
+/// What a rule writes, how it moves heads, and the state it leads to.
+fn action(state: StateId, rule: &Rule) -> String {
+    let writes = rule.writes.iter().enumerate().filter_map(|(tape, write)| match write {
+        Write::Put(symbol) => Some(format!("t{tape}[h{tape}] = {};", symbol.index())),
+        Write::Keep => None,
+    });
+    let moves = rule.moves.iter().enumerate().filter_map(|(tape, way)| match way {
+        Move::Left => Some(format!("h{tape} -= 1;")),
+        Move::Right => Some(format!("h{tape} += 1;")),
+        Move::Stay => None,
+    });
+    let next = (rule.next != state).then(|| format!("state = {};", rule.next.index()));
+    writes.chain(moves).chain(next).collect::<Vec<_>>().join(" ")
 }
 
 /// The perceptron's machine on Iris, written out, with its tapes laid.
