@@ -18,7 +18,9 @@ impl Configuration {
     #[must_use]
     pub fn reads(&self) -> luge_machine::Bits {
         let bits = self.tapes.iter().zip(&self.heads).enumerate();
-        bits.fold(luge_machine::Bits(0), |bits, (tape, (cells, &head))| bits.with(tape, cells[head]))
+        bits.fold(luge_machine::Bits(0), |bits, (tape, (cells, &head))| {
+            bits.with(tape, cells.get(head).is_some_and(|&one| one))
+        })
     }
 }
 

@@ -66,7 +66,9 @@ impl TapeCells {
 
     /// Makes sure a cell is held, growing by half when it is not, and says at which index.
     pub(crate) fn hold(&mut self, cell: Cell) -> usize {
-        let room = self.cells.len() / 2 + 16;
+        // Long tapes grow by an eighth.
+        let len = self.cells.len();
+        let room = (len / 2).min(1 << 16).max(len / 8) + 16;
         if cell < self.first {
             let extra = usize::try_from(self.first - cell).unwrap_or(usize::MAX).max(room);
             self.cells.splice(0..0, std::iter::repeat_n(self.blank.0, extra));

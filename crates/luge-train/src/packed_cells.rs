@@ -1,5 +1,7 @@
 //! The cells of a tape as a snapshot keeps them: a bit each where all are symbols, and numbers where one is not.
 
+use crate::sparse::BLANK;
+
 /// Cells in a row, each -1 or 1 in a bit, or any numbers.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PackedCells(Kept);
@@ -29,6 +31,22 @@ impl PackedCells {
         Self(Kept::Signs(bytes, n_cells))
     }
 
+    /// Cells of which the symbol of one track is a bit of a byte: 1 where it is set, else -1.
+    pub(crate) fn of_track(cells: &[u8], track: usize) -> Self {
+        let (eights, rest) = cells.as_chunks::<8>();
+        let pack = |eight: &[u8; 8]| {
+            // The lowest bit of each byte, gathered in the highest byte by a product.
+            let lowest = u64::from_le_bytes(*eight) >> track & 0x0101_0101_0101_0101;
+            (lowest.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8
+        };
+        let mut bytes: Vec<u8> = Vec::with_capacity(cells.len().div_ceil(8));
+        bytes.extend(eights.iter().map(pack));
+        if !rest.is_empty() {
+            bytes.push(rest.iter().rev().fold(0, |byte, cell| byte << 1 | cell >> track & 1));
+        }
+        Self(Kept::Signs(bytes, cells.len()))
+    }
+
     /// Cells that were packed, eight to a byte; bits beyond the last cell do not count.
     pub(crate) fn of_bytes(bytes: &[u8], n_cells: usize) -> Self {
         let mut bytes = bytes.to_vec();
@@ -44,6 +62,12 @@ impl PackedCells {
             Kept::Signs(bytes, _) => Some(bytes),
             Kept::Numbers(_) => None,
         }
+    }
+
+    /// Whether all cells are symbols.
+    #[must_use]
+    pub fn are_symbols(&self) -> bool {
+        matches!(self.0, Kept::Signs(..))
     }
 
     /// Number of cells.
@@ -77,14 +101,59 @@ impl PackedCells {
         (0..self.len()).map(|at| self.get(at).unwrap_or(f64::NAN))
     }
 
+    /// Adds cells at the end.
+    pub fn extend(&mut self, numbers: &[f64]) {
+        match &mut self.0 {
+            Kept::Numbers(kept) => kept.extend(numbers),
+            Kept::Signs(..) if !numbers.iter().all(|&number| is_symbol(number)) => {
+                let kept = self.iter().chain(numbers.iter().copied()).collect();
+                self.0 = Kept::Numbers(kept);
+            }
+            Kept::Signs(bytes, n_cells) => {
+                for &number in numbers {
+                    if n_cells.is_multiple_of(8) {
+                        bytes.push(0);
+                    }
+                    bytes[*n_cells / 8] |= u8::from(number > 0.0) << (*n_cells % 8);
+                    *n_cells += 1;
+                }
+            }
+        }
+    }
+
+    /// The same cells without the blank ones at the end.
+    #[must_use]
+    pub fn without_blank_end(&self) -> Self {
+        self.part(0..self.written().end)
+    }
+
+    /// The cells from the first to the last that is not blank.
+    pub(crate) fn written(&self) -> std::ops::Range<usize> {
+        // Bytes of blanks are passed over at once.
+        let (from, to) = match &self.0 {
+            Kept::Signs(bytes, n_cells) => {
+                let last = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+                let first = bytes[..last].iter().position(|&byte| byte != 0).unwrap_or(0);
+                (8 * first, (8 * last).min(*n_cells))
+            }
+            Kept::Numbers(numbers) => (0, numbers.len()),
+        };
+        let written = |&at: &usize| self.get(at).is_some_and(|cell| cell.total_cmp(&BLANK).is_ne());
+        let end = (from..to).rev().find(written).map_or(0, |last| last + 1);
+        (from..end).find(written).unwrap_or(0)..end
+    }
+
     /// Some of the cells; those beyond the last are left out.
     #[must_use]
     pub fn part(&self, cells: std::ops::Range<usize>) -> Self {
         let end = cells.end.min(self.len());
         let start = cells.start.min(end);
         match &self.0 {
-            Kept::Signs(..) => {
-                Self::of_symbols((start..end).map(|at| self.get(at).is_some_and(|value| value > 0.0)))
+            Kept::Signs(bytes, _) => {
+                let byte = |at: usize| u16::from(bytes.get(at).copied().unwrap_or(0));
+                let eight = |at: usize| ((byte(at / 8) | byte(at / 8 + 1) << 8) >> (at % 8)) as u8;
+                let packed: Vec<u8> = (start..end).step_by(8).map(eight).collect();
+                Self::of_bytes(&packed, end - start)
             }
             Kept::Numbers(numbers) => numbers[start..end].to_vec().into(),
         }
@@ -93,11 +162,15 @@ impl PackedCells {
 
 impl From<Vec<f64>> for PackedCells {
     fn from(numbers: Vec<f64>) -> Self {
-        if numbers.iter().all(|number| number.abs().total_cmp(&1.0).is_eq()) {
+        if numbers.iter().all(|&number| is_symbol(number)) {
             return Self::of_symbols(numbers.iter().map(|&number| number > 0.0));
         }
         Self(Kept::Numbers(numbers))
     }
+}
+
+fn is_symbol(number: f64) -> bool {
+    number.abs().total_cmp(&1.0).is_eq()
 }
 
 impl Default for PackedCells {
@@ -121,6 +194,11 @@ mod tests {
             }
         }
         assert_eq!(cells.get(numbers.len()), None);
+        for middle in 0..=numbers.len() {
+            let mut grown = PackedCells::from(numbers[..middle].to_vec());
+            grown.extend(&numbers[middle..]);
+            assert_eq!(grown, cells, "{middle}");
+        }
     }
 
     #[test]
@@ -128,6 +206,28 @@ mod tests {
         check(&[]);
         check(&[1.0, -1.0, -1.0, 1.0, 1.0, 1.0, -1.0, 1.0, -1.0, 1.0, 1.0]);
         check(&[1.0, -1.0, 0.5, f64::INFINITY]);
+    }
+
+    #[test]
+    fn tracks_are_bits_of_bytes() {
+        let cells: Vec<u8> = (0..21_u8).map(|i| i.wrapping_mul(37)).collect();
+        for n in 0..=cells.len() {
+            for track in 0..8 {
+                let expected = PackedCells::of_symbols(cells[..n].iter().map(|c| c >> track & 1 == 1));
+                assert_eq!(PackedCells::of_track(&cells[..n], track), expected);
+                let numbers: Vec<f64> = expected.iter().collect();
+                let first = numbers.iter().position(|&v| v > 0.0).unwrap_or(0);
+                let end = numbers.iter().rposition(|&v| v > 0.0).map_or(0, |last| last + 1);
+                assert_eq!(expected.written(), first..end);
+            }
+        }
+        assert_eq!(PackedCells::from(vec![-1.0, 0.5, -1.0]).written(), 1..2);
+    }
+
+    #[test]
+    fn blanks_at_the_end_go() {
+        let kept = |numbers: &[f64]| PackedCells::from(numbers.to_vec()).without_blank_end().len();
+        assert_eq!((kept(&[]), kept(&[-1.0; 9]), kept(&[-1.0, 1.0, -1.0]), kept(&[-1.0, 0.5])), (0, 0, 2, 2));
     }
 
     #[test]

@@ -1,12 +1,16 @@
-//! How rows of cells grow: by half of what they have, so that growing costs little however often it happens.
+//! How rows of cells grow: by half of what they have, long ones by an eighth, so that growing costs little however often it happens.
 
 /// The least that is added at once.
 const LEAST: i64 = 16;
 
+/// What is added to a row of middling length.
+const LONG: i64 = 1 << 16;
+
 /// How many cells to add before and after those from `first` on, so that `low` to `high` are among them.
 pub(crate) fn room(first: i64, len: usize, low: i64, high: i64) -> (usize, usize) {
     let len = len as i64;
-    let add = |missing: i64| if missing > 0 { missing.max(len / 2).max(LEAST) as usize } else { 0 };
+    let more = (len / 2).min(LONG).max(len / 8);
+    let add = |missing: i64| if missing > 0 { missing.max(more).max(LEAST) as usize } else { 0 };
     (add(first - low), add(high + 1 - (first + len)))
 }
 
@@ -26,6 +30,8 @@ mod tests {
         assert_eq!(room(0, 100, -1, 90), (50, 0));
         assert_eq!(room(0, 100, 0, 100), (0, 50));
         assert_eq!(room(5, 2, -100, 100), (105, 94));
+        assert_eq!(room(0, 1 << 18, -1, 0), (1 << 16, 0));
+        assert_eq!(room(0, 1 << 24, -1, 0), (1 << 21, 0));
         let mut cells = vec![7];
         widen(&mut cells, (2, 1), 0);
         assert_eq!(cells, [0, 0, 7, 0]);

@@ -4,6 +4,7 @@
 //! where there is none to the simulator that judges training.
 
 mod contenders;
+mod learners;
 pub mod native;
 pub mod reference;
 
@@ -13,11 +14,7 @@ use luge_landscape::LandscapeKind;
 use luge_machine::{Input, Machine, Simulator, formats::Format};
 use serde::Serialize;
 
-use crate::{
-    catalogue,
-    job::{JobError, TrainJob},
-    program,
-};
+use crate::job::JobError;
 use contenders::{Contender, Memory, Subject};
 use reference::Table as Rules;
 
@@ -28,9 +25,6 @@ const FOUR_SYMBOLS: &str = "1RB2LA1RA1RA_1LB1LA3RB1RZ";
 /// Runs to and fro between the ends of what lies on its tape.
 const SHUTTLE: &str = "0LB1RA_0RA1LB";
 
-/// The perceptron's machine written out as a program.
-const NATIVE: &str = "native state machine";
-
 /// How much to measure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Effort {
@@ -40,16 +34,24 @@ pub struct Effort {
     pub most_steps: u64,
     /// The most cells of the longest tape.
     pub most_cells: usize,
+    /// The most rows of the largest table.
+    pub most_rows: usize,
     /// Steps of the dense engine.
     pub dense_steps: u64,
 }
 
 impl Effort {
     /// What the figures in the documentation come from.
-    pub const FULL: Self =
-        Self { repeats: 5, most_steps: u64::MAX, most_cells: 10_000_000, dense_steps: 20_000 };
+    pub const FULL: Self = Self {
+        repeats: 5,
+        most_steps: u64::MAX,
+        most_cells: 10_000_000,
+        most_rows: 1_000_000,
+        dense_steps: 20_000,
+    };
     /// To see that everything works.
-    pub const QUICK: Self = Self { repeats: 1, most_steps: 200_000, most_cells: 10_000, dense_steps: 50 };
+    pub const QUICK: Self =
+        Self { repeats: 1, most_steps: 200_000, most_cells: 10_000, most_rows: 100, dense_steps: 50 };
 }
 
 /// One line of figures.
@@ -126,13 +128,19 @@ pub fn run(effort: Effort, mut say: impl FnMut(&str)) -> Result<Report, JobError
         say(title);
         comparisons.push(champion(title, line, effort));
     }
-    say("a learner with 13 binary tapes");
-    comparisons.push(multi_tape(effort)?);
+    for (title, job) in learners::jobs() {
+        say(title);
+        comparisons.push(learners::compare_learner(title, &job()?, effort)?);
+    }
     say("longer tapes");
     let cells = growing_cells(effort);
     say("more states");
     let states = growing_states(effort);
-    Ok(Report { comparisons, growths: vec![cells, states], peak_memory: peak_memory() })
+    say("more tapes");
+    let tapes = learners::growing_tapes(effort);
+    say("more samples");
+    let samples = learners::growing_samples(effort)?;
+    Ok(Report { comparisons, growths: vec![cells, states, tapes, samples], peak_memory: peak_memory() })
 }
 
 fn compare(title: &str, runs: Vec<(String, u64, f64, Option<Memory>)>, reference: &str) -> Comparison {
@@ -174,35 +182,6 @@ fn champion(title: &str, line: &str, effort: Effort) -> Comparison {
         measure(&name, &mut || wide.run(Contender::Dense, effort.dense_steps));
     }
     compare(title, runs, "tuned simulator")
-}
-
-/// The perceptron on Iris: the landscape alone, and the whole extended network around it.
-fn multi_tape(effort: Effort) -> Result<Comparison, JobError> {
-    let shipped = catalogue::find("perceptron").unwrap_or(&catalogue::SHIPPED[0]);
-    let lesson = TrainJob::of(shipped.source())?.prepare()?;
-    let mut runs = Vec::new();
-    let mut measure = |name: &str, run: &mut dyn FnMut() -> (u64, Option<Memory>)| {
-        let (steps, seconds, memory) = best(effort.repeats, run);
-        runs.push((name.to_owned(), steps, seconds, memory));
-    };
-    let normal = lesson.learner().lowered().normal.machine().clone();
-    let (table, layout) = (lesson.table(), lesson.layout());
-    let input = lesson.learner().input(layout, &program::bits(table, layout.format));
-    if let Some(native) = native::NativePerceptron::new(&normal, &input) {
-        measure(NATIVE, &mut || (native.run(effort.most_steps), None));
-    }
-    measure("Luge's simulator", &mut || (simulate(&normal, &input, effort.most_steps), None));
-    let alone = Subject::landscape(&normal, &input, LandscapeKind::Compact, None);
-    let whole = Subject::Network(lesson);
-    for contender in [Contender::Exact, Contender::Steps, Contender::Sparse] {
-        let name = format!("{}, landscape alone", contender.word());
-        measure(&name, &mut || alone.run(contender, effort.most_steps));
-        let name = format!("{}, whole network", contender.word());
-        measure(&name, &mut || whole.run(contender, effort.most_steps));
-    }
-    let dense_steps = effort.dense_steps.min(20);
-    measure("dense, whole network", &mut || whole.run(Contender::Dense, dense_steps));
-    Ok(compare("perceptron on Iris", runs, NATIVE))
 }
 
 /// Nanoseconds per step while the cells that are visited grow in number.

@@ -1,6 +1,11 @@
 //! Following a run: training, the simulator beside it, and the record of what was seen. Every run is followed by one loop.
 
-use std::ops::ControlFlow;
+mod kept;
+
+use std::{
+    ops::ControlFlow,
+    time::{Duration, Instant},
+};
 
 use luge_landscape::{Configuration, Control, Undecodable};
 use luge_machine::{Input, Machine, Step};
@@ -14,6 +19,7 @@ use crate::{
     lockstep::{Lockstep, Mismatch, Window},
     record::{Levels, Losses, Record},
 };
+use kept::Kept;
 
 /// Which iterates are compared with the simulator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -138,6 +144,8 @@ pub(crate) struct Followed<'n> {
     pub(crate) gradient: GradientCheck,
     /// Steps the machine has made, if it has stopped.
     pub(crate) machine_steps: Option<Step>,
+    /// How long training and comparing took.
+    pub(crate) trained_in: Duration,
     /// Cells of the longest tape that the machine has come to need; `None` beside the dense engine.
     pub(crate) n_cells: Option<usize>,
 }
@@ -168,19 +176,33 @@ impl<'a> Course<'a> {
         let record = from.map_or_else(Record::default, |(_, record)| record);
         let (changes, made, losses) = (Vec::new(), Vec::new(), Vec::new());
         let attention = self.attention;
+        let kept = Kept::new(&task.stop);
+        let expected = self.expected;
         let mut referee =
-            Referee { beside, expected: self.expected, record, attention, changes, made, losses, first_loss };
+            Referee { beside, expected, record, attention, changes, made, losses, first_loss, kept };
+        let started = Instant::now();
         let outcome =
             referee.follow(&mut *engine, &task.stop, comparisons, watch).map_err(EngineError::from)?;
+        let trained_in = started.elapsed();
         let snapshot = engine.snapshot();
         let end = gradient::End { snapshot: &snapshot, record: &referee.record };
         let gradient = match dense {
             true => GradientCheck::of_dense(),
-            false => gradient::look_again(task, &end, self.spots, check)?,
+            false => gradient::look_again(task, &end, &referee.kept.snapshots, self.spots, check)?,
         };
         let (machine_steps, n_cells) = (referee.machine_steps(), referee.n_cells());
         let record = referee.record;
-        Ok(Followed { outcome, record, engine, chosen, snapshot, gradient, machine_steps, n_cells })
+        Ok(Followed {
+            outcome,
+            record,
+            engine,
+            chosen,
+            snapshot,
+            gradient,
+            machine_steps,
+            trained_in,
+            n_cells,
+        })
     }
 }
 
@@ -206,6 +228,7 @@ struct Referee<'a> {
     losses: Vec<f64>,
     /// The loss before the first step, where a run is resumed.
     first_loss: Option<f64>,
+    kept: Kept,
 }
 
 impl Referee<'_> {
@@ -233,6 +256,7 @@ impl Referee<'_> {
             if let Some(outcome) = stop.verdict(step, loss) {
                 break outcome;
             }
+            self.kept.keep(engine);
             if broke_off {
                 break Outcome::Interrupted { steps: step };
             }

@@ -1,8 +1,9 @@
 //! Steps of a run made again by automatic differentiation: what the certificate's `gradient` line stands on.
 //!
-//! After a run its engine makes the run once more, without comparison, and stops at some steps. At each the dense engine
-//! makes the step from the very same weights, every unit evaluated, every gradient from automatic differentiation, and
-//! every weight must agree. The second run must visit the same vertices and end with the same weights as the first.
+//! After a run its engine makes some of its steps once more, without comparison, from the start or from a snapshot that was taken on the way.
+//! At each the dense engine makes the step from the very same weights, every unit evaluated (columns that are alike once), every gradient
+//! from automatic differentiation, and every weight must agree. What is made again must end as the run did: with the same digest of all
+//! vertices and the same weights.
 
 use luge_net::{Network, Op, Values};
 use luge_train::{Memories, Snapshot, SpotCheck, SpotError, StopRule, TrainError};
@@ -81,11 +82,12 @@ pub(crate) struct End<'a> {
 pub(crate) fn look_again<E: From<EngineError>>(
     task: &Task<'_>,
     end: &End<'_>,
+    kept: &[Snapshot],
     asked: Option<usize>,
     check: impl FnOnce(&[Spot]) -> Result<GradientCheck, E>,
 ) -> Result<GradientCheck, E> {
     let steps = choose(end, task.network, asked);
-    match collect(task, &steps, end)? {
+    match collect(task, &steps, end, kept)? {
         Ok(spots) => check(&spots),
         Err(why) => Ok(GradientCheck { steps, every: false, differs: Some(why) }),
     }
@@ -134,12 +136,22 @@ pub(crate) struct Spot {
     rounding: f64,
 }
 
-/// Makes the run once more and keeps the weights around these steps; `Err` with a reason if it is not the same run.
-fn collect(task: &Task<'_>, steps: &[u64], end: &End<'_>) -> Result<Result<Vec<Spot>, String>, EngineError> {
+/// Makes the steps that lead to these once more, from the run's own snapshot before them, and keeps the weights around them; `Err` with a
+/// reason if the run does not end as it did.
+fn collect(
+    task: &Task<'_>,
+    steps: &[u64],
+    end: &End<'_>,
+    kept: &[Snapshot],
+) -> Result<Result<Vec<Spot>, String>, EngineError> {
     let (mut engine, _) = task.open(Memories::Blocks, None)?;
     let to = |most_steps| StopRule { loss_at_most: f64::NEG_INFINITY, not_before: 0, most_steps };
     let mut spots = Vec::with_capacity(steps.len());
     for &step in steps {
+        let nearest = kept.iter().rev().find(|snapshot| snapshot.step <= step);
+        if let Some(snapshot) = nearest.filter(|snapshot| snapshot.step > engine.steps()) {
+            (engine, _) = task.open(Memories::Blocks, Some((snapshot, None)))?;
+        }
         engine.run(&to(step))?;
         let (loss, before) = (engine.loss()?, engine.snapshot());
         engine.step()?;

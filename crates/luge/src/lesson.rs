@@ -29,10 +29,9 @@ use crate::{
     follow::{Attention, Comparisons, Course, Decoder, Expected, Moment},
     gradient,
     lockstep::{Lockstep, Window},
-    memory,
+    memory::{self, Keeping},
     predictor::Predictor,
     record::{Levels, Record},
-    trace::MOST_CELLS,
 };
 pub use certificate::{Certificate, Claim};
 pub use error::LessonError;
@@ -41,6 +40,9 @@ pub use report::LessonReport;
 
 /// Rounding through the square root and the carrier, relative to the loss.
 const LOSS_TOLERANCE: f64 = 1e-9;
+
+/// The most cells of a tape of a lesson's network.
+pub const MOST_CELLS: usize = 1 << 28;
 
 /// Everything made ready: no training yet.
 pub struct Lesson {
@@ -391,7 +393,12 @@ fn ask_network(learner: &Learner, options: &LessonOptions, n_cells: usize) -> Re
         LandscapeKind::Internal => 0,
         _ => usize::try_from(options.vertices.n_vertices(normal)).unwrap_or(usize::MAX),
     };
-    Ok(memory::ask_network(n_cells, normal.n_tapes(), n_vertices)?)
+    let keeping = match options.landscape {
+        LandscapeKind::Internal => Keeping::Numbers,
+        _ if options.manner().dense(None)?.is_some() => Keeping::Numbers,
+        _ => Keeping::Symbols,
+    };
+    Ok(memory::ask_network(n_cells, normal.n_tapes(), n_vertices, keeping)?)
 }
 
 /// Taking r off a label and adding it again must leave its bits as they are.

@@ -44,8 +44,24 @@ static BUDGET: AtomicU64 = AtomicU64::new(0);
 /// What is assumed where the system does not say what it has.
 const ASSUMED: u64 = 4 << 30;
 
-/// Bytes of a landscape for every cell of every tape: weights, constants, and what evaluating and training keep beside them.
-const BYTES_PER_CELL: u64 = 600;
+/// How a network's cells are kept while it is trained.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Keeping {
+    /// Every unit of every cell as a number: the dense engine, and networks whose columns cannot be merged.
+    Numbers,
+    /// Symbols, and one column of each kind.
+    Symbols,
+}
+
+impl Keeping {
+    /// Bytes for every cell of every tape: weights, constants, and what evaluating and training keep beside them.
+    fn bytes_per_cell(self) -> u64 {
+        match self {
+            Self::Numbers => 600,
+            Self::Symbols => 6,
+        }
+    }
+}
 
 /// Bytes for every vertex: its weight, its edges, and what training keeps of them.
 const BYTES_PER_VERTEX: u64 = 600;
@@ -87,8 +103,13 @@ pub fn ask(what: impl Into<String>, needed: u64) -> Result<(), TooMuch> {
 ///
 /// # Errors
 /// If there is no room for it.
-pub fn ask_network(n_cells: usize, n_tapes: usize, n_vertices: usize) -> Result<(), TooMuch> {
-    let cells = (n_cells as u64).saturating_mul(n_tapes as u64).saturating_mul(BYTES_PER_CELL);
+pub fn ask_network(
+    n_cells: usize,
+    n_tapes: usize,
+    n_vertices: usize,
+    keeping: Keeping,
+) -> Result<(), TooMuch> {
+    let cells = (n_cells as u64).saturating_mul(n_tapes as u64).saturating_mul(keeping.bytes_per_cell());
     let vertices = (n_vertices as u64).saturating_mul(BYTES_PER_VERTEX);
     let what = format!("a network with {n_tapes} tapes of {n_cells} cells and {n_vertices} vertices");
     ask(what, cells.saturating_add(vertices))
@@ -170,8 +191,8 @@ mod tests {
         let refused = ask("a mountain", u64::MAX).expect_err("too much");
         assert!(refused.to_string().starts_with("a mountain would take about 17179869184.0 GiB, but only "));
         assert!(ask("a grain", 1).is_ok());
-        assert!(ask_network(1 << 14, 13, 1000).is_ok());
-        assert!(ask_network(usize::MAX, 2, 2).is_err());
+        assert!(ask_network(1 << 14, 13, 1000, Keeping::Numbers).is_ok());
+        assert!(ask_network(usize::MAX, 2, 2, Keeping::Symbols).is_err());
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::{
 
 use luge_landscape::{DataLayout, Extended, ExtendedError, Learner, LearnerError, Primary, PrimaryError};
 use luge_machine::{Diagnostic, formats::Format};
-use luge_net::Values;
+use luge_net::{SparseValues, Values};
 use safetensors::{SafeTensors, tensor::TensorView};
 use serde::{Deserialize, Serialize, de::IgnoredAny};
 use sha2::{Digest, Sha256};
@@ -22,11 +22,10 @@ use crate::{
     data::{Preparation, Table},
     job::{Data, Primaries, StandardPrimaries, TrainJob},
     json::hexadecimal,
-    lesson::{Certificate, Lesson, LessonError, LessonOptions, LessonReport},
+    lesson::{Certificate, Lesson, LessonError, LessonOptions, LessonReport, MOST_CELLS},
     lockstep::Window,
-    memory::{self, TooMuch},
+    memory::{self, Keeping, TooMuch},
     source::Source,
-    trace::MOST_CELLS,
 };
 use seal::{Contents, Versioned};
 use tensors::{Block, Packed};
@@ -45,7 +44,7 @@ pub struct Model {
     /// theta, the primary network's weights.
     pub theta: Vec<f64>,
     /// All trained weights, by the name of their block.
-    pub weights: Vec<(String, Values)>,
+    pub weights: Vec<(String, SparseValues)>,
 }
 
 /// What a model says of itself.
@@ -258,7 +257,7 @@ impl Model {
     /// # Errors
     /// If a weight's name cannot stand in the file.
     pub fn to_bytes(&self, name: &str) -> Result<Vec<u8>, ModelError> {
-        let theta = Values::column(self.theta.clone());
+        let theta = Values::column(self.theta.clone()).into();
         let blocks =
             self.weights.iter().map(|(name, values)| (name.as_str(), values)).chain([("theta", &theta)]);
         let blocks: Vec<(&str, Block)> = blocks.map(|(name, values)| (name, Block::of(values))).collect();
@@ -330,7 +329,7 @@ impl Model {
         weights.sort_by(|a, b| a.0.cmp(&b.0));
         let theta = weights.iter().position(|(tensor, _)| tensor == "theta");
         let theta = theta.ok_or_else(|| ModelError::Tensor { name, tensor: "theta".to_owned() })?;
-        let theta = weights.remove(theta).1.data;
+        let theta = weights.remove(theta).1.to_values().data;
         Ok(Self { card, theta, weights })
     }
 
@@ -393,13 +392,13 @@ impl Model {
     /// If the metadata do not fit together, or the run cannot be made again.
     pub fn lesson(&self, table: Table, primaries: &dyn Primaries) -> Result<Lesson, ModelError> {
         let (learner, primary) = (self.learner()?, self.primary_among(primaries)?);
-        self.check_sizes(&learner)?;
+        self.check_sizes(&learner, Keeping::Symbols)?;
         Ok(Lesson::prepare(learner, primary, table, self.card.options.clone())?)
     }
 
     /// The trained weights in the order of a network's parameters; `None` if a block is missing or has another shape.
     #[must_use]
-    pub fn parameters(&self, lesson: &Lesson) -> Option<Vec<Values>> {
+    pub fn parameters(&self, lesson: &Lesson) -> Option<Vec<SparseValues>> {
         let find =
             |name: &str| self.weights.iter().find(|(own, _)| own == name).map(|(_, values)| values.clone());
         let blocks = lesson.extended().network().parameters().iter();
@@ -413,7 +412,7 @@ impl Model {
     pub fn extended(&self) -> Result<Extended, ModelError> {
         let options = &self.card.options;
         let learner = self.learner()?;
-        self.check_sizes(&learner)?;
+        self.check_sizes(&learner, Keeping::Numbers)?;
         let layout = DataLayout {
             n_samples: self.card.n_samples,
             n_features: self.card.features.len(),
@@ -425,18 +424,18 @@ impl Model {
     }
 
     /// Refuses sizes beyond all bounds before anything is built from them.
-    fn check_sizes(&self, learner: &Learner) -> Result<(), ModelError> {
+    fn check_sizes(&self, learner: &Learner, keeping: Keeping) -> Result<(), ModelError> {
         let Card { first_cells, n_samples, features, labels, .. } = &self.card;
         let cells = self.card.n_cells();
         let n_tapes = learner.lowered().normal.n_tapes();
         let n_numbers = n_samples.checked_mul(features.len() + labels.len());
-        let cells_fit = cells.checked_mul(n_tapes).is_some_and(|all| all <= MOST_CELLS);
+        let cells_fit = cells <= MOST_CELLS;
         let starts_fit = first_cells.len() == n_tapes
             && first_cells
                 .iter()
                 .all(|first| usize::try_from(first.unsigned_abs()).is_ok_and(|f| f <= MOST_CELLS));
         if cells_fit && starts_fit && n_numbers.is_some_and(|n| n <= MOST_CELLS) {
-            return Ok(memory::ask_network(cells, n_tapes, 0)?);
+            return Ok(memory::ask_network(cells, n_tapes, 0, keeping)?);
         }
         Err(ModelError::Sizes { cells, first_cells: first_cells.len(), n_samples: *n_samples })
     }

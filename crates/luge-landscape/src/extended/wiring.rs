@@ -58,7 +58,7 @@ pub(super) fn carve(
         return Ok((CarvedLandscape::inside(g, configurations, &carving, Some(start)), None));
     }
     let window = options.window();
-    let blank = window.start(learner, |_| false);
+    let blank = window.blank_start(learner);
     let read_only = read_only_tapes(g, learner, &window, &blank, bits);
     let terrain =
         CarvedLandscape::outside(g, normal, &carving, Some(read_only)).map_err(ExtendedError::Build)?;
@@ -94,18 +94,29 @@ impl DataWindow<'_> {
     /// The machine's start configuration for data with these bits.
     pub(crate) fn start(&self, learner: &Learner, bit: impl Fn(usize) -> bool) -> Configuration {
         let bits: Vec<bool> = (0..self.layout.n_bits()).map(bit).collect();
-        self.place(learner, &learner.input(self.layout, &bits))
+        let mut start = self.place(learner, &learner.input(self.layout, &bits));
+        start.tapes.iter_mut().for_each(|cells| cells.resize(self.n_cells, false));
+        start
     }
 
-    /// An input of the normal form as the network's cells hold it.
+    /// The machine's start configuration for data whose bits are all 0: of each tape the cells up to the last that holds something.
+    pub(crate) fn blank_start(&self, learner: &Learner) -> Configuration {
+        self.place(learner, &learner.input(self.layout, &vec![false; self.layout.n_bits()]))
+    }
+
+    /// An input of the normal form as the network's cells hold it, as far as there is something on them.
     fn place(&self, learner: &Learner, input: &Input) -> Configuration {
         let machine = learner.lowered().normal.machine();
-        let mut tapes = vec![vec![false; self.n_cells]; machine.n_tapes()];
+        let mut tapes = vec![Vec::new(); machine.n_tapes()];
         let mut heads = Vec::with_capacity(tapes.len());
         for (tape, cells) in tapes.iter_mut().enumerate() {
             let index = |cell: i64| usize::try_from(cell - self.first_cells[tape]).unwrap_or(usize::MAX);
             let laid = input.tapes.get(tape);
-            for (cell, symbol) in laid.into_iter().flat_map(|laid| &laid.symbols).enumerate() {
+            let symbols = laid.map_or(&[][..], |laid| &laid.symbols);
+            let last = symbols.iter().rposition(|symbol| symbol.0 == 1);
+            let end = last.map_or(0, |last| index(i64::try_from(last).unwrap_or(i64::MAX)).saturating_add(1));
+            cells.resize(end.min(self.n_cells), false);
+            for (cell, symbol) in symbols.iter().enumerate() {
                 if let Some(place) = cells.get_mut(index(i64::try_from(cell).unwrap_or(i64::MAX))) {
                     *place = symbol.0 == 1;
                 }
@@ -119,20 +130,23 @@ impl DataWindow<'_> {
     pub(crate) fn read_only_map(&self, learner: &Learner, blank: &Configuration) -> LinearMap {
         let normal = &learner.lowered().normal;
         let tapes = normal.machine().tape_ids().filter(|&tape| normal.read_only(tape));
-        let (mut bias, mut entries) = (Vec::new(), Vec::new());
+        let (mut n_rows, mut places, mut ones) = (0, Vec::new(), Vec::new());
+        let narrow = |place: usize| u32::try_from(place).expect("a layer of at most 2^32 units");
         for tape in tapes {
-            let first = bias.len();
-            bias.extend(blank.tapes[tape.index()].iter().map(|&one| if one { 1.0 } else { -1.0 }));
-            if tape != learner.data_track() {
-                continue;
+            let first = n_rows * self.n_cells;
+            n_rows += 1;
+            let mut is_data = vec![];
+            if tape == learner.data_track() {
+                let column = |bit: usize| self.column(tape, self.layout.cell(bit)).unwrap_or(0);
+                is_data = (0..self.layout.n_bits()).map(column).collect();
+                places = is_data.iter().map(|column| narrow(first + column)).collect();
             }
-            for bit in 0..self.layout.n_bits() {
-                let place = first + self.column(tape, self.layout.cell(bit)).unwrap_or(0);
-                bias[place] = 0.0;
-                entries.push((place, bit, 1.0));
-            }
+            let marked = blank.tapes[tape.index()].iter().enumerate().filter(|&(_, &one)| one);
+            let constant = |&(column, _): &(usize, &bool)| is_data.binary_search(&column).is_err();
+            ones.extend(marked.filter(constant).map(|(column, _)| narrow(first + column)));
         }
-        LinearMap::new(bias.len(), self.layout.n_bits(), entries).with_bias(bias)
+        LinearMap::placing(n_rows * self.n_cells, 1.0, places.clone())
+            .with_bias_except(-1.0, vec![(0.0, places), (1.0, ones)])
     }
 }
 

@@ -178,15 +178,15 @@ impl Engine for Exact<'_> {
                 Body::Waiting(_) => (0, PackedCells::default()),
                 Body::SingleHead(one, _) => {
                     let (first, cells) = one.cells();
-                    (first, PackedCells::of_symbols(cells.iter().map(|&c| c >> i & 1 == 1)))
+                    (first, PackedCells::of_track(cells, i))
                 }
                 Body::Blocks(blocks, _) => {
                     let (first, cells) = blocks.cells();
-                    (first, PackedCells::of_symbols(cells.iter().map(|&c| c >> i & 1 == 1)))
+                    (first, PackedCells::of_track(&cells, i))
                 }
                 Body::MultiHead(many) => {
                     let (first, cells) = many.tapes.row(i);
-                    (first, PackedCells::of_symbols(cells.iter().map(|&c| c & 1 == 1)))
+                    (first, PackedCells::of_track(cells, 0))
                 }
             };
             TapeSnapshot { first, cells, head_first: self.head(i).unwrap_or(0), head: vec![1.0] }

@@ -90,15 +90,18 @@ fn action(state: StateId, rule: &Rule) -> String {
     writes.chain(moves).chain(next).collect::<Vec<_>>().join(" ")
 }
 
-/// The perceptron's machine on Iris, written out, with its tapes laid.
+/// The perceptron's machine, written out, with its tapes laid. It is the same for any number of features and any format.
 pub(super) struct NativePerceptron {
     tapes: [Vec<u8>; 13],
     heads: [usize; 13],
 }
 
 impl NativePerceptron {
-    /// Tapes long enough for the run of this machine, which must be the one that was written out.
+    /// Tapes long enough for the run of this machine; `None` if it is not the one that was written out.
     pub(super) fn new(machine: &Machine, input: &Input) -> Option<Self> {
+        if source(machine) != include_str!("native/perceptron.rs") {
+            return None;
+        }
         let mut finished = Simulator::new(machine, input);
         let _ = finished.run(u64::MAX);
         let start = Simulator::new(machine, input);

@@ -8,7 +8,7 @@ use super::TraceError;
 use crate::{
     engine::{Chosen, EngineChoice, EngineError, Manner},
     follow::Comparisons,
-    memory::{self, TooMuch},
+    memory::{self, Keeping, TooMuch},
     words,
 };
 
@@ -75,7 +75,7 @@ impl TraceOptions {
             LandscapeKind::Internal => 0,
             _ => usize::try_from(self.vertices.n_vertices(normal)).unwrap_or(usize::MAX),
         };
-        memory::ask_network(n_cells, normal.n_tapes(), n_vertices)
+        memory::ask_network(n_cells, normal.n_tapes(), n_vertices, Keeping::Numbers)
     }
 
     /// The landscape that these options ask for, with so many cells.
