@@ -8,6 +8,7 @@ use luge_net::Values;
 use luge_train::{Change, Engine, Memories, Outcome, Snapshot, StopRule, StretchId, TrainError};
 
 use crate::{
+    earlier::Earlier,
     engine::{Chosen, EngineChoice, EngineError, Task},
     gradient::{self, GradientCheck},
     judge::Judge,
@@ -40,7 +41,7 @@ impl Comparisons {
 }
 
 /// Steps between two comparisons where not every step is compared.
-const CHUNK: u64 = 1 << 24;
+pub(crate) const CHUNK: u64 = 1 << 24;
 
 /// Steps between two looks at how many cells a run has come to need.
 const LOOK_AT_CELLS: u64 = 1 << 16;
@@ -161,17 +162,18 @@ impl<'a> Course<'a> {
             None => Beside::Configurations(Lockstep::new(machine, input, window.clone()), self.decoder),
         };
         let comparisons = if dense { Comparisons::Every } else { self.comparisons };
-        let first_loss = match &from {
-            Some(_) => Some(task.open(memories, None)?.0.loss().map_err(EngineError::from)?),
-            None => None,
-        };
+        let claimed = from.clone();
         let record = from.map_or_else(Record::default, |(_, record)| record);
         let (changes, made, losses) = (Vec::new(), Vec::new(), Vec::new());
         let attention = self.attention;
         let mut referee =
-            Referee { beside, expected: self.expected, record, attention, changes, made, losses, first_loss };
+            Referee { beside, expected: self.expected, record, attention, changes, made, losses };
         let outcome =
             referee.follow(&mut *engine, &task.stop, comparisons, watch).map_err(EngineError::from)?;
+        // What is broken off is resumed again, and looked at then.
+        if let Some((moment, record)) = claimed.filter(|_| !matches!(outcome, Outcome::Interrupted { .. })) {
+            referee.derive_again(task, memories, comparisons, (moment, &record))?;
+        }
         let snapshot = engine.snapshot();
         let end = gradient::End { snapshot: &snapshot, record: &referee.record };
         let gradient = match dense {
@@ -204,8 +206,6 @@ struct Referee<'a> {
     made: Vec<StretchId>,
     /// The losses of the iterates within a stride.
     losses: Vec<f64>,
-    /// The loss before the first step, where a run is resumed.
-    first_loss: Option<f64>,
 }
 
 impl Referee<'_> {
@@ -225,7 +225,7 @@ impl Referee<'_> {
             if resumed_at != Some(step) {
                 self.see(step, loss, engine, comparisons);
             } else {
-                self.see_resumed(loss, engine, stop, comparisons);
+                self.see_resumed(engine, stop);
             }
             let moment = Moment { step, loss, since: &self.losses, engine, record: &self.record };
             let broke_off = watch(moment).is_break();
@@ -379,9 +379,9 @@ impl Referee<'_> {
         }
     }
 
-    /// Derives again what a checkpoint says of the run so far, as far as the moment it was taken tells: a checkpoint can be
-    /// written by anybody. What differs counts as a mismatch of that moment.
-    fn see_resumed(&mut self, loss: f64, engine: &dyn Engine, stop: &StopRule, comparisons: Comparisons) {
+    /// Holds the moment that a run is resumed from to the machine, for a checkpoint can be written by anybody. What differs
+    /// counts as a mismatch of that moment.
+    fn see_resumed(&mut self, engine: &dyn Engine, stop: &StopRule) {
         let step = engine.steps();
         let waiting = step < self.expected.extra_steps;
         let found = match &self.beside {
@@ -391,14 +391,15 @@ impl Referee<'_> {
             Beside::Changes(_) if step == 0 && self.expected.labels.is_some() => Ok(()),
             Beside::Changes(judge) => judge.compare_all(engine),
         };
-        let claims = self.record.contradiction(step, (self.first_loss, loss), &self.expected.levels);
-        let compared = comparisons == Comparisons::Every && self.record.n_compared != step + 1;
-        let why = match (found, claims) {
-            (Err(mismatch), _) => Some(mismatch.to_string()),
-            (Ok(()), Some(claim)) => Some(format!("the checkpoint is wrong about {claim}")),
-            _ if compared => Some("the checkpoint is wrong about the iterates compared".to_owned()),
-            _ if step > stop.most_steps => Some("the checkpoint lies beyond its own step limit".to_owned()),
-            _ => None,
+        let why = match found {
+            Err(mismatch) => Some(mismatch.to_string()),
+            Ok(()) if (self.record.mismatches > 0) != self.record.first_mismatch.is_some() => {
+                Some("the checkpoint is wrong about its mismatches".to_owned())
+            }
+            Ok(()) if step > stop.most_steps => {
+                Some("the checkpoint lies beyond its own step limit".to_owned())
+            }
+            Ok(()) => None,
         };
         if let Some(why) = why {
             self.record.differs(step, &why);
@@ -407,6 +408,26 @@ impl Referee<'_> {
             self.record.labels_copied &= engine.labels() == labels;
             self.record.tape_read = self.tape_read(engine);
         }
+    }
+
+    /// Makes the run before a checkpoint once more and holds what the checkpoint says of it to that. A run that has failed
+    /// by its own account is not looked at.
+    fn derive_again(
+        &mut self,
+        task: &Task<'_>,
+        memories: Memories,
+        comparisons: Comparisons,
+        (snapshot, claimed): (&Snapshot, &Record),
+    ) -> Result<(), EngineError> {
+        if claimed.mismatches > 0 {
+            return Ok(());
+        }
+        let stopped_from = self.machine_steps().map(|steps| steps + self.expected.extra_steps);
+        let earlier = Earlier { snapshot, claimed, expected: &self.expected, comparisons, stopped_from };
+        if let Some(what) = earlier.contradiction(task, memories)? {
+            self.record.differs(snapshot.step, &format!("the checkpoint is wrong about {what}"));
+        }
+        Ok(())
     }
 
     /// Whether the hidden tapes hold the bits that the machine is given.
