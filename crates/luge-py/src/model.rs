@@ -17,6 +17,7 @@ use pyo3::{
     prelude::*,
     types::{PyBytes, PyDict},
 };
+use serde::Serialize;
 
 use crate::{
     arrays, files,
@@ -127,11 +128,26 @@ impl Model {
     }
 }
 
-/// The verdict on data that the model cannot even be held to.
-fn other_data(figures: String) -> String {
-    let data = Claim { holds: false, figures };
-    serde_json::json!({ "holds": false, "audit": { "data": data }, "retrained": null, "not_checked": [] })
-        .to_string()
+/// A verdict as JSON; its claims stay in order.
+#[derive(Serialize)]
+struct Verdict<A: Serialize> {
+    holds: bool,
+    audit: A,
+    retrained: Option<Claim>,
+    /// What is taken from the model's word.
+    not_checked: Vec<String>,
+}
+
+/// All there is to say where a model cannot even be held to the data.
+#[derive(Serialize)]
+struct DataAlone {
+    data: Claim,
+}
+
+/// The verdict on other data than those of the training.
+fn other_data(figures: String) -> Result<String, Refusal> {
+    let audit = DataAlone { data: Claim { holds: false, figures } };
+    Ok(serde_json::to_string(&Verdict { holds: false, audit, retrained: None, not_checked: Vec::new() })?)
 }
 
 fn refused(error: TableError) -> JobError {
@@ -142,14 +158,14 @@ impl Model {
     fn audited(&self, mut table: Table, retrain: bool, saturate: bool) -> Result<String, Refusal> {
         let model = &self.inner;
         if let Some(why) = audit::other_data(model, &table) {
-            return Ok(other_data(why));
+            return other_data(why);
         }
         let range = if saturate { luge::data::Range::Saturate } else { luge::data::Range::Refuse };
         if let Err(error) = table.fit(model.card.options.format, range) {
-            return Ok(other_data(refused(error).to_string()));
+            return other_data(refused(error).to_string());
         }
         let lesson = match model.lesson(table, &StandardPrimaries) {
-            Err(error @ ModelError::Lesson(_)) => return Ok(other_data(with_reasons(&error))),
+            Err(error @ ModelError::Lesson(_)) => return other_data(with_reasons(&error)),
             lesson => lesson?,
         };
         let audit = Audit::of(model, &lesson);
@@ -164,9 +180,6 @@ impl Model {
         };
         let holds = audit.holds() && retrained.as_ref().is_none_or(|claim| claim.holds);
         let not_checked = if retrain { Vec::new() } else { audit::not_checked(model) };
-        let verdict = serde_json::json!({
-            "holds": holds, "audit": audit, "retrained": retrained, "not_checked": not_checked
-        });
-        Ok(verdict.to_string())
+        Ok(serde_json::to_string(&Verdict { holds, audit, retrained, not_checked })?)
     }
 }
