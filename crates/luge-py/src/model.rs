@@ -6,7 +6,6 @@ use luge::{
     audit::{self, Audit, same_model},
     data::{Asked, Table, TableError},
     export,
-    follow::Attention,
     job::{JobError, StandardPrimaries},
     lesson::Claim,
     model::{self, ModelError},
@@ -171,8 +170,7 @@ impl Model {
         let audit = Audit::of(model, &lesson);
         let retrained = if retrain {
             let mut watch = Watch::new(None, 1);
-            let report =
-                lesson.follow(None, Attention::Moments, |moment| watch.see(moment.step, moment.loss))?;
+            let report = lesson.follow(None, watch.attention(), |moment| watch.see(&moment))?;
             watch.finish()?;
             Some(same_model(model, &model::Model::new(&lesson, &report)))
         } else {
