@@ -36,7 +36,7 @@ def main():
     parser.add_argument("--runs", type=int, default=5)
     options = parser.parse_args()
     command = lambda *words: subprocess.run([options.luge, *words], check=True, stdout=subprocess.DEVNULL)
-    constants = {"ROUNDS": 1000}
+    constants = {"ROUNDS": 1500}
     with tempfile.TemporaryDirectory() as folder:
         x, y, features, labels = luge.dataset("sgd_linear")
         program, table = Path(folder, "sgd.sled"), Path(folder, "data.csv")
