@@ -93,10 +93,10 @@ fn a_file_is_found_before_long_work() {
         "compare parity --plot",
         "stream parity --draw parity:bits=4,hidden=2 --graph",
     ] {
-        fs::write(desk.0.path().join("out"), "somebody's").expect("a file");
-        let said = desk.refused(&format!("{writer} out"));
-        assert!(said.contains("out exists already") && said.contains("--force"), "{writer}: {said}");
-        assert_eq!(desk.read("out"), b"somebody's", "{writer}");
+        fs::write(desk.0.path().join("out.tm"), "somebody's").expect("a file");
+        let said = desk.refused(&format!("{writer} out.tm"));
+        assert!(said.contains("out.tm exists already") && said.contains("--force"), "{writer}: {said}");
+        assert_eq!(desk.read("out.tm"), b"somebody's", "{writer}");
     }
 }
 
