@@ -170,8 +170,9 @@ impl<'a> Course<'a> {
             Referee { beside, expected: self.expected, record, attention, changes, made, losses };
         let outcome =
             referee.follow(&mut *engine, &task.stop, comparisons, watch).map_err(EngineError::from)?;
-        // What is broken off is resumed again, and looked at then.
-        if let Some((moment, record)) = claimed.filter(|_| !matches!(outcome, Outcome::Interrupted { .. })) {
+        // What is broken off is resumed again, and looked at then; what has failed by its own account stays so.
+        let ended = !matches!(outcome, Outcome::Interrupted { .. });
+        if let Some((moment, record)) = claimed.filter(|(_, record)| ended && record.mismatches == 0) {
             referee.derive_again(task, memories, comparisons, (moment, &record))?;
         }
         let snapshot = engine.snapshot();
@@ -410,8 +411,7 @@ impl Referee<'_> {
         }
     }
 
-    /// Makes the run before a checkpoint once more and holds what the checkpoint says of it to that. A run that has failed
-    /// by its own account is not looked at.
+    /// Makes the run before a checkpoint once more and holds what the checkpoint says of it to that.
     fn derive_again(
         &mut self,
         task: &Task<'_>,
@@ -419,9 +419,6 @@ impl Referee<'_> {
         comparisons: Comparisons,
         (snapshot, claimed): (&Snapshot, &Record),
     ) -> Result<(), EngineError> {
-        if claimed.mismatches > 0 {
-            return Ok(());
-        }
         let stopped_from = self.machine_steps().map(|steps| steps + self.expected.extra_steps);
         let earlier = Earlier { snapshot, claimed, expected: &self.expected, comparisons, stopped_from };
         if let Some(what) = earlier.contradiction(task, memories)? {
