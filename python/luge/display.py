@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import base64
+import os
 from collections.abc import Iterable
 from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from . import _luge
 
 if TYPE_CHECKING:
     from .results import Model
@@ -21,9 +23,9 @@ class Svg(str):
     def _repr_svg_(self) -> str:
         return str(self)
 
-    def save(self, path: str | Path) -> None:
-        """Writes the drawing to a file."""
-        Path(path).write_text(self, encoding="utf-8")
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Writes the drawing to a file; over another one only with ``force``."""
+        _luge.write_files([(os.fspath(path), self.encode())], force)
 
 
 class Png(bytes):
@@ -35,9 +37,9 @@ class Png(bytes):
     def _repr_png_(self) -> bytes:
         return bytes(self)
 
-    def save(self, path: str | Path) -> None:
-        """Writes the picture to a file."""
-        Path(path).write_bytes(self)
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Writes the picture to a file; over another one only with ``force``."""
+        _luge.write_files([(os.fspath(path), self)], force)
 
     def html(self) -> str:
         """The picture inside a page."""

@@ -6,7 +6,7 @@ import json
 import os
 from pathlib import Path
 
-from . import display
+from . import _luge, display
 from .errors import LugeError
 from .results import Model
 
@@ -14,11 +14,10 @@ from .results import Model
 WEIGHTS = "model.safetensors"
 
 
-def save(model: Model, folder: str | os.PathLike[str], *, title: str | None = None) -> Path:
-    """Writes a model into a folder."""
+def save(model: Model, folder: str | os.PathLike[str], *, title: str | None = None, force: bool = False) -> Path:
+    """Writes a model into a folder; over files that are there only with ``force``."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    model.save(folder / WEIGHTS)
     card = model.card
     config = {
         "model_type": "luge", "architectures": ["luge"], "version": card["version"], "primary": card["primary"], "features": card["features"],
@@ -26,8 +25,12 @@ def save(model: Model, folder: str | os.PathLike[str], *, title: str | None = No
         "machine_steps": card["machine_steps"], "train_loss": card["train_loss"], "machine_sha256": card["machine_sha256"],
         "data_sha256": card["data_sha256"], "options": card["options"],
     }  # fmt: skip
-    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
-    (folder / "README.md").write_text(readme(model, title or folder.name), encoding="utf-8")
+    contents = {
+        WEIGHTS: model.to_bytes(),
+        "config.json": (json.dumps(config, indent=2) + "\n").encode(),
+        "README.md": readme(model, title or folder.name).encode(),
+    }
+    _luge.write_files([(str(folder / name), content) for name, content in contents.items()], force)
     return folder
 
 

@@ -9,13 +9,14 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+from . import _luge
 from .errors import LugeError
 from .graph import Graph, Node, Operations, compute
 from .results import Model
 
 
-def export(model: Model, path: str | os.PathLike[str] | None = None) -> onnx.ModelProto:
-    """F as an ONNX model in float64, ``x`` to ``y``; written to ``path`` if one is given."""
+def export(model: Model, path: str | os.PathLike[str] | None = None, *, force: bool = False) -> onnx.ModelProto:
+    """F as an ONNX model in float64, ``x`` to ``y``; written to ``path`` if one is given, over another file only with ``force``."""
     graph = Graph(model.graph())
     values = _values(graph, model.weights)
     output = _live(graph, values)
@@ -37,7 +38,7 @@ def export(model: Model, path: str | os.PathLike[str] | None = None) -> onnx.Mod
         entry.key, entry.value = name, ",".join(model.card[name])
     onnx.checker.check_model(exported)
     if path is not None:
-        onnx.save(exported, os.fspath(path))
+        _luge.write_files([(os.fspath(path), exported.SerializeToString())], force)
     return exported
 
 

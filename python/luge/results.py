@@ -108,9 +108,9 @@ class Model:
         """Reads a file that :meth:`save` or ``luge train --out`` wrote."""
         return cls(_luge.Model.load(os.fspath(path)))
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes a safetensors file."""
-        self._inner.save(os.fspath(path))
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Writes a safetensors file, whole or not at all; over another one only with ``force``."""
+        self._inner.save(os.fspath(path), force)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Model:
@@ -143,7 +143,10 @@ class Model:
         return json.loads(self._inner.graph())
 
     def certify(self, x: Any, y: Any, *, retrain: bool = True, saturate: bool = False) -> Audit:
-        """Derives everything again from the model's machine and its data; with ``retrain`` trains again, and every weight must be the same."""
+        """Derives everything again from the model's machine and its data; with ``retrain`` trains again, and every weight must be the same.
+
+        Data on which it was not trained are no error: the claim ``data`` does not hold then.
+        """
         return Audit(json.loads(self._inner.certify(data.matrix(x), data.matrix(y), retrain=retrain, saturate=saturate)))
 
     def figure(self) -> Svg:
@@ -203,6 +206,8 @@ class Audit:
         self.claims: dict[str, dict[str, Any]] = dict(verdict["audit"])
         if verdict["retrained"] is not None:
             self.claims["retrained"] = verdict["retrained"]
+        #: What was taken from the model's word, without ``retrain``.
+        self.not_checked: list[str] = verdict["not_checked"]
         self.holds: bool = verdict["holds"]
 
     def __bool__(self) -> bool:
@@ -210,7 +215,9 @@ class Audit:
 
     def __repr__(self) -> str:
         line = lambda name, claim: f"{name:<14} {'yes' if claim['holds'] else 'NO'}: {claim['figures']}"
-        return "\n".join(line(name, claim) for name, claim in self.claims.items())
+        lines = [line(name, claim) for name, claim in self.claims.items()]
+        return "\n".join(lines + ([f"{'not checked':<14} {'; '.join(self.not_checked)}"] if self.not_checked else []))
 
     def _repr_html_(self) -> str:
-        return display.card("certified" if self.holds else "NOT certified", self.claims)
+        unchecked = {"not checked": "; ".join(self.not_checked)} if self.not_checked else {}
+        return display.card("certified" if self.holds else "NOT certified", {**self.claims, **unchecked})

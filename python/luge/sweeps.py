@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from . import _luge
 from .errors import LugeError
 from .jobs import Job
 from .results import Trace
@@ -108,6 +108,5 @@ class _Store:
     def write(self, key: str, row: dict[str, Any]) -> None:
         if self.folder is None:
             return
-        with tempfile.NamedTemporaryFile("w", dir=self.folder, suffix=".part", delete=False, encoding="utf-8") as file:
-            json.dump(row, file)
-        os.replace(file.name, self.folder / f"{key}.json")
+        # A row that is there is the same job's.
+        _luge.write_files([(str(self.folder / f"{key}.json"), json.dumps(row).encode())], True)

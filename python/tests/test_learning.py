@@ -94,8 +94,45 @@ def test_a_model_survives_its_file(perceptron, tmp_path):
     assert all((loaded.weights[name] == block).all() for name, block in perceptron.model.weights.items())
     with pytest.raises(OSError, match="cannot read"):
         luge.Model.load(tmp_path / "nothing")
+
+
+def test_no_file_is_replaced_unasked(perceptron, tmp_path):
+    writers = {
+        "model.safetensors": perceptron.model.save,
+        "plot.svg": perceptron.plot().save,
+        "run.png": luge.run("bb2").picture(8, 8).save,
+        "f.onnx": lambda path, **force: pytest.importorskip("luge.onnx").export(perceptron.model, path, **force),
+    }
+    (tmp_path / "link").symlink_to("theirs")
+    for name, write in writers.items():
+        path = tmp_path / name
+        path.write_text("somebody's")
+        with pytest.raises(FileExistsError, match="exists already: give another name, or force=True"):
+            write(path)
+        assert path.read_text() == "somebody's"
+        write(path, force=True)
+        assert b"somebody's" not in path.read_bytes()
+        for place, kind in ((tmp_path / "link", "a link"), ("/dev/null", "a device or a pipe"), (tmp_path, "a folder")):
+            with pytest.raises(OSError, match=f"is {kind}, not a regular file"):
+                write(place, force=True)
+    # Nothing else is left, and the files have the permissions of any other.
+    assert sorted(file.name for file in tmp_path.iterdir()) == sorted([*writers, "link"])
+    (tmp_path / "any").touch()
+    assert {(tmp_path / name).stat().st_mode for name in writers} == {(tmp_path / "any").stat().st_mode}
+
+
+def test_a_folder_is_written_whole_or_not_at_all(perceptron, tmp_path):
+    (tmp_path / "README.md").write_text("somebody's")
+    with pytest.raises(FileExistsError, match="README.md exists already"):
+        luge.hub.save(perceptron.model, tmp_path)
+    assert [file.name for file in tmp_path.iterdir()] == ["README.md"]
+    luge.hub.save(perceptron.model, tmp_path, force=True)
+    assert luge.hub.load(tmp_path).card == perceptron.model.card and "somebody's" not in (tmp_path / "README.md").read_text()
+
+
+def test_x_must_fit_the_model(perceptron):
     with pytest.raises(luge.LugeError, match="x has 2 features, the model 4"):
-        loaded.predict(np.zeros((1, 2)))
+        perceptron.predict(np.zeros((1, 2)))
 
 
 def test_columns_are_prepared_and_rows_held_out():
@@ -115,14 +152,28 @@ def test_a_model_is_certified_again():
     training = luge.train("sgd_linear")
     x, y, *_ = luge.dataset("sgd_linear")
     audit = training.model.certify(x, y)
-    assert audit and audit.claims["retrained"]["holds"] and "bit for bit" in repr(audit)
-    # Other data either differ in a claim, or keep the learner from halting within the model's steps.
-    try:
-        wrong = training.model.certify(x, y + 0.25, retrain=False)
-    except luge.errors.LugeError as error:
-        assert "cannot be made again" in str(error)
-    else:
-        assert not wrong and not wrong.claims["data"]["holds"]
+    assert audit and audit.claims["retrained"]["holds"] and "bit for bit" in repr(audit) and audit.not_checked == []
+    quick = training.model.certify(x, y, retrain=False)
+    assert quick and "retrained" not in quick.claims and "loss bounds" in repr(quick).splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    "x, y, figures",
+    [
+        (lambda x: x, lambda y: y + 0.25, ""),
+        (lambda x: x, lambda y: 0 * y + 7.5, ""),
+        (lambda x: x[::-1].copy(), lambda y: y, ""),
+        (lambda x: x[:5], lambda y: y[:5], "samples, the data have 5"),
+        (lambda x: 1000 * x, lambda y: y, "lies outside"),
+    ],
+    ids=["other labels", "one label", "other order", "fewer rows", "too large"],
+)
+def test_other_data_fail_a_claim(x, y, figures):
+    """However far the data are from those of the training: the verdict says so, and nothing is raised."""
+    own_x, own_y, *_ = luge.dataset("sgd_linear")
+    audit = luge.train("sgd_linear").model.certify(x(own_x), y(own_y))
+    assert not audit and not audit.holds and not audit.claims["data"]["holds"]
+    assert figures in audit.claims["data"]["figures"] and repr(audit).startswith("data           NO: ")
 
 
 @pytest.mark.skipif(not (ROOT / "target/release/luge").exists(), reason="the command line is not built")

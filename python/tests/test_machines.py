@@ -120,6 +120,22 @@ def test_callbacks_see_steps_and_can_stop():
         luge.trace("bb4", callback=fail)
 
 
+def test_callbacks_see_every_step_of_a_training_too():
+    seen = []
+    training = luge.train("mean", callback=lambda step, loss: seen.append(step))
+    assert seen == list(range(training.steps + 1))
+
+
+def test_a_plot_has_every_loss_whoever_has_watched():
+    assert luge.trace("bb4", arrays=False).plot() == luge.trace("bb4").plot()
+    unwatched, watched = luge.train("mean"), luge.train("mean", callback=lambda step, loss: None)
+    assert unwatched.plot() == watched.plot()
+    assert luge.train("copy_label").plot().count("<circle") >= 12
+    # Twice the same, and the same for a run that is longer than one looks at every step of.
+    far, near = luge.train("sgd_linear"), luge.train("sgd_linear", callback=lambda step, loss: None, every=1024)
+    assert far.plot() == far.plot() == near.plot()
+
+
 def test_notebooks_get_pictures():
     trace, run = luge.trace("bb4"), luge.run("bb4")
     assert "mismatches" in trace._repr_html_() and "<svg" in trace._repr_html_()

@@ -38,14 +38,19 @@ def test_everything_exported_is_there_and_says_what_it_is():
 
 
 def interrupted(code, after):
-    """How long a program takes to end once it is interrupted in the middle of what it does, and its last words."""
-    program = f"import luge\nprint('ready', flush=True)\n{code}"
-    child = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert child.stdout.readline() == "ready\n"
-    time.sleep(after)
-    assert child.poll() is None, child.communicate()
-    child.send_signal(signal.SIGINT)
-    return child.communicate(timeout=60)[1].strip().splitlines()[-1]
+    """The last words of a program that is interrupted in the middle of what it does."""
+    # Whoever runs the tests in the background has them ignore the signal, and a child would too.
+    heed = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)"
+    program = f"import luge\n{heed}\nprint('ready', flush=True)\n{code}"
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+        try:
+            assert child.stdout.readline() == "ready\n"
+            time.sleep(after)
+            assert child.poll() is None, child.communicate()
+            child.send_signal(signal.SIGINT)
+            return child.communicate(timeout=60)[1].strip().splitlines()[-1]
+        finally:
+            child.kill()
 
 
 #: Runs for ever, two cells wide.

@@ -130,6 +130,13 @@ fn files_that_are_hard_to_read_are_read_or_refused() {
     desk.write("rules.tms", format!("name: x\ninit: a\naccept: b\n\n{}", "a,0\na,0,>\n\n".repeat(50_000)));
     desk.write("long.tm", format!("machine \"x\"\ntape t: 0 1 blank 0\n{} ?\n", " ".repeat(200_000)));
     desk.write("long.yaml", format!("blank: 0\nstart state: a\ntable:\n  a: {{{} ?", " ".repeat(200_000)));
+    // Findings far to the right, in every format.
+    let far = " ".repeat(70_000);
+    desk.write("far.bb", format!("1RB{far}?\n"));
+    desk.write("far.morphett", format!("0 1{far}1 x 0\n"));
+    desk.write("far.tms", format!("name: x\ninit: a\naccept: b\n\na,0\na,{far}0,?\n"));
+    desk.write("far.jff", format!("<structure>{far}<oops></structure>"));
+    desk.write("far.sled", format!("learner l({far}?) {{}}\n"));
     let aliases = format!("table: &s\n  a: [{}]\n", "*s, ".repeat(32_000));
     desk.write("alias.yaml", format!("blank: 0\nstart state: a\n{aliases}"));
     desk.write("deep.jff", "<a>".repeat(100_000));
@@ -145,6 +152,11 @@ fn files_that_are_hard_to_read_are_read_or_refused() {
         "run rules.tms",
         "run long.tm",
         "run long.yaml",
+        "run far.bb",
+        "run far.morphett",
+        "run far.tms",
+        "run far.jff",
+        "compile far.sled --data words.csv --target y",
         "run alias.yaml",
         "run deep.jff",
         "compile deep.sled --data words.csv --target y",
@@ -250,6 +262,13 @@ fn wrong_command_lines_are_refused() {
     ] {
         desk.refused(&format!("{train} {more}"));
     }
+}
+
+/// What a number is too large for is said, with the numbers that are not.
+#[test]
+fn a_base_without_a_cube_has_the_right_message() {
+    let said = Desk::new().refused("trace bb4 --base 1e300");
+    assert!(said.contains("base 1e300 is out of range") && said.contains("from 16 to 1e100"), "{said}");
 }
 
 /// What is wrong with numbers is found before anything is simulated: this learner never halts.

@@ -211,36 +211,100 @@ fn another_network_is_refused() {
 /// A lie that a checkpoint may tell: its name, and how to put it in.
 type Lie = (&'static str, fn(&mut luge::checkpoint::Checkpoint));
 
-/// A checkpoint that was changed and signed again is held to what can be derived: its losses, its weights, its step limit.
-#[test]
-fn a_checkpoint_that_lies_is_found_out() {
-    use luge::{checkpoint::Checkpoint, job::Job};
+/// What was seen of the losses: all of it is between the run's two ends, where only the run itself can tell.
+const ABOUT_LOSSES: [Lie; 8] = [
+    ("first loss", |lie| lie.seen.loss.as_mut().expect("losses").first += 1.0),
+    ("last loss", |lie| lie.seen.loss.as_mut().expect("losses").last += 1.0),
+    ("lowest loss", |lie| lie.seen.loss.as_mut().expect("losses").min -= 1.0),
+    ("highest loss", |lie| lie.seen.loss.as_mut().expect("losses").max += 1.0),
+    ("kept bounds", |lie| lie.seen.bounds_held = !lie.seen.bounds_held),
+    ("iterates compared", |lie| lie.seen.n_compared += 1),
+    ("mismatches", |lie| lie.seen.mismatches = 3),
+    ("vertices", |lie| {
+        let mut snapshot = lie.last().expect("a snapshot");
+        snapshot.path ^= 1;
+        lie.frames = vec![luge::checkpoint::Frame::new(&snapshot)];
+    }),
+];
+
+/// What only a run of which every step was looked at knows.
+const ABOUT_EVERY_STEP: [Lie; 8] = [
+    ("no higher loss while running", |lie| {
+        let running = lie.seen.running.as_mut().expect("losses");
+        running.max = running.min;
+    }),
+    ("no lower loss while running", |lie| {
+        let running = lie.seen.running.as_mut().expect("losses");
+        running.min = running.max;
+    }),
+    ("the step of the lowest loss", |lie| *lie.seen.lowest_at.as_mut().expect("a step") ^= 1),
+    ("the step of the highest loss", |lie| *lie.seen.highest_at.as_mut().expect("a step") ^= 1),
+    ("a loss after the halt", |lie| lie.seen.halted = Some(0.0)),
+    ("whether the loss rose", |lie| lie.seen.rose = !lie.seen.rose),
+    ("whether the loss stood still", |lie| lie.seen.stalled = !lie.seen.stalled),
+    ("drift", |lie| lie.seen.drift.tape += 0.125),
+];
+
+/// Makes a run, changes its checkpoint and signs it again: every lie is found out, and the honest checkpoint is resumed to the same end.
+fn check_lies(run: &[&str], lies: &[Lie]) {
+    use luge::checkpoint::Checkpoint;
     let folder = tempfile::tempdir().expect("a folder");
-    let file = checkpoint(folder.path());
-    let honest = Checkpoint::load(&file).expect("a checkpoint");
+    let file = folder.path().join("run");
     let name = file.to_str().expect("a path");
-    let lies: [Lie; 8] = [
-        ("first loss", |lie| lie.seen.loss.as_mut().expect("losses").first += 1.0),
-        ("last loss", |lie| lie.seen.loss.as_mut().expect("losses").last += 1.0),
-        ("range of losses", |lie| lie.seen.loss.as_mut().expect("losses").max = 0.0),
-        ("bounds", |lie| lie.seen.running.as_mut().expect("losses").max = 1e300),
-        ("iterates compared", |lie| lie.seen.n_compared += 1000),
-        ("the step of the lowest loss", |lie| lie.seen.lowest_at = Some(1 << 40)),
-        ("mismatches", |lie| lie.seen.mismatches = 3),
-        ("step limit", |lie| {
-            let Job::Trace(job) = &mut lie.job else { panic!("a trace") };
-            job.options.steps = Some(1);
-        }),
-    ];
+    let without_time = |text: String| -> Vec<String> {
+        let timeless = |line: &&str| !line.contains("wall_s") && !line.contains("steps_per_second");
+        text.lines().filter(timeless).map(str::to_owned).collect()
+    };
+    let whole = finished(&[run, &["--checkpoint", name, "--every", "0s", "--json"]].concat());
+    let honest = Checkpoint::load(&file).expect("a checkpoint");
+    assert!(honest.last().is_some_and(|snapshot| snapshot.step > 0), "{run:?}: nothing was made before it");
     for (what, tell) in lies {
         let mut lie = honest.clone();
         tell(&mut lie);
         lie.save(&file).expect("a file");
         let said = refused(&["resume", name]);
-        assert!(said.contains("the checkpoint"), "{what}: {said}");
+        assert!(said.contains("the checkpoint"), "{run:?}, {what}: {said}");
     }
     honest.save(&file).expect("a file");
-    finished(&["resume", name]);
+    assert_eq!(without_time(finished(&["resume", name, "--json"])), without_time(whole), "{run:?}");
+}
+
+/// A checkpoint is held to the run made again, by whichever engine: its losses, its vertices, its weights, what was compared.
+#[test]
+fn a_checkpoint_that_lies_is_found_out() {
+    let every = [&ABOUT_LOSSES[..], &ABOUT_EVERY_STEP].concat();
+    check_lies(&["trace", MACHINE, "--steps", "5_000"], &every);
+    check_lies(&["trace", MACHINE, "--steps", "5_000", "--engine", "sparse"], &every);
+    check_lies(&["trace", "bb4", "--engine", "dense"], &every);
+    check_lies(&["trace", MACHINE, "--check", "end"], &ABOUT_LOSSES);
+    // By stretches of steps, around a primary network.
+    let labels: Lie = ("labels", |lie| lie.seen.labels_copied = false);
+    let lies = [ABOUT_LOSSES[2], ABOUT_EVERY_STEP[0], ABOUT_EVERY_STEP[2], labels];
+    check_lies(&["train", "perceptron"], &lies);
+    check_lies(&["train", "mean", "--engine", "dense"], &lies);
+}
+
+/// What a job asks for is part of the file, too.
+#[test]
+fn a_checkpoint_beyond_its_own_step_limit_is_found_out() {
+    let limit: Lie = ("step limit", |lie| {
+        let luge::job::Job::Trace(job) = &mut lie.job else { panic!("a trace") };
+        job.options.steps = Some(1);
+    });
+    check_lies(&["trace", MACHINE, "--steps", "5_000"], &[limit]);
+}
+
+/// A trace ends with no model, so there is none to write.
+#[test]
+fn a_trace_is_not_resumed_into_a_model() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = checkpoint(folder.path());
+    let out = folder.path().join("model.safetensors");
+    let (name, model) = (file.to_str().expect("a path"), out.to_str().expect("a path"));
+    let output = luge(&["resume", name, "--out", model]).output().expect("a process");
+    let (_, said) = text(&output);
+    assert!(output.status.code() == Some(2) && said.contains("no model to write"), "{said}");
+    assert!(!out.exists());
 }
 
 /// Any step of a record is the step of the run itself.

@@ -80,6 +80,26 @@ fn a_file_is_written_over_only_when_asked() {
     }
 }
 
+/// Commands that write after long work look at the place before it; these are refused at once.
+#[test]
+fn a_file_is_found_before_long_work() {
+    let desk = Desk::new();
+    let learner = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../learners/sgd_linear.sled");
+    let compile = format!("compile {} --data data.csv --target y --out", learner.display());
+    for writer in [
+        &compile,
+        "tolerance machine.bb --plot",
+        "compare xor --plot",
+        "compare parity --plot",
+        "stream parity --draw parity:bits=4,hidden=2 --graph",
+    ] {
+        fs::write(desk.0.path().join("out.tm"), "somebody's").expect("a file");
+        let said = desk.refused(&format!("{writer} out.tm"));
+        assert!(said.contains("out.tm exists already") && said.contains("--force"), "{writer}: {said}");
+        assert_eq!(desk.read("out.tm"), b"somebody's", "{writer}");
+    }
+}
+
 #[test]
 fn nothing_that_is_read_is_written_to() {
     let desk = Desk::new();

@@ -6,14 +6,18 @@ use luge::{
     export,
     follow::Attention,
     lesson::{Lesson as Inner, LessonReport},
-    loss_curve::LossCurve,
     model,
     summary::TrainSummary,
 };
 use numpy::PyArray2;
 use pyo3::prelude::*;
 
-use crate::{arrays, model::Model, refusal::Refusal, watch::Watch};
+use crate::{
+    arrays,
+    model::Model,
+    refusal::Refusal,
+    watch::{Curve, Watch},
+};
 
 /// An extended network around a learner, ready to be trained.
 #[pyclass(frozen, module = "luge._luge")]
@@ -26,7 +30,7 @@ pub(crate) struct Lesson {
 pub(crate) struct Training {
     lesson: Arc<Inner>,
     report: LessonReport,
-    curve: LossCurve,
+    curve: Curve,
 }
 
 #[pymethods]
@@ -74,8 +78,8 @@ impl Lesson {
     fn follow(&self, callback: Option<Py<PyAny>>, every: u64) -> Result<Training, Refusal> {
         let lesson = Arc::clone(&self.inner);
         let mut watch = Watch::new(callback, every);
-        let report = lesson.follow(None, Attention::Moments, |moment| watch.see(moment.step, moment.loss))?;
-        let curve = watch.finish()?;
+        let report = lesson.follow(None, watch.attention(), |moment| watch.see(&moment))?;
+        let curve = Curve::new(watch.finish()?, report.outcome.steps(), false);
         Ok(Training { lesson, report, curve })
     }
 }
@@ -101,8 +105,12 @@ impl Training {
     }
 
     /// The loss over the steps, drawn as SVG.
-    fn plot(&self, title: &str, subtitle: &str) -> String {
+    fn plot(&self, py: Python<'_>, title: &str, subtitle: &str) -> PyResult<String> {
         let kind = self.lesson.options().landscape;
-        self.curve.draw(title, subtitle, kind, &self.lesson.loss_levels(), None)
+        let curve = self.curve.whole(py, |watch| {
+            self.lesson.follow(None, Attention::Strides, watch)?;
+            Ok(())
+        })?;
+        Ok(curve.draw(title, subtitle, kind, &self.lesson.loss_levels(), None))
     }
 }

@@ -4,6 +4,7 @@
 //! Python users see is in `python/luge`, which is written in Python on top of it.
 
 mod arrays;
+mod files;
 mod job;
 mod lesson;
 mod model;
@@ -47,6 +48,7 @@ fn shipped() -> String {
 mod _luge {
     #[pymodule_export]
     use super::{
+        files::write_files,
         job::Job,
         lesson::{Lesson, Training},
         model::Model,

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use luge::{
-    audit::{Audit, same_model},
+    audit::{self, Audit, same_model},
     data::{Asked, Table, TableError},
     export,
-    follow::Attention,
     job::{JobError, StandardPrimaries},
-    model,
+    lesson::Claim,
+    model::{self, ModelError},
     predictor::Predictor,
 };
 use numpy::{PyArray1, PyArray2, PyReadonlyArray2};
@@ -16,8 +16,13 @@ use pyo3::{
     prelude::*,
     types::{PyBytes, PyDict},
 };
+use serde::Serialize;
 
-use crate::{arrays, refusal::Refusal, watch::Watch};
+use crate::{
+    arrays, files,
+    refusal::{Refusal, with_reasons},
+    watch::Watch,
+};
 
 /// A trained extended network: what it was made from, its weights, and what was proved of it.
 #[pyclass(frozen, module = "luge._luge")]
@@ -40,9 +45,10 @@ impl Model {
         Ok(Self { inner: model::Model::from_bytes(bytes, "the model".to_owned())? })
     }
 
-    /// Writes the file: complete or not at all.
-    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        Ok(py.detach(|| self.inner.save(&path)).map_err(Refusal::from)?)
+    /// Writes the file: complete or not at all, and over another one only if asked to.
+    fn save(&self, py: Python<'_>, path: PathBuf, force: bool) -> PyResult<()> {
+        let bytes = py.detach(|| self.inner.to_bytes("the model")).map_err(Refusal::from)?;
+        Ok(py.detach(|| files::write(&[(path, bytes)], force))?)
     }
 
     /// The bytes of the file.
@@ -99,7 +105,8 @@ impl Model {
         Ok(text)
     }
 
-    /// Derives everything again from the model's machine and its data, and with `retrain` trains again. Gives JSON.
+    /// Derives everything again from the model's machine and its data, and with `retrain` trains again. Gives JSON, also where the
+    /// data are others: then the claim about them does not hold.
     #[pyo3(signature = (x, y, *, retrain, saturate))]
     fn certify(
         &self,
@@ -120,6 +127,28 @@ impl Model {
     }
 }
 
+/// A verdict as JSON; its claims stay in order.
+#[derive(Serialize)]
+struct Verdict<A: Serialize> {
+    holds: bool,
+    audit: A,
+    retrained: Option<Claim>,
+    /// What is taken from the model's word.
+    not_checked: Vec<String>,
+}
+
+/// All there is to say where a model cannot even be held to the data.
+#[derive(Serialize)]
+struct DataAlone {
+    data: Claim,
+}
+
+/// The verdict on other data than those of the training.
+fn other_data(figures: String) -> Result<String, Refusal> {
+    let audit = DataAlone { data: Claim { holds: false, figures } };
+    Ok(serde_json::to_string(&Verdict { holds: false, audit, retrained: None, not_checked: Vec::new() })?)
+}
+
 fn refused(error: TableError) -> JobError {
     JobError::Table { name: "the data".to_owned(), error }
 }
@@ -127,26 +156,28 @@ fn refused(error: TableError) -> JobError {
 impl Model {
     fn audited(&self, mut table: Table, retrain: bool, saturate: bool) -> Result<String, Refusal> {
         let model = &self.inner;
-        if !model.fits(&table) {
-            let (found, expected) = (table.n_samples(), model.card.n_samples);
-            return Err(Refusal::unfit(format!(
-                "the model was trained on {expected} samples, the data have {found}"
-            )));
+        if let Some(why) = audit::other_data(model, &table) {
+            return other_data(why);
         }
         let range = if saturate { luge::data::Range::Saturate } else { luge::data::Range::Refuse };
-        table.fit(model.card.options.format, range).map_err(refused)?;
-        let lesson = model.lesson(table, &StandardPrimaries)?;
+        if let Err(error) = table.fit(model.card.options.format, range) {
+            return other_data(refused(error).to_string());
+        }
+        let lesson = match model.lesson(table, &StandardPrimaries) {
+            Err(error @ ModelError::Lesson(_)) => return other_data(with_reasons(&error)),
+            lesson => lesson?,
+        };
         let audit = Audit::of(model, &lesson);
         let retrained = if retrain {
             let mut watch = Watch::new(None, 1);
-            let report =
-                lesson.follow(None, Attention::Moments, |moment| watch.see(moment.step, moment.loss))?;
+            let report = lesson.follow(None, watch.attention(), |moment| watch.see(&moment))?;
             watch.finish()?;
             Some(same_model(model, &model::Model::new(&lesson, &report)))
         } else {
             None
         };
         let holds = audit.holds() && retrained.as_ref().is_none_or(|claim| claim.holds);
-        Ok(serde_json::json!({ "holds": holds, "audit": audit, "retrained": retrained }).to_string())
+        let not_checked = if retrain { Vec::new() } else { audit::not_checked(model) };
+        Ok(serde_json::to_string(&Verdict { holds, audit, retrained, not_checked })?)
     }
 }

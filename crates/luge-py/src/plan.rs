@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use luge::{
     engine::EngineChoice,
-    follow::Comparisons,
+    follow::{Attention, Comparisons},
     loss_curve::LossCurve,
     summary::TraceSummary,
     trace::{self, Plan as Inner},
@@ -12,7 +12,11 @@ use luge::{
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 
-use crate::{arrays, refusal::Refusal, watch::Watch};
+use crate::{
+    arrays,
+    refusal::Refusal,
+    watch::{Curve, Watch},
+};
 
 /// A machine's landscape, ready to be trained.
 #[pyclass(frozen, module = "luge._luge")]
@@ -25,7 +29,7 @@ pub(crate) struct Plan {
 pub(crate) struct Trace {
     plan: Arc<Inner>,
     inner: trace::Trace,
-    curve: LossCurve,
+    curve: Curve,
     arrays: Option<Arrays>,
 }
 
@@ -118,7 +122,9 @@ impl Plan {
     /// Trains in lockstep with the simulator. With `arrays` losses, vertices and heads are kept for every step.
     #[pyo3(signature = (*, arrays, callback, every))]
     fn run(&self, py: Python<'_>, arrays: bool, callback: Option<Py<PyAny>>, every: u64) -> PyResult<Trace> {
-        let (inner, curve, record) = py.detach(|| self.follow(arrays, callback, every))?;
+        let (inner, seen, record) = py.detach(|| self.follow(arrays, callback, every))?;
+        // Where only the end is compared, nobody sees every loss.
+        let curve = Curve::new(seen, inner.outcome.steps(), self.inner.options.compare == Comparisons::End);
         let arrays = record.map(|record| Arrays::new(py, record));
         Ok(Trace { plan: Arc::clone(&self.inner), inner, curve, arrays })
     }
@@ -137,11 +143,12 @@ impl Plan {
         }
         let mut record = arrays.then(|| PerStep::new(plan.first_cells()));
         let mut watch = Watch::new(callback, every);
-        let inner = plan.run(|moment| {
+        let attention = if arrays { Attention::Steps } else { watch.attention() };
+        let inner = plan.follow(None, attention, |moment| {
             if let Some(record) = &mut record {
                 record.see(&moment);
             }
-            watch.see(moment.step, moment.loss)
+            watch.see(&moment)
         })?;
         let curve = watch.finish()?;
         Ok((inner, curve, record))
@@ -181,10 +188,14 @@ impl Trace {
     }
 
     /// The loss over the steps, drawn as SVG.
-    fn plot(&self, title: &str, subtitle: &str) -> String {
+    fn plot(&self, py: Python<'_>, title: &str, subtitle: &str) -> PyResult<String> {
         let (kind, bounds) = (self.plan.options.landscape, self.plan.landscape.bounds());
         let first_mismatch = self.inner.first_mismatch.as_ref().map(|mismatch| mismatch.step);
-        self.curve.draw(title, subtitle, kind, &bounds, first_mismatch)
+        let curve = self.curve.whole(py, |watch| {
+            self.plan.follow(None, Attention::Strides, watch)?;
+            Ok(())
+        })?;
+        Ok(curve.draw(title, subtitle, kind, &bounds, first_mismatch))
     }
 
     /// Whether the dense engine trained.

@@ -6,12 +6,17 @@ use luge::{
     job::JobError,
     lesson::LessonError,
     model::ModelError,
+    outputs::OutputError,
     program::ProgramError,
     source::{OpenError, ReadError, Source},
     trace::TraceError,
 };
 use luge_machine::{Diagnostic, Severity};
-use pyo3::{exceptions::PyOSError, prelude::*, types::PyDict};
+use pyo3::{
+    exceptions::{PyFileExistsError, PyOSError},
+    prelude::*,
+    types::PyDict,
+};
 
 /// Why a request is refused.
 pub(crate) enum Refusal {
@@ -21,6 +26,8 @@ pub(crate) enum Refusal {
     Broken { headline: String, text: Box<Source>, findings: Vec<Diagnostic> },
     /// The system refused: `OSError`.
     System(String),
+    /// A file is there already: `FileExistsError`.
+    Exists(String),
     /// Python code that was called raised this.
     Python(PyErr),
 }
@@ -37,7 +44,8 @@ impl Refusal {
     }
 }
 
-fn with_reasons(error: &dyn Error) -> String {
+/// An error in words, with its reasons.
+pub(crate) fn with_reasons(error: &dyn Error) -> String {
     let mut words = error.to_string();
     let mut reason = error.source();
     while let Some(error) = reason {
@@ -84,6 +92,21 @@ impl From<ModelError> for Refusal {
     }
 }
 
+impl From<OutputError> for Refusal {
+    fn from(error: OutputError) -> Self {
+        let words = with_reasons(&error);
+        match error {
+            OutputError::Exists { .. } => {
+                Self::Exists(format!("{words}: give another name, or force=True to write over it"))
+            }
+            OutputError::NotAFile { .. } => {
+                Self::System(format!("{words}: name a file that is not there yet"))
+            }
+            _ => Self::System(words),
+        }
+    }
+}
+
 impl From<io::Error> for Refusal {
     fn from(error: io::Error) -> Self {
         Self::System(error.to_string())
@@ -116,6 +139,7 @@ impl From<Refusal> for PyErr {
         let (headline, text, findings) = match refusal {
             Refusal::Python(error) => return error,
             Refusal::System(words) => return PyOSError::new_err(words),
+            Refusal::Exists(words) => return PyFileExistsError::new_err(words),
             Refusal::Unfit(words) => (words, None, Vec::new()),
             Refusal::Broken { headline, text, findings } => (headline, Some(text), findings),
         };

@@ -2,12 +2,18 @@
 
 use std::{
     ops::ControlFlow,
-    sync::mpsc::{RecvTimeoutError, sync_channel},
+    sync::{
+        OnceLock,
+        mpsc::{RecvTimeoutError, sync_channel},
+    },
     thread,
     time::{Duration, Instant},
 };
 
-use luge::loss_curve::LossCurve;
+use luge::{
+    follow::{Attention, Moment, STRIDE},
+    loss_curve::LossCurve,
+};
 use pyo3::{exceptions::PyRuntimeError, prelude::*};
 
 use crate::refusal::Refusal;
@@ -47,9 +53,20 @@ impl Watch {
         }
     }
 
-    /// Sees one moment.
+    /// How closely the run is to be watched: no closer than the caller wants to be called.
+    pub(crate) fn attention(&self) -> Attention {
+        match &self.callback {
+            None => Attention::Moments,
+            Some(_) if self.every >= STRIDE => Attention::Strides,
+            Some(_) => Attention::Steps,
+        }
+    }
+
+    /// Sees one moment, and the losses since the last one.
     #[inline]
-    pub(crate) fn see(&mut self, step: u64, loss: f64) -> ControlFlow<()> {
+    pub(crate) fn see(&mut self, moment: &Moment<'_>) -> ControlFlow<()> {
+        let &Moment { step, loss, since, .. } = moment;
+        (step - since.len() as u64..).zip(since).for_each(|(at, &loss)| self.curve.add(at, loss));
         self.curve.add(step, loss);
         if step >= self.next_look {
             self.look(step)?;
@@ -99,6 +116,32 @@ impl Watch {
     /// The curve, unless Python raised something.
     pub(crate) fn finish(self) -> Result<LossCurve, Refusal> {
         self.failure.map_or(Ok(self.curve), |error| Err(error.into()))
+    }
+}
+
+/// The loss over the steps of a run. What was watched from afar is made once more, step by step, when somebody wants to see it.
+pub(crate) struct Curve(OnceLock<LossCurve>);
+
+impl Curve {
+    /// The curve of a run that ended with this step; kept if it has every loss, or if no other can be had.
+    pub(crate) fn new(seen: LossCurve, steps: u64, only: bool) -> Self {
+        let whole = only || seen.n_seen() == steps + 1;
+        Self(if whole { OnceLock::from(seen) } else { OnceLock::new() })
+    }
+
+    /// The whole curve.
+    pub(crate) fn whole(
+        &self,
+        py: Python<'_>,
+        follow: impl FnOnce(&mut dyn FnMut(Moment<'_>) -> ControlFlow<()>) -> Result<(), Refusal> + Send,
+    ) -> Result<&LossCurve, Refusal> {
+        if self.0.get().is_none() {
+            let mut watch = Watch::new(None, 1);
+            py.detach(|| follow(&mut |moment| watch.see(&moment)))?;
+            // Another thread may have been quicker, with the same curve.
+            let _ = self.0.set(watch.finish()?);
+        }
+        Ok(self.0.get_or_init(LossCurve::default))
     }
 }
 

@@ -3,11 +3,42 @@
 use luge_net::{SparseValues, Values, evaluate_some};
 
 use crate::{
+    data::Table,
     lesson::{Claim, Lesson},
     lockstep::Lockstep,
     model::{Model, data_digest},
     predictor::Predictor,
 };
+
+/// Why a table cannot be the one a model was trained on, by its size and its columns alone.
+#[must_use]
+pub fn other_data(model: &Model, table: &Table) -> Option<String> {
+    let (found, expected) = (table.n_samples(), model.card.n_samples);
+    if found != expected {
+        return Some(format!("the model was trained on {expected} samples, the data have {found}"));
+    }
+    let columns =
+        |features: &[String], labels: &[String]| format!("{} to {}", features.join(", "), labels.join(", "));
+    let trained_on = columns(&model.card.features, &model.card.labels);
+    let given = columns(&table.feature_names, &table.label_names);
+    (!model.fits(table))
+        .then(|| format!("the model was trained on columns {trained_on}, the data have {given}"))
+}
+
+/// What is taken from a model's word where it is audited and not trained again.
+#[must_use]
+pub fn not_checked(model: &Model) -> Vec<String> {
+    let derived = ["step_count", "labels_copied"];
+    let names = model.card.certificate.claims().into_iter().map(|(name, _)| name);
+    let claims: Vec<String> =
+        names.filter(|name| !derived.contains(name)).map(|name| name.replace('_', " ")).collect();
+    vec![
+        "whether every weight is the trained one bit for bit, beyond the configuration it stands for"
+            .to_owned(),
+        format!("the claims of the certificate: {}", claims.join(", ")),
+        "B_stop".to_owned(),
+    ]
+}
 
 /// What a model claims, held against what the simulator says.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]

@@ -13,6 +13,7 @@ use luge_net::Values;
 use luge_train::{Change, Engine, Memories, Outcome, Snapshot, StopRule, StretchId, TrainError};
 
 use crate::{
+    earlier::Earlier,
     engine::{Chosen, EngineChoice, EngineError, Task},
     gradient::{self, GradientCheck},
     judge::Judge,
@@ -46,7 +47,7 @@ impl Comparisons {
 }
 
 /// Steps between two comparisons where not every step is compared.
-const CHUNK: u64 = 1 << 24;
+pub(crate) const CHUNK: u64 = 1 << 24;
 
 /// Steps between two looks at how many cells a run has come to need.
 const LOOK_AT_CELLS: u64 = 1 << 16;
@@ -169,21 +170,22 @@ impl<'a> Course<'a> {
             None => Beside::Configurations(Lockstep::new(machine, input, window.clone()), self.decoder),
         };
         let comparisons = if dense { Comparisons::Every } else { self.comparisons };
-        let first_loss = match &from {
-            Some(_) => Some(task.open(memories, None)?.0.loss().map_err(EngineError::from)?),
-            None => None,
-        };
+        let claimed = from.clone();
         let record = from.map_or_else(Record::default, |(_, record)| record);
         let (changes, made, losses) = (Vec::new(), Vec::new(), Vec::new());
         let attention = self.attention;
         let kept = Kept::new(&task.stop);
         let expected = self.expected;
-        let mut referee =
-            Referee { beside, expected, record, attention, changes, made, losses, first_loss, kept };
+        let mut referee = Referee { beside, expected, record, attention, changes, made, losses, kept };
         let started = Instant::now();
         let outcome =
             referee.follow(&mut *engine, &task.stop, comparisons, watch).map_err(EngineError::from)?;
         let trained_in = started.elapsed();
+        // What is broken off is resumed again, and looked at then; what has failed by its own account stays so.
+        let ended = !matches!(outcome, Outcome::Interrupted { .. });
+        if let Some((moment, record)) = claimed.filter(|(_, record)| ended && record.mismatches == 0) {
+            referee.derive_again(task, memories, comparisons, (moment, &record))?;
+        }
         let snapshot = engine.snapshot();
         let end = gradient::End { snapshot: &snapshot, record: &referee.record };
         let gradient = match dense {
@@ -226,8 +228,6 @@ struct Referee<'a> {
     made: Vec<StretchId>,
     /// The losses of the iterates within a stride.
     losses: Vec<f64>,
-    /// The loss before the first step, where a run is resumed.
-    first_loss: Option<f64>,
     kept: Kept,
 }
 
@@ -248,7 +248,7 @@ impl Referee<'_> {
             if resumed_at != Some(step) {
                 self.see(step, loss, engine, comparisons);
             } else {
-                self.see_resumed(loss, engine, stop, comparisons);
+                self.see_resumed(engine, stop);
             }
             let moment = Moment { step, loss, since: &self.losses, engine, record: &self.record };
             let broke_off = watch(moment).is_break();
@@ -403,9 +403,9 @@ impl Referee<'_> {
         }
     }
 
-    /// Derives again what a checkpoint says of the run so far, as far as the moment it was taken tells: a checkpoint can be
-    /// written by anybody. What differs counts as a mismatch of that moment.
-    fn see_resumed(&mut self, loss: f64, engine: &dyn Engine, stop: &StopRule, comparisons: Comparisons) {
+    /// Holds the moment that a run is resumed from to the machine, for a checkpoint can be written by anybody. What differs
+    /// counts as a mismatch of that moment.
+    fn see_resumed(&mut self, engine: &dyn Engine, stop: &StopRule) {
         let step = engine.steps();
         let waiting = step < self.expected.extra_steps;
         let found = match &self.beside {
@@ -415,14 +415,15 @@ impl Referee<'_> {
             Beside::Changes(_) if step == 0 && self.expected.labels.is_some() => Ok(()),
             Beside::Changes(judge) => judge.compare_all(engine),
         };
-        let claims = self.record.contradiction(step, (self.first_loss, loss), &self.expected.levels);
-        let compared = comparisons == Comparisons::Every && self.record.n_compared != step + 1;
-        let why = match (found, claims) {
-            (Err(mismatch), _) => Some(mismatch.to_string()),
-            (Ok(()), Some(claim)) => Some(format!("the checkpoint is wrong about {claim}")),
-            _ if compared => Some("the checkpoint is wrong about the iterates compared".to_owned()),
-            _ if step > stop.most_steps => Some("the checkpoint lies beyond its own step limit".to_owned()),
-            _ => None,
+        let why = match found {
+            Err(mismatch) => Some(mismatch.to_string()),
+            Ok(()) if (self.record.mismatches > 0) != self.record.first_mismatch.is_some() => {
+                Some("the checkpoint is wrong about its mismatches".to_owned())
+            }
+            Ok(()) if step > stop.most_steps => {
+                Some("the checkpoint lies beyond its own step limit".to_owned())
+            }
+            Ok(()) => None,
         };
         if let Some(why) = why {
             self.record.differs(step, &why);
@@ -431,6 +432,22 @@ impl Referee<'_> {
             self.record.labels_copied &= engine.labels() == labels;
             self.record.tape_read = self.tape_read(engine);
         }
+    }
+
+    /// Makes the run before a checkpoint once more and holds what the checkpoint says of it to that.
+    fn derive_again(
+        &mut self,
+        task: &Task<'_>,
+        memories: Memories,
+        comparisons: Comparisons,
+        (snapshot, claimed): (&Snapshot, &Record),
+    ) -> Result<(), EngineError> {
+        let stopped_from = self.machine_steps().map(|steps| steps + self.expected.extra_steps);
+        let earlier = Earlier { snapshot, claimed, expected: &self.expected, comparisons, stopped_from };
+        if let Some(what) = earlier.contradiction(task, memories)? {
+            self.record.differs(snapshot.step, &format!("the checkpoint is wrong about {what}"));
+        }
+        Ok(())
     }
 
     /// Whether the hidden tapes hold the bits that the machine is given.

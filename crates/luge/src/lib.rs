@@ -39,6 +39,7 @@ pub mod checkpoint;
 pub mod compare;
 pub mod corollary;
 pub mod data;
+mod earlier;
 pub mod edges;
 pub mod engine;
 pub mod export;

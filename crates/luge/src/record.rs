@@ -159,42 +159,24 @@ impl Losses {
         let numbers = !each.iter().any(|loss| loss.is_nan());
         Self { each, range, rose, stalled, numbers }
     }
+
+    /// How many there are.
+    pub(crate) fn n_steps(&self) -> u64 {
+        self.each.len() as u64
+    }
 }
 
 impl Record {
-    /// What in this record cannot be, given the losses before the first step and at this one; `None` if nothing is seen.
-    pub(crate) fn contradiction(
-        &self,
-        step: u64,
-        (first, last): (Option<f64>, f64),
-        levels: &Levels,
-    ) -> Option<&'static str> {
-        let same = |a: f64, b: f64| a.to_bits() == b.to_bits();
-        let loss = self.loss?;
-        let within =
-            |range: &LossRange| range.min <= range.max && (range.min..=range.max).contains(&range.last);
-        if first.is_some_and(|first| !same(first, loss.first)) || !same(last, loss.last) {
-            return Some("the loss at its first and its last step");
-        }
-        let numbers = !loss.first.is_nan() && !loss.last.is_nan();
-        let in_range = within(&loss) && loss.min <= loss.first && loss.first <= loss.max;
-        if numbers && !in_range {
-            return Some("the range of the losses");
-        }
-        if [self.lowest_at, self.highest_at].into_iter().flatten().any(|at| at > step) {
-            return Some("the steps of the lowest and the highest loss");
-        }
-        if (self.mismatches > 0) != self.first_mismatch.is_some() {
-            return Some("its mismatches");
-        }
-        let held =
-            |range: &LossRange| levels.within(false, range.min + levels.added, range.max + levels.added);
-        let running = self.running.is_none_or(|range| held(&range));
-        let halted = self.halted.is_none_or(|loss| levels.within(true, loss, loss));
-        if self.bounds_held && !(running && halted) {
-            return Some("the bounds of the loss");
-        }
-        None
+    /// Whether another record says the same of the losses, bit for bit.
+    pub(crate) fn same_losses(&self, other: &Self) -> bool {
+        let said = |record: &Self| {
+            (
+                (record.loss.map(range::bits), record.lowest_at, record.highest_at),
+                (record.running.map(range::bits), record.halted.map(f64::to_bits)),
+                (record.bounds_held, record.rose, record.stalled),
+            )
+        };
+        said(self) == said(other)
     }
 
     /// Notes what a comparison found.
@@ -281,12 +263,15 @@ mod range {
     use luge_train::LossRange;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+    pub(super) fn bits(range: LossRange) -> [u64; 4] {
+        [range.first, range.min, range.max, range.last].map(f64::to_bits)
+    }
+
     pub(super) fn serialize<S: Serializer>(
         range: &Option<LossRange>,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
-        let bits = |range: &LossRange| [range.first, range.min, range.max, range.last].map(f64::to_bits);
-        range.as_ref().map(bits).serialize(serializer)
+        range.map(bits).serialize(serializer)
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(

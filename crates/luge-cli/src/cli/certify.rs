@@ -6,7 +6,7 @@ use std::{
 };
 
 use luge::{
-    audit::{Audit, same_model},
+    audit::{self, Audit, same_model},
     follow::Attention,
     job::StandardPrimaries,
     lesson::{Claim, Lesson},
@@ -68,11 +68,8 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let (name, text) = read_text(&args.data)?;
     let data = model.data(name, text, args.saturate);
     let given = data.as_given()?;
-    if !model.fits(&given) {
-        let (found, expected) = (given.n_samples(), model.card.n_samples);
-        return Err(Failure::NotCertified {
-            reason: format!("the model was trained on {expected} samples, the data have {found}"),
-        });
+    if let Some(reason) = audit::other_data(&model, &given) {
+        return Err(Failure::NotCertified { reason });
     }
     let data = data.read(model.card.options.format)?;
     let lesson = model.lesson(data, &StandardPrimaries).map_err(|error| match error {
@@ -83,7 +80,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let proved = args.proofs.as_deref().map(|proofs| prove(proofs, &lesson)).transpose()?;
     let retrained = if args.quick { None } else { Some(retrain(&model, &lesson)?) };
 
-    let not_checked = if args.quick { unchecked(&model) } else { Vec::new() };
+    let not_checked = if args.quick { audit::not_checked(&model) } else { Vec::new() };
     let mut claims: Vec<(&str, &Claim)> = audit.claims().to_vec();
     claims.extend(retrained.as_ref().map(|claim| ("trained again", claim)));
     claims.extend(proved.as_ref().map(|claim| ("proved for every input", claim)));
@@ -107,20 +104,6 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         None => Ok(()),
         Some((name, claim)) => Err(Failure::NotCertified { reason: format!("{name}: {}", claim.figures) }),
     }
-}
-
-/// What is taken from the model's word where nothing is trained again.
-fn unchecked(model: &Model) -> Vec<String> {
-    let derived = ["step_count", "labels_copied"];
-    let names = model.card.certificate.claims().into_iter().map(|(name, _)| name);
-    let claims: Vec<String> =
-        names.filter(|name| !derived.contains(name)).map(|name| name.replace('_', " ")).collect();
-    vec![
-        "whether every weight is the trained one bit for bit, beyond the configuration it stands for"
-            .to_owned(),
-        format!("the claims of the certificate: {}", claims.join(", ")),
-        "B_stop".to_owned(),
-    ]
 }
 
 /// Asks Rocq about the network that was trained.

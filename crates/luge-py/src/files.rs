@@ -1,0 +1,22 @@
+//! Files: complete or not there, and never in place of others unasked.
+
+use std::path::PathBuf;
+
+use luge::outputs::{OutputError, Outputs};
+use pyo3::prelude::*;
+
+use crate::refusal::Refusal;
+
+/// Looks at all places before it writes to the first.
+pub(crate) fn write(files: &[(PathBuf, Vec<u8>)], force: bool) -> Result<(), Refusal> {
+    let mut outputs = Outputs::new(force);
+    let places: Vec<_> = files.iter().map(|(path, _)| outputs.place(path)).collect::<Result<_, _>>()?;
+    let written = places.iter().zip(files).try_for_each(|(place, (_, content))| place.write(content));
+    written.map_err(|error: OutputError| error.into())
+}
+
+/// Writes files, or none of them if a place is refused: each is complete or not there; with `force` they replace files.
+#[pyfunction]
+pub(crate) fn write_files(py: Python<'_>, files: Vec<(PathBuf, Vec<u8>)>, force: bool) -> PyResult<()> {
+    Ok(py.detach(|| write(&files, force))?)
+}
