@@ -5,6 +5,7 @@ use std::sync::Arc;
 use luge::{
     export,
     follow::Attention,
+    job::TrainJob,
     lesson::{Lesson as Inner, LessonReport},
     loss_curve::LossCurve,
     model,
@@ -19,12 +20,14 @@ use crate::{arrays, model::Model, refusal::Refusal, watch::Watch};
 #[pyclass(frozen, module = "luge._luge")]
 pub(crate) struct Lesson {
     pub(crate) inner: Arc<Inner>,
+    pub(crate) job: Arc<TrainJob>,
 }
 
 /// What training left behind.
 #[pyclass(frozen, module = "luge._luge")]
 pub(crate) struct Training {
     lesson: Arc<Inner>,
+    job: Arc<TrainJob>,
     report: LessonReport,
     curve: LossCurve,
 }
@@ -76,7 +79,7 @@ impl Lesson {
         let mut watch = Watch::new(callback, every);
         let report = lesson.follow(None, Attention::Moments, |moment| watch.see(moment.step, moment.loss))?;
         let curve = watch.finish()?;
-        Ok(Training { lesson, report, curve })
+        Ok(Training { lesson, job: Arc::clone(&self.job), report, curve })
     }
 }
 
@@ -97,7 +100,7 @@ impl Training {
     /// The trained network.
     #[getter]
     fn model(&self) -> Model {
-        Model { inner: model::Model::new(&self.lesson, &self.report) }
+        Model { inner: model::Model::new(&self.lesson, &self.report).with_program_of(&self.job) }
     }
 
     /// The loss over the steps, drawn as SVG.

@@ -26,6 +26,10 @@ pub struct Audit {
     pub output: Claim,
     /// The certificate of the run says that it was exact.
     pub certificate: Claim,
+    /// The machine is compiled from the program, and the certificate says whether its numbers were too large for their
+    /// types; `None` if the model does not have the program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub program: Option<Claim>,
 }
 
 impl Audit {
@@ -56,13 +60,14 @@ impl Audit {
                 holds: model.card.certificate.proves_the_run(),
                 figures: "as recorded when it was trained".to_owned(),
             },
+            program: program(model, lesson),
         }
     }
 
     /// All claims with their names.
     #[must_use]
-    pub fn claims(&self) -> [(&'static str, &Claim); 7] {
-        [
+    pub fn claims(&self) -> Vec<(&'static str, &Claim)> {
+        let always = [
             ("data", &self.data),
             ("theta", &self.theta),
             ("configuration", &self.configuration),
@@ -70,7 +75,8 @@ impl Audit {
             ("steps", &self.steps),
             ("output", &self.output),
             ("certificate", &self.certificate),
-        ]
+        ];
+        always.into_iter().chain(self.program.as_ref().map(|claim| ("program", claim))).collect()
     }
 
     /// Whether the model is what it claims.
@@ -104,9 +110,12 @@ pub fn same_model(claimed: &Model, again: &Model) -> Claim {
         let same = claimed.weights.iter().any(|(own, v)| own == name && bits(&v.data) == bits(&values.data));
         differ(name, !same);
     }
-    // A model has the machine, not the program it was made from: what is said of the program's numbers is taken over.
     let mut card = again.card.clone();
-    card.certificate.no_overflow.clone_from(&claimed.card.certificate.no_overflow);
+    card.program.clone_from(&claimed.card.program);
+    if claimed.card.program.is_none() {
+        // Without the program nothing can be found out about its numbers: what is said of them is taken over.
+        card.certificate.no_overflow.clone_from(&claimed.card.certificate.no_overflow);
+    }
     differ("certificate", claimed.card.certificate != card.certificate);
     differ("metadata", claimed.card != card);
     let figures = match &differing[..] {
@@ -114,6 +123,23 @@ pub fn same_model(claimed: &Model, again: &Model) -> Claim {
         names => format!("training again gives another: {}", names.join(", ")),
     };
     Claim { holds: differing.is_empty(), figures }
+}
+
+/// Runs the program again by the interpreter, and holds what the certificate says of its numbers to that.
+fn program(model: &Model, lesson: &Lesson) -> Option<Claim> {
+    let wraps = match model.card.program.as_ref()?.wraps(&model.card, lesson) {
+        Ok(wraps) => wraps,
+        Err(mismatch) => return Some(Claim { holds: false, figures: mismatch.to_string() }),
+    };
+    let count: u64 = wraps.iter().map(|wrap| wrap.count).sum();
+    let lines: Vec<String> = wraps.iter().map(|wrap| wrap.line.to_string()).collect();
+    let found = match count {
+        0 => "no number was too large for its type".to_owned(),
+        _ => format!("numbers were too large for their types {count} times, in lines {}", lines.join(", ")),
+    };
+    let holds = model.card.certificate.no_overflow.is_none() == (count == 0);
+    let said = if holds { "as the certificate says" } else { "but the certificate says otherwise" };
+    Some(Claim { holds, figures: format!("compiles to the machine; run again, {found}, {said}") })
 }
 
 fn theta(model: &Model, lesson: &Lesson) -> Claim {

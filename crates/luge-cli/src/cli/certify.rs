@@ -57,7 +57,7 @@ struct Verdict<'a> {
     retrained: Option<&'a Claim>,
     #[serde(skip_serializing_if = "Option::is_none")]
     proved: Option<&'a Claim>,
-    /// What was not looked at; nothing without --quick.
+    /// What was not looked at.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     not_checked: &'a [String],
 }
@@ -83,8 +83,11 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let proved = args.proofs.as_deref().map(|proofs| prove(proofs, &lesson)).transpose()?;
     let retrained = if args.quick { None } else { Some(retrain(&model, &lesson)?) };
 
-    let not_checked = if args.quick { unchecked(&model) } else { Vec::new() };
-    let mut claims: Vec<(&str, &Claim)> = audit.claims().to_vec();
+    let mut not_checked = if args.quick { unchecked(&model) } else { Vec::new() };
+    if audit.program.is_none() {
+        not_checked.push(NO_PROGRAM.to_owned());
+    }
+    let mut claims: Vec<(&str, &Claim)> = audit.claims();
     claims.extend(retrained.as_ref().map(|claim| ("trained again", claim)));
     claims.extend(proved.as_ref().map(|claim| ("proved for every input", claim)));
     let failed = claims.iter().find(|(_, claim)| !claim.holds);
@@ -108,6 +111,9 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         Some((name, claim)) => Err(Failure::NotCertified { reason: format!("{name}: {}", claim.figures) }),
     }
 }
+
+/// What cannot be found out from a machine alone.
+const NO_PROGRAM: &str = "no overflow: the model has no program, only a machine, so it cannot be seen whether numbers were too large";
 
 /// What is taken from the model's word where nothing is trained again.
 fn unchecked(model: &Model) -> Vec<String> {
