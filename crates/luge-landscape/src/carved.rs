@@ -1,7 +1,7 @@
 //! A landscape carved into some network's graph: the loss node, and the way between parameters and configurations.
 
 use luge_machine::NormalForm;
-use luge_net::{GraphBuilder, NodeId, ParameterId, Shape, Values, faults};
+use luge_net::{GraphBuilder, NodeId, ParameterId, Shape, SparseValues, Values, faults};
 
 use crate::{
     AskedConstants, BuildError, Configuration, Control, Corrections, ExternalConstants, LandscapeKind,
@@ -161,41 +161,42 @@ impl CarvedLandscape {
     }
 
     /// The values of this landscape's own parameters for a configuration; `None` if `internal` has no such vertex.
-    pub(crate) fn encode(&self, configuration: &Configuration) -> Option<Vec<(ParameterId, Values)>> {
+    pub(crate) fn encode(&self, configuration: &Configuration) -> Option<Vec<(ParameterId, SparseValues)>> {
         assert_eq!(configuration.tapes.len(), self.n_tapes, "another number of tapes");
         assert!(configuration.tapes.iter().all(|t| t.len() == self.n_cells), "another number of cells");
         match &self.holds {
             StateEncoding::Inside { configurations, vertex, .. } => {
                 let index = *configurations.index.get(configuration)?;
-                Some(vec![(*vertex, Values::unit(self.n_vertices(), index))])
+                Some(vec![(*vertex, unit(self.n_vertices(), index))])
             }
             StateEncoding::Outside { control, weights } => {
                 let index = control.vertex(configuration.state, configuration.reads());
-                let mut values = vec![(weights.vertex.0, Values::unit(self.n_vertices(), index))];
+                let mut values = vec![(weights.vertex.0, unit(self.n_vertices(), index))];
                 let tape = |id| (id, self.cells(control, configuration, 0..control.n_writable()));
                 values.extend(weights.writable.map(tape));
-                let mut head = Values::filled(Shape::new(self.n_tapes, self.n_cells), 0.0);
-                for (tape, &at) in configuration.heads.iter().enumerate() {
-                    *head.at_mut(control.row(tape), at) = 1.0;
-                }
-                values.push((weights.head.0, head));
+                let heads = configuration.heads.iter().enumerate();
+                let mut heads: Vec<_> =
+                    heads.map(|(tape, at)| (control.row(tape) * self.n_cells + at, 1.0)).collect();
+                heads.sort_by_key(|&(place, _)| place);
+                let shape = Shape::new(self.n_tapes, self.n_cells);
+                values.push((weights.head.0, SparseValues::new(shape, 0.0, heads)));
                 Some(values)
             }
         }
     }
 
     /// The parameter that is the vertex alone, at the start vertex of `internal`.
-    pub(crate) fn at_start(&self) -> Option<(ParameterId, Values)> {
+    pub(crate) fn at_start(&self) -> Option<(ParameterId, SparseValues)> {
         match &self.holds {
             StateEncoding::Inside { configurations, vertex, has_start: true, .. } => {
-                Some((*vertex, Values::unit(self.n_vertices(), configurations.all.len())))
+                Some((*vertex, unit(self.n_vertices(), configurations.all.len())))
             }
             _ => None,
         }
     }
 
     /// The read-only tapes of a configuration, one row each, if there are any.
-    pub(crate) fn read_only(&self, configuration: &Configuration) -> Option<Values> {
+    pub(crate) fn read_only(&self, configuration: &Configuration) -> Option<SparseValues> {
         let StateEncoding::Outside { control, .. } = &self.holds else { return None };
         let rows = control.n_writable()..self.n_tapes;
         (!rows.is_empty()).then(|| self.cells(control, configuration, rows))
@@ -207,17 +208,18 @@ impl CarvedLandscape {
         control: &Control,
         configuration: &Configuration,
         rows: std::ops::Range<usize>,
-    ) -> Values {
-        let mut values = Values::filled(Shape::new(rows.len(), self.n_cells), -1.0);
-        for (tape, cells) in configuration.tapes.iter().enumerate() {
+    ) -> SparseValues {
+        let mut by_row: Vec<_> = configuration.tapes.iter().enumerate().collect();
+        by_row.sort_by_key(|&(tape, _)| control.row(tape));
+        let mut others = Vec::new();
+        for (tape, cells) in by_row {
             let Some(row) = control.row(tape).checked_sub(rows.start).filter(|&row| row < rows.len()) else {
                 continue;
             };
-            for (cell, _) in cells.iter().enumerate().filter(|&(_, &one)| one) {
-                *values.at_mut(row, cell) = 1.0;
-            }
+            let ones = cells.iter().enumerate().filter(|&(_, &one)| one);
+            others.extend(ones.map(|(cell, _)| (row * self.n_cells + cell, 1.0)));
         }
-        values
+        SparseValues::new(Shape::new(rows.len(), self.n_cells), -1.0, others)
     }
 
     /// The configuration that parameters and read-only tapes stand for.
@@ -283,4 +285,9 @@ fn check_size(normal: &NormalForm, carving: &Carving<'_>) -> Result<(), BuildErr
         }
     }
     Ok(())
+}
+
+/// The unit vector with a 1 at `index`.
+fn unit(len: usize, index: usize) -> SparseValues {
+    SparseValues::new(Shape::column(len), 0.0, [(index, 1.0)])
 }

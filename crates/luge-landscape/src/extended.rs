@@ -12,7 +12,7 @@ mod switch;
 mod tests;
 mod wiring;
 
-use luge_net::{GraphBuilder, Network, NodeId, ParameterId, Shape, StepRule, Values, faults};
+use luge_net::{GraphBuilder, Network, NodeId, ParameterId, Shape, SparseValues, StepRule, Values, faults};
 
 use crate::{
     AskedConstants, Bounds, BuildError, Configuration, Control, Corrections, LandscapeKind, Primary,
@@ -190,7 +190,7 @@ pub struct Nodes {
 pub struct Extended {
     network: Network,
     terrain: CarvedLandscape,
-    initial: Vec<Values>,
+    initial: Vec<SparseValues>,
     nodes: Nodes,
     labels: ParameterId,
     carrier: Carrier,
@@ -373,20 +373,20 @@ impl Extended {
 
     /// The parameters before training: no labels, and the machine at its start. Nothing of the data goes in but their size.
     #[must_use]
-    pub fn initial(&self) -> &[Values] {
+    pub fn initial(&self) -> &[SparseValues] {
         &self.initial
     }
 
     /// The parameters before training as they would be for another start: to see what becomes of a guess.
     #[must_use]
-    pub fn initial_at(&self, start: &Configuration) -> Vec<Values> {
+    pub fn initial_at(&self, start: &Configuration) -> Vec<SparseValues> {
         initial_parameters(&self.network, &self.terrain, start)
     }
 
     /// The read-only tapes of a configuration, as the node of that name holds them once the labels are copied.
     #[must_use]
     pub fn read_only(&self, configuration: &Configuration) -> Option<Values> {
-        self.terrain.read_only(configuration)
+        self.terrain.read_only(configuration).map(|cells| cells.to_values())
     }
 
     /// The configuration that parameters stand for; `read_only` is the value of that node.
@@ -445,9 +445,13 @@ fn check(learner: &Learner, primary: &dyn Primary, options: &ExtendedOptions) ->
 }
 
 /// z_0 = 0, and the landscape's own parameters at the machine's start, or at the start vertex of `internal`.
-fn initial_parameters(network: &Network, terrain: &CarvedLandscape, start: &Configuration) -> Vec<Values> {
-    let mut parameters: Vec<Values> =
-        network.parameters().iter().map(|p| Values::filled(p.shape, 0.0)).collect();
+fn initial_parameters(
+    network: &Network,
+    terrain: &CarvedLandscape,
+    start: &Configuration,
+) -> Vec<SparseValues> {
+    let mut parameters: Vec<SparseValues> =
+        network.parameters().iter().map(|p| SparseValues::filled(p.shape, 0.0)).collect();
     let own = match terrain.at_start() {
         Some(start) => vec![start],
         None => terrain.encode(start).unwrap_or_default(),

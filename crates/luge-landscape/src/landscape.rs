@@ -223,8 +223,10 @@ impl Landscape {
     /// If the configuration has other numbers of tapes or cells than the landscape.
     #[must_use]
     pub fn encode(&self, configuration: &Configuration) -> Option<(Vec<Values>, Vec<Values>)> {
-        let parameters = self.terrain.encode(configuration)?.into_iter().map(|(_, values)| values).collect();
-        Some((parameters, self.terrain.read_only(configuration).into_iter().collect()))
+        let own = self.terrain.encode(configuration)?.into_iter();
+        let parameters = own.map(|(_, values)| values.to_values()).collect();
+        let read_only = self.terrain.read_only(configuration).map(|cells| cells.to_values());
+        Some((parameters, read_only.into_iter().collect()))
     }
 
     /// The configuration that parameters stand for: every weight must be clearly one of the values it can have.

@@ -102,7 +102,7 @@ impl StreamNetwork {
             .map(|p| Values::filled(p.shape, if p.name == graph::LABELS { -constants.carrier } else { -1.0 }))
             .collect();
         for (id, values) in terrain.encode(&options.window().start(learner, |_| false)).unwrap_or_default() {
-            initial[id.index()] = values;
+            initial[id.index()] = values.to_values();
         }
         let (first_primary, last_primary) = primary_nodes;
         Ok(Self { network, terrain, memory, labels, nodes, constants, initial, first_primary, last_primary })

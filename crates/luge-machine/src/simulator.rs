@@ -1,11 +1,13 @@
 //! Runs a machine step by step. The judge: short, plain, and used by nothing that trains.
 
+mod memo;
 mod passage;
 mod table;
 
 use crate::{Cell, Input, Machine, Missing, StateId, Step, SymbolId, TapeCells, TapeId, TapeInput};
+use memo::Memo;
 pub use passage::{Passage, Recording};
-use table::{SingleTable, Table};
+use table::{Action, SingleTable, Table};
 
 /// How a run ended, or why it paused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,6 +63,7 @@ pub struct Simulator<'m> {
     machine: &'m Machine,
     table: Table,
     single: Option<SingleTable>,
+    memo: Option<Memo>,
     state: StateId,
     tapes: Vec<TapeCells>,
     heads: Vec<Cell>,
@@ -82,6 +85,7 @@ impl<'m> Simulator<'m> {
             machine,
             table: Table::new(machine),
             single: SingleTable::new(machine),
+            memo: Memo::new(machine),
             state: machine.start(),
             tapes: tapes.collect(),
             visited: heads.iter().map(|&h| (h, h)).collect(),
@@ -189,6 +193,15 @@ impl<'m> Simulator<'m> {
         Ok(effect)
     }
 
+    /// What the next step does, or why there is none.
+    fn next_action(&self) -> Result<&Action, Outcome> {
+        if let Some(accepting) = self.machine.halting(self.state) {
+            return Err(Outcome::Halted { state: self.state, accepting });
+        }
+        let read = |tape: usize| self.tapes[tape].read(self.heads[tape]);
+        self.table.action(self.state, read).ok_or_else(|| self.without_rule())
+    }
+
     /// Puts symbols into cells of a tape, as a stream does with its samples.
     pub(crate) fn renew(&mut self, tape: TapeId, cells: &[Cell], symbols: &[SymbolId]) {
         for (&cell, &symbol) in cells.iter().zip(symbols) {
@@ -201,6 +214,10 @@ impl<'m> Simulator<'m> {
         if let Some(table) = self.single.take() {
             self.run_single(&table, limit);
             self.single = Some(table);
+        }
+        if let Some(mut memo) = self.memo.take() {
+            self.run_by_memory(&mut memo, limit);
+            self.memo = Some(memo);
         }
         loop {
             if self.steps >= limit {

@@ -262,3 +262,34 @@ proptest! {
         passages(&machine, &input, &lengths)?;
     }
 }
+
+/// Runs to these limits one after the other, and single steps to the same: steps that are remembered are the steps themselves.
+fn remembered(machine: &Machine, input: &Input, limits: &[u64]) -> TestCaseResult {
+    let mut run = Simulator::new(machine, input);
+    let mut one_by_one = Simulator::new(machine, input);
+    for limit in limits.iter().scan(0, |sum, part| {
+        *sum += part;
+        Some(*sum)
+    }) {
+        let outcome = run.run(limit);
+        while one_by_one.steps() < limit && one_by_one.step().is_ok() {}
+        prop_assert_eq!(outcome, one_by_one.stopped().unwrap_or(Outcome::StepLimit));
+        prop_assert_eq!(configuration(&run), configuration(&one_by_one));
+        for tape in machine.tape_ids() {
+            prop_assert_eq!(run.visited(tape), one_by_one.visited(tape));
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn remembered_steps_are_the_steps_themselves(
+        (machine, input) in machine_and_input(Shape { n_tapes: 2..=6, n_symbols: 2..=2, start_may_halt: false, may_stay: true }),
+        limits in proptest::collection::vec(1_u64..600, 1..6),
+    ) {
+        remembered(&machine, &input, &limits)?;
+    }
+}

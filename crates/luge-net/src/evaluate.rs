@@ -1,7 +1,7 @@
 //! Plain evaluation in f64: what a network is worth at given parameters, node by node.
 
 use crate::{
-    Network, NodeId, Op, Shape, Values,
+    Network, NodeId, Op, Shape, Values, Weights,
     numbers::{from_signs, to_signs},
 };
 
@@ -35,30 +35,125 @@ pub fn evaluate(network: &Network, parameters: &[Values], inputs: &[Values]) -> 
     evaluate_with(network, parameters, inputs, None)
 }
 
-/// The value of one node, from the nodes it depends on and no others.
+/// The value of one node, from the nodes it depends on and no others; of matrices that entries are gathered from, from those entries
+/// alone.
 ///
 /// # Panics
 /// If the values do not fit the network's parameters or inputs.
 #[must_use]
-pub fn evaluate_node(network: &Network, parameters: &[Values], inputs: &[Values], node: NodeId) -> Values {
+pub fn evaluate_node(
+    network: &Network,
+    weights: &(impl Weights + ?Sized),
+    inputs: &[Values],
+    node: NodeId,
+) -> Values {
     assert!(network.fits_inputs(inputs), "values of other shapes than the inputs");
     let mut needed = vec![false; node.index() + 1];
     needed[node.index()] = true;
     for i in (0..=node.index()).rev() {
         if needed[i] {
-            network.nodes()[i].op.operands().iter().for_each(|o| needed[o.index()] = true);
+            need_operands(network, NodeId::new(i), &mut needed);
         }
     }
     let mut values: Vec<Values> = Vec::with_capacity(needed.len());
     for (node, needed) in network.nodes().iter().zip(needed) {
         values.push(match &node.op {
             _ if !needed => Values::new(Shape::new(0, 0), Vec::new()),
-            Op::Parameter(id) => parameters[id.index()].clone(),
+            Op::Parameter(id) => weights.block(*id).into_owned(),
             Op::Input(id) => inputs[id.index()].clone(),
+            Op::Gather(positions, of) if is_drawn_from(network, *of) => {
+                let entries = positions.iter().map(|&at| draw(network, weights, &values, *of, at));
+                Values::new(node.shape, entries.collect())
+            }
             op => apply(op, node.shape, &values),
         });
     }
     values.swap_remove(node.index())
+}
+
+/// Whether single entries of a node can be had without the others.
+fn is_drawn_from(network: &Network, node: NodeId) -> bool {
+    match &network.node(node).op {
+        Op::Parameter(_) | Op::Linear(..) => true,
+        Op::Reshape(of) | Op::StopGradient(of) => is_drawn_from(network, *of),
+        Op::Stack(upper, lower) => is_drawn_from(network, *upper) && is_drawn_from(network, *lower),
+        _ => false,
+    }
+}
+
+/// Marks what a node is computed from: all of its operands, or what the matrix that entries are drawn from is itself made of.
+fn need_operands(network: &Network, node: NodeId, needed: &mut [bool]) {
+    let op = &network.node(node).op;
+    if let Op::Gather(_, of) = op
+        && is_drawn_from(network, *of)
+    {
+        return need_drawn(network, *of, needed);
+    }
+    op.operands().iter().for_each(|of| needed[of.index()] = true);
+}
+
+fn need_drawn(network: &Network, node: NodeId, needed: &mut [bool]) {
+    match &network.node(node).op {
+        Op::Parameter(_) => {}
+        Op::Linear(_, of) => needed[of.index()] = true,
+        op => op.operands().iter().for_each(|of| need_drawn(network, *of, needed)),
+    }
+}
+
+/// One entry of such a node.
+fn draw(
+    network: &Network,
+    weights: &(impl Weights + ?Sized),
+    values: &[Values],
+    node: NodeId,
+    at: usize,
+) -> f64 {
+    match &network.node(node).op {
+        Op::Parameter(id) => weights.entry(*id, at),
+        Op::Linear(map, of) => map.apply_to(at..at + 1, &values[of.index()].data)[0],
+        Op::Stack(upper, lower) => match at.checked_sub(network.node(*upper).shape.len()) {
+            None => draw(network, weights, values, *upper, at),
+            Some(at) => draw(network, weights, values, *lower, at),
+        },
+        Op::Reshape(of) | Op::StopGradient(of) => draw(network, weights, values, *of, at),
+        _ => unreachable!("not a node that entries are drawn from"),
+    }
+}
+
+/// How many entries of a row are computed at a time.
+const PIECE: usize = 1 << 16;
+
+/// The rows of a node's value, piece by piece: `see` is told the row, the column of the first entry, and entries. A matrix that is the
+/// result of a linear map is never laid out as a whole.
+///
+/// # Panics
+/// If the values do not fit the network's parameters or inputs.
+pub fn evaluate_rows(
+    network: &Network,
+    weights: &(impl Weights + ?Sized),
+    inputs: &[Values],
+    node: NodeId,
+    mut see: impl FnMut(usize, usize, &[f64]),
+) {
+    let cols = network.node(node).shape.cols;
+    let mut pieces = |rows: usize, entries: &mut dyn FnMut(std::ops::Range<usize>) -> Vec<f64>| {
+        for row in 0..rows {
+            for first in (0..cols).step_by(PIECE) {
+                let start = row * cols + first;
+                see(row, first, &entries(start..start + PIECE.min(cols - first)));
+            }
+        }
+    };
+    let Shape { rows, .. } = network.node(node).shape;
+    if let Op::Reshape(of) = &network.node(node).op
+        && let Op::Linear(map, from) = &network.node(*of).op
+    {
+        let from = evaluate_node(network, weights, inputs, *from);
+        pieces(rows, &mut |range| map.apply_to(range, &from.data));
+    } else {
+        let all = evaluate_node(network, weights, inputs, node);
+        pieces(rows, &mut |range| all.data[range].to_vec());
+    }
 }
 
 /// Evaluates all nodes, but every stop-gradient keeps the value it has in `frozen`.

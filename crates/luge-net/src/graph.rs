@@ -160,8 +160,7 @@ impl Op {
         operands!(self, iter).into_iter().copied().collect()
     }
 
-    /// The same, to be changed: the faults that are planted in tests.
-    #[cfg(feature = "faults")]
+    /// The same, to be changed.
     pub fn operands_mut(&mut self) -> Vec<&mut NodeId> {
         operands!(self, iter_mut)
     }

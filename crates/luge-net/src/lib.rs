@@ -11,21 +11,25 @@ pub mod faults;
 mod graph;
 mod layers;
 mod linear;
+mod merged;
 mod network;
 pub mod numbers;
 pub mod quantizer;
 mod recognise;
+mod sparse_values;
 mod values;
 mod vertices;
 
-pub use evaluate::{Evaluation, evaluate, evaluate_frozen, evaluate_node};
+pub use evaluate::{Evaluation, evaluate, evaluate_frozen, evaluate_node, evaluate_rows};
 pub use graph::{GraphBuilder, Input, InputId, Node, NodeId, Op, Parameter, ParameterId, StepRule};
 pub use layers::{Layer, LayerKind, Layers};
 pub use linear::LinearMap;
+pub use merged::{ColumnKind, Columns, Merged, NotByColumns, evaluate_some};
 pub use network::Network;
 pub use numbers::NumberFormat;
 pub use recognise::{
     BitUse, Carrier, Form, OutputWiring, Ramp, SparseLayers, StreamLayers, Unrecognised, stream_layers,
 };
+pub use sparse_values::{SparseValues, Weights};
 pub use values::{Shape, Values};
 pub use vertices::{Arcs, Block, Column, VertexTable, tracks};

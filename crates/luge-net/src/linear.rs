@@ -1,6 +1,6 @@
 //! Affine maps kept sparse: the arcs between layers.
 
-use std::{borrow::Cow, sync::Arc};
+use std::{borrow::Cow, ops::Range, sync::Arc};
 
 use crate::{Arcs, VertexTable};
 
@@ -20,6 +20,8 @@ enum Entries {
     Listed(Vec<(u32, u32, f64)>),
     /// The same weight everywhere on the diagonal.
     Diagonal(f64),
+    /// Every input in an output of its own, in order, with the same weight.
+    Placed(f64, Vec<u32>),
     /// Arcs of a table of vertices, listed when asked for.
     Vertices(Arc<VertexTable>, Arcs),
 }
@@ -29,6 +31,8 @@ enum Entries {
 enum Bias {
     Same(f64),
     Each(Vec<f64>),
+    /// The same everywhere but in some rows: other numbers, each with its rows in order.
+    Except(f64, Vec<(f64, Vec<u32>)>),
 }
 
 impl LinearMap {
@@ -52,6 +56,17 @@ impl LinearMap {
         Self { n_outputs: n, n_inputs: n, entries: Entries::Diagonal(weight), bias: Bias::Same(bias) }
     }
 
+    /// Every input goes to one output, with the same weight; the outputs are given in order.
+    ///
+    /// # Panics
+    /// If an output lies outside, or they are not in order.
+    #[must_use]
+    pub fn placing(n_outputs: usize, weight: f64, outputs: Vec<u32>) -> Self {
+        check_rows(&outputs, n_outputs);
+        let n_inputs = outputs.len();
+        Self { n_outputs, n_inputs, entries: Entries::Placed(weight, outputs), bias: Bias::Same(0.0) }
+    }
+
     /// The arcs of a table of vertices.
     #[must_use]
     pub fn of_vertices(table: &Arc<VertexTable>, arcs: Arcs) -> Self {
@@ -68,6 +83,16 @@ impl LinearMap {
     pub fn with_bias(self, bias: Vec<f64>) -> Self {
         assert_eq!(bias.len(), self.n_outputs, "one bias per output");
         Self { bias: Bias::Each(bias), ..self }
+    }
+
+    /// The same map with a constant term that is `common` everywhere but for some outputs: other numbers, each with its outputs in order.
+    ///
+    /// # Panics
+    /// If an output lies outside, or outputs of a number are not in order.
+    #[must_use]
+    pub fn with_bias_except(self, common: f64, others: Vec<(f64, Vec<u32>)>) -> Self {
+        others.iter().for_each(|(_, rows)| check_rows(rows, self.n_outputs));
+        Self { bias: Bias::Except(common, others), ..self }
     }
 
     /// The same map with this constant added to every output.
@@ -98,6 +123,9 @@ impl LinearMap {
                 let n = u32::try_from(self.n_outputs).expect("a layer of at most 2^32 units");
                 (0..n).map(|i| (i, i, *weight)).collect()
             }
+            Entries::Placed(weight, rows) => {
+                rows.iter().zip(0..).map(|(&row, col)| (row, col, *weight)).collect()
+            }
             Entries::Vertices(table, arcs) => {
                 Cow::Owned(listed(self.n_outputs, self.n_inputs, arcs.list(table)))
             }
@@ -110,6 +138,7 @@ impl LinearMap {
         match &self.entries {
             Entries::Listed(entries) => entries.len(),
             Entries::Diagonal(_) => self.n_outputs,
+            Entries::Placed(_, rows) => rows.len(),
             Entries::Vertices(table, arcs) => arcs.most_entries(table),
         }
     }
@@ -120,6 +149,7 @@ impl LinearMap {
         match &self.entries {
             Entries::Listed(entries) => entries.is_empty(),
             Entries::Diagonal(weight) => *weight == 0.0 || self.n_outputs == 0,
+            Entries::Placed(weight, rows) => *weight == 0.0 || rows.is_empty(),
             Entries::Vertices(table, arcs) => arcs.is_empty(table),
         }
     }
@@ -130,7 +160,79 @@ impl LinearMap {
         match &self.bias {
             Bias::Same(bias) => Cow::Owned(vec![*bias; self.n_outputs]),
             Bias::Each(bias) => Cow::Borrowed(bias),
+            Bias::Except(..) => Cow::Owned(self.bias_in(0..self.n_outputs)),
         }
+    }
+
+    /// The constant term of some outputs.
+    fn bias_in(&self, rows: Range<usize>) -> Vec<f64> {
+        match &self.bias {
+            Bias::Same(bias) => vec![*bias; rows.len()],
+            Bias::Each(bias) => bias[rows].to_vec(),
+            Bias::Except(common, others) => {
+                let mut bias = vec![*common; rows.len()];
+                for (other, places) in others {
+                    places_in(places, &rows).for_each(|(_, row)| bias[row] = *other);
+                }
+                bias
+            }
+        }
+    }
+
+    /// The outputs in these rows; nothing is computed but these, except where entries are arcs of vertices.
+    #[must_use]
+    pub fn apply_to(&self, rows: Range<usize>, x: &[f64]) -> Vec<f64> {
+        let mut y = match &self.entries {
+            Entries::Vertices(..) => return self.apply(x)[rows].to_vec(),
+            _ => self.bias_in(rows.clone()),
+        };
+        match &self.entries {
+            Entries::Vertices(..) => {}
+            Entries::Diagonal(weight) => y.iter_mut().zip(&x[rows]).for_each(|(y, x)| *y += weight * x),
+            Entries::Placed(weight, places) => {
+                places_in(places, &rows).for_each(|(col, row)| y[row] += weight * x[col]);
+            }
+            Entries::Listed(entries) => {
+                let from = entries.partition_point(|entry| (entry.0 as usize) < rows.start);
+                let within = entries[from..].iter().take_while(|entry| (entry.0 as usize) < rows.end);
+                within.for_each(|&(row, col, weight)| {
+                    y[row as usize - rows.start] += weight * x[col as usize];
+                });
+            }
+        }
+        y
+    }
+
+    /// The entries of one row: columns and weights.
+    fn entries_of(&self, row: usize, listed: &[(u32, u32, f64)]) -> Vec<(usize, f64)> {
+        if let Entries::Placed(weight, places) = &self.entries {
+            return places_in(places, &(row..row + 1)).map(|(col, _)| (col, *weight)).collect();
+        }
+        let from = listed.partition_point(|entry| (entry.0 as usize) < row);
+        let of_row = listed[from..].iter().take_while(|entry| entry.0 as usize == row);
+        of_row.map(|&(_, col, weight)| (col as usize, weight)).collect()
+    }
+
+    /// The map to some of the outputs, in this order; `None` stands for an output that is always 0.
+    #[must_use]
+    pub fn to_outputs(&self, rows: &[Option<usize>]) -> Self {
+        let listed = match &self.entries {
+            Entries::Placed(..) => Cow::Borrowed(&[][..]),
+            _ => self.entries(),
+        };
+        let mut entries = Vec::new();
+        let mut bias = Vec::with_capacity(rows.len());
+        for (to, row) in rows.iter().enumerate() {
+            match *row {
+                None => bias.push(0.0),
+                Some(row) => {
+                    bias.extend(self.bias_in(row..row + 1));
+                    let of_row = self.entries_of(row, &listed).into_iter();
+                    entries.extend(of_row.map(|(col, weight)| (to, col, weight)));
+                }
+            }
+        }
+        Self::new(rows.len(), self.n_inputs, entries).with_bias(bias)
     }
 
     /// The constant term if it is the same for all outputs.
@@ -140,6 +242,7 @@ impl LinearMap {
         match &self.bias {
             Bias::Same(bias) => Some(*bias),
             Bias::Each(each) => each.first().filter(|first| each.iter().all(|b| b == *first)).copied(),
+            Bias::Except(common, others) => others.iter().all(|(_, rows)| rows.is_empty()).then_some(*common),
         }
     }
 
@@ -148,7 +251,7 @@ impl LinearMap {
     pub fn as_arcs(&self) -> Option<(&Arc<VertexTable>, Arcs)> {
         match &self.entries {
             Entries::Vertices(table, arcs) => Some((table, *arcs)),
-            Entries::Listed(_) | Entries::Diagonal(_) => None,
+            Entries::Listed(_) | Entries::Diagonal(_) | Entries::Placed(..) => None,
         }
     }
 
@@ -160,7 +263,8 @@ impl LinearMap {
         let weight = match &self.entries {
             Entries::Diagonal(weight) => *weight,
             Entries::Vertices(..) => return None,
-            Entries::Listed(entries) => {
+            Entries::Listed(_) | Entries::Placed(..) => {
+                let entries = self.entries();
                 let &(_, _, weight) = entries.first()?;
                 let mut numbered = entries.iter().enumerate();
                 let equal = numbered.all(|(i, &(r, c, w))| (r as usize, c as usize) == (i, i) && w == weight);
@@ -174,16 +278,30 @@ impl LinearMap {
     /// Applies the map.
     #[must_use]
     pub fn apply(&self, x: &[f64]) -> Vec<f64> {
+        let Entries::Vertices(table, arcs) = &self.entries else {
+            return self.apply_to(0..self.n_outputs, x);
+        };
         let mut y = self.bias().into_owned();
-        if let Entries::Vertices(table, arcs) = &self.entries {
-            arcs.add(table, x, &mut y);
-            return y;
-        }
-        for &(row, col, weight) in self.entries().iter() {
-            y[row as usize] += weight * x[col as usize];
-        }
+        arcs.add(table, x, &mut y);
         y
     }
+}
+
+fn narrow(row: usize) -> u32 {
+    u32::try_from(row).expect("a layer of at most 2^32 units")
+}
+
+fn check_rows(rows: &[u32], n_outputs: usize) {
+    assert!(rows.is_sorted_by(|a, b| a < b), "outputs come in order");
+    assert!(rows.last().is_none_or(|&last| (last as usize) < n_outputs), "an output outside the matrix");
+}
+
+/// Of places in order, those within a range: their numbers, and where in the range they are.
+fn places_in<'a>(places: &'a [u32], range: &Range<usize>) -> impl Iterator<Item = (usize, usize)> + 'a {
+    let Range { start, end } = *range;
+    let from = places.partition_point(|&place| (place as usize) < start);
+    let within = (from..).zip(&places[from..]).take_while(move |(_, place)| (**place as usize) < end);
+    within.map(move |(number, &place)| (number, place as usize - start))
 }
 
 fn listed(
@@ -191,7 +309,6 @@ fn listed(
     n_inputs: usize,
     entries: impl IntoIterator<Item = (usize, usize, f64)>,
 ) -> Vec<(u32, u32, f64)> {
-    let narrow = |i: usize| u32::try_from(i).expect("a layer of at most 2^32 units");
     let mut sorted: Vec<(u32, u32, f64)> = entries
         .into_iter()
         .inspect(|&(row, col, _)| assert!(row < n_outputs && col < n_inputs, "entry outside the matrix"))
@@ -234,6 +351,30 @@ mod tests {
         assert_eq!(LinearMap::new(2, 3, [(0, 0, 2.0), (1, 1, 2.0)]).as_diagonal(), None);
         assert_eq!(LinearMap::new(2, 2, []).as_diagonal(), None);
         assert_eq!(LinearMap::new(0, 0, []).as_diagonal(), None);
+    }
+
+    #[test]
+    fn some_outputs_are_those_of_the_whole_map() {
+        let map = LinearMap::new(6, 3, [(1, 0, 2.0), (1, 2, -1.0), (4, 1, 3.0), (5, 0, 0.5)]);
+        let maps =
+            [map.clone().with_bias(vec![-1.0, 0.0, 1.0, -1.0, -1.0, 2.0]), map.clone().with_same_bias(0.5)];
+        let except = map.with_bias_except(-1.0, vec![(0.0, vec![1]), (1.0, vec![2]), (2.0, vec![5])]);
+        let x = [1.0, 10.0, 100.0];
+        assert_eq!((except.apply(&x), except.bias()), (maps[0].apply(&x), maps[0].bias()));
+        let placed = LinearMap::placing(6, 2.0, vec![1, 2, 4]).with_same_bias(-1.0);
+        let same = LinearMap::new(6, 3, [(1, 0, 2.0), (2, 1, 2.0), (4, 2, 2.0)]).with_same_bias(-1.0);
+        assert_eq!((placed.apply(&x), placed.entries()), (same.apply(&x), same.entries()));
+        for map in maps.iter().chain([&except, &placed]) {
+            let all = map.apply(&x);
+            for from in 0..=6 {
+                for to in from..=6 {
+                    assert_eq!(map.apply_to(from..to, &x), all[from..to]);
+                }
+            }
+            let some = map.to_outputs(&[Some(4), None, Some(1), Some(1), Some(0)]);
+            assert_eq!(some.apply(&x), [all[4], 0.0, all[1], all[1], all[0]]);
+        }
+        assert_eq!(LinearMap::diagonal(3, 2.0, 1.0).apply_to(1..3, &x), [21.0, 201.0]);
     }
 
     #[test]

@@ -67,7 +67,7 @@ impl Model {
     fn weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let blocks = PyDict::new(py);
         for (name, values) in &self.inner.weights {
-            blocks.set_item(name, arrays::matrix(py, values.clone()))?;
+            blocks.set_item(name, arrays::matrix(py, values.to_values()))?;
         }
         Ok(blocks)
     }

@@ -7,7 +7,7 @@ mod kernel;
 use std::ops::{ControlFlow, Range};
 
 use candle_core::{DType, Device, Tensor, Var};
-use luge_net::{Network, Op, StepRule, Values, evaluate_node};
+use luge_net::{Network, Op, SparseValues, StepRule, Values, evaluate_node};
 
 use crate::{
     Engine, LossRange, Noise, Outcome, Rate, Snapshot, StopRule, TrainError, best_vertex, line_search,
@@ -96,13 +96,14 @@ impl<'n> Dense<'n> {
     /// If the values do not fit the network, or the line search does not.
     pub fn new(
         network: &'n Network,
-        parameters: &[Values],
+        parameters: impl IntoIterator<Item = impl Into<Values>>,
         inputs: &[Values],
         precision: Precision,
         rate: Rate,
         noise: Option<Noise>,
     ) -> Result<Self, TrainError> {
-        if !network.fits_parameters(parameters) {
+        let parameters: Vec<Values> = parameters.into_iter().map(Into::into).collect();
+        if !network.fits_parameters(&parameters) {
             return Err(TrainError::Shapes { what: "parameters" });
         }
         if !network.fits_inputs(inputs) {
@@ -208,7 +209,7 @@ impl<'n> Dense<'n> {
             label_parameter(self.network).map_or_else(Vec::new, |id| self.values[id.index()].data.clone());
         if self.fixed_cells.is_none() || labels != self.read_labels {
             let inputs = self.inputs.iter().map(to_values).collect::<Result<Vec<_>, _>>()?;
-            let fixed = |node| evaluate_node(self.network, &self.values, &inputs, node);
+            let fixed = |node| evaluate_node(self.network, &self.values[..], &inputs, node);
             self.fixed_cells = layers.fixed_cells.map(fixed);
             self.read_labels = labels;
         }
@@ -383,6 +384,10 @@ impl Engine for Dense<'_> {
 
     fn snapshot(&self) -> Snapshot {
         Snapshot::of(self.network, (self.steps, self.path), &self.values, self.fixed_cells.as_ref())
+    }
+
+    fn sparse_parameters(&self) -> Option<Vec<SparseValues>> {
+        Some(self.values.iter().map(Into::into).collect())
     }
 
     fn parameters(&self) -> Option<Vec<Values>> {

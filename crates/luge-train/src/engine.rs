@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use luge_net::{Network, Values};
+use luge_net::{Network, SparseValues, Values};
 
 use crate::{LossRange, Outcome, Snapshot, StopRule, TrainError};
 
@@ -136,6 +136,11 @@ pub trait Engine {
 
     /// All weights that are not zero.
     fn snapshot(&self) -> Snapshot;
+
+    /// All weights, of which only what is not blank and not zero is listed; `None` if a tape has outgrown the network's matrices.
+    fn sparse_parameters(&self) -> Option<Vec<SparseValues>> {
+        self.snapshot().weights(self.network())
+    }
 
     /// All weights, zeros included; `None` if a tape has outgrown the network's matrices.
     fn parameters(&self) -> Option<Vec<Values>> {

@@ -19,7 +19,7 @@ mod stretches;
 mod tapes;
 
 use luge_net::{
-    Form, Network, SparseLayers, Values,
+    Form, Network, SparseLayers, SparseValues, Values,
     faults::{number, planted},
 };
 
@@ -81,7 +81,7 @@ impl<'n> Exact<'n> {
     /// If arithmetic would not be exact, with the reason, or no sparse layers are recognised in the network.
     pub fn new(
         network: &'n Network,
-        parameters: &[Values],
+        parameters: impl IntoIterator<Item = impl Into<SparseValues>>,
         inputs: &[Values],
         memories: Memories,
     ) -> Result<Self, TrainError> {
@@ -105,10 +105,7 @@ impl<'n> Exact<'n> {
     fn from_sparse(sparse: Sparse<'n>, memories: Memories) -> Result<Self, TrainError> {
         check_constants(&sparse.layers().form)?;
         check_switch(sparse.layers())?;
-        let mut probe = sparse.clone();
-        if probe.waiting()? {
-            probe.step()?;
-        }
+        let probe = sparse.for_probing()?;
         let gain_error = check_gain(&probe)?;
         let (steps, earlier) = (sparse.steps(), sparse.losses_so_far());
         let waiting = sparse.waiting()?;

@@ -1,5 +1,7 @@
 //! The cells of a tape as a snapshot keeps them: a bit each where all are symbols, and numbers where one is not.
 
+use crate::sparse::BLANK;
+
 /// Cells in a row, each -1 or 1 in a bit, or any numbers.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PackedCells(Kept);
@@ -46,6 +48,12 @@ impl PackedCells {
         }
     }
 
+    /// Whether all cells are symbols.
+    #[must_use]
+    pub fn are_symbols(&self) -> bool {
+        matches!(self.0, Kept::Signs(..))
+    }
+
     /// Number of cells.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -77,6 +85,33 @@ impl PackedCells {
         (0..self.len()).map(|at| self.get(at).unwrap_or(f64::NAN))
     }
 
+    /// Adds cells at the end.
+    pub fn extend(&mut self, numbers: &[f64]) {
+        match &mut self.0 {
+            Kept::Numbers(kept) => kept.extend(numbers),
+            Kept::Signs(..) if !numbers.iter().all(|&number| is_symbol(number)) => {
+                let kept = self.iter().chain(numbers.iter().copied()).collect();
+                self.0 = Kept::Numbers(kept);
+            }
+            Kept::Signs(bytes, n_cells) => {
+                for &number in numbers {
+                    if n_cells.is_multiple_of(8) {
+                        bytes.push(0);
+                    }
+                    bytes[*n_cells / 8] |= u8::from(number > 0.0) << (*n_cells % 8);
+                    *n_cells += 1;
+                }
+            }
+        }
+    }
+
+    /// The same cells without the blank ones at the end.
+    #[must_use]
+    pub fn without_blank_end(&self) -> Self {
+        let written = |cell: f64| cell.total_cmp(&BLANK).is_ne();
+        self.part(0..self.iter().rposition(written).map_or(0, |last| last + 1))
+    }
+
     /// Some of the cells; those beyond the last are left out.
     #[must_use]
     pub fn part(&self, cells: std::ops::Range<usize>) -> Self {
@@ -93,11 +128,15 @@ impl PackedCells {
 
 impl From<Vec<f64>> for PackedCells {
     fn from(numbers: Vec<f64>) -> Self {
-        if numbers.iter().all(|number| number.abs().total_cmp(&1.0).is_eq()) {
+        if numbers.iter().all(|&number| is_symbol(number)) {
             return Self::of_symbols(numbers.iter().map(|&number| number > 0.0));
         }
         Self(Kept::Numbers(numbers))
     }
+}
+
+fn is_symbol(number: f64) -> bool {
+    number.abs().total_cmp(&1.0).is_eq()
 }
 
 impl Default for PackedCells {
@@ -121,6 +160,11 @@ mod tests {
             }
         }
         assert_eq!(cells.get(numbers.len()), None);
+        for middle in 0..=numbers.len() {
+            let mut grown = PackedCells::from(numbers[..middle].to_vec());
+            grown.extend(&numbers[middle..]);
+            assert_eq!(grown, cells, "{middle}");
+        }
     }
 
     #[test]
@@ -128,6 +172,12 @@ mod tests {
         check(&[]);
         check(&[1.0, -1.0, -1.0, 1.0, 1.0, 1.0, -1.0, 1.0, -1.0, 1.0, 1.0]);
         check(&[1.0, -1.0, 0.5, f64::INFINITY]);
+    }
+
+    #[test]
+    fn blanks_at_the_end_go() {
+        let kept = |numbers: &[f64]| PackedCells::from(numbers.to_vec()).without_blank_end().len();
+        assert_eq!((kept(&[]), kept(&[-1.0; 9]), kept(&[-1.0, 1.0, -1.0]), kept(&[-1.0, 0.5])), (0, 0, 2, 2));
     }
 
     #[test]

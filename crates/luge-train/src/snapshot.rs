@@ -1,6 +1,6 @@
 //! The weights of one moment, without those that are zero.
 
-use luge_net::{Network, ParameterId, StepRule, Values};
+use luge_net::{Network, ParameterId, Shape, SparseValues, StepRule, Values};
 
 use crate::{PackedCells, sparse};
 
@@ -50,51 +50,61 @@ impl Snapshot {
     /// The parameters of a network that holds these weights, zeros and all; `None` if they do not fit into its matrices.
     #[must_use]
     pub fn parameters(&self, network: &Network) -> Option<Vec<Values>> {
-        self.parameters_of(network, &vec![0; self.tapes.len()])
+        Some(self.weights(network)?.iter().map(SparseValues::to_values).collect())
     }
 
     /// The same for a network whose column `c` is cell `c - shift` of each tape.
     #[must_use]
     pub fn parameters_of(&self, network: &Network, shift: &[i64]) -> Option<Vec<Values>> {
-        let mut parameters: Vec<Values> =
-            network.parameters().iter().map(|p| Values::filled(p.shape, 0.0)).collect();
-        let vertices = &mut parameters[vertex_parameter(network)?.index()];
-        for &(vertex, weight) in &self.vertices {
-            *vertices.data.get_mut(vertex)? = weight;
+        Some(self.weights_of(network, shift)?.iter().map(SparseValues::to_values).collect())
+    }
+
+    /// The same, of which only what is not blank and not zero is kept.
+    #[must_use]
+    pub fn weights(&self, network: &Network) -> Option<Vec<SparseValues>> {
+        self.weights_of(network, &vec![0; self.tapes.len()])
+    }
+
+    /// The same for a network whose column `c` is cell `c - shift` of each tape.
+    #[must_use]
+    pub fn weights_of(&self, network: &Network, shift: &[i64]) -> Option<Vec<SparseValues>> {
+        let mut weights: Vec<SparseValues> =
+            network.parameters().iter().map(|p| SparseValues::filled(p.shape, 0.0)).collect();
+        let block = &mut weights[vertex_parameter(network)?.index()];
+        let mut vertices = self.vertices.clone();
+        vertices.sort_by_key(|&(vertex, _)| vertex);
+        if vertices.last().is_some_and(|&(last, _)| last >= block.shape.len())
+            || !vertices.is_sorted_by(|a, b| a.0 < b.0)
+        {
+            return None;
         }
+        *block = SparseValues::new(block.shape, 0.0, vertices);
         if let Some(labels) = label_parameter(network) {
-            let labels = &mut parameters[labels.index()].data;
-            if labels.len() != self.labels.len() {
+            let block = &mut weights[labels.index()];
+            if block.shape.len() != self.labels.len() {
                 return None;
             }
-            labels.clone_from(&self.labels);
+            *block = Values::new(block.shape, self.labels.clone()).into();
         }
-        let Ok(layers) = network.sparse_layers() else { return Some(parameters) };
+        let Ok(layers) = network.sparse_layers() else { return Some(weights) };
         if self.tapes.len() != layers.table.rows().len() || shift.len() != self.tapes.len() {
             return None;
         }
-        let place =
-            |first: i64, i: usize, shift: i64| usize::try_from(first + i64::try_from(i).ok()? + shift).ok();
+        let tapes = || layers.table.rows().iter().copied().zip(self.tapes.iter().zip(shift.iter().copied()));
+        let heads = tapes().map(|(row, (tape, shift))| {
+            (row, placed(tape.head_first + shift, tape.head.iter().copied(), 0.0))
+        });
+        let head = &mut weights[layers.head.index()];
+        *head = by_rows(head.shape, 0.0, heads.collect())?;
         if let Some(cells) = layers.cells {
-            parameters[cells.index()].data.fill(sparse::BLANK);
+            let trained = tapes().filter(|&(row, _)| row < layers.table.n_trained());
+            let rows = trained.map(|(row, (tape, shift))| {
+                (row, placed(tape.first + shift, tape.cells.iter(), sparse::BLANK))
+            });
+            let block = &mut weights[cells.index()];
+            *block = by_rows(block.shape, sparse::BLANK, rows.collect())?;
         }
-        for ((tape, &row), &shift) in self.tapes.iter().zip(layers.table.rows()).zip(shift) {
-            let head = &mut parameters[layers.head.index()];
-            for (i, &weight) in tape.head.iter().enumerate() {
-                let column = place(tape.head_first, i, shift).filter(|&c| c < head.shape.cols)?;
-                *head.at_mut(row, column) = weight;
-            }
-            let Some(cells) = layers.cells.filter(|_| row < layers.table.n_trained()) else { continue };
-            let cells = &mut parameters[cells.index()];
-            for (i, value) in tape.cells.iter().enumerate() {
-                match place(tape.first, i, shift).filter(|&c| c < cells.shape.cols) {
-                    Some(column) => *cells.at_mut(row, column) = value,
-                    None if value.total_cmp(&sparse::BLANK).is_eq() => {}
-                    None => return None,
-                }
-            }
-        }
-        Some(parameters)
+        Some(weights)
     }
 
     /// The snapshot of parameters after so many steps; `fixed_cells` are those that are hidden units. It has tapes only if
@@ -127,6 +137,25 @@ impl Snapshot {
         }
         snapshot
     }
+}
+
+/// The places of a row, counted from `first` on, that hold another number than `common`.
+fn placed(first: i64, numbers: impl Iterator<Item = f64>, common: f64) -> Vec<(i64, f64)> {
+    (first..).zip(numbers).filter(|(_, number)| number.total_cmp(&common).is_ne()).collect()
+}
+
+/// A matrix from what its rows hold; `None` if a column lies outside.
+fn by_rows(shape: Shape, common: f64, mut rows: Vec<(usize, Vec<(i64, f64)>)>) -> Option<SparseValues> {
+    rows.sort_by_key(|(row, _)| *row);
+    let mut others = Vec::with_capacity(rows.iter().map(|(_, numbers)| numbers.len()).sum());
+    for (row, numbers) in rows {
+        for (column, number) in numbers {
+            let column =
+                usize::try_from(column).ok().filter(|&column| column < shape.cols && row < shape.rows)?;
+            others.push((row * shape.cols + column, number));
+        }
+    }
+    Some(SparseValues::new(shape, common, others))
 }
 
 /// The parameter with the weights on vertices.

@@ -12,11 +12,12 @@ mod probe;
 mod slides;
 mod tape;
 
-use luge_net::{Form, Network, SparseLayers, Values, tracks};
+use luge_net::{Form, Network, SparseLayers, SparseValues, Values, tracks};
 
 use crate::{LossRange, Snapshot, StopRule, TrainError, visit};
 use columns::{Action, Slides, actions};
 pub(crate) use output_stage::OutputStage;
+use output_stage::fixed_rows;
 use place::{Place, at_point, placed};
 pub(crate) use probe::Probed;
 use slides::Slopes;
@@ -71,35 +72,41 @@ impl<'n> Sparse<'n> {
     ///
     /// # Errors
     /// If no sparse layers are recognised in the network, or the parameters are not those of a vertex and heads.
-    pub fn new(network: &'n Network, parameters: &[Values], inputs: &[Values]) -> Result<Self, TrainError> {
+    pub fn new(
+        network: &'n Network,
+        parameters: impl IntoIterator<Item = impl Into<SparseValues>>,
+        inputs: &[Values],
+    ) -> Result<Self, TrainError> {
         let layers = network.sparse_layers().map_err(Clone::clone)?;
-        if !network.fits_parameters(parameters) {
+        let parameters: Vec<SparseValues> = parameters.into_iter().map(Into::into).collect();
+        if !network.parameters().iter().map(|p| p.shape).eq(parameters.iter().map(|p| p.shape)) {
             return Err(TrainError::Shapes { what: "parameters" });
         }
         if !network.fits_inputs(inputs) {
             return Err(TrainError::Shapes { what: "inputs" });
         }
-        let labels = layers.joint.map(|joint| parameters[joint.labels.index()].clone());
         let mut around = None;
-        if let (Some(joint), Some(labels)) = (layers.joint, &labels) {
-            around = Some(OutputStage::new(network, joint, labels, inputs)?);
+        if let Some(joint) = layers.joint {
+            let labels = parameters[joint.labels.index()].to_values();
+            around = Some(OutputStage::new(network, joint, &labels, inputs)?);
         }
-        let fixed = match &around {
-            Some(around) => around.fixed_cells(layers),
-            None => layers.fixed_cells.map(|node| luge_net::evaluate_node(network, parameters, inputs, node)),
+        let fixed = match (&around, layers.fixed_cells) {
+            (Some(around), _) => around.fixed_cells(layers),
+            (None, Some(node)) => fixed_rows(network, &parameters[..], inputs, node),
+            (None, None) => Vec::new(),
         };
         let mut tapes = Vec::with_capacity(layers.table.n_tracks());
         for &row in layers.table.rows() {
-            let (matrix, at) = match row.checked_sub(layers.table.n_trained()) {
-                None => (layers.cells.map(|id| &parameters[id.index()]), row),
-                Some(at) => (fixed.as_ref(), at),
+            let cells = match row.checked_sub(layers.table.n_trained()) {
+                None => layers.cells.map(|id| written_cells(&parameters[id.index()], row)),
+                Some(at) => fixed.get(at).map(|cells| Cells::fixed(0, cells)),
             };
-            let values = matrix.map_or(Vec::new(), |matrix| matrix.row(at).to_vec());
-            let head = parameters[layers.head.index()].row(row);
-            let head = on_cells(head).ok_or(TrainError::NotSparse { why: "a head is on no cell" })?;
-            tapes.push(Tape::new(Cells::new(0, values), head, row < layers.table.n_trained()));
+            let cells = cells.unwrap_or_else(|| Cells::new(0, Vec::new()));
+            let head = on_cells(&parameters[layers.head.index()], row)
+                .ok_or(TrainError::NotSparse { why: "a head is on no cell" })?;
+            tapes.push(Tape::new(cells, head, row < layers.table.n_trained()));
         }
-        let place = at_point(&parameters[layers.vertex.index()].data, &layers.form)
+        let place = at_point(&parameters[layers.vertex.index()].to_values().data, &layers.form)
             .ok_or(TrainError::NotSparse { why: "the start is not at a vertex" })?;
         Ok(Self::assemble(network, layers, around, place, tapes))
     }
@@ -161,14 +168,30 @@ impl<'n> Sparse<'n> {
             around = Some(OutputStage::new(network, joint, &labels, inputs)?);
         }
         let tapes = snapshot.tapes.iter().zip(layers.table.rows()).map(|(tape, &row)| {
-            let cells = Cells::new(tape.first, tape.cells.iter().collect());
-            let head = Head::new(tape.head_first, &tape.head);
-            Tape::new(cells, head, row < layers.table.n_trained())
+            let trained = row < layers.table.n_trained();
+            let cells = match trained {
+                true => Cells::new(tape.first, tape.cells.iter().collect()),
+                false => Cells::fixed(tape.first, &tape.cells),
+            };
+            Tape::new(cells, Head::new(tape.head_first, &tape.head), trained)
         });
         let place = placed(snapshot.vertices.clone(), &layers.form)
             .ok_or(TrainError::NotSparse { why: "the snapshot is not at a vertex" })?;
         let engine = Self::assemble(network, layers, around, place, tapes.collect());
         Ok(Self { steps: snapshot.step, path: snapshot.path, losses, ..engine })
+    }
+
+    /// The same engine to differentiate single steps with, labels read and on cells of its own.
+    pub(crate) fn for_probing(&self) -> Result<Self, TrainError> {
+        let mut around = self.around.clone();
+        if let Some(around) = &mut around
+            && around.waiting()?
+        {
+            around.read_labels();
+        }
+        let bare = |tape: &Tape| Tape::new(Cells::new(0, Vec::new()), tape.head.clone(), tape.is_trained());
+        let tapes = self.tapes.iter().map(bare).collect();
+        Ok(Self::assemble(self.network, self.layers, around, self.place.clone(), tapes))
     }
 
     pub(crate) fn layers(&self) -> &'n SparseLayers {
@@ -382,11 +405,11 @@ impl<'n> Sparse<'n> {
     fn read_labels(&mut self) {
         let Some(around) = &mut self.around else { return };
         around.read_labels();
-        let Some(fixed) = around.fixed_cells(self.layers) else { return };
+        let fixed = around.fixed_cells(self.layers);
         let n_trained = self.layers.table.n_trained();
         for (tape, &row) in self.tapes.iter_mut().zip(self.layers.table.rows()) {
-            if let Some(row) = row.checked_sub(n_trained) {
-                tape.cells = Cells::new(0, fixed.row(row).to_vec());
+            if let Some(cells) = row.checked_sub(n_trained).and_then(|row| fixed.get(row)) {
+                tape.cells = Cells::fixed(0, cells);
             }
         }
         self.settled = 0;
@@ -397,9 +420,25 @@ fn symbol(symbols: u32, i: usize) -> f64 {
     if symbols >> i & 1 == 1 { 1.0 } else { BLANK }
 }
 
+/// The cells of a row up to the last that is not blank.
+fn written_cells(block: &SparseValues, row: usize) -> Cells {
+    if block.common().to_bits() != BLANK.to_bits() {
+        let cells = (0..block.shape.cols).map(|col| block.at(row, col)).collect();
+        return Cells::new(0, cells);
+    }
+    let mut cells = vec![BLANK; block.others_in(row).next_back().map_or(0, |(last, _)| last + 1)];
+    block.others_in(row).for_each(|(col, value)| cells[col] = value);
+    Cells::new(0, cells)
+}
+
 /// The weights of a row that are not zero.
-fn on_cells(row: &[f64]) -> Option<Head> {
-    let first = row.iter().position(|&w| w != 0.0)?;
-    let last = row.iter().rposition(|&w| w != 0.0)?;
-    Some(Head::new(first as i64, &row[first..=last]))
+fn on_cells(block: &SparseValues, row: usize) -> Option<Head> {
+    let weights = || (0..block.shape.cols).map(|col| (col, block.at(row, col)));
+    let found: Vec<(usize, f64)> = match block.common() {
+        0.0 => block.others_in(row).filter(|&(_, weight)| weight != 0.0).collect(),
+        _ => weights().filter(|&(_, weight)| weight != 0.0).collect(),
+    };
+    let (first, last) = (found.first()?.0, found.last()?.0);
+    let row: Vec<f64> = (first..=last).map(|col| block.at(row, col)).collect();
+    Some(Head::new(first as i64, &row))
 }

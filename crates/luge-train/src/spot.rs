@@ -1,7 +1,7 @@
 //! One step of a run looked at closely: the dense engine makes it again by automatic differentiation, from all weights,
 //! and every weight it arrives at is compared with the one that was found.
 
-use luge_net::{Network, Values};
+use luge_net::{Columns, Network, SparseValues, Values};
 
 use crate::{Dense, Engine, Precision, Rate, Snapshot, TrainError};
 
@@ -65,22 +65,35 @@ pub enum SpotError {
     Train(#[from] TrainError),
 }
 
-/// Looks at steps of one run. Laying out the network is done once, however many steps are looked at.
+/// Looks at steps of one run.
+///
+/// Columns of the network's matrices that are alike, before the step and after it, are evaluated and differentiated once: see
+/// [`Columns`]. Where that is not possible every column is.
 pub struct SpotCheck<'n> {
     network: &'n Network,
-    dense: Dense<'n>,
+    inputs: Vec<Values>,
     shift: Vec<i64>,
+    columns: Option<Columns<'n>>,
 }
 
 impl<'n> SpotCheck<'n> {
     /// A network to hold steps to, whose column `c` is cell `c - shift` of each tape; an empty `shift` stands for zeros.
     ///
     /// # Errors
-    /// If the inputs do not fit, or the network is too wide to be evaluated unit by unit.
+    /// If the inputs do not fit.
     pub fn new(network: &'n Network, inputs: &[Values], shift: &[i64]) -> Result<Self, TrainError> {
-        let zeros: Vec<Values> = network.parameters().iter().map(|p| Values::filled(p.shape, 0.0)).collect();
-        let dense = Dense::new(network, &zeros, inputs, Precision::F64, Rate::One, None)?;
-        Ok(Self { network, dense, shift: shift.to_vec() })
+        if !network.fits_inputs(inputs) {
+            return Err(TrainError::Shapes { what: "inputs" });
+        }
+        let columns = Columns::of(network).ok();
+        Ok(Self { network, inputs: inputs.to_vec(), shift: shift.to_vec(), columns })
+    }
+
+    /// Evaluates and differentiates every column, alike or not.
+    #[must_use]
+    pub fn column_by_column(mut self) -> Self {
+        self.columns = None;
+        self
     }
 
     /// Makes the step that follows `before` by automatic differentiation and compares every weight with `after`.
@@ -89,7 +102,7 @@ impl<'n> SpotCheck<'n> {
     /// engine's [`rounding`](crate::Engine::rounding): 0 where arithmetic is exact.
     ///
     /// # Errors
-    /// If the snapshots are not one step apart or do not fit, or the gradient cannot be computed.
+    /// If the snapshots are not one step apart or do not fit, the network is too wide to be evaluated, or the gradient cannot be computed.
     pub fn check(
         &mut self,
         before: &Snapshot,
@@ -99,34 +112,74 @@ impl<'n> SpotCheck<'n> {
         if before.step.checked_add(1) != Some(after.step) {
             return Err(SpotError::NotOneStep { before: before.step, after: after.step });
         }
-        let start = self.parameters(before)?;
-        let end = self.parameters(after)?;
-        self.dense.go_to(&start)?;
-        let loss = self.dense.loss()?;
-        self.dense.step()?;
+        let start = self.weights(before)?;
+        let end = self.weights(after)?;
+        let merged = self
+            .columns
+            .as_mut()
+            .and_then(|columns| columns.merge(&start, Some(&end), &self.inputs, &[]).ok());
+        let Some(merged) = merged else {
+            let start: Vec<Values> = start.iter().map(SparseValues::to_values).collect();
+            let (loss, stepped) = step(self.network, &start, &self.inputs)?;
+            let mut agreement = Agreement { loss, n_weights: 0, largest: 0.0, differs: None };
+            for (block, (dense, found)) in stepped.iter().zip(&end).enumerate() {
+                for (index, &dense) in dense.data.iter().enumerate() {
+                    self.compare(&mut agreement, (block, index), (dense, found.entry(index)), (1, tolerance));
+                }
+            }
+            return Ok(agreement);
+        };
+        let (loss, stepped) = step(merged.network(), &merged.parameters(&start), &self.inputs)?;
         let mut agreement = Agreement { loss, n_weights: 0, largest: 0.0, differs: None };
-        for (block, (dense, found)) in
-            self.dense.parameters().unwrap_or_default().iter().zip(&end).enumerate()
-        {
-            for (index, (&dense, &found)) in dense.data.iter().zip(&found.data).enumerate() {
-                agreement.n_weights += 1;
-                let difference = (dense - found).abs();
-                agreement.largest = agreement.largest.max(difference);
-                let far = difference.is_nan() || difference > tolerance * dense.abs().max(1.0);
-                if far && agreement.differs.is_none() {
-                    let parameter = self.network.parameters()[block].name.clone();
-                    agreement.differs = Some(Difference { parameter, index, dense, found });
+        for (block, (dense, found)) in stepped.iter().zip(&end).enumerate() {
+            if !merged.is_wide(found) {
+                for (index, &dense) in dense.data.iter().enumerate() {
+                    self.compare(&mut agreement, (block, index), (dense, found.entry(index)), (1, tolerance));
+                }
+                continue;
+            }
+            for row in 0..found.shape.rows {
+                for kind in merged.kinds() {
+                    let index = row * found.shape.cols + kind.column;
+                    let both = (dense.at(row, kind.place), found.entry(index));
+                    self.compare(&mut agreement, (block, index), both, (kind.count, tolerance));
                 }
             }
         }
         Ok(agreement)
     }
 
-    fn parameters(&self, snapshot: &Snapshot) -> Result<Vec<Values>, SpotError> {
+    /// Notes how far weights that are alike, the first of them at this place, lie from the dense engine's.
+    fn compare(
+        &self,
+        agreement: &mut Agreement,
+        (block, index): (usize, usize),
+        (dense, found): (f64, f64),
+        (count, tolerance): (usize, f64),
+    ) {
+        agreement.n_weights += count;
+        let difference = (dense - found).abs();
+        agreement.largest = agreement.largest.max(difference);
+        let far = difference.is_nan() || difference > tolerance * dense.abs().max(1.0);
+        if far && agreement.differs.is_none() {
+            let parameter = self.network.parameters()[block].name.clone();
+            agreement.differs = Some(Difference { parameter, index, dense, found });
+        }
+    }
+
+    fn weights(&self, snapshot: &Snapshot) -> Result<Vec<SparseValues>, SpotError> {
         let zeros = vec![0; snapshot.tapes.len()];
         let shift = if self.shift.is_empty() { &zeros } else { &self.shift };
-        snapshot.parameters_of(self.network, shift).ok_or(SpotError::DoesNotFit { step: snapshot.step })
+        snapshot.weights_of(self.network, shift).ok_or(SpotError::DoesNotFit { step: snapshot.step })
     }
+}
+
+/// One step of the dense engine: the loss before it, and the weights after it.
+fn step(network: &Network, start: &[Values], inputs: &[Values]) -> Result<(f64, Vec<Values>), TrainError> {
+    let mut dense = Dense::new(network, start, inputs, Precision::F64, Rate::One, None)?;
+    let loss = dense.loss()?;
+    dense.step()?;
+    Ok((loss, dense.parameters().unwrap_or_default()))
 }
 
 /// Looks at one step: [`SpotCheck::new`], then [`SpotCheck::check`].

@@ -1,6 +1,6 @@
 //! Certifying a model after the fact: everything is derived again from the machine and the data with the simulator.
 
-use luge_net::{Values, evaluate};
+use luge_net::{SparseValues, Values, evaluate_some};
 
 use crate::{
     lesson::{Claim, Lesson},
@@ -38,7 +38,7 @@ impl Audit {
     pub fn of(model: &Model, lesson: &Lesson) -> Self {
         let parameters = model.parameters(lesson).filter(|_| model.window() == *lesson.window());
         let missing = || Claim { holds: false, figures: "the weights do not fit the network".to_owned() };
-        let held = |check: fn(&Model, &Lesson, &[Values]) -> Claim| {
+        let held = |check: fn(&Model, &Lesson, &[SparseValues]) -> Claim| {
             parameters.as_ref().map_or_else(missing, |parameters| check(model, lesson, parameters))
         };
         let extra = lesson.extended().extra_steps();
@@ -107,7 +107,7 @@ pub fn same_model(claimed: &Model, again: &Model) -> Claim {
     differ("theta", bits(&claimed.theta) != bits(&again.theta));
     differ("a block of weights that is not there", claimed.weights.len() != again.weights.len());
     for (name, values) in &again.weights {
-        let same = claimed.weights.iter().any(|(own, v)| own == name && bits(&v.data) == bits(&values.data));
+        let same = claimed.weights.iter().any(|(own, v)| own == name && v.same_bits(values));
         differ(name, !same);
     }
     let mut card = again.card.clone();
@@ -151,34 +151,36 @@ fn theta(model: &Model, lesson: &Lesson) -> Claim {
     }
 }
 
-fn configuration(_: &Model, lesson: &Lesson, parameters: &[Values]) -> Claim {
+fn configuration(_: &Model, lesson: &Lesson, parameters: &[SparseValues]) -> Claim {
     let Some(mut lockstep) = lesson.lockstep() else {
         return Claim { holds: false, figures: "the run does not fit the network's cells".to_owned() };
     };
     (0..lesson.machine_steps()).for_each(|_| Lockstep::step(&mut lockstep));
     let read_only = lesson.extended().read_only(lockstep.expected());
-    let found = lesson.extended().decode(parameters, read_only.as_ref());
+    let parameters: Vec<Values> = parameters.iter().map(SparseValues::to_values).collect();
+    let found = lesson.extended().decode(&parameters, read_only.as_ref());
     match lockstep.compare(found) {
         Ok(()) => Claim { holds: true, figures: "the machine's last one".to_owned() },
         Err(mismatch) => Claim { holds: false, figures: mismatch.to_string() },
     }
 }
 
-fn labels(_: &Model, lesson: &Lesson, parameters: &[Values]) -> Claim {
+fn labels(_: &Model, lesson: &Lesson, parameters: &[SparseValues]) -> Claim {
     let offset = lesson.extended().label_offset();
-    let copied = &parameters[lesson.extended().labels().index()].data;
+    let copied = parameters[lesson.extended().labels().index()].to_values().data;
     let labels = &lesson.table().labels.data;
     let same = copied.iter().zip(labels).filter(|(z, y)| z.to_bits() == (*y - offset).to_bits()).count();
     Claim { holds: same == labels.len(), figures: format!("{same} of {} bit for bit", labels.len()) }
 }
 
-fn output(model: &Model, lesson: &Lesson, parameters: &[Values]) -> Claim {
-    let end = evaluate(lesson.extended().network(), parameters, &lesson.inputs());
+fn output(model: &Model, lesson: &Lesson, parameters: &[SparseValues]) -> Claim {
+    let network = lesson.extended().network();
+    let nodes = [lesson.extended().nodes().out, network.loss()];
+    let end = evaluate_some(network, parameters, &lesson.inputs(), &nodes);
     let predicted =
         Predictor::new(lesson.primary(), lesson.expected_theta()).predict(&lesson.table().features);
-    let out = end.value(lesson.extended().nodes().out);
-    let same = out.data.iter().zip(&predicted.data).filter(|(a, b)| a.to_bits() == b.to_bits()).count();
-    let (claimed, found) = (model.card.train_loss, end.loss());
+    let same = end[0].data.iter().zip(&predicted.data).filter(|(a, b)| a.to_bits() == b.to_bits()).count();
+    let (claimed, found) = (model.card.train_loss, end[1].data[0]);
     Claim {
         holds: same == predicted.data.len() && claimed.to_bits() == found.to_bits(),
         figures: format!(

@@ -1,6 +1,6 @@
 //! Which engine trains, and why. Every engine is opened here.
 
-use luge_net::{Network, Unrecognised, Values};
+use luge_net::{Network, SparseValues, Unrecognised, Values};
 use luge_train::{
     Dense, Engine, Exact, LossRange, Memories, Noise, Precision, Rate, Snapshot, Sparse, StopRule, TrainError,
 };
@@ -150,7 +150,7 @@ pub struct Task<'n> {
     /// The network.
     pub network: &'n Network,
     /// Its parameters before the first step.
-    pub parameters: Vec<Values>,
+    pub parameters: Vec<SparseValues>,
     /// What it is fed.
     pub inputs: Vec<Values>,
     /// When training is done.

@@ -5,7 +5,7 @@
 
 use luge_landscape::{Extended, StreamNetwork};
 use luge_net::{
-    Network, Node, NodeId, NumberFormat, Op, ParameterId, Shape, StepRule, Values,
+    Network, Node, NodeId, NumberFormat, Op, ParameterId, Shape, SparseValues, StepRule,
     numbers::{FixedPoint, Negatives, SmallFloat},
 };
 use serde::{Serialize, Serializer};
@@ -128,14 +128,15 @@ pub fn graph(extended: &Extended) -> Graph {
 #[must_use]
 pub fn stream_graph(stream: &StreamNetwork) -> Graph {
     let (network, nodes) = (stream.network(), stream.nodes());
-    let written = whole(network, stream.initial(), (nodes.theta, nodes.out), stream.vertex());
+    let initial: Vec<SparseValues> = stream.initial().iter().map(Into::into).collect();
+    let written = whole(network, &initial, (nodes.theta, nodes.out), stream.vertex());
     let per_step = network.inputs().iter().map(|input| input.name.clone()).collect();
     Graph { version: STREAM_VERSION, per_step, ..written }
 }
 
 fn whole(
     network: &Network,
-    initial: &[Values],
+    initial: &[SparseValues],
     (theta, out): (NodeId, NodeId),
     vertex: ParameterId,
 ) -> Graph {
@@ -153,7 +154,7 @@ fn whole(
                     StepRule::Simplex => Step::Simplex,
                     StepRule::Gradient { rate } => Step::Gradient { rate: Number(rate) },
                 },
-                initial: numbers(&initial.data),
+                initial: numbers(&initial.to_values().data),
             })
             .collect(),
         nodes: network.nodes().iter().map(|node| graph_node(network, node)).collect(),

@@ -13,7 +13,7 @@ use std::{
 
 use luge_landscape::{DataLayout, Extended, ExtendedError, Learner, LearnerError, Primary, PrimaryError};
 use luge_machine::{Diagnostic, formats::Format};
-use luge_net::Values;
+use luge_net::{SparseValues, Values};
 use safetensors::{SafeTensors, tensor::TensorView};
 use serde::{Deserialize, Serialize, de::IgnoredAny};
 use sha2::{Digest, Sha256};
@@ -47,7 +47,7 @@ pub struct Model {
     /// theta, the primary network's weights.
     pub theta: Vec<f64>,
     /// All trained weights, by the name of their block.
-    pub weights: Vec<(String, Values)>,
+    pub weights: Vec<(String, SparseValues)>,
 }
 
 /// What a model says of itself.
@@ -271,7 +271,7 @@ impl Model {
     /// # Errors
     /// If a weight's name cannot stand in the file.
     pub fn to_bytes(&self, name: &str) -> Result<Vec<u8>, ModelError> {
-        let theta = Values::column(self.theta.clone());
+        let theta = Values::column(self.theta.clone()).into();
         let blocks =
             self.weights.iter().map(|(name, values)| (name.as_str(), values)).chain([("theta", &theta)]);
         let blocks: Vec<(&str, Block)> = blocks.map(|(name, values)| (name, Block::of(values))).collect();
@@ -343,7 +343,7 @@ impl Model {
         weights.sort_by(|a, b| a.0.cmp(&b.0));
         let theta = weights.iter().position(|(tensor, _)| tensor == "theta");
         let theta = theta.ok_or_else(|| ModelError::Tensor { name, tensor: "theta".to_owned() })?;
-        let theta = weights.remove(theta).1.data;
+        let theta = weights.remove(theta).1.to_values().data;
         Ok(Self { card, theta, weights })
     }
 
@@ -415,7 +415,7 @@ impl Model {
 
     /// The trained weights in the order of a network's parameters; `None` if a block is missing or has another shape.
     #[must_use]
-    pub fn parameters(&self, lesson: &Lesson) -> Option<Vec<Values>> {
+    pub fn parameters(&self, lesson: &Lesson) -> Option<Vec<SparseValues>> {
         let find =
             |name: &str| self.weights.iter().find(|(own, _)| own == name).map(|(_, values)| values.clone());
         let blocks = lesson.extended().network().parameters().iter();

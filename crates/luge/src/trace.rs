@@ -222,6 +222,7 @@ impl Plan {
             not_before: 0,
             most_steps: self.most_steps,
         };
+        let parameters = parameters.into_iter().map(Into::into).collect();
         Ok(Task { network: self.landscape.network(), parameters, inputs, stop, manner })
     }
 

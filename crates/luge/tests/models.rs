@@ -17,7 +17,7 @@ use luge_machine::{
     Alphabet, Machine, Move, Move::Right, Move::Stay, Pattern::Any, Pattern::Is, SymbolId, Write::Keep,
     Write::Put,
 };
-use luge_net::Values;
+use luge_net::{SparseValues, Values};
 
 fn machine(name: &str) -> Machine {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../learners").join(name);
@@ -53,6 +53,13 @@ fn with_model(name: &str, csv: &str, options: &LessonOptions, test: impl FnOnce(
 
 const COPY: &str = "x,y\n-2,1.5\n0.25,-3\n1,2\n";
 const KEEP: &str = "x,y\n1,-2\n-1,1\n";
+
+/// Moves the first weight of a block a little.
+fn nudge(block: &mut SparseValues) {
+    let mut values = block.to_values();
+    values.data[0] += 1e-9;
+    *block = values.into();
+}
 
 #[test]
 fn a_file_gives_back_the_model_and_its_network() {
@@ -91,7 +98,7 @@ fn whatever_is_changed_in_a_model_is_found() {
         assert!(found_out(model, lesson, |m| m.theta[0] = 1.25));
         assert!(found_out(model, lesson, |m| m.theta[1] = -0.0));
         for block in 0..model.weights.len() {
-            assert!(found_out(model, lesson, |m| m.weights[block].1.data[0] += 1e-9), "{block}");
+            assert!(found_out(model, lesson, |m| nudge(&mut m.weights[block].1)), "{block}");
         }
         assert!(found_out(model, lesson, |m| m.weights.push(("more".to_owned(), m.weights[0].1.clone()))));
         assert!(found_out(model, lesson, |m| m.card.steps += 1));
@@ -122,7 +129,7 @@ fn the_checksum_covers_what_packed_weights_stand_for() {
     with_model("copy_label.tm", COPY, &options(LandscapeKind::Compact, "fix:3.2"), |model, _| {
         let mut model = model.clone();
         let signs = (0..5000).map(|k| if k % 3 == 0 { 1.0 } else { -1.0 }).collect();
-        model.weights.push(("zz".to_owned(), Values::column(signs)));
+        model.weights.push(("zz".to_owned(), Values::column(signs).into()));
         let bytes = model.to_bytes("model").expect("bytes");
         let read = |bytes: &[u8]| Model::from_bytes(bytes, "model".to_owned());
         let again = read(&bytes).expect("a model");

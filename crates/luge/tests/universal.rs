@@ -221,7 +221,7 @@ fn train(name: &str, landscape: LandscapeKind) -> Trained {
         let extended = lesson.extended();
         Trained {
             network: extended.network().clone(),
-            initial: extended.initial().to_vec(),
+            initial: extended.initial().iter().map(Into::into).collect(),
             graph: serde_json::to_value(export::graph(extended)).expect("JSON"),
             lessons: lesson.train(|_| ControlFlow::Continue(())).expect("gradients"),
         }

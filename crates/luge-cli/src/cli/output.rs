@@ -52,7 +52,8 @@ pub(super) fn table(rows: &[(String, String)]) -> String {
 
 /// What a sample is made of: "4 features, 1 label, fix:8.4".
 pub(super) fn sample_sizes(features: usize, labels: usize, format: &str) -> String {
-    let plural = |n: usize, what: &str| format!("{} {what}{}", HumanCount(n as u64), if n == 1 { "" } else { "s" });
+    let plural =
+        |n: usize, what: &str| format!("{} {what}{}", HumanCount(n as u64), if n == 1 { "" } else { "s" });
     format!("{}, {}, {format}", plural(features, "feature"), plural(labels, "label"))
 }
 

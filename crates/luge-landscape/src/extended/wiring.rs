@@ -119,20 +119,23 @@ impl DataWindow<'_> {
     pub(crate) fn read_only_map(&self, learner: &Learner, blank: &Configuration) -> LinearMap {
         let normal = &learner.lowered().normal;
         let tapes = normal.machine().tape_ids().filter(|&tape| normal.read_only(tape));
-        let (mut bias, mut entries) = (Vec::new(), Vec::new());
+        let (mut n_rows, mut places, mut ones) = (0, Vec::new(), Vec::new());
+        let narrow = |place: usize| u32::try_from(place).expect("a layer of at most 2^32 units");
         for tape in tapes {
-            let first = bias.len();
-            bias.extend(blank.tapes[tape.index()].iter().map(|&one| if one { 1.0 } else { -1.0 }));
-            if tape != learner.data_track() {
-                continue;
+            let first = n_rows * self.n_cells;
+            n_rows += 1;
+            let mut is_data = vec![];
+            if tape == learner.data_track() {
+                let column = |bit: usize| self.column(tape, self.layout.cell(bit)).unwrap_or(0);
+                is_data = (0..self.layout.n_bits()).map(column).collect();
+                places = is_data.iter().map(|column| narrow(first + column)).collect();
             }
-            for bit in 0..self.layout.n_bits() {
-                let place = first + self.column(tape, self.layout.cell(bit)).unwrap_or(0);
-                bias[place] = 0.0;
-                entries.push((place, bit, 1.0));
-            }
+            let marked = blank.tapes[tape.index()].iter().enumerate().filter(|&(_, &one)| one);
+            let constant = |&(column, _): &(usize, &bool)| is_data.binary_search(&column).is_err();
+            ones.extend(marked.filter(constant).map(|(column, _)| narrow(first + column)));
         }
-        LinearMap::new(bias.len(), self.layout.n_bits(), entries).with_bias(bias)
+        LinearMap::placing(n_rows * self.n_cells, 1.0, places.clone())
+            .with_bias_except(-1.0, vec![(0.0, places), (1.0, ones)])
     }
 }
 

@@ -73,7 +73,7 @@ impl Engine for Sparse<'_> {
 
     fn kept(&self, track: usize) -> Range<i64> {
         let cells = &self.tapes[track].cells;
-        cells.first()..cells.first() + cells.values().len() as i64
+        cells.first()..cells.first() + cells.len() as i64
     }
 
     fn labels(&self) -> &[f64] {
@@ -85,7 +85,7 @@ impl Engine for Sparse<'_> {
         vertices.extend(&self.place.others);
         let tapes = self.tapes.iter().map(|tape| TapeSnapshot {
             first: tape.cells.first(),
-            cells: tape.cells.values().to_vec().into(),
+            cells: tape.cells.packed(),
             head_first: tape.head.first(),
             head: tape.head.weights().collect(),
         });
@@ -108,6 +108,6 @@ impl Engine for Sparse<'_> {
     }
 
     fn cell_bytes(&self) -> usize {
-        self.tapes.iter().map(|tape| tape.n_cells() * size_of::<f64>()).sum()
+        self.tapes.iter().map(|tape| tape.cells.n_bytes()).sum()
     }
 }

@@ -1,11 +1,14 @@
 //! What stands around a landscape in an extended network: labels, switches, carrier, least squares.
 
-use std::cell::Cell;
+use std::{borrow::Cow, cell::Cell};
 
-use luge_net::{Carrier, Network, Op, OutputWiring, Shape, SparseLayers, Values, evaluate_node, faults};
+use luge_net::{
+    Carrier, Network, NodeId, Op, OutputWiring, ParameterId, SparseLayers, Values, Weights, evaluate_node,
+    evaluate_rows, faults,
+};
 
 use super::tape::Tape;
-use crate::TrainError;
+use crate::{PackedCells, TrainError};
 
 /// The labels and what follows from them; it changes only when they do.
 #[derive(Clone, Debug)]
@@ -153,33 +156,20 @@ impl<'n> OutputStage<'n> {
 
     /// The same for cells that are kept elsewhere.
     pub(crate) fn primary_loss_of(&self, layers: &SparseLayers, cell: &dyn Fn(usize, i64) -> f64) -> f64 {
-        let parameters = self.parameters(layers, Some(cell));
-        let out = evaluate_node(self.network, &parameters, &self.inputs, self.joint.primary);
+        let weights = self.weights(Some((layers, cell)));
+        let out = evaluate_node(self.network, &weights, &self.inputs, self.joint.primary);
         0.5 * out.data.iter().zip(&self.targets.data).map(|(out, y)| (out - y) * (out - y)).sum::<f64>()
     }
 
-    /// The hidden cells for the labels at hand.
-    pub(crate) fn fixed_cells(&self, layers: &SparseLayers) -> Option<Values> {
-        let node = layers.fixed_cells?;
-        Some(evaluate_node(self.network, &self.parameters(layers, None), &self.inputs, node))
+    /// The hidden cells for the labels at hand, row by row.
+    pub(crate) fn fixed_cells(&self, layers: &SparseLayers) -> Vec<PackedCells> {
+        layers
+            .fixed_cells
+            .map_or_else(Vec::new, |node| fixed_rows(self.network, &self.weights(None), &self.inputs, node))
     }
 
-    /// Labels and cells where the network's own matrices have them; nothing else, for nothing else is asked for.
-    fn parameters(&self, layers: &SparseLayers, cell: Option<&dyn Fn(usize, i64) -> f64>) -> Vec<Values> {
-        let nothing = || Values::new(Shape::new(0, 0), Vec::new());
-        let mut parameters: Vec<Values> = self.network.parameters().iter().map(|_| nothing()).collect();
-        parameters[self.joint.labels.index()] = self.labels.clone();
-        if let (Some(cells), Some(at)) = (layers.cells, cell) {
-            let shape = self.network.parameters()[cells.index()].shape;
-            let mut values = Values::filled(shape, 0.0);
-            for (tape, &row) in layers.table.rows().iter().enumerate() {
-                for cell in (0..shape.cols).filter(|_| row < shape.rows) {
-                    *values.at_mut(row, cell) = at(tape, cell as i64);
-                }
-            }
-            parameters[cells.index()] = values;
-        }
-        parameters
+    fn weights<'a>(&'a self, tapes: Option<(&'a SparseLayers, &'a dyn Fn(usize, i64) -> f64)>) -> Held<'a> {
+        Held { network: self.network, labels: (self.joint.labels, &self.labels), tapes }
     }
 
     fn refresh(&mut self) {
@@ -193,13 +183,51 @@ impl<'n> OutputStage<'n> {
                 others: residuals[1..].iter().map(|r| r * r).sum(),
             },
             Carrier::Direction(node) => {
-                let mut parameters =
-                    vec![Values::new(Shape::new(0, 0), Vec::new()); self.network.parameters().len()];
-                parameters[self.joint.labels.index()] = self.labels.clone();
-                let f = evaluate_node(self.network, &parameters, &self.inputs, node).data;
+                let f = evaluate_node(self.network, &self.weights(None), &self.inputs, node).data;
                 let nothing = (f64::NAN.to_bits(), Through { loss: f64::NAN, gain: f64::NAN });
                 Carried::Direction { f, lately: vec![Cell::new(nothing); N_LATELY] }
             }
         };
+    }
+}
+
+/// Hidden units that stand for cells, row by row and without the blank ones at the end.
+pub(crate) fn fixed_rows(
+    network: &Network,
+    weights: &(impl Weights + ?Sized),
+    inputs: &[Values],
+    node: NodeId,
+) -> Vec<PackedCells> {
+    let mut rows = vec![PackedCells::default(); network.node(node).shape.rows];
+    evaluate_rows(network, weights, inputs, node, |row, _, numbers| rows[row].extend(numbers));
+    rows.iter().map(PackedCells::without_blank_end).collect()
+}
+
+/// Labels, and cells where an engine keeps them: all that the nodes asked for depend on.
+struct Held<'a> {
+    network: &'a Network,
+    labels: (ParameterId, &'a Values),
+    tapes: Option<(&'a SparseLayers, &'a dyn Fn(usize, i64) -> f64)>,
+}
+
+impl Weights for Held<'_> {
+    fn block(&self, id: ParameterId) -> Cow<'_, Values> {
+        if id == self.labels.0 {
+            return Cow::Borrowed(self.labels.1);
+        }
+        let shape = self.network.parameters()[id.index()].shape;
+        Cow::Owned(Values::new(shape, (0..shape.len()).map(|at| self.entry(id, at)).collect()))
+    }
+
+    fn entry(&self, id: ParameterId, position: usize) -> f64 {
+        if id == self.labels.0 {
+            return self.labels.1.data[position];
+        }
+        let Some((layers, cell)) = self.tapes.filter(|(layers, _)| layers.cells == Some(id)) else {
+            return 0.0;
+        };
+        let cols = self.network.parameters()[id.index()].shape.cols;
+        let track = layers.table.rows().iter().position(|&row| row == position / cols);
+        track.map_or(0.0, |track| cell(track, (position % cols) as i64))
     }
 }

@@ -2,7 +2,10 @@
 
 use luge_net::faults;
 
-use crate::room::{room, widen};
+use crate::{
+    PackedCells,
+    room::{room, widen},
+};
 
 /// What an untouched cell holds.
 pub(crate) const BLANK: f64 = -1.0;
@@ -11,11 +14,28 @@ pub(crate) const BLANK: f64 = -1.0;
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Cells {
     first: i64,
-    values: Vec<f64>,
+    values: Kept,
+}
+
+/// What cells hold: numbers where they are weights, and signs in a byte each where no step moves them.
+#[derive(Clone, PartialEq, Debug)]
+enum Kept {
+    Numbers(Vec<f64>),
+    Signs(Vec<i8>),
 }
 
 impl Cells {
     pub(crate) fn new(first: i64, values: Vec<f64>) -> Self {
+        Self { first, values: Kept::Numbers(values) }
+    }
+
+    /// Cells that no step moves.
+    pub(crate) fn fixed(first: i64, cells: &PackedCells) -> Self {
+        let values = if cells.are_symbols() {
+            Kept::Signs(cells.iter().map(|value| if value > 0.0 { 1 } else { -1 }).collect())
+        } else {
+            Kept::Numbers(cells.iter().collect())
+        };
         Self { first, values }
     }
 
@@ -23,28 +43,53 @@ impl Cells {
         self.first
     }
 
-    pub(crate) fn values(&self) -> &[f64] {
-        &self.values
+    /// How many are kept.
+    pub(crate) fn len(&self) -> usize {
+        match &self.values {
+            Kept::Numbers(numbers) => numbers.len(),
+            Kept::Signs(signs) => signs.len(),
+        }
+    }
+
+    pub(crate) fn packed(&self) -> PackedCells {
+        match &self.values {
+            Kept::Numbers(numbers) => numbers.clone().into(),
+            Kept::Signs(signs) => PackedCells::of_symbols(signs.iter().map(|&sign| sign > 0)),
+        }
+    }
+
+    pub(crate) fn n_bytes(&self) -> usize {
+        match &self.values {
+            Kept::Numbers(numbers) => size_of_val(&numbers[..]),
+            Kept::Signs(signs) => signs.len(),
+        }
     }
 
     pub(crate) fn at(&self, cell: i64) -> f64 {
         let index = usize::try_from(cell - self.first).unwrap_or(usize::MAX);
-        self.values.get(index).copied().unwrap_or(BLANK)
+        match &self.values {
+            Kept::Numbers(numbers) => numbers.get(index).copied(),
+            Kept::Signs(signs) => signs.get(index).map(|&sign| sign.into()),
+        }
+        .unwrap_or(BLANK)
     }
 
     /// Makes sure that the cells from `low` to `high` are kept.
     #[inline]
     fn hold(&mut self, low: i64, high: i64) {
         let (low_at, high_at) = ((low - self.first) as u64, (high - self.first) as u64);
-        if low_at >= self.values.len() as u64 || high_at >= self.values.len() as u64 {
+        if low_at >= self.len() as u64 || high_at >= self.len() as u64 {
             self.grow(low, high);
         }
     }
 
     #[cold]
     fn grow(&mut self, low: i64, high: i64) {
-        let grown = room(self.first, self.values.len(), low, high);
-        widen(&mut self.values, grown, BLANK);
+        let grown = room(self.first, self.len(), low, high);
+        match &mut self.values {
+            Kept::Numbers(numbers) => widen(numbers, grown, BLANK),
+            Kept::Signs(signs) => widen(signs, grown, -1),
+        }
         self.first -= grown.0 as i64;
     }
 
@@ -52,18 +97,35 @@ impl Cells {
     #[inline]
     fn around(&self, cell: i64) -> (f64, f64, f64) {
         let at = (cell - self.first) as usize;
-        let cells = &self.values[at - 1..at + 2];
-        (cells[0], cells[1], cells[2])
+        match &self.values {
+            Kept::Numbers(numbers) => {
+                let cells = &numbers[at - 1..at + 2];
+                (cells[0], cells[1], cells[2])
+            }
+            Kept::Signs(signs) => {
+                let cells = &signs[at - 1..at + 2];
+                (cells[0].into(), cells[1].into(), cells[2].into())
+            }
+        }
     }
 
     #[inline]
     fn kept(&self, cell: i64) -> f64 {
-        self.values[(cell - self.first) as usize]
+        let at = (cell - self.first) as usize;
+        match &self.values {
+            Kept::Numbers(numbers) => numbers[at],
+            Kept::Signs(signs) => signs[at].into(),
+        }
     }
 
     #[inline]
     fn kept_mut(&mut self, cell: i64) -> &mut f64 {
-        &mut self.values[(cell - self.first) as usize]
+        let at = (cell - self.first) as usize;
+        if let Kept::Signs(signs) = &self.values {
+            self.values = Kept::Numbers(signs.iter().map(|&sign| sign.into()).collect());
+        }
+        let Kept::Numbers(numbers) = &mut self.values else { unreachable!("just made so") };
+        &mut numbers[at]
     }
 }
 
@@ -172,14 +234,14 @@ impl Tape {
         Self { cells, head, trained, offset: 0, residual: 0.0, drift: (0.0, 0.0) }
     }
 
+    /// Whether the cells are weights.
+    pub(crate) fn is_trained(&self) -> bool {
+        self.trained
+    }
+
     /// How far weights have drifted so far.
     pub(crate) fn drift(&self) -> (f64, f64) {
         self.drift
-    }
-
-    /// How many cells are kept.
-    pub(crate) fn n_cells(&self) -> usize {
-        self.cells.values.len()
     }
 
     /// Reads, compares with what is to be written (`None`: what is read), and reads ahead where the head will be.

@@ -1,7 +1,7 @@
 //! What a run must prove, and what it proved.
 
 use luge_landscape::{BitConversion, LandscapeKind};
-use luge_net::{Shape, Values, evaluate};
+use luge_net::{Shape, SparseValues, Values, evaluate_some};
 use luge_sled::Wrap;
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 use rand_distr::{Distribution, Uniform};
@@ -82,7 +82,7 @@ impl Certificate {
     pub(super) fn draw_up(
         lesson: &Lesson,
         followed: &Followed<'_>,
-        parameters: &[Values],
+        parameters: &[SparseValues],
         theta: &[f64],
     ) -> Self {
         let (layers, units) = sizes(lesson);
@@ -169,7 +169,7 @@ fn loss_bounds(lesson: &Lesson, record: &Record) -> Claim {
     Claim { holds, figures }
 }
 
-fn output_equals_primary(lesson: &Lesson, parameters: &[Values], theta: &[f64]) -> Claim {
+fn output_equals_primary(lesson: &Lesson, parameters: &[SparseValues], theta: &[f64]) -> Claim {
     let expected = lesson.expected_theta();
     let same_theta = same_bits(theta, &expected);
     let predictor = lesson.predictor(&expected);
@@ -194,13 +194,14 @@ fn output_equals_primary(lesson: &Lesson, parameters: &[Values], theta: &[f64]) 
 /// Whether the whole trained network puts out f_theta(x), bit for bit.
 fn agrees(
     lesson: &Lesson,
-    parameters: &[Values],
+    parameters: &[SparseValues],
     predictor: &crate::predictor::Predictor<'_>,
     x: &Values,
 ) -> bool {
     let inputs = [x.clone(), lesson.table.labels.clone()];
-    let whole = evaluate(lesson.extended.network(), parameters, &inputs);
-    same_bits(&whole.value(lesson.extended.nodes().out).data, &predictor.predict(x).data)
+    let out = [lesson.extended.nodes().out];
+    let whole = evaluate_some(lesson.extended.network(), parameters, &inputs, &out);
+    same_bits(&whole[0].data, &predictor.predict(x).data)
 }
 
 fn same_bits(a: &[f64], b: &[f64]) -> bool {

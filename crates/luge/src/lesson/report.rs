@@ -1,7 +1,7 @@
 //! What training left behind.
 
 use luge_machine::Step;
-use luge_net::{Values, evaluate};
+use luge_net::{SparseValues, evaluate_some};
 use serde::Serialize;
 
 use super::{Certificate, Lesson};
@@ -32,7 +32,7 @@ pub struct LessonReport {
     pub path: u64,
     /// All trained weights.
     #[serde(skip)]
-    pub parameters: Vec<Values>,
+    pub parameters: Vec<SparseValues>,
     /// What was proved.
     pub certificate: Certificate,
     /// The engine that trained, and why that one.
@@ -44,17 +44,20 @@ impl LessonReport {
     /// Looks at the network as a run has left it.
     pub(super) fn conclude(lesson: &Lesson, mut followed: Followed<'_>) -> Self {
         let engine = &followed.engine;
-        let parameters = engine.parameters().unwrap_or_else(|| {
+        let network = lesson.extended.network();
+        let parameters = engine.sparse_parameters().unwrap_or_else(|| {
             followed.record.differs(engine.steps(), &Mismatch::LeftWindow);
             lesson.extended.initial().to_vec()
         });
-        let end = evaluate(lesson.extended.network(), &parameters, &lesson.inputs());
-        let theta = end.value(lesson.extended.nodes().theta).data.clone();
+        let nodes = lesson.extended.nodes();
+        let end =
+            evaluate_some(network, &parameters, &lesson.inputs(), &[nodes.theta, nodes.out, network.loss()]);
+        let theta = end[0].data.clone();
         Self {
             outcome: followed.outcome,
             machine_steps: lesson.machine_steps,
-            train_loss: end.loss(),
-            classified: lesson.table.right_rows(end.value(lesson.extended.nodes().out)),
+            train_loss: end[2].data[0],
+            classified: lesson.table.right_rows(&end[1]),
             tested: lesson.table.held_out.as_ref().and_then(|held_out| {
                 let out = lesson.predictor(&theta).predict(&held_out.features);
                 held_out.preparation.score(&out, &held_out.labels)

@@ -1,6 +1,6 @@
 //! Blocks of weights as tensors of a file: as they are, or a bit each where they hold two numbers only.
 
-use luge_net::{Shape, Values};
+use luge_net::{Shape, SparseValues, Values};
 use safetensors::{Dtype, tensor::TensorView};
 use serde::{Deserialize, Serialize};
 
@@ -26,48 +26,66 @@ pub(super) struct Block {
 }
 
 impl Block {
-    pub(super) fn of(values: &Values) -> Self {
-        let Values { shape, data } = values;
-        let shape = [shape.rows, shape.cols];
-        if let Some(two) = two_numbers(data).filter(|_| data.len() >= SMALL) {
-            let bits = |chunk: &[f64]| {
-                let bit = |(k, v): (usize, &f64)| u8::from(v.to_bits() == two[1].to_bits()) << k;
-                chunk.iter().enumerate().map(bit).sum::<u8>()
-            };
-            let bytes: Vec<u8> = data.chunks(8).map(bits).collect();
+    pub(super) fn of(values: &SparseValues) -> Self {
+        let shape = [values.shape.rows, values.shape.cols];
+        let n = values.shape.len();
+        if let Some(two) = two_numbers(values).filter(|_| n >= SMALL) {
+            let is_one = |number: f64| number.to_bits() == two[1].to_bits();
+            let bytes =
+                bits(n, is_one(values.common()), values.others().iter().map(|&(k, v)| (k, is_one(v))));
             let packed = Packed { shape, numbers: two.map(|number| format!("{number:?}")) };
             return Self { dtype: Dtype::U8, shape: vec![bytes.len()], bytes, packed: Some(packed) };
         }
-        let bytes = data.iter().flat_map(|v| v.to_le_bytes()).collect();
+        let bytes = values.to_values().data.iter().flat_map(|v| v.to_le_bytes()).collect();
         Self { dtype: Dtype::F64, shape: shape.to_vec(), bytes, packed: None }
     }
 }
 
-/// The two numbers of a block that has no third one; told apart by their bits.
-fn two_numbers(data: &[f64]) -> Option<[f64; 2]> {
-    let first = *data.first()?;
-    let second = data.iter().copied().find(|v| v.to_bits() != first.to_bits()).unwrap_or(first);
-    let known = |v: &f64| v.to_bits() == first.to_bits() || v.to_bits() == second.to_bits();
-    data.iter().all(known).then_some([first, second])
+/// So many bits, all the same but for some, eight to a byte, the first the lowest.
+fn bits(n: usize, common: bool, others: impl Iterator<Item = (usize, bool)>) -> Vec<u8> {
+    let mut bytes = vec![if common { u8::MAX } else { 0 }; n.div_ceil(8)];
+    if let (Some(last), 1..) = (bytes.last_mut(), n % 8) {
+        *last &= (1 << (n % 8)) - 1;
+    }
+    for (k, other) in others {
+        let bit = 1 << (k % 8);
+        bytes[k / 8] = bytes[k / 8] & !bit | if other { bit } else { 0 };
+    }
+    bytes
+}
+
+/// The two numbers of a block that has no third one, that of the first entry first; told apart by their bits.
+fn two_numbers(values: &SparseValues) -> Option<[f64; 2]> {
+    let n = values.shape.len();
+    let common = (values.others().len() < n).then_some(values.common());
+    let first = (n > 0).then(|| values.entry(0))?;
+    let numbers = || common.into_iter().chain(values.others().iter().map(|other| other.1));
+    let second = numbers().find(|v| v.to_bits() != first.to_bits()).unwrap_or(first);
+    let known = |v: f64| v.to_bits() == first.to_bits() || v.to_bits() == second.to_bits();
+    numbers().all(known).then_some([first, second])
 }
 
 /// The block that a tensor holds; `None` if it has another form.
-pub(super) fn read(view: &TensorView<'_>, packed: Option<&Packed>) -> Option<Values> {
+pub(super) fn read(view: &TensorView<'_>, packed: Option<&Packed>) -> Option<SparseValues> {
     if let Some(Packed { shape: [rows, cols], numbers }) = packed {
         let n = rows.checked_mul(*cols)?;
         if view.dtype() != Dtype::U8 || view.data().len() != n.div_ceil(8) {
             return None;
         }
         let [zero, one]: [f64; 2] = [numbers[0].parse().ok()?, numbers[1].parse().ok()?];
-        let number = |k: usize| if view.data()[k / 8] >> (k % 8) & 1 == 1 { one } else { zero };
-        return Some(Values::new(Shape::new(*rows, *cols), (0..n).map(number).collect()));
+        let is_one = |k: usize| view.data()[k / 8] >> (k % 8) & 1 == 1;
+        let n_ones: usize = view.data().iter().map(|byte| byte.count_ones() as usize).sum();
+        let mostly_ones = 2 * n_ones > n;
+        let (common, other) = if mostly_ones { (one, zero) } else { (zero, one) };
+        let others = (0..n).filter(|&k| is_one(k) != mostly_ones).map(|k| (k, other));
+        return Some(SparseValues::new(Shape::new(*rows, *cols), common, others));
     }
     let &[rows, cols] = view.shape() else { return None };
     if view.dtype() != Dtype::F64 {
         return None;
     }
     let numbers = view.data().chunks_exact(8).map(|b| b.try_into().map(f64::from_le_bytes));
-    Some(Values::new(Shape::new(rows, cols), numbers.collect::<Result<_, _>>().ok()?))
+    Some(Values::new(Shape::new(rows, cols), numbers.collect::<Result<_, _>>().ok()?).into())
 }
 
 #[cfg(test)]
@@ -76,12 +94,12 @@ mod tests {
 
     fn check(data: Vec<f64>, n_bytes: usize) {
         let values = Values::new(Shape::new(2, data.len() / 2), data);
-        let block = Block::of(&values);
+        let block = Block::of(&(&values).into());
         assert_eq!(block.bytes.len(), n_bytes);
         let view = TensorView::new(block.dtype, block.shape.clone(), &block.bytes).expect("a tensor");
         let again = read(&view, block.packed.as_ref()).expect("a block");
         assert_eq!(again.shape, values.shape);
-        assert!(again.data.iter().zip(&values.data).all(|(a, b)| a.to_bits() == b.to_bits()));
+        assert!(again.to_values().data.iter().zip(&values.data).all(|(a, b)| a.to_bits() == b.to_bits()));
     }
 
     #[test]
@@ -99,7 +117,7 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_refused() {
-        let block = Block::of(&Values::filled(Shape::new(64, 64), 1.0));
+        let block = Block::of(&SparseValues::filled(Shape::new(64, 64), 1.0));
         let view = TensorView::new(block.dtype, block.shape.clone(), &block.bytes).expect("a tensor");
         let mut packed = block.packed.expect("two numbers at most");
         assert!(read(&view, None).is_none());

@@ -2,6 +2,7 @@
 
 use luge::engine::EngineChoice as Asked;
 use luge_landscape::{Carrier, LandscapeKind};
+use luge_net::SparseValues;
 use luge_train::{Engine, Exact, Memories, Sparse, TrainError};
 
 use crate::{OUTSIDE, agreement::agree, classroom::Classroom};
@@ -19,7 +20,13 @@ fn dense_and_sparse_agree_weight_by_weight() {
             let lesson = room.lesson();
             let extended = lesson.extended();
             let steps = lesson.machine_steps() + extended.extra_steps() + 2;
-            agree(extended.network(), extended.initial(), &lesson.inputs(), steps, 1e-13);
+            agree(
+                extended.network(),
+                &SparseValues::all_values(extended.initial()),
+                &lesson.inputs(),
+                steps,
+                1e-13,
+            );
         }
     }
 }

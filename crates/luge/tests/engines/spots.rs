@@ -149,3 +149,43 @@ fn a_step_that_is_not_the_gradients_is_found() {
     let far = spot_check(network, &inputs, &first, &after, ROUNDING);
     assert!(matches!(far, Err(SpotError::NotOneStep { before: 0, after: 5 })));
 }
+
+/// On wide networks columns that are alike are evaluated once: the verdict on every step, right or wrong, is that of all columns.
+#[test]
+fn columns_taken_together_give_the_verdict_of_all_columns() {
+    let mut n_wrong = 0;
+    for kind in OUTSIDE {
+        let mut room = Classroom::copy().on(kind, Carrier::Offset);
+        room.options.cells = Some(1024);
+        let lesson = room.lesson();
+        let (network, inputs) = (lesson.extended().network(), lesson.inputs());
+        let mut merged = SpotCheck::new(network, &inputs, &[]).expect("a network that fits");
+        let mut whole =
+            SpotCheck::new(network, &inputs, &[]).expect("a network that fits").column_by_column();
+        let mut engine = Sparse::new(network, lesson.extended().initial(), &inputs).expect("layers");
+        for step in 0..lesson.machine_steps() + 2 {
+            let before = engine.snapshot();
+            engine.step().expect("a gradient");
+            let after = engine.snapshot();
+            let mut alike = |after: &luge_train::Snapshot| {
+                let found = merged.check(&before, after, engine.rounding()).expect("one step");
+                let expected = whole.check(&before, after, engine.rounding()).expect("one step");
+                assert_eq!(found, expected, "{}, step {step}", room.name());
+                found.differs
+            };
+            assert_eq!(alike(&after), None, "{}, step {step}", room.name());
+            for tape in 0..after.tapes.len() {
+                let mut far = after.clone();
+                far.tapes[tape].first = 0;
+                let cell = |cell: i64| if cell == 900 { 1.0_f64 } else { -1.0 };
+                let cells: Vec<f64> = (0..1000).map(|c| cell(c).max(engine.cell(tape, c))).collect();
+                far.tapes[tape].cells = cells.into();
+                n_wrong += usize::from(alike(&far).is_some_and(|weight| weight.index % 1024 == 900));
+            }
+            let mut moved = after.clone();
+            moved.tapes[step as usize % after.tapes.len()].head_first += 1;
+            assert!(alike(&moved).is_some(), "{}, step {step}", room.name());
+        }
+    }
+    assert!(n_wrong > 10, "a cell far from every head that changed was found {n_wrong} times");
+}

@@ -117,7 +117,11 @@ pub(crate) struct Hand<'a> {
 
 impl<'a> Hand<'a> {
     pub(crate) fn new(lesson: &'a Lesson) -> Self {
-        Self { lesson, parameters: lesson.extended().initial().to_vec(), inputs: lesson.inputs() }
+        Self {
+            lesson,
+            parameters: lesson.extended().initial().iter().map(Into::into).collect(),
+            inputs: lesson.inputs(),
+        }
     }
 
     fn engine(&self) -> Dense<'a> {

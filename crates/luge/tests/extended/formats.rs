@@ -32,7 +32,7 @@ fn labels_are_rounded_only_on_the_tape() {
         let room = Classroom::new(shipped("copy_label.tm"), &format!("x,y\n1,{label}\n2,1\n"), format);
         let lessons = room.proved();
         assert_eq!(lessons.theta, [bias, 0.0], "{}", room.name());
-        assert_eq!(lessons.parameters[0].data, [label.parse().unwrap(), 1.0]);
+        assert_eq!(lessons.parameters[0].to_values().data, [label.parse().unwrap(), 1.0]);
     }
 }
 

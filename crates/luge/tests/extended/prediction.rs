@@ -2,7 +2,7 @@
 
 use luge::predictor::Predictor;
 use luge_landscape::{Carrier, LandscapeKind, Mlp};
-use luge_net::{Shape, Values, evaluate};
+use luge_net::{Shape, SparseValues, Values, evaluate};
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 use rand_distr::{Distribution, Uniform};
 
@@ -62,7 +62,8 @@ fn check(room: &Classroom, widths: &[usize]) {
     for first in (0..N_NEW - n_rows).step_by(n_rows) {
         let rows = x.data[first * widths[0]..(first + n_rows) * widths[0]].to_vec();
         let inputs = [Values::new(Shape::new(n_rows, widths[0]), rows), room.table.labels.clone()];
-        let whole = evaluate(lesson.extended().network(), &lessons.parameters, &inputs);
+        let whole =
+            evaluate(lesson.extended().network(), &SparseValues::all_values(&lessons.parameters), &inputs);
         let out = whole.value(lesson.extended().nodes().out);
         assert_eq!(
             bits(&out.data),

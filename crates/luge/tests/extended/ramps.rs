@@ -42,7 +42,7 @@ fn two_quotients_let_the_labels_creep() {
         assert!(psi > 0.0 && psi < 1e-12, "{at}: {psi:e}");
         let (lessons, _) = room.train();
         assert!(!lessons.certificate.labels_copied.holds, "{at}");
-        let z = lessons.parameters[0].data[0];
+        let z = lessons.parameters[0].entry(0);
         assert!(z < 0.375 && z > 0.375 - 1e-6, "{at}: {z}");
         assert_ne!(lessons.theta, THETA, "{at}");
         assert!(!lessons.certificate.trace.holds && !lessons.certificate.output_equals_primary.holds, "{at}");
@@ -56,6 +56,6 @@ fn one_quotient_holds_the_labels() {
         assert!(psi(&room).total_cmp(&0.0).is_eq(), "{}", room.name());
         let lessons = room.proved();
         assert_eq!(lessons.theta, THETA, "{}", room.name());
-        assert_eq!(lessons.parameters[0].data, [0.375, 3.1]);
+        assert_eq!(lessons.parameters[0].to_values().data, [0.375, 3.1]);
     }
 }

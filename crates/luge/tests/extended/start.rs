@@ -5,7 +5,7 @@ use luge::{
     lockstep::{Lockstep, Mismatch},
 };
 use luge_landscape::{Carrier, Configuration, LandscapeKind, Undecodable};
-use luge_net::{Values, numbers::to_signs};
+use luge_net::{SparseValues, Values, numbers::to_signs};
 use luge_train::Outcome;
 
 use crate::classroom::{Classroom, Hand, OUTSIDE, shipped, written};
@@ -56,7 +56,8 @@ fn the_start_vertex_finds_the_labels() {
             let room = Classroom::new(shipped("keep_label.tm"), &csv, "fix:2.0")
                 .on(LandscapeKind::Internal, carrier);
             let lesson = room.lesson();
-            let waiting = lesson.extended().decode(lesson.extended().initial(), None);
+            let waiting =
+                lesson.extended().decode(&SparseValues::all_values(lesson.extended().initial()), None);
             assert_eq!(waiting, Err(Undecodable::Start));
             let lessons = room.proved();
             assert_eq!(lessons.outcome, Outcome::Converged { steps: lessons.machine_steps + 2 });
@@ -120,7 +121,10 @@ fn start_right(kind: LandscapeKind, guess: f64, x: f64, bit: f64) -> bool {
     // The guess is a feature of its own: 0 has lowest bit 0, and 1 has 1. Cell 1 is the first one behind the marker.
     let guessed = start_on(&room, &lesson, &[guess, 1.0], 1);
     let really = start_on(&room, &lesson, &[x, 1.0], 1);
-    let mut hand = Hand { parameters: lesson.extended().initial_at(&guessed), ..Hand::new(&lesson) };
+    let mut hand = Hand {
+        parameters: SparseValues::all_values(&lesson.extended().initial_at(&guessed)),
+        ..Hand::new(&lesson)
+    };
     let read_only = lesson.extended().read_only(&really);
     let decoded = lesson.extended().decode(&hand.parameters, read_only.as_ref());
     assert_eq!(decoded.is_err(), guess.total_cmp(&bit).is_ne(), "{decoded:?}");

@@ -14,7 +14,7 @@ use classroom::Classroom;
 use luge::trace::{Plan, TraceOptions};
 use luge_landscape::{Carrier, LandscapeKind};
 use luge_machine::{Input, formats::Format, parse_inputs};
-use luge_net::{Network, Values};
+use luge_net::{Network, SparseValues, Values};
 use luge_train::{Dense, Engine, Exact, Memories, Precision, Rate, Snapshot, Sparse};
 
 /// A head's weight beyond which its products are no longer comparable.
@@ -166,7 +166,8 @@ fn extended(kind: LandscapeKind, carrier: Carrier, label_offset: Option<f64>) ->
     room.options.cells = Some(48);
     let lesson = room.lesson();
     let extended = lesson.extended();
-    let (network, mut parameters) = (extended.network().clone(), extended.initial().to_vec());
+    let (network, mut parameters) =
+        (extended.network().clone(), SparseValues::all_values(extended.initial()));
     // Away from the first cell, where dense tapes end and sparse ones do not: the data head on a 1, as at its start.
     let head = network.sparse_layers().expect("recognised").head;
     parameters[head.index()].data.fill(0.0);

@@ -1,0 +1,175 @@
+//! Steps remembered: a run of a machine with several binary tapes makes most of its steps many at a time.
+//!
+//! From a state, which cell a machine looks at first is settled; what it finds there settles where it looks next, and so on. So the steps
+//! from a state form a tree of looks, grown as the run meets new branches: each path of it ends with what some steps, made one by one when
+//! the path was first met, left behind. Nothing here is known to anything that trains.
+
+use super::Simulator;
+use crate::{Cell, Machine, StateId, Step, SymbolId, TapeId};
+
+/// A path ends after so many looks, or so many steps, whichever comes first.
+const MOST_LOOKS: usize = 14;
+const MOST_STEPS: Step = 63;
+/// Once there are so many nodes, no more are added.
+const MOST_NODES: usize = 1 << 20;
+
+/// Remembered steps, by state.
+#[derive(Clone, Debug)]
+pub(super) struct Memo {
+    /// Where the tree of each state begins.
+    roots: Vec<u32>,
+    nodes: Vec<Node>,
+    passages: Vec<Passage>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Node {
+    /// Not met yet.
+    Unknown,
+    /// A cell, counted from where the head of its tape was at first, and where to go on for either symbol.
+    Look { tape: u32, offset: i32, next: [u32; 2] },
+    /// What the steps do; the number of a passage.
+    End(u32),
+}
+
+/// What some steps do.
+#[derive(Clone, Debug)]
+struct Passage {
+    steps: Step,
+    to: StateId,
+    /// Cells that hold something else in the end, or may.
+    writes: Vec<(u32, i32, SymbolId)>,
+    /// Heads that move: how far in the end, and at most to the left and to the right on the way.
+    moves: Vec<(u32, i32, i32, i32)>,
+}
+
+/// Steps being made one by one.
+#[derive(Default)]
+struct Recording {
+    looks: Vec<(u32, i32, SymbolId)>,
+    writes: Vec<(u32, i32, SymbolId)>,
+    steps: Step,
+}
+
+impl Memo {
+    /// A memory for a machine with several tapes that all have two symbols; `None` for others.
+    pub(super) fn new(machine: &Machine) -> Option<Self> {
+        let binary = machine.tapes().iter().all(|tape| tape.alphabet.len() <= 2);
+        (machine.n_tapes() > 1 && binary).then(|| Self {
+            roots: (0..machine.states().len() as u32).collect(),
+            nodes: vec![Node::Unknown; machine.states().len()],
+            passages: Vec::new(),
+        })
+    }
+
+    /// Makes steps from the tree of the state, at most [`MOST_STEPS`], remembering them if they are new; `false`, and perhaps no step, where
+    /// single steps must go on.
+    fn pass(&mut self, simulator: &mut Simulator<'_>) -> bool {
+        let mut at = self.roots[simulator.state.index()];
+        loop {
+            match self.nodes[at as usize] {
+                Node::Look { tape, offset, next } => {
+                    let (tape, offset) = (tape as usize, Cell::from(offset));
+                    at = next[simulator.tapes[tape].read(simulator.heads[tape] + offset).index()];
+                }
+                Node::End(passage) => return self.passages[passage as usize].make(simulator),
+                Node::Unknown => return self.nodes.len() < MOST_NODES && self.learn(simulator),
+            }
+        }
+    }
+
+    /// Makes steps one by one and adds them to the tree.
+    fn learn(&mut self, simulator: &mut Simulator<'_>) -> bool {
+        let (from, heads) = (simulator.state, simulator.heads.clone());
+        let mut reach: Vec<(Cell, Cell)> = heads.iter().map(|&head| (head, head)).collect();
+        let mut recording = Recording::default();
+        while recording.steps < MOST_STEPS && recording.looks.len() < MOST_LOOKS {
+            recording.look(simulator, &heads);
+            if !recording.step(simulator, &heads) {
+                break;
+            }
+            for (reach, &head) in reach.iter_mut().zip(&simulator.heads) {
+                *reach = (reach.0.min(head), reach.1.max(head));
+            }
+        }
+        let moves = heads.iter().zip(&simulator.heads).zip(&reach).enumerate();
+        let moves =
+            moves.filter(|(_, (_, (low, high)))| low != high).map(|(tape, ((from, to), (low, high)))| {
+                (tape as u32, (to - from) as i32, (low - from) as i32, (high - from) as i32)
+            });
+        let Recording { looks, writes, steps } = recording;
+        let made = steps > 0;
+        self.add(from, &looks, Passage { steps, to: simulator.state, writes, moves: moves.collect() });
+        made
+    }
+
+    fn add(&mut self, from: StateId, looks: &[(u32, i32, SymbolId)], passage: Passage) {
+        let mut at = self.roots[from.index()] as usize;
+        for &(tape, offset, symbol) in looks {
+            if let Node::Unknown = self.nodes[at] {
+                let first = self.nodes.len() as u32;
+                self.nodes.extend([Node::Unknown; 2]);
+                self.nodes[at] = Node::Look { tape, offset, next: [first, first + 1] };
+            }
+            let Node::Look { next, .. } = self.nodes[at] else { return };
+            at = next[symbol.index()] as usize;
+        }
+        self.nodes[at] = Node::End(self.passages.len() as u32);
+        self.passages.push(passage);
+    }
+}
+
+impl Recording {
+    /// Notes the cells that the next step depends on and that no earlier one looked at or wrote.
+    fn look(&mut self, simulator: &Simulator<'_>, heads: &[Cell]) {
+        for tape in simulator.machine.looked_at(simulator.state).map(TapeId::index) {
+            let head = simulator.heads[tape];
+            let place = (tape as u32, (head - heads[tape]) as i32);
+            let same = |&(tape, offset, _): &(u32, i32, SymbolId)| (tape, offset) == place;
+            if !self.looks.iter().chain(&self.writes).any(same) {
+                self.looks.push((place.0, place.1, simulator.tapes[tape].read(head)));
+            }
+        }
+    }
+
+    /// Makes a step; `false` if there is none.
+    fn step(&mut self, simulator: &mut Simulator<'_>, heads: &[Cell]) -> bool {
+        let Ok(action) = simulator.next_action() else { return false };
+        for &(tape, symbol) in &action.writes {
+            let (tape, offset) = (tape as u32, (simulator.heads[tape] - heads[tape]) as i32);
+            match self.writes.iter_mut().find(|write| (write.0, write.1) == (tape, offset)) {
+                Some(write) => write.2 = symbol,
+                None => self.writes.push((tape, offset, symbol)),
+            }
+        }
+        self.steps += 1;
+        simulator.step().is_ok()
+    }
+}
+
+impl Passage {
+    /// Does what the steps do; `false` if they are none.
+    fn make(&self, simulator: &mut Simulator<'_>) -> bool {
+        for &(tape, offset, symbol) in &self.writes {
+            let tape = tape as usize;
+            simulator.tapes[tape].write(simulator.heads[tape] + Cell::from(offset), symbol);
+        }
+        for &(tape, moved, low, high) in &self.moves {
+            let tape = tape as usize;
+            let head = simulator.heads[tape];
+            let visited = &mut simulator.visited[tape];
+            *visited = (visited.0.min(head + Cell::from(low)), visited.1.max(head + Cell::from(high)));
+            simulator.heads[tape] = head + Cell::from(moved);
+        }
+        simulator.state = self.to;
+        simulator.steps += self.steps;
+        self.steps > 0
+    }
+}
+
+impl Simulator<'_> {
+    /// The same steps as [`step`](Self::step), many at a time; stops short of the limit, or where only single steps go on.
+    pub(super) fn run_by_memory(&mut self, memo: &mut Memo, limit: Step) {
+        while self.steps + MOST_STEPS < limit && memo.pass(self) {}
+    }
+}

@@ -1,0 +1,298 @@
+//! Columns that are alike, evaluated once.
+//!
+//! The matrices of a landscape have a column for every cell of a tape, and nearly all columns are alike: far from every head there is a
+//! symbol that nothing happens to. A unit depends on its own column and, through shifts, on some beside it. So where columns hold the
+//! same numbers, and those beside them too, all units agree, and so do the gradients of all weights. A merged network has one column of
+//! each kind, counted in sums as often as it occurs: its loss and its gradients are those of the whole network, entry for entry.
+//!
+//! Nothing is taken for granted of what the columns hold or mean: [`Columns::of`] follows the graph node by node and refuses one in which
+//! columns meet in any other way.
+
+mod partition;
+mod rebuild;
+
+use crate::{
+    Network, Node, NodeId, Op, ParameterId, SparseValues, StepRule, Values, evaluate, evaluate_rows,
+};
+use partition::{Partition, Splits};
+
+/// How the columns of a network's largest matrices hang together.
+#[derive(Clone, Debug)]
+pub struct Columns<'n> {
+    network: &'n Network,
+    n_columns: usize,
+    /// The nodes that have a column for every cell.
+    wide: Vec<bool>,
+    /// Of these, matrices made from vectors.
+    spread: Vec<NodeId>,
+    /// How many columns away another column can matter.
+    reach: usize,
+    /// Columns from which entries with a gradient are taken: each is a kind of its own.
+    single: Vec<usize>,
+    known: Option<Known>,
+}
+
+/// How the matrices made from vectors tell columns apart, for the weights and inputs that it was last asked for.
+#[derive(Clone, Debug)]
+struct Known {
+    narrow: Vec<SparseValues>,
+    inputs: Vec<Values>,
+    marks: Partition,
+}
+
+/// Why columns cannot be merged.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum NotByColumns {
+    /// There is nothing to merge.
+    #[error("no block of weights has several columns")]
+    NoColumns,
+    /// A node mixes columns.
+    #[error("node {index}, {word} `{name}`, mixes columns")]
+    Mixes {
+        /// The node's position.
+        index: usize,
+        /// Its operation.
+        word: &'static str,
+        /// Its name.
+        name: String,
+    },
+    /// Too many columns differ for merging to save anything.
+    #[error("{kinds} of {columns} columns differ")]
+    TooManyKinds {
+        /// How many are different.
+        kinds: usize,
+        /// How many there are.
+        columns: usize,
+    },
+}
+
+/// A network with one column of each kind.
+#[derive(Clone, Debug)]
+pub struct Merged {
+    network: Network,
+    /// The node of the merged network that stands for a node, where it is needed.
+    ids: Vec<Option<NodeId>>,
+    n_columns: usize,
+    /// The column that each column is a copy of; `None` for zeros beyond the border.
+    picked: Vec<Option<usize>>,
+    kinds: Vec<ColumnKind>,
+}
+
+/// Columns that are alike.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ColumnKind {
+    /// The first of them.
+    pub column: usize,
+    /// How many there are.
+    pub count: usize,
+    /// Where the merged network has the one that stands for all.
+    pub place: usize,
+}
+
+impl<'n> Columns<'n> {
+    /// Follows the columns of the block of weights that has most of them through the graph.
+    ///
+    /// # Errors
+    /// If a node mixes columns in another way than by sums over all of them, shifts of weights, and entries taken one by one.
+    pub fn of(network: &'n Network) -> Result<Self, NotByColumns> {
+        let n_columns = network.parameters().iter().map(|p| p.shape.cols).max().unwrap_or(0);
+        if n_columns < 2 {
+            return Err(NotByColumns::NoColumns);
+        }
+        let mut columns = Self {
+            network,
+            n_columns,
+            wide: Vec::with_capacity(network.nodes().len()),
+            spread: Vec::new(),
+            reach: 0,
+            single: Vec::new(),
+            known: None,
+        };
+        // Whether a node depends on a wide one, be it through a sum.
+        let mut depends = Vec::with_capacity(network.nodes().len());
+        let differentiated = network.differentiated();
+        for (id, node) in network.numbered_nodes() {
+            let operand_depends = node.op.operands().iter().any(|of| depends[of.index()]);
+            let wide = columns.is_wide(id, node, operand_depends).ok_or_else(|| NotByColumns::Mixes {
+                index: id.index(),
+                word: node.op.word(),
+                name: node.name.clone(),
+            })?;
+            if let Op::Gather(positions, of) = &node.op
+                && columns.wide[of.index()]
+                && differentiated[id.index()]
+            {
+                columns.single.extend(positions.iter().map(|at| at % n_columns));
+            }
+            columns.wide.push(wide);
+            depends.push(wide || operand_depends);
+        }
+        Ok(columns)
+    }
+
+    /// Whether a node has a column for every cell; `None` if it mixes columns.
+    fn is_wide(&mut self, id: NodeId, node: &Node, operand_depends: bool) -> Option<bool> {
+        let wide = |of: &NodeId| self.wide[of.index()];
+        match &node.op {
+            Op::Parameter(of) if node.shape.cols == self.n_columns => {
+                let rule = self.network.parameters()[of.index()].step_rule;
+                matches!(rule, StepRule::Gradient { .. }).then_some(true)
+            }
+            Op::Reshape(of) if node.shape.cols == self.n_columns && !wide(of) => {
+                self.spread.push(id);
+                (!operand_depends).then_some(true)
+            }
+            op if !op.operands().iter().any(wide) => Some(false),
+            Op::SumColumns(_) | Op::SumAll(_) | Op::Gather(..) => Some(false),
+            op @ (Op::Sum(_) | Op::Product(..) | Op::Relu(_) | Op::StopGradient(_)) => {
+                let fits = |of: &NodeId| wide(of) || self.network.node(*of).shape.cols == 1;
+                op.operands().iter().all(fits).then_some(true)
+            }
+            Op::Stack(upper, lower) => (wide(upper) && wide(lower)).then_some(true),
+            Op::Shift(by, of) => {
+                let by = usize::try_from(by.unsigned_abs()).ok()?;
+                self.reach = self.reach.max(by);
+                (self.is_weights(*of) && by < self.n_columns / 4).then_some(true)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a node is a block of weights: beyond the border of one there are zeros.
+    fn is_weights(&self, node: NodeId) -> bool {
+        match self.network.node(node).op {
+            Op::Parameter(_) => true,
+            Op::StopGradient(of) => self.is_weights(of),
+            _ => false,
+        }
+    }
+
+    fn wide_parameters(&self) -> impl Iterator<Item = ParameterId> + '_ {
+        let cols = |id: &ParameterId| self.network.parameters()[id.index()].shape.cols;
+        self.network.parameter_ids().filter(move |id| cols(id) == self.n_columns)
+    }
+
+    /// The network at these weights and inputs, with one column of each kind. Columns that will hold different weights `after` a step
+    /// are different kinds, whatever they hold now. Of the nodes, those are kept that the loss or `also` are computed from.
+    ///
+    /// # Errors
+    /// If too many columns differ.
+    pub fn merge(
+        &mut self,
+        weights: &[SparseValues],
+        after: Option<&[SparseValues]>,
+        inputs: &[Values],
+        also: &[NodeId],
+    ) -> Result<Merged, NotByColumns> {
+        let mut marks = self.hidden(weights, inputs);
+        for id in self.wide_parameters() {
+            marks.tell_apart_by_rows(&weights[id.index()]);
+        }
+        self.single.iter().for_each(|&column| marks.single_out(column));
+        let mut kinds = marks.clone();
+        for id in self.wide_parameters() {
+            if let Some(after) = after {
+                kinds.tell_apart_by_changes(&weights[id.index()], &after[id.index()]);
+            }
+        }
+        (1..=self.reach).for_each(|away| kinds.tell_apart_by_neighbours(&marks, away));
+        let (kinds, kind_of) = kinds.kinds();
+        if kinds.len() * (6 * self.reach + 2) * 2 > self.n_columns {
+            return Err(NotByColumns::TooManyKinds { kinds: kinds.len(), columns: self.n_columns });
+        }
+        Ok(rebuild::rebuild(self, kinds, &kind_of, also))
+    }
+
+    /// How the matrices made from vectors tell columns apart.
+    fn hidden(&mut self, weights: &[SparseValues], inputs: &[Values]) -> Partition {
+        let narrow: Vec<SparseValues> =
+            weights.iter().filter(|block| block.shape.cols != self.n_columns).cloned().collect();
+        if let Some(known) = &self.known
+            && known.narrow == narrow
+            && known.inputs == inputs
+        {
+            return known.marks.clone();
+        }
+        let (mut marks, mut splits) = (Partition::new(self.n_columns), Splits::default());
+        for &node in &self.spread {
+            evaluate_rows(self.network, weights, inputs, node, |_, first, numbers| {
+                if first == 0 {
+                    splits.clear();
+                }
+                marks.tell_apart_by_numbers(&mut splits, first, numbers);
+            });
+        }
+        self.known = Some(Known { narrow, inputs: inputs.to_vec(), marks: marks.clone() });
+        marks
+    }
+}
+
+/// The values of some nodes, in this order, of a network at these weights: columns that are alike are evaluated once.
+///
+/// # Panics
+/// If the values do not fit the network's parameters or inputs, or a node has a column for every cell.
+#[must_use]
+pub fn evaluate_some(
+    network: &Network,
+    weights: &[SparseValues],
+    inputs: &[Values],
+    nodes: &[NodeId],
+) -> Vec<Values> {
+    let merged = Columns::of(network).and_then(|mut columns| columns.merge(weights, None, inputs, nodes));
+    match merged {
+        Ok(merged) => {
+            let all = evaluate(&merged.network, &merged.parameters(weights), inputs);
+            let id = |&node| merged.id(node).expect("a node without columns that was asked for");
+            nodes.iter().map(|node| all.value(id(node)).clone()).collect()
+        }
+        Err(_) => {
+            let weights: Vec<Values> = weights.iter().map(SparseValues::to_values).collect();
+            let all = evaluate(network, &weights, inputs);
+            nodes.iter().map(|&node| all.value(node).clone()).collect()
+        }
+    }
+}
+
+impl Merged {
+    /// The network.
+    #[must_use]
+    pub fn network(&self) -> &Network {
+        &self.network
+    }
+
+    /// The node that stands for one without columns; `None` for others, and for those that nothing asked for is computed from.
+    #[must_use]
+    pub fn id(&self, node: NodeId) -> Option<NodeId> {
+        self.ids[node.index()]
+    }
+
+    /// The kinds of columns, by the first of each.
+    #[must_use]
+    pub fn kinds(&self) -> &[ColumnKind] {
+        &self.kinds
+    }
+
+    /// Whether a block of weights of this shape has a column for every cell.
+    #[must_use]
+    pub fn is_wide(&self, block: &SparseValues) -> bool {
+        block.shape.cols == self.n_columns
+    }
+
+    /// The merged network's weights for weights of the whole.
+    #[must_use]
+    pub fn parameters(&self, weights: &[SparseValues]) -> Vec<Values> {
+        let blocks = weights.iter().zip(self.network.parameters());
+        let picked = |block: &SparseValues, row: usize| {
+            let entry = |column: &Option<usize>| column.map_or(0.0, |column| block.at(row, column));
+            self.picked.iter().map(entry).collect::<Vec<_>>()
+        };
+        let merged = blocks.map(|(block, parameter)| match self.is_wide(block) {
+            false => block.to_values(),
+            true => Values::new(
+                parameter.shape,
+                (0..block.shape.rows).flat_map(|row| picked(block, row)).collect(),
+            ),
+        });
+        merged.collect()
+    }
+}

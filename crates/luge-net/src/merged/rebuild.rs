@@ -1,0 +1,200 @@
+//! The graph once more, with the columns that were picked.
+
+use super::{ColumnKind, Columns, Merged};
+use crate::{Network, Node, NodeId, Op, Parameter, Shape, Values};
+
+/// The columns of a merged network, and how often each is counted.
+#[derive(Debug, Default)]
+struct Picked {
+    columns: Vec<Option<usize>>,
+    shares: Vec<f64>,
+}
+
+impl Picked {
+    /// Adds the columns around `column`, `around` on either side; those at most `counted` away count once, or as often as `share` says.
+    fn add(
+        &mut self,
+        column: usize,
+        n_columns: usize,
+        (around, counted): (usize, usize),
+        share: f64,
+    ) -> usize {
+        let from = column.saturating_sub(around);
+        let to = (column + around + 1).min(n_columns);
+        // Beyond the border there are zeros.
+        let beyond = |at_border: bool| if at_border { around } else { 0 };
+        let zeros = |picked: &mut Self, count: usize| {
+            picked.columns.extend(std::iter::repeat_n(None, count));
+            picked.shares.extend(std::iter::repeat_n(0.0, count));
+        };
+        zeros(self, beyond(from == 0));
+        let place = self.columns.len() + column - from;
+        for at in from..to {
+            self.columns.push(Some(at));
+            self.shares.push(if at.abs_diff(column) <= counted { share } else { 0.0 });
+        }
+        zeros(self, beyond(to == n_columns));
+        place
+    }
+}
+
+/// Picks columns: one of each kind with all that its weights reach, and all that those units depend on, counted once; then one more of each
+/// kind, counted as often as is left.
+fn pick(columns: &Columns<'_>, kinds: &mut [ColumnKind], kind_of: &[u32]) -> Picked {
+    let (n, reach) = (columns.n_columns, columns.reach);
+    let mut picked = Picked::default();
+    let mut counted = vec![0_usize; kinds.len()];
+    for kind in kinds.iter_mut() {
+        kind.place = picked.add(kind.column, n, (2 * reach, reach), 1.0);
+        let near = kind.column.saturating_sub(reach)..(kind.column + reach + 1).min(n);
+        kind_of[near].iter().for_each(|&other| counted[other as usize] += 1);
+    }
+    for (kind, counted) in kinds.iter().zip(counted).filter(|(kind, counted)| kind.count != *counted) {
+        let left = kind.count as f64 - counted as f64;
+        picked.add(kind.column, n, (reach, 0), left);
+    }
+    picked
+}
+
+pub(super) fn rebuild(
+    columns: &Columns<'_>,
+    mut kinds: Vec<ColumnKind>,
+    kind_of: &[u32],
+    also: &[NodeId],
+) -> Merged {
+    let picked = pick(columns, &mut kinds, kind_of);
+    let network = columns.network;
+    let width = picked.columns.len();
+    let narrowed =
+        |shape: Shape| if shape.cols == columns.n_columns { Shape::new(shape.rows, width) } else { shape };
+    let parameters: Vec<Parameter> =
+        network.parameters().iter().map(|p| Parameter { shape: narrowed(p.shape), ..p.clone() }).collect();
+    let needed = needed(columns, also);
+    let mut builder = Rebuilder {
+        columns,
+        picked: &picked,
+        kinds: &kinds,
+        kind_of,
+        nodes: Vec::new(),
+        ids: Vec::new(),
+        shares: None,
+    };
+    for (id, node) in network.numbered_nodes() {
+        let new = needed[id.index()].then(|| builder.add(id, node));
+        builder.ids.push(new);
+    }
+    let Rebuilder { nodes, ids, .. } = builder;
+    let loss = ids[network.loss().index()].expect("the loss is needed");
+    let network = Network::new(nodes, parameters, network.inputs().to_vec(), loss);
+    let ids = ids.into_iter().zip(&columns.wide).map(|(id, wide)| id.filter(|_| !wide)).collect();
+    Merged { network, ids, n_columns: columns.n_columns, picked: picked.columns, kinds }
+}
+
+/// The nodes that the loss and others are computed from. A matrix made by a linear map needs the map's operand, but not all it makes.
+fn needed(columns: &Columns<'_>, also: &[NodeId]) -> Vec<bool> {
+    let network = columns.network;
+    let mut needed = vec![false; network.nodes().len()];
+    also.iter().chain([&network.loss()]).for_each(|id| needed[id.index()] = true);
+    for (id, node) in network.numbered_nodes().collect::<Vec<_>>().into_iter().rev() {
+        if !needed[id.index()] {
+            continue;
+        }
+        let operands = match (&node.op, columns.wide[id.index()]) {
+            (Op::Reshape(of), true) => match &network.node(*of).op {
+                Op::Linear(_, from) => vec![*from],
+                _ => vec![*of],
+            },
+            (op, _) => op.operands(),
+        };
+        operands.iter().for_each(|of| needed[of.index()] = true);
+    }
+    needed
+}
+
+struct Rebuilder<'a> {
+    columns: &'a Columns<'a>,
+    picked: &'a Picked,
+    kinds: &'a [ColumnKind],
+    kind_of: &'a [u32],
+    nodes: Vec<Node>,
+    ids: Vec<Option<NodeId>>,
+    /// How often each column is counted.
+    shares: Option<NodeId>,
+}
+
+impl Rebuilder<'_> {
+    fn push(&mut self, name: &str, op: Op, shape: Shape) -> NodeId {
+        self.nodes.push(Node { name: name.to_owned(), op, shape });
+        NodeId::new(self.nodes.len() - 1)
+    }
+
+    fn new_id(&self, id: NodeId) -> NodeId {
+        self.ids[id.index()].expect("operands come first")
+    }
+
+    fn add(&mut self, id: NodeId, node: &Node) -> NodeId {
+        let wide = |of: &NodeId| self.columns.wide[of.index()];
+        let shape = match wide(&id) {
+            true => Shape::new(node.shape.rows, self.picked.columns.len()),
+            false => node.shape,
+        };
+        let op = match &node.op {
+            Op::Reshape(of) if wide(&id) => return self.spread(node, *of, shape),
+            Op::SumColumns(of) if wide(of) => Op::SumColumns(self.counted(*of)),
+            Op::SumAll(of) if wide(of) => Op::SumAll(self.counted(*of)),
+            Op::Gather(positions, of) if wide(of) => {
+                let positions = positions.iter().map(|&at| self.place(at)).collect();
+                Op::Gather(positions, self.new_id(*of))
+            }
+            op => self.with_new_operands(op),
+        };
+        self.push(&node.name, op, shape)
+    }
+
+    /// Where an entry of a wide node lies now, by its old position.
+    fn place(&self, at: usize) -> usize {
+        let (row, column) = (at / self.columns.n_columns, at % self.columns.n_columns);
+        let kind = self.kinds[self.kind_of[column] as usize];
+        row * self.picked.columns.len() + kind.place
+    }
+
+    /// A matrix made from a vector: of the vector only what lies in the picked columns.
+    fn spread(&mut self, node: &Node, of: NodeId, shape: Shape) -> NodeId {
+        let n = self.columns.n_columns;
+        let rows = 0..node.shape.rows;
+        let places = rows.flat_map(|row| self.picked.columns.iter().map(move |c| c.map(|c| row * n + c)));
+        let vector = Shape::column(shape.len());
+        let entries = match &self.columns.network.node(of).op {
+            Op::Linear(map, from) => {
+                let map = map.to_outputs(&places.collect::<Vec<_>>());
+                let from = self.new_id(*from);
+                self.push(&node.name, Op::Linear(map, from), vector)
+            }
+            // Beyond the border nothing is counted, so that any entry will do there.
+            _ => {
+                let places = places.map(Option::unwrap_or_default).collect();
+                let from = self.new_id(of);
+                self.push(&node.name, Op::Gather(places, from), vector)
+            }
+        };
+        self.push(&node.name, Op::Reshape(entries), shape)
+    }
+
+    /// A wide node's columns, each as often as it is counted.
+    fn counted(&mut self, of: NodeId) -> NodeId {
+        let shares = self.shares.unwrap_or_else(|| {
+            let shape = Shape::new(1, self.picked.shares.len());
+            self.push("shares", Op::Constant(Values::new(shape, self.picked.shares.clone())), shape)
+        });
+        self.shares = Some(shares);
+        let of = self.new_id(of);
+        let shape = self.nodes[of.index()].shape;
+        self.push("counted", Op::Product(of, shares), shape)
+    }
+
+    fn with_new_operands(&self, op: &Op) -> Op {
+        let mut op = op.clone();
+        op.operands_mut().into_iter().for_each(|of| *of = self.new_id(*of));
+        op
+    }
+}
