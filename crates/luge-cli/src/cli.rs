@@ -17,6 +17,7 @@ mod landscape;
 mod landscape_args;
 mod learners;
 mod long_run;
+mod lsp;
 mod machine_args;
 mod output;
 mod predict;
@@ -76,6 +77,7 @@ enum Command {
     Compile(compile::Args),
     Check(check::Args),
     Fmt(fmt::Args),
+    Lsp(lsp::Args),
     Learners(learners::Args),
     Convert(convert::Args),
     Inspect(inspect::Args),
@@ -108,6 +110,7 @@ pub(crate) fn run() -> Result<ExitCode, Report> {
         Command::Compile(args) => compile::run(&args)?,
         Command::Check(args) => check::run(&args)?,
         Command::Fmt(args) => fmt::run(&args)?,
+        Command::Lsp(args) => lsp::run(&args)?,
         Command::Learners(args) => learners::run(&args)?,
         Command::Convert(args) => convert::run(&args)?,
         Command::Inspect(args) => inspect::run(&args)?,

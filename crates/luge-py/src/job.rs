@@ -97,8 +97,10 @@ impl Job {
                 Ok(Bound::new(py, Plan { inner: Arc::new(plan) })?.into_any())
             }
             Inner::Train(job) => {
-                let lesson = aside(py, move || job.prepare())?.map_err(Refusal::from)?;
-                Ok(Bound::new(py, Lesson { inner: Arc::new(lesson) })?.into_any())
+                let job = Arc::new(job);
+                let own = Arc::clone(&job);
+                let lesson = aside(py, move || own.prepare())?.map_err(Refusal::from)?;
+                Ok(Bound::new(py, Lesson { inner: Arc::new(lesson), job })?.into_any())
             }
         }
     }

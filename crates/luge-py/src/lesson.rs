@@ -5,6 +5,7 @@ use std::sync::Arc;
 use luge::{
     export,
     follow::Attention,
+    job::TrainJob,
     lesson::{Lesson as Inner, LessonReport},
     model,
     summary::TrainSummary,
@@ -23,12 +24,14 @@ use crate::{
 #[pyclass(frozen, module = "luge._luge")]
 pub(crate) struct Lesson {
     pub(crate) inner: Arc<Inner>,
+    pub(crate) job: Arc<TrainJob>,
 }
 
 /// What training left behind.
 #[pyclass(frozen, module = "luge._luge")]
 pub(crate) struct Training {
     lesson: Arc<Inner>,
+    job: Arc<TrainJob>,
     report: LessonReport,
     curve: Curve,
 }
@@ -80,7 +83,7 @@ impl Lesson {
         let mut watch = Watch::new(callback, every);
         let report = lesson.follow(None, watch.attention(), |moment| watch.see(&moment))?;
         let curve = Curve::new(watch.finish()?, report.outcome.steps(), false);
-        Ok(Training { lesson, report, curve })
+        Ok(Training { lesson, job: Arc::clone(&self.job), report, curve })
     }
 }
 
@@ -101,7 +104,7 @@ impl Training {
     /// The trained network.
     #[getter]
     fn model(&self) -> Model {
-        Model { inner: model::Model::new(&self.lesson, &self.report) }
+        Model { inner: model::Model::new(&self.lesson, &self.report).with_program_of(&self.job) }
     }
 
     /// The loss over the steps, drawn as SVG.

@@ -177,7 +177,7 @@ impl Model {
             None
         };
         let holds = audit.holds() && retrained.as_ref().is_none_or(|claim| claim.holds);
-        let not_checked = if retrain { Vec::new() } else { audit::not_checked(model) };
+        let not_checked = audit.not_checked(model, retrain);
         Ok(serde_json::to_string(&Verdict { holds, audit, retrained, not_checked })?)
     }
 }

@@ -57,11 +57,12 @@ pub(crate) fn tokens(source: &str, findings: &mut Vec<Diagnostic>) -> Vec<Token>
             at += symbol.len();
         } else {
             let span = at..at + c.len_utf8();
-            findings.push(Diagnostic::error(
-                span.clone(),
-                format!("`{c}` begins no token"),
-                "not part of Sled",
-            ));
+            let finding =
+                Diagnostic::error(span.clone(), format!("`{c}` begins no token"), "not part of Sled");
+            findings.push(match c {
+                '?' => finding.with_help("choose by a statement: `if c { v = a; } else { v = b; }`"),
+                _ => finding,
+            });
             at = span.end;
         }
     }

@@ -148,11 +148,11 @@ fn remedies() {
         ),
         (
             "for i in 0..18446744073709551616 { theta[0] += 1; }",
-            "\"18446744073709551616\": a loop to 18446744073709551616 has too many rounds; count with a variable of your own in a `while`",
+            "\"18446744073709551616\": a loop with the bound 18446744073709551616 has too many rounds; count with a variable of your own in a `while`",
         ),
         (
             "for i in -99999999999999999999999999999999999999..0 { theta[0] += 1; }",
-            "\"-99999999999999999999999999999999999999\": a loop to -99999999999999999999999999999999999999 has too many rounds; count with a variable of your own in a `while`",
+            "\"-99999999999999999999999999999999999999\": a loop with the bound -99999999999999999999999999999999999999 has too many rounds; count with a variable of your own in a `while`",
         ),
         (
             "theta[0] = 1 + if true",
@@ -257,4 +257,20 @@ fn forgotten_semicolons() {
         ]
     );
     assert_eq!(of_body("theta[0] = ); theta[1] = ); reject").len(), 3);
+}
+
+#[test]
+fn columns_of_bits_and_choices() {
+    let source = "learner l(x: [bit; M], y: fix<I,F>) -> theta: [fix<I,F>; 3] { }";
+    assert_eq!(
+        findings(source),
+        [
+            "\"bit\": data are numbers; write it as `fix<I,F>`, and ask for the bit by `> 0`; with --format fix:2.0 a number takes two cells"
+        ]
+    );
+    let choice = of_body("theta[0] = true ? 1 : 2;");
+    assert_eq!(
+        choice[0],
+        "\"?\": `?` begins no token; choose by a statement: `if c { v = a; } else { v = b; }`"
+    );
 }

@@ -117,3 +117,47 @@ fn bits_and_lists() {
         theta = [theta[3], theta[0], theta[1], theta[0]];";
     assert_eq!(theta(body, &[[0, 0]]), [0, 16, 0, 16]);
 }
+
+/// Loops that leave their head before the first word of an array.
+#[test]
+fn loops_that_count_down() {
+    let down = "let a: [fix<I,F>; 8]; for i in 0..8 { a[7 - i] = i; } theta[0] = a[3]; theta[1] = a[7];";
+    assert_eq!(theta(down, &[[0, 0]]), [4 * 16, 0, 0, 0]);
+    let rows = "let a: [[bit; 4]; 4];
+        for i in 0..4 { for j in 0..4 { a[i][3 - j] = i > j; } if a[i][3] { theta[i] += 1; } }
+        for i in 0..4 { if a[3 - i][3] { theta[i] += 4; } }";
+    assert_eq!(theta(rows, &[[0, 0]]), [4 * 16, 5 * 16, 5 * 16, 16]);
+}
+
+/// Loops that lead the head out of its sample, before it or behind it, and over the ends of the data.
+#[test]
+fn loops_over_features_in_any_order() {
+    let samples: Vec<Vec<i64>> = (0..3_i64).map(|s| (0..8).map(|i| 16 * (s + 1) + i).collect()).collect();
+    let sums = |terms: &[(usize, i64)]| -> i64 {
+        samples.iter().flat_map(|sample| terms.iter().map(|&(i, factor)| factor * sample[i])).sum()
+    };
+    let down: Vec<(usize, i64)> = (0..7).map(|i| (i, 7 - i64::try_from(i).expect("small"))).collect();
+    for (body, terms) in [
+        (
+            "for i in 0..M { theta[0] += x[M - 1 - i]; theta[1] += theta[0]; } theta[1] = theta[0];",
+            &[(0, 1), (1, 1), (2, 1), (3, 1), (4, 1), (5, 1), (6, 1)][..],
+        ),
+        ("let part: fix<I,F>; for i in 0..M { part += x[i]; theta[1] += part; }", &down),
+        ("for i in 0..4 { theta[1] += x[6 - 2 * i]; }", &[(0, 1), (2, 1), (4, 1), (6, 1)]),
+        ("for i in 0..3 { theta[1] += x[3 * i]; } theta[1] += y;", &[(0, 1), (3, 1), (6, 1), (7, 1)]),
+        ("for i in 0..2 { theta[1] += x[5 * i + 1]; } theta[1] += x[0];", &[(1, 1), (6, 1), (0, 1)]),
+        ("for i in 0..M { theta[0] = x[M - 1 - i]; } theta[1] += x[3];", &[(3, 1)]),
+        (
+            "for i in 0..3 { for j in 0..3 { theta[1] += x[2 * i + 2 - j]; } }",
+            &[(0, 1), (1, 1), (2, 2), (3, 1), (4, 2), (5, 1), (6, 1)],
+        ),
+        (
+            "for i in 0..3 { for j in 0..3 { theta[1] += x[2 + j - i]; } }",
+            &[(0, 1), (1, 2), (2, 3), (3, 2), (4, 1)],
+        ),
+    ] {
+        let source = format!("{HEAD}for sample in data {{ {body} }}\n}}");
+        let found = agree(&source, &sizes(7, 1, 16, 4), &samples, 1_000_000).0.theta;
+        assert_eq!(found[1], sums(terms), "{body}");
+    }
+}

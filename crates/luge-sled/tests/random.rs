@@ -3,22 +3,43 @@
 mod machines;
 mod writer;
 
+use std::{cell::Cell, thread};
+
+use luge_sled::Verdict;
 use machines::{agree, sizes};
 use proptest::{
     prelude::*,
+    strategy::ValueTree,
     test_runner::{RngAlgorithm, TestRng, TestRunner},
 };
 use writer::program;
 
-/// Half of the programs from each seed, so that two cores share the work; more with LUGE_CASES. A failure prints its program.
-fn check(seed: u8) {
-    let cases = std::env::var("LUGE_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(1000) / 2;
+/// Threads that share the programs, each with dice of its own.
+const N_THREADS: u8 = 16;
+
+/// So many programs in all, more with LUGE_CASES. A failure prints its program.
+#[test]
+fn machines_do_what_the_interpreter_does() {
+    let cases = std::env::var("LUGE_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(1000_u32);
+    let cases = cases.div_ceil(N_THREADS.into());
+    let accepted: u32 = thread::scope(|scope| {
+        let threads: Vec<_> = (0..N_THREADS).map(|seed| scope.spawn(move || check(seed, cases))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("machines do what the interpreter does")).sum()
+    });
+    let all = cases * u32::from(N_THREADS);
+    println!("{accepted} of {all} programs came to their end");
+    assert!(accepted >= all / 2, "most programs are rejected: {accepted} of {all} are not");
+}
+
+/// How many programs come to their end.
+fn check(seed: u8, cases: u32) -> u32 {
     let config =
         ProptestConfig { cases, failure_persistence: None, max_shrink_iters: 60, ..Default::default() };
     let format = prop_oneof![Just((3, 2)), Just((4, 4)), Just((2, 6)), Just((6, 0)), Just((8, 8))];
     let samples = prop::collection::vec((any::<i64>(), any::<i64>(), any::<i64>()), 1..4);
-    let numbers = prop::collection::vec(any::<u8>(), 0..160);
+    let numbers = prop::collection::vec(any::<u8>(), 0..200);
     let dice = TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]);
+    let accepted = Cell::new(0);
     TestRunner::new_with_rng(config, dice)
         .run(&(numbers, format, samples), |(numbers, (integer, fraction), samples)| {
             let sizes = sizes(2, 1, integer, fraction);
@@ -26,18 +47,94 @@ fn check(seed: u8) {
             let cut = |n: i64| n << unused >> unused;
             let samples: Vec<Vec<i64>> =
                 samples.into_iter().map(|(a, b, c)| vec![cut(a), cut(b), cut(c)]).collect();
-            agree(&program(numbers, false), &sizes, &samples, 1_000_000);
+            let (outcome, _) = agree(&program(numbers, false), &sizes, &samples, 1_000_000);
+            accepted.set(accepted.get() + u32::from(outcome.verdict == Verdict::Accepted));
             Ok(())
         })
         .expect("machines do what the interpreter does");
+    accepted.get()
 }
 
-#[test]
-fn machines_do_what_the_interpreter_does() {
-    check(1);
-}
+/// What the language has, as it stands in a program's text.
+const FEATURES: [&str; 34] = [
+    "[k]",
+    "v[i",
+    "rows[i",
+    "rows[min(k, 1)][",
+    " - i",
+    "grid[",
+    "x[min(k, 1)]",
+    "x[k]",
+    "x[1 - i",
+    "long[",
+    "for sample in data",
+    "unroll for",
+    "while",
+    "break;",
+    "continue;",
+    ") as fix",
+    "both(v",
+    "flip(v)",
+    "turn(rows)",
+    "again(",
+    "*~",
+    "*~=",
+    "+|",
+    "*|=",
+    " ^ ",
+    "random()",
+    "assert(",
+    "reject;",
+    "const C",
+    "print(",
+    "twice(",
+    "t.write",
+    "as|",
+    "sign(",
+];
 
+/// Fewer of 2,000 programs are too few: 200 in the 20,000 of the full check.
+const RARE: usize = 20;
+
+/// Every feature is in many programs, and loops over the data are nested.
 #[test]
-fn machines_do_what_the_interpreter_does_again() {
-    check(2);
+fn programs_use_everything() {
+    let mut runner = TestRunner::new_with_rng(
+        ProptestConfig::default(),
+        TestRng::from_seed(RngAlgorithm::ChaCha, &[1; 32]),
+    );
+    let numbers = prop::collection::vec(any::<u8>(), 0..200);
+    // What stands in every program is not counted.
+    let same = program(Vec::new(), false);
+    let programs: Vec<String> = (0..2000)
+        .map(|_| program(numbers.new_tree(&mut runner).expect("numbers").current(), false))
+        .collect();
+    let users = |feature: &str| {
+        let always = same.matches(feature).count();
+        programs.iter().filter(|text| text.matches(feature).count() > always).count()
+    };
+    let mut rare = Vec::new();
+    for feature in FEATURES {
+        let n = users(feature);
+        println!("{feature}: {n} of {}", programs.len());
+        if n < RARE {
+            rare.push(feature);
+        }
+    }
+    assert!(rare.is_empty(), "hardly used: {rare:?}");
+    let nested = |text: &&String| {
+        let mut depths = Vec::new();
+        text.lines().any(|line| {
+            let (depth, begins) = (line.len() - line.trim_start().len(), line.contains("for sample in data"));
+            depths.retain(|&outer| outer < depth);
+            let inside = begins && !depths.is_empty();
+            if begins {
+                depths.push(depth);
+            }
+            inside
+        })
+    };
+    let users = programs.iter().filter(nested).count();
+    println!("loops over the data in each other: {users} of {}", programs.len());
+    assert!(users >= RARE, "{users} of {} programs have nested loops over the data", programs.len());
 }

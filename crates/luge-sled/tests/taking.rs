@@ -187,7 +187,7 @@ fn machines_on_streams_do_what_the_interpreter_does() {
     let config =
         ProptestConfig { cases, failure_persistence: None, max_shrink_iters: 60, ..Default::default() };
     let format = prop_oneof![Just((3, 2)), Just((4, 4)), Just((2, 6)), Just((6, 0))];
-    let numbers = prop::collection::vec(any::<u8>(), 0..160);
+    let numbers = prop::collection::vec(any::<u8>(), 0..200);
     let dice = TestRng::from_seed(RngAlgorithm::ChaCha, &[3; 32]);
     let n_used = std::cell::Cell::new(0);
     TestRunner::new_with_rng(config, dice)

@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     assert_eq!(report.theta, [0.0, 1.5]);
 
     let path = std::env::temp_dir().join("luge-example.safetensors");
-    Model::new(&lesson, &report).save(&path)?;
+    Model::new(&lesson, &report).with_program_of(&job).save(&path)?;
     let model = Model::load(&path)?;
     let primary = model.primary()?;
     let predicted = Predictor::new(&*primary, model.theta.clone()).predict(&Values::column(vec![4.0, -8.0]));

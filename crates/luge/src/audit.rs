@@ -25,20 +25,8 @@ pub fn other_data(model: &Model, table: &Table) -> Option<String> {
         .then(|| format!("the model was trained on columns {trained_on}, the data have {given}"))
 }
 
-/// What is taken from a model's word where it is audited and not trained again.
-#[must_use]
-pub fn not_checked(model: &Model) -> Vec<String> {
-    let derived = ["step_count", "labels_copied"];
-    let names = model.card.certificate.claims().into_iter().map(|(name, _)| name);
-    let claims: Vec<String> =
-        names.filter(|name| !derived.contains(name)).map(|name| name.replace('_', " ")).collect();
-    vec![
-        "whether every weight is the trained one bit for bit, beyond the configuration it stands for"
-            .to_owned(),
-        format!("the claims of the certificate: {}", claims.join(", ")),
-        "B_stop".to_owned(),
-    ]
-}
+/// What cannot be found out from a machine alone.
+const NO_PROGRAM: &str = "no overflow: the model has no program, only a machine, so it cannot be seen whether numbers were too large";
 
 /// What a model claims, held against what the simulator says.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
@@ -57,6 +45,10 @@ pub struct Audit {
     pub output: Claim,
     /// The certificate of the run says that it was exact.
     pub certificate: Claim,
+    /// The machine is compiled from the program, and the certificate says whether its numbers were too large for their
+    /// types; `None` if the model does not have the program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub program: Option<Claim>,
 }
 
 impl Audit {
@@ -87,13 +79,14 @@ impl Audit {
                 holds: model.card.certificate.proves_the_run(),
                 figures: "as recorded when it was trained".to_owned(),
             },
+            program: program(model, lesson),
         }
     }
 
     /// All claims with their names.
     #[must_use]
-    pub fn claims(&self) -> [(&'static str, &Claim); 7] {
-        [
+    pub fn claims(&self) -> Vec<(&'static str, &Claim)> {
+        let always = [
             ("data", &self.data),
             ("theta", &self.theta),
             ("configuration", &self.configuration),
@@ -101,7 +94,30 @@ impl Audit {
             ("steps", &self.steps),
             ("output", &self.output),
             ("certificate", &self.certificate),
-        ]
+        ];
+        always.into_iter().chain(self.program.as_ref().map(|claim| ("program", claim))).collect()
+    }
+
+    /// What was taken from the model's word; more of it where the model was not trained again.
+    #[must_use]
+    pub fn not_checked(&self, model: &Model, trained_again: bool) -> Vec<String> {
+        let mut list = Vec::new();
+        if !trained_again {
+            let derived = ["step_count", "labels_copied"];
+            let names = model.card.certificate.claims().into_iter().map(|(name, _)| name);
+            let claims: Vec<String> =
+                names.filter(|name| !derived.contains(name)).map(|name| name.replace('_', " ")).collect();
+            list.extend([
+                "whether every weight is the trained one bit for bit, beyond the configuration it stands for"
+                    .to_owned(),
+                format!("the claims of the certificate: {}", claims.join(", ")),
+                "B_stop".to_owned(),
+            ]);
+        }
+        if self.program.is_none() {
+            list.push(NO_PROGRAM.to_owned());
+        }
+        list
     }
 
     /// Whether the model is what it claims.
@@ -135,9 +151,12 @@ pub fn same_model(claimed: &Model, again: &Model) -> Claim {
         let same = claimed.weights.iter().any(|(own, v)| own == name && v.same_bits(values));
         differ(name, !same);
     }
-    // A model has the machine, not the program it was made from: what is said of the program's numbers is taken over.
     let mut card = again.card.clone();
-    card.certificate.no_overflow.clone_from(&claimed.card.certificate.no_overflow);
+    card.program.clone_from(&claimed.card.program);
+    if claimed.card.program.is_none() {
+        // Without the program nothing can be found out about its numbers: what is said of them is taken over.
+        card.certificate.no_overflow.clone_from(&claimed.card.certificate.no_overflow);
+    }
     differ("certificate", claimed.card.certificate != card.certificate);
     differ("metadata", claimed.card != card);
     let figures = match &differing[..] {
@@ -145,6 +164,23 @@ pub fn same_model(claimed: &Model, again: &Model) -> Claim {
         names => format!("training again gives another: {}", names.join(", ")),
     };
     Claim { holds: differing.is_empty(), figures }
+}
+
+/// Runs the program again by the interpreter, and holds what the certificate says of its numbers to that.
+fn program(model: &Model, lesson: &Lesson) -> Option<Claim> {
+    let wraps = match model.card.program.as_ref()?.wraps(&model.card, lesson) {
+        Ok(wraps) => wraps,
+        Err(mismatch) => return Some(Claim { holds: false, figures: mismatch.to_string() }),
+    };
+    let count: u64 = wraps.iter().map(|wrap| wrap.count).sum();
+    let lines: Vec<String> = wraps.iter().map(|wrap| wrap.line.to_string()).collect();
+    let found = match count {
+        0 => "no number was too large for its type".to_owned(),
+        _ => format!("numbers were too large for their types {count} times, in lines {}", lines.join(", ")),
+    };
+    let holds = model.card.certificate.no_overflow.is_none() == (count == 0);
+    let said = if holds { "as the certificate says" } else { "but the certificate says otherwise" };
+    Some(Claim { holds, figures: format!("compiles to the machine; run again, {found}, {said}") })
 }
 
 fn theta(model: &Model, lesson: &Lesson) -> Claim {

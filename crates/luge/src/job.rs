@@ -375,7 +375,7 @@ impl TrainJob {
 }
 
 /// Statements that a step of the machine may stand for at most: most take many steps, a few none.
-const STATEMENTS_PER_STEP: u64 = 8;
+pub(crate) const STATEMENTS_PER_STEP: u64 = 8;
 
 impl Data {
     /// The data as numbers of a format.

@@ -1,5 +1,6 @@
 //! Model files: safetensors with the trained weights, and metadata from which everything else is derived again.
 
+mod program;
 mod seal;
 mod tensors;
 
@@ -27,6 +28,7 @@ use crate::{
     memory::{self, Keeping, TooMuch},
     source::Source,
 };
+pub use program::{Program, ProgramMismatch};
 use seal::{Contents, Versioned};
 use tensors::{Block, Packed};
 
@@ -55,6 +57,9 @@ pub struct Card {
     pub machine: String,
     /// SHA-256 of that text, in hexadecimal.
     pub machine_sha256: String,
+    /// The program that the learner was compiled from, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<Program>,
     /// The primary network, as `--primary` takes it.
     pub primary: String,
     /// How it was trained, with every choice made: the engine that trained it, cells per tape, r.
@@ -222,6 +227,7 @@ impl Model {
             version: VERSION,
             machine_sha256: digest(&machine),
             machine,
+            program: None,
             primary: lesson.primary().describe(),
             options,
             first_cells: lesson.window().first.clone(),
@@ -239,6 +245,13 @@ impl Model {
         let names = lesson.extended().network().parameters().iter().map(|p| p.name.clone());
         let weights = names.zip(report.parameters.iter().cloned()).collect();
         Self { card, theta: report.theta.clone(), weights }
+    }
+
+    /// With the program it was trained to run, so that whoever has the data can look for overflow again.
+    #[must_use]
+    pub fn with_program_of(mut self, job: &TrainJob) -> Self {
+        self.card.program = Program::of(job);
+        self
     }
 
     /// Writes the file: complete or not at all.
@@ -393,7 +406,10 @@ impl Model {
     pub fn lesson(&self, table: Table, primaries: &dyn Primaries) -> Result<Lesson, ModelError> {
         let (learner, primary) = (self.learner()?, self.primary_among(primaries)?);
         self.check_sizes(&learner, Keeping::Symbols)?;
-        Ok(Lesson::prepare(learner, primary, table, self.card.options.clone())?)
+        let lesson = Lesson::prepare(learner, primary, table, self.card.options.clone())?;
+        // A program that is not the machine's says nothing here; the audit says so.
+        let wraps = self.card.program.as_ref().and_then(|program| program.wraps(&self.card, &lesson).ok());
+        Ok(lesson.after_wraps(wraps.unwrap_or_default()))
     }
 
     /// The trained weights in the order of a network's parameters; `None` if a block is missing or has another shape.

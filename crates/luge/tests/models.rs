@@ -373,7 +373,7 @@ fn training_again_finds_changed_choices() {
             trained_again(&claimed, lesson.table()).is_some_and(|again| same_model(&claimed, &again).holds)
         };
         assert!(holds(|_| {}), "an honest model");
-        // A model does not have the program: what is said of its numbers cannot be derived again, and is taken over.
+        // Without a program nothing can be found out about numbers that are too large: what is said of them is taken over.
         assert!(holds(|m| {
             let figures = "1 number was too large".to_owned();
             m.card.certificate.no_overflow = Some(Claim { holds: false, figures });
@@ -393,4 +393,54 @@ fn training_again_finds_changed_choices() {
             assert!(!holds(change), "{name} was changed and nobody noticed");
         }
     });
+}
+
+/// The sum of the labels, in numbers below 8, on data whose sum is 10 or 3.
+const SUM: &str = "learner sum(x: [fix<I,F>; 1], y: fix<I,F>) -> theta: [fix<I,F>; 2] {
+    for sample in data {
+        theta[0] += y;
+    }
+}";
+
+/// What is said of numbers that were too large is found out again from the program, which must be the machine's.
+#[test]
+fn overflow_is_derived_again() {
+    for (csv, wraps) in [("x,y\n0,7\n0,3\n", true), ("x,y\n0,1\n0,2\n", false)] {
+        let mut job = TrainJob::new(Source::sled("sum", SUM), Data::Table(table(csv)));
+        job.options = options(LandscapeKind::Compact, "fix:4.0");
+        let lesson = job.prepare().expect("a lesson");
+        let report = lesson.train(|_| ControlFlow::Continue(())).expect("gradients");
+        let model = Model::new(&lesson, &report).with_program_of(&job);
+        assert_eq!(model.card.certificate.no_overflow.is_some(), wraps, "{csv}");
+        let verdicts = |change: fn(&mut Model)| {
+            let mut claimed = model.clone();
+            change(&mut claimed);
+            let lesson = claimed.lesson(lesson.table().clone(), &StandardPrimaries).expect("a lesson");
+            let again = trained_again(&claimed, lesson.table()).expect("a model");
+            let program = Audit::of(&claimed, &lesson).program.map(|claim| claim.holds);
+            (program, same_model(&claimed, &again).holds)
+        };
+        assert_eq!(verdicts(|_| {}), (Some(true), true), "{csv}: an honest model");
+        let forged: fn(&mut Model) = match wraps {
+            true => |m| m.card.certificate.no_overflow = None,
+            false => |m| {
+                let figures = "1 number was too large".to_owned();
+                m.card.certificate.no_overflow = Some(Claim { holds: false, figures });
+            },
+        };
+        assert_eq!(verdicts(forged), (Some(false), false), "{csv}: a forged line");
+        let other_numbers: fn(&mut Model) = |m| {
+            if let Some(claim) = &mut m.card.certificate.no_overflow {
+                claim.figures = claim.figures.replace("1 number was", "5 numbers were");
+            }
+        };
+        assert_eq!(verdicts(other_numbers), (Some(true), !wraps), "{csv}: forged figures");
+        let other_program: fn(&mut Model) = |m| {
+            if let Some(program) = &mut m.card.program {
+                program.text = program.text.replace("+=", "+|=");
+            }
+        };
+        assert_eq!(verdicts(other_program).0, Some(false), "{csv}: another program");
+        assert_eq!(verdicts(|m| m.card.program = None).0, None, "{csv}: no program");
+    }
 }

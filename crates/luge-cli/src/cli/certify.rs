@@ -57,7 +57,7 @@ struct Verdict<'a> {
     retrained: Option<&'a Claim>,
     #[serde(skip_serializing_if = "Option::is_none")]
     proved: Option<&'a Claim>,
-    /// What was not looked at; nothing without --quick.
+    /// What was not looked at.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     not_checked: &'a [String],
 }
@@ -80,8 +80,8 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let proved = args.proofs.as_deref().map(|proofs| prove(proofs, &lesson)).transpose()?;
     let retrained = if args.quick { None } else { Some(retrain(&model, &lesson)?) };
 
-    let not_checked = if args.quick { audit::not_checked(&model) } else { Vec::new() };
-    let mut claims: Vec<(&str, &Claim)> = audit.claims().to_vec();
+    let not_checked = audit.not_checked(&model, !args.quick);
+    let mut claims: Vec<(&str, &Claim)> = audit.claims();
     claims.extend(retrained.as_ref().map(|claim| ("trained again", claim)));
     claims.extend(proved.as_ref().map(|claim| ("proved for every input", claim)));
     let failed = claims.iter().find(|(_, claim)| !claim.holds);

@@ -14,6 +14,7 @@ use luge_machine::{Input, Machine, Outcome, Simulator, Step, formats::bbchalleng
 use serde::Serialize;
 
 use program::Request;
+pub(super) use program::states_by_line;
 
 use super::{
     data_args::DataArgs,

@@ -124,7 +124,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let archive = kept.archive(lesson.extended().network(), lesson.task().manner);
 
     let mut curve = plot.is_some().then(LossCurve::default);
-    let shown = Shown { lesson: &lesson, out, json: args.json };
+    let shown = Shown { job: &job, lesson: &lesson, out, json: args.json };
     let report = shown.train(archive, None, curve.as_mut())?;
     if let (Some(plot), Some(curve)) = (plot, curve) {
         let title = loaded.machine.name().unwrap_or("a learner").to_owned();
@@ -146,7 +146,7 @@ pub(super) fn resume(
 ) -> Result<(), Failure> {
     let lesson = job.prepare()?;
     checkpoint.belongs_to(lesson.extended().network(), name)?;
-    let shown = Shown { lesson: &lesson, out, json };
+    let shown = Shown { job, lesson: &lesson, out, json };
     verdict(&shown.train(archive, Some(checkpoint), None)?)
 }
 
@@ -161,6 +161,7 @@ fn verdict(report: &LessonReport) -> Result<(), Failure> {
 
 /// A lesson, and what is to become of it.
 struct Shown<'a> {
+    job: &'a TrainJob,
     lesson: &'a Lesson,
     out: Option<Output>,
     json: bool,
@@ -181,7 +182,8 @@ impl Shown<'_> {
         })?;
         if let Some(out) = self.out.as_ref().filter(|_| report.certificate.proves_the_run()) {
             let name = out.path().display().to_string();
-            out.write(Model::new(self.lesson, &report).to_bytes(&name)?)?;
+            let model = Model::new(self.lesson, &report).with_program_of(self.job);
+            out.write(model.to_bytes(&name)?)?;
         }
         if let luge_train::Outcome::Interrupted { steps } = report.outcome {
             archive.finish(steps)?;

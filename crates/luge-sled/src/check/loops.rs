@@ -107,7 +107,7 @@ impl<'p> Checker<'p> {
                     let help = "count with a variable of your own in a `while`";
                     self.error_with_help(
                         &bound.span,
-                        format!("a loop to {integer} has too many rounds"),
+                        format!("a loop with the bound {integer} has too many rounds"),
                         "at most 2^31",
                         help,
                     );

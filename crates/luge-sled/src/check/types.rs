@@ -150,6 +150,12 @@ impl<'p> Checker<'p> {
                     "bits after the point",
                 );
             }
+            TypeKind::Bit => self.error_with_help(
+                &ty.span,
+                "data are numbers",
+                "a bit",
+                "write it as `fix<I,F>`, and ask for the bit by `> 0`; with --format fix:2.0 a number takes two cells",
+            ),
             _ => self.error_with_help(
                 &ty.span,
                 "data are numbers",

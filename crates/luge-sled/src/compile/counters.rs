@@ -78,6 +78,16 @@ impl Generator<'_> {
         of_loop.map_or(0, |counter| counter.rounds)
     }
 
+    /// Between what an index lies while the loops around it run.
+    pub(super) fn range(&self, index: &Affine) -> (i64, i64) {
+        let mut range = (index.constant, index.constant);
+        for &(var, factor) in &index.terms {
+            let most = factor.saturating_mul((self.most_of(var) - 1).max(0));
+            range = (range.0.saturating_add(most.min(0)), range.1.saturating_add(most.max(0)));
+        }
+        range
+    }
+
     /// Does something as often as the counter of a loop around says.
     pub(super) fn along_counter(&mut self, var: usize, mut unit: impl FnMut(&mut Self)) {
         let of_loop = self.loops.iter().find_map(|l| l.counter.filter(|counter| counter.var == var));

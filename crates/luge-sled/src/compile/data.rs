@@ -138,14 +138,32 @@ impl Generator<'_> {
             return self.move_numbers_by(distance.constant);
         }
         let near = to.is_constant() && to.constant <= NEAR;
-        if (near || to.terms.len() < distance.terms.len()) && *from != Affine::default() {
+        let shorter = near || to.terms.len() < distance.terms.len();
+        if shorter && *from != Affine::default() && !self.strays(from) {
             self.go_to_sample(self.reaches_end(from));
             return self.move_numbers(&Affine::default(), to);
         }
-        for &(var, factor) in &distance.terms {
-            self.along_counter(var, |generator| generator.move_numbers_by(factor));
+        self.move_inside(from, &distance);
+    }
+
+    /// Walks part by part, in an order that does not leave the sample on the way: beyond the data there are no marks.
+    fn move_inside(&mut self, from: &Affine, distance: &Affine) {
+        let term = |&(var, factor): &(usize, i64)| Affine::variable(var).times(factor);
+        let mut parts: Vec<Affine> = distance.terms.iter().map(term).collect();
+        parts.push(Affine::constant(distance.constant));
+        let mut now = from.clone();
+        while !parts.is_empty() {
+            let (n_numbers, ways) = (self.n_numbers(), parts.iter().map(|part| self.range(&now.plus(part))));
+            let next = ways.into_iter().position(|(lowest, highest)| lowest >= 0 && highest <= n_numbers);
+            let part = parts.remove(next.unwrap_or(0));
+            now = now.plus(&part);
+            match part.terms[..] {
+                [(var, factor)] => {
+                    self.along_counter(var, |generator| generator.move_numbers_by(factor));
+                }
+                _ => self.move_numbers_by(part.constant),
+            }
         }
-        self.move_numbers_by(distance.constant);
     }
 
     fn move_numbers_by(&mut self, numbers: i64) {
@@ -158,11 +176,17 @@ impl Generator<'_> {
         }
     }
 
-    /// Whether the head may be behind the sample.
+    /// Whether the head may be behind the sample; if it is not, it is not on the first number, either.
     fn reaches_end(&self, at: &Affine) -> bool {
         let highest = at.value(|var| self.most_of(var));
-        let lowest = at.terms.iter().any(|term| term.1 < 0);
-        at.constant > 0 && (lowest || highest >= self.n_numbers())
+        let falls = at.terms.iter().any(|term| term.1 < 0);
+        at.constant > 0 && (falls || highest >= self.n_numbers()) && self.range(at).0 > 0
+    }
+
+    /// Whether marks do not tell where the head is: before its sample, further behind, or behind it or on its first number.
+    fn strays(&self, at: &Affine) -> bool {
+        let ((lowest, highest), end) = (self.range(at), self.n_numbers());
+        lowest < 0 || highest > end || (lowest == 0 && highest == end)
     }
 
     /// To the first number of the current sample, from any number of it, or from behind it.
@@ -194,6 +218,12 @@ impl Generator<'_> {
             return;
         };
         self.settle();
+        let now = if self.strays(&now) {
+            self.move_inside(&now, &now.times(-1));
+            Affine::default()
+        } else {
+            now
+        };
         let n_features = i64::try_from(self.core.n_features).unwrap_or(i64::MAX);
         if now == Affine::constant(self.n_numbers()) {
             self.pos.data = DataPos::Inside(Affine::default());

@@ -3,6 +3,7 @@
 
 use super::{
     BackendError, Generator,
+    data::DataPos,
     graph::Node,
     position::{First, Pos},
     tapes::Tape,
@@ -63,7 +64,7 @@ impl Generator<'_> {
         self.pos = Pos::anywhere();
         self.dead = false;
         if trial.step == Step::Sample {
-            self.pos.data = super::data::DataPos::Inside(Affine::default());
+            self.pos.data = DataPos::Inside(Affine::default());
         }
         self.trials.push(First::default());
         self.loops.push(trial);
@@ -131,7 +132,8 @@ impl Generator<'_> {
         self.depth += 1;
         let first = self.try_body(&stmt.body, Some(counter), Step::Count)?;
         self.line = line;
-        let begin = self.pos.wanted(&first);
+        let mut begin = self.pos.wanted(&first);
+        self.keep_to_sample(&mut begin, counter);
         let entry = begin.with(stmt.var, &start);
         self.go_to(&entry);
         let head = self.fresh_node();
@@ -155,6 +157,18 @@ impl Generator<'_> {
         self.variables.remove(&stmt.var);
         self.resume(Some((exit, end)));
         Ok(())
+    }
+
+    /// A head that followed the loop out of its sample would not find back, or run off the data: it goes back to the
+    /// sample's beginning for each round instead.
+    fn keep_to_sample(&self, begin: &mut Pos, counter: Counter) {
+        if let DataPos::Inside(at) = &begin.data {
+            let end = at.with(counter.var, &Affine::constant(counter.rounds));
+            let (lowest, highest) = self.range(&end);
+            if lowest < 0 || highest > self.n_numbers() {
+                begin.data = DataPos::Inside(Affine::default());
+            }
+        }
     }
 
     /// The body of a loop and the way back to its head.
@@ -331,7 +345,6 @@ impl Generator<'_> {
     }
 
     pub(super) fn each_sample(&mut self, body: &[Stmt], line: u32) -> Result<(), BackendError> {
-        use super::data::DataPos;
         let depth = self.data_depth;
         if depth > 0 {
             self.leave_sample(depth - 1);

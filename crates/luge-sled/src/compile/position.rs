@@ -203,6 +203,11 @@ impl Generator<'_> {
         // From the tape's beginning, or from here: whichever means walking along fewer counters.
         let from_start = near(to) || (!distance.is_constant() && to.terms.len() < distance.terms.len());
         if from_start && *from != Affine::default() {
+            // A loop that counts down leaves its head before the first word, where the way left has no end.
+            let (lowest, _) = self.range(from);
+            if lowest < 0 {
+                self.move_by(tape, pitch, -lowest);
+            }
             self.rewind(tape);
             return self.move_words(tape, pitch, &Affine::default(), to);
         }

@@ -164,12 +164,19 @@ fn theta_tape(machine: &Machine) -> TapeId {
     machine.tape_ids().find(|&tape| machine.tape(tape).name == "theta").unwrap_or(TapeId(0))
 }
 
+/// How many states stand for each line.
+pub(in super::super) fn states_by_line(compiled: &Compiled) -> BTreeMap<Option<u32>, usize> {
+    let mut states = BTreeMap::new();
+    for line in &compiled.lines {
+        *states.entry(*line).or_insert(0) += 1;
+    }
+    states
+}
+
 /// Steps and states by line.
 fn lines<'a>(compiled: &Compiled, spent: &BTreeMap<Option<u32>, Step>, text: &'a str) -> Vec<Line<'a>> {
-    let mut sums: BTreeMap<Option<u32>, (Step, usize)> = BTreeMap::new();
-    for line in &compiled.lines {
-        sums.entry(*line).or_default().1 += 1;
-    }
+    let states = states_by_line(compiled).into_iter();
+    let mut sums: BTreeMap<Option<u32>, (Step, usize)> = states.map(|(line, n)| (line, (0, n))).collect();
     for (line, steps) in spent {
         sums.entry(*line).or_default().0 += steps;
     }

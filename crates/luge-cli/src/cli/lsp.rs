@@ -1,0 +1,158 @@
+//! `luge lsp`: a language server for programs, which editors start and speak to over standard input and output.
+
+mod document;
+mod text;
+
+use std::collections::BTreeMap;
+
+use lsp_server::{Connection, ErrorCode, Message, Notification, ProtocolError, Request, Response};
+use lsp_types::{
+    HoverProviderCapability, OneOf, PublishDiagnosticsParams, ServerCapabilities, TextDocumentSyncCapability,
+    TextDocumentSyncKind, Uri,
+    notification::{
+        DidChangeTextDocument, DidCloseTextDocument, DidOpenTextDocument, Notification as _,
+        PublishDiagnostics,
+    },
+    request::{Formatting, HoverRequest, Request as Asked},
+};
+use serde::de::DeserializeOwned;
+
+use super::failure::Failure;
+use document::Document;
+
+/// Serve editors: errors in Sled programs while typing, formatting, and what a line costs
+///
+/// Speaks the language server protocol over standard input and output, so it is started by an editor and not by hand.
+#[derive(clap::Args)]
+pub(super) struct Args {}
+
+pub(super) fn run(_: &Args) -> Result<(), Failure> {
+    let (connection, threads) = Connection::stdio();
+    let served = serve(connection);
+    match served {
+        // An editor that is gone has nothing to be told.
+        Err(error) if !error.channel_is_disconnected() => Err(broken(&error.to_string())),
+        _ => threads.join().map_err(|error| broken(&error.to_string())),
+    }
+}
+
+fn broken(reason: &str) -> Failure {
+    Failure::Unfit {
+        problem: format!("the conversation with the editor broke off: {reason}"),
+        remedy: "let an editor start `luge lsp`, as a language server for .sled files".to_owned(),
+    }
+}
+
+/// What is offered to an editor.
+fn capabilities() -> ServerCapabilities {
+    ServerCapabilities {
+        text_document_sync: Some(TextDocumentSyncCapability::Kind(TextDocumentSyncKind::FULL)),
+        document_formatting_provider: Some(OneOf::Left(true)),
+        hover_provider: Some(HoverProviderCapability::Simple(true)),
+        ..ServerCapabilities::default()
+    }
+}
+
+/// Answers an editor until it says that it is done.
+fn serve(connection: Connection) -> Result<(), ProtocolError> {
+    connection.initialize(serde_json::json!(capabilities()))?;
+    let mut desk = Desk { connection, documents: BTreeMap::new() };
+    while let Ok(message) = desk.connection.receiver.recv() {
+        match message {
+            Message::Request(request) if desk.connection.handle_shutdown(&request)? => return Ok(()),
+            Message::Request(request) => {
+                let response = desk.answer(request);
+                desk.send(response);
+            }
+            Message::Notification(notification) => desk.hear(notification),
+            Message::Response(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// The documents that are open in an editor.
+struct Desk {
+    connection: Connection,
+    /// By their addresses.
+    documents: BTreeMap<String, Document>,
+}
+
+impl Desk {
+    /// An editor that is gone gets nothing; the loop ends when it reads the next message.
+    fn send(&self, message: impl Into<Message>) {
+        let _ = self.connection.sender.send(message.into());
+    }
+
+    fn answer(&self, request: Request) -> Response {
+        match request.method.as_str() {
+            Formatting::METHOD => answered::<Formatting>(request, |asked| {
+                self.document(&asked.text_document.uri).and_then(Document::formatted)
+            }),
+            HoverRequest::METHOD => answered::<HoverRequest>(request, |asked| {
+                let at = asked.text_document_position_params;
+                self.document(&at.text_document.uri).and_then(|document| document.cost(at.position.line))
+            }),
+            other => {
+                let message = format!("luge lsp does not know `{other}`");
+                Response::new_err(request.id, ErrorCode::MethodNotFound as i32, message)
+            }
+        }
+    }
+
+    fn document(&self, uri: &Uri) -> Option<&Document> {
+        self.documents.get(uri.as_str())
+    }
+
+    fn hear(&mut self, notification: Notification) {
+        match notification.method.as_str() {
+            DidOpenTextDocument::METHOD => {
+                if let Some(opened) = told::<DidOpenTextDocument>(notification) {
+                    let item = opened.text_document;
+                    self.read(&item.uri, item.text, item.version);
+                }
+            }
+            DidChangeTextDocument::METHOD => {
+                if let Some(mut changed) = told::<DidChangeTextDocument>(notification)
+                    && let Some(change) = changed.content_changes.pop()
+                {
+                    self.read(&changed.text_document.uri, change.text, changed.text_document.version);
+                }
+            }
+            DidCloseTextDocument::METHOD => {
+                if let Some(closed) = told::<DidCloseTextDocument>(notification) {
+                    self.documents.remove(closed.text_document.uri.as_str());
+                    self.publish(PublishDiagnosticsParams::new(closed.text_document.uri, Vec::new(), None));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Checks a text as it is now, and says what is wrong with it.
+    fn read(&mut self, uri: &Uri, text: String, version: i32) {
+        let document = Document::new(text);
+        self.publish(PublishDiagnosticsParams::new(uri.clone(), document.diagnostics(), Some(version)));
+        self.documents.insert(uri.as_str().to_owned(), document);
+    }
+
+    fn publish(&self, params: PublishDiagnosticsParams) {
+        self.send(Notification::new(PublishDiagnostics::METHOD.to_owned(), params));
+    }
+}
+
+/// The answer to a request whose parameters read as they should.
+fn answered<R: Asked>(request: Request, answer: impl FnOnce(R::Params) -> R::Result) -> Response {
+    match serde_json::from_value::<R::Params>(request.params) {
+        Ok(params) => Response::new_ok(request.id, answer(params)),
+        Err(error) => Response::new_err(request.id, ErrorCode::InvalidParams as i32, error.to_string()),
+    }
+}
+
+/// What a notification says; one that does not read is passed over, as the protocol wants.
+fn told<N: lsp_types::notification::Notification>(notification: Notification) -> Option<N::Params>
+where
+    N::Params: DeserializeOwned,
+{
+    serde_json::from_value(notification.params).ok()
+}

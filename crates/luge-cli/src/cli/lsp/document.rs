@@ -1,0 +1,89 @@
+//! A program that is open in an editor: what is wrong with it, its usual form, and what its lines cost.
+
+use lsp_types::{
+    DiagnosticSeverity, Hover, HoverContents, MarkupContent, MarkupKind, Position, Range, TextEdit,
+};
+use luge::program::{self, ProgramError};
+use luge_machine::{
+    Diagnostic, Severity,
+    lowering::{Moves, lower},
+};
+use luge_sled::{Compiled, Sizes};
+
+use super::{
+    super::{output::sample_sizes, run::states_by_line},
+    text::range,
+};
+
+/// A text, and what `luge check` makes of it.
+pub(super) struct Document {
+    text: String,
+    sizes: Sizes,
+    compiled: Result<Compiled, ProgramError>,
+}
+
+impl Document {
+    pub(super) fn new(text: String) -> Self {
+        let sizes = luge_sled::usual_sizes(&text);
+        let compiled = program::compile(&text, "the program", &sizes, &[]);
+        Self { text, sizes, compiled }
+    }
+
+    /// Everything that is wrong, where it is wrong; what is wrong with the whole stands in the first line.
+    pub(super) fn diagnostics(&self) -> Vec<lsp_types::Diagnostic> {
+        match &self.compiled {
+            Ok(_) => Vec::new(),
+            Err(ProgramError::Broken { findings, .. }) => {
+                findings.iter().map(|finding| self.diagnostic(finding)).collect()
+            }
+            Err(error) => {
+                let first = self.text.lines().next().unwrap_or("").len();
+                vec![self.diagnostic(&Diagnostic::error(0..first, error.to_string(), ""))]
+            }
+        }
+    }
+
+    fn diagnostic(&self, finding: &Diagnostic) -> lsp_types::Diagnostic {
+        let severity = match finding.severity {
+            Severity::Error => DiagnosticSeverity::ERROR,
+            Severity::Warning => DiagnosticSeverity::WARNING,
+        };
+        let mut message = finding.message.clone();
+        if !finding.label.is_empty() {
+            message.push_str(&format!(": {}", finding.label));
+        }
+        if let Some(help) = &finding.help {
+            message.push_str(&format!("\nhelp: {help}"));
+        }
+        let source = Some("luge".to_owned());
+        let range = range(&self.text, &finding.span);
+        lsp_types::Diagnostic { range, severity: Some(severity), source, message, ..Default::default() }
+    }
+
+    /// The change that brings the text into its usual form; `None` if it does not read.
+    pub(super) fn formatted(&self) -> Option<Vec<TextEdit>> {
+        let formatted = luge_sled::format(&self.text).ok()?;
+        if formatted == self.text {
+            return Some(Vec::new());
+        }
+        Some(vec![TextEdit::new(range(&self.text, &(0..self.text.len())), formatted)])
+    }
+
+    /// How many states of the machine a line takes, and how large the machine is; lines are counted from 0.
+    pub(super) fn cost(&self, line: u32) -> Option<Hover> {
+        let compiled = self.compiled.as_ref().ok()?;
+        let own = states_by_line(compiled).get(&Some(line + 1)).copied()?;
+        let size = lower(&compiled.machine, Moves::Keep).ok()?.report().after;
+        let format = format!("fix:{}.{}", self.sizes.integer, self.sizes.fraction);
+        let value = format!(
+            "**{own}** of the machine's {} states\n\n{} vertices on {} binary tapes, for {}",
+            compiled.machine.states().len(),
+            size.vertices,
+            size.tapes,
+            sample_sizes(self.sizes.n_features, self.sizes.n_labels, &format)
+        );
+        let contents = HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value });
+        let range = Range::new(Position::new(line, 0), Position::new(line + 1, 0));
+        Some(Hover { contents, range: Some(range) })
+    }
+}
