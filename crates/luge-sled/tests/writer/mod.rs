@@ -30,6 +30,16 @@ struct Writer {
     breakable: bool,
 }
 
+/// Statements about whole arrays.
+const ARRAYS: [&str; 6] = [
+    "v = flip(v);",
+    "v = [v[1], v[2], v[0]];",
+    "rows[0] = rows[1];",
+    "if true { let w = rows; rows[1] = w[0]; }",
+    "rows = turn(rows);",
+    "grid[1] = bits;",
+];
+
 /// The types of the variables `a` to `f`, and of the flags `p` and `q`: the data's own, wider, narrower, other points.
 const TYPES: [&str; 4] = ["fix<I,F>", "fix<I + 3,F>", "int<5>", "fix<2,4>"];
 
@@ -226,15 +236,7 @@ impl Writer {
                 self.line(&format!("bits[{index}] = {value};"));
             }
             7 => {
-                let array = [
-                    "v = flip(v);",
-                    "v = [v[1], v[2], v[0]];",
-                    "rows[0] = rows[1];",
-                    "if true { let w = rows; rows[1] = w[0]; }",
-                    "rows = turn(rows);",
-                    "grid[1] = bits;",
-                ];
-                let array = array[self.dice.roll(6)];
+                let array = ARRAYS[self.dice.roll(ARRAYS.len())];
                 self.line(array);
             }
             8 if self.takes && self.dice.roll(2) == 0 => self.line("take;"),

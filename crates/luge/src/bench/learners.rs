@@ -29,6 +29,8 @@ const LONG: u64 = 20_000_000;
 /// The digits, on which the perceptron is to find the zeros.
 const DIGITS: &str = include_str!("../../data/digits.csv");
 
+/// Makes a job when it is its turn.
+type Job = fn() -> Result<TrainJob, JobError>;
 type Run = (String, u64, f64, Option<Memory>);
 
 /// A learner that ships, on its own data.
@@ -62,7 +64,7 @@ fn on(
 }
 
 /// The learners side by side with simulators, each with its title.
-pub(super) fn jobs() -> [(&'static str, fn() -> Result<TrainJob, JobError>); 4] {
+pub(super) fn jobs() -> [(&'static str, Job); 4] {
     [
         ("perceptron on Iris, 4 features, 150 rows", || shipped("perceptron")),
         ("perceptron on digits, 64 features, 1,797 rows", || {
