@@ -2,6 +2,7 @@
 
 use luge::{
     job::JobError,
+    lesson,
     trace::{MOST_CELLS, TraceOptions},
 };
 use luge_landscape::{AskedConstants, LandscapeKind, VertexSet};
@@ -41,10 +42,19 @@ pub(super) struct LandscapeArgs {
 pub(super) const TOWARDS_HALT: &str =
     "landscape internal slopes towards the halt: choose another --landscape";
 
-/// Takes a number of cells.
+/// Takes a number of cells of a landscape alone.
 pub(super) fn cell_count(text: &str) -> Result<usize, String> {
-    let n_cells = text.parse().ok().filter(|n_cells| (1..=MOST_CELLS).contains(n_cells));
-    n_cells.ok_or_else(|| format!("expected a number of cells from 1 to {MOST_CELLS}"))
+    cells_up_to(text, MOST_CELLS)
+}
+
+/// Takes a number of cells of a lesson's network.
+pub(super) fn lesson_cell_count(text: &str) -> Result<usize, String> {
+    cells_up_to(text, lesson::MOST_CELLS)
+}
+
+fn cells_up_to(text: &str, most: usize) -> Result<usize, String> {
+    let n_cells = text.parse().ok().filter(|n_cells| (1..=most).contains(n_cells));
+    n_cells.ok_or_else(|| format!("expected a number of cells from 1 to {most}"))
 }
 
 impl LandscapeArgs {

@@ -26,7 +26,7 @@ use serde::Serialize;
 use super::{
     data_args::{DataArgs, show_notes},
     failure::{Failure, show_warnings},
-    landscape_args::cell_count,
+    landscape_args::lesson_cell_count,
     long_run::{LongRunArgs, Pace, RunArchive},
     machine_args::{format_parser, step_count, word},
     output::{ForceArg, place, print, print_json, table},
@@ -70,7 +70,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "ENGINE", default_value = EngineChoice::default().word(), value_parser = word::<EngineChoice>())]
     engine: EngineChoice,
     /// Cells per tape; by default the smallest power of two that holds the run
-    #[arg(long, value_name = "N", value_parser = cell_count)]
+    #[arg(long, value_name = "N", value_parser = lesson_cell_count)]
     cells: Option<usize>,
     /// What the network puts out before it has seen the labels [default: 0; for internal, large enough for a loss that never rises]
     #[arg(long, value_name = "R", allow_negative_numbers = true)]
