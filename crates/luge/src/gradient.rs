@@ -24,6 +24,9 @@ pub const FEWEST: usize = 5;
 /// The most steps that are looked at unless more are asked for.
 pub const MOST: usize = 50;
 
+/// The most bytes that the weights around the steps looked at take, unless more steps are asked for.
+const MOST_BYTES: u64 = 1 << 24;
+
 /// What an arc or a written cell costs a look by automatic differentiation, relative to what a tape costs a step of a run that is compared:
 /// measured as the time of `luge train --spots 50` less that of `--spots 5`, on the perceptron and on ten thousand rows of `sgd_linear`.
 const COST: u64 = 3;
@@ -97,7 +100,7 @@ pub(crate) fn look_again<E: From<EngineError>>(
 /// The steps to look at: the first two, the last, those where the loss was lowest and highest, and random ones.
 ///
 /// Their number follows from sizes alone, so that the same run always has the same certificate: about as many as take the
-/// time that comparing the run took, at least [`FEWEST`] and at most [`MOST`], or as many as were asked for.
+/// time that comparing the run took, as far as there is room for their weights, at least [`FEWEST`] and at most [`MOST`], or as many as were asked for.
 fn choose(end: &End<'_>, network: &Network, asked: Option<usize>) -> Vec<u64> {
     let n_steps = end.snapshot.step;
     if n_steps == 0 {
@@ -105,7 +108,9 @@ fn choose(end: &End<'_>, network: &Network, asked: Option<usize>) -> Vec<u64> {
     }
     let n_cells: usize = end.snapshot.trimmed().tapes.iter().map(|tape| tape.cells.len()).sum();
     let run = n_steps.saturating_mul(end.snapshot.tapes.len().max(1) as u64);
-    let affordable = run / (COST * (n_arcs(network) + n_cells as u64)).max(1);
+    let in_time = run / (COST * (n_arcs(network) + n_cells as u64)).max(1);
+    // Weights before and after each, a bit for a cell.
+    let affordable = in_time.min(MOST_BYTES / (n_cells as u64 / 4).max(1));
     let count = asked.unwrap_or(usize::try_from(affordable).unwrap_or(MOST).clamp(FEWEST, MOST)).max(1);
     let mut steps = vec![0, 1.min(n_steps - 1), n_steps - 1];
     steps
