@@ -79,9 +79,9 @@ pub(super) fn jobs() -> [(&'static str, Job); 4] {
 /// One learner: its machine as a program and simulated, its network trained by every engine, and the parts of `luge train`.
 pub(super) fn compare_learner(title: &str, job: &TrainJob, effort: Effort) -> Result<Comparison, JobError> {
     let lesson = job.prepare()?;
-    let n_steps = lesson.machine_steps().min(effort.most_steps);
-    let (long, repeats) =
-        (n_steps > LONG, if n_steps > LONG { effort.repeats.min(2) } else { effort.repeats });
+    let n_steps = lesson.machine_steps();
+    let long = n_steps > LONG;
+    let repeats = if long { effort.repeats.min(2) } else { effort.repeats };
     let mut runs: Vec<Run> = Vec::new();
     let mut measure = |name: &str, run: &mut dyn FnMut() -> (u64, Option<Memory>)| {
         let (steps, seconds, memory) = best(repeats, run);
