@@ -20,10 +20,10 @@ use crate::{
     judge::Judge,
     lockstep::{Lockstep, Mismatch, Window},
     record::{Levels, Losses, Record},
+    thinned::Thinned,
 };
 use attention::memories;
 pub use attention::{Attention, Comparisons, LONG_STRIDE, STRIDE};
-use kept::Kept;
 
 /// Steps between two comparisons where not every step is compared.
 pub(crate) const CHUNK: u64 = 1 << 24;
@@ -126,7 +126,7 @@ impl<'a> Course<'a> {
         let record = from.map_or_else(Record::default, |(_, record)| record);
         let (changes, made, losses) = (Vec::new(), Vec::new(), Vec::new());
         let attention = self.attention;
-        let kept = Kept::new(&task.stop);
+        let kept = kept::room_for(&*engine);
         let expected = self.expected;
         let mut referee = Referee { beside, expected, record, attention, changes, made, losses, kept };
         let started = Instant::now();
@@ -142,7 +142,7 @@ impl<'a> Course<'a> {
         let end = gradient::End { snapshot: &snapshot, record: &referee.record };
         let gradient = match dense {
             true => GradientCheck::of_dense(),
-            false => gradient::look_again(task, &end, &referee.kept.snapshots, self.spots, check)?,
+            false => gradient::look_again(task, &end, &referee.kept, self.spots, check)?,
         };
         let (machine_steps, n_cells) = (referee.machine_steps(), referee.n_cells());
         let record = referee.record;
@@ -180,7 +180,7 @@ struct Referee<'a> {
     made: Vec<StretchId>,
     /// The losses of the iterates within a stride.
     losses: Vec<f64>,
-    kept: Kept,
+    kept: Thinned<Snapshot>,
 }
 
 impl Referee<'_> {
@@ -208,7 +208,7 @@ impl Referee<'_> {
             if let Some(outcome) = stop.verdict(step, loss) {
                 break outcome;
             }
-            self.kept.keep(engine);
+            kept::keep(&mut self.kept, engine);
             if broke_off {
                 break Outcome::Interrupted { steps: step };
             }

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     engine::{EngineError, Task},
     record::Record,
+    thinned::Thinned,
 };
 
 /// The fewest steps that are looked at.
@@ -86,7 +87,7 @@ pub(crate) struct End<'a> {
 pub(crate) fn look_again<E: From<EngineError>>(
     task: &Task<'_>,
     end: &End<'_>,
-    kept: &[Snapshot],
+    kept: &Thinned<Snapshot>,
     asked: Option<usize>,
     check: impl FnOnce(&[Spot]) -> Result<GradientCheck, E>,
 ) -> Result<GradientCheck, E> {
@@ -148,14 +149,13 @@ fn collect(
     task: &Task<'_>,
     steps: &[u64],
     end: &End<'_>,
-    kept: &[Snapshot],
+    kept: &Thinned<Snapshot>,
 ) -> Result<Result<Vec<Spot>, String>, EngineError> {
     let (mut engine, _) = task.open(Memories::Blocks, None)?;
     let to = |most_steps| StopRule { loss_at_most: f64::NEG_INFINITY, not_before: 0, most_steps };
     let mut spots = Vec::with_capacity(steps.len());
     for &step in steps {
-        let nearest = kept.iter().rev().find(|snapshot| snapshot.step <= step);
-        if let Some(snapshot) = nearest.filter(|snapshot| snapshot.step > engine.steps()) {
+        if let Some(snapshot) = kept.before(step).filter(|snapshot| snapshot.step > engine.steps()) {
             (engine, _) = task.open(Memories::Blocks, Some((snapshot, None)))?;
         }
         engine.run(&to(step))?;

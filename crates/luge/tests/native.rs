@@ -10,7 +10,7 @@ fn the_perceptron_written_out_is_todays() {
     let shipped = luge::catalogue::find("perceptron").expect("it ships");
     let lesson = TrainJob::of(shipped.source()).expect("a learner").prepare().expect("its data");
     let text = native::source(lesson.learner().lowered().normal.machine());
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/bench/native/perceptron.rs");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/native/perceptron.rs");
     if std::env::var_os("LUGE_RENEW").is_some() {
         fs::write(&path, &text).expect("the source can be written");
     }

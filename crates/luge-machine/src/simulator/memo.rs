@@ -19,7 +19,7 @@ pub(super) struct Memo {
     /// Where the tree of each state begins.
     roots: Vec<u32>,
     nodes: Vec<Node>,
-    passages: Vec<Passage>,
+    endings: Vec<Ending>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -28,13 +28,13 @@ enum Node {
     Unknown,
     /// A cell, counted from where the head of its tape was at first, and where to go on for either symbol.
     Look { tape: u32, offset: i32, next: [u32; 2] },
-    /// What the steps do; the number of a passage.
+    /// What the steps do; the number of an ending.
     End(u32),
 }
 
 /// What some steps do.
 #[derive(Clone, Debug)]
-struct Passage {
+struct Ending {
     steps: Step,
     to: StateId,
     /// Cells that hold something else in the end, or may.
@@ -45,7 +45,7 @@ struct Passage {
 
 /// Steps being made one by one.
 #[derive(Default)]
-struct Recording {
+struct Path {
     looks: Vec<(u32, i32, SymbolId)>,
     writes: Vec<(u32, i32, SymbolId)>,
     steps: Step,
@@ -58,7 +58,7 @@ impl Memo {
         (machine.n_tapes() > 1 && binary).then(|| Self {
             roots: (0..machine.states().len() as u32).collect(),
             nodes: vec![Node::Unknown; machine.states().len()],
-            passages: Vec::new(),
+            endings: Vec::new(),
         })
     }
 
@@ -72,7 +72,7 @@ impl Memo {
                     let (tape, offset) = (tape as usize, Cell::from(offset));
                     at = next[simulator.tapes[tape].read(simulator.heads[tape] + offset).index()];
                 }
-                Node::End(passage) => return self.passages[passage as usize].make(simulator),
+                Node::End(ending) => return self.endings[ending as usize].make(simulator),
                 Node::Unknown => return self.nodes.len() < MOST_NODES && self.learn(simulator),
             }
         }
@@ -82,10 +82,10 @@ impl Memo {
     fn learn(&mut self, simulator: &mut Simulator<'_>) -> bool {
         let (from, heads) = (simulator.state, simulator.heads.clone());
         let mut reach: Vec<(Cell, Cell)> = heads.iter().map(|&head| (head, head)).collect();
-        let mut recording = Recording::default();
-        while recording.steps < MOST_STEPS && recording.looks.len() < MOST_LOOKS {
-            recording.look(simulator, &heads);
-            if !recording.step(simulator, &heads) {
+        let mut path = Path::default();
+        while path.steps < MOST_STEPS && path.looks.len() < MOST_LOOKS {
+            path.look(simulator, &heads);
+            if !path.step(simulator, &heads) {
                 break;
             }
             for (reach, &head) in reach.iter_mut().zip(&simulator.heads) {
@@ -97,13 +97,13 @@ impl Memo {
             moves.filter(|(_, (_, (low, high)))| low != high).map(|(tape, ((from, to), (low, high)))| {
                 (tape as u32, (to - from) as i32, (low - from) as i32, (high - from) as i32)
             });
-        let Recording { looks, writes, steps } = recording;
+        let Path { looks, writes, steps } = path;
         let made = steps > 0;
-        self.add(from, &looks, Passage { steps, to: simulator.state, writes, moves: moves.collect() });
+        self.add(from, &looks, Ending { steps, to: simulator.state, writes, moves: moves.collect() });
         made
     }
 
-    fn add(&mut self, from: StateId, looks: &[(u32, i32, SymbolId)], passage: Passage) {
+    fn add(&mut self, from: StateId, looks: &[(u32, i32, SymbolId)], ending: Ending) {
         let mut at = self.roots[from.index()] as usize;
         for &(tape, offset, symbol) in looks {
             if let Node::Unknown = self.nodes[at] {
@@ -114,12 +114,12 @@ impl Memo {
             let Node::Look { next, .. } = self.nodes[at] else { return };
             at = next[symbol.index()] as usize;
         }
-        self.nodes[at] = Node::End(self.passages.len() as u32);
-        self.passages.push(passage);
+        self.nodes[at] = Node::End(self.endings.len() as u32);
+        self.endings.push(ending);
     }
 }
 
-impl Recording {
+impl Path {
     /// Notes the cells that the next step depends on and that no earlier one looked at or wrote.
     fn look(&mut self, simulator: &Simulator<'_>, heads: &[Cell]) {
         for tape in simulator.machine.looked_at(simulator.state).map(TapeId::index) {
@@ -147,7 +147,7 @@ impl Recording {
     }
 }
 
-impl Passage {
+impl Ending {
     /// Does what the steps do; `false` if they are none.
     fn make(&self, simulator: &mut Simulator<'_>) -> bool {
         for &(tape, offset, symbol) in &self.writes {

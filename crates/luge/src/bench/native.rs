@@ -1,8 +1,9 @@
 //! A machine written out as a program: one arm of a `match` per state, heads in local variables, compiled by rustc. What a step
 //! costs without any table, to measure engines against on several tapes.
 //!
-//! `native/perceptron.rs` is what [`source`] writes for the perceptron on Iris; a test holds it to that and renews it on request.
+//! `benches/native/perceptron.rs` is what [`source`] writes for the perceptron on Iris; a test holds it to that and renews it on request.
 
+#[path = "../../benches/native/perceptron.rs"]
 #[rustfmt::skip]
 #[expect(clippy::too_many_lines, clippy::if_same_then_else, reason = "a machine written out is as long as its rules")]
 mod perceptron;
@@ -99,7 +100,7 @@ pub(super) struct NativePerceptron {
 impl NativePerceptron {
     /// Tapes long enough for the run of this machine; `None` if it is not the one that was written out.
     pub(super) fn new(machine: &Machine, input: &Input) -> Option<Self> {
-        if source(machine) != include_str!("native/perceptron.rs") {
+        if source(machine) != include_str!("../../benches/native/perceptron.rs") {
             return None;
         }
         let mut finished = Simulator::new(machine, input);

@@ -1,33 +1,29 @@
-//! What is kept of a run on its way, for a closer look afterwards.
+//! What is kept of a run on its way: steps that are looked at again are made again from the last snapshot before them.
 
-use luge_train::{Engine, Snapshot, StopRule};
+use luge_train::{Engine, Snapshot};
 
-/// Snapshots of a run, taken now and then: steps that are looked at again are made again from the last one before them.
-pub(super) struct Kept {
-    pub(super) snapshots: Vec<Snapshot>,
-    due: u64,
-    every: u64,
+use crate::thinned::{Thin, Thinned};
+
+/// How many snapshots are kept at most.
+const MOST: usize = 16;
+/// Steps between two of them, at least: shorter runs are made again from the start.
+const FEWEST_STEPS: u64 = 1 << 20;
+/// What they may take in all, in bytes.
+const MOST_BYTES: usize = 1 << 25;
+
+impl Thin for Snapshot {}
+
+/// Room for snapshots of a run that begins with this engine.
+pub(super) fn room_for(engine: &dyn Engine) -> Thinned<Snapshot> {
+    // A byte for a cell becomes a bit.
+    let bytes = (engine.cell_bytes() / 8).max(1);
+    Thinned::new((MOST_BYTES / bytes).min(MOST), FEWEST_STEPS)
 }
 
-impl Kept {
-    /// How many are kept of a run that makes all the steps it may.
-    const MOST: u64 = 16;
-    /// Runs of fewer steps than this between two of them are made again from the start.
-    const FEWEST_STEPS: u64 = 1 << 20;
-    /// What they may take in all, in bytes.
-    const MOST_BYTES: usize = 1 << 25;
-
-    pub(super) fn new(stop: &StopRule) -> Self {
-        let every = (stop.most_steps / Self::MOST).max(Self::FEWEST_STEPS);
-        Self { snapshots: Vec::new(), due: every, every }
-    }
-
-    pub(super) fn keep(&mut self, engine: &dyn Engine) {
-        // A byte for a cell becomes a bit.
-        let bytes = engine.cell_bytes() / 8 * (self.snapshots.len() + 1);
-        if engine.steps() >= self.due && bytes <= Self::MOST_BYTES {
-            self.snapshots.push(engine.snapshot().trimmed());
-            self.due = engine.steps() + self.every;
-        }
+/// Keeps a snapshot if it is time for one.
+pub(super) fn keep(kept: &mut Thinned<Snapshot>, engine: &dyn Engine) {
+    let step = engine.steps();
+    if step >= kept.due() && kept.begins(step) {
+        kept.keep(step, engine.snapshot().trimmed());
     }
 }
