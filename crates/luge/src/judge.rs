@@ -58,6 +58,12 @@ impl<'m> Judge<'m> {
         &self.simulator
     }
 
+    /// The simulator, where it has come to.
+    #[must_use]
+    pub fn into_simulator(self) -> Simulator<'m> {
+        self.simulator
+    }
+
     /// The most cells of a tape that the heads have visited or the input fills.
     #[must_use]
     pub fn n_cells(&self) -> usize {
@@ -68,13 +74,6 @@ impl<'m> Judge<'m> {
             usize::try_from(high - low + 1).unwrap_or(usize::MAX)
         };
         self.simulator.machine().tape_ids().map(span).max().unwrap_or(0)
-    }
-
-    /// Whether the machine has stopped.
-    #[must_use]
-    pub fn stopped(&self) -> bool {
-        // A vertex without a column is where the machine has no step.
-        self.simulator.stopped().is_some()
     }
 
     /// Brings the machine to a step, or as far as it goes. After more than one step at once only

@@ -107,6 +107,7 @@ impl From<LessonError> for Failure {
             LessonError::TooFewCells { needed, .. } => {
                 format!("give --cells {needed} or more, or leave --cells out")
             }
+            LessonError::OtherLayers { n_cells } => format!("give --cells {n_cells}"),
             LessonError::LabelsTooSmall { .. } => {
                 "give a --label-offset that differs from the labels, such as 1".to_owned()
             }
