@@ -79,7 +79,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "LOSS")]
     final_loss: Option<f64>,
     /// The most machine steps
-    #[arg(long, value_name = "N", default_value = "1_000_000_000", value_parser = step_count)]
+    #[arg(long, value_name = "N", default_value = "100_000_000_000", value_parser = step_count)]
     steps: Step,
     /// Steps that are made again by automatic differentiation for the certificate; by default as many as cost no more
     /// than the run, 5 at least
