@@ -171,8 +171,8 @@ impl Request {
 /// The bits of the data as the machine finds them.
 fn data_bits(layout: &DataLayout, table: &Table) -> Vec<bool> {
     let numbers: Vec<f64> = table.features.data.iter().chain(&table.labels.data).copied().collect();
-    let ordered: Vec<f64> = layout.order().into_iter().map(|i| numbers[i]).collect();
-    to_signs(layout.format, &ordered).into_iter().map(|bit| bit > 0.0).collect()
+    let bits = |i: usize| to_signs(layout.format, &[numbers[i]]).into_iter().map(|bit| bit > 0.0);
+    layout.order().into_iter().flat_map(bits).collect()
 }
 
 fn layout(primary: &dyn Primary, table: &Table, format: NumberFormat) -> Result<DataLayout, LessonError> {
