@@ -17,11 +17,23 @@ use crate::{Change, MULTIPLIER, StretchId, StretchSteps, TrainError, sparse::Spa
 use walk::{Stepped, Walk, Windows};
 
 /// The most cells that the windows of a block have together, unless its first step depends on more.
-const MOST_BITS: u32 = 12;
+const FEW_BITS: u32 = 12;
+/// The same for a block that is come to again and again and has shown few contents: longer stretches are then worth learning.
+const MANY_BITS: u32 = 28;
+/// So often.
+const OFTEN: u32 = 1 << 15;
+/// So few contents.
+const FEW_CONTENTS: u32 = 128;
+/// So many contents of wide windows that they are not worth it.
+const MANY_CONTENTS: u32 = 1 << 11;
+/// Stretches that are made before blocks are looked at again.
+const A_WHILE: u32 = 1 << 16;
 /// The most cells that a first step may depend on.
 const MOST_FIRST_BITS: u32 = 32;
-/// The most cells of one window.
-const MOST_WIDTH: i32 = 8;
+/// The most cells of one track that are shown together.
+const MOST_WIDTH: i32 = 24;
+/// Cells that a window has: more are shown by several.
+const WIDTH: i32 = 8;
 /// The most steps of a stretch.
 const MOST_STEPS: u32 = 63;
 /// How far a head may come within a stretch.
@@ -65,6 +77,11 @@ struct Root {
     /// Its windows among all.
     first_window: u32,
     n_windows: u32,
+    /// How many stretches begin there.
+    n_known: u32,
+    most_bits: u32,
+    /// Whether windows of another size have been tried.
+    settled: bool,
     kind: Kind,
 }
 
@@ -73,6 +90,8 @@ enum Kind {
     /// It has no windows yet.
     New,
     Shaped,
+    /// Another root, with windows of another size, has taken its place.
+    Replaced,
     /// Its first step depends on too many cells.
     Wide,
 }
@@ -137,6 +156,9 @@ pub(super) struct Stretches {
     /// Where to find a stretch in `known`, plus one; 0: nowhere. A stretch stands at its hash, or in the next free place.
     places: Vec<u32>,
     effects: Vec<Effect>,
+    /// How many stretches have begun at each root, and how many in all since roots were looked at.
+    uses: Vec<u32>,
+    made: u32,
 }
 
 /// Where a run by stretches is.
@@ -159,6 +181,8 @@ impl Stretches {
             known: Vec::new(),
             places: vec![0; 1 << 10],
             effects: Vec::new(),
+            uses: Vec::new(),
+            made: 0,
         }
     }
 
@@ -174,8 +198,12 @@ impl Stretches {
         let mut root = self.root(*position.block);
         loop {
             root = self.race(root, position, &mut note);
+            self.look_at_roots();
             *position.block = self.roots[root].block as usize;
             position.tapes.make_room();
+            if self.roots[root].kind == Kind::Replaced {
+                root = self.root(*position.block);
+            }
             if self.roots[root].kind == Kind::New {
                 self.shape(root, table, columns, probe, position)?;
             }
@@ -200,13 +228,50 @@ impl Stretches {
         let new = self.roots.len() as u32;
         let root = *self.root_of[block].get_or_insert(new);
         if root == new {
-            self.roots.push(Root { block: block as u32, first_window: 0, n_windows: 0, kind: Kind::New });
+            self.add_root(block, FEW_BITS, false);
         }
         root as usize
     }
 
-    /// Stretch by stretch, until one is not known, takes too many steps or comes near the end of the kept cells.
-    fn race(&self, mut root: usize, position: &mut Position<'_>, note: &mut impl FnMut(StretchId)) -> usize {
+    fn add_root(&mut self, block: usize, most_bits: u32, settled: bool) {
+        let (block, kind) = (block as u32, Kind::New);
+        self.roots.push(Root { block, first_window: 0, n_windows: 0, n_known: 0, most_bits, settled, kind });
+        self.uses.push(0);
+    }
+
+    /// Gives wide windows to blocks that are worth it, and takes them away from those that are not.
+    fn look_at_roots(&mut self) {
+        if self.made < A_WHILE {
+            return;
+        }
+        self.made = 0;
+        for root in 0..self.roots.len() {
+            let Root { n_known, most_bits, settled, kind, .. } = self.roots[root];
+            let often = self.uses[root] >= OFTEN && n_known <= FEW_CONTENTS;
+            if kind == Kind::Shaped && most_bits == FEW_BITS && !settled && often {
+                self.replace(root, MANY_BITS);
+            } else if kind == Kind::Shaped && most_bits == MANY_BITS && n_known >= MANY_CONTENTS {
+                self.replace(root, FEW_BITS);
+            }
+        }
+    }
+
+    /// Lets a root with windows of another size take the place of one.
+    fn replace(&mut self, root: usize, most_bits: u32) {
+        let (block, new) = (self.roots[root].block as usize, self.roots.len() as u32);
+        self.roots[root].kind = Kind::Replaced;
+        self.root_of[block] = Some(new);
+        self.add_root(block, most_bits, true);
+        self.known.iter_mut().filter(|stretch| stretch.root == root as u32).for_each(|to| to.root = new);
+    }
+
+    /// Stretch by stretch, until one is not known, takes too many steps or comes near the end of the kept cells, or for a while.
+    fn race(
+        &mut self,
+        mut root: usize,
+        position: &mut Position<'_>,
+        note: &mut impl FnMut(StretchId),
+    ) -> usize {
         let Tapes { cells, heads, inner, .. } = &mut *position.tapes;
         let (mut left, mut path) = (*position.remaining, *position.path);
         while let Some(at) = self.begins(root, cells, heads).and_then(|begins| self.find(begins)) {
@@ -231,9 +296,11 @@ impl Stretches {
             }
             path = path.wrapping_mul(POWERS[stretch.steps as usize & 63]).wrapping_add(stretch.digest);
             left -= steps;
+            self.uses[root] = self.uses[root].saturating_add(1);
+            self.made += 1;
             root = stretch.root as usize;
             note(StretchId(at as u32));
-            if !inside {
+            if !inside || self.made >= A_WHILE {
                 break;
             }
         }
@@ -301,20 +368,21 @@ impl Stretches {
         position: &Position<'_>,
     ) -> Result<(), TrainError> {
         let block = self.roots[root].block as usize;
-        let mut windows = Windows::growing(position.tapes);
+        let mut windows = Windows::growing(position.tapes, self.roots[root].most_bits);
         if self.known.len() >= MOST_STRETCHES || !windows.first_step(table, block) {
             self.roots[root].kind = Kind::Wide;
             return Ok(());
         }
         let mut walk = Walk::new(block);
         while walk.steps < MOST_STEPS && walk.step(table, columns, probe, &mut windows)?.is_some() {}
+        let packed = windows.packed();
         self.roots[root] = Root {
             first_window: self.windows.len() as u32,
-            n_windows: windows.n_windows() as u32,
+            n_windows: packed.len() as u32,
             kind: Kind::Shaped,
             ..self.roots[root]
         };
-        self.windows.extend(windows.packed());
+        self.windows.extend(packed);
         Ok(())
     }
 
@@ -374,6 +442,7 @@ impl Stretches {
         let (digest, steps) = (walk.digest, walk.steps);
         let root = self.root(walk.block) as u32;
         self.add(Stretch { digest, begins, steps, root, first_effect, n_effects });
+        self.roots[begins.root as usize].n_known += 1;
         if steps > 0 {
             // It is made at once, so its losses are the run's.
             let (low, high) = position.range.unwrap_or(walk.range);

@@ -2,7 +2,7 @@
 
 use luge_net::{VertexTable, tracks};
 
-use super::{Effect, MOST_BITS, MOST_FIRST_BITS, MOST_WIDTH, REACH, Window};
+use super::{Effect, MOST_FIRST_BITS, MOST_WIDTH, REACH, WIDTH, Window};
 use crate::{
     TrainError,
     exact::{columns::Columns, tapes::Tapes},
@@ -28,6 +28,8 @@ impl Shown {
 pub(super) struct Windows<'a> {
     shown: Vec<Shown>,
     source: Source<'a>,
+    /// How many cells they may have together after the first step.
+    most_bits: u32,
 }
 
 /// Where symbols are found.
@@ -39,19 +41,23 @@ enum Source<'a> {
 }
 
 impl<'a> Windows<'a> {
-    /// No windows at first; they grow with what is looked for.
-    pub(super) fn growing(tapes: &'a Tapes) -> Self {
-        Self { shown: Vec::new(), source: Source::Tapes(tapes, MOST_FIRST_BITS) }
+    /// No windows at first; they grow with what is looked for, after the first step to so many cells.
+    pub(super) fn growing(tapes: &'a Tapes, most_bits: u32) -> Self {
+        Self { shown: Vec::new(), source: Source::Tapes(tapes, MOST_FIRST_BITS), most_bits }
     }
 
     /// These windows and nothing else, with their content.
     pub(super) fn fixed(packed: &[Window], content: u32) -> Self {
-        let shown = |window: &Window| {
-            let first = i32::from(window.offset);
+        let mut shown: Vec<Shown> = Vec::new();
+        for window in packed {
+            let (track, first) = (usize::from(window.track), i32::from(window.offset));
             let end = first + window.mask.count_ones() as i32;
-            Shown { track: window.track.into(), first, end }
-        };
-        Self { shown: packed.iter().map(shown).collect(), source: Source::Content(content) }
+            match shown.last_mut().filter(|last| last.track == track && last.end == first) {
+                Some(last) => last.end = end,
+                None => shown.push(Shown { track, first, end }),
+            }
+        }
+        Self { shown, source: Source::Content(content), most_bits: 0 }
     }
 
     /// Shows what the first step from a block on can depend on, whatever is found; `false` if that is too much.
@@ -70,7 +76,7 @@ impl<'a> Windows<'a> {
             && shows(self, looks_at & left, -1)
             && shows(self, looks_at & right, 1);
         if let Source::Tapes(_, most_bits) = &mut self.source {
-            *most_bits = MOST_BITS;
+            *most_bits = self.most_bits;
         }
         shown
     }
@@ -79,21 +85,18 @@ impl<'a> Windows<'a> {
         self.shown.iter().map(|shown| shown.width() as u32).sum()
     }
 
-    pub(super) fn n_windows(&self) -> usize {
-        self.shown.len()
-    }
-
-    pub(super) fn packed(&self) -> impl Iterator<Item = Window> {
-        self.shown.iter().scan(0, |shift, shown| {
-            let window = Window {
-                track: shown.track as u8,
-                offset: shown.first as i8,
-                mask: ((1_u32 << shown.width()) - 1) as u8,
-                shift: *shift,
-            };
-            *shift += shown.width() as u8;
-            Some(window)
-        })
+    pub(super) fn packed(&self) -> Vec<Window> {
+        let mut shift = 0;
+        let mut packed = Vec::new();
+        for shown in &self.shown {
+            for first in (shown.first..shown.end).step_by(WIDTH as usize) {
+                let width = (shown.end - first).min(WIDTH) as u8;
+                let mask = ((1_u32 << width) - 1) as u8;
+                packed.push(Window { track: shown.track as u8, offset: first as i8, mask, shift });
+                shift += width;
+            }
+        }
+        packed
     }
 
     /// The symbol of a cell, if it is shown or can be.
@@ -135,9 +138,10 @@ impl<'a> Windows<'a> {
         fits
     }
 
-    /// The first cell of a track that is shown.
-    fn first(&self, track: usize) -> i32 {
-        self.shown.iter().find(|shown| shown.track == track).map_or(0, |shown| shown.first)
+    /// The first cell of a track that is shown, and the end of those that are.
+    fn extent(&self, track: usize) -> (i32, i32) {
+        let shown = self.shown.iter().find(|shown| shown.track == track);
+        shown.map_or((0, 0), |shown| (shown.first, shown.end))
     }
 }
 
@@ -228,13 +232,29 @@ impl Walk {
 
     /// How the steps leave each track that they change.
     pub(super) fn effects(&self, windows: &Windows<'_>, n_tracks: usize) -> Vec<Effect> {
-        let effect = |track: usize| {
-            let offset = windows.first(track);
-            let cells = self.flipped.iter().filter(|cell| cell.0 == track);
-            let flipped = cells.fold(0, |bits, cell| bits | 1 << (cell.1 - offset));
-            Effect { track: track as u8, moved: self.moved[track] as i8, offset: offset as i8, flipped }
-        };
-        let changes = |effect: &Effect| effect.moved != 0 || effect.flipped != 0;
-        (0..n_tracks).map(effect).filter(changes).collect()
+        let mut effects = Vec::new();
+        for track in 0..n_tracks {
+            let (first, end) = windows.extent(track);
+            for offset in (first..end).step_by(WIDTH as usize) {
+                let cells = self
+                    .flipped
+                    .iter()
+                    .filter(|cell| cell.0 == track && (offset..offset + WIDTH).contains(&cell.1));
+                let flipped = cells.fold(0, |bits, cell| bits | 1 << (cell.1 - offset));
+                if flipped != 0 {
+                    effects.push(Effect { track: track as u8, moved: 0, offset: offset as i8, flipped });
+                }
+            }
+            // The head moves when all cells are as they are left.
+            let moved = self.moved[track] as i8;
+            match effects.last_mut().filter(|last| usize::from(last.track) == track) {
+                Some(last) => last.moved = moved,
+                None if moved != 0 => {
+                    effects.push(Effect { track: track as u8, moved, offset: 0, flipped: 0 });
+                }
+                None => {}
+            }
+        }
+        effects
     }
 }
