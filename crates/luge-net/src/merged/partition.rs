@@ -20,7 +20,43 @@ pub(super) struct Partition {
 const BEYOND: u64 = u64::MAX;
 
 /// New marks for an old mark and something that tells columns apart.
-pub(super) type Splits = HashMap<(u32, u64), u32, BuildHasherDefault<Mixer>>;
+#[derive(Clone, Debug)]
+pub(super) struct Splits {
+    all: HashMap<(u32, u64), u32, BuildHasherDefault<Mixer>>,
+    /// The last ones that were asked for, each where its key says: there are few kinds, and they come again and again.
+    last: Vec<Option<((u32, u64), u32)>>,
+}
+
+impl Default for Splits {
+    fn default() -> Self {
+        Self { all: HashMap::default(), last: vec![None; 1 << 10] }
+    }
+}
+
+impl Splits {
+    pub(super) fn clear(&mut self) {
+        self.all.clear();
+        self.last.fill(None);
+    }
+
+    /// The new mark for an old one and a reason; one that has not been asked for is the next.
+    #[inline]
+    fn of(&mut self, key: (u32, u64), next: &mut u32) -> u32 {
+        let mixed = (u64::from(key.0) ^ key.1.rotate_left(20)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let place = (mixed >> 54) as usize;
+        if let Some((same, mark)) = self.last[place]
+            && same == key
+        {
+            return mark;
+        }
+        let mark = *self.all.entry(key).or_insert_with(|| {
+            *next += 1;
+            *next - 1
+        });
+        self.last[place] = Some((key, mark));
+        mark
+    }
+}
 
 /// Mixes two numbers into a hash: keys are marks, not somebody's input.
 #[derive(Clone, Copy, Default)]
@@ -51,30 +87,14 @@ impl Partition {
         Self { marks: vec![0; n_columns], next: 1 }
     }
 
-    /// Gives columns another mark: the same one for the same mark before and the same reason.
+    /// Gives a column another mark: the same one for the same mark before and the same reason.
     fn split(&mut self, splits: &mut Splits, column: usize, reason: u64) {
-        let next = &mut self.next;
-        let mark = &mut self.marks[column];
-        *mark = *splits.entry((*mark, reason)).or_insert_with(|| {
-            *next += 1;
-            *next - 1
-        });
+        self.marks[column] = splits.of((self.marks[column], reason), &mut self.next);
     }
 
     /// Columns that differ in a row, of which the entries from column `first` on are given; `splits` is empty when a row begins.
     pub(super) fn tell_apart_by_numbers(&mut self, splits: &mut Splits, first: usize, numbers: &[f64]) {
-        // Columns beside one another are often alike.
-        let mut last = None;
-        for (column, number) in (first..).zip(numbers) {
-            let before = (self.marks[column], number.to_bits());
-            match last {
-                Some((same, mark)) if same == before => self.marks[column] = mark,
-                _ => {
-                    self.split(splits, column, number.to_bits());
-                    last = Some((before, self.marks[column]));
-                }
-            }
-        }
+        (first..).zip(numbers).for_each(|(column, number)| self.split(splits, column, number.to_bits()));
     }
 
     /// Makes a column different from all others.

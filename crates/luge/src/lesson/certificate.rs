@@ -6,7 +6,7 @@ use luge_sled::Wrap;
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 use rand_distr::{Distribution, Uniform};
 
-use super::{Lesson, Simulated, loss_figures::LossFigures};
+use super::{Lesson, Simulated, loss_figures::LossFigures, report::End};
 use crate::{
     corollary::SizeClaim,
     follow::Followed,
@@ -84,8 +84,7 @@ impl Certificate {
         lesson: &Lesson,
         followed: &Followed<'_>,
         gradient: &GradientCheck,
-        parameters: &[SparseValues],
-        theta: &[f64],
+        (parameters, end): (&[SparseValues], &End<'_>),
     ) -> Self {
         let (layers, units) = sizes(lesson);
         let Followed { outcome, record, .. } = followed;
@@ -96,7 +95,7 @@ impl Certificate {
             step_count: step_count(lesson, *outcome, simulated),
             labels_copied: labels_copied(lesson, record),
             loss_bounds: loss_bounds(lesson, record),
-            output_equals_primary: output_equals_primary(lesson, parameters, theta, simulated),
+            output_equals_primary: output_equals_primary(lesson, parameters, end, simulated),
             no_gradient_through_primary: no_gradient_through_primary(lesson),
             layers,
             units,
@@ -179,12 +178,12 @@ fn loss_bounds(lesson: &Lesson, record: &Record) -> Claim {
 fn output_equals_primary(
     lesson: &Lesson,
     parameters: &[SparseValues],
-    theta: &[f64],
+    end: &End<'_>,
     simulated: Option<&Simulated>,
 ) -> Claim {
-    let same_theta = simulated.is_some_and(|simulated| same_bits(theta, &simulated.theta));
-    let predictor = lesson.predictor(simulated.map_or(theta, |simulated| &simulated.theta));
-    let on_training = agrees(lesson, parameters, &predictor, &lesson.table().features);
+    let same_theta = simulated.is_some_and(|simulated| same_bits(end.theta, &simulated.theta));
+    let predictor = lesson.predictor(simulated.map_or(end.theta, |simulated| &simulated.theta));
+    let on_training = same_bits(&end.out.data, &predictor.predict(&lesson.table().features).data);
     let mut generator = ChaCha8Rng::seed_from_u64(0);
     let shape = lesson.table().features.shape;
     let n_batches = N_NEW.div_ceil(shape.rows);

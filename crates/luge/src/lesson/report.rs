@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use luge_machine::{Cell, Simulator, Step};
-use luge_net::{SparseValues, evaluate_some};
+use luge_net::{SparseValues, Values, evaluate_some};
 use luge_train::Outcome;
 use serde::Serialize;
 
@@ -49,6 +49,13 @@ pub struct LessonReport {
     pub chosen: Chosen,
 }
 
+/// What the trained network gives on the data.
+pub(super) struct End<'a> {
+    pub(super) theta: &'a [f64],
+    pub(super) out: &'a Values,
+    loss: f64,
+}
+
 impl LessonReport {
     /// Looks at the network as a run has left it; cell 0 of the engine's tapes lies `shift` cells into the network's.
     pub(super) fn conclude(
@@ -73,19 +80,20 @@ impl LessonReport {
         let nodes = lesson.extended().nodes();
         let end =
             evaluate_some(network, &parameters, &lesson.inputs(), &[nodes.theta, nodes.out, network.loss()]);
-        let theta = end[0].data.clone();
+        let end = End { theta: &end[0].data, out: &end[1], loss: end[2].data[0] };
+        let theta = end.theta.to_vec();
         Self {
             outcome: followed.outcome,
             machine_steps: followed.simulator.as_ref().map_or(0, Simulator::steps),
-            train_loss: end[2].data[0],
-            classified: lesson.table().right_rows(&end[1]),
+            train_loss: end.loss,
+            classified: lesson.table().right_rows(end.out),
             tested: lesson.table().held_out.as_ref().and_then(|held_out| {
                 let out = lesson.predictor(&theta).predict(&held_out.features);
                 held_out.preparation.score(&out, &held_out.labels)
             }),
             trained_in: followed.trained_in,
             drift: followed.record.drift,
-            certificate: Certificate::draw_up(lesson, &followed, gradient, &parameters, &theta),
+            certificate: Certificate::draw_up(lesson, &followed, gradient, (&parameters, &end)),
             theta,
             parameters,
             path: followed.engine.path(),

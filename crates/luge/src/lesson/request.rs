@@ -71,11 +71,16 @@ impl Request {
         self.learner.lowered().normal.machine()
     }
 
+    /// The machine at the start of its run.
+    pub(super) fn simulator(&self) -> Simulator<'_> {
+        Simulator::new(self.machine(), &self.input)
+    }
+
     /// The network on the cells that sizes ask for. Where tapes cannot grow it is given all that the run needs, which the simulator
     /// finds out.
     pub(super) fn ground(&self) -> Result<(Built, Option<Simulated>), LessonError> {
         if self.options.landscape != LandscapeKind::Internal {
-            let start = Simulator::new(self.machine(), &self.input);
+            let start = self.simulator();
             let built = self.build(self.window(&start)?)?;
             if self.options.manner().dense(Some(built.extended.network()))?.is_none() {
                 return Ok((built, None));
@@ -130,7 +135,7 @@ impl Request {
 
     /// Lets the machine run to its end.
     pub(super) fn simulate(&self) -> Result<Simulator<'_>, LessonError> {
-        let mut simulator = Simulator::new(self.machine(), &self.input);
+        let mut simulator = self.simulator();
         memory::run(&mut simulator, self.options.steps)?;
         self.accepted(&simulator)?;
         Ok(simulator)
@@ -138,7 +143,7 @@ impl Request {
 
     /// Lets the machine run on for a while, to tell how many cells a run needs for which there is no room.
     pub(super) fn look_ahead(&self) -> Result<Simulator<'_>, LessonError> {
-        let mut simulator = Simulator::new(self.machine(), &self.input);
+        let mut simulator = self.simulator();
         memory::run(&mut simulator, self.options.steps.min(A_WHILE))?;
         Ok(simulator)
     }
@@ -171,8 +176,8 @@ impl Request {
 /// The bits of the data as the machine finds them.
 fn data_bits(layout: &DataLayout, table: &Table) -> Vec<bool> {
     let numbers: Vec<f64> = table.features.data.iter().chain(&table.labels.data).copied().collect();
-    let ordered: Vec<f64> = layout.order().into_iter().map(|i| numbers[i]).collect();
-    to_signs(layout.format, &ordered).into_iter().map(|bit| bit > 0.0).collect()
+    let bits = |i: usize| to_signs(layout.format, &[numbers[i]]).into_iter().map(|bit| bit > 0.0);
+    layout.order().into_iter().flat_map(bits).collect()
 }
 
 fn layout(primary: &dyn Primary, table: &Table, format: NumberFormat) -> Result<DataLayout, LessonError> {
