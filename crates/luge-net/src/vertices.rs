@@ -275,6 +275,7 @@ impl VertexTable {
 }
 
 /// The tracks of a mask, the lowest first.
+#[inline]
 pub fn tracks(mut mask: u32) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let track = (mask != 0).then(|| mask.trailing_zeros() as usize)?;
@@ -284,7 +285,13 @@ pub fn tracks(mut mask: u32) -> impl Iterator<Item = usize> {
 }
 
 /// The bits of `from` under `mask`, packed together.
-fn extract(from: u32, mask: u32) -> u32 {
+#[must_use]
+#[inline]
+pub fn extract(from: u32, mask: u32) -> u32 {
+    if mask & mask.wrapping_add(1) == 0 {
+        // The lowest bits lie together as they are.
+        return from & mask;
+    }
     tracks(mask).enumerate().fold(0, |packed, (at, track)| packed | (from >> track & 1) << at)
 }
 

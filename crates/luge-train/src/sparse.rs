@@ -11,11 +11,12 @@ mod place;
 mod probe;
 mod slides;
 mod tape;
+mod tapes;
 
-use luge_net::{Form, Network, SparseLayers, SparseValues, Values, tracks};
+use luge_net::{Form, Network, SparseLayers, SparseValues, Values};
 
 use crate::{LossRange, Snapshot, StopRule, TrainError, visit};
-use columns::{Action, Slides, actions};
+use columns::{Action, Actions, Slides};
 pub(crate) use output_stage::OutputStage;
 use output_stage::fixed_rows;
 use place::{Place, at_point, placed};
@@ -23,6 +24,7 @@ pub(crate) use probe::Probed;
 use slides::Slopes;
 pub(crate) use tape::BLANK;
 use tape::{Cells, Head, Tape};
+use tapes::Tapes;
 
 /// Trains a network with typed sparse layers, one vertex at a time.
 #[derive(Clone, Debug)]
@@ -31,18 +33,11 @@ pub struct Sparse<'n> {
     layers: &'n SparseLayers,
     /// The numbers of [`Form::Slides`] as the steps need them.
     slides: Option<Slides>,
-    /// What every vertex does, where there are few enough to keep.
-    actions: Vec<Action>,
+    /// What every vertex does.
+    actions: Actions,
     around: Option<OutputStage<'n>>,
     place: Place,
-    tapes: Vec<Tape>,
-    /// Tracks whose head is on one cell that holds -1 or 1, exactly: nothing there changes while the head stays and the symbol does.
-    settled: u32,
-    /// The symbols under their heads.
-    under: u32,
-    /// What every track will read: as found by the last look, or the symbol where it is settled.
-    ahead: Vec<f64>,
-    pulls: Vec<(usize, f64)>,
+    tapes: Tapes,
     steps: u64,
     path: u64,
     losses: Option<LossRange>,
@@ -119,18 +114,15 @@ impl<'n> Sparse<'n> {
         tapes: Vec<Tape>,
     ) -> Self {
         let vertex = place.vertex;
+        let slides = Slides::new(&layers.form);
         Self {
             network,
             layers,
-            slides: Slides::new(&layers.form),
-            actions: actions(layers),
+            slides,
+            actions: Actions::new(&layers.table, slides.map(|slides| slides.weights)),
             around,
             place,
-            tapes,
-            settled: 0,
-            under: 0,
-            ahead: vec![BLANK; layers.table.n_tracks()],
-            pulls: Vec::with_capacity(layers.table.n_tracks()),
+            tapes: Tapes::new(tapes),
             steps: 0,
             path: visit(0, vertex),
             losses: None,
@@ -190,7 +182,7 @@ impl<'n> Sparse<'n> {
             around.read_labels();
         }
         let bare = |tape: &Tape| Tape::new(Cells::new(0, Vec::new()), tape.head.clone(), tape.is_trained());
-        let tapes = self.tapes.iter().map(bare).collect();
+        let tapes = self.tapes.rows.iter().map(bare).collect();
         Ok(Self::assemble(self.network, self.layers, around, self.place.clone(), tapes))
     }
 
@@ -232,7 +224,7 @@ impl<'n> Sparse<'n> {
             return Ok(Here { loss: landscape, next_step: NextStep::Vertex { to, gain: 1.0, busy } });
         };
         if around.finished(landscape)? {
-            let loss = around.primary_loss(self.layers, &self.tapes);
+            let loss = around.primary_loss(self.layers, &self.tapes.rows);
             return Ok(Here { loss, next_step: NextStep::Rest });
         }
         let through = around.carry(landscape);
@@ -250,113 +242,55 @@ impl<'n> Sparse<'n> {
 
     #[inline]
     fn look_at_slides(&mut self) -> (f64, usize, u32) {
-        let Some(slides) = self.slides else { unreachable!("asked for slides") };
-        let (landscape, next, busy) = self.survey(&slides);
-        (landscape, self.choose(&slides, next), busy)
-    }
-
-    /// The vertex we are at, and its column.
-    #[inline]
-    fn action(&self) -> Action {
+        let Some(slides) = &self.slides else { unreachable!("asked for slides") };
         let vertex = self.place.vertex;
-        match self.actions.get(vertex) {
-            Some(action) => *action,
-            None => Action::of(&self.layers.table, vertex),
-        }
-    }
-
-    /// Looks at every tape that is not settled: the landscape's loss, the block that may follow, and those tapes. What pulls
-    /// at the symbols is kept for [`choose`](Self::choose).
-    #[inline(always)]
-    fn survey(&mut self, slides: &Slides) -> (f64, Option<usize>, u32) {
-        let action = self.action();
-        let all = slides.all(self.tapes.len());
-        let busy = (!self.settled | action.busy(self.under)) & all;
-        self.pulls.clear();
-        // Where a vertex does not look it has no symbol, and what will be read is as far away as it is large.
-        let unseen = (all & !busy & !action.looks_at).count_ones();
-        let (mut writes, mut reads, mut moves) = (0.0, f64::from(unseen), 0.0);
-        for i in tracks(busy) {
-            let look = self.tapes[i].look(action.left_behind(i), action.offset(i));
-            self.ahead[i] = look.ahead;
-            writes += look.residual * look.residual;
-            moves += look.moved;
-            if action.looks_at >> i & 1 == 0 {
-                reads += look.ahead * look.ahead;
-                continue;
-            }
-            let t = symbol(action.symbols, i);
-            let residual = look.ahead - t;
-            reads += residual * residual;
-            if residual != 0.0 {
-                self.pulls.push((i, -2.0 * slides.read * residual * t));
-            }
-        }
-        let (level, next) = if action.next == Action::REST {
-            (slides.at_rest, None)
-        } else {
-            (0.0, Some(action.next as usize))
-        };
-        let landscape =
-            slides.offset + level + slides.write * writes + slides.read * reads + slides.shift * moves;
-        (landscape, next, busy)
-    }
-
-    /// The vertex a step from here goes to.
-    #[inline(always)]
-    fn choose(&self, slides: &Slides, next: Option<usize>) -> usize {
-        let slopes = Slopes {
-            table: &self.layers.table,
-            vertex: self.place.vertex,
-            next,
-            pulls: &self.pulls,
-            ahead: &self.ahead,
-            read: slides.read,
-        };
-        slopes.best(&slides.weights)
+        let action = self.actions.at(&self.layers.table, vertex);
+        let seen = self.tapes.survey::<false>(&action, slides);
+        let (table, tapes) = (&*self.layers.table, &self.tapes);
+        let at = || Slopes { table, slides, vertex, action: &action, tapes, seen };
+        (seen.landscape, Slopes::best::<false>(at), seen.busy)
     }
 
     /// Steps on slides for as long as nothing else happens: no label is read, no switch moves, no rule stops.
     /// Whatever ends this is found again by [`differentiate`](Self::differentiate).
-    fn race(&mut self, slides: &Slides, stop: &StopRule, losses: &mut LossRange) -> Result<(), TrainError> {
-        while self.steps < stop.most_steps {
-            let (landscape, next, busy) = self.survey(slides);
+    fn race<const ONE: bool>(&mut self, slides: &Slides, stop: &StopRule, range: &mut LossRange) {
+        let table = &*self.layers.table;
+        let mut losses = *range;
+        let (mut vertex, mut steps, mut path) = (self.place.vertex, self.steps, self.path);
+        while steps < stop.most_steps {
+            let Some(action) = self.actions.kept(vertex) else { break };
+            let seen = self.tapes.survey::<ONE>(action, slides);
             let (loss, gain) = match &self.around {
-                None => (landscape, 1.0),
+                None => (seen.landscape, 1.0),
                 Some(around) => {
-                    if !around.running(landscape) {
-                        return Ok(());
+                    if !around.running(seen.landscape) {
+                        break;
                     }
-                    let through = around.carry(landscape);
+                    let through = around.carry(seen.landscape);
                     (through.loss, through.gain)
                 }
             };
             // Also where the loss is no number.
             if !(loss > stop.loss_at_most && loss < f64::INFINITY) {
-                return Ok(());
+                break;
             }
             losses.add(loss);
-            let to = self.choose(slides, next);
-            self.steps += 1;
-            self.path = visit(self.path, to);
-            self.go_to(to, gain, busy);
+            let at = || Slopes { table, slides, vertex, action, tapes: &self.tapes, seen };
+            vertex = Slopes::best::<ONE>(at);
+            steps += 1;
+            path = visit(path, vertex);
+            self.tapes.step::<ONE>(seen.busy, slides.rates(gain));
         }
-        Ok(())
+        (self.place.vertex, self.steps, self.path) = (vertex, steps, path);
+        *range = losses;
     }
 
     fn look_at_targets(&mut self) -> Result<(f64, usize, u32), TrainError> {
         let Form::Targets { offset, drop } = self.layers.form else { unreachable!("asked for targets") };
-        let action = self.action();
         let table = &self.layers.table;
-        let busy = (!self.settled | action.busy(self.under)) & ((1 << table.n_tracks()) - 1);
-        // A settled tape reads what it holds.
-        let (mut squares, mut ahead) = (0.0, self.under);
-        for i in tracks(busy) {
-            let look = self.tapes[i].look_saturated(action.left_behind(i), action.offset(i));
-            let look = look.ok_or(TrainError::Blurred { step: self.steps })?;
-            squares += look.residual * look.residual + look.moved;
-            ahead = ahead & !(1 << i) | u32::from(look.ahead > 0.0) << i;
-        }
+        let action = self.actions.at(table, self.place.vertex);
+        let (mut squares, ahead, busy) =
+            self.tapes.survey_saturated(&action).ok_or(TrainError::Blurred { step: self.steps })?;
         let at_rest = action.next == Action::REST;
         let next = if at_rest { table.block(self.place.vertex) } else { action.next as usize };
         let to = table.vertex(next, ahead);
@@ -383,22 +317,12 @@ impl<'n> Sparse<'n> {
 
     #[inline]
     fn go_to(&mut self, to: usize, gain: f64, busy: u32) {
-        let rates = self.slides.as_ref().map(|slides| (slides.rates.0 * gain, slides.rates.1 * gain));
-        for i in tracks(busy) {
-            let tape = &mut self.tapes[i];
-            let settled = match rates {
-                Some((write, shift)) => tape.step(write, shift),
-                None => tape.step_saturated(gain),
-            };
-            self.settled = self.settled & !(1 << i) | u32::from(settled.is_some()) << i;
-            if let Some(symbol) = settled {
-                self.under = self.under & !(1 << i) | u32::from(symbol > 0.0) << i;
-                self.ahead[i] = symbol;
-            }
-        }
-        match rates {
-            Some(_) => self.place.vertex = to,
-            None => self.place.step(to, gain),
+        if let Some(slides) = &self.slides {
+            self.tapes.step::<false>(busy, slides.rates(gain));
+            self.place.vertex = to;
+        } else {
+            self.tapes.step_saturated(busy, gain);
+            self.place.step(to, gain);
         }
     }
 
@@ -407,12 +331,12 @@ impl<'n> Sparse<'n> {
         around.read_labels();
         let fixed = around.fixed_cells(self.layers);
         let n_trained = self.layers.table.n_trained();
-        for (tape, &row) in self.tapes.iter_mut().zip(self.layers.table.rows()) {
+        for (tape, &row) in self.tapes.rows.iter_mut().zip(self.layers.table.rows()) {
             if let Some(cells) = row.checked_sub(n_trained).and_then(|row| fixed.get(row)) {
                 tape.cells = Cells::fixed(0, cells);
             }
         }
-        self.settled = 0;
+        self.tapes.unsettle();
     }
 }
 

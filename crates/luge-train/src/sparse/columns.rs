@@ -1,6 +1,6 @@
 //! The network's own numbers, laid out as the steps need them.
 
-use luge_net::{Form, SparseLayers, VertexTable, faults};
+use luge_net::{Form, VertexTable, faults};
 
 use super::slides::Weights;
 
@@ -11,9 +11,10 @@ pub(super) struct Slides {
     pub(super) at_rest: f64,
     pub(super) write: f64,
     pub(super) read: f64,
+    pub(super) twice_read: f64,
     pub(super) shift: f64,
     /// Rates times twice the weights of the write and of the move residual.
-    pub(super) rates: (f64, f64),
+    rates: (f64, f64),
     pub(super) weights: Weights,
 }
 
@@ -29,18 +30,19 @@ impl Slides {
         let at_rest = faults::number("level of rest", at_rest, at_rest / 2.0);
         let read = faults::number("read weight", read, read / 2.0);
         let offset = faults::number("offset", offset, offset * (1.0 + 1e-9));
-        Some(Self { offset, at_rest, write, read, shift, rates, weights: Weights::new(form)? })
+        let (twice_read, weights) = (2.0 * read, Weights::new(form)?);
+        Some(Self { offset, at_rest, write, read, twice_read, shift, rates, weights })
     }
 
-    /// All of `n` symbols.
+    /// By how much of their residuals cells and heads step where the gradient arrives with this gain.
     #[inline]
-    pub(super) fn all(&self, n: usize) -> u32 {
-        (1 << n) - 1
+    pub(super) fn rates(&self, gain: f64) -> (f64, f64) {
+        (self.rates.0 * gain, self.rates.1 * gain)
     }
 }
 
 /// A vertex and its column, spread out.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Action {
     pub(super) next: u32,
     /// The tracks it looks at, and its symbols there.
@@ -51,18 +53,24 @@ pub(super) struct Action {
     pub(super) written: u32,
     pub(super) left: u32,
     pub(super) right: u32,
+    /// The tracks that the next block looks at, how many of them this one looks at too, and where its vertices begin.
+    pub(super) theirs: u32,
+    pub(super) n_shared: u32,
+    pub(super) first: u32,
+    /// What its level or its edge to itself adds to the slope at the vertex.
+    pub(super) own: f64,
+    /// The lowest slope of a vertex to which none of its edges lead, what symbols add aside.
+    pub(super) floor: f64,
 }
-
-/// The most vertices whose columns are kept spread out.
-const MOST_ACTIONS: usize = 1 << 16;
 
 impl Action {
     /// No block follows.
     pub(super) const REST: u32 = u32::MAX;
 
-    pub(super) fn of(table: &VertexTable, vertex: usize) -> Self {
-        let symbols = table.symbols(vertex);
-        let looks_at = table.looks_at(table.block(vertex));
+    pub(super) fn of(table: &VertexTable, weights: Option<&Weights>, vertex: usize) -> Self {
+        let (block, symbols) = (table.block(vertex), table.symbols(vertex));
+        let looks_at = table.looks_at(block);
+        let own = |next: Option<usize>| weights.map_or(0.0, |weights| weights.own(block, looks_at, next));
         let rest = Self {
             next: Self::REST,
             looks_at,
@@ -71,10 +79,27 @@ impl Action {
             written: symbols,
             left: 0,
             right: 0,
+            theirs: 0,
+            n_shared: 0,
+            first: 0,
+            own: own(None),
+            floor: weights.map_or(0.0, |weights| weights.floor(looks_at)),
         };
         let Some(c) = table.column(vertex) else { return rest };
-        let (known, written) = (looks_at | c.put, c.written(symbols));
-        Self { next: c.next, known, written, left: c.left, right: c.right, ..rest }
+        let next = c.next as usize;
+        let theirs = table.looks_at(next);
+        Self {
+            next: c.next,
+            known: looks_at | c.put,
+            written: c.written(symbols),
+            left: c.left,
+            right: c.right,
+            theirs,
+            n_shared: (looks_at & theirs).count_ones(),
+            first: table.vertices_of(next).start as u32,
+            own: own(Some(next)),
+            ..rest
+        }
     }
 
     /// What is left on a track; `None` where it is kept unseen.
@@ -97,8 +122,31 @@ impl Action {
     }
 }
 
-pub(super) fn actions(layers: &SparseLayers) -> Vec<Action> {
-    let table = &layers.table;
-    let few = table.n_vertices() <= MOST_ACTIONS;
-    if few { (0..table.n_vertices()).map(|v| Action::of(table, v)).collect() } else { Vec::new() }
+/// The most vertices whose columns are kept spread out.
+const MOST_ACTIONS: usize = 1 << 16;
+
+/// The vertices with their columns: spread out once where there are few enough to keep, else whenever one is asked for.
+#[derive(Clone, Debug)]
+pub(super) struct Actions {
+    kept: Vec<Action>,
+    weights: Option<Weights>,
+}
+
+impl Actions {
+    pub(super) fn new(table: &VertexTable, weights: Option<Weights>) -> Self {
+        let n = if table.n_vertices() <= MOST_ACTIONS { table.n_vertices() } else { 0 };
+        let kept = (0..n).map(|vertex| Action::of(table, weights.as_ref(), vertex)).collect();
+        Self { kept, weights }
+    }
+
+    /// A vertex and its column, if it is kept.
+    #[inline(always)]
+    pub(super) fn kept(&self, vertex: usize) -> Option<&Action> {
+        self.kept.get(vertex)
+    }
+
+    /// A vertex and its column.
+    pub(super) fn at(&self, table: &VertexTable, vertex: usize) -> Action {
+        self.kept(vertex).copied().unwrap_or_else(|| Action::of(table, self.weights.as_ref(), vertex))
+    }
 }

@@ -47,7 +47,10 @@ impl Engine for Sparse<'_> {
             }
             self.go(here.next_step);
             if let (Some(slides), NextStep::Vertex { .. }) = (self.slides, here.next_step) {
-                self.race(&slides, stop, &mut losses)?;
+                match self.tapes.rows.len() {
+                    1 => self.race::<true>(&slides, stop, &mut losses),
+                    _ => self.race::<false>(&slides, stop, &mut losses),
+                }
             }
             here = self.differentiate()?;
         };
@@ -64,15 +67,15 @@ impl Engine for Sparse<'_> {
     }
 
     fn head(&self, track: usize) -> Option<i64> {
-        self.tapes[track].head.clear()
+        self.tapes.rows[track].head.clear()
     }
 
     fn cell(&self, track: usize, cell: i64) -> f64 {
-        self.tapes[track].cells.at(cell)
+        self.tapes.rows[track].cells.at(cell)
     }
 
     fn kept(&self, track: usize) -> Range<i64> {
-        let cells = &self.tapes[track].cells;
+        let cells = &self.tapes.rows[track].cells;
         cells.first()..cells.first() + cells.len() as i64
     }
 
@@ -83,7 +86,7 @@ impl Engine for Sparse<'_> {
     fn snapshot(&self) -> Snapshot {
         let mut vertices = vec![(self.place.vertex, self.place.weight)];
         vertices.extend(&self.place.others);
-        let tapes = self.tapes.iter().map(|tape| TapeSnapshot {
+        let tapes = self.tapes.rows.iter().map(|tape| TapeSnapshot {
             first: tape.cells.first(),
             cells: tape.cells.packed(),
             head_first: tape.head.first(),
@@ -100,7 +103,7 @@ impl Engine for Sparse<'_> {
 
     fn drift(&self) -> (f64, f64) {
         let larger = |a: (f64, f64), b: (f64, f64)| (a.0.max(b.0), a.1.max(b.1));
-        self.tapes.iter().map(Tape::drift).fold((0.0, 0.0), larger)
+        self.tapes.rows.iter().map(Tape::drift).fold((0.0, 0.0), larger)
     }
 
     fn rounding(&self) -> f64 {
@@ -108,6 +111,6 @@ impl Engine for Sparse<'_> {
     }
 
     fn cell_bytes(&self) -> usize {
-        self.tapes.iter().map(|tape| tape.cells.n_bytes()).sum()
+        self.tapes.rows.iter().map(|tape| tape.cells.n_bytes()).sum()
     }
 }

@@ -36,15 +36,16 @@ impl Sparse<'_> {
             let beside = symbol(ahead, i);
             let cells = Cells::new(-1, vec![beside, symbol(here, i), beside]);
             let head = Head::new(0, &[1.0]);
-            self.tapes[i] = Tape::new(cells, head, row < table.n_trained());
+            self.tapes.rows[i] = Tape::new(cells, head, row < table.n_trained());
         }
         self.place = Place { vertex, weight: 1.0, others: Vec::new() };
-        (self.settled, self.here) = (0, None);
+        self.tapes.unsettle();
+        self.here = None;
         let (landscape, to, busy) = self.look_at_landscape()?;
         let gain = self.around.as_ref().map_or(1.0, |around| around.carry(landscape).gain);
         self.go_to(to, gain, busy);
         let mut probed = Probed { landscape, to, gain, written: 0, left: 0, right: 0 };
-        for (i, tape) in self.tapes.iter().enumerate() {
+        for (i, tape) in self.tapes.rows.iter().enumerate() {
             let head = if matches!(self.layers.form, Form::Slides { .. }) {
                 tape.head.only()
             } else {

@@ -3,21 +3,23 @@
 //! At a vertex v the slope towards w is a sum over symbols, and beside that depends on w's block alone: a gate has one row,
 //! and a row leads to one block. So the lowest slope of a block is found track by track.
 
-use luge_net::{Form, VertexTable, faults::planted, tracks};
+use luge_net::{Form, VertexTable, extract, faults::planted};
 
-/// The slopes at one vertex: for each track that matters, how much lower the slope is where its symbol flips than where it stays.
+use super::{
+    columns::{Action, Slides},
+    symbol,
+    tapes::{Survey, Tapes, n_of, tracks},
+};
+
+/// The slopes at one vertex: those of its edges and levels, and what every symbol of another vertex adds.
+#[derive(Clone, Copy)]
 pub(super) struct Slopes<'t> {
     pub(super) table: &'t VertexTable,
+    pub(super) slides: &'t Slides,
     pub(super) vertex: usize,
-    /// The block its row leads to; `None` at rest.
-    pub(super) next: Option<usize>,
-    /// Tracks that the vertex looks at and whose read residual is not zero, with u = 2 read (1 - ahead t): the slope is u where the
-    /// symbol stays, -u where it flips.
-    pub(super) pulls: &'t [(usize, f64)],
-    /// What every track will read. Where the vertex does not look, a symbol t' adds -2 read ahead t' to the slope.
-    pub(super) ahead: &'t [f64],
-    /// The weight of the read residual.
-    pub(super) read: f64,
+    pub(super) action: &'t Action,
+    pub(super) tapes: &'t Tapes,
+    pub(super) seen: Survey,
 }
 
 /// The weights of slides and levels.
@@ -43,96 +45,119 @@ impl Weights {
     fn edge_along(&self, n: u32) -> f64 {
         self.edge + f64::from(n) * self.symbol
     }
+
+    /// What its level, or its edge to itself, adds to the slope at a vertex of a block that looks at these tracks.
+    pub(super) fn own(&self, block: usize, looks_at: u32, next: Option<usize>) -> f64 {
+        match next {
+            None => 4.0 * self.at_rest,
+            // An edge of its own unit never leads back to where it comes from.
+            Some(next) if next == block && !self.edge_units && !planted("no self-edges") => {
+                4.0 * self.edge_along(looks_at.count_ones())
+            }
+            Some(_) => 0.0,
+        }
+    }
+
+    /// The lowest slope of a vertex to which no edge leads from one that looks at these tracks, what symbols add aside: where edges are
+    /// units, an edge backwards.
+    pub(super) fn floor(&self, looks_at: u32) -> f64 {
+        if self.edge_units { (2.0 * self.edge_along(looks_at.count_ones())).min(0.0) } else { 0.0 }
+    }
 }
 
 /// The lowest slope among some vertices, and the first vertex that has it.
 type Lowest = (f64, usize);
 
 impl Slopes<'_> {
-    /// The vertex with the lowest slope if it lies strictly below the one we are at, else that one: stay.
-    #[inline]
-    pub(super) fn best(&self, weights: &Weights) -> usize {
-        let block = self.table.block(self.vertex);
-        let looks_at = self.table.looks_at(block);
-        let pull: f64 = self.pulls.iter().map(|&(_, u)| u).sum();
-        let own = match self.next {
-            None => 4.0 * weights.at_rest,
-            // An edge of its own unit never leads back to where it comes from.
-            Some(next) if next == block && !weights.edge_units && !planted("no self-edges") => {
-                4.0 * weights.edge_along(looks_at.count_ones())
-            }
-            Some(_) => 0.0,
-        };
-        let here = pull + own;
+    /// The vertex with the lowest slope if it lies strictly below the one we are at, else that one: stay. `at` says where we are.
+    #[inline(always)]
+    pub(super) fn best<const ONE: bool>(at: impl Fn() -> Self) -> usize {
+        at().along_edges::<ONE>().unwrap_or_else(|| at().among_all())
+    }
+
+    /// The best vertex if no other than those edges lead to can have a slope as low.
+    #[inline(always)]
+    fn along_edges<const ONE: bool>(self) -> Option<usize> {
+        let here = self.seen.pull + self.action.own;
         let mut best = (here, self.vertex);
-        if let Some(next) = self.next {
-            let candidate = self.along(looks_at, next, 4.0 * weights.edge, 4.0 * weights.symbol);
-            best = lower(best, candidate, here);
+        if self.action.next != Action::REST {
+            best = lower(best, self.along::<ONE>(), here);
         }
-        let unseen = (0..self.ahead.len()).filter(|i| looks_at >> i & 1 == 0);
-        let most = self.pulls.iter().map(|&(_, u)| u.abs()).sum::<f64>()
-            + unseen.map(|i| self.force(i).abs()).sum::<f64>();
-        if -most <= best.0 && !planted("no slopes elsewhere") {
-            best = self.elsewhere(looks_at, best, here);
+        (self.action.floor - self.seen.most > best.0).then_some(best.1)
+    }
+
+    /// The best vertex of all.
+    #[inline(never)]
+    fn among_all(self) -> usize {
+        let here = self.seen.pull + self.action.own;
+        let mut best = (here, self.vertex);
+        if self.action.next != Action::REST {
+            best = lower(best, self.along::<false>(), here);
         }
-        if weights.edge_units
-            && !planted("no slopes backwards")
-            && 2.0 * weights.edge_along(looks_at.count_ones()) - most <= best.0
-        {
-            best = self.backwards(looks_at, weights, best, here);
+        if !planted("no slopes elsewhere") {
+            best = self.elsewhere(best, here);
+        }
+        if self.slides.weights.edge_units && !planted("no slopes backwards") {
+            best = self.backwards(best, here);
         }
         best.1
     }
 
-    /// How strongly a track that the vertex does not look at pulls towards +1.
-    #[inline]
-    fn force(&self, track: usize) -> f64 {
-        2.0 * self.read * self.ahead[track]
+    /// The lowest slope in the block to which the vertex's edges lead: 4 times the weight of an edge, and what its symbols add.
+    #[inline(always)]
+    fn along<const ONE: bool>(self) -> Lowest {
+        let Action { theirs, looks_at, n_shared, first, mut symbols, .. } = *self.action;
+        let pulling = self.seen.pulling & theirs;
+        let (edge, symbol) = (4.0 * self.slides.weights.edge, 4.0 * self.slides.weights.symbol);
+        let mut slope = edge + f64::from(n_shared - n_of::<ONE>(pulling)) * symbol;
+        for i in tracks::<ONE>(pulling) {
+            // A symbol that stays is part of the edge's weight.
+            let (minus, plus) = self.sides(i, self.tapes.rows[i].lean, symbol);
+            let is_plus = plus_counts(plus, minus);
+            symbols = symbols & !(1 << i) | u32::from(is_plus) << i;
+            slope += if is_plus { plus } else { minus };
+        }
+        let unseen = theirs & !looks_at;
+        if unseen != 0 {
+            self.follow::<ONE>(unseen, &mut symbols, &mut slope);
+        }
+        (slope, (first + extract(symbols, theirs)) as usize)
     }
 
-    /// The lowest slope in a block to which an edge leads: `edge`, and `symbol` more for every symbol that stays.
-    fn along(&self, looks_at: u32, block: usize, edge: f64, symbol: f64) -> Lowest {
-        let theirs = self.table.looks_at(block);
-        let mut symbols = self.table.symbols(self.vertex);
-        let pulls = || self.pulls.iter().filter(|&&(i, _)| theirs >> i & 1 == 1);
-        let settled = (looks_at & theirs).count_ones() as usize - pulls().count();
-        let mut slope = edge + settled as f64 * symbol;
-        for &(i, u) in pulls() {
-            let (stays, flips) = (symbol + u, -u);
-            let is_plus = symbols >> i & 1 == 1;
-            // Of two equal slopes the first vertex counts: the one with -1.
-            let first = is_plus != planted("last of equal slopes");
-            if flips < stays || (flips <= stays && first) {
-                symbols ^= 1 << i;
-            }
-            slope += stays.min(flips);
+    /// What the symbols -1 and +1 add on a track that leans so, where the one that the vertex has adds `stays` besides.
+    #[inline(always)]
+    fn sides(self, track: usize, lean: f64, stays: f64) -> (f64, f64) {
+        match self.action.symbols >> track & 1 {
+            1 => (-lean, stays + lean),
+            _ => (stays - lean, lean),
         }
-        self.follow(theirs & !looks_at, &mut symbols, &mut slope);
-        (slope, self.table.vertex(block, symbols))
     }
 
     /// On tracks that the vertex does not look at, the symbol that will be read.
-    #[inline]
-    fn follow(&self, unseen: u32, symbols: &mut u32, slope: &mut f64) {
-        for i in tracks(unseen) {
-            let force = self.force(i);
-            *symbols |= u32::from(force > 0.0) << i;
-            *slope -= force.abs();
+    #[inline(always)]
+    fn follow<const ONE: bool>(self, unseen: u32, symbols: &mut u32, slope: &mut f64) {
+        let settled = unseen & !self.seen.busy;
+        *symbols |= self.tapes.under & settled;
+        *slope -= f64::from(n_of::<ONE>(settled)) * self.slides.twice_read;
+        for i in tracks::<ONE>(unseen & self.seen.busy) {
+            let lean = self.tapes.rows[i].lean;
+            *symbols |= u32::from(lean < 0.0) << i;
+            *slope -= lean.abs();
         }
     }
 
     /// The lowest slope in the blocks to which no edge leads.
-    fn elsewhere(&self, looks_at: u32, mut best: Lowest, here: f64) -> Lowest {
-        let own = self.table.symbols(self.vertex);
-        for block in (0..self.table.n_blocks()).filter(|&block| Some(block) != self.next) {
+    fn elsewhere(self, mut best: Lowest, here: f64) -> Lowest {
+        let next = self.action.next as usize;
+        for block in (0..self.table.n_blocks()).filter(|&block| block != next) {
             let theirs = self.table.looks_at(block);
             let (mut symbols, mut slope) = (0, 0.0);
-            for &(i, u) in self.pulls.iter().filter(|&&(i, _)| theirs >> i & 1 == 1) {
-                let plus = if own >> i & 1 == 1 { u < 0.0 } else { u > 0.0 };
-                symbols |= u32::from(plus) << i;
-                slope -= u.abs();
+            for i in tracks::<false>(self.seen.pulling & theirs) {
+                let lean = self.tapes.rows[i].lean;
+                symbols |= u32::from(lean < 0.0) << i;
+                slope -= lean.abs();
             }
-            self.follow(theirs & !looks_at, &mut symbols, &mut slope);
+            self.follow::<false>(theirs & !self.action.looks_at, &mut symbols, &mut slope);
             let vertex = self.table.vertex(block, symbols);
             if vertex != self.vertex {
                 best = lower(best, (slope, vertex), here);
@@ -142,21 +167,17 @@ impl Slopes<'_> {
     }
 
     /// The lowest slope towards vertices whose edges lead here: such an edge slopes half as much at its far end.
-    fn backwards(&self, looks_at: u32, weights: &Weights, mut best: Lowest, here: f64) -> Lowest {
-        let (block, own) = (self.table.block(self.vertex), self.table.symbols(self.vertex));
+    fn backwards(self, mut best: Lowest, here: f64) -> Lowest {
+        let weights = &self.slides.weights;
+        let block = self.table.block(self.vertex);
         for (from, depends_on, values, column) in self.table.all_columns() {
             if column.is_none_or(|column| column.next as usize != block) {
                 continue;
             }
             let (mut symbols, mut slope) = (0, 2.0 * weights.edge);
-            for i in tracks(self.table.looks_at(from)) {
-                let (minus, plus) = if looks_at >> i & 1 == 1 {
-                    let u = self.pulls.iter().find(|&&(at, _)| at == i).map_or(0.0, |&(_, u)| u);
-                    let (stays, flips) = (2.0 * weights.symbol + u, -u);
-                    if own >> i & 1 == 1 { (flips, stays) } else { (stays, flips) }
-                } else {
-                    (self.force(i), -self.force(i))
-                };
+            for i in tracks::<false>(self.table.looks_at(from)) {
+                let stays = if self.looks_at(i) { 2.0 * weights.symbol } else { 0.0 };
+                let (minus, plus) = self.sides(i, self.lean(i), stays);
                 let fixed = (depends_on >> i & 1 == 1).then_some(values >> i & 1 == 1);
                 let is_plus = fixed.unwrap_or(plus < minus);
                 symbols |= u32::from(is_plus) << i;
@@ -166,11 +187,36 @@ impl Slopes<'_> {
         }
         best
     }
+
+    fn looks_at(self, track: usize) -> bool {
+        self.action.looks_at >> track & 1 == 1
+    }
+
+    /// How a track leans, whether it was looked at or not: one that is settled holds the symbol of a vertex that looks at it.
+    fn lean(self, track: usize) -> f64 {
+        if self.seen.busy >> track & 1 == 1 {
+            self.tapes.rows[track].lean
+        } else if self.looks_at(track) {
+            0.0
+        } else {
+            -self.slides.twice_read * symbol(self.tapes.under, track)
+        }
+    }
+}
+
+/// Whether of two slopes that of +1 counts: the lower one, and of two equal ones that of -1, whose vertex comes first.
+#[inline(always)]
+fn plus_counts(plus: f64, minus: f64) -> bool {
+    plus < minus || planted("last of equal slopes") && plus <= minus
 }
 
 /// The lower of two slopes, the first vertex of two equal ones; whatever does not lie below `here` does not count.
+#[inline(always)]
 fn lower(best: Lowest, candidate: Lowest, here: f64) -> Lowest {
     let counts = candidate.0 < here || planted("ties move in sparse") && candidate.0 <= here;
     let better = candidate.0 < best.0 || (candidate.0 <= best.0 && candidate.1 < best.1);
     if counts && better { candidate } else { best }
 }
+
+#[cfg(test)]
+mod tests;

@@ -93,20 +93,38 @@ impl Cells {
         self.first -= grown.0 as i64;
     }
 
-    /// A cell between its neighbours.
-    #[inline]
-    fn around(&self, cell: i64) -> (f64, f64, f64) {
+    /// A cell between its neighbours; all three are kept from now on.
+    #[inline(always)]
+    fn around(&mut self, cell: i64) -> (f64, f64, f64) {
         let at = (cell - self.first) as usize;
+        let from = at.wrapping_sub(1)..;
         match &self.values {
             Kept::Numbers(numbers) => {
-                let cells = &numbers[at - 1..at + 2];
-                (cells[0], cells[1], cells[2])
+                if let Some(&[before, here, after]) = numbers.get(from).and_then(<[f64]>::first_chunk) {
+                    return (before, here, after);
+                }
             }
             Kept::Signs(signs) => {
-                let cells = &signs[at - 1..at + 2];
-                (cells[0].into(), cells[1].into(), cells[2].into())
+                if let Some(&[before, here, after]) = signs.get(from).and_then(<[i8]>::first_chunk) {
+                    return (before.into(), here.into(), after.into());
+                }
             }
         }
+        self.grow(cell - 1, cell + 1);
+        (self.kept(cell - 1), self.kept(cell), self.kept(cell + 1))
+    }
+
+    /// Takes `change` away from a cell that is a weight, and reads another.
+    #[inline(always)]
+    fn change_and_read(&mut self, cell: i64, change: Option<f64>, then: i64) -> f64 {
+        if let (Kept::Numbers(numbers), Some(change)) = (&mut self.values, change) {
+            numbers[(cell - self.first) as usize] -= change;
+            return numbers[(then - self.first) as usize];
+        }
+        if let Some(change) = change {
+            *self.kept_mut(cell) -= change;
+        }
+        self.kept(then)
     }
 
     #[inline]
@@ -214,6 +232,8 @@ pub(crate) struct Tape {
     trained: bool,
     offset: i64,
     residual: f64,
+    /// How the slope depends on the symbol of a vertex: it rises by this much towards +1 and falls as much towards -1.
+    pub(super) lean: f64,
     /// The largest distance of a cell from -1 and 1, and of a head's weight from 0 and 1, so far.
     drift: (f64, f64),
 }
@@ -231,7 +251,7 @@ pub(crate) struct Look {
 
 impl Tape {
     pub(crate) fn new(cells: Cells, head: Head, trained: bool) -> Self {
-        Self { cells, head, trained, offset: 0, residual: 0.0, drift: (0.0, 0.0) }
+        Self { cells, head, trained, offset: 0, residual: 0.0, lean: 0.0, drift: (0.0, 0.0) }
     }
 
     /// Whether the cells are weights.
@@ -245,9 +265,8 @@ impl Tape {
     }
 
     /// Reads, compares with what is to be written (`None`: what is read), and reads ahead where the head will be.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn look(&mut self, next: Option<f64>, offset: i64) -> Look {
-        self.cells.hold(self.head.first - 1, self.head.end());
         self.offset = offset;
         let Some(cell) = self.head.only() else { return self.look_wide(next) };
         let (before, here, after) = self.cells.around(cell);
@@ -261,7 +280,9 @@ impl Tape {
         Look { residual: self.residual, ahead, moved }
     }
 
+    #[inline(never)]
     fn look_wide(&mut self, next: Option<f64>) -> Look {
+        self.cells.hold(self.head.first - 1, self.head.end());
         let Self { cells, head, offset, .. } = self;
         let read: f64 = head.window().map(|(cell, weight)| cells.kept(cell) * weight).sum();
         let next = next.unwrap_or(read);
@@ -276,21 +297,19 @@ impl Tape {
 
     /// Steps cells and head against the gradient of what was seen; `write` and `shift` are rate times weight times gain.
     /// The symbol under the head if it is settled.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn step(&mut self, write: f64, shift: f64) -> Option<f64> {
         let (Some(cell), true) = (self.head.only(), shift.to_bits() == ONE) else {
-            self.step_wide(write, shift);
-            return self.settled();
+            return self.step_wide(write, shift);
         };
-        if self.trained {
-            *self.cells.kept_mut(cell) -= faults::number("skipped write", write, 0.0) * self.residual;
-        }
+        let change = faults::number("skipped write", write, 0.0) * self.residual;
         self.head.first = cell + self.offset;
-        let symbol = self.cells.kept(self.head.first);
+        let symbol = self.cells.change_and_read(cell, self.trained.then_some(change), self.head.first);
         is_symbol(symbol).then_some(symbol)
     }
 
-    fn step_wide(&mut self, write: f64, shift: f64) {
+    #[inline(never)]
+    fn step_wide(&mut self, write: f64, shift: f64) -> Option<f64> {
         if self.trained && self.residual != 0.0 {
             for (cell, weight) in (self.head.first..).zip(self.head.weights()) {
                 let value = self.cells.kept_mut(cell);
@@ -302,6 +321,7 @@ impl Tape {
             let offset = self.offset;
             self.step_head(shift, |head, cell| head.at(cell - offset));
         }
+        self.settled()
     }
 
     /// Moves the head towards a target that lies at most one cell beyond it.

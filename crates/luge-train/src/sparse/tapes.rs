@@ -1,0 +1,143 @@
+//! All tapes together: what a look at them finds, and the step that follows.
+//!
+//! A tape is looked at where something happens: its head moves, a symbol is written over, or vertex and tape do not agree. All others are
+//! settled and known without a look.
+
+use super::{
+    columns::{Action, Slides},
+    symbol,
+    tape::{Look, Tape},
+};
+
+/// One tape for every track, and what is known of all of them.
+#[derive(Clone, Debug)]
+pub(super) struct Tapes {
+    pub(super) rows: Vec<Tape>,
+    all: u32,
+    /// Tracks whose head is on one cell that holds -1 or 1, exactly: nothing there changes while the head stays and the symbol does.
+    settled: u32,
+    /// The symbols under their heads.
+    pub(super) under: u32,
+}
+
+/// What a look at the tapes found.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Survey {
+    /// The landscape's loss.
+    pub(super) landscape: f64,
+    /// The tracks that were looked at.
+    pub(super) busy: u32,
+    /// Those of them that the vertex looks at and whose read residual is not zero.
+    pub(super) pulling: u32,
+    /// What the symbols add to the slope at the vertex itself.
+    pub(super) pull: f64,
+    /// No vertex has symbols that add less than minus this to its slope.
+    pub(super) most: f64,
+}
+
+impl Tapes {
+    pub(super) fn new(rows: Vec<Tape>) -> Self {
+        let all = ((1_u64 << rows.len()) - 1) as u32;
+        Self { rows, all, settled: 0, under: 0 }
+    }
+
+    /// Whatever was known of the tapes no longer holds.
+    pub(super) fn unsettle(&mut self) {
+        self.settled = 0;
+    }
+
+    /// The tracks on which something happens.
+    #[inline(always)]
+    fn busy(&self, action: &Action) -> u32 {
+        (!self.settled | action.busy(self.under)) & self.all
+    }
+
+    /// Looks at every tape on which something happens.
+    #[inline(always)]
+    pub(super) fn survey<const ONE: bool>(&mut self, action: &Action, slides: &Slides) -> Survey {
+        let busy = self.busy(action);
+        // Where a vertex does not look it has no symbol, and what will be read is as far away as it is large.
+        let unseen = f64::from(n_of::<ONE>(self.all & !busy & !action.looks_at));
+        let (mut writes, mut reads, mut moves) = (0.0, unseen, 0.0);
+        let (mut pulling, mut pull, mut most) = (0, 0.0, slides.twice_read * unseen);
+        for i in tracks::<ONE>(busy) {
+            let tape = &mut self.rows[i];
+            let Look { residual, ahead, moved } = tape.look(action.left_behind(i), action.offset(i));
+            writes += residual * residual;
+            moves += moved;
+            let seen = action.looks_at >> i & 1 == 1;
+            let now = if seen { symbol(action.symbols, i) } else { 0.0 };
+            let residual = ahead - now;
+            reads += residual * residual;
+            tape.lean = -slides.twice_read * residual;
+            most += tape.lean.abs();
+            if seen && residual != 0.0 {
+                pulling |= 1 << i;
+                pull += tape.lean * now;
+            }
+        }
+        let level = if action.next == Action::REST { slides.at_rest } else { 0.0 };
+        let landscape =
+            slides.offset + level + slides.write * writes + slides.read * reads + slides.shift * moves;
+        Survey { landscape, busy, pulling, pull, most }
+    }
+
+    /// The same through saturated copies: the squares of all residuals, the symbols that will be read, and the tracks that were looked
+    /// at; `None` where a copy is not saturated.
+    pub(super) fn survey_saturated(&mut self, action: &Action) -> Option<(f64, u32, u32)> {
+        let busy = self.busy(action);
+        // A settled tape reads what it holds.
+        let (mut squares, mut ahead) = (0.0, self.under);
+        for i in tracks::<false>(busy) {
+            let look = self.rows[i].look_saturated(action.left_behind(i), action.offset(i))?;
+            squares += look.residual * look.residual + look.moved;
+            ahead = ahead & !(1 << i) | u32::from(look.ahead > 0.0) << i;
+        }
+        Some((squares, ahead, busy))
+    }
+
+    /// Steps the tapes that were looked at; the rates are those of cells and heads.
+    #[inline(always)]
+    pub(super) fn step<const ONE: bool>(&mut self, busy: u32, (write, shift): (f64, f64)) {
+        for i in tracks::<ONE>(busy) {
+            let settled = self.rows[i].step(write, shift);
+            self.note(i, settled);
+        }
+    }
+
+    /// The same after [`survey_saturated`](Self::survey_saturated).
+    pub(super) fn step_saturated(&mut self, busy: u32, gain: f64) {
+        for i in tracks::<false>(busy) {
+            let settled = self.rows[i].step_saturated(gain);
+            self.note(i, settled);
+        }
+    }
+
+    /// Notes the symbol of a tape that is settled after a step.
+    #[inline(always)]
+    fn note(&mut self, track: usize, settled: Option<f64>) {
+        let others = !(1 << track);
+        let is_plus = settled.is_some_and(|symbol| symbol > 0.0);
+        self.settled = self.settled & others | u32::from(settled.is_some()) << track;
+        self.under = self.under & others | u32::from(is_plus) << track;
+    }
+}
+
+/// The tracks of a mask, the lowest first; where there is `ONE` track in all, without a loop.
+#[inline(always)]
+pub(super) fn tracks<const ONE: bool>(mut mask: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        if mask == 0 {
+            return None;
+        }
+        let track = if ONE { 0 } else { mask.trailing_zeros() as usize };
+        mask = if ONE { 0 } else { mask & (mask - 1) };
+        Some(track)
+    })
+}
+
+/// How many tracks a mask has: quicker than counting bits where it has few.
+#[inline(always)]
+pub(super) fn n_of<const ONE: bool>(mask: u32) -> u32 {
+    tracks::<ONE>(mask).fold(0, |n, _| n + 1)
+}
