@@ -47,4 +47,21 @@ impl Exact<'_> {
             _ => false,
         }
     }
+
+    /// Lets stretches become longer after a few of them, for tests that cannot wait.
+    pub fn widen_soon(&mut self) {
+        if let Body::MultiHead(many) = &mut self.body
+            && let Some(stretches) = many.stretches_mut()
+        {
+            stretches.widen_soon();
+        }
+    }
+
+    /// Whether stretches have become longer, and whether they have become shorter again.
+    pub fn has_widened(&mut self) -> (bool, bool) {
+        match &mut self.body {
+            Body::MultiHead(many) => many.stretches_mut().map_or((false, false), |all| all.has_tried()),
+            _ => (false, false),
+        }
+    }
 }

@@ -198,6 +198,11 @@ impl MultiHead {
         self.columns.spoil(table, self.block, self.symbols, fault)
     }
 
+    /// What is remembered of stretches.
+    pub(super) fn stretches_mut(&mut self) -> Option<&mut super::stretches::Stretches> {
+        self.stretches.as_deref_mut()
+    }
+
     /// Lets every remembered stretch leave its heads elsewhere.
     pub(super) fn spoil_stretches(&mut self) -> bool {
         self.stretches.as_mut().is_some_and(|stretches| stretches.spoil())

@@ -20,14 +20,6 @@ use walk::{Stepped, Walk, Windows};
 const FEW_BITS: u32 = 12;
 /// The same for a block that is come to again and again and has shown few contents: longer stretches are then worth learning.
 const MANY_BITS: u32 = 28;
-/// So often.
-const OFTEN: u32 = 1 << 15;
-/// So few contents.
-const FEW_CONTENTS: u32 = 128;
-/// So many contents of wide windows that they are not worth it.
-const MANY_CONTENTS: u32 = 1 << 11;
-/// Stretches that are made before blocks are looked at again.
-const A_WHILE: u32 = 1 << 16;
 /// The most cells that a first step may depend on.
 const MOST_FIRST_BITS: u32 = 32;
 /// The most cells of one track that are shown together.
@@ -40,6 +32,25 @@ const MOST_STEPS: u32 = 63;
 const REACH: i32 = 32;
 /// The most stretches that are remembered.
 const MOST_STRETCHES: usize = 1 << 20;
+
+/// When blocks are given wide windows.
+#[derive(Clone, Copy, Debug)]
+struct Habits {
+    /// Stretches that are made before blocks are looked at again.
+    a_while: u32,
+    /// How often a block is come to before its windows are worth widening.
+    often: u32,
+    /// How few contents it has shown by then.
+    few_contents: u32,
+    /// So many contents of wide windows that they are not worth it.
+    many_contents: u32,
+}
+
+impl Default for Habits {
+    fn default() -> Self {
+        Self { a_while: 1 << 16, often: 1 << 15, few_contents: 128, many_contents: 1 << 11 }
+    }
+}
 
 /// Powers of the digest's multiplier.
 const POWERS: [u64; MOST_STEPS as usize + 1] = {
@@ -159,6 +170,7 @@ pub(super) struct Stretches {
     /// How many stretches have begun at each root, and how many in all since roots were looked at.
     uses: Vec<u32>,
     made: u32,
+    habits: Habits,
 }
 
 /// Where a run by stretches is.
@@ -183,6 +195,7 @@ impl Stretches {
             effects: Vec::new(),
             uses: Vec::new(),
             made: 0,
+            habits: Habits::default(),
         }
     }
 
@@ -241,16 +254,20 @@ impl Stretches {
 
     /// Gives wide windows to blocks that are worth it, and takes them away from those that are not.
     fn look_at_roots(&mut self) {
-        if self.made < A_WHILE {
+        let Habits { a_while, often, few_contents, many_contents } = self.habits;
+        if self.made < a_while {
             return;
         }
         self.made = 0;
         for root in 0..self.roots.len() {
             let Root { n_known, most_bits, settled, kind, .. } = self.roots[root];
-            let often = self.uses[root] >= OFTEN && n_known <= FEW_CONTENTS;
-            if kind == Kind::Shaped && most_bits == FEW_BITS && !settled && often {
+            if kind != Kind::Shaped {
+                continue;
+            }
+            let worth_it = self.uses[root] >= often && n_known <= few_contents;
+            if most_bits == FEW_BITS && !settled && worth_it {
                 self.replace(root, MANY_BITS);
-            } else if kind == Kind::Shaped && most_bits == MANY_BITS && n_known >= MANY_CONTENTS {
+            } else if most_bits == MANY_BITS && n_known >= many_contents {
                 self.replace(root, FEW_BITS);
             }
         }
@@ -300,7 +317,7 @@ impl Stretches {
             self.made += 1;
             root = stretch.root as usize;
             note(StretchId(at as u32));
-            if !inside || self.made >= A_WHILE {
+            if !inside || self.made >= self.habits.a_while {
                 break;
             }
         }
@@ -454,6 +471,17 @@ impl Stretches {
 
 #[cfg(feature = "faults")]
 impl Stretches {
+    /// Gives blocks wide windows soon, and takes them away soon.
+    pub(super) fn widen_soon(&mut self) {
+        self.habits = Habits { a_while: 8, often: 4, few_contents: 64, many_contents: 4 };
+    }
+
+    /// Whether windows were widened and narrowed again.
+    pub(super) fn has_tried(&self) -> (bool, bool) {
+        let any = |bits| self.roots.iter().any(|root| root.settled && root.most_bits == bits);
+        (any(MANY_BITS), any(FEW_BITS))
+    }
+
     /// Lets every remembered stretch leave its heads a cell further on.
     pub(super) fn spoil(&mut self) -> bool {
         self.effects.iter_mut().map(|effect| effect.moved += 1).count() > 0

@@ -85,8 +85,17 @@ fn walker(seed: u64) -> (Machine, Input) {
     (machine, Input { tapes })
 }
 
-/// Holds runs by stretches to the sparse engine and to the simulator; returns steps, and how many of them stretches made.
-fn check(seed: u64, kind: LandscapeKind) -> (u64, u64) {
+/// What runs by stretches were.
+#[derive(Default)]
+struct Made {
+    steps: u64,
+    by_stretches: u64,
+    widened: u32,
+    narrowed: u32,
+}
+
+/// Holds runs by stretches to the sparse engine and to the simulator.
+fn check(seed: u64, kind: LandscapeKind, made: &mut Made) {
     let (machine, input) = walker(seed);
     let options =
         TraceOptions { landscape: kind, steps: Some(3000), spots: Some(1), ..TraceOptions::default() };
@@ -98,13 +107,18 @@ fn check(seed: u64, kind: LandscapeKind) -> (u64, u64) {
     let exact = |memories| Exact::new(network, &parameters, &inputs, memories).expect("exact arithmetic");
     let mut sparse = Sparse::new(network, &parameters, &inputs).expect("sparse layers");
     let outcome = sparse.run(&rule(plan.most_steps)).expect("gradients");
-    for memories in [Memories::Steps, Memories::Stretches] {
+    for (memories, soon) in
+        [(Memories::Steps, false), (Memories::Stretches, false), (Memories::Stretches, true)]
+    {
         let mut engine = exact(memories);
+        if soon {
+            engine.widen_soon();
+        }
         // Interrupted at odd places, so that stretches are cut short.
         for most_steps in [7, 100, 101, 1013] {
             engine.run(&rule(most_steps.min(plan.most_steps))).expect("gradients");
         }
-        let at = format!("{memories:?}, machine {seed} on {kind:?}");
+        let at = format!("{memories:?}, widened soon: {soon}, machine {seed} on {kind:?}");
         assert_eq!(engine.run(&rule(plan.most_steps)).expect("gradients"), outcome, "{at}");
         assert_eq!(engine.losses(), sparse.losses(), "{at}");
         assert!(engine.snapshot().trimmed() == sparse.snapshot().trimmed(), "{at}: weights or path");
@@ -113,20 +127,25 @@ fn check(seed: u64, kind: LandscapeKind) -> (u64, u64) {
             Judge::new(plan.lowered.normal.machine(), &plan.input, control, plan.window.first.clone());
         judge.go_to(outcome.steps());
         judge.compare_all(&engine).unwrap_or_else(|e| panic!("{at}: {e}"));
+        let (widened, narrowed) = engine.has_widened();
+        made.widened += u32::from(widened);
+        made.narrowed += u32::from(narrowed);
     }
     if seed % 8 < 2 {
         watched_less_closely(&plan, seed);
     }
-    let (mut engine, mut made) = (exact(Memories::Stretches), Vec::new());
-    let mut by_stretches = 0;
+    let (mut engine, mut stretches) = (exact(Memories::Stretches), Vec::new());
+    if seed % 2 == 0 {
+        engine.widen_soon();
+    }
+    made.steps += outcome.steps();
     while engine.steps() < outcome.steps() {
         let before = engine.steps();
-        match engine.run_by_stretches(&rule(outcome.steps()), &mut made).expect("gradients") {
-            true => by_stretches += engine.steps() - before,
+        match engine.run_by_stretches(&rule(outcome.steps()), &mut stretches).expect("gradients") {
+            true => made.by_stretches += engine.steps() - before,
             false => engine.step().expect("a gradient"),
         }
     }
-    (outcome.steps(), by_stretches)
 }
 
 /// Whoever watches seldom gets the same record, with every iterate compared.
@@ -145,12 +164,16 @@ fn watched_less_closely(plan: &Plan, seed: u64) {
 
 #[test]
 fn are_the_steps_they_stand_for() {
-    let (mut steps, mut by_stretches) = (0, 0);
-    for seed in 0..many(12_000) as u64 {
-        let made = check(seed, if seed % 4 == 0 { LandscapeKind::Plain } else { LandscapeKind::Compact });
-        (steps, by_stretches) = (steps + made.0, by_stretches + made.1);
+    let mut made = Made::default();
+    let n_machines = many(12_000) as u64;
+    for seed in 0..n_machines {
+        let kind = if seed % 4 == 0 { LandscapeKind::Plain } else { LandscapeKind::Compact };
+        check(seed, kind, &mut made);
     }
+    let Made { steps, by_stretches, widened, narrowed } = made;
     assert!(by_stretches > steps / 2, "only {by_stretches} of {steps} steps by stretches");
+    let n = n_machines as u32;
+    assert!(widened > n / 2 && narrowed > n / 60, "{widened} widened, {narrowed} narrowed");
 }
 
 /// A remembered stretch that leaves something else behind.
