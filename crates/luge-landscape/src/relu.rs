@@ -6,22 +6,8 @@ use luge_net::{GraphBuilder, LinearMap, NodeId};
 
 use crate::{
     Control, Corrections, ExternalConstants,
-    compact::{edge_weight, external, halting_weight},
-    tapes::{Tapes, Weights},
+    compact::{edge_weight, halting_weight},
 };
-
-/// l(x, T, H) of CONSTRUCTION, section 4, with l_S made of ReLU units.
-pub(crate) fn build(
-    g: &mut GraphBuilder,
-    control: &Control,
-    tapes: Tapes,
-    constants: &ExternalConstants,
-    corrections: &Corrections,
-) -> (NodeId, Weights) {
-    external(g, control, tapes, constants, corrections, |g, vertex| {
-        vertex_loss(g, control, constants, corrections, vertex)
-    })
-}
 
 /// A legal step v -> w and its weight omega_vw.
 struct Edge {
@@ -32,7 +18,7 @@ struct Edge {
 
 /// `sum_v omega_v ReLU(4 x_v - 3) + sum_E omega_vw lbar_vw(x)`, where
 /// `lbar_vw = ReLU(2 (x_v + x_w) - 1) - ReLU(2 x_w - 1) - ReLU(2 x_v - 2 x_w - 1)`.
-fn vertex_loss(
+pub(crate) fn vertex_loss(
     g: &mut GraphBuilder,
     control: &Control,
     constants: &ExternalConstants,

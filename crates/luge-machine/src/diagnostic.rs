@@ -44,8 +44,13 @@ impl Diagnostic {
     /// Adds the remedy.
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
+        self.remedy(help);
         self
+    }
+
+    /// Adds the remedy to a finding that is listed already.
+    pub fn remedy(&mut self, help: impl Into<String>) {
+        self.help = Some(help.into());
     }
 
     /// Line and column of the start of the span in `source`, both counted from 1; columns count characters.

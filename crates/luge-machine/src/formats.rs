@@ -8,8 +8,9 @@ pub mod jflap;
 mod loose;
 pub mod morphett;
 pub mod native;
+mod pieces;
 pub mod recognise;
-mod single_tape;
+mod refusals;
 pub mod turingmachine_io;
 pub mod turingmachinesimulator;
 
@@ -19,8 +20,13 @@ use crate::{
     input::{admit_characters, laid_characters},
 };
 
+use pieces::listed;
+
 pub use loose::Loss;
 pub use recognise::{Unrecognised, recognise};
+
+/// The most symbols of a tape: they are counted in a byte.
+const MOST_SYMBOLS: usize = 256;
 
 /// A file format for machines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -205,15 +211,6 @@ impl Format {
         }
     }
 
-    /// Reads a machine that is to be run on these texts, as [`read_with`](Self::read_with) does.
-    ///
-    /// # Errors
-    /// As [`read`](Self::read).
-    pub fn read_for<S: AsRef<str>>(self, text: &str, inputs: &[S]) -> Result<Loaded, Vec<Diagnostic>> {
-        let inputs = inputs.iter().map(|input| input.as_ref().to_owned()).collect();
-        self.read_with(text, &ReadOptions { inputs, ..ReadOptions::default() })
-    }
-
     /// Reads a machine as it is to be run.
     ///
     /// # Errors
@@ -323,17 +320,14 @@ impl Format {
 
 /// The machine in another start state.
 fn started_in(mut loaded: Loaded, start: &str) -> Result<Loaded, Vec<Diagnostic>> {
-    const MOST_LISTED: usize = 12;
     let machine = &mut loaded.machine;
     if let Some(state) = machine.find_state(start) {
         machine.start = state;
         return Ok(loaded);
     }
-    let listed: Vec<&str> = machine.states().iter().take(MOST_LISTED).map(|s| s.name.as_str()).collect();
-    let more = if machine.states().len() > MOST_LISTED { " …" } else { "" };
+    let states = listed(machine.states().iter().map(|state| state.name.as_str()), " ");
     let message = format!("no state is called `{start}`, which is asked for as the start");
-    let help = format!("the states are {}{more}", listed.join(" "));
-    Err(vec![Diagnostic::error(0..0, message, "this machine").with_help(help)])
+    Err(vec![Diagnostic::error(0..0, message, "this machine").with_help(format!("the states are {states}"))])
 }
 
 fn no_list(format: Format, line: usize) -> Diagnostic {
@@ -355,7 +349,7 @@ fn finish(
     match builder.build() {
         Ok(machine) => Ok(Loaded { machine, input, warnings: findings.into_sorted() }),
         Err(error) => {
-            findings.push(Diagnostic::error(0..text.len(), error.to_string(), "in this machine"));
+            findings.error(0..text.len(), error.to_string(), "in this machine");
             Err(findings.into_sorted())
         }
     }

@@ -168,15 +168,21 @@ impl From<StreamConstantsError> for StreamLessonError {
 
 /// A network for a stream, ready to be trained.
 pub struct StreamLesson {
-    learner: Learner,
-    primary: Arc<dyn Primary>,
+    /// The learner.
+    pub learner: Learner,
+    /// The primary network.
+    pub primary: Arc<dyn Primary>,
+    /// How to train.
+    pub options: StreamOptions,
+    /// Which cells the network holds.
+    pub window: Window,
+    /// The network.
+    pub network: StreamNetwork,
+    /// What the simulator found.
+    pub rehearsal: Rehearsal,
     samples: Samples,
-    options: StreamOptions,
     layout: DataLayout,
     input: Input,
-    window: Window,
-    network: StreamNetwork,
-    rehearsal: Rehearsal,
 }
 
 /// What the simulator found on the stream, before anything is trained.
@@ -264,44 +270,8 @@ impl StreamLesson {
                 corrections: Corrections::default(),
             },
         )?;
-        network.constants().check_rounding(53)?;
+        network.constants.check_rounding(53)?;
         Ok(Self { learner, primary, samples, options, layout, input, window, network, rehearsal })
-    }
-
-    /// The network.
-    #[must_use]
-    pub fn network(&self) -> &StreamNetwork {
-        &self.network
-    }
-
-    /// The learner.
-    #[must_use]
-    pub fn learner(&self) -> &Learner {
-        &self.learner
-    }
-
-    /// The primary network.
-    #[must_use]
-    pub fn primary(&self) -> &dyn Primary {
-        &*self.primary
-    }
-
-    /// How to train.
-    #[must_use]
-    pub fn options(&self) -> &StreamOptions {
-        &self.options
-    }
-
-    /// Which cells the network holds.
-    #[must_use]
-    pub fn window(&self) -> &Window {
-        &self.window
-    }
-
-    /// What the simulator found.
-    #[must_use]
-    pub fn rehearsal(&self) -> Rehearsal {
-        self.rehearsal
     }
 
     /// The stream from its beginning.

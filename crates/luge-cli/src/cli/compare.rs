@@ -117,10 +117,7 @@ fn refuse(given: bool, flag: &str, problem: &str) -> Result<(), Failure> {
     if !given {
         return Ok(());
     }
-    Err(Failure::Usage {
-        problem: format!("{flag} is for `luge compare {problem}`"),
-        remedy: format!("leave {flag} out"),
-    })
+    Err(Failure::usage(format!("{flag} is for `luge compare {problem}`"), format!("leave {flag} out")))
 }
 
 /// Takes a learning rate.

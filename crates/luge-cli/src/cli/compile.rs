@@ -44,11 +44,10 @@ impl Args {
     /// Where the machine goes, if it is to be written.
     fn output(&self) -> Result<Option<Output>, Failure> {
         if let Some(out) = self.out.as_ref().filter(|out| out.extension().is_none_or(|e| e != "tm")) {
-            return Err(Failure::Usage {
-                problem: format!("{} does not end in .tm", out.display()),
-                remedy: "machines are written in the native format; luge convert makes others of it"
-                    .to_owned(),
-            });
+            return Err(Failure::usage(
+                format!("{} does not end in .tm", out.display()),
+                "machines are written in the native format; luge convert makes others of it",
+            ));
         }
         let outputs = self.force.outputs().reading(&self.file);
         place(&mut self.data.data.iter().fold(outputs, Outputs::reading), self.out.as_deref())

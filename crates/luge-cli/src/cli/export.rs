@@ -67,11 +67,10 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
 /// The landscape of a machine, alone.
 fn machine(args: &Args, file: Option<Output>) -> Result<(), Failure> {
     if args.graph.is_some() {
-        return Err(Failure::Usage {
-            problem: "only a model has a graph to train; a machine's landscape is written with --rocq"
-                .to_owned(),
-            remedy: "leave --graph out, or give a model that luge train --out wrote".to_owned(),
-        });
+        return Err(Failure::usage(
+            "only a model has a graph to train; a machine's landscape is written with --rocq",
+            "leave --graph out, or give a model that luge train --out wrote",
+        ));
     }
     let mut job = args.file.job_alone()?;
     let steps = args.cells.map(|_| 0);
@@ -93,16 +92,15 @@ fn write_and_ask(args: &Args, file: &Output, written: &Written) -> Result<(), Fa
 }
 
 fn not_proved() -> Failure {
-    Failure::Usage {
-        problem: "only the landscapes plain and compact are proved in Rocq".to_owned(),
-        remedy: "choose --landscape plain or --landscape compact".to_owned(),
-    }
+    Failure::usage(
+        "only the landscapes plain and compact are proved in Rocq",
+        "choose --landscape plain or --landscape compact",
+    )
 }
 
 fn not_joined() -> Failure {
-    Failure::Usage {
-        problem: "only the landscapes plain and compact with the offset carrier are proved in Rocq"
-            .to_owned(),
-        remedy: "train with --landscape plain or compact, and --carrier offset".to_owned(),
-    }
+    Failure::usage(
+        "only the landscapes plain and compact with the offset carrier are proved in Rocq",
+        "train with --landscape plain or compact, and --carrier offset",
+    )
 }

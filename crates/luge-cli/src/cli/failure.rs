@@ -199,7 +199,7 @@ impl From<LoweringError> for Failure {
                 "there is no step to make: give the start state a rule; luge run shows where it halts"
             }
         };
-        Self::Unfit { problem: error.to_string(), remedy: remedy.to_owned() }
+        Self::unfit(error.to_string(), remedy)
     }
 }
 
@@ -212,7 +212,7 @@ impl From<OutputError> for Failure {
             OutputError::Input { .. } | OutputError::Twice { .. } => "give another name",
             OutputError::Exists { .. } => "give another name, or --force to write over it",
         };
-        Self::Usage { problem, remedy: remedy.to_owned() }
+        Self::usage(problem, remedy)
     }
 }
 
@@ -220,14 +220,12 @@ impl From<RevisitError> for Failure {
     fn from(error: RevisitError) -> Self {
         match error {
             RevisitError::Checkpoint(error) => error.into(),
-            RevisitError::TooEarly { first, .. } => Self::Unfit {
-                problem: error.to_string(),
-                remedy: format!("ask for step {first} or a later one"),
-            },
-            RevisitError::TooLate { last, .. } => Self::Unfit {
-                problem: error.to_string(),
-                remedy: format!("ask for step {last} or an earlier one"),
-            },
+            RevisitError::TooEarly { first, .. } => {
+                Self::unfit(error.to_string(), format!("ask for step {first} or a later one"))
+            }
+            RevisitError::TooLate { last, .. } => {
+                Self::unfit(error.to_string(), format!("ask for step {last} or an earlier one"))
+            }
             RevisitError::Job(error) => error.into(),
             RevisitError::Engine(error) => error.into(),
         }
@@ -237,11 +235,13 @@ impl From<RevisitError> for Failure {
 impl From<JobError> for Failure {
     fn from(error: JobError) -> Self {
         let problem = error.to_string();
-        let usage = |remedy: &str| Self::Usage { problem: problem.clone(), remedy: remedy.to_owned() };
+        let usage = |remedy: &str| Self::usage(problem.clone(), remedy);
         match error {
             JobError::Read { text, error } => Self::of_reading(error, &text),
             JobError::Program { text, error } => Self::of_program(error, &text),
-            JobError::ProgramAlone { .. } => usage("make it one with luge compile, or use luge train or luge run"),
+            JobError::ProgramAlone { .. } => {
+                usage("make it one with luge compile, or use luge train or luge run")
+            }
             JobError::NoData { .. } => usage("give them with --data FILE.csv --target COLUMN"),
             JobError::Table { name, error } => Self::of_table(&name, &error),
             JobError::Input(error) => error.into(),
@@ -250,12 +250,10 @@ impl From<JobError> for Failure {
             JobError::ThetaSize { .. } => {
                 usage("give the network the program is for with --primary, such as mlp:2-2-1")
             }
-            JobError::Universal { .. } => Self::Unfit {
+            JobError::Universal { .. } => Self::unfit(
                 problem,
-                remedy:
-                    "give --program only with learners/universal.tm, and a machine as docs/universal.md describes"
-                        .to_owned(),
-            },
+                "give --program only with learners/universal.tm, and a machine as docs/universal.md describes",
+            ),
             JobError::Trace(error) => error.into(),
             JobError::Lesson(error) => error.into(),
         }
@@ -265,8 +263,8 @@ impl From<JobError> for Failure {
 impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Self {
         let problem = error.to_string();
-        let usage = |remedy: &str| Self::Usage { problem: problem.clone(), remedy: remedy.to_owned() };
-        let unfit = |remedy: &str| Self::Unfit { problem: problem.clone(), remedy: remedy.to_owned() };
+        let usage = |remedy: &str| Self::usage(problem.clone(), remedy);
+        let unfit = |remedy: &str| Self::unfit(problem.clone(), remedy);
         match error {
             EngineError::Noise { .. } => usage("give --noise a number such as 0.05"),
             EngineError::Unfit { .. } => usage("use --engine dense, or leave --engine out"),
@@ -306,7 +304,7 @@ impl From<TraceError> for Failure {
             TraceError::Engine(error) => return error.into(),
             TraceError::Memory(error) => return error.into(),
             TraceError::Build(BuildError::Constants(error)) => {
-                return Self::Usage { problem, remedy: remedy_of_constants(&error) };
+                return Self::usage(problem, remedy_of_constants(&error));
             }
             TraceError::Build(BuildError::Internal(error)) => remedy_of_internal(&error),
             TraceError::Build(
@@ -316,7 +314,7 @@ impl From<TraceError> for Failure {
             ) => remedy_of_size(&error),
             TraceError::Lowering(error) => return error.into(),
         };
-        Self::Unfit { problem, remedy }
+        Self::unfit(problem, remedy)
     }
 }
 
@@ -361,12 +359,22 @@ fn remedy_of_internal(error: &InternalError) -> String {
 }
 
 impl Failure {
+    /// The command line is wrong: in what, and what to write instead.
+    pub(super) fn usage(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self::Usage { problem: problem.into(), remedy: remedy.into() }
+    }
+
+    /// Machine, data and flags do not go together: in what, and what to change.
+    pub(super) fn unfit(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self::Unfit { problem: problem.into(), remedy: remedy.into() }
+    }
+
     /// [`Failure::from`] for requests to which `--steps` is no answer: what to do about a machine that runs on.
     pub(super) fn of_endless(error: JobError, remedy: &str) -> Self {
         match error {
             JobError::Trace(
                 error @ (TraceError::HaltingUnreachable { .. } | TraceError::DoesNotHalt { .. }),
-            ) => Self::Unfit { problem: error.to_string(), remedy: remedy.to_owned() },
+            ) => Self::unfit(error.to_string(), remedy),
             error => error.into(),
         }
     }

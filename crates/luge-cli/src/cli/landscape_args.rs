@@ -73,10 +73,10 @@ impl LandscapeArgs {
         let foreign = given.into_iter().find(|(_, given, kinds)| *given && !kinds.contains(&self.landscape));
         if let Some((flag, _, kinds)) = foreign {
             let kinds: Vec<&str> = kinds.iter().map(|kind| kind.word()).collect();
-            return Err(Failure::Usage {
-                problem: format!("landscape {} has no constant {flag}", self.landscape.word()),
-                remedy: format!("leave {flag} out, or choose --landscape {}", kinds.join(" or ")),
-            });
+            return Err(Failure::usage(
+                format!("landscape {} has no constant {flag}", self.landscape.word()),
+                format!("leave {flag} out, or choose --landscape {}", kinds.join(" or ")),
+            ));
         }
         let Self { base, scale, offset, drop, .. } = *self;
         Ok(TraceOptions {

@@ -147,7 +147,7 @@ fn refused(error: RunError) -> Failure {
         RunError::InputTooLong => "shorten the --input",
         RunError::BrokenOff | RunError::Panicked(_) => "give a run that can be made again",
     };
-    Failure::Unfit { problem: error.to_string(), remedy: remedy.to_owned() }
+    Failure::unfit(error.to_string(), remedy)
 }
 
 impl Args {
@@ -186,10 +186,10 @@ impl Args {
         let source = Source::open(&self.file)?;
         if let Some(place) = &self.data {
             if self.target.is_empty() {
-                return Err(Failure::Usage {
-                    problem: "--data without --target".to_owned(),
-                    remedy: "name the label's column with --target".to_owned(),
-                });
+                return Err(Failure::usage(
+                    "--data without --target",
+                    "name the label's column with --target",
+                ));
             }
             let data = named_table(place, &self.target, self.features.as_deref(), false)?;
             return Ok(Job::Train(TrainJob::new(source, data)));
@@ -204,10 +204,10 @@ impl Args {
     /// The run a model came from; its data must be the ones it was trained on.
     fn of_model(&self, model: &Model) -> Result<Job, Failure> {
         let Some(place) = &self.data else {
-            return Err(Failure::Usage {
-                problem: format!("{} is a model, which does not hold its data", self.file),
-                remedy: "give the data it was trained on with --data FILE.csv".to_owned(),
-            });
+            return Err(Failure::usage(
+                format!("{} is a model, which does not hold its data", self.file),
+                "give the data it was trained on with --data FILE.csv",
+            ));
         };
         let (name, text) = read_text(place)?;
         let data = model.data(name, text, true);

@@ -61,20 +61,20 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     if let Some(source) = args.machine.program()? {
         if args.picture.is_some() || args.input.is_given() {
-            return Err(Failure::Usage {
-                problem: "--picture and --input are for machines".to_owned(),
-                remedy: "a program finds its data with --data; luge compile makes a machine of it".to_owned(),
-            });
+            return Err(Failure::usage(
+                "--picture and --input are for machines",
+                "a program finds its data with --data; luge compile makes a machine of it",
+            ));
         }
         let Args { data, steps, profile, check, json, .. } = args;
         let request = Request { data, steps: *steps, profile: *profile, check: *check, json: *json };
         return program::run(&source, &request);
     }
     if args.profile || args.check || args.data.is_for_a_program() {
-        return Err(Failure::Usage {
-            problem: "--data, --set, --profile and --check are for programs".to_owned(),
-            remedy: "give a .sled file, or the machine's --input".to_owned(),
-        });
+        return Err(Failure::usage(
+            "--data, --set, --profile and --check are for programs",
+            "give a .sled file, or the machine's --input",
+        ));
     }
     let picture = place(&mut args.force.outputs().reading(args.machine.place()), args.picture.as_deref())?;
     let job = args.machine.job(&args.input)?;

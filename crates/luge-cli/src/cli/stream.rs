@@ -116,11 +116,11 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let graph_file = place(&mut outputs, args.graph.as_deref())?;
     let lesson = args.job()?.prepare().map_err(of_lesson)?;
     if let Some(file) = graph_file {
-        let graph = serde_json::to_string(&stream_graph(lesson.network()));
+        let graph = serde_json::to_string(&stream_graph(&lesson.network));
         file.write(graph.map_err(|error| Failure::Print(error.into()))? + "\n")?;
     }
     let started = Instant::now();
-    let mut progress = Progress::new("training", lesson.rehearsal().steps).certainly();
+    let mut progress = Progress::new("training", lesson.rehearsal.steps).certainly();
     let trained = lesson.train(|step| {
         if step.is_multiple_of(1 << 12) {
             progress.reach(step);
@@ -147,13 +147,10 @@ impl Args {
         let source = stream::open(&self.learner).map_err(|error| match error {
             luge::source::OpenError::Missing { .. } => {
                 let names: Vec<&str> = STREAM_LEARNERS.iter().map(|shipped| shipped.name).collect();
-                Failure::Unfit {
-                    problem: format!(
-                        "there is no file `{}`, and no learner of that name ships",
-                        self.learner
-                    ),
-                    remedy: format!("give a file, or one of {}", names.join(", ")),
-                }
+                Failure::unfit(
+                    format!("there is no file `{}`, and no learner of that name ships", self.learner),
+                    format!("give a file, or one of {}", names.join(", ")),
+                )
             }
             error => error.into(),
         })?;
@@ -207,7 +204,7 @@ pub(super) fn of_lesson(error: StreamLessonError) -> Failure {
         StreamLessonError::Train(TrainError::Unrecognised(_)) => "choose --engine dense",
         StreamLessonError::Train(_) => "choose --engine dense, or leave out --carrier",
     };
-    Failure::Unfit { problem, remedy: remedy.to_owned() }
+    Failure::unfit(problem, remedy)
 }
 
 fn remedy_of_network(error: &StreamError) -> &'static str {
@@ -225,24 +222,24 @@ fn remedy_of_network(error: &StreamError) -> &'static str {
         StreamError::Constants(_) => "give a larger --carrier, or leave it out",
         StreamError::EmptyBatch { .. } => "name a --target, and leave a column for the features",
         StreamError::DataWritable { .. } => "declare the tape `data` as read-only",
-        StreamError::DataDoNotFit { .. } | StreamError::ThetaDoesNotFit { .. } => "give more --cells",
+        StreamError::Outside(_) => "give more --cells",
         StreamError::Build(_) => "choose a smaller machine",
     }
 }
 
 fn summary<'a>(lesson: &'a StreamLesson, report: &'a StreamReport, seconds: f64) -> Summary<'a> {
-    let (options, constants) = (lesson.options(), lesson.network().constants());
+    let (options, constants) = (&lesson.options, lesson.network.constants);
     Summary {
-        learner: lesson.learner().machine().name(),
+        learner: lesson.learner.machine().name(),
         report,
         certified: report.certificate.proves_the_run(),
         batch: options.batch,
         format: options.format.to_string(),
-        primary: lesson.primary().describe(),
+        primary: lesson.primary.describe(),
         carrier: constants.carrier,
         label_bound: constants.label_bound,
-        cells: lesson.window().n_cells,
-        vertices: lesson.network().control().n_vertices(),
+        cells: lesson.window.n_cells,
+        vertices: lesson.network.control().n_vertices(),
         engine: options.engine.word(),
         wall_s: seconds,
     }
@@ -252,7 +249,7 @@ fn rows(lesson: &StreamLesson, report: &StreamReport, seconds: f64) -> Vec<(Stri
     let mut rows: Vec<(String, String)> = Vec::new();
     let mut row = |name: &str, value: String| rows.push((name.to_owned(), value));
     let count = |n: u64| HumanCount(n).to_string();
-    let (options, constants) = (lesson.options(), lesson.network().constants());
+    let (options, constants) = (&lesson.options, lesson.network.constants);
     let theta: Vec<String> = report.theta.iter().map(ToString::to_string).collect();
     row("learned", format!("theta {}", theta.join(" ")));
     if let Some((right, all)) = report.judged {
@@ -275,8 +272,8 @@ fn rows(lesson: &StreamLesson, report: &StreamReport, seconds: f64) -> Vec<(Stri
         "network",
         format!(
             "{} vertices, {} cells per tape; carrier A = {} for labels up to {} in steps of {}",
-            count(lesson.network().control().n_vertices() as u64),
-            count(lesson.window().n_cells as u64),
+            count(lesson.network.control().n_vertices() as u64),
+            count(lesson.window.n_cells as u64),
             constants.carrier,
             constants.label_bound,
             constants.label_unit

@@ -6,7 +6,7 @@ use crate::{
     core::{Affine, Cond, Expr, Op, Place, Ty},
     lex::Span,
     ratio::Ratio,
-    syntax::{self, ExprKind, Name, Type, TypeKind},
+    syntax::{self, ExprKind, Name},
 };
 
 impl<'p> Checker<'p> {
@@ -23,12 +23,12 @@ impl<'p> Checker<'p> {
             return Value::Poison;
         }
         if self.level >= MOST_LEVELS {
-            self.error_with_help(
+            self.error(
                 span,
                 format!("nested more than {MOST_LEVELS} deep once functions are inlined"),
                 "too deep here",
-                "name parts of it with `let`",
-            );
+            )
+            .remedy("name parts of it with `let`");
             return Value::Poison;
         }
         self.level += 1;
@@ -93,12 +93,8 @@ impl<'p> Checker<'p> {
             Value::Poison => Cond::Constant(false),
             value => {
                 let found = describe(&value);
-                self.error_with_help(
-                    span,
-                    format!("expected {expected}, found {found}"),
-                    format!("this is {found}"),
-                    "compare it with something, such as `!= 0`",
-                );
+                self.error(span, format!("expected {expected}, found {found}"), format!("this is {found}"))
+                    .remedy("compare it with something, such as `!= 0`");
                 Cond::Constant(false)
             }
         }
@@ -128,12 +124,8 @@ impl<'p> Checker<'p> {
     }
 
     fn not_constant(&mut self, span: &Span) -> Option<Ratio> {
-        self.error_with_help(
-            span,
-            "not known before the program runs",
-            "expected a constant",
-            "literals, constants, sizes and variables of `unroll for i in a..b` are known",
-        );
+        self.error(span, "not known before the program runs", "expected a constant")
+            .remedy("literals, constants, sizes and variables of `unroll for i in a..b` are known");
         None
     }
 
@@ -149,10 +141,7 @@ impl<'p> Checker<'p> {
     /// Whether there is a sample here; says so if not.
     pub(super) fn inside_data(&mut self, span: &Span) -> bool {
         if !self.in_data {
-            self.error_with_help(
-                span,
-                "the data are read inside a loop over them",
-                "no sample here",
+            self.error(span, "the data are read inside a loop over them", "no sample here").remedy(
                 "put it into `for sample in data { … }`, or write `take;` for the next sample of a stream",
             );
         }
@@ -182,12 +171,8 @@ impl<'p> Checker<'p> {
                 Value::Poison
             }
             Binding::Tape(_) => {
-                self.error_with_help(
-                    span,
-                    format!("`{name}` is a tape"),
-                    "not a value",
-                    format!("write `{name}.read()`"),
-                );
+                self.error(span, format!("`{name}` is a tape"), "not a value")
+                    .remedy(format!("write `{name}.read()`"));
                 Value::Poison
             }
         }
@@ -223,12 +208,8 @@ impl<'p> Checker<'p> {
             _ => None,
         });
         let Some(element) = element.cloned().or(told) else {
-            self.error_with_help(
-                span,
-                "the type of the list cannot be told",
-                "only literals",
-                "give one of them a type: `[1 as fix<I,F>, 2, 3]`",
-            );
+            self.error(span, "the type of the list cannot be told", "only literals")
+                .remedy("give one of them a type: `[1 as fix<I,F>, 2, 3]`");
             return Value::Poison;
         };
         let mut fitting = Vec::new();
@@ -268,12 +249,8 @@ impl<'p> Checker<'p> {
                 let raw = value.round(ty.fraction).and_then(|raw| i64::try_from(raw).ok());
                 let raw = raw.filter(|raw| (ty.smallest()..=ty.largest()).contains(raw));
                 if raw.is_none() {
-                    self.error_with_help(
-                        span,
-                        format!("{value} does not fit into {ty}"),
-                        "too large",
-                        "choose a type with more bits before the point",
-                    );
+                    self.error(span, format!("{value} does not fit into {ty}"), "too large")
+                        .remedy("choose a type with more bits before the point");
                 }
                 raw.map(|raw| Expr::Constant { raw, ty })
             }
@@ -285,7 +262,7 @@ impl<'p> Checker<'p> {
                 let message = format!("expected {ty}, found {found}");
                 let label = format!("this is {found}");
                 if matches!(value, Value::Number(_) | Value::Condition(_)) {
-                    self.error_with_help(span, message, label, format!("convert it with `as {ty}`"));
+                    self.error(span, message, label).remedy(format!("convert it with `as {ty}`"));
                 } else {
                     self.error(span, message, label);
                 }
@@ -301,7 +278,7 @@ impl<'p> Checker<'p> {
             "random" => {
                 if let Some(argument) = arguments.first() {
                     let help = "it is seeded by `const SEED = 1;` at the top of the file";
-                    self.error_with_help(&argument.span, "`random` takes nothing", "too much", help);
+                    self.error(&argument.span, "`random` takes nothing", "too much").remedy(help);
                 }
                 return self.random(span);
             }
@@ -339,23 +316,10 @@ impl<'p> Checker<'p> {
 
 /// Whether a name occurs in an expression.
 pub(super) fn mentions(expr: &syntax::Expr, name: &str) -> bool {
-    match &expr.kind {
-        ExprKind::Number(_) | ExprKind::Bool(_) => false,
+    let here = match &expr.kind {
         ExprKind::Name(found) => found == name,
         ExprKind::Read(found) => found.text == name,
-        ExprKind::Index(array, index) => mentions(array, name) || mentions(index, name),
-        ExprKind::List(list) | ExprKind::Call(_, list) => list.iter().any(|e| mentions(e, name)),
-        ExprKind::Negate(e) | ExprKind::Not(e) => mentions(e, name),
-        ExprKind::Binary(_, a, b) => mentions(a, name) || mentions(b, name),
-        ExprKind::Cast { value, to, .. } => mentions(value, name) || mentions_type(to, name),
-    }
-}
-
-pub(super) fn mentions_type(ty: &Type, name: &str) -> bool {
-    match &ty.kind {
-        TypeKind::Bit | TypeKind::Tape | TypeKind::Named(_) => false,
-        TypeKind::Int(width) => mentions(width, name),
-        TypeKind::Fix(integer, fraction) => mentions(integer, name) || mentions(fraction, name),
-        TypeKind::Array(element, length) => mentions_type(element, name) || mentions(length, name),
-    }
+        _ => false,
+    };
+    here || expr.parts().into_iter().any(|part| mentions(part, name))
 }

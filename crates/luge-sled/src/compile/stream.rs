@@ -11,7 +11,7 @@ pub(super) use schedule::difference;
 use super::{
     Generator,
     automaton::{Act, Pending, Track, Walker},
-    data::DataPos,
+    data::{DataPos, RIGHT},
     graph::Node,
     position::{Head, Spot},
     tapes::{DATA, PRODUCT, QUOTIENT, Tape},
@@ -151,7 +151,7 @@ impl Generator<'_> {
                 self.seek_number(number);
                 for &(temporary, width, stride) in walks {
                     debug_assert_eq!(stride, 1);
-                    self.count_down(temporary, width, |generator| generator.next_number_up());
+                    self.count_down(temporary, width, |generator| generator.next_number(RIGHT));
                 }
                 if !walks.is_empty() {
                     self.pos.data = DataPos::Lost;

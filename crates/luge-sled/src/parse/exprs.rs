@@ -1,8 +1,6 @@
 //! Expressions, from the weakest operator to the atoms.
 
-use luge_machine::Diagnostic;
-
-use super::{HIGHEST, Parsed, Parser, Reported};
+use super::{HIGHEST, Parsed, Parser};
 use crate::{
     lex::Kind,
     ratio::Ratio,
@@ -86,11 +84,8 @@ impl Parser<'_> {
     pub(super) fn make(&mut self, kind: ExprKind, start: usize, below: usize) -> Parsed<Expr> {
         let span = self.since(start);
         if below >= HIGHEST {
-            let finding =
-                Diagnostic::error(span, format!("an expression of more than {HIGHEST} levels"), "too long")
-                    .with_help("name parts of it with `let`");
-            self.findings.push(finding);
-            return Err(Reported);
+            let message = format!("an expression of more than {HIGHEST} levels");
+            return self.refuse(span, message, "too long", "name parts of it with `let`");
         }
         Ok(Expr { kind, span, depth: below + 1 })
     }
@@ -174,12 +169,8 @@ impl Parser<'_> {
             return self.refuse(self.span(), message, "a statement, not an expression", help);
         }
         if self.peek().kind == Kind::Text {
-            return self.refuse(
-                self.span(),
-                "a text".to_owned(),
-                "not a value",
-                "texts stand in `print(\"…\", a)` only",
-            );
+            let help = "texts stand in `print(\"…\", a)` only";
+            return self.refuse(self.span(), "a text", "not a value", help);
         }
         Ok(())
     }

@@ -93,7 +93,7 @@ impl<'a> Lockstep<'a> {
             () if found.state != expected.state => "state",
             () if found.heads != expected.heads => "head",
             () if found.tapes != expected.tapes => "cell",
-            () => return self.compare_slot(&weights[self.network.labels().index()].data),
+            () => return self.compare_slot(&weights[self.network.labels.index()].data),
         };
         Err(StreamMismatch::Differs { what })
     }
@@ -149,7 +149,7 @@ impl<'a> Lockstep<'a> {
 
     /// z is minus the labels where they wait, and minus A where the slot is ready.
     fn compare_slot(&self, z: &[f64]) -> Result<(), StreamMismatch> {
-        let constants = self.network.constants();
+        let constants = self.network.constants;
         let near = constants.label_unit / 2.0;
         let wrong = |(found, expected): &(f64, f64)| {
             (found - expected).abs().partial_cmp(&near) != Some(std::cmp::Ordering::Less)

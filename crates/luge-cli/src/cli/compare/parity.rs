@@ -19,10 +19,10 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let bits = usize::from(args.bits.unwrap_or(16));
     let hidden = args.hidden.map_or(bits.div_ceil(2), usize::from);
     if hidden > bits {
-        return Err(Failure::Usage {
-            problem: format!("--hidden {hidden} of --bits {bits} cannot be"),
-            remedy: "hide at most as many bits as there are".to_owned(),
-        });
+        return Err(Failure::usage(
+            format!("--hidden {hidden} of --bits {bits} cannot be"),
+            "hide at most as many bits as there are",
+        ));
     }
     let plot = place(&mut args.force.outputs(), args.plot.as_deref())?;
     let n_seeds = args.seeds.unwrap_or(1);

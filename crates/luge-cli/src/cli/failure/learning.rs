@@ -45,7 +45,7 @@ impl Failure {
                 "choose a wider --format, rescale the column, or give --saturate"
             }
         };
-        Self::Unfit { problem, remedy: remedy.to_owned() }
+        Self::unfit(problem, remedy)
     }
 }
 
@@ -54,15 +54,12 @@ impl Failure {
     pub(in crate::cli) fn of_program(error: ProgramError, source: &Source) -> Self {
         let problem = error.to_string();
         match error {
-            ProgramError::Format { .. } => {
-                Self::Usage { problem, remedy: "give --format fix:I.F, such as fix:4.8".to_owned() }
-            }
+            ProgramError::Format { .. } => Self::usage(problem, "give --format fix:I.F, such as fix:4.8"),
             ProgramError::Broken { findings, .. } => Self::of_findings(problem, &findings, source),
-            ProgramError::Backend(_) => Self::Unfit {
-                problem,
-                remedy: "leave out `unroll`, write shorter programs, or use fewer tapes".to_owned(),
-            },
-            ProgramError::Setting(_) => Self::Usage { problem, remedy: "give --set NAME=VALUE".to_owned() },
+            ProgramError::Backend(_) => {
+                Self::unfit(problem, "leave out `unroll`, write shorter programs, or use fewer tapes")
+            }
+            ProgramError::Setting(_) => Self::usage(problem, "give --set NAME=VALUE"),
         }
     }
 }
@@ -81,14 +78,14 @@ impl From<LearnerError> for Failure {
             LearnerError::Occupied { .. } => "leave that input line out of the machine's file",
             LearnerError::Lowering(error) => return error.clone().into(),
         };
-        Self::Unfit { problem: error.to_string(), remedy: remedy.to_owned() }
+        Self::unfit(error.to_string(), remedy)
     }
 }
 
 impl From<PrimaryError> for Failure {
     fn from(error: PrimaryError) -> Self {
         let remedy = "give --primary linear, mlp: and the widths from the features to the labels, such as mlp:2-3-1, prototypes:K, tree:D, or parity";
-        Self::Usage { problem: error.to_string(), remedy: remedy.to_owned() }
+        Self::usage(error.to_string(), remedy)
     }
 }
 
@@ -117,7 +114,7 @@ impl From<LessonError> for Failure {
             LessonError::Shapes { .. } => "choose a --primary that fits the columns".to_owned(),
             LessonError::Extended(error) => remedy_of_extended(error),
         };
-        Self::Unfit { problem, remedy }
+        Self::unfit(problem, remedy)
     }
 }
 
@@ -130,9 +127,7 @@ fn remedy_of_extended(error: &ExtendedError) -> String {
         ExtendedError::ThetaTooLarge { .. } => "choose a smaller --primary or a narrower --format".to_owned(),
         ExtendedError::TakesSamples => "train it with `luge stream`".to_owned(),
         ExtendedError::NoSamples => "add at least one row".to_owned(),
-        ExtendedError::ThetaDoesNotFit { .. } | ExtendedError::DataDoNotFit { .. } => {
-            "give more --cells, or leave --cells out".to_owned()
-        }
+        ExtendedError::Outside(_) => "give more --cells, or leave --cells out".to_owned(),
         ExtendedError::DataWritable { .. } => {
             "declare the tape `data` read-only, or choose --landscape internal".to_owned()
         }

@@ -84,10 +84,10 @@ pub(super) fn run(source: &Source, request: &Request<'_>) -> Result<(), Failure>
     show_notes(&job.data, &table.notes);
     let compiled = &job::compile(&job.source, &table, format, &job.set)?;
     if compiled.takes {
-        return Err(Failure::Unfit {
-            problem: format!("{} takes its samples from a stream", source.name),
-            remedy: "run it with `luge stream`, which trains the network that runs it".to_owned(),
-        });
+        return Err(Failure::unfit(
+            format!("{} takes its samples from a stream", source.name),
+            "run it with `luge stream`, which trains the network that runs it",
+        ));
     }
     let reference = job.interpret(&table, request.steps)?;
     let learner = Learner::new(&compiled.machine, Some(&compiled.input))?;
