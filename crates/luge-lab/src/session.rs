@@ -204,7 +204,7 @@ impl<'s, 'n> Run<'s, 'n> {
     }
 
     fn attend(&mut self, commands: &Receiver<Command>, ear: &mut dyn Client) -> Result<Left, EngineError> {
-        let opening = Box::new(Opening::of(self.scene, self.film.chosen()));
+        let opening = Box::new(Opening::of(self.scene, &self.film.chosen));
         if !ear.tell(ServerMessage::Opened { opening }.text()) {
             return Ok(Left::Gone);
         }
@@ -254,7 +254,7 @@ impl<'s, 'n> Run<'s, 'n> {
     }
 
     fn obey(&mut self, command: Command, ear: &mut dyn Client) -> Result<(), EngineError> {
-        let most = self.film.task().stop.most_steps;
+        let most = self.film.task.stop.most_steps;
         let mut go = |going: Going| {
             (self.going, self.hit, self.shown.again) = (going, None, true);
             self.shown.speed_from = (self.film.front(), Instant::now());
@@ -270,7 +270,7 @@ impl<'s, 'n> Run<'s, 'n> {
             Command::Pause {} => go(Going::Nowhere),
             Command::Break { states, lines, loss } => {
                 self.loss = loss;
-                let line = |state: usize| self.scene.lines.get(state).copied().flatten();
+                let line = |state: usize| self.scene.stage.lines.get(state).copied().flatten();
                 let wanted = |state: usize| {
                     states.contains(&state) || line(state).is_some_and(|line| lines.contains(&line))
                 };

@@ -49,7 +49,6 @@ impl VertexSet {
 pub struct Control {
     n_states: usize,
     n_copies: usize,
-    start: StateId,
     table: Arc<VertexTable>,
 }
 
@@ -114,7 +113,7 @@ impl Control {
             }
         }
         let table = Arc::new(VertexTable::new(rows, n_writable, blocks));
-        Self { n_states: normal.n_states(), n_copies, start: normal.start(), table }
+        Self { n_states: normal.n_states(), n_copies, table }
     }
 
     /// The arcs of the vertices.
@@ -191,12 +190,6 @@ impl Control {
         (0..self.n_vertices()).map(|v| self.at(v))
     }
 
-    /// The vertices of a copied state.
-    #[must_use]
-    pub fn vertices_of(&self, copied_state: usize) -> std::ops::Range<usize> {
-        self.table.vertices_of(copied_state)
-    }
-
     /// The row of a tape in the network's tape and head matrices.
     #[must_use]
     pub fn row(&self, tape: usize) -> usize {
@@ -213,24 +206,6 @@ impl Control {
     #[must_use]
     pub fn vertex(&self, state: StateId, reads: Bits) -> usize {
         self.vertex_at(state.index() * self.n_copies, reads)
-    }
-
-    /// The machine's start state.
-    #[must_use]
-    pub fn start(&self) -> StateId {
-        self.start
-    }
-
-    /// The copied state a vertex belongs to.
-    #[must_use]
-    pub fn copied_state(&self, vertex: usize) -> usize {
-        self.table.block(vertex)
-    }
-
-    /// Whether the vertex may be followed by itself.
-    #[must_use]
-    pub fn has_self_edge(&self, vertex: usize) -> bool {
-        self.table.has_self_edge(vertex)
     }
 
     /// A map over the vertices.

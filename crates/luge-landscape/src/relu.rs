@@ -68,7 +68,7 @@ fn edges(control: &Control, constants: &ExternalConstants, corrections: &Correct
     let mut edges = Vec::new();
     for (from, vertex) in control.vertices().enumerate() {
         let Some(step) = vertex.step else { continue };
-        for to in control.vertices_of(step.next) {
+        for to in control.table().vertices_of(step.next) {
             if corrections.no_self_edges && from == to {
                 continue;
             }
@@ -84,5 +84,5 @@ fn edges(control: &Control, constants: &ExternalConstants, corrections: &Correct
 /// How many edges there are, those from a vertex to itself included.
 pub(crate) fn n_edges(control: &Control) -> u64 {
     let next = control.vertices().filter_map(|vertex| vertex.step).map(|step| step.next);
-    next.map(|state| control.vertices_of(state).len() as u64).sum()
+    next.map(|state| control.table().vertices_of(state).len() as u64).sum()
 }

@@ -66,7 +66,7 @@ impl Layers {
     /// Counts the units that a node depends on.
     #[must_use]
     pub fn up_to(network: &Network, node: NodeId) -> Self {
-        let needed = needed_by(network, node);
+        let needed = network.needed_by(&[node], |_, node| node.op.operands());
         let mut groups: Vec<Layer> = Vec::new();
         // For every node, the groups its value is made from without another unit in between.
         let mut sources: Vec<Vec<usize>> = Vec::with_capacity(network.nodes().len());
@@ -180,17 +180,6 @@ impl Layers {
         }
         placed.iter().all(|&layer| layer > 0).then_some(widths)
     }
-}
-
-fn needed_by(network: &Network, node: NodeId) -> Vec<bool> {
-    let mut needed = vec![false; network.nodes().len()];
-    needed[node.index()] = true;
-    for (id, node) in network.numbered_nodes().collect::<Vec<_>>().into_iter().rev() {
-        if needed[id.index()] {
-            node.op.operands().iter().for_each(|o| needed[o.index()] = true);
-        }
-    }
-    needed
 }
 
 /// One unit per entry; a product of matrices has one per product of two entries.

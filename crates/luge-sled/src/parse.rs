@@ -397,20 +397,12 @@ impl Parser<'_> {
         }
         let name = Expr { kind: ExprKind::Name(name.text), span: self.since(start), depth: 1 };
         let place = self.indices(name, start)?;
-        let ops = [
-            ("=", None),
-            ("+=", Some(Binary::Add)),
-            ("-=", Some(Binary::Sub)),
-            ("*=", Some(Binary::Mul)),
-            ("/=", Some(Binary::Div)),
-            ("+|=", Some(Binary::SatAdd)),
-            ("-|=", Some(Binary::SatSub)),
-            ("*|=", Some(Binary::SatMul)),
-            ("*~=", Some(Binary::RoundMul)),
-        ];
-        let Some((_, op)) = ops.into_iter().find(|(symbol, _)| self.take(symbol)) else {
+        use Binary::{Add, Div, Mul, RoundMul, SatAdd, SatMul, SatSub, Sub};
+        let ops = [Add, Sub, Mul, Div, SatAdd, SatSub, SatMul, RoundMul];
+        let op = ops.into_iter().find(|op| self.take(&format!("{}=", op.text())));
+        if op.is_none() && !self.take("=") {
             return self.fail("`=`");
-        };
+        }
         let value = self.expr()?;
         self.semicolon()?;
         Ok(StmtKind::Assign { place, op, value })

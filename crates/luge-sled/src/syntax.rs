@@ -124,28 +124,27 @@ pub(crate) enum Binary {
 }
 
 impl Binary {
+    /// The operators and how they are written, by how tightly they bind, the loosest first.
+    pub(crate) const LEVELS: [&[(&str, Self)]; 7] = [
+        &[("||", Self::Or)],
+        &[("&&", Self::And)],
+        &[("^", Self::Xor)],
+        &[
+            ("<=", Self::LessEqual),
+            (">=", Self::GreaterEqual),
+            ("==", Self::Equal),
+            ("!=", Self::NotEqual),
+            ("<", Self::Less),
+            (">", Self::Greater),
+        ],
+        &[("<<", Self::Shl), (">>", Self::Shr)],
+        &[("+|", Self::SatAdd), ("-|", Self::SatSub), ("+", Self::Add), ("-", Self::Sub)],
+        &[("*|", Self::SatMul), ("*~", Self::RoundMul), ("*", Self::Mul), ("/", Self::Div)],
+    ];
+
     pub(crate) fn text(self) -> &'static str {
-        match self {
-            Self::Add => "+",
-            Self::Sub => "-",
-            Self::Mul => "*",
-            Self::Div => "/",
-            Self::SatAdd => "+|",
-            Self::SatSub => "-|",
-            Self::SatMul => "*|",
-            Self::RoundMul => "*~",
-            Self::Shl => "<<",
-            Self::Shr => ">>",
-            Self::Less => "<",
-            Self::LessEqual => "<=",
-            Self::Greater => ">",
-            Self::GreaterEqual => ">=",
-            Self::Equal => "==",
-            Self::NotEqual => "!=",
-            Self::And => "&&",
-            Self::Or => "||",
-            Self::Xor => "^",
-        }
+        let mut all = Self::LEVELS.into_iter().flatten();
+        all.find(|(_, op)| *op == self).map_or("", |(text, _)| text)
     }
 }
 

@@ -90,7 +90,7 @@ impl Args {
 fn summary<'a>(machine: Option<&'a str>, leaving: &'a Leaving<'_>) -> Summary<'a> {
     Summary {
         machine,
-        landscape: leaving.landscape().kind().word(),
+        landscape: leaving.landscape.kind().word(),
         step: leaving.step,
         vertex: &leaving.name,
         loss: leaving.loss(),
@@ -114,7 +114,7 @@ fn report(leaving: &Leaving<'_>) -> String {
     let mut text = format!(
         "step {} of {}: at {}, loss {}; {goes}\n",
         leaving.step,
-        leaving.landscape().kind().word(),
+        leaving.landscape.kind().word(),
         leaving.name,
         numeral(leaving.loss())
     );

@@ -146,7 +146,7 @@ impl Args {
     fn job(&self) -> Result<StreamJob, Failure> {
         let source = stream::open(&self.learner).map_err(|error| match error {
             luge::source::OpenError::Missing { .. } => {
-                let names: Vec<&str> = STREAM_LEARNERS.iter().map(|shipped| shipped.name).collect();
+                let names: Vec<&str> = STREAM_LEARNERS.iter().map(|shipped| shipped.program.name).collect();
                 Failure::unfit(
                     format!("there is no file `{}`, and no learner of that name ships", self.learner),
                     format!("give a file, or one of {}", names.join(", ")),

@@ -51,7 +51,8 @@ pub(super) fn read(walk: &Walk<'_>, landscape: NodeId) -> Found<SparseLayers> {
     };
     let next = walk.stopped(fixed_next, stop)?;
     let (table, vertex) = tapes::now(walk, now)?;
-    let cells = under_fixed_heads(walk, under, head)?;
+    let (cells, fixed_head) = tapes::read_fixed(walk, under)?;
+    walk.require(fixed_head == head, under, "what lies under the heads, fixed")?;
     tapes::check_table(walk, landscape, table, [cells, head])?;
     tapes::step(walk, table, &Rows { vertex, cells, head }, &StepNodes { read: under, next, moved, ahead })?;
 
@@ -85,16 +86,6 @@ pub(super) fn read(walk: &Walk<'_>, landscape: NodeId) -> Found<SparseLayers> {
         form,
         joint: None,
     })
-}
-
-/// `read(T, [H])`: the cells.
-fn under_fixed_heads(walk: &Walk<'_>, node: NodeId, head: NodeId) -> Found<NodeId> {
-    let expected = "what lies under fixed heads";
-    let Op::SumColumns(product) = *walk.op(node) else { return walk.refuse(node, expected) };
-    let (cells, fixed) = walk.product(product, expected)?;
-    let of = walk.stopped(fixed, "heads under a stop-gradient")?;
-    walk.require(of == head, fixed, "heads under a stop-gradient")?;
-    Ok(cells)
 }
 
 /// Levels and slides, in one of two forms.

@@ -1,5 +1,7 @@
 //! Expressions.
 
+use luge_machine::Diagnostic;
+
 use super::operators::is_arithmetic;
 use super::{Binding, Checker, MOST_EXPRESSIONS, MOST_LEVELS, Shape, Value, describe};
 use crate::{
@@ -69,10 +71,15 @@ impl<'p> Checker<'p> {
 
     pub(super) fn not_a_number(&mut self, value: &Value, span: &Span) -> Value {
         if !matches!(value, Value::Poison) {
-            let found = describe(value);
-            self.error(span, format!("expected a number, found {found}"), format!("this is {found}"));
+            self.mismatch("a number", value, span);
         }
         Value::Poison
+    }
+
+    /// Notes that something else was expected.
+    fn mismatch(&mut self, expected: &str, value: &Value, span: &Span) -> &mut Diagnostic {
+        let found = describe(value);
+        self.error(span, format!("expected {expected}, found {found}"), format!("this is {found}"))
     }
 
     /// The value of an expression that must be a condition.
@@ -92,9 +99,7 @@ impl<'p> Checker<'p> {
             Value::Condition(cond) => cond,
             Value::Poison => Cond::Constant(false),
             value => {
-                let found = describe(&value);
-                self.error(span, format!("expected {expected}, found {found}"), format!("this is {found}"))
-                    .remedy("compare it with something, such as `!= 0`");
+                self.mismatch(expected, &value, span).remedy("compare it with something, such as `!= 0`");
                 Cond::Constant(false)
             }
         }
@@ -131,9 +136,13 @@ impl<'p> Checker<'p> {
 
     pub(super) fn integer(&mut self, expr: &syntax::Expr) -> Option<i128> {
         let value = self.constant(expr)?;
+        self.as_integer(value, &expr.span)
+    }
+
+    pub(super) fn as_integer(&mut self, value: Ratio, span: &Span) -> Option<i128> {
         let integer = value.to_integer();
         if integer.is_none() {
-            self.error(&expr.span, format!("expected an integer, found {value}"), "not an integer");
+            self.error(span, format!("expected an integer, found {value}"), "not an integer");
         }
         integer
     }
@@ -236,8 +245,7 @@ impl<'p> Checker<'p> {
             _ => false,
         };
         if !same {
-            let found = describe(&value);
-            self.error(span, format!("expected {shape}, found {found}"), format!("this is {found}"));
+            self.mismatch(&shape.to_string(), &value, span);
         }
         same.then_some(value)
     }
@@ -258,13 +266,9 @@ impl<'p> Checker<'p> {
             Value::Number(value) if value.ty() == ty => Some(value),
             Value::Poison => None,
             value => {
-                let found = describe(&value);
-                let message = format!("expected {ty}, found {found}");
-                let label = format!("this is {found}");
+                let wrong = self.mismatch(&ty.to_string(), &value, span);
                 if matches!(value, Value::Number(_) | Value::Condition(_)) {
-                    self.error(span, message, label).remedy(format!("convert it with `as {ty}`"));
-                } else {
-                    self.error(span, message, label);
+                    wrong.remedy(format!("convert it with `as {ty}`"));
                 }
                 None
             }

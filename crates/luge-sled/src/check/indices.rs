@@ -209,10 +209,7 @@ impl<'p> Checker<'p> {
         let mut first = view.first;
         match self.expr(index) {
             Value::Constant(value) => {
-                let Some(value) = value.to_integer() else {
-                    self.error(&index.span, format!("expected an integer, found {value}"), "not an integer");
-                    return None;
-                };
+                let value = self.as_integer(value, &index.span)?;
                 let value = i64::try_from(value).unwrap_or(i64::MAX);
                 self.inside(&Affine::constant(value), length, index, array)?;
                 first.known = first.known.offset(value * i64::try_from(stride).unwrap_or(1));

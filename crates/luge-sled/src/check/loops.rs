@@ -100,10 +100,7 @@ impl<'p> Checker<'p> {
         match self.expr(bound) {
             Value::Index(affine) => Some(affine),
             Value::Constant(value) => {
-                let Some(integer) = value.to_integer() else {
-                    self.error(&bound.span, format!("expected an integer, found {value}"), "not an integer");
-                    return None;
-                };
+                let integer = self.as_integer(value, &bound.span)?;
                 if integer.unsigned_abs() > 1 << 40 {
                     let help = "count with a variable of your own in a `while`";
                     self.error(

@@ -18,24 +18,7 @@ impl Parser<'_> {
 
     /// Operators by how tightly they bind, the loosest first.
     pub(super) fn binary(&mut self, level: usize) -> Parsed<Expr> {
-        use Binary::*;
-        const LEVELS: [&[(&str, Binary)]; 7] = [
-            &[("||", Or)],
-            &[("&&", And)],
-            &[("^", Xor)],
-            &[
-                ("<=", LessEqual),
-                (">=", GreaterEqual),
-                ("==", Equal),
-                ("!=", NotEqual),
-                ("<", Less),
-                (">", Greater),
-            ],
-            &[("<<", Shl), (">>", Shr)],
-            &[("+|", SatAdd), ("-|", SatSub), ("+", Add), ("-", Sub)],
-            &[("*|", SatMul), ("*~", RoundMul), ("*", Mul), ("/", Div)],
-        ];
-        let Some(ops) = LEVELS.get(level) else { return self.cast() };
+        let Some(ops) = Binary::LEVELS.get(level) else { return self.cast() };
         let start = self.span().start;
         let mut left = self.binary(level + 1)?;
         let mut n_taken = 0;

@@ -77,8 +77,10 @@ fn run(lesson: &StreamLesson, header: &str) -> (Value, String) {
 /// Gaussian elimination on two bits, one sample at a time.
 fn parity() -> Exported {
     let learner = ShippedStream::find("parity_machine").expect("it ships");
-    let mut job =
-        StreamJob::new(learner.source(), Samples::Draw("parity:bits=2,hidden=1".parse().expect("a parity")));
+    let mut job = StreamJob::new(
+        learner.program.source(),
+        Samples::Draw("parity:bits=2,hidden=1".parse().expect("a parity")),
+    );
     job.options.seed = 1;
     Exported::new("stream-parity", &job.prepare().expect("a lesson"))
 }

@@ -143,7 +143,7 @@ fn taking_too_soon_and_latching_too_late() {
 fn parity(learner: &str, bits: usize, hidden: usize, seed: u64) -> StreamJob {
     let draw = format!("parity:bits={bits},hidden={hidden}").parse().expect("a parity");
     let learner = ShippedStream::find(learner).expect("it ships");
-    let mut job = StreamJob::new(learner.source(), Samples::Draw(draw));
+    let mut job = StreamJob::new(learner.program.source(), Samples::Draw(draw));
     job.options.seed = seed;
     job
 }
@@ -191,8 +191,9 @@ fn labels_that_are_no_parity_contradict_themselves() {
 /// A learner that ships on the stream that its story is about.
 fn shipped(name: &str, seed: u64, batch: usize) -> StreamLesson {
     let learner = ShippedStream::find(name).expect("it ships");
-    let samples = learner.samples.read(StreamJob::format_for(&learner.source())).expect("its samples");
-    let mut job = StreamJob::new(learner.source(), samples);
+    let samples =
+        learner.samples.read(StreamJob::format_for(&learner.program.source())).expect("its samples");
+    let mut job = StreamJob::new(learner.program.source(), samples);
     (job.options.seed, job.options.batch) = (seed, batch);
     job.prepare().expect("a lesson")
 }
@@ -241,7 +242,7 @@ fn the_program_and_the_interpreter_agree_on_the_samples_taken() {
         let raw = |value: f64| (value * 16.0) as i64;
         let samples: Vec<Vec<i64>> =
             samples_taken(&lesson).into_iter().map(|(x, y)| vec![raw(x), raw(y)]).collect();
-        let text = ShippedStream::find("stream_mean").unwrap().text;
+        let text = ShippedStream::find("stream_mean").unwrap().program.text;
         let reference = luge_sled::interpret(text, &sizes, &samples, 100_000).unwrap();
         let theta: Vec<i64> = report.theta.iter().map(|&theta| raw(theta)).collect();
         assert_eq!((reference.verdict, reference.theta), (luge_sled::Verdict::Accepted, theta));
@@ -272,7 +273,7 @@ fn tables_and_streams_are_told_apart() {
         saturate: false,
         asked: luge::data::Asked::default(),
     };
-    let learner = ShippedStream::find("stream_mean").unwrap().source();
+    let learner = ShippedStream::find("stream_mean").unwrap().program.source();
     let refused = luge::TrainJob::new(learner, data).prepare().map(|_| ()).unwrap_err().to_string();
     assert!(refused.contains("stream"), "{refused}");
 }

@@ -25,8 +25,8 @@ pub(super) struct Excerpt {
 impl Excerpt {
     /// The lines of a finding, and one before and after them.
     pub(super) fn around(name: &str, text: &str, span: &Range<usize>) -> Self {
-        let start = floor(text, span.start);
-        let end = floor(text, span.end.max(start));
+        let start = text.floor_char_boundary(span.start);
+        let end = text.floor_char_boundary(span.end.max(start));
         let line_start = |at: usize| text[..at].rfind('\n').map_or(0, |newline| newline + 1);
         let line_end = |at: usize| text[at..].find('\n').map_or(text.len(), |newline| at + newline);
         let own = line_start(start);
@@ -88,11 +88,6 @@ impl Excerpt {
             self.span.end = self.text.len();
         }
     }
-}
-
-/// The last boundary between characters that is not after a byte.
-fn floor(text: &str, at: usize) -> usize {
-    (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }
 
 /// A text without characters that a terminal would obey.
