@@ -8,7 +8,7 @@ use std::{
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering},
-        mpsc::{self, Receiver, RecvTimeoutError, TryRecvError},
+        mpsc::{self, Receiver, RecvTimeoutError},
     },
     thread,
     time::{Duration, Instant},
@@ -238,15 +238,7 @@ impl<'s, 'n> Run<'s, 'n> {
 
     /// The next command, waiting for it as long as there is nothing else to do.
     fn wait(&self, commands: &Receiver<Command>) -> Result<Option<Command>, ()> {
-        let idle = self.idle_for();
-        if idle.is_zero() {
-            return match commands.try_recv() {
-                Ok(command) => Ok(Some(command)),
-                Err(TryRecvError::Empty) => Ok(None),
-                Err(TryRecvError::Disconnected) => Err(()),
-            };
-        }
-        match commands.recv_timeout(idle) {
+        match commands.recv_timeout(self.idle_for()) {
             Ok(command) => Ok(Some(command)),
             Err(RecvTimeoutError::Timeout) => Ok(None),
             Err(RecvTimeoutError::Disconnected) => Err(()),

@@ -257,9 +257,9 @@ fn the_completed_curve_holds_every_loss() {
             film.seek(u64::MAX, &mut always()).expect("gradients");
             let mut survey = Survey::new(&film).expect("an engine");
             survey.follow(&film, &scene.tapes, &mut always()).expect("gradients");
-            assert!(!survey.complete() && survey.curve.n_seen() < 60_001);
+            assert!(!survey.complete() && survey.curve.n_seen < 60_001);
             assert!(survey.complete_curve(&film, &mut always()).expect("gradients"));
-            assert_eq!(survey.curve.n_seen(), 60_001);
+            assert_eq!(survey.curve.n_seen, 60_001);
             let mut stepped = film.again().expect("an engine");
             let mut all = LossCurve::default();
             for step in 0..=60_000 {

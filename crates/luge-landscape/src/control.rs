@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use luge_machine::{Bits, Machine, Move, NormalForm, StateId, SymbolId, Write};
-use luge_net::{Arcs, Block, Column, LinearMap, VertexTable};
+use luge_net::{Arcs, Block, Column, LinearMap, VertexTable, deposit};
 
 /// Which symbols tell the vertices of a state apart.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -108,7 +108,7 @@ impl Control {
             };
             for copy in 0..n_copies {
                 let columns = (0..1_u32 << depends_on.count_ones())
-                    .map(|i| column(machine, state, spread(i, depends_on), n_copies, (copy + 1) % n_copies));
+                    .map(|i| column(machine, state, deposit(i, depends_on), n_copies, (copy + 1) % n_copies));
                 blocks.push(Block { looks_at, depends_on, columns: columns.collect() });
             }
         }
@@ -244,10 +244,4 @@ fn column(
         }
     }
     Some(column)
-}
-
-/// Packed bits spread to the places of `mask`.
-fn spread(packed: u32, mask: u32) -> u32 {
-    let places = (0..32).filter(|tape| mask >> tape & 1 == 1).enumerate();
-    places.fold(0, |bits, (at, tape)| bits | (packed >> at & 1) << tape)
 }

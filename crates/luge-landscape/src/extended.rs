@@ -224,7 +224,7 @@ impl Extended {
         let running = switch::ramp(g, "phi", terrain.loss, stop, switch, joints.ramps_rounded_once);
         let s_net = switch::switch(g, "s_net", running, carrier, output, joints.select_switches);
 
-        let smallest = scale::smallest_label(&options.layout);
+        let smallest = options.layout.format.smallest_positive();
         let epsilon = smallest * smallest;
         let squares = g.square("|z|^2", z);
         let size = g.sum_all("|z|^2", squares);

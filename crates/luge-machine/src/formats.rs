@@ -170,30 +170,30 @@ impl Format {
         Self::Jflap,
     ];
 
+    /// Its name in messages, its short name, and the extensions of its files.
+    fn names(self) -> (&'static str, &'static str, &'static [&'static str]) {
+        match self {
+            Self::Native => ("native", "native", &["tm"]),
+            Self::Bbchallenge => ("bbchallenge", "bbchallenge", &["bb"]),
+            Self::Morphett => ("Morphett", "morphett", &["morphett"]),
+            Self::TuringMachineIo => ("turingmachine.io", "turingmachine-io", &["yaml", "yml"]),
+            Self::TuringMachineSimulator => {
+                ("turingmachinesimulator.com", "turingmachinesimulator", &["tms"])
+            }
+            Self::Jflap => ("JFLAP", "jflap", &["jff"]),
+        }
+    }
+
     /// The file extensions that mean this format, the usual one first.
     #[must_use]
     pub fn extensions(self) -> &'static [&'static str] {
-        match self {
-            Self::Native => &["tm"],
-            Self::Bbchallenge => &["bb"],
-            Self::Morphett => &["morphett"],
-            Self::TuringMachineIo => &["yaml", "yml"],
-            Self::TuringMachineSimulator => &["tms"],
-            Self::Jflap => &["jff"],
-        }
+        self.names().2
     }
 
     /// A short name in lower case: the format's folder in the test suite, and its name on the command line.
     #[must_use]
     pub fn slug(self) -> &'static str {
-        match self {
-            Self::Native => "native",
-            Self::Bbchallenge => "bbchallenge",
-            Self::Morphett => "morphett",
-            Self::TuringMachineIo => "turingmachine-io",
-            Self::TuringMachineSimulator => "turingmachinesimulator",
-            Self::Jflap => "jflap",
-        }
+        self.names().1
     }
 
     /// Reads a machine.
@@ -357,13 +357,6 @@ fn finish(
 
 impl std::fmt::Display for Format {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Native => "native",
-            Self::Bbchallenge => "bbchallenge",
-            Self::Morphett => "Morphett",
-            Self::TuringMachineIo => "turingmachine.io",
-            Self::TuringMachineSimulator => "turingmachinesimulator.com",
-            Self::Jflap => "JFLAP",
-        })
+        f.write_str(self.names().0)
     }
 }

@@ -53,7 +53,8 @@ pub struct Layer {
 /// All units of a network that one of its nodes depends on.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Layers {
-    groups: Vec<Layer>,
+    /// The groups in order of computation.
+    pub groups: Vec<Layer>,
 }
 
 impl Layers {
@@ -104,12 +105,6 @@ impl Layers {
             groups.push(Layer { depth, before, ..group.clone() });
         }
         Self { groups }
-    }
-
-    /// The groups in order of computation.
-    #[must_use]
-    pub fn groups(&self) -> &[Layer] {
-        &self.groups
     }
 
     /// Number of units in all.
@@ -220,7 +215,7 @@ mod tests {
     }
 
     fn listing(layers: &Layers) -> Vec<(&str, &str, usize, usize)> {
-        layers.groups().iter().map(|g| (g.name.as_str(), g.kind.word(), g.n_units, g.depth)).collect()
+        layers.groups.iter().map(|g| (g.name.as_str(), g.kind.word(), g.n_units, g.depth)).collect()
     }
 
     #[test]

@@ -11,9 +11,7 @@ mod shipped;
 
 use std::{ops::ControlFlow, sync::Arc};
 
-use luge_landscape::{
-    Corrections, DataLayout, Learner, Primary, StreamConstantsError, StreamError, StreamNetwork, VertexSet,
-};
+use luge_landscape::{Corrections, DataLayout, Learner, Primary, StreamError, StreamNetwork, VertexSet};
 use luge_machine::{
     Input, Outcome, Step, SymbolId,
     formats::ReadOptions,
@@ -30,6 +28,7 @@ use crate::{
     lockstep::Window,
     program,
     source::Source,
+    words::Word,
 };
 pub use certificate::{Certificate, StreamReport};
 pub use lockstep::StreamMismatch;
@@ -46,13 +45,11 @@ pub enum StreamEngineChoice {
     Dense,
 }
 
-impl StreamEngineChoice {
-    /// Both engines.
-    pub const ALL: [Self; 2] = [Self::Sparse, Self::Dense];
+impl Word for StreamEngineChoice {
+    const WHAT: &'static str = "engine for streams";
+    const ALL: &'static [Self] = &[Self::Sparse, Self::Dense];
 
-    /// The engine's name on the command line and in JSON.
-    #[must_use]
-    pub fn word(self) -> &'static str {
+    fn word(self) -> &'static str {
         match self {
             Self::Sparse => "sparse",
             Self::Dense => "dense",
@@ -160,12 +157,6 @@ pub enum StreamLessonError {
     Train(#[from] TrainError),
 }
 
-impl From<StreamConstantsError> for StreamLessonError {
-    fn from(error: StreamConstantsError) -> Self {
-        Self::Network(error.into())
-    }
-}
-
 /// A network for a stream, ready to be trained.
 pub struct StreamLesson {
     /// The learner.
@@ -270,7 +261,7 @@ impl StreamLesson {
                 corrections: Corrections::default(),
             },
         )?;
-        network.constants.check_rounding(53)?;
+        network.constants.check_rounding(53).map_err(StreamError::from)?;
         Ok(Self { learner, primary, samples, options, layout, input, window, network, rehearsal })
     }
 

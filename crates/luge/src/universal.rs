@@ -67,7 +67,8 @@ impl Sign {
 /// A learner as the universal learner reads it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Program {
-    signs: Vec<Sign>,
+    /// What lies on the tape from cell 0 on.
+    pub signs: Vec<Sign>,
 }
 
 /// Why a machine is no program, or another machine cannot run it.
@@ -159,12 +160,6 @@ impl Program {
         }
         self.signs.extend(std::iter::repeat_n(sign, n));
         Ok(())
-    }
-
-    /// What lies on the tape from cell 0 on.
-    #[must_use]
-    pub fn signs(&self) -> &[Sign] {
-        &self.signs
     }
 
     /// The universal learner's own input with this program in place of the one its file lays.

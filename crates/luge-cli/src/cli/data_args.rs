@@ -11,6 +11,7 @@ use luge::{
     job::{Data, TrainJob},
     memory, program,
     source::{OpenError, Source},
+    words::Word,
 };
 use luge_net::NumberFormat;
 

@@ -15,7 +15,7 @@ use super::{
     failure::Failure,
     landscape_args::cell_count,
     machine_args::{MachineArgs, word},
-    output::{ForceArg, place, print},
+    output::{ForceArg, json_line, place, print},
     prover,
 };
 
@@ -58,8 +58,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         write_and_ask(args, &file, &rocq::extended(&extended).ok_or_else(not_joined)?)?;
     }
     if let Some(file) = graph_file {
-        let text = serde_json::to_string(&graph(&extended)).map_err(|error| Failure::Print(error.into()))?;
-        file.write(text + "\n")?;
+        file.write(json_line(&graph(&extended))?)?;
     }
     Ok(())
 }

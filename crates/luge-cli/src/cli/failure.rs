@@ -10,6 +10,7 @@ use luge::{
     edges::LeavingError,
     engine::EngineError,
     job::JobError,
+    lesson::Claim,
     memory::TooMuch,
     model::ModelError,
     outputs::OutputError,
@@ -145,8 +146,7 @@ impl Located {
     fn new(finding: &Finding, source: &Source) -> Self {
         let excerpt = Excerpt::around(&harmless(&source.name), &source.text, &finding.span);
         let note = (!finding.label.is_empty()).then(|| harmless(&finding.label));
-        let span = excerpt.span();
-        let label = LabeledSpan::new(note, span.start, span.len());
+        let label = LabeledSpan::new(note, excerpt.span.start, excerpt.span.len());
         let (message, help) = (harmless(&finding.message), finding.help.as_deref().map(harmless));
         Self { finding: Finding { message, help, ..finding.clone() }, label, excerpt }
     }
@@ -287,20 +287,15 @@ impl From<TraceError> for Failure {
         let problem = error.to_string();
         let remedy = match error {
             TraceError::HaltingUnreachable { .. } => {
-                "it would run for ever: say how many steps to trace with --steps".to_owned()
+                "it would run for ever: say how many steps to trace with --steps"
             }
-            TraceError::DoesNotHalt { .. } => format!(
-                "say how many steps to trace with --steps; without it the machine must halt within {LONGEST_SEARCH}"
-            ),
-            TraceError::TooFewCells { needed, .. } => {
-                format!("give --cells {needed} or more, or leave --cells out")
+            TraceError::DoesNotHalt { .. } => {
+                let within = format!("without it the machine must halt within {LONGEST_SEARCH}");
+                return Self::unfit(problem, format!("say how many steps to trace with --steps; {within}"));
             }
-            TraceError::TooManyCells { .. } => {
-                "allow fewer --steps, or use a machine that stays nearer".to_owned()
-            }
-            TraceError::TooManyDeclared { .. } => {
-                "shorten the --input, or choose another --landscape".to_owned()
-            }
+            TraceError::TooFewCells { needed, .. } => return Self::unfit(problem, more_cells(needed)),
+            TraceError::TooManyCells { .. } => "allow fewer --steps, or use a machine that stays nearer",
+            TraceError::TooManyDeclared { .. } => "shorten the --input, or choose another --landscape",
             TraceError::Engine(error) => return error.into(),
             TraceError::Memory(error) => return error.into(),
             TraceError::Build(BuildError::Constants(error)) => {
@@ -318,7 +313,11 @@ impl From<TraceError> for Failure {
     }
 }
 
-fn remedy_of_constants(error: &ConstantsError) -> String {
+fn more_cells(needed: usize) -> String {
+    format!("give --cells {needed} or more, or leave --cells out")
+}
+
+fn remedy_of_constants(error: &ConstantsError) -> &'static str {
     match error {
         ConstantsError::Base { .. } => "give a larger --base, or leave it out",
         ConstantsError::BaseRange { .. } => "give a --base from 16 to 1e100, or leave it out",
@@ -329,10 +328,9 @@ fn remedy_of_constants(error: &ConstantsError) -> String {
             "give a positive --drop and an --offset of at least twice that, or leave them out"
         }
     }
-    .to_owned()
 }
 
-fn remedy_of_size(error: &BuildError) -> String {
+fn remedy_of_size(error: &BuildError) -> &'static str {
     match error {
         BuildError::TooManyEdges { .. } => {
             "choose --landscape compact, which has no unit for every edge, or a machine whose states look at fewer tapes"
@@ -342,10 +340,9 @@ fn remedy_of_size(error: &BuildError) -> String {
         }
         _ => "use a machine whose states look at fewer tapes",
     }
-    .to_owned()
 }
 
-fn remedy_of_internal(error: &InternalError) -> String {
+fn remedy_of_internal(error: &InternalError) -> &'static str {
     match error {
         InternalError::TooManyVertices { .. } => {
             "a vertex for every configuration does not reach this far: choose another --landscape"
@@ -355,7 +352,6 @@ fn remedy_of_internal(error: &InternalError) -> String {
             "this landscape slopes towards the halt, and serves every content of the input's cells: give more --cells, or choose another --landscape"
         }
     }
-    .to_owned()
 }
 
 impl Failure {
@@ -367,6 +363,14 @@ impl Failure {
     /// Machine, data and flags do not go together: in what, and what to change.
     pub(super) fn unfit(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self::Unfit { problem: problem.into(), remedy: remedy.into() }
+    }
+
+    /// The first claim that does not hold, if there is one.
+    pub(super) fn of_claims<'a>(claims: impl IntoIterator<Item = (&'a str, &'a Claim)>) -> Result<(), Self> {
+        match claims.into_iter().find(|(_, claim)| !claim.holds) {
+            None => Ok(()),
+            Some((name, claim)) => Err(Self::NotCertified { reason: format!("{name}: {}", claim.figures) }),
+        }
     }
 
     /// [`Failure::from`] for requests to which `--steps` is no answer: what to do about a machine that runs on.

@@ -14,7 +14,7 @@ use super::{failure::Failure, machine_args::word};
 pub(super) struct LandscapeArgs {
     /// The landscape to build
     #[arg(long, value_name = "KIND", default_value = LandscapeKind::default().word(), value_parser = word::<LandscapeKind>())]
-    landscape: LandscapeKind,
+    pub(super) landscape: LandscapeKind,
     /// The symbols that tell vertices apart: those a state looks at, or all, as in the paper
     #[arg(long, value_name = "SET", default_value = VertexSet::default().word(), value_parser = word::<VertexSet>())]
     vertices: VertexSet,
@@ -94,10 +94,5 @@ impl LandscapeArgs {
             LandscapeKind::Internal => Failure::of_endless(error, TOWARDS_HALT),
             LandscapeKind::Compact | LandscapeKind::Relu | LandscapeKind::Plain => error.into(),
         }
-    }
-
-    /// The landscape chosen.
-    pub(super) fn kind(&self) -> LandscapeKind {
-        self.landscape
     }
 }

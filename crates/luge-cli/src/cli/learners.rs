@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::{
     failure::Failure,
-    output::{print, print_json, table},
+    output::{Rows, print, print_json},
 };
 
 /// List the learners that ship, each with its data
@@ -62,9 +62,9 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         let all = catalogue::learners().map(table).chain(STREAM_LEARNERS.iter().map(stream));
         return print_json(&all.collect::<Vec<_>>());
     }
-    let mut rows = Vec::new();
+    let mut rows = Rows::default();
     for (shipped, lesson) in catalogue::learners() {
-        rows.push((shipped.name.to_owned(), shipped.summary.to_owned()));
+        rows.row(shipped.name, shipped.summary);
         let ShippedTable { file, targets, features, .. } = lesson.table;
         let mut flags = format!("--data {file} --target {} --format {}", targets.join(","), lesson.format);
         if !features.is_empty() {
@@ -76,19 +76,16 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         if lesson.landscape != LandscapeKind::default() {
             flags.push_str(&format!(" --landscape {}", lesson.landscape.word()));
         }
-        rows.push((String::new(), flags));
+        rows.row("", flags);
     }
     for shipped in &STREAM_LEARNERS {
-        rows.push((shipped.program.name.to_owned(), format!("stream: {}", shipped.program.summary)));
+        rows.row(shipped.program.name, format!("stream: {}", shipped.program.summary));
         let primary = if shipped.primary == "linear" {
             String::new()
         } else {
             format!(" --primary {}", shipped.primary)
         };
-        rows.push((
-            String::new(),
-            format!("{} --format {}{primary}", shipped.samples.flags(), shipped.format),
-        ));
+        rows.row("", format!("{} --format {}{primary}", shipped.samples.flags(), shipped.format));
     }
-    print(&table(&rows))
+    print(&rows.text())
 }

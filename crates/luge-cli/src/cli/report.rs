@@ -24,7 +24,7 @@ use super::{
     data_args::{named_table, read_text},
     failure::Failure,
     machine_args::{step_count, word},
-    output::{ForceArg, print, table},
+    output::{ForceArg, Rows, print},
     progress::Progress,
 };
 
@@ -102,13 +102,12 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     if let Some(figures) = figures {
         written.extend(figures.write(&report)?);
     }
-    let row = |name: &str, value: String| (name.to_owned(), value);
-    print(&table(&[
-        row("outcome", report.end.to_owned()),
-        row("steps", indicatif::HumanCount(report.steps).to_string()),
-        row("moments", report.n_moments.to_string()),
-        row("written", written.join(", ")),
-    ]))
+    let mut rows = Rows::default();
+    rows.row("outcome", report.end);
+    rows.row("steps", indicatif::HumanCount(report.steps));
+    rows.row("moments", report.n_moments);
+    rows.row("written", written.join(", "));
+    print(&rows.text())
 }
 
 /// The places of the figures.

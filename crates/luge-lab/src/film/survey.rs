@@ -76,7 +76,7 @@ impl<'n> Survey<'n> {
             }
         }
         if self.complete() {
-            self.curve.all_seen(end + 1);
+            self.curve.n_seen = end + 1;
         }
         Ok(self.complete())
     }

@@ -193,7 +193,7 @@ impl Run<'_, '_> {
     }
 
     fn surveyed(&self) -> (u64, u64) {
-        (self.survey.steps(), self.survey.curve.n_seen())
+        (self.survey.steps(), self.survey.curve.n_seen)
     }
 
     fn show_overview(&mut self, ear: &mut dyn Client) -> bool {

@@ -47,7 +47,7 @@ impl Overview {
             done: survey.done,
             width: curve.width(),
             buckets: curve.columns().to_vec(),
-            seen: curve.n_seen(),
+            seen: curve.n_seen,
         }
     }
 }

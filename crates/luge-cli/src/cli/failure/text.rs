@@ -19,7 +19,7 @@ pub(super) struct Excerpt {
     /// For every line the characters that are left out at its beginning.
     cut: Vec<usize>,
     /// Where the finding is in this text.
-    span: Range<usize>,
+    pub(super) span: Range<usize>,
 }
 
 impl Excerpt {
@@ -51,11 +51,6 @@ impl Excerpt {
         let length = excerpt.text.len();
         excerpt.span = excerpt.span.start.min(length)..excerpt.span.end.min(length);
         excerpt
-    }
-
-    /// Where the finding is in what is shown.
-    pub(super) fn span(&self) -> Range<usize> {
-        self.span.clone()
     }
 
     /// Adds a line that begins at a byte of the whole text, in which the finding is `span`.
@@ -137,7 +132,7 @@ mod tests {
 
     fn shown(text: &str, span: Range<usize>) -> (String, String, usize) {
         let excerpt = Excerpt::around("it", text, &span);
-        let marked = excerpt.text[excerpt.span()].to_owned();
+        let marked = excerpt.text[excerpt.span.clone()].to_owned();
         (excerpt.text, marked, excerpt.first_line)
     }
 
@@ -158,7 +153,7 @@ mod tests {
         assert_eq!(cut.trim_end(), format!("…{}?{}…", "a".repeat(60), "b".repeat(99)));
         assert_eq!(marked, "?");
         let excerpt = Excerpt::around("it", &text, &(100_000..100_001));
-        let contents = excerpt.read_span(&excerpt.span().into(), 0, 0).expect("a span");
+        let contents = excerpt.read_span(&excerpt.span.clone().into(), 0, 0).expect("a span");
         assert_eq!((contents.line(), contents.column()), (0, 100_000));
     }
 

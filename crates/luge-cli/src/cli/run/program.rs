@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::super::{
     data_args::{DataArgs, show_notes},
     failure::{Failure, show_warnings},
-    output::{print, print_json, table},
+    output::{Rows, print, print_json},
     progress::Progress,
 };
 
@@ -202,16 +202,15 @@ fn report(outcome: Outcome, summary: &Summary<'_>, compiled: &Compiled, simulato
             None => "stopped at the step limit, in a product or quotient".to_owned(),
         },
     };
-    let mut rows =
-        vec![("outcome".to_owned(), ended), ("steps".to_owned(), HumanCount(summary.steps).to_string())];
+    let mut rows = Rows::default();
+    rows.row("outcome", ended);
+    rows.row("steps", HumanCount(summary.steps));
     if let Some(theta) = &summary.theta {
         let numbers: Vec<String> = theta.iter().map(ToString::to_string).collect();
-        rows.push(("theta".to_owned(), numbers.join(" ")));
+        rows.row("theta", numbers.join(" "));
     }
-    for line in &summary.printed {
-        rows.push(("print".to_owned(), line.clone()));
-    }
-    let mut text = table(&rows);
+    summary.printed.iter().for_each(|line| rows.row("print", line));
+    let mut text = rows.text();
     if let Some(lines) = &summary.profile {
         text.push_str(&format!("\n{:>14}  {:>6}  {:>6}  {:>4}\n", "steps", "share", "states", "line"));
         for line in lines {
