@@ -228,6 +228,8 @@ fn prepare_lesson(mut job: TrainJob) -> Result<(Loaded, Prepared), RunError> {
     let table = job.table()?;
     let loaded = job.load(&table)?;
     let lesson = job.join(table, &loaded, &StandardPrimaries)?;
+    // What is shown has as many cells as the run needs, and says how long it is.
+    lesson.simulated().map_err(JobError::from)?;
     Ok((loaded, Prepared::Lesson(Box::new(lesson))))
 }
 

@@ -14,7 +14,7 @@ mod rebuild;
 use crate::{
     Network, Node, NodeId, Op, ParameterId, SparseValues, StepRule, Values, evaluate, evaluate_rows,
 };
-use partition::{Partition, Splits};
+use partition::{Ground, Partition, Splits};
 
 /// How the columns of a network's largest matrices hang together.
 #[derive(Clone, Debug)]
@@ -25,6 +25,8 @@ pub struct Columns<'n> {
     wide: Vec<bool>,
     /// Of these, matrices made from vectors.
     spread: Vec<NodeId>,
+    /// The blocks of weights that these are made from.
+    hidden: Vec<ParameterId>,
     /// How many columns away another column can matter.
     reach: usize,
     /// Columns from which entries with a gradient are taken: each is a kind of its own.
@@ -35,9 +37,10 @@ pub struct Columns<'n> {
 /// How the matrices made from vectors tell columns apart, for the weights and inputs that it was last asked for.
 #[derive(Clone, Debug)]
 struct Known {
-    narrow: Vec<SparseValues>,
+    /// The weights that these matrices depend on.
+    weights: Vec<SparseValues>,
     inputs: Vec<Values>,
-    marks: Partition,
+    ground: Ground,
 }
 
 /// Why columns cannot be merged.
@@ -104,6 +107,7 @@ impl<'n> Columns<'n> {
             n_columns,
             wide: Vec::with_capacity(network.nodes().len()),
             spread: Vec::new(),
+            hidden: Vec::new(),
             reach: 0,
             single: Vec::new(),
             known: None,
@@ -132,7 +136,22 @@ impl<'n> Columns<'n> {
             columns.wide.push(wide);
             depends.push(wide || operand_depends);
         }
+        columns.hidden = columns.behind(&columns.spread);
         Ok(columns)
+    }
+
+    /// The blocks of weights that nodes are computed from.
+    fn behind(&self, nodes: &[NodeId]) -> Vec<ParameterId> {
+        let mut needed = vec![false; self.network.nodes().len()];
+        nodes.iter().for_each(|id| needed[id.index()] = true);
+        let mut found = Vec::new();
+        for (id, node) in self.network.numbered_nodes().collect::<Vec<_>>().into_iter().rev() {
+            if needed[id.index()] {
+                node.op.operands().iter().for_each(|of| needed[of.index()] = true);
+                found.extend(if let Op::Parameter(of) = node.op { Some(of) } else { None });
+            }
+        }
+        found
     }
 
     /// Whether a node has a column for every cell; `None` if it mixes columns.
@@ -189,35 +208,28 @@ impl<'n> Columns<'n> {
         inputs: &[Values],
         also: &[NodeId],
     ) -> Result<Merged, NotByColumns> {
-        let mut marks = self.hidden(weights, inputs);
-        for id in self.wide_parameters() {
-            marks.tell_apart_by_rows(&weights[id.index()]);
-        }
-        self.single.iter().for_each(|&column| marks.single_out(column));
-        let mut kinds = marks.clone();
-        for id in self.wide_parameters() {
-            if let Some(after) = after {
-                kinds.tell_apart_by_changes(&weights[id.index()], &after[id.index()]);
-            }
-        }
-        (1..=self.reach).for_each(|away| kinds.tell_apart_by_neighbours(&marks, away));
-        let (kinds, kind_of) = kinds.kinds();
-        if kinds.len() * (6 * self.reach + 2) * 2 > self.n_columns {
-            return Err(NotByColumns::TooManyKinds { kinds: kinds.len(), columns: self.n_columns });
-        }
-        Ok(rebuild::rebuild(self, kinds, &kind_of, also))
+        let known = self.known.take().filter(|known| self.still_holds(known, weights, inputs));
+        let known = known.unwrap_or_else(|| self.look(weights, inputs));
+        let wide = self.wide_parameters().map(|id| id.index());
+        let blocks: Vec<_> = wide.map(|at| (&weights[at], after.map(|after| &after[at]))).collect();
+        let kinds = known.ground.with_weights(&blocks, self.reach);
+        let n_kinds = kinds.kinds.len();
+        let merged = match n_kinds * (6 * self.reach + 2) * 2 > self.n_columns {
+            true => Err(NotByColumns::TooManyKinds { kinds: n_kinds, columns: self.n_columns }),
+            false => Ok(rebuild::rebuild(self, kinds, also)),
+        };
+        self.known = Some(known);
+        merged
+    }
+
+    /// Whether what is known of the matrices made from vectors is so at these weights and inputs.
+    fn still_holds(&self, known: &Known, weights: &[SparseValues], inputs: &[Values]) -> bool {
+        let same = self.hidden.iter().zip(&known.weights).all(|(id, known)| weights[id.index()] == *known);
+        same && known.inputs == inputs
     }
 
     /// How the matrices made from vectors tell columns apart.
-    fn hidden(&mut self, weights: &[SparseValues], inputs: &[Values]) -> Partition {
-        let narrow: Vec<SparseValues> =
-            weights.iter().filter(|block| block.shape.cols != self.n_columns).cloned().collect();
-        if let Some(known) = &self.known
-            && known.narrow == narrow
-            && known.inputs == inputs
-        {
-            return known.marks.clone();
-        }
+    fn look(&self, weights: &[SparseValues], inputs: &[Values]) -> Known {
         let (mut marks, mut splits) = (Partition::new(self.n_columns), Splits::default());
         for &node in &self.spread {
             evaluate_rows(self.network, weights, inputs, node, |_, first, numbers| {
@@ -227,8 +239,9 @@ impl<'n> Columns<'n> {
                 marks.tell_apart_by_numbers(&mut splits, first, numbers);
             });
         }
-        self.known = Some(Known { narrow, inputs: inputs.to_vec(), marks: marks.clone() });
-        marks
+        self.single.iter().for_each(|&column| marks.single_out(column));
+        let weights = self.hidden.iter().map(|id| weights[id.index()].clone()).collect();
+        Known { weights, inputs: inputs.to_vec(), ground: marks.with_neighbours(self.reach) }
     }
 }
 

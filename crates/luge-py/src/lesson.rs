@@ -40,14 +40,14 @@ pub(crate) struct Training {
 impl Lesson {
     /// Steps the machine makes.
     #[getter]
-    fn machine_steps(&self) -> u64 {
-        self.inner.machine_steps()
+    fn machine_steps(&self, py: Python<'_>) -> PyResult<u64> {
+        Ok(py.detach(|| self.inner.simulated()).map_err(Refusal::from)?.machine_steps)
     }
 
     /// What the simulator says theta is.
     #[getter]
-    fn expected_theta(&self) -> Vec<f64> {
-        self.inner.expected_theta()
+    fn expected_theta(&self, py: Python<'_>) -> PyResult<Vec<f64>> {
+        Ok(py.detach(|| self.inner.simulated()).map_err(Refusal::from)?.theta.clone())
     }
 
     /// The features and the labels as they are trained on.
@@ -64,10 +64,13 @@ impl Lesson {
         (table.feature_names.clone(), table.label_names.clone())
     }
 
-    /// The network before training as JSON: docs/graph-format.md.
+    /// The network before training as JSON, on as many cells as the run needs: docs/graph-format.md.
     fn graph(&self, py: Python<'_>) -> PyResult<String> {
-        let text = py.detach(|| serde_json::to_string(&export::graph(self.inner.extended())));
-        Ok(text.map_err(Refusal::from)?)
+        let graph = || {
+            self.inner.simulated()?;
+            Ok::<_, Refusal>(serde_json::to_string(&export::graph(self.inner.extended()))?)
+        };
+        Ok(py.detach(graph)?)
     }
 
     /// Trains, holding every iterate to the simulator, and certifies the run.

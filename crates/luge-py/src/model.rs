@@ -167,14 +167,21 @@ impl Model {
             Err(error @ ModelError::Lesson(_)) => return other_data(with_reasons(&error)),
             lesson => lesson?,
         };
-        let audit = Audit::of(model, &lesson);
         let retrained = if retrain {
             let mut watch = Watch::new(None, 1);
-            let report = lesson.follow(None, watch.attention(), |moment| watch.see(&moment))?;
+            let report = lesson.follow(None, watch.attention(), |moment| watch.see(&moment));
             watch.finish()?;
+            let report = match report {
+                Ok(report) => report,
+                Err(error) => return other_data(with_reasons(&error)),
+            };
             Some(same_model(model, &model::Model::new(&lesson, &report)))
         } else {
             None
+        };
+        let audit = match Audit::of(model, &lesson) {
+            Ok(audit) => audit,
+            Err(error) => return other_data(with_reasons(&error)),
         };
         let holds = audit.holds() && retrained.as_ref().is_none_or(|claim| claim.holds);
         let not_checked = audit.not_checked(model, retrain);

@@ -110,13 +110,15 @@ impl PackedCells {
                 self.0 = Kept::Numbers(kept);
             }
             Kept::Signs(bytes, n_cells) => {
-                for &number in numbers {
-                    if n_cells.is_multiple_of(8) {
-                        bytes.push(0);
-                    }
-                    bytes[*n_cells / 8] |= u8::from(number > 0.0) << (*n_cells % 8);
-                    *n_cells += 1;
+                let started = (8 - *n_cells % 8) % 8;
+                let (rest, fresh) = numbers.split_at(started.min(numbers.len()));
+                for (at, &number) in (*n_cells..).zip(rest) {
+                    bytes[at / 8] |= u8::from(number > 0.0) << (at % 8);
                 }
+                let packed =
+                    |eight: &[f64]| eight.iter().rev().fold(0, |byte, &n| byte << 1 | u8::from(n > 0.0));
+                bytes.extend(fresh.chunks(8).map(packed));
+                *n_cells += numbers.len();
             }
         }
     }

@@ -4,7 +4,7 @@ use luge_net::{SparseValues, Values, evaluate_some};
 
 use crate::{
     data::Table,
-    lesson::{Claim, Lesson},
+    lesson::{Claim, Lesson, LessonError, Simulated},
     lockstep::Lockstep,
     model::{Model, data_digest},
     predictor::Predictor,
@@ -53,34 +53,36 @@ pub struct Audit {
 
 impl Audit {
     /// Holds a model to a lesson prepared from its own machine and the data.
-    #[must_use]
-    pub fn of(model: &Model, lesson: &Lesson) -> Self {
+    ///
+    /// # Errors
+    /// If the machine has no answer for the data, or needs more cells than the model has.
+    pub fn of(model: &Model, lesson: &Lesson) -> Result<Self, LessonError> {
+        let simulated = lesson.simulated()?;
         let parameters = model.parameters(lesson).filter(|_| model.window() == *lesson.window());
         let missing = || Claim { holds: false, figures: "the weights do not fit the network".to_owned() };
-        let held = |check: fn(&Model, &Lesson, &[SparseValues]) -> Claim| {
-            parameters.as_ref().map_or_else(missing, |parameters| check(model, lesson, parameters))
+        let truth = Truth { lesson, simulated };
+        let held = |check: fn(&Model, &Truth<'_>, &[SparseValues]) -> Claim| {
+            parameters.as_ref().map_or_else(missing, |parameters| check(model, &truth, parameters))
         };
         let extra = lesson.extended().extra_steps();
         let (steps, machine) = (model.card.steps, model.card.machine_steps);
-        Self {
+        let makes = simulated.machine_steps;
+        Ok(Self {
             data: data(model, lesson),
-            theta: theta(model, lesson),
+            theta: theta(model, simulated),
             configuration: held(configuration),
             labels: held(labels),
             steps: Claim {
-                holds: machine == lesson.machine_steps() && steps == machine + extra,
-                figures: format!(
-                    "claimed {steps} and {machine}, the machine makes {}",
-                    lesson.machine_steps()
-                ),
+                holds: machine == makes && steps == machine + extra,
+                figures: format!("claimed {steps} and {machine}, the machine makes {makes}"),
             },
             output: held(output),
             certificate: Claim {
                 holds: model.card.certificate.proves_the_run(),
                 figures: "as recorded when it was trained".to_owned(),
             },
-            program: program(model, lesson),
-        }
+            program: program(model, &truth),
+        })
     }
 
     /// All claims with their names.
@@ -127,6 +129,12 @@ impl Audit {
     }
 }
 
+/// What a model is held to.
+struct Truth<'a> {
+    lesson: &'a Lesson,
+    simulated: &'a Simulated,
+}
+
 fn data(model: &Model, lesson: &Lesson) -> Claim {
     let found = data_digest(lesson.table());
     let prepared = lesson.table().preparation == model.card.preparation;
@@ -167,8 +175,9 @@ pub fn same_model(claimed: &Model, again: &Model) -> Claim {
 }
 
 /// Runs the program again by the interpreter, and holds what the certificate says of its numbers to that.
-fn program(model: &Model, lesson: &Lesson) -> Option<Claim> {
-    let wraps = match model.card.program.as_ref()?.wraps(&model.card, lesson) {
+fn program(model: &Model, truth: &Truth<'_>) -> Option<Claim> {
+    let (table, machine_steps) = (truth.lesson.table(), truth.simulated.machine_steps);
+    let wraps = match model.card.program.as_ref()?.wraps(&model.card, table, machine_steps) {
         Ok(wraps) => wraps,
         Err(mismatch) => return Some(Claim { holds: false, figures: mismatch.to_string() }),
     };
@@ -183,20 +192,21 @@ fn program(model: &Model, lesson: &Lesson) -> Option<Claim> {
     Some(Claim { holds, figures: format!("compiles to the machine; run again, {found}, {said}") })
 }
 
-fn theta(model: &Model, lesson: &Lesson) -> Claim {
-    let expected = lesson.expected_theta();
-    let same = model.theta.iter().zip(&expected).filter(|(a, b)| a.to_bits() == b.to_bits()).count();
+fn theta(model: &Model, simulated: &Simulated) -> Claim {
+    let expected = &simulated.theta;
+    let same = model.theta.iter().zip(expected).filter(|(a, b)| a.to_bits() == b.to_bits()).count();
     Claim {
         holds: same == expected.len() && model.theta.len() == expected.len(),
         figures: format!("{same} of {} numbers bit for bit", expected.len()),
     }
 }
 
-fn configuration(_: &Model, lesson: &Lesson, parameters: &[SparseValues]) -> Claim {
+fn configuration(_: &Model, truth: &Truth<'_>, parameters: &[SparseValues]) -> Claim {
+    let lesson = truth.lesson;
     let Some(mut lockstep) = lesson.lockstep() else {
         return Claim { holds: false, figures: "the run does not fit the network's cells".to_owned() };
     };
-    (0..lesson.machine_steps()).for_each(|_| Lockstep::step(&mut lockstep));
+    (0..truth.simulated.machine_steps).for_each(|_| Lockstep::step(&mut lockstep));
     let read_only = lesson.extended().read_only(lockstep.expected());
     let parameters: Vec<Values> = parameters.iter().map(SparseValues::to_values).collect();
     let found = lesson.extended().decode(&parameters, read_only.as_ref());
@@ -206,7 +216,8 @@ fn configuration(_: &Model, lesson: &Lesson, parameters: &[SparseValues]) -> Cla
     }
 }
 
-fn labels(_: &Model, lesson: &Lesson, parameters: &[SparseValues]) -> Claim {
+fn labels(_: &Model, truth: &Truth<'_>, parameters: &[SparseValues]) -> Claim {
+    let lesson = truth.lesson;
     let offset = lesson.extended().label_offset();
     let copied = parameters[lesson.extended().labels().index()].to_values().data;
     let labels = &lesson.table().labels.data;
@@ -214,12 +225,13 @@ fn labels(_: &Model, lesson: &Lesson, parameters: &[SparseValues]) -> Claim {
     Claim { holds: same == labels.len(), figures: format!("{same} of {} bit for bit", labels.len()) }
 }
 
-fn output(model: &Model, lesson: &Lesson, parameters: &[SparseValues]) -> Claim {
+fn output(model: &Model, truth: &Truth<'_>, parameters: &[SparseValues]) -> Claim {
+    let lesson = truth.lesson;
     let network = lesson.extended().network();
     let nodes = [lesson.extended().nodes().out, network.loss()];
     let end = evaluate_some(network, parameters, &lesson.inputs(), &nodes);
-    let predicted =
-        Predictor::new(lesson.primary(), lesson.expected_theta()).predict(&lesson.table().features);
+    let predictor = Predictor::new(lesson.primary(), truth.simulated.theta.clone());
+    let predicted = predictor.predict(&lesson.table().features);
     let same = end[0].data.iter().zip(&predicted.data).filter(|(a, b)| a.to_bits() == b.to_bits()).count();
     let (claimed, found) = (model.card.train_loss, end[1].data[0]);
     Claim {

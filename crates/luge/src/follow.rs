@@ -9,7 +9,7 @@ use std::{
 };
 
 use luge_landscape::{Configuration, Control, Undecodable};
-use luge_machine::{Input, Machine, Step};
+use luge_machine::{Input, Machine, Simulator, Step};
 use luge_net::Values;
 use luge_train::{Change, Engine, Memories, Outcome, Snapshot, StopRule, StretchId, TrainError};
 
@@ -53,8 +53,16 @@ pub(crate) struct Expected<'a> {
     pub(crate) extra_steps: u64,
     /// What z must be from step 1 on, if the network has labels.
     pub(crate) labels: Option<&'a [f64]>,
-    /// The most cells of a tape, if there is a limit.
-    pub(crate) most_cells: Option<usize>,
+    /// How far tapes may grow.
+    pub(crate) room: Room<'a>,
+}
+
+/// How far the tapes of a fast engine may grow; those of the dense engine cannot.
+pub(crate) enum Room<'a> {
+    /// To so many cells. A run ends with the step that needs more.
+    Cells(usize),
+    /// As far as the machine is allowed to go, which is asked now and then.
+    Asked(&'a dyn Fn(&Simulator<'_>) -> bool),
 }
 
 /// How the parameters of a network stand for configurations.
@@ -81,37 +89,59 @@ pub(crate) struct Course<'a> {
     pub(crate) comparisons: Comparisons,
     /// How closely the run is watched.
     pub(crate) attention: Attention,
-    /// Steps that are made again by automatic differentiation, if somebody asks for a number.
-    pub(crate) spots: Option<usize>,
 }
 
 /// A run that was followed to its end.
-pub(crate) struct Followed<'n> {
+pub(crate) struct Followed<'a> {
     pub(crate) outcome: Outcome,
     pub(crate) record: Record,
-    pub(crate) engine: Box<dyn Engine + 'n>,
+    pub(crate) engine: Box<dyn Engine + 'a>,
     /// The engine that trained, and why that one.
     pub(crate) chosen: Chosen,
     /// Where training has come to.
     pub(crate) snapshot: Snapshot,
-    pub(crate) gradient: GradientCheck,
-    /// Steps the machine has made, if it has stopped.
-    pub(crate) machine_steps: Option<Step>,
+    /// Where the machine has come to; `None` if it does not fit the network's cells.
+    pub(crate) simulator: Option<Simulator<'a>>,
     /// How long training and comparing took.
     pub(crate) trained_in: Duration,
     /// Cells of the longest tape that the machine has come to need; `None` beside the dense engine.
     pub(crate) n_cells: Option<usize>,
+    task: &'a Task<'a>,
+    kept: Thinned<Snapshot>,
+}
+
+impl Followed<'_> {
+    /// Steps the machine has made, if it has stopped.
+    pub(crate) fn machine_steps(&self) -> Option<Step> {
+        self.simulator.as_ref().and_then(stopped_after)
+    }
+
+    /// Hands steps of the run to `check`, which makes them by automatic differentiation: so many if somebody asks for a number.
+    pub(crate) fn look_again<E: From<EngineError>>(
+        &self,
+        spots: Option<usize>,
+        check: impl FnOnce(&[gradient::Spot]) -> Result<GradientCheck, E>,
+    ) -> Result<GradientCheck, E> {
+        if self.chosen.engine == EngineChoice::Dense {
+            return Ok(GradientCheck::of_dense());
+        }
+        let end = gradient::End { snapshot: &self.snapshot, record: &self.record };
+        gradient::look_again(self.task, &end, &self.kept, spots, check)
+    }
+}
+
+/// Steps a machine has made, if it has stopped.
+fn stopped_after(simulator: &Simulator<'_>) -> Option<Step> {
+    simulator.stopped().map(|_| simulator.steps())
 }
 
 impl<'a> Course<'a> {
-    /// Trains, from the start or from a snapshot and what was seen until then, holding iterates to the simulator; then hands
-    /// steps of the run to `check`, which makes them by automatic differentiation.
-    pub(crate) fn follow<E: From<EngineError>>(
+    /// Trains, from the start or from a snapshot and what was seen until then, holding iterates to the simulator.
+    pub(crate) fn follow(
         self,
         from: Option<(&Snapshot, Record)>,
         watch: impl FnMut(Moment<'_>) -> ControlFlow<()>,
-        check: impl FnOnce(&[gradient::Spot]) -> Result<GradientCheck, E>,
-    ) -> Result<Followed<'a>, E> {
+    ) -> Result<Followed<'a>, EngineError> {
         let Self { task, machine, input, window, .. } = self;
         let memories = memories(self.comparisons, self.attention);
         let moment = from.as_ref().map(|(snapshot, record)| (*snapshot, record.loss));
@@ -128,35 +158,24 @@ impl<'a> Course<'a> {
         let attention = self.attention;
         let kept = kept::room_for(&*engine);
         let expected = self.expected;
-        let mut referee = Referee { beside, expected, record, attention, changes, made, losses, kept };
+        let machine_steps = None;
+        let mut referee =
+            Referee { beside, expected, record, machine_steps, attention, changes, made, losses, kept };
         let started = Instant::now();
-        let outcome =
-            referee.follow(&mut *engine, &task.stop, comparisons, watch).map_err(EngineError::from)?;
+        let outcome = referee.follow(&mut *engine, &task.stop, comparisons, watch)?;
         let trained_in = started.elapsed();
         // What is broken off is resumed again, and looked at then; what has failed by its own account stays so.
         let ended = !matches!(outcome, Outcome::Interrupted { .. });
         if let Some((moment, record)) = claimed.filter(|(_, record)| ended && record.mismatches == 0) {
             referee.derive_again(task, memories, comparisons, (moment, &record))?;
         }
-        let snapshot = engine.snapshot();
-        let end = gradient::End { snapshot: &snapshot, record: &referee.record };
-        let gradient = match dense {
-            true => GradientCheck::of_dense(),
-            false => gradient::look_again(task, &end, &referee.kept, self.spots, check)?,
+        let (snapshot, n_cells) = (engine.snapshot(), referee.n_cells());
+        let Referee { beside, record, kept, .. } = referee;
+        let simulator = match beside {
+            Beside::Configurations(lockstep, _) => lockstep.map(Lockstep::into_simulator),
+            Beside::Changes(judge) => Some(judge.into_simulator()),
         };
-        let (machine_steps, n_cells) = (referee.machine_steps(), referee.n_cells());
-        let record = referee.record;
-        Ok(Followed {
-            outcome,
-            record,
-            engine,
-            chosen,
-            snapshot,
-            gradient,
-            machine_steps,
-            trained_in,
-            n_cells,
-        })
+        Ok(Followed { outcome, record, engine, chosen, snapshot, simulator, trained_in, n_cells, task, kept })
     }
 }
 
@@ -173,6 +192,8 @@ struct Referee<'a> {
     beside: Beside<'a>,
     expected: Expected<'a>,
     record: Record,
+    /// Steps the machine has made, if it has stopped.
+    machine_steps: Option<Step>,
     attention: Attention,
     /// What the steps of a stride changed.
     changes: Vec<Change>,
@@ -197,6 +218,7 @@ impl Referee<'_> {
         let outcome = loop {
             let (step, loss) = (engine.steps(), engine.loss()?);
             self.advance(step);
+            self.machine_steps = self.stopped_after();
             if resumed_at != Some(step) {
                 self.see(step, loss, engine, comparisons);
             } else {
@@ -205,6 +227,7 @@ impl Referee<'_> {
             let moment = Moment { step, loss, since: &self.losses, engine, record: &self.record };
             let broke_off = watch(moment).is_break();
             self.losses.clear();
+            let stop = &self.soon_after_the_machine(stop);
             if let Some(outcome) = stop.verdict(step, loss) {
                 break outcome;
             }
@@ -231,6 +254,12 @@ impl Referee<'_> {
         Ok(outcome)
     }
 
+    /// The stop rule, which gives a network whose machine has stopped one more step to say so.
+    fn soon_after_the_machine(&self, stop: &StopRule) -> StopRule {
+        let last = self.machine_steps.map(|steps| steps + self.expected.extra_steps + 1);
+        StopRule { most_steps: stop.most_steps.min(last.unwrap_or(u64::MAX)), ..*stop }
+    }
+
     /// Many steps at once, if the engine reports what they change and nobody watches every one; the machine makes the same steps,
     /// and each is held to the machine's. The last iterate is left to be seen as a whole.
     fn stride(&mut self, engine: &mut dyn Engine, stop: &StopRule) -> Result<bool, TrainError> {
@@ -239,7 +268,10 @@ impl Referee<'_> {
         let beside = step >= self.expected.extra_steps
             && judge.simulator().steps() + self.expected.extra_steps == step;
         // Near a limit of cells every step is looked at.
-        let cells = self.expected.most_cells.unwrap_or(usize::MAX).saturating_sub(judge.n_cells()) as u64;
+        let cells = match self.expected.room {
+            Room::Cells(most) => most.saturating_sub(judge.n_cells()) as u64,
+            Room::Asked(_) => u64::MAX,
+        };
         let to = |stride: u64| {
             let most_steps = (step - step % stride + stride).min(stop.most_steps);
             StopRule { most_steps, ..*stop }
@@ -348,7 +380,7 @@ impl Referee<'_> {
             }
             self.record.labels_copied &= step == 0 || engine.labels() == labels;
         }
-        let stopped = self.stopped();
+        let stopped = self.machine_steps.is_some();
         match engine.losses().filter(|_| comparisons == Comparisons::End && step > 0) {
             Some(range) => self.record.lost_many(range, stopped, &self.expected.levels),
             None => self.record.lost(step, loss, stopped, &self.expected.levels),
@@ -394,7 +426,7 @@ impl Referee<'_> {
         comparisons: Comparisons,
         (snapshot, claimed): (&Snapshot, &Record),
     ) -> Result<(), EngineError> {
-        let stopped_from = self.machine_steps().map(|steps| steps + self.expected.extra_steps);
+        let stopped_from = self.machine_steps.map(|steps| steps + self.expected.extra_steps);
         let earlier = Earlier { snapshot, claimed, expected: &self.expected, comparisons, stopped_from };
         if let Some(what) = earlier.contradiction(task, memories)? {
             self.record.differs(snapshot.step, &format!("the checkpoint is wrong about {what}"));
@@ -413,22 +445,15 @@ impl Referee<'_> {
         }
     }
 
-    fn stopped(&self) -> bool {
-        match &self.beside {
-            Beside::Configurations(lockstep, _) => lockstep.as_ref().is_some_and(|l| l.stopped().is_some()),
-            Beside::Changes(judge) => judge.stopped(),
-        }
-    }
-
     /// Whether the machine has come to need more cells than there may be.
     fn outgrown(&self, step: u64, comparisons: Comparisons) -> bool {
-        let (Some(most), Beside::Changes(judge)) = (self.expected.most_cells, &self.beside) else {
-            return false;
-        };
-        let look = comparisons == Comparisons::End
-            || most < LOOK_AT_CELLS as usize
-            || step.is_multiple_of(LOOK_AT_CELLS);
-        look && judge.n_cells() > most
+        let Beside::Changes(judge) = &self.beside else { return false };
+        let now_and_then = comparisons == Comparisons::End || step.is_multiple_of(LOOK_AT_CELLS);
+        match self.expected.room {
+            Room::Cells(most) if now_and_then || most < LOOK_AT_CELLS as usize => judge.n_cells() > most,
+            Room::Asked(allows) if now_and_then => !allows(judge.simulator()),
+            _ => false,
+        }
     }
 
     /// The end of a run: every cell once more, and how far weights have drifted.
@@ -442,12 +467,11 @@ impl Referee<'_> {
     }
 
     /// Steps the machine has made, if it has stopped.
-    fn machine_steps(&self) -> Option<Step> {
-        let simulator = match &self.beside {
-            Beside::Configurations(lockstep, _) => lockstep.as_ref()?.simulator(),
-            Beside::Changes(judge) => judge.simulator(),
-        };
-        simulator.stopped().map(|_| simulator.steps())
+    fn stopped_after(&self) -> Option<Step> {
+        match &self.beside {
+            Beside::Configurations(lockstep, _) => stopped_after(lockstep.as_ref()?.simulator()),
+            Beside::Changes(judge) => stopped_after(judge.simulator()),
+        }
     }
 
     /// Cells of the longest tape that the machine has visited or its input fills; `None` beside the dense engine.

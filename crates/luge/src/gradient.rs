@@ -159,9 +159,10 @@ fn collect(
             (engine, _) = task.open(Memories::Blocks, Some((snapshot, None)))?;
         }
         engine.run(&to(step))?;
-        let (loss, before) = (engine.loss()?, engine.snapshot());
+        let (loss, before) = (engine.loss()?, engine.snapshot().trimmed());
         engine.step()?;
-        spots.push(Spot { loss, before, after: engine.snapshot(), rounding: engine.rounding() });
+        let after = engine.snapshot().trimmed();
+        spots.push(Spot { loss, before, after, rounding: engine.rounding() });
     }
     engine.run(&to(end.snapshot.step))?;
     if engine.snapshot().trimmed() != end.snapshot.trimmed() {
@@ -172,11 +173,9 @@ fn collect(
 
 /// The cells that tapes and heads of all spots take, and one more on each side: first and last.
 pub(crate) fn extent(spots: &[Spot]) -> Option<(i64, i64)> {
-    let tapes = spots
-        .iter()
-        .flat_map(|spot| [&spot.before, &spot.after])
-        .flat_map(|snapshot| snapshot.trimmed().tapes);
-    let reach = |tape: luge_train::TapeSnapshot| {
+    let tapes =
+        spots.iter().flat_map(|spot| [&spot.before, &spot.after]).flat_map(|snapshot| &snapshot.tapes);
+    let reach = |tape: &luge_train::TapeSnapshot| {
         let head_end = tape.head_first + tape.head.len() as i64;
         let end = tape.first + tape.cells.len() as i64;
         (tape.first.min(tape.head_first) - 1, end.max(head_end))
@@ -191,7 +190,7 @@ pub(crate) fn check(dense: &Dense<'_>, spots: &[Spot]) -> Result<GradientCheck, 
     let mut checker = SpotCheck::new(dense.network, dense.inputs, &dense.shift)?;
     for Spot { loss, before, after, rounding } in spots {
         let step = before.step;
-        let differs = match checker.check(&before.trimmed(), &after.trimmed(), *rounding) {
+        let differs = match checker.check(before, after, *rounding) {
             Ok(agreement) if !agreement.has_loss(*loss) => {
                 Some(format!("at step {step} every unit evaluated gives the loss {}, the run had {loss}", agreement.loss))
             }

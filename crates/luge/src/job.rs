@@ -367,10 +367,16 @@ impl TrainJob {
             return Err(JobError::ThetaSize { n_theta, primary: primary.describe(), n_weights });
         }
         let lesson = Lesson::prepare(learner, primary, table, self.options.clone())?;
-        // The machine halts, so the program comes to its end, after fewer statements than this.
-        let limit = lesson.machine_steps().saturating_mul(STATEMENTS_PER_STEP);
-        let wraps = self.interpret(lesson.table(), limit)?.map(|outcome| outcome.wraps);
-        Ok(lesson.after_wraps(wraps.unwrap_or_default()))
+        if !program::is_program(&self.source) {
+            return Ok(lesson);
+        }
+        let (source, format, set) = (self.source.clone(), self.options.format, self.set.clone());
+        Ok(lesson.of_program(Box::new(move |table, machine_steps| {
+            // Where the machine halts the program comes to its end.
+            let limit = machine_steps.saturating_mul(STATEMENTS_PER_STEP);
+            program::interpret(&source, table, format, &set, limit)
+                .map_or_else(|_| Vec::new(), |ran| ran.wraps)
+        })))
     }
 }
 

@@ -14,6 +14,8 @@ use crate::{lockstep::Mismatch, record::Losses};
 pub struct Judge<'m> {
     simulator: Simulator<'m>,
     control: &'m Control,
+    /// How many copies of a state there are, visited in turn.
+    n_copies: u64,
     /// The machine's cell that the network's first column stands for, per tape.
     first: Vec<Cell>,
     /// Where the heads were before the last step.
@@ -49,13 +51,20 @@ impl<'m> Judge<'m> {
         let filled =
             |tape: TapeId| input.tapes.get(tape.index()).map_or(0, |laid| laid.symbols.len() as Cell);
         let filled = machine.tape_ids().map(filled).collect();
-        Self { simulator, control, first, left, filled, followed: Vec::new() }
+        let n_copies = (control.n_copied_states() / machine.states().len()) as u64;
+        Self { simulator, control, n_copies, first, left, filled, followed: Vec::new() }
     }
 
     /// The simulator.
     #[must_use]
     pub fn simulator(&self) -> &Simulator<'m> {
         &self.simulator
+    }
+
+    /// The simulator, where it has come to.
+    #[must_use]
+    pub fn into_simulator(self) -> Simulator<'m> {
+        self.simulator
     }
 
     /// The most cells of a tape that the heads have visited or the input fills.
@@ -68,13 +77,6 @@ impl<'m> Judge<'m> {
             usize::try_from(high - low + 1).unwrap_or(usize::MAX)
         };
         self.simulator.machine().tape_ids().map(span).max().unwrap_or(0)
-    }
-
-    /// Whether the machine has stopped.
-    #[must_use]
-    pub fn stopped(&self) -> bool {
-        // A vertex without a column is where the machine has no step.
-        self.simulator.stopped().is_some()
     }
 
     /// Brings the machine to a step, or as far as it goes. After more than one step at once only
@@ -108,8 +110,8 @@ impl<'m> Judge<'m> {
     /// Makes the machine's steps beside a stretch that was followed before, if they are the same ones again.
     pub(crate) fn pass(&mut self, stretch: StretchId) -> Option<&Followed> {
         let followed = self.followed.get(stretch.index())?.as_ref()?;
-        let (_, copy) = copies(self.control, &self.simulator);
-        (copy == followed.copy && self.simulator.pass(&followed.passage)).then_some(followed)
+        let there = self.n_copies == 1 || self.copy() == followed.copy;
+        (there && self.simulator.pass(&followed.passage)).then_some(followed)
     }
 
     /// Makes the machine's steps beside a stretch one by one, holds each to it as [`step_beside`](Self::step_beside) does, and remembers
@@ -120,7 +122,7 @@ impl<'m> Judge<'m> {
     pub(crate) fn follow(&mut self, stretch: StretchId, steps: &StretchSteps) -> Result<(), (u64, Mismatch)> {
         let table = self.control.table();
         let mut recording = Recording::new(&self.simulator);
-        let ((block, reads), (_, copy)) = (self.place(), copies(self.control, &self.simulator));
+        let ((block, reads), copy) = (self.place(), self.copy());
         let still = Change { vertex: steps.from, ..Change::default() };
         if steps.from != table.vertex(block, reads) {
             return Err((0, self.difference(&still, &Effect::default(), (block, reads))));
@@ -150,10 +152,14 @@ impl<'m> Judge<'m> {
         Ok(())
     }
 
+    /// Which copy of its state the machine is in.
+    fn copy(&self) -> usize {
+        (self.simulator.steps() % self.n_copies) as usize
+    }
+
     /// The network's block for the machine's state, and the symbols that its vertices know.
     fn place(&self) -> (usize, u32) {
-        let (n_copies, copy) = copies(self.control, &self.simulator);
-        let block = self.simulator.state().index() * n_copies + copy;
+        let block = self.simulator.state().index() * self.n_copies as usize + self.copy();
         let reads = luge_net::tracks(self.control.table().looks_at(block)).fold(0, |reads, tape| {
             let id = TapeId::new(tape);
             reads | u32::from(self.simulator.tape(id).read(self.simulator.head(id)) == SymbolId(1)) << tape
@@ -207,8 +213,7 @@ impl<'m> Judge<'m> {
             let name = |state| self.simulator.machine().state(state).name.clone();
             return Err(Mismatch::State { found: name(state), expected: name(self.simulator.state()) });
         }
-        let (found, n_copies) = self.control.copy_of(vertex);
-        let expected = usize::try_from(self.simulator.steps() % n_copies as u64).unwrap_or(0);
+        let ((found, _), expected) = (self.control.copy_of(vertex), self.copy());
         if found != expected {
             return Err(Mismatch::Copy { found, expected });
         }
@@ -257,12 +262,6 @@ impl<'m> Judge<'m> {
         }
         Ok(())
     }
-}
-
-/// How many copies of a state there are, visited in turn, and which one it is now.
-fn copies(control: &Control, simulator: &Simulator<'_>) -> (usize, usize) {
-    let n_copies = control.n_copied_states() / simulator.machine().states().len();
-    (n_copies, usize::try_from(simulator.steps() % n_copies as u64).unwrap_or(0))
 }
 
 /// Whether a step of training moved the same heads and changed the same cells as the machine's.

@@ -7,29 +7,28 @@ mod error;
 mod loss_figures;
 mod options;
 mod report;
+mod request;
 
-use std::{ops::ControlFlow, sync::Arc};
+use std::{
+    ops::ControlFlow,
+    sync::{Arc, OnceLock},
+};
 
 use luge_landscape::{
     BitConversion, Bounds, Configuration, DataLayout, Extended, LandscapeKind, Learner, Primary, Undecodable,
-    power_of_two_from,
 };
-use luge_machine::{Cell, Input, Outcome, Simulator, Step};
-use luge_net::{
-    NumberFormat, Shape, Values, evaluate,
-    numbers::{from_signs, to_signs},
-};
+use luge_machine::{Cell, Simulator, Step};
+use luge_net::{Values, evaluate, numbers::from_signs};
 use luge_sled::Wrap;
-use luge_train::{Precision, Snapshot, StopRule};
+use luge_train::{Outcome, Precision, Snapshot, StopRule};
 
 use crate::{
     corollary::SizeClaim,
     data::Table,
     engine::{EngineChoice, Task},
-    follow::{Attention, Comparisons, Course, Decoder, Expected, Moment},
+    follow::{Attention, Comparisons, Course, Decoder, Expected, Moment, Room},
     gradient,
     lockstep::{Lockstep, Window},
-    memory::{self, Keeping},
     predictor::Predictor,
     record::{Levels, Record},
 };
@@ -37,6 +36,8 @@ pub use certificate::{Certificate, Claim};
 pub use error::LessonError;
 pub use options::{LONGEST_LESSON, LessonOptions};
 pub use report::LessonReport;
+pub use request::Simulated;
+use request::{Built, Request};
 
 /// Rounding through the square root and the carrier, relative to the loss.
 const LOSS_TOLERANCE: f64 = 1e-9;
@@ -46,30 +47,30 @@ pub const MOST_CELLS: usize = 1 << 28;
 
 /// Everything made ready: no training yet.
 pub struct Lesson {
-    learner: Learner,
-    primary: Arc<dyn Primary>,
-    table: Table,
-    options: LessonOptions,
-    layout: DataLayout,
-    input: Input,
-    window: Window,
-    extended: Extended,
-    machine_steps: Step,
-    /// The bits the simulator leaves where theta lies.
-    theta_bits: Vec<bool>,
+    request: Request,
+    /// The network before training.
+    built: Built,
+    /// The same network on more cells, once a run has come to need them.
+    widened: OnceLock<Built>,
+    /// What the simulator says of the whole run, once it was made.
+    simulated: OnceLock<Simulated>,
     /// What z must be once the labels are read: y - r.
     copied_labels: Vec<f64>,
     /// What the carrier adds to the landscape's loss.
     added_loss: f64,
-    /// Where numbers of the learner's program wrap around on these data.
-    wraps: Vec<Wrap>,
+    find_wraps: Option<Box<FindWraps>>,
+    wraps: OnceLock<Vec<Wrap>>,
 }
 
+/// Finds out where numbers of a learner's program wrap around on its data, where the machine makes so many steps.
+pub(crate) type FindWraps = dyn Fn(&Table, Step) -> Vec<Wrap> + Send + Sync;
+
 impl Lesson {
-    /// Lays out the data, runs the machine once to learn what it needs, and builds the network.
+    /// Lays out the data and builds the network on the cells that sizes alone ask for. Its tapes grow during training.
     ///
     /// # Errors
-    /// Everything that can be wrong with the request.
+    /// Everything that can be wrong with the request, whatever the machine does. Only where tapes cannot grow, on `internal` and where the
+    /// dense engine trains, the simulator runs the machine first to find out how many cells it needs.
     pub fn prepare(
         learner: Learner,
         primary: Arc<dyn Primary>,
@@ -79,136 +80,124 @@ impl Lesson {
         if learner.machine().takes_samples() {
             return Err(luge_landscape::ExtendedError::TakesSamples.into());
         }
-        let layout = layout(&*primary, &table, options.format)?;
         if options.bits == BitConversion::Network && options.precision != Precision::F64 {
             return Err(LessonError::BitsNeedF64 { precision: options.precision });
         }
-        check_request(&learner, &*primary, &table, &layout, &options)?;
-        let input = learner.input(&layout, &data_bits(&layout, &table));
-        let machine = learner.lowered().normal.machine();
-        let mut simulator = Simulator::new(machine, &input);
-        let refused = |state| LessonError::Rejected { state: machine.state(state).name.clone() };
-        match memory::run(&mut simulator, options.steps)? {
-            Outcome::StepLimit => return Err(LessonError::DoesNotHalt { tried: options.steps }),
-            Outcome::Halted { state, accepting: false } | Outcome::NoRule { state } => {
-                return Err(refused(state));
-            }
-            Outcome::Halted { accepting: true, .. } => {}
-        }
-        let machine_steps = simulator.steps();
-        let (track, first) = learner.theta_track();
-        let n_theta = primary.n_weights() * layout.width();
-        let theta_cells = first..first + n_theta;
-        let theta_bits =
-            theta_cells.clone().map(|cell| simulator.tape(track).read(to_cell(cell)).0 == 1).collect();
-        let mut reach = input.clone();
-        // The window also covers theta's cells and the end of the data, whether or not a head goes there.
-        reach.cover(track.index(), theta_cells.end);
-        reach.cover(learner.data_track().index(), layout.end() + 1);
-        let known = theta_cells.end.max(layout.end() + 1);
-        let window = Window::common(&simulator, &reach, known, options.cells).map_err(|needed| {
-            LessonError::TooFewCells { needed, given: options.cells.unwrap_or_default() }
-        })?;
-        ask_network(&learner, &options, window.n_cells)?;
-        let mut build = options.network(layout.clone(), window.clone());
-        let mut extended = Extended::build(&learner, &*primary, &build)?;
-        if options.landscape == LandscapeKind::Internal && options.label_offset.is_none() {
-            build.label_offset = monotone_offset(&extended, &layout);
-            extended = Extended::build(&learner, &*primary, &build)?;
-        }
-        check_offset(extended.label_offset(), &table.labels, options.format)?;
-        check_labels(&extended, &table.labels)?;
-        options.manner().dense(Some(extended.network()))?;
-        let copied_labels = table.labels.data.iter().map(|y| y - extended.label_offset()).collect();
-        let added_loss = extended.carrier().added_loss(&table.labels);
+        let request = Request::new(learner, primary, table, options)?;
+        let (built, simulated) = request.ground()?;
+        let labels = &request.table.labels;
         Ok(Self {
-            learner,
-            primary,
-            table,
-            options,
-            layout,
-            input,
-            window,
-            extended,
-            machine_steps,
-            theta_bits,
-            copied_labels,
-            added_loss,
-            wraps: Vec::new(),
+            copied_labels: labels.data.iter().map(|y| y - built.extended.label_offset()).collect(),
+            added_loss: built.extended.carrier().added_loss(labels),
+            request,
+            built,
+            widened: OnceLock::new(),
+            simulated: simulated.map_or_else(OnceLock::new, OnceLock::from),
+            find_wraps: None,
+            wraps: OnceLock::new(),
         })
     }
 
-    /// Takes note of where numbers of the learner's program wrap around on these data, for the certificate.
+    /// With a way to find out where numbers of the learner's program wrap around, for the certificate.
     #[must_use]
-    pub fn after_wraps(mut self, wraps: Vec<Wrap>) -> Self {
-        self.wraps = wraps;
+    pub(crate) fn of_program(mut self, find_wraps: Box<FindWraps>) -> Self {
+        self.find_wraps = Some(find_wraps);
         self
     }
 
-    /// Where numbers of the learner's program wrap around on these data, as far as that was found out.
+    /// Where numbers of the learner's program wrap around on these data, once the machine has come to its end.
     #[must_use]
     pub fn wraps(&self) -> &[Wrap] {
-        &self.wraps
+        let (Some(find), Some(simulated)) = (&self.find_wraps, self.simulated.get()) else { return &[] };
+        self.wraps.get_or_init(|| find(self.table(), simulated.machine_steps))
     }
 
-    /// The network.
+    /// What the simulator says of the whole run. Unless the lesson was trained it runs the machine now, and widens the network to the
+    /// cells that the run needs: for whoever exports the network, or wants to know before training.
+    ///
+    /// # Errors
+    /// If the machine does not come to an answer, or needs more cells than there may be.
+    pub fn simulated(&self) -> Result<&Simulated, LessonError> {
+        if let Some(simulated) = self.simulated.get() {
+            return Ok(simulated);
+        }
+        let finished = self.request.simulate()?;
+        self.widen(&finished)?;
+        Ok(self.simulated.get_or_init(|| self.request.read(&finished)))
+    }
+
+    /// Builds the network on more cells if a run has come to need them. What engines read of it must not depend on their number, so that
+    /// the run is this network's as well.
+    fn widen(&self, simulator: &Simulator<'_>) -> Result<(), LessonError> {
+        let window = self.request.window(simulator)?;
+        if window.n_cells <= self.window().n_cells {
+            return Ok(());
+        }
+        let wide = self.request.build(window)?;
+        let layers = |built: &Built| built.extended.network().sparse_layers().ok().cloned();
+        if layers(&wide) != layers(&self.built) {
+            return Err(LessonError::OtherLayers { n_cells: wide.window.n_cells });
+        }
+        self.widened.get_or_init(|| wide);
+        Ok(())
+    }
+
+    fn ground(&self) -> &Built {
+        self.widened.get().unwrap_or(&self.built)
+    }
+
+    /// The network: before training on the cells that sizes ask for, afterwards on those that the run has come to need.
     #[must_use]
     pub fn extended(&self) -> &Extended {
-        &self.extended
+        &self.ground().extended
     }
 
     /// The learner.
     #[must_use]
     pub fn learner(&self) -> &Learner {
-        &self.learner
+        &self.request.learner
     }
 
     /// The data.
     #[must_use]
     pub fn table(&self) -> &Table {
-        &self.table
+        &self.request.table
     }
 
     /// The primary network.
     #[must_use]
     pub fn primary(&self) -> &dyn Primary {
-        &*self.primary
+        &*self.request.primary
     }
 
     /// How to train.
     #[must_use]
     pub fn options(&self) -> &LessonOptions {
-        &self.options
+        &self.request.options
     }
 
     /// The machine at the start of its run, and what the network should then hold.
     #[must_use]
     pub fn lockstep(&self) -> Option<Lockstep<'_>> {
-        Lockstep::new(self.learner.lowered().normal.machine(), &self.input, self.window.clone())
+        Lockstep::new(self.request.machine(), &self.request.input, self.window().clone())
     }
 
     /// Where the numbers lie on the tape.
     #[must_use]
     pub fn layout(&self) -> &DataLayout {
-        &self.layout
+        &self.request.layout
     }
 
     /// Which cells the network holds.
     #[must_use]
     pub fn window(&self) -> &Window {
-        &self.window
-    }
-
-    /// Steps the machine makes.
-    #[must_use]
-    pub fn machine_steps(&self) -> Step {
-        self.machine_steps
+        &self.ground().window
     }
 
     /// Where the loss of the whole network must lie: the landscape's levels and what the carrier adds while the machine runs.
     #[must_use]
     pub fn loss_levels(&self) -> Bounds {
-        let bounds = self.extended.bounds();
+        let bounds = self.extended().bounds();
         Bounds {
             running_low: bounds.running_low + self.added_loss,
             running_high: bounds.running_high + self.added_loss,
@@ -219,7 +208,7 @@ impl Lesson {
 
     /// What every loss of a run is held to.
     fn levels(&self) -> Levels {
-        let bounds = self.extended.bounds();
+        let bounds = self.extended().bounds();
         Levels {
             bounds,
             added: self.added_loss,
@@ -232,43 +221,38 @@ impl Lesson {
     /// The network's layers and widths beside the primary network, next to what the paper's corollary claims.
     #[must_use]
     pub fn size_claim(&self) -> SizeClaim {
-        let normal = &self.learner.lowered().normal;
-        SizeClaim::of_extended(&self.extended, normal, self.window.n_cells, self.table.labels.data.len())
+        let normal = &self.learner().lowered().normal;
+        let n_labels = self.table().labels.data.len();
+        SizeClaim::of_extended(self.extended(), normal, self.window().n_cells, n_labels)
     }
 
     /// What the network is fed: x and y.
     #[must_use]
     pub fn inputs(&self) -> Vec<Values> {
-        vec![self.table.features.clone(), self.table.labels.clone()]
-    }
-
-    /// What the simulator says theta is.
-    #[must_use]
-    pub fn expected_theta(&self) -> Vec<f64> {
-        let signs: Vec<f64> = self.theta_bits.iter().map(|&bit| if bit { 1.0 } else { -1.0 }).collect();
-        from_signs(self.layout.format, &signs)
+        vec![self.table().features.clone(), self.table().labels.clone()]
     }
 
     /// The weights of the primary network before training: what a blank tape stands for.
     #[must_use]
     pub fn blank_theta(&self) -> Vec<f64> {
-        from_signs(self.layout.format, &vec![-1.0; self.theta_bits.len()])
+        let n_bits = self.primary().n_weights() * self.layout().width();
+        from_signs(self.layout().format, &vec![-1.0; n_bits])
     }
 
     /// The network, where it starts, and when training is done.
     #[must_use]
     pub fn task(&self) -> Task<'_> {
         let stop = StopRule {
-            loss_at_most: self.extended.stop(),
+            loss_at_most: self.extended().stop(),
             not_before: Extended::FIRST_STOP,
-            most_steps: self.machine_steps + self.extended.extra_steps() + 1,
+            most_steps: self.options().steps.saturating_add(self.extended().extra_steps()),
         };
         Task {
-            network: self.extended.network(),
-            parameters: self.extended.initial().to_vec(),
+            network: self.extended().network(),
+            parameters: self.extended().initial().to_vec(),
             inputs: self.inputs(),
             stop,
-            manner: self.options.manner(),
+            manner: self.options().manner(),
         }
     }
 
@@ -295,141 +279,82 @@ impl Lesson {
         watch: impl FnMut(Moment<'_>) -> ControlFlow<()>,
     ) -> Result<LessonReport, LessonError> {
         let task = self.task();
+        let before = self.ground();
+        let allows = |simulator: &Simulator<'_>| self.may_grow(simulator).is_ok();
         let course = Course {
             task: &task,
-            machine: self.learner.lowered().normal.machine(),
-            input: &self.input,
-            window: &self.window,
-            control: self.extended.control(),
+            machine: self.request.machine(),
+            input: &self.request.input,
+            window: &before.window,
+            control: before.extended.control(),
             decoder: self,
             expected: Expected {
                 levels: self.levels(),
-                extra_steps: self.extended.extra_steps(),
+                extra_steps: before.extended.extra_steps(),
                 labels: Some(&self.copied_labels),
-                most_cells: None,
+                room: Room::Asked(&allows),
             },
             comparisons: Comparisons::Every,
             attention,
-            spots: self.options.spots,
         };
-        let dense = gradient::Dense { network: task.network, inputs: &task.inputs, shift: Vec::new() };
-        let mut followed =
-            course.follow(from, watch, |spots| Ok::<_, LessonError>(gradient::check(&dense, spots)?))?;
-        if self.options.landscape == LandscapeKind::Internal && self.options.engine == EngineChoice::Auto {
+        let mut followed = course.follow(from, watch)?;
+        if let Some(simulator) = &followed.simulator {
+            self.end(followed.outcome, simulator)?;
+        }
+        let ground = self.ground();
+        let firsts = before.window.first.iter().zip(&ground.window.first);
+        let shift: Vec<Cell> = firsts.map(|(before, now)| before - now).collect();
+        let gradient = followed.look_again(self.options().spots, |spots| {
+            let (network, shift) = (ground.extended.network(), shift.clone());
+            let dense = gradient::Dense { network, inputs: &task.inputs, shift };
+            Ok::<_, LessonError>(gradient::check(&dense, spots)?)
+        })?;
+        if self.options().landscape == LandscapeKind::Internal && self.options().engine == EngineChoice::Auto
+        {
             "landscape internal has no sparse layers".clone_into(&mut followed.chosen.why);
         }
-        Ok(LessonReport::conclude(self, followed))
+        Ok(LessonReport::conclude(self, followed, &gradient, &shift))
+    }
+
+    /// Whether there is room for what a run has come to need.
+    fn may_grow(&self, simulator: &Simulator<'_>) -> Result<(), LessonError> {
+        let n_cells = self.request.window(simulator)?.n_cells;
+        if n_cells > self.window().n_cells { self.request.ask(n_cells) } else { Ok(()) }
+    }
+
+    /// Takes note of where the machine has come to, and refuses a run without an answer.
+    fn end(&self, outcome: Outcome, simulator: &Simulator<'_>) -> Result<(), LessonError> {
+        let stopped = simulator.stopped().is_some();
+        match outcome {
+            Outcome::OutOfCells { .. } => {
+                self.request.look_ahead().and_then(|ahead| self.may_grow(&ahead))?;
+                self.may_grow(simulator)?;
+            }
+            Outcome::StepLimit { .. } => self.request.accepted(simulator)?,
+            _ if stopped => self.request.accepted(simulator)?,
+            _ => {}
+        }
+        if stopped {
+            self.widen(simulator)?;
+            self.simulated.get_or_init(|| self.request.read(simulator));
+        }
+        Ok(())
     }
 
     fn predictor(&self, theta: &[f64]) -> Predictor<'_> {
-        Predictor::new(&*self.primary, theta.to_vec())
+        Predictor::new(self.primary(), theta.to_vec())
     }
 }
 
 impl Decoder for Lesson {
     fn decode(&self, parameters: &[Values], expected: &Configuration) -> Result<Configuration, Undecodable> {
-        self.extended.decode(parameters, self.extended.read_only(expected).as_ref())
+        self.extended().decode(parameters, self.extended().read_only(expected).as_ref())
     }
 
     /// The loss of the run depends on the hidden read-only tapes; z does not change any more once they hold its bits.
     fn tape_read(&self, parameters: &[Values], expected: &Configuration) -> bool {
-        let Some(node) = self.extended.nodes().read_only else { return true };
-        let here = evaluate(self.extended.network(), parameters, &self.inputs());
-        Some(here.value(node)) == self.extended.read_only(expected).as_ref()
+        let Some(node) = self.extended().nodes().read_only else { return true };
+        let here = evaluate(self.extended().network(), parameters, &self.inputs());
+        Some(here.value(node)) == self.extended().read_only(expected).as_ref()
     }
-}
-
-/// The bits of the data as the machine finds them.
-fn data_bits(layout: &DataLayout, table: &Table) -> Vec<bool> {
-    let numbers: Vec<f64> = table.features.data.iter().chain(&table.labels.data).copied().collect();
-    let ordered: Vec<f64> = layout.order().into_iter().map(|i| numbers[i]).collect();
-    to_signs(layout.format, &ordered).into_iter().map(|bit| bit > 0.0).collect()
-}
-
-fn layout(primary: &dyn Primary, table: &Table, format: NumberFormat) -> Result<DataLayout, LessonError> {
-    let (Shape { rows, cols: found_features }, found_labels) =
-        (table.features.shape, table.labels.shape.cols);
-    let (features, outputs) = (primary.n_features(), primary.n_outputs());
-    if (features, outputs) != (found_features, found_labels) {
-        return Err(LessonError::Shapes { features, outputs, found_features, found_labels });
-    }
-    Ok(DataLayout { n_samples: rows, n_features: features, n_labels: outputs, format })
-}
-
-/// Everything that can be wrong whatever the machine does is found before its first step: the network is built once on the
-/// cells that sizes alone ask for. Where vertices are configurations there is no such network; then numbers are looked at.
-fn check_request(
-    learner: &Learner,
-    primary: &dyn Primary,
-    table: &Table,
-    layout: &DataLayout,
-    options: &LessonOptions,
-) -> Result<(), LessonError> {
-    let offset = options.label_offset.unwrap_or(0.0);
-    check_offset(offset, &table.labels, options.format)?;
-    let (_, first) = learner.theta_track();
-    let n_theta = primary.n_weights().saturating_mul(layout.width());
-    let needed = first.saturating_add(n_theta).max(layout.end() + 1);
-    let given = options.cells.unwrap_or(MOST_CELLS);
-    if needed > given {
-        return Err(LessonError::TooFewCells { needed, given });
-    }
-    if options.landscape == LandscapeKind::Internal {
-        return Ok(());
-    }
-    ask_network(learner, options, options.cells.unwrap_or(needed))?;
-    let first_cells = vec![0; learner.lowered().normal.n_tapes()];
-    let smallest = options.network(layout.clone(), Window { first: first_cells, n_cells: needed });
-    let extended = Extended::build(learner, primary, &smallest)?;
-    check_labels(&extended, &table.labels)?;
-    Ok(options.manner().dense(Some(extended.network())).map(drop)?)
-}
-
-/// Asks for the memory of a network with so many cells on each tape.
-fn ask_network(learner: &Learner, options: &LessonOptions, n_cells: usize) -> Result<(), LessonError> {
-    let normal = &learner.lowered().normal;
-    // Where vertices are configurations, their number is bounded and known only once they are built.
-    let n_vertices = match options.landscape {
-        LandscapeKind::Internal => 0,
-        _ => usize::try_from(options.vertices.n_vertices(normal)).unwrap_or(usize::MAX),
-    };
-    let keeping = match options.landscape {
-        LandscapeKind::Internal => Keeping::Numbers,
-        _ if options.manner().dense(None)?.is_some() => Keeping::Numbers,
-        _ => Keeping::Symbols,
-    };
-    Ok(memory::ask_network(n_cells, normal.n_tapes(), n_vertices, keeping)?)
-}
-
-/// Taking r off a label and adding it again must leave its bits as they are.
-fn check_offset(offset: f64, labels: &Values, format: NumberFormat) -> Result<(), LessonError> {
-    // The tape sees (y - r) + r.
-    let seen: Vec<f64> = labels.data.iter().map(|y| (y - offset) + offset).collect();
-    if !offset.is_finite() || to_signs(format, &seen) != to_signs(format, &labels.data) {
-        return Err(LessonError::LabelOffset { offset });
-    }
-    Ok(())
-}
-
-/// |y - r|^2 must reach eps, or the first switch never opens.
-fn check_labels(extended: &Extended, labels: &Values) -> Result<(), LessonError> {
-    let offset = extended.label_offset();
-    let found: f64 = labels.data.iter().map(|y| (y - offset) * (y - offset)).sum();
-    let epsilon = extended.epsilon();
-    if found < epsilon {
-        return Err(LessonError::LabelsTooSmall { offset, found, epsilon });
-    }
-    Ok(())
-}
-
-/// A power of two r at which 1/2 |r - y|^2 is above every loss that follows, for all labels of the format.
-fn monotone_offset(extended: &Extended, layout: &DataLayout) -> f64 {
-    let largest = layout.format.largest_magnitude();
-    let n = f64::from(u32::try_from(layout.n_samples * layout.n_labels).unwrap_or(u32::MAX));
-    let highest = extended.bounds().running_high + n * largest * largest / 2.0;
-    power_of_two_from(largest + (2.0 * highest / n).sqrt())
-}
-
-fn to_cell(cell: usize) -> Cell {
-    Cell::try_from(cell).unwrap_or(Cell::MAX)
 }

@@ -172,6 +172,12 @@ impl<'m> Lockstep<'m> {
         &self.simulator
     }
 
+    /// The simulator, where it has come to.
+    #[must_use]
+    pub fn into_simulator(self) -> Simulator<'m> {
+        self.simulator
+    }
+
     /// How the machine has stopped, if it has.
     #[must_use]
     pub fn stopped(&self) -> Option<Outcome> {

@@ -407,9 +407,12 @@ impl Model {
         let (learner, primary) = (self.learner()?, self.primary_among(primaries)?);
         self.check_sizes(&learner, Keeping::Symbols)?;
         let lesson = Lesson::prepare(learner, primary, table, self.card.options.clone())?;
-        // A program that is not the machine's says nothing here; the audit says so.
-        let wraps = self.card.program.as_ref().and_then(|program| program.wraps(&self.card, &lesson).ok());
-        Ok(lesson.after_wraps(wraps.unwrap_or_default()))
+        let Some(program) = self.card.program.clone() else { return Ok(lesson) };
+        let card = self.card.clone();
+        Ok(lesson.of_program(Box::new(move |table, machine_steps| {
+            // A program that is not the machine's says nothing here; the audit says so.
+            program.wraps(&card, table, machine_steps).unwrap_or_default()
+        })))
     }
 
     /// The trained weights in the order of a network's parameters; `None` if a block is missing or has another shape.

@@ -19,7 +19,7 @@ use serde::Serialize;
 use crate::{
     checkpoint::snapshot_digest,
     engine::{Chosen, EngineChoice, Manner, Task},
-    follow::{Attention, Course, Decoder, Expected, Moment},
+    follow::{Attention, Course, Decoder, Expected, Moment, Room},
     gradient::{self, GradientCheck},
     json,
     lockstep::{Lockstep, Window},
@@ -264,20 +264,21 @@ impl Plan {
                 },
                 extra_steps: 0,
                 labels: None,
-                most_cells: Some(self.options.cells.unwrap_or(MOST_CELLS)),
+                room: Room::Cells(self.options.cells.unwrap_or(MOST_CELLS)),
             },
             comparisons: self.options.compare,
             attention,
-            spots: self.options.spots,
         };
-        let followed = course.follow(from, watch, |spots| self.check(spots))?;
+        let followed = course.follow(from, watch)?;
+        let gradient = followed.look_again(self.options.spots, |spots| self.check(spots))?;
+        let machine_steps = followed.machine_steps().or(self.machine_steps);
         let layers = Layers::of(task.network);
         let has_tapes = self.options.landscape != LandscapeKind::Internal;
         let Record { mismatches, first_mismatch, n_compared, loss, bounds_held, rose, stalled, .. } =
             followed.record;
         Ok(Trace {
             outcome: followed.outcome,
-            machine_steps: followed.machine_steps.or(self.machine_steps),
+            machine_steps,
             mismatches,
             first_mismatch,
             n_compared,
@@ -287,7 +288,7 @@ impl Plan {
             n_units: layers.n_units(),
             n_layers: layers.depth(),
             n_cells: followed.n_cells.unwrap_or(self.landscape.n_cells()),
-            gradient: followed.gradient,
+            gradient,
             path: followed.snapshot.path,
             chosen: self.dense.clone().unwrap_or(followed.chosen),
             weights: has_tapes.then(|| snapshot_digest(&followed.snapshot)),

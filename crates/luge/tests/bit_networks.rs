@@ -121,7 +121,7 @@ fn models_remember_their_bits() {
     assert!(text(&rebuilt) == text(lesson.extended()), "another network");
     assert!(!text(&rebuilt).contains("quantize\",\"shape"), "a conversion is exported");
     let again = loaded.lesson(lesson.table().clone(), &StandardPrimaries).expect("a lesson");
-    let audit = Audit::of(&loaded, &again);
+    let audit = Audit::of(&loaded, &again).expect("an answer");
     assert!(audit.holds(), "{audit:?}");
     let same = same_model(&loaded, &Model::new(&again, &train(&again)));
     assert!(same.holds, "{}", same.figures);

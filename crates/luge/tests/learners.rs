@@ -160,13 +160,14 @@ fn spots(shipped: &'static Shipped, n_steps: u64) {
     let subject = subject(shipped);
     let options = subject.options(EngineChoice::Exact);
     let lesson = subject.lesson(&options);
+    let machine_steps = lesson.simulated().expect("an answer").machine_steps;
     let extended = lesson.extended();
     let (network, inputs) = (extended.network(), lesson.inputs());
     let mut exact = Exact::new(network, extended.initial(), &inputs, Memories::Steps).expect("exact");
     let mut generator = ChaCha8Rng::seed_from_u64(20);
-    let mut moments: Vec<u64> = (0..19).map(|_| generator.next_u64() % lesson.machine_steps()).collect();
+    let mut moments: Vec<u64> = (0..19).map(|_| generator.next_u64() % machine_steps).collect();
     // The end, where the loss drops, is one of them.
-    moments.push(lesson.machine_steps() - n_steps.min(2) + 1);
+    moments.push(machine_steps - n_steps.min(2) + 1);
     moments.sort_unstable();
     moments.dedup();
     let parameters = |engine: &Exact<'_>| -> Vec<Values> {

@@ -7,9 +7,9 @@ use std::{
 
 use luge::{
     audit::{self, Audit, same_model},
-    follow::Attention,
+    follow::{Attention, Moment},
     job::StandardPrimaries,
-    lesson::{Claim, Lesson},
+    lesson::{Claim, Lesson, LessonError},
     model::{Model, ModelError},
     rocq,
 };
@@ -73,12 +73,12 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     }
     let data = data.read(model.card.options.format)?;
     let lesson = model.lesson(data, &StandardPrimaries).map_err(|error| match error {
-        ModelError::Lesson(_) => Failure::NotCertified { reason: error.to_string() },
+        ModelError::Lesson(error) => without_an_answer(error),
         error => error.into(),
     })?;
-    let audit = Audit::of(&model, &lesson);
-    let proved = args.proofs.as_deref().map(|proofs| prove(proofs, &lesson)).transpose()?;
     let retrained = if args.quick { None } else { Some(retrain(&model, &lesson)?) };
+    let audit = Audit::of(&model, &lesson).map_err(without_an_answer)?;
+    let proved = args.proofs.as_deref().map(|proofs| prove(proofs, &lesson)).transpose()?;
 
     let not_checked = audit.not_checked(&model, !args.quick);
     let mut claims: Vec<(&str, &Claim)> = audit.claims();
@@ -99,6 +99,11 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     Failure::of_claims(claims)
 }
 
+/// A model of a run that cannot be made on these data is not what it claims to be.
+fn without_an_answer(error: LessonError) -> Failure {
+    Failure::NotCertified { reason: error.to_string() }
+}
+
 /// Asks Rocq about the network that was trained.
 fn prove(proofs: &Path, lesson: &Lesson) -> Result<Claim, Failure> {
     match rocq::extended(lesson.extended()) {
@@ -113,10 +118,11 @@ fn prove(proofs: &Path, lesson: &Lesson) -> Result<Claim, Failure> {
 
 /// Trains again, and holds the model to the one that comes out.
 fn retrain(model: &Model, lesson: &Lesson) -> Result<Claim, Failure> {
-    let mut progress = Progress::new("training", lesson.machine_steps()).certainly();
-    let report = lesson.follow(None, Attention::Moments, |moment| {
+    let mut progress = Progress::new("training", model.card.steps).certainly();
+    let watch = |moment: Moment<'_>| {
         progress.reach_with_loss(moment.step, moment.loss);
         ControlFlow::Continue(())
-    })?;
+    };
+    let report = lesson.follow(None, Attention::Moments, watch).map_err(without_an_answer)?;
     Ok(same_model(model, &Model::new(lesson, &report)))
 }

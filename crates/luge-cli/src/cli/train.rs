@@ -79,7 +79,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "LOSS")]
     final_loss: Option<f64>,
     /// The most machine steps
-    #[arg(long, value_name = "N", default_value = "1_000_000_000", value_parser = step_count)]
+    #[arg(long, value_name = "N", default_value = "100_000_000_000", value_parser = step_count)]
     steps: Step,
     /// Steps that are made again by automatic differentiation for the certificate; by default as many as cost no more
     /// than the run, 5 at least
@@ -119,8 +119,6 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let loaded = job.load(&table)?;
     show_warnings(&loaded.warnings, &job.source);
     let lesson = job.join(table, &loaded, &StandardPrimaries)?;
-    // A program's answer is seldom what was meant once a number has wrapped around.
-    show_warnings(&program::overflow(&job.source, lesson.table(), lesson.wraps()), &job.source);
     let archive = kept.archive(lesson.extended().network(), lesson.task().manner);
 
     let mut curve = plot.is_some().then(LossCurve::default);
@@ -175,11 +173,13 @@ impl Shown<'_> {
         from: Option<&Checkpoint>,
         curve: Option<&mut LossCurve>,
     ) -> Result<LessonReport, Failure> {
-        let most_steps = self.lesson.machine_steps() + self.lesson.extended().extra_steps();
-        let progress = Progress::new("training", most_steps).certainly();
+        let progress = Progress::new("training", self.lesson.task().stop.most_steps);
         let (report, pace) = archive.follow(progress, from, curve, |start, attention, watch| {
             self.lesson.follow(start, attention, watch)
         })?;
+        // A program's answer is seldom what was meant once a number has wrapped around.
+        let overflow = program::overflow(&self.job.source, self.lesson.table(), self.lesson.wraps());
+        show_warnings(&overflow, &self.job.source);
         if let Some(out) = self.out.as_ref().filter(|_| report.certificate.proves_the_run()) {
             let name = out.path().display().to_string();
             let model = Model::new(self.lesson, &report).with_program_of(self.job);

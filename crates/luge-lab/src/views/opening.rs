@@ -152,6 +152,6 @@ fn lesson_info(scene: &Scene<'_>) -> Option<LessonInfo> {
         n_theta: lesson.primary().n_weights(),
         carrier: lesson.extended().carrier().word(),
         format: lesson.layout().format.to_string(),
-        machine_steps: lesson.machine_steps(),
+        machine_steps: lesson.simulated().map_or(0, |simulated| simulated.machine_steps),
     })
 }

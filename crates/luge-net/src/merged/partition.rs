@@ -1,7 +1,7 @@
 //! Which columns are alike, refined one matrix at a time.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     hash::{BuildHasherDefault, Hasher},
 };
 
@@ -20,7 +20,43 @@ pub(super) struct Partition {
 const BEYOND: u64 = u64::MAX;
 
 /// New marks for an old mark and something that tells columns apart.
-pub(super) type Splits = HashMap<(u32, u64), u32, BuildHasherDefault<Mixer>>;
+#[derive(Clone, Debug)]
+pub(super) struct Splits {
+    all: HashMap<(u32, u64), u32, BuildHasherDefault<Mixer>>,
+    /// The last ones that were asked for, each where its key says: there are few kinds, and they come again and again.
+    last: Vec<Option<((u32, u64), u32)>>,
+}
+
+impl Default for Splits {
+    fn default() -> Self {
+        Self { all: HashMap::default(), last: vec![None; 1 << 10] }
+    }
+}
+
+impl Splits {
+    pub(super) fn clear(&mut self) {
+        self.all.clear();
+        self.last.fill(None);
+    }
+
+    /// The new mark for an old one and a reason; one that has not been asked for is the next.
+    #[inline]
+    fn of(&mut self, key: (u32, u64), next: &mut u32) -> u32 {
+        let mixed = (u64::from(key.0) ^ key.1.rotate_left(20)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let place = (mixed >> 54) as usize;
+        if let Some((same, mark)) = self.last[place]
+            && same == key
+        {
+            return mark;
+        }
+        let mark = *self.all.entry(key).or_insert_with(|| {
+            *next += 1;
+            *next - 1
+        });
+        self.last[place] = Some((key, mark));
+        mark
+    }
+}
 
 /// Mixes two numbers into a hash: keys are marks, not somebody's input.
 #[derive(Clone, Copy, Default)]
@@ -51,70 +87,14 @@ impl Partition {
         Self { marks: vec![0; n_columns], next: 1 }
     }
 
-    /// Gives columns another mark: the same one for the same mark before and the same reason.
+    /// Gives a column another mark: the same one for the same mark before and the same reason.
     fn split(&mut self, splits: &mut Splits, column: usize, reason: u64) {
-        let next = &mut self.next;
-        let mark = &mut self.marks[column];
-        *mark = *splits.entry((*mark, reason)).or_insert_with(|| {
-            *next += 1;
-            *next - 1
-        });
-    }
-
-    /// Columns that differ in a row of a matrix.
-    pub(super) fn tell_apart_by_rows(&mut self, block: &SparseValues) {
-        for row in 0..block.shape.rows {
-            let mut splits = Splits::default();
-            block
-                .others_in(row)
-                .for_each(|(column, number)| self.split(&mut splits, column, number.to_bits()));
-        }
-    }
-
-    /// Columns that will differ in a row of a matrix, of which two states are given: weights that change.
-    pub(super) fn tell_apart_by_changes(&mut self, before: &SparseValues, after: &SparseValues) {
-        let cols = before.shape.cols;
-        let mut splits: HashMap<usize, Splits> = HashMap::new();
-        let mut changed = |partition: &mut Self, at: usize| {
-            let (old, new) = (before.entry(at), after.entry(at));
-            if old.to_bits() != new.to_bits() {
-                partition.split(splits.entry(at / cols).or_default(), at % cols, new.to_bits());
-            }
-        };
-        if before.common().to_bits() != after.common().to_bits() {
-            (0..before.shape.len()).for_each(|at| changed(self, at));
-            return;
-        }
-        after.others().iter().for_each(|&(at, _)| changed(self, at));
-        // Places that were different before and no longer are.
-        let gone = |at: &usize| after.others().binary_search_by_key(at, |other| other.0).is_err();
-        before.others().iter().map(|other| other.0).filter(gone).for_each(|at| changed(self, at));
+        self.marks[column] = splits.of((self.marks[column], reason), &mut self.next);
     }
 
     /// Columns that differ in a row, of which the entries from column `first` on are given; `splits` is empty when a row begins.
     pub(super) fn tell_apart_by_numbers(&mut self, splits: &mut Splits, first: usize, numbers: &[f64]) {
-        // Columns beside one another are often alike.
-        let mut last = None;
-        for (column, number) in (first..).zip(numbers) {
-            let before = (self.marks[column], number.to_bits());
-            match last {
-                Some((same, mark)) if same == before => self.marks[column] = mark,
-                _ => {
-                    self.split(splits, column, number.to_bits());
-                    last = Some((before, self.marks[column]));
-                }
-            }
-        }
-    }
-
-    /// Columns that have different columns this far away, to the left or to the right.
-    pub(super) fn tell_apart_by_neighbours(&mut self, of: &Self, away: usize) {
-        let mark = |column: Option<usize>| column.and_then(|c| of.marks.get(c)).map_or(BEYOND, |&m| m.into());
-        let mut splits = Splits::default();
-        (0..self.marks.len())
-            .for_each(|column| self.split(&mut splits, column, mark(column.checked_sub(away))));
-        splits.clear();
-        (0..self.marks.len()).for_each(|column| self.split(&mut splits, column, mark(Some(column + away))));
+        (first..).zip(numbers).for_each(|(column, number)| self.split(splits, column, number.to_bits()));
     }
 
     /// Makes a column different from all others.
@@ -123,20 +103,158 @@ impl Partition {
         self.next += 1;
     }
 
-    /// The kinds of columns, the first of each and how many there are, and the kind of every column.
-    pub(super) fn kinds(self) -> (Vec<ColumnKind>, Vec<u32>) {
-        let mut kinds: Vec<ColumnKind> = Vec::new();
-        let mut kind_of_mark = vec![u32::MAX; self.next as usize];
-        let mut kind_of = self.marks;
-        for (column, mark) in kind_of.iter_mut().enumerate() {
+    /// Columns that also have the same columns beside them, up to so many away.
+    pub(super) fn with_neighbours(self, reach: usize) -> Ground {
+        let own = self.marks;
+        let mut around = Self { marks: own.clone(), next: self.next };
+        for away in 1..=reach {
+            let mut splits = Splits::default();
+            (0..own.len()).for_each(|column| {
+                around.split(&mut splits, column, neighbour(&own, column.checked_sub(away)));
+            });
+            splits.clear();
+            (0..own.len()).for_each(|column| {
+                around.split(&mut splits, column, neighbour(&own, Some(column + away)));
+            });
+        }
+        let mut ground = Ground { kind_of: around.marks, own: Vec::new(), kinds: Vec::new() };
+        let mut kind_of_mark = vec![u32::MAX; around.next as usize];
+        for (column, mark) in ground.kind_of.iter_mut().enumerate() {
             let kind = &mut kind_of_mark[*mark as usize];
             if *kind == u32::MAX {
-                *kind = kinds.len() as u32;
-                kinds.push(ColumnKind { column, count: 0, place: 0 });
+                *kind = ground.kinds.len() as u32;
+                ground.kinds.push(ColumnKind { column, count: 0, place: 0 });
+                ground.own.push(own[column]);
             }
-            kinds[*kind as usize].count += 1;
+            ground.kinds[*kind as usize].count += 1;
             *mark = *kind;
         }
-        (kinds, kind_of)
+        ground
     }
+}
+
+fn neighbour(marks: &[u32], column: Option<usize>) -> u64 {
+    column.and_then(|column| marks.get(column)).map_or(BEYOND, |&mark| mark.into())
+}
+
+/// The kinds of columns before weights are looked at.
+#[derive(Clone, Debug)]
+pub(super) struct Ground {
+    /// The kind of every column.
+    kind_of: Vec<u32>,
+    /// For every kind, the mark that its columns have whatever lies beside them.
+    own: Vec<u32>,
+    kinds: Vec<ColumnKind>,
+}
+
+/// The kinds of columns at some weights.
+#[derive(Debug)]
+pub(super) struct Kinds<'g> {
+    pub(super) kinds: Vec<ColumnKind>,
+    ground: &'g Ground,
+    /// For the kinds of the ground, which ones they are now.
+    renumbered: Vec<u32>,
+    /// The columns whose kind is another one.
+    others: HashMap<usize, u32>,
+}
+
+impl Kinds<'_> {
+    /// The kind of a column.
+    pub(super) fn of(&self, column: usize) -> usize {
+        let own = || self.renumbered[self.ground.kind_of[column] as usize];
+        self.others.get(&column).copied().unwrap_or_else(own) as usize
+    }
+}
+
+/// What tells a column with weights of its own, or beside such a one, from others: in this order what it is without weights, its weights
+/// before and after a step, and the same of the columns beside it.
+type Reasons = Vec<u64>;
+
+impl Ground {
+    /// Tells columns apart by blocks of weights as well, and by what they will be after a step. Only columns near an entry that differs
+    /// from all others in its block are looked at; beside them nothing has changed.
+    pub(super) fn with_weights(
+        &self,
+        blocks: &[(&SparseValues, Option<&SparseValues>)],
+        reach: usize,
+    ) -> Kinds<'_> {
+        let n_columns = self.kind_of.len();
+        let mut weights: BTreeMap<usize, Reasons> = BTreeMap::new();
+        for (block, (before, after)) in blocks.iter().enumerate() {
+            for at in places(before, *after) {
+                let (row, column) = (at / n_columns, at % n_columns);
+                let after = after.map_or(0, |after| after.entry(at).to_bits());
+                let reasons = weights.entry(column).or_default();
+                reasons.extend([block as u64, row as u64, before.entry(at).to_bits(), after]);
+            }
+        }
+        let mut near: Vec<usize> = weights
+            .keys()
+            .flat_map(|&column| column.saturating_sub(reach)..(column + reach + 1).min(n_columns))
+            .collect();
+        near.sort_unstable();
+        near.dedup();
+        // What a column is without looking beside it, as a number.
+        let mut numbers: HashMap<(u32, &[u64]), u64> = HashMap::new();
+        let own: BTreeMap<usize, u64> = weights
+            .iter()
+            .map(|(&column, reasons)| {
+                let next = numbers.len() as u64;
+                let key = (self.own[self.kind_of[column] as usize], &reasons[..]);
+                (column, u64::from(u32::MAX) + 1 + *numbers.entry(key).or_insert(next))
+            })
+            .collect();
+        let mark = |column: Option<usize>| match column.filter(|&column| column < n_columns) {
+            Some(column) => {
+                own.get(&column).copied().unwrap_or_else(|| self.own[self.kind_of[column] as usize].into())
+            }
+            None => BEYOND,
+        };
+        let (mut kinds, mut others) = (self.kinds.clone(), HashMap::with_capacity(near.len()));
+        let mut found: HashMap<Reasons, u32> = HashMap::new();
+        for &column in &near {
+            let beside = (1..=reach).flat_map(|away| [column.checked_sub(away), Some(column + away)]);
+            let reasons = [Some(column)].into_iter().chain(beside).map(mark).collect();
+            let kind = *found.entry(reasons).or_insert_with(|| {
+                kinds.push(ColumnKind { column, count: 0, place: 0 });
+                kinds.len() as u32 - 1
+            });
+            kinds[kind as usize].count += 1;
+            kinds[self.kind_of[column] as usize].count -= 1;
+            others.insert(column, kind);
+        }
+        self.numbered(kinds, others)
+    }
+
+    /// Leaves out kinds without columns, and names the first column of each of the others.
+    fn numbered(&self, kinds: Vec<ColumnKind>, mut others: HashMap<usize, u32>) -> Kinds<'_> {
+        let mut left: Vec<(usize, ColumnKind)> =
+            kinds.into_iter().enumerate().filter(|(_, kind)| kind.count > 0).collect();
+        let n_kinds = left.iter().map(|&(old, _)| old + 1).max().unwrap_or(0).max(self.kinds.len());
+        for (old, kind) in left.iter_mut().filter(|(old, _)| *old < self.kinds.len()) {
+            let still =
+                |&column: &usize| self.kind_of[column] as usize == *old && !others.contains_key(&column);
+            kind.column = (kind.column..self.kind_of.len()).find(still).unwrap_or(kind.column);
+        }
+        left.sort_unstable_by_key(|(_, kind)| kind.column);
+        let mut renumbered = vec![u32::MAX; n_kinds];
+        (0..).zip(&left).for_each(|(new, &(old, _))| renumbered[old] = new);
+        others.values_mut().for_each(|kind| *kind = renumbered[*kind as usize]);
+        Kinds { kinds: left.into_iter().map(|(_, kind)| kind).collect(), ground: self, renumbered, others }
+    }
+}
+
+/// The places at which a block of weights differs from what it is elsewhere, before or after a step.
+fn places(before: &SparseValues, after: Option<&SparseValues>) -> Vec<usize> {
+    let others = |block: &SparseValues| block.others().iter().map(|other| other.0).collect::<Vec<_>>();
+    let mut places = match after {
+        Some(after) if after.common().to_bits() != before.common().to_bits() => {
+            (0..before.shape.len()).collect()
+        }
+        Some(after) => [others(before), others(after)].concat(),
+        None => others(before),
+    };
+    places.sort_unstable();
+    places.dedup();
+    places
 }

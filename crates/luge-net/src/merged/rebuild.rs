@@ -1,6 +1,6 @@
 //! The graph once more, with the columns that were picked.
 
-use super::{ColumnKind, Columns, Merged};
+use super::{Columns, Merged, partition::Kinds};
 use crate::{Network, Node, NodeId, Op, Parameter, Shape, Values};
 
 /// The columns of a merged network, and how often each is counted.
@@ -40,29 +40,25 @@ impl Picked {
 
 /// Picks columns: one of each kind with all that its weights reach, and all that those units depend on, counted once; then one more of each
 /// kind, counted as often as is left.
-fn pick(columns: &Columns<'_>, kinds: &mut [ColumnKind], kind_of: &[u32]) -> Picked {
+fn pick(columns: &Columns<'_>, all: &mut Kinds<'_>) -> Picked {
     let (n, reach) = (columns.n_columns, columns.reach);
     let mut picked = Picked::default();
-    let mut counted = vec![0_usize; kinds.len()];
-    for kind in kinds.iter_mut() {
-        kind.place = picked.add(kind.column, n, (2 * reach, reach), 1.0);
-        let near = kind.column.saturating_sub(reach)..(kind.column + reach + 1).min(n);
-        kind_of[near].iter().for_each(|&other| counted[other as usize] += 1);
+    let mut counted = vec![0_usize; all.kinds.len()];
+    for at in 0..all.kinds.len() {
+        let column = all.kinds[at].column;
+        all.kinds[at].place = picked.add(column, n, (2 * reach, reach), 1.0);
+        let near = column.saturating_sub(reach)..(column + reach + 1).min(n);
+        near.for_each(|other| counted[all.of(other)] += 1);
     }
-    for (kind, counted) in kinds.iter().zip(counted).filter(|(kind, counted)| kind.count != *counted) {
+    for (kind, counted) in all.kinds.iter().zip(counted).filter(|(kind, counted)| kind.count != *counted) {
         let left = kind.count as f64 - counted as f64;
         picked.add(kind.column, n, (reach, 0), left);
     }
     picked
 }
 
-pub(super) fn rebuild(
-    columns: &Columns<'_>,
-    mut kinds: Vec<ColumnKind>,
-    kind_of: &[u32],
-    also: &[NodeId],
-) -> Merged {
-    let picked = pick(columns, &mut kinds, kind_of);
+pub(super) fn rebuild(columns: &Columns<'_>, mut kinds: Kinds<'_>, also: &[NodeId]) -> Merged {
+    let picked = pick(columns, &mut kinds);
     let network = columns.network;
     let width = picked.columns.len();
     let narrowed =
@@ -74,7 +70,6 @@ pub(super) fn rebuild(
         columns,
         picked: &picked,
         kinds: &kinds,
-        kind_of,
         nodes: Vec::new(),
         ids: Vec::new(),
         shares: None,
@@ -87,7 +82,7 @@ pub(super) fn rebuild(
     let loss = ids[network.loss().index()].expect("the loss is needed");
     let network = Network::new(nodes, parameters, network.inputs().to_vec(), loss);
     let ids = ids.into_iter().zip(&columns.wide).map(|(id, wide)| id.filter(|_| !wide)).collect();
-    Merged { network, ids, n_columns: columns.n_columns, picked: picked.columns, kinds }
+    Merged { network, ids, n_columns: columns.n_columns, picked: picked.columns, kinds: kinds.kinds }
 }
 
 /// The nodes that the loss and others are computed from. A matrix made by a linear map needs the map's operand, but not all it makes.
@@ -106,8 +101,7 @@ fn needed(columns: &Columns<'_>, also: &[NodeId]) -> Vec<bool> {
 struct Rebuilder<'a> {
     columns: &'a Columns<'a>,
     picked: &'a Picked,
-    kinds: &'a [ColumnKind],
-    kind_of: &'a [u32],
+    kinds: &'a Kinds<'a>,
     nodes: Vec<Node>,
     ids: Vec<Option<NodeId>>,
     /// How often each column is counted.
@@ -146,7 +140,7 @@ impl Rebuilder<'_> {
     /// Where an entry of a wide node lies now, by its old position.
     fn place(&self, at: usize) -> usize {
         let (row, column) = (at / self.columns.n_columns, at % self.columns.n_columns);
-        let kind = self.kinds[self.kind_of[column] as usize];
+        let kind = self.kinds.kinds[self.kinds.of(column)];
         row * self.picked.columns.len() + kind.place
     }
 

@@ -43,6 +43,8 @@ struct Row {
 impl Tapes {
     pub(super) fn add_row(&mut self, first: i64, symbols: &[u8], head: i64) {
         let track = self.rows.len();
+        // A blank row begins where its head is.
+        let first = if symbols.is_empty() { head } else { first };
         self.rows.push(Row { first, start: self.cells.len(), len: symbols.len() });
         self.cells.extend_from_slice(symbols);
         self.heads[track] = (self.rows[track].start as i64 + head - first) as usize;

@@ -79,7 +79,7 @@ pub(super) fn jobs() -> [(&'static str, Job); 4] {
 /// One learner: its machine as a program and simulated, its network trained by every engine, and the parts of `luge train`.
 pub(super) fn compare_learner(title: &str, job: &TrainJob, effort: Effort) -> Result<Comparison, JobError> {
     let lesson = job.prepare()?;
-    let n_steps = lesson.machine_steps();
+    let n_steps = lesson.simulated()?.machine_steps;
     let long = n_steps > LONG;
     let repeats = if long { effort.repeats.min(2) } else { effort.repeats };
     let mut runs: Vec<Run> = Vec::new();

@@ -6,10 +6,11 @@ use luge_sled::Wrap;
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 use rand_distr::{Distribution, Uniform};
 
-use super::{Lesson, loss_figures::LossFigures};
+use super::{Lesson, Simulated, loss_figures::LossFigures, report::End};
 use crate::{
     corollary::SizeClaim,
     follow::Followed,
+    gradient::GradientCheck,
     record::{FirstMismatch, Record},
 };
 
@@ -82,18 +83,19 @@ impl Certificate {
     pub(super) fn draw_up(
         lesson: &Lesson,
         followed: &Followed<'_>,
-        parameters: &[SparseValues],
-        theta: &[f64],
+        gradient: &GradientCheck,
+        (parameters, end): (&[SparseValues], &End<'_>),
     ) -> Self {
         let (layers, units) = sizes(lesson);
-        let Followed { outcome, record, gradient, .. } = followed;
+        let Followed { outcome, record, .. } = followed;
+        let simulated = followed.machine_steps().and_then(|_| lesson.simulated().ok());
         Self {
             trace: trace(record, followed.engine.path()),
             gradient: Claim { holds: gradient.holds(), figures: gradient.figures() },
-            step_count: step_count(lesson, *outcome),
+            step_count: step_count(lesson, *outcome, simulated),
             labels_copied: labels_copied(lesson, record),
             loss_bounds: loss_bounds(lesson, record),
-            output_equals_primary: output_equals_primary(lesson, parameters, theta),
+            output_equals_primary: output_equals_primary(lesson, parameters, end, simulated),
             no_gradient_through_primary: no_gradient_through_primary(lesson),
             layers,
             units,
@@ -129,26 +131,30 @@ fn trace(record: &Record, path: u64) -> Claim {
     Claim { holds: record.mismatches == 0, figures }
 }
 
-fn step_count(lesson: &Lesson, outcome: luge_train::Outcome) -> Claim {
-    let (machine, extra) = (lesson.machine_steps, lesson.extended.extra_steps());
-    let expected = luge_train::Outcome::Converged { steps: machine + extra };
+fn step_count(lesson: &Lesson, outcome: luge_train::Outcome, simulated: Option<&Simulated>) -> Claim {
+    let extra = lesson.extended().extra_steps();
     let unfinished = match outcome {
         luge_train::Outcome::Converged { .. } => "",
         _ => ", without reaching the stopping level",
     };
-    let figures =
-        format!("{} gradient steps{unfinished}, {machine} machine steps + {extra}", outcome.steps());
-    Claim { holds: outcome == expected, figures }
+    let (holds, machine) = match simulated {
+        Some(&Simulated { machine_steps, .. }) => {
+            let expected = luge_train::Outcome::Converged { steps: machine_steps + extra };
+            (outcome == expected, format!("{machine_steps} machine steps + {extra}"))
+        }
+        None => (false, "the machine has not halted by then".to_owned()),
+    };
+    Claim { holds, figures: format!("{} gradient steps{unfinished}, {machine}", outcome.steps()) }
 }
 
 fn labels_copied(lesson: &Lesson, record: &Record) -> Claim {
-    let n = lesson.table.labels.data.len();
-    let tape = match (lesson.extended.kind(), record.tape_read) {
+    let n = lesson.table().labels.data.len();
+    let tape = match (lesson.extended().kind(), record.tape_read) {
         (LandscapeKind::Internal, _) => "the start vertex leads to their configuration",
         (_, true) => "the read-only tape holds their bits",
         (_, false) => "the read-only tape does not hold their bits",
     };
-    let cells = lesson.window.n_cells;
+    let cells = lesson.window().n_cells;
     let knows = format!(
         "before step 0 the network knows no more of the run than that it fits {cells} cells per tape"
     );
@@ -162,20 +168,24 @@ fn labels_copied(lesson: &Lesson, record: &Record) -> Claim {
 fn loss_bounds(lesson: &Lesson, record: &Record) -> Claim {
     let losses = LossFigures::new(record, &lesson.levels());
     let (mut holds, mut figures) = (losses.hold(), losses.to_string());
-    if lesson.extended.kind() == LandscapeKind::Internal {
+    if lesson.extended().kind() == LandscapeKind::Internal {
         holds &= !record.rose;
         figures.push_str(if record.rose { "; the loss rose" } else { "; never rising" });
     }
     Claim { holds, figures }
 }
 
-fn output_equals_primary(lesson: &Lesson, parameters: &[SparseValues], theta: &[f64]) -> Claim {
-    let expected = lesson.expected_theta();
-    let same_theta = same_bits(theta, &expected);
-    let predictor = lesson.predictor(&expected);
-    let on_training = agrees(lesson, parameters, &predictor, &lesson.table.features);
+fn output_equals_primary(
+    lesson: &Lesson,
+    parameters: &[SparseValues],
+    end: &End<'_>,
+    simulated: Option<&Simulated>,
+) -> Claim {
+    let same_theta = simulated.is_some_and(|simulated| same_bits(end.theta, &simulated.theta));
+    let predictor = lesson.predictor(simulated.map_or(end.theta, |simulated| &simulated.theta));
+    let on_training = same_bits(&end.out.data, &predictor.predict(&lesson.table().features).data);
     let mut generator = ChaCha8Rng::seed_from_u64(0);
-    let shape = lesson.table.features.shape;
+    let shape = lesson.table().features.shape;
     let n_batches = N_NEW.div_ceil(shape.rows);
     let fresh = (0..n_batches).map(|_| random_features(lesson, shape, &mut generator));
     let n_agreeing = fresh.filter(|x| agrees(lesson, parameters, &predictor, x)).count();
@@ -198,9 +208,9 @@ fn agrees(
     predictor: &crate::predictor::Predictor<'_>,
     x: &Values,
 ) -> bool {
-    let inputs = [x.clone(), lesson.table.labels.clone()];
-    let out = [lesson.extended.nodes().out];
-    let whole = evaluate_some(lesson.extended.network(), parameters, &inputs, &out);
+    let inputs = [x.clone(), lesson.table().labels.clone()];
+    let out = [lesson.extended().nodes().out];
+    let whole = evaluate_some(lesson.extended().network(), parameters, &inputs, &out);
     same_bits(&whole[0].data, &predictor.predict(x).data)
 }
 
@@ -209,7 +219,7 @@ fn same_bits(a: &[f64], b: &[f64]) -> bool {
 }
 
 fn random_features(lesson: &Lesson, shape: Shape, generator: &mut ChaCha8Rng) -> Values {
-    let format = lesson.layout.format;
+    let format = lesson.layout().format;
     let Ok(uniform) = Uniform::new_inclusive(format.min(), format.max()) else {
         return Values::filled(shape, 0.0);
     };
@@ -217,10 +227,10 @@ fn random_features(lesson: &Lesson, shape: Shape, generator: &mut ChaCha8Rng) ->
 }
 
 fn no_gradient_through_primary(lesson: &Lesson) -> Claim {
-    let network = lesson.extended.network();
-    let theta = lesson.extended.nodes().theta;
+    let network = lesson.extended().network();
+    let theta = lesson.extended().nodes().theta;
     let differentiated = network.differentiated();
-    let own = |(id, _): &(luge_net::NodeId, _)| *id == theta || lesson.extended.is_primary(*id);
+    let own = |(id, _): &(luge_net::NodeId, _)| *id == theta || lesson.extended().is_primary(*id);
     let nodes: Vec<_> = network.numbered_nodes().filter(own).collect();
     let n_open = nodes.iter().filter(|(id, _)| differentiated[id.index()]).count();
     Claim {
@@ -233,7 +243,7 @@ fn no_gradient_through_primary(lesson: &Lesson) -> Claim {
 fn sizes(lesson: &Lesson) -> (Claim, Claim) {
     let claim = lesson.size_claim();
     let SizeClaim { fewest_layers, narrowest, .. } = &claim;
-    let conversion = match lesson.options.bits {
+    let conversion = match lesson.options().bits {
         BitConversion::Native => "bit conversion not counted",
         BitConversion::Network => "bit conversion counted",
     };

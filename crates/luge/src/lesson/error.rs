@@ -6,7 +6,7 @@ use luge_train::{Precision, TrainError};
 
 use crate::{engine::EngineError, memory::TooMuch};
 
-/// Why there is no lesson. Everything is found out before training begins.
+/// Why there is no lesson, or no answer at its end.
 #[derive(Debug, thiserror::Error)]
 pub enum LessonError {
     /// The learner runs on.
@@ -28,6 +28,12 @@ pub enum LessonError {
         needed: usize,
         /// What was allowed.
         given: usize,
+    },
+    /// A wider network that is not the same one.
+    #[error("on {n_cells} cells the network has other layers than the one that was trained")]
+    OtherLayers {
+        /// The cells that the run needs.
+        n_cells: usize,
     },
     /// The network would not notice that it has read the labels.
     #[error("the labels differ too little from {offset}: |y - r|^2 = {found} is below eps = {epsilon}")]

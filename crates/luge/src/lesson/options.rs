@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Machine steps after which a learner is taken not to halt, if the user names no limit.
-pub const LONGEST_LESSON: Step = 1_000_000_000;
+pub const LONGEST_LESSON: Step = 100_000_000_000;
 
 /// How to train.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

@@ -2,20 +2,24 @@
 
 use std::time::Duration;
 
-use luge_machine::Step;
-use luge_net::{SparseValues, evaluate_some};
+use luge_machine::{Cell, Simulator, Step};
+use luge_net::{SparseValues, Values, evaluate_some};
+use luge_train::Outcome;
 use serde::Serialize;
 
 use super::{Certificate, Lesson};
-use crate::{data::Score, engine::Chosen, follow::Followed, json, lockstep::Mismatch, record::Drift};
+use crate::{
+    data::Score, engine::Chosen, follow::Followed, gradient::GradientCheck, json, lockstep::Mismatch,
+    record::Drift,
+};
 
 /// What training left behind, and what was proved of it.
 #[derive(Clone, Debug, Serialize)]
 pub struct LessonReport {
     /// How training ended.
     #[serde(flatten, serialize_with = "json::outcome")]
-    pub outcome: luge_train::Outcome,
-    /// Steps of the machine.
+    pub outcome: Outcome,
+    /// Steps that the machine has made.
     pub machine_steps: Step,
     /// The weights of the primary network.
     pub theta: Vec<f64>,
@@ -45,31 +49,51 @@ pub struct LessonReport {
     pub chosen: Chosen,
 }
 
+/// What the trained network gives on the data.
+pub(super) struct End<'a> {
+    pub(super) theta: &'a [f64],
+    pub(super) out: &'a Values,
+    loss: f64,
+}
+
 impl LessonReport {
-    /// Looks at the network as a run has left it.
-    pub(super) fn conclude(lesson: &Lesson, mut followed: Followed<'_>) -> Self {
+    /// Looks at the network as a run has left it; cell 0 of the engine's tapes lies `shift` cells into the network's.
+    pub(super) fn conclude(
+        lesson: &Lesson,
+        mut followed: Followed<'_>,
+        gradient: &GradientCheck,
+        shift: &[Cell],
+    ) -> Self {
         let engine = &followed.engine;
-        let network = lesson.extended.network();
-        let parameters = engine.sparse_parameters().unwrap_or_else(|| {
-            followed.record.differs(engine.steps(), &Mismatch::LeftWindow);
-            lesson.extended.initial().to_vec()
+        let network = lesson.extended().network();
+        let parameters = match shift.iter().all(|&shift| shift == 0) {
+            true => engine.sparse_parameters(),
+            false => followed.snapshot.trimmed().weights_of(network, shift),
+        };
+        let parameters = parameters.unwrap_or_else(|| {
+            // A run that was broken off has not widened its network.
+            if !matches!(followed.outcome, Outcome::Interrupted { .. }) {
+                followed.record.differs(engine.steps(), &Mismatch::LeftWindow);
+            }
+            lesson.extended().initial().to_vec()
         });
-        let nodes = lesson.extended.nodes();
+        let nodes = lesson.extended().nodes();
         let end =
             evaluate_some(network, &parameters, &lesson.inputs(), &[nodes.theta, nodes.out, network.loss()]);
-        let theta = end[0].data.clone();
+        let end = End { theta: &end[0].data, out: &end[1], loss: end[2].data[0] };
+        let theta = end.theta.to_vec();
         Self {
             outcome: followed.outcome,
-            machine_steps: lesson.machine_steps,
-            train_loss: end[2].data[0],
-            classified: lesson.table.right_rows(&end[1]),
-            tested: lesson.table.held_out.as_ref().and_then(|held_out| {
+            machine_steps: followed.simulator.as_ref().map_or(0, Simulator::steps),
+            train_loss: end.loss,
+            classified: lesson.table().right_rows(end.out),
+            tested: lesson.table().held_out.as_ref().and_then(|held_out| {
                 let out = lesson.predictor(&theta).predict(&held_out.features);
                 held_out.preparation.score(&out, &held_out.labels)
             }),
             trained_in: followed.trained_in,
             drift: followed.record.drift,
-            certificate: Certificate::draw_up(lesson, &followed, &parameters, &theta),
+            certificate: Certificate::draw_up(lesson, &followed, gradient, (&parameters, &end)),
             theta,
             parameters,
             path: followed.engine.path(),

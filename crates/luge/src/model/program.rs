@@ -1,13 +1,14 @@
 //! The program that a model's machine was compiled from, and what is found out about it again.
 
 use luge_landscape::Learner;
+use luge_machine::Step;
 use luge_sled::{Verdict, Wrap};
 use serde::{Deserialize, Serialize};
 
 use super::Card;
 use crate::{
+    data::Table,
     job::{self, STATEMENTS_PER_STEP, TrainJob},
-    lesson::Lesson,
     program,
     source::Source,
 };
@@ -45,13 +46,18 @@ impl Program {
         alone.then(|| Self { text: job.source.text.clone(), set: job.set.clone() })
     }
 
-    /// Where numbers wrap around on the lesson's data, found by the interpreter, for the program that the model's machine
-    /// was made from and no other.
+    /// Where numbers wrap around on these data, found by the interpreter, for the program that the model's machine was made from
+    /// and no other. The machine makes so many steps on them.
     ///
     /// # Errors
     /// If it does not compile to that machine.
-    pub fn wraps(&self, card: &Card, lesson: &Lesson) -> Result<Vec<Wrap>, ProgramMismatch> {
-        let (format, table) = (card.options.format, lesson.table());
+    pub fn wraps(
+        &self,
+        card: &Card,
+        table: &Table,
+        machine_steps: Step,
+    ) -> Result<Vec<Wrap>, ProgramMismatch> {
+        let format = card.options.format;
         let source = Source {
             name: "the model's program".to_owned(),
             text: self.text.clone(),
@@ -63,7 +69,7 @@ impl Program {
         if !learner.is_ok_and(|learner| learner.native_text() == card.machine) {
             return Err(ProgramMismatch::OtherMachine);
         }
-        let limit = lesson.machine_steps().saturating_mul(STATEMENTS_PER_STEP);
+        let limit = machine_steps.saturating_mul(STATEMENTS_PER_STEP);
         let outcome = program::interpret(&source, table, format, &self.set, limit);
         match outcome {
             Ok(outcome) if outcome.verdict == Verdict::Accepted => Ok(outcome.wraps),

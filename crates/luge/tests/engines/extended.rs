@@ -19,7 +19,7 @@ fn dense_and_sparse_agree_weight_by_weight() {
             let room = room(kind, carrier);
             let lesson = room.lesson();
             let extended = lesson.extended();
-            let steps = lesson.machine_steps() + extended.extra_steps() + 2;
+            let steps = lesson.simulated().expect("an answer").machine_steps + extended.extra_steps() + 2;
             agree(
                 extended.network(),
                 &SparseValues::all_values(extended.initial()),
@@ -101,7 +101,10 @@ fn exact_and_sparse_see_the_same_losses() {
         let stop = luge_train::StopRule { loss_at_most: extended.stop(), not_before: 1, most_steps: 10_000 };
         let mut sparse = Sparse::new(network, initial, &inputs).expect("sparse layers");
         let outcome = sparse.run(&stop).expect("gradients");
-        assert_eq!(outcome.steps(), lesson.machine_steps() + extended.extra_steps());
+        assert_eq!(
+            outcome.steps(),
+            lesson.simulated().expect("an answer").machine_steps + extended.extra_steps()
+        );
         for memories in [Memories::Steps, Memories::Blocks] {
             let mut exact = Exact::new(network, initial, &inputs, memories).expect("exact");
             assert_eq!(exact.run(&stop).expect("gradients"), outcome);

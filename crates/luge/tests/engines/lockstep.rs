@@ -27,7 +27,11 @@ fn follow(engine: &mut dyn Engine, judge: &mut Judge<'_>, stop: &StopRule, at: &
         let loss = engine.loss().expect("a loss");
         losses = Some(losses.map_or(LossRange::of(loss), |range| range.and(loss)));
         let steps = engine.steps();
-        assert_eq!(judge.stopped(), loss <= stop.loss_at_most, "{at}: loss {loss} at step {steps}");
+        assert_eq!(
+            judge.simulator().stopped().is_some(),
+            loss <= stop.loss_at_most,
+            "{at}: loss {loss} at step {steps}"
+        );
         if loss <= stop.loss_at_most || steps == stop.most_steps {
             break;
         }

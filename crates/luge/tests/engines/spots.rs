@@ -91,7 +91,7 @@ fn every_step_of_a_lesson_is_the_gradient_of_its_network() {
             }
             let mut dense = SpotCheck::new(network, &inputs, &[]).expect("a network that fits");
             for engine in &mut engines {
-                for _ in 0..lesson.machine_steps() + 3 {
+                for _ in 0..lesson.simulated().expect("an answer").machine_steps + 3 {
                     let (before, loss) = (engine.snapshot(), engine.loss().expect("a loss"));
                     engine.step().expect("a gradient");
                     let rounding = engine.rounding();
@@ -163,7 +163,7 @@ fn columns_taken_together_give_the_verdict_of_all_columns() {
         let mut whole =
             SpotCheck::new(network, &inputs, &[]).expect("a network that fits").column_by_column();
         let mut engine = Sparse::new(network, lesson.extended().initial(), &inputs).expect("layers");
-        for step in 0..lesson.machine_steps() + 2 {
+        for step in 0..lesson.simulated().expect("an answer").machine_steps + 2 {
             let before = engine.snapshot();
             engine.step().expect("a gradient");
             let after = engine.snapshot();

@@ -54,15 +54,19 @@ impl Classroom {
         Lesson::prepare(self.learner.clone(), self.primary.clone(), self.table.clone(), self.options.clone())
     }
 
+    /// The lesson on as many cells as its run needs.
     pub(crate) fn lesson(&self) -> Lesson {
-        self.prepare().expect("a lesson")
+        let lesson = self.prepare().expect("a lesson");
+        lesson.simulated().expect("an answer");
+        lesson
     }
 
     /// Trains as the command does, with the losses of all iterates.
     pub(crate) fn train(&self) -> (LessonReport, Vec<f64>) {
         let mut losses = Vec::new();
         let lessons = self
-            .lesson()
+            .prepare()
+            .expect("a lesson")
             .train(|moment| {
                 losses.push(moment.loss);
                 ControlFlow::Continue(())
@@ -132,7 +136,9 @@ impl<'a> Hand<'a> {
 
     /// Steps until the rule holds; afterwards `parameters` are those of the last iterate.
     pub(crate) fn train(&mut self, not_before: u64) -> Outcome {
-        let most_steps = self.lesson.machine_steps() + self.lesson.extended().extra_steps() + 1;
+        let most_steps = self.lesson.simulated().expect("an answer").machine_steps
+            + self.lesson.extended().extra_steps()
+            + 1;
         let stop = StopRule { loss_at_most: self.lesson.extended().stop(), not_before, most_steps };
         let mut engine = self.engine();
         let outcome = train(&mut engine, &stop, |_| ControlFlow::Continue(())).expect("gradients");

@@ -48,7 +48,7 @@ pub(crate) fn certificate(run: Run, vertices: VertexSet) {
         Asked::Sparse => Box::new(Sparse::new(network, initial, &inputs).expect("layers")),
         Asked::Auto | Asked::Dense => return,
     };
-    look_at_every_step(network, &inputs, fast, lesson.machine_steps() + 2);
+    look_at_every_step(network, &inputs, fast, lesson.simulated().expect("an answer").machine_steps + 2);
 }
 
 /// The line `gradient`: the dense engine makes every step by automatic differentiation.

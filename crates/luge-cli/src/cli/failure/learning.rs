@@ -98,6 +98,9 @@ impl From<LessonError> for Failure {
             LessonError::DoesNotHalt { .. } => "allow more --steps, if it halts at all",
             LessonError::Rejected { .. } => "see what the learner asks of its data",
             LessonError::TooFewCells { needed, .. } => return Self::unfit(problem, more_cells(needed)),
+            LessonError::OtherLayers { n_cells } => {
+                return Self::unfit(problem, format!("give --cells {n_cells}"));
+            }
             LessonError::LabelsTooSmall { .. } => {
                 "give a --label-offset that differs from the labels, such as 1"
             }
