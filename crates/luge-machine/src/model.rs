@@ -263,6 +263,12 @@ impl Machine {
         (0..self.tapes.len()).map(TapeId::new)
     }
 
+    /// The tape with this name.
+    #[must_use]
+    pub fn find_tape(&self, name: &str) -> Option<TapeId> {
+        self.tapes.iter().position(|tape| tape.name == name).map(TapeId::new)
+    }
+
     /// The states in order.
     #[must_use]
     pub fn states(&self) -> &[State] {

@@ -304,11 +304,8 @@ impl StreamLesson {
 fn bits(format: NumberFormat, x: &[f64], y: &[f64]) -> Batch {
     let symbols = |numbers: &[f64]| {
         let word = |&number: &f64| format.encode(number, Overflow::Saturate).ok();
-        let bits = numbers
-            .iter()
-            .filter_map(word)
-            .flat_map(|word| (0..format.n_bits()).map(move |bit| SymbolId(u8::from(word.bit(bit)))));
-        bits.collect()
+        let bits = numbers.iter().filter_map(word).flat_map(|word| format.bits(word));
+        bits.map(|bit| SymbolId(u8::from(bit))).collect()
     };
     Batch { features: symbols(x), labels: symbols(y) }
 }

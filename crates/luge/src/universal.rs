@@ -201,10 +201,9 @@ struct ProgramTapes {
 
 impl ProgramTapes {
     fn find(machine: &Machine) -> Result<Self, ProgramError> {
-        let find = |name: &str| machine.tape_ids().find(|&tape| machine.tape(tape).name == name);
-        let data = find("data").ok_or(LearnerError::NoData)?;
-        let theta = find("theta").ok_or(LearnerError::NoTheta)?;
-        let marks = find("marks");
+        let data = machine.find_tape("data").ok_or(LearnerError::NoData)?;
+        let theta = machine.find_tape("theta").ok_or(LearnerError::NoTheta)?;
+        let marks = machine.find_tape("marks");
         let known = [Some(data), marks, Some(theta)];
         match machine.tape_ids().find(|&tape| !known.contains(&Some(tape))) {
             Some(tape) => Err(ProgramError::Tape { tape: machine.tape(tape).name.clone() }),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use indicatif::HumanCount;
 use luge::{job, program, source::Source};
 use luge_landscape::Learner;
-use luge_machine::{Machine, Outcome, Simulator, Step, TapeId};
+use luge_machine::{Outcome, Simulator, Step, TapeId};
 use luge_net::NumberFormat;
 use luge_sled::Compiled;
 use serde::Serialize;
@@ -150,7 +150,7 @@ fn profiled(
 
 /// The weights the machine left behind.
 fn theta(simulator: &Simulator<'_>, n_theta: usize, format: NumberFormat) -> Vec<f64> {
-    let tape = theta_tape(simulator.machine());
+    let tape = simulator.machine().find_tape("theta").unwrap_or(TapeId(0));
     let n_bits = format.n_bits() as usize;
     let number = |i: usize| {
         let cells = (0..n_bits).map(|bit| i64::try_from(i * n_bits + bit).unwrap_or(i64::MAX));
@@ -158,10 +158,6 @@ fn theta(simulator: &Simulator<'_>, n_theta: usize, format: NumberFormat) -> Vec
         format.word(&bits).map_or(0.0, |word| format.decode(word))
     };
     (0..n_theta).map(number).collect()
-}
-
-fn theta_tape(machine: &Machine) -> TapeId {
-    machine.tape_ids().find(|&tape| machine.tape(tape).name == "theta").unwrap_or(TapeId(0))
 }
 
 /// How many states stand for each line.
