@@ -17,6 +17,7 @@ pub(crate) fn run(core: &Core, samples: &[Vec<i64>], limit: u64) -> Outcome {
         samples,
         sample: None,
         n_taken: 0,
+        n_begun: 0,
         left: limit,
         line: 0,
         wraps: BTreeMap::new(),
@@ -32,6 +33,7 @@ pub(crate) fn run(core: &Core, samples: &[Vec<i64>], limit: u64) -> Outcome {
         statements: limit - state.left,
         line: (verdict != Verdict::Accepted).then_some(state.line),
         taken: state.n_taken,
+        samples: state.n_begun,
         wraps: state.wraps.into_values().collect(),
         printed: state.printed,
     }
@@ -58,6 +60,8 @@ struct State<'a> {
     samples: &'a [Vec<i64>],
     sample: Option<usize>,
     n_taken: usize,
+    /// Rounds of loops over the data.
+    n_begun: u64,
     left: u64,
     line: u32,
     wraps: BTreeMap<u32, Wrap>,
@@ -122,6 +126,7 @@ impl State<'_> {
                 let outside = self.sample;
                 for sample in 0..self.samples.len() {
                     self.sample = Some(sample);
+                    self.n_begun += 1;
                     if !self.round(body)? {
                         break;
                     }

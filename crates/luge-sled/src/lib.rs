@@ -141,6 +141,8 @@ pub struct Outcome {
     pub line: Option<u32>,
     /// How many samples it took, if it takes them from a stream.
     pub taken: usize,
+    /// How many samples loops over the data looked at, each as often as it was.
+    pub samples: u64,
     /// Where numbers were too large for their types and wrapped around, by line.
     pub wraps: Vec<Wrap>,
     /// What `print` showed, line by line.

@@ -182,6 +182,12 @@ impl Lesson {
         Lockstep::new(self.request.machine(), &self.request.input, self.window().clone())
     }
 
+    /// The machine at the start of its run.
+    #[must_use]
+    pub fn simulator(&self) -> Simulator<'_> {
+        self.request.simulator()
+    }
+
     /// Where the numbers lie on the tape.
     #[must_use]
     pub fn layout(&self) -> &DataLayout {

@@ -42,6 +42,7 @@ pub mod data;
 mod earlier;
 pub mod edges;
 pub mod engine;
+pub mod estimate;
 pub mod export;
 pub mod follow;
 pub mod gradient;

@@ -2,6 +2,7 @@
 
 use std::{
     io::{self, IsTerminal},
+    sync::{Arc, OnceLock},
     time::{Duration, Instant},
 };
 
@@ -13,7 +14,7 @@ use luge::{
 use luge_machine::{Outcome, Simulator, Step};
 
 /// Runs shorter than this say nothing.
-const PATIENCE: Duration = Duration::from_secs(1);
+pub(super) const PATIENCE: Duration = Duration::from_secs(1);
 /// Steps between two looks at the clock.
 const CHUNK: Step = 1 << 20;
 /// The same where every step is seen.
@@ -32,6 +33,8 @@ pub(super) struct Progress {
     fast: bool,
     /// Whether `expected` is how many steps there will be, not only how many there may be.
     certain: bool,
+    /// About how many steps there will be, once somebody has found out.
+    estimate: Option<Arc<OnceLock<Step>>>,
 }
 
 impl Progress {
@@ -48,6 +51,7 @@ impl Progress {
             loss: None,
             fast: false,
             certain: false,
+            estimate: None,
         }
     }
 
@@ -55,6 +59,17 @@ impl Progress {
     pub(super) fn certainly(mut self) -> Self {
         self.certain = true;
         self
+    }
+
+    /// Somebody is finding out about how many steps there will be.
+    pub(super) fn estimated(mut self, estimate: &Arc<OnceLock<Step>>) -> Self {
+        self.estimate = Some(Arc::clone(estimate));
+        self
+    }
+
+    /// Whether nothing is shown, because nobody is there to see it.
+    pub(super) fn silent(&self) -> bool {
+        self.silent
     }
 
     /// Counts in something else than steps.
@@ -103,12 +118,14 @@ impl Progress {
         if elapsed < PATIENCE {
             return;
         }
-        let (what, expected) = (self.what, self.expected);
+        let estimate = self.estimate.as_ref().and_then(|estimate| estimate.get().copied());
+        let (what, expected) = (self.what, estimate.unwrap_or(self.expected).max(steps));
         let bar = self.bar.get_or_insert_with(|| {
             let style = ProgressStyle::with_template("{prefix} {wide_bar} {msg}");
             let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
             ProgressBar::new(expected).with_style(style).with_prefix(what)
         });
+        bar.set_length(expected);
         let per_second = (steps as f64 / elapsed.as_secs_f64()) as u64;
         bar.set_position(steps);
         let unit = self.unit;
@@ -116,9 +133,10 @@ impl Progress {
         if let Some(loss) = self.loss {
             message.push_str(&format!(", loss {}", numeral(loss)));
         }
-        if self.certain && steps > 0 {
+        if (self.certain || estimate.is_some()) && steps > 0 {
             let left = elapsed.mul_f64(expected.saturating_sub(steps) as f64 / steps as f64);
-            message.push_str(&format!(", {} left", HumanDuration(left)));
+            let about = if self.certain { "" } else { "about " };
+            message.push_str(&format!(", {about}{} left", HumanDuration(left)));
         }
         bar.set_message(message);
     }

@@ -1,6 +1,10 @@
 //! `luge train`: from a learner and data to a trained network and its certificate.
 
-use std::path::PathBuf;
+use std::{
+    path::PathBuf,
+    sync::{Arc, OnceLock},
+    thread,
+};
 
 use indicatif::HumanCount;
 use luge::{
@@ -9,6 +13,7 @@ use luge::{
     checkpoint::Checkpoint,
     data::Score,
     engine::EngineChoice,
+    estimate,
     job::{Job, StandardPrimaries, TrainJob},
     lesson::{Lesson, LessonReport},
     loss_curve::LossCurve,
@@ -30,7 +35,7 @@ use super::{
     long_run::{LongRunArgs, Pace, RunArchive},
     machine_args::{format_parser, step_count, word},
     output::{ForceArg, place, print, print_json, table},
-    progress::Progress,
+    progress::{PATIENCE, Progress},
 };
 
 /// Train a network on data by gradient descent, which runs the learner inside it, and certify the run
@@ -118,7 +123,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     show_notes(&job.data, &table.notes);
     let loaded = job.load(&table)?;
     show_warnings(&loaded.warnings, &job.source);
-    let lesson = job.join(table, &loaded, &StandardPrimaries)?;
+    let lesson = Arc::new(job.join(table, &loaded, &StandardPrimaries)?);
     let archive = kept.archive(lesson.extended().network(), lesson.task().manner);
 
     let mut curve = plot.is_some().then(LossCurve::default);
@@ -142,7 +147,7 @@ pub(super) fn resume(
     (json, out): (bool, Option<Output>),
     archive: RunArchive,
 ) -> Result<(), Failure> {
-    let lesson = job.prepare()?;
+    let lesson = Arc::new(job.prepare()?);
     checkpoint.belongs_to(lesson.extended().network(), name)?;
     let shown = Shown { job, lesson: &lesson, out, json };
     verdict(&shown.train(archive, Some(checkpoint), None)?)
@@ -157,10 +162,30 @@ fn verdict(report: &LessonReport) -> Result<(), Failure> {
     Err(Failure::NotCertified { reason })
 }
 
+/// Finds out about how long a run will be while it is made, if it is not over before somebody wants to know. Nobody waits for the answer.
+fn estimate_aside(job: &TrainJob, lesson: &Arc<Lesson>, answer: Arc<OnceLock<Step>>) {
+    if !program::is_program(&job.source) {
+        return;
+    }
+    let (job, lesson) = (job.clone(), Arc::clone(lesson));
+    thread::spawn(move || {
+        thread::sleep(PATIENCE);
+        let most = lesson.options().steps;
+        let limits = std::iter::successors(Some(FIRST_STATEMENTS), |limit| limit.checked_mul(4));
+        let told = |limit| estimate::machine_steps(&job, &lesson, limit);
+        if let Some(steps) = limits.take_while(|&limit| limit <= most).find_map(told) {
+            let _ = answer.set(steps + lesson.extended().extra_steps());
+        }
+    });
+}
+
+/// Statements of a program after which it may have come to its end.
+const FIRST_STATEMENTS: u64 = 1 << 22;
+
 /// A lesson, and what is to become of it.
 struct Shown<'a> {
     job: &'a TrainJob,
-    lesson: &'a Lesson,
+    lesson: &'a Arc<Lesson>,
     out: Option<Output>,
     json: bool,
 }
@@ -173,7 +198,12 @@ impl Shown<'_> {
         from: Option<&Checkpoint>,
         curve: Option<&mut LossCurve>,
     ) -> Result<LessonReport, Failure> {
-        let progress = Progress::new("training", self.lesson.task().stop.most_steps);
+        let most_steps = self.lesson.options().steps.saturating_add(self.lesson.extended().extra_steps());
+        let estimate = Arc::default();
+        let progress = Progress::new("training", most_steps).estimated(&estimate);
+        if !progress.silent() {
+            estimate_aside(self.job, self.lesson, estimate);
+        }
         let (report, pace) = archive.follow(progress, from, curve, |start, attention, watch| {
             self.lesson.follow(start, attention, watch)
         })?;

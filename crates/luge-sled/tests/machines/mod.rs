@@ -59,6 +59,7 @@ pub(crate) fn simulate(
         statements: 0,
         line: None,
         taken: 0,
+        samples: 0,
         wraps: Vec::new(),
         printed: Vec::new(),
     };

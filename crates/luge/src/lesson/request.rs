@@ -71,11 +71,16 @@ impl Request {
         self.learner.lowered().normal.machine()
     }
 
+    /// The machine at the start of its run.
+    pub(super) fn simulator(&self) -> Simulator<'_> {
+        Simulator::new(self.machine(), &self.input)
+    }
+
     /// The network on the cells that sizes ask for. Where tapes cannot grow it is given all that the run needs, which the simulator
     /// finds out.
     pub(super) fn ground(&self) -> Result<(Built, Option<Simulated>), LessonError> {
         if self.options.landscape != LandscapeKind::Internal {
-            let start = Simulator::new(self.machine(), &self.input);
+            let start = self.simulator();
             let built = self.build(self.window(&start)?)?;
             if self.options.manner().dense(Some(built.extended.network()))?.is_none() {
                 return Ok((built, None));
@@ -130,7 +135,7 @@ impl Request {
 
     /// Lets the machine run to its end.
     pub(super) fn simulate(&self) -> Result<Simulator<'_>, LessonError> {
-        let mut simulator = Simulator::new(self.machine(), &self.input);
+        let mut simulator = self.simulator();
         memory::run(&mut simulator, self.options.steps)?;
         self.accepted(&simulator)?;
         Ok(simulator)
@@ -138,7 +143,7 @@ impl Request {
 
     /// Lets the machine run on for a while, to tell how many cells a run needs for which there is no room.
     pub(super) fn look_ahead(&self) -> Result<Simulator<'_>, LessonError> {
-        let mut simulator = Simulator::new(self.machine(), &self.input);
+        let mut simulator = self.simulator();
         memory::run(&mut simulator, self.options.steps.min(A_WHILE))?;
         Ok(simulator)
     }
