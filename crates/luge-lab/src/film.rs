@@ -81,10 +81,12 @@ impl End {
 
 /// A run, and where in it one looks.
 pub struct Film<'n> {
-    task: Task<'n>,
+    /// The network and its start.
+    pub task: Task<'n>,
     /// Where the tapes are, if the network has none of its own.
     inside: Option<Inside<'n>>,
-    chosen: Chosen,
+    /// The engine that trains, and why that one.
+    pub chosen: Chosen,
     /// Weights at the beginning of each slot.
     frames: Thinned<Frame>,
     /// The engine that has come farthest.
@@ -92,7 +94,8 @@ pub struct Film<'n> {
     /// Another one, where one looks at an earlier step.
     behind: Option<Box<dyn Engine + 'n>>,
     end: Option<End>,
-    chunk: u64,
+    /// Steps that take a few milliseconds at most.
+    pub(crate) chunk: u64,
 }
 
 impl<'n> Film<'n> {
@@ -114,18 +117,6 @@ impl<'n> Film<'n> {
         film.keep_frame();
         film.look_for_end()?;
         Ok(film)
-    }
-
-    /// The network and its start.
-    #[must_use]
-    pub fn task(&self) -> &Task<'n> {
-        &self.task
-    }
-
-    /// The engine that trains, and why that one.
-    #[must_use]
-    pub fn chosen(&self) -> &Chosen {
-        &self.chosen
     }
 
     /// The step one looks at.
@@ -186,11 +177,6 @@ impl<'n> Film<'n> {
     #[must_use]
     pub fn parameters(&self) -> Option<Vec<Values>> {
         self.here().parameters()
-    }
-
-    /// Steps that take a few milliseconds at most.
-    pub(crate) fn chunk(&self) -> u64 {
-        self.chunk
     }
 
     /// Bytes held by kept frames.

@@ -42,7 +42,7 @@ impl Stage {
     pub fn prove(&self, go_on: &dyn Fn() -> bool) -> Option<Proof> {
         let started = Instant::now();
         let within = move || started.elapsed() < PATIENCE && go_on();
-        match self.prepared() {
+        match &self.prepared {
             Prepared::Plan(plan) => of_trace(plan, &within),
             Prepared::Lesson(lesson) => self.of_lesson(lesson, &within),
         }
@@ -51,7 +51,7 @@ impl Stage {
     fn of_lesson(&self, lesson: &Lesson, go_on: &dyn Fn() -> bool) -> Option<Proof> {
         let report = lesson.follow(None, Attention::Moments, |_| flow(go_on)).ok()?;
         let (steps, halted) = ended(report.outcome)?;
-        let held_out = self.held_out().map(|table| {
+        let held_out = self.held_out.as_ref().map(|table| {
             let fit = |theta: Vec<f64>| {
                 Fit::of(&Predictor::new(lesson.primary(), theta).predict(&table.features), table)
             };

@@ -77,14 +77,14 @@ fn record(
     go_on: &mut dyn FnMut() -> bool,
 ) -> Result<Report, RunError> {
     let mut film = scene.film()?;
-    let opening = Opening::of(scene, film.chosen());
+    let opening = Opening::of(scene, &film.chosen);
     while film.end().is_none() {
         if !film.seek(u64::MAX, go_on)? {
             return Err(RunError::BrokenOff);
         }
     }
     // Only a run that ends within what its reader allows is made once more.
-    let (job, proof) = (stage.job(), stage.prove(&|| true));
+    let (job, proof) = (&stage.job, stage.prove(&|| true));
     let mut survey = Survey::new(&film)?;
     survey.follow(&film, &scene.tapes, &mut || true)?;
     survey.complete_curve(&film, &mut || true)?;
@@ -104,7 +104,7 @@ fn record(
             boundary: if closely { Boundary::of(scene, &film, None) } else { None },
         });
     }
-    let strips: Vec<Strip> = scene.machine.tape_ids().map(|tape| survey.spacetime().strip(tape)).collect();
+    let strips: Vec<Strip> = scene.machine.tape_ids().map(|tape| survey.spacetime.strip(tape)).collect();
     let pictures =
         strips.iter().enumerate().map(|(tape, strip)| PictureView::of(strip, tape, false)).collect();
     let profile = profile(scene, &film)?;
@@ -122,13 +122,13 @@ fn record(
 
 /// The steps of each line, where lines are known.
 fn profile<'n>(scene: &Scene<'n>, film: &Film<'n>) -> Result<Option<LineProfile>, EngineError> {
-    if scene.lines.iter().all(Option::is_none) {
+    if scene.stage.lines.iter().all(Option::is_none) {
         return Ok(None);
     }
     let Some(mut profile) = Profile::new(film, scene.machine.states().len())? else { return Ok(None) };
     let state = |vertex: usize| scene.state_at(vertex).map(|state| state.index());
     profile.follow(film, &state, &mut || true)?;
-    Ok(Some(LineProfile::of(scene, profile.visits())))
+    Ok(Some(LineProfile::of(scene, &profile.visits)))
 }
 
 /// The page with everything in it: style, program and record.
@@ -169,7 +169,7 @@ fn bundle() -> String {
 
 fn loss_svg(scene: &Scene<'_>, survey: &Survey<'_>, steps: u64) -> String {
     let subtitle = format!("{} gradient steps on {}", grouped(steps), scene.kind.word());
-    survey.curve().draw(scene.name, &subtitle, scene.kind, &scene.bounds, None)
+    survey.curve.draw(&scene.stage.name, &subtitle, scene.kind, &scene.bounds, None)
 }
 
 #[cfg(test)]

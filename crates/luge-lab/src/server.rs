@@ -55,8 +55,10 @@ const HEARTBEAT: Duration = Duration::from_secs(10);
 /// A server that has its port, but does not serve yet.
 pub struct Lab {
     listener: std::net::TcpListener,
-    address: SocketAddr,
-    counts: Counts,
+    /// Where it is.
+    pub address: SocketAddr,
+    /// What is open, now and later.
+    pub counts: Counts,
 }
 
 /// What is open.
@@ -97,18 +99,6 @@ impl Lab {
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
         Ok(Self { listener, address, counts: Counts::default() })
-    }
-
-    /// Where it is.
-    #[must_use]
-    pub fn address(&self) -> SocketAddr {
-        self.address
-    }
-
-    /// What is open, now and later.
-    #[must_use]
-    pub fn counts(&self) -> Counts {
-        self.counts.clone()
     }
 
     /// Serves until the process ends.

@@ -8,7 +8,7 @@ use std::{
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering},
-        mpsc::{self, Receiver, RecvTimeoutError, TryRecvError},
+        mpsc::{self, Receiver, RecvTimeoutError},
     },
     thread,
     time::{Duration, Instant},
@@ -204,7 +204,7 @@ impl<'s, 'n> Run<'s, 'n> {
     }
 
     fn attend(&mut self, commands: &Receiver<Command>, ear: &mut dyn Client) -> Result<Left, EngineError> {
-        let opening = Box::new(Opening::of(self.scene, self.film.chosen()));
+        let opening = Box::new(Opening::of(self.scene, &self.film.chosen));
         if !ear.tell(ServerMessage::Opened { opening }.text()) {
             return Ok(Left::Gone);
         }
@@ -238,15 +238,7 @@ impl<'s, 'n> Run<'s, 'n> {
 
     /// The next command, waiting for it as long as there is nothing else to do.
     fn wait(&self, commands: &Receiver<Command>) -> Result<Option<Command>, ()> {
-        let idle = self.idle_for();
-        if idle.is_zero() {
-            return match commands.try_recv() {
-                Ok(command) => Ok(Some(command)),
-                Err(TryRecvError::Empty) => Ok(None),
-                Err(TryRecvError::Disconnected) => Err(()),
-            };
-        }
-        match commands.recv_timeout(idle) {
+        match commands.recv_timeout(self.idle_for()) {
             Ok(command) => Ok(Some(command)),
             Err(RecvTimeoutError::Timeout) => Ok(None),
             Err(RecvTimeoutError::Disconnected) => Err(()),
@@ -254,7 +246,7 @@ impl<'s, 'n> Run<'s, 'n> {
     }
 
     fn obey(&mut self, command: Command, ear: &mut dyn Client) -> Result<(), EngineError> {
-        let most = self.film.task().stop.most_steps;
+        let most = self.film.task.stop.most_steps;
         let mut go = |going: Going| {
             (self.going, self.hit, self.shown.again) = (going, None, true);
             self.shown.speed_from = (self.film.front(), Instant::now());
@@ -270,7 +262,7 @@ impl<'s, 'n> Run<'s, 'n> {
             Command::Pause {} => go(Going::Nowhere),
             Command::Break { states, lines, loss } => {
                 self.loss = loss;
-                let line = |state: usize| self.scene.lines.get(state).copied().flatten();
+                let line = |state: usize| self.scene.stage.lines.get(state).copied().flatten();
                 let wanted = |state: usize| {
                     states.contains(&state) || line(state).is_some_and(|line| lines.contains(&line))
                 };

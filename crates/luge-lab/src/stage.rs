@@ -41,15 +41,21 @@ pub(super) const MOST_INPUT: usize = 1 << 16;
 
 /// A job that was prepared, and what is known of its program.
 pub struct Stage {
-    job: Job,
-    name: String,
-    lines: Vec<Option<usize>>,
-    variables: Vec<Variable>,
-    warnings: Vec<Finding>,
-    prepared: Prepared,
-    held_out: Option<Table>,
+    /// The job as it was asked for.
+    pub(super) job: Job,
+    /// What the run is called.
+    pub(super) name: String,
+    /// For every state the program's line it stands in, if known.
+    pub(super) lines: Vec<Option<usize>>,
+    /// Where the program's variables lie, if it is one.
+    pub(super) variables: Vec<Variable>,
+    /// What to know about the program.
+    pub(super) warnings: Vec<Finding>,
+    pub(super) prepared: Prepared,
+    /// Rows that the learner does not see.
+    pub(super) held_out: Option<Table>,
     /// How the landscape around a vertex is built: few cells, the constants of the whole.
-    around: LandscapeOptions,
+    pub(super) around: LandscapeOptions,
     near: Option<Landscape>,
 }
 
@@ -60,8 +66,8 @@ pub(super) enum Prepared {
 
 /// A network ready to be filmed, and what it means.
 pub struct Scene<'a> {
-    /// What the run is called.
-    pub name: &'a str,
+    /// What is known of the job and its program.
+    pub(super) stage: &'a Stage,
     /// The machine as given.
     pub machine: &'a Machine,
     /// The machine in normal form.
@@ -79,20 +85,10 @@ pub struct Scene<'a> {
     /// The landscape around a vertex: few cells, the same constants. `None` where it would be too large, or vertices are
     /// configurations of an extended network.
     pub near: Option<&'a Landscape>,
-    /// How such a landscape is built.
-    pub(super) around: &'a LandscapeOptions,
     /// Where the loss must lie.
     pub bounds: Bounds,
     /// The lesson, if the machine learns.
     pub lesson: Option<&'a Lesson>,
-    /// Rows that the learner does not see.
-    pub held_out: Option<&'a Table>,
-    /// For every state the program's line it stands in, if known.
-    pub lines: &'a [Option<usize>],
-    /// Where the program's variables lie, if it is one.
-    pub variables: &'a [Variable],
-    /// What to know about the program.
-    pub warnings: &'a [Finding],
 }
 
 impl Stage {
@@ -138,21 +134,6 @@ impl Stage {
         })
     }
 
-    pub(super) fn prepared(&self) -> &Prepared {
-        &self.prepared
-    }
-
-    /// Rows that the learner does not see.
-    pub(super) fn held_out(&self) -> Option<&Table> {
-        self.held_out.as_ref()
-    }
-
-    /// The job as it was asked for.
-    #[must_use]
-    pub fn job(&self) -> &Job {
-        &self.job
-    }
-
     /// Tapes of the machine.
     #[must_use]
     pub fn n_tapes(&self) -> usize {
@@ -167,12 +148,10 @@ impl Stage {
     /// # Errors
     /// If its start is no configuration of the landscape.
     pub fn scene(&self) -> Result<Scene<'_>, RunError> {
-        let Self { name, lines, variables, warnings, around, .. } = self;
-        let held_out = self.held_out.as_ref();
         let near = self.near.as_ref();
         Ok(match &self.prepared {
             Prepared::Plan(plan) => Scene {
-                name,
+                stage: self,
                 machine: &plan.machine,
                 lowered: &plan.lowered,
                 kind: plan.options.landscape,
@@ -181,18 +160,13 @@ impl Stage {
                 tapes: Tapes::new(&plan.machine, &plan.lowered, plan.window.first.clone()),
                 control: plan.landscape.control(),
                 near: if plan.landscape.control().is_none() { Some(&plan.landscape) } else { near },
-                around,
                 bounds: plan.landscape.bounds(),
                 lesson: None,
-                held_out,
-                lines,
-                variables,
-                warnings,
             },
             Prepared::Lesson(lesson) => {
                 let (learner, extended) = (lesson.learner(), lesson.extended());
                 Scene {
-                    name,
+                    stage: self,
                     machine: learner.machine(),
                     lowered: learner.lowered(),
                     kind: lesson.options().landscape,
@@ -201,13 +175,8 @@ impl Stage {
                     tapes: Tapes::new(learner.machine(), learner.lowered(), lesson.window().first.clone()),
                     control: extended.control(),
                     near,
-                    around,
                     bounds: lesson.loss_levels(),
                     lesson: Some(lesson),
-                    held_out,
-                    lines,
-                    variables,
-                    warnings,
                 }
             }
         })

@@ -147,15 +147,15 @@ fn the_survey_sees_every_loss_of_a_short_run_and_every_row() {
         film.seek(u64::MAX, &mut always()).expect("gradients");
         let mut survey = Survey::new(&film).expect("an engine");
         assert!(survey.follow(&film, &scene.tapes, &mut always()).expect("gradients"));
-        assert!(survey.done());
-        assert_eq!((survey.curve().width(), survey.curve().columns().len()), (1, 108));
+        assert!(survey.done);
+        assert_eq!((survey.curve.width(), survey.curve.columns().len()), (1, 108));
         let mut stepped = film.again().expect("an engine");
-        for column in survey.curve().columns() {
+        for column in survey.curve.columns() {
             let loss = stepped.loss().expect("a loss");
             assert_eq!(*column, Some(Extremes(loss, loss)));
             stepped.step().expect("a gradient");
         }
-        let strip = survey.spacetime().strip(TapeId::new(0));
+        let strip = survey.spacetime.strip(TapeId::new(0));
         assert_eq!(strip.steps, (0..=107).collect::<Vec<u64>>());
         assert_eq!(strip.pixels.len(), strip.width * 108);
         let inked = |row: usize| {
@@ -175,9 +175,9 @@ fn long_surveys_are_bounded() {
         assert_eq!(film.end().map(|end| end.words()), Some("step limit"));
         let mut survey = Survey::new(&film).expect("an engine");
         survey.follow(&film, &scene.tapes, &mut always()).expect("gradients");
-        let columns = survey.curve().columns();
+        let columns = survey.curve.columns();
         assert!(columns.len() <= 640 && columns.iter().all(Option::is_some));
-        let strip = survey.spacetime().strip(TapeId::new(0));
+        let strip = survey.spacetime.strip(TapeId::new(0));
         assert!(strip.steps.len() <= 402 && strip.steps.len() > 200 && strip.width <= 640);
     });
 }
@@ -257,16 +257,16 @@ fn the_completed_curve_holds_every_loss() {
             film.seek(u64::MAX, &mut always()).expect("gradients");
             let mut survey = Survey::new(&film).expect("an engine");
             survey.follow(&film, &scene.tapes, &mut always()).expect("gradients");
-            assert!(!survey.complete() && survey.curve().n_seen() < 60_001);
+            assert!(!survey.complete() && survey.curve.n_seen < 60_001);
             assert!(survey.complete_curve(&film, &mut always()).expect("gradients"));
-            assert_eq!(survey.curve().n_seen(), 60_001);
+            assert_eq!(survey.curve.n_seen, 60_001);
             let mut stepped = film.again().expect("an engine");
             let mut all = LossCurve::default();
             for step in 0..=60_000 {
                 all.add(step, stepped.loss().expect("a loss"));
                 stepped.step().expect("a gradient");
             }
-            assert_eq!(survey.curve(), &all, "{engine:?}");
+            assert_eq!(survey.curve, all, "{engine:?}");
         });
     }
 }
@@ -338,8 +338,8 @@ fn a_profile_counts_the_steps_that_begin_in_each_state() {
             }
             expected[state] += 1;
         }
-        assert!(profile.done());
-        assert_eq!(profile.visits(), expected);
+        assert!(profile.done);
+        assert_eq!(profile.visits, expected);
     });
 }
 
@@ -350,7 +350,7 @@ fn a_run_in_another_arithmetic_is_reached_from_its_frames() {
     train.options.precision = Precision::F32;
     with(&job, |scene| {
         let mut film = scene.film().expect("an engine");
-        assert_eq!(film.chosen().engine, EngineChoice::Dense);
+        assert_eq!(film.chosen.engine, EngineChoice::Dense);
         film.seek(u64::MAX, &mut always()).expect("gradients");
         assert_eq!(film.end().map(|end| (end.steps(), end.words())), Some((137, "halted")));
         for step in [100, 33, 34, 136] {

@@ -86,10 +86,11 @@ impl CarvedLandscape {
         let n_copies = if kind == LandscapeKind::Relu { corrections.n_copies as usize } else { 1 };
         let control = Control::new(normal, vertices, n_copies);
         let tapes = Tapes { n_cells, read_only };
-        let (loss, weights) = match kind {
-            LandscapeKind::Relu => relu::build(g, &control, tapes, constants, corrections),
-            _ => compact::build(g, &control, tapes, constants, corrections),
+        let vertex_loss = |g: &mut GraphBuilder, vertex| match kind {
+            LandscapeKind::Relu => relu::vertex_loss(g, &control, constants, corrections, vertex),
+            _ => compact::vertex_loss(g, &control, constants, vertex),
         };
+        let (loss, weights) = compact::build(g, &control, tapes, constants, corrections, vertex_loss);
         let n_tapes = normal.n_tapes();
         let gap = constants.halting_gap(n_tapes);
         let bounds = Bounds {
@@ -150,6 +151,22 @@ impl CarvedLandscape {
         Self { kind: LandscapeKind::Internal, loss, bounds, n_tapes, n_cells, holds }
     }
 
+    /// The vertices, unless they are configurations.
+    pub(crate) fn control(&self) -> Option<&Control> {
+        match &self.holds {
+            StateEncoding::Outside { control, .. } => Some(control),
+            StateEncoding::Inside { .. } => None,
+        }
+    }
+
+    /// The parameter that is the vertex alone.
+    pub(crate) fn vertex(&self) -> ParameterId {
+        match &self.holds {
+            StateEncoding::Outside { weights, .. } => weights.vertex.0,
+            StateEncoding::Inside { vertex, .. } => *vertex,
+        }
+    }
+
     /// Number of vertices.
     pub(crate) fn n_vertices(&self) -> usize {
         match &self.holds {
@@ -197,7 +214,7 @@ impl CarvedLandscape {
 
     /// The read-only tapes of a configuration, one row each, if there are any.
     pub(crate) fn read_only(&self, configuration: &Configuration) -> Option<SparseValues> {
-        let StateEncoding::Outside { control, .. } = &self.holds else { return None };
+        let control = self.control()?;
         let rows = control.n_writable()..self.n_tapes;
         (!rows.is_empty()).then(|| self.cells(control, configuration, rows))
     }
@@ -228,16 +245,13 @@ impl CarvedLandscape {
         parameters: &[Values],
         read_only: Option<&Values>,
     ) -> Result<Configuration, Undecodable> {
-        let of_vertex = |vertex: ParameterId| {
-            one_hot(&parameters[vertex.index()].data)
-                .map_err(|(index, value)| Undecodable::Vertex { index, value })
-        };
+        let vertex = one_hot(&parameters[self.vertex().index()].data)
+            .map_err(|(index, value)| Undecodable::Vertex { index, value })?;
         match &self.holds {
-            StateEncoding::Inside { configurations, vertex, .. } => {
-                configurations.all.get(of_vertex(*vertex)?).cloned().ok_or(Undecodable::Start)
+            StateEncoding::Inside { configurations, .. } => {
+                configurations.all.get(vertex).cloned().ok_or(Undecodable::Start)
             }
             StateEncoding::Outside { control, weights } => {
-                let vertex = of_vertex(weights.vertex.0)?;
                 let head = &parameters[weights.head.0.index()];
                 let mut tapes = Vec::with_capacity(self.n_tapes);
                 let mut heads = Vec::with_capacity(self.n_tapes);
@@ -266,7 +280,7 @@ impl CarvedLandscape {
 }
 
 /// Refuses what would fill the memory before anything is built: the vertices, and of the ReLU form its edges.
-fn check_size(normal: &NormalForm, carving: &Carving<'_>) -> Result<(), BuildError> {
+pub(crate) fn check_size(normal: &NormalForm, carving: &Carving<'_>) -> Result<(), BuildError> {
     let Carving { kind, vertices, corrections, .. } = *carving;
     let (n_states, n_tapes) = (normal.n_states(), normal.n_tapes());
     let n_vertices = vertices.n_vertices(normal);

@@ -10,21 +10,8 @@ use crate::{
     tapes::{self, Tapes, Weights},
 };
 
-/// l(x, T, H) of CONSTRUCTION, section 4, with the compact l_S.
+/// l(x, T, H) of CONSTRUCTION, section 4: `compact` or `relu`, the same around either form of l_S.
 pub(crate) fn build(
-    g: &mut GraphBuilder,
-    control: &Control,
-    tapes: Tapes,
-    constants: &ExternalConstants,
-    corrections: &Corrections,
-) -> (NodeId, Weights) {
-    external(g, control, tapes, constants, corrections, |g, vertex| {
-        vertex_loss(g, control, constants, vertex)
-    })
-}
-
-/// `compact` or `relu`: the same around either form of l_S.
-pub(crate) fn external(
     g: &mut GraphBuilder,
     control: &Control,
     tapes: Tapes,
@@ -56,7 +43,7 @@ pub(crate) fn external(
 }
 
 /// `sum omega_v gate_v + 4 sum_v gate_v (W x)_v + sum_v omega_vv dip_v`.
-fn vertex_loss(
+pub(crate) fn vertex_loss(
     g: &mut GraphBuilder,
     control: &Control,
     constants: &ExternalConstants,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use luge_machine::{Bits, Machine, Move, NormalForm, StateId, SymbolId, Write};
-use luge_net::{Arcs, Block, Column, LinearMap, VertexTable};
+use luge_net::{Arcs, Block, Column, LinearMap, VertexTable, deposit};
 
 /// Which symbols tell the vertices of a state apart.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -49,7 +49,6 @@ impl VertexSet {
 pub struct Control {
     n_states: usize,
     n_copies: usize,
-    start: StateId,
     table: Arc<VertexTable>,
 }
 
@@ -109,12 +108,12 @@ impl Control {
             };
             for copy in 0..n_copies {
                 let columns = (0..1_u32 << depends_on.count_ones())
-                    .map(|i| column(machine, state, spread(i, depends_on), n_copies, (copy + 1) % n_copies));
+                    .map(|i| column(machine, state, deposit(i, depends_on), n_copies, (copy + 1) % n_copies));
                 blocks.push(Block { looks_at, depends_on, columns: columns.collect() });
             }
         }
         let table = Arc::new(VertexTable::new(rows, n_writable, blocks));
-        Self { n_states: normal.n_states(), n_copies, start: normal.start(), table }
+        Self { n_states: normal.n_states(), n_copies, table }
     }
 
     /// The arcs of the vertices.
@@ -191,12 +190,6 @@ impl Control {
         (0..self.n_vertices()).map(|v| self.at(v))
     }
 
-    /// The vertices of a copied state.
-    #[must_use]
-    pub fn vertices_of(&self, copied_state: usize) -> std::ops::Range<usize> {
-        self.table.vertices_of(copied_state)
-    }
-
     /// The row of a tape in the network's tape and head matrices.
     #[must_use]
     pub fn row(&self, tape: usize) -> usize {
@@ -213,24 +206,6 @@ impl Control {
     #[must_use]
     pub fn vertex(&self, state: StateId, reads: Bits) -> usize {
         self.vertex_at(state.index() * self.n_copies, reads)
-    }
-
-    /// The machine's start state.
-    #[must_use]
-    pub fn start(&self) -> StateId {
-        self.start
-    }
-
-    /// The copied state a vertex belongs to.
-    #[must_use]
-    pub fn copied_state(&self, vertex: usize) -> usize {
-        self.table.block(vertex)
-    }
-
-    /// Whether the vertex may be followed by itself.
-    #[must_use]
-    pub fn has_self_edge(&self, vertex: usize) -> bool {
-        self.table.has_self_edge(vertex)
     }
 
     /// A map over the vertices.
@@ -269,10 +244,4 @@ fn column(
         }
     }
     Some(column)
-}
-
-/// Packed bits spread to the places of `mask`.
-fn spread(packed: u32, mask: u32) -> u32 {
-    let places = (0..32).filter(|tape| mask >> tape & 1 == 1).enumerate();
-    places.fold(0, |bits, (at, tape)| bits | (packed >> at & 1) << tape)
 }

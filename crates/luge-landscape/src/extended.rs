@@ -12,18 +12,20 @@ mod switch;
 mod tests;
 mod wiring;
 
+use std::ops::Range;
+
 use luge_net::{GraphBuilder, Network, NodeId, ParameterId, Shape, SparseValues, StepRule, Values, faults};
 
 use crate::{
     AskedConstants, Bounds, BuildError, Configuration, Control, Corrections, LandscapeKind, Primary,
-    Undecodable, VertexSet,
-    carved::{CarvedLandscape, StateEncoding},
+    Undecodable, VertexSet, carved::CarvedLandscape,
 };
 pub use bits::BitConversion;
 pub use carrier::Carrier;
 pub use layout::{DataLayout, Mark};
 pub use learner::{Learner, LearnerError};
-pub(crate) use wiring::DataWindow;
+pub use wiring::OutsideCells;
+pub(crate) use wiring::{DataWindow, least_squares, numbers_in_order};
 
 /// The corrections to the printed paper that shape the extended network. All are on by default.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -108,20 +110,9 @@ pub enum ExtendedError {
     /// There is nothing to learn from.
     #[error("the data have no samples")]
     NoSamples,
-    /// The machine's answer would lie outside the network's tape.
-    #[error(
-        "theta has {n_weights} numbers of {n_bits} bits, {needed} cells, but the tape has only {available} from theta's first cell on"
-    )]
-    ThetaDoesNotFit {
-        /// Numbers in theta.
-        n_weights: usize,
-        /// Bits per number.
-        n_bits: usize,
-        /// Cells needed.
-        needed: usize,
-        /// Cells there are.
-        available: usize,
-    },
+    /// Data or theta would lie outside the network's tapes.
+    #[error(transparent)]
+    Outside(#[from] OutsideCells),
     /// Labels reach a machine only through z, so its data tape is a hidden layer.
     #[error("landscape {kind} needs the data on a read-only tape, but tape `{tape}` is writable", kind = kind.word())]
     DataWritable {
@@ -137,12 +128,6 @@ pub enum ExtendedError {
     TooManyBits {
         /// Bits of data.
         n_bits: usize,
-    },
-    /// The data do not fit on the network's tapes.
-    #[error("the data take cells 0 to {end}, outside the network's cells")]
-    DataDoNotFit {
-        /// The last cell they need.
-        end: usize,
     },
     /// The landscape.
     #[error(transparent)]
@@ -196,8 +181,7 @@ pub struct Extended {
     carrier: Carrier,
     label_offset: f64,
     epsilon: f64,
-    first_primary: usize,
-    last_primary: usize,
+    primary_nodes: Range<usize>,
 }
 
 impl Extended {
@@ -232,7 +216,7 @@ impl Extended {
         let theta = wiring::read_theta(g, learner, primary, options, &terrain);
         let first_primary = g.n_nodes();
         let output = primary.build(g, theta, x);
-        let last_primary = g.n_nodes();
+        let primary_nodes = first_primary..g.n_nodes();
 
         let carried = if joints.labels_stopped { fixed } else { copied };
         let carrier = carrier::carry(g, options.carrier, terrain.loss, carried, joints.guarded_carrier);
@@ -240,7 +224,7 @@ impl Extended {
         let running = switch::ramp(g, "phi", terrain.loss, stop, switch, joints.ramps_rounded_once);
         let s_net = switch::switch(g, "s_net", running, carrier, output, joints.select_switches);
 
-        let smallest = scale::smallest_label(&options.layout);
+        let smallest = options.layout.format.smallest_positive();
         let epsilon = smallest * smallest;
         let squares = g.square("|z|^2", z);
         let size = g.sum_all("|z|^2", squares);
@@ -248,10 +232,7 @@ impl Extended {
         let (low, high) = (epsilon / 3.0, epsilon * (2.0 / 3.0));
         let initial = switch::falling_ramp(g, "psi", size, low, high, joints.ramps_rounded_once);
         let out = switch::switch(g, "s_init", initial, copied, s_net, joints.select_switches);
-        let residual = g.sum("residual", [(1.0, out), (-1.0, y)]);
-        let squares = g.square("residual", residual);
-        let sum = g.sum_all("residual", squares);
-        let loss = g.affine("loss", 0.5, sum, 0.0);
+        let loss = wiring::least_squares(g, out, y);
         let nodes = Nodes {
             features: x,
             targets: y,
@@ -276,8 +257,7 @@ impl Extended {
             carrier: options.carrier,
             label_offset: options.label_offset,
             epsilon,
-            first_primary,
-            last_primary,
+            primary_nodes,
         })
     }
 
@@ -302,19 +282,13 @@ impl Extended {
     /// The parameter s: the vertex.
     #[must_use]
     pub fn vertex(&self) -> ParameterId {
-        match &self.terrain.holds {
-            StateEncoding::Outside { weights, .. } => weights.vertex.0,
-            StateEncoding::Inside { vertex, .. } => *vertex,
-        }
+        self.terrain.vertex()
     }
 
     /// The vertices of landscapes B and C.
     #[must_use]
     pub fn control(&self) -> Option<&Control> {
-        match &self.terrain.holds {
-            StateEncoding::Outside { control, .. } => Some(control),
-            StateEncoding::Inside { .. } => None,
-        }
+        self.terrain.control()
     }
 
     /// Which landscape is inside.
@@ -368,7 +342,7 @@ impl Extended {
     /// Whether a node belongs to the primary network.
     #[must_use]
     pub fn is_primary(&self, node: NodeId) -> bool {
-        (self.first_primary..self.last_primary).contains(&node.index())
+        self.primary_nodes.contains(&node.index())
     }
 
     /// The parameters before training: no labels, and the machine at its start. Nothing of the data goes in but their size.
@@ -414,8 +388,6 @@ fn check(learner: &Learner, primary: &dyn Primary, options: &ExtendedOptions) ->
     if options.carrier == Carrier::Orthogonal && n_labels < 2 {
         return Err(ExtendedError::OneLabel { n_labels });
     }
-    let (track, first) = learner.theta_track();
-    let window = options.window();
     let (n_weights, n_bits) = (primary.n_weights(), layout.width());
     if n_weights.saturating_mul(n_bits) > MOST_THETA_BITS {
         return Err(ExtendedError::ThetaTooLarge { n_weights, n_bits });
@@ -424,19 +396,12 @@ fn check(learner: &Learner, primary: &dyn Primary, options: &ExtendedOptions) ->
     if !(0.0..=LARGEST_LOSS).contains(&bound) {
         return Err(ExtendedError::FinalLoss { bound });
     }
-    let needed = n_weights * n_bits;
-    let available = window.column(track, first).map_or(0, |from| options.n_cells - from);
-    if needed > available {
-        return Err(ExtendedError::ThetaDoesNotFit { n_weights, n_bits, needed, available });
-    }
-    let data = learner.data_track();
-    if window.column(data, 0).is_none() || window.column(data, layout.end()).is_none() {
-        return Err(ExtendedError::DataDoNotFit { end: layout.end() });
-    }
+    options.window().check(learner, primary)?;
     if options.kind == LandscapeKind::Internal && layout.n_bits() > MOST_BITS {
         return Err(ExtendedError::TooManyBits { n_bits: layout.n_bits() });
     }
     let normal = &learner.lowered().normal;
+    let data = learner.data_track();
     if options.kind != LandscapeKind::Internal && !normal.read_only(data) {
         let tape = normal.machine().tape(data).name.clone();
         return Err(ExtendedError::DataWritable { kind: options.kind, tape });

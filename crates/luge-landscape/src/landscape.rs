@@ -202,10 +202,7 @@ impl Landscape {
     /// The vertices of landscapes B and C; `None` for A, whose vertices are configurations.
     #[must_use]
     pub fn control(&self) -> Option<&Control> {
-        match &self.terrain.holds {
-            StateEncoding::Outside { control, .. } => Some(control),
-            StateEncoding::Inside { .. } => None,
-        }
+        self.terrain.control()
     }
 
     /// The configuration a vertex of `internal` stands for.

@@ -35,7 +35,7 @@ pub use control::{Control, Vertex, VertexSet, VertexStep};
 pub use corrections::Corrections;
 pub use extended::{
     BitConversion, Carrier, DataLayout, Extended, ExtendedCorrections, ExtendedError, ExtendedOptions,
-    Learner, LearnerError, MOST_BITS, Mark, Nodes,
+    Learner, LearnerError, MOST_BITS, Mark, Nodes, OutsideCells,
 };
 pub use internal::{InternalError, MOST_VERTICES};
 pub use landscape::{

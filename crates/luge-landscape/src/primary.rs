@@ -41,6 +41,34 @@ pub(crate) fn indicator(g: &mut GraphBuilder, of: NodeId) -> NodeId {
     g.affine("primary indicator", -1.0, lacking, 1.0)
 }
 
+/// Entries of theta as a matrix, given row by row.
+pub(crate) fn matrix(
+    g: &mut GraphBuilder,
+    name: &str,
+    theta: NodeId,
+    shape: Shape,
+    entries: impl IntoIterator<Item = usize>,
+) -> NodeId {
+    let gathered = g.gather(name, entries.into_iter().collect(), theta);
+    g.reshape(name, shape, gathered)
+}
+
+/// So many units `b + w . x`, whose numbers stand in theta unit by unit from `first` on, the bias of each before its weights.
+pub(crate) fn affine_units(
+    g: &mut GraphBuilder,
+    theta: NodeId,
+    (first, n_units): (usize, usize),
+    x: NodeId,
+) -> NodeId {
+    let n_inputs = g.shape(x).cols;
+    let unit = |unit: usize| first + unit * (n_inputs + 1);
+    let biases = matrix(g, "primary bias", theta, Shape::new(1, n_units), (0..n_units).map(unit));
+    let transposed = (0..n_inputs).flat_map(|input| (0..n_units).map(move |u| unit(u) + 1 + input));
+    let weights = matrix(g, "primary weights", theta, Shape::new(n_inputs, n_units), transposed);
+    let product = g.matmul("primary", x, weights);
+    g.sum("primary", [(1.0, product), (1.0, biases)])
+}
+
 /// Layers of affine maps with ReLU between them; with a single layer, a linear model.
 ///
 /// Theta is read layer by layer, in each layer unit by unit, in each unit the bias first and then one weight per
@@ -176,14 +204,7 @@ impl Primary for Mlp {
         let mut first = 0;
         let last_layer = self.layers().len() - 1;
         for (layer, (from, to)) in self.layers().enumerate() {
-            let unit = |unit: usize| first + unit * (from + 1);
-            let biases = g.gather("primary bias", (0..to).map(unit).collect(), theta);
-            let biases = g.reshape("primary bias", Shape::new(1, to), biases);
-            let transposed = (0..from).flat_map(|input| (0..to).map(move |u| unit(u) + 1 + input));
-            let weights = g.gather("primary weights", transposed.collect(), theta);
-            let weights = g.reshape("primary weights", Shape::new(from, to), weights);
-            let product = g.matmul("primary", value, weights);
-            value = g.sum("primary", [(1.0, product), (1.0, biases)]);
+            value = affine_units(g, theta, (first, to), value);
             if layer < last_layer {
                 value = g.relu("primary relu", value);
             }

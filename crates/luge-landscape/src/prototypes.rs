@@ -4,7 +4,7 @@ use luge_net::{GraphBuilder, NodeId, Shape, Values};
 
 use crate::{
     Primary, PrimaryError,
-    primary::{count, indicator},
+    primary::{count, indicator, matrix},
 };
 
 /// The most prototypes a description may ask for; every two of them are compared.
@@ -50,9 +50,8 @@ impl Prototypes {
     fn distances(&self, g: &mut GraphBuilder, theta: NodeId, x: NodeId) -> NodeId {
         let (k, m) = (self.n_prototypes, self.n_features);
         let positions = (0..m).flat_map(|i| (0..k).map(move |p| (i, p)));
-        let positions = positions.map(|(i, p)| p * self.width() + i).collect();
-        let stored = g.gather("primary prototypes", positions, theta);
-        let stored = g.reshape("primary prototypes", Shape::new(m, k), stored);
+        let positions = positions.map(|(i, p)| p * self.width() + i);
+        let stored = matrix(g, "primary prototypes", theta, Shape::new(m, k), positions);
         let squares = g.square("primary squares", stored);
         let ones = g.constant("primary ones", Values::filled(Shape::new(1, m), 1.0));
         let squares = g.matmul("primary squares", ones, squares);
@@ -111,9 +110,8 @@ impl Primary for Prototypes {
         let winners = self.winners(g, distances);
         let (k, m) = (self.n_prototypes, self.n_outputs);
         let positions = (0..k).flat_map(|p| (0..m).map(move |j| (p, j)));
-        let positions = positions.map(|(p, j)| p * self.width() + self.n_features + j).collect();
-        let labels = g.gather("primary labels", positions, theta);
-        let labels = g.reshape("primary labels", Shape::new(k, m), labels);
+        let positions = positions.map(|(p, j)| p * self.width() + self.n_features + j);
+        let labels = matrix(g, "primary labels", theta, Shape::new(k, m), positions);
         g.matmul("primary", winners, labels)
     }
 

@@ -6,22 +6,8 @@ use luge_net::{GraphBuilder, LinearMap, NodeId};
 
 use crate::{
     Control, Corrections, ExternalConstants,
-    compact::{edge_weight, external, halting_weight},
-    tapes::{Tapes, Weights},
+    compact::{edge_weight, halting_weight},
 };
-
-/// l(x, T, H) of CONSTRUCTION, section 4, with l_S made of ReLU units.
-pub(crate) fn build(
-    g: &mut GraphBuilder,
-    control: &Control,
-    tapes: Tapes,
-    constants: &ExternalConstants,
-    corrections: &Corrections,
-) -> (NodeId, Weights) {
-    external(g, control, tapes, constants, corrections, |g, vertex| {
-        vertex_loss(g, control, constants, corrections, vertex)
-    })
-}
 
 /// A legal step v -> w and its weight omega_vw.
 struct Edge {
@@ -32,7 +18,7 @@ struct Edge {
 
 /// `sum_v omega_v ReLU(4 x_v - 3) + sum_E omega_vw lbar_vw(x)`, where
 /// `lbar_vw = ReLU(2 (x_v + x_w) - 1) - ReLU(2 x_w - 1) - ReLU(2 x_v - 2 x_w - 1)`.
-fn vertex_loss(
+pub(crate) fn vertex_loss(
     g: &mut GraphBuilder,
     control: &Control,
     constants: &ExternalConstants,
@@ -82,7 +68,7 @@ fn edges(control: &Control, constants: &ExternalConstants, corrections: &Correct
     let mut edges = Vec::new();
     for (from, vertex) in control.vertices().enumerate() {
         let Some(step) = vertex.step else { continue };
-        for to in control.vertices_of(step.next) {
+        for to in control.table().vertices_of(step.next) {
             if corrections.no_self_edges && from == to {
                 continue;
             }
@@ -98,5 +84,5 @@ fn edges(control: &Control, constants: &ExternalConstants, corrections: &Correct
 /// How many edges there are, those from a vertex to itself included.
 pub(crate) fn n_edges(control: &Control) -> u64 {
     let next = control.vertices().filter_map(|vertex| vertex.step).map(|step| step.next);
-    next.map(|state| control.vertices_of(state).len() as u64).sum()
+    next.map(|state| control.table().vertices_of(state).len() as u64).sum()
 }

@@ -11,13 +11,14 @@ mod constants;
 mod error;
 mod graph;
 
+use std::ops::Range;
+
 use luge_machine::stream::Memory;
 use luge_net::{GraphBuilder, Network, NodeId, ParameterId, Values};
 
 use crate::{
     BitConversion, Configuration, Control, Corrections, DataLayout, Learner, Primary, Undecodable, VertexSet,
-    carved::{CarvedLandscape, StateEncoding},
-    extended::DataWindow,
+    carved::CarvedLandscape, extended::DataWindow,
 };
 pub use constants::{StreamConstants, StreamConstantsError};
 pub use error::StreamError;
@@ -69,15 +70,20 @@ pub struct StreamNodes {
 /// F for a stream, ready to be trained.
 #[derive(Clone, Debug)]
 pub struct StreamNetwork {
-    network: Network,
+    /// The network to train.
+    pub network: Network,
+    /// The nodes one may want to look at.
+    pub nodes: StreamNodes,
+    /// A, and what it was chosen for.
+    pub constants: StreamConstants,
+    /// The parameter X: the memory of one batch, bit by bit.
+    pub memory: ParameterId,
+    /// The parameter z: the slot for labels.
+    pub labels: ParameterId,
+    /// The parameters before training: the machine at its start, nothing in its memory, the slot ready.
+    pub initial: Vec<Values>,
     terrain: CarvedLandscape,
-    memory: ParameterId,
-    labels: ParameterId,
-    nodes: StreamNodes,
-    constants: StreamConstants,
-    initial: Vec<Values>,
-    first_primary: usize,
-    last_primary: usize,
+    primary_nodes: Range<usize>,
 }
 
 impl StreamNetwork {
@@ -104,68 +110,25 @@ impl StreamNetwork {
         for (id, values) in terrain.encode(&options.window().start(learner, |_| false)).unwrap_or_default() {
             initial[id.index()] = values.to_values();
         }
-        let (first_primary, last_primary) = primary_nodes;
-        Ok(Self { network, terrain, memory, labels, nodes, constants, initial, first_primary, last_primary })
-    }
-
-    /// The network to train.
-    #[must_use]
-    pub fn network(&self) -> &Network {
-        &self.network
-    }
-
-    /// The nodes one may want to look at.
-    #[must_use]
-    pub fn nodes(&self) -> &StreamNodes {
-        &self.nodes
-    }
-
-    /// A, and what it was chosen for.
-    #[must_use]
-    pub fn constants(&self) -> StreamConstants {
-        self.constants
+        Ok(Self { network, nodes, constants, memory, labels, initial, terrain, primary_nodes })
     }
 
     /// The vertices.
     #[must_use]
     pub fn control(&self) -> &Control {
-        match &self.terrain.holds {
-            StateEncoding::Outside { control, .. } => control,
-            StateEncoding::Inside { .. } => unreachable!("a stream's tapes are outside the vertex"),
-        }
+        self.terrain.control().expect("a stream's tapes are outside the vertex")
     }
 
     /// The parameter whose largest entry is the current vertex.
     #[must_use]
     pub fn vertex(&self) -> ParameterId {
-        match &self.terrain.holds {
-            StateEncoding::Outside { weights, .. } => weights.vertex.0,
-            StateEncoding::Inside { .. } => unreachable!("a stream's tapes are outside the vertex"),
-        }
-    }
-
-    /// The parameter X: the memory of one batch, bit by bit.
-    #[must_use]
-    pub fn memory(&self) -> ParameterId {
-        self.memory
-    }
-
-    /// The parameter z: the slot for labels.
-    #[must_use]
-    pub fn labels(&self) -> ParameterId {
-        self.labels
+        self.terrain.vertex()
     }
 
     /// Whether a node belongs to the primary network.
     #[must_use]
     pub fn is_primary(&self, node: NodeId) -> bool {
-        (self.first_primary..self.last_primary).contains(&node.index())
-    }
-
-    /// The parameters before training: the machine at its start, nothing in its memory, the slot ready.
-    #[must_use]
-    pub fn initial(&self) -> &[Values] {
-        &self.initial
+        self.primary_nodes.contains(&node.index())
     }
 
     /// The configuration that parameters stand for, the memory among its tapes.

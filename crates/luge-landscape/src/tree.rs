@@ -4,7 +4,7 @@ use luge_net::{GraphBuilder, NodeId, Shape, Values};
 
 use crate::{
     Primary, PrimaryError,
-    primary::{count, indicator},
+    primary::{affine_units, count, indicator, matrix},
 };
 
 /// The deepest tree a description may ask for.
@@ -90,21 +90,12 @@ impl Primary for Tree {
     }
 
     fn build(&self, g: &mut GraphBuilder, theta: NodeId, x: NodeId) -> NodeId {
-        let (nodes, m) = (self.n_nodes(), self.n_features);
-        let node = |node: usize| node * (m + 1);
-        let biases = g.gather("primary bias", (0..nodes).map(node).collect(), theta);
-        let biases = g.reshape("primary bias", Shape::new(1, nodes), biases);
-        let transposed = (0..m).flat_map(|i| (0..nodes).map(move |n| node(n) + 1 + i));
-        let weights = g.gather("primary weights", transposed.collect(), theta);
-        let weights = g.reshape("primary weights", Shape::new(m, nodes), weights);
-        let product = g.matmul("primary", x, weights);
-        let asked = g.sum("primary", [(1.0, product), (1.0, biases)]);
+        let asked = affine_units(g, theta, (0, self.n_nodes()), x);
         let answers = indicator(g, asked);
         let leaves = self.leaves(g, answers);
-        let first = nodes * (m + 1);
-        let labels = (first..self.n_weights()).collect();
-        let labels = g.gather("primary labels", labels, theta);
-        let labels = g.reshape("primary labels", Shape::new(self.n_leaves(), self.n_outputs), labels);
+        let first = self.n_nodes() * (self.n_features + 1);
+        let shape = Shape::new(self.n_leaves(), self.n_outputs);
+        let labels = matrix(g, "primary labels", theta, shape, first..self.n_weights());
         g.matmul("primary", leaves, labels)
     }
 

@@ -228,7 +228,7 @@ impl Weights<'_> {
 
     fn edge(&self, v: usize, w: usize) -> f64 {
         let (from, to) = (self.control.at(v), self.control.at(w));
-        let legal = from.step.as_ref().is_some_and(|step| step.next == self.control.copied_state(w));
+        let legal = from.step.as_ref().is_some_and(|step| step.next == self.control.table().block(w));
         let both = |&i: &usize| from.looks_at.get(i) && to.looks_at.get(i);
         let stays = |&i: &usize| from.reads.get(i) == to.reads.get(i);
         let n_kept = (0..self.control.n_tapes()).filter(both).filter(stays).count();
@@ -397,7 +397,7 @@ fn random_machines_have_self_edges_and_read_only_tapes() {
     let controls: Vec<Control> = (0..60).map(|_| control(VertexSet::LookedAt, runner)).collect();
     let looks_away = |c: &&Control| c.vertices().any(|v| v.step.is_some_and(|s| s.known.0.count_ones() < 2));
     assert!(controls.iter().filter(|c| c.n_tapes() == 2).filter(looks_away).count() > 10);
-    let with_self_edge = |c: &&Control| (0..c.n_vertices()).any(|v| c.has_self_edge(v));
+    let with_self_edge = |c: &&Control| (0..c.n_vertices()).any(|v| c.table().has_self_edge(v));
     assert!(controls.iter().filter(with_self_edge).count() > 20);
     assert!(controls.iter().filter(|c| c.n_writable() < c.n_tapes()).count() > 10);
 }

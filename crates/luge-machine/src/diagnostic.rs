@@ -44,18 +44,19 @@ impl Diagnostic {
     /// Adds the remedy.
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
+        self.remedy(help);
         self
+    }
+
+    /// Adds the remedy to a finding that is listed already.
+    pub fn remedy(&mut self, help: impl Into<String>) {
+        self.help = Some(help.into());
     }
 
     /// Line and column of the start of the span in `source`, both counted from 1; columns count characters.
     #[must_use]
     pub fn position(&self, source: &str) -> (usize, usize) {
-        let mut start = self.span.start.min(source.len());
-        while !source.is_char_boundary(start) {
-            start -= 1;
-        }
-        let before = &source[..start];
+        let before = &source[..source.floor_char_boundary(self.span.start)];
         let line = before.matches('\n').count() + 1;
         let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
         (line, column)

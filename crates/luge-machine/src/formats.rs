@@ -8,8 +8,9 @@ pub mod jflap;
 mod loose;
 pub mod morphett;
 pub mod native;
+mod pieces;
 pub mod recognise;
-mod single_tape;
+mod refusals;
 pub mod turingmachine_io;
 pub mod turingmachinesimulator;
 
@@ -19,8 +20,13 @@ use crate::{
     input::{admit_characters, laid_characters},
 };
 
+use pieces::listed;
+
 pub use loose::Loss;
 pub use recognise::{Unrecognised, recognise};
+
+/// The most symbols of a tape: they are counted in a byte.
+const MOST_SYMBOLS: usize = 256;
 
 /// A file format for machines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -164,30 +170,30 @@ impl Format {
         Self::Jflap,
     ];
 
+    /// Its name in messages, its short name, and the extensions of its files.
+    fn names(self) -> (&'static str, &'static str, &'static [&'static str]) {
+        match self {
+            Self::Native => ("native", "native", &["tm"]),
+            Self::Bbchallenge => ("bbchallenge", "bbchallenge", &["bb"]),
+            Self::Morphett => ("Morphett", "morphett", &["morphett"]),
+            Self::TuringMachineIo => ("turingmachine.io", "turingmachine-io", &["yaml", "yml"]),
+            Self::TuringMachineSimulator => {
+                ("turingmachinesimulator.com", "turingmachinesimulator", &["tms"])
+            }
+            Self::Jflap => ("JFLAP", "jflap", &["jff"]),
+        }
+    }
+
     /// The file extensions that mean this format, the usual one first.
     #[must_use]
     pub fn extensions(self) -> &'static [&'static str] {
-        match self {
-            Self::Native => &["tm"],
-            Self::Bbchallenge => &["bb"],
-            Self::Morphett => &["morphett"],
-            Self::TuringMachineIo => &["yaml", "yml"],
-            Self::TuringMachineSimulator => &["tms"],
-            Self::Jflap => &["jff"],
-        }
+        self.names().2
     }
 
     /// A short name in lower case: the format's folder in the test suite, and its name on the command line.
     #[must_use]
     pub fn slug(self) -> &'static str {
-        match self {
-            Self::Native => "native",
-            Self::Bbchallenge => "bbchallenge",
-            Self::Morphett => "morphett",
-            Self::TuringMachineIo => "turingmachine-io",
-            Self::TuringMachineSimulator => "turingmachinesimulator",
-            Self::Jflap => "jflap",
-        }
+        self.names().1
     }
 
     /// Reads a machine.
@@ -203,15 +209,6 @@ impl Format {
             Self::TuringMachineSimulator => turingmachinesimulator::read(text),
             Self::Jflap => jflap::read(text),
         }
-    }
-
-    /// Reads a machine that is to be run on these texts, as [`read_with`](Self::read_with) does.
-    ///
-    /// # Errors
-    /// As [`read`](Self::read).
-    pub fn read_for<S: AsRef<str>>(self, text: &str, inputs: &[S]) -> Result<Loaded, Vec<Diagnostic>> {
-        let inputs = inputs.iter().map(|input| input.as_ref().to_owned()).collect();
-        self.read_with(text, &ReadOptions { inputs, ..ReadOptions::default() })
     }
 
     /// Reads a machine as it is to be run.
@@ -323,17 +320,14 @@ impl Format {
 
 /// The machine in another start state.
 fn started_in(mut loaded: Loaded, start: &str) -> Result<Loaded, Vec<Diagnostic>> {
-    const MOST_LISTED: usize = 12;
     let machine = &mut loaded.machine;
     if let Some(state) = machine.find_state(start) {
         machine.start = state;
         return Ok(loaded);
     }
-    let listed: Vec<&str> = machine.states().iter().take(MOST_LISTED).map(|s| s.name.as_str()).collect();
-    let more = if machine.states().len() > MOST_LISTED { " …" } else { "" };
+    let states = listed(machine.states().iter().map(|state| state.name.as_str()), " ");
     let message = format!("no state is called `{start}`, which is asked for as the start");
-    let help = format!("the states are {}{more}", listed.join(" "));
-    Err(vec![Diagnostic::error(0..0, message, "this machine").with_help(help)])
+    Err(vec![Diagnostic::error(0..0, message, "this machine").with_help(format!("the states are {states}"))])
 }
 
 fn no_list(format: Format, line: usize) -> Diagnostic {
@@ -355,7 +349,7 @@ fn finish(
     match builder.build() {
         Ok(machine) => Ok(Loaded { machine, input, warnings: findings.into_sorted() }),
         Err(error) => {
-            findings.push(Diagnostic::error(0..text.len(), error.to_string(), "in this machine"));
+            findings.error(0..text.len(), error.to_string(), "in this machine");
             Err(findings.into_sorted())
         }
     }
@@ -363,13 +357,6 @@ fn finish(
 
 impl std::fmt::Display for Format {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Native => "native",
-            Self::Bbchallenge => "bbchallenge",
-            Self::Morphett => "Morphett",
-            Self::TuringMachineIo => "turingmachine.io",
-            Self::TuringMachineSimulator => "turingmachinesimulator.com",
-            Self::Jflap => "JFLAP",
-        })
+        f.write_str(self.names().0)
     }
 }

@@ -141,15 +141,6 @@ impl Lowered {
         self.encoding.tracks(tape)
     }
 
-    /// The symbols that stand for a symbol of the source, one per track.
-    pub fn encode_symbol(
-        &self,
-        tape: TapeId,
-        symbol: SymbolId,
-    ) -> impl ExactSizeIterator<Item = SymbolId> + use<> {
-        self.encoding.bits(tape, symbol)
-    }
-
     /// The cell of every track that stands for a cell of the source.
     #[must_use]
     pub fn encode_cell(&self, cell: Cell) -> Cell {

@@ -263,6 +263,12 @@ impl Machine {
         (0..self.tapes.len()).map(TapeId::new)
     }
 
+    /// The tape with this name.
+    #[must_use]
+    pub fn find_tape(&self, name: &str) -> Option<TapeId> {
+        self.tapes.iter().position(|tape| tape.name == name).map(TapeId::new)
+    }
+
     /// The states in order.
     #[must_use]
     pub fn states(&self) -> &[State] {
@@ -362,16 +368,30 @@ impl Machine {
     }
 
     /// Every combination of symbols under the heads, the last tape varying fastest.
-    pub fn all_reads(&self) -> impl Iterator<Item = Vec<SymbolId>> + use<> {
-        let sizes: Vec<usize> = self.tapes.iter().map(|t| t.alphabet.len()).collect();
-        let total = sizes.iter().fold(1, |n: usize, &size| n.saturating_mul(size));
-        (0..total).map(move |mut index| {
-            let mut reads = vec![SymbolId(0); sizes.len()];
-            for (read, &size) in reads.iter_mut().zip(&sizes).rev() {
-                *read = SymbolId::new(index % size);
-                index /= size;
-            }
-            reads
+    #[must_use]
+    pub fn all_reads(&self) -> Vec<Vec<SymbolId>> {
+        self.situations(&vec![Pattern::Any; self.n_tapes()])
+    }
+
+    /// The combinations of symbols that fit these patterns, the last tape varying fastest.
+    pub(crate) fn situations(&self, reads: &[Pattern]) -> Vec<Vec<SymbolId>> {
+        let mut all = vec![Vec::with_capacity(reads.len())];
+        for (tape, &read) in self.tapes.iter().zip(reads) {
+            let symbols: Vec<SymbolId> = tape.alphabet.symbols().filter(|&s| read.matches(s)).collect();
+            let longer = |start: &Vec<SymbolId>| {
+                let start = start.clone();
+                symbols.iter().map(move |&symbol| [start.as_slice(), &[symbol]].concat())
+            };
+            all = all.iter().flat_map(longer).collect();
+        }
+        all
+    }
+
+    /// How many combinations of symbols fit these patterns.
+    pub(crate) fn n_situations(&self, reads: &[Pattern]) -> usize {
+        self.tapes.iter().zip(reads).fold(1, |n: usize, (tape, read)| match read {
+            Pattern::Any => n.saturating_mul(tape.alphabet.len()),
+            Pattern::Is(_) => n,
         })
     }
 }

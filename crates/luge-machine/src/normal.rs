@@ -125,11 +125,6 @@ impl NormalForm {
         self.machine.tape(tape).access == Access::ReadOnly
     }
 
-    /// All combinations of symbols under the heads, {-1, 1}^d.
-    pub fn all_bits(&self) -> impl ExactSizeIterator<Item = Bits> + use<> {
-        (0..1_u32 << self.n_tapes()).map(Bits)
-    }
-
     /// What happens in `state` on `reads`; `None` where the machine halts.
     #[must_use]
     pub fn transition(&self, state: StateId, reads: Bits) -> Option<Transition> {

@@ -145,13 +145,7 @@ impl<'m> Simulator<'m> {
     /// The outcome, if the machine cannot go on from here.
     #[must_use]
     pub fn stopped(&self) -> Option<Outcome> {
-        if let Some(accepting) = self.machine.halting(self.state) {
-            return Some(Outcome::Halted { state: self.state, accepting });
-        }
-        match self.machine.rule_for(self.state, &self.reads()) {
-            Some(_) => None,
-            None => Some(self.without_rule()),
-        }
+        self.next_action().err()
     }
 
     /// Makes one step, or says why there is none.

@@ -48,15 +48,12 @@ pub fn evaluate_node(
     node: NodeId,
 ) -> Values {
     assert!(network.fits_inputs(inputs), "values of other shapes than the inputs");
-    let mut needed = vec![false; node.index() + 1];
-    needed[node.index()] = true;
-    for i in (0..=node.index()).rev() {
-        if needed[i] {
-            need_operands(network, NodeId::new(i), &mut needed);
-        }
-    }
-    let mut values: Vec<Values> = Vec::with_capacity(needed.len());
-    for (node, needed) in network.nodes().iter().zip(needed) {
+    let needed = network.needed_by(&[node], |_, node| match &node.op {
+        Op::Gather(_, of) if is_drawn_from(network, *of) => drawn_operands(network, *of),
+        op => op.operands(),
+    });
+    let mut values: Vec<Values> = Vec::with_capacity(node.index() + 1);
+    for (node, needed) in network.nodes().iter().zip(needed).take(node.index() + 1) {
         values.push(match &node.op {
             _ if !needed => Values::new(Shape::new(0, 0), Vec::new()),
             Op::Parameter(id) => weights.block(*id).into_owned(),
@@ -81,22 +78,12 @@ fn is_drawn_from(network: &Network, node: NodeId) -> bool {
     }
 }
 
-/// Marks what a node is computed from: all of its operands, or what the matrix that entries are drawn from is itself made of.
-fn need_operands(network: &Network, node: NodeId, needed: &mut [bool]) {
-    let op = &network.node(node).op;
-    if let Op::Gather(_, of) = op
-        && is_drawn_from(network, *of)
-    {
-        return need_drawn(network, *of, needed);
-    }
-    op.operands().iter().for_each(|of| needed[of.index()] = true);
-}
-
-fn need_drawn(network: &Network, node: NodeId, needed: &mut [bool]) {
+/// What a matrix that entries are drawn from is itself made of.
+fn drawn_operands(network: &Network, node: NodeId) -> Vec<NodeId> {
     match &network.node(node).op {
-        Op::Parameter(_) => {}
-        Op::Linear(_, of) => needed[of.index()] = true,
-        op => op.operands().iter().for_each(|of| need_drawn(network, *of, needed)),
+        Op::Parameter(_) => Vec::new(),
+        Op::Linear(_, of) => vec![*of],
+        op => op.operands().into_iter().flat_map(|of| drawn_operands(network, of)).collect(),
     }
 }
 

@@ -305,14 +305,18 @@ impl GraphBuilder {
         self.push(name, Op::Relu(of), shape)
     }
 
+    /// The shape of an entrywise operation on two nodes.
+    fn joined(&self, name: &str, a: NodeId, b: NodeId, verb: &str) -> Shape {
+        let (left, right) = (self.shape(a), self.shape(b));
+        left.broadcast(right).unwrap_or_else(|| panic!("{name}: {left:?} and {right:?} do not {verb}"))
+    }
+
     /// A product.
     ///
     /// # Panics
     /// If the shapes do not broadcast.
     pub fn product(&mut self, name: &str, a: NodeId, b: NodeId) -> NodeId {
-        let (left, right) = (self.shape(a), self.shape(b));
-        let shape =
-            left.broadcast(right).unwrap_or_else(|| panic!("{name}: {left:?} and {right:?} do not multiply"));
+        let shape = self.joined(name, a, b, "multiply");
         self.push(name, Op::Product(a, b), shape)
     }
 
@@ -321,9 +325,7 @@ impl GraphBuilder {
     /// # Panics
     /// If the shapes do not broadcast.
     pub fn quotient(&mut self, name: &str, a: NodeId, b: NodeId) -> NodeId {
-        let (left, right) = (self.shape(a), self.shape(b));
-        let shape =
-            left.broadcast(right).unwrap_or_else(|| panic!("{name}: {left:?} and {right:?} do not divide"));
+        let shape = self.joined(name, a, b, "divide");
         self.push(name, Op::Quotient(a, b), shape)
     }
 

@@ -53,7 +53,8 @@ pub struct Layer {
 /// All units of a network that one of its nodes depends on.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Layers {
-    groups: Vec<Layer>,
+    /// The groups in order of computation.
+    pub groups: Vec<Layer>,
 }
 
 impl Layers {
@@ -66,7 +67,7 @@ impl Layers {
     /// Counts the units that a node depends on.
     #[must_use]
     pub fn up_to(network: &Network, node: NodeId) -> Self {
-        let needed = needed_by(network, node);
+        let needed = network.needed_by(&[node], |_, node| node.op.operands());
         let mut groups: Vec<Layer> = Vec::new();
         // For every node, the groups its value is made from without another unit in between.
         let mut sources: Vec<Vec<usize>> = Vec::with_capacity(network.nodes().len());
@@ -104,12 +105,6 @@ impl Layers {
             groups.push(Layer { depth, before, ..group.clone() });
         }
         Self { groups }
-    }
-
-    /// The groups in order of computation.
-    #[must_use]
-    pub fn groups(&self) -> &[Layer] {
-        &self.groups
     }
 
     /// Number of units in all.
@@ -182,17 +177,6 @@ impl Layers {
     }
 }
 
-fn needed_by(network: &Network, node: NodeId) -> Vec<bool> {
-    let mut needed = vec![false; network.nodes().len()];
-    needed[node.index()] = true;
-    for (id, node) in network.numbered_nodes().collect::<Vec<_>>().into_iter().rev() {
-        if needed[id.index()] {
-            node.op.operands().iter().for_each(|o| needed[o.index()] = true);
-        }
-    }
-    needed
-}
-
 /// One unit per entry; a product of matrices has one per product of two entries.
 fn n_units(network: &Network, op: &Op, shape: Shape) -> usize {
     match op {
@@ -231,7 +215,7 @@ mod tests {
     }
 
     fn listing(layers: &Layers) -> Vec<(&str, &str, usize, usize)> {
-        layers.groups().iter().map(|g| (g.name.as_str(), g.kind.word(), g.n_units, g.depth)).collect()
+        layers.groups.iter().map(|g| (g.name.as_str(), g.kind.word(), g.n_units, g.depth)).collect()
     }
 
     #[test]

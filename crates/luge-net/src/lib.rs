@@ -32,4 +32,4 @@ pub use recognise::{
 };
 pub use sparse_values::{SparseValues, Weights};
 pub use values::{Shape, Values};
-pub use vertices::{Arcs, Block, Column, VertexTable, extract, tracks};
+pub use vertices::{Arcs, Block, Column, VertexTable, deposit, extract, tracks};

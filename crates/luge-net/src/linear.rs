@@ -119,10 +119,7 @@ impl LinearMap {
         match &self.entries {
             Entries::Listed(entries) => Cow::Borrowed(entries),
             Entries::Diagonal(0.0) => Cow::Owned(Vec::new()),
-            Entries::Diagonal(weight) => {
-                let n = u32::try_from(self.n_outputs).expect("a layer of at most 2^32 units");
-                (0..n).map(|i| (i, i, *weight)).collect()
-            }
+            Entries::Diagonal(weight) => (0..narrow(self.n_outputs)).map(|i| (i, i, *weight)).collect(),
             Entries::Placed(weight, rows) => {
                 rows.iter().zip(0..).map(|(&row, col)| (row, col, *weight)).collect()
             }
@@ -182,12 +179,9 @@ impl LinearMap {
     /// The outputs in these rows; nothing is computed but these, except where entries are arcs of vertices.
     #[must_use]
     pub fn apply_to(&self, rows: Range<usize>, x: &[f64]) -> Vec<f64> {
-        let mut y = match &self.entries {
-            Entries::Vertices(..) => return self.apply(x)[rows].to_vec(),
-            _ => self.bias_in(rows.clone()),
-        };
+        let mut y = self.bias_in(rows.clone());
         match &self.entries {
-            Entries::Vertices(..) => {}
+            Entries::Vertices(..) => return self.apply(x)[rows].to_vec(),
             Entries::Diagonal(weight) => y.iter_mut().zip(&x[rows]).for_each(|(y, x)| *y += weight * x),
             Entries::Placed(weight, places) => {
                 places_in(places, &rows).for_each(|(col, row)| y[row] += weight * x[col]);

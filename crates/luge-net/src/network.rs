@@ -130,14 +130,27 @@ impl Network {
                 op => op.operands().iter().any(|o| from_parameter[o.index()]),
             };
         }
-        let mut to_loss = vec![false; self.nodes.len()];
-        to_loss[self.loss.index()] = true;
+        let to_loss = self.needed_by(&[self.loss], |id, node| match from_parameter[id.index()] {
+            true => node.op.operands(),
+            false => Vec::new(),
+        });
+        from_parameter.iter().zip(to_loss).map(|(&a, b)| a && b).collect()
+    }
+
+    /// For every node, whether it is one of these or one that they are computed from; `operands` are what a node is computed from.
+    pub(crate) fn needed_by(
+        &self,
+        nodes: &[NodeId],
+        operands: impl Fn(NodeId, &Node) -> Vec<NodeId>,
+    ) -> Vec<bool> {
+        let mut needed = vec![false; self.nodes.len()];
+        nodes.iter().for_each(|id| needed[id.index()] = true);
         for (i, node) in self.nodes.iter().enumerate().rev() {
-            if to_loss[i] && from_parameter[i] {
-                node.op.operands().iter().for_each(|o| to_loss[o.index()] = true);
+            if needed[i] {
+                operands(NodeId::new(i), node).iter().for_each(|of| needed[of.index()] = true);
             }
         }
-        from_parameter.iter().zip(to_loss).map(|(&a, b)| a && b).collect()
+        needed
     }
 
     /// Whether the loss is piecewise linear in the parameters, with kinks only where an affine function of them

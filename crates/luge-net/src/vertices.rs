@@ -295,8 +295,9 @@ pub fn extract(from: u32, mask: u32) -> u32 {
     tracks(mask).enumerate().fold(0, |packed, (at, track)| packed | (from >> track & 1) << at)
 }
 
-/// The opposite of [`extract`]: packed bits spread to the places of `mask`.
-fn deposit(packed: u32, mask: u32) -> u32 {
+/// Packed bits spread to the places of `mask`, the lowest first.
+#[must_use]
+pub fn deposit(packed: u32, mask: u32) -> u32 {
     tracks(mask).enumerate().fold(0, |spread, (at, track)| spread | (packed >> at & 1) << track)
 }
 

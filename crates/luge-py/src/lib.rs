@@ -21,27 +21,8 @@ use pyo3::prelude::*;
 /// What ships: one object per learner and machine, as JSON.
 #[pyfunction]
 fn shipped() -> String {
-    let entry = |shipped: &catalogue::Shipped| {
-        let lesson = shipped.lesson.map(|lesson| {
-            serde_json::json!({
-                "data": lesson.file,
-                "csv": lesson.csv,
-                "targets": lesson.targets,
-                "features": lesson.features,
-                "format": lesson.format,
-                "primary": lesson.primary,
-                "landscape": lesson.landscape.word(),
-            })
-        });
-        serde_json::json!({
-            "name": shipped.name,
-            "summary": shipped.summary,
-            "text": shipped.text,
-            "extension": shipped.extension,
-            "lesson": lesson,
-        })
-    };
-    serde_json::Value::Array(catalogue::SHIPPED.iter().map(entry).collect()).to_string()
+    // Texts and words alone: nothing of it can fail.
+    serde_json::to_string(&catalogue::SHIPPED.as_slice()).unwrap_or_default()
 }
 
 #[pymodule]

@@ -41,8 +41,8 @@ struct Arrays {
 }
 
 /// One entry per step.
+#[derive(Default)]
 pub(crate) struct PerStep {
-    n_tracks: usize,
     first_cells: Vec<i64>,
     losses: Vec<f64>,
     vertices: Vec<i64>,
@@ -54,13 +54,7 @@ pub(crate) const NOWHERE: i64 = i64::MIN;
 
 impl PerStep {
     fn new(first_cells: &[i64]) -> Self {
-        Self {
-            n_tracks: first_cells.len(),
-            first_cells: first_cells.to_vec(),
-            losses: Vec::new(),
-            vertices: Vec::new(),
-            heads: Vec::new(),
-        }
+        Self { first_cells: first_cells.to_vec(), ..Self::default() }
     }
 
     fn see(&mut self, moment: &luge::follow::Moment<'_>) {
@@ -78,7 +72,7 @@ impl Arrays {
         Self {
             losses: arrays::vector(py, record.losses).unbind(),
             vertices: arrays::vector(py, record.vertices).unbind(),
-            heads: arrays::rows(py, n_moments, record.n_tracks, record.heads).unbind(),
+            heads: arrays::rows(py, n_moments, record.first_cells.len(), record.heads).unbind(),
         }
     }
 }

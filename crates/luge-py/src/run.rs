@@ -23,6 +23,8 @@ pub(crate) struct Run {
     machine: Machine,
     input: Input,
     steps: u64,
+    /// The result as JSON.
+    #[pyo3(get)]
     summary: String,
 }
 
@@ -33,12 +35,6 @@ impl Run {
     fn of(py: Python<'_>, job: &Job, limit: u64) -> PyResult<Self> {
         let job = job.inner.clone();
         Ok(aside(py, move || simulate(&job, limit))??)
-    }
-
-    /// The result as JSON.
-    #[getter]
-    fn summary(&self) -> &str {
-        &self.summary
     }
 
     /// A space-time picture as PNG: time downwards.

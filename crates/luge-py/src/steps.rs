@@ -24,8 +24,14 @@ use crate::{
 /// One step of a run: the weights before it, in the machine's words.
 #[pyclass(frozen, module = "luge._luge")]
 pub(crate) struct Step {
+    /// Gradient steps made before.
+    #[pyo3(get)]
     step: u64,
+    /// The loss.
+    #[pyo3(get)]
     loss: f64,
+    /// The vertex that has all the weight.
+    #[pyo3(get)]
     vertex: i64,
     heads: Vec<i64>,
     /// The machine's cell at which each tape's entries begin, and the entries.
@@ -51,24 +57,6 @@ impl Step {
 
 #[pymethods]
 impl Step {
-    /// Gradient steps made before.
-    #[getter]
-    fn step(&self) -> u64 {
-        self.step
-    }
-
-    /// The loss.
-    #[getter]
-    fn loss(&self) -> f64 {
-        self.loss
-    }
-
-    /// The vertex that has all the weight.
-    #[getter]
-    fn vertex(&self) -> i64 {
-        self.vertex
-    }
-
     /// The cell of each binary tape's head.
     #[getter]
     fn heads<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {

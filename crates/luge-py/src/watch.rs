@@ -125,7 +125,7 @@ pub(crate) struct Curve(OnceLock<LossCurve>);
 impl Curve {
     /// The curve of a run that ended with this step; kept if it has every loss, or if no other can be had.
     pub(crate) fn new(seen: LossCurve, steps: u64, only: bool) -> Self {
-        let whole = only || seen.n_seen() == steps + 1;
+        let whole = only || seen.n_seen == steps + 1;
         Self(if whole { OnceLock::from(seen) } else { OnceLock::new() })
     }
 

@@ -219,18 +219,14 @@ enum Breakable {
 }
 
 impl<'p> Checker<'p> {
-    fn error(&mut self, span: &Span, message: impl Into<String>, label: impl Into<String>) {
-        self.findings.push(Diagnostic::error(span.clone(), message, label));
-    }
-
-    fn error_with_help(
+    /// Notes what is wrong somewhere; a remedy can still be added.
+    fn error(
         &mut self,
         span: &Span,
         message: impl Into<String>,
         label: impl Into<String>,
-        help: impl Into<String>,
-    ) {
-        self.findings.push(Diagnostic::error(span.clone(), message, label).with_help(help));
+    ) -> &mut Diagnostic {
+        self.findings.push_mut(Diagnostic::error(span.clone(), message, label))
     }
 
     fn line(&self, span: &Span) -> u32 {
@@ -240,10 +236,7 @@ impl<'p> Checker<'p> {
 
     fn program(&mut self) -> Option<Core> {
         let Some(learner) = self.program.learners.first() else {
-            self.error_with_help(
-                &(0..0),
-                "the file has no learner",
-                "",
+            self.error(&(0..0), "the file has no learner", "").remedy(
                 "add `learner name(x: [fix<I,F>; M], y: fix<I,F>) -> theta: [fix<I,F>; M + 1] { … }`",
             );
             return None;
@@ -308,15 +301,15 @@ impl<'p> Checker<'p> {
     /// Takes the sizes the signature names from the data, and says what the parameters stand for.
     fn parameters(&mut self, learner: &'p Learner, format: Ty) -> Vec<(&'p Name, Binding)> {
         let [features, labels] = &learner.parameters[..] else {
-            self.error_with_help(
+            self.error(
                 &learner.name.span,
                 format!(
                     "a learner takes features and labels, this one takes {} parameters",
                     learner.parameters.len()
                 ),
                 "expected two",
-                "write it as `(x: [fix<I,F>; M], y: fix<I,F>)`",
-            );
+            )
+            .remedy("write it as `(x: [fix<I,F>; M], y: fix<I,F>)`");
             return Vec::new();
         };
         let (n_features, n_labels) = (self.sizes.n_features, self.sizes.n_labels);
@@ -327,12 +320,8 @@ impl<'p> Checker<'p> {
             if n_labels != 1 {
                 let message =
                     format!("the data have {n_labels} labels, but `{}` is a single one", labels.0.text);
-                self.error_with_help(
-                    &labels.1.span,
-                    message,
-                    "one label",
-                    "make it an array such as `[fix<I,F>; K]`",
-                );
+                self.error(&labels.1.span, message, "one label")
+                    .remedy("make it an array such as `[fix<I,F>; K]`");
             }
         } else {
             self.unify_array(&labels.1, n_labels, "labels", format);
@@ -355,7 +344,7 @@ impl<'p> Checker<'p> {
                     [] => "the file has none: write `const NAME = 1;` at its top".to_owned(),
                     _ => format!("the file has {}", known.join(", ")),
                 };
-                self.error_with_help(&(0..0), format!("there is no constant `{name}` to set"), "", help);
+                self.error(&(0..0), format!("there is no constant `{name}` to set"), "").remedy(help);
             }
         }
     }
@@ -386,12 +375,8 @@ impl<'p> Checker<'p> {
         if TAKEN.contains(&name.text.as_str()) {
             self.error(&name.span, format!("`{}` is a function of the language", name.text), "taken");
         } else if scope.insert(name.text.clone(), binding).is_some() {
-            self.error_with_help(
-                &name.span,
-                format!("`{}` is defined already", name.text),
-                "defined again",
-                "choose another name",
-            );
+            self.error(&name.span, format!("`{}` is defined already", name.text), "defined again")
+                .remedy("choose another name");
         }
     }
 
@@ -407,11 +392,9 @@ impl<'p> Checker<'p> {
         let near = known.into_iter().find(|known| near(known, name)).cloned();
         let message = format!("there is no `{name}` here");
         match near {
-            Some(near) => {
-                self.error_with_help(span, message, "unknown name", format!("did you mean `{near}`?"))
-            }
+            Some(near) => self.error(span, message, "unknown name").remedy(format!("did you mean `{near}`?")),
             None => {
-                self.error_with_help(span, message, "unknown name", "declare it with `let` before it is used")
+                self.error(span, message, "unknown name").remedy("declare it with `let` before it is used")
             }
         }
         Binding::Poison

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     Outcome, Verdict, Wrap,
-    core::{Cond, Core, Expr, For, Index, Op, Place, Shown, Stmt, StmtKind, THETA, Ty},
+    core::{ArrayId, Cond, Core, Expr, For, Index, Op, Place, Shown, Stmt, StmtKind, THETA, Ty},
 };
 
 /// Runs a program on samples: the features and then the labels of each, as counts of 2^-fraction.
@@ -96,11 +96,11 @@ impl State<'_> {
         match &stmt.kind {
             StmtKind::Assign(place, value) => {
                 let value = self.value(value)?;
-                self.put(place, value)?;
+                *self.place(place)? = value;
             }
             StmtKind::SetFlag(place, cond) => {
                 let bit = self.holds(cond)?;
-                self.put(place, i64::from(bit))?;
+                *self.place(place)? = i64::from(bit);
             }
             StmtKind::If(cond, then, otherwise) => {
                 let branch = if self.holds(cond)? { then } else { otherwise };
@@ -192,25 +192,16 @@ impl State<'_> {
         Ok(())
     }
 
-    fn put(&mut self, place: &Place, value: i64) -> Done<()> {
+    fn place(&mut self, place: &Place) -> Done<&mut i64> {
         match place {
-            Place::Slot(slot) => self.slots[*slot] = value,
-            Place::Element(array, index) => {
-                let at = self.index(index)?;
-                self.arrays[*array][at] = value;
-            }
+            Place::Slot(slot) => Ok(&mut self.slots[*slot]),
+            Place::Element(array, index) => self.element(*array, index),
         }
-        Ok(())
     }
 
-    fn get(&mut self, place: &Place) -> Done<i64> {
-        Ok(match place {
-            Place::Slot(slot) => self.slots[*slot],
-            Place::Element(array, index) => {
-                let at = self.index(index)?;
-                self.arrays[*array][at]
-            }
-        })
+    fn element(&mut self, array: ArrayId, index: &Index) -> Done<&mut i64> {
+        let at = self.index(index)?;
+        Ok(&mut self.arrays[array][at])
     }
 
     /// The number of an element; an index outside of its array ends the run.
@@ -229,7 +220,7 @@ impl State<'_> {
     fn holds(&mut self, cond: &Cond) -> Done<bool> {
         Ok(match cond {
             Cond::Constant(value) => *value,
-            Cond::Flag(place) => self.get(place)? != 0,
+            Cond::Flag(place) => *self.place(place)? != 0,
             Cond::Less(a, b) => self.value(a)? < self.value(b)?,
             Cond::Equal(a, b) => self.value(a)? == self.value(b)?,
             Cond::Not(cond) => !self.holds(cond)?,
@@ -254,10 +245,7 @@ impl State<'_> {
         Ok(match expr {
             Expr::Constant { raw, .. } => *raw,
             Expr::Variable { slot, .. } => self.slots[*slot],
-            Expr::Element { array, index, .. } => {
-                let at = self.index(index)?;
-                self.arrays[*array][at]
-            }
+            Expr::Element { array, index, .. } => *self.element(*array, index)?,
             Expr::Data { index, .. } => {
                 let at = self.index(index)?;
                 self.sample.map_or(0, |sample| self.samples[sample][at])

@@ -66,11 +66,8 @@ impl Parser<'_> {
 
     fn item(&mut self, program: &mut Program) -> Parsed<()> {
         if self.take_word("const") {
-            let name = self.name("the constant's name")?;
-            self.expect("=")?;
-            let value = self.expr()?;
-            self.semicolon()?;
-            program.constants.push((name, value));
+            let constant = self.constant()?;
+            program.constants.push(constant);
         } else if self.take_word("type") {
             let name = self.name("the type's name")?;
             self.expect("=")?;
@@ -94,6 +91,15 @@ impl Parser<'_> {
             return self.fail("`learner`, `fn`, `const` or `type`");
         }
         Ok(())
+    }
+
+    /// A constant behind its `const`.
+    fn constant(&mut self) -> Parsed<(Name, Expr)> {
+        let name = self.name("the constant's name")?;
+        self.expect("=")?;
+        let value = self.expr()?;
+        self.semicolon()?;
+        Ok((name, value))
     }
 
     fn skip_to_item(&mut self, start: usize) {
@@ -251,20 +257,11 @@ impl Parser<'_> {
             }
             return self.for_stmt(start, true);
         } else if self.take_word("const") {
-            let name = self.name("the constant's name")?;
-            self.expect("=")?;
-            let value = self.expr()?;
-            self.semicolon()?;
+            let (name, value) = self.constant()?;
             StmtKind::Const(name, value)
-        } else if self.take_word("break") {
+        } else if let Some(kind) = self.lone_word() {
             self.semicolon()?;
-            StmtKind::Break
-        } else if self.take_word("continue") {
-            self.semicolon()?;
-            StmtKind::Continue
-        } else if self.take_word("take") {
-            self.semicolon()?;
-            StmtKind::Take
+            kind
         } else if self.take_word("assert") {
             self.expect("(")?;
             let condition = self.expr()?;
@@ -273,9 +270,6 @@ impl Parser<'_> {
             StmtKind::Assert(condition)
         } else if self.take_word("print") {
             self.print_stmt()?
-        } else if self.take_word("reject") {
-            self.semicolon()?;
-            StmtKind::Reject
         } else if self.is_word("return") {
             return self.misplaced_return();
         } else if self.peek().kind == Kind::Name {
@@ -286,21 +280,28 @@ impl Parser<'_> {
         Ok(Stmt { kind, span: self.since(start) })
     }
 
+    /// A statement that is a word alone.
+    fn lone_word(&mut self) -> Option<StmtKind> {
+        let words = [
+            ("break", StmtKind::Break),
+            ("continue", StmtKind::Continue),
+            ("take", StmtKind::Take),
+            ("reject", StmtKind::Reject),
+        ];
+        words.into_iter().find(|(word, _)| self.take_word(word)).map(|(_, kind)| kind)
+    }
+
     fn misplaced_return<T>(&mut self) -> Parsed<T> {
         let span = self.span();
         match self.weights.clone() {
-            Some(weights) => self.refuse(
-                span,
-                "`return` in a learner".to_owned(),
-                "only functions return",
-                &format!("a learner answers through `{weights}`: assign to its elements"),
-            ),
-            None => self.refuse(
-                span,
-                "`return` inside a block".to_owned(),
-                "not at the function's end",
-                "set a variable here and return it at the end",
-            ),
+            Some(weights) => {
+                let help = format!("a learner answers through `{weights}`: assign to its elements");
+                self.refuse(span, "`return` in a learner", "only functions return", &help)
+            }
+            None => {
+                let help = "set a variable here and return it at the end";
+                self.refuse(span, "`return` inside a block", "not at the function's end", help)
+            }
         }
     }
 
@@ -354,12 +355,7 @@ impl Parser<'_> {
         }
         if self.is_word("data") && unroll {
             let help = "leave out `unroll`: nobody knows how many samples there will be";
-            return self.refuse(
-                self.span(),
-                "a loop over the data cannot be unrolled".to_owned(),
-                "not known",
-                help,
-            );
+            return self.refuse(self.span(), "a loop over the data cannot be unrolled", "not known", help);
         }
         if self.take_word("data") {
             let span = self.since(start);
@@ -401,20 +397,12 @@ impl Parser<'_> {
         }
         let name = Expr { kind: ExprKind::Name(name.text), span: self.since(start), depth: 1 };
         let place = self.indices(name, start)?;
-        let ops = [
-            ("=", None),
-            ("+=", Some(Binary::Add)),
-            ("-=", Some(Binary::Sub)),
-            ("*=", Some(Binary::Mul)),
-            ("/=", Some(Binary::Div)),
-            ("+|=", Some(Binary::SatAdd)),
-            ("-|=", Some(Binary::SatSub)),
-            ("*|=", Some(Binary::SatMul)),
-            ("*~=", Some(Binary::RoundMul)),
-        ];
-        let Some((_, op)) = ops.into_iter().find(|(symbol, _)| self.take(symbol)) else {
+        use Binary::{Add, Div, Mul, RoundMul, SatAdd, SatMul, SatSub, Sub};
+        let ops = [Add, Sub, Mul, Div, SatAdd, SatSub, SatMul, RoundMul];
+        let op = ops.into_iter().find(|op| self.take(&format!("{}=", op.text())));
+        if op.is_none() && !self.take("=") {
             return self.fail("`=`");
-        };
+        }
         let value = self.expr()?;
         self.semicolon()?;
         Ok(StmtKind::Assign { place, op, value })

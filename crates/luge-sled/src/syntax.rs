@@ -60,6 +60,31 @@ pub(crate) struct Expr {
     pub(crate) depth: usize,
 }
 
+impl Type {
+    /// The expressions that give its sizes.
+    fn sizes(&self) -> Vec<&Expr> {
+        match &self.kind {
+            TypeKind::Bit | TypeKind::Tape | TypeKind::Named(_) => Vec::new(),
+            TypeKind::Int(width) => vec![width],
+            TypeKind::Fix(integer, fraction) => vec![integer, fraction],
+            TypeKind::Array(element, length) => [element.sizes(), vec![length]].concat(),
+        }
+    }
+}
+
+impl Expr {
+    /// The expressions that it is made of, those in types included.
+    pub(crate) fn parts(&self) -> Vec<&Self> {
+        match &self.kind {
+            ExprKind::Number(_) | ExprKind::Bool(_) | ExprKind::Name(_) | ExprKind::Read(_) => Vec::new(),
+            ExprKind::Negate(e) | ExprKind::Not(e) => vec![e],
+            ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) => vec![a, b],
+            ExprKind::List(list) | ExprKind::Call(_, list) => list.iter().collect(),
+            ExprKind::Cast { value, to, .. } => [vec![&**value], to.sizes()].concat(),
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(crate) enum ExprKind {
     Number(Ratio),
@@ -99,28 +124,27 @@ pub(crate) enum Binary {
 }
 
 impl Binary {
+    /// The operators and how they are written, by how tightly they bind, the loosest first.
+    pub(crate) const LEVELS: [&[(&str, Self)]; 7] = [
+        &[("||", Self::Or)],
+        &[("&&", Self::And)],
+        &[("^", Self::Xor)],
+        &[
+            ("<=", Self::LessEqual),
+            (">=", Self::GreaterEqual),
+            ("==", Self::Equal),
+            ("!=", Self::NotEqual),
+            ("<", Self::Less),
+            (">", Self::Greater),
+        ],
+        &[("<<", Self::Shl), (">>", Self::Shr)],
+        &[("+|", Self::SatAdd), ("-|", Self::SatSub), ("+", Self::Add), ("-", Self::Sub)],
+        &[("*|", Self::SatMul), ("*~", Self::RoundMul), ("*", Self::Mul), ("/", Self::Div)],
+    ];
+
     pub(crate) fn text(self) -> &'static str {
-        match self {
-            Self::Add => "+",
-            Self::Sub => "-",
-            Self::Mul => "*",
-            Self::Div => "/",
-            Self::SatAdd => "+|",
-            Self::SatSub => "-|",
-            Self::SatMul => "*|",
-            Self::RoundMul => "*~",
-            Self::Shl => "<<",
-            Self::Shr => ">>",
-            Self::Less => "<",
-            Self::LessEqual => "<=",
-            Self::Greater => ">",
-            Self::GreaterEqual => ">=",
-            Self::Equal => "==",
-            Self::NotEqual => "!=",
-            Self::And => "&&",
-            Self::Or => "||",
-            Self::Xor => "^",
-        }
+        let mut all = Self::LEVELS.into_iter().flatten();
+        all.find(|(_, op)| *op == self).map_or("", |(text, _)| text)
     }
 }
 
@@ -147,6 +171,39 @@ pub(crate) enum StmtKind {
     Assert(Expr),
     Print(Vec<Printed>),
     Reject,
+}
+
+impl Stmt {
+    /// The expressions of a statement, without those of the blocks in it.
+    pub(crate) fn expressions(&self) -> Vec<&Expr> {
+        use StmtKind as S;
+        match &self.kind {
+            S::Let { ty, value, .. } => ty.iter().flat_map(Type::sizes).chain(value).collect(),
+            S::Assign { place, value, .. } => vec![place, value],
+            S::If { condition, .. } | S::While { condition, .. } | S::Assert(condition) => vec![condition],
+            S::ForRange { from, to, .. } => vec![from, to],
+            S::Write(_, value) | S::Const(_, value) => vec![value],
+            S::Print(parts) => {
+                let values = parts.iter().filter_map(|part| match part {
+                    Printed::Value(value) => Some(value),
+                    Printed::Text(_) => None,
+                });
+                values.collect()
+            }
+            S::ForData { .. } | S::Shift(..) | S::Break | S::Continue | S::Take | S::Reject => Vec::new(),
+        }
+    }
+
+    /// The blocks in a statement.
+    pub(crate) fn blocks(&self) -> Vec<&[Self]> {
+        match &self.kind {
+            StmtKind::If { then, otherwise, .. } => vec![then, otherwise],
+            StmtKind::While { body, .. } | StmtKind::ForRange { body, .. } | StmtKind::ForData { body } => {
+                vec![body]
+            }
+            _ => Vec::new(),
+        }
+    }
 }
 
 /// A part of what `print` shows.

@@ -103,9 +103,7 @@ impl Answer {
     pub fn of_lesson(lesson: &Lesson, report: &LessonReport) -> Self {
         let certificate = &report.certificate;
         let claims = certificate.claims();
-        let failed: Vec<&str> =
-            claims.iter().filter(|(_, claim)| !claim.holds).map(|(name, _)| *name).collect();
-        let verdict = match (&failed[..], certificate.proves_the_run()) {
+        let verdict = match (&failed(&claims)[..], certificate.proves_the_run()) {
             ([], _) => format!("yes: all {} claims hold", claims.len()),
             (["no_overflow"], _) => {
                 "yes, but numbers of the program were too large for their types".to_owned()
@@ -157,6 +155,12 @@ impl Answer {
             if certified { "yes: every iterate is the machine's" } else { "NO: it is not the machine's run" };
         Self { learned: None, certified, verdict: verdict.to_owned(), claims }
     }
+}
+
+/// The names of the claims that do not hold.
+#[must_use]
+pub fn failed<'a>(claims: &[(&'a str, &Claim)]) -> Vec<&'a str> {
+    claims.iter().filter(|(_, claim)| !claim.holds).map(|(name, _)| *name).collect()
 }
 
 fn claim_line(name: &str, claim: Claim) -> AnswerClaim {

@@ -1,15 +1,17 @@
 //! What ships with Luge: machines, learners and their data, by name. Every command looks here.
 
 use luge_landscape::LandscapeKind;
+use serde::Serialize;
 
 use crate::{
     data::{Asked, ClassCode},
     job::{Data, Job, TraceJob, TrainJob},
     source::Source,
+    words,
 };
 
 /// A program that ships.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Shipped {
     /// Its name, and that of its file in `learners` if it is a learner.
     pub name: &'static str,
@@ -23,22 +25,32 @@ pub struct Shipped {
     pub lesson: Option<ShippedLesson>,
 }
 
-/// The data a learner's story is about, and how it is meant to be trained.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct ShippedLesson {
-    /// The file of its data.
+/// A table that ships, and the columns that a story is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct ShippedTable {
+    /// Its file.
+    #[serde(rename = "data")]
     pub file: &'static str,
-    /// The data.
+    /// The file's text.
     pub csv: &'static str,
     /// The labels' columns.
     pub targets: &'static [&'static str],
     /// The features' columns; none: all others.
     pub features: &'static [&'static str],
+}
+
+/// The data a learner's story is about, and how it is meant to be trained.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct ShippedLesson {
+    /// The data.
+    #[serde(flatten)]
+    pub table: ShippedTable,
     /// The number format it is meant for.
     pub format: &'static str,
     /// The network its weights are for.
     pub primary: &'static str,
     /// The landscape it is meant for.
+    #[serde(serialize_with = "words::serialize")]
     pub landscape: LandscapeKind,
 }
 
@@ -68,10 +80,12 @@ macro_rules! learner {
             text: include_str!(concat!("../learners/", $name, ".", $extension)),
             extension: $extension,
             lesson: Some(ShippedLesson {
-                file: $data,
-                csv: include_str!(concat!("../", $data)),
-                targets: &$targets,
-                features: &$features,
+                table: ShippedTable {
+                    file: $data,
+                    csv: include_str!(concat!("../", $data)),
+                    targets: &$targets,
+                    features: &$features,
+                },
                 format: $format,
                 primary: $primary,
                 landscape: LandscapeKind::$landscape,
@@ -308,9 +322,15 @@ impl Shipped {
 }
 
 impl ShippedLesson {
+    /// Its data.
+    #[must_use]
+    pub fn data(&self) -> Data {
+        self.table.data()
+    }
+
     /// How its own data write classes.
     pub(crate) fn class_code(&self) -> ClassCode {
-        if self.targets.len() > 1 {
+        if self.table.targets.len() > 1 {
             return ClassCode::Each;
         }
         let labels = self.data().as_given().map(|table| table.labels.data).unwrap_or_default();
@@ -322,16 +342,18 @@ impl ShippedLesson {
             ClassCode::Column
         }
     }
+}
 
+impl ShippedTable {
     /// The data.
     #[must_use]
     pub fn data(&self) -> Data {
+        let owned = |columns: &[&str]| columns.iter().map(|&column| column.to_owned()).collect();
         Data::Csv {
             name: self.file.to_owned(),
             text: self.csv.to_owned(),
-            target: self.targets.iter().map(|&target| target.to_owned()).collect(),
-            features: (!self.features.is_empty())
-                .then(|| self.features.iter().map(|&feature| feature.to_owned()).collect()),
+            target: owned(self.targets),
+            features: (!self.features.is_empty()).then(|| owned(self.features)),
             saturate: false,
             asked: Asked::default(),
         }

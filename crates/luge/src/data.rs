@@ -26,7 +26,7 @@ pub use preparation::{Feature, Preparation, Target};
 pub use score::Score;
 pub use text::decode;
 
-use preparation::Columns;
+use preparation::{Columns, row_of};
 use sheet::{Column, Expect, Sheet};
 
 /// A learning task's data: one row per sample.
@@ -236,8 +236,7 @@ impl Table {
                     continue;
                 }
                 if range == Range::Refuse {
-                    let line = self.lines.as_ref().map(|lines| Row::Line(lines[i / n_columns]));
-                    let row = line.unwrap_or(Row::Index(i / n_columns));
+                    let row = row_of(self.lines.as_deref(), i / n_columns);
                     let place = Place { row, column: names[i % n_columns].clone() };
                     return Err(TableError::OutOfRange { place, value: *value, format, low, high });
                 }

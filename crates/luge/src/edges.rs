@@ -42,7 +42,8 @@ pub struct Edge {
 /// Everything that leaves one vertex.
 #[derive(Debug)]
 pub struct Leaving<'p> {
-    landscape: &'p Landscape,
+    /// The landscape.
+    pub landscape: &'p Landscape,
     parameters: Vec<Values>,
     inputs: Vec<Values>,
     here: Evaluation,
@@ -227,7 +228,7 @@ impl<'p> Leaving<'p> {
     fn rule_leads(&self, from: usize, to: usize) -> bool {
         self.landscape.control().is_some_and(|control| {
             let step = control.at(from).step;
-            step.is_some_and(|step| step.next == control.copied_state(to))
+            step.is_some_and(|step| step.next == control.table().block(to))
         })
     }
 
@@ -244,12 +245,6 @@ impl<'p> Leaving<'p> {
                 best_vertex(gradient, point)
             }
         }
-    }
-
-    /// The landscape.
-    #[must_use]
-    pub fn landscape(&self) -> &'p Landscape {
-        self.landscape
     }
 
     /// The loss on the vertex.

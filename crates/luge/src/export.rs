@@ -127,8 +127,8 @@ pub fn graph(extended: &Extended) -> Graph {
 /// The graph of a network that learns from a stream: every input is fed anew at every step, and nothing stops training.
 #[must_use]
 pub fn stream_graph(stream: &StreamNetwork) -> Graph {
-    let (network, nodes) = (stream.network(), stream.nodes());
-    let initial: Vec<SparseValues> = stream.initial().iter().map(Into::into).collect();
+    let (network, nodes) = (&stream.network, &stream.nodes);
+    let initial: Vec<SparseValues> = stream.initial.iter().map(Into::into).collect();
     let written = whole(network, &initial, (nodes.theta, nodes.out), stream.vertex());
     let per_step = network.inputs().iter().map(|input| input.name.clone()).collect();
     Graph { version: STREAM_VERSION, per_step, ..written }

@@ -21,7 +21,8 @@ const MOST_DOTS: u64 = 160;
 #[derive(Clone, PartialEq, Debug)]
 pub struct LossCurve {
     last_step: u64,
-    n_seen: u64,
+    /// Steps whose losses the columns hold.
+    pub n_seen: u64,
     /// The losses of the first and the last step seen.
     ends: Option<(f64, f64)>,
     columns: Thinned<Extremes>,
@@ -67,17 +68,6 @@ impl LossCurve {
         if low.is_finite() && high.is_finite() {
             *column = Extremes::join(*column, Some(Extremes(low, high)));
         }
-    }
-
-    /// Notes that the columns hold the losses of so many steps.
-    pub fn all_seen(&mut self, n_seen: u64) {
-        self.n_seen = n_seen;
-    }
-
-    /// Losses that were seen.
-    #[must_use]
-    pub fn n_seen(&self) -> u64 {
-        self.n_seen
     }
 
     /// Steps per column.
@@ -188,6 +178,6 @@ mod tests {
         curve.add(0, 1.0);
         curve.add(1, f64::NAN);
         assert_eq!(curve.columns(), [Some(Extremes(1.0, 1.0)), None]);
-        assert_eq!(curve.n_seen(), 2);
+        assert_eq!(curve.n_seen, 2);
     }
 }

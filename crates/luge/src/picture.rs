@@ -117,13 +117,7 @@ impl Picture {
     /// # Errors
     /// If `out` cannot be written.
     pub fn write_png(&self, out: impl Write) -> Result<(), png::EncodingError> {
-        let side = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        let mut encoder = png::Encoder::new(out, side(self.size.width), side(self.size.height));
-        encoder.set_color(png::ColorType::Rgb);
-        encoder.set_depth(png::BitDepth::Eight);
-        let mut writer = encoder.write_header()?;
-        writer.write_image_data(self.pixels.as_flattened())?;
-        writer.finish()
+        write_png(out, self.size, &self.pixels)
     }
 
     fn draw_row(&mut self, panel: &Panel, lines: Range<usize>, simulator: &Simulator<'_>) {
@@ -140,6 +134,20 @@ impl Picture {
             self.pixels[start + columns.start..start + columns.end].fill(colour);
         }
     }
+}
+
+/// Writes pixels, line by line, as a PNG file.
+///
+/// # Errors
+/// If `out` cannot be written.
+pub fn write_png(out: impl Write, size: Size, pixels: &[Rgb]) -> Result<(), png::EncodingError> {
+    let side = |n: usize| u32::try_from(n.max(1)).unwrap_or(u32::MAX);
+    let mut encoder = png::Encoder::new(out, side(size.width), side(size.height));
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_depth(png::BitDepth::Eight);
+    let mut writer = encoder.write_header()?;
+    writer.write_image_data(pixels.as_flattened())?;
+    writer.finish()
 }
 
 /// The step that a row shows: every step if there is room, else evenly spaced ones with the first and the last.

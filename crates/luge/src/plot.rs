@@ -114,7 +114,11 @@ pub fn round_numbers(low: f64, high: f64) -> Vec<f64> {
 /// A whole number with its digits in groups of three.
 #[must_use]
 pub fn grouped(n: u64) -> String {
-    let digits = n.to_string();
+    in_groups(&n.to_string())
+}
+
+/// Digits in groups of three.
+fn in_groups(digits: &str) -> String {
     let mut text = String::new();
     for (i, digit) in digits.chars().enumerate() {
         if i > 0 && (digits.len() - i).is_multiple_of(3) {
@@ -351,14 +355,7 @@ pub fn numeral(value: f64) -> String {
     }
     let (sign, digits) = text.split_at(usize::from(text.starts_with('-')));
     let (whole, rest) = digits.split_at(digits.find('.').unwrap_or(digits.len()));
-    let mut grouped = sign.to_owned();
-    for (i, digit) in whole.chars().enumerate() {
-        if i > 0 && (whole.len() - i) % 3 == 0 {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped + rest
+    format!("{sign}{}{rest}", in_groups(whole))
 }
 
 /// A tenth of a unit is less than the eye sees.

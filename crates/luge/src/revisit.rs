@@ -4,7 +4,7 @@ use std::path::Path;
 
 use luge_landscape::Control;
 use luge_machine::{Cell, Machine};
-use luge_train::{Memories, Snapshot, StopRule, TrainError};
+use luge_train::{Memories, Snapshot, StopRule};
 use serde::Serialize;
 
 use crate::{
@@ -80,12 +80,6 @@ pub enum RevisitError {
     Engine(#[from] EngineError),
 }
 
-impl From<TrainError> for RevisitError {
-    fn from(error: TrainError) -> Self {
-        Self::Engine(error.into())
-    }
-}
-
 /// What is needed to step from a snapshot.
 struct Scene<'n> {
     task: Task<'n>,
@@ -136,11 +130,11 @@ impl Scene<'_> {
     fn visit(&self, step: u64, snapshot: &Snapshot, around: usize) -> Result<Visit, RevisitError> {
         // Nobody watches the steps in between.
         let (mut engine, chosen) = self.task.open(Memories::Blocks, Some((snapshot, None)))?;
-        engine.run(&StopRule { most_steps: step, ..self.task.stop })?;
+        engine.run(&StopRule { most_steps: step, ..self.task.stop }).map_err(EngineError::from)?;
         if engine.steps() < step {
             return Err(RevisitError::TooLate { step, last: engine.steps() });
         }
-        let loss = engine.loss()?;
+        let loss = engine.loss().map_err(EngineError::from)?;
         let state = match (self.control, engine.vertex()) {
             (Some(control), Some(vertex)) => self.machine.state(control.state(vertex)).name.clone(),
             _ => "none".to_owned(),

@@ -99,11 +99,7 @@ impl Source {
             if !begins_like_a_line(place) {
                 return Err(OpenError::Missing { place: place.to_owned() });
             }
-            return Ok(Self {
-                name: "command line".to_owned(),
-                text: place.to_owned(),
-                extension: Some(Format::Bbchallenge.extensions()[0].to_owned()),
-            });
+            return Ok(Self::new("command line", place, Format::Bbchallenge.extensions()[0]));
         }
         let extension = path.extension().map(|e| e.to_string_lossy().into_owned());
         Self::from_bytes(place, extension, fs::read(path))
@@ -125,20 +121,20 @@ impl Source {
         }
     }
 
+    fn new(name: &str, text: impl Into<String>, extension: &str) -> Self {
+        Self { name: name.to_owned(), text: text.into(), extension: Some(extension.to_owned()) }
+    }
+
     /// A program in Sled.
     #[must_use]
     pub fn sled(name: &str, text: &str) -> Self {
-        Self { name: name.to_owned(), text: text.to_owned(), extension: Some(EXTENSION.to_owned()) }
+        Self::new(name, text, EXTENSION)
     }
 
     /// A machine and its input as a source in the native format.
     #[must_use]
     pub fn native(name: &str, machine: &Machine, input: Option<&Input>) -> Self {
-        Self {
-            name: name.to_owned(),
-            text: Format::Native.write(machine, input).unwrap_or_default(),
-            extension: Some(Format::Native.slug().to_owned()),
-        }
+        Self::new(name, Format::Native.write(machine, input).unwrap_or_default(), Format::Native.slug())
     }
 
     /// Reads the machine as it is to be run: on inputs whose symbols its format may not declare, from another start, or

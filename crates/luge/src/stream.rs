@@ -11,9 +11,7 @@ mod shipped;
 
 use std::{ops::ControlFlow, sync::Arc};
 
-use luge_landscape::{
-    Corrections, DataLayout, Learner, Primary, StreamConstantsError, StreamError, StreamNetwork, VertexSet,
-};
+use luge_landscape::{Corrections, DataLayout, Learner, Primary, StreamError, StreamNetwork, VertexSet};
 use luge_machine::{
     Input, Outcome, Step, SymbolId,
     formats::ReadOptions,
@@ -30,6 +28,7 @@ use crate::{
     lockstep::Window,
     program,
     source::Source,
+    words::Word,
 };
 pub use certificate::{Certificate, StreamReport};
 pub use lockstep::StreamMismatch;
@@ -46,13 +45,11 @@ pub enum StreamEngineChoice {
     Dense,
 }
 
-impl StreamEngineChoice {
-    /// Both engines.
-    pub const ALL: [Self; 2] = [Self::Sparse, Self::Dense];
+impl Word for StreamEngineChoice {
+    const WHAT: &'static str = "engine for streams";
+    const ALL: &'static [Self] = &[Self::Sparse, Self::Dense];
 
-    /// The engine's name on the command line and in JSON.
-    #[must_use]
-    pub fn word(self) -> &'static str {
+    fn word(self) -> &'static str {
         match self {
             Self::Sparse => "sparse",
             Self::Dense => "dense",
@@ -160,23 +157,23 @@ pub enum StreamLessonError {
     Train(#[from] TrainError),
 }
 
-impl From<StreamConstantsError> for StreamLessonError {
-    fn from(error: StreamConstantsError) -> Self {
-        Self::Network(error.into())
-    }
-}
-
 /// A network for a stream, ready to be trained.
 pub struct StreamLesson {
-    learner: Learner,
-    primary: Arc<dyn Primary>,
+    /// The learner.
+    pub learner: Learner,
+    /// The primary network.
+    pub primary: Arc<dyn Primary>,
+    /// How to train.
+    pub options: StreamOptions,
+    /// Which cells the network holds.
+    pub window: Window,
+    /// The network.
+    pub network: StreamNetwork,
+    /// What the simulator found.
+    pub rehearsal: Rehearsal,
     samples: Samples,
-    options: StreamOptions,
     layout: DataLayout,
     input: Input,
-    window: Window,
-    network: StreamNetwork,
-    rehearsal: Rehearsal,
 }
 
 /// What the simulator found on the stream, before anything is trained.
@@ -264,44 +261,8 @@ impl StreamLesson {
                 corrections: Corrections::default(),
             },
         )?;
-        network.constants().check_rounding(53)?;
+        network.constants.check_rounding(53).map_err(StreamError::from)?;
         Ok(Self { learner, primary, samples, options, layout, input, window, network, rehearsal })
-    }
-
-    /// The network.
-    #[must_use]
-    pub fn network(&self) -> &StreamNetwork {
-        &self.network
-    }
-
-    /// The learner.
-    #[must_use]
-    pub fn learner(&self) -> &Learner {
-        &self.learner
-    }
-
-    /// The primary network.
-    #[must_use]
-    pub fn primary(&self) -> &dyn Primary {
-        &*self.primary
-    }
-
-    /// How to train.
-    #[must_use]
-    pub fn options(&self) -> &StreamOptions {
-        &self.options
-    }
-
-    /// Which cells the network holds.
-    #[must_use]
-    pub fn window(&self) -> &Window {
-        &self.window
-    }
-
-    /// What the simulator found.
-    #[must_use]
-    pub fn rehearsal(&self) -> Rehearsal {
-        self.rehearsal
     }
 
     /// The stream from its beginning.
@@ -343,11 +304,8 @@ impl StreamLesson {
 fn bits(format: NumberFormat, x: &[f64], y: &[f64]) -> Batch {
     let symbols = |numbers: &[f64]| {
         let word = |&number: &f64| format.encode(number, Overflow::Saturate).ok();
-        let bits = numbers
-            .iter()
-            .filter_map(word)
-            .flat_map(|word| (0..format.n_bits()).map(move |bit| SymbolId(u8::from(word.bit(bit)))));
-        bits.collect()
+        let bits = numbers.iter().filter_map(word).flat_map(|word| format.bits(word));
+        bits.map(|bit| SymbolId(u8::from(bit))).collect()
     };
     Batch { features: symbols(x), labels: symbols(y) }
 }

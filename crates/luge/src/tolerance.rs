@@ -84,9 +84,15 @@ impl Tolerance {
     /// The smallest noise at which some seed breaks the trace.
     #[must_use]
     pub fn breaks_at(&self) -> Option<f64> {
-        let breaks = |verdicts: &[Verdict]| verdicts.iter().any(|v| *v != Verdict::Exact);
-        self.noise.iter().find(|(_, verdicts)| breaks(verdicts)).map(|&(sigma, _)| sigma)
+        let broken = self.noise.iter().find(|(_, verdicts)| n_exact(verdicts) < verdicts.len());
+        broken.map(|&(sigma, _)| sigma)
     }
+}
+
+/// How many traces were exact.
+#[must_use]
+pub fn n_exact(verdicts: &[Verdict]) -> usize {
+    verdicts.iter().filter(|verdict| **verdict == Verdict::Exact).count()
 }
 
 /// Draws, for every landscape, the share of seeds whose trace is exact at each size of noise.
@@ -101,8 +107,7 @@ pub fn draw(results: &[Tolerance], title: &str) -> String {
     let mut chart = Chart::new(title, &format!("{n_seeds} seeds at each size of noise"), x, y);
     for (result, colour) in results.iter().zip(COLOURS.into_iter().cycle()) {
         let point = |(sigma, verdicts): &(f64, Vec<Verdict>)| {
-            let n_exact = verdicts.iter().filter(|verdict| **verdict == Verdict::Exact).count();
-            (per_cent(*sigma), 100.0 * n_exact as f64 / verdicts.len().max(1) as f64)
+            (per_cent(*sigma), 100.0 * n_exact(verdicts) as f64 / verdicts.len().max(1) as f64)
         };
         let points: Vec<(f64, f64)> = result.noise.iter().map(point).collect();
         let stroke = Stroke::solid(colour, 2.0);

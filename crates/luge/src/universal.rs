@@ -67,7 +67,8 @@ impl Sign {
 /// A learner as the universal learner reads it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Program {
-    signs: Vec<Sign>,
+    /// What lies on the tape from cell 0 on.
+    pub signs: Vec<Sign>,
 }
 
 /// Why a machine is no program, or another machine cannot run it.
@@ -161,12 +162,6 @@ impl Program {
         Ok(())
     }
 
-    /// What lies on the tape from cell 0 on.
-    #[must_use]
-    pub fn signs(&self) -> &[Sign] {
-        &self.signs
-    }
-
     /// The universal learner's own input with this program in place of the one its file lays.
     ///
     /// # Errors
@@ -206,10 +201,9 @@ struct ProgramTapes {
 
 impl ProgramTapes {
     fn find(machine: &Machine) -> Result<Self, ProgramError> {
-        let find = |name: &str| machine.tape_ids().find(|&tape| machine.tape(tape).name == name);
-        let data = find("data").ok_or(LearnerError::NoData)?;
-        let theta = find("theta").ok_or(LearnerError::NoTheta)?;
-        let marks = find("marks");
+        let data = machine.find_tape("data").ok_or(LearnerError::NoData)?;
+        let theta = machine.find_tape("theta").ok_or(LearnerError::NoTheta)?;
+        let marks = machine.find_tape("marks");
         let known = [Some(data), marks, Some(theta)];
         match machine.tape_ids().find(|&tape| !known.contains(&Some(tape))) {
             Some(tape) => Err(ProgramError::Tape { tape: machine.tape(tape).name.clone() }),

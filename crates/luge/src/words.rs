@@ -5,12 +5,7 @@ use luge_machine::{formats::Format, lowering::Moves};
 use luge_train::{Precision, Rate};
 use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-use crate::{
-    data::{ClassCode, Missing, Scale},
-    engine::EngineChoice,
-    follow::Comparisons,
-    stream::{Order, StreamEngineChoice},
-};
+use crate::{engine::EngineChoice, follow::Comparisons};
 
 /// One of a few values that have names.
 pub trait Word: Copy + Sized + Send + Sync + 'static {
@@ -67,11 +62,6 @@ words! {
     Comparisons, "choice of comparisons";
     Precision, "precision";
     Rate, "rate";
-    Order, "order";
-    StreamEngineChoice, "engine for streams";
-    Missing, "way with missing values";
-    Scale, "scale";
-    ClassCode, "way to write classes";
 }
 
 impl Word for Format {
@@ -109,6 +99,10 @@ pub(crate) fn deserialize<'de, T: Word, D: Deserializer<'de>>(deserializer: D) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        data::{ClassCode, Missing, Scale},
+        stream::{Order, StreamEngineChoice},
+    };
 
     fn check<T: Word + PartialEq + std::fmt::Debug>() {
         for &one in T::ALL {

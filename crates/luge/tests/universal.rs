@@ -96,7 +96,7 @@ fn it_is_small() {
     let learner = universal(&shipped("largest.tm").machine);
     let normal = learner.lowered().normal.machine();
     assert_eq!((normal.states().len(), normal.n_tapes()), (14, 7));
-    let cells = |name| Program::encode(&shipped(name).machine, None).expect("a program").signs().len();
+    let cells = |name| Program::encode(&shipped(name).machine, None).expect("a program").signs.len();
     assert_eq!(PROGRAMS.map(|(name, _)| cells(name)), [59, 170, 180]);
 }
 

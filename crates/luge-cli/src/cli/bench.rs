@@ -4,7 +4,7 @@ use luge::bench::{Comparison, Effort, Growth, Report, run as measure};
 
 use super::{
     failure::Failure,
-    output::{note, print, print_json},
+    output::{note, show},
 };
 
 /// Measure engines and simulators side by side, in one run
@@ -23,10 +23,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let effort = if args.quick { Effort::QUICK } else { Effort::FULL };
     let report = measure(effort, |what| note(&format!("measuring {what}")))?;
-    if args.json {
-        return print_json(&report);
-    }
-    print(&text(&report))
+    show(args.json, &report, || text(&report))
 }
 
 fn text(report: &Report) -> String {

@@ -18,7 +18,7 @@ use serde::Serialize;
 use super::{
     data_args::read_text,
     failure::Failure,
-    output::{print, print_json, table},
+    output::{Rows, print, print_json, verdict},
     progress::Progress,
     prover,
 };
@@ -84,26 +84,19 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let mut claims: Vec<(&str, &Claim)> = audit.claims();
     claims.extend(retrained.as_ref().map(|claim| ("trained again", claim)));
     claims.extend(proved.as_ref().map(|claim| ("proved for every input", claim)));
-    let failed = claims.iter().find(|(_, claim)| !claim.holds);
     if args.json {
         let (retrained, proved) = (retrained.as_ref(), proved.as_ref());
-        let holds = failed.is_none();
+        let holds = claims.iter().all(|(_, claim)| claim.holds);
         print_json(&Verdict { holds, audit: &audit, retrained, proved, not_checked: &not_checked })?;
     } else {
-        let row = |&(name, claim): &(&str, &Claim)| {
-            let verdict = if claim.holds { "yes" } else { "NO" };
-            (name.to_owned(), format!("{verdict}: {}", claim.figures))
-        };
-        let mut rows: Vec<(String, String)> = claims.iter().map(row).collect();
+        let mut rows = Rows::default();
+        claims.iter().for_each(|(name, claim)| rows.row(name, verdict(claim)));
         if !not_checked.is_empty() {
-            rows.push(("not checked".to_owned(), not_checked.join("; ")));
+            rows.row("not checked", not_checked.join("; "));
         }
-        print(&table(&rows))?;
+        print(&rows.text())?;
     }
-    match failed {
-        None => Ok(()),
-        Some((name, claim)) => Err(Failure::NotCertified { reason: format!("{name}: {}", claim.figures) }),
-    }
+    Failure::of_claims(claims)
 }
 
 /// A model of a run that cannot be made on these data is not what it claims to be.

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{
     failure::Failure,
-    output::{print, print_json, sample_sizes, table},
+    output::{Rows, count, sample_sizes, show},
 };
 
 /// Check a Sled program without data, and show the size of its machine
@@ -61,18 +61,14 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         states: size.states,
         vertices: size.vertices,
     };
-    if args.json {
-        return print_json(&summary);
-    }
-    let count = |n: usize| HumanCount(n as u64).to_string();
-    let data = sample_sizes(summary.features, summary.labels, &summary.format);
-    let rows = [
-        ("program", "no errors".to_owned()),
-        ("data", data),
-        ("weights", count(summary.weights)),
-        ("tapes", format!("{} binary ones", summary.tapes)),
-        ("states", count(summary.states)),
-        ("vertices", HumanCount(summary.vertices).to_string()),
-    ];
-    print(&table(&rows.map(|(name, value)| (name.to_owned(), value))))
+    show(args.json, &summary, || {
+        let mut rows = Rows::default();
+        rows.row("program", "no errors");
+        rows.row("data", sample_sizes(summary.features, summary.labels, &summary.format));
+        rows.row("weights", count(summary.weights));
+        rows.row("tapes", format!("{} binary ones", summary.tapes));
+        rows.row("states", count(summary.states));
+        rows.row("vertices", HumanCount(summary.vertices));
+        rows.text()
+    })
 }

@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::{
     failure::Failure,
     machine_args::step_count,
-    output::{ForceArg, place, print, print_json, table},
+    output::{ForceArg, Rows, count, place, show},
     progress::Progress,
 };
 
@@ -101,7 +101,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     if let Some(plot) = plot {
         plot.write(comparison.draw())?;
     }
-    if args.json { print_json(&summary(args, &comparison)) } else { print(&table(&rows(args, &comparison))) }
+    show(args.json, &summary(args, &comparison), || report(args, &comparison))
 }
 
 impl Args {
@@ -117,10 +117,7 @@ fn refuse(given: bool, flag: &str, problem: &str) -> Result<(), Failure> {
     if !given {
         return Ok(());
     }
-    Err(Failure::Usage {
-        problem: format!("{flag} is for `luge compare {problem}`"),
-        remedy: format!("leave {flag} out"),
-    })
+    Err(Failure::usage(format!("{flag} is for `luge compare {problem}`"), format!("leave {flag} out")))
 }
 
 /// Takes a learning rate.
@@ -144,11 +141,9 @@ fn summary<'a>(args: &'a Args, comparison: &'a Comparison) -> Summary<'a> {
     }
 }
 
-fn rows(args: &Args, comparison: &Comparison) -> Vec<(String, String)> {
-    let mut rows: Vec<(String, String)> = Vec::new();
-    let mut row = |name: &str, value: String| rows.push((name.to_owned(), value));
-    let count = |n: usize| HumanCount(n as u64).to_string();
-    row(
+fn report(args: &Args, comparison: &Comparison) -> String {
+    let mut rows = Rows::default();
+    rows.row(
         "gradient descent",
         format!(
             "{} random starts, {} steps of rate {} each",
@@ -157,20 +152,20 @@ fn rows(args: &Args, comparison: &Comparison) -> Vec<(String, String)> {
             args.descent().rate
         ),
     );
-    row("  solved", count(comparison.count(Ending::Solved)));
-    row("  stuck", count(comparison.count(Ending::Stuck)));
+    rows.row("  solved", count(comparison.count(Ending::Solved)));
+    rows.row("  stuck", count(comparison.count(Ending::Stuck)));
     for (level, n) in comparison.levels() {
-        row("", format!("{} at loss {}", count(n), numeral(level)));
+        rows.row("", format!("{} at loss {}", count(n), numeral(level)));
     }
     if comparison.count(Ending::Unfinished) > 0 {
-        row("  unfinished", count(comparison.count(Ending::Unfinished)));
+        rows.row("  unfinished", count(comparison.count(Ending::Unfinished)));
     }
     let search = &comparison.search;
     let grid = GRID.map(|value| value.to_string()).join(", ");
-    row("exhaustive search", format!("{} candidates, weights {grid}", count(search.n_tried)));
-    row("  loss", numeral(search.loss));
+    rows.row("exhaustive search", format!("{} candidates, weights {grid}", count(search.n_tried)));
+    rows.row("  loss", numeral(search.loss));
     let theta: Vec<String> = search.theta.iter().map(f64::to_string).collect();
-    row("  theta", theta.join(" "));
-    row("  place", format!("{} in order, {} as good in all", count(search.index), count(search.n_best)));
-    rows
+    rows.row("  theta", theta.join(" "));
+    rows.row("  place", format!("{} in order, {} as good in all", count(search.index), count(search.n_best)));
+    rows.text()
 }

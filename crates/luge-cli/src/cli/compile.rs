@@ -17,7 +17,7 @@ use luge_machine::{
 use super::{
     data_args::{DataArgs, show_notes},
     failure::Failure,
-    output::{ForceArg, place, print, print_json, sample_sizes, table as two_columns},
+    output::{ForceArg, Rows, count, place, sample_sizes, show},
 };
 
 /// Compile a Sled program to a Turing machine, and show its size
@@ -44,11 +44,10 @@ impl Args {
     /// Where the machine goes, if it is to be written.
     fn output(&self) -> Result<Option<Output>, Failure> {
         if let Some(out) = self.out.as_ref().filter(|out| out.extension().is_none_or(|e| e != "tm")) {
-            return Err(Failure::Usage {
-                problem: format!("{} does not end in .tm", out.display()),
-                remedy: "machines are written in the native format; luge convert makes others of it"
-                    .to_owned(),
-            });
+            return Err(Failure::usage(
+                format!("{} does not end in .tm", out.display()),
+                "machines are written in the native format; luge convert makes others of it",
+            ));
         }
         let outputs = self.force.outputs().reading(&self.file);
         place(&mut self.data.data.iter().fold(outputs, Outputs::reading), self.out.as_deref())
@@ -69,20 +68,19 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     }
     let sizes = (table.feature_names.len(), table.label_names.len(), job.options.format);
     let summary = CompileSummary::of(&compiled, sizes, &size);
-    if args.json {
-        return print_json(&summary);
-    }
-    let count = |n: usize| HumanCount(n as u64).to_string();
-    let data = sample_sizes(summary.features, summary.labels, &summary.format);
-    let rows = [
-        ("learner", summary.learner.unwrap_or_default().to_owned()),
-        ("data", data),
-        ("weights", count(summary.weights)),
-        ("tapes", summary.tapes.join(", ")),
-        ("tracks", format!("{} binary tapes", summary.tracks)),
-        ("states", count(summary.states)),
-        ("rules", count(summary.rules)),
-        ("vertices", format!("{}, for the symbols that states look at", HumanCount(summary.vertices))),
-    ];
-    print(&two_columns(&rows.map(|(name, value)| (name.to_owned(), value))))
+    show(args.json, &summary, || {
+        let mut rows = Rows::default();
+        rows.row("learner", summary.learner.unwrap_or_default());
+        rows.row("data", sample_sizes(summary.features, summary.labels, &summary.format));
+        rows.row("weights", count(summary.weights));
+        rows.row("tapes", summary.tapes.join(", "));
+        rows.row("tracks", format!("{} binary tapes", summary.tracks));
+        rows.row("states", count(summary.states));
+        rows.row("rules", count(summary.rules));
+        rows.row(
+            "vertices",
+            format!("{}, for the symbols that states look at", HumanCount(summary.vertices)),
+        );
+        rows.text()
+    })
 }

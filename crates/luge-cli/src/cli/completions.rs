@@ -42,10 +42,7 @@ fn one_command(luge: &Command, name: &str) -> Result<Command, Failure> {
     let found = luge.get_subcommands().find(|command| command.get_name() == name);
     let command = found.ok_or_else(|| {
         let names: Vec<&str> = luge.get_subcommands().map(Command::get_name).collect();
-        Failure::Usage {
-            problem: format!("there is no command `{name}`"),
-            remedy: format!("name one of {}", names.join(", ")),
-        }
+        Failure::usage(format!("there is no command `{name}`"), format!("name one of {}", names.join(", ")))
     })?;
     Ok(command.clone().bin_name(format!("luge {name}")).display_name(format!("luge-{name}")))
 }

@@ -83,16 +83,16 @@ impl Args {
         known.ok_or_else(|| {
             let extensions = Format::ALL.into_iter().flat_map(Format::extensions);
             let extensions: Vec<String> = extensions.map(|e| format!(".{e}")).collect();
-            Failure::Usage {
-                problem: match extension {
+            Failure::usage(
+                match extension {
                     _ if self.out == "-" => {
                         "standard output has no extension to tell the format from".to_owned()
                     }
                     Some(extension) => format!("no format is written to `.{extension}` files"),
                     None => format!("`{}` has no extension to tell the format from", self.out),
                 },
-                remedy: format!("name the format with --to, or use one of {}", extensions.join(" ")),
-            }
+                format!("name the format with --to, or use one of {}", extensions.join(" ")),
+            )
         })
     }
 

@@ -11,6 +11,7 @@ use luge::{
     job::{Data, TrainJob},
     memory, program,
     source::{OpenError, Source},
+    words::Word,
 };
 use luge_net::NumberFormat;
 
@@ -86,10 +87,10 @@ impl DataArgs {
         };
         job.options.format = self.format.unwrap_or(job.options.format);
         if !self.set.is_empty() && !program::is_program(&job.source) {
-            return Err(Failure::Usage {
-                problem: format!("--set is for programs, and {} is a machine", job.source.name),
-                remedy: "leave --set out, or give a .sled file".to_owned(),
-            });
+            return Err(Failure::usage(
+                format!("--set is for programs, and {} is a machine", job.source.name),
+                "leave --set out, or give a .sled file",
+            ));
         }
         job.set.clone_from(&self.set);
         Ok(job)

@@ -15,7 +15,7 @@ use super::{
     failure::Failure,
     landscape_args::cell_count,
     machine_args::{MachineArgs, word},
-    output::{ForceArg, place, print},
+    output::{ForceArg, json_line, place, print},
     prover,
 };
 
@@ -58,8 +58,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         write_and_ask(args, &file, &rocq::extended(&extended).ok_or_else(not_joined)?)?;
     }
     if let Some(file) = graph_file {
-        let text = serde_json::to_string(&graph(&extended)).map_err(|error| Failure::Print(error.into()))?;
-        file.write(text + "\n")?;
+        file.write(json_line(&graph(&extended))?)?;
     }
     Ok(())
 }
@@ -67,11 +66,10 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
 /// The landscape of a machine, alone.
 fn machine(args: &Args, file: Option<Output>) -> Result<(), Failure> {
     if args.graph.is_some() {
-        return Err(Failure::Usage {
-            problem: "only a model has a graph to train; a machine's landscape is written with --rocq"
-                .to_owned(),
-            remedy: "leave --graph out, or give a model that luge train --out wrote".to_owned(),
-        });
+        return Err(Failure::usage(
+            "only a model has a graph to train; a machine's landscape is written with --rocq",
+            "leave --graph out, or give a model that luge train --out wrote",
+        ));
     }
     let mut job = args.file.job_alone()?;
     let steps = args.cells.map(|_| 0);
@@ -93,16 +91,15 @@ fn write_and_ask(args: &Args, file: &Output, written: &Written) -> Result<(), Fa
 }
 
 fn not_proved() -> Failure {
-    Failure::Usage {
-        problem: "only the landscapes plain and compact are proved in Rocq".to_owned(),
-        remedy: "choose --landscape plain or --landscape compact".to_owned(),
-    }
+    Failure::usage(
+        "only the landscapes plain and compact are proved in Rocq",
+        "choose --landscape plain or --landscape compact",
+    )
 }
 
 fn not_joined() -> Failure {
-    Failure::Usage {
-        problem: "only the landscapes plain and compact with the offset carrier are proved in Rocq"
-            .to_owned(),
-        remedy: "train with --landscape plain or compact, and --carrier offset".to_owned(),
-    }
+    Failure::usage(
+        "only the landscapes plain and compact with the offset carrier are proved in Rocq",
+        "train with --landscape plain or compact, and --carrier offset",
+    )
 }

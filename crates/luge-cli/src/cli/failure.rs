@@ -10,6 +10,7 @@ use luge::{
     edges::LeavingError,
     engine::EngineError,
     job::JobError,
+    lesson::Claim,
     memory::TooMuch,
     model::ModelError,
     outputs::OutputError,
@@ -145,8 +146,7 @@ impl Located {
     fn new(finding: &Finding, source: &Source) -> Self {
         let excerpt = Excerpt::around(&harmless(&source.name), &source.text, &finding.span);
         let note = (!finding.label.is_empty()).then(|| harmless(&finding.label));
-        let span = excerpt.span();
-        let label = LabeledSpan::new(note, span.start, span.len());
+        let label = LabeledSpan::new(note, excerpt.span.start, excerpt.span.len());
         let (message, help) = (harmless(&finding.message), finding.help.as_deref().map(harmless));
         Self { finding: Finding { message, help, ..finding.clone() }, label, excerpt }
     }
@@ -199,7 +199,7 @@ impl From<LoweringError> for Failure {
                 "there is no step to make: give the start state a rule; luge run shows where it halts"
             }
         };
-        Self::Unfit { problem: error.to_string(), remedy: remedy.to_owned() }
+        Self::unfit(error.to_string(), remedy)
     }
 }
 
@@ -212,7 +212,7 @@ impl From<OutputError> for Failure {
             OutputError::Input { .. } | OutputError::Twice { .. } => "give another name",
             OutputError::Exists { .. } => "give another name, or --force to write over it",
         };
-        Self::Usage { problem, remedy: remedy.to_owned() }
+        Self::usage(problem, remedy)
     }
 }
 
@@ -220,14 +220,12 @@ impl From<RevisitError> for Failure {
     fn from(error: RevisitError) -> Self {
         match error {
             RevisitError::Checkpoint(error) => error.into(),
-            RevisitError::TooEarly { first, .. } => Self::Unfit {
-                problem: error.to_string(),
-                remedy: format!("ask for step {first} or a later one"),
-            },
-            RevisitError::TooLate { last, .. } => Self::Unfit {
-                problem: error.to_string(),
-                remedy: format!("ask for step {last} or an earlier one"),
-            },
+            RevisitError::TooEarly { first, .. } => {
+                Self::unfit(error.to_string(), format!("ask for step {first} or a later one"))
+            }
+            RevisitError::TooLate { last, .. } => {
+                Self::unfit(error.to_string(), format!("ask for step {last} or an earlier one"))
+            }
             RevisitError::Job(error) => error.into(),
             RevisitError::Engine(error) => error.into(),
         }
@@ -237,11 +235,13 @@ impl From<RevisitError> for Failure {
 impl From<JobError> for Failure {
     fn from(error: JobError) -> Self {
         let problem = error.to_string();
-        let usage = |remedy: &str| Self::Usage { problem: problem.clone(), remedy: remedy.to_owned() };
+        let usage = |remedy: &str| Self::usage(problem.clone(), remedy);
         match error {
             JobError::Read { text, error } => Self::of_reading(error, &text),
             JobError::Program { text, error } => Self::of_program(error, &text),
-            JobError::ProgramAlone { .. } => usage("make it one with luge compile, or use luge train or luge run"),
+            JobError::ProgramAlone { .. } => {
+                usage("make it one with luge compile, or use luge train or luge run")
+            }
             JobError::NoData { .. } => usage("give them with --data FILE.csv --target COLUMN"),
             JobError::Table { name, error } => Self::of_table(&name, &error),
             JobError::Input(error) => error.into(),
@@ -250,12 +250,10 @@ impl From<JobError> for Failure {
             JobError::ThetaSize { .. } => {
                 usage("give the network the program is for with --primary, such as mlp:2-2-1")
             }
-            JobError::Universal { .. } => Self::Unfit {
+            JobError::Universal { .. } => Self::unfit(
                 problem,
-                remedy:
-                    "give --program only with learners/universal.tm, and a machine as docs/universal.md describes"
-                        .to_owned(),
-            },
+                "give --program only with learners/universal.tm, and a machine as docs/universal.md describes",
+            ),
             JobError::Trace(error) => error.into(),
             JobError::Lesson(error) => error.into(),
         }
@@ -265,8 +263,8 @@ impl From<JobError> for Failure {
 impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Self {
         let problem = error.to_string();
-        let usage = |remedy: &str| Self::Usage { problem: problem.clone(), remedy: remedy.to_owned() };
-        let unfit = |remedy: &str| Self::Unfit { problem: problem.clone(), remedy: remedy.to_owned() };
+        let usage = |remedy: &str| Self::usage(problem.clone(), remedy);
+        let unfit = |remedy: &str| Self::unfit(problem.clone(), remedy);
         match error {
             EngineError::Noise { .. } => usage("give --noise a number such as 0.05"),
             EngineError::Unfit { .. } => usage("use --engine dense, or leave --engine out"),
@@ -289,24 +287,19 @@ impl From<TraceError> for Failure {
         let problem = error.to_string();
         let remedy = match error {
             TraceError::HaltingUnreachable { .. } => {
-                "it would run for ever: say how many steps to trace with --steps".to_owned()
+                "it would run for ever: say how many steps to trace with --steps"
             }
-            TraceError::DoesNotHalt { .. } => format!(
-                "say how many steps to trace with --steps; without it the machine must halt within {LONGEST_SEARCH}"
-            ),
-            TraceError::TooFewCells { needed, .. } => {
-                format!("give --cells {needed} or more, or leave --cells out")
+            TraceError::DoesNotHalt { .. } => {
+                let within = format!("without it the machine must halt within {LONGEST_SEARCH}");
+                return Self::unfit(problem, format!("say how many steps to trace with --steps; {within}"));
             }
-            TraceError::TooManyCells { .. } => {
-                "allow fewer --steps, or use a machine that stays nearer".to_owned()
-            }
-            TraceError::TooManyDeclared { .. } => {
-                "shorten the --input, or choose another --landscape".to_owned()
-            }
+            TraceError::TooFewCells { needed, .. } => return Self::unfit(problem, more_cells(needed)),
+            TraceError::TooManyCells { .. } => "allow fewer --steps, or use a machine that stays nearer",
+            TraceError::TooManyDeclared { .. } => "shorten the --input, or choose another --landscape",
             TraceError::Engine(error) => return error.into(),
             TraceError::Memory(error) => return error.into(),
             TraceError::Build(BuildError::Constants(error)) => {
-                return Self::Usage { problem, remedy: remedy_of_constants(&error) };
+                return Self::usage(problem, remedy_of_constants(&error));
             }
             TraceError::Build(BuildError::Internal(error)) => remedy_of_internal(&error),
             TraceError::Build(
@@ -316,11 +309,15 @@ impl From<TraceError> for Failure {
             ) => remedy_of_size(&error),
             TraceError::Lowering(error) => return error.into(),
         };
-        Self::Unfit { problem, remedy }
+        Self::unfit(problem, remedy)
     }
 }
 
-fn remedy_of_constants(error: &ConstantsError) -> String {
+fn more_cells(needed: usize) -> String {
+    format!("give --cells {needed} or more, or leave --cells out")
+}
+
+fn remedy_of_constants(error: &ConstantsError) -> &'static str {
     match error {
         ConstantsError::Base { .. } => "give a larger --base, or leave it out",
         ConstantsError::BaseRange { .. } => "give a --base from 16 to 1e100, or leave it out",
@@ -331,10 +328,9 @@ fn remedy_of_constants(error: &ConstantsError) -> String {
             "give a positive --drop and an --offset of at least twice that, or leave them out"
         }
     }
-    .to_owned()
 }
 
-fn remedy_of_size(error: &BuildError) -> String {
+fn remedy_of_size(error: &BuildError) -> &'static str {
     match error {
         BuildError::TooManyEdges { .. } => {
             "choose --landscape compact, which has no unit for every edge, or a machine whose states look at fewer tapes"
@@ -344,10 +340,9 @@ fn remedy_of_size(error: &BuildError) -> String {
         }
         _ => "use a machine whose states look at fewer tapes",
     }
-    .to_owned()
 }
 
-fn remedy_of_internal(error: &InternalError) -> String {
+fn remedy_of_internal(error: &InternalError) -> &'static str {
     match error {
         InternalError::TooManyVertices { .. } => {
             "a vertex for every configuration does not reach this far: choose another --landscape"
@@ -357,16 +352,33 @@ fn remedy_of_internal(error: &InternalError) -> String {
             "this landscape slopes towards the halt, and serves every content of the input's cells: give more --cells, or choose another --landscape"
         }
     }
-    .to_owned()
 }
 
 impl Failure {
+    /// The command line is wrong: in what, and what to write instead.
+    pub(super) fn usage(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self::Usage { problem: problem.into(), remedy: remedy.into() }
+    }
+
+    /// Machine, data and flags do not go together: in what, and what to change.
+    pub(super) fn unfit(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self::Unfit { problem: problem.into(), remedy: remedy.into() }
+    }
+
+    /// The first claim that does not hold, if there is one.
+    pub(super) fn of_claims<'a>(claims: impl IntoIterator<Item = (&'a str, &'a Claim)>) -> Result<(), Self> {
+        match claims.into_iter().find(|(_, claim)| !claim.holds) {
+            None => Ok(()),
+            Some((name, claim)) => Err(Self::NotCertified { reason: format!("{name}: {}", claim.figures) }),
+        }
+    }
+
     /// [`Failure::from`] for requests to which `--steps` is no answer: what to do about a machine that runs on.
     pub(super) fn of_endless(error: JobError, remedy: &str) -> Self {
         match error {
             JobError::Trace(
                 error @ (TraceError::HaltingUnreachable { .. } | TraceError::DoesNotHalt { .. }),
-            ) => Self::Unfit { problem: error.to_string(), remedy: remedy.to_owned() },
+            ) => Self::unfit(error.to_string(), remedy),
             error => error.into(),
         }
     }

@@ -27,10 +27,10 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
             print(&formatted)?;
         } else if formatted != source.text {
             if args.check {
-                return Err(Failure::Unfit {
-                    problem: format!("{file} is not in the usual form"),
-                    remedy: format!("luge fmt {file} brings it there"),
-                });
+                return Err(Failure::unfit(
+                    format!("{file} is not in the usual form"),
+                    format!("luge fmt {file} brings it there"),
+                ));
             }
             replace(Path::new(file), &formatted)?;
         }
@@ -41,10 +41,10 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
 /// Writes the program where it was; the text of a learner that ships is in no file of the user's.
 fn replace(place: &Path, text: &str) -> Result<(), Failure> {
     if !place.is_file() {
-        return Err(Failure::Usage {
-            problem: format!("{} is no file", place.display()),
-            remedy: "give the programs' files, or `-` for standard input".to_owned(),
-        });
+        return Err(Failure::usage(
+            format!("{} is no file", place.display()),
+            "give the programs' files, or `-` for standard input",
+        ));
     }
     atomic_file::write(place, &[text.as_bytes()])
         .map_err(|reason| Failure::Write { place: place.to_owned(), reason })

@@ -17,7 +17,7 @@ use super::{
     failure::Failure,
     landscape_args::cell_count,
     machine_args::{MachineArgs, word},
-    output::{print, print_json, table},
+    output::{Rows, count, show},
 };
 use network::NetworkProfile;
 
@@ -95,12 +95,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     if let Some(kind) = args.landscape {
         profile.landscape = Some(NetworkProfile::of_machine(&loaded, (kind, args.vertices), args.cells)?);
     }
-    if args.json {
-        return print_json(&profile);
-    }
-    let mut rows = rows(&profile);
-    rows.extend(profile.landscape.iter().flat_map(NetworkProfile::rows));
-    print(&table(&rows))
+    show(args.json, &profile, || report(&profile))
 }
 
 fn profile(loaded: &Loaded) -> Profile<'_> {
@@ -160,39 +155,39 @@ fn lowering(machine: &Machine, moves: Moves) -> Lowering {
     }
 }
 
-fn rows(profile: &Profile<'_>) -> Vec<(String, String)> {
-    let mut rows: Vec<(String, String)> = Vec::new();
-    let mut row = |name: &str, value: String| rows.push((name.to_owned(), value));
+fn report(profile: &Profile<'_>) -> String {
+    let mut rows = Rows::default();
     if let Some(name) = profile.machine {
-        row("name", name.to_owned());
+        rows.row("name", name);
     }
-    row("format", profile.format.to_owned());
+    rows.row("format", profile.format);
     for tape in &profile.tapes {
         let symbols: Vec<String> = tape.symbols.iter().map(|name| visible(name)).collect();
         let access = if tape.read_only { "read only" } else { "read and written" };
         let (symbols, blank) = (symbols.join(" "), visible(tape.blank));
-        row(&format!("tape {}", tape.name), format!("symbols {symbols}; blank {blank}; {access}"));
+        rows.row(&format!("tape {}", tape.name), format!("symbols {symbols}; blank {blank}; {access}"));
         if !tape.input.is_empty() || tape.head != 0 {
-            row("", format!("input `{}`; head on cell {}", tape.input, tape.head));
+            rows.row("", format!("input `{}`; head on cell {}", tape.input, tape.head));
         }
     }
     let n_halting = profile.halting_states.len();
-    row("states", format!("{} running, {n_halting} halting", HumanCount(profile.running_states as u64)));
-    row("start", profile.start.to_owned());
+    rows.row("states", format!("{} running, {n_halting} halting", count(profile.running_states)));
+    rows.row("start", profile.start);
     for state in &profile.halting_states {
         let verdict = if state.accepting { "accepting" } else { "not accepting" };
-        row("halts in", format!("{}, {verdict}", state.name));
+        rows.row("halts in", format!("{}, {verdict}", state.name));
     }
-    let (n_rules, n_wild) = (profile.rules as u64, profile.rules_with_wildcards as u64);
-    row("rules", format!("{}, {} of them with wildcards", HumanCount(n_rules), HumanCount(n_wild)));
+    let (n_rules, n_wild) = (count(profile.rules), count(profile.rules_with_wildcards));
+    rows.row("rules", format!("{n_rules}, {n_wild} of them with wildcards"));
     let missing = match profile.missing_rule {
         "halt" => "halts, without a step",
         _ => "stops, rejecting",
     };
-    row("missing rule", missing.to_owned());
-    row("lowered", described(&profile.lowered));
-    row("lowered strictly", described(&profile.lowered_strictly));
-    rows
+    rows.row("missing rule", missing);
+    rows.row("lowered", described(&profile.lowered));
+    rows.row("lowered strictly", described(&profile.lowered_strictly));
+    profile.landscape.iter().for_each(|network| network.add_to(&mut rows));
+    rows.text()
 }
 
 fn visible(symbol: &str) -> String {

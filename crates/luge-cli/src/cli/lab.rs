@@ -24,7 +24,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let lab = Lab::bind(args.port).map_err(|reason| Failure::Port { port: args.port, reason })?;
-    let address = format!("http://{}/", lab.address());
+    let address = format!("http://{}/", lab.address);
     print(&format!("{address}\n"))?;
     if !args.no_open && !open(&address) {
         note("open this address in a browser; end with Ctrl-C");

@@ -16,7 +16,7 @@ use super::{
     failure::Failure,
     landscape_args::LandscapeArgs,
     machine_args::{InputArgs, MachineArgs, step_count},
-    output::{ForceArg, place, print, print_json},
+    output::{ForceArg, columns, place, show},
 };
 
 /// Edges that the table lists.
@@ -75,13 +75,13 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         let title = format!("{}: leaving {}", args.machine.title(&loaded), leaving.name);
         plot.write(leaving.draw(&title))?;
     }
-    if args.json { print_json(&summary(machine.name(), &leaving)) } else { print(&report(&leaving)) }
+    show(args.json, &summary(machine.name(), &leaving), || report(&leaving))
 }
 
 impl Args {
     fn options(&self) -> Result<TraceOptions, Failure> {
         // `internal` exists only around a run that halts; the others only need to hold the run so far.
-        let whole_run = self.landscape.kind() == LandscapeKind::Internal;
+        let whole_run = self.landscape.landscape == LandscapeKind::Internal;
         let steps = (!whole_run).then_some(self.at);
         Ok(TraceOptions { steps, ..self.landscape.options()? })
     }
@@ -90,7 +90,7 @@ impl Args {
 fn summary<'a>(machine: Option<&'a str>, leaving: &'a Leaving<'_>) -> Summary<'a> {
     Summary {
         machine,
-        landscape: leaving.landscape().kind().word(),
+        landscape: leaving.landscape.kind().word(),
         step: leaving.step,
         vertex: &leaving.name,
         loss: leaving.loss(),
@@ -114,7 +114,7 @@ fn report(leaving: &Leaving<'_>) -> String {
     let mut text = format!(
         "step {} of {}: at {}, loss {}; {goes}\n",
         leaving.step,
-        leaving.landscape().kind().word(),
+        leaving.landscape.kind().word(),
         leaving.name,
         numeral(leaving.loss())
     );
@@ -125,7 +125,7 @@ fn report(leaving: &Leaving<'_>) -> String {
         .iter()
         .map(|edge| [edge.name.clone(), numeral(edge.slope), numeral(edge.end_loss), marks(edge).to_owned()]);
     let header = ["to", "slope", "loss there", ""].map(str::to_owned);
-    text.push_str(&columns(&std::iter::once(header).chain(cells).collect::<Vec<_>>()));
+    text.push_str(&columns(&std::iter::once(header).chain(cells).collect::<Vec<_>>(), 1..3));
     if leaving.n_edges > shown.len() {
         text.push_str(&format!("and {} more, none steeper\n", count(leaving.n_edges - shown.len())));
     }
@@ -141,14 +141,4 @@ fn marks(edge: &Edge) -> &'static str {
         (false, false, true) => "predecessor",
         (false, false, false) => "",
     }
-}
-
-/// Rows with names on the left and numbers on the right.
-fn columns(rows: &[[String; 4]]) -> String {
-    let width = |i: usize| rows.iter().map(|row| row[i].chars().count()).max().unwrap_or(0);
-    let [name, slope, loss] = [width(0), width(1), width(2)];
-    let line = |[to, at, end, mark]: &[String; 4]| {
-        format!("{to:<name$}  {at:>slope$}  {end:>loss$}  {mark}").trim_end().to_owned() + "\n"
-    };
-    rows.iter().map(line).collect()
 }

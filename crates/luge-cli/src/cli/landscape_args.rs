@@ -14,7 +14,7 @@ use super::{failure::Failure, machine_args::word};
 pub(super) struct LandscapeArgs {
     /// The landscape to build
     #[arg(long, value_name = "KIND", default_value = LandscapeKind::default().word(), value_parser = word::<LandscapeKind>())]
-    landscape: LandscapeKind,
+    pub(super) landscape: LandscapeKind,
     /// The symbols that tell vertices apart: those a state looks at, or all, as in the paper
     #[arg(long, value_name = "SET", default_value = VertexSet::default().word(), value_parser = word::<VertexSet>())]
     vertices: VertexSet,
@@ -73,10 +73,10 @@ impl LandscapeArgs {
         let foreign = given.into_iter().find(|(_, given, kinds)| *given && !kinds.contains(&self.landscape));
         if let Some((flag, _, kinds)) = foreign {
             let kinds: Vec<&str> = kinds.iter().map(|kind| kind.word()).collect();
-            return Err(Failure::Usage {
-                problem: format!("landscape {} has no constant {flag}", self.landscape.word()),
-                remedy: format!("leave {flag} out, or choose --landscape {}", kinds.join(" or ")),
-            });
+            return Err(Failure::usage(
+                format!("landscape {} has no constant {flag}", self.landscape.word()),
+                format!("leave {flag} out, or choose --landscape {}", kinds.join(" or ")),
+            ));
         }
         let Self { base, scale, offset, drop, .. } = *self;
         Ok(TraceOptions {
@@ -94,10 +94,5 @@ impl LandscapeArgs {
             LandscapeKind::Internal => Failure::of_endless(error, TOWARDS_HALT),
             LandscapeKind::Compact | LandscapeKind::Relu | LandscapeKind::Plain => error.into(),
         }
-    }
-
-    /// The landscape chosen.
-    pub(super) fn kind(&self) -> LandscapeKind {
-        self.landscape
     }
 }

@@ -1,7 +1,7 @@
 //! `luge learners`: the learners that ship.
 
 use luge::{
-    catalogue::{self, Shipped, ShippedLesson},
+    catalogue::{self, Shipped, ShippedLesson, ShippedTable},
     stream::{STREAM_LEARNERS, ShippedStream},
 };
 use luge_landscape::LandscapeKind;
@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::{
     failure::Failure,
-    output::{print, print_json, table},
+    output::{Rows, print, print_json},
 };
 
 /// List the learners that ship, each with its data
@@ -26,65 +26,49 @@ struct Entry {
     name: &'static str,
     summary: &'static str,
     file: String,
-    data: &'static str,
+    /// What it learns from: a table, or a stream.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<&'static str>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
     targets: &'static [&'static str],
     /// Left out if all other columns are.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     features: &'static [&'static str],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream: Option<String>,
     format: &'static str,
     primary: &'static str,
 }
 
-/// One that learns from a stream as JSON.
-#[derive(Serialize)]
-struct StreamEntry {
-    name: &'static str,
-    summary: &'static str,
-    file: String,
-    stream: String,
-    format: &'static str,
-    primary: &'static str,
-}
-
-/// Either kind.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum AnyEntry {
-    Table(Entry),
-    Stream(StreamEntry),
+impl Entry {
+    fn new(program: &'static Shipped, format: &'static str, primary: &'static str) -> Self {
+        let Shipped { name, summary, extension, .. } = *program;
+        let file = format!("learners/{name}.{extension}");
+        Self { name, summary, file, data: None, targets: &[], features: &[], stream: None, format, primary }
+    }
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     if args.json {
-        let entry = |(shipped, lesson): (&'static Shipped, &'static ShippedLesson)| Entry {
-            name: shipped.name,
-            summary: shipped.summary,
-            file: format!("learners/{}.{}", shipped.name, shipped.extension),
-            data: lesson.file,
-            targets: lesson.targets,
-            features: lesson.features,
-            format: lesson.format,
-            primary: lesson.primary,
+        let table = |(shipped, lesson): (&'static Shipped, &'static ShippedLesson)| {
+            let ShippedTable { file, targets, features, .. } = lesson.table;
+            let entry = Entry::new(shipped, lesson.format, lesson.primary);
+            Entry { data: Some(file), targets, features, ..entry }
         };
-        let stream_entry = |shipped: &'static ShippedStream| StreamEntry {
-            name: shipped.name,
-            summary: shipped.summary,
-            file: format!("learners/{}.{}", shipped.name, shipped.extension),
-            stream: shipped.samples.flags(),
-            format: shipped.format,
-            primary: shipped.primary,
+        let stream = |shipped: &'static ShippedStream| {
+            let entry = Entry::new(&shipped.program, shipped.format, shipped.primary);
+            Entry { stream: Some(shipped.samples.flags()), ..entry }
         };
-        let tables = catalogue::learners().map(entry).map(AnyEntry::Table);
-        let streams = STREAM_LEARNERS.iter().map(stream_entry).map(AnyEntry::Stream);
-        return print_json(&tables.chain(streams).collect::<Vec<_>>());
+        let all = catalogue::learners().map(table).chain(STREAM_LEARNERS.iter().map(stream));
+        return print_json(&all.collect::<Vec<_>>());
     }
-    let mut rows = Vec::new();
+    let mut rows = Rows::default();
     for (shipped, lesson) in catalogue::learners() {
-        rows.push((shipped.name.to_owned(), shipped.summary.to_owned()));
-        let targets = lesson.targets.join(",");
-        let mut flags = format!("--data {} --target {targets} --format {}", lesson.file, lesson.format);
-        if !lesson.features.is_empty() {
-            flags.push_str(&format!(" --features {}", lesson.features.join(",")));
+        rows.row(shipped.name, shipped.summary);
+        let ShippedTable { file, targets, features, .. } = lesson.table;
+        let mut flags = format!("--data {file} --target {} --format {}", targets.join(","), lesson.format);
+        if !features.is_empty() {
+            flags.push_str(&format!(" --features {}", features.join(",")));
         }
         if lesson.primary != "linear" {
             flags.push_str(&format!(" --primary {}", lesson.primary));
@@ -92,19 +76,16 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         if lesson.landscape != LandscapeKind::default() {
             flags.push_str(&format!(" --landscape {}", lesson.landscape.word()));
         }
-        rows.push((String::new(), flags));
+        rows.row("", flags);
     }
     for shipped in &STREAM_LEARNERS {
-        rows.push((shipped.name.to_owned(), format!("stream: {}", shipped.summary)));
+        rows.row(shipped.program.name, format!("stream: {}", shipped.program.summary));
         let primary = if shipped.primary == "linear" {
             String::new()
         } else {
             format!(" --primary {}", shipped.primary)
         };
-        rows.push((
-            String::new(),
-            format!("{} --format {}{primary}", shipped.samples.flags(), shipped.format),
-        ));
+        rows.row("", format!("{} --format {}{primary}", shipped.samples.flags(), shipped.format));
     }
-    print(&table(&rows))
+    print(&rows.text())
 }

@@ -37,10 +37,10 @@ pub(super) fn run(_: &Args) -> Result<(), Failure> {
 }
 
 fn broken(reason: &str) -> Failure {
-    Failure::Unfit {
-        problem: format!("the conversation with the editor broke off: {reason}"),
-        remedy: "let an editor start `luge lsp`, as a language server for .sled files".to_owned(),
-    }
+    Failure::unfit(
+        format!("the conversation with the editor broke off: {reason}"),
+        "let an editor start `luge lsp`, as a language server for .sled files",
+    )
 }
 
 /// What is offered to an editor.

@@ -1,12 +1,17 @@
 //! Results on standard output.
 
 use std::{
+    fmt::Display,
     io::{self, Write},
+    ops::Range,
     path::Path,
 };
 
 use indicatif::HumanCount;
-use luge::outputs::{Output, Outputs};
+use luge::{
+    lesson::Claim,
+    outputs::{Output, Outputs},
+};
 use serde::Serialize;
 
 use super::failure::Failure;
@@ -23,6 +28,16 @@ pub(super) fn print(text: &str) -> Result<(), Failure> {
 pub(super) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(value).map_err(|e| Failure::Print(e.into()))?;
     print(&(text + "\n"))
+}
+
+/// A value as JSON on one line.
+pub(super) fn json_line(value: &impl Serialize) -> Result<String, Failure> {
+    Ok(serde_json::to_string(value).map_err(|error| Failure::Print(error.into()))? + "\n")
+}
+
+/// Prints a result, as JSON or as the text that is made of it.
+pub(super) fn show(json: bool, value: &impl Serialize, text: impl FnOnce() -> String) -> Result<(), Failure> {
+    if json { print_json(value) } else { print(&text()) }
 }
 
 #[derive(clap::Args)]
@@ -44,16 +59,56 @@ pub(super) fn place(outputs: &mut Outputs, path: Option<&Path>) -> Result<Option
     Ok(path.map(|path| outputs.place(path)).transpose()?)
 }
 
+/// A result as names and values, one pair a line.
+#[derive(Default)]
+pub(super) struct Rows(Vec<(String, String)>);
+
+impl Rows {
+    pub(super) fn row(&mut self, name: &str, value: impl Display) {
+        self.0.push((name.to_owned(), value.to_string()));
+    }
+
+    pub(super) fn text(&self) -> String {
+        table(&self.0)
+    }
+}
+
 /// Two columns, the first as wide as it needs to be.
 pub(super) fn table(rows: &[(String, String)]) -> String {
-    let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-    rows.iter().map(|(name, value)| format!("{name:<width$}  {value}").trim_end().to_owned() + "\n").collect()
+    let pairs: Vec<[&str; 2]> = rows.iter().map(|(name, value)| [name.as_str(), value]).collect();
+    columns(&pairs, 0..0)
+}
+
+/// Columns as wide as they need to be; those of numbers end on the right.
+pub(super) fn columns<S: AsRef<str>>(rows: &[impl AsRef<[S]>], numbers: Range<usize>) -> String {
+    let mut widths = Vec::new();
+    for row in rows {
+        for (column, cell) in row.as_ref().iter().enumerate() {
+            widths.resize(widths.len().max(column + 1), 0);
+            widths[column] = widths[column].max(cell.as_ref().chars().count());
+        }
+    }
+    let padded = |(column, cell): (usize, &S)| {
+        let (cell, width) = (cell.as_ref(), widths[column]);
+        if numbers.contains(&column) { format!("{cell:>width$}") } else { format!("{cell:<width$}") }
+    };
+    let line = |row: &[S]| row.iter().enumerate().map(padded).collect::<Vec<_>>().join("  ");
+    rows.iter().map(|row| line(row.as_ref()).trim_end().to_owned() + "\n").collect()
+}
+
+/// A number of things, its digits in groups.
+pub(super) fn count(n: usize) -> String {
+    HumanCount(n as u64).to_string()
+}
+
+/// A claim in words.
+pub(super) fn verdict(claim: &Claim) -> String {
+    format!("{}: {}", if claim.holds { "yes" } else { "NO" }, claim.figures)
 }
 
 /// What a sample is made of: "4 features, 1 label, fix:8.4".
 pub(super) fn sample_sizes(features: usize, labels: usize, format: &str) -> String {
-    let plural =
-        |n: usize, what: &str| format!("{} {what}{}", HumanCount(n as u64), if n == 1 { "" } else { "s" });
+    let plural = |n: usize, what: &str| format!("{} {what}{}", count(n), if n == 1 { "" } else { "s" });
     format!("{}, {}, {format}", plural(features, "feature"), plural(labels, "label"))
 }
 

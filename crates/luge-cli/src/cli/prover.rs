@@ -35,15 +35,15 @@ pub(super) fn ask(proofs: &Path, written: &Written) -> Result<Claim, Failure> {
         return Ok(Claim { holds: false, figures: "the checker refuses the network".to_owned() });
     }
     let last = said.lines().rev().find(|line| !line.is_empty()).unwrap_or("it says nothing").trim();
-    Err(Failure::Unfit {
-        problem: format!("Rocq cannot check the network: {last}"),
-        remedy: "build the proofs first, make -C proofs, and give that folder to --proofs".to_owned(),
-    })
+    Err(Failure::unfit(
+        format!("Rocq cannot check the network: {last}"),
+        "build the proofs first, make -C proofs, and give that folder to --proofs",
+    ))
 }
 
 fn absent(error: io::Error) -> Failure {
-    Failure::Unfit {
-        problem: format!("cannot start coqtop: {error}"),
-        remedy: "install Rocq and MathComp as proofs/README.md says".to_owned(),
-    }
+    Failure::unfit(
+        format!("cannot start coqtop: {error}"),
+        "install Rocq and MathComp as proofs/README.md says",
+    )
 }

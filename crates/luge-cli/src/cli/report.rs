@@ -24,7 +24,7 @@ use super::{
     data_args::{named_table, read_text},
     failure::Failure,
     machine_args::{step_count, word},
-    output::{ForceArg, print, table},
+    output::{ForceArg, Rows, print},
     progress::Progress,
 };
 
@@ -102,13 +102,12 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     if let Some(figures) = figures {
         written.extend(figures.write(&report)?);
     }
-    let row = |name: &str, value: String| (name.to_owned(), value);
-    print(&table(&[
-        row("outcome", report.end.to_owned()),
-        row("steps", indicatif::HumanCount(report.steps).to_string()),
-        row("moments", report.n_moments.to_string()),
-        row("written", written.join(", ")),
-    ]))
+    let mut rows = Rows::default();
+    rows.row("outcome", report.end);
+    rows.row("steps", indicatif::HumanCount(report.steps));
+    rows.row("moments", report.n_moments);
+    rows.row("written", written.join(", "));
+    print(&rows.text())
 }
 
 /// The places of the figures.
@@ -147,7 +146,7 @@ fn refused(error: RunError) -> Failure {
         RunError::InputTooLong => "shorten the --input",
         RunError::BrokenOff | RunError::Panicked(_) => "give a run that can be made again",
     };
-    Failure::Unfit { problem: error.to_string(), remedy: remedy.to_owned() }
+    Failure::unfit(error.to_string(), remedy)
 }
 
 impl Args {
@@ -186,10 +185,10 @@ impl Args {
         let source = Source::open(&self.file)?;
         if let Some(place) = &self.data {
             if self.target.is_empty() {
-                return Err(Failure::Usage {
-                    problem: "--data without --target".to_owned(),
-                    remedy: "name the label's column with --target".to_owned(),
-                });
+                return Err(Failure::usage(
+                    "--data without --target",
+                    "name the label's column with --target",
+                ));
             }
             let data = named_table(place, &self.target, self.features.as_deref(), false)?;
             return Ok(Job::Train(TrainJob::new(source, data)));
@@ -204,10 +203,10 @@ impl Args {
     /// The run a model came from; its data must be the ones it was trained on.
     fn of_model(&self, model: &Model) -> Result<Job, Failure> {
         let Some(place) = &self.data else {
-            return Err(Failure::Usage {
-                problem: format!("{} is a model, which does not hold its data", self.file),
-                remedy: "give the data it was trained on with --data FILE.csv".to_owned(),
-            });
+            return Err(Failure::usage(
+                format!("{} is a model, which does not hold its data", self.file),
+                "give the data it was trained on with --data FILE.csv",
+            ));
         };
         let (name, text) = read_text(place)?;
         let data = model.data(name, text, true);

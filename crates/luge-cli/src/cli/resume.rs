@@ -47,10 +47,10 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let out = place(&mut outputs, args.out.as_deref())?;
     let archive = RunArchive::resumed(&args.file, args.every, &checkpoint);
     match &checkpoint.job {
-        Job::Trace(_) if out.is_some() => Err(Failure::Usage {
-            problem: format!("{name} is of a trace, which ends with no model to write"),
-            remedy: "leave --out out".to_owned(),
-        }),
+        Job::Trace(_) if out.is_some() => Err(Failure::usage(
+            format!("{name} is of a trace, which ends with no model to write"),
+            "leave --out out",
+        )),
         Job::Trace(job) => trace::resume(&checkpoint, &name, job, args.json, archive),
         Job::Train(job) => train::resume(&checkpoint, &name, job, (args.json, out), archive),
     }

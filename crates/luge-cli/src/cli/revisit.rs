@@ -9,7 +9,7 @@ use luge_machine::Step;
 use super::{
     failure::Failure,
     machine_args::step_count,
-    output::{print, print_json, table},
+    output::{Rows, show},
 };
 
 /// Show one step of a run that `--record` kept: the loss, the vertex, and the weights around the heads
@@ -31,26 +31,22 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let visit = revisit(&args.file, args.step, usize::from(args.around))?;
-    if args.json {
-        return print_json(&visit);
-    }
-    print(&table(&rows(&visit)))
+    show(args.json, &visit, || report(&visit))
 }
 
-fn rows(visit: &Visit) -> Vec<(String, String)> {
-    let mut rows = vec![
-        ("step".to_owned(), HumanCount(visit.step).to_string()),
-        ("loss".to_owned(), luge::plot::numeral(visit.loss)),
-        ("vertex".to_owned(), visit.state.clone()),
-        ("engine".to_owned(), format!("{}, from step {}", visit.engine.word(), HumanCount(visit.from))),
-    ];
+fn report(visit: &Visit) -> String {
+    let mut rows = Rows::default();
+    rows.row("step", HumanCount(visit.step));
+    rows.row("loss", luge::plot::numeral(visit.loss));
+    rows.row("vertex", &visit.state);
+    rows.row("engine", format!("{}, from step {}", visit.engine.word(), HumanCount(visit.from)));
     for tape in &visit.tapes {
         let cell = |(at, value): (i64, &f64)| {
             let value = format!("{value}");
             if at == tape.head { format!("[{value}]") } else { value }
         };
         let cells: Vec<String> = (tape.first..).zip(&tape.cells).map(cell).collect();
-        rows.push((format!("tape {}", tape.name), format!("from cell {}: {}", tape.first, cells.join(" "))));
+        rows.row(&format!("tape {}", tape.name), format!("from cell {}: {}", tape.first, cells.join(" ")));
     }
-    rows
+    rows.text()
 }

@@ -20,7 +20,7 @@ use super::{
     data_args::DataArgs,
     failure::Failure,
     machine_args::{InputArgs, MachineArgs, step_count},
-    output::{ForceArg, place, print, print_json, table},
+    output::{ForceArg, Rows, place, show},
     progress::Progress,
     window::window,
 };
@@ -61,20 +61,20 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     if let Some(source) = args.machine.program()? {
         if args.picture.is_some() || args.input.is_given() {
-            return Err(Failure::Usage {
-                problem: "--picture and --input are for machines".to_owned(),
-                remedy: "a program finds its data with --data; luge compile makes a machine of it".to_owned(),
-            });
+            return Err(Failure::usage(
+                "--picture and --input are for machines",
+                "a program finds its data with --data; luge compile makes a machine of it",
+            ));
         }
         let Args { data, steps, profile, check, json, .. } = args;
         let request = Request { data, steps: *steps, profile: *profile, check: *check, json: *json };
         return program::run(&source, &request);
     }
     if args.profile || args.check || args.data.is_for_a_program() {
-        return Err(Failure::Usage {
-            problem: "--data, --set, --profile and --check are for programs".to_owned(),
-            remedy: "give a .sled file, or the machine's --input".to_owned(),
-        });
+        return Err(Failure::usage(
+            "--data, --set, --profile and --check are for programs",
+            "give a .sled file, or the machine's --input",
+        ));
     }
     let picture = place(&mut args.force.outputs().reading(args.machine.place()), args.picture.as_deref())?;
     let job = args.machine.job(&args.input)?;
@@ -89,11 +89,8 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         let drawn = draw(&input, &simulator);
         picture.write_with(|out| Ok(drawn.write_png(out)?))?;
     }
-    if args.json {
-        print_json(&RunSummary::of(args.steps, outcome, &simulator))
-    } else {
-        print(&report(machine, outcome, &simulator))
-    }
+    let summary = RunSummary::of(args.steps, outcome, &simulator);
+    show(args.json, &summary, || report(machine, outcome, &simulator))
 }
 
 /// One machine of a list and how its run ended, as JSON.
@@ -128,20 +125,16 @@ fn each(job: &TraceJob, args: &Args) -> Result<(), Failure> {
             nonzero: simulator.n_nonblank(),
         });
     }
-    if args.json {
-        return print_json(&runs);
-    }
-    let row = |run: &ListedRun<'_>| {
-        let end = format!(
-            "{}, {} steps, {} non-blank",
-            run.outcome,
-            HumanCount(run.steps),
-            HumanCount(run.nonzero)
-        );
-        let note = if run.note.is_empty() { String::new() } else { format!("  ({})", run.note) };
-        (format!("{:>4}  {}", run.line, run.machine), end + &note)
-    };
-    print(&table(&runs.iter().map(row).collect::<Vec<_>>()))
+    show(args.json, &runs, || {
+        let mut rows = Rows::default();
+        for run in &runs {
+            let (steps, nonzero) = (HumanCount(run.steps), HumanCount(run.nonzero));
+            let note = if run.note.is_empty() { String::new() } else { format!("  ({})", run.note) };
+            let end = format!("{}, {steps} steps, {nonzero} non-blank{note}", run.outcome);
+            rows.row(&format!("{:>4}  {}", run.line, run.machine), end);
+        }
+        rows.text()
+    })
 }
 
 fn draw(input: &Input, finished: &Simulator<'_>) -> Picture {
@@ -164,11 +157,10 @@ fn report(machine: &Machine, outcome: Outcome, simulator: &Simulator<'_>) -> Str
             format!("stopped in state {name}: no rule for {}", reads.join(", "))
         }
     };
-    let mut rows = vec![
-        ("outcome".to_owned(), outcome),
-        ("steps".to_owned(), HumanCount(simulator.steps()).to_string()),
-        ("non-blank".to_owned(), HumanCount(simulator.n_nonblank()).to_string()),
-    ];
+    let mut rows = Rows::default();
+    rows.row("outcome", outcome);
+    rows.row("steps", HumanCount(simulator.steps()));
+    rows.row("non-blank", HumanCount(simulator.n_nonblank()));
     for tape in machine.tape_ids() {
         let head = simulator.head(tape);
         let shown = window(&machine.tape(tape).alphabet, simulator.tape(tape), head);
@@ -177,8 +169,8 @@ fn report(machine: &Machine, outcome: Outcome, simulator: &Simulator<'_>) -> Str
         } else {
             format!("tape {}", machine.tape(tape).name)
         };
-        rows.push((title, shown));
-        rows.push((String::new(), format!("head on cell {head}")));
+        rows.row(&title, shown);
+        rows.row("", format!("head on cell {head}"));
     }
-    table(&rows)
+    rows.text()
 }

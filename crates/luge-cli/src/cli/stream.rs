@@ -5,12 +5,14 @@ use std::{ops::ControlFlow, path::PathBuf, time::Instant};
 use indicatif::HumanCount;
 use luge::{
     StreamJob,
+    answer::failed,
     export::stream_graph,
     outputs::Outputs,
     stream::{
         self, Concept, Draw, Order, STREAM_LEARNERS, Samples, ShippedStream, StreamEngineChoice,
         StreamLesson, StreamLessonError, StreamReport,
     },
+    words::Word,
 };
 use luge_landscape::{StreamConstantsError, StreamError};
 use luge_machine::Step;
@@ -23,7 +25,7 @@ use super::{
     failure::Failure,
     landscape_args::cell_count,
     machine_args::{step_count, word},
-    output::{ForceArg, place, print, print_json, table},
+    output::{ForceArg, Rows, count, json_line, place, show, verdict},
     progress::Progress,
 };
 
@@ -116,11 +118,10 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let graph_file = place(&mut outputs, args.graph.as_deref())?;
     let lesson = args.job()?.prepare().map_err(of_lesson)?;
     if let Some(file) = graph_file {
-        let graph = serde_json::to_string(&stream_graph(lesson.network()));
-        file.write(graph.map_err(|error| Failure::Print(error.into()))? + "\n")?;
+        file.write(json_line(&stream_graph(&lesson.network))?)?;
     }
     let started = Instant::now();
-    let mut progress = Progress::new("training", lesson.rehearsal().steps).certainly();
+    let mut progress = Progress::new("training", lesson.rehearsal.steps).certainly();
     let trained = lesson.train(|step| {
         if step.is_multiple_of(1 << 12) {
             progress.reach(step);
@@ -130,30 +131,19 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     drop(progress);
     let report = trained.map_err(of_lesson)?;
     let seconds = started.elapsed().as_secs_f64();
-    if args.json {
-        print_json(&summary(&lesson, &report, seconds))?;
-    } else {
-        print(&table(&rows(&lesson, &report, seconds)))?;
-    }
-    let claims = report.certificate.claims();
-    match claims.into_iter().find(|(_, claim)| !claim.holds) {
-        None => Ok(()),
-        Some((name, claim)) => Err(Failure::NotCertified { reason: format!("{name}: {}", claim.figures) }),
-    }
+    show(args.json, &summary(&lesson, &report, seconds), || text(&lesson, &report, seconds))?;
+    Failure::of_claims(report.certificate.claims())
 }
 
 impl Args {
     fn job(&self) -> Result<StreamJob, Failure> {
         let source = stream::open(&self.learner).map_err(|error| match error {
             luge::source::OpenError::Missing { .. } => {
-                let names: Vec<&str> = STREAM_LEARNERS.iter().map(|shipped| shipped.name).collect();
-                Failure::Unfit {
-                    problem: format!(
-                        "there is no file `{}`, and no learner of that name ships",
-                        self.learner
-                    ),
-                    remedy: format!("give a file, or one of {}", names.join(", ")),
-                }
+                let names: Vec<&str> = STREAM_LEARNERS.iter().map(|shipped| shipped.program.name).collect();
+                Failure::unfit(
+                    format!("there is no file `{}`, and no learner of that name ships", self.learner),
+                    format!("give a file, or one of {}", names.join(", ")),
+                )
             }
             error => error.into(),
         })?;
@@ -207,7 +197,7 @@ pub(super) fn of_lesson(error: StreamLessonError) -> Failure {
         StreamLessonError::Train(TrainError::Unrecognised(_)) => "choose --engine dense",
         StreamLessonError::Train(_) => "choose --engine dense, or leave out --carrier",
     };
-    Failure::Unfit { problem, remedy: remedy.to_owned() }
+    Failure::unfit(problem, remedy)
 }
 
 fn remedy_of_network(error: &StreamError) -> &'static str {
@@ -225,70 +215,64 @@ fn remedy_of_network(error: &StreamError) -> &'static str {
         StreamError::Constants(_) => "give a larger --carrier, or leave it out",
         StreamError::EmptyBatch { .. } => "name a --target, and leave a column for the features",
         StreamError::DataWritable { .. } => "declare the tape `data` as read-only",
-        StreamError::DataDoNotFit { .. } | StreamError::ThetaDoesNotFit { .. } => "give more --cells",
+        StreamError::Outside(_) => "give more --cells",
         StreamError::Build(_) => "choose a smaller machine",
     }
 }
 
 fn summary<'a>(lesson: &'a StreamLesson, report: &'a StreamReport, seconds: f64) -> Summary<'a> {
-    let (options, constants) = (lesson.options(), lesson.network().constants());
+    let (options, constants) = (&lesson.options, lesson.network.constants);
     Summary {
-        learner: lesson.learner().machine().name(),
+        learner: lesson.learner.machine().name(),
         report,
         certified: report.certificate.proves_the_run(),
         batch: options.batch,
         format: options.format.to_string(),
-        primary: lesson.primary().describe(),
+        primary: lesson.primary.describe(),
         carrier: constants.carrier,
         label_bound: constants.label_bound,
-        cells: lesson.window().n_cells,
-        vertices: lesson.network().control().n_vertices(),
+        cells: lesson.window.n_cells,
+        vertices: lesson.network.control().n_vertices(),
         engine: options.engine.word(),
         wall_s: seconds,
     }
 }
 
-fn rows(lesson: &StreamLesson, report: &StreamReport, seconds: f64) -> Vec<(String, String)> {
-    let mut rows: Vec<(String, String)> = Vec::new();
-    let mut row = |name: &str, value: String| rows.push((name.to_owned(), value));
-    let count = |n: u64| HumanCount(n).to_string();
-    let (options, constants) = (lesson.options(), lesson.network().constants());
+fn text(lesson: &StreamLesson, report: &StreamReport, seconds: f64) -> String {
+    let mut rows = Rows::default();
+    let (options, constants) = (&lesson.options, lesson.network.constants);
     let theta: Vec<String> = report.theta.iter().map(ToString::to_string).collect();
-    row("learned", format!("theta {}", theta.join(" ")));
+    rows.row("learned", format!("theta {}", theta.join(" ")));
     if let Some((right, all)) = report.judged {
-        row("new samples", format!("{} of {} right", count(right as u64), count(all as u64)));
+        rows.row("new samples", format!("{} of {} right", count(right), count(all)));
     }
     let claims = report.certificate.claims();
-    let failed: Vec<&str> = claims.iter().filter(|(_, claim)| !claim.holds).map(|(name, _)| *name).collect();
-    row(
-        "certified",
-        match &failed[..] {
-            [] => format!("yes: all {} claims hold", claims.len()),
-            failed => format!("NO: {}", failed.join(", ")),
-        },
-    );
+    let certified = match &failed(&claims)[..] {
+        [] => format!("yes: all {} claims hold", claims.len()),
+        failed => format!("NO: {}", failed.join(", ")),
+    };
+    rows.row("certified", certified);
     let end = if report.halted { "halted" } else { "not halted" };
-    let passed =
-        format!("after {} gradient steps, as many batches of {}", count(report.steps), options.batch);
-    row(end, format!("{passed}; {} taken", count(report.taken)));
-    row(
+    let (steps, taken) = (HumanCount(report.steps), HumanCount(report.taken));
+    let passed = format!("after {steps} gradient steps, as many batches of {}", options.batch);
+    rows.row(end, format!("{passed}; {taken} taken"));
+    rows.row(
         "network",
         format!(
             "{} vertices, {} cells per tape; carrier A = {} for labels up to {} in steps of {}",
-            count(lesson.network().control().n_vertices() as u64),
-            count(lesson.window().n_cells as u64),
+            count(lesson.network.control().n_vertices()),
+            count(lesson.window.n_cells),
             constants.carrier,
             constants.label_bound,
             constants.label_unit
         ),
     );
-    row("engine", format!("{}, f64, rate 1", options.engine.word()));
-    let per_second = count((report.steps as f64 / seconds.max(1e-9)) as u64);
-    row("time", format!("{seconds:.2} s, {per_second} steps/s"));
-    row("certificate", String::new());
+    rows.row("engine", format!("{}, f64, rate 1", options.engine.word()));
+    let per_second = HumanCount((report.steps as f64 / seconds.max(1e-9)) as u64);
+    rows.row("time", format!("{seconds:.2} s, {per_second} steps/s"));
+    rows.row("certificate", "");
     for (name, claim) in claims {
-        let verdict = if claim.holds { "yes" } else { "NO" };
-        row(&format!("  {}", name.replace('_', " ")), format!("{verdict}: {}", claim.figures));
+        rows.row(&format!("  {}", name.replace('_', " ")), verdict(claim));
     }
-    rows
+    rows.text()
 }

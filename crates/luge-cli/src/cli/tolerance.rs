@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use luge::tolerance::{self, SIGMAS, Tolerance, Verdict};
+use luge::tolerance::{self, SIGMAS, Tolerance, Verdict, n_exact};
 use luge_landscape::LandscapeKind;
 use serde::Serialize;
 
 use super::{
     failure::Failure,
     machine_args::{InputArgs, MachineArgs, word},
-    output::{ForceArg, place, print, print_json},
+    output::{ForceArg, columns, place, show},
     progress::Progress,
 };
 
@@ -90,12 +90,8 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     if let Some(plot) = plot {
         plot.write(tolerance::draw(&results, &args.machine.title(&loaded)))?;
     }
-    if args.json {
-        let summaries: Vec<Summary> = results.iter().map(|result| summary(result, args.seeds)).collect();
-        print_json(&summaries)
-    } else {
-        print(&report(&results, args.seeds))
-    }
+    let summaries: Vec<Summary> = results.iter().map(|result| summary(result, args.seeds)).collect();
+    show(args.json, &summaries, || report(&results, args.seeds))
 }
 
 fn summary(result: &Tolerance, seeds: u64) -> Summary {
@@ -126,10 +122,6 @@ fn summary(result: &Tolerance, seeds: u64) -> Summary {
     }
 }
 
-fn n_exact(verdicts: &[Verdict]) -> usize {
-    verdicts.iter().filter(|verdict| **verdict == Verdict::Exact).count()
-}
-
 fn report(results: &[Tolerance], seeds: u64) -> String {
     let mut rows = Vec::new();
     let mut row = |name: &str, cell: &dyn Fn(&Tolerance) -> String| {
@@ -149,12 +141,5 @@ fn report(results: &[Tolerance], seeds: u64) -> String {
             Verdict::WrongEnd => "ends elsewhere".to_owned(),
         });
     }
-    let n_columns = results.len() + 1;
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..n_columns).map(width).collect();
-    let line = |row: &Vec<String>| {
-        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
-        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned() + "\n"
-    };
-    rows.iter().map(line).collect()
+    columns(&rows, 0..0)
 }

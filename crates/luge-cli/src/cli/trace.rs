@@ -23,7 +23,7 @@ use super::{
     landscape_args::LandscapeArgs,
     long_run::{LongRunArgs, RunArchive},
     machine_args::{InputArgs, MachineArgs, step_count, word as one_of},
-    output::{ForceArg, place, print, print_json, table},
+    output::{ForceArg, Rows, count, place, show},
     progress::Progress,
 };
 
@@ -159,11 +159,8 @@ impl Shown<'_> {
         let (trace, pace) = archive.follow(progress, from, curve, |start, attention, watch| {
             self.plan.follow(start, attention, watch)
         })?;
-        if self.json {
-            print_json(&TraceSummary::of(self.plan, &trace))?;
-        } else {
-            print(&table(&self.rows(&trace, pace.per_second(trace.outcome))))?;
-        }
+        let summary = TraceSummary::of(self.plan, &trace);
+        show(self.json, &summary, || self.report(&trace, pace.per_second(trace.outcome)))?;
         archive.finish(trace.outcome.steps())?;
         if let Outcome::Interrupted { steps } = trace.outcome {
             return Err(archive.interrupted(steps));
@@ -171,13 +168,11 @@ impl Shown<'_> {
         Ok(trace)
     }
 
-    fn rows(&self, trace: &Trace, per_second: f64) -> Vec<(String, String)> {
+    fn report(&self, trace: &Trace, per_second: f64) -> String {
+        let mut rows = Rows::default();
         let (plan, options) = (self.plan, &self.plan.options);
-        let mut rows: Vec<(String, String)> = Vec::new();
-        let mut row = |name: &str, value: String| rows.push((name.to_owned(), value));
-        let count = |n: usize| HumanCount(n as u64).to_string();
         let steps = trace.outcome.steps();
-        row("outcome", trace.outcome.word().to_owned());
+        rows.row("outcome", trace.outcome.word());
         if let Outcome::OutOfCells { .. } = trace.outcome {
             let why = match options.cells {
                 Some(cells) => format!(
@@ -185,11 +180,11 @@ impl Shown<'_> {
                 ),
                 None => format!("a tape has come to need more than {MOST_CELLS} cells"),
             };
-            row("", why);
+            rows.row("", why);
         }
-        row("gradient steps", HumanCount(steps).to_string());
+        rows.row("gradient steps", HumanCount(steps));
         let machine_steps = trace.machine_steps.map(|steps| HumanCount(steps).to_string());
-        row(
+        rows.row(
             "machine steps",
             machine_steps.unwrap_or_else(|| "does not halt within the steps traced".to_owned()),
         );
@@ -198,23 +193,26 @@ impl Shown<'_> {
         } else {
             ""
         };
-        row("mismatches", format!("{}{of_few}", HumanCount(trace.mismatches)));
+        rows.row("mismatches", format!("{}{of_few}", HumanCount(trace.mismatches)));
         if let Some(FirstMismatch { step, why }) = &trace.first_mismatch {
-            row("", format!("first at step {}: {why}", HumanCount(*step)));
+            rows.row("", format!("first at step {}: {why}", HumanCount(*step)));
         }
-        row("gradient", trace.gradient.figures());
+        rows.row("gradient", trace.gradient.figures());
         let Bounds { running_low, running_high, halted_high, stop, .. } = plan.landscape.bounds();
         let [first, min, max, last] =
             [trace.loss.first, trace.loss.min, trace.loss.max, trace.loss.last].map(numeral);
-        row("loss", format!("first {first}, lowest {min}, highest {max}, last {last}"));
+        rows.row("loss", format!("first {first}, lowest {min}, highest {max}, last {last}"));
         let [low, high, halted, stop] = [running_low, running_high, halted_high, stop].map(numeral);
-        row("bounds", format!("running {low} to {high}, halted at most {halted}; training stops at {stop}"));
-        row("bounds held", yes(trace.bounds_held));
+        rows.row(
+            "bounds",
+            format!("running {low} to {high}, halted at most {halted}; training stops at {stop}"),
+        );
+        rows.row("bounds held", yes(trace.bounds_held));
         if options.landscape == LandscapeKind::Internal {
-            row("strictly falling", yes(trace.strictly_falling));
+            rows.row("strictly falling", yes(trace.strictly_falling));
         }
         let (vertices, cells) = (count(plan.landscape.n_vertices()), count(trace.n_cells));
-        row(
+        rows.row(
             "landscape",
             format!(
                 "{}, {vertices} vertices, {cells} cells {}",
@@ -222,13 +220,13 @@ impl Shown<'_> {
                 if trace.chosen.engine == EngineChoice::Dense { "per tape" } else { "touched" }
             ),
         );
-        row("network", format!("{} units in {} layers", count(trace.n_units), trace.n_layers));
-        row("engine", format!("{}, {}", trace.chosen.engine.word(), self.manner()));
+        rows.row("network", format!("{} units in {} layers", count(trace.n_units), trace.n_layers));
+        rows.row("engine", format!("{}, {}", trace.chosen.engine.word(), self.manner()));
         if options.manner.engine == EngineChoice::Auto {
-            row("", trace.chosen.why.clone());
+            rows.row("", &trace.chosen.why);
         }
-        row("speed", format!("{} steps/s", HumanCount(per_second as u64)));
-        rows
+        rows.row("speed", format!("{} steps/s", HumanCount(per_second as u64)));
+        rows.text()
     }
 
     /// Precision, rate and noise in a few words.

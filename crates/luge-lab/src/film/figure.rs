@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use luge::{
-    picture::{self, Rgb},
+    picture::{self, Rgb, Size},
     plot::{escaped, numeral, round_numbers},
 };
 
@@ -78,11 +78,6 @@ impl Strip {
 
     /// Writes the bare picture as a PNG file, one pixel per cell and row, the heads in red.
     fn write_png(&self, out: &mut Vec<u8>) -> Result<(), png::EncodingError> {
-        let side = |n: usize| u32::try_from(n.max(1)).unwrap_or(u32::MAX);
-        let mut encoder = png::Encoder::new(out, side(self.width), side(self.steps.len()));
-        encoder.set_color(png::ColorType::Rgb);
-        encoder.set_depth(png::BitDepth::Eight);
-        let mut writer = encoder.write_header()?;
         let n_cells = i128::from((self.cells.end - self.cells.start).max(1));
         let mut pixels: Vec<Rgb> = self.pixels.clone();
         for (row, head) in self.heads.iter().enumerate() {
@@ -94,7 +89,6 @@ impl Strip {
                 *pixel = picture::HEAD;
             }
         }
-        writer.write_image_data(pixels.as_flattened())?;
-        writer.finish()
+        picture::write_png(out, Size { width: self.width, height: self.steps.len() }, &pixels)
     }
 }

@@ -43,10 +43,11 @@ impl StepGradient {
         };
         let (cell_rate, head_rate) = (layers.cells.map_or(1.0, rate), rate(layers.head));
         let tracks = || before.tapes.iter().zip(&after.tapes);
-        let cells = tracks().map(|(a, b)| moved_cells(a, b, cell_rate)).collect();
-        let heads = tracks()
-            .map(|(a, b)| moved((a.head_first, &a.head), (b.head_first, &b.head), head_rate))
-            .collect();
+        // Beyond what is kept cells are blank, and heads have no weight.
+        let cells = |tape: &TapeSnapshot| (tape.first, tape.cells.iter().collect());
+        let cells = tracks().map(|(a, b)| moved(cells(a), cells(b), -1.0, cell_rate)).collect();
+        let heads = |tape: &TapeSnapshot| (tape.head_first, tape.head.clone());
+        let heads = tracks().map(|(a, b)| moved(heads(a), heads(b), 0.0, head_rate)).collect();
         let labels = before.labels.iter().zip(&after.labels).map(|(a, b)| a - b).collect();
         Ok(Self { cells, heads, labels, to })
     }
@@ -87,24 +88,16 @@ fn vertex_after(network: &Network, id: ParameterId, before: &Snapshot, gradient:
     }
 }
 
-/// Where the cells of two moments differ, by how much, over the rate; beyond what is kept they are blank.
-fn moved_cells(before: &TapeSnapshot, after: &TapeSnapshot, rate: f64) -> Vec<(i64, f64)> {
-    let at = |tape: &TapeSnapshot, cell: i64| {
-        usize::try_from(cell - tape.first).ok().and_then(|i| tape.cells.get(i)).unwrap_or(-1.0)
-    };
-    let end = |tape: &TapeSnapshot| tape.first + tape.cells.len() as i64;
-    let cells = before.first.min(after.first)..end(before).max(end(after));
-    let slope = |cell: i64| (cell, (at(before, cell) - at(after, cell)) / rate);
-    cells.map(slope).filter(|&(_, slope)| slope != 0.0).collect()
-}
+/// Weights in turn, and the cell of the first.
+type Weights = (i64, Vec<f64>);
 
-/// Where the weights of two heads differ, by how much, over the rate; beyond its end a list holds zeros.
-fn moved(before: (i64, &[f64]), after: (i64, &[f64]), rate: f64) -> Vec<(i64, f64)> {
-    let at = |(first, weights): (i64, &[f64]), cell: i64| {
-        usize::try_from(cell - first).ok().and_then(|i| weights.get(i)).copied().unwrap_or(0.0)
+/// Where the weights of two moments differ, by how much, over the rate; cells outside of a list hold `beyond`.
+fn moved(before: Weights, after: Weights, beyond: f64, rate: f64) -> Vec<(i64, f64)> {
+    let at = |(first, weights): &Weights, cell: i64| {
+        usize::try_from(cell - first).ok().and_then(|i| weights.get(i)).copied().unwrap_or(beyond)
     };
-    let end = |(first, weights): (i64, &[f64])| first + weights.len() as i64;
-    let cells = before.0.min(after.0)..end(before).max(end(after));
-    let slope = |cell: i64| (cell, (at(before, cell) - at(after, cell)) / rate);
+    let end = |(first, weights): &Weights| first + weights.len() as i64;
+    let cells = before.0.min(after.0)..end(&before).max(end(&after));
+    let slope = |cell: i64| (cell, (at(&before, cell) - at(&after, cell)) / rate);
     cells.map(slope).filter(|&(_, slope)| slope != 0.0).collect()
 }

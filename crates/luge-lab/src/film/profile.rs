@@ -14,8 +14,10 @@ const CHUNK: u32 = 1024;
 /// Visits, as far as they are counted.
 pub struct Profile<'n> {
     engine: Box<dyn Engine + 'n>,
-    visits: Vec<u64>,
-    done: bool,
+    /// Steps that begin in each state.
+    pub visits: Vec<u64>,
+    /// Whether all are counted.
+    pub done: bool,
 }
 
 impl<'n> Profile<'n> {
@@ -28,18 +30,6 @@ impl<'n> Profile<'n> {
             return Ok(None);
         }
         Ok(Some(Self { engine: film.again()?, visits: vec![0; n_states], done: false }))
-    }
-
-    /// Steps that begin in each state.
-    #[must_use]
-    pub fn visits(&self) -> &[u64] {
-        &self.visits
-    }
-
-    /// Whether all are counted.
-    #[must_use]
-    pub fn done(&self) -> bool {
-        self.done
     }
 
     /// Counts on while `go_on` says so. `state` is the state that a vertex stands for.

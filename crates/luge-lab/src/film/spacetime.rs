@@ -57,7 +57,7 @@ impl Row {
             let (low, high) = tapes.extent(&snapshot.tapes, tape).unwrap_or((0, -1));
             Line::new(tapes, snapshot, tape, low..high + 1)
         };
-        Self { step, lines: tapes.machine().tape_ids().map(line).collect() }
+        Self { step, lines: tapes.machine.tape_ids().map(line).collect() }
     }
 
     /// These cells of one tape.

@@ -11,9 +11,12 @@ const BURST: u64 = 32;
 /// The loss and the tapes over time, as far as the survey has come.
 pub struct Survey<'n> {
     engine: Box<dyn Engine + 'n>,
-    curve: LossCurve,
-    spacetime: SpaceTime,
-    done: bool,
+    /// The loss so far. In long runs not every step is looked at.
+    pub curve: LossCurve,
+    /// The tapes so far.
+    pub spacetime: SpaceTime,
+    /// Whether the run is over and all of it seen.
+    pub done: bool,
     /// The column whose every loss is to be looked at next.
     column: usize,
     /// The weights where it begins.
@@ -31,28 +34,10 @@ impl<'n> Survey<'n> {
         Ok(Self { engine: film.again()?, curve, spacetime, done: false, column: 0, between: None })
     }
 
-    /// The loss so far. In long runs not every step is looked at.
-    #[must_use]
-    pub fn curve(&self) -> &LossCurve {
-        &self.curve
-    }
-
-    /// The tapes so far.
-    #[must_use]
-    pub fn spacetime(&self) -> &SpaceTime {
-        &self.spacetime
-    }
-
     /// How far it has come.
     #[must_use]
     pub fn steps(&self) -> u64 {
         self.engine.steps()
-    }
-
-    /// Whether the run is over and all of it seen.
-    #[must_use]
-    pub fn done(&self) -> bool {
-        self.done
     }
 
     /// Whether the curve holds every loss of the run.
@@ -91,7 +76,7 @@ impl<'n> Survey<'n> {
             }
         }
         if self.complete() {
-            self.curve.all_seen(end + 1);
+            self.curve.n_seen = end + 1;
         }
         Ok(self.complete())
     }
@@ -118,7 +103,7 @@ impl<'n> Survey<'n> {
                 self.engine.step()?;
             } else {
                 let column = (step / width + 1) * width;
-                let next = column.min(self.spacetime.due()).min(film.front()).min(step + film.chunk());
+                let next = column.min(self.spacetime.due()).min(film.front()).min(step + film.chunk);
                 run_to(&mut *self.engine, next)?;
             }
             if !go_on() {

@@ -8,7 +8,8 @@ use luge::picture::{self, Rgb};
 /// Which tracks a tape lies in, and what its symbols are drawn as.
 #[derive(Debug)]
 pub struct Tapes<'m> {
-    machine: &'m Machine,
+    /// The machine.
+    pub machine: &'m Machine,
     lowered: &'m Lowered,
     /// The machine's cell that a track's cell 0 stands for.
     first: Vec<Cell>,
@@ -21,12 +22,6 @@ impl<'m> Tapes<'m> {
     pub fn new(machine: &'m Machine, lowered: &'m Lowered, first: Vec<Cell>) -> Self {
         let colours = machine.tapes().iter().map(|tape| picture::colours(&tape.alphabet)).collect();
         Self { machine, lowered, first, colours }
-    }
-
-    /// The machine.
-    #[must_use]
-    pub fn machine(&self) -> &'m Machine {
-        self.machine
     }
 
     /// The tracks of a tape, the lowest bit first.

@@ -12,7 +12,7 @@ use super::{Client, FRAME, Going, Run};
 use crate::{
     Around, Boundary, LineProfile, Moment, Nearby, Overview, PictureView, Surface,
     command::ServerMessage,
-    film::{MOST_ROWS, Part, Profile},
+    film::{MOST_ROWS, Part},
 };
 
 /// Between two pictures of the whole run.
@@ -75,7 +75,7 @@ impl Run<'_, '_> {
         self.shown.again
             || self.shown.moment != Some((self.film.step(), self.film.front()))
             || self.shown.overview != Some(self.surveyed())
-            || (!self.shown.profile && self.profile.as_ref().is_some_and(Profile::done))
+            || (!self.shown.profile && self.profile.as_ref().is_some_and(|profile| profile.done))
     }
 
     pub(super) fn draw_zoom(&mut self, ear: &mut dyn Client) -> Result<(), EngineError> {
@@ -138,9 +138,9 @@ impl Run<'_, '_> {
             self.show_boundary(ear);
         }
         self.show_proof(ear);
-        if let Some(profile) = self.profile.as_ref().filter(|profile| profile.done() && !self.shown.profile) {
+        if let Some(profile) = self.profile.as_ref().filter(|profile| profile.done && !self.shown.profile) {
             self.shown.profile = true;
-            let profile = LineProfile::of(self.scene, profile.visits());
+            let profile = LineProfile::of(self.scene, &profile.visits);
             if !ear.tell(ServerMessage::Profile { profile }.text()) {
                 return Ok(false);
             }
@@ -170,9 +170,8 @@ impl Run<'_, '_> {
         }
         self.shown.boundary_at = Instant::now();
         let Some(boundary) = Boundary::of(self.scene, &self.film, self.features) else { return };
-        let said = boundary.said().to_vec();
-        if self.shown.boundary.as_ref() != Some(&said) {
-            self.shown.boundary = Some(said);
+        if self.shown.boundary.as_ref() != Some(&boundary.now) {
+            self.shown.boundary = Some(boundary.now.clone());
             ear.tell(ServerMessage::Boundary { boundary: Box::new(boundary) }.text());
         }
     }
@@ -194,7 +193,7 @@ impl Run<'_, '_> {
     }
 
     fn surveyed(&self) -> (u64, u64) {
-        (self.survey.steps(), self.survey.curve().n_seen())
+        (self.survey.steps(), self.survey.curve.n_seen)
     }
 
     fn show_overview(&mut self, ear: &mut dyn Client) -> bool {
@@ -210,7 +209,7 @@ impl Run<'_, '_> {
         if self.zoom.is_some() {
             return true;
         }
-        let strip = self.survey.spacetime().strip(TapeId::new(self.tape));
+        let strip = self.survey.spacetime.strip(TapeId::new(self.tape));
         let picture = Box::new(PictureView::of(&strip, self.tape, false));
         ear.tell(ServerMessage::Picture { picture }.text())
     }

@@ -37,10 +37,10 @@ impl Run<'_, '_> {
     /// Whether the steps of each line are still to be counted.
     fn to_profile(&self) -> bool {
         match &self.profile {
-            Some(profile) => !profile.done(),
+            Some(profile) => !profile.done,
             None => {
                 let over = self.film.end().is_some_and(|end| end.steps() <= MOST_PROFILED);
-                over && self.scene.lines.iter().any(Option::is_some)
+                over && self.scene.stage.lines.iter().any(Option::is_some)
             }
         }
     }

@@ -64,7 +64,7 @@ pub(super) fn look_around<R>(
             Ok(Some(see(&leaving, &name)))
         }
         (None, Some(control)) => {
-            let Some(few) = Neighbourhood::of(scene.lowered, scene.around, control, vertex) else {
+            let Some(few) = Neighbourhood::of(scene.lowered, &scene.stage.around, control, vertex) else {
                 return Ok(None);
             };
             let Some(leaving) = nearby(scene, film, &snapshot, &few, vertex)? else { return Ok(None) };

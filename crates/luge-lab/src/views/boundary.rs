@@ -21,7 +21,7 @@ pub struct Boundary {
     y: (f64, f64),
     /// Row by row, at the start and now: the label, or which of several labels is highest.
     before: Vec<f64>,
-    now: Vec<f64>,
+    pub(crate) now: Vec<f64>,
     /// The same of the rows of the table now.
     rows: Vec<f64>,
     /// Whether the numbers say which label is highest.
@@ -57,13 +57,6 @@ impl Boundary {
             rows: said(&theta, &lesson.table().features),
             classes,
         })
-    }
-}
-
-impl Boundary {
-    /// What the network says now, point by point.
-    pub(crate) fn said(&self) -> &[f64] {
-        &self.now
     }
 }
 

@@ -116,7 +116,7 @@ impl Moment {
             phase: phase(end.filter(|_| over), lesson.as_ref()),
             loss,
             state: state.map(StateId::index),
-            line: state.and_then(|state| scene.lines.get(state.index()).copied().flatten()),
+            line: state.and_then(|state| scene.stage.lines.get(state.index()).copied().flatten()),
             vertex,
             others,
             next: pull.to.map(|to| scene.vertex_view(to, 0.0)),

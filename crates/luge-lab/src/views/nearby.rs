@@ -27,8 +27,8 @@ impl Nearby {
     /// # Errors
     /// If a gradient cannot be computed.
     pub fn of(film: &Film<'_>) -> Result<Option<Self>, EngineError> {
-        let n_weights: usize = film.task().network.parameters().iter().map(|p| p.shape.len()).sum();
-        if film.chosen().engine == EngineChoice::Dense && n_weights > MOST_DENSE_WEIGHTS {
+        let n_weights: usize = film.task.network.parameters().iter().map(|p| p.shape.len()).sum();
+        if film.chosen.engine == EngineChoice::Dense && n_weights > MOST_DENSE_WEIGHTS {
             return Ok(None);
         }
         let step = film.step();

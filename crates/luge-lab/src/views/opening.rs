@@ -83,11 +83,11 @@ impl Opening {
         let halting = |state: StateId| scene.machine.halting(state).is_some();
         let state = |id: StateId| StateInfo {
             name: scene.machine.state(id).name.clone(),
-            line: scene.lines.get(id.index()).copied().flatten(),
+            line: scene.stage.lines.get(id.index()).copied().flatten(),
             halting: halting(id),
         };
         Self {
-            name: scene.name.to_owned(),
+            name: scene.stage.name.clone(),
             landscape: scene.kind.word(),
             engine: chosen.engine.word(),
             precision: scene.task.manner.precision.word(),
@@ -103,7 +103,7 @@ impl Opening {
             ring: ring(scene),
             variables: variables::listed(scene),
             lesson: lesson_info(scene),
-            warnings: scene.warnings.to_vec(),
+            warnings: scene.stage.warnings.clone(),
         }
     }
 }
@@ -126,7 +126,7 @@ fn ring(scene: &Scene<'_>) -> Vec<RingVertex> {
     }
     let vertex = |id: usize| {
         let step = control.at(id).step;
-        let follows = |to: &usize| step.as_ref().is_some_and(|step| control.copied_state(*to) == step.next);
+        let follows = |to: &usize| step.as_ref().is_some_and(|step| control.table().block(*to) == step.next);
         RingVertex {
             name: control_name(scene.machine, scene.lowered, control, id),
             state: control.at(id).state.index(),

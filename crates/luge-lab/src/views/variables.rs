@@ -32,7 +32,7 @@ pub(super) fn listed(scene: &Scene<'_>) -> Vec<VariableInfo> {
         lines: variable.lines,
         tape: variable.tape.index(),
     };
-    scene.variables.iter().map(info).collect()
+    scene.stage.variables.iter().map(info).collect()
 }
 
 /// The values of all variables at the film's step, in the order of the list.
@@ -45,12 +45,12 @@ pub(super) fn values(scene: &Scene<'_>, film: &Film<'_>) -> Vec<Vec<f64>> {
         let bits = film.bits(track, start..start + n_cells as i64);
         variable.values(n_shown, |cell| bits.get(cell - variable.first).copied().unwrap_or(false))
     };
-    scene.variables.iter().map(value).collect()
+    scene.stage.variables.iter().map(value).collect()
 }
 
 /// The sample, counted from 0, that a program's head on its data is at.
 pub(super) fn sample(scene: &Scene<'_>, film: &Film<'_>) -> Option<usize> {
-    let lesson = scene.lesson.filter(|_| !scene.variables.is_empty())?;
+    let lesson = scene.lesson.filter(|_| !scene.stage.variables.is_empty())?;
     let layout = lesson.layout();
     let track = lesson.learner().data_track();
     let snapshot = film.look(Some(0));

@@ -41,13 +41,13 @@ impl Overview {
     /// The survey so far.
     #[must_use]
     pub fn of(survey: &Survey<'_>) -> Self {
-        let curve = survey.curve();
+        let curve = &survey.curve;
         Self {
             steps: survey.steps(),
-            done: survey.done(),
+            done: survey.done,
             width: curve.width(),
             buckets: curve.columns().to_vec(),
-            seen: curve.n_seen(),
+            seen: curve.n_seen,
         }
     }
 }
@@ -82,7 +82,7 @@ impl LineProfile {
     #[must_use]
     pub fn of(scene: &Scene<'_>, visits: &[u64]) -> Self {
         let mut counts: BTreeMap<usize, u64> = BTreeMap::new();
-        for (line, &visits) in scene.lines.iter().zip(visits) {
+        for (line, &visits) in scene.stage.lines.iter().zip(visits) {
             if let Some(line) = line.filter(|_| visits > 0) {
                 *counts.entry(line).or_default() += visits;
             }

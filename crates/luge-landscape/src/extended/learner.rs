@@ -64,14 +64,13 @@ impl Learner {
     /// # Errors
     /// If a tape is missing or has other symbols than it needs.
     pub fn new(machine: &Machine, own_input: Option<&Input>) -> Result<Self, LearnerError> {
-        let find = |name: &str| machine.tape_ids().find(|&tape| machine.tape(tape).name == name);
-        let (data, theta, theta_first) = match (find("data"), find("theta")) {
+        let (data, theta, theta_first) = match (machine.find_tape("data"), machine.find_tape("theta")) {
             _ if machine.n_tapes() == 1 => (TapeId(0), TapeId(0), 1),
             (Some(data), Some(theta)) => (data, theta, 0),
             (None, _) => return Err(LearnerError::NoData),
             (Some(_), None) => return Err(LearnerError::NoTheta),
         };
-        let marks = find("marks").filter(|_| machine.n_tapes() > 1);
+        let marks = machine.find_tape("marks").filter(|_| machine.n_tapes() > 1);
         for tape in [data, theta] {
             let alphabet = &machine.tape(tape).alphabet;
             if alphabet.len() != 2 || alphabet.blank() != SymbolId(0) {

@@ -47,8 +47,3 @@ fn final_loss(primary: &dyn Primary, layout: &DataLayout) -> f64 {
     let n = f64::from(u32::try_from(layout.n_samples * layout.n_labels).unwrap_or(u32::MAX));
     0.5 * n * residual * residual
 }
-
-/// The smallest label in size that is not zero.
-pub(super) fn smallest_label(layout: &DataLayout) -> f64 {
-    layout.format.smallest_positive()
-}

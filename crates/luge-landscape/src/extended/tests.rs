@@ -90,7 +90,8 @@ fn theta_does_not_fit() {
     for (first, available) in [(-9, 3), (-20, 0), (1, 0)] {
         options.first_cells[1] = first;
         let (error, message) = refused(&two_tapes(false), &options);
-        assert_eq!(error, ExtendedError::ThetaDoesNotFit { n_weights: 2, n_bits: 2, needed: 4, available });
+        let theta = OutsideCells::Theta { n_weights: 2, n_bits: 2, needed: 4, available };
+        assert_eq!(error, ExtendedError::Outside(theta));
         assert_eq!(
             message,
             format!(
@@ -111,7 +112,7 @@ fn data_do_not_fit() {
         assert_eq!(
             refused(&two_tapes(false), &options),
             (
-                ExtendedError::DataDoNotFit { end: 9 },
+                ExtendedError::Outside(OutsideCells::Data { end: 9 }),
                 "the data take cells 0 to 9, outside the network's cells".to_owned()
             )
         );

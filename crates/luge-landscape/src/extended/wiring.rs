@@ -8,7 +8,55 @@ use crate::{
     BuildError, Configuration, LandscapeKind, Primary,
     carved::{CarvedLandscape, Carving, StateEncoding},
     internal::{Configurations, Start},
+    tapes::squared_distance,
 };
+
+/// Why data or theta do not lie in a network's cells.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum OutsideCells {
+    /// The data do not fit on the network's tapes.
+    #[error("the data take cells 0 to {end}, outside the network's cells")]
+    Data {
+        /// The last cell they need.
+        end: usize,
+    },
+    /// The machine's answer would lie outside the network's tape.
+    #[error(
+        "theta has {n_weights} numbers of {n_bits} bits, {needed} cells, but the tape has only {available} from theta's first cell on"
+    )]
+    Theta {
+        /// Numbers in theta.
+        n_weights: usize,
+        /// Bits per number.
+        n_bits: usize,
+        /// Cells needed.
+        needed: usize,
+        /// Cells there are.
+        available: usize,
+    },
+}
+
+/// The numbers of features and labels in the order of the tape.
+pub(crate) fn numbers_in_order(
+    g: &mut GraphBuilder,
+    layout: &DataLayout,
+    features: NodeId,
+    labels: NodeId,
+) -> NodeId {
+    let column = |g: &mut GraphBuilder, of: NodeId| {
+        let n = g.shape(of).len();
+        g.reshape("numbers", Shape::column(n), of)
+    };
+    let (features, labels) = (column(g, features), column(g, labels));
+    let numbers = g.stack("numbers", features, labels);
+    g.gather("numbers", layout.order(), numbers)
+}
+
+/// `1/2 |out - y|^2`.
+pub(crate) fn least_squares(g: &mut GraphBuilder, out: NodeId, y: NodeId) -> NodeId {
+    let (half, sum) = squared_distance(g, "residual", 0.5, out, y);
+    g.affine("loss", half, sum, 0.0)
+}
 
 /// quantize(x, [z]) in the order of the tape, -1 and 1.
 pub(super) fn data_bits(
@@ -17,15 +65,8 @@ pub(super) fn data_bits(
     x: NodeId,
     labels: NodeId,
 ) -> NodeId {
-    let layout = &options.layout;
-    let column = |g: &mut GraphBuilder, of: NodeId| {
-        let n = g.shape(of).len();
-        g.reshape("numbers", Shape::column(n), of)
-    };
-    let (features, labels) = (column(g, x), column(g, labels));
-    let numbers = g.stack("numbers", features, labels);
-    let ordered = g.gather("numbers", layout.order(), numbers);
-    options.bits.quantize(g, layout.format, ordered)
+    let ordered = numbers_in_order(g, &options.layout, x, labels);
+    options.bits.quantize(g, options.layout.format, ordered)
 }
 
 /// The landscape, and its read-only tapes made of constants and of the bits of the data.
@@ -89,6 +130,20 @@ impl DataWindow<'_> {
     pub(crate) fn column(&self, tape: TapeId, cell: usize) -> Option<usize> {
         let offset = i64::try_from(cell).unwrap_or(i64::MAX) - self.first_cells[tape.index()];
         usize::try_from(offset).ok().filter(|&column| column < self.n_cells)
+    }
+
+    /// Refuses cells that do not hold the data or theta.
+    pub(crate) fn check(&self, learner: &Learner, primary: &dyn Primary) -> Result<(), OutsideCells> {
+        let (track, first) = learner.theta_track();
+        let (n_weights, n_bits) = (primary.n_weights(), self.layout.width());
+        let needed = n_weights * n_bits;
+        let available = self.column(track, first).map_or(0, |from| self.n_cells - from);
+        if needed > available {
+            return Err(OutsideCells::Theta { n_weights, n_bits, needed, available });
+        }
+        let (data, end) = (learner.data_track(), self.layout.end());
+        let inside = self.column(data, 0).is_some() && self.column(data, end).is_some();
+        if inside { Ok(()) } else { Err(OutsideCells::Data { end }) }
     }
 
     /// The machine's start configuration for data with these bits.

@@ -3,7 +3,10 @@
 use luge_machine::stream::{self, Breach};
 
 use super::{StreamConstantsError, StreamOptions};
-use crate::{BuildError, Learner, Primary, landscape::MOST_COLUMNS, landscape::MOST_GATES};
+use crate::{
+    AskedConstants, BuildError, LandscapeKind, Learner, OutsideCells, Primary,
+    carved::{Carving, check_size},
+};
 
 /// Why a network for a stream cannot be built.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
@@ -35,26 +38,9 @@ pub enum StreamError {
         /// The tape's name.
         tape: String,
     },
-    /// The memory does not fit on the network's tapes.
-    #[error("a batch takes cells 0 to {end}, outside the network's cells")]
-    DataDoNotFit {
-        /// The last cell it needs.
-        end: usize,
-    },
-    /// The machine's answer would lie outside the network's tape.
-    #[error(
-        "theta has {n_weights} numbers of {n_bits} bits, {needed} cells, but the tape has only {available} from theta's first cell on"
-    )]
-    ThetaDoesNotFit {
-        /// Numbers in theta.
-        n_weights: usize,
-        /// Bits per number.
-        n_bits: usize,
-        /// Cells needed.
-        needed: usize,
-        /// Cells there are.
-        available: usize,
-    },
+    /// Data or theta would lie outside the network's tapes.
+    #[error(transparent)]
+    Outside(#[from] OutsideCells),
     /// The landscape.
     #[error(transparent)]
     Build(#[from] BuildError),
@@ -79,25 +65,14 @@ pub(super) fn check(
     if !normal.read_only(data) {
         return Err(StreamError::DataWritable { tape: normal.machine().tape(data).name.clone() });
     }
-    let window = options.window();
-    if window.column(data, 0).is_none() || window.column(data, layout.end()).is_none() {
-        return Err(StreamError::DataDoNotFit { end: layout.end() });
-    }
-    let (track, first) = learner.theta_track();
-    let (n_weights, n_bits) = (primary.n_weights(), layout.width());
-    let needed = n_weights * n_bits;
-    let available = window.column(track, first).map_or(0, |from| options.n_cells - from);
-    if needed > available {
-        return Err(StreamError::ThetaDoesNotFit { n_weights, n_bits, needed, available });
-    }
-    let n_vertices = options.vertices.n_vertices(normal);
-    if n_vertices > MOST_GATES {
-        let (n_states, n_tapes) = (normal.n_states(), normal.n_tapes());
-        return Err(BuildError::TooManyVertices { n_vertices, n_states, n_tapes }.into());
-    }
-    let n_columns = crate::VertexSet::LookedAt.n_vertices(normal);
-    if n_columns > MOST_COLUMNS {
-        return Err(BuildError::TooManyColumns { n_columns }.into());
-    }
+    options.window().check(learner, primary)?;
+    let carving = Carving {
+        kind: LandscapeKind::Plain,
+        vertices: options.vertices,
+        n_cells: options.n_cells,
+        constants: &AskedConstants::default(),
+        corrections: &options.corrections,
+    };
+    check_size(normal, &carving)?;
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! The graph of `stream`.
 
+use std::ops::Range;
+
 use luge_machine::SampleUse;
 use luge_net::{Arcs, GraphBuilder, LinearMap, Network, NodeId, Op, ParameterId, Shape, StepRule, Values};
 
@@ -7,6 +9,7 @@ use super::{BITS, StreamNodes, StreamOptions};
 use crate::{
     Bounds, Control, DataLayout, LandscapeKind, Learner, Primary,
     carved::{CarvedLandscape, StateEncoding},
+    extended::{least_squares, numbers_in_order},
     plain::{saturate_01, saturate_11, successor},
     tapes::{self, Tapes, Weights},
 };
@@ -21,7 +24,7 @@ pub(super) struct Built {
     pub(super) memory: ParameterId,
     pub(super) labels: ParameterId,
     pub(super) nodes: StreamNodes,
-    pub(super) primary_nodes: (usize, usize),
+    pub(super) primary_nodes: Range<usize>,
 }
 
 /// The memory of a batch: X, its saturated copy, and X+.
@@ -75,16 +78,13 @@ pub(super) fn build(
     let theta = read_theta(g, learner, primary, options, (&control, &weights));
     let first_primary = g.n_nodes();
     let prediction = primary.build(g, theta, x);
-    let primary_nodes = (first_primary, g.n_nodes());
+    let primary_nodes = first_primary..g.n_nodes();
     let running = carry(g, (distance, carrier), (z, take), label_shape);
     let at_rest = Arcs::Levels { at_rest: 1.0, block: 0.0, symbol: 0.0 };
     let halted = g.linear("halted", control.arcs(at_rest), vertex);
     let halted = g.stop_gradient("[halted]", halted);
     let out = g.select("out", halted, prediction, running);
-    let residual = g.sum("residual", [(1.0, out), (-1.0, y)]);
-    let squares = g.square("residual", residual);
-    let sum = g.sum_all("residual", squares);
-    let loss = g.affine("loss", 0.5, sum, 0.0);
+    let loss = least_squares(g, out, y);
     let nodes = StreamNodes {
         features: x,
         targets: y,
@@ -154,15 +154,9 @@ fn memory_change(
     uses: NodeId,
     held: NodeId,
 ) -> NodeId {
-    let column = |g: &mut GraphBuilder, of: NodeId| {
-        let n = g.shape(of).len();
-        g.reshape("numbers", Shape::column(n), of)
-    };
     let fixed = g.stop_gradient("[z]", z);
     let labels = g.affine("-[z]", -1.0, fixed, 0.0);
-    let (features, labels) = (column(g, x), column(g, labels));
-    let numbers = g.stack("numbers", features, labels);
-    let ordered = g.gather("numbers", layout.order(), numbers);
+    let ordered = numbers_in_order(g, layout, x, labels);
     let bits = BITS.quantize(g, layout.format, ordered);
     let of_bit = |bit: usize| (bit, usize::from(!layout.is_feature(bit)), 1.0);
     let renewed = LinearMap::new(layout.n_bits(), 2, (0..layout.n_bits()).map(of_bit));

@@ -1,5 +1,7 @@
 //! Findings while they are collected, and the lines they name.
 
+use std::{borrow::Borrow, ops::Range};
+
 use super::{Diagnostic, Severity};
 
 /// The most findings of one severity that are listed. The file may hold any number of them: the rest are counted.
@@ -30,14 +32,32 @@ impl Findings {
         };
         group.n_found += 1;
         if group.n_found <= MOST_LISTED {
-            self.listed.push(finding);
-            let last = self.listed.len() - 1;
-            return &mut self.listed[last];
+            return self.listed.push_mut(finding);
         }
         if group.n_found == MOST_LISTED + 1 {
             group.first = finding.span.start;
         }
         group.last.insert(finding)
+    }
+
+    /// Adds what refuses the file; a remedy can still be added.
+    pub(crate) fn error(
+        &mut self,
+        span: impl Borrow<Range<usize>>,
+        message: impl Into<String>,
+        label: impl Into<String>,
+    ) -> &mut Diagnostic {
+        self.push(Diagnostic::error(span.borrow().clone(), message, label))
+    }
+
+    /// Adds what lets the file pass; a remedy can still be added.
+    pub(crate) fn warning(
+        &mut self,
+        span: impl Borrow<Range<usize>>,
+        message: impl Into<String>,
+        label: impl Into<String>,
+    ) -> &mut Diagnostic {
+        self.push(Diagnostic::warning(span.borrow().clone(), message, label))
     }
 
     /// How many there are, listed or not.

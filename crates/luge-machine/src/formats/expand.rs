@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::{Machine, Move, Pattern, Rule, StateId, SymbolId, Write};
+use crate::{Machine, Move, Rule, StateId, SymbolId, Write};
 
 /// The most rules a machine may need once its wildcards are written out.
 pub(super) const MOST_RULES: usize = 65_536;
@@ -48,13 +48,13 @@ fn for_each_situation(
     mut visit: impl FnMut(usize, &Rule, Vec<SymbolId>),
 ) -> Result<(), TooMany> {
     let mut seen: HashSet<Vec<SymbolId>> = HashSet::new();
-    let mut n_situations = 0;
+    let mut n_situations = 0_usize;
     for (index, rule) in machine.rules(state).iter().enumerate() {
-        n_situations += n_reads(machine, rule).ok_or(TooMany)?;
+        n_situations = n_situations.saturating_add(machine.n_situations(&rule.reads));
         if n_situations > MOST_RULES {
             return Err(TooMany);
         }
-        for reads in situations(machine, rule) {
+        for reads in machine.situations(&rule.reads) {
             if seen.insert(reads.clone()) {
                 visit(index, rule, reads);
             }
@@ -63,34 +63,10 @@ fn for_each_situation(
     Ok(())
 }
 
-fn n_reads(machine: &Machine, rule: &Rule) -> Option<usize> {
-    machine.tapes().iter().zip(&rule.reads).try_fold(1_usize, |product, (tape, read)| match read {
-        Pattern::Any => product.checked_mul(tape.alphabet.len()),
-        Pattern::Is(_) => Some(product),
-    })
-}
-
-/// The situations a rule fits, the last tape varying fastest.
-fn situations(machine: &Machine, rule: &Rule) -> Vec<Vec<SymbolId>> {
-    let mut all = vec![Vec::new()];
-    for (tape, &read) in machine.tapes().iter().zip(&rule.reads) {
-        let symbols = tape.alphabet.symbols().filter(|&symbol| read.matches(symbol));
-        let symbols: Vec<SymbolId> = symbols.collect();
-        let longer = |reads: Vec<SymbolId>| {
-            symbols
-                .iter()
-                .map(move |&symbol| reads.iter().copied().chain([symbol]).collect())
-                .collect::<Vec<_>>()
-        };
-        all = all.into_iter().flat_map(longer).collect();
-    }
-    all
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Alphabet;
+    use crate::{Alphabet, Pattern};
 
     #[test]
     fn earlier_rule_takes_its_situations_first() {

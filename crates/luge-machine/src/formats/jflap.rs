@@ -21,37 +21,12 @@ mod labels;
 mod parse;
 mod print;
 
+pub use parse::{read, read_admitting};
+pub use print::write;
 pub(in crate::formats) use print::{is_xml, spells_state};
-
-use super::{Inexpressible, Loaded};
-use crate::{Diagnostic, Input, Machine};
 
 /// How JFLAP shows the blank, and writes it inside longer labels.
 const BLANK: char = '□';
 
 /// A symbol in a file: a character, or the blank.
 type Symbol = Option<char>;
-
-/// Reads a machine.
-///
-/// # Errors
-/// All errors found, in the order of the text, and the warnings with them.
-pub fn read(text: &str) -> Result<Loaded, Vec<Diagnostic>> {
-    parse::parse(text, &[] as &[&str])
-}
-
-/// Reads a machine whose tapes may also hold the characters of these texts, one per tape, although no transition names them.
-///
-/// # Errors
-/// As [`read`]; transitions that differ only in such characters, as `!a` and `!b` do, may not be deterministic on them.
-pub fn read_admitting<S: AsRef<str>>(text: &str, inputs: &[S]) -> Result<Loaded, Vec<Diagnostic>> {
-    parse::parse(text, inputs)
-}
-
-/// Writes a machine, its states on a grid. The format has no place for an input.
-///
-/// # Errors
-/// If the machine has read-only tapes, halts without accepting, or has names the format cannot spell or mention.
-pub fn write(machine: &Machine, _input: Option<&Input>) -> Result<String, Inexpressible> {
-    print::print(machine)
-}

@@ -5,51 +5,64 @@
 
 mod remedies;
 
-use std::fmt;
-
 use super::{Format, Inexpressible, Written};
 use crate::{Input, Machine};
 
 /// What a written file says otherwise than the machine, or not at all.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Loss {
     /// The input is not in the file.
+    #[error("the input is left out: {reason}")]
     Input {
         /// Why it is left out.
         reason: String,
     },
     /// Tapes lose the mark that no rule may write to them.
+    #[error("{} no longer marked read-only", counted("tape", tapes, "is", "are"))]
     ReadOnly {
         /// Their names.
         tapes: Vec<String>,
     },
     /// States that halt without accepting become states without rules, where the machine stops after as many steps.
+    #[error(
+        "{} without accepting; in the file the machine stops there for want of a rule",
+        counted("state", states, "halts", "halt")
+    )]
     Rejecting {
         /// Their names.
         states: Vec<String>,
     },
     /// Without a rule the machine halts, but in the file that is a rejection.
+    #[error("where no rule applies the machine halts; in the file it rejects there")]
     MissingRejects,
     /// Without a rule the machine rejects, but in the file it halts without accepting.
+    #[error("where no rule applies the machine rejects; in the file it halts there without accepting")]
     MissingHalts,
     /// Without a rule the machine stops at once, but in the file that takes a step.
+    #[error(
+        "where no rule applies the machine stops at once; in the file it takes one more step, into `halt-no-rule`"
+    )]
     MissingSteps,
     /// The machine accepts without a step, but in the file it halts without accepting.
+    #[error("the start state `{state}` accepts; in the file it halts without accepting")]
     StartAccepts {
         /// The start state.
         state: String,
     },
     /// The machine halts without a step, but in the file it takes one.
+    #[error("the start state `{state}` halts at once; in the file one step leads into it")]
     StartSteps {
         /// The start state.
         state: String,
     },
     /// States that no rule enters are left out.
+    #[error("{} never entered and left out", counted("state", states, "is", "are"))]
     States {
         /// Their names.
         states: Vec<String>,
     },
     /// Symbols that no rule mentions are left out.
+    #[error("{} in no rule and left out of tape `{tape}`", counted("symbol", symbols, "is", "are"))]
     Symbols {
         /// The tape's name.
         tape: String,
@@ -57,6 +70,7 @@ pub enum Loss {
         symbols: Vec<String>,
     },
     /// A symbol has another name in the file.
+    #[error("symbol `{from}` of tape `{tape}` is written `{to}`")]
     SymbolRenamed {
         /// The tape's name.
         tape: String,
@@ -66,6 +80,7 @@ pub enum Loss {
         to: String,
     },
     /// A state has another name in the file.
+    #[error("state `{from}` is called `{to}`")]
     StateRenamed {
         /// Its name in the machine.
         from: String,
@@ -73,6 +88,7 @@ pub enum Loss {
         to: String,
     },
     /// Rules that stay where they are take two steps in the file: right, and back.
+    #[error("{}; in the file {} two steps, right and back", if *n_rules == 1 { "1 rule stays".into() } else { format!("{n_rules} rules stay") }, if *n_rules == 1 { "it takes" } else { "they take" })]
     Stay {
         /// How many rules.
         n_rules: usize,
@@ -112,53 +128,6 @@ pub(super) fn write(
         lost.extend(losses);
     }
     strictly(&machine, input.as_ref()).map(|text| Written { text, lost })
-}
-
-impl fmt::Display for Loss {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Input { reason } => write!(f, "the input is left out: {reason}"),
-            Self::ReadOnly { tapes } => {
-                write!(f, "{} no longer marked read-only", counted("tape", tapes, "is", "are"))
-            }
-            Self::Rejecting { states } => write!(
-                f,
-                "{} without accepting; in the file the machine stops there for want of a rule",
-                counted("state", states, "halts", "halt")
-            ),
-            Self::MissingRejects => {
-                f.write_str("where no rule applies the machine halts; in the file it rejects there")
-            }
-            Self::MissingHalts => f.write_str(
-                "where no rule applies the machine rejects; in the file it halts there without accepting",
-            ),
-            Self::MissingSteps => f.write_str(
-                "where no rule applies the machine stops at once; in the file it takes one more step, into `halt-no-rule`",
-            ),
-            Self::StartAccepts { state } => {
-                write!(f, "the start state `{state}` accepts; in the file it halts without accepting")
-            }
-            Self::StartSteps { state } => {
-                write!(f, "the start state `{state}` halts at once; in the file one step leads into it")
-            }
-            Self::States { states } => {
-                write!(f, "{} never entered and left out", counted("state", states, "is", "are"))
-            }
-            Self::Symbols { tape, symbols } => write!(
-                f,
-                "{} in no rule and left out of tape `{tape}`",
-                counted("symbol", symbols, "is", "are")
-            ),
-            Self::SymbolRenamed { tape, from, to } => {
-                write!(f, "symbol `{from}` of tape `{tape}` is written `{to}`")
-            }
-            Self::StateRenamed { from, to } => write!(f, "state `{from}` is called `{to}`"),
-            Self::Stay { n_rules: 1 } => f.write_str("1 rule stays; in the file it takes two steps, right and back"),
-            Self::Stay { n_rules } => {
-                write!(f, "{n_rules} rules stay; in the file they take two steps, right and back")
-            }
-        }
-    }
 }
 
 /// The names after their noun, the first few of them, and the verb that goes with their number.

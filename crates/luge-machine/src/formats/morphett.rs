@@ -30,7 +30,7 @@ mod parse;
 mod print;
 mod tape;
 
-pub use parse::{read, read_admitting, read_from};
+pub use parse::{read, read_from};
 pub use print::write;
 
 const BLANK: char = '_';

@@ -1,4 +1,4 @@
-//! Luge's own `.tm` files: line based, commented, and able to say everything a [`Machine`] can.
+//! Luge's own `.tm` files: line based, commented, and able to say everything a [`Machine`](crate::Machine) can.
 //!
 //! States are declared where their rules stand, in order; a missing rule means what the line `missing:` says. Reading keeps
 //! every name and every order, so that writing and reading again gives the same machine. `docs/native-format.md` has the grammar.
@@ -8,8 +8,9 @@ mod print;
 mod resolve;
 mod syntax;
 
-use super::{Inexpressible, Loaded};
-use crate::{Diagnostic, Input, Machine};
+use super::Loaded;
+use crate::Diagnostic;
+pub use print::write;
 
 /// Words with a meaning of their own where a name could stand; as names they are quoted.
 const KEYWORDS: [&str; 5] = ["blank", "read-only", "head", "start", "missing"];
@@ -24,12 +25,4 @@ const FARTHEST_HEAD: i64 = 1 << 24;
 pub fn read(text: &str) -> Result<Loaded, Vec<Diagnostic>> {
     let (draft, errors) = syntax::parse(text);
     resolve::resolve(text, &draft, errors)
-}
-
-/// Writes a `.tm` file. A blank input is not written: the tapes are blank without it.
-///
-/// # Errors
-/// If the input has more tapes than the machine or symbols that its tapes do not have.
-pub fn write(machine: &Machine, input: Option<&Input>) -> Result<String, Inexpressible> {
-    print::print(machine, input)
 }

@@ -14,32 +14,12 @@
 mod parse;
 mod print;
 
-use super::{Inexpressible, Loaded};
-use crate::{Diagnostic, Input, Machine};
+pub use parse::read;
+pub(super) use print::spells_state;
+pub use print::write;
 
 /// The blank.
 const BLANK: &str = "_";
-
-/// Reads a machine.
-///
-/// # Errors
-/// All errors found, in the order of the text, and the warnings with them.
-pub fn read(text: &str) -> Result<Loaded, Vec<Diagnostic>> {
-    parse::parse(text)
-}
-
-/// Writes a machine. The format has no place for an input.
-///
-/// # Errors
-/// If the machine has read-only tapes, halts without accepting, or has names the format cannot spell or mention.
-pub fn write(machine: &Machine, _input: Option<&Input>) -> Result<String, Inexpressible> {
-    print::print(machine)
-}
-
-/// Whether a state may have this name.
-pub(super) fn spells_state(name: &str) -> bool {
-    print::check_state_name(name).is_ok()
-}
 
 /// Key and value of a header line: one of the three keys and a colon, or any word, a colon and space.
 fn header(line: &str) -> Option<(&str, &str)> {

@@ -45,8 +45,8 @@ fn expand_state(
     let mut by_reads = BTreeMap::new();
     for rule in rules {
         // All that a rule matches has a rule, be it this one or an earlier one.
-        within_limit(n_matched(machine, rule))?;
-        for reads in matched(machine, rule) {
+        within_limit(machine.n_situations(&rule.reads))?;
+        for reads in machine.situations(&rule.reads) {
             by_reads.entry(reads).or_insert(rule);
         }
         within_limit(by_reads.len())?;
@@ -56,29 +56,4 @@ fn expand_state(
         ..rule.clone()
     };
     Ok(by_reads.into_iter().map(exact).collect())
-}
-
-/// Number of combinations a rule matches.
-fn n_matched(machine: &Machine, rule: &Rule) -> usize {
-    rule.reads.iter().zip(machine.tapes()).fold(1, |n, (pattern, tape)| match pattern {
-        Pattern::Any => n.saturating_mul(tape.alphabet.len()),
-        Pattern::Is(_) => n,
-    })
-}
-
-/// All combinations a rule matches.
-fn matched(machine: &Machine, rule: &Rule) -> Vec<Vec<SymbolId>> {
-    let mut combinations = vec![Vec::with_capacity(rule.reads.len())];
-    for (pattern, tape) in rule.reads.iter().zip(machine.tapes()) {
-        let choices: Vec<SymbolId> = match *pattern {
-            Pattern::Any => tape.alphabet.symbols().collect(),
-            Pattern::Is(symbol) => vec![symbol],
-        };
-        let extended = |start: &Vec<SymbolId>| {
-            let start = start.clone();
-            choices.iter().map(move |&symbol| [start.as_slice(), &[symbol]].concat()).collect::<Vec<_>>()
-        };
-        combinations = combinations.iter().flat_map(extended).collect();
-    }
-    combinations
 }

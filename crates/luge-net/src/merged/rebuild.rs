@@ -88,22 +88,14 @@ pub(super) fn rebuild(columns: &Columns<'_>, mut kinds: Kinds<'_>, also: &[NodeI
 /// The nodes that the loss and others are computed from. A matrix made by a linear map needs the map's operand, but not all it makes.
 fn needed(columns: &Columns<'_>, also: &[NodeId]) -> Vec<bool> {
     let network = columns.network;
-    let mut needed = vec![false; network.nodes().len()];
-    also.iter().chain([&network.loss()]).for_each(|id| needed[id.index()] = true);
-    for (id, node) in network.numbered_nodes().collect::<Vec<_>>().into_iter().rev() {
-        if !needed[id.index()] {
-            continue;
-        }
-        let operands = match (&node.op, columns.wide[id.index()]) {
-            (Op::Reshape(of), true) => match &network.node(*of).op {
-                Op::Linear(_, from) => vec![*from],
-                _ => vec![*of],
-            },
-            (op, _) => op.operands(),
-        };
-        operands.iter().for_each(|of| needed[of.index()] = true);
-    }
-    needed
+    let operands = |id: NodeId, node: &Node| match (&node.op, columns.wide[id.index()]) {
+        (Op::Reshape(of), true) => match &network.node(*of).op {
+            Op::Linear(_, from) => vec![*from],
+            _ => vec![*of],
+        },
+        (op, _) => op.operands(),
+    };
+    network.needed_by(&[also, &[network.loss()]].concat(), operands)
 }
 
 struct Rebuilder<'a> {

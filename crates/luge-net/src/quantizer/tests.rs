@@ -91,7 +91,7 @@ fn rounds_as_natively_between_all_values_and_beyond_them() {
 /// (ReLU units, product units) of one value's network.
 fn n_units(build: impl FnOnce(&mut GraphBuilder, NodeId) -> NodeId, n_inputs: usize) -> (usize, usize) {
     let layers = Layers::of(&network(n_inputs, build).0);
-    let of = |kind| layers.groups().iter().filter(|g| g.kind == kind).map(|g| g.n_units).sum();
+    let of = |kind| layers.groups.iter().filter(|g| g.kind == kind).map(|g| g.n_units).sum();
     let counted = (of(LayerKind::Relu), of(LayerKind::Product));
     assert_eq!(counted.0 + counted.1, layers.n_units(), "units of other kinds");
     counted

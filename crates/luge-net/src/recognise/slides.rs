@@ -51,7 +51,8 @@ pub(super) fn read(walk: &Walk<'_>, landscape: NodeId) -> Found<SparseLayers> {
     };
     let next = walk.stopped(fixed_next, stop)?;
     let (table, vertex) = tapes::now(walk, now)?;
-    let cells = under_fixed_heads(walk, under, head)?;
+    let (cells, fixed_head) = tapes::read_fixed(walk, under)?;
+    walk.require(fixed_head == head, under, "what lies under the heads, fixed")?;
     tapes::check_table(walk, landscape, table, [cells, head])?;
     tapes::step(walk, table, &Rows { vertex, cells, head }, &StepNodes { read: under, next, moved, ahead })?;
 
@@ -87,30 +88,23 @@ pub(super) fn read(walk: &Walk<'_>, landscape: NodeId) -> Found<SparseLayers> {
     })
 }
 
-/// `read(T, [H])`: the cells.
-fn under_fixed_heads(walk: &Walk<'_>, node: NodeId, head: NodeId) -> Found<NodeId> {
-    let expected = "what lies under fixed heads";
-    let Op::SumColumns(product) = *walk.op(node) else { return walk.refuse(node, expected) };
-    let (cells, fixed) = walk.product(product, expected)?;
-    let of = walk.stopped(fixed, "heads under a stop-gradient")?;
-    walk.require(of == head, fixed, "heads under a stop-gradient")?;
-    Ok(cells)
-}
+/// The table of the vertices, and their weights.
+type Vertices<'a> = (&'a Arc<VertexTable>, NodeId);
 
 /// Levels and slides, in one of two forms.
 fn edges(
     walk: &Walk<'_>,
     landscape: NodeId,
     terms: &[(f64, NodeId)],
-    (table, vertex): (&Arc<VertexTable>, NodeId),
+    vertices: Vertices<'_>,
 ) -> Found<EdgeWeights> {
     let expected = "a landscape with levels and slides";
     let Some(&(_, first)) = terms.first() else { return walk.refuse(landscape, expected) };
     let has_gates = matches!(walk.op(first), Op::Linear(map, _) if map.as_arcs().is_some());
     let weights = if has_gates {
-        gates::read(walk, landscape, terms, (table, vertex))?
+        gates::read(walk, landscape, terms, vertices)?
     } else {
-        edge_units::read(walk, landscape, terms, (table, vertex))?
+        edge_units::read(walk, landscape, terms, vertices)?
     };
     let EdgeWeights { at_rest, edge, symbol, .. } = weights;
     walk.require([at_rest, edge, symbol].iter().all(|w| w.is_finite()), landscape, "finite")?;
@@ -121,6 +115,6 @@ fn edges(
         let parts = (0..n).fold(edge, |sum, _| sum + symbol);
         same(parts, edge + n as f64 * symbol) && same(parts - edge, n as f64 * symbol)
     };
-    let unrounded = weights.unrounded && (0..=table.n_tracks()).all(whole);
+    let unrounded = weights.unrounded && (0..=vertices.0.n_tracks()).all(whole);
     Ok(EdgeWeights { unrounded, ..weights })
 }

@@ -83,8 +83,9 @@ struct Change {
 
 /// Reads the whole network from its loss on.
 pub(super) fn read(walk: &Walk<'_>) -> Result<StreamLayers, Unrecognised> {
-    let (residual, loss) = (half_square(walk)?, walk.network().loss());
-    let (out, y) = walk.pair(residual, (1.0, -1.0), "the output less the labels")?;
+    let loss = walk.network().loss();
+    let total = walk.affine_of(loss, (0.5, 0.0), "half a sum of squares")?;
+    let (out, y) = walk.squared_distance(total, "the squared distance of the output from the labels")?;
     let Op::Select { condition, positive: primary, otherwise } = *walk.op(out) else {
         return walk.refuse(out, "a choice between the primary network and the carrier");
     };
@@ -171,13 +172,6 @@ pub(super) fn read(walk: &Walk<'_>) -> Result<StreamLayers, Unrecognised> {
     }
 }
 
-/// `1/2 |r|^2`: r.
-fn half_square(walk: &Walk<'_>) -> Found<NodeId> {
-    let expected = "half a sum of squares";
-    let total = walk.affine_of(walk.network().loss(), (0.5, 0.0), expected)?;
-    walk.squares(total, expected)
-}
-
 fn input(walk: &Walk<'_>, node: NodeId) -> Found<InputId> {
     match *walk.op(node) {
         Op::Input(id) => Ok(id),
@@ -235,14 +229,9 @@ fn renewed_cells(
     ahead: NodeId,
     (raw, head): (NodeId, NodeId),
 ) -> Found<(NodeId, NodeId, NodeId)> {
-    let expected = "what will be read after the step";
-    let Op::SumColumns(product) = *walk.op(ahead) else { return walk.refuse(ahead, expected) };
-    let (written, _) = walk.product(product, expected)?;
-    let (renewed, change) = walk.pair(written, (1.0, 1.0), "the cells after the write")?;
+    let (renewed, read) = tapes::read_ahead(walk, ahead)?;
     let (copy, fresh) = walk.pair(renewed, (1.0, 1.0), "the cells with a renewed memory")?;
     walk.require(saturated_11(walk, copy)? == raw, copy, "a saturated copy of the cells")?;
-    let (_, difference) = walk.product(change, "the change under the heads")?;
-    let (_, read) = walk.pair(difference, (1.0, -1.0), "what is written less what is read")?;
     tapes::read(walk, read, (copy, head))?;
     Ok((read, renewed, fresh))
 }
@@ -298,7 +287,8 @@ fn check_fresh(
 fn memory_change(walk: &Walk<'_>, node: NodeId) -> Found<Change> {
     let (gate, difference) = walk.product(node, "the memory's change")?;
     let (map, uses) = walk.linear(gate, "the bits that are renewed")?;
-    let Some(renewed) = gates(map) else { return walk.refuse(gate, "the bits that are renewed") };
+    let renewed = bit_uses(map, map.n_outputs(), |row, col| (row, col)).filter(|_| map.n_inputs() == 2);
+    let Some(renewed) = renewed else { return walk.refuse(gate, "the bits that are renewed") };
     let (bits, held) = walk.pair(difference, (1.0, -1.0), "fresh bits less the memory")?;
     let expected = "the bits of features and labels";
     let Op::Quantize(format, ordered) = walk.op(bits) else { return walk.refuse(bits, expected) };
@@ -313,34 +303,26 @@ fn memory_change(walk: &Walk<'_>, node: NodeId) -> Found<Change> {
     Ok(Change { held, uses, slot, features: flat(upper)?, format: *format, order: order.clone(), renewed })
 }
 
-/// From two units, take and latch, to each output at most one of them.
-fn gates(map: &LinearMap) -> Option<Vec<BitUse>> {
-    let mut uses = vec![BitUse::Keep; map.n_outputs()];
+/// At most one of two units, take and latch, for each of `n` others; `ends` tells the other end of an arc from the unit's.
+fn bit_uses(map: &LinearMap, n: usize, ends: fn(u32, u32) -> (u32, u32)) -> Option<Vec<BitUse>> {
+    let mut uses = vec![BitUse::Keep; n];
     for &(row, col, weight) in map.entries().iter() {
-        let place = &mut uses[row as usize];
+        let (other, unit) = ends(row, col);
+        let place = &mut uses[other as usize];
         if *place != BitUse::Keep || !same(weight, 1.0) {
             return None;
         }
-        *place = if col == 0 { BitUse::Take } else { BitUse::Latch };
+        *place = if unit == 0 { BitUse::Take } else { BitUse::Latch };
     }
-    let unbiased = map.same_bias().is_some_and(|bias| same(bias, 0.0));
-    (map.n_inputs() == 2 && unbiased).then_some(uses)
+    map.same_bias().is_some_and(|bias| same(bias, 0.0)).then_some(uses)
 }
 
 /// What each vertex does with the batch.
 fn vertex_uses(walk: &Walk<'_>, node: NodeId, saturated: NodeId) -> Found<Vec<BitUse>> {
     let expected = "whether the vertices take or latch";
     let (map, of) = walk.linear(node, expected)?;
-    let mut uses = vec![BitUse::Keep; map.n_inputs()];
-    let mut alone = of == saturated && map.n_outputs() == 2;
-    for &(row, col, weight) in map.entries().iter() {
-        let place = &mut uses[col as usize];
-        alone &= *place == BitUse::Keep && same(weight, 1.0);
-        *place = if row == 0 { BitUse::Take } else { BitUse::Latch };
-    }
-    let unbiased = map.same_bias().is_some_and(|bias| same(bias, 0.0));
-    walk.require(alone && unbiased, node, expected)?;
-    Ok(uses)
+    walk.require(of == saturated && map.n_outputs() == 2, node, expected)?;
+    bit_uses(map, map.n_inputs(), |row, col| (col, row)).map_or_else(|| walk.refuse(node, expected), Ok)
 }
 
 /// The fixed unit that says whether a batch is taken.

@@ -70,13 +70,25 @@ pub(super) fn check_table(
 /// `sum_i cells_ij head_ij`.
 pub(super) fn read(walk: &Walk<'_>, node: NodeId, (cells, head): (NodeId, NodeId)) -> Found<()> {
     let expected = "what lies under the heads";
-    match *walk.op(node) {
-        Op::SumColumns(product) => {
-            let found = walk.product(product, expected)?;
-            walk.require(found == (cells, head), product, expected)
-        }
-        _ => walk.refuse(node, expected),
-    }
+    let product = walk.sum_columns(node, expected)?;
+    walk.require(walk.product(product, expected)? == (cells, head), product, expected)
+}
+
+/// `sum_i cells_ij [head_ij]`: the cells, and the heads.
+pub(super) fn read_fixed(walk: &Walk<'_>, node: NodeId) -> Found<(NodeId, NodeId)> {
+    let expected = "what lies under fixed heads";
+    let (cells, fixed) = walk.product(walk.sum_columns(node, expected)?, expected)?;
+    Ok((cells, walk.stopped(fixed, "heads under a stop-gradient")?))
+}
+
+/// `sum_i (cells_ij + change_ij) moved_ij`, with a change of what is read: the cells, and what is read.
+pub(super) fn read_ahead(walk: &Walk<'_>, node: NodeId) -> Found<(NodeId, NodeId)> {
+    let expected = "what will be read after the step";
+    let (written, _) = walk.product(walk.sum_columns(node, expected)?, expected)?;
+    let (cells, change) = walk.pair(written, (1.0, 1.0), "the cells after the write")?;
+    let (_, difference) = walk.product(change, "the change under the heads")?;
+    let (_, read) = walk.pair(difference, (1.0, -1.0), "what is written less what is read")?;
+    Ok((cells, read))
 }
 
 /// The step that the terms compare with is the one the table says.
@@ -128,7 +140,7 @@ fn moved(walk: &Walk<'_>, table: &Arc<VertexTable>, rows: &Rows, node: NodeId) -
 /// `read(T + H (next - read), moved)`: what will be read once the step is made.
 fn ahead(walk: &Walk<'_>, rows: &Rows, step: &StepNodes) -> Found<()> {
     let expected = "what will be read after the step";
-    let Op::SumColumns(product) = *walk.op(step.ahead) else { return walk.refuse(step.ahead, expected) };
+    let product = walk.sum_columns(step.ahead, expected)?;
     let (written, moved) = walk.product(product, expected)?;
     walk.require(moved == step.moved, product, expected)?;
     let (cells, change) = walk.pair(written, (1.0, 1.0), "the cells after the write")?;

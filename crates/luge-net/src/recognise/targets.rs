@@ -35,7 +35,10 @@ pub(super) fn read(walk: &Walk<'_>, landscape: NodeId) -> Found<SparseLayers> {
     let (raw_cells, head) = raw_cells(walk, under, raw_head)?;
     let (ahead, symbols_of) = successor_nodes(walk, successor, table)?;
     walk.require(symbols_of == saturated, successor, "the vertex that follows")?;
-    let (cells, read) = read_through_copies(walk, ahead, (raw_cells, head))?;
+    // Through copies it is found what will be read.
+    let (cells, read) = tapes::read_ahead(walk, ahead)?;
+    walk.require(saturated_11(walk, cells)? == raw_cells, cells, "a saturated copy of the cells")?;
+    tapes::read(walk, read, (cells, head))?;
     tapes::check_table(walk, landscape, table, [raw_cells, raw_head])?;
     let rows = Rows { vertex: saturated, cells, head };
     tapes::step(walk, table, &rows, &StepNodes { read, next, moved, ahead })?;
@@ -67,10 +70,7 @@ pub(super) fn level_of_rest<'n>(walk: &Walk<'n>, node: NodeId) -> Found<(&'n Arc
 
 /// `read(T, [h])`: the weights T and the copy h of the heads.
 pub(super) fn raw_cells(walk: &Walk<'_>, node: NodeId, raw_head: NodeId) -> Found<(NodeId, NodeId)> {
-    let expected = "what lies under fixed heads";
-    let crate::Op::SumColumns(product) = *walk.op(node) else { return walk.refuse(node, expected) };
-    let (cells, fixed) = walk.product(product, expected)?;
-    let head = walk.stopped(fixed, "heads under a stop-gradient")?;
+    let (cells, head) = tapes::read_fixed(walk, node)?;
     walk.require(saturated_01(walk, head)? == raw_head, head, "a saturated copy of the heads")?;
     Ok((cells, head))
 }
@@ -94,23 +94,6 @@ pub(super) fn successor_nodes(
     let biased = map.bias().iter().zip(&thresholds).all(|(&found, &threshold)| same(found, threshold));
     walk.require(is_alike && biased, inside, expected)?;
     Ok((ahead, vertex))
-}
-
-/// The copies through which it is found what will be read: of the cells, and what they hold under the heads.
-fn read_through_copies(
-    walk: &Walk<'_>,
-    ahead: NodeId,
-    (raw_cells, head): (NodeId, NodeId),
-) -> Found<(NodeId, NodeId)> {
-    let expected = "what will be read after the step";
-    let crate::Op::SumColumns(product) = *walk.op(ahead) else { return walk.refuse(ahead, expected) };
-    let (written, _) = walk.product(product, expected)?;
-    let (cells, change) = walk.pair(written, (1.0, 1.0), "the cells after the write")?;
-    walk.require(saturated_11(walk, cells)? == raw_cells, cells, "a saturated copy of the cells")?;
-    let (_, difference) = walk.product(change, "the change under the heads")?;
-    let (_, read) = walk.pair(difference, (1.0, -1.0), "what is written less what is read")?;
-    tapes::read(walk, read, (cells, head))?;
-    Ok((cells, read))
 }
 
 /// `ReLU(2v - 1/2) - ReLU(2v - 3/2)`: v.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Unrecognised;
-use crate::{Arcs, LinearMap, Network, NodeId, Op, ParameterId, Shape, StepRule, Values, VertexTable};
+use crate::{Arcs, LinearMap, Network, Node, NodeId, Op, ParameterId, Shape, StepRule, Values, VertexTable};
 
 /// Looks at the nodes of a network. Every question names what is expected, for the answer that it is not.
 pub(super) struct Walk<'n> {
@@ -127,6 +127,13 @@ impl<'n> Walk<'n> {
         }
     }
 
+    pub(super) fn sum_columns(&self, node: NodeId, expected: &'static str) -> Found<NodeId> {
+        match *self.op(node) {
+            Op::SumColumns(of) => Ok(of),
+            _ => self.refuse(node, expected),
+        }
+    }
+
     pub(super) fn stopped(&self, node: NodeId, expected: &'static str) -> Found<NodeId> {
         match *self.op(node) {
             Op::StopGradient(of) => Ok(of),
@@ -226,20 +233,15 @@ impl<'n> Walk<'n> {
 
     /// The parameters from which a node is reached, not through operations that stop.
     fn influences(&self, node: NodeId, stops: impl Fn(&Op) -> bool) -> Vec<ParameterId> {
-        let mut reached = vec![false; node.index() + 1];
-        reached[node.index()] = true;
-        let mut parameters = Vec::new();
-        for i in (0..=node.index()).rev() {
-            let op = &self.network.nodes()[i].op;
-            if !reached[i] || stops(op) {
-                continue;
-            }
-            if let Op::Parameter(id) = op {
-                parameters.push(*id);
-            }
-            op.operands().iter().for_each(|operand| reached[operand.index()] = true);
-        }
-        parameters
+        let reached = self.network.needed_by(&[node], |_, node| match stops(&node.op) {
+            true => Vec::new(),
+            false => node.op.operands(),
+        });
+        let parameter = |(node, reached): (&Node, bool)| match node.op {
+            Op::Parameter(id) if reached => Some(id),
+            _ => None,
+        };
+        self.network.nodes().iter().zip(reached).filter_map(parameter).collect()
     }
 }
 

@@ -1,12 +1,14 @@
 //! Expressions.
 
+use luge_machine::Diagnostic;
+
 use super::operators::is_arithmetic;
 use super::{Binding, Checker, MOST_EXPRESSIONS, MOST_LEVELS, Shape, Value, describe};
 use crate::{
     core::{Affine, Cond, Expr, Op, Place, Ty},
     lex::Span,
     ratio::Ratio,
-    syntax::{self, ExprKind, Name, Type, TypeKind},
+    syntax::{self, ExprKind, Name},
 };
 
 impl<'p> Checker<'p> {
@@ -23,12 +25,12 @@ impl<'p> Checker<'p> {
             return Value::Poison;
         }
         if self.level >= MOST_LEVELS {
-            self.error_with_help(
+            self.error(
                 span,
                 format!("nested more than {MOST_LEVELS} deep once functions are inlined"),
                 "too deep here",
-                "name parts of it with `let`",
-            );
+            )
+            .remedy("name parts of it with `let`");
             return Value::Poison;
         }
         self.level += 1;
@@ -69,10 +71,15 @@ impl<'p> Checker<'p> {
 
     pub(super) fn not_a_number(&mut self, value: &Value, span: &Span) -> Value {
         if !matches!(value, Value::Poison) {
-            let found = describe(value);
-            self.error(span, format!("expected a number, found {found}"), format!("this is {found}"));
+            self.mismatch("a number", value, span);
         }
         Value::Poison
+    }
+
+    /// Notes that something else was expected.
+    fn mismatch(&mut self, expected: &str, value: &Value, span: &Span) -> &mut Diagnostic {
+        let found = describe(value);
+        self.error(span, format!("expected {expected}, found {found}"), format!("this is {found}"))
     }
 
     /// The value of an expression that must be a condition.
@@ -92,13 +99,7 @@ impl<'p> Checker<'p> {
             Value::Condition(cond) => cond,
             Value::Poison => Cond::Constant(false),
             value => {
-                let found = describe(&value);
-                self.error_with_help(
-                    span,
-                    format!("expected {expected}, found {found}"),
-                    format!("this is {found}"),
-                    "compare it with something, such as `!= 0`",
-                );
+                self.mismatch(expected, &value, span).remedy("compare it with something, such as `!= 0`");
                 Cond::Constant(false)
             }
         }
@@ -128,20 +129,20 @@ impl<'p> Checker<'p> {
     }
 
     fn not_constant(&mut self, span: &Span) -> Option<Ratio> {
-        self.error_with_help(
-            span,
-            "not known before the program runs",
-            "expected a constant",
-            "literals, constants, sizes and variables of `unroll for i in a..b` are known",
-        );
+        self.error(span, "not known before the program runs", "expected a constant")
+            .remedy("literals, constants, sizes and variables of `unroll for i in a..b` are known");
         None
     }
 
     pub(super) fn integer(&mut self, expr: &syntax::Expr) -> Option<i128> {
         let value = self.constant(expr)?;
+        self.as_integer(value, &expr.span)
+    }
+
+    pub(super) fn as_integer(&mut self, value: Ratio, span: &Span) -> Option<i128> {
         let integer = value.to_integer();
         if integer.is_none() {
-            self.error(&expr.span, format!("expected an integer, found {value}"), "not an integer");
+            self.error(span, format!("expected an integer, found {value}"), "not an integer");
         }
         integer
     }
@@ -149,10 +150,7 @@ impl<'p> Checker<'p> {
     /// Whether there is a sample here; says so if not.
     pub(super) fn inside_data(&mut self, span: &Span) -> bool {
         if !self.in_data {
-            self.error_with_help(
-                span,
-                "the data are read inside a loop over them",
-                "no sample here",
+            self.error(span, "the data are read inside a loop over them", "no sample here").remedy(
                 "put it into `for sample in data { … }`, or write `take;` for the next sample of a stream",
             );
         }
@@ -182,12 +180,8 @@ impl<'p> Checker<'p> {
                 Value::Poison
             }
             Binding::Tape(_) => {
-                self.error_with_help(
-                    span,
-                    format!("`{name}` is a tape"),
-                    "not a value",
-                    format!("write `{name}.read()`"),
-                );
+                self.error(span, format!("`{name}` is a tape"), "not a value")
+                    .remedy(format!("write `{name}.read()`"));
                 Value::Poison
             }
         }
@@ -223,12 +217,8 @@ impl<'p> Checker<'p> {
             _ => None,
         });
         let Some(element) = element.cloned().or(told) else {
-            self.error_with_help(
-                span,
-                "the type of the list cannot be told",
-                "only literals",
-                "give one of them a type: `[1 as fix<I,F>, 2, 3]`",
-            );
+            self.error(span, "the type of the list cannot be told", "only literals")
+                .remedy("give one of them a type: `[1 as fix<I,F>, 2, 3]`");
             return Value::Poison;
         };
         let mut fitting = Vec::new();
@@ -255,8 +245,7 @@ impl<'p> Checker<'p> {
             _ => false,
         };
         if !same {
-            let found = describe(&value);
-            self.error(span, format!("expected {shape}, found {found}"), format!("this is {found}"));
+            self.mismatch(&shape.to_string(), &value, span);
         }
         same.then_some(value)
     }
@@ -268,12 +257,8 @@ impl<'p> Checker<'p> {
                 let raw = value.round(ty.fraction).and_then(|raw| i64::try_from(raw).ok());
                 let raw = raw.filter(|raw| (ty.smallest()..=ty.largest()).contains(raw));
                 if raw.is_none() {
-                    self.error_with_help(
-                        span,
-                        format!("{value} does not fit into {ty}"),
-                        "too large",
-                        "choose a type with more bits before the point",
-                    );
+                    self.error(span, format!("{value} does not fit into {ty}"), "too large")
+                        .remedy("choose a type with more bits before the point");
                 }
                 raw.map(|raw| Expr::Constant { raw, ty })
             }
@@ -281,13 +266,9 @@ impl<'p> Checker<'p> {
             Value::Number(value) if value.ty() == ty => Some(value),
             Value::Poison => None,
             value => {
-                let found = describe(&value);
-                let message = format!("expected {ty}, found {found}");
-                let label = format!("this is {found}");
+                let wrong = self.mismatch(&ty.to_string(), &value, span);
                 if matches!(value, Value::Number(_) | Value::Condition(_)) {
-                    self.error_with_help(span, message, label, format!("convert it with `as {ty}`"));
-                } else {
-                    self.error(span, message, label);
+                    wrong.remedy(format!("convert it with `as {ty}`"));
                 }
                 None
             }
@@ -301,7 +282,7 @@ impl<'p> Checker<'p> {
             "random" => {
                 if let Some(argument) = arguments.first() {
                     let help = "it is seeded by `const SEED = 1;` at the top of the file";
-                    self.error_with_help(&argument.span, "`random` takes nothing", "too much", help);
+                    self.error(&argument.span, "`random` takes nothing", "too much").remedy(help);
                 }
                 return self.random(span);
             }
@@ -339,23 +320,10 @@ impl<'p> Checker<'p> {
 
 /// Whether a name occurs in an expression.
 pub(super) fn mentions(expr: &syntax::Expr, name: &str) -> bool {
-    match &expr.kind {
-        ExprKind::Number(_) | ExprKind::Bool(_) => false,
+    let here = match &expr.kind {
         ExprKind::Name(found) => found == name,
         ExprKind::Read(found) => found.text == name,
-        ExprKind::Index(array, index) => mentions(array, name) || mentions(index, name),
-        ExprKind::List(list) | ExprKind::Call(_, list) => list.iter().any(|e| mentions(e, name)),
-        ExprKind::Negate(e) | ExprKind::Not(e) => mentions(e, name),
-        ExprKind::Binary(_, a, b) => mentions(a, name) || mentions(b, name),
-        ExprKind::Cast { value, to, .. } => mentions(value, name) || mentions_type(to, name),
-    }
-}
-
-pub(super) fn mentions_type(ty: &Type, name: &str) -> bool {
-    match &ty.kind {
-        TypeKind::Bit | TypeKind::Tape | TypeKind::Named(_) => false,
-        TypeKind::Int(width) => mentions(width, name),
-        TypeKind::Fix(integer, fraction) => mentions(integer, name) || mentions(fraction, name),
-        TypeKind::Array(element, length) => mentions_type(element, name) || mentions(length, name),
-    }
+        _ => false,
+    };
+    here || expr.parts().into_iter().any(|part| mentions(part, name))
 }

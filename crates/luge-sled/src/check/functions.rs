@@ -108,7 +108,7 @@ impl<'p> Checker<'p> {
                     } else {
                         format!("`{name}` calls itself through `{}`", functions[caller].name.text)
                     };
-                    self.error_with_help(span, message, "recursion", "functions are inlined: write a loop");
+                    self.error(span, message, "recursion").remedy("functions are inlined: write a loop");
                     self.recursive.extend([caller, *called]);
                 } else if !seen[*called] {
                     way.push((*called, 0));
@@ -122,12 +122,8 @@ impl<'p> Checker<'p> {
         let program = self.program;
         let Some(called) = program.functions.iter().position(|f| f.name.text == name.text) else {
             let help = "the language's own are relu, abs, sign, min, max and random";
-            self.error_with_help(
-                &name.span,
-                format!("there is no function `{}`", name.text),
-                "unknown function",
-                help,
-            );
+            self.error(&name.span, format!("there is no function `{}`", name.text), "unknown function")
+                .remedy(help);
             return Value::Poison;
         };
         let function = &program.functions[called];
@@ -135,12 +131,8 @@ impl<'p> Checker<'p> {
             self.calls.entry((caller, called)).or_insert_with(|| name.span.clone());
         }
         if self.call_depth >= DEEPEST_CALL {
-            self.error_with_help(
-                span,
-                format!("calls nest more than {DEEPEST_CALL} deep"),
-                "too deep here",
-                "write some of the functions out where they are called",
-            );
+            self.error(span, format!("calls nest more than {DEEPEST_CALL} deep"), "too deep here")
+                .remedy("write some of the functions out where they are called");
             return Value::Poison;
         }
         if arguments.len() != function.parameters.len() {

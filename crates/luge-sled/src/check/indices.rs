@@ -46,12 +46,10 @@ impl<'p> Checker<'p> {
     }
 
     pub(super) fn only_when_run(&mut self, span: &Span) -> Value {
-        self.error_with_help(
-            span,
-            "the variable of a loop is known only when the program runs",
-            "not a constant",
-            "write `unroll for` to have the loop written out, or convert the variable: `i as fix<I,F>`",
-        );
+        self.error(span, "the variable of a loop is known only when the program runs", "not a constant")
+            .remedy(
+                "write `unroll for` to have the loop written out, or convert the variable: `i as fix<I,F>`",
+            );
         Value::Poison
     }
 
@@ -102,7 +100,7 @@ impl<'p> Checker<'p> {
             let reaches = if high > largest { high } else { low };
             let message = format!("{reaches}, which this comes to, does not fit into {ty}");
             let help = "choose a type with more bits before the point";
-            self.error_with_help(span, message, "too large", help);
+            self.error(span, message, "too large").remedy(help);
             return None;
         }
         // Wide enough for every sum on the way.
@@ -211,10 +209,7 @@ impl<'p> Checker<'p> {
         let mut first = view.first;
         match self.expr(index) {
             Value::Constant(value) => {
-                let Some(value) = value.to_integer() else {
-                    self.error(&index.span, format!("expected an integer, found {value}"), "not an integer");
-                    return None;
-                };
+                let value = self.as_integer(value, &index.span)?;
                 let value = i64::try_from(value).unwrap_or(i64::MAX);
                 self.inside(&Affine::constant(value), length, index, array)?;
                 first.known = first.known.offset(value * i64::try_from(stride).unwrap_or(1));
@@ -229,7 +224,7 @@ impl<'p> Checker<'p> {
             Value::Number(value) => {
                 let message = format!("an index is an integer, this is {}", value.ty());
                 let help = format!("convert it: `as int<{}>`", value.ty().integer.max(2));
-                self.error_with_help(&index.span, message, "not an integer", help);
+                self.error(&index.span, message, "not an integer").remedy(help);
                 return None;
             }
             Value::Poison => return None,
@@ -265,7 +260,7 @@ impl<'p> Checker<'p> {
             self.error(&index.span, message, label);
         } else {
             let help = "let the loop end earlier; if the index never comes there, copy it to an `int` first, which is checked when the program runs";
-            self.error_with_help(&index.span, message, label, help);
+            self.error(&index.span, message, label).remedy(help);
         }
         None
     }

@@ -32,12 +32,13 @@ impl<'p> Checker<'p> {
         let (least, most) = self.interval(&to.minus(&from));
         let constant = from.is_constant() && to.is_constant();
         if least < 0 && !constant {
-            return self.error_with_help(
-                span,
-                format!("the loop could end {} before it begins", -least),
-                "not always from below to above",
-                "let it begin at or below its end for every value of the outer loops",
-            );
+            return self
+                .error(
+                    span,
+                    format!("the loop could end {} before it begins", -least),
+                    "not always from below to above",
+                )
+                .remedy("let it begin at or below its end for every value of the outer loops");
         }
         let most = most.max(0);
         if most == 0 {
@@ -49,7 +50,7 @@ impl<'p> Checker<'p> {
         }
         if most > MOST_ROUNDS {
             let help = "count with a variable of your own in a `while`";
-            return self.error_with_help(span, format!("{most} rounds are too many"), "at most 65536", help);
+            return self.error(span, format!("{most} rounds are too many"), "at most 65536").remedy(help);
         }
         let var = self.variables.len();
         let (lowest, highest) =
@@ -99,30 +100,22 @@ impl<'p> Checker<'p> {
         match self.expr(bound) {
             Value::Index(affine) => Some(affine),
             Value::Constant(value) => {
-                let Some(integer) = value.to_integer() else {
-                    self.error(&bound.span, format!("expected an integer, found {value}"), "not an integer");
-                    return None;
-                };
+                let integer = self.as_integer(value, &bound.span)?;
                 if integer.unsigned_abs() > 1 << 40 {
                     let help = "count with a variable of your own in a `while`";
-                    self.error_with_help(
+                    self.error(
                         &bound.span,
                         format!("a loop with the bound {integer} has too many rounds"),
                         "at most 2^31",
-                        help,
-                    );
+                    )
+                    .remedy(help);
                     return None;
                 }
                 i64::try_from(integer).ok().map(Affine::constant)
             }
             Value::Poison => None,
             _ => {
-                self.error_with_help(
-                    &bound.span,
-                    "not known before the program runs",
-                    "expected a constant or the variable of an outer loop",
-                    "literals, constants, sizes and variables of `for i in a..b` are known; else write a `while`, or leave with `break`",
-                );
+                self.error(&bound.span, "not known before the program runs", "expected a constant or the variable of an outer loop").remedy("literals, constants, sizes and variables of `for i in a..b` are known; else write a `while`, or leave with `break`");
                 None
             }
         }
@@ -131,7 +124,8 @@ impl<'p> Checker<'p> {
     fn repeat(&mut self, times: i64, body: &'p [syntax::Stmt], span: &Span) {
         let times = u64::try_from(times).unwrap_or(0);
         if times > 1 << 31 {
-            return self.error(span, format!("{times} rounds are too many"), "at most 2^31");
+            self.error(span, format!("{times} rounds are too many"), "at most 2^31");
+            return;
         }
         self.held.push(Vec::new());
         let counter = self.take_slot(self.counter_width(times));
@@ -179,14 +173,11 @@ impl<'p> Checker<'p> {
             Breakable::Loop => self.emit(span, kind),
             Breakable::Nothing => {
                 let help = "put it into the loop, or end the whole run with `reject`";
-                self.error_with_help(span, format!("`{word}` outside of a loop"), "no loop around it", help);
+                self.error(span, format!("`{word}` outside of a loop"), "no loop around it").remedy(help);
             }
-            Breakable::Unrolled => self.error_with_help(
-                span,
-                format!("`{word}` in a loop that is unrolled"),
-                "its rounds are written out",
-                "leave out `unroll`",
-            ),
+            Breakable::Unrolled => self
+                .error(span, format!("`{word}` in a loop that is unrolled"), "its rounds are written out")
+                .remedy("leave out `unroll`"),
         }
     }
 

@@ -29,17 +29,9 @@ impl Checker<'_> {
 
     /// The line in which the last statement of a block ends, or the last one inside of it.
     pub(super) fn last_line(&self, body: &[syntax::Stmt]) -> u32 {
-        use syntax::StmtKind as S;
         body.last().map_or(0, |stmt| {
             let own = self.line(&(stmt.span.end..stmt.span.end));
-            let inside = match &stmt.kind {
-                S::If { then, otherwise, .. } => self.last_line(then).max(self.last_line(otherwise)),
-                S::While { body, .. } | S::ForRange { body, .. } | S::ForData { body } => {
-                    self.last_line(body)
-                }
-                _ => 0,
-            };
-            own.max(inside)
+            stmt.blocks().into_iter().map(|block| self.last_line(block)).fold(own, u32::max)
         })
     }
 }

@@ -4,7 +4,7 @@ use super::{Checker, Shape, Source, View};
 use crate::{
     core::{Expr, Place, StmtKind},
     lex::Span,
-    syntax::{self, ExprKind, Printed, Stmt, StmtKind as S},
+    syntax::{self, ExprKind, Stmt, StmtKind as S},
 };
 
 impl<'p> Checker<'p> {
@@ -19,12 +19,10 @@ impl<'p> Checker<'p> {
         let each = first(|kind| matches!(kind, S::ForData { .. }));
         self.takes = take.is_some();
         if let (Some(_), Some(span)) = (take, each) {
-            self.error_with_help(
-                span,
-                "a loop over the data in a learner that takes samples",
-                "there is no table",
-                "samples come from a stream or from a table: use either `take;` or `for sample in data`",
-            );
+            self.error(span, "a loop over the data in a learner that takes samples", "there is no table")
+                .remedy(
+                    "samples come from a stream or from a table: use either `take;` or `for sample in data`",
+                );
         }
     }
 
@@ -48,7 +46,7 @@ impl<'p> Checker<'p> {
     pub(super) fn calls_taker(&self, stmt: &Stmt) -> bool {
         let functions = &self.program.functions;
         let takes = |name: &str| self.takers.iter().any(|&taker| functions[taker].name.text == name);
-        expressions(stmt).into_iter().any(|expr| calls(expr, &takes))
+        stmt.expressions().into_iter().any(|expr| calls(expr, &takes))
     }
 
     /// Features or labels as they are where they are read: copied, if the same statement takes another sample.
@@ -75,44 +73,13 @@ impl<'p> Checker<'p> {
 /// Where the first statement of some kind is, blocks included.
 fn first_span(body: &[Stmt], wanted: fn(&S) -> bool) -> Option<&Span> {
     body.iter().find_map(|stmt| {
-        let inner: Vec<&[Stmt]> = match &stmt.kind {
-            S::If { then, otherwise, .. } => vec![then, otherwise],
-            S::While { body, .. } | S::ForRange { body, .. } | S::ForData { body } => vec![body],
-            _ => Vec::new(),
-        };
         let here = wanted(&stmt.kind).then_some(&stmt.span);
-        here.or_else(|| inner.into_iter().find_map(|body| first_span(body, wanted)))
+        here.or_else(|| stmt.blocks().into_iter().find_map(|body| first_span(body, wanted)))
     })
-}
-
-/// The expressions of a statement, without those of the blocks in it.
-fn expressions(stmt: &Stmt) -> Vec<&syntax::Expr> {
-    match &stmt.kind {
-        S::Let { value, .. } => value.iter().collect(),
-        S::Assign { place, value, .. } => vec![place, value],
-        S::If { condition, .. } | S::While { condition, .. } | S::Assert(condition) => vec![condition],
-        S::ForRange { from, to, .. } => vec![from, to],
-        S::Write(_, value) | S::Const(_, value) => vec![value],
-        S::Print(parts) => {
-            let values = parts.iter().filter_map(|part| match part {
-                Printed::Value(value) => Some(value),
-                Printed::Text(_) => None,
-            });
-            values.collect()
-        }
-        S::ForData { .. } | S::Shift(..) | S::Break | S::Continue | S::Take | S::Reject => Vec::new(),
-    }
 }
 
 /// Whether an expression calls a function whose name is wanted.
 fn calls(expr: &syntax::Expr, wanted: &dyn Fn(&str) -> bool) -> bool {
-    match &expr.kind {
-        ExprKind::Call(name, arguments) => {
-            wanted(&name.text) || arguments.iter().any(|argument| calls(argument, wanted))
-        }
-        ExprKind::List(values) => values.iter().any(|value| calls(value, wanted)),
-        ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) => calls(a, wanted) || calls(b, wanted),
-        ExprKind::Negate(e) | ExprKind::Not(e) | ExprKind::Cast { value: e, .. } => calls(e, wanted),
-        ExprKind::Number(_) | ExprKind::Bool(_) | ExprKind::Name(_) | ExprKind::Read(_) => false,
-    }
+    let here = matches!(&expr.kind, ExprKind::Call(name, _) if wanted(&name.text));
+    here || expr.parts().into_iter().any(|part| calls(part, wanted))
 }

@@ -122,23 +122,15 @@ impl<'p> Checker<'p> {
                 Value::Array(view) => view.shape.clone(),
                 Value::List(values, element) => Shape::Array(Box::new(element.clone()), values.len()),
                 Value::Constant(_) | Value::Index(_) => {
-                    self.error_with_help(
-                        span,
-                        format!("the type of `{}` cannot be told", name.text),
-                        "only literals",
-                        format!("write `let {}: T = …`", name.text),
-                    );
+                    self.error(span, format!("the type of `{}` cannot be told", name.text), "only literals")
+                        .remedy(format!("write `let {}: T = …`", name.text));
                     Shape::Poison
                 }
                 Value::Poison => Shape::Poison,
             },
             (None, None) => {
-                self.error_with_help(
-                    &name.span,
-                    format!("`{}` has neither type nor value", name.text),
-                    "unknown type",
-                    "write `let NAME: TYPE;` for a variable that starts at 0",
-                );
+                self.error(&name.span, format!("`{}` has neither type nor value", name.text), "unknown type")
+                    .remedy("write `let NAME: TYPE;` for a variable that starts at 0");
                 Shape::Poison
             }
         };
@@ -196,12 +188,8 @@ impl<'p> Checker<'p> {
                     self.error(span, "a tape starts blank", "it takes no value");
                 }
                 if self.block_depth > 0 || self.call_depth > 0 {
-                    self.error_with_help(
-                        span,
-                        "a tape inside a block",
-                        "declared here",
-                        "declare tapes at the top of the learner",
-                    );
+                    self.error(span, "a tape inside a block", "declared here")
+                        .remedy("declare tapes at the top of the learner");
                     return Binding::Poison;
                 }
                 self.tapes.push(name.text.clone());
@@ -284,12 +272,8 @@ impl<'p> Checker<'p> {
             }
             Some(Target::Array(view)) => {
                 if let Some(op) = op {
-                    self.error_with_help(
-                        span,
-                        format!("`{}=` on a whole array", op.text()),
-                        "not a number",
-                        "write a loop over its elements",
-                    );
+                    self.error(span, format!("`{}=` on a whole array", op.text()), "not a number")
+                        .remedy("write a loop over its elements");
                 }
                 self.assign_array(view, value, place, span);
             }
@@ -371,12 +355,8 @@ impl<'p> Checker<'p> {
 
     fn cannot_be_assigned(&mut self, place: &syntax::Expr) {
         let name = root(place).unwrap_or("this");
-        self.error_with_help(
-            &place.span,
-            format!("`{name}` cannot be assigned to"),
-            "not a variable",
-            "copy it with `let` first",
-        );
+        self.error(&place.span, format!("`{name}` cannot be assigned to"), "not a variable")
+            .remedy("copy it with `let` first");
     }
 
     fn print(&mut self, parts: &'p [Printed], span: &Span) {
@@ -450,21 +430,8 @@ fn root(place: &syntax::Expr) -> Option<&str> {
 
 /// Whether a name occurs in statements.
 pub(super) fn mentions(body: &[syntax::Stmt], name: &str) -> bool {
-    use syntax::StmtKind as S;
-    let expr = |e: &syntax::Expr| exprs::mentions(e, name);
-    let ty = |t: &syntax::Type| exprs::mentions_type(t, name);
-    body.iter().any(|stmt| match &stmt.kind {
-        S::Let { ty: t, value, .. } => t.as_ref().is_some_and(ty) || value.as_ref().is_some_and(expr),
-        S::Assign { place, value, .. } => expr(place) || expr(value),
-        S::If { condition, then, otherwise } => {
-            expr(condition) || mentions(then, name) || mentions(otherwise, name)
-        }
-        S::While { condition, body } => expr(condition) || mentions(body, name),
-        S::ForRange { from, to, body, .. } => expr(from) || expr(to) || mentions(body, name),
-        S::Const(_, value) | S::Assert(value) => expr(value),
-        S::Print(parts) => parts.iter().any(|part| matches!(part, Printed::Value(value) if expr(value))),
-        S::ForData { body } => mentions(body, name),
-        S::Write(_, value) => expr(value),
-        S::Shift(..) | S::Break | S::Continue | S::Take | S::Reject => false,
+    body.iter().any(|stmt| {
+        stmt.expressions().into_iter().any(|expr| exprs::mentions(expr, name))
+            || stmt.blocks().into_iter().any(|block| mentions(block, name))
     })
 }

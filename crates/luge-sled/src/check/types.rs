@@ -113,7 +113,7 @@ impl<'p> Checker<'p> {
                     format!("no number has {integer} bits before the point and {fraction} after it");
                 let label = format!("expected at least 1 before, and 2 to {WIDEST} in all");
                 if integer == 1 && fraction == 0 {
-                    self.error_with_help(&ty.span, message, label, "for a single bit write `bit`");
+                    self.error(&ty.span, message, label).remedy("for a single bit write `bit`");
                 } else {
                     self.error(&ty.span, message, label);
                 }
@@ -126,7 +126,7 @@ impl<'p> Checker<'p> {
     pub(super) fn unify_array(&mut self, ty: &Type, found: usize, what: &str, format: Ty) {
         let TypeKind::Array(element, length) = &ty.kind else {
             let message = format!("the {what} are an array");
-            return self.error_with_help(&ty.span, message, "not an array", "write it as `[fix<I,F>; M]`");
+            return self.error(&ty.span, message, "not an array").remedy("write it as `[fix<I,F>; M]`");
         };
         if found == 0 {
             self.error(&ty.span, format!("the data have no {what}"), "at least one is needed");
@@ -150,18 +150,8 @@ impl<'p> Checker<'p> {
                     "bits after the point",
                 );
             }
-            TypeKind::Bit => self.error_with_help(
-                &ty.span,
-                "data are numbers",
-                "a bit",
-                "write it as `fix<I,F>`, and ask for the bit by `> 0`; with --format fix:2.0 a number takes two cells",
-            ),
-            _ => self.error_with_help(
-                &ty.span,
-                "data are numbers",
-                "not a number type",
-                "write it as `fix<I,F>`: I and F are then those of the data",
-            ),
+            TypeKind::Bit => self.error(&ty.span, "data are numbers", "a bit").remedy("write it as `fix<I,F>`, and ask for the bit by `> 0`; with --format fix:2.0 a number takes two cells"),
+            _ => self.error(&ty.span, "data are numbers", "not a number type").remedy("write it as `fix<I,F>`: I and F are then those of the data"),
         }
     }
 
@@ -177,12 +167,8 @@ impl<'p> Checker<'p> {
         let Some(wanted) = self.integer(size) else { return };
         if wanted != found {
             let message = format!("the learner takes {wanted} {what}, the data have {found}");
-            self.error_with_help(
-                &size.span,
-                message,
-                format!("{wanted} here"),
-                "write a name such as M, I or F in its place to take it from the data",
-            );
+            self.error(&size.span, message, format!("{wanted} here"))
+                .remedy("write a name such as M, I or F in its place to take it from the data");
         }
     }
 }

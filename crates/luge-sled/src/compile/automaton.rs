@@ -230,23 +230,23 @@ impl Generator<'_> {
         exits
     }
 
+    /// An automaton that counts marks on these tapes, which it does not look at before its first step, and goes on from its only exit.
+    pub(super) fn sweep(&mut self, marks: &[Tape], step: impl Fn(Option<u8>, &[u8]) -> Act<Option<u8>>) {
+        let inspect = |state: &Option<u8>| if state.is_some() { marks.to_vec() } else { Vec::new() };
+        self.cur = self.explore(None, 1, inspect, |state, bits| step(*state, bits))[0];
+    }
+
     /// Makes the way back of the last pass.
     pub(super) fn settle(&mut self) {
         let Some(Pending { track, back, .. }) = self.pending.take() else { return };
         // What is alone on the way needs no look at the ruler before its first step.
-        let exits = self.explore(
-            None,
-            1,
-            |state: &Option<u8>| if state.is_some() { track.looked_at() } else { Vec::new() },
-            |state, bits| match *state {
-                None => {
-                    let left = track.end() - 1;
-                    Act::go(&track.moves(&back, track.part(left), false), Some(left))
-                }
-                Some(left) => track.back(&back, left, track.mark(bits).0, Some, 0),
-            },
-        );
-        self.cur = exits[0];
+        self.sweep(&track.looked_at(), |state, bits| match state {
+            None => {
+                let left = track.end() - 1;
+                Act::go(&track.moves(&back, track.part(left), false), Some(left))
+            }
+            Some(left) => track.back(&back, left, track.mark(bits).0, Some, 0),
+        });
     }
 
     pub(super) fn single_step(&mut self, moves: &[(Tape, i8)], write: Option<(Tape, u8)>) {
@@ -288,19 +288,13 @@ impl Generator<'_> {
             None => act,
         };
         let start = if outwards { 0 } else { track.end() - 1 };
-        let exits = self.explore(
-            None,
-            1,
-            |state: &Option<u8>| if state.is_some() { track.looked_at() } else { Vec::new() },
-            |state, bits| match *state {
-                None => put(Act::go(&all, Some(start))),
-                Some(passed) if outwards && track.is_end(passed + bits[0]) && bits[0] == 1 => Act::exit(0),
-                Some(passed) if outwards => put(Act::go(&all, Some(passed + bits[0]))),
-                Some(0) if bits[0] == 1 => Act::exit(0),
-                Some(left) => put(Act::go(&all, Some(left - bits[0]))),
-            },
-        );
-        self.cur = exits[0];
+        self.sweep(&track.looked_at(), |state, bits| match state {
+            None => put(Act::go(&all, Some(start))),
+            Some(passed) if outwards && track.is_end(passed + bits[0]) && bits[0] == 1 => Act::exit(0),
+            Some(passed) if outwards => put(Act::go(&all, Some(passed + bits[0]))),
+            Some(0) if bits[0] == 1 => Act::exit(0),
+            Some(left) => put(Act::go(&all, Some(left - bits[0]))),
+        });
     }
 
     /// Moves a head by cells: step by step if they are few, else along a ruler.

@@ -5,6 +5,7 @@ use super::{
     Generator,
     automaton::Act,
     graph::Arrow,
+    loops::Counter,
     plan::Object,
     tapes::{self, OUTER, Tape},
 };
@@ -21,12 +22,9 @@ impl Generator<'_> {
                     self.until(tape, 1, &[(tape, direction)]);
                 }
             }
-            None => {
-                self.settle();
-                if let Some(first) = self.trials.last_mut() {
-                    first.counters.entry(tape).or_insert(mark);
-                }
-            }
+            None => self.want(|first| {
+                first.counters.entry(tape).or_insert(mark);
+            }),
         }
         self.pos.put_counter(tape, mark);
     }
@@ -42,17 +40,12 @@ impl Generator<'_> {
         tape
     }
 
-    /// Two states: there is another round, or the counter is on its last mark.
-    pub(super) fn another_round(&mut self, tape: Tape) -> [usize; 2] {
-        self.branch(tape)
-    }
-
     /// Does something a known number of times.
     pub(super) fn counted(&mut self, rounds: u64, mut unit: impl FnMut(&mut Self)) {
         let tape = self.start_counter(rounds);
         self.depth += 1;
         let head = self.fresh_node();
-        let [again, over] = self.another_round(tape);
+        let [again, over] = self.branch(tape);
         self.cur = again;
         self.steady(&mut unit);
         self.single_step(&[(tape, 1)], None);
@@ -72,10 +65,14 @@ impl Generator<'_> {
         }
     }
 
+    /// The counter of a loop around.
+    fn counter_of(&self, var: usize) -> Option<Counter> {
+        self.loops.iter().find_map(|around| around.counter.filter(|counter| counter.var == var))
+    }
+
     /// The most that the counter of a loop around comes to.
     pub(super) fn most_of(&self, var: usize) -> i64 {
-        let of_loop = self.loops.iter().find_map(|l| l.counter.filter(|counter| counter.var == var));
-        of_loop.map_or(0, |counter| counter.rounds)
+        self.counter_of(var).map_or(0, |counter| counter.rounds)
     }
 
     /// Between what an index lies while the loops around it run.
@@ -90,8 +87,7 @@ impl Generator<'_> {
 
     /// Does something as often as the counter of a loop around says.
     pub(super) fn along_counter(&mut self, var: usize, mut unit: impl FnMut(&mut Self)) {
-        let of_loop = self.loops.iter().find_map(|l| l.counter.filter(|counter| counter.var == var));
-        let Some(counter) = of_loop else { return };
+        let Some(counter) = self.counter_of(var) else { return };
         self.demand.scratch = true;
         self.settle();
         let back = [(counter.tape, -1), (OUTER, -1)];

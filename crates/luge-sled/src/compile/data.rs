@@ -62,13 +62,9 @@ impl Generator<'_> {
     }
 
     /// To the next number, or the one before.
-    fn next_number(&mut self, direction: [(usize, i8); 1]) {
+    pub(super) fn next_number(&mut self, direction: [(usize, i8); 1]) {
         self.single_step(&direction, None);
         self.until_marks(direction, &[FEATURE, LABEL, END]);
-    }
-
-    pub(super) fn next_number_up(&mut self) {
-        self.next_number(RIGHT);
     }
 
     pub(super) fn seek_data(&mut self, target: &DataPos) {
@@ -77,12 +73,7 @@ impl Generator<'_> {
         }
         match (self.pos.data.clone(), target) {
             (now, wanted) if now == *wanted => return,
-            (DataPos::Anywhere, _) => {
-                self.settle();
-                if let Some(first) = self.trials.last_mut() {
-                    first.data.get_or_insert_with(|| target.clone());
-                }
-            }
+            (DataPos::Anywhere, _) => self.want_data(target),
             (_, DataPos::Anywhere) => {}
             (_, DataPos::Start) => self.go_to_first_sample(),
             (_, DataPos::End) => self.until_marks(RIGHT, &[END]),
@@ -91,18 +82,20 @@ impl Generator<'_> {
         self.pos.data = target.clone();
     }
 
+    /// Notes where the body that is being tried out wants the head first.
+    pub(super) fn want_data(&mut self, target: &DataPos) {
+        self.want(|first| {
+            first.data.get_or_insert_with(|| target.clone());
+        });
+    }
+
     /// To a number of the current sample.
     pub(super) fn seek_number(&mut self, target: &Affine) {
         if self.core.takes && *target == Affine::constant(self.n_numbers()) {
             return self.go_behind_sample();
         }
         match self.pos.data.clone() {
-            DataPos::Anywhere => {
-                self.settle();
-                if let Some(first) = self.trials.last_mut() {
-                    first.data.get_or_insert_with(|| DataPos::Inside(target.clone()));
-                }
-            }
+            DataPos::Anywhere => self.want_data(&DataPos::Inside(target.clone())),
             DataPos::Inside(now) => {
                 let now = self.take_back_data(now, target);
                 self.move_numbers(&now, target);

@@ -46,6 +46,13 @@ pub(super) struct Loop {
     repeat: Option<(Slot, u32)>,
 }
 
+impl Loop {
+    /// A loop without a counter: where its rounds begin, and where it ends.
+    fn new(step: Step, (head, begin): (Node, Pos), (exit, end): (Node, Pos)) -> Self {
+        Self { counter: None, head, begin, exit, end, step, value: None, repeat: None }
+    }
+}
+
 impl Generator<'_> {
     /// Where a body wants each head first.
     fn try_out(
@@ -91,16 +98,8 @@ impl Generator<'_> {
     }
 
     fn trial(&self, counter: Option<Counter>, step: Step) -> Loop {
-        Loop {
-            counter,
-            head: self.cur,
-            begin: Pos::anywhere(),
-            exit: self.cur,
-            end: Pos::anywhere(),
-            step,
-            value: None,
-            repeat: None,
-        }
+        let around = Loop::new(step, (self.cur, Pos::anywhere()), (self.cur, Pos::anywhere()));
+        Loop { counter, ..around }
     }
 
     pub(super) fn for_loop(&mut self, stmt: &For, line: u32) -> Result<(), BackendError> {
@@ -137,25 +136,16 @@ impl Generator<'_> {
         let entry = begin.with(stmt.var, &start);
         self.go_to(&entry);
         let head = self.fresh_node();
-        let [again, exit] = self.another_round(tape);
+        // There is another round, or the counter is on its last mark.
+        let [again, exit] = self.branch(tape);
         self.cur = again;
         self.pos = begin.clone();
         let end = begin.with(stmt.var, &Affine::constant(rounds));
         let value = stmt.value.as_ref().map(|(slot, first)| (*slot, first.ty().width()));
-        let around = Loop {
-            counter: Some(counter),
-            head,
-            begin,
-            exit,
-            end: end.clone(),
-            step: Step::Count,
-            value,
-            repeat: None,
-        };
-        self.round(&stmt.body, around, line)?;
+        let around = Loop::new(Step::Count, (head, begin), (exit, end));
+        self.round(&stmt.body, Loop { counter: Some(counter), value, ..around }, line)?;
         self.depth -= 1;
         self.variables.remove(&stmt.var);
-        self.resume(Some((exit, end)));
         Ok(())
     }
 
@@ -171,13 +161,15 @@ impl Generator<'_> {
         }
     }
 
-    /// The body of a loop and the way back to its head.
+    /// The body of a loop and the way back to its head; goes on where the loop ends.
     fn round(&mut self, body: &[Stmt], around: Loop, line: u32) -> Result<(), BackendError> {
+        let after = (around.exit, around.end.clone());
         self.loops.push(around);
         self.block(body)?;
         self.line = line;
         self.next_round();
         self.loops.pop();
+        self.resume(Some(after));
         Ok(())
     }
 
@@ -270,21 +262,8 @@ impl Generator<'_> {
         self.go_to(&begin);
         let head = self.fresh_node();
         let exit = self.new_node();
-        let end = begin.clone();
-        let repeat = Some((slot, width));
-        let around = Loop {
-            counter: None,
-            head,
-            begin,
-            exit,
-            end: end.clone(),
-            step: Step::Nothing,
-            value: None,
-            repeat,
-        };
-        self.round(body, around, line)?;
-        self.resume(Some((exit, end)));
-        Ok(())
+        let around = Loop::new(Step::Nothing, (head, begin.clone()), (exit, begin));
+        self.round(body, Loop { repeat: Some((slot, width)), ..around }, line)
     }
 
     pub(super) fn while_loop(
@@ -309,39 +288,10 @@ impl Generator<'_> {
         self.block(before)?;
         self.line = line;
         let branches = self.condition(condition);
-        let Some((exit, end)) = branches.fails else {
-            // It ends by `break` alone.
-            let exit = self.new_node();
-            let end = begin.clone();
-            self.resume(branches.holds);
-            let around = Loop {
-                counter: None,
-                head,
-                begin,
-                exit,
-                end: end.clone(),
-                step: Step::Nothing,
-                value: None,
-                repeat: None,
-            };
-            self.round(body, around, line)?;
-            self.resume(Some((exit, end)));
-            return Ok(());
-        };
+        // Without a way out of its own it ends by `break` alone.
+        let after = branches.fails.unwrap_or_else(|| (self.new_node(), begin.clone()));
         self.resume(branches.holds);
-        let around = Loop {
-            counter: None,
-            head,
-            begin,
-            exit,
-            end: end.clone(),
-            step: Step::Nothing,
-            value: None,
-            repeat: None,
-        };
-        self.round(body, around, line)?;
-        self.resume(Some((exit, end)));
-        Ok(())
+        self.round(body, Loop::new(Step::Nothing, (head, begin), after), line)
     }
 
     pub(super) fn each_sample(&mut self, body: &[Stmt], line: u32) -> Result<(), BackendError> {
@@ -363,19 +313,8 @@ impl Generator<'_> {
         self.cur = again;
         let mut end = begin.clone();
         end.data = DataPos::End;
-        let around = Loop {
-            counter: None,
-            head,
-            begin,
-            exit: over,
-            end: end.clone(),
-            step: Step::Sample,
-            value: None,
-            repeat: None,
-        };
-        self.round(body, around, line)?;
+        self.round(body, Loop::new(Step::Sample, (head, begin), (over, end)), line)?;
         self.data_depth -= 1;
-        self.resume(Some((over, end)));
         if depth > 0 {
             self.find_sample(depth - 1);
         }

@@ -9,21 +9,16 @@ use super::{
 };
 use crate::core::{Affine, Computed, Cond, Expr, Index, Op, Place, Slot};
 
-/// An expression, as far as it streams.
-pub(super) enum Tree<'e> {
+/// A part of an expression that does not stream itself.
+#[derive(Clone, Copy)]
+pub(super) enum Part<'e> {
     Word(&'e Expr),
     /// Something to be computed first.
     Hard(&'e Expr),
-    Uniform {
-        first: u8,
-        rest: u8,
-    },
-    Add(Box<Tree<'e>>, Box<Tree<'e>>),
-    Sub(Box<Tree<'e>>, Box<Tree<'e>>),
-    Negate(Box<Tree<'e>>),
-    Shift(Box<Tree<'e>>, i64),
-    Wrap(Box<Tree<'e>>, u32),
 }
+
+/// An expression, as far as it streams.
+pub(super) type Tree<'e> = Sym<Part<'e>>;
 
 /// The most parts of one pass that remember something: each doubles its states.
 const MOST_CARRIES: usize = 2;
@@ -34,18 +29,25 @@ const MOST_WORDS: usize = 3;
 impl Tree<'_> {
     /// Parts that remember something, and words.
     fn cost(&self) -> (usize, usize) {
-        let sum = |a: &Self, b: &Self, own: usize| {
-            let (a, b) = (a.cost(), b.cost());
-            (a.0 + b.0 + own, a.1 + b.1)
-        };
+        (self.n_carries(), self.leaves().len())
+    }
+
+    fn n_carries(&self) -> usize {
         match self {
-            Self::Word(_) | Self::Hard(_) => (0, 1),
-            Self::Uniform { .. } => (0, 0),
-            Self::Add(a, b) | Self::Sub(a, b) => sum(a, b, 1),
-            Self::Negate(a) | Self::Wrap(a, _) => (a.cost().0 + 1, a.cost().1),
-            Self::Shift(a, _) => a.cost(),
+            Self::Leaf(_) | Self::Uniform { .. } => 0,
+            Self::Add(a, b) | Self::Sub(a, b) => a.n_carries() + b.n_carries() + 1,
+            Self::Negate(a) | Self::Wrap(a, _) => a.n_carries() + 1,
+            Self::Shift(a, _) => a.n_carries(),
         }
     }
+}
+
+fn word(expr: &Expr) -> Tree<'_> {
+    Tree::Leaf(Part::Word(expr))
+}
+
+fn hard(expr: &Expr) -> Tree<'_> {
+    Tree::Leaf(Part::Hard(expr))
 }
 
 fn fits(a: &Tree<'_>, b: &Tree<'_>, own: usize) -> bool {
@@ -65,25 +67,21 @@ pub(super) fn tree(expr: &Expr) -> Tree<'_> {
         Expr::Constant { raw: raw @ -2..=1, .. } => {
             Tree::Uniform { first: u8::from(raw & 1 == 1), rest: u8::from(*raw < 0) }
         }
-        word if is_word(word) => Tree::Word(word),
+        expr if is_word(expr) => word(expr),
         Expr::Negate(e) => {
             let inner = tree(e);
-            if inner.cost().0 < MOST_CARRIES {
-                Tree::Negate(Box::new(inner))
-            } else {
-                Tree::Negate(Box::new(Tree::Hard(e)))
-            }
+            Tree::Negate(Box::new(if inner.n_carries() < MOST_CARRIES { inner } else { hard(e) }))
         }
         Expr::Binary(op @ (Op::Add | Op::Sub), a, b) => {
             let (mut left, mut right) = (tree(a), tree(b));
             if !fits(&left, &right, 1) && right.cost() >= left.cost() {
-                right = Tree::Hard(b);
+                right = hard(b);
             }
             if !fits(&left, &right, 1) {
-                left = Tree::Hard(a);
+                left = hard(a);
             }
             if !fits(&left, &right, 1) {
-                right = Tree::Hard(b);
+                right = hard(b);
             }
             let (left, right) = (Box::new(left), Box::new(right));
             if *op == Op::Add { Tree::Add(left, right) } else { Tree::Sub(left, right) }
@@ -102,7 +100,7 @@ pub(super) fn tree(expr: &Expr) -> Tree<'_> {
             let inner = if i64::from(width) - by > i64::from(from.width()) { extended(e) } else { tree(e) };
             if by == 0 { inner } else { Tree::Shift(Box::new(inner), by) }
         }
-        hard => Tree::Hard(hard),
+        expr => hard(expr),
     }
 }
 
@@ -110,10 +108,10 @@ pub(super) fn tree(expr: &Expr) -> Tree<'_> {
 pub(super) fn pair<'e>(a: &'e Expr, b: &'e Expr) -> [Tree<'e>; 2] {
     let (mut left, mut right) = (tree(a), tree(b));
     if !fits(&left, &right, 0) {
-        left = Tree::Hard(a);
+        left = hard(a);
     }
     if !fits(&left, &right, 0) {
-        right = Tree::Hard(b);
+        right = hard(b);
     }
     [left, right]
 }
@@ -123,11 +121,10 @@ fn extended(expr: &Expr) -> Tree<'_> {
     let width = expr.ty().width();
     match tree(expr) {
         // A wider word may have lost its upper bits on the way here.
-        Tree::Word(word) if word.ty().width() <= width => Tree::Word(word),
-        Tree::Hard(hard) if hard.ty().width() <= width => Tree::Hard(hard),
+        leaf @ Tree::Leaf(Part::Word(e) | Part::Hard(e)) if e.ty().width() <= width => leaf,
         uniform @ Tree::Uniform { .. } => uniform,
-        inner if inner.cost().0 < MOST_CARRIES => Tree::Wrap(Box::new(inner), width),
-        _ => Tree::Hard(expr),
+        inner if inner.n_carries() < MOST_CARRIES => Tree::Wrap(Box::new(inner), width),
+        _ => hard(expr),
     }
 }
 
@@ -283,8 +280,9 @@ impl Generator<'_> {
     /// Computes what does not stream, and finds places for all words so that no tape has two.
     pub(super) fn resolve(&mut self, trees: &[Tree<'_>], target: Option<&Target<'_>>) -> Resolved {
         let mut temporaries = Vec::new();
-        let mut hard = Vec::new();
-        trees.iter().for_each(|tree| collect_hard(tree, &mut hard));
+        let parts = trees.iter().flat_map(Tree::leaves);
+        let hard = parts.filter_map(|part| if let Part::Hard(expr) = part { Some(expr) } else { None });
+        let hard: Vec<&Expr> = hard.collect();
         let left_over =
             |op: &Expr| matches!(op, Expr::Binary(Op::Mul | Op::MulWide | Op::MulRound | Op::Div, ..));
         // The last product or quotient is read where it is left.
@@ -295,11 +293,16 @@ impl Generator<'_> {
             words.push(word);
         }
         let mut leaves = Vec::new();
-        let mut number = 0;
-        let mut syms: Vec<Sym> = Vec::new();
-        for tree in trees {
-            syms.push(leaf_out(tree, 0, &words, &mut number, &mut leaves));
-        }
+        let mut computed = words.into_iter();
+        let mut leaf = |part: Part<'_>, start: i64| {
+            let expr = match part {
+                Part::Word(expr) => expr.clone(),
+                Part::Hard(expr) => computed.next().flatten().unwrap_or_else(|| expr.clone()),
+            };
+            leaves.push(Leaf { expr, start });
+            Sym::Leaf(leaves.len() - 1)
+        };
+        let mut syms: Vec<Sym> = trees.iter().map(|tree| tree.map(0, &mut leaf)).collect();
         let mut operands = self.operands(&leaves, target, &mut temporaries);
         if let Some(kept) = kept {
             let (at, width) = self.leave(hard[kept]);
@@ -311,8 +314,12 @@ impl Generator<'_> {
             // A product is read from its lowest bit on, which is below the point.
             if at == At::Product {
                 let fraction = i64::from(width - hard[kept].ty().width());
-                let number = leaves.iter().position(|leaf| matches!(leaf.expr, Expr::Binary(..)));
-                syms.iter_mut().for_each(|sym| shift_leaf(sym, number.unwrap_or(0), -fraction));
+                let product = leaves.iter().position(|leaf| matches!(leaf.expr, Expr::Binary(..)));
+                let mut lower = |leaf: usize, _: i64| match product {
+                    Some(product) if product == leaf => Sym::Shift(Box::new(Sym::Leaf(leaf)), -fraction),
+                    _ => Sym::Leaf(leaf),
+                };
+                syms = syms.iter().map(|sym| sym.map(0, &mut lower)).collect();
             }
         }
         let mut syms = syms.into_iter();
@@ -380,60 +387,5 @@ impl Generator<'_> {
             tail: Tail::Nothing,
         });
         Operand { at: At::Memory(spot), width }
-    }
-}
-
-fn collect_hard<'e>(tree: &Tree<'e>, hard: &mut Vec<&'e Expr>) {
-    match tree {
-        Tree::Hard(expr) => hard.push(expr),
-        Tree::Word(_) | Tree::Uniform { .. } => {}
-        Tree::Add(a, b) | Tree::Sub(a, b) => {
-            collect_hard(a, hard);
-            collect_hard(b, hard);
-        }
-        Tree::Negate(a) | Tree::Shift(a, _) | Tree::Wrap(a, _) => collect_hard(a, hard),
-    }
-}
-
-/// The stream of a tree; its words are numbered as they come.
-fn leaf_out(
-    tree: &Tree<'_>,
-    start: i64,
-    words: &[Option<Expr>],
-    number: &mut usize,
-    leaves: &mut Vec<Leaf>,
-) -> Sym {
-    let mut leaf = |expr: Expr| {
-        leaves.push(Leaf { expr, start });
-        Sym::Leaf(leaves.len() - 1)
-    };
-    match tree {
-        Tree::Word(expr) => leaf((*expr).clone()),
-        Tree::Hard(expr) => {
-            *number += 1;
-            leaf(words[*number - 1].clone().unwrap_or_else(|| (*expr).clone()))
-        }
-        Tree::Uniform { first, rest } => Sym::Uniform { first: *first, rest: *rest },
-        Tree::Add(a, b) | Tree::Sub(a, b) => {
-            let left = Box::new(leaf_out(a, start, words, number, leaves));
-            let right = Box::new(leaf_out(b, start, words, number, leaves));
-            if matches!(tree, Tree::Add(..)) { Sym::Add(left, right) } else { Sym::Sub(left, right) }
-        }
-        Tree::Negate(a) => Sym::Negate(Box::new(leaf_out(a, start, words, number, leaves))),
-        Tree::Shift(a, by) => Sym::Shift(Box::new(leaf_out(a, start + by, words, number, leaves)), *by),
-        Tree::Wrap(a, width) => Sym::Wrap(Box::new(leaf_out(a, start, words, number, leaves)), *width),
-    }
-}
-
-/// Lets one leaf start earlier or later.
-fn shift_leaf(sym: &mut Sym, number: usize, by: i64) {
-    match sym {
-        Sym::Leaf(leaf) if *leaf == number => *sym = Sym::Shift(Box::new(Sym::Leaf(number)), by),
-        Sym::Leaf(_) | Sym::Uniform { .. } => {}
-        Sym::Add(a, b) | Sym::Sub(a, b) => {
-            shift_leaf(a, number, by);
-            shift_leaf(b, number, by);
-        }
-        Sym::Negate(a) | Sym::Shift(a, _) | Sym::Wrap(a, _) => shift_leaf(a, number, by),
     }
 }

@@ -29,7 +29,7 @@ pub(super) struct Want {
 }
 
 /// What a program needs, found out by generating it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Demand {
     /// Sets of lengths on one side of a ruler, and how often each is walked.
     pub(super) profiles: BTreeMap<Vec<u32>, u64>,
@@ -48,17 +48,6 @@ pub(super) struct Demand {
     /// Loops over the data with one inside.
     pub(super) places: usize,
 }
-
-/// What must have a place, without how much it is used.
-pub(super) type Needs = (
-    Vec<Vec<u32>>,
-    Vec<Vec<u32>>,
-    BTreeSet<u32>,
-    Vec<(Object, u32, usize)>,
-    BTreeMap<usize, BTreeSet<u64>>,
-    BTreeSet<usize>,
-    (bool, bool, bool, usize),
-);
 
 impl Demand {
     pub(super) fn include(&mut self, other: &Self) {
@@ -85,17 +74,12 @@ impl Demand {
         self.places = self.places.max(other.places);
     }
 
-    pub(super) fn needs(&self) -> Needs {
-        let object = |(&object, want): (&Object, &Want)| (object, want.width, want.length);
-        (
-            self.profiles.keys().cloned().collect(),
-            self.outer.keys().cloned().collect(),
-            self.bounds.clone(),
-            self.objects.iter().map(object).collect(),
-            self.segments.clone(),
-            self.rewound.clone(),
-            (self.scratch, self.product, self.quotient, self.places),
-        )
+    /// What must have a place, without how much it is used.
+    pub(super) fn needs(&self) -> Self {
+        let mut needs = self.clone();
+        needs.profiles.values_mut().chain(needs.outer.values_mut()).for_each(|weight| *weight = 0);
+        needs.objects.values_mut().for_each(|want| want.weight = 0);
+        needs
     }
 }
 

@@ -125,15 +125,7 @@ impl Generator<'_> {
         if let Some(place) = self.plan.place(object) {
             return place;
         }
-        let number = match object {
-            Object::Slot(slot) => 4 * slot,
-            Object::Temporary(number) => 4 * number + 1,
-            Object::Array(array) => 4 * array + 2,
-            Object::Constant(..) => {
-                4 * self.demand.objects.keys().position(|&o| o == object).unwrap_or(0) + 3
-            }
-        };
-        (tapes::without_plan(number), 0, width)
+        (self.without_plan(object), 0, width)
     }
 
     /// An index as a number of counters, without its computed parts.
@@ -149,12 +141,9 @@ impl Generator<'_> {
     /// Puts the head on the lowest bit of a word.
     pub(super) fn seek(&mut self, tape: Tape, pitch: u32, target: &Affine) {
         match self.pos.head(tape) {
-            Head::Anywhere => {
-                self.settle();
-                if let Some(first) = self.trials.last_mut() {
-                    first.heads.entry(tape).or_insert_with(|| target.clone());
-                }
-            }
+            Head::Anywhere => self.want(|first| {
+                first.heads.entry(tape).or_insert_with(|| target.clone());
+            }),
             Head::Lost => {
                 self.rewind(tape);
                 self.move_words(tape, pitch, &Affine::default(), target);
@@ -167,14 +156,19 @@ impl Generator<'_> {
         self.pos.put(tape, Head::At(target.clone()));
     }
 
+    /// Notes where the body that is being tried out wants a head first.
+    pub(super) fn want(&mut self, note: impl FnOnce(&mut First)) {
+        self.settle();
+        if let Some(first) = self.trials.last_mut() {
+            note(first);
+        }
+    }
+
     /// Lets the way back of the last pass bring a head back to its word, if it has to go that way.
     fn take_back(&mut self, tape: Tape, now: Affine, target: &Affine) -> Affine {
         let distance = target.minus(&now);
         let Some(pending) = &mut self.pending else { return now };
-        let movable = pending.movable.iter().position(|walker| walker.tape == tape);
-        let Some(at) = movable else {
-            return now;
-        };
+        let Some(at) = pending.movable.iter().position(|walker| walker.tape == tape) else { return now };
         if distance.is_constant() && distance.constant < 0 {
             let walker = pending.movable.remove(at);
             pending.back.push(walker);
@@ -256,10 +250,10 @@ impl Generator<'_> {
 
     /// Puts the head on a word, walking along computed indices, which are used up by that.
     pub(super) fn approach(&mut self, spot: &Spot) {
-        if spot.walks.is_empty() {
-            return self.seek(spot.tape, spot.pitch, &spot.at);
-        }
         self.seek(spot.tape, spot.pitch, &spot.at);
+        if spot.walks.is_empty() {
+            return;
+        }
         for &(temporary, width, stride) in &spot.walks {
             self.count_down(temporary, width, |generator| generator.move_by(spot.tape, spot.pitch, stride));
         }
@@ -317,6 +311,7 @@ impl Generator<'_> {
         on_tape.max().unwrap_or(1)
     }
 
+    /// Where an object is as long as there is no plan for it.
     fn without_plan(&self, object: Object) -> Tape {
         tapes::without_plan(match object {
             Object::Slot(slot) => 4 * slot,

@@ -131,17 +131,11 @@ impl Generator<'_> {
             back.push((multiplier, -1));
         }
         let end = outer.1;
-        let exits = self.explore(
-            None,
-            1,
-            |state: &Option<u8>| if state.is_some() { vec![OUTER] } else { Vec::new() },
-            |state, bits| match *state {
-                None => Act::go(&back, Some(end)),
-                Some(0) if bits[0] == 1 => Act::exit(0),
-                Some(left) => Act::go(&back, Some(left - bits[0])),
-            },
-        );
-        self.cur = exits[0];
+        self.sweep(&[OUTER], |state, bits| match state {
+            None => Act::go(&back, Some(end)),
+            Some(0) if bits[0] == 1 => Act::exit(0),
+            Some(left) => Act::go(&back, Some(left - bits[0])),
+        });
         self.pos.put(multiplier, Head::Lost);
     }
 

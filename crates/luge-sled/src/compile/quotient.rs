@@ -150,22 +150,13 @@ impl Generator<'_> {
         let track = self.track(vec![width]);
         let divisor = [Walker { tape: DIVISOR, from: 0, to: u32::MAX }];
         let up = [track.moves(&divisor, 0, true), vec![(PRODUCT, 1)]].concat();
-        let exits = self.explore(
-            None,
-            1,
-            |state: &Option<u8>| if state.is_some() { track.looked_at() } else { Vec::new() },
-            |state, bits| match *state {
-                None => Act::go(&up, Some(0)),
-                Some(passed) => {
-                    let mark = track.mark(bits).0;
-                    if mark == 1 && track.is_end(passed + mark) {
-                        return Act::exit(0);
-                    }
-                    Act::go(&up, Some(passed + mark))
-                }
+        self.sweep(&track.looked_at(), |state, bits| match state {
+            None => Act::go(&up, Some(0)),
+            Some(passed) => match track.mark(bits).0 {
+                1 if track.is_end(passed + 1) => Act::exit(0),
+                mark => Act::go(&up, Some(passed + mark)),
             },
-        );
-        self.cur = exits[0];
+        });
         self.rounds(&track, end, direction);
         self.clear_remainder(&track);
     }
@@ -269,15 +260,9 @@ impl Generator<'_> {
     fn clear_remainder(&mut self, track: &Track) {
         let walkers = [DIVISOR, PRODUCT].map(|tape| Walker { tape, from: 0, to: u32::MAX });
         let top = track.end() - 1;
-        let exits = self.explore(
-            None,
-            1,
-            |state: &Option<u8>| if state.is_some() { track.looked_at() } else { Vec::new() },
-            |state, bits| match *state {
-                None => Act::go(&track.moves(&walkers, 0, false), Some(top)),
-                Some(left) => track.back(&walkers, left, track.mark(bits).0, Some, 0).writing(PRODUCT, 0),
-            },
-        );
-        self.cur = exits[0];
+        self.sweep(&track.looked_at(), |state, bits| match state {
+            None => Act::go(&track.moves(&walkers, 0, false), Some(top)),
+            Some(left) => track.back(&walkers, left, track.mark(bits).0, Some, 0).writing(PRODUCT, 0),
+        });
     }
 }

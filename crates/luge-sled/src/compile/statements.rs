@@ -1,6 +1,9 @@
 //! Statements.
 
-use super::{BackendError, Generator, graph::Arrow, tapes};
+use super::{
+    BackendError, Generator,
+    tapes::{self, Tape},
+};
 use crate::core::{Cond, Place, Stmt, StmtKind};
 
 impl Generator<'_> {
@@ -37,18 +40,7 @@ impl Generator<'_> {
             StmtKind::Take => self.take_sample(),
             StmtKind::Break => self.leave_loop(),
             StmtKind::Continue => self.next_round(),
-            StmtKind::Write(tape, cond) => {
-                let branches = self.condition(cond);
-                let mut ends = Vec::new();
-                for (bit, branch) in [(0, branches.fails), (1, branches.holds)] {
-                    self.resume(branch);
-                    if !self.dead {
-                        self.single_step(&[], Some((tapes::own(*tape), bit)));
-                    }
-                    ends.push(self.way_end());
-                }
-                self.join(ends);
-            }
+            StmtKind::Write(tape, cond) => self.write_bit(cond, |_| tapes::own(*tape)),
             StmtKind::Shift(tape, offset) => {
                 let offset = if *offset < 0 { -1 } else { 1 };
                 self.single_step(&[(tapes::own(*tape), offset)], None);
@@ -63,19 +55,24 @@ impl Generator<'_> {
     }
 
     fn set_flag(&mut self, place: &Place, cond: &Cond) {
+        self.write_bit(cond, |generator| {
+            let mut temporaries = Vec::new();
+            let spot = generator.place_spot(place, 1, &mut temporaries);
+            generator.approach(&spot);
+            generator.free(&temporaries);
+            spot.tape
+        });
+    }
+
+    /// Writes whether a condition holds, where the head of the tape is that `approach` chooses.
+    fn write_bit(&mut self, cond: &Cond, approach: impl Fn(&mut Self) -> Tape) {
         let branches = self.condition(cond);
         let mut ends = Vec::new();
         for (bit, branch) in [(0, branches.fails), (1, branches.holds)] {
             self.resume(branch);
             if !self.dead {
-                let mut temporaries = Vec::new();
-                let spot = self.place_spot(place, 1, &mut temporaries);
-                self.approach(&spot);
-                self.free(&temporaries);
-                let from = self.here();
-                let next = self.new_node();
-                self.graph.arrow(from, Arrow::to(next).write(spot.tape, bit));
-                self.cur = next;
+                let tape = approach(self);
+                self.single_step(&[], Some((tape, bit)));
             }
             ends.push(self.way_end());
         }

@@ -11,7 +11,7 @@ pub(super) use schedule::difference;
 use super::{
     Generator,
     automaton::{Act, Pending, Track, Walker},
-    data::DataPos,
+    data::{DataPos, RIGHT},
     graph::Node,
     position::{Head, Spot},
     tapes::{DATA, PRODUCT, QUOTIENT, Tape},
@@ -19,22 +19,51 @@ use super::{
 use crate::core::Affine;
 use schedule::Schedule;
 
-/// An expression that streams; leaves are numbers of operands.
+/// An expression that streams; once they have places, its leaves are numbers of operands.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) enum Sym {
-    Leaf(usize),
+pub(super) enum Sym<L = usize> {
+    Leaf(L),
     /// All bits the same, but perhaps the lowest.
     Uniform {
         first: u8,
         rest: u8,
     },
-    Add(Box<Sym>, Box<Sym>),
-    Sub(Box<Sym>, Box<Sym>),
-    Negate(Box<Sym>),
+    Add(Box<Self>, Box<Self>),
+    Sub(Box<Self>, Box<Self>),
+    Negate(Box<Self>),
     /// To the left, or if negative to the right.
-    Shift(Box<Sym>, i64),
+    Shift(Box<Self>, i64),
     /// As many bits, then the last of them again and again.
-    Wrap(Box<Sym>, u32),
+    Wrap(Box<Self>, u32),
+}
+
+impl<L: Copy> Sym<L> {
+    /// The leaves in order.
+    pub(super) fn leaves(&self) -> Vec<L> {
+        match self {
+            Self::Leaf(leaf) => vec![*leaf],
+            Self::Uniform { .. } => Vec::new(),
+            Self::Add(a, b) | Self::Sub(a, b) => [a.leaves(), b.leaves()].concat(),
+            Self::Negate(a) | Self::Shift(a, _) | Self::Wrap(a, _) => a.leaves(),
+        }
+    }
+
+    /// The same with something else for each leaf; `replace` is also told when the leaf starts.
+    pub(super) fn map<M>(&self, start: i64, replace: &mut dyn FnMut(L, i64) -> Sym<M>) -> Sym<M> {
+        if let Self::Leaf(leaf) = self {
+            return replace(*leaf, start);
+        }
+        let mut part = |sym: &Self, start: i64| Box::new(sym.map(start, replace));
+        match self {
+            Self::Leaf(_) => unreachable!("replaced before"),
+            Self::Uniform { first, rest } => Sym::Uniform { first: *first, rest: *rest },
+            Self::Add(a, b) => Sym::Add(part(a, start), part(b, start)),
+            Self::Sub(a, b) => Sym::Sub(part(a, start), part(b, start)),
+            Self::Negate(a) => Sym::Negate(part(a, start)),
+            Self::Shift(a, by) => Sym::Shift(part(a, start + by), *by),
+            Self::Wrap(a, width) => Sym::Wrap(part(a, start), *width),
+        }
+    }
 }
 
 /// A word that is read.
@@ -151,7 +180,7 @@ impl Generator<'_> {
                 self.seek_number(number);
                 for &(temporary, width, stride) in walks {
                     debug_assert_eq!(stride, 1);
-                    self.count_down(temporary, width, |generator| generator.next_number_up());
+                    self.count_down(temporary, width, |generator| generator.next_number(RIGHT));
                 }
                 if !walks.is_empty() {
                     self.pos.data = DataPos::Lost;

@@ -46,10 +46,7 @@ impl Generator<'_> {
     pub(super) fn go_behind_sample(&mut self) {
         let behind = DataPos::Inside(Affine::constant(self.n_numbers()));
         if self.pos.data == DataPos::Anywhere {
-            self.settle();
-            if let Some(first) = self.trials.last_mut() {
-                first.data.get_or_insert_with(|| behind.clone());
-            }
+            self.want_data(&behind);
         } else {
             self.next_sample();
         }

@@ -73,7 +73,13 @@ impl Parser<'_> {
         Err(Reported)
     }
 
-    pub(super) fn refuse<T>(&mut self, span: Span, message: String, label: &str, help: &str) -> Parsed<T> {
+    pub(super) fn refuse<T>(
+        &mut self,
+        span: Span,
+        message: impl Into<String>,
+        label: &str,
+        help: &str,
+    ) -> Parsed<T> {
         self.findings.push(Diagnostic::error(span, message, label).with_help(help));
         Err(Reported)
     }
@@ -138,15 +144,8 @@ impl Parser<'_> {
             return self.fail(what);
         }
         if KEYWORDS.contains(&self.text()) {
-            let word = self.text().to_owned();
-            let finding = Diagnostic::error(
-                self.span(),
-                format!("expected {what}, found the keyword `{word}`"),
-                "a keyword",
-            )
-            .with_help("choose another name");
-            self.findings.push(finding);
-            return Err(Reported);
+            let message = format!("expected {what}, found the keyword `{}`", self.text());
+            return self.refuse(self.span(), message, "a keyword", "choose another name");
         }
         let name = Name { text: self.text().to_owned(), span: self.span() };
         self.advance();
@@ -155,11 +154,8 @@ impl Parser<'_> {
 
     pub(super) fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth >= DEEPEST {
-            let finding =
-                Diagnostic::error(self.span(), format!("nested more than {DEEPEST} deep"), "too deep here")
-                    .with_help("name parts of it with `let`");
-            self.findings.push(finding);
-            return Err(Reported);
+            let message = format!("nested more than {DEEPEST} deep");
+            return self.refuse(self.span(), message, "too deep here", "name parts of it with `let`");
         }
         self.depth += 1;
         let parsed = parse(self);

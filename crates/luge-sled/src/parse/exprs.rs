@@ -1,8 +1,6 @@
 //! Expressions, from the weakest operator to the atoms.
 
-use luge_machine::Diagnostic;
-
-use super::{HIGHEST, Parsed, Parser, Reported};
+use super::{HIGHEST, Parsed, Parser};
 use crate::{
     lex::Kind,
     ratio::Ratio,
@@ -20,24 +18,7 @@ impl Parser<'_> {
 
     /// Operators by how tightly they bind, the loosest first.
     pub(super) fn binary(&mut self, level: usize) -> Parsed<Expr> {
-        use Binary::*;
-        const LEVELS: [&[(&str, Binary)]; 7] = [
-            &[("||", Or)],
-            &[("&&", And)],
-            &[("^", Xor)],
-            &[
-                ("<=", LessEqual),
-                (">=", GreaterEqual),
-                ("==", Equal),
-                ("!=", NotEqual),
-                ("<", Less),
-                (">", Greater),
-            ],
-            &[("<<", Shl), (">>", Shr)],
-            &[("+|", SatAdd), ("-|", SatSub), ("+", Add), ("-", Sub)],
-            &[("*|", SatMul), ("*~", RoundMul), ("*", Mul), ("/", Div)],
-        ];
-        let Some(ops) = LEVELS.get(level) else { return self.cast() };
+        let Some(ops) = Binary::LEVELS.get(level) else { return self.cast() };
         let start = self.span().start;
         let mut left = self.binary(level + 1)?;
         let mut n_taken = 0;
@@ -86,11 +67,8 @@ impl Parser<'_> {
     pub(super) fn make(&mut self, kind: ExprKind, start: usize, below: usize) -> Parsed<Expr> {
         let span = self.since(start);
         if below >= HIGHEST {
-            let finding =
-                Diagnostic::error(span, format!("an expression of more than {HIGHEST} levels"), "too long")
-                    .with_help("name parts of it with `let`");
-            self.findings.push(finding);
-            return Err(Reported);
+            let message = format!("an expression of more than {HIGHEST} levels");
+            return self.refuse(span, message, "too long", "name parts of it with `let`");
         }
         Ok(Expr { kind, span, depth: below + 1 })
     }
@@ -174,12 +152,8 @@ impl Parser<'_> {
             return self.refuse(self.span(), message, "a statement, not an expression", help);
         }
         if self.peek().kind == Kind::Text {
-            return self.refuse(
-                self.span(),
-                "a text".to_owned(),
-                "not a value",
-                "texts stand in `print(\"…\", a)` only",
-            );
+            let help = "texts stand in `print(\"…\", a)` only";
+            return self.refuse(self.span(), "a text", "not a value", help);
         }
         Ok(())
     }

@@ -96,7 +96,7 @@ impl ParityComparison {
         };
         let samples = Samples::Draw(draw);
         let Some(shipped) = ShippedStream::find("parity") else { unreachable!("the parity learner ships") };
-        let mut job = StreamJob::new(shipped.source(), samples.clone());
+        let mut job = StreamJob::new(shipped.program.source(), samples.clone());
         job.options.seed = options.seed;
         job.options.n_judged = N_NEW;
         let report = job.prepare()?.train(|_| ControlFlow::Continue(()))?;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::words;
+use crate::words::{self, Word};
 
 /// What is to be done to the columns.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -37,13 +37,11 @@ pub enum Missing {
     Drop,
 }
 
-impl Missing {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Refuse, Self::Mean, Self::Zero, Self::Drop];
+impl Word for Missing {
+    const WHAT: &'static str = "way with missing values";
+    const ALL: &'static [Self] = &[Self::Refuse, Self::Mean, Self::Zero, Self::Drop];
 
-    /// The choice's name on the command line and in files.
-    #[must_use]
-    pub fn word(self) -> &'static str {
+    fn word(self) -> &'static str {
         match self {
             Self::Refuse => "refuse",
             Self::Mean => "mean",
@@ -65,13 +63,11 @@ pub enum Scale {
     MinMax,
 }
 
-impl Scale {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::None, Self::Standard, Self::MinMax];
+impl Word for Scale {
+    const WHAT: &'static str = "scale";
+    const ALL: &'static [Self] = &[Self::None, Self::Standard, Self::MinMax];
 
-    /// The choice's name on the command line and in files.
-    #[must_use]
-    pub fn word(self) -> &'static str {
+    fn word(self) -> &'static str {
         match self {
             Self::None => "none",
             Self::Standard => "standard",
@@ -96,13 +92,11 @@ pub enum ClassCode {
     Each,
 }
 
-impl ClassCode {
-    /// All of them.
-    pub const ALL: [Self; 5] = [Self::Auto, Self::Column, Self::Signs, Self::Numbers, Self::Each];
+impl Word for ClassCode {
+    const WHAT: &'static str = "way to write classes";
+    const ALL: &'static [Self] = &[Self::Auto, Self::Column, Self::Signs, Self::Numbers, Self::Each];
 
-    /// The choice's name on the command line and in files.
-    #[must_use]
-    pub fn word(self) -> &'static str {
+    fn word(self) -> &'static str {
         match self {
             Self::Auto => "auto",
             Self::Column => "column",

@@ -231,14 +231,13 @@ impl Columns {
             let first = |(name, column): &(String, Column)| {
                 (0..n_rows).find(|&row| column.lacks(row)).map(|row| (row, name.clone()))
             };
-            columns.iter().filter_map(first).min()
+            let (row, column) = columns.iter().filter_map(first).min()?;
+            Some(Place { row: row_of(self.lines.as_deref(), row), column })
         };
-        if let Some((row, column)) = refused(&self.targets) {
-            let place = Place { row: row_of(self.lines.as_deref(), row), column };
+        if let Some(place) = refused(&self.targets) {
             return Err(TableError::MissingLabel { place });
         }
-        if let Some((row, column)) = refused(&self.features).filter(|_| missing == Missing::Refuse) {
-            let place = Place { row: row_of(self.lines.as_deref(), row), column };
+        if let Some(place) = refused(&self.features).filter(|_| missing == Missing::Refuse) {
             return Err(TableError::Missing { place });
         }
         Ok((0..n_rows).collect())

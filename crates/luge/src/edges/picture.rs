@@ -100,7 +100,7 @@ impl Leaving<'_> {
     }
 
     fn subtitle(&self) -> String {
-        let kind = self.landscape().kind();
+        let kind = self.landscape.kind();
         let step = format!("{}, step {}, loss {}", kind.word(), self.step, numeral(self.loss()));
         let why = match (kind, self.successor()) {
             (LandscapeKind::Plain, Some(_)) => {

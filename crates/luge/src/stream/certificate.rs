@@ -89,8 +89,8 @@ pub(super) fn train(
     lesson: &StreamLesson,
     mut watch: impl FnMut(Step) -> ControlFlow<()>,
 ) -> Result<StreamReport, StreamLessonError> {
-    let network = lesson.network.network();
-    let start = lesson.network.initial();
+    let network = &lesson.network.network;
+    let start = &lesson.network.initial;
     let mut engine = match lesson.options.engine {
         StreamEngineChoice::Sparse => AnyEngine::Sparse(Box::new(SparseStream::new(network, start)?)),
         StreamEngineChoice::Dense => AnyEngine::Dense(Box::new(dense(lesson, start)?)),
@@ -113,7 +113,7 @@ pub(super) fn train(
         }
         engine.engine().step_on(&x, &y)?;
         n_steps += 1;
-        gain_error = gain_error.max(y[0].abs() / lesson.network.constants().carrier);
+        gain_error = gain_error.max(y[0].abs() / lesson.network.constants.carrier);
         wrong = compare(&both, &engine, &heads, before.is_some())?;
         if let Some(before) = before {
             spots.look(&mut checker, &before, &engine.weights(), (&x, &y))?;
@@ -147,7 +147,7 @@ pub(super) fn train(
 }
 
 fn dense<'a>(lesson: &'a StreamLesson, weights: &[Values]) -> Result<Dense<'a>, StreamLessonError> {
-    let network = lesson.network.network();
+    let network = &lesson.network.network;
     let inputs: Vec<Values> = network.inputs().iter().map(|i| Values::filled(i.shape, 0.0)).collect();
     Ok(Dense::new(network, weights, &inputs, Precision::F64, Rate::One, None)?)
 }
@@ -220,7 +220,7 @@ impl Spots {
 
 fn labels(simulator: &StreamSimulator<'_>, trace: bool, lesson: &StreamLesson) -> Claim {
     let taken = simulator.n_taken();
-    let constants = lesson.network.constants();
+    let constants = lesson.network.constants;
     let figures = format!(
         "{taken} batches taken; z within half of {} of -y after each, and of -A = -{} before it",
         constants.label_unit, constants.carrier
@@ -229,15 +229,15 @@ fn labels(simulator: &StreamSimulator<'_>, trace: bool, lesson: &StreamLesson) -
 }
 
 fn gain(lesson: &StreamLesson, largest: f64) -> Claim {
-    let constants = lesson.network.constants();
+    let constants = lesson.network.constants;
     let bound = constants.label_bound / constants.carrier;
     let figures = format!("|y| / A at most {largest}, allowed {bound}; a sixteenth is forgiven");
     Claim { holds: largest <= bound && bound <= 1.0 / 16.0, figures }
 }
 
 fn no_gradient(lesson: &StreamLesson) -> Claim {
-    let differentiated = lesson.network.network().differentiated();
-    let primary = lesson.network.network().numbered_nodes().filter(|(id, _)| lesson.network.is_primary(*id));
+    let differentiated = lesson.network.network.differentiated();
+    let primary = lesson.network.network.numbered_nodes().filter(|(id, _)| lesson.network.is_primary(*id));
     let nodes: Vec<bool> = primary.map(|(id, _)| differentiated[id.index()]).collect();
     let n = nodes.iter().filter(|&&carries| carries).count();
     Claim { holds: n == 0, figures: format!("{n} of {} nodes of f_theta carry a gradient", nodes.len()) }
@@ -286,7 +286,7 @@ impl End<'_> {
     }
 
     fn inputs(&self, x: &[f64], y: &[f64]) -> Vec<Values> {
-        let inputs = self.lesson.network.network().inputs();
+        let inputs = self.lesson.network.network.inputs();
         let [of_x, of_y] = inputs else { return Vec::new() };
         vec![Values::new(of_x.shape, x.to_vec()), Values::new(of_y.shape, y.to_vec())]
     }
@@ -297,7 +297,7 @@ impl End<'_> {
             return Claim { holds: false, figures: "the machine has not halted".to_owned() };
         }
         let lesson = self.lesson;
-        let (network, nodes) = (lesson.network.network(), lesson.network.nodes());
+        let (network, nodes) = (&lesson.network.network, &lesson.network.nodes);
         let predictor = Predictor::new(&*lesson.primary, theta.to_vec());
         let (mut x, mut y) = batch_of(&lesson.layout);
         let same = |a: &[f64], b: &[f64]| a.iter().map(|v| v.to_bits()).eq(b.iter().map(|v| v.to_bits()));

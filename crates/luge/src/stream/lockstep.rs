@@ -93,7 +93,7 @@ impl<'a> Lockstep<'a> {
             () if found.state != expected.state => "state",
             () if found.heads != expected.heads => "head",
             () if found.tapes != expected.tapes => "cell",
-            () => return self.compare_slot(&weights[self.network.labels().index()].data),
+            () => return self.compare_slot(&weights[self.network.labels.index()].data),
         };
         Err(StreamMismatch::Differs { what })
     }
@@ -106,15 +106,10 @@ impl<'a> Lockstep<'a> {
             return differs("state");
         }
         for tape in judge.machine().tape_ids() {
-            let at = |cell: i64| self.window.index(tape, cell);
-            if at(judge.head(tape)) != Some(engine.head(tape.index())?) {
+            if self.window.index(tape, judge.head(tape)) != Some(engine.head(tape.index())?) {
                 return differs("head");
             }
-            let alike = |cell: i64| {
-                let one = judge.tape(tape).read(cell) == SymbolId(1);
-                at(cell).is_some_and(|column| (engine.cell(tape.index(), column) > 0.0) == one)
-            };
-            if !alike(before[tape.index()]) || !alike(judge.head(tape)) {
+            if ![before[tape.index()], judge.head(tape)].iter().all(|&cell| self.alike(engine, tape, cell)) {
                 return differs("cell");
             }
         }
@@ -132,24 +127,22 @@ impl<'a> Lockstep<'a> {
     }
 
     fn memory_is_alike(&self, engine: &SparseStream<'_>) -> bool {
-        let judge = self.simulator.simulator();
-        let tape = self.data_tape();
+        let tape = self.simulator.simulator().machine().find_tape("data").unwrap_or(TapeId(0));
         (0..self.layout.n_bits()).all(|bit| {
             let cell = i64::try_from(self.layout.cell(bit)).unwrap_or(i64::MAX);
-            let one = judge.tape(tape).read(cell) == SymbolId(1);
-            self.window.index(tape, cell).is_some_and(|at| (engine.cell(tape.index(), at) > 0.0) == one)
+            self.alike(engine, tape, cell)
         })
     }
 
-    fn data_tape(&self) -> TapeId {
-        let machine = self.simulator.simulator().machine();
-        let named = machine.tape_ids().find(|&tape| machine.tape(tape).name == "data");
-        named.unwrap_or(TapeId(0))
+    /// Whether a cell of the network holds what the judge's does.
+    fn alike(&self, engine: &SparseStream<'_>, tape: TapeId, cell: i64) -> bool {
+        let one = self.simulator.simulator().tape(tape).read(cell) == SymbolId(1);
+        self.window.index(tape, cell).is_some_and(|at| (engine.cell(tape.index(), at) > 0.0) == one)
     }
 
     /// z is minus the labels where they wait, and minus A where the slot is ready.
     fn compare_slot(&self, z: &[f64]) -> Result<(), StreamMismatch> {
-        let constants = self.network.constants();
+        let constants = self.network.constants;
         let near = constants.label_unit / 2.0;
         let wrong = |(found, expected): &(f64, f64)| {
             (found - expected).abs().partial_cmp(&near) != Some(std::cmp::Ordering::Less)

@@ -4,7 +4,7 @@ use luge_net::{NumberFormat, numbers::Overflow};
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 use rand_distr::{Distribution, StandardUniform, Uniform};
 
-use crate::data::Table;
+use crate::{data::Table, words::Word};
 
 /// In which order the rows of a table pass.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -18,13 +18,11 @@ pub enum Order {
     Draw,
 }
 
-impl Order {
-    /// All orders.
-    pub const ALL: [Self; 3] = [Self::Cycle, Self::Shuffle, Self::Draw];
+impl Word for Order {
+    const WHAT: &'static str = "order";
+    const ALL: &'static [Self] = &[Self::Cycle, Self::Shuffle, Self::Draw];
 
-    /// The order's name on the command line and in JSON.
-    #[must_use]
-    pub fn word(self) -> &'static str {
+    fn word(self) -> &'static str {
         match self {
             Self::Cycle => "cycle",
             Self::Shuffle => "shuffle",

@@ -4,22 +4,17 @@ use luge_net::NumberFormat;
 
 use super::{Concept, Draw, Order, Samples, StreamJob, StreamOptions};
 use crate::{
+    catalogue::{Shipped, ShippedTable},
     data::default_format,
-    job::{Data, JobError},
+    job::JobError,
     source::{OpenError, Source},
 };
 
 /// A learner from a stream, and what it is meant for.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ShippedStream {
-    /// Its name, and that of its file in `learners`.
-    pub name: &'static str,
-    /// What it does, in a line.
-    pub summary: &'static str,
-    /// The program or machine.
-    pub text: &'static str,
-    /// The extension of files that hold such programs: `sled` or `tm`.
-    pub extension: &'static str,
+    /// The program or machine, whose file lies in `learners`.
+    pub program: Shipped,
     /// The number format it is meant for.
     pub format: &'static str,
     /// The network its weights are for.
@@ -34,42 +29,36 @@ pub enum ShippedSamples {
     /// Samples that are drawn.
     Draw(Draw),
     /// The rows of a table, which pass in an order that changes every time.
-    Table {
-        /// Its file.
-        file: &'static str,
-        /// The file's text.
-        csv: &'static str,
-        /// The label's column.
-        target: &'static str,
-        /// The features' columns; none: all others.
-        features: &'static [&'static str],
-    },
+    Table(ShippedTable),
 }
 
 const PARITY: ShippedSamples =
     ShippedSamples::Draw(Draw { concept: Concept::Parity { n_hidden: 16 }, n_features: 32, noise: 0.0 });
 
-const PETALS: ShippedSamples = ShippedSamples::Table {
+const PETALS: ShippedSamples = ShippedSamples::Table(ShippedTable {
     file: "data/iris.csv",
     csv: include_str!("../../data/iris.csv"),
-    target: "petal_length",
+    targets: &["petal_length"],
     features: &["petal_width"],
-};
+});
 
-const SETOSA: ShippedSamples = ShippedSamples::Table {
+const SETOSA: ShippedSamples = ShippedSamples::Table(ShippedTable {
     file: "learners/iris_setosa.csv",
     csv: include_str!("../../learners/iris_setosa.csv"),
-    target: "setosa",
+    targets: &["setosa"],
     features: &[],
-};
+});
 
 macro_rules! learner {
     ($name:literal, $extension:literal, $samples:expr, $format:literal, $primary:literal, $summary:literal) => {
         ShippedStream {
-            name: $name,
-            summary: $summary,
-            text: include_str!(concat!("../../learners/", $name, ".", $extension)),
-            extension: $extension,
+            program: Shipped {
+                name: $name,
+                summary: $summary,
+                text: include_str!(concat!("../../learners/", $name, ".", $extension)),
+                extension: $extension,
+                lesson: None,
+            },
             format: $format,
             primary: $primary,
             samples: $samples,
@@ -104,23 +93,13 @@ impl ShippedStream {
     /// The learner with this name.
     #[must_use]
     pub fn find(name: &str) -> Option<&'static Self> {
-        STREAM_LEARNERS.iter().find(|shipped| shipped.name == name)
+        STREAM_LEARNERS.iter().find(|shipped| shipped.program.name == name)
     }
 
     /// The learner with this very text, wherever its file lies.
     #[must_use]
     pub fn with_text(text: &str) -> Option<&'static Self> {
-        STREAM_LEARNERS.iter().find(|shipped| shipped.text == text)
-    }
-
-    /// The program or machine as a source.
-    #[must_use]
-    pub fn source(&self) -> Source {
-        Source {
-            name: self.name.to_owned(),
-            text: self.text.to_owned(),
-            extension: Some(self.extension.to_owned()),
-        }
+        STREAM_LEARNERS.iter().find(|shipped| shipped.program.text == text)
     }
 }
 
@@ -132,18 +111,7 @@ impl ShippedSamples {
     pub fn read(&self, format: NumberFormat) -> Result<Samples, JobError> {
         match *self {
             Self::Draw(draw) => Ok(Samples::Draw(draw)),
-            Self::Table { file, csv, target, features } => {
-                let features = features.iter().map(|&feature| feature.to_owned()).collect::<Vec<_>>();
-                let data = Data::Csv {
-                    name: file.to_owned(),
-                    text: csv.to_owned(),
-                    target: vec![target.to_owned()],
-                    features: (!features.is_empty()).then_some(features),
-                    saturate: false,
-                    asked: crate::data::Asked::default(),
-                };
-                Ok(Samples::Table(data.read(format)?, Order::Shuffle))
-            }
+            Self::Table(table) => Ok(Samples::Table(table.data().read(format)?, Order::Shuffle)),
         }
     }
 
@@ -152,11 +120,12 @@ impl ShippedSamples {
     pub fn flags(&self) -> String {
         match self {
             Self::Draw(draw) => format!("--draw {draw}"),
-            Self::Table { file, target, features: [], .. } => {
-                format!("--data {file} --target {target} --order shuffle")
-            }
-            Self::Table { file, target, features, .. } => {
-                format!("--data {file} --target {target} --features {} --order shuffle", features.join(","))
+            Self::Table(ShippedTable { file, targets, features, .. }) => {
+                let features = match features {
+                    [] => String::new(),
+                    features => format!(" --features {}", features.join(",")),
+                };
+                format!("--data {file} --target {}{features} --order shuffle", targets.join(","))
             }
         }
     }
@@ -187,7 +156,7 @@ impl StreamJob {
 /// If there is neither.
 pub fn open(named: &str) -> Result<Source, OpenError> {
     match ShippedStream::find(named) {
-        Some(shipped) => Ok(shipped.source()),
+        Some(shipped) => Ok(shipped.program.source()),
         None => Source::open(named),
     }
 }

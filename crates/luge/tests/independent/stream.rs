@@ -27,14 +27,14 @@ struct Exported {
 
 impl Exported {
     fn new(name: &'static str, lesson: &StreamLesson) -> Self {
-        let network = lesson.network().network();
+        let network = &lesson.network.network;
         let n_columns = |input: usize| network.inputs()[input].shape.cols;
         let names = |letter: &str, input| {
             (0..n_columns(input)).map(|i| format!("{letter}{i}")).collect::<Vec<_>>().join(",")
         };
         let (features, targets) = (names("x", 0), names("y", 1));
         let (run, csv) = run(lesson, &format!("{features},{targets}\n"));
-        let graph = serde_json::to_value(stream_graph(lesson.network())).expect("JSON");
+        let graph = serde_json::to_value(stream_graph(&lesson.network)).expect("JSON");
         Self { name, graph, run, csv, features, targets }
     }
 
@@ -46,14 +46,14 @@ impl Exported {
 
 /// The dense engine on the lesson's stream until the machine halts, and a little longer; the samples as a table.
 fn run(lesson: &StreamLesson, header: &str) -> (Value, String) {
-    let stream_network = lesson.network();
-    let (network, nodes) = (stream_network.network(), stream_network.nodes());
+    let stream_network = &lesson.network;
+    let (network, nodes) = (&stream_network.network, &stream_network.nodes);
     let mut inputs: Vec<Values> = network.inputs().iter().map(|i| Values::filled(i.shape, 0.0)).collect();
-    let start = stream_network.initial();
+    let start = &stream_network.initial;
     let mut engine = Dense::new(network, start, &inputs, Precision::F64, Rate::One, None).expect("an engine");
     let mut stream = lesson.stream();
     let (mut vertices, mut losses, mut at_rest, mut csv) = (Vec::new(), Vec::new(), 0, header.to_owned());
-    for _ in 0..lesson.rehearsal().steps + AFTER {
+    for _ in 0..lesson.rehearsal.steps + AFTER {
         let [x, y] = &mut inputs[..] else { panic!("features and labels") };
         stream.next_batch(&mut x.data, &mut y.data);
         for sample in 0..x.shape.rows {
@@ -77,8 +77,10 @@ fn run(lesson: &StreamLesson, header: &str) -> (Value, String) {
 /// Gaussian elimination on two bits, one sample at a time.
 fn parity() -> Exported {
     let learner = ShippedStream::find("parity_machine").expect("it ships");
-    let mut job =
-        StreamJob::new(learner.source(), Samples::Draw("parity:bits=2,hidden=1".parse().expect("a parity")));
+    let mut job = StreamJob::new(
+        learner.program.source(),
+        Samples::Draw("parity:bits=2,hidden=1".parse().expect("a parity")),
+    );
     job.options.seed = 1;
     Exported::new("stream-parity", &job.prepare().expect("a lesson"))
 }

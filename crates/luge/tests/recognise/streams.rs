@@ -76,15 +76,15 @@ fn compare(network: &Network, start: &[Values]) -> Result<usize, String> {
 #[test]
 fn a_stream_is_followed_from_the_graph_alone() {
     let built = network();
-    assert_eq!(compare(built.network(), built.initial()), Ok(BATCHES.len()));
+    assert_eq!(compare(&built.network, &built.initial), Ok(BATCHES.len()));
 }
 
 #[test]
 fn every_change_of_a_stream_network_is_followed_or_refused() {
     let built = network();
     let (mut n_refused, mut n_followed) = (0, 0);
-    for (change, altered) in all_changes(built.network()) {
-        match compare(&altered, built.initial()) {
+    for (change, altered) in all_changes(&built.network) {
+        match compare(&altered, &built.initial) {
             Ok(0) => n_refused += 1,
             Ok(_) => n_followed += 1,
             Err(why) => panic!("{change}: {why}"),

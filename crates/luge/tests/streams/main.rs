@@ -61,7 +61,7 @@ fn check(seed: u64, engine: StreamEngineChoice, steps: u64) -> (u64, u64, bool) 
         let needs_end = matches!(name, "output_equals_primary" | "at_rest");
         assert!(claim.holds || needs_end && !report.halted, "seed {seed}, {name}: {}", claim.figures);
     }
-    assert_eq!(report.steps, lesson.rehearsal().steps, "seed {seed}");
+    assert_eq!(report.steps, lesson.rehearsal.steps, "seed {seed}");
     (report.steps, report.taken, report.halted)
 }
 
@@ -87,15 +87,15 @@ fn random_machines_in_f32() {
     let mut n_steps = 0;
     for seed in 2_000..2_060 {
         let Some(lesson) = random_lesson(seed, StreamEngineChoice::Sparse, 40) else { continue };
-        let stream_network = lesson.network();
-        stream_network.constants().check_rounding(24).unwrap();
-        let (network, start) = (stream_network.network(), stream_network.initial());
+        let stream_network = &lesson.network;
+        stream_network.constants.check_rounding(24).unwrap();
+        let (network, start) = (&stream_network.network, &stream_network.initial);
         let inputs: Vec<Values> = network.inputs().iter().map(|i| Values::filled(i.shape, 0.0)).collect();
         let mut dense = Dense::new(network, start, &inputs, Precision::F32, Rate::One, None).unwrap();
         let mut sparse = SparseStream::new(network, start).unwrap();
         let mut stream = lesson.stream();
         let (mut x, mut y) = (inputs[0].data.clone(), inputs[1].data.clone());
-        for step in 0..lesson.rehearsal().steps {
+        for step in 0..lesson.rehearsal.steps {
             stream.next_batch(&mut x, &mut y);
             sparse.step_on(&x, &y).unwrap();
             dense.step_on(&x, &y).unwrap();
@@ -143,7 +143,7 @@ fn taking_too_soon_and_latching_too_late() {
 fn parity(learner: &str, bits: usize, hidden: usize, seed: u64) -> StreamJob {
     let draw = format!("parity:bits={bits},hidden={hidden}").parse().expect("a parity");
     let learner = ShippedStream::find(learner).expect("it ships");
-    let mut job = StreamJob::new(learner.source(), Samples::Draw(draw));
+    let mut job = StreamJob::new(learner.program.source(), Samples::Draw(draw));
     job.options.seed = seed;
     job
 }
@@ -191,8 +191,9 @@ fn labels_that_are_no_parity_contradict_themselves() {
 /// A learner that ships on the stream that its story is about.
 fn shipped(name: &str, seed: u64, batch: usize) -> StreamLesson {
     let learner = ShippedStream::find(name).expect("it ships");
-    let samples = learner.samples.read(StreamJob::format_for(&learner.source())).expect("its samples");
-    let mut job = StreamJob::new(learner.source(), samples);
+    let samples =
+        learner.samples.read(StreamJob::format_for(&learner.program.source())).expect("its samples");
+    let mut job = StreamJob::new(learner.program.source(), samples);
     (job.options.seed, job.options.batch) = (seed, batch);
     job.prepare().expect("a lesson")
 }
@@ -208,15 +209,15 @@ fn the_mean_of_sixteen_labels() {
 
 /// The samples that the learner takes, found by its simulator alone.
 fn samples_taken(lesson: &StreamLesson) -> Vec<(f64, f64)> {
-    let (format, batch) = (lesson.options().format, lesson.options().batch);
+    let (format, batch) = (lesson.options.format, lesson.options.batch);
     let layout = DataLayout { n_samples: batch, n_features: 1, n_labels: 1, format };
-    let learner = lesson.learner();
+    let learner = &lesson.learner;
     let input = learner.input(&layout, &vec![false; layout.n_bits()]);
     let machine = learner.lowered().normal.machine();
     let mut simulator = StreamSimulator::new(machine, &input, learner.memory(&layout));
     let mut stream = lesson.stream();
     let (mut x, mut y, mut taken) = (vec![0.0; batch], vec![0.0; batch], Vec::new());
-    for _ in 0..lesson.rehearsal().steps {
+    for _ in 0..lesson.rehearsal.steps {
         stream.next_batch(&mut x, &mut y);
         let bits = |numbers: &[f64]| {
             let words =
@@ -241,7 +242,7 @@ fn the_program_and_the_interpreter_agree_on_the_samples_taken() {
         let raw = |value: f64| (value * 16.0) as i64;
         let samples: Vec<Vec<i64>> =
             samples_taken(&lesson).into_iter().map(|(x, y)| vec![raw(x), raw(y)]).collect();
-        let text = ShippedStream::find("stream_mean").unwrap().text;
+        let text = ShippedStream::find("stream_mean").unwrap().program.text;
         let reference = luge_sled::interpret(text, &sizes, &samples, 100_000).unwrap();
         let theta: Vec<i64> = report.theta.iter().map(|&theta| raw(theta)).collect();
         assert_eq!((reference.verdict, reference.theta), (luge_sled::Verdict::Accepted, theta));
@@ -272,7 +273,7 @@ fn tables_and_streams_are_told_apart() {
         saturate: false,
         asked: luge::data::Asked::default(),
     };
-    let learner = ShippedStream::find("stream_mean").unwrap().source();
+    let learner = ShippedStream::find("stream_mean").unwrap().program.source();
     let refused = luge::TrainJob::new(learner, data).prepare().map(|_| ()).unwrap_err().to_string();
     assert!(refused.contains("stream"), "{refused}");
 }

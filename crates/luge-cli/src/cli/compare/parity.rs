@@ -8,7 +8,7 @@ use luge::compare::parity::{
 use super::{Args, refuse};
 use crate::cli::{
     failure::Failure,
-    output::{place, print, print_json, table},
+    output::{Rows, count, place, show},
     progress::Progress,
     stream::of_lesson,
 };
@@ -19,10 +19,10 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let bits = usize::from(args.bits.unwrap_or(16));
     let hidden = args.hidden.map_or(bits.div_ceil(2), usize::from);
     if hidden > bits {
-        return Err(Failure::Usage {
-            problem: format!("--hidden {hidden} of --bits {bits} cannot be"),
-            remedy: "hide at most as many bits as there are".to_owned(),
-        });
+        return Err(Failure::usage(
+            format!("--hidden {hidden} of --bits {bits} cannot be"),
+            "hide at most as many bits as there are",
+        ));
     }
     let plot = place(&mut args.force.outputs(), args.plot.as_deref())?;
     let n_seeds = args.seeds.unwrap_or(1);
@@ -39,21 +39,20 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     if let (Some(plot), Some(first)) = (plot, all.first()) {
         plot.write(first.draw())?;
     }
-    if args.json {
-        return print_json(&all);
-    }
-    print(&table(&all.iter().flat_map(rows).collect::<Vec<_>>()))
+    show(args.json, &all, || {
+        let mut rows = Rows::default();
+        all.iter().for_each(|compared| add_rows(&mut rows, compared));
+        rows.text()
+    })
 }
 
-fn rows(compared: &ParityComparison) -> Vec<(String, String)> {
-    let count = |n: u64| HumanCount(n).to_string();
-    let right = |n: usize| format!("{} of {} new inputs right", count(n as u64), count(N_NEW as u64));
+fn add_rows(rows: &mut Rows, compared: &ParityComparison) {
+    let right = |n: usize| format!("{} of {} new inputs right", count(n), count(N_NEW));
     let options = &compared.options;
     let learner = &compared.learner;
     let certified = if learner.certified { "certified" } else { "NOT certified" };
     let n_rates: usize = RATES.iter().map(|(_, rates)| rates.len()).sum();
     let seen = compared.ordinary.first().and_then(|run| run.curve.last()).map_or(0, |&(seen, _)| seen);
-    let row = |name: &str, value: String| (name.to_owned(), value);
     let best = |optimiser: &str| {
         let runs = compared.ordinary.iter().filter(|run| run.optimiser == optimiser);
         runs.max_by_key(|run| run.right()).map_or_else(String::new, |run: &OrdinaryRun| {
@@ -61,20 +60,19 @@ fn rows(compared: &ParityComparison) -> Vec<(String, String)> {
             format!("{}: {layers}, rate {}", right(run.right()), run.rate)
         })
     };
-    vec![
-        row("parity", format!("{} of {} bits, seed {}", options.hidden, options.bits, options.seed)),
-        row("Gaussian elimination by SGD", format!("{}, {certified}", right(learner.right))),
-        row("", format!("{} samples passed, {} taken", count(learner.passed), count(learner.taken))),
-        row(
-            "ordinary networks",
-            format!(
-                "{} of them: width {WIDTH}, {} depths, {n_rates} rates; {} samples each, in batches of {BATCH}",
-                compared.ordinary.len(),
-                DEPTHS.len(),
-                count(seen)
-            ),
+    rows.row("parity", format!("{} of {} bits, seed {}", options.hidden, options.bits, options.seed));
+    rows.row("Gaussian elimination by SGD", format!("{}, {certified}", right(learner.right)));
+    let (passed, taken) = (HumanCount(learner.passed), HumanCount(learner.taken));
+    rows.row("", format!("{passed} samples passed, {taken} taken"));
+    rows.row(
+        "ordinary networks",
+        format!(
+            "{} of them: width {WIDTH}, {} depths, {n_rates} rates; {} samples each, in batches of {BATCH}",
+            compared.ordinary.len(),
+            DEPTHS.len(),
+            HumanCount(seen)
         ),
-        row("  best by SGD", best("SGD")),
-        row("  best by Adam", best("Adam")),
-    ]
+    );
+    rows.row("  best by SGD", best("SGD"));
+    rows.row("  best by Adam", best("Adam"));
 }

@@ -3,7 +3,7 @@
 use luge::{data::TableError, lesson::LessonError, model::ModelError, program::ProgramError, source::Source};
 use luge_landscape::{BuildError, ExtendedError, LearnerError, PrimaryError};
 
-use super::{Failure, remedy_of_internal, remedy_of_size};
+use super::{Failure, more_cells, remedy_of_internal, remedy_of_size};
 
 impl Failure {
     /// A table that cannot be used, with the file's name.
@@ -45,7 +45,7 @@ impl Failure {
                 "choose a wider --format, rescale the column, or give --saturate"
             }
         };
-        Self::Unfit { problem, remedy: remedy.to_owned() }
+        Self::unfit(problem, remedy)
     }
 }
 
@@ -54,15 +54,12 @@ impl Failure {
     pub(in crate::cli) fn of_program(error: ProgramError, source: &Source) -> Self {
         let problem = error.to_string();
         match error {
-            ProgramError::Format { .. } => {
-                Self::Usage { problem, remedy: "give --format fix:I.F, such as fix:4.8".to_owned() }
-            }
+            ProgramError::Format { .. } => Self::usage(problem, "give --format fix:I.F, such as fix:4.8"),
             ProgramError::Broken { findings, .. } => Self::of_findings(problem, &findings, source),
-            ProgramError::Backend(_) => Self::Unfit {
-                problem,
-                remedy: "leave out `unroll`, write shorter programs, or use fewer tapes".to_owned(),
-            },
-            ProgramError::Setting(_) => Self::Usage { problem, remedy: "give --set NAME=VALUE".to_owned() },
+            ProgramError::Backend(_) => {
+                Self::unfit(problem, "leave out `unroll`, write shorter programs, or use fewer tapes")
+            }
+            ProgramError::Setting(_) => Self::usage(problem, "give --set NAME=VALUE"),
         }
     }
 }
@@ -81,67 +78,57 @@ impl From<LearnerError> for Failure {
             LearnerError::Occupied { .. } => "leave that input line out of the machine's file",
             LearnerError::Lowering(error) => return error.clone().into(),
         };
-        Self::Unfit { problem: error.to_string(), remedy: remedy.to_owned() }
+        Self::unfit(error.to_string(), remedy)
     }
 }
 
 impl From<PrimaryError> for Failure {
     fn from(error: PrimaryError) -> Self {
         let remedy = "give --primary linear, mlp: and the widths from the features to the labels, such as mlp:2-3-1, prototypes:K, tree:D, or parity";
-        Self::Usage { problem: error.to_string(), remedy: remedy.to_owned() }
+        Self::usage(error.to_string(), remedy)
     }
 }
 
 impl From<LessonError> for Failure {
     fn from(error: LessonError) -> Self {
         let problem = error.to_string();
-        match error {
+        let remedy = match error {
             LessonError::Engine(error) => return error.into(),
             LessonError::Memory(error) => return error.into(),
-            _ => {}
-        }
-        let remedy = match &error {
-            LessonError::Engine(_) | LessonError::Memory(_) => String::new(),
-            LessonError::DoesNotHalt { .. } => "allow more --steps, if it halts at all".to_owned(),
-            LessonError::Rejected { .. } => "see what the learner asks of its data".to_owned(),
-            LessonError::TooFewCells { needed, .. } => {
-                format!("give --cells {needed} or more, or leave --cells out")
+            LessonError::DoesNotHalt { .. } => "allow more --steps, if it halts at all",
+            LessonError::Rejected { .. } => "see what the learner asks of its data",
+            LessonError::TooFewCells { needed, .. } => return Self::unfit(problem, more_cells(needed)),
+            LessonError::OtherLayers { n_cells } => {
+                return Self::unfit(problem, format!("give --cells {n_cells}"));
             }
-            LessonError::OtherLayers { n_cells } => format!("give --cells {n_cells}"),
             LessonError::LabelsTooSmall { .. } => {
-                "give a --label-offset that differs from the labels, such as 1".to_owned()
+                "give a --label-offset that differs from the labels, such as 1"
             }
             LessonError::LabelOffset { .. } => {
-                "give a --label-offset nearer to the labels, such as a small power of two".to_owned()
+                "give a --label-offset nearer to the labels, such as a small power of two"
             }
-            LessonError::BitsNeedF64 { .. } => "choose --bits native".to_owned(),
-            LessonError::Shapes { .. } => "choose a --primary that fits the columns".to_owned(),
-            LessonError::Extended(error) => remedy_of_extended(error),
+            LessonError::BitsNeedF64 { .. } => "choose --bits native",
+            LessonError::Shapes { .. } => "choose a --primary that fits the columns",
+            LessonError::Extended(error) => remedy_of_extended(&error),
         };
-        Self::Unfit { problem, remedy }
+        Self::unfit(problem, remedy)
     }
 }
 
-fn remedy_of_extended(error: &ExtendedError) -> String {
+fn remedy_of_extended(error: &ExtendedError) -> &'static str {
     match error {
-        ExtendedError::OneLabel { .. } => "choose --carrier offset".to_owned(),
-        ExtendedError::FinalLoss { .. } => {
-            "choose a narrower --format, or give --final-loss a number".to_owned()
-        }
-        ExtendedError::ThetaTooLarge { .. } => "choose a smaller --primary or a narrower --format".to_owned(),
-        ExtendedError::TakesSamples => "train it with `luge stream`".to_owned(),
-        ExtendedError::NoSamples => "add at least one row".to_owned(),
-        ExtendedError::ThetaDoesNotFit { .. } | ExtendedError::DataDoNotFit { .. } => {
-            "give more --cells, or leave --cells out".to_owned()
-        }
+        ExtendedError::OneLabel { .. } => "choose --carrier offset",
+        ExtendedError::FinalLoss { .. } => "choose a narrower --format, or give --final-loss a number",
+        ExtendedError::ThetaTooLarge { .. } => "choose a smaller --primary or a narrower --format",
+        ExtendedError::TakesSamples => "train it with `luge stream`",
+        ExtendedError::NoSamples => "add at least one row",
+        ExtendedError::Outside(_) => "give more --cells, or leave --cells out",
         ExtendedError::DataWritable { .. } => {
-            "declare the tape `data` read-only, or choose --landscape internal".to_owned()
+            "declare the tape `data` read-only, or choose --landscape internal"
         }
-        ExtendedError::TooManyBits { .. } => {
-            "use fewer rows, a narrower --format, or another --landscape".to_owned()
-        }
+        ExtendedError::TooManyBits { .. } => "use fewer rows, a narrower --format, or another --landscape",
         ExtendedError::Build(BuildError::Constants(_)) => {
-            "choose a narrower --format, or give another --final-loss".to_owned()
+            "choose a narrower --format, or give another --final-loss"
         }
         ExtendedError::Build(BuildError::Internal(error)) => remedy_of_internal(error),
         ExtendedError::Build(

@@ -19,14 +19,14 @@ pub(super) struct Excerpt {
     /// For every line the characters that are left out at its beginning.
     cut: Vec<usize>,
     /// Where the finding is in this text.
-    span: Range<usize>,
+    pub(super) span: Range<usize>,
 }
 
 impl Excerpt {
     /// The lines of a finding, and one before and after them.
     pub(super) fn around(name: &str, text: &str, span: &Range<usize>) -> Self {
-        let start = floor(text, span.start);
-        let end = floor(text, span.end.max(start));
+        let start = text.floor_char_boundary(span.start);
+        let end = text.floor_char_boundary(span.end.max(start));
         let line_start = |at: usize| text[..at].rfind('\n').map_or(0, |newline| newline + 1);
         let line_end = |at: usize| text[at..].find('\n').map_or(text.len(), |newline| at + newline);
         let own = line_start(start);
@@ -51,11 +51,6 @@ impl Excerpt {
         let length = excerpt.text.len();
         excerpt.span = excerpt.span.start.min(length)..excerpt.span.end.min(length);
         excerpt
-    }
-
-    /// Where the finding is in what is shown.
-    pub(super) fn span(&self) -> Range<usize> {
-        self.span.clone()
     }
 
     /// Adds a line that begins at a byte of the whole text, in which the finding is `span`.
@@ -88,11 +83,6 @@ impl Excerpt {
             self.span.end = self.text.len();
         }
     }
-}
-
-/// The last boundary between characters that is not after a byte.
-fn floor(text: &str, at: usize) -> usize {
-    (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }
 
 /// A text without characters that a terminal would obey.
@@ -142,7 +132,7 @@ mod tests {
 
     fn shown(text: &str, span: Range<usize>) -> (String, String, usize) {
         let excerpt = Excerpt::around("it", text, &span);
-        let marked = excerpt.text[excerpt.span()].to_owned();
+        let marked = excerpt.text[excerpt.span.clone()].to_owned();
         (excerpt.text, marked, excerpt.first_line)
     }
 
@@ -163,7 +153,7 @@ mod tests {
         assert_eq!(cut.trim_end(), format!("…{}?{}…", "a".repeat(60), "b".repeat(99)));
         assert_eq!(marked, "?");
         let excerpt = Excerpt::around("it", &text, &(100_000..100_001));
-        let contents = excerpt.read_span(&excerpt.span().into(), 0, 0).expect("a span");
+        let contents = excerpt.read_span(&excerpt.span.clone().into(), 0, 0).expect("a span");
         assert_eq!((contents.line(), contents.column()), (0, 100_000));
     }
 

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use indicatif::HumanCount;
 use luge::{
+    answer::failed,
     lesson::Certificate,
     model::{Card, Model},
     plot::numeral,
@@ -13,7 +14,7 @@ use serde::Serialize;
 use super::{
     super::{
         failure::Failure,
-        output::{print, print_json, table},
+        output::{Rows, show},
     },
     network::NetworkProfile,
 };
@@ -58,38 +59,32 @@ pub(super) fn run(path: &Path, json: bool) -> Result<(), Failure> {
         certificate: &card.certificate,
         network: NetworkProfile::of_model(&model)?,
     };
-    if json { print_json(&profile) } else { print(&table(&rows(&profile, card))) }
+    show(json, &profile, || report(&profile, card))
 }
 
-fn rows(profile: &ModelProfile<'_>, card: &Card) -> Vec<(String, String)> {
-    let mut rows: Vec<(String, String)> = Vec::new();
-    let mut row = |name: &str, value: String| rows.push((name.to_owned(), value));
-    row("model", format!("{} from {} to {}", card.primary, card.features.join(", "), card.labels.join(", ")));
+fn report(profile: &ModelProfile<'_>, card: &Card) -> String {
+    let mut rows = Rows::default();
+    rows.row(
+        "model",
+        format!("{} from {} to {}", card.primary, card.features.join(", "), card.labels.join(", ")),
+    );
     let theta: Vec<String> = profile.theta.iter().map(ToString::to_string).collect();
-    row("theta", theta.join(" "));
-    row("numbers", profile.format.clone());
+    rows.row("theta", theta.join(" "));
+    rows.row("numbers", &profile.format);
     let steps = (HumanCount(card.steps), HumanCount(card.machine_steps));
-    row(
+    rows.row(
         "trained",
         format!("{} gradient steps, {} machine steps, {} samples", steps.0, steps.1, card.n_samples),
     );
-    row("training loss", format!("{}; stops at {}", numeral(card.train_loss), numeral(card.stop)));
-    row("carrier", profile.carrier.to_owned());
-    row("engine", profile.engine.to_owned());
-    row("machine", format!("sha256 {}", card.machine_sha256));
-    let failed: Vec<&str> = card
-        .certificate
-        .claims()
-        .into_iter()
-        .filter(|(_, check)| !check.holds)
-        .map(|(name, _)| name)
-        .collect();
-    let claims = if failed.is_empty() {
-        "all claims hold".to_owned()
-    } else {
-        format!("does not hold: {}", failed.join(", "))
+    rows.row("training loss", format!("{}; stops at {}", numeral(card.train_loss), numeral(card.stop)));
+    rows.row("carrier", profile.carrier);
+    rows.row("engine", profile.engine);
+    rows.row("machine", format!("sha256 {}", card.machine_sha256));
+    let claims = match &failed(&card.certificate.claims())[..] {
+        [] => "all claims hold".to_owned(),
+        failed => format!("does not hold: {}", failed.join(", ")),
     };
-    row("certificate", claims);
-    rows.extend(profile.network.rows());
-    rows
+    rows.row("certificate", claims);
+    profile.network.add_to(&mut rows);
+    rows.text()
 }

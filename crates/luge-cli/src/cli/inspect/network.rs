@@ -15,7 +15,11 @@ use luge_machine::{
 use luge_net::Layers;
 use serde::Serialize;
 
-use super::super::{failure::Failure, landscape_args::TOWARDS_HALT};
+use super::super::{
+    failure::Failure,
+    landscape_args::TOWARDS_HALT,
+    output::{Rows, count},
+};
 
 /// The network of a landscape, or an extended network without its primary network.
 #[derive(Serialize)]
@@ -94,37 +98,34 @@ impl NetworkProfile {
             vertices,
             units: layers.n_units(),
             depth: layers.depth(),
-            layers: layers.groups().iter().map(profile).collect(),
+            layers: layers.groups.iter().map(profile).collect(),
             claim,
         }
     }
 
-    /// The rows of the table.
-    pub(super) fn rows(&self) -> Vec<(String, String)> {
-        let mut rows: Vec<(String, String)> = Vec::new();
-        let mut row = |name: &str, value: String| rows.push((name.to_owned(), value));
-        let count = |n: usize| HumanCount(n as u64).to_string();
+    /// Adds its rows to the table.
+    pub(super) fn add_to(&self, rows: &mut Rows) {
         let (vertices, cells) = (count(self.vertices), count(self.cells));
-        row("landscape", format!("{}, {vertices} vertices, {cells} cells per tape", self.kind));
+        rows.row("landscape", format!("{}, {vertices} vertices, {cells} cells per tape", self.kind));
         let name_width = self.layers.iter().map(|layer| layer.name.chars().count()).max().unwrap_or(0);
         let kind_width = self.layers.iter().map(|layer| layer.kind.len()).max().unwrap_or(0);
         for (index, layer) in self.layers.iter().enumerate() {
             let LayerProfile { name, kind, units, depth } = layer;
             let title = if index == 0 { "units" } else { "" };
-            row(
+            rows.row(
                 title,
                 format!("{name:<name_width$}  {kind:<kind_width$}  {:>7}  depth {depth}", count(*units)),
             );
         }
-        row("units in all", format!("{}, {} deep", count(self.units), self.depth));
+        rows.row("units in all", format!("{}, {} deep", count(self.units), self.depth));
         let arranged = |Arrangement { layers, widest, .. }: &Arrangement| {
             format!("{layers} layers of at most {} units", count(*widest))
         };
-        row("fewest layers", arranged(&self.claim.fewest_layers));
-        row("narrowest", arranged(&self.claim.narrowest));
+        rows.row("fewest layers", arranged(&self.claim.fewest_layers));
+        rows.row("narrowest", arranged(&self.claim.narrowest));
         let SizeClaim { corollary, layers, width, formula, layers_hold, width_holds, .. } = &self.claim;
         let width = width.map_or_else(|| self.claim.width_text(), |width| HumanCount(width).to_string());
-        row(
+        rows.row(
             &format!("Corollary {corollary}"),
             format!(
                 "{layers} layers ({}) of {width} units ({})",
@@ -132,8 +133,7 @@ impl NetworkProfile {
                 verdict(*width_holds)
             ),
         );
-        row("", (*formula).to_owned());
-        rows
+        rows.row("", formula);
     }
 }
 

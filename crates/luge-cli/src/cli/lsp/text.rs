@@ -6,11 +6,7 @@ use lsp_types::Position;
 
 /// The place of a byte; one inside of a character, or behind the text, counts as the place before it.
 pub(super) fn position(text: &str, byte: usize) -> Position {
-    let mut byte = byte.min(text.len());
-    while !text.is_char_boundary(byte) {
-        byte -= 1;
-    }
-    let before = &text[..byte];
+    let before = &text[..text.floor_char_boundary(byte)];
     let column = before.rsplit('\n').next().unwrap_or("").encode_utf16().count();
     let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
     Position::new(number(before.matches('\n').count()), number(column))

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use indicatif::HumanCount;
 use luge::{job, program, source::Source};
 use luge_landscape::Learner;
-use luge_machine::{Machine, Outcome, Simulator, Step, TapeId};
+use luge_machine::{Outcome, Simulator, Step, TapeId};
 use luge_net::NumberFormat;
 use luge_sled::Compiled;
 use serde::Serialize;
@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::super::{
     data_args::{DataArgs, show_notes},
     failure::{Failure, show_warnings},
-    output::{print, print_json, table},
+    output::{Rows, print, print_json},
     progress::Progress,
 };
 
@@ -84,10 +84,10 @@ pub(super) fn run(source: &Source, request: &Request<'_>) -> Result<(), Failure>
     show_notes(&job.data, &table.notes);
     let compiled = &job::compile(&job.source, &table, format, &job.set)?;
     if compiled.takes {
-        return Err(Failure::Unfit {
-            problem: format!("{} takes its samples from a stream", source.name),
-            remedy: "run it with `luge stream`, which trains the network that runs it".to_owned(),
-        });
+        return Err(Failure::unfit(
+            format!("{} takes its samples from a stream", source.name),
+            "run it with `luge stream`, which trains the network that runs it",
+        ));
     }
     let reference = job.interpret(&table, request.steps)?;
     let learner = Learner::new(&compiled.machine, Some(&compiled.input))?;
@@ -150,7 +150,7 @@ fn profiled(
 
 /// The weights the machine left behind.
 fn theta(simulator: &Simulator<'_>, n_theta: usize, format: NumberFormat) -> Vec<f64> {
-    let tape = theta_tape(simulator.machine());
+    let tape = simulator.machine().find_tape("theta").unwrap_or(TapeId(0));
     let n_bits = format.n_bits() as usize;
     let number = |i: usize| {
         let cells = (0..n_bits).map(|bit| i64::try_from(i * n_bits + bit).unwrap_or(i64::MAX));
@@ -158,10 +158,6 @@ fn theta(simulator: &Simulator<'_>, n_theta: usize, format: NumberFormat) -> Vec
         format.word(&bits).map_or(0.0, |word| format.decode(word))
     };
     (0..n_theta).map(number).collect()
-}
-
-fn theta_tape(machine: &Machine) -> TapeId {
-    machine.tape_ids().find(|&tape| machine.tape(tape).name == "theta").unwrap_or(TapeId(0))
 }
 
 /// How many states stand for each line.
@@ -202,16 +198,15 @@ fn report(outcome: Outcome, summary: &Summary<'_>, compiled: &Compiled, simulato
             None => "stopped at the step limit, in a product or quotient".to_owned(),
         },
     };
-    let mut rows =
-        vec![("outcome".to_owned(), ended), ("steps".to_owned(), HumanCount(summary.steps).to_string())];
+    let mut rows = Rows::default();
+    rows.row("outcome", ended);
+    rows.row("steps", HumanCount(summary.steps));
     if let Some(theta) = &summary.theta {
         let numbers: Vec<String> = theta.iter().map(ToString::to_string).collect();
-        rows.push(("theta".to_owned(), numbers.join(" ")));
+        rows.row("theta", numbers.join(" "));
     }
-    for line in &summary.printed {
-        rows.push(("print".to_owned(), line.clone()));
-    }
-    let mut text = table(&rows);
+    summary.printed.iter().for_each(|line| rows.row("print", line));
+    let mut text = rows.text();
     if let Some(lines) = &summary.profile {
         text.push_str(&format!("\n{:>14}  {:>6}  {:>6}  {:>4}\n", "steps", "share", "states", "line"));
         for line in lines {

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::formats::pieces::lines;
+
 /// One line of a list that is neither empty nor a comment.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Entry<'t> {
@@ -35,21 +37,18 @@ impl Entry<'_> {
 /// assert!(entries(list).all(|entry| read_entry(list, &entry).is_ok()));
 /// ```
 pub fn entries(text: &str) -> impl Iterator<Item = Entry<'_>> {
-    let mut at = 0;
-    text.split_inclusive('\n').enumerate().filter_map(move |(index, full)| {
-        let start = at + (full.len() - full.trim_start().len());
-        at += full.len();
-        let trimmed = full.trim();
-        if trimmed.is_empty() || trimmed.starts_with('#') {
+    (1..).zip(lines(text)).filter_map(|(number, line)| {
+        let line = line.trimmed();
+        if line.text.is_empty() || line.text.starts_with('#') {
             return None;
         }
-        let machine = trimmed[..machine_length(trimmed)].trim_end();
-        let rest = trimmed[machine.len()..].trim_start_matches(separates);
+        let machine = line.part(line.text[..machine_length(line.text)].trim_end());
+        let rest = line.text[machine.text.len()..].trim_start_matches(separates);
         let (text, note) = match rest.strip_prefix('#') {
-            Some(_) => (machine, ""),
-            None => (trimmed, rest),
+            Some(_) => (machine.text, ""),
+            None => (line.text, rest),
         };
-        Some(Entry { line: index + 1, span: start..start + machine.len(), machine, note, text })
+        Some(Entry { line: number, span: machine.span, machine: machine.text, note, text })
     })
 }
 

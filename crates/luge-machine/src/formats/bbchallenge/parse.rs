@@ -10,15 +10,11 @@ use super::{
 use crate::{
     Alphabet, Diagnostic, Machine, MachineBuilder, Missing, Move, Pattern, SymbolId, Write,
     diagnostic::Findings,
-    formats::{Loaded, finish},
+    formats::{
+        Loaded, finish,
+        pieces::{Piece, lines},
+    },
 };
-
-/// A piece of the text and where it begins.
-#[derive(Clone, Copy)]
-struct Piece<'t> {
-    at: usize,
-    text: &'t str,
-}
 
 /// One state's row: its place and its cells.
 struct Row<'t> {
@@ -74,7 +70,7 @@ pub fn read_entry(text: &str, entry: &Entry<'_>) -> Result<Loaded, Vec<Diagnosti
 
 fn machine(entry: Option<&Entry<'_>>, text: &str, mut findings: Findings) -> Result<Loaded, Vec<Diagnostic>> {
     let rows = match entry {
-        Some(entry) => rows(Piece { at: entry.span.start, text: entry.machine }, &mut findings),
+        Some(entry) => rows(&Piece { text: entry.machine, span: entry.span.clone() }, &mut findings),
         None => Vec::new(),
     };
     let model = rows.iter().position(|row| !row.cells.is_empty()).unwrap_or(0);
@@ -89,7 +85,7 @@ fn machine(entry: Option<&Entry<'_>>, text: &str, mut findings: Findings) -> Res
     }
     for (state, row) in rows.iter().take(MOST_STATES).enumerate() {
         for (symbol, cell) in row.cells.iter().take(MOST_SYMBOLS).enumerate() {
-            if let Some(Content::Step { write, head, next }) = content(*cell, n_symbols, &mut findings) {
+            if let Some(Content::Step { write, head, next }) = content(cell, n_symbols, &mut findings) {
                 add_rule(&mut builder, rows.len(), (state, symbol), (write, head, next));
             }
         }
@@ -114,26 +110,23 @@ fn add_rule(
 fn only_entry<'t>(text: &'t str, findings: &mut Findings) -> Option<Entry<'t>> {
     let mut all = entries(text);
     let Some(first) = all.next() else {
-        findings.push(
-            Diagnostic::error(0..text.len(), "there is no machine in this text", "nothing but blank space")
-                .with_help("a machine is one line such as `1RB1LB_1LA1RZ`"),
-        );
+        findings
+            .error(0..text.len(), "there is no machine in this text", "nothing but blank space")
+            .remedy("a machine is one line such as `1RB1LB_1LA1RZ`");
         return None;
     };
     let Some(second) = all.next() else { return Some(first) };
     if begins_with_cell(second.machine) {
         let message = format!("a list of {} machines, where one is expected", 2 + all.count());
-        findings.push(
-            Diagnostic::error(second.span, message, "the second machine")
-                .with_help("choose one by its line with --line, or take them all with --each"),
-        );
+        findings
+            .error(second.span, message, "the second machine")
+            .remedy("choose one by its line with --line, or take them all with --each");
         return None;
     }
     let span = second.span.start..second.span.start + second.text().len();
-    findings.push(
-        Diagnostic::error(span, "a bbchallenge machine is a single line", "a second line")
-            .with_help("put all states on one line, separated by `_`; a comment begins with `#`"),
-    );
+    findings
+        .error(span, "a bbchallenge machine is a single line", "a second line")
+        .remedy("put all states on one line, separated by `_`; a comment begins with `#`");
     Some(first)
 }
 
@@ -144,91 +137,63 @@ fn note_passed_over(entry: &Entry<'_>) -> Diagnostic {
 }
 
 fn no_machine_on(text: &str, line: usize) -> Diagnostic {
-    let mut at = 0;
-    for (index, full) in text.split_inclusive('\n').enumerate() {
-        if index + 1 == line {
-            let label = if full.trim().is_empty() { "an empty line" } else { "a comment" };
-            let span = at..at + full.trim_end().len();
-            return Diagnostic::error(span, format!("line {line} holds no machine"), label);
-        }
-        at += full.len();
-    }
-    let message = format!("there is no line {line}");
-    let label = format!("the text ends after line {}", text.lines().count());
-    Diagnostic::error(text.len()..text.len(), message, label).with_help("lines are counted from 1")
+    let Some(found) = line.checked_sub(1).and_then(|index| lines(text).nth(index)) else {
+        let message = format!("there is no line {line}");
+        let label = format!("the text ends after line {}", text.lines().count());
+        return Diagnostic::error(text.len()..text.len(), message, label)
+            .with_help("lines are counted from 1");
+    };
+    let label = if found.text.trim().is_empty() { "an empty line" } else { "a comment" };
+    let span = found.part(found.text.trim_end()).span;
+    Diagnostic::error(span, format!("line {line} holds no machine"), label)
 }
 
 /// Splits the line at `_`, or the spaced variant at spaces.
-fn rows<'t>(line: Piece<'t>, findings: &mut Findings) -> Vec<Row<'t>> {
+fn rows<'t>(line: &Piece<'t>, findings: &mut Findings) -> Vec<Row<'t>> {
     let spaced = !line.text.contains('_') && line.text.contains(char::is_whitespace);
     let mut rows = Vec::new();
     if spaced {
-        for word in words(line) {
-            let before = &line.text[..word.at - line.at];
+        for word in line.words() {
+            let before = &line.text[..word.span.start - line.span.start];
             let gap = before.chars().rev().take_while(|c| c.is_whitespace()).count();
-            let end = word.at + word.text.len();
             match rows.last_mut() {
                 Some(Row { span, cells }) if gap == 1 => {
-                    span.end = end;
+                    span.end = word.span.end;
                     cells.push(word);
                 }
-                _ => rows.push(Row { span: word.at..end, cells: vec![word] }),
+                _ => rows.push(Row { span: word.span.clone(), cells: vec![word] }),
             }
         }
         return rows;
     }
-    let mut at = line.at;
-    for text in line.text.split('_') {
-        let span = at..at + text.len();
-        if text.is_empty() {
-            findings.push(
-                Diagnostic::error(
-                    span.clone(),
-                    format!("row {} is empty", rows.len() + 1),
-                    "expected cells here",
-                )
-                .with_help("rows are separated by one `_`, with none at either end"),
-            );
+    for row in line.text.split('_').map(|text| line.part(text)) {
+        if row.text.is_empty() {
+            findings
+                .error(&row.span, format!("row {} is empty", rows.len() + 1), "expected cells here")
+                .remedy("rows are separated by one `_`, with none at either end");
         }
-        rows.push(Row { span, cells: chunks(Piece { at, text }) });
-        at += text.len() + 1;
+        rows.push(Row { span: row.span.clone(), cells: chunks(&row) });
     }
     rows
 }
 
-/// The parts between spaces.
-fn words(line: Piece<'_>) -> Vec<Piece<'_>> {
-    let mut at = line.at;
-    let mut words = Vec::new();
-    for text in line.text.split(char::is_whitespace) {
-        if !text.is_empty() {
-            words.push(Piece { at, text });
-        }
-        // The separator may be longer than a byte: measure it.
-        let after = &line.text[at + text.len() - line.at..];
-        at += text.len() + after.chars().next().map_or(0, char::len_utf8);
-    }
-    words
-}
-
 /// Pieces of three characters, the last one shorter if there is a rest.
-fn chunks(row: Piece<'_>) -> Vec<Piece<'_>> {
+fn chunks<'t>(row: &Piece<'t>) -> Vec<Piece<'t>> {
     let mut starts: Vec<usize> = row.text.char_indices().map(|(at, _)| at).step_by(3).collect();
     starts.push(row.text.len());
-    starts.windows(2).map(|ends| Piece { at: row.at + ends[0], text: &row.text[ends[0]..ends[1]] }).collect()
+    starts.windows(2).map(|ends| row.part(&row.text[ends[0]..ends[1]])).collect()
 }
 
 /// As many cells in every row as in the model row, and not too many rows or cells.
 fn check_shape(rows: &[Row<'_>], model: usize, findings: &mut Findings) {
     if let Some(row) = rows.get(MOST_STATES) {
         let message = format!("{} states, but there are only {MOST_STATES} letters", rows.len());
-        findings.push(Diagnostic::error(row.span.clone(), message, "the first row without a letter"));
+        findings.error(&row.span, message, "the first row without a letter");
     }
     let Some(n_symbols) = rows.get(model).map(|row| row.cells.len()) else { return };
     if let Some(cell) = rows[model].cells.get(MOST_SYMBOLS) {
         let message = format!("{n_symbols} symbols, but there are only {MOST_SYMBOLS} digits");
-        let span = cell.at..cell.at + cell.text.len();
-        findings.push(Diagnostic::error(span, message, "the first column without a digit"));
+        findings.error(&cell.span, message, "the first column without a digit");
     }
     for (index, row) in rows.iter().enumerate().take(MOST_STATES).skip(model + 1) {
         let found = row.cells.len();
@@ -237,31 +202,30 @@ fn check_shape(rows: &[Row<'_>], model: usize, findings: &mut Findings) {
             let message =
                 format!("all rows must have the same number of cells, {n_symbols} as in row {first}");
             let label = format!("row {} has {found}", letter(index));
-            findings.push(Diagnostic::error(row.span.clone(), message, label));
+            findings.error(&row.span, message, label);
         }
     }
 }
 
 /// Reads one cell; anything wrong with it is noted.
-fn content(cell: Piece<'_>, n_symbols: usize, findings: &mut Findings) -> Option<Content> {
+fn content(cell: &Piece<'_>, n_symbols: usize, findings: &mut Findings) -> Option<Content> {
     if cell.text == "---" || cell.text == "..." {
         return Some(Content::Undefined);
     }
     let characters: Vec<(usize, char)> = cell.text.char_indices().collect();
     let &[write, head, next] = characters.as_slice() else {
-        let span = cell.at..cell.at + cell.text.len();
         let message = format!("a cell has three characters, this one has {}", characters.len());
         let help = match characters.len() {
             0..3 => "an undefined transition is written `---`",
             _ => "write `1RB1LC_1RC1RB`, or with spaces `1RB 1LC  1RC 1RB`: two of them between states",
         };
         let label = "expected a digit, `L` or `R`, and a letter";
-        findings.push(Diagnostic::error(span, message, label).with_help(help));
+        findings.error(&cell.span, message, label).remedy(help);
         return None;
     };
     let n_findings = findings.count();
     let mut complain = |(at, c): (usize, char), message: String, label: &str, help: Option<&str>| {
-        let start = cell.at + at;
+        let start = cell.span.start + at;
         let mut finding = Diagnostic::error(start..start + c.len_utf8(), message, label);
         finding.help = help.map(str::to_owned);
         findings.push(finding);

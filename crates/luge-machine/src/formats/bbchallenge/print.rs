@@ -5,7 +5,7 @@ use crate::{
     Input, Machine, Missing, Move, StateId, SymbolId,
     formats::{
         Format, Inexpressible,
-        single_tape::{Action, only_tape},
+        refusals::{Action, only_tape, running_states},
     },
 };
 
@@ -66,12 +66,7 @@ fn symbols_blank_first(machine: &Machine) -> Result<Vec<SymbolId>, Inexpressible
 }
 
 fn rows_start_first(machine: &Machine) -> Result<Vec<StateId>, Inexpressible> {
-    if machine.halting(machine.start()).is_some() {
-        let reason = format!("the start state `{}` halts", machine.state(machine.start()).name);
-        return Err(Inexpressible::Halting { format: FORMAT, reason });
-    }
-    let mut rows: Vec<StateId> = machine.state_ids().filter(|&q| machine.halting(q).is_none()).collect();
-    rows.sort_by_key(|&q| q != machine.start());
+    let rows = running_states(machine, FORMAT)?;
     if rows.len() > MOST_STATES {
         let reason = format!("{} states that run, but there are only {MOST_STATES} letters", rows.len());
         return Err(Inexpressible::States { format: FORMAT, reason });

@@ -91,11 +91,6 @@ fn tag_span(node: Node<'_, '_>) -> Range<usize> {
     range.start..range.start + length
 }
 
-/// The line a place is on, counted from 1.
-pub(super) fn line_of(text: &str, span: &Range<usize>) -> usize {
-    text[..span.start].matches('\n').count() + 1
-}
-
 fn child<'a, 'i>(node: Node<'a, 'i>, name: &str) -> Option<Node<'a, 'i>> {
     node.children().find(|child| child.has_tag_name(name))
 }
@@ -125,17 +120,15 @@ struct Reader {
 }
 
 impl Reader {
-    fn error(&mut self, span: Range<usize>, message: impl Into<String>, label: &str, help: &str) {
-        self.findings.push(Diagnostic::error(span, message, label).with_help(help));
-    }
-
     fn tapes(&mut self, root: Node<'_, '_>) {
         let Some(node) = child(root, "tapes") else { return };
         match text_of(node).trim().parse() {
             Ok(n_tapes @ 1..=255) => self.n_tapes = n_tapes,
             _ => {
                 let message = format!("`{}` is not a number of tapes", text_of(node).trim());
-                self.error(tag_span(node), message, "expected 1 to 255", "leave `<tapes>` out for one tape");
+                self.findings
+                    .error(tag_span(node), message, "expected 1 to 255")
+                    .remedy("leave `<tapes>` out for one tape");
             }
         }
     }
@@ -149,17 +142,16 @@ impl Reader {
         for node in nodes {
             let span = tag_span(node);
             let Some(id) = node.attribute("id").map(str::trim) else {
-                self.error(
-                    span,
-                    "the state has no id",
-                    "`id` is missing",
-                    "transitions refer to states by id",
-                );
+                self.findings
+                    .error(span, "the state has no id", "`id` is missing")
+                    .remedy("transitions refer to states by id");
                 continue;
             };
             if self.ids.insert(id.to_owned(), StateId::new(states.len())).is_some() {
                 let help = "give every state an id of its own";
-                self.error(span.clone(), format!("two states have the id `{id}`"), "again here", help);
+                self.findings
+                    .error(&span, format!("two states have the id `{id}`"), "again here")
+                    .remedy(help);
             }
             self.check_empty_block(automaton, node);
             let own = node.attribute("name").filter(|name| !name.is_empty());
@@ -191,7 +183,7 @@ impl Reader {
             let name = block.attribute("name").unwrap_or_default();
             let message = format!("block `{name}` has a machine inside");
             let help = "only blocks that are single states are read; put its states in place of the block";
-            self.error(tag_span(block), message, "a building block", help);
+            self.findings.error(tag_span(block), message, "a building block").remedy(help);
         }
     }
 
@@ -228,19 +220,18 @@ impl Reader {
     fn end(&mut self, transition: Node<'_, '_>, name: &str) -> Option<StateId> {
         let Some(node) = child(transition, name) else {
             let message = format!("the transition has no `<{name}>`");
-            self.error(tag_span(transition), message, "this transition", "give the id of a state");
+            self.findings
+                .error(tag_span(transition), message, "this transition")
+                .remedy("give the id of a state");
             return None;
         };
         let id = text_of(node).trim();
         let known = self.ids.get(id).copied();
         if known.is_none() {
             let message = format!("no state has the id `{id}`");
-            self.error(
-                tag_span(node),
-                message,
-                "unknown state",
-                "the ids are those of `<state>` and `<block>`",
-            );
+            self.findings
+                .error(tag_span(node), message, "unknown state")
+                .remedy("the ids are those of `<state>` and `<block>`");
         }
         known
     }
@@ -255,11 +246,11 @@ impl Reader {
                 None => {
                     let message = format!("no such tape: `{}`", node.attribute("tape").unwrap_or_default());
                     let help = format!("tapes are counted from 1 to {}", self.n_tapes);
-                    self.error(tag_span(node), message, "unknown tape", &help);
+                    self.findings.error(tag_span(node), message, "unknown tape").remedy(help);
                 }
                 Some(Some(_)) => {
                     let message = format!("a second `<{name}>` for the same tape");
-                    self.error(tag_span(node), message, "again here", "keep one of them");
+                    self.findings.error(tag_span(node), message, "again here").remedy("keep one of them");
                 }
                 Some(slot) => *slot = Some(node),
             }
@@ -272,7 +263,7 @@ impl Reader {
         labels::read(text_of(node), self.n_tapes).unwrap_or_else(|bad| {
             if !self.variables.contains(text_of(node).trim()) {
                 let message = format!("cannot read the label `{}`", text_of(node).trim());
-                self.error(tag_span(node), message, "what to read", bad.help());
+                self.findings.error(tag_span(node), message, "what to read").remedy(bad.help());
             }
             Read::Any
         })
@@ -283,7 +274,7 @@ impl Reader {
         labels::write(text_of(node), variable).unwrap_or_else(|bad| {
             if !self.variables.contains(text_of(node).trim()) {
                 let message = format!("cannot write the label `{}`", text_of(node).trim());
-                self.error(tag_span(node), message, "what to write", bad.help());
+                self.findings.error(tag_span(node), message, "what to write").remedy(bad.help());
             }
             Written::Keep
         })
@@ -297,7 +288,7 @@ impl Reader {
             let message = format!("variable `{label}` is used in a transition that does not bind it");
             let help =
                 "only `a,b}v` and its own write are read; use a state for every symbol to be remembered";
-            self.error(tag_span(node), message, "not bound here", help);
+            self.findings.error(tag_span(node), message, "not bound here").remedy(help);
         }
     }
 
@@ -308,7 +299,9 @@ impl Reader {
                 "" => "the move is empty".to_owned(),
                 other => format!("unknown move `{other}`"),
             };
-            self.error(tag_span(node), message, "a move", "moves are `L`, `R` and `S` (stay)");
+            self.findings
+                .error(tag_span(node), message, "a move")
+                .remedy("moves are `L`, `R` and `S` (stay)");
             Move::Stay
         })
     }

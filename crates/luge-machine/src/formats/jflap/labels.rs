@@ -1,7 +1,7 @@
 //! What stands in `<read>`, `<write>` and `<move>`.
 
 use super::{BLANK, Symbol};
-use crate::Move;
+use crate::{Move, formats::pieces::only_character};
 
 /// A `<read>`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -54,15 +54,9 @@ fn symbol(c: char) -> Symbol {
     (c != BLANK).then_some(c)
 }
 
-/// The only character, or `None`.
-fn single(text: &str) -> Option<char> {
-    let mut chars = text.chars();
-    chars.next().filter(|_| chars.next().is_none())
-}
-
 pub(super) fn read(text: &str, n_tapes: usize) -> Result<Read, BadLabel> {
     let text = text.trim();
-    match (text, single(text)) {
+    match (text, only_character(text)) {
         ("", _) => Ok(Read::Is(None)),
         ("~", _) => Ok(Read::Any),
         (_, Some(c)) => Ok(Read::Is(symbol(c))),
@@ -72,7 +66,8 @@ pub(super) fn read(text: &str, n_tapes: usize) -> Result<Read, BadLabel> {
         }
         _ => {
             let (symbols, variable) = text.split_once('}').ok_or(BadLabel::TooLong)?;
-            let symbols = symbols.split(',').map(|s| single(s.trim()).map(symbol)).collect::<Option<_>>();
+            let symbols =
+                symbols.split(',').map(|s| only_character(s.trim()).map(symbol)).collect::<Option<_>>();
             match (symbols, variable.trim()) {
                 (None, _) | (_, "") => Err(BadLabel::BadVariable),
                 (Some(symbols), variable) => Ok(Read::OneOf { symbols, variable: variable.to_owned() }),
@@ -84,7 +79,7 @@ pub(super) fn read(text: &str, n_tapes: usize) -> Result<Read, BadLabel> {
 /// A `<write>` in a transition that binds `variable`, if it binds one.
 pub(super) fn write(text: &str, variable: Option<&str>) -> Result<Written, BadLabel> {
     let text = text.trim();
-    match (text, single(text)) {
+    match (text, only_character(text)) {
         ("", _) => Ok(Written::Put(None)),
         ("~", _) => Ok(Written::Keep),
         _ if variable == Some(text) => Ok(Written::Variable),

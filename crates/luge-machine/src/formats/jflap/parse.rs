@@ -5,16 +5,29 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use super::{
     BLANK, Symbol,
     determinism::{disagree, first_conflict},
-    document::{Draft, Transition, draft, line_of},
+    document::{Draft, Transition, draft},
     labels::{Read, Written},
 };
 use crate::{
     Alphabet, Diagnostic, Machine, Missing, Pattern, Rule, StateId, SymbolId, Write,
-    formats::{Loaded, finish},
+    diagnostic::Lines,
+    formats::{Loaded, MOST_SYMBOLS, finish},
     input::laid_characters,
 };
 
-pub(super) fn parse<S: AsRef<str>>(text: &str, inputs: &[S]) -> Result<Loaded, Vec<Diagnostic>> {
+/// Reads a machine.
+///
+/// # Errors
+/// All errors found, in the order of the text, and the warnings with them.
+pub fn read(text: &str) -> Result<Loaded, Vec<Diagnostic>> {
+    read_admitting(text, &[] as &[&str])
+}
+
+/// Reads a machine whose tapes may also hold the characters of these texts, one per tape, although no transition names them.
+///
+/// # Errors
+/// As [`read`]; transitions that differ only in such characters, as `!a` and `!b` do, may not be deterministic on them.
+pub fn read_admitting<S: AsRef<str>>(text: &str, inputs: &[S]) -> Result<Loaded, Vec<Diagnostic>> {
     let mut draft = draft(text)?;
     let start = check_start(&mut draft, text.len());
     if draft.findings.has_errors() {
@@ -92,10 +105,10 @@ fn check_start(draft: &mut Draft, end: usize) -> StateId {
     if let Some(&second) = initial.get(1) {
         let message = format!("a second initial state, `{}`", draft.states[second].name);
         let span = draft.states[second].span.clone();
-        draft.findings.push(Diagnostic::error(span, message, "initial too").with_help(help));
+        draft.findings.error(span, message, "initial too").remedy(help);
     } else if initial.is_empty() && draft.findings.is_empty() {
         let message = "the machine has no initial state";
-        draft.findings.push(Diagnostic::error(end..end, message, "the file ends here").with_help(help));
+        draft.findings.error(end..end, message, "the file ends here").remedy(help);
     }
     StateId::new(initial.first().copied().unwrap_or(0))
 }
@@ -108,14 +121,11 @@ fn drop_after_final(draft: &mut Draft) {
         let state = &states[transition.from.index()];
         if state.is_final && warned.insert(transition.from) {
             let message = format!("state `{}` is final, so transitions out of it never apply", state.name);
-            findings.push(Diagnostic::warning(transition.span.clone(), message, "dropped"));
+            findings.warning(&transition.span, message, "dropped");
         }
         !state.is_final
     });
 }
-
-/// Symbols are counted in a byte.
-const MOST_SYMBOLS: usize = 256;
 
 /// The symbols of one tape: the blank, then the others.
 struct TapeSymbols(Vec<Symbol>);
@@ -215,7 +225,7 @@ fn nondeterminism(
         common.collect::<Vec<_>>().join(", "),
         draft.states[state].name,
         target(first),
-        line_of(text, &draft.transitions[first.1].span),
+        Lines::new(text).of(draft.transitions[first.1].span.start),
         target(second),
     );
     let others = match n_others {

@@ -2,10 +2,12 @@
 
 use super::{BLANK, determinism::first_conflict};
 use crate::{
-    Access, Alphabet, Machine, Missing, Move, Pattern, Rule, StateId, SymbolId, Tape, Write,
+    Alphabet, Input, Machine, Move, Pattern, Rule, StateId, SymbolId, Tape, Write,
     formats::{
         Format, Inexpressible,
         expand::{ExactRule, MOST_RULES, exact_rules},
+        pieces::only_character,
+        refusals::{check_rejecting, check_writable},
     },
 };
 
@@ -15,11 +17,14 @@ const FORMAT: Format = Format::Jflap;
 const PER_ROW: usize = 8;
 const SPACING: usize = 120;
 
-pub(super) fn print(machine: &Machine) -> Result<String, Inexpressible> {
-    for tape in machine.tapes() {
-        check_tape(tape)?;
-    }
-    check_states(machine)?;
+/// Writes a machine, its states on a grid. The format has no place for an input.
+///
+/// # Errors
+/// If the machine has read-only tapes, halts without accepting, or has names the format cannot spell or mention.
+pub fn write(machine: &Machine, _input: Option<&Input>) -> Result<String, Inexpressible> {
+    machine.tapes().iter().try_for_each(check_tape)?;
+    check_names(machine)?;
+    check_rejecting(machine, FORMAT)?;
     let rules = unordered_rules(machine)?;
     let special = mention_all(machine, &rules)?;
 
@@ -107,21 +112,18 @@ pub(in crate::formats) fn is_xml(c: char) -> bool {
 }
 
 fn check_tape(tape: &Tape) -> Result<(), Inexpressible> {
-    if tape.access == Access::ReadOnly {
-        return Err(Inexpressible::ReadOnly { format: FORMAT, tape: tape.name.clone() });
-    }
+    check_writable(tape, FORMAT)?;
     let alphabet = &tape.alphabet;
     for symbol in alphabet.symbols().filter(|&symbol| symbol != alphabet.blank()) {
         let name = alphabet.name(symbol);
-        let mut chars = name.chars();
-        let reason = match (chars.next(), chars.next()) {
-            (Some('~'), None) => "`~` means any symbol there".to_owned(),
-            (Some(BLANK), None) => format!("`{BLANK}` is the blank there"),
-            (Some(c), None) if c.is_whitespace() || !is_xml(c) => {
+        let reason = match only_character(name) {
+            Some('~') => "`~` means any symbol there".to_owned(),
+            Some(BLANK) => format!("`{BLANK}` is the blank there"),
+            Some(c) if c.is_whitespace() || !is_xml(c) => {
                 format!("`{}` is not a symbol there", c.escape_debug())
             }
-            (Some(_), None) => continue,
-            _ => format!("symbol `{name}` is not one character"),
+            Some(_) => continue,
+            None => format!("symbol `{name}` is not one character"),
         };
         return Err(Inexpressible::Alphabet { format: FORMAT, tape: tape.name.clone(), reason });
     }
@@ -133,24 +135,14 @@ pub(in crate::formats) fn spells_state(name: &str) -> bool {
     !name.is_empty() && name.chars().all(is_xml)
 }
 
-fn check_states(machine: &Machine) -> Result<(), Inexpressible> {
-    for state in machine.state_ids() {
-        let name = &machine.state(state).name;
-        if !spells_state(name) {
-            let reason = format!("the name `{}` cannot stand in XML", name.escape_debug());
-            return Err(Inexpressible::States { format: FORMAT, reason });
+fn check_names(machine: &Machine) -> Result<(), Inexpressible> {
+    match machine.states().iter().find(|state| !spells_state(&state.name)) {
+        None => Ok(()),
+        Some(state) => {
+            let reason = format!("the name `{}` cannot stand in XML", state.name.escape_debug());
+            Err(Inexpressible::States { format: FORMAT, reason })
         }
-        let reason = match machine.halting(state) {
-            Some(true) => continue,
-            Some(false) => format!("state `{name}` halts without accepting"),
-            None if machine.missing() == Missing::Halt && !machine.is_total(state) => {
-                format!("state `{name}` halts where it has no rule, which rejects there")
-            }
-            None => continue,
-        };
-        return Err(Inexpressible::Halting { format: FORMAT, reason });
     }
-    Ok(())
 }
 
 /// The rules of all states, those of a state written out where they rely on their order.

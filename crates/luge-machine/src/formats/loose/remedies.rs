@@ -7,7 +7,8 @@ use crate::{
     Access, Alphabet, Machine, Missing, Move, Pattern, Rule, SampleUse, State, StateId, StateKind, SymbolId,
     Tape, Write,
     formats::{
-        Format, Inexpressible, expand::live_rules, jflap, morphett, turingmachine_io, turingmachinesimulator,
+        Format, Inexpressible, expand::live_rules, jflap, morphett, pieces::only_character, turingmachine_io,
+        turingmachinesimulator,
     },
 };
 
@@ -69,6 +70,18 @@ fn free_name(machine: &Machine, wish: &str) -> String {
     names.find(|name| machine.find_state(name).is_none()).unwrap_or_default()
 }
 
+/// Adds a state, called so if that is free.
+fn push_state(machine: &mut Machine, wish: &str, kind: StateKind) -> StateId {
+    let name = free_name(machine, wish);
+    machine.states.push(State { name, kind, samples: SampleUse::Pass });
+    StateId::new(machine.states.len() - 1)
+}
+
+/// A rule of a machine with one tape that keeps whatever it finds.
+fn passing(head: Move, next: StateId) -> Rule {
+    Rule { reads: vec![Pattern::Any], writes: vec![Write::Keep], moves: vec![head], next }
+}
+
 fn writable(machine: &mut Machine) -> Vec<Loss> {
     let marked = machine.tapes.iter_mut().filter(|tape| tape.access == Access::ReadOnly);
     let tapes: Vec<String> = marked
@@ -111,21 +124,10 @@ fn halts_by_missing_rules(machine: &mut Machine, missing: Missing, start_runs: b
 /// Every missing rule becomes one that leads into a halting state, and so does a start that halts.
 fn steps_into_halt(machine: &mut Machine) -> Vec<Loss> {
     let mut lost = Vec::new();
-    let stay = |next: StateId| Rule {
-        reads: vec![Pattern::Any],
-        writes: vec![Write::Keep],
-        moves: vec![Move::Stay],
-        next,
-    };
     if machine.halting(machine.start).is_some() {
         lost.push(Loss::StartSteps { state: name(machine, machine.start) });
-        let before = State {
-            name: free_name(machine, "start"),
-            kind: StateKind::Running(vec![stay(machine.start)]),
-            samples: SampleUse::Pass,
-        };
-        machine.start = StateId::new(machine.states.len());
-        machine.states.push(before);
+        let kind = StateKind::Running(vec![passing(Move::Stay, machine.start)]);
+        machine.start = push_state(machine, "start", kind);
     }
     let partial: Vec<StateId> =
         machine.state_ids().filter(|&q| machine.halting(q).is_none() && !machine.is_total(q)).collect();
@@ -133,18 +135,11 @@ fn steps_into_halt(machine: &mut Machine) -> Vec<Loss> {
         return lost;
     }
     let known = machine.find_state(morphett::NO_RULE).filter(|&q| machine.halting(q) == Some(false));
-    let dead = known.unwrap_or_else(|| {
-        let name = free_name(machine, morphett::NO_RULE);
-        machine.states.push(State {
-            name,
-            kind: StateKind::Halting { accepting: false },
-            samples: SampleUse::Pass,
-        });
-        StateId::new(machine.states.len() - 1)
-    });
+    let dead = known
+        .unwrap_or_else(|| push_state(machine, morphett::NO_RULE, StateKind::Halting { accepting: false }));
     for state in partial {
         if let StateKind::Running(rules) = &mut machine.states[state.index()].kind {
-            rules.push(stay(dead));
+            rules.push(passing(Move::Stay, dead));
         }
     }
     lost.push(Loss::MissingSteps);
@@ -164,19 +159,8 @@ fn two_steps(machine: &mut Machine) -> Vec<Loss> {
             }
             let next = rule.next;
             let returning = back[next.index()].unwrap_or_else(|| {
-                let name = free_name(machine, &format!("{}-back", name(machine, next)));
-                let step = Rule {
-                    reads: vec![Pattern::Any],
-                    writes: vec![Write::Keep],
-                    moves: vec![Move::Left],
-                    next,
-                };
-                machine.states.push(State {
-                    name,
-                    kind: StateKind::Running(vec![step]),
-                    samples: SampleUse::Pass,
-                });
-                StateId::new(machine.states.len() - 1)
+                let wish = format!("{}-back", name(machine, next));
+                push_state(machine, &wish, StateKind::Running(vec![passing(Move::Left, next)]))
             });
             back[next.index()] = Some(returning);
             if let StateKind::Running(rules) = &mut machine.states[state.index()].kind {
@@ -254,8 +238,7 @@ fn without_idle_states(format: Format, machine: &mut Machine) -> Vec<Loss> {
 fn rename_symbols(format: Format, machine: &mut Machine, index: usize) -> Vec<Loss> {
     let Tape { name: tape, alphabet, .. } = &machine.tapes[index];
     let fits = |symbol: SymbolId, name: &str| {
-        let mut characters = name.chars();
-        let single = characters.next().filter(|_| characters.next().is_none());
+        let single = only_character(name);
         let is_blank = symbol == alphabet.blank();
         match (format, single) {
             (Format::Native | Format::Bbchallenge, _) => true,

@@ -9,15 +9,11 @@ use super::{ANY, BLANK, NO_RULE, START, accepts, halts, tape};
 use crate::{
     Alphabet, Diagnostic, Machine, MachineBuilder, Move, Pattern, Rule, StateId, SymbolId, Write,
     diagnostic::Findings,
-    formats::{Loaded, finish},
+    formats::{
+        Loaded, MOST_SYMBOLS, finish,
+        pieces::{Piece, lines, listed},
+    },
 };
-
-/// A word and where it stands.
-#[derive(Clone)]
-struct Word<'t> {
-    span: Range<usize>,
-    text: &'t str,
-}
 
 /// A symbol, or `*`.
 type Symbol = Option<char>;
@@ -41,19 +37,11 @@ type Winners<'t, 'q> = HashMap<(Option<&'t str>, Symbol), &'q Quintuple<'t>>;
 /// # Errors
 /// All errors found in the text, in order, and the warnings with them.
 pub fn read(text: &str) -> Result<Loaded, Vec<Diagnostic>> {
-    read_admitting(text, &[])
+    read_from(text, None, &[])
 }
 
-/// Reads a machine whose tape may also hold characters that no rule names: `*` matches them, and where no rule does the
-/// machine dies.
-///
-/// # Errors
-/// As [`read`].
-pub fn read_admitting(text: &str, characters: &[char]) -> Result<Loaded, Vec<Diagnostic>> {
-    read_from(text, None, characters)
-}
-
-/// Reads a machine that starts in another state than `0`, as the site's field for the initial state allows.
+/// Reads a machine that starts in another state than `0`, as the site's field for the initial state allows, and whose tape may
+/// also hold characters that no rule names: `*` matches them, and where no rule does the machine dies.
 ///
 /// # Errors
 /// As [`read`], and if no rule is for the start state that is asked for.
@@ -72,14 +60,9 @@ pub fn read_from(text: &str, start: Option<&str>, characters: &[char]) -> Result
         }
     }
     if quintuples.is_empty() && !findings.has_errors() {
-        findings.push(
-            Diagnostic::error(
-                0..text.len(),
-                "there is no rule in this text",
-                "nothing but blank space and comments",
-            )
-            .with_help("a rule is a line such as `0 1 _ r 0`"),
-        );
+        findings
+            .error(0..text.len(), "there is no rule in this text", "nothing but blank space and comments")
+            .remedy("a rule is a line such as `0 1 _ r 0`");
     } else if !findings.has_errors() {
         check_start(&quintuples, start, &mut findings);
     }
@@ -102,17 +85,9 @@ fn check_start(quintuples: &[Quintuple<'_>], asked: Option<&str>, findings: &mut
         return;
     }
     let span = quintuples[0].span.clone();
-    let mut states: Vec<&str> = Vec::new();
-    for name in quintuples.iter().filter_map(|q| q.state).filter(|name| !halts(name)) {
-        if !states.contains(&name) {
-            if states.len() == MOST_LISTED {
-                states.push("…");
-                break;
-            }
-            states.push(name);
-        }
-    }
-    let states = states.join(" ");
+    let mut seen = BTreeSet::new();
+    let states = quintuples.iter().filter_map(|q| q.state).filter(|name| !halts(name) && seen.insert(*name));
+    let states = listed(states, " ");
     findings.push(match asked {
         Some(_) => {
             let message = format!("no rule is for the start state `{start}`");
@@ -130,41 +105,14 @@ fn check_start(quintuples: &[Quintuple<'_>], asked: Option<&str>, findings: &mut
     });
 }
 
-/// The most states that are listed in a help.
-const MOST_LISTED: usize = 12;
-
-/// Symbols are counted in a byte.
-pub(super) const MOST_SYMBOLS: usize = 256;
-
-/// The words before the comment, of every line that has any.
-fn words(text: &str) -> impl Iterator<Item = (usize, Vec<Word<'_>>)> {
-    let mut at = 0;
-    text.split_inclusive('\n').enumerate().filter_map(move |(index, line)| {
-        let start = at;
-        at += line.len();
-        let code = line.split(';').next().unwrap_or("");
-        let mut words = Vec::new();
-        let mut open = None;
-        for (place, c) in code.char_indices().chain([(code.len(), ' ')]) {
-            match (open, c.is_whitespace()) {
-                (None, false) => open = Some(place),
-                (Some(from), true) => {
-                    words.push(Word { span: start + from..start + place, text: &code[from..place] });
-                    open = None;
-                }
-                _ => {}
-            }
-        }
-        (!words.is_empty()).then_some((index + 1, words))
-    })
-}
-
+/// The words before the comment, of every line that has any, as rules.
 fn quintuples<'t>(text: &'t str, findings: &mut Findings) -> Vec<Quintuple<'t>> {
-    words(text).filter_map(|(line, words)| quintuple(line, &words, findings)).collect()
+    let numbered = (1..).zip(lines(text)).map(|(number, line)| (number, line.before(";").words()));
+    numbered.filter_map(|(number, words)| quintuple(number, &words, findings)).collect()
 }
 
 /// Reads one line; anything wrong with it is noted.
-fn quintuple<'t>(line: usize, words: &[Word<'t>], findings: &mut Findings) -> Option<Quintuple<'t>> {
+fn quintuple<'t>(line: usize, words: &[Piece<'t>], findings: &mut Findings) -> Option<Quintuple<'t>> {
     let [first, .., last] = words else {
         findings.extend(words.first().map(|word| wrong_length(word.span.clone(), 1)));
         return None;
@@ -180,10 +128,9 @@ fn quintuple<'t>(line: usize, words: &[Word<'t>], findings: &mut Findings) -> Op
         [breakpoint] if breakpoint.text == "!" => {}
         [extra, ..] => {
             let span = extra.span.start..last.span.end;
-            findings.push(
-                Diagnostic::error(span, "a rule has five parts and perhaps `!`", "more than that")
-                    .with_help("a comment begins with `;`"),
-            );
+            findings
+                .error(span, "a rule has five parts and perhaps `!`", "more than that")
+                .remedy("a comment begins with `;`");
         }
     }
     let read_symbol = symbol(read, "symbol to read", findings);
@@ -194,11 +141,11 @@ fn quintuple<'t>(line: usize, words: &[Word<'t>], findings: &mut Findings) -> Op
         ANY => Move::Stay,
         other => {
             let message = format!("`{other}` is not a direction");
-            findings.push(Diagnostic::error(head.span.clone(), message, "expected `l`, `r`, or `*` to stay"));
+            findings.error(&head.span, message, "expected `l`, `r`, or `*` to stay");
             Move::Stay
         }
     };
-    let name = |word: &Word<'t>| (word.text != ANY).then_some(word.text);
+    let name = |word: &Piece<'t>| (word.text != ANY).then_some(word.text);
     (findings.count() == n_findings).then_some(Quintuple {
         line,
         span,
@@ -215,15 +162,14 @@ fn wrong_length(span: Range<usize>, found: usize) -> Diagnostic {
     Diagnostic::error(span, message, "expected state, symbol read, symbol written, direction, new state")
 }
 
-fn symbol(word: &Word<'_>, what: &str, findings: &mut Findings) -> Symbol {
+fn symbol(word: &Piece<'_>, what: &str, findings: &mut Findings) -> Symbol {
     let mut characters = word.text.chars();
     let first = characters.next();
     if characters.next().is_some() {
         let message = format!("the {what} must be one character, not `{}`", word.text);
-        findings.push(
-            Diagnostic::error(word.span.clone(), message, "more than one character")
-                .with_help("the order is: state, symbol read, symbol written, direction, new state"),
-        );
+        findings
+            .error(&word.span, message, "more than one character")
+            .remedy("the order is: state, symbol read, symbol written, direction, new state");
     }
     first.filter(|_| word.text != ANY)
 }
@@ -235,18 +181,14 @@ fn winners<'t, 'q>(quintuples: &'q [Quintuple<'t>], findings: &mut Findings) -> 
         let state = quintuple.state.unwrap_or(ANY);
         if quintuple.state.is_some_and(halts) {
             let message = format!("state `{state}` halts, so this rule is never used");
-            findings.push(Diagnostic::warning(
-                quintuple.span.clone(),
-                message,
-                "states that begin with `halt` halt",
-            ));
+            findings.warning(&quintuple.span, message, "states that begin with `halt` halt");
         }
         if let Some(earlier) = winners.insert((quintuple.state, quintuple.read), quintuple) {
             let read = quintuple.read.map_or(ANY.to_owned(), |c| c.to_string());
             let message =
                 format!("another rule for state `{state}` and symbol `{read}`: the last one counts");
             let label = format!("replaces the rule in line {}", earlier.line);
-            findings.push(Diagnostic::warning(quintuple.span.clone(), message, label));
+            findings.warning(&quintuple.span, message, label);
         }
     }
     winners
@@ -260,7 +202,7 @@ fn named_symbols(quintuples: &[Quintuple<'_>], findings: &mut Findings) -> BTree
             if seen.insert(symbol) && seen.len() == MOST_SYMBOLS {
                 let message = format!("more than {MOST_SYMBOLS} symbols");
                 let label = format!("`{symbol}` is one too many");
-                findings.push(Diagnostic::error(quintuple.span.clone(), message, label));
+                findings.error(&quintuple.span, message, label);
             }
         }
     }

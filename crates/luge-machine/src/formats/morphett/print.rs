@@ -5,7 +5,11 @@ use std::collections::BTreeSet;
 use super::{ANY, BLANK, START, accepts, halts, tape::INITIAL_TAPE};
 use crate::{
     Input, Machine, Missing, Move, Pattern, Rule, StateId, SymbolId, Write,
-    formats::{Format, Inexpressible, single_tape::only_tape},
+    formats::{
+        Format, Inexpressible,
+        pieces::only_character,
+        refusals::{only_tape, running_states},
+    },
 };
 
 const FORMAT: Format = Format::Morphett;
@@ -16,14 +20,9 @@ const FORMAT: Format = Format::Morphett;
 /// What Morphett's format cannot express.
 pub fn write(machine: &Machine, input: Option<&Input>) -> Result<String, Inexpressible> {
     let symbols = spell_symbols(machine)?;
-    if machine.halting(machine.start()).is_some() {
-        let reason = format!("the start state `{}` halts", machine.state(machine.start()).name);
-        return Err(Inexpressible::Halting { format: FORMAT, reason });
-    }
+    let running = running_states(machine, FORMAT)?;
     check_complete(machine)?;
     let states = spell_states(machine);
-    let mut running: Vec<StateId> = machine.state_ids().filter(|&q| machine.halting(q).is_none()).collect();
-    running.sort_by_key(|&q| q != machine.start());
 
     let line = |state: StateId, read: Pattern, rule: &Rule| {
         let read = match read {
@@ -136,16 +135,12 @@ fn spell_symbols(machine: &Machine) -> Result<Vec<char>, Inexpressible> {
         }
         let own = alphabet.name(symbol);
         let name = if own.chars().eq([BLANK]) { alphabet.name(alphabet.blank()) } else { own };
-        let mut characters = name.chars();
-        match (characters.next(), characters.next()) {
-            (Some(c), None) if c != '*' && c != ';' && !c.is_whitespace() => Ok(c),
-            _ => {
-                let reason = format!(
-                    "symbol `{own}` would be `{name}`, but a symbol is one character other than `*`, `;` and blank space"
-                );
-                Err(Inexpressible::Alphabet { format: FORMAT, tape: tape.name.clone(), reason })
-            }
-        }
+        only_character(name).filter(|&c| c != '*' && c != ';' && !c.is_whitespace()).ok_or_else(|| {
+            let reason = format!(
+                "symbol `{own}` would be `{name}`, but a symbol is one character other than `*`, `;` and blank space"
+            );
+            Inexpressible::Alphabet { format: FORMAT, tape: tape.name.clone(), reason }
+        })
     };
     alphabet.symbols().map(spell).collect()
 }

@@ -1,9 +1,16 @@
 //! The comment that gives an input: `; $INITIAL_TAPE: 10*01`.
 
-use std::{collections::BTreeSet, ops::Range};
+use std::collections::BTreeSet;
 
-use super::{BLANK, parse::MOST_SYMBOLS};
-use crate::{Diagnostic, Input, SymbolId, TapeInput, diagnostic::Findings};
+use super::BLANK;
+use crate::{
+    Input, SymbolId, TapeInput,
+    diagnostic::Findings,
+    formats::{
+        MOST_SYMBOLS,
+        pieces::{Piece, lines},
+    },
+};
 
 /// The word in a comment that the input follows.
 pub(super) const INITIAL_TAPE: &str = "$INITIAL_TAPE";
@@ -41,13 +48,13 @@ pub(super) fn initial<'t>(
     findings: &mut Findings,
 ) -> Option<Laid<'t>> {
     let mut found = None;
-    for (span, tape) in comments(text) {
+    for Piece { span, text } in comments(text) {
         if found.is_some() {
             let message = "a second initial tape: the first one counts";
-            findings.push(Diagnostic::warning(span, message, "passed over"));
+            findings.warning(span, message, "passed over");
             continue;
         }
-        let laid = Laid { text: tape };
+        let laid = Laid { text };
         let symbols: BTreeSet<char> = laid.characters().filter(|&c| c != BLANK).collect();
         let odd = symbols.iter().find(|&&c| c == '*' || c == ';' || c.is_whitespace() || c.is_control());
         let problem = if let Some(odd) = odd {
@@ -59,7 +66,7 @@ pub(super) fn initial<'t>(
         };
         if let Some(problem) = problem {
             let message = format!("the initial tape is passed over: {problem}");
-            findings.push(Diagnostic::warning(span, message, "not laid on the tape"));
+            findings.warning(span, message, "not laid on the tape");
             continue;
         }
         found = Some(laid);
@@ -67,17 +74,13 @@ pub(super) fn initial<'t>(
     found
 }
 
-/// The tapes that comments give, with their places.
-fn comments(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
-    let mut at = 0;
-    text.split_inclusive('\n').filter_map(move |line| {
-        let start = at;
-        at += line.len();
-        let comment = line.find(';')?;
-        let word = comment + line[comment..].find(INITIAL_TAPE)?;
-        let rest = &line[word + INITIAL_TAPE.len()..];
+/// The tapes that comments give.
+fn comments(text: &str) -> impl Iterator<Item = Piece<'_>> {
+    lines(text).filter_map(|line| {
+        let comment = line.text.find(';')?;
+        let word = comment + line.text[comment..].find(INITIAL_TAPE)?;
+        let rest = &line.text[word + INITIAL_TAPE.len()..];
         let tape = rest.strip_prefix(':').unwrap_or(rest).trim();
-        let from = start + line.trim_end().len() - tape.len();
-        (!tape.is_empty()).then_some((from..from + tape.len(), tape))
+        (!tape.is_empty()).then(|| line.part(tape))
     })
 }

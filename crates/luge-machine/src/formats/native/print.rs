@@ -9,7 +9,11 @@ use crate::{
     formats::{Format, Inexpressible},
 };
 
-pub(super) fn print(machine: &Machine, input: Option<&Input>) -> Result<String, Inexpressible> {
+/// Writes a `.tm` file. A blank input is not written: the tapes are blank without it.
+///
+/// # Errors
+/// If the input has more tapes than the machine or symbols that its tapes do not have.
+pub fn write(machine: &Machine, input: Option<&Input>) -> Result<String, Inexpressible> {
     let mut text = String::from("machine");
     if let Some(name) = machine.name() {
         text.push(' ');

@@ -1,9 +1,6 @@
 //! From lines to a machine: every name is looked up, every count compared.
 
-use std::{
-    collections::{BTreeMap, HashMap, HashSet},
-    ops::Range,
-};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::{
     lex::Token,
@@ -12,11 +9,11 @@ use super::{
 use crate::{
     Access, Alphabet, Diagnostic, Input, Machine, Pattern, Rule, StateId, SymbolId, TapeInput, Write,
     diagnostic::{Findings, Lines},
-    formats::{Loaded, finish},
+    formats::{
+        Loaded, MOST_SYMBOLS, finish,
+        pieces::{counted, listed},
+    },
 };
-
-/// At most this many names are listed in a help.
-const MOST_LISTED: usize = 12;
 
 /// Looks everything up. `errors` are those found before; warnings come with the machine, or with the errors.
 pub(super) fn resolve(text: &str, draft: &Draft, errors: Findings) -> Result<Loaded, Vec<Diagnostic>> {
@@ -24,8 +21,9 @@ pub(super) fn resolve(text: &str, draft: &Draft, errors: Findings) -> Result<Loa
     let mut found = Resolver { draft, states: HashMap::new(), alphabets: Vec::new(), findings: errors };
     if draft.header.is_none() && !lines_unread {
         found
+            .findings
             .error(0..0, "the file does not begin with `machine`", "expected here")
-            .with_help("the first line is `machine` or `machine \"NAME\"`");
+            .remedy("the first line is `machine` or `machine \"NAME\"`");
     }
     found.tapes(text.len());
     found.states(text.len());
@@ -67,39 +65,26 @@ struct Resolver<'d> {
 /// Rules by what they read.
 type ByReads = HashMap<Vec<Pattern>, usize>;
 
-/// A diagnostic just reported, to which a remedy can be added.
-struct Reported<'r>(&'r mut Diagnostic);
-
-impl Reported<'_> {
-    fn with_help(self, help: impl Into<String>) {
-        self.0.help = Some(help.into());
-    }
-}
-
 impl<'d> Resolver<'d> {
-    fn error(
-        &mut self,
-        span: Range<usize>,
-        message: impl Into<String>,
-        label: impl Into<String>,
-    ) -> Reported<'_> {
-        Reported(self.findings.push(Diagnostic::error(span, message, label)))
-    }
-
     fn tapes(&mut self, end: usize) {
         let draft = self.draft;
         if draft.tapes.is_empty() && self.findings.is_empty() {
-            self.error(end..end, "the machine has no tape", "the file ends here")
-                .with_help("declare one, as in `tape work: 0 1 blank 0`");
+            self.findings
+                .error(end..end, "the machine has no tape", "the file ends here")
+                .remedy("declare one, as in `tape work: 0 1 blank 0`");
         }
         if let Some(tape) = draft.tapes.get(255) {
-            self.error(tape.name.span.clone(), "more than 255 tapes", "one too many");
+            self.findings.error(&tape.name.span, "more than 255 tapes", "one too many");
         }
         let mut seen = HashSet::new();
         for tape in &draft.tapes {
             let name = tape.name.name().unwrap_or_default();
             if !seen.insert(name) {
-                self.error(tape.name.span.clone(), format!("tape `{name}` is declared twice"), "again here");
+                self.findings.error(
+                    &tape.name.span,
+                    format!("tape `{name}` is declared twice"),
+                    "again here",
+                );
             }
             let alphabet = self.alphabet(tape);
             self.alphabets.push(alphabet);
@@ -111,12 +96,13 @@ impl<'d> Resolver<'d> {
         for symbol in &tape.symbols {
             let name = symbol.name().unwrap_or_default();
             if symbol.is("*") {
-                self.error(symbol.span.clone(), "`*` means any symbol", "not a symbol")
-                    .with_help("put it in quotes to use it as a symbol");
+                self.findings
+                    .error(&symbol.span, "`*` means any symbol", "not a symbol")
+                    .remedy("put it in quotes to use it as a symbol");
             } else if names.contains(&name) {
-                self.error(symbol.span.clone(), format!("symbol `{name}` is listed twice"), "again here");
-            } else if names.len() == 256 {
-                self.error(symbol.span.clone(), "more than 256 symbols on a tape", "one too many");
+                self.findings.error(&symbol.span, format!("symbol `{name}` is listed twice"), "again here");
+            } else if names.len() == MOST_SYMBOLS {
+                self.findings.error(&symbol.span, "more than 256 symbols on a tape", "one too many");
                 break;
             } else {
                 names.push(name);
@@ -126,8 +112,9 @@ impl<'d> Resolver<'d> {
         let index = names.iter().position(|&n| n == blank);
         if index.is_none() {
             let message = format!("the blank `{blank}` is not among the tape's symbols");
-            self.error(tape.blank.span.clone(), message, "not listed")
-                .with_help("list all symbols before `blank`, the blank too");
+            self.findings
+                .error(&tape.blank.span, message, "not listed")
+                .remedy("list all symbols before `blank`, the blank too");
         }
         Alphabet::new(names, SymbolId::new(index.unwrap_or(0)))
     }
@@ -135,23 +122,22 @@ impl<'d> Resolver<'d> {
     fn states(&mut self, end: usize) {
         let draft = self.draft;
         if draft.states.is_empty() && self.findings.is_empty() {
-            self.error(end..end, "the machine has no state", "the file ends here")
-                .with_help("declare one, as in `scan:` or `done: accept`");
+            self.findings
+                .error(end..end, "the machine has no state", "the file ends here")
+                .remedy("declare one, as in `scan:` or `done: accept`");
         }
         for (index, state) in draft.states.iter().enumerate() {
             let name = state.name.name().unwrap_or_default();
             if self.states.contains_key(name) {
-                self.error(
-                    state.name.span.clone(),
-                    format!("state `{name}` is declared twice"),
-                    "again here",
-                )
-                .with_help("put all rules of a state below one line");
+                self.findings
+                    .error(&state.name.span, format!("state `{name}` is declared twice"), "again here")
+                    .remedy("put all rules of a state below one line");
             }
             self.states.entry(name).or_insert(StateId::new(index));
             if let (Some(_), Some(rule)) = (state.halting, state.rules.first()) {
-                self.error(rule.span.clone(), format!("state `{name}` halts but has rules"), "never applies")
-                    .with_help("drop `accept` or `reject`, or the rules");
+                self.findings
+                    .error(&rule.span, format!("state `{name}` halts but has rules"), "never applies")
+                    .remedy("drop `accept` or `reject`, or the rules");
             }
         }
     }
@@ -161,7 +147,7 @@ impl<'d> Resolver<'d> {
         let known = self.states.get(name).copied();
         if known.is_none() {
             let help = format!("states are declared as `{0}:`, `{0}: accept` or `{0}: reject`", name);
-            self.error(token.span.clone(), format!("unknown state `{name}`"), "not declared").with_help(help);
+            self.findings.error(&token.span, format!("unknown state `{name}`"), "not declared").remedy(help);
         }
         known
     }
@@ -171,12 +157,11 @@ impl<'d> Resolver<'d> {
         let alphabet = &self.alphabets[tape];
         let known = alphabet.find(name);
         if known.is_none() {
-            let listed: Vec<&str> = alphabet.names().iter().take(MOST_LISTED).map(String::as_str).collect();
-            let more = if alphabet.len() > MOST_LISTED { " …" } else { "" };
-            let help = format!("its symbols are {}{more}", listed.join(" "));
+            let symbols = listed(alphabet.names().iter().map(String::as_str), " ");
             let on = self.draft.tapes[tape].name.name().unwrap_or_default();
-            self.error(token.span.clone(), format!("tape `{on}` has no symbol `{name}`"), "unknown symbol")
-                .with_help(help);
+            self.findings
+                .error(&token.span, format!("tape `{on}` has no symbol `{name}`"), "unknown symbol")
+                .remedy(format!("its symbols are {symbols}"));
         }
         known
     }
@@ -194,7 +179,7 @@ impl<'d> Resolver<'d> {
             if found != n_tapes {
                 let (found, n_tapes) = (counted(found, part), counted(n_tapes, "tape"));
                 let message = format!("{found} in a rule, but the machine has {n_tapes}");
-                self.error(rule.span.clone(), message, "this rule");
+                self.findings.error(&rule.span, message, "this rule");
             }
         }
         if self.findings.count() > n_before {
@@ -215,8 +200,9 @@ impl<'d> Resolver<'d> {
             let declared = &self.draft.tapes[tape];
             if declared.access == Access::ReadOnly && !keeps {
                 let on = declared.name.name().unwrap_or_default();
-                self.error(write.span.clone(), format!("tape `{on}` is read-only"), "a write")
-                    .with_help("write `*` to keep the symbol");
+                self.findings
+                    .error(&write.span, format!("tape `{on}` is read-only"), "a write")
+                    .remedy("write `*` to keep the symbol");
             }
             looked_up.reads.extend(pattern);
             looked_up.writes.extend(written);
@@ -238,7 +224,7 @@ impl<'d> Resolver<'d> {
                 let span = drafts[index].span.clone();
                 let line = lines.of(drafts[earlier].span.start);
                 let message = format!("this rule never applies: line {line} already covers its reads");
-                self.findings.push(Diagnostic::warning(span, message, "the first rule that fits is taken"));
+                self.findings.warning(span, message, "the first rule that fits is taken");
                 continue;
             }
             let any: Vec<bool> = rule.reads.iter().map(|&read| read == Pattern::Any).collect();
@@ -259,14 +245,15 @@ impl<'d> Resolver<'d> {
                 if draft.lacks_tape {
                     continue;
                 }
-                self.error(input.tape.span.clone(), format!("unknown tape `{name}`"), "not declared")
-                    .with_help("tapes are declared as in `tape work: 0 1 blank 0`");
+                self.findings
+                    .error(&input.tape.span, format!("unknown tape `{name}`"), "not declared")
+                    .remedy("tapes are declared as in `tape work: 0 1 blank 0`");
                 continue;
             };
             let symbols = input.symbols.iter().filter_map(|symbol| self.symbol(tape, symbol)).collect();
             if laid.insert(tape, TapeInput { symbols, head: input.head }).is_some() {
-                self.error(
-                    input.tape.span.clone(),
+                self.findings.error(
+                    &input.tape.span,
                     format!("a second input for tape `{name}`"),
                     "again here",
                 );
@@ -275,8 +262,4 @@ impl<'d> Resolver<'d> {
         let last = *laid.keys().next_back()?;
         Some(Input { tapes: (0..=last).map(|tape| laid.remove(&tape).unwrap_or_default()).collect() })
     }
-}
-
-fn counted(n: usize, noun: &str) -> String {
-    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }

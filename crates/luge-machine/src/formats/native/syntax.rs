@@ -6,7 +6,7 @@ use super::{
     FARTHEST_HEAD,
     lex::{Kind, Token, tokens},
 };
-use crate::{Access, Diagnostic, Missing, Move, SampleUse, diagnostic::Findings};
+use crate::{Access, Diagnostic, Missing, Move, SampleUse, diagnostic::Findings, formats::pieces::lines};
 
 /// A file as it is written.
 #[derive(Default)]
@@ -58,11 +58,8 @@ pub(super) struct DraftRule {
 pub(super) fn parse(text: &str) -> (Draft, Findings) {
     let mut draft = Draft::default();
     let mut errors = Findings::default();
-    let mut end = 0;
-    for line in text.split_inclusive('\n') {
-        let start = if end == 0 && line.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { end };
-        end += line.len();
-        match tokens(text, start..end) {
+    for line in lines(text) {
+        match tokens(text, line.span) {
             Err(error) => {
                 errors.push(trimmed(error, text));
             }

@@ -12,11 +12,9 @@ use super::{
 use crate::{
     Alphabet, Diagnostic, Input, Machine, Missing, Move, Pattern, Rule, StateId, SymbolId, TapeInput, Write,
     diagnostic::Findings,
-    formats::{Loaded, finish},
+    formats::{Loaded, MOST_SYMBOLS, finish, pieces::listed},
 };
 
-/// Symbols are counted in a byte.
-const MOST_SYMBOLS: usize = 256;
 /// The keys of a bare machine.
 const KNOWN_KEYS: &str = "name, input, blank, start state, synonyms, table";
 /// What messages call a symbol that an instruction belongs to.
@@ -24,9 +22,6 @@ const KEY: &str = "a key";
 
 /// What aliases may add to the entries that stand in the text itself.
 const MOST_SHARED: usize = 100_000;
-/// The most synonyms that are listed in a help.
-const MOST_LISTED: usize = 12;
-
 /// Reads a machine, bare or in a document as the site saves it.
 ///
 /// # Errors
@@ -133,11 +128,9 @@ fn instructions(synonyms: &HashMap<&str, Option<Instruction>>) -> String {
     let mut known: Vec<&str> = synonyms.keys().copied().collect();
     known.sort_unstable();
     let help = "an instruction is `L`, `R`, a synonym, or a map such as `{write: 1, L: state}`";
-    let more = if known.len() > MOST_LISTED { ", …" } else { "" };
-    known.truncate(MOST_LISTED);
     match known.as_slice() {
         [] => help.to_owned(),
-        known => format!("{help}; synonyms: {}{more}", known.join(", ")),
+        known => format!("{help}; synonyms: {}", listed(known.iter().copied(), ", ")),
     }
 }
 
@@ -149,7 +142,7 @@ impl<'d> Reader<'d> {
         label: impl Into<String>,
     ) -> &mut Diagnostic {
         let span = self.span(node);
-        self.findings.push(Diagnostic::error(span, message, label))
+        self.findings.error(span, message, label)
     }
 
     /// Whether so many more entries of `node` may be looked at: aliases can make a short text stand for a huge machine.
@@ -158,7 +151,7 @@ impl<'d> Reader<'d> {
         if left.is_none() && self.n_left > 0 {
             let message = "the aliases of this document stand for too much";
             let label = format!("more than {MOST_SHARED} entries beyond those that are written");
-            self.error(node, message, label).help = Some("write fewer states, or shorter ones".to_owned());
+            self.error(node, message, label).remedy("write fewer states, or shorter ones");
         }
         self.n_left = left.unwrap_or(0);
         left.is_some()
@@ -241,7 +234,7 @@ impl<'d> Reader<'d> {
         for (name, key, value) in self.entries(node, "`synonyms`").unwrap_or_default() {
             if name == "L" || name == "R" {
                 self.error(key, format!("a synonym cannot redefine `{name}`"), "`L` and `R` are the moves")
-                    .help = Some("give the synonym another name".to_owned());
+                    .remedy("give the synonym another name");
                 continue;
             }
             let instruction = match self.document.text(value) {
@@ -251,7 +244,7 @@ impl<'d> Reader<'d> {
                         format!("a synonym must be an instruction, not `{word}`"),
                         "expected `L`, `R` or a map",
                     )
-                    .help = Some("synonyms do not chain: write the instruction out".to_owned());
+                    .remedy("synonyms do not chain: write the instruction out");
                     None
                 }
                 _ => self.instruction(value),
@@ -275,8 +268,8 @@ impl<'d> Reader<'d> {
         let document = self.document;
         let Kind::Mapping(entries) = &document.node(body).kind else {
             let message = format!("state `{state}` must be a map from symbols to instructions");
-            self.error(body, message, "expected `symbol: instruction` pairs").help =
-                Some("a halting state has nothing after the `:`".to_owned());
+            self.error(body, message, "expected `symbol: instruction` pairs")
+                .remedy("a halting state has nothing after the `:`");
             return Vec::new();
         };
         let mut seen = BTreeSet::new();
@@ -318,8 +311,8 @@ impl<'d> Reader<'d> {
 
     fn instruction(&mut self, node: NodeId) -> Option<Instruction> {
         if self.document.is_null(node) {
-            self.error(node, "an instruction is missing", "expected `L`, `R`, a synonym or a map").help =
-                Some("to halt at this symbol, leave out the symbol".to_owned());
+            self.error(node, "an instruction is missing", "expected `L`, `R`, a synonym or a map")
+                .remedy("to halt at this symbol, leave out the symbol");
             return None;
         }
         match self.document.text(node) {
@@ -335,8 +328,8 @@ impl<'d> Reader<'d> {
             return *instruction;
         }
         let help = self.instructions.get_or_insert_with(|| instructions(&self.synonyms)).clone();
-        self.error(node, format!("`{word}` is not an instruction"), "neither `L`, `R` nor a synonym").help =
-            Some(help);
+        self.error(node, format!("`{word}` is not an instruction"), "neither `L`, `R` nor a synonym")
+            .remedy(help);
         None
     }
 
@@ -393,7 +386,7 @@ impl<'d> Reader<'d> {
         let state = self.states.get(name).copied();
         if state.is_none() {
             let message = format!("the {what} `{name}` is not a state of the table");
-            self.error(node, message, "no such state").help = Some(help(name));
+            self.error(node, message, "no such state").remedy(help(name));
         }
         state
     }
@@ -407,8 +400,8 @@ impl<'d> Reader<'d> {
         match (characters.next(), characters.next()) {
             (Some(symbol), None) => Some(symbol),
             (None, _) => {
-                self.error(node, format!("{what} must be one character"), "nothing here").help =
-                    Some("a space must stand in quotes: ' '".to_owned());
+                self.error(node, format!("{what} must be one character"), "nothing here")
+                    .remedy("a space must stand in quotes: ' '");
                 None
             }
             (Some(_), Some(_)) => {

@@ -3,7 +3,7 @@
 use super::yaml::is_null_word;
 use crate::{
     Alphabet, Input, Machine, Missing, Move, Pattern, Rule, StateId, SymbolId, Write,
-    formats::{Format, Inexpressible, single_tape::only_tape},
+    formats::{Format, Inexpressible, refusals::only_tape},
 };
 
 const FORMAT: Format = Format::TuringMachineIo;

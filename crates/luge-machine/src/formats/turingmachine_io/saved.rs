@@ -29,10 +29,9 @@ pub(super) fn read(
     let (name, mut outer) = about(document);
     let Some(source) = document.text(value).filter(|_| !document.is_null(value)) else {
         let span = document.node(key).span.clone();
-        outer.push(
-            Diagnostic::error(span, "`source code` must be a text", "nothing to read here")
-                .with_help("the machine stands below it: `source code: |` and then indented lines"),
-        );
+        outer
+            .error(span, "`source code` must be a text", "nothing to read here")
+            .remedy("the machine stands below it: `source code: |` and then indented lines");
         return Err(outer.into_sorted());
     };
     let places = Places::new(text, document.node(key).span.clone(), source);

@@ -9,28 +9,24 @@ use super::{BLANK, header};
 use crate::{
     Alphabet, Diagnostic, Machine, Missing, Move, Pattern, Rule, StateId, SymbolId, Write,
     diagnostic::{Findings, Lines},
-    formats::{Loaded, finish},
+    formats::{
+        Loaded, MOST_SYMBOLS, finish,
+        pieces::{Piece, counted, lines},
+    },
 };
-
-/// A piece of a line and where it stands.
-#[derive(Clone)]
-struct Field<'t> {
-    text: &'t str,
-    span: Range<usize>,
-}
 
 /// `state, read, …`, the first line of a pair.
 struct Situation<'t> {
-    state: Field<'t>,
-    reads: Vec<Field<'t>>,
+    state: Piece<'t>,
+    reads: Vec<Piece<'t>>,
     span: Range<usize>,
 }
 
 /// Both lines of a pair.
 struct Pair<'t> {
     situation: Situation<'t>,
-    next: Field<'t>,
-    writes: Vec<Field<'t>>,
+    next: Piece<'t>,
+    writes: Vec<Piece<'t>>,
     moves: Vec<Move>,
 }
 
@@ -44,9 +40,9 @@ impl Pair<'_> {
 
 #[derive(Default)]
 struct Parser<'t> {
-    name: Option<Field<'t>>,
-    init: Option<Field<'t>>,
-    accept: Option<Vec<Field<'t>>>,
+    name: Option<Piece<'t>>,
+    init: Option<Piece<'t>>,
+    accept: Option<Vec<Piece<'t>>>,
     n_tapes: Option<usize>,
     open: Option<Situation<'t>>,
     pairs: Vec<Pair<'t>>,
@@ -55,18 +51,14 @@ struct Parser<'t> {
     findings: Findings,
 }
 
-pub(super) fn parse(text: &str) -> Result<Loaded, Vec<Diagnostic>> {
+/// Reads a machine.
+///
+/// # Errors
+/// All errors found, in the order of the text, and the warnings with them.
+pub fn read(text: &str) -> Result<Loaded, Vec<Diagnostic>> {
     let mut parser = Parser::default();
-    let mut end = 0;
-    for line in text.split_inclusive('\n') {
-        let mut start = end;
-        end += line.len();
-        if start == 0 && line.starts_with('\u{feff}') {
-            start = '\u{feff}'.len_utf8();
-        }
-        let line = &text[start..end];
-        let code = line.find("//").map_or(line, |comment| &line[..comment]);
-        let field = trimmed(code, start);
+    for line in lines(text) {
+        let field = line.before("//").trimmed();
         if looks_like_comment(&field) {
             let (_, n_lines) = parser.hashes.get_or_insert((field.span, 0));
             *n_lines += 1;
@@ -78,52 +70,29 @@ pub(super) fn parse(text: &str) -> Result<Loaded, Vec<Diagnostic>> {
     parser.finish(text)
 }
 
-/// The text without the space around it, `start` being where it begins.
-fn trimmed(text: &str, start: usize) -> Field<'_> {
-    let start = start + (text.len() - text.trim_start().len());
-    let text = text.trim();
-    Field { text, span: start..start + text.len() }
-}
-
-fn by_comma<'t>(line: &Field<'t>) -> Vec<Field<'t>> {
-    let mut start = line.span.start;
-    let field = |text: &'t str| {
-        let field = trimmed(text, start);
-        start += text.len() + 1;
-        field
-    };
-    line.text.split(',').map(field).collect()
-}
-
 /// Whether a line begins with `#` and could not be part of a rule: other formats begin comments so.
-fn looks_like_comment(line: &Field<'_>) -> bool {
+fn looks_like_comment(line: &Piece<'_>) -> bool {
     let could_be_rule = || {
-        let fields = by_comma(line);
+        let fields = line.split(',');
         fields.len() > 1 && fields[1..].iter().all(|field| field.text.chars().count() == 1)
     };
     line.text.starts_with('#') && !could_be_rule()
 }
 
 impl<'t> Parser<'t> {
-    fn error(&mut self, span: &Range<usize>, message: impl Into<String>, label: &str, help: &str) {
-        self.findings.push(Diagnostic::error(span.clone(), message, label).with_help(help));
-    }
-
-    fn line(&mut self, line: &Field<'t>) {
+    fn line(&mut self, line: &Piece<'t>) {
         if let Some((key, value)) = header(line.text) {
             self.close();
             return self.header(key, line, value);
         }
-        let fields = by_comma(line);
+        let fields = line.split(',');
         let n_tapes = *self.n_tapes.get_or_insert(fields.len() - 1);
         if n_tapes == 0 {
             self.n_tapes = None;
-            return self.error(
-                &line.span,
-                "neither a header nor a rule",
-                "no symbol read",
-                "a rule is two lines, `state, reads` and `next, writes, moves`",
-            );
+            return self
+                .findings
+                .error(&line.span, "neither a header nor a rule", "no symbol read")
+                .remedy("a rule is two lines, `state, reads` and `next, writes, moves`");
         }
         match self.open.take() {
             None => self.situation(line, fields, n_tapes),
@@ -136,8 +105,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn header(&mut self, key: &str, line: &Field<'t>, value: &'t str) {
-        let value = trimmed(value, line.span.end - value.len());
+    fn header(&mut self, key: &str, line: &Piece<'t>, value: &'t str) {
+        let value = line.part(value).trimmed();
         let slot_taken = match key {
             "name" => self.name.is_some(),
             "init" => self.init.is_some(),
@@ -145,40 +114,31 @@ impl<'t> Parser<'t> {
             _ => {
                 let message = format!("unknown header `{key}`");
                 let help = "headers are `name:`, `init:` and `accept:`";
-                return self.error(&line.span, message, "not a header", help);
+                return self.findings.error(&line.span, message, "not a header").remedy(help);
             }
         };
         if slot_taken {
             let help = "one line per header; several accepting states are separated by commas";
-            self.error(&line.span, format!("a second `{key}:` line"), "already given", help);
+            self.findings.error(&line.span, format!("a second `{key}:` line"), "already given").remedy(help);
         } else if key == "name" {
             self.name = Some(value);
         } else if value.text.is_empty() {
-            self.error(
-                &line.span,
-                format!("`{key}:` names no state"),
-                "a state is missing",
-                "write its name after the colon",
-            );
+            self.findings
+                .error(&line.span, format!("`{key}:` names no state"), "a state is missing")
+                .remedy("write its name after the colon");
         } else if key == "init" {
             if value.text.contains(',') {
-                self.error(
-                    &value.span,
-                    "more than one initial state",
-                    "one state",
-                    "name the one state the machine starts in",
-                );
+                self.findings
+                    .error(&value.span, "more than one initial state", "one state")
+                    .remedy("name the one state the machine starts in");
             }
             self.init = Some(value);
         } else {
-            let states = by_comma(&value);
+            let states = value.split(',');
             if states.iter().any(|s| s.text.is_empty()) {
-                self.error(
-                    &value.span,
-                    "an empty name among the accepting states",
-                    "a comma too many",
-                    "remove it",
-                );
+                self.findings
+                    .error(&value.span, "an empty name among the accepting states", "a comma too many")
+                    .remedy("remove it");
             }
             self.accept = Some(states);
         }
@@ -187,24 +147,19 @@ impl<'t> Parser<'t> {
     /// Reports a first line whose second line did not come.
     fn close(&mut self) {
         if let Some(situation) = self.open.take() {
-            self.error(
-                &situation.span,
-                "this line has no second line",
-                "a rule begins here",
-                "follow it with `next, writes, moves`",
-            );
+            self.findings
+                .error(&situation.span, "this line has no second line", "a rule begins here")
+                .remedy("follow it with `next, writes, moves`");
         }
     }
 
-    fn situation(&mut self, line: &Field<'t>, mut fields: Vec<Field<'t>>, n_tapes: usize) {
+    fn situation(&mut self, line: &Piece<'t>, mut fields: Vec<Piece<'t>>, n_tapes: usize) {
         if fields.len() == 2 * n_tapes + 1 {
             let help = "a rule is two lines, `state, reads` and `next, writes, moves`";
-            return self.error(
-                &line.span,
-                "a second line without a first",
-                "the first line is missing",
-                help,
-            );
+            return self
+                .findings
+                .error(&line.span, "a second line without a first", "the first line is missing")
+                .remedy(help);
         }
         if fields.len() != n_tapes + 1 {
             let message = format!(
@@ -216,7 +171,10 @@ impl<'t> Parser<'t> {
             // Kept, so that its second line is not blamed.
             let state = fields.swap_remove(0);
             self.open = Some(Situation { state, reads: Vec::new(), span: line.span.clone() });
-            return self.error(&line.span, message, "the first line of a rule was expected", help);
+            return self
+                .findings
+                .error(&line.span, message, "the first line of a rule was expected")
+                .remedy(help);
         }
         let state = fields.remove(0);
         self.check_state(&state);
@@ -229,8 +187,8 @@ impl<'t> Parser<'t> {
     fn action(
         &mut self,
         situation: Situation<'t>,
-        line: &Field<'t>,
-        mut fields: Vec<Field<'t>>,
+        line: &Piece<'t>,
+        mut fields: Vec<Piece<'t>>,
         n_tapes: usize,
     ) {
         if fields.len() != 2 * n_tapes + 1 {
@@ -240,7 +198,7 @@ impl<'t> Parser<'t> {
                 counted(n_tapes, "tape")
             );
             let help = "the second line of a rule is `next, writes, moves`";
-            return self.error(&line.span, message, "the second line of a rule", help);
+            return self.findings.error(&line.span, message, "the second line of a rule").remedy(help);
         }
         let next = fields.remove(0);
         self.check_state(&next);
@@ -256,7 +214,9 @@ impl<'t> Parser<'t> {
                 ">" => taken.push(Move::Right),
                 other => {
                     let message = format!("unknown move `{other}`");
-                    self.error(&field.span, message, "a move", "moves are `<`, `-` (stay) and `>`");
+                    self.findings
+                        .error(&field.span, message, "a move")
+                        .remedy("moves are `<`, `-` (stay) and `>`");
                 }
             }
         }
@@ -265,20 +225,24 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn check_state(&mut self, state: &Field<'t>) {
+    fn check_state(&mut self, state: &Piece<'t>) {
         if state.text.is_empty() {
-            self.error(&state.span, "the state has no name", "empty", "a line begins with a state");
+            self.findings
+                .error(&state.span, "the state has no name", "empty")
+                .remedy("a line begins with a state");
         }
     }
 
-    fn check_symbol(&mut self, symbol: &Field<'t>) {
+    fn check_symbol(&mut self, symbol: &Piece<'t>) {
         if symbol.text.chars().count() != 1 {
             let message = if symbol.text.is_empty() {
                 "a symbol is missing".to_owned()
             } else {
                 format!("`{}` is not one character", symbol.text)
             };
-            self.error(&symbol.span, message, "a symbol", "symbols are single characters, `_` is the blank");
+            self.findings
+                .error(&symbol.span, message, "a symbol")
+                .remedy("symbols are single characters, `_` is the blank");
         }
     }
 
@@ -291,7 +255,9 @@ impl<'t> Parser<'t> {
                 format!(", here and in {} more lines", n_lines - 1)
             };
             let help = format!("write `//` in place of `#`{lines}");
-            self.error(&span, "`#` does not begin a comment", "comments begin with `//`", &help);
+            self.findings
+                .error(&span, "`#` does not begin a comment", "comments begin with `//`")
+                .remedy(help);
         }
         let had_errors = !self.findings.is_empty();
         let accept = self.accept.take().unwrap_or_default();
@@ -303,22 +269,19 @@ impl<'t> Parser<'t> {
                 if !known && !had_errors {
                     let message = format!("the initial state `{}` has no rule", init.text);
                     let label = "the machine stops at once, rejecting";
-                    self.findings.push(Diagnostic::warning(init.span, message, label));
+                    self.findings.warning(init.span, message, label);
                 }
             }
             None if !had_errors => {
-                self.error(
-                    &(end..end),
-                    "the machine has no initial state",
-                    "the file ends here",
-                    "add a line `init: STATE`",
-                );
+                self.findings
+                    .error(end..end, "the machine has no initial state", "the file ends here")
+                    .remedy("add a line `init: STATE`");
             }
             None => {}
         }
         if self.n_tapes.unwrap_or(1) > 255 {
             let span = self.pairs.first().map_or(0..0, |p| p.situation.span.clone());
-            self.error(&span, "more than 255 tapes", "this rule", "use fewer tapes");
+            self.findings.error(&span, "more than 255 tapes", "this rule").remedy("use fewer tapes");
         }
         self.check_pairs(text, &accepting);
         if self.findings.has_errors() {
@@ -354,19 +317,19 @@ impl<'t> Parser<'t> {
             if accepting.contains(state) && warned.insert(state) {
                 let message = format!("state `{state}` accepts, so its rules never apply");
                 let label = "the machine has stopped here";
-                self.findings.push(Diagnostic::warning(situation.state.span.clone(), message, label));
+                self.findings.warning(&situation.state.span, message, label);
             }
         }
         if self.pairs.is_empty() && self.findings.is_empty() {
             let message = "the machine has no rule, so one blank tape is assumed";
-            self.findings.push(Diagnostic::warning(text.len()..text.len(), message, "the file ends here"));
+            self.findings.warning(text.len()..text.len(), message, "the file ends here");
         }
     }
 
     fn build(
         mut self,
         text: &str,
-        accept: &[Field<'t>],
+        accept: &[Piece<'t>],
         accepting: &HashSet<&str>,
     ) -> Result<Loaded, Vec<Diagnostic>> {
         let mut seen: HashSet<Vec<&str>> = HashSet::new();
@@ -397,7 +360,7 @@ impl<'t> Parser<'t> {
             }
         }
         for pair in &self.pairs {
-            let symbol = |(tape, field): (usize, &Field)| {
+            let symbol = |(tape, field): (usize, &Piece)| {
                 alphabets[tape].find(field.text).unwrap_or_else(|| alphabets[tape].blank())
             };
             let rule = Rule {
@@ -412,7 +375,7 @@ impl<'t> Parser<'t> {
     }
 
     /// The start, the accepting states, those with rules, the rest; so that a machine that is written is read in the same order.
-    fn state_order(&self, accept: &[Field<'t>]) -> Vec<&'t str> {
+    fn state_order(&self, accept: &[Piece<'t>]) -> Vec<&'t str> {
         let mut order: Vec<&'t str> = Vec::new();
         let mut seen: HashMap<&'t str, usize> = HashMap::new();
         let mut add = |name: &'t str| {
@@ -440,7 +403,7 @@ impl<'t> Parser<'t> {
         for pair in &self.pairs {
             for field in [&pair.situation.reads[tape], &pair.writes[tape]] {
                 if !names.contains(&field.text) {
-                    if names.len() == 256 {
+                    if names.len() == MOST_SYMBOLS {
                         let message = "more than 256 symbols on a tape";
                         return Err(vec![Diagnostic::error(field.span.clone(), message, "one too many")]);
                     }
@@ -450,8 +413,4 @@ impl<'t> Parser<'t> {
         }
         Ok(Alphabet::new(names, SymbolId(0)))
     }
-}
-
-fn counted(n: usize, noun: &str) -> String {
-    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }

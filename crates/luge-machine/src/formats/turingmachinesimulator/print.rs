@@ -2,24 +2,26 @@
 
 use super::{BLANK, header};
 use crate::{
-    Access, Machine, Missing, Move, StateId, SymbolId, Tape,
+    Input, Machine, Move, StateId, SymbolId, Tape,
     formats::{
         Format, Inexpressible,
         expand::{ExactRule, MOST_RULES, exact_rules},
+        pieces::only_character,
+        refusals::{check_rejecting, check_writable},
     },
 };
 
 const FORMAT: Format = Format::TuringMachineSimulator;
 
-pub(super) fn print(machine: &Machine) -> Result<String, Inexpressible> {
-    if let Some(tape) = machine.tapes().iter().find(|t| t.access == Access::ReadOnly) {
-        return Err(Inexpressible::ReadOnly { format: FORMAT, tape: tape.name.clone() });
-    }
+/// Writes a machine. The format has no place for an input.
+///
+/// # Errors
+/// If the machine has read-only tapes, halts without accepting, or has names the format cannot spell or mention.
+pub fn write(machine: &Machine, _input: Option<&Input>) -> Result<String, Inexpressible> {
+    machine.tapes().iter().try_for_each(|tape| check_writable(tape, FORMAT))?;
     let symbols: Vec<Vec<String>> = machine.tapes().iter().map(symbol_texts).collect::<Result<_, _>>()?;
-    for state in machine.states() {
-        check_state_name(&state.name)?;
-    }
-    check_halting(machine)?;
+    machine.states().iter().try_for_each(|state| check_state_name(&state.name))?;
+    check_rejecting(machine, FORMAT)?;
     let rules = written_out(machine)?;
     check_mentioned(machine, &rules)?;
 
@@ -72,11 +74,9 @@ fn symbol_texts(tape: &Tape) -> Result<Vec<String>, Inexpressible> {
             if symbol == alphabet.blank() {
                 return Ok(BLANK.to_owned());
             }
-            let mut chars = name.chars();
-            let (Some(c), None) = (chars.next(), chars.next()) else {
-                return Err(refused(format!("symbol `{name}` is not one character")));
-            };
-            match c {
+            let single = only_character(name)
+                .ok_or_else(|| refused(format!("symbol `{name}` is not one character")))?;
+            match single {
                 ',' => Err(refused("the symbol `,` separates there".to_owned())),
                 '_' => Err(refused("the symbol `_` is the blank there".to_owned())),
                 c if c.is_whitespace() => Err(refused("space is not a symbol there".to_owned())),
@@ -90,32 +90,18 @@ fn fits_on_line(name: &str) -> bool {
     !name.is_empty() && name == name.trim() && !name.contains('\n') && !name.contains("//")
 }
 
-pub(super) fn check_state_name(name: &str) -> Result<(), Inexpressible> {
+/// Whether a state may have this name.
+pub(in crate::formats) fn spells_state(name: &str) -> bool {
     let in_rule = format!("{name},");
-    if fits_on_line(name)
-        && !name.contains(',')
-        && header(&in_rule).is_none()
-        && !name.starts_with('\u{feff}')
-    {
+    fits_on_line(name) && !name.contains(',') && header(&in_rule).is_none() && !name.starts_with('\u{feff}')
+}
+
+fn check_state_name(name: &str) -> Result<(), Inexpressible> {
+    if spells_state(name) {
         return Ok(());
     }
     let reason = format!("the name `{}` would not be read back as one", name.escape_debug());
     Err(Inexpressible::States { format: FORMAT, reason })
-}
-
-fn check_halting(machine: &Machine) -> Result<(), Inexpressible> {
-    let refused = |reason: String| Err(Inexpressible::Halting { format: FORMAT, reason });
-    for state in machine.state_ids() {
-        let name = &machine.state(state).name;
-        if machine.halting(state) == Some(false) {
-            return refused(format!("state `{name}` halts without accepting"));
-        }
-        let runs = machine.halting(state).is_none();
-        if machine.missing() == Missing::Halt && runs && !machine.is_total(state) {
-            return refused(format!("state `{name}` halts where it has no rule, which rejects there"));
-        }
-    }
-    Ok(())
 }
 
 fn written_out(machine: &Machine) -> Result<Vec<(StateId, ExactRule)>, Inexpressible> {

@@ -1,9 +1,9 @@
 //! Slides made of units of their own on every edge:
 //! `sum at rest level ReLU(4 x_v - 3) + sum_E w_vw (ReLU(2 (x_v + x_w) - 1) - ReLU(2 x_v - 2 x_w - 1) - ReLU(2 x_w - 1))`.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::collections::BTreeSet;
 
-use super::{EdgeWeights, close};
+use super::{EdgeWeights, Vertices, close};
 use crate::{
     LinearMap, NodeId, Op, VertexTable,
     recognise::walk::{Found, Walk, same},
@@ -16,7 +16,7 @@ pub(super) fn read(
     walk: &Walk<'_>,
     landscape: NodeId,
     terms: &[(f64, NodeId)],
-    (table, vertex): (&Arc<VertexTable>, NodeId),
+    (table, vertex): Vertices<'_>,
 ) -> Found<EdgeWeights> {
     let expected = "a landscape of corners at rest, edges, directed edges and corners";
     let resting: Vec<usize> = (0..table.n_vertices()).filter(|&v| table.column(v).is_none()).collect();

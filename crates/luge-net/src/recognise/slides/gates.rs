@@ -1,10 +1,8 @@
 //! Slides made of gates: `sum_v level_v gate_v + 4 sum_v gate_v (W x)_v + self-edges`, with gates `ReLU(4 x - 3)`.
 
-use std::sync::Arc;
-
-use super::EdgeWeights;
+use super::{EdgeWeights, Vertices};
 use crate::{
-    Arcs, NodeId, VertexTable, faults,
+    Arcs, NodeId, faults,
     recognise::walk::{Found, Walk, same, same_table},
     vertices::n_self_edges,
 };
@@ -13,7 +11,7 @@ pub(super) fn read(
     walk: &Walk<'_>,
     landscape: NodeId,
     terms: &[(f64, NodeId)],
-    (table, vertex): (&Arc<VertexTable>, NodeId),
+    (table, vertex): Vertices<'_>,
 ) -> Found<EdgeWeights> {
     let expected = "a landscape of levels, slides and, where vertices follow themselves, dips";
     let (levels, slides, dips) = match *terms {
@@ -57,11 +55,7 @@ fn gates(walk: &Walk<'_>, node: NodeId, vertex: NodeId) -> Found<()> {
 }
 
 /// The rows of all edges, through the marginals: the weight of a block, and of a symbol that stays.
-fn successors(
-    walk: &Walk<'_>,
-    node: NodeId,
-    (table, vertex): (&Arc<VertexTable>, NodeId),
-) -> Found<(f64, f64)> {
+fn successors(walk: &Walk<'_>, node: NodeId, (table, vertex): Vertices<'_>) -> Found<(f64, f64)> {
     let expected = "edges to the blocks that follow";
     let (found, Arcs::Successors { block, symbol }, marginals) = walk.arcs(node, expected)? else {
         return walk.refuse(node, expected);
@@ -73,11 +67,7 @@ fn successors(
 }
 
 /// The diagonal of the rows: the weight of a block, and of a symbol.
-fn self_edges(
-    walk: &Walk<'_>,
-    node: NodeId,
-    (table, vertex): (&Arc<VertexTable>, NodeId),
-) -> Found<(f64, f64)> {
+fn self_edges(walk: &Walk<'_>, node: NodeId, (table, vertex): Vertices<'_>) -> Found<(f64, f64)> {
     let expected = "edges from vertices to themselves";
     let (found, Arcs::SelfEdges { block, symbol }, of) = walk.arcs(node, expected)? else {
         return walk.refuse(node, expected);
@@ -87,7 +77,7 @@ fn self_edges(
 }
 
 /// `ReLU(4 x - 7/2)` of vertices that follow themselves, weighed: the weight of a block, and of a symbol.
-fn dip(walk: &Walk<'_>, node: NodeId, (table, vertex): (&Arc<VertexTable>, NodeId)) -> Found<(f64, f64)> {
+fn dip(walk: &Walk<'_>, node: NodeId, (table, vertex): Vertices<'_>) -> Found<(f64, f64)> {
     let expected = "ReLU(4 x - 7/2) of vertices that follow themselves, weighed";
     let (found, Arcs::DipLevels { block, symbol }, dips) = walk.arcs(node, expected)? else {
         return walk.refuse(node, expected);

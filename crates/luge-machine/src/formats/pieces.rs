@@ -1,0 +1,68 @@
+//! Pieces of a text and where they stand, for the formats that are read line by line.
+
+use std::ops::Range;
+
+/// A piece of a text and where it stands.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Piece<'t> {
+    pub(super) text: &'t str,
+    pub(super) span: Range<usize>,
+}
+
+/// The lines of a text, each with its end, without the mark that some programs put in front of all.
+pub(super) fn lines(text: &str) -> impl Iterator<Item = Piece<'_>> {
+    let mut end = 0;
+    text.split_inclusive('\n').map(move |line| {
+        let text = if end == 0 { line.strip_prefix('\u{feff}').unwrap_or(line) } else { line };
+        end += line.len();
+        Piece { text, span: end - text.len()..end }
+    })
+}
+
+impl<'t> Piece<'t> {
+    /// A part of it, which is a slice of its text.
+    pub(super) fn part(&self, text: &'t str) -> Self {
+        let start = self.span.start + (text.as_ptr().addr() - self.text.as_ptr().addr());
+        Self { text, span: start..start + text.len() }
+    }
+
+    /// Without the space around it.
+    pub(super) fn trimmed(&self) -> Self {
+        self.part(self.text.trim_start().trim_end())
+    }
+
+    /// What stands before a mark; all of it if the mark is not there.
+    pub(super) fn before(&self, mark: &str) -> Self {
+        self.part(self.text.split(mark).next().unwrap_or_default())
+    }
+
+    /// The parts between separators, without the space around them.
+    pub(super) fn split(&self, separator: char) -> Vec<Self> {
+        self.text.split(separator).map(|text| self.part(text).trimmed()).collect()
+    }
+
+    /// The parts between spaces.
+    pub(super) fn words(&self) -> Vec<Self> {
+        self.text.split_whitespace().map(|text| self.part(text)).collect()
+    }
+}
+
+/// The character that is all of a text; `None` if there are more or none.
+pub(super) fn only_character(text: &str) -> Option<char> {
+    let mut characters = text.chars();
+    characters.next().filter(|_| characters.next().is_none())
+}
+
+/// So many things, in words.
+pub(super) fn counted(n: usize, noun: &str) -> String {
+    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
+}
+
+/// The first names of a list, which may be long.
+pub(super) fn listed<'n>(names: impl IntoIterator<Item = &'n str>, separator: &str) -> String {
+    const MOST_LISTED: usize = 12;
+    let mut names = names.into_iter();
+    let mut listed: Vec<&str> = names.by_ref().take(MOST_LISTED).collect();
+    listed.extend(names.next().map(|_| "…"));
+    listed.join(separator)
+}
