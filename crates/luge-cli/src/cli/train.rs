@@ -34,7 +34,7 @@ use super::{
     landscape_args::lesson_cell_count,
     long_run::{LongRunArgs, Pace, RunArchive},
     machine_args::{format_parser, step_count, word},
-    output::{ForceArg, place, print, print_json, table},
+    output::{ForceArg, Rows, place, show, verdict},
     progress::{PATIENCE, Progress},
 };
 
@@ -136,7 +136,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         let svg = curve.draw(&title, &subtitle, kind, &lesson.loss_levels(), None);
         plot.write(svg)?;
     }
-    verdict(&report)
+    judged(&report)
 }
 
 /// Resumes training.
@@ -150,16 +150,14 @@ pub(super) fn resume(
     let lesson = Arc::new(job.prepare()?);
     checkpoint.belongs_to(lesson.extended().network(), name)?;
     let shown = Shown { job, lesson: &lesson, out, json };
-    verdict(&shown.train(archive, Some(checkpoint), None)?)
+    judged(&shown.train(archive, Some(checkpoint), None)?)
 }
 
-fn verdict(report: &LessonReport) -> Result<(), Failure> {
-    if report.certificate.proves_the_run() {
-        return Ok(());
+fn judged(report: &LessonReport) -> Result<(), Failure> {
+    match report.certificate.proves_the_run() {
+        true => Ok(()),
+        false => Failure::of_claims(report.certificate.claims()),
     }
-    let failed = report.certificate.claims().into_iter().find(|(_, claim)| !claim.holds);
-    let reason = failed.map_or_else(String::new, |(name, claim)| format!("{name}: {}", claim.figures));
-    Err(Failure::NotCertified { reason })
 }
 
 /// Finds out about how long a run will be while it is made, if it is not over before somebody wants to know. Nobody waits for the answer.
@@ -219,11 +217,8 @@ impl Shown<'_> {
             archive.finish(steps)?;
             return Err(archive.interrupted(steps));
         }
-        if self.json {
-            print_json(&Timed { summary: TrainSummary::of(self.lesson, &report), wall_s: pace.seconds })?;
-        } else {
-            print(&table(&rows(self.lesson, &report, &pace)))?;
-        }
+        let timed = Timed { summary: TrainSummary::of(self.lesson, &report), wall_s: pace.seconds };
+        show(self.json, &timed, || rows(self.lesson, &report, &pace).text())?;
         archive.finish(report.outcome.steps())?;
         Ok(report)
     }
@@ -292,9 +287,9 @@ pub(super) fn scored(score: &Score) -> String {
     }
 }
 
-fn rows(lesson: &Lesson, report: &LessonReport, pace: &Pace) -> Vec<(String, String)> {
-    let mut rows: Vec<(String, String)> = Vec::new();
-    let mut row = |name: &str, value: String| rows.push((name.to_owned(), value));
+fn rows(lesson: &Lesson, report: &LessonReport, pace: &Pace) -> Rows {
+    let mut rows = Rows::default();
+    let mut row = |name: &str, value: String| rows.row(name, value);
     let extended = lesson.extended();
     let count = |n: u64| HumanCount(n).to_string();
     let answer = Answer::of_lesson(lesson, report);
@@ -337,8 +332,7 @@ fn rows(lesson: &Lesson, report: &LessonReport, pace: &Pace) -> Vec<(String, Str
     row("time", format!("{:.2} s, {per_second} steps/s", pace.seconds));
     row("certificate", String::new());
     for (name, claim) in report.certificate.claims() {
-        let verdict = if claim.holds { "yes" } else { "NO" };
-        row(&format!("  {}", name.replace('_', " ")), format!("{verdict}: {}", claim.figures));
+        row(&format!("  {}", name.replace('_', " ")), verdict(claim));
     }
     rows
 }

@@ -135,7 +135,7 @@ fn check(seed: u64, kind: LandscapeKind, made: &mut Made) {
         watched_less_closely(&plan, seed);
     }
     let (mut engine, mut stretches) = (exact(Memories::Stretches), Vec::new());
-    if seed % 2 == 0 {
+    if seed.is_multiple_of(2) {
         engine.widen_soon();
     }
     made.steps += outcome.steps();
