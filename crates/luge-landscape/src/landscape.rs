@@ -1,7 +1,7 @@
 //! A landscape as its users see it: a network, its constants, and the way between parameters and configurations.
 
 use luge_machine::NormalForm;
-use luge_net::{GraphBuilder, Network, NodeId, Shape, Values};
+use luge_net::{GraphBuilder, Network, NodeId, Shape, SparseValues, Values};
 
 use crate::{
     AskedConstants, Bounds, Configuration, ConstantsError, Control, Corrections, ExternalConstants,
@@ -220,10 +220,16 @@ impl Landscape {
     /// If the configuration has other numbers of tapes or cells than the landscape.
     #[must_use]
     pub fn encode(&self, configuration: &Configuration) -> Option<(Vec<Values>, Vec<Values>)> {
+        let (parameters, inputs) = self.encode_sparse(configuration)?;
+        Some((parameters.iter().map(SparseValues::to_values).collect(), inputs))
+    }
+
+    /// As [`encode`](Self::encode), of the parameters only what differs from the number that most of them are.
+    #[must_use]
+    pub fn encode_sparse(&self, configuration: &Configuration) -> Option<(Vec<SparseValues>, Vec<Values>)> {
         let own = self.terrain.encode(configuration)?.into_iter();
-        let parameters = own.map(|(_, values)| values.to_values()).collect();
         let read_only = self.terrain.read_only(configuration).map(|cells| cells.to_values());
-        Some((parameters, read_only.into_iter().collect()))
+        Some((own.map(|(_, values)| values).collect(), read_only.into_iter().collect()))
     }
 
     /// The configuration that parameters stand for: every weight must be clearly one of the values it can have.

@@ -229,21 +229,25 @@ impl Primary for Mlp {
     }
 }
 
+/// What a primary network gives for rows of features, one after the other.
+#[cfg(test)]
+pub(crate) fn output(primary: &dyn Primary, theta: &[f64], x: &[f64]) -> Vec<f64> {
+    use luge_net::{Values, evaluate};
+
+    let mut g = GraphBuilder::new();
+    let theta = g.constant("theta", Values::column(theta.to_vec()));
+    let n_features = primary.n_features();
+    let x = g.constant("x", Values::new(Shape::new(x.len() / n_features, n_features), x.to_vec()));
+    let out = primary.build(&mut g, theta, x);
+    let sum = g.sum_all("sum", out);
+    evaluate(&g.finish(sum), &[], &[]).value(out).data.clone()
+}
+
 #[cfg(test)]
 mod tests {
-    use luge_net::{Values, evaluate};
     use proptest::prelude::*;
 
     use super::*;
-
-    fn output(primary: &Mlp, theta: &[f64], x: &[f64]) -> Vec<f64> {
-        let mut g = GraphBuilder::new();
-        let theta = g.constant("theta", Values::column(theta.to_vec()));
-        let x = g.constant("x", Values::new(Shape::new(1, x.len()), x.to_vec()));
-        let out = primary.build(&mut g, theta, x);
-        let sum = g.sum_all("sum", out);
-        evaluate(&g.finish(sum), &[], &[]).value(out).data.clone()
-    }
 
     fn message(text: &str) -> String {
         Mlp::parse(text, 2, 1).unwrap_err().to_string()

@@ -110,20 +110,10 @@ impl Primary for Tree {
 
 #[cfg(test)]
 mod tests {
-    use luge_net::evaluate;
     use proptest::prelude::*;
 
     use super::*;
-
-    fn output(primary: &Tree, theta: &[f64], x: &[f64]) -> Vec<f64> {
-        let mut g = GraphBuilder::new();
-        let theta = g.constant("theta", Values::column(theta.to_vec()));
-        let rows = x.len() / primary.n_features;
-        let x = g.constant("x", Values::new(Shape::new(rows, primary.n_features), x.to_vec()));
-        let out = primary.build(&mut g, theta, x);
-        let sum = g.sum_all("sum", out);
-        evaluate(&g.finish(sum), &[], &[]).value(out).data.clone()
-    }
+    use crate::primary::output;
 
     #[test]
     fn a_stump_by_hand() {

@@ -211,8 +211,8 @@ impl Plan {
     /// # Errors
     /// If the start is no configuration of the landscape.
     pub fn task(&self) -> Result<Task<'_>, TraceError> {
-        let (parameters, inputs) =
-            self.landscape.encode(&self.start).ok_or(BuildError::Internal(InternalError::NothingDeclared))?;
+        let encoded = self.landscape.encode_sparse(&self.start);
+        let (parameters, inputs) = encoded.ok_or(BuildError::Internal(InternalError::NothingDeclared))?;
         let manner = match &self.dense {
             Some(_) => Manner { engine: EngineChoice::Dense, ..self.options.manner },
             None => self.options.manner,
@@ -222,7 +222,6 @@ impl Plan {
             not_before: 0,
             most_steps: self.most_steps,
         };
-        let parameters = parameters.into_iter().map(Into::into).collect();
         Ok(Task { network: self.landscape.network(), parameters, inputs, stop, manner })
     }
 
