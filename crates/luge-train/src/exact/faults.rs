@@ -60,7 +60,7 @@ impl Exact<'_> {
     /// Whether stretches have become longer, and whether they have become shorter again.
     pub fn has_widened(&mut self) -> (bool, bool) {
         match &mut self.body {
-            Body::MultiHead(many) => many.stretches_mut().map_or((false, false), |all| all.has_tried()),
+            Body::MultiHead(many) => many.stretches_mut().map_or((false, false), |all| all.have_tried()),
             _ => (false, false),
         }
     }

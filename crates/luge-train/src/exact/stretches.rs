@@ -5,6 +5,7 @@
 //! within; where they lead, what they change, their vertices and their number are then remembered as one stretch. Every
 //! step of a stretch is a remembered one, whose column was differentiated in all its cases.
 
+mod roots;
 mod walk;
 
 use luge_net::VertexTable;
@@ -14,12 +15,9 @@ use super::{
     tapes::{MOST_ROWS, Tapes},
 };
 use crate::{Change, MULTIPLIER, StretchId, StretchSteps, TrainError, sparse::Sparse};
+use roots::{Kind, Replaced, Root, Roots};
 use walk::{Stepped, Walk, Windows};
 
-/// The most cells that the windows of a block have together, unless its first step depends on more.
-const FEW_BITS: u32 = 12;
-/// The same for a block that is come to again and again and has shown few contents: longer stretches are then worth learning.
-const MANY_BITS: u32 = 28;
 /// The most cells that a first step may depend on.
 const MOST_FIRST_BITS: u32 = 32;
 /// The most cells of one track that are shown together.
@@ -32,25 +30,6 @@ const MOST_STEPS: u32 = 63;
 const REACH: i32 = 32;
 /// The most stretches that are remembered.
 const MOST_STRETCHES: usize = 1 << 20;
-
-/// When blocks are given wide windows.
-#[derive(Clone, Copy, Debug)]
-struct Habits {
-    /// Stretches that are made before blocks are looked at again.
-    a_while: u32,
-    /// How often a block is come to before its windows are worth widening.
-    often: u32,
-    /// How few contents it has shown by then.
-    few_contents: u32,
-    /// So many contents of wide windows that they are not worth it.
-    many_contents: u32,
-}
-
-impl Default for Habits {
-    fn default() -> Self {
-        Self { a_while: 1 << 16, often: 1 << 15, few_contents: 128, many_contents: 1 << 11 }
-    }
-}
 
 /// Powers of the digest's multiplier.
 const POWERS: [u64; MOST_STEPS as usize + 1] = {
@@ -79,32 +58,6 @@ const SPREAD: [u64; 256] = {
 #[inline]
 fn gather(window: u64) -> u8 {
     (window.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8
-}
-
-/// A block from which stretches begin.
-#[derive(Clone, Copy, Debug)]
-struct Root {
-    block: u32,
-    /// Its windows among all.
-    first_window: u32,
-    n_windows: u32,
-    /// How many stretches begin there.
-    n_known: u32,
-    most_bits: u32,
-    /// Whether windows of another size have been tried.
-    settled: bool,
-    kind: Kind,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
-    /// It has no windows yet.
-    New,
-    Shaped,
-    /// Another root, with windows of another size, has taken its place.
-    Replaced,
-    /// Its first step depends on too many cells.
-    Wide,
 }
 
 /// A few cells beside a head, and where their bits stand in the windows' content.
@@ -159,18 +112,12 @@ struct Effect {
 /// All stretches that are remembered.
 #[derive(Clone, Debug)]
 pub(super) struct Stretches {
-    roots: Vec<Root>,
-    /// The root of each block that has one.
-    root_of: Vec<Option<u32>>,
+    roots: Roots,
     windows: Vec<Window>,
     known: Vec<Stretch>,
     /// Where to find a stretch in `known`, plus one; 0: nowhere. A stretch stands at its hash, or in the next free place.
     places: Vec<u32>,
     effects: Vec<Effect>,
-    /// How many stretches have begun at each root, and how many in all since roots were looked at.
-    uses: Vec<u32>,
-    made: u32,
-    habits: Habits,
 }
 
 /// Where a run by stretches is.
@@ -187,15 +134,11 @@ pub(super) struct Position<'a> {
 impl Stretches {
     pub(super) fn new(table: &VertexTable) -> Self {
         Self {
-            roots: Vec::new(),
-            root_of: vec![None; table.n_blocks()],
+            roots: Roots::new(table.n_blocks()),
             windows: Vec::new(),
             known: Vec::new(),
             places: vec![0; 1 << 10],
             effects: Vec::new(),
-            uses: Vec::new(),
-            made: 0,
-            habits: Habits::default(),
         }
     }
 
@@ -208,19 +151,21 @@ impl Stretches {
         position: &mut Position<'_>,
         mut note: impl FnMut(StretchId),
     ) -> Result<(), TrainError> {
-        let mut root = self.root(*position.block);
+        let mut root = self.roots.of(*position.block);
         loop {
             root = self.race(root, position, &mut note);
-            self.look_at_roots();
-            *position.block = self.roots[root].block as usize;
-            position.tapes.make_room();
-            if self.roots[root].kind == Kind::Replaced {
-                root = self.root(*position.block);
+            for Replaced { old, new } in self.roots.look_again() {
+                self.known.iter_mut().filter(|stretch| stretch.root == old).for_each(|to| to.root = new);
             }
-            if self.roots[root].kind == Kind::New {
+            *position.block = self.roots.all[root].block as usize;
+            position.tapes.make_room();
+            if self.roots.all[root].kind == Kind::Replaced {
+                root = self.roots.of(*position.block);
+            }
+            if self.roots.all[root].kind == Kind::New {
                 self.shape(root, table, columns, probe, position)?;
             }
-            if self.roots[root].kind == Kind::Wide {
+            if self.roots.all[root].kind == Kind::Wide {
                 return Ok(());
             }
             let Some(begins) = self.begins(root, &position.tapes.cells, &position.tapes.heads) else {
@@ -234,52 +179,6 @@ impl Stretches {
                 return Ok(());
             }
         }
-    }
-
-    /// The root of a block; a new one has no windows yet.
-    fn root(&mut self, block: usize) -> usize {
-        let new = self.roots.len() as u32;
-        let root = *self.root_of[block].get_or_insert(new);
-        if root == new {
-            self.add_root(block, FEW_BITS, false);
-        }
-        root as usize
-    }
-
-    fn add_root(&mut self, block: usize, most_bits: u32, settled: bool) {
-        let (block, kind) = (block as u32, Kind::New);
-        self.roots.push(Root { block, first_window: 0, n_windows: 0, n_known: 0, most_bits, settled, kind });
-        self.uses.push(0);
-    }
-
-    /// Gives wide windows to blocks that are worth it, and takes them away from those that are not.
-    fn look_at_roots(&mut self) {
-        let Habits { a_while, often, few_contents, many_contents } = self.habits;
-        if self.made < a_while {
-            return;
-        }
-        self.made = 0;
-        for root in 0..self.roots.len() {
-            let Root { n_known, most_bits, settled, kind, .. } = self.roots[root];
-            if kind != Kind::Shaped {
-                continue;
-            }
-            let worth_it = self.uses[root] >= often && n_known <= few_contents;
-            if most_bits == FEW_BITS && !settled && worth_it {
-                self.replace(root, MANY_BITS);
-            } else if most_bits == MANY_BITS && n_known >= many_contents {
-                self.replace(root, FEW_BITS);
-            }
-        }
-    }
-
-    /// Lets a root with windows of another size take the place of one.
-    fn replace(&mut self, root: usize, most_bits: u32) {
-        let (block, new) = (self.roots[root].block as usize, self.roots.len() as u32);
-        self.roots[root].kind = Kind::Replaced;
-        self.root_of[block] = Some(new);
-        self.add_root(block, most_bits, true);
-        self.known.iter_mut().filter(|stretch| stretch.root == root as u32).for_each(|to| to.root = new);
     }
 
     /// Stretch by stretch, until one is not known, takes too many steps or comes near the end of the kept cells, or for a while.
@@ -313,11 +212,10 @@ impl Stretches {
             }
             path = path.wrapping_mul(POWERS[stretch.steps as usize & 63]).wrapping_add(stretch.digest);
             left -= steps;
-            self.uses[root] = self.uses[root].saturating_add(1);
-            self.made += 1;
+            let time_to_look = self.roots.used(root);
             root = stretch.root as usize;
             note(StretchId(at as u32));
-            if !inside || self.made >= self.habits.a_while {
+            if !inside || time_to_look {
                 break;
             }
         }
@@ -328,7 +226,7 @@ impl Stretches {
     /// The content of a root's windows; `None` if it has none.
     #[inline]
     fn begins(&self, root: usize, cells: &[u8], heads: &[usize; MOST_ROWS]) -> Option<Begins> {
-        let Root { first_window, n_windows, .. } = *self.roots.get(root)?;
+        let Root { first_window, n_windows, .. } = *self.roots.all.get(root)?;
         let windows = first_window as usize..(first_window + n_windows) as usize;
         let mut content = 0;
         for window in self.windows.get(windows).filter(|windows| !windows.is_empty())? {
@@ -384,27 +282,24 @@ impl Stretches {
         probe: &mut Sparse<'_>,
         position: &Position<'_>,
     ) -> Result<(), TrainError> {
-        let block = self.roots[root].block as usize;
-        let mut windows = Windows::growing(position.tapes, self.roots[root].most_bits);
+        let block = self.roots.all[root].block as usize;
+        let mut windows = Windows::growing(position.tapes, self.roots.all[root].most_bits);
         if self.known.len() >= MOST_STRETCHES || !windows.first_step(table, block) {
-            self.roots[root].kind = Kind::Wide;
+            self.roots.all[root].kind = Kind::Wide;
             return Ok(());
         }
         let mut walk = Walk::new(block);
         while walk.steps < MOST_STEPS && walk.step(table, columns, probe, &mut windows)?.is_some() {}
         let packed = windows.packed();
-        self.roots[root] = Root {
-            first_window: self.windows.len() as u32,
-            n_windows: packed.len() as u32,
-            kind: Kind::Shaped,
-            ..self.roots[root]
-        };
+        let (first_window, n_windows) = (self.windows.len() as u32, packed.len() as u32);
+        let shaped = &mut self.roots.all[root];
+        (shaped.first_window, shaped.n_windows, shaped.kind) = (first_window, n_windows, Kind::Shaped);
         self.windows.extend(packed);
         Ok(())
     }
 
     fn windows(&self, begins: Begins) -> (Windows<'static>, Walk) {
-        let Root { block, first_window, n_windows, .. } = self.roots[begins.root as usize];
+        let Root { block, first_window, n_windows, .. } = self.roots.all[begins.root as usize];
         let packed = &self.windows[first_window as usize..(first_window + n_windows) as usize];
         (Windows::fixed(packed, begins.content), Walk::new(block as usize))
     }
@@ -457,9 +352,9 @@ impl Stretches {
         self.effects.extend(walk.effects(&windows, position.tapes.n_rows()));
         let n_effects = self.effects.len() as u32 - first_effect;
         let (digest, steps) = (walk.digest, walk.steps);
-        let root = self.root(walk.block) as u32;
+        let root = self.roots.of(walk.block) as u32;
         self.add(Stretch { digest, begins, steps, root, first_effect, n_effects });
-        self.roots[begins.root as usize].n_known += 1;
+        self.roots.all[begins.root as usize].n_known += 1;
         if steps > 0 {
             // It is made at once, so its losses are the run's.
             let (low, high) = position.range.unwrap_or(walk.range);
@@ -473,13 +368,12 @@ impl Stretches {
 impl Stretches {
     /// Gives blocks wide windows soon, and takes them away soon.
     pub(super) fn widen_soon(&mut self) {
-        self.habits = Habits { a_while: 8, often: 4, few_contents: 64, many_contents: 4 };
+        self.roots.widen_soon();
     }
 
-    /// Whether windows were widened and narrowed again.
-    pub(super) fn has_tried(&self) -> (bool, bool) {
-        let any = |bits| self.roots.iter().any(|root| root.settled && root.most_bits == bits);
-        (any(MANY_BITS), any(FEW_BITS))
+    /// Whether windows were widened, and whether they were narrowed again.
+    pub(super) fn have_tried(&self) -> (bool, bool) {
+        self.roots.have_tried()
     }
 
     /// Lets every remembered stretch leave its heads a cell further on.
