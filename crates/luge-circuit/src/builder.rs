@@ -139,7 +139,7 @@ impl Builder {
         if odd { !even } else { even }
     }
 
-    /// The circuit.
+    /// The circuit, without gates that nothing reads: literals of the builder mean nothing to it.
     ///
     /// # Errors
     /// If a register has no target, a name is used twice or is no name, an input does not exist, memory depends on the input
@@ -151,7 +151,7 @@ impl Builder {
         };
         let registers = self.registers.into_iter().map(driven).collect::<Result<_, _>>()?;
         let Self { name, samples, gates, next, halted, output, .. } = self;
-        Circuit { name, samples, registers, gates, next, halted, output }.checked()
+        Circuit { name, samples, registers, gates, next, halted, output }.checked().map(Circuit::trimmed)
     }
 
     fn gate(&mut self, gate: Gate) -> Literal {

@@ -31,10 +31,13 @@
 mod builder;
 mod circuit;
 mod ids;
+mod logic;
 mod simulator;
+mod size;
 mod text;
 
 pub use builder::Builder;
 pub use circuit::{Circuit, CircuitError, Code, Gate, Input, NotExclusive, Register, SampleShape, Values};
 pub use ids::{Literal, RegisterId, WireId};
 pub use simulator::{Cycle, Sample, Simulator};
+pub use size::Size;
