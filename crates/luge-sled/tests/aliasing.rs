@@ -83,7 +83,7 @@ fn others(place: &str) -> (String, String) {
         place if place.contains("[2 - i]") => swap("[2 - i]", "[1 - i]"),
         place if place.contains("1 + i") => swap("1 + i", "1 - i"),
         place if place.starts_with('n') => "n[k]".to_owned(),
-        place => swap("1", "0"),
+        _ => swap("1", "0"),
     };
     let same = match place {
         place if place.contains("[1]") && !place.contains('n') => swap("[1]", "[j]"),
