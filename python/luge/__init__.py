@@ -8,12 +8,12 @@ certifies the run. ``luge.trace("bb4")`` trains the landscape of a machine. ``lu
 from . import hub
 from ._luge import Step, __version__
 from .catalogue import dataset, learners, machines, program
-from .errors import LugeError
+from .errors import LugeError, OverflowWarning
 from .jobs import Compiled, Job, compile, run, steps, trace, trace_job, train, train_job
 from .results import Audit, Model, Run, Trace, Training
 from .sweeps import grid, sweep
 
 __all__ = [
-    "Audit", "Compiled", "Job", "LugeError", "Model", "Run", "Step", "Trace", "Training", "__version__", "compile", "dataset",
+    "Audit", "Compiled", "Job", "LugeError", "Model", "OverflowWarning", "Run", "Step", "Trace", "Training", "__version__", "compile", "dataset",
     "grid", "hub", "learners", "machines", "program", "run", "steps", "sweep", "trace", "trace_job", "train", "train_job",
 ]  # fmt: skip

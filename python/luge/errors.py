@@ -5,6 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 
+class OverflowWarning(UserWarning):
+    """Numbers of a learner's program were too large for their types and wrapped around: the answer is seldom what was meant."""
+
+
 class LugeError(ValueError):
     """Why a request is refused.
 

@@ -78,8 +78,9 @@ class LugeRegressor(RegressorMixin, _LugeEstimator):
     ----------
     learner : str or path, default="lms"
         A learner that comes with the estimators or ships with the library, a file, or a text of several lines.
-    format : str, default="fix:9.8"
-        How numbers become bits; data outside its range are refused, or taken as its ends with ``saturate``.
+    format : str, default="auto"
+        How numbers become bits: ``fix:I.F``, or ``"auto"`` for the smallest in which no number of the learner wraps around. Data outside the
+        range of a format are refused, or taken as its ends with ``saturate``.
     landscape : str, default=None
         ``"compact"``, ``"plain"``, …; by default what the learner is for.
     primary : str, default=None
@@ -102,7 +103,7 @@ class LugeRegressor(RegressorMixin, _LugeEstimator):
     """
 
     def __init__(
-        self, learner: Any = "lms", *, format: str = "fix:9.8", landscape: str | None = None, primary: str | None = None,
+        self, learner: Any = "lms", *, format: str = "auto", landscape: str | None = None, primary: str | None = None,
         constants: dict[str, int] | None = None, engine: str | None = None, label_offset: float | None = None, saturate: bool = False,
         max_steps: int = 1_000_000_000,
     ) -> None:  # fmt: skip
@@ -134,7 +135,7 @@ class LugeClassifier(ClassifierMixin, _LugeEstimator):
     coding : {"sign", "one-hot"}, default=None
         How classes become labels: one column of -1 and 1, for two classes, or one column of zeros and ones per class. By default what the
         learner that ships is for, else ``"sign"``.
-    format : str, default="fix:8.8"
+    format : str, default="auto"
         And the rest as for :class:`LugeRegressor`.
 
     Attributes
@@ -146,7 +147,7 @@ class LugeClassifier(ClassifierMixin, _LugeEstimator):
     """
 
     def __init__(
-        self, learner: Any = "perceptron_rounds", *, coding: str | None = None, format: str = "fix:8.8", landscape: str | None = None,
+        self, learner: Any = "perceptron_rounds", *, coding: str | None = None, format: str = "auto", landscape: str | None = None,
         primary: str | None = None, constants: dict[str, int] | None = None, engine: str | None = None, label_offset: float | None = None,
         saturate: bool = False, max_steps: int = 1_000_000_000,
     ) -> None:  # fmt: skip

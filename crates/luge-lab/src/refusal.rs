@@ -104,7 +104,10 @@ impl From<&RunError> for Refusal {
             JobError::PreparedTraining(TrainingError::Engine(_) | TrainingError::Memory(_)) => {
                 Self::new("options", error)
             }
-            JobError::Table { .. } | JobError::PreparedTraining(_) => Self::new("data", error),
+            JobError::Table { .. }
+            | JobError::NoFormat { .. }
+            | JobError::Repeats { .. }
+            | JobError::PreparedTraining(_) => Self::new("data", error),
             JobError::Program { .. }
             | JobError::Primary(_)
             | JobError::ThetaSize { .. }

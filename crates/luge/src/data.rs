@@ -12,7 +12,10 @@ mod text;
 
 use std::{collections::HashMap, fmt, io};
 
-use luge_net::{NumberFormat, Shape, Values};
+use luge_net::{
+    NumberFormat, Shape, Values,
+    numbers::{FixedPoint, MAX_BITS},
+};
 use rand_chacha::{
     ChaCha8Rng,
     rand_core::{Rng, SeedableRng},
@@ -238,13 +241,28 @@ impl Table {
                 if range == Range::Refuse {
                     let row = row_of(self.lines.as_deref(), i / n_columns);
                     let place = Place { row, column: names[i % n_columns].clone() };
-                    return Err(TableError::OutOfRange { place, value: *value, format, low, high });
+                    let value = *value;
+                    let column = values.data.iter().skip(i % n_columns).step_by(n_columns);
+                    let holds = holding(format, column.copied());
+                    return Err(TableError::OutOfRange { place, value, format, low, high, holds });
                 }
                 *value = value.clamp(low, high);
             }
         }
         Ok(())
     }
+}
+
+/// The smallest format that holds numbers: as precise as the one given where 32 bits allow it. `None` for floats, and where
+/// none does.
+fn holding(format: NumberFormat, numbers: impl Iterator<Item = f64> + Clone) -> Option<NumberFormat> {
+    let NumberFormat::Fixed(fixed) = format else { return None };
+    let wider = |n_integer: u32| {
+        let n_fraction = fixed.n_fraction().min(MAX_BITS - n_integer);
+        FixedPoint::new(n_integer, n_fraction, fixed.negatives()).ok().map(NumberFormat::Fixed)
+    };
+    let holds = |format: &NumberFormat| numbers.clone().all(|x| (format.min()..=format.max()).contains(&x));
+    (1..=MAX_BITS).filter_map(wider).find(holds)
 }
 
 /// Makes numbers of columns: which rows, what is learned from them, and what becomes of them.
@@ -265,7 +283,13 @@ fn prepare(columns: &Columns, n_rows: usize, asked: &PrepareOptions) -> Result<T
     let held_out = (!testing.is_empty()).then(|| Box::new(table(&testing)));
     let left_out = n_rows - n_used;
     let note = format!("{left_out} of {n_rows} rows are left out: a value is missing in them");
-    let notes = if left_out > 0 { vec![note] } else { Vec::new() };
+    let mut notes = if left_out > 0 { vec![note] } else { Vec::new() };
+    for (target, (name, column)) in preparation.targets.iter().zip(&columns.targets) {
+        if matches!(column, Column::Numbers(_)) && !target.classes.is_empty() {
+            let classes = target.classes.join(", ");
+            notes.push(format!("column `{name}` has the classes {classes}; --classes numbers keeps numbers"));
+        }
+    }
     Ok(Table { held_out, notes, ..table(&training) })
 }
 

@@ -33,6 +33,7 @@ use crate::{
         run_stats::{Levels, RunStats},
     },
 };
+pub(crate) use certificate::no_overflow;
 pub use certificate::{Certificate, Claim};
 pub use error::TrainingError;
 pub use options::{LONGEST_LESSON, TrainingOptions};

@@ -4,6 +4,7 @@ use std::{
     fs,
     io::{self, Read},
     path::{Path, PathBuf},
+    str::FromStr,
 };
 
 use luge::{
@@ -15,7 +16,7 @@ use luge::{
     run::memory,
     words::Word,
 };
-use luge_net::NumberFormat;
+use luge_net::{NumberFormat, numbers::FormatError};
 
 use super::{failure::Failure, machine_args::word, output::note};
 
@@ -30,9 +31,9 @@ pub(super) struct DataArgs {
     /// The features' columns; by default all that are no label
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',', requires = "data")]
     features: Option<Vec<String>>,
-    /// How numbers become bits: fix:I.F, and for machines also fix:I.F:sm or float:E.M [default: fix:4.4, or what a learner that ships is for]
+    /// How numbers become bits: fix:I.F, and for machines also fix:I.F:sm or float:E.M; auto for the smallest fix:I.F in which no number of a program wraps around [default: fix:4.4, or what a learner that ships is for]
     #[arg(long, value_name = "FORMAT")]
-    format: Option<NumberFormat>,
+    format: Option<FormatArg>,
     /// Take the nearest number of the format for data outside it
     #[arg(long)]
     saturate: bool,
@@ -41,6 +42,21 @@ pub(super) struct DataArgs {
     set: Vec<String>,
     #[command(flatten)]
     prepare: PrepareArgs,
+}
+
+/// A number format, or the smallest that does.
+#[derive(Clone, Copy)]
+enum FormatArg {
+    Auto,
+    Given(NumberFormat),
+}
+
+impl FromStr for FormatArg {
+    type Err = FormatError;
+
+    fn from_str(text: &str) -> Result<Self, FormatError> {
+        if text == "auto" { Ok(Self::Auto) } else { text.parse().map(Self::Given) }
+    }
 }
 
 /// What is to be done to the columns of a table.
@@ -87,7 +103,6 @@ impl DataArgs {
             Some(data) => TrainJob::new(source, data),
             None => TrainJob::of(source)?,
         };
-        job.options.format = self.format.unwrap_or(job.options.format);
         if !self.set.is_empty() && !program::is_program(&job.source) {
             return Err(Failure::usage(
                 format!("--set is for programs, and {} is a machine", job.source.name),
@@ -95,6 +110,11 @@ impl DataArgs {
             ));
         }
         job.set.clone_from(&self.set);
+        match self.format {
+            Some(FormatArg::Given(format)) => job.options.format = format,
+            Some(FormatArg::Auto) => note(&format!("format {}", job.choose_format()?)),
+            None => {}
+        }
         Ok(job)
     }
 

@@ -10,6 +10,7 @@ use luge::{
     files::{checkpoint::CheckpointError, model::ModelError, outputs::OutputError},
     job::{
         JobError,
+        auto_format::NoFormat,
         source::{OpenError, ReadError, Source},
     },
     run::{engine::EngineError, memory::TooMuch, revisit::RevisitError},
@@ -247,6 +248,15 @@ impl From<JobError> for Failure {
             JobError::Primary(error) => error.into(),
             JobError::ThetaSize { .. } => {
                 usage("give the network the program is for with --primary, such as mlp:2-2-1")
+            }
+            JobError::NoFormat { why: NoFormat::Endless | NoFormat::Rejects { .. }, .. } => {
+                Self::unfit(problem, "name a --format, and see what the learner asks of its data")
+            }
+            JobError::NoFormat { .. } => {
+                Self::unfit(problem, "scale the data with --scale standard, or name a --format")
+            }
+            JobError::Repeats { .. } => {
+                Self::unfit(problem, "give data on which it ends, or a learner that counts its rounds")
             }
             JobError::Universal { .. } => Self::unfit(
                 problem,

@@ -1,6 +1,7 @@
 //! Runs that last: checkpoints now and then, a record to revisit, and a clean stop on Ctrl-C.
 
 use std::{
+    io::{self, IsTerminal},
     ops::ControlFlow,
     path::{Path, PathBuf},
     sync::{
@@ -26,7 +27,11 @@ use luge::{
 use luge_net::Network;
 use luge_train::{Outcome, Snapshot};
 
-use super::{failure::Failure, output::place, progress::Progress};
+use super::{
+    failure::Failure,
+    output::{note, place},
+    progress::{PATIENCE, Progress},
+};
 
 #[derive(clap::Args)]
 pub(super) struct LongRunArgs {
@@ -67,6 +72,8 @@ pub(super) struct RunArchive {
     job: Job,
     network: Digest,
     saved: Instant,
+    /// Where an interrupted run goes if nobody has said where, once the user was told.
+    unasked: Option<PathBuf>,
     /// Whether a step takes so long that every one is looked at.
     slow: bool,
     /// Whether the run cannot be resumed, because its random numbers are not kept.
@@ -153,6 +160,7 @@ impl RunArchive {
             job,
             network,
             saved: Instant::now(),
+            unasked: None,
             slow: false,
             noisy: false,
             interrupted,
@@ -213,12 +221,20 @@ impl RunArchive {
         {
             recorder.keep(&moment.engine.snapshot());
         }
+        let told = self.unasked.is_some() || self.checkpoint.is_some() || self.noisy;
+        if !told && self.saved.elapsed() >= PATIENCE {
+            let file = unasked();
+            if io::stderr().is_terminal() {
+                note(&format!("Ctrl-C saves the run in {}; `luge resume` goes on with it", file.display()));
+            }
+            self.unasked = Some(file);
+        }
         let due = self.checkpoint.is_some() && self.saved.elapsed() >= self.every;
         if due || interrupted {
             self.seen = moment.record.clone();
             self.seen.drift = self.seen.drift.and(moment.engine.drift());
             if interrupted && self.checkpoint.is_none() && !self.noisy {
-                self.checkpoint = Some(unasked());
+                self.checkpoint = Some(self.unasked.take().unwrap_or_else(unasked));
             }
             if let Err(failure) = self.save(moment) {
                 self.failure = Some(failure);

@@ -5,8 +5,9 @@ use std::{ops::ControlFlow, path::PathBuf, time::Instant};
 use indicatif::HumanCount;
 use luge::{
     StreamJob,
-    certificate::answer::failed,
+    certificate::answer::verdict_on,
     files::{export::stream_graph, outputs::Outputs},
+    job::program,
     stream::{
         self, Concept, Draw, Order, PreparedStream, PreparedStreamError, STREAM_LEARNERS, Samples,
         ShippedStream, StreamEngineChoice, StreamReport,
@@ -21,7 +22,7 @@ use serde::Serialize;
 
 use super::{
     data_args::named_table,
-    failure::Failure,
+    failure::{Failure, show_warnings},
     landscape_args::cell_count,
     machine_args::{step_count, word},
     output::{ForceArg, Rows, count, json_line, place, show, verdict},
@@ -115,7 +116,8 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let outputs = args.force.outputs().reading(&args.learner);
     let mut outputs = args.data.iter().fold(outputs, Outputs::reading);
     let graph_file = place(&mut outputs, args.graph.as_deref())?;
-    let lesson = args.job()?.prepare().map_err(of_lesson)?;
+    let job = args.job()?;
+    let lesson = job.prepare().map_err(of_lesson)?;
     if let Some(file) = graph_file {
         file.write(json_line(&stream_graph(&lesson.network))?)?;
     }
@@ -129,9 +131,13 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     });
     drop(progress);
     let report = trained.map_err(of_lesson)?;
+    show_warnings(&program::overflow(&job.source, None, &lesson.wraps), &job.source);
     let seconds = started.elapsed().as_secs_f64();
     show(args.json, &summary(&lesson, &report, seconds), || text(&lesson, &report, seconds))?;
-    Failure::of_claims(report.certificate.claims())
+    match report.certificate.proves_the_run() {
+        true => Ok(()),
+        false => Failure::of_claims(report.certificate.claims()),
+    }
 }
 
 impl Args {
@@ -246,11 +252,7 @@ fn text(lesson: &PreparedStream, report: &StreamReport, seconds: f64) -> String 
         rows.row("new samples", format!("{} of {} right", count(right), count(all)));
     }
     let claims = report.certificate.claims();
-    let certified = match &failed(&claims)[..] {
-        [] => format!("yes: all {} claims hold", claims.len()),
-        failed => format!("NO: {}", failed.join(", ")),
-    };
-    rows.row("certified", certified);
+    rows.row("certified", verdict_on(&claims, report.certificate.proves_the_run()));
     let end = if report.halted { "halted" } else { "not halted" };
     let (steps, taken) = (HumanCount(report.steps), HumanCount(report.taken));
     let passed = format!("after {steps} gradient steps, as many batches of {}", options.batch);

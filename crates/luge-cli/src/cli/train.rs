@@ -36,7 +36,7 @@ use super::{
     landscape_args::lesson_cell_count,
     long_run::{LongRunArgs, Pace, RunArchive},
     machine_args::{format_parser, step_count, word},
-    output::{ForceArg, Rows, place, show, verdict},
+    output::{ForceArg, Rows, note, place, show, verdict},
     progress::{PATIENCE, Progress},
 };
 
@@ -173,8 +173,18 @@ fn estimate_aside(job: &TrainJob, lesson: &Arc<PreparedTraining>, answer: Arc<On
         let most = lesson.options().steps;
         let limits = std::iter::successors(Some(FIRST_STATEMENTS), |limit| limit.checked_mul(4));
         let told = |limit| estimate::machine_steps(&job, &lesson, limit);
-        if let Some(steps) = limits.take_while(|&limit| limit <= most).find_map(told) {
-            let _ = answer.set(steps + lesson.extended().extra_steps());
+        for limit in limits.take_while(|&limit| limit <= most) {
+            if let Some(steps) = told(limit) {
+                let _ = answer.set(steps + lesson.extended().extra_steps());
+                return;
+            }
+            let ran = job.interpret(lesson.table(), limit).ok().flatten();
+            if ran.is_some_and(|ran| ran.verdict == luge_sled::Verdict::Repeats) {
+                note(
+                    "the program repeats itself on these data and never comes to its end: stop it with Ctrl-C",
+                );
+                return;
+            }
         }
     });
 }
@@ -208,7 +218,7 @@ impl Shown<'_> {
             self.lesson.follow(start, attention, watch)
         })?;
         // A program's answer is seldom what was meant once a number has wrapped around.
-        let overflow = program::overflow(&self.job.source, self.lesson.table(), self.lesson.wraps());
+        let overflow = program::overflow(&self.job.source, Some(self.lesson.table()), self.lesson.wraps());
         show_warnings(&overflow, &self.job.source);
         if let Some(out) = self.out.as_ref().filter(|_| report.certificate.proves_the_run()) {
             let name = out.path().display().to_string();

@@ -129,6 +129,24 @@ pub enum TableError {
         /// Classes.
         n_classes: usize,
     },
+    /// Numbers that are no classes.
+    #[error("column `{column}` has {found}, and classes are at most {most} whole numbers, or words")]
+    NotClasses {
+        /// Its name.
+        column: String,
+        /// What it has instead.
+        found: String,
+        /// The most whole numbers that are taken for classes.
+        most: usize,
+    },
+    /// Dates where a feature should be.
+    #[error("{place}: `{found}` is a date, and learners take numbers")]
+    Date {
+        /// The line and column of the first.
+        place: Place,
+        /// What stands there.
+        found: String,
+    },
     /// Nothing to hold out, or nothing left.
     #[error("a share of {fraction} of {n_rows} rows leaves no row to train on or none to test")]
     Split {
@@ -146,7 +164,7 @@ pub enum TableError {
         found: String,
     },
     /// The number format cannot hold it.
-    #[error("{place}: {value} lies outside {format}, which reaches from {low} to {high}")]
+    #[error("{place}: {value} lies outside {format}, which reaches from {low} to {high}{}", .holds.map_or_else(String::new, |holds| format!("; {holds} holds the column")))]
     OutOfRange {
         /// The line and column of the entry.
         place: Place,
@@ -158,5 +176,7 @@ pub enum TableError {
         low: f64,
         /// Its largest number.
         high: f64,
+        /// The smallest format that holds the column, if there is one of the kind.
+        holds: Option<NumberFormat>,
     },
 }

@@ -4,7 +4,7 @@ use luge_landscape::DataLayout;
 use luge_machine::Diagnostic;
 use luge_net::{
     NumberFormat,
-    numbers::{Negatives, Overflow},
+    numbers::{FixedPoint, FormatError, Negatives, Overflow},
 };
 use luge_sled::{BackendError, CompileError, Compiled, Outcome, OverflowSite, SettingError, Settings, Sizes};
 
@@ -34,6 +34,9 @@ pub enum ProgramError {
     /// The program is right but too large.
     #[error(transparent)]
     Backend(#[from] BackendError),
+    /// Sizes that no number has.
+    #[error(transparent)]
+    Sizes(#[from] FormatError),
     /// What is to be set does not read so.
     #[error(transparent)]
     Setting(#[from] SettingError),
@@ -90,25 +93,39 @@ pub fn interpret(
     set: &[String],
     limit: u64,
 ) -> Result<Outcome, ProgramError> {
-    let layout = layout(table, format);
-    let sizes = sizes(format, layout.n_features, layout.n_labels)?;
-    let width = sizes.width() as usize;
-    let number = |bits: &[bool]| {
-        let raw = bits.iter().rev().fold(0_i64, |raw, &bit| raw << 1 | i64::from(bit));
-        let unused = i64::BITS - sizes.width();
-        raw << unused >> unused
+    let samples = table.features.data.chunks(table.features.shape.cols.max(1));
+    let labels = |row: usize| table.labels.row(row);
+    let samples: Vec<Vec<f64>> = samples.enumerate().map(|(row, x)| [x, labels(row)].concat()).collect();
+    let sizes = sizes(format, table.features.shape.cols, table.labels.shape.cols)?;
+    interpret_samples(source, &sizes, set, &samples, limit)
+}
+
+/// The same on samples, the features and then the labels of each; a program that takes them gets one after the other.
+///
+/// # Errors
+/// If it is wrong.
+pub fn interpret_samples(
+    source: &Source,
+    sizes: &Sizes,
+    set: &[String],
+    samples: &[Vec<f64>],
+    limit: u64,
+) -> Result<Outcome, ProgramError> {
+    let format = FixedPoint::new(sizes.integer, sizes.fraction, Negatives::TwosComplement);
+    let format = NumberFormat::Fixed(format?);
+    let unused = i64::BITS - sizes.width();
+    let raw = |&number: &f64| {
+        let word = format.encode(number, Overflow::Saturate).map_or(0, |word| word.0);
+        i64::from(word) << unused >> unused
     };
-    let bits = bits(table, format);
-    let numbers: Vec<i64> = bits.chunks(width).map(number).collect();
-    let samples: Vec<Vec<i64>> =
-        numbers.chunks(layout.n_features + layout.n_labels).map(<[i64]>::to_vec).collect();
-    luge_sled::interpret_with(&source.text, &sizes, &settings(set)?, &samples, limit)
+    let samples: Vec<Vec<i64>> = samples.iter().map(|sample| sample.iter().map(raw).collect()).collect();
+    luge_sled::interpret_with(&source.text, sizes, &settings(set)?, &samples, limit)
         .map_err(|findings| ProgramError::Broken { name: source.name.clone(), findings })
 }
 
 /// What there is to say about numbers that wrapped around: a finding for each line of the program where one did.
 #[must_use]
-pub fn overflow(source: &Source, table: &Table, wraps: &[OverflowSite]) -> Vec<Diagnostic> {
+pub fn overflow(source: &Source, table: Option<&Table>, wraps: &[OverflowSite]) -> Vec<Diagnostic> {
     let mut starts = vec![0];
     starts.extend(source.text.match_indices('\n').map(|(at, _)| at + 1));
     let finding = |wrap: &OverflowSite| {
@@ -117,7 +134,7 @@ pub fn overflow(source: &Source, table: &Table, wraps: &[OverflowSite]) -> Vec<D
         let first = start + (line.len() - line.trim_start().len());
         let times = if wrap.count == 1 { "once".to_owned() } else { format!("{} times", wrap.count) };
         let label = match wrap.first_sample {
-            Some(sample) => match table.lines.as_ref().and_then(|lines| lines.get(sample)) {
+            Some(sample) => match table.and_then(|table| table.lines.as_ref()?.get(sample)) {
                 Some(line) => format!("first with sample {}, line {line} of the data", sample + 1),
                 None => format!("first with sample {}", sample + 1),
             },
@@ -128,7 +145,7 @@ pub fn overflow(source: &Source, table: &Table, wraps: &[OverflowSite]) -> Vec<D
             format!("a number was too large for its type {times}"),
             label,
         )
-        .with_help("choose a type with more bits before the point, or operators that saturate, such as `+|`")
+        .with_help("choose a --format with more bits before the point, --format auto, or operators that saturate, such as `+|`")
     };
     wraps.iter().map(finding).collect()
 }

@@ -44,10 +44,16 @@ impl Failure {
             TableError::NotTwoClasses { .. } => {
                 "give rows of two classes, --classes numbers or each, or a learner with a label for each class"
             }
+            TableError::NotClasses { .. } => {
+                "give a target of words or of few whole numbers, or --classes numbers to learn the numbers themselves"
+            }
+            TableError::Date { .. } => {
+                "write numbers instead, such as days since the first date or columns for year and month, or leave the column out with --features"
+            }
             TableError::Split { .. } => "give another share with --split, or more rows",
             TableError::NotANumber { .. } => "mend the cell, or leave its column out with --features",
             TableError::OutOfRange { .. } => {
-                "choose a wider --format, rescale the column, or give --saturate"
+                "choose a wider --format or --format auto, rescale the column, or give --saturate"
             }
         };
         Self::unfit(problem, remedy)
@@ -64,6 +70,7 @@ impl Failure {
             ProgramError::Backend(_) => {
                 Self::unfit(problem, "leave out `unroll`, write shorter programs, or use fewer tapes")
             }
+            ProgramError::Sizes(_) => Self::usage(problem, "give a --format of at most 32 bits"),
             ProgramError::Setting(_) => Self::usage(problem, "give --set NAME=VALUE"),
         }
     }

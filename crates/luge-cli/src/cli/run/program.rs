@@ -102,8 +102,9 @@ pub(super) fn run(source: &Source, request: &Request<'_>) -> Result<(), Failure>
     let told = outcome.accepting() || outcome == Outcome::StepLimit;
     let theta = told.then(|| theta(&simulator, compiled.n_theta, format));
     let overflow = reference.as_ref().filter(|_| request.check);
-    let overflow =
-        overflow.map(|reference| program::overflow(source, &table, &reference.wraps)).unwrap_or_default();
+    let overflow = overflow
+        .map(|reference| program::overflow(source, Some(&table), &reference.wraps))
+        .unwrap_or_default();
     let lines = request.profile.then(|| lines(compiled, &spent, &source.text));
     let summary = Summary {
         machine: compiled.machine.name(),
