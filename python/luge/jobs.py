@@ -12,6 +12,7 @@ from typing import Any
 
 from . import _luge, data
 from .errors import LugeError, OverflowWarning
+from .learner import located
 from .results import Run, Trace, Training
 
 #: Called as ``callback(step, loss)``; stops the run by returning something true.
@@ -49,8 +50,8 @@ def source(program: Any) -> _luge.Source:
 class Job:
     """What to do. Made by :func:`trace_job` and :func:`train_job`."""
 
-    def __init__(self, inner: _luge.Job) -> None:
-        self._inner = inner
+    def __init__(self, inner: _luge.Job, learner: Any = None) -> None:
+        self._inner, self._learner = inner, learner
 
     @property
     def kind(self) -> str:
@@ -78,7 +79,8 @@ class Job:
 
     def run(self, *, arrays: bool = True, callback: Callback | None = None, every: int = 1) -> Trace | Training:
         """Trains. ``arrays``: keep losses, vertices and heads of every step of a trace."""
-        prepared = self._inner.prepare()
+        with located(self._learner):
+            prepared = self._inner.prepare()
         if isinstance(prepared, _luge.PreparedTrace):
             return Trace(prepared.run(arrays=arrays, callback=callback, every=every), self._inner)
         training = Training(prepared.train(callback=callback, every=every), self._inner)
@@ -200,16 +202,17 @@ def train_job(
         options.pop("format", None)
     held_out = None if split is None else {"fraction": float(split), "seed": int(split_seed)}
     prepare = given(missing=missing, scale=scale, split=held_out, classes=classes)
-    job = _luge.Job.train(
-        source(learner),
-        None if x is None else data.table(x, y),
-        program=None if program is None else source(program),
-        primary=primary,
-        options=json.dumps(options),
-        prepare=json.dumps(prepare),
-        saturate=None if auto else saturate,
-    )
-    return Job(job.choose_format(saturate) if auto else job)
+    with located(learner):
+        job = _luge.Job.train(
+            source(learner),
+            None if x is None else data.table(x, y),
+            program=None if program is None else source(program),
+            primary=primary,
+            options=json.dumps(options),
+            prepare=json.dumps(prepare),
+            saturate=None if auto else saturate,
+        )
+        return Job(job.choose_format(saturate) if auto else job, learner)
 
 
 def run(machine: Any, input: str | Sequence[str] | None = None, *, steps: int = 1_000_000_000, start: str | None = None, line: int | None = None) -> Run:

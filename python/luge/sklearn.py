@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from . import _luge
 from .errors import LugeError
 from .jobs import source, train_job
+from .learner import located
 from .results import Model
 
 
@@ -43,19 +44,20 @@ class _LugeEstimator(BaseEstimator):
     """What both estimators share: a learner, a number format, a landscape."""
 
     def _train(self, x: np.ndarray, y: np.ndarray) -> None:
-        job = train_job(
-            learner_source(self.learner, self.constants),
-            x,
-            y,
-            format=self.format,
-            landscape=self.landscape,
-            primary=self.primary,
-            engine=self.engine,
-            label_offset=self.label_offset,
-            steps=self.max_steps,
-            saturate=self.saturate,
-        )
-        training = job.run()
+        with located(self.learner):
+            job = train_job(
+                learner_source(self.learner, self.constants),
+                x,
+                y,
+                format=self.format,
+                landscape=self.landscape,
+                primary=self.primary,
+                engine=self.engine,
+                label_offset=self.label_offset,
+                steps=self.max_steps,
+                saturate=self.saturate,
+            )
+            training = job.run()
         if not training.certified:
             failed = [f"{name}: {claim['figures']}" for name, claim in training.certificate.items() if not claim["holds"]]
             raise RuntimeError(f"the run is not certified: {'; '.join(failed)}")
@@ -76,8 +78,9 @@ class LugeRegressor(RegressorMixin, _LugeEstimator):
 
     Parameters
     ----------
-    learner : str or path, default="lms"
-        A learner that comes with the estimators or ships with the library, a file, or a text of several lines.
+    learner : str, path or function, default="lms"
+        A learner that comes with the estimators or ships with the library, a file, a text of several lines, or a function decorated with
+        ``@luge.learner``.
     format : str, default="auto"
         How numbers become bits: ``fix:I.F``, or ``"auto"`` for the smallest in which no number of the learner wraps around. Data outside the
         range of a format are refused, or taken as its ends with ``saturate``.
@@ -130,7 +133,7 @@ class LugeClassifier(ClassifierMixin, _LugeEstimator):
 
     Parameters
     ----------
-    learner : str or path, default="perceptron_rounds"
+    learner : str, path or function, default="perceptron_rounds"
         As for :class:`LugeRegressor`.
     coding : {"sign", "one-hot"}, default=None
         How classes become labels: one column of -1 and 1, for two classes, or one column of zeros and ones per class. By default what the

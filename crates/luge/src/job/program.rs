@@ -145,7 +145,7 @@ pub fn overflow(source: &Source, table: Option<&Table>, wraps: &[OverflowSite]) 
             format!("a number was too large for its type {times}"),
             label,
         )
-        .with_help("choose a --format with more bits before the point, --format auto, or operators that saturate, such as `+|`")
+        .with_help("choose a type with more bits before the point, or operators that saturate, such as `+|`")
     };
     wraps.iter().map(finding).collect()
 }

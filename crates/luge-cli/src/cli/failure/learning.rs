@@ -53,7 +53,7 @@ impl Failure {
             TableError::Split { .. } => "give another share with --split, or more rows",
             TableError::NotANumber { .. } => "mend the cell, or leave its column out with --features",
             TableError::OutOfRange { .. } => {
-                "choose a wider --format or --format auto, rescale the column, or give --saturate"
+                "choose a wider --format, rescale the column, or give --saturate"
             }
         };
         Self::unfit(problem, remedy)
