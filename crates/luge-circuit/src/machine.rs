@@ -12,7 +12,7 @@
 use std::ops::Range;
 
 use luge_machine::{
-    Cell, Input, MOST_TAPES, NormalForm, Pattern, Rule, SampleUse, StateId, SymbolId, TapeId, Write,
+    Cell, Input, MAX_TAPES, NormalForm, Pattern, Rule, SampleUse, StateId, SymbolId, TapeId, Write,
     stream::{Breach, Memory, check},
 };
 
@@ -218,7 +218,7 @@ impl<'w> Wiring<'w> {
         for state in machine.state_ids().filter(|&q| machine.halting(q).is_none()) {
             let rules: Vec<&Rule> = machine.rules(state).iter().collect();
             let mut seen = vec![states[state.index()]];
-            self.apply(state, &rules, &reads, &mut [None; MOST_TAPES], &mut seen, &mut applied);
+            self.apply(state, &rules, &reads, &mut [None; MAX_TAPES], &mut seen, &mut applied);
         }
         self.check_stops(&applied)?;
         for state in machine.state_ids() {
@@ -310,7 +310,7 @@ impl<'w> Wiring<'w> {
         state: StateId,
         rules: &[&'w Rule],
         reads: &[Literal],
-        symbols: &mut [Option<bool>; MOST_TAPES],
+        symbols: &mut [Option<bool>; MAX_TAPES],
         seen: &mut Vec<Literal>,
         applied: &mut Vec<Applied<'w>>,
     ) {
