@@ -112,7 +112,6 @@ class Expressions:
         #: Whether samples are taken one by one, and not looped over.
         self.takes = any(isinstance(node, ast.Call) and file.word(node.func) == "take" for node in ast.walk(tree))
         self.in_data = False
-        self.behind = False
         self.sample: tuple[Type, Type] = (DATA, DATA)
         self.features: str | None = None
         self.labels: str | None = None
@@ -302,12 +301,7 @@ class Expressions:
         return Value(f"({' && '.join(sled)})", f"({' and '.join(python)})", BIT)
 
     def of_boolop(self, node: ast.BoolOp) -> Value:
-        first, self.behind = self.behind, self.behind
-        values = []
-        for i, operand in enumerate(node.values):
-            self.behind = first or i > 0
-            values.append(self.condition(operand))
-        self.behind = first
+        values = [self.condition(operand) for operand in node.values]
         sled, python = ("&&", "and") if isinstance(node.op, ast.And) else ("||", "or")
         return Value(f"({f' {sled} '.join(v.sled for v in values)})", f"({f' {python} '.join(v.python for v in values)})", BIT)
 
@@ -332,8 +326,6 @@ class Expressions:
             return self.simple(builtin or str(word), node)
         if not isinstance(called, FunctionType):
             self.refuse(node, f"`{ast.unparse(node.func)}` is no function of learners", "there are min, max, abs, len, luge.relu, luge.sign, luge.cast, luge.saturate and helper functions")
-        if self.behind:
-            self.refuse(node, "a helper function behind `and` or `or` would be called in any case", "call it in a line before")
         function, types, result = self.file.function(called, node)
         if len(types) != len(node.args):
             self.refuse(node, f"`{function}` takes {len(types)} arguments, and {len(node.args)} are given")

@@ -69,6 +69,8 @@ cast, saturate, take, relu, sign = (_only_inside(name) for name in ("cast", "sat
 class Learner:
     """A learner written in Python. It can stand wherever a learner can; ``sled`` is its text, and calling it runs it in plain Python."""
 
+    __name__: str
+
     def __init__(self, function: FunctionType) -> None:
         functools.update_wrapper(self, function)
         lines, first = inspect.findsource(function)

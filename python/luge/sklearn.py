@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from importlib import resources
 from typing import Any
 
@@ -14,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _luge
-from .errors import LugeError
+from .errors import LugeError, OverflowWarning
 from .jobs import source, train_job
 from .learner import located
 from .results import Model
@@ -43,21 +44,22 @@ def learner_source(learner: Any, constants: dict[str, int] | None) -> _luge.Sour
 class _LugeEstimator(BaseEstimator):
     """What both estimators share: a learner, a number format, a landscape."""
 
+    #: The format if 32 bits are too few for the learner on these data.
+    _wide = "fix:9.8"
+
     def _train(self, x: np.ndarray, y: np.ndarray) -> None:
+        options = {"landscape": self.landscape, "primary": self.primary, "engine": self.engine, "label_offset": self.label_offset}
+        learner = learner_source(self.learner, self.constants)
+        job = lambda format: train_job(learner, x, y, format=format, steps=self.max_steps, saturate=self.saturate, **options)
         with located(self.learner):
-            job = train_job(
-                learner_source(self.learner, self.constants),
-                x,
-                y,
-                format=self.format,
-                landscape=self.landscape,
-                primary=self.primary,
-                engine=self.engine,
-                label_offset=self.label_offset,
-                steps=self.max_steps,
-                saturate=self.saturate,
-            )
-            training = job.run()
+            try:
+                training = job(self.format).run()
+            except LugeError as error:
+                # A learner that diverges on data that are not scaled.
+                if self.format != "auto" or "too large for 32 bits" not in error.headline:
+                    raise
+                warnings.warn(f"{error.headline}; {self._wide} is taken: scale the data", OverflowWarning, stacklevel=3)
+                training = job(self._wide).run()
         if not training.certified:
             failed = [f"{name}: {claim['figures']}" for name, claim in training.certificate.items() if not claim["holds"]]
             raise RuntimeError(f"the run is not certified: {'; '.join(failed)}")
