@@ -103,7 +103,7 @@ impl Search<'_> {
     fn choose(mut self) -> Result<FormatChoice, JobError> {
         let numbers = || self.table.features.data.iter().chain(&self.table.labels.data);
         let holds = |integer: &u32| {
-            let end = 2_f64.powi(*integer as i32 - 1);
+            let end = (1_u64 << (integer - 1)) as f64;
             numbers().all(|number| (-end..=end - 1.0).contains(number))
         };
         let least = (2..MAX_BITS).find(holds).ok_or_else(|| self.job.no_format(NoFormat::Data))?;
@@ -185,5 +185,5 @@ fn format(integer: u32, fraction: u32) -> Option<NumberFormat> {
 }
 
 fn numbers_of(outcome: &Outcome, fraction: u32) -> Vec<f64> {
-    outcome.theta.iter().map(|&raw| raw as f64 / 2_f64.powi(fraction as i32)).collect()
+    outcome.theta.iter().map(|&raw| raw as f64 / (1_u64 << fraction) as f64).collect()
 }

@@ -19,7 +19,7 @@ pub fn classes_as_wanted(
     let code = class_code(source);
     let wanted = read(&PrepareOptions { classes: code, ..asked.clone() });
     let plain = match &wanted {
-        Err(TableError::NotClasses { .. }) => true,
+        Err(TableError::NotClasses { .. } | TableError::SingleClass { .. }) => true,
         Ok(table) => table.preparation.targets.len() > 1 && !table.preparation.has_words(),
         Err(_) => false,
     };
