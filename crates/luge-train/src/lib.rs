@@ -16,6 +16,7 @@ mod ordinary;
 mod packed_cells;
 mod path;
 mod room;
+pub mod sequential;
 mod snapshot;
 mod sparse;
 mod spot;
