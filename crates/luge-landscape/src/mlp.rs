@@ -10,6 +10,7 @@ mod stack;
 use luge_circuit::{Circuit, Code, Sample, SampleShape};
 use luge_net::Sequential;
 
+use constants::power;
 pub use constants::{Float, Inequality, MlpConstants, MlpConstantsError};
 
 /// The layer whose biases are the memory.
@@ -89,7 +90,7 @@ impl CircuitNetwork {
     #[must_use]
     pub fn inputs(&self, features: &[bool]) -> Vec<f64> {
         match self.samples {
-            None => vec![0.0],
+            None => vec![1.0],
             Some(shape) => {
                 features.chunks(shape.feature.n_bits()).map(|bits| number(shape.feature, bits)).collect()
             }
@@ -129,7 +130,7 @@ impl CircuitNetwork {
         let Some(shape) = self.samples else { return Ok(Memory { registers, held: None, largest_error }) };
         let unit = match shape.label {
             Code::Bit => 1.0,
-            Code::Fixed { n_integer, n_fraction } => (-f64::from(n_integer + n_fraction)).exp2(),
+            Code::Fixed { n_integer, n_fraction } => power(-(n_integer + n_fraction).cast_signed()),
         };
         let n_slots = shape.n_feature_bits() + 1;
         let mut slots = Vec::with_capacity(n_slots);
@@ -157,7 +158,7 @@ fn held(shape: SampleShape, slots: &[f64], unit: f64) -> Result<Option<Sample>, 
         Code::Bit => (features.iter().map(|&slot| slot == label).collect(), vec![label > 0.0]),
         Code::Fixed { n_integer, n_fraction } => {
             let n_bits = n_integer + n_fraction;
-            let low = (label - f64::from(n_bits - 1).exp2()) / f64::from(n_bits).exp2();
+            let low = label / power(n_bits.cast_signed()) - 0.5;
             if !(0.0..1.0).contains(&low) {
                 return Err(wrong(features.len()));
             }
@@ -176,9 +177,14 @@ fn number(code: Code, bits: &[bool]) -> f64 {
         Code::Fixed { n_fraction, .. } => {
             let value = |(at, &bit): (usize, &bool)| match (bit, at + 1 == bits.len()) {
                 (false, _) => 0.0,
-                (true, sign) => (at as f64 - f64::from(n_fraction)).exp2() * if sign { -1.0 } else { 1.0 },
+                (true, sign) => bit_weight(at, n_fraction) * if sign { -1.0 } else { 1.0 },
             };
             bits.iter().enumerate().map(value).sum()
         }
     }
+}
+
+/// What a bit counts, `n_fraction` bits after the point.
+fn bit_weight(bit: usize, n_fraction: u32) -> f64 {
+    power(i32::try_from(bit).unwrap_or(i32::MAX) - n_fraction.cast_signed())
 }

@@ -90,11 +90,13 @@ impl Inequality {
 
 /// The least exponent e with 2^e >= value.
 fn exponent_above(value: f64) -> i32 {
-    (0..).find(|&e| f64::from(e).exp2() >= value).unwrap_or(i32::MAX)
+    (0..1023).find(|&e| power(e) >= value).unwrap_or(i32::MAX)
 }
 
-fn power(exponent: i32) -> f64 {
-    f64::from(exponent).exp2()
+/// 2 to a power within the range of normal numbers.
+pub(super) fn power(exponent: i32) -> f64 {
+    let biased = u64::try_from(exponent + 1023).unwrap_or(0).clamp(1, 2046);
+    f64::from_bits(biased << 52)
 }
 
 /// What the samples ask of the constants.
@@ -115,8 +117,8 @@ impl Demands {
             Code::Bit => Self { n_slots, label: 1.0, resolution: 1.0 },
             Code::Fixed { n_integer, n_fraction } => Self {
                 n_slots,
-                label: f64::from(n_integer).exp2(),
-                resolution: f64::from(n_integer + n_fraction).exp2(),
+                label: power(n_integer.cast_signed()),
+                resolution: power((n_integer + n_fraction).cast_signed()),
             },
         }
     }

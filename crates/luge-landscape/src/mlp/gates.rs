@@ -6,7 +6,7 @@ use luge_circuit::{Circuit, Code, Gate, Input, Literal, SampleShape};
 use luge_net::Sequential;
 
 use super::{
-    MEMORY_LAYER, MlpConstants, REGISTER_LIFT, SLOT_LIFT, Safeguards,
+    MEMORY_LAYER, MlpConstants, REGISTER_LIFT, SLOT_LIFT, Safeguards, bit_weight,
     stack::{Form, Operand, Signal, Stack},
 };
 
@@ -104,7 +104,7 @@ impl Wiring<'_> {
             Code::Fixed { n_integer, n_fraction } => {
                 let n_bits = n_integer + n_fraction;
                 let layer = self.stack.layer(label.amplified);
-                let scale = f64::from(n_bits).exp2();
+                let scale = bit_weight(n_bits as usize, 0);
                 let number = self.stack.at(label.amplified, layer).shifted(-SLOT_LIFT).times(scale);
                 let number = self.stack.signal(layer, number);
                 let bits = self.stack.bits(number, n_bits + 1, true);
@@ -129,11 +129,11 @@ impl Wiring<'_> {
                     bits.push(self.stack.signal(MEMORY_LAYER + 1, Form::unit(bit)).into());
                 }
                 Code::Fixed { n_integer, n_fraction } => {
-                    let range = f64::from(n_integer).exp2();
+                    let range = bit_weight(n_integer as usize, 0);
                     let unit = self.stack.unit(0, Form::unit(input).times(small / range).shifted(small));
                     let unit = self.stack.unit(MEMORY_LAYER, Form::unit(unit));
                     let n_bits = n_integer + n_fraction;
-                    let whole = Form::unit(unit).times(f64::from(n_bits).exp2() / small);
+                    let whole = Form::unit(unit).times(bit_weight(n_bits as usize, 0) / small);
                     let whole = self.stack.unit(MEMORY_LAYER + 1, whole);
                     let whole = self.stack.signal(MEMORY_LAYER + 1, Form::unit(whole));
                     // The highest bit belongs to the offset.
@@ -235,7 +235,7 @@ impl Wiring<'_> {
         }
         out = out.plus(self.in_output(gates, &[run]).times(self.constants.carrier));
         if let Some((take, Code::Fixed { n_integer, .. })) = taking {
-            out = out.plus(self.in_output(gates, &[take]).times(-f64::from(n_integer).exp2()));
+            out = out.plus(self.in_output(gates, &[take]).times(-bit_weight(n_integer as usize, 0)));
         }
         let code = circuit.samples().map_or(Code::Bit, |shape| shape.label);
         for (at, &bit) in output.iter().enumerate() {
@@ -244,7 +244,7 @@ impl Wiring<'_> {
                 Code::Bit => out.plus(one).plus(self.in_output(gates, &[halted, !bit]).times(-1.0)),
                 Code::Fixed { n_fraction, .. } => {
                     let sign = if at + 1 == output.len() { -1.0 } else { 1.0 };
-                    out.plus(one.times(sign * (at as f64 - f64::from(n_fraction)).exp2()))
+                    out.plus(one.times(sign * bit_weight(at, n_fraction)))
                 }
             };
         }
@@ -287,18 +287,18 @@ impl Wiring<'_> {
     fn drops(&self, sample: &SlotCells, dropping: Operand) -> Vec<Opening> {
         let slope = self.constants.slope;
         let mut openings = Vec::new();
-        let n_bits = sample.shape.label.n_bits();
+        let n_bits = u32::try_from(sample.shape.label.n_bits()).unwrap_or(u32::MAX);
         for cell in sample.features.iter().chain([&sample.label]) {
             let sides = [(Some(cell.positive), slope), (cell.negative, -slope)];
-            for (side, weight) in sides.into_iter().filter_map(|(side, weight)| Some((side?, weight))) {
+            for (side, side_weight) in sides.into_iter().filter_map(|(side, slope)| Some((side?, slope))) {
                 let mut open = |when: Vec<Operand>, weight: f64| {
                     openings.push(Opening { amplified: cell.amplified, when, weight, offset: 0.0 });
                 };
                 if sample.label_bits.is_empty() {
-                    open(vec![dropping, side], weight);
+                    open(vec![dropping, side], side_weight);
                 }
                 for (at, &bit) in sample.label_bits.iter().enumerate() {
-                    open(vec![dropping, side, bit], weight * (at as f64 - n_bits as f64).exp2());
+                    open(vec![dropping, side, bit], side_weight * bit_weight(at, n_bits));
                 }
             }
         }
@@ -309,7 +309,7 @@ impl Wiring<'_> {
     fn takes(&self, sample: &SlotCells, take: Operand, query: &[Operand]) -> Vec<Opening> {
         let range = match sample.shape.label {
             Code::Bit => 1.0,
-            Code::Fixed { n_integer, .. } => f64::from(n_integer).exp2(),
+            Code::Fixed { n_integer, .. } => bit_weight(n_integer as usize, 0),
         };
         let weight = self.constants.carrier * self.constants.slope / range;
         let opening = |cell: &Cell, when: Vec<Operand>, weight: f64| Opening {

@@ -2,6 +2,8 @@
 
 use luge_net::{LinearLayer, Sequential};
 
+use super::constants::power;
+
 /// A value as weights on the units of one layer, plus a constant.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Form {
@@ -187,7 +189,7 @@ impl Stack {
         let (mut bits, mut rest) = (Vec::new(), number);
         for bit in (0..n_bits).rev() {
             let layer = self.layer(rest);
-            let value = f64::from(bit).exp2();
+            let value = power(bit.cast_signed());
             let above = self.at(rest, layer).times(2.0).shifted(0.5 - 2.0 * value);
             let step = self.step(layer + 1, above);
             let mut found = self.signal(layer + 1, step);
