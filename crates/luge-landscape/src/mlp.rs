@@ -173,7 +173,13 @@ fn held(shape: SampleShape, slots: &[f64], unit: f64) -> Result<Option<Sample>, 
 /// The number that bits stand for, the lowest first.
 fn number(code: Code, bits: &[bool]) -> f64 {
     match code {
-        Code::Bit => if bits[0] { 1.0 } else { -1.0 },
+        Code::Bit => {
+            if bits[0] {
+                1.0
+            } else {
+                -1.0
+            }
+        }
         Code::Fixed { n_fraction, .. } => {
             let value = |(at, &bit): (usize, &bool)| match (bit, at + 1 == bits.len()) {
                 (false, _) => 0.0,

@@ -31,7 +31,9 @@ pub enum TrainError {
         most: usize,
     },
     /// A dense network must fit into memory.
-    #[error("the dense form has {n_weights} weights, and at most {max} are trained here; use the sparse engine")]
+    #[error(
+        "the dense form has {n_weights} weights, and at most {max} are trained here; use the sparse engine"
+    )]
     TooManyWeights {
         /// Weights and biases.
         n_weights: u64,

@@ -129,11 +129,7 @@ impl MlpConstants {
     ///
     /// # Errors
     /// If the rate would be too small for the arithmetic.
-    pub fn choose(
-        samples: Option<SampleShape>,
-        steps: u64,
-        float: Float,
-    ) -> Result<Self, MlpConstantsError> {
+    pub fn choose(samples: Option<SampleShape>, steps: u64, float: Float) -> Result<Self, MlpConstantsError> {
         let Demands { n_slots, label, resolution } = Demands::of(samples);
         // f64 has room for more distance than the inequalities ask for.
         let spare = match float {
@@ -141,7 +137,8 @@ impl MlpConstants {
             Float::F32 => 0,
         };
         let carrier = exponent_above(8.0 * steps as f64 * label * resolution) + spare;
-        let slope = -exponent_above(16.0 * n_slots * steps as f64 * resolution) - spare;
+        let taking = exponent_above(4.0 * n_slots * steps as f64);
+        let slope = -exponent_above(16.0 * n_slots * steps as f64 * resolution).max(carrier + taking) - spare;
         let memory = match float {
             Float::F64 => -200,
             Float::F32 => (carrier + slope - 120).div_euclid(2),
@@ -186,6 +183,12 @@ impl MlpConstants {
                 "16 (n + 1) T 2^bits kappa <= 1",
                 16.0 * n_slots * steps * resolution * self.slope,
                 1.0,
+            ),
+            inequality(
+                "what a take adds to errors of slots stays small",
+                "A (n + 1) T kappa <= 1/4",
+                self.carrier * n_slots * steps * self.slope,
+                0.25,
             ),
             inequality(
                 "inputs leave the memory alone",

@@ -155,7 +155,8 @@ impl Wiring<'_> {
         let circuit = self.circuit;
         let mut needed = vec![false; circuit.gates().len()];
         let targets = circuit.registers().iter().map(|register| register.target);
-        for root in targets.chain([circuit.next(), circuit.halted()]).chain(circuit.output().iter().copied()) {
+        for root in targets.chain([circuit.next(), circuit.halted()]).chain(circuit.output().iter().copied())
+        {
             needed[root.wire.index()] = true;
         }
         for (wire, gate) in circuit.gates().iter().enumerate().rev() {
@@ -258,12 +259,7 @@ impl Wiring<'_> {
     }
 
     /// Gates for registers that differ from their targets.
-    fn flips(
-        &mut self,
-        registers: &[Cell],
-        run: Operand,
-        wires: &BTreeMap<u32, Operand>,
-    ) -> Vec<Opening> {
+    fn flips(&mut self, registers: &[Cell], run: Operand, wires: &BTreeMap<u32, Operand>) -> Vec<Opening> {
         let slope = self.constants.slope;
         let mut openings = Vec::new();
         for (cell, register) in registers.iter().zip(self.circuit.registers()) {

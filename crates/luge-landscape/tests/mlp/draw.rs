@@ -43,8 +43,8 @@ impl Draw {
                 1 => b.parity(operands),
                 // A choice between two is a sum of which at most one is 1.
                 _ => {
-                    let [first, second] =
-                        [(operands[0], operands[1]), (!operands[0], self.some(known))].map(|(a, c)| b.and([a, c]));
+                    let [first, second] = [(operands[0], operands[1]), (!operands[0], self.some(known))]
+                        .map(|(a, c)| b.and([a, c]));
                     b.sum([first, second])
                 }
             };

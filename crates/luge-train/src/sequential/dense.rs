@@ -37,7 +37,10 @@ impl<T: Real> DenseSgd<T> {
             return Err(TrainError::Shapes { what: "outputs" });
         }
         if network.n_weights() > MAX_DENSE_WEIGHTS {
-            return Err(TrainError::TooManyWeights { n_weights: network.n_weights(), max: MAX_DENSE_WEIGHTS });
+            return Err(TrainError::TooManyWeights {
+                n_weights: network.n_weights(),
+                max: MAX_DENSE_WEIGHTS,
+            });
         }
         let dense = |layer: &luge_net::LinearLayer| {
             let mut weights = vec![T::ZERO; layer.n_inputs() * layer.n_units()];

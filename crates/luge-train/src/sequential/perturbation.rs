@@ -113,9 +113,10 @@ fn doubled(errors: &[Errors]) -> Vec<Errors> {
 
 fn within(found: &[Errors], assumed: &[Errors]) -> bool {
     let below = |found: &[f64], assumed: &[f64]| found.iter().zip(assumed).all(|(f, a)| f <= a);
-    found.iter().zip(assumed).all(|(f, a)| {
-        below(&f.sums, &a.sums) && below(&f.slopes, &a.slopes) && below(&f.biases, &a.biases)
-    })
+    found
+        .iter()
+        .zip(assumed)
+        .all(|(f, a)| below(&f.sums, &a.sums) && below(&f.slopes, &a.slopes) && below(&f.biases, &a.biases))
 }
 
 struct Bound<'a> {
