@@ -19,6 +19,7 @@ mod learners;
 mod long_run;
 mod lsp;
 mod machine_args;
+mod ordinary;
 mod output;
 mod predict;
 mod progress;

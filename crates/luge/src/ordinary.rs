@@ -4,6 +4,7 @@
 //! network; [`PreparedOrdinary::train`] trains it beside the simulator and says what the run proved. docs/ordinary.md has the theorem in words.
 
 mod certificate;
+mod circuits;
 mod torch;
 
 use luge_circuit::{Circuit, Code, Cycle, NotExclusive, Sample, SampleShape, Simulator, machine};
@@ -13,11 +14,13 @@ use luge_net::{NumberFormat, numbers::Overflow};
 use luge_train::TrainError;
 
 use crate::{
+    job::JobError,
     run::{lockstep::Window, memory},
     stream::{Samples, Stream, StreamEngineChoice},
     trace::{LONGEST_SEARCH, TraceError},
 };
 pub use certificate::OrdinaryReport;
+pub use circuits::parity_circuit;
 pub use torch::{MAX_EXPORTED_BYTES, TorchError, TorchExport};
 
 /// How to train.
@@ -64,6 +67,20 @@ pub enum OrdinaryError {
         /// Whether the circuit takes samples.
         takes: bool,
     },
+    /// Only two's complement can be read from a weight.
+    #[error("landscape mlp reads numbers in two's complement, and {format} is not")]
+    Format {
+        /// The format.
+        format: NumberFormat,
+    },
+    /// A circuit takes one sample with one label.
+    #[error("landscape mlp takes one sample with one label a step, not {batch} with {labels}")]
+    OneLabel {
+        /// Samples per batch.
+        batch: usize,
+        /// Labels per sample.
+        labels: usize,
+    },
     /// The circuit breaks its own promise.
     #[error("after {step} steps {reason}")]
     NotExclusive {
@@ -82,6 +99,9 @@ pub enum OrdinaryError {
     /// The machine cannot be run.
     #[error(transparent)]
     Trace(#[from] TraceError),
+    /// What can be wrong with any job.
+    #[error(transparent)]
+    Job(#[from] JobError),
     /// The machine is no circuit.
     #[error(transparent)]
     Machine(#[from] machine::MachineError),
@@ -159,7 +179,7 @@ impl PreparedOrdinary {
 ///
 /// # Errors
 /// If the machine does not halt soon, or is no circuit.
-pub fn machine_circuit(
+pub(crate) fn machine_circuit(
     machine: &Machine,
     input: &Input,
     steps: Option<Step>,
@@ -174,10 +194,7 @@ pub fn machine_circuit(
     }
     let window = Window::around(&simulator, &input, |needed| needed)
         .map_err(|needed| TraceError::TooFewCells { needed, given: 0 })?;
-    let n_cells = i64::try_from(window.n_cells).unwrap_or(i64::MAX);
-    let first = window.first.iter().copied().min().unwrap_or(0);
-    let last = window.first.iter().copied().max().unwrap_or(0).saturating_add(n_cells);
-    let tapes = machine::Tapes { input: &input, cells: first..last, samples: None };
+    let tapes = machine::Tapes { input: &input, cells: window.cells(), samples: None };
     Ok(machine::circuit_of(&lowered.normal, &tapes)?.0)
 }
 

@@ -1,6 +1,7 @@
 //! Circuits as networks: SGD on every weight carries out every cycle, and fails where the construction is weakened.
 
 mod draw;
+mod parity;
 
 use draw::Draw;
 use luge_circuit::{Circuit, Code, SampleShape, Simulator};
@@ -146,4 +147,45 @@ fn weakened_networks_fail() {
     assert!(kink < 0.5, "a gate at its kink: {kink}");
     let unamplified = share_run(|constants| (constants.with_memory_scale(1.0), Safeguards::default()));
     assert!(unamplified < 0.5, "an unamplified memory: {unamplified}");
+}
+
+/// Learns a parity of half of the bits; returns the steps until it halts.
+fn learn_parity(bits: usize, engine: impl Fn(&CircuitNetwork) -> Box<dyn SequentialEngine>) -> u64 {
+    let circuit = parity::parity_circuit(bits);
+    let network = network(&circuit, 256, Float::F64);
+    let mut engine = engine(&network);
+    let mut draw = Draw::new(bits as u64);
+    let hidden: Vec<bool> = (0..bits).map(|_| draw.bit()).collect();
+    let mut sample = || {
+        let mut sample = draw.sample(circuit.samples());
+        let n_ones = sample.features.iter().zip(&hidden).filter(|(x, counts)| **x && **counts).count();
+        sample.label = vec![n_ones % 2 == 1];
+        sample
+    };
+    let mut simulator = Simulator::new(&circuit);
+    while !simulator.halted().unwrap() {
+        let sample = sample();
+        engine.step(&network.inputs(&sample.features), network.label(&sample.label));
+        simulator.step(&sample).unwrap();
+        let memory = network.decode(&engine.biases(MEMORY_LAYER)).unwrap();
+        assert_eq!((&memory.registers[..], memory.held.as_ref()), (simulator.registers(), simulator.held()));
+    }
+    for _ in 0..50 {
+        let sample = sample();
+        let found = engine.output(&network.inputs(&sample.features));
+        assert!((found - network.label(&sample.label)).abs() < 1e-9);
+    }
+    simulator.steps()
+}
+
+#[test]
+fn a_parity_is_learned_by_every_weight() {
+    let dense = |n: &CircuitNetwork| -> Box<dyn SequentialEngine> {
+        Box::new(DenseSgd::<f64>::new(&n.network, n.constants.rate).unwrap())
+    };
+    let sparse = |n: &CircuitNetwork| -> Box<dyn SequentialEngine> {
+        Box::new(SparseSgd::<f64>::new(&n.network, n.constants.rate).unwrap())
+    };
+    assert_eq!(learn_parity(6, dense), learn_parity(6, sparse));
+    assert!(learn_parity(16, sparse) <= 50);
 }

@@ -44,10 +44,7 @@ impl PreparedOrdinary {
     ///
     /// # Errors
     /// If the engine cannot be made. A run that is not what it should be is a certificate that does not hold.
-    pub fn train(
-        &self,
-        watch: impl FnMut(Step) -> ControlFlow<()>,
-    ) -> Result<OrdinaryReport, OrdinaryError> {
+    pub fn train(&self, watch: impl FnMut(Step) -> ControlFlow<()>) -> Result<OrdinaryReport, OrdinaryError> {
         match self.options.float {
             Float::F64 => self.train_in::<f64>(watch),
             Float::F32 => self.train_in::<f32>(watch),
@@ -186,8 +183,10 @@ impl PreparedOrdinary {
 
     fn constants(&self) -> Claim {
         let inequalities = self.network.constants.inequalities(self.circuit.samples());
-        let shown: Vec<String> =
-            inequalities.iter().map(|i| format!("{}: {:.1e} <= {:.1e}", i.formula, i.left, i.right)).collect();
+        let shown: Vec<String> = inequalities
+            .iter()
+            .map(|i| format!("{}: {:.1e} <= {:.1e}", i.formula, i.left, i.right))
+            .collect();
         Claim { holds: inequalities.iter().all(|i| i.holds()), figures: shown.join("; ") }
     }
 
@@ -232,7 +231,8 @@ impl<'p> Lockstep<'p> {
             }
             Ok(memory) => {
                 self.largest_error = self.largest_error.max(memory.largest_error);
-                let differs = self.simulator.registers().iter().zip(&memory.registers).position(|(a, b)| a != b);
+                let differs =
+                    self.simulator.registers().iter().zip(&memory.registers).position(|(a, b)| a != b);
                 if let Some(register) = differs {
                     let name = &self.prepared.circuit.registers()[register].name;
                     self.wrong.get_or_insert(format!("after {step} steps register `{name}` differs"));
