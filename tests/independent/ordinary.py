@@ -1,15 +1,26 @@
 """Trains an exported MLP with numpy: layers, ReLUs, squared loss, a reverse pass of a dozen lines, every weight updated.
 
-Usage: ordinary.py FOLDER. FOLDER is what `luge stream parity_circuit --landscape mlp --torch FOLDER` wrote. Knows the safetensors format and
-nothing of Luge. Prints one JSON object; the exit status is 1 unless all new inputs are right.
+Usage: ordinary.py FOLDER [VENV]. FOLDER is what `luge stream parity_circuit --landscape mlp --torch FOLDER` wrote. Knows the safetensors format and
+nothing of Luge. Without numpy it makes the virtual environment VENV and starts over inside it. Prints one JSON object; the exit status is 1 unless all new inputs are right.
 """
 
 import json
+import os
 import struct
+import subprocess
 import sys
+import venv
 from pathlib import Path
 
-import numpy as np
+try:
+    import numpy as np
+except ImportError:
+    directory = Path(sys.argv[2])
+    python = directory / "bin" / "python"
+    if not python.exists() or subprocess.run([python, "-c", "import numpy"], capture_output=True).returncode:
+        venv.create(directory, with_pip=True, clear=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", "numpy<3"], check=True, stdout=sys.stderr)
+    os.execv(python, [python, *sys.argv])
 
 
 def load(path):
