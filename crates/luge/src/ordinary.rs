@@ -4,7 +4,6 @@
 //! network; [`PreparedOrdinary::train`] trains it beside the simulator and says what the run proved. docs/ordinary.md has the theorem in words.
 
 mod certificate;
-mod circuits;
 mod torch;
 
 use luge_circuit::{Circuit, Code, Cycle, NotExclusive, Sample, SampleShape, Simulator, machine};
@@ -20,7 +19,6 @@ use crate::{
     trace::{LONGEST_SEARCH, TraceError},
 };
 pub use certificate::OrdinaryReport;
-pub use circuits::parity_circuit;
 pub use torch::{MAX_EXPORTED_BYTES, TorchError, TorchExport};
 
 /// How to train.

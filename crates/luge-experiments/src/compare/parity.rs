@@ -5,6 +5,7 @@
 
 use std::ops::ControlFlow;
 
+use luge_circuit::Shipped;
 use luge_train::{
     TrainError,
     sequential::{DenseSgd, SequentialEngine, default_weights},
@@ -15,7 +16,7 @@ use crate::{Optimiser, Ordinary};
 use luge::{
     NumberFormat,
     draw::plot::{Axis, Chart, Stroke},
-    ordinary::{OrdinaryError, OrdinaryOptions, PreparedOrdinary, parity_circuit},
+    ordinary::{OrdinaryError, OrdinaryOptions, PreparedOrdinary},
     stream::{Concept, Draw, PreparedStreamError, Samples, ShippedStream, Stream, StreamJob},
 };
 
@@ -122,7 +123,8 @@ const MAX_CONTROL_WEIGHTS: u64 = 1 << 25;
 impl SameArchitecture {
     fn run(options: &ParityOptions, samples: &Samples) -> Result<Option<Self>, OrdinaryError> {
         let chosen = OrdinaryOptions { seed: options.seed, ..OrdinaryOptions::default() };
-        let prepared = PreparedOrdinary::new(parity_circuit(options.bits), Some(samples.clone()), chosen)?;
+        let prepared =
+            PreparedOrdinary::new(Shipped::Parity.circuit(options.bits), Some(samples.clone()), chosen)?;
         let network = &prepared.network.network;
         let n_weights = network.n_weights();
         if n_weights > MAX_CONTROL_WEIGHTS {

@@ -1,10 +1,9 @@
 //! Circuits as networks: SGD on every weight carries out every cycle, and fails where the construction is weakened.
 
 mod draw;
-mod parity;
 
 use draw::Draw;
-use luge_circuit::{Circuit, Code, SampleShape, Simulator};
+use luge_circuit::{Circuit, Code, SampleShape, Shipped, Simulator};
 use luge_landscape::mlp::{CircuitNetwork, Float, MEMORY_LAYER, MlpConstants, Safeguards};
 use luge_train::sequential::{DenseSgd, SequentialEngine, SparseSgd};
 
@@ -151,7 +150,7 @@ fn weakened_networks_fail() {
 
 /// Learns a parity of half of the bits; returns the steps until it halts.
 fn learn_parity(bits: usize, engine: impl Fn(&CircuitNetwork) -> Box<dyn SequentialEngine>) -> u64 {
-    let circuit = parity::parity_circuit(bits);
+    let circuit = Shipped::Parity.circuit(bits);
     let network = network(&circuit, 256, Float::F64);
     let mut engine = engine(&network);
     let mut draw = Draw::new(bits as u64);

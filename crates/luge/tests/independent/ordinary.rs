@@ -3,9 +3,10 @@
 use std::{fs, path::Path, process::Command};
 
 use luge::{
-    ordinary::{OrdinaryOptions, PreparedOrdinary, TorchError, parity_circuit},
+    ordinary::{OrdinaryOptions, PreparedOrdinary, TorchError},
     stream::Samples,
 };
+use luge_circuit::Shipped;
 use luge_landscape::mlp::Float;
 use serde_json::Value;
 
@@ -14,7 +15,8 @@ use crate::{directory, jax_is_asked};
 fn prepared(bits: usize, float: Float) -> PreparedOrdinary {
     let draw = format!("parity:bits={bits}").parse().expect("a draw");
     let options = OrdinaryOptions { float, ..OrdinaryOptions::default() };
-    PreparedOrdinary::new(parity_circuit(bits), Some(Samples::Draw(draw)), options).expect("a network")
+    PreparedOrdinary::new(Shipped::Parity.circuit(bits), Some(Samples::Draw(draw)), options)
+        .expect("a network")
 }
 
 /// What numpy makes of a folder: whether all new inputs are right, and its report.
