@@ -4,12 +4,10 @@ use std::{ops::ControlFlow, path::PathBuf, time::Instant};
 
 use indicatif::HumanCount;
 use luge::{
-    ordinary::{
-        OrdinaryError, OrdinaryOptions, OrdinaryReport, PreparedOrdinary, TorchError, parity_circuit,
-    },
+    ordinary::{OrdinaryError, OrdinaryOptions, OrdinaryReport, PreparedOrdinary, TorchError},
     stream::Samples,
 };
-use luge_circuit::{Circuit, aiger};
+use luge_circuit::{Circuit, Shipped, aiger};
 use luge_landscape::mlp::Float;
 use luge_train::Precision;
 use serde::Serialize;
@@ -47,8 +45,8 @@ struct Summary<'a> {
 
 /// A circuit that ships, for samples of so many bits, or one from an AIGER file; `None` if it is neither.
 pub(super) fn circuit(learner: &str, n_features: usize) -> Result<Option<Circuit>, Failure> {
-    if learner == "parity_circuit" {
-        return Ok(Some(parity_circuit(n_features)));
+    if let Some(shipped) = Shipped::ALL.into_iter().find(|shipped| shipped.name() == learner) {
+        return Ok(Some(shipped.circuit(n_features)));
     }
     let Ok(bytes) = std::fs::read(learner) else { return Ok(None) };
     if !aiger::recognise(&bytes) {
