@@ -116,16 +116,16 @@ impl CircuitNetwork {
             let whole = (value / unit).round();
             let error = (value / unit - whole).abs();
             largest_error = largest_error.max(error * unit);
-            if error < 0.25 { Ok(whole) } else { Err(NotInMemory { slot, index, value }) }
+            if error < 0.25 { Ok(whole as i64) } else { Err(NotInMemory { slot, index, value }) }
         };
         let mut registers = Vec::with_capacity(self.n_registers);
         for (index, bias) in biases[..self.n_registers].iter().enumerate() {
             let value = bias / self.constants.memory_scale - REGISTER_LIFT;
-            let whole = near(false, index, value, 1.0)?;
-            if whole != 0.0 && whole != 1.0 {
-                return Err(NotInMemory { slot: false, index, value });
-            }
-            registers.push(whole == 1.0);
+            registers.push(match near(false, index, value, 1.0)? {
+                0 => false,
+                1 => true,
+                _ => return Err(NotInMemory { slot: false, index, value }),
+            });
         }
         let Some(shape) = self.samples else { return Ok(Memory { registers, held: None, largest_error }) };
         let unit = match shape.label {
@@ -137,34 +137,35 @@ impl CircuitNetwork {
         for (index, bias) in biases[self.n_registers..][..n_slots].iter().enumerate() {
             slots.push(near(true, index, bias / self.constants.memory_scale - SLOT_LIFT, unit)?);
         }
-        let held = held(shape, &slots, unit)?;
+        let held = held(shape, &slots).map_err(|index| NotInMemory {
+            slot: true,
+            index,
+            value: slots[index] as f64 * unit,
+        })?;
         Ok(Memory { registers, held, largest_error })
     }
 }
 
-/// The sample that slots hold, in units of the label.
-fn held(shape: SampleShape, slots: &[f64], unit: f64) -> Result<Option<Sample>, NotInMemory> {
+/// The sample that slots hold, in units of the label; `Err` with a slot that fits no sample.
+fn held(shape: SampleShape, slots: &[i64]) -> Result<Option<Sample>, usize> {
     let (&label, features) = slots.split_last().expect("a slot for the label");
-    let wrong = |index: usize| NotInMemory { slot: true, index, value: slots[index] * unit };
-    if label == 0.0 {
-        let full = features.iter().position(|&slot| slot != 0.0);
-        return full.map_or(Ok(None), |index| Err(wrong(index)));
-    }
     if let Some(index) = features.iter().position(|slot| slot.abs() != label.abs()) {
-        return Err(wrong(index));
+        return Err(index);
+    }
+    if label == 0 {
+        return Ok(None);
     }
     let (features, label) = match shape.label {
-        Code::Bit if label.abs() != 1.0 => return Err(wrong(features.len())),
-        Code::Bit => (features.iter().map(|&slot| slot == label).collect(), vec![label > 0.0]),
+        Code::Bit if label.abs() != 1 => return Err(features.len()),
+        Code::Bit => (features.iter().map(|&slot| slot == label).collect(), vec![label > 0]),
         Code::Fixed { n_integer, n_fraction } => {
-            let n_bits = n_integer + n_fraction;
-            let low = label / power(n_bits.cast_signed()) - 0.5;
-            if !(0.0..1.0).contains(&low) {
-                return Err(wrong(features.len()));
+            // y + r in units of y: from a half to three halves of 2^bits.
+            let (n_bits, half) = (n_integer + n_fraction, 1 << (n_integer + n_fraction - 1));
+            if !(half..3 * half).contains(&label) {
+                return Err(features.len());
             }
-            let word = label as u64;
-            let bits = (0..n_bits).map(|bit| word >> bit & 1 == 1).collect();
-            (features.iter().map(|&slot| slot > 0.0).collect(), bits)
+            let bits = (0..n_bits).map(|bit| label >> bit & 1 == 1).collect();
+            (features.iter().map(|&slot| slot > 0).collect(), bits)
         }
     };
     Ok(Some(Sample { features, label }))

@@ -231,7 +231,7 @@ impl SampleStream {
         };
         let (mut x, mut y) = (vec![0.0; shape.n_features], [0.0]);
         stream.next_sample(&mut x, &mut y);
-        let mut coded = |code: Code, value: &mut f64| -> Vec<bool> {
+        let coded = |code: Code, value: &mut f64| -> Vec<bool> {
             if code == Code::Bit {
                 *value = if *value > 0.0 { 1.0 } else { -1.0 };
                 return vec![*value > 0.0];

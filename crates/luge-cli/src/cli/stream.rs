@@ -160,6 +160,12 @@ impl Args {
         };
         let draw = self.draw.unwrap_or_else(first_draw);
         if let Some(circuit) = ordinary::circuit(&self.learner, draw.n_features)? {
+            if self.data.is_some() {
+                return Err(Failure::usage(
+                    "a circuit learns from drawn samples",
+                    "give --draw instead of --data",
+                ));
+            }
             return ordinary::run(circuit, Some(Samples::Draw(draw)), options, &self.torch, self.json);
         }
         let job = self.job()?;

@@ -6,7 +6,7 @@ use luge_circuit::Simulator;
 use luge_landscape::mlp::{Float, MEMORY_LAYER};
 use luge_machine::Step;
 use luge_train::sequential::{DenseSgd, Perturbation, Real, SequentialEngine, SparseSgd};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::{OrdinaryError, PreparedOrdinary};
 use crate::{stream::StreamEngineChoice, training::Claim};
@@ -25,7 +25,12 @@ pub struct OrdinaryReport {
     /// What computed the gradients.
     pub engine: &'static str,
     /// What the run proved.
+    #[serde(serialize_with = "claims")]
     pub certificate: Vec<(&'static str, Claim)>,
+}
+
+fn claims<S: Serializer>(claims: &[(&'static str, Claim)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(claims.iter().map(|(name, claim)| (name, claim)))
 }
 
 impl OrdinaryReport {

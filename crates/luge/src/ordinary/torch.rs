@@ -42,7 +42,7 @@ pub enum TorchError {
 
 /// What `config.json` says.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct TorchConfig {
+struct TorchConfig {
     lr: f64,
     dtype: &'static str,
     widths: Vec<usize>,
