@@ -234,7 +234,7 @@ impl TraceJob {
     /// # Errors
     /// Everything that can be wrong with the job.
     pub fn plan(&self, loaded: &Loaded) -> Result<PreparedTrace, JobError> {
-        Ok(PreparedTrace::new(&loaded.machine, &self.initial_tapes(&loaded)?, &self.options)?)
+        Ok(PreparedTrace::new(&loaded.machine, &self.initial_tapes(loaded)?, &self.options)?)
     }
 }
 

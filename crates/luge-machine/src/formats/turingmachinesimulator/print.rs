@@ -16,7 +16,7 @@ use crate::{
 /// # Errors
 /// If the machine has read-only tapes, halts without accepting, or has names the format cannot spell or mention.
 pub(in crate::formats) fn write(machine: &Machine) -> Result<String, Obstacle> {
-    machine.tapes().iter().try_for_each(|tape| check_writable(tape))?;
+    machine.tapes().iter().try_for_each(check_writable)?;
     let symbols: Vec<Vec<String>> = machine.tapes().iter().map(symbol_texts).collect::<Result<_, _>>()?;
     machine.states().iter().try_for_each(|state| check_state_name(&state.name))?;
     check_rejecting(machine)?;
