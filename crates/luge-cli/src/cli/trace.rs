@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use indicatif::HumanCount;
 use luge::{
     draw::{loss_curve::LossCurve, plot::numeral},
-    files::{checkpoint::Checkpoint, summary::TraceSummary},
+    files::{checkpoint::Checkpoint, summary},
     job::{Job, TraceJob},
     run::{
         engine::{EngineChoice, TrainingConfig},
@@ -120,7 +120,7 @@ pub(super) fn resume(
 fn verdict(trace: &Trace) -> Result<(), Failure> {
     match reason(trace) {
         None => Ok(()),
-        Some(reason) => Err(Failure::NotTraced { reason }),
+        Some(reason) => Err(Failure::of(format!("training did not trace the machine: {reason}"))),
     }
 }
 
@@ -159,7 +159,7 @@ impl Shown<'_> {
         let (trace, pace) = archive.follow(progress, from, curve, |start, attention, watch| {
             self.plan.follow(start, attention, watch)
         })?;
-        let summary = TraceSummary::of(self.plan, &trace);
+        let summary = summary::of_trace(self.plan, &trace);
         show(self.json, &summary, || self.report(&trace, pace.per_second(trace.outcome)))?;
         archive.finish(trace.outcome.steps())?;
         if let Outcome::Interrupted { steps } = trace.outcome {

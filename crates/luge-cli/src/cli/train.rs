@@ -15,7 +15,7 @@ use luge::{
         checkpoint::Checkpoint,
         model::Model,
         outputs::{Output, Outputs},
-        summary::TrainSummary,
+        summary::{self, joined},
     },
     job::{
         Job, StandardPrimaries, TrainJob,
@@ -28,7 +28,7 @@ use luge::{
 };
 use luge_landscape::{BitConversion, Carrier, LandscapeKind, VertexSet};
 use luge_machine::{Step, formats::Format};
-use serde::Serialize;
+use serde_json::json;
 
 use super::{
     data_args::{DataArgs, show_notes},
@@ -105,14 +105,6 @@ pub(super) struct Args {
     long_run: LongRunArgs,
     #[command(flatten)]
     force: ForceArg,
-}
-
-/// The result as JSON, and how long it took.
-#[derive(Serialize)]
-struct Timed<'a> {
-    #[serde(flatten)]
-    summary: TrainSummary<'a>,
-    wall_s: f64,
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
@@ -219,7 +211,8 @@ impl Shown<'_> {
             archive.finish(steps)?;
             return Err(archive.interrupted(steps));
         }
-        let timed = Timed { summary: TrainSummary::of(self.lesson, &report), wall_s: pace.seconds };
+        let summary = summary::of_training(self.lesson, &report);
+        let timed = joined([summary, json!({ "wall_s": pace.seconds })]);
         show(self.json, &timed, || rows(self.lesson, &report, &pace).text())?;
         archive.finish(report.outcome.steps())?;
         Ok(report)
@@ -266,10 +259,10 @@ fn of_learner(named: &str, error: OpenError) -> Failure {
     match error {
         OpenError::Missing { .. } => {
             let names: Vec<&str> = catalogue::learners().map(|(shipped, _)| shipped.name).collect();
-            Failure::Incompatible {
-                problem: format!("there is no file `{named}`, and no learner of that name ships"),
-                remedy: format!("give a file, or one of {}", names.join(", ")),
-            }
+            Failure::unfit(
+                format!("there is no file `{named}`, and no learner of that name ships"),
+                format!("give a file, or one of {}", names.join(", ")),
+            )
         }
         error => error.into(),
     }
