@@ -104,6 +104,8 @@ struct Generator<'c> {
     pending: Option<Pending>,
     /// Temporaries in use.
     taken: BTreeSet<usize>,
+    /// Temporaries that hold a computed index which no head has followed yet.
+    unwalked: BTreeSet<usize>,
     /// What each loop variable is, by the counters of its loop and those around it.
     variables: BTreeMap<usize, Affine>,
     /// The loops around, the innermost last.
@@ -137,6 +139,7 @@ impl<'c> Generator<'c> {
             pos: Pos::default(),
             pending: None,
             taken: BTreeSet::new(),
+            unwalked: BTreeSet::new(),
             variables: BTreeMap::new(),
             loops: Vec::new(),
             depth: 0,

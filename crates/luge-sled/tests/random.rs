@@ -12,7 +12,12 @@ use proptest::{
     strategy::ValueTree,
     test_runner::{RngAlgorithm, TestRng, TestRunner},
 };
-use writer::program;
+use writer::{
+    aliasing::{BIT_PLACES, BIT_SHAPES, PLACES, SHAPES},
+    expressions::{BIT_OPERATORS, BITS, COMPARISONS, NUMBER_FUNCTIONS, NUMBER_OPERATORS, NUMBERS},
+    program, tallied_program,
+    tally::Tally,
+};
 
 /// Threads that share the programs, each with dice of its own.
 const N_THREADS: u8 = 16;
@@ -137,4 +142,97 @@ fn programs_use_everything() {
     let users = programs.iter().filter(nested).count();
     println!("loops over the data in each other: {users} of {}", programs.len());
     assert!(users >= RARE, "{users} of {} programs have nested loops over the data", programs.len());
+}
+
+/// Statements without blocks, and blocks that they stand in.
+const SIMPLE: [&str; 16] = [
+    "assignment",
+    "flag assignment",
+    "move",
+    "write",
+    "let",
+    "bit assignment",
+    "array assignment",
+    "loop over features",
+    "index assignment",
+    "break",
+    "continue",
+    "assert",
+    "const",
+    "print",
+    "aliased assignment",
+    "take",
+];
+const BLOCKS: [&str; 6] = ["if", "else", "for", "unroll for", "for sample", "while"];
+
+/// Pairs that the generator is to write: what stands directly inside what.
+fn expected_pairs() -> Vec<(&'static str, &'static str)> {
+    let numbers = [
+        &NUMBER_OPERATORS[..],
+        &NUMBER_FUNCTIONS,
+        &NUMBERS,
+        &["bit as number", "both()", "twice()", "random()", "next()"],
+    ]
+    .concat();
+    let bits = [&COMPARISONS[..], &BIT_OPERATORS, &BITS, &["!"]].concat();
+    let cross = |outer: &[&'static str], inner: &[&'static str]| -> Vec<(&'static str, &'static str)> {
+        outer.iter().flat_map(|&a| inner.iter().map(move |&b| (a, b))).collect()
+    };
+    let with_numbers = [
+        &NUMBER_OPERATORS[..],
+        &NUMBER_FUNCTIONS,
+        &COMPARISONS,
+        &["both()", "twice()", "next()", "assignment", "let"],
+    ]
+    .concat();
+    let with_bits = [
+        &BIT_OPERATORS[..],
+        &[
+            "!",
+            "bit as number",
+            "twice()",
+            "flag assignment",
+            "write",
+            "bit assignment",
+            "if",
+            "while",
+            "break",
+            "continue",
+            "assert",
+        ],
+    ]
+    .concat();
+    let places: Vec<&str> = PLACES.iter().map(|place| place.0).collect();
+    let mut pairs = cross(&with_numbers, &numbers);
+    pairs.extend(cross(&with_bits, &bits));
+    pairs.extend(cross(&BLOCKS, &SIMPLE));
+    pairs.extend(cross(&BLOCKS, &BLOCKS));
+    pairs.extend(cross(&places, &SHAPES));
+    pairs.extend(cross(&BIT_PLACES, &BIT_SHAPES));
+    // Loops that are written out stand in no other and are not left early; learners have a table or a stream.
+    let impossible = |&(outer, inner): &(&str, &str)| {
+        matches!((outer, inner), ("unroll for", "unroll for" | "break" | "continue") | ("for sample", "take"))
+    };
+    pairs.retain(|pair| !impossible(pair));
+    pairs
+}
+
+/// No pair of constructs is missing: what the generator never writes, no comparison ever sees.
+#[test]
+fn programs_put_everything_inside_everything() {
+    let mut runner = TestRunner::new_with_rng(
+        ProptestConfig::default(),
+        TestRng::from_seed(RngAlgorithm::ChaCha, &[2; 32]),
+    );
+    let numbers = prop::collection::vec(any::<u8>(), 0..200);
+    let mut tally = Tally::default();
+    for number in 0..20_000 {
+        let numbers = numbers.new_tree(&mut runner).expect("numbers").current();
+        tally.include(&tallied_program(numbers, number % 2 == 1).1);
+    }
+    println!("{}", tally.table());
+    let expected = expected_pairs();
+    let missing: Vec<_> = expected.iter().filter(|(outer, inner)| tally.count(outer, inner) == 0).collect();
+    println!("{} of {} expected pairs are written", expected.len() - missing.len(), expected.len());
+    assert!(missing.is_empty(), "never written: {missing:?}");
 }

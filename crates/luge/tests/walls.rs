@@ -72,6 +72,13 @@ fn machines_stand_alone() {
     assert_eq!(reachable(&workspace, "luge-suite"), set(&[]));
 }
 
+/// The simulator of circuits judges their training, and can use nothing of it.
+#[test]
+fn circuits_know_machines_alone() {
+    let reachable = reachable(&workspace(), "luge-circuit");
+    assert!(reachable.is_subset(&set(&["luge-machine", "luge-suite"])), "{reachable:?}");
+}
+
 /// A program becomes a machine without a look at networks or data.
 #[test]
 fn programs_stand_on_machines() {

@@ -104,6 +104,8 @@ impl Generator<'_> {
 
     /// Counts a temporary down to zero, doing something each time. What is left in it means nothing.
     pub(super) fn count_down(&mut self, temporary: usize, width: u32, mut unit: impl FnMut(&mut Self)) {
+        let unwalked = self.unwalked.remove(&temporary);
+        debug_assert!(unwalked, "a computed index is used up by walking along it");
         let (tape, word, pitch) = self.home(Object::Temporary(temporary), width, 1);
         self.seek(tape, pitch, &Affine::constant(word));
         let head = self.fresh_node();

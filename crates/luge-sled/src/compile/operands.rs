@@ -207,6 +207,7 @@ impl Generator<'_> {
             self.resume(branches.holds);
             self.jump_to_reject();
             self.resume(branches.fails);
+            self.unwalked.insert(slot - n_slots);
             walks.push((slot - n_slots, ty.width(), i64::try_from(*stride).unwrap_or(i64::MAX)));
         }
         walks
@@ -343,7 +344,8 @@ impl Generator<'_> {
         for (number, leaf) in leaves.iter().enumerate() {
             let mut operand = match leaf.expr {
                 Expr::Binary(..) => Operand { at: At::Product, width: 0 },
-                _ => self.operand(&leaf.expr, target, temporaries),
+                // Only what starts with the target can be read in the target's place: a computed index leads there once.
+                _ => self.operand(&leaf.expr, target.filter(|_| leaf.start == 0), temporaries),
             };
             let tape = operand.at.tape();
             let taken = |other: usize| leaves[other].start != leaf.start || operands[other].at != operand.at;

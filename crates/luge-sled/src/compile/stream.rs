@@ -167,8 +167,12 @@ impl Generator<'_> {
             At::Product | At::Quotient => false,
         };
         let (computed, plain): (Vec<&At>, Vec<&At>) = places.iter().partition(is_computed);
-        for at in computed.into_iter().chain(plain) {
-            self.approach_operand(at);
+        let ordered: Vec<&At> = computed.into_iter().chain(plain).collect();
+        for (number, at) in ordered.iter().enumerate() {
+            // A word that is read twice is found once: walking uses up a computed index.
+            if !ordered[..number].contains(at) {
+                self.approach_operand(at);
+            }
         }
         self.settle();
     }

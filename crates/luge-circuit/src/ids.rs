@@ -1,0 +1,85 @@
+//! Typed indices and literals.
+
+use std::{fmt, ops::Not};
+
+macro_rules! typed_id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        pub struct $name(pub u32);
+
+        impl $name {
+            /// The id of the `index`-th item.
+            ///
+            /// # Panics
+            /// If there are more than 2^32 items.
+            #[must_use]
+            pub fn new(index: usize) -> Self {
+                Self(u32::try_from(index).expect(concat!("too many items for ", stringify!($name))))
+            }
+
+            /// The position of the item in its list.
+            #[must_use]
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    };
+}
+
+typed_id!(
+    /// A register, counted in order of declaration.
+    RegisterId
+);
+typed_id!(
+    /// A wire: the value of one gate. Wire 0 is always false.
+    WireId
+);
+
+/// A wire or its negation. Negation costs nothing.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Literal {
+    /// The wire.
+    pub wire: WireId,
+    /// Whether its negation is meant.
+    pub negated: bool,
+}
+
+impl Literal {
+    /// The constant 0.
+    pub const FALSE: Self = Self { wire: WireId(0), negated: false };
+    /// The constant 1.
+    pub const TRUE: Self = Self { wire: WireId(0), negated: true };
+
+    /// A constant.
+    #[must_use]
+    pub fn constant(value: bool) -> Self {
+        Self { wire: WireId(0), negated: value }
+    }
+
+    /// Its value, if it is a constant.
+    #[must_use]
+    pub fn as_constant(self) -> Option<bool> {
+        (self.wire == WireId(0)).then_some(self.negated)
+    }
+}
+
+impl From<WireId> for Literal {
+    fn from(wire: WireId) -> Self {
+        Self { wire, negated: false }
+    }
+}
+
+impl Not for Literal {
+    type Output = Self;
+
+    fn not(self) -> Self {
+        Self { negated: !self.negated, ..self }
+    }
+}
+
+impl fmt::Display for WireId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "w{}", self.0)
+    }
+}

@@ -1,0 +1,65 @@
+//! A circuit as a person reads it: one line for each gate and register.
+
+use std::fmt;
+
+use crate::{Circuit, Gate, Input, Literal, WireId};
+
+impl fmt::Display for Input {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Feature(bit) => write!(f, "x[{bit}]"),
+            Self::Label(bit) => write!(f, "y[{bit}]"),
+            Self::Query(bit) => write!(f, "query[{bit}]"),
+        }
+    }
+}
+
+/// A literal under the name of what drives it.
+struct Named<'c>(&'c Circuit, Literal);
+
+impl fmt::Display for Named<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(circuit, literal) = self;
+        if let Some(value) = literal.as_constant() {
+            return write!(f, "{}", u8::from(value));
+        }
+        f.write_str(if literal.negated { "!" } else { "" })?;
+        match circuit.gate(literal.wire) {
+            Gate::Register(register) => f.write_str(&circuit.registers()[register.index()].name),
+            Gate::Input(input) => input.fmt(f),
+            _ => literal.wire.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for Circuit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "circuit {}", self.name())?;
+        if let Some(shape) = self.samples() {
+            writeln!(f, "samples {} {}, label {}", shape.n_features, shape.feature, shape.label)?;
+        }
+        for register in self.registers() {
+            writeln!(f, "register {} = {}", register.name, u8::from(register.initial))?;
+        }
+        let list = |operands: &[Literal], between: &str| {
+            let named: Vec<String> =
+                operands.iter().map(|&operand| Named(self, operand).to_string()).collect();
+            named.join(between)
+        };
+        for (index, gate) in self.gates().iter().enumerate() {
+            let wire = WireId::new(index);
+            match gate {
+                Gate::False | Gate::Register(_) | Gate::Input(_) => {}
+                Gate::And(operands) => writeln!(f, "{wire} = {}", list(operands, " & "))?,
+                Gate::Sum(operands) => writeln!(f, "{wire} = {}", list(operands, " + "))?,
+                Gate::Parity(operands) => writeln!(f, "{wire} = parity({})", list(operands, ", "))?,
+            }
+        }
+        for register in self.registers() {
+            writeln!(f, "{}' = {}", register.name, Named(self, register.target))?;
+        }
+        writeln!(f, "next = {}", Named(self, self.next()))?;
+        writeln!(f, "halted = {}", Named(self, self.halted()))?;
+        if self.output().is_empty() { Ok(()) } else { writeln!(f, "f = {}", list(self.output(), ", ")) }
+    }
+}
