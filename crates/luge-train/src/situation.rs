@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use luge_net::{Form, LOCAL_COLUMNS, Local, NodeId, ParameterId, SparseLayers, StepRule, Values};
 
-use crate::{Dense, MOST_GAIN_ERROR, Precision, ROUNDING, Rate, ReversePass, TrainError, best_vertex};
+use crate::{Dense, MAX_GAIN_ERROR, Precision, ROUNDING, Rate, ReversePass, TrainError, best_vertex};
 
 /// A step that is said to be made, track by track as bits. What is not known is free: the step must be the same whatever it is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -381,7 +381,7 @@ impl<'l> SituationCheck<'l> {
                     .iter()
                     .any(|slope| slope.abs().partial_cmp(&0.0) != Some(std::cmp::Ordering::Equal))
         });
-        let most = if matches!(self.layers.form, Form::Slides { .. }) { 0.0 } else { MOST_GAIN_ERROR };
+        let most = if matches!(self.layers.form, Form::Slides { .. }) { 0.0 } else { MAX_GAIN_ERROR };
         match () {
             () if loss.is_nan() => return differs("the output depends on the primary network"),
             () if moved => return differs("the labels have a gradient"),

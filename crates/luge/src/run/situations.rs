@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use luge_net::{Local, Network, SparseLayers, VertexTable, Values};
+use luge_net::{Local, Network, SparseLayers, Values, VertexTable};
 use luge_train::{Differs, HeadColumn, MULTIPLIER, ROUNDING, Situation, SituationCheck, TrainError, visit};
 
 /// The situations of a run so far.
@@ -89,6 +89,8 @@ pub(crate) struct LookAt<'a> {
     pub(crate) allowed: (f64, f64),
     /// Whether a head was in the first or last column of the network.
     pub(crate) at_the_ends: bool,
+    /// Whether a step forgets how far weights lay from the values they stand for.
+    pub(crate) forgives: bool,
 }
 
 /// A power of two.
@@ -124,7 +126,8 @@ impl Situations {
         self.arrive(situation.vertex);
         self.path = visit(self.path, situation.vertex as usize);
         let Situation { vertex, here, ahead, .. } = *situation;
-        let mixed = (u64::from(vertex) ^ u64::from(here.1) << 20 ^ u64::from(ahead.1) << 40).wrapping_mul(MULTIPLIER);
+        let mixed =
+            (u64::from(vertex) ^ u64::from(here.1) << 20 ^ u64::from(ahead.1) << 40).wrapping_mul(MULTIPLIER);
         let recent = (mixed >> 52) as usize & (N_RECENT - 1);
         let place = match self.recent[recent] {
             Some((same, place)) if same == *situation => place,
@@ -141,7 +144,9 @@ impl Situations {
         if let Some(loss) = loss {
             let known = &mut self.known[place as usize];
             if known.loss.get_or_insert(loss).to_bits() != loss.to_bits() && self.contradiction.is_none() {
-                let why = format!("in one situation at vertex {vertex} the engine reports two losses, {loss} and others");
+                let why = format!(
+                    "in one situation at vertex {vertex} the engine reports two losses, {loss} and others"
+                );
                 self.contradiction = Some(why);
             }
         }
@@ -224,7 +229,6 @@ fn look_at_one(
 ) -> Result<(f64, (f64, f64)), String> {
     let differs = |differs: Differs| differs.to_string();
     let near = |a: f64, b: f64| (a - b).abs() <= ROUNDING * a.abs();
-    let blurred = at.allowed.0 > 0.0 || at.allowed.1 > 0.0;
     let first = check.look(situation, false, HeadColumn::Inside, false).map_err(differs)?;
     let mut others = vec![check.look(situation, true, HeadColumn::Inside, false).map_err(differs)?];
     if at.at_the_ends {
@@ -233,7 +237,7 @@ fn look_at_one(
         }
     }
     let mut drift = first.drift;
-    if blurred {
+    if at.forgives {
         let after = check.look(situation, true, HeadColumn::Inside, true).map_err(differs)?.drift;
         drift = (drift.0.max(after.0), drift.1.max(after.1));
     }
