@@ -15,6 +15,7 @@ mod noise;
 
 mod packed_cells;
 mod path;
+mod precision;
 mod reverse;
 mod room;
 mod situation;
@@ -24,8 +25,8 @@ mod spot;
 mod stream;
 mod train;
 
-pub use dense::{Dense, Precision};
-pub use engine::{Engine, MacrostepId, StepDelta, StretchSteps};
+pub use dense::Dense;
+pub use engine::{Engine, MacrostepId, MacrostepSteps, StepDelta};
 pub use error::TrainError;
 #[cfg(feature = "faults")]
 pub use exact::Fault;
@@ -37,6 +38,7 @@ pub use noise::Noise;
 
 pub use packed_cells::PackedCells;
 pub use path::{MULTIPLIER, visit};
+pub use precision::Precision;
 pub use reverse::ReversePass;
 pub use situation::{Differs, HeadColumn, Look, Situation, SituationCheck};
 pub use snapshot::{Snapshot, TapeSnapshot, vertex_parameter};
