@@ -36,6 +36,9 @@ pub(crate) const CHUNK: u64 = 1 << 24;
 /// Steps between two looks at how many cells a run has come to need.
 const LOOK_AT_CELLS: u64 = 1 << 16;
 
+/// Steps between two looks at all cells of a run that is compared step by step, at least.
+const FEWEST_BETWEEN: u64 = 1 << 12;
+
 /// One moment of a run, for whoever wants to watch.
 pub struct RunProgress<'a> {
     /// Gradient steps made.
@@ -199,12 +202,15 @@ impl<'a> RunSetup<'a> {
         let kept = kept::room_for(&*engine);
         let expected = self.expected;
         let (machine_steps, last_loss) = (None, None);
+        // The hidden tapes hold the labels from step 1 on.
+        let all_due = expected.extra_steps.max(1);
         let mut monitor = Monitor {
             beside,
             expected,
             record,
             machine_steps,
             last_loss,
+            all_due,
             attention,
             changes,
             made,
@@ -265,6 +271,8 @@ struct Monitor<'a> {
     machine_steps: Option<Step>,
     /// The loss of the last iterate that was seen.
     last_loss: Option<f64>,
+    /// The first step at which all cells are compared again.
+    all_due: u64,
     attention: ObservationRate,
     /// What the steps of a stride changed.
     changes: Vec<StepDelta>,
@@ -440,11 +448,17 @@ impl Monitor<'_> {
             }
             // Before the labels are read, the hidden tapes cannot hold them.
             Reference::Changes(judge)
-                if comparisons == Comparisons::Every && (step > 0 || self.expected.labels.is_some()) =>
+                if comparisons == Comparisons::Every
+                    && (step > 0 || self.expected.labels.is_some())
+                    && step < self.all_due =>
             {
                 judge.compare(engine)
             }
-            Reference::Changes(judge) => judge.compare_all(engine),
+            Reference::Changes(judge) => {
+                // About a cell a step: between two looks at all cells, those that steps change are looked at.
+                self.all_due = step.saturating_add(judge.n_tape_cells().max(FEWEST_BETWEEN));
+                judge.compare_all(engine)
+            }
         };
         self.record.compared(step, found);
         if let Some(labels) = self.expected.labels {

@@ -118,6 +118,12 @@ impl<'m> StepChecker<'m> {
         self.simulator.machine().tape_ids().map(span).max().unwrap_or(0)
     }
 
+    /// Cells of all tapes that the machine holds.
+    pub(crate) fn n_tape_cells(&self) -> u64 {
+        let extent = |tape: TapeId| self.simulator.tape(tape).extent();
+        self.simulator.machine().tape_ids().map(|tape| extent(tape).end.abs_diff(extent(tape).start)).sum()
+    }
+
     /// Brings the machine to a step, or as far as it goes, and notes the situations on the way; `loss` is the one reported before a single
     /// step. After more than one step at once only [`compare_all`](Self::compare_all) sees all that has changed.
     pub(crate) fn go_to(&mut self, step: luge_machine::Step, loss: Option<f64>) {
