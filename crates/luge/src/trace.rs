@@ -115,8 +115,8 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Whether training traced the machine exactly: no mismatch, steps that are the network's own, and an end where the
-    /// machine's end is.
+    /// Whether training traced the machine exactly: no mismatch, steps that are the network's own, losses where the construction says, and
+    /// an end where the machine's end is.
     #[must_use]
     pub fn matches_machine(&self) -> bool {
         let ended_alike = match self.machine_steps {
@@ -126,7 +126,7 @@ impl Trace {
                 matches!(self.outcome, StepLimit { .. } | OutOfCells { .. })
             }
         };
-        self.mismatches == 0 && self.gradient.holds() && ended_alike
+        self.mismatches == 0 && self.bounds_held && self.gradient.holds() && ended_alike
     }
 }
 
