@@ -371,15 +371,15 @@ impl PreparedTraining {
         check_inputs(network, TARGETS, &through)
     }
 
-    /// Whether z is 0 and no writable cell holds anything before training.
-    fn starts_blank(&self) -> bool {
+    /// Whether z is 0 before training, and whether no writable cell holds anything.
+    fn starts_blank(&self) -> (bool, bool) {
         let extended = self.extended();
         let initial = extended.initial();
         let is = |block: &SparseValues, value: f64| {
             block.others().is_empty() && block.common().total_cmp(&value).is_eq()
         };
         let cells = extended.network().sparse_layers().ok().and_then(|layers| layers.cells);
-        is(&initial[extended.labels().index()], 0.0) && cells.is_none_or(|id| is(&initial[id.index()], -1.0))
+        (is(&initial[extended.labels().index()], 0.0), cells.is_none_or(|id| is(&initial[id.index()], -1.0)))
     }
 
     /// Whether the hidden tapes, evaluated on the graph once the labels are copied, hold what the machine is given.

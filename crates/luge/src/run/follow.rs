@@ -227,15 +227,15 @@ impl<'a> RunSetup<'a> {
         }
         let (snapshot, n_cells) = (engine.snapshot(), monitor.n_cells());
         let Monitor { beside, record, kept, expected, .. } = monitor;
-        let (simulator, judged) = match beside {
-            Reference::Configurations(lockstep, _) => (lockstep.map(Lockstep::into_simulator), None),
+        let (simulator, path, situations) = match beside {
+            Reference::Configurations(lockstep, _) => (lockstep.map(Lockstep::into_simulator), None, None),
             Reference::Changes(judge) => {
-                let (simulator, judged) = judge.into_situations();
-                (Some(simulator), judged)
+                let path = judge.path(engine.steps(), expected.extra_steps);
+                let (simulator, situations) = judge.into_situations();
+                (Some(simulator), path, situations)
             }
         };
-        let path = judged.as_ref().map_or(snapshot.path, |(path, _)| *path);
-        let situations = judged.map(|(_, situations)| situations);
+        let path = path.unwrap_or(snapshot.path);
         Ok(FinishedRun {
             outcome,
             record,
@@ -554,7 +554,7 @@ impl Monitor<'_> {
                 self.record.differs(step, &mismatch);
             } else if let Some(why) = judge.contradiction() {
                 self.record.differs(step, &why);
-            } else if judge.path().is_some_and(|path| path != engine.path()) {
+            } else if judge.path(step, self.expected.extra_steps).is_some_and(|path| path != engine.path()) {
                 self.record.differs(step, &"the engine's digest is not that of the vertices visited");
             }
         }

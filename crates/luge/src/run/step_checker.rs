@@ -86,19 +86,18 @@ impl<'m> StepChecker<'m> {
         &self.simulator
     }
 
-    /// The digest of all vertices visited, and the situations on the way; `None` if not every step was looked at.
-    pub(crate) fn into_situations(mut self) -> (Simulator<'m>, Option<(u64, Situations)>) {
+    /// The simulator, and the situations it was in; `None` if not every step was looked at.
+    pub(crate) fn into_situations(mut self) -> (Simulator<'m>, Option<Situations>) {
         let vertex = self.vertex();
-        let situations = self.situations.take().map(|mut situations| {
-            situations.arrive(vertex as u32);
-            (situations.path(vertex), situations)
-        });
+        let mut situations = self.situations.take();
+        situations.iter_mut().for_each(|situations| situations.arrive(vertex as u32));
         (self.simulator, situations)
     }
 
-    /// The digest of all vertices visited so far, if every step was looked at.
-    pub(crate) fn path(&self) -> Option<u64> {
-        self.situations.as_ref().map(|situations| situations.path(self.vertex()))
+    /// The digest of all vertices visited so far, if every step was looked at and the machine is beside training, `extra` steps behind.
+    pub(crate) fn path(&self, steps: u64, extra: u64) -> Option<u64> {
+        let situations = self.situations.as_ref().filter(|_| self.simulator.steps() + extra == steps)?;
+        Some(situations.path(self.vertex()))
     }
 
     /// What the steps reported contradict each other in.

@@ -175,14 +175,14 @@ fn labels_copied(lesson: &PreparedTraining, record: &RunStats, gradient: &Gradie
         (Ok(()), true) => "y reaches the loss's residual alone".to_owned(),
         (Err(why), _) => format!("an input goes elsewhere: {why}"),
     };
-    let blank = lesson.starts_blank();
-    let start = if blank {
-        "before step 0 z is 0 and every writable cell blank"
-    } else {
-        "z or a cell is set before step 0"
+    let (empty, blank) = lesson.starts_blank();
+    let start = match (empty, blank) {
+        (false, _) => "z is not 0 before step 0",
+        (true, true) => "before step 0 z is 0 and every writable cell blank",
+        (true, false) => "before step 0 z is 0",
     };
     Claim {
-        holds: record.labels_copied && read && confined.is_ok() && blank && gradient.holds(),
+        holds: record.labels_copied && read && confined.is_ok() && empty && gradient.holds(),
         figures: format!("{n} labels {every}; {tape}; {reach}; {start}"),
     }
 }
@@ -283,11 +283,13 @@ fn sizes(lesson: &PreparedTraining) -> (Claim, Claim) {
         Claim {
             holds: claim.width_holds,
             figures: format!(
-                "widest layer {} units, in {} layers; claimed {} = {} with 4 n m{looked_at}",
+                "widest layer {} units, in {} layers; {}{looked_at}",
                 narrowest.widest,
                 narrowest.layers,
-                claim.formula,
-                claim.width_text()
+                match claim.width {
+                    Some(width) => format!("claimed {} = {width} with 4 n m", claim.formula),
+                    None => format!("{} exceeds 2^64 and bounds nothing", claim.formula),
+                }
             ),
         },
     )
