@@ -379,7 +379,7 @@ impl PreparedTraining {
             block.others().is_empty() && block.common().total_cmp(&value).is_eq()
         };
         let cells = extended.network().sparse_layers().ok().and_then(|layers| layers.cells);
-        (is(&initial[extended.labels().index()], 0.0), cells.is_none_or(|id| is(&initial[id.index()], -1.0)))
+        (is(&initial[extended.labels().index()], 0.0), cells.is_some_and(|id| is(&initial[id.index()], -1.0)))
     }
 
     /// Whether the hidden tapes, evaluated on the graph once the labels are copied, hold what the machine is given.
