@@ -262,6 +262,9 @@ fn reason(trace: &Trace) -> Option<String> {
     if let (None, Some(why)) = (&trace.first_mismatch, &trace.gradient.differs) {
         return Some(why.clone());
     }
+    if trace.first_mismatch.is_none() && !trace.bounds_held {
+        return Some("a loss lies outside the bounds".to_owned());
+    }
     Some(match (&trace.first_mismatch, trace.machine_steps) {
         (Some(FirstMismatch { step, why }), _) => {
             let n_iterates = trace.outcome.steps() + 1;
