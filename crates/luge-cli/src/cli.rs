@@ -20,6 +20,7 @@ mod long_run;
 mod lsp;
 mod machine_args;
 mod manual;
+mod ordinary;
 mod output;
 mod predict;
 mod progress;

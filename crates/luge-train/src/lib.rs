@@ -19,6 +19,7 @@ mod precision;
 mod reverse;
 mod room;
 mod situation;
+pub mod sequential;
 mod snapshot;
 mod sparse;
 mod spot;

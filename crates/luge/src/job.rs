@@ -25,6 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     data::{ClassCode, PrepareOptions, Range, Table},
+    ordinary::{self, OrdinaryError},
     trace::{PreparedTrace, TraceOptions},
     training::{PreparedTraining, TrainingOptions},
 };
@@ -235,6 +236,14 @@ impl TraceJob {
     /// Everything that can be wrong with the job.
     pub fn plan(&self, loaded: &Loaded) -> Result<PreparedTrace, JobError> {
         Ok(PreparedTrace::new(&loaded.machine, &self.initial_tapes(loaded)?, &self.options)?)
+    }
+
+    /// The machine on its input as a circuit.
+    ///
+    /// # Errors
+    /// If it does not halt within the steps, or is no circuit.
+    pub fn circuit(&self, loaded: &Loaded) -> Result<luge_circuit::Circuit, OrdinaryError> {
+        ordinary::machine_circuit(&loaded.machine, &self.initial_tapes(&loaded)?, self.options.steps)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The words for what can be chosen: kinds of landscape, carriers, engines. They are spelled and read here and nowhere else.
 
-use luge_landscape::{BitConversion, Carrier, LandscapeKind, VertexSet};
+use luge_landscape::{BitConversion, Carrier, LandscapeKind, VertexSet, mlp::Float};
 use luge_machine::{formats::Format, lowering::Moves};
 use luge_train::{Precision, Rate};
 use serde::{Deserialize, Deserializer, Serializer, de::Error};
@@ -72,6 +72,7 @@ macro_rules! words {
 words! {
     LandscapeKind, "landscape";
     VertexSet, "set of vertices";
+    Float, "arithmetic";
     Carrier, "carrier";
     BitConversion, "way to convert bits";
     EngineChoice, "engine";
