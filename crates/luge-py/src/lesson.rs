@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use luge::{
-    files::{export, model, summary},
+    files::{export, model, summary::TrainSummary},
     job::TrainJob,
     run::follow::ObservationRate,
     training::{PreparedTraining as Inner, TrainingReport},
@@ -92,8 +92,8 @@ impl PreparedTraining {
 impl Training {
     /// The result as JSON.
     #[getter]
-    fn summary(&self) -> String {
-        summary::of_training(&self.lesson, &self.report).to_string()
+    fn summary(&self) -> Result<String, Refusal> {
+        Ok(serde_json::to_string(&TrainSummary::of(&self.lesson, &self.report))?)
     }
 
     /// Whether the certificate proves the run.

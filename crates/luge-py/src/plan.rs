@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use luge::{
     draw::loss_curve::LossCurve,
-    files::summary,
+    files::summary::TraceSummary,
     run::{
         engine::EngineChoice,
         follow::{Comparisons, ObservationRate},
@@ -155,8 +155,8 @@ impl PreparedTrace {
 impl Trace {
     /// The result as JSON.
     #[getter]
-    fn summary(&self) -> String {
-        summary::of_trace(&self.plan, &self.inner).to_string()
+    fn summary(&self) -> Result<String, Refusal> {
+        Ok(serde_json::to_string(&TraceSummary::of(&self.plan, &self.inner))?)
     }
 
     /// Whether training traced the machine exactly.

@@ -2,7 +2,7 @@
 
 use luge::{
     draw::picture::{Picture, Size},
-    files::summary,
+    files::summary::{CompileSummary, RunSummary},
     job::{Job as Inner, Loaded, program},
 };
 use luge_landscape::Learner;
@@ -72,7 +72,7 @@ fn simulate(job: &Inner, limit: u64) -> Result<Run, Refusal> {
     };
     let mut simulator = Simulator::new(&machine, &input);
     let outcome = luge::run::memory::run(&mut simulator, limit)?;
-    let summary = summary::of_run(limit, outcome, &simulator).to_string();
+    let summary = serde_json::to_string(&RunSummary::of(limit, outcome, &simulator))?;
     let steps = simulator.steps();
     Ok(Run { machine, input, steps, summary })
 }
@@ -91,5 +91,6 @@ pub(crate) fn compile(
     let compiled = program::compile(&source.inner.text, &source.inner.name, &sizes, &[]).map_err(refused)?;
     let text = Format::Native.write(&compiled.machine, Some(&compiled.input))?;
     let size = lower(&compiled.machine, Moves::Keep)?.report().after;
-    Ok((text, summary::of_program(&compiled, (n_features, n_labels, format), &size).to_string()))
+    let summary = CompileSummary::of(&compiled, (n_features, n_labels, format), &size);
+    Ok((text, serde_json::to_string(&summary)?))
 }

@@ -2,8 +2,8 @@
 
 use indicatif::HumanCount;
 use luge::job::{program, source::Source};
-use luge_machine::lowering::{Moves, Size, lower};
-use serde_json::json;
+use luge_machine::lowering::{Moves, lower};
+use serde::Serialize;
 
 use super::{
     failure::Failure,
@@ -32,6 +32,18 @@ pub(super) struct Args {
     json: bool,
 }
 
+/// The result as JSON.
+#[derive(Serialize)]
+struct Summary {
+    features: usize,
+    labels: usize,
+    format: String,
+    weights: usize,
+    tapes: usize,
+    states: usize,
+    vertices: u64,
+}
+
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let source = Source::open(&args.file)?;
     let mut sizes = luge_sled::usual_sizes(&source.text);
@@ -39,22 +51,24 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     sizes.n_labels = args.labels.unwrap_or(sizes.n_labels);
     let compiled = program::compile(&source.text, &source.name, &sizes, &args.set)
         .map_err(|error| Failure::of_program(error, &source))?;
-    let (features, labels) = (sizes.n_features, sizes.n_labels);
-    let format = format!("fix:{}.{}", sizes.integer, sizes.fraction);
-    let Size { tapes, states, vertices, .. } = lower(&compiled.machine, Moves::Keep)?.report().after;
-    let weights = compiled.n_theta;
-    let summary = json!({
-        "features": features, "labels": labels, "format": format, "weights": weights,
-        "tapes": tapes, "states": states, "vertices": vertices,
-    });
+    let size = lower(&compiled.machine, Moves::Keep)?.report().after;
+    let summary = Summary {
+        features: sizes.n_features,
+        labels: sizes.n_labels,
+        format: format!("fix:{}.{}", sizes.integer, sizes.fraction),
+        weights: compiled.n_theta,
+        tapes: size.tapes,
+        states: size.states,
+        vertices: size.vertices,
+    };
     show(args.json, &summary, || {
         let mut rows = Rows::default();
         rows.row("program", "no errors");
-        rows.row("data", sample_sizes(features, labels, &format));
-        rows.row("weights", count(weights));
-        rows.row("tapes", format!("{tapes} binary ones"));
-        rows.row("states", count(states));
-        rows.row("vertices", HumanCount(vertices));
+        rows.row("data", sample_sizes(summary.features, summary.labels, &summary.format));
+        rows.row("weights", count(summary.weights));
+        rows.row("tapes", format!("{} binary ones", summary.tapes));
+        rows.row("states", count(summary.states));
+        rows.row("vertices", HumanCount(summary.vertices));
         rows.text()
     })
 }

@@ -5,9 +5,9 @@ mod parity;
 use std::path::PathBuf;
 
 use indicatif::HumanCount;
-use luge::{draw::plot::numeral, files::summary::joined};
-use luge_experiments::compare::{Comparison, Descent, DescentOptions, Ending, GRID};
-use serde_json::{Value, json};
+use luge::draw::plot::numeral;
+use luge_experiments::compare::{Comparison, Descent, DescentOptions, Ending, GRID, Search};
+use serde::Serialize;
 
 use super::{
     failure::Failure,
@@ -51,6 +51,28 @@ pub(super) struct Args {
     plot: Option<PathBuf>,
     #[command(flatten)]
     force: ForceArg,
+}
+
+/// The result as JSON.
+#[derive(Serialize)]
+struct Summary<'a> {
+    problem: &'a str,
+    rate: f64,
+    steps: u64,
+    seeds: usize,
+    solved: usize,
+    stuck: usize,
+    unfinished: usize,
+    search: &'a Search,
+    descents: Vec<DescentSummary<'a>>,
+}
+
+#[derive(Serialize)]
+struct DescentSummary<'a> {
+    ending: &'static str,
+    /// A loss that is not finite is `null`.
+    #[serde(flatten)]
+    descent: &'a Descent,
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
@@ -102,19 +124,19 @@ fn positive(text: &str) -> Result<f64, String> {
     rate.ok_or_else(|| "expected a positive number such as 0.1".to_owned())
 }
 
-fn summary(args: &Args, comparison: &Comparison) -> Value {
-    let descent = |descent: &Descent| joined([json!({ "ending": descent.ending().word() }), json!(descent)]);
-    json!({
-        "problem": args.problem,
-        "rate": args.descent().rate,
-        "steps": args.descent().steps,
-        "seeds": comparison.descents.len(),
-        "solved": comparison.count(Ending::Solved),
-        "stuck": comparison.count(Ending::Stuck),
-        "unfinished": comparison.count(Ending::Unfinished),
-        "search": comparison.search,
-        "descents": comparison.descents.iter().map(descent).collect::<Vec<_>>(),
-    })
+fn summary<'a>(args: &'a Args, comparison: &'a Comparison) -> Summary<'a> {
+    let descent = |descent: &'a Descent| DescentSummary { ending: descent.ending().word(), descent };
+    Summary {
+        problem: &args.problem,
+        rate: args.descent().rate,
+        steps: args.descent().steps,
+        seeds: comparison.descents.len(),
+        solved: comparison.count(Ending::Solved),
+        stuck: comparison.count(Ending::Stuck),
+        unfinished: comparison.count(Ending::Unfinished),
+        search: &comparison.search,
+        descents: comparison.descents.iter().map(descent).collect(),
+    }
 }
 
 fn report(args: &Args, comparison: &Comparison) -> String {

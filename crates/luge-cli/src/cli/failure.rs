@@ -234,7 +234,7 @@ impl From<EngineError> for Failure {
             EngineError::Train(TrainError::TooWide { .. }) => {
                 unfit("use --engine sparse or exact, or leave --engine out")
             }
-            error @ EngineError::Train(_) => Self::of(error),
+            error @ (EngineError::Train(_) | EngineError::Arcs(_)) => Self::of(error),
         }
     }
 }

@@ -7,11 +7,11 @@ use indicatif::HumanCount;
 use luge::{files::summary::spelled, job::Loaded};
 use luge_landscape::{LandscapeKind, VertexSet};
 use luge_machine::{
-    Access, Input, Machine, Missing, Pattern, Tape, TapeInput,
+    Access, Input, Machine, Missing, Pattern, StateKind, Tape, TapeInput,
     formats::Format,
-    lowering::{Moves, Report, Size, lower},
+    lowering::{Moves, lower},
 };
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::{
     failure::Failure,
@@ -43,120 +43,150 @@ pub(super) struct Args {
     json: bool,
 }
 
+#[derive(Serialize)]
+struct Profile<'m> {
+    machine: Option<&'m str>,
+    format: &'static str,
+    start: &'m str,
+    tapes: Vec<TapeProfile<'m>>,
+    running_states: usize,
+    halting_states: Vec<HaltingState<'m>>,
+    rules: usize,
+    /// Rules that do not look at some tape.
+    rules_with_wildcards: usize,
+    /// What a missing rule means: "halt" or "reject".
+    missing_rule: &'static str,
+    lowered: Lowering,
+    lowered_strictly: Lowering,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    landscape: Option<NetworkProfile>,
+}
+
+#[derive(Serialize)]
+struct TapeProfile<'m> {
+    name: &'m str,
+    symbols: &'m [String],
+    blank: &'m str,
+    read_only: bool,
+    input: String,
+    head: i64,
+}
+
+#[derive(Serialize)]
+struct HaltingState<'m> {
+    name: &'m str,
+    accepting: bool,
+}
+
+/// The machine in normal form, or why there is none.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Lowering {
+    Possible { tapes: usize, states: usize, rules: usize, vertices: u64, steps_per_step: u64 },
+    Refused { refused: String },
+}
+
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     if let Some(path) = args.machine.model() {
         return model::run(path, args.json);
     }
     let loaded = args.machine.load_alone()?;
-    let network = |kind| NetworkProfile::of_machine(&loaded, (kind, args.vertices), args.cells);
-    let network = args.landscape.map(network).transpose()?;
-    show(args.json, &summary(&loaded, network.as_ref()), || report(&loaded, network.as_ref()))
+    let mut profile = profile(&loaded);
+    if let Some(kind) = args.landscape {
+        profile.landscape = Some(NetworkProfile::of_machine(&loaded, (kind, args.vertices), args.cells)?);
+    }
+    show(args.json, &profile, || report(&profile))
 }
 
-/// The tapes, each with the input that the file lays on it.
-fn tapes(loaded: &Loaded) -> impl Iterator<Item = (&Tape, TapeInput)> {
-    let input = |index| loaded.input.as_ref().and_then(|input: &Input| input.tapes.get(index)).cloned();
-    loaded
-        .machine
-        .tapes()
-        .iter()
-        .enumerate()
-        .map(move |(index, tape)| (tape, input(index).unwrap_or_default()))
-}
-
-/// The states that halt, and whether they accept.
-fn halting(machine: &Machine) -> Vec<(&str, bool)> {
-    let halting = |state| Some((machine.state(state).name.as_str(), machine.halting(state)?));
-    machine.state_ids().filter_map(halting).collect()
-}
-
-/// Rules that do not look at some tape.
-fn n_with_wildcards(machine: &Machine) -> usize {
-    let rules = machine.state_ids().flat_map(|state| machine.rules(state));
-    rules.filter(|rule| rule.reads.contains(&Pattern::Any)).count()
-}
-
-fn summary(loaded: &Loaded, network: Option<&NetworkProfile>) -> Value {
+fn profile(loaded: &Loaded) -> Profile<'_> {
     let machine = &loaded.machine;
-    let tape = |(tape, input): (&Tape, TapeInput)| {
-        json!({
-            "name": tape.name,
-            "symbols": tape.alphabet.names(),
-            "blank": tape.alphabet.name(tape.alphabet.blank()),
-            "read_only": tape.access == Access::ReadOnly,
-            "input": spelled(&tape.alphabet, &input.symbols),
-            "head": input.head,
-        })
-    };
-    let halting = halting(machine);
-    let state = |&(name, accepting): &(&str, bool)| json!({ "name": name, "accepting": accepting });
-    let mut summary = json!({
-        "machine": machine.name(),
-        "format": loaded.format.map_or("", Format::slug),
-        "start": machine.state(machine.start()).name,
-        "tapes": tapes(loaded).map(tape).collect::<Vec<_>>(),
-        "running_states": machine.states().len() - halting.len(),
-        "halting_states": halting.iter().map(state).collect::<Vec<_>>(),
-        "rules": machine.n_rules(),
-        "rules_with_wildcards": n_with_wildcards(machine),
-        "missing_rule": match machine.missing() {
+    let halting = machine.states().iter().filter_map(|state| match state.kind {
+        StateKind::Halting { accepting } => Some(HaltingState { name: &state.name, accepting }),
+        StateKind::Running(_) => None,
+    });
+    let halting_states: Vec<_> = halting.collect();
+    let rules = machine.state_ids().flat_map(|state| machine.rules(state));
+    let blank = Input::blank();
+    let inputs = &loaded.input.as_ref().unwrap_or(&blank).tapes;
+    let tapes = machine.tapes().iter().enumerate();
+    Profile {
+        machine: machine.name(),
+        format: loaded.format.map_or("", Format::slug),
+        start: &machine.state(machine.start()).name,
+        tapes: tapes.map(|(index, tape)| tape_profile(tape, inputs.get(index))).collect(),
+        running_states: machine.states().len() - halting_states.len(),
+        halting_states,
+        rules: machine.n_rules(),
+        rules_with_wildcards: rules.filter(|rule| rule.reads.contains(&Pattern::Any)).count(),
+        missing_rule: match machine.missing() {
             Missing::Halt => "halt",
             Missing::Reject => "reject",
         },
-        "lowered": lowering(machine, Moves::Keep),
-        "lowered_strictly": lowering(machine, Moves::Strict),
-    });
-    if let Some(network) = network {
-        summary["landscape"] = json!(network);
-    }
-    summary
-}
-
-/// The machine in normal form, or why there is none.
-fn lowering(machine: &Machine, moves: Moves) -> Value {
-    match lower(machine, moves).map(|lowered| lowered.report()) {
-        Ok(Report { after: Size { tapes, states, rules, vertices }, steps_per_step, .. }) => json!({
-            "tapes": tapes, "states": states, "rules": rules, "vertices": vertices,
-            "steps_per_step": steps_per_step,
-        }),
-        Err(reason) => json!({ "refused": reason.to_string() }),
+        lowered: lowering(machine, Moves::Keep),
+        lowered_strictly: lowering(machine, Moves::Strict),
+        landscape: None,
     }
 }
 
-fn report(loaded: &Loaded, network: Option<&NetworkProfile>) -> String {
-    let machine = &loaded.machine;
+fn tape_profile<'m>(tape: &'m Tape, input: Option<&TapeInput>) -> TapeProfile<'m> {
+    TapeProfile {
+        name: &tape.name,
+        symbols: tape.alphabet.names(),
+        blank: tape.alphabet.name(tape.alphabet.blank()),
+        read_only: tape.access == Access::ReadOnly,
+        input: input.map_or_else(String::new, |input| spelled(&tape.alphabet, &input.symbols)),
+        head: input.map_or(0, |input| input.head),
+    }
+}
+
+fn lowering(machine: &Machine, moves: Moves) -> Lowering {
+    match lower(machine, moves) {
+        Ok(lowered) => {
+            let report = lowered.report();
+            Lowering::Possible {
+                tapes: report.after.tapes,
+                states: report.after.states,
+                rules: report.after.rules,
+                vertices: report.after.vertices,
+                steps_per_step: report.steps_per_step,
+            }
+        }
+        Err(reason) => Lowering::Refused { refused: reason.to_string() },
+    }
+}
+
+fn report(profile: &Profile<'_>) -> String {
     let mut rows = Rows::default();
-    machine.name().iter().for_each(|name| rows.row("name", name));
-    rows.row("format", loaded.format.map_or("", Format::slug));
-    for (tape, input) in tapes(loaded) {
-        let symbols: Vec<String> = tape.alphabet.names().iter().map(|name| visible(name)).collect();
-        let access = if tape.access == Access::ReadOnly { "read only" } else { "read and written" };
-        let (symbols, blank) = (symbols.join(" "), visible(tape.alphabet.name(tape.alphabet.blank())));
+    if let Some(name) = profile.machine {
+        rows.row("name", name);
+    }
+    rows.row("format", profile.format);
+    for tape in &profile.tapes {
+        let symbols: Vec<String> = tape.symbols.iter().map(|name| visible(name)).collect();
+        let access = if tape.read_only { "read only" } else { "read and written" };
+        let (symbols, blank) = (symbols.join(" "), visible(tape.blank));
         rows.row(&format!("tape {}", tape.name), format!("symbols {symbols}; blank {blank}; {access}"));
-        let laid = spelled(&tape.alphabet, &input.symbols);
-        if !laid.is_empty() || input.head != 0 {
-            rows.row("", format!("input `{laid}`; head on cell {}", input.head));
+        if !tape.input.is_empty() || tape.head != 0 {
+            rows.row("", format!("input `{}`; head on cell {}", tape.input, tape.head));
         }
     }
-    let halting = halting(machine);
-    let n_running = count(machine.states().len() - halting.len());
-    rows.row("states", format!("{n_running} running, {} halting", halting.len()));
-    rows.row("start", &machine.state(machine.start()).name);
-    for (name, accepting) in halting {
-        rows.row("halts in", format!("{name}, {}", if accepting { "accepting" } else { "not accepting" }));
+    let n_halting = profile.halting_states.len();
+    rows.row("states", format!("{} running, {n_halting} halting", count(profile.running_states)));
+    rows.row("start", profile.start);
+    for state in &profile.halting_states {
+        let verdict = if state.accepting { "accepting" } else { "not accepting" };
+        rows.row("halts in", format!("{}, {verdict}", state.name));
     }
-    let (n_rules, n_wild) = (count(machine.n_rules()), count(n_with_wildcards(machine)));
+    let (n_rules, n_wild) = (count(profile.rules), count(profile.rules_with_wildcards));
     rows.row("rules", format!("{n_rules}, {n_wild} of them with wildcards"));
-    rows.row(
-        "missing rule",
-        match machine.missing() {
-            Missing::Halt => "halts, without a step",
-            Missing::Reject => "stops, rejecting",
-        },
-    );
-    rows.row("lowered", described(machine, Moves::Keep));
-    rows.row("lowered strictly", described(machine, Moves::Strict));
-    network.iter().for_each(|network| network.add_to(&mut rows));
+    let missing = match profile.missing_rule {
+        "halt" => "halts, without a step",
+        _ => "stops, rejecting",
+    };
+    rows.row("missing rule", missing);
+    rows.row("lowered", described(&profile.lowered));
+    rows.row("lowered strictly", described(&profile.lowered_strictly));
+    profile.landscape.iter().for_each(|network| network.add_to(&mut rows));
     rows.text()
 }
 
@@ -164,13 +194,14 @@ fn visible(symbol: &str) -> String {
     if symbol.trim().is_empty() { symbol.replace(' ', "␣") } else { symbol.to_owned() }
 }
 
-fn described(machine: &Machine, moves: Moves) -> String {
-    match lower(machine, moves).map(|lowered| lowered.report()) {
-        Ok(Report { after: Size { tapes, states, rules, vertices }, steps_per_step, .. }) => {
-            let tapes = if tapes == 1 { "1 tape".to_owned() } else { format!("{tapes} tapes") };
-            let (states, rules, vertices) = (count(states), count(rules), HumanCount(vertices));
+fn described(lowering: &Lowering) -> String {
+    match lowering {
+        Lowering::Possible { tapes, states, rules, vertices, steps_per_step } => {
+            let tapes = if *tapes == 1 { "1 tape".to_owned() } else { format!("{tapes} tapes") };
+            let [states, rules, vertices] =
+                [*states as u64, *rules as u64, *vertices].map(|n| HumanCount(n).to_string());
             format!("{tapes}, {states} states, {rules} rules, {vertices} vertices; steps x {steps_per_step}")
         }
-        Err(refused) => format!("not possible: {refused}"),
+        Lowering::Refused { refused } => format!("not possible: {refused}"),
     }
 }

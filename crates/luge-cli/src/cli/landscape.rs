@@ -12,7 +12,7 @@ use luge::{
 };
 use luge_landscape::LandscapeKind;
 use luge_machine::Step;
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::{
     failure::Failure,
@@ -49,6 +49,22 @@ pub(super) struct Args {
     force: ForceArg,
 }
 
+/// The result as JSON.
+#[derive(Serialize)]
+struct Summary<'a> {
+    machine: Option<&'a str>,
+    landscape: &'static str,
+    step: Step,
+    vertex: &'a str,
+    loss: f64,
+    /// Where the step goes; `null` if it stays.
+    successor: Option<&'a str>,
+    vertices: usize,
+    falling: usize,
+    rising: usize,
+    edges: &'a [Edge],
+}
+
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let mut job = args.machine.job(&args.input)?;
     job.options = args.options()?;
@@ -73,20 +89,19 @@ impl Args {
     }
 }
 
-fn summary(machine: Option<&str>, leaving: &OutgoingEdges<'_>) -> Value {
-    json!({
-        "machine": machine,
-        "landscape": leaving.landscape.kind().word(),
-        "step": leaving.step,
-        "vertex": leaving.name,
-        "loss": leaving.loss(),
-        // Where the step goes; null if it stays.
-        "successor": leaving.successor().map(|edge| &edge.name),
-        "vertices": leaving.n_edges + 1,
-        "falling": leaving.n_falling,
-        "rising": leaving.n_rising,
-        "edges": leaving.edges,
-    })
+fn summary<'a>(machine: Option<&'a str>, leaving: &'a OutgoingEdges<'_>) -> Summary<'a> {
+    Summary {
+        machine,
+        landscape: leaving.landscape.kind().word(),
+        step: leaving.step,
+        vertex: &leaving.name,
+        loss: leaving.loss(),
+        successor: leaving.successor().map(|edge| edge.name.as_str()),
+        vertices: leaving.n_edges + 1,
+        falling: leaving.n_falling,
+        rising: leaving.n_rising,
+        edges: &leaving.edges,
+    }
 }
 
 fn report(leaving: &OutgoingEdges<'_>) -> String {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use indicatif::HumanCount;
 use luge::{
     draw::picture::{Picture, Size},
-    files::summary,
+    files::summary::RunSummary,
     job::TraceJob,
 };
 use luge_machine::{Input, Machine, Outcome, Simulator, Step, formats::bbchallenge, parse_inputs};
@@ -89,7 +89,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         let drawn = draw(&input, &simulator);
         picture.write_with(|out| Ok(drawn.write_png(out)?))?;
     }
-    let summary = summary::of_run(args.steps, outcome, &simulator);
+    let summary = RunSummary::of(args.steps, outcome, &simulator);
     show(args.json, &summary, || report(machine, outcome, &simulator))
 }
 

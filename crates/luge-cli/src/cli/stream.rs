@@ -6,7 +6,7 @@ use indicatif::HumanCount;
 use luge::{
     StreamJob,
     certificate::answer::failed,
-    files::{export::stream_graph, outputs::Outputs, summary::joined},
+    files::{export::stream_graph, outputs::Outputs},
     ordinary::OrdinaryOptions,
     stream::{
         self, Concept, Draw, Order, PreparedStream, PreparedStreamError, STREAM_LEARNERS, Samples,
@@ -19,7 +19,7 @@ use luge_landscape::{StreamConstantsError, StreamError, mlp::Float};
 use luge_machine::Step;
 use luge_net::NumberFormat;
 use luge_train::TrainError;
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::{
     data_args::named_table,
@@ -102,6 +102,24 @@ pub(super) struct Args {
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
+}
+
+/// The result as JSON.
+#[derive(Serialize)]
+struct Summary<'a> {
+    learner: Option<&'a str>,
+    #[serde(flatten)]
+    report: &'a StreamReport,
+    certified: bool,
+    batch: usize,
+    format: String,
+    primary: String,
+    carrier: f64,
+    label_bound: f64,
+    cells: usize,
+    vertices: usize,
+    engine: &'static str,
+    wall_s: f64,
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
@@ -239,24 +257,22 @@ fn remedy_of_network(error: &StreamError) -> &'static str {
     }
 }
 
-fn summary(lesson: &PreparedStream, report: &StreamReport, seconds: f64) -> Value {
+fn summary<'a>(lesson: &'a PreparedStream, report: &'a StreamReport, seconds: f64) -> Summary<'a> {
     let (options, constants) = (&lesson.options, lesson.network.constants);
-    joined([
-        json!({ "learner": lesson.learner.machine().name() }),
-        json!(report),
-        json!({
-            "certified": report.certificate.proves_the_run(),
-            "batch": options.batch,
-            "format": options.format.to_string(),
-            "primary": lesson.primary.describe(),
-            "carrier": constants.carrier,
-            "label_bound": constants.label_bound,
-            "cells": lesson.window.n_cells,
-            "vertices": lesson.network.control().n_vertices(),
-            "engine": options.engine.word(),
-            "wall_s": seconds,
-        }),
-    ])
+    Summary {
+        learner: lesson.learner.machine().name(),
+        report,
+        certified: report.certificate.proves_the_run(),
+        batch: options.batch,
+        format: options.format.to_string(),
+        primary: lesson.primary.describe(),
+        carrier: constants.carrier,
+        label_bound: constants.label_bound,
+        cells: lesson.window.n_cells,
+        vertices: lesson.network.control().n_vertices(),
+        engine: options.engine.word(),
+        wall_s: seconds,
+    }
 }
 
 fn text(lesson: &PreparedStream, report: &StreamReport, seconds: f64) -> String {

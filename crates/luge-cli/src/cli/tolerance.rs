@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use luge_experiments::tolerance::{self, SIGMAS, Tolerance, Verdict, n_exact};
 use luge_landscape::LandscapeKind;
-use luge_train::Precision;
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::{
     failure::Failure,
@@ -40,6 +39,33 @@ pub(super) struct Args {
     force: ForceArg,
 }
 
+/// One landscape's result as JSON.
+#[derive(Serialize)]
+struct Summary {
+    landscape: &'static str,
+    seeds: u64,
+    /// The smallest noise at which a seed breaks the trace; `null` if none does.
+    breaks_at: Option<f64>,
+    noise: Vec<NoiseSummary>,
+    precision: Vec<PrecisionSummary>,
+}
+
+#[derive(Serialize)]
+struct NoiseSummary {
+    noise: f64,
+    exact: usize,
+    /// The steps of the first mismatches, one per seed that is not exact.
+    mismatches_at: Vec<Option<u64>>,
+}
+
+#[derive(Serialize)]
+struct PrecisionSummary {
+    precision: &'static str,
+    exact: bool,
+    mismatch_at: Option<u64>,
+    why: Option<String>,
+}
+
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let plot = place(&mut args.force.outputs().reading(args.machine.place()), args.plot.as_deref())?;
     let job = args.machine.job(&args.input)?;
@@ -64,33 +90,36 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     if let Some(plot) = plot {
         plot.write(tolerance::draw(&results, &args.machine.title(&loaded)))?;
     }
-    let summaries: Vec<Value> = results.iter().map(|result| summary(result, args.seeds)).collect();
+    let summaries: Vec<Summary> = results.iter().map(|result| summary(result, args.seeds)).collect();
     show(args.json, &summaries, || report(&results, args.seeds))
 }
 
-fn summary(result: &Tolerance, seeds: u64) -> Value {
-    let mismatch = |verdict: &Verdict| match verdict {
-        Verdict::Mismatch { step, why } => (Some(*step), Some(why.clone())),
-        Verdict::Exact | Verdict::WrongEnd => (None, None),
+fn summary(result: &Tolerance, seeds: u64) -> Summary {
+    let step = |verdict: &Verdict| match verdict {
+        Verdict::Mismatch { step, .. } => Some(*step),
+        Verdict::Exact | Verdict::WrongEnd => None,
     };
-    let noise = |(sigma, verdicts): &(f64, Vec<Verdict>)| {
-        let inexact = verdicts.iter().filter(|verdict| **verdict != Verdict::Exact);
-        let mismatches_at: Vec<Option<u64>> = inexact.map(|verdict| mismatch(verdict).0).collect();
-        json!({ "noise": sigma, "exact": n_exact(verdicts), "mismatches_at": mismatches_at })
-    };
-    let precision = |(precision, verdict): &(Precision, Verdict)| {
-        let (at, why) = mismatch(verdict);
-        let exact = *verdict == Verdict::Exact;
-        json!({ "precision": precision.word(), "exact": exact, "mismatch_at": at, "why": why })
-    };
-    json!({
-        "landscape": result.landscape.word(),
-        "seeds": seeds,
-        // The smallest noise at which a seed breaks the trace; null if none does.
-        "breaks_at": result.breaks_at(),
-        "noise": result.noise.iter().map(noise).collect::<Vec<_>>(),
-        "precision": result.precision.iter().map(precision).collect::<Vec<_>>(),
-    })
+    let noise = result.noise.iter().map(|(sigma, verdicts)| NoiseSummary {
+        noise: *sigma,
+        exact: n_exact(verdicts),
+        mismatches_at: verdicts.iter().filter(|v| **v != Verdict::Exact).map(step).collect(),
+    });
+    let precision = result.precision.iter().map(|(precision, verdict)| PrecisionSummary {
+        precision: precision.word(),
+        exact: *verdict == Verdict::Exact,
+        mismatch_at: step(verdict),
+        why: match verdict {
+            Verdict::Mismatch { why, .. } => Some(why.clone()),
+            Verdict::Exact | Verdict::WrongEnd => None,
+        },
+    });
+    Summary {
+        landscape: result.landscape.word(),
+        seeds,
+        breaks_at: result.breaks_at(),
+        noise: noise.collect(),
+        precision: precision.collect(),
+    }
 }
 
 fn report(results: &[Tolerance], seeds: u64) -> String {

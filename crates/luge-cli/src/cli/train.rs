@@ -15,7 +15,7 @@ use luge::{
         checkpoint::Checkpoint,
         model::Model,
         outputs::{Output, Outputs},
-        summary::{self, joined},
+        summary::TrainSummary,
     },
     job::{
         Job, StandardPrimaries, TrainJob,
@@ -28,7 +28,7 @@ use luge::{
 };
 use luge_landscape::{BitConversion, Carrier, LandscapeKind, VertexSet};
 use luge_machine::{Step, formats::Format};
-use serde_json::json;
+use serde::Serialize;
 
 use super::{
     data_args::{DataArgs, show_notes},
@@ -105,6 +105,14 @@ pub(super) struct Args {
     long_run: LongRunArgs,
     #[command(flatten)]
     force: ForceArg,
+}
+
+/// The result as JSON, and how long it took.
+#[derive(Serialize)]
+struct Timed<'a> {
+    #[serde(flatten)]
+    summary: TrainSummary<'a>,
+    wall_s: f64,
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
@@ -211,8 +219,7 @@ impl Shown<'_> {
             archive.finish(steps)?;
             return Err(archive.interrupted(steps));
         }
-        let summary = summary::of_training(self.lesson, &report);
-        let timed = joined([summary, json!({ "wall_s": pace.seconds })]);
+        let timed = Timed { summary: TrainSummary::of(self.lesson, &report), wall_s: pace.seconds };
         show(self.json, &timed, || rows(self.lesson, &report, &pace).text())?;
         archive.finish(report.outcome.steps())?;
         Ok(report)

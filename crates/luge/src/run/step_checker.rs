@@ -125,7 +125,7 @@ impl<'m> StepChecker<'m> {
 
     /// Brings the machine to a step, or as far as it goes, and notes the situations on the way; `loss` is the one reported before a single
     /// step. After more than one step at once only [`compare_all`](Self::compare_all) sees all that has changed.
-    pub(crate) fn go_to(&mut self, step: luge_machine::Step, loss: Option<f64>) {
+    pub fn go_to(&mut self, step: luge_machine::Step, loss: Option<f64>) {
         let single = step == self.simulator.steps() + 1;
         while step > self.simulator.steps() && self.simulator.stopped().is_none() {
             self.note_heads();
