@@ -11,6 +11,7 @@ pub mod faults;
 mod graph;
 mod layers;
 mod linear;
+mod local;
 mod merged;
 mod network;
 pub mod numbers;
@@ -25,11 +26,13 @@ pub use evaluate::{Evaluation, evaluate, evaluate_frozen, evaluate_node, evaluat
 pub use graph::{GraphBuilder, Input, InputId, Node, NodeId, Op, Parameter, ParameterId, StepRule};
 pub use layers::{Layer, LayerKind, Layers};
 pub use linear::LinearMap;
+pub use local::{LOCAL_COLUMNS, Local, Part, PartInput};
 pub use merged::{ColumnKind, Columns, Merged, NotByColumns, evaluate_some};
 pub use network::Network;
 pub use numbers::NumberFormat;
 pub use recognise::{
-    BitUse, Carrier, Form, OutputWiring, Ramp, SparseLayers, StreamLayers, Unrecognised, stream_layers,
+    BitUse, Carrier, Form, OutputWiring, Ramp, SparseLayers, StreamLayers, Unrecognised, check_inputs,
+    stream_layers,
 };
 pub use sequential::{LinearLayer, Sequential};
 pub use sparse_values::{SparseValues, Weights};

@@ -32,6 +32,7 @@ mod parse;
 mod ratio;
 mod syntax;
 
+use interpret::Samples;
 use luge_machine::{Diagnostic, Input, Machine, Severity, TapeId};
 
 pub use compile::BackendError;
@@ -51,7 +52,6 @@ pub struct Sizes {
 
 impl Sizes {
     /// Bits per number.
-    #[must_use]
     pub fn width(&self) -> u32 {
         self.integer + self.fraction
     }
@@ -206,7 +206,6 @@ pub enum CompileError {
 }
 
 /// Sizes that a program can be checked with when there are no data: those its signature names, else small ones.
-#[must_use]
 pub fn usual_sizes(source: &str) -> Sizes {
     let (program, _) = parse::parse(source);
     let literal = |expr: &syntax::Expr| match &expr.kind {
@@ -284,7 +283,22 @@ pub fn interpret_with(
     samples: &[Vec<i64>],
     limit: u64,
 ) -> Result<Outcome, Vec<Diagnostic>> {
-    Ok(interpret::run(&checked(source, sizes, settings)?, samples, limit))
+    Ok(interpret::run(&checked(source, sizes, settings)?, &mut Samples::Table(samples), limit))
+}
+
+/// As [`interpret_with`] for a program that takes its samples from a stream, where `next` gives one after the other and none is kept.
+///
+/// # Errors
+/// If the program is wrong.
+pub fn interpret_stream(
+    source: &str,
+    sizes: &Sizes,
+    settings: &Settings,
+    next: &mut dyn FnMut() -> Option<Vec<i64>>,
+    limit: u64,
+) -> Result<Outcome, Vec<Diagnostic>> {
+    let core = checked(source, sizes, settings)?;
+    Ok(interpret::run(&core, &mut Samples::Stream { next, current: Vec::new() }, limit))
 }
 
 /// Makes a machine of a program. The same source and sizes give the same machine.

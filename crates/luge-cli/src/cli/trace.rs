@@ -128,7 +128,7 @@ pub(super) fn resume(
 fn verdict(trace: &Trace) -> Result<(), Failure> {
     match reason(trace) {
         None => Ok(()),
-        Some(reason) => Err(Failure::NotTraced { reason }),
+        Some(reason) => Err(Failure::of(format!("training did not trace the machine: {reason}"))),
     }
 }
 
@@ -287,6 +287,9 @@ fn reason(trace: &Trace) -> Option<String> {
     let (ended, steps) = (trace.outcome.word(), HumanCount(trace.outcome.steps()));
     if let (None, Some(why)) = (&trace.first_mismatch, &trace.gradient.differs) {
         return Some(why.clone());
+    }
+    if trace.first_mismatch.is_none() && !trace.bounds_held {
+        return Some("a loss lies outside the bounds".to_owned());
     }
     Some(match (&trace.first_mismatch, trace.machine_steps) {
         (Some(FirstMismatch { step, why }), _) => {

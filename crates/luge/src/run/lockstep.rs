@@ -77,6 +77,16 @@ impl Window {
         Ok(Self { first: vec![first; spans.len()], n_cells })
     }
 
+    /// Whether a head has been in the first or in the last cell.
+    #[must_use]
+    pub fn is_touched(&self, simulator: &Simulator<'_>) -> bool {
+        simulator.machine().tape_ids().any(|tape| {
+            let (low, high) = simulator.visited(tape);
+            let inside = |cell| self.index(tape, cell).is_some_and(|at| at > 0 && at + 1 < self.n_cells);
+            !inside(low) || !inside(high)
+        })
+    }
+
     /// The network's cell for a machine's cell; `None` outside.
     #[must_use]
     pub fn index(&self, tape: TapeId, cell: Cell) -> Option<usize> {
