@@ -51,8 +51,8 @@ fn models_are_proved_where_a_theorem_covers_them() {
     let certify = ["certify", "model", "--data", &data, "--quick", "--proofs", &proofs];
     let trained = |landscape: &str, more: &[&str]| {
         let task = ["train", &machine, "--data", &data, "--target", "y", "--format", "fix:3.2"];
-        let kind = [&["--landscape", landscape, "--force", "--out", "model"], more].concat();
-        let (status, _, failure) = luge(folder.path(), &[&task[..], &kind].concat());
+        let kind = ["--landscape", landscape, "--force", "--out", "model"];
+        let (status, _, failure) = luge(folder.path(), &[&task[..], &kind, more].concat());
         assert_eq!(status, Some(0), "{failure}");
     };
     for landscape in ["plain", "compact"] {
