@@ -3,6 +3,7 @@
 mod bench;
 mod certify;
 mod check;
+mod circuit;
 mod compare;
 mod compile;
 mod completions;
