@@ -57,6 +57,10 @@ pub(super) fn open(place: &str, n_bits: Option<usize>) -> Result<Option<Circuit>
         };
         return n_bits.map(|n_bits| Some(shipped.circuit(n_bits))).ok_or_else(refusal);
     }
+    // A pipe can be read only once, by whoever reads machines.
+    if !path.is_file() {
+        return Ok(None);
+    }
     let named = path.extension().is_some_and(|extension| extension == "aag" || extension == "aig");
     let Ok(bytes) = std::fs::read(path) else { return Ok(None) };
     if !named && !aiger::recognise(&bytes) {

@@ -18,7 +18,7 @@ use super::{
 /// The most rules `--expand` makes.
 const MAX_RULES: usize = 1_000_000;
 
-/// Write a machine in another format, lower it to two symbols per tape, or make a circuit of it
+/// Write a machine in another format, or lower it to two symbols per tape
 ///
 /// Files `.aag` and `.aig` are AIGER, ascii and binary; a circuit that is written elsewhere is a listing to read.
 ///

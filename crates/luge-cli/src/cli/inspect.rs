@@ -22,7 +22,7 @@ use super::{
 };
 use network::NetworkProfile;
 
-/// Show what a machine, a circuit or a trained model is
+/// Show what a machine or a trained model is
 ///
 /// Of a machine: its tapes, states and rules, its size in normal form, and the network of a landscape. Of a circuit: its registers and gates. Of a model: what
 /// it was trained on and its network, layer by layer. The paper's bounds stand beside the count.

@@ -27,9 +27,9 @@ use super::{
     window::window,
 };
 
-/// Run a machine, a circuit, or a program on its data, until it halts, has no rule, or reaches the step limit
+/// Run a machine, or a program on its data, until it halts, has no rule, or reaches the step limit
 ///
-/// All three are results, not failures: the exit status is 0.
+/// Circuits run as machines do, on drawn samples. All three are results, not failures: the exit status is 0.
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
@@ -47,8 +47,8 @@ pub(super) struct Args {
     picture: Option<PathBuf>,
     #[command(flatten)]
     data: DataArgs,
-    /// What samples of a circuit are drawn from, such as parity:bits=8,hidden=3
-    #[arg(long, value_name = "KIND:SIZES")]
+    /// What a circuit's samples are drawn from, such as parity:bits=8,hidden=3
+    #[arg(long, value_name = "WHAT")]
     draw: Option<Draw>,
     /// Run every machine of a bbchallenge list, one result a line
     #[arg(long, conflicts_with_all = ["line", "picture", "profile"])]
@@ -77,6 +77,13 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     }
     let n_bits = args.draw.map(|draw| draw.n_features);
     if let Some(circuit) = circuit::open(args.machine.place(), n_bits)? {
+        let for_others = args.picture.is_some() || args.input.is_given() || args.data.is_for_a_program();
+        if for_others || args.profile || args.check || args.each {
+            return Err(Failure::usage(
+                "--picture, --input, --data, --profile, --check and --each are not for circuits",
+                "a circuit takes --draw, --steps and --json",
+            ));
+        }
         return circuit::run(&circuit, args.draw, args.steps, args.json);
     }
     if args.draw.is_some() {
