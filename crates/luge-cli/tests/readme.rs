@@ -1,4 +1,4 @@
-//! The sessions of the README and of the pages on landscapes, XOR and circuits, typed in as they stand there.
+//! The sessions of the README and of the pages on landscapes and XOR, typed in as they stand there.
 
 use std::{
     fs::{self, File},
@@ -74,9 +74,4 @@ fn the_page_on_landscapes_shows_what_is_printed_and_drawn() {
 #[test]
 fn the_page_on_xor_shows_what_is_printed_and_drawn() {
     check("docs/xor.md", 3, &["docs/pictures/xor.svg"]);
-}
-
-#[test]
-fn the_page_on_circuits_shows_what_is_printed() {
-    check("docs/circuits.md", 5, &[]);
 }
