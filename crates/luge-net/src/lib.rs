@@ -17,6 +17,7 @@ mod network;
 pub mod numbers;
 pub mod quantizer;
 mod recognise;
+mod sequential;
 mod sparse_values;
 mod values;
 mod vertices;
@@ -33,6 +34,7 @@ pub use recognise::{
     BitUse, Carrier, Form, OutputWiring, Ramp, SparseLayers, StreamLayers, Unrecognised, check_inputs,
     stream_layers,
 };
+pub use sequential::{LinearLayer, Sequential};
 pub use sparse_values::{SparseValues, Weights};
 pub use values::{Shape, Values};
 pub use vertices::{Arcs, Block, Column, VertexTable, deposit, extract, tracks};

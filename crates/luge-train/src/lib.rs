@@ -18,6 +18,7 @@ mod path;
 mod precision;
 mod reverse;
 mod room;
+pub mod sequential;
 mod situation;
 mod snapshot;
 mod sparse;

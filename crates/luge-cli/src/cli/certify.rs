@@ -71,7 +71,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let data = model.data(name, text, args.saturate);
     let given = data.as_given()?;
     if let Some(reason) = audit::other_data(&model, &given) {
-        return Err(Failure::NotCertified { reason });
+        return Err(Failure::not_certified(reason));
     }
     let data = data.read(model.card.options.format)?;
     let lesson = model.lesson(data, &StandardPrimaries).map_err(|error| match error {
@@ -103,7 +103,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
 
 /// A model of a run that cannot be made on these data is not what it claims to be.
 fn without_an_answer(error: TrainingError) -> Failure {
-    Failure::NotCertified { reason: error.to_string() }
+    Failure::not_certified(error)
 }
 
 /// Asks Rocq about the network that was trained.

@@ -140,8 +140,9 @@ pub(super) fn read_text(place: &Path) -> Result<(String, String), Failure> {
     } else {
         fs::read(place).map(|read| bytes = read)
     };
-    read.map_err(|reason| Failure::Unreadable(OpenError::Read { name: name.clone(), reason }))?;
-    let not_text = |offset| Failure::NotText(OpenError::NotText { name: name.clone(), offset });
+    read.map_err(|reason| OpenError::Read { name: name.clone(), reason })?;
+    let not_text =
+        |offset| Failure::unfit(OpenError::NotText { name: name.clone(), offset }, "save the table as UTF-8");
     let text = decode(bytes).map_err(not_text)?;
     Ok((name, text))
 }

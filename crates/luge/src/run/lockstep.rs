@@ -2,6 +2,8 @@
 //!
 //! Training never sees the simulator; this is the outside view that compares the two.
 
+use std::ops::Range;
+
 use luge_landscape::{Configuration, Undecodable};
 use luge_machine::{Cell, Input, Machine, Outcome, Simulator, SymbolId, TapeId};
 
@@ -35,6 +37,14 @@ impl Window {
         let centred =
             |span: &(Cell, Cell)| span.0 - Cell::try_from((n_cells - length(span)) / 2).unwrap_or(0);
         Ok(Self { first: spans.iter().map(centred).collect(), n_cells })
+    }
+
+    /// The cells from the first of any tape to the last of any.
+    #[must_use]
+    pub fn cells(&self) -> Range<Cell> {
+        let first = self.first.iter().copied().min().unwrap_or(0);
+        let last = self.first.iter().copied().max().unwrap_or(0);
+        first..last.saturating_add(Cell::try_from(self.n_cells).unwrap_or(Cell::MAX))
     }
 
     /// One window for all tapes that says nothing of a run but how many cells it has: cell 0 lies where sizes alone put it.
