@@ -211,6 +211,34 @@ impl Expr {
     }
 }
 
+impl Expr {
+    /// Whether evaluating it can end the run.
+    pub(crate) fn has_computed_index(&self) -> bool {
+        match self {
+            Self::Constant { .. } | Self::Variable { .. } => false,
+            Self::Element { index, .. } | Self::Data { index, .. } => !index.computed.is_empty(),
+            Self::Negate(e) | Self::Abs(e) | Self::Sign(e) | Self::Shl(e, _) | Self::Shr(e, _) => {
+                e.has_computed_index()
+            }
+            Self::Cast(e, _) | Self::Clamp(e, _) => e.has_computed_index(),
+            Self::Binary(_, a, b) => a.has_computed_index() || b.has_computed_index(),
+        }
+    }
+}
+
+impl Cond {
+    /// Whether evaluating it can end the run.
+    pub(crate) fn has_computed_index(&self) -> bool {
+        match self {
+            Self::Constant(_) | Self::Read(_) | Self::Flag(Place::Slot(_)) => false,
+            Self::Flag(Place::Element(_, index)) => !index.computed.is_empty(),
+            Self::Less(a, b) | Self::Equal(a, b) => a.has_computed_index() || b.has_computed_index(),
+            Self::Not(cond) => cond.has_computed_index(),
+            Self::And(a, b) | Self::Or(a, b) => a.has_computed_index() || b.has_computed_index(),
+        }
+    }
+}
+
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Cond {
     Constant(bool),

@@ -7,13 +7,12 @@ use crate::lex::{Kind, Token, tokens};
 pub(crate) fn format(source: &str) -> String {
     let tokens = tokens(source, &mut Vec::new());
     let mut out = String::new();
+    let mut rest = &tokens[..tokens.len() - 1];
     let (mut depth, mut start, mut blank) = (0_usize, 0, true);
     for line in source.split_inclusive('\n') {
         let end = start + line.len();
-        let inside: Vec<&Token> = tokens
-            .iter()
-            .filter(|t| t.kind != Kind::End && start <= t.span.start && t.span.start < end)
-            .collect();
+        let (inside, later) = rest.split_at(rest.partition_point(|token| token.span.start < end));
+        rest = later;
         let text = line.trim();
         if text.is_empty() {
             if !blank {
@@ -23,7 +22,7 @@ pub(crate) fn format(source: &str) -> String {
         } else {
             let closing = inside.iter().take_while(|token| step(token) < 0).count();
             out.push_str(&"    ".repeat(depth.saturating_sub(closing)));
-            out.push_str(&spaced(source, &inside, start, line));
+            out.push_str(&spaced(source, inside, start, line));
             out.push('\n');
             blank = false;
         }
@@ -47,7 +46,7 @@ fn step(token: &Token) -> i64 {
 }
 
 /// A line's tokens with at most one space between two, and its comment.
-fn spaced(source: &str, tokens: &[&Token], start: usize, line: &str) -> String {
+fn spaced(source: &str, tokens: &[Token], start: usize, line: &str) -> String {
     let mut text = String::new();
     let mut last = start;
     for token in tokens {

@@ -188,8 +188,10 @@ impl<'p> Checker<'p> {
     fn argument(&mut self, value: Value, shape: Shape, ty: &Type, span: &Span) -> Binding {
         match (shape, value) {
             (Shape::Number(ty), value) => match self.coerce(value, ty, span) {
-                Some(value @ (Expr::Constant { .. } | Expr::Variable { .. } | Expr::Data { .. })) => {
-                    Binding::Fixed(value)
+                Some(value @ (Expr::Constant { .. } | Expr::Variable { .. })) => Binding::Fixed(value),
+                // An index that is computed is checked at the call.
+                Some(Expr::Data { index, ty }) if index.computed.is_empty() => {
+                    Binding::Fixed(Expr::Data { index, ty })
                 }
                 Some(value) => {
                     let slot = self.take_slot(ty.width());

@@ -19,10 +19,7 @@ impl<'p> Checker<'p> {
         span: &Span,
     ) -> Value {
         match op {
-            Binary::And | Binary::Or => {
-                let (a, b) = (Box::new(self.condition(a)), Box::new(self.condition(b)));
-                Value::Condition(if op == Binary::And { Cond::And(a, b) } else { Cond::Or(a, b) })
-            }
+            Binary::And | Binary::Or => self.stopping_early(op == Binary::And, [a, b], span),
             Binary::Xor => {
                 let (a, b) = (self.condition(a), self.condition(b));
                 Value::Condition(self.differ(a, b, span))
@@ -34,6 +31,25 @@ impl<'p> Checker<'p> {
             }
             _ => self.comparison(op, a, b, span),
         }
+    }
+
+    /// `&&` or `||`: the right side is evaluated, with all the statements it takes, only where the left side does not decide.
+    fn stopping_early(&mut self, and: bool, [a, b]: [&'p syntax::Expr; 2], span: &Span) -> Value {
+        let left = self.condition(a);
+        self.out.push(Vec::new());
+        let right = self.condition(b);
+        let mut first = self.out.pop().unwrap_or_default();
+        if first.is_empty() {
+            let (left, right) = (Box::new(left), Box::new(right));
+            return Value::Condition(if and { Cond::And(left, right) } else { Cond::Or(left, right) });
+        }
+        let slot = self.take_slot(1);
+        self.emit(span, StmtKind::SetFlag(Place::Slot(slot), left));
+        first.push(crate::core::Stmt { line: self.line(span), kind: StmtKind::SetFlag(Place::Slot(slot), right) });
+        let (then, otherwise) = if and { (first, Vec::new()) } else { (Vec::new(), first) };
+        let flag = Cond::Flag(Place::Slot(slot));
+        self.emit(span, StmtKind::If(flag.clone(), then, otherwise));
+        Value::Condition(flag)
     }
 
     pub(super) fn shift(

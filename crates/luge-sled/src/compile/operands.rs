@@ -86,17 +86,14 @@ pub(super) fn tree(expr: &Expr) -> Tree<'_> {
             let (left, right) = (Box::new(left), Box::new(right));
             if *op == Op::Add { Tree::Add(left, right) } else { Tree::Sub(left, right) }
         }
-        Expr::Shl(_, by) if *by >= width => Tree::Uniform { first: 0, rest: 0 },
-        Expr::Shl(e, by) => Tree::Shift(Box::new(tree(e)), i64::from(*by)),
+        // What is shifted out completely is still looked up: its indices are checked.
+        Expr::Shl(e, by) => Tree::Shift(Box::new(tree(e)), i64::from((*by).min(width))),
         Expr::Shr(e, 0) => tree(e),
         Expr::Shr(e, by) => Tree::Shift(Box::new(extended(e)), -i64::from((*by).min(width - 1))),
         Expr::Cast(e, to) => {
             let from = e.ty();
             let by = i64::from(to.fraction) - i64::from(from.fraction);
-            if by >= i64::from(width) {
-                return Tree::Uniform { first: 0, rest: 0 };
-            }
-            let by = by.max(1 - i64::from(from.width()));
+            let by = by.clamp(1 - i64::from(from.width()), i64::from(width));
             let inner = if i64::from(width) - by > i64::from(from.width()) { extended(e) } else { tree(e) };
             if by == 0 { inner } else { Tree::Shift(Box::new(inner), by) }
         }

@@ -4,7 +4,7 @@ use super::{
     BackendError, Generator,
     tapes::{self, Tape},
 };
-use crate::core::{Cond, Place, Stmt, StmtKind};
+use crate::core::{Cond, Place, Shown, Stmt, StmtKind};
 
 impl Generator<'_> {
     pub(super) fn block(&mut self, body: &[Stmt]) -> Result<(), BackendError> {
@@ -45,13 +45,31 @@ impl Generator<'_> {
                 let offset = if *offset < 0 { -1 } else { 1 };
                 self.single_step(&[(tapes::own(*tape), offset)], None);
             }
-            StmtKind::Print(_) => {}
+            StmtKind::Print(parts) => self.check_indices(parts),
             StmtKind::Reject => {
                 self.jump_to_reject();
                 self.dead = true;
             }
         }
         Ok(())
+    }
+
+    /// Machines show nothing, but an index outside of its array ends the run here, too.
+    fn check_indices(&mut self, parts: &[Shown]) {
+        for part in parts {
+            match part {
+                Shown::Number(value) if value.has_computed_index() => {
+                    let mut temporaries = Vec::new();
+                    self.copied(value, &[], &mut temporaries);
+                    self.free(&temporaries);
+                }
+                Shown::Bit(cond) if cond.has_computed_index() => {
+                    let branches = self.condition(cond);
+                    self.join(vec![branches.holds, branches.fails]);
+                }
+                _ => {}
+            }
+        }
     }
 
     fn set_flag(&mut self, place: &Place, cond: &Cond) {
