@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 __all__ = [
     "write_files",
     "Job",
-    "Lesson",
+    "PreparedTraining",
     "Training",
     "Model",
-    "Plan",
+    "PreparedTrace",
     "Trace",
     "Run",
     "compile",
@@ -64,10 +64,10 @@ class Job:
     def to_json(self) -> str: ...
     @property
     def kind(self) -> str: ...
-    def prepare(self) -> Plan | Lesson: ...
+    def prepare(self) -> PreparedTrace | PreparedTraining: ...
 
 @final
-class Plan:
+class PreparedTrace:
     @property
     def n_vertices(self) -> int: ...
     @property
@@ -95,7 +95,7 @@ class Trace:
     def plot(self, title: str, subtitle: str) -> str: ...
 
 @final
-class Lesson:
+class PreparedTraining:
     @property
     def machine_steps(self) -> int: ...
     @property
@@ -158,8 +158,8 @@ class Step:
 @final
 class Steps:
     @staticmethod
-    def of_plan(plan: Plan) -> Steps: ...
+    def of_plan(plan: PreparedTrace) -> Steps: ...
     @staticmethod
-    def of_lesson(lesson: Lesson) -> Steps: ...
+    def of_lesson(lesson: PreparedTraining) -> Steps: ...
     def __iter__(self) -> Steps: ...
     def __next__(self) -> Step: ...

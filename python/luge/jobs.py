@@ -60,7 +60,7 @@ class Job:
     def run(self, *, arrays: bool = True, callback: Callback | None = None, every: int = 1) -> Trace | Training:
         """Trains. ``arrays``: keep losses, vertices and heads of every step of a trace."""
         prepared = self._inner.prepare()
-        if isinstance(prepared, _luge.Plan):
+        if isinstance(prepared, _luge.PreparedTrace):
             return Trace(prepared.run(arrays=arrays, callback=callback, every=every), self._inner)
         return Training(prepared.train(callback=callback, every=every), self._inner)
 
@@ -71,14 +71,14 @@ class Job:
     def graph(self) -> dict[str, Any]:
         """The network that training would begin with, for other programs: docs/graph-format.md."""
         prepared = self._inner.prepare()
-        if isinstance(prepared, _luge.Plan):
+        if isinstance(prepared, _luge.PreparedTrace):
             raise LugeError("only training has a graph to export: a trace's landscape takes no data")
         return json.loads(prepared.graph())
 
     def steps(self) -> Iterator[_luge.Step]:
         """The run step by step; it goes as far as somebody has looked."""
         prepared = self._inner.prepare()
-        if isinstance(prepared, _luge.Plan):
+        if isinstance(prepared, _luge.PreparedTrace):
             return _luge.Steps.of_plan(prepared)
         return _luge.Steps.of_lesson(prepared)
 

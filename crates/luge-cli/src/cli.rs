@@ -103,7 +103,7 @@ enum Command {
 pub(crate) fn run() -> Result<ExitCode, Report> {
     let cli = Cli::parse();
     if let Some(bytes) = cli.memory {
-        luge::memory::set_budget(bytes);
+        luge::run::memory::set_budget(bytes);
     }
     match cli.command {
         Command::Run(args) => run::run(&args)?,

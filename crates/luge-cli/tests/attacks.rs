@@ -8,10 +8,10 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
-use luge::model::Model;
+use luge::files::model::Model;
 
 /// Addresses that a process may have, in kilobytes.
-const MOST_KILOBYTES: usize = 2_000_000;
+const MAX_KILOBYTES: usize = 2_000_000;
 
 struct Desk(tempfile::TempDir);
 
@@ -26,7 +26,7 @@ impl Desk {
 
     /// Runs a command line, its words separated by spaces, under the limit.
     fn attack(&self, line: &str) -> Output {
-        let script = format!("ulimit -v {MOST_KILOBYTES}; exec \"$0\" \"$@\"");
+        let script = format!("ulimit -v {MAX_KILOBYTES}; exec \"$0\" \"$@\"");
         let mut shell = Command::new("sh");
         shell.args(["-c", &script, env!("CARGO_BIN_EXE_luge")]).args(line.split(' '));
         shell.current_dir(self.0.path()).stdin(Stdio::null()).output().expect("a shell")

@@ -198,7 +198,7 @@ fn what_is_no_checkpoint_is_refused() {
 /// A checkpoint whose job was exchanged for another one, checksum and all, belongs to another network.
 #[test]
 fn another_network_is_refused() {
-    use luge::{checkpoint::Checkpoint, job::Job};
+    use luge::{files::checkpoint::Checkpoint, job::Job};
     let folder = tempfile::tempdir().expect("a folder");
     let file = checkpoint(folder.path());
     let mut other = Checkpoint::load(&file).expect("a checkpoint");
@@ -209,7 +209,7 @@ fn another_network_is_refused() {
 }
 
 /// A lie that a checkpoint may tell: its name, and how to put it in.
-type Lie = (&'static str, fn(&mut luge::checkpoint::Checkpoint));
+type Lie = (&'static str, fn(&mut luge::files::checkpoint::Checkpoint));
 
 /// What was seen of the losses: all of it is between the run's two ends, where only the run itself can tell.
 const ABOUT_LOSSES: [Lie; 8] = [
@@ -223,7 +223,7 @@ const ABOUT_LOSSES: [Lie; 8] = [
     ("vertices", |lie| {
         let mut snapshot = lie.last().expect("a snapshot");
         snapshot.path ^= 1;
-        lie.frames = vec![luge::checkpoint::Frame::new(&snapshot)];
+        lie.frames = vec![luge::files::checkpoint::Frame::new(&snapshot)];
     }),
 ];
 
@@ -247,7 +247,7 @@ const ABOUT_EVERY_STEP: [Lie; 8] = [
 
 /// Makes a run, changes its checkpoint and signs it again: every lie is found out, and the honest checkpoint is resumed to the same end.
 fn check_lies(run: &[&str], lies: &[Lie]) {
-    use luge::checkpoint::Checkpoint;
+    use luge::files::checkpoint::Checkpoint;
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("run");
     let name = file.to_str().expect("a path");
@@ -277,7 +277,7 @@ fn a_checkpoint_that_lies_is_found_out() {
     check_lies(&["trace", MACHINE, "--steps", "5_000", "--engine", "sparse"], &every);
     check_lies(&["trace", "bb4", "--engine", "dense"], &every);
     check_lies(&["trace", MACHINE, "--check", "end"], &ABOUT_LOSSES);
-    // By stretches of steps, around a primary network.
+    // By macrosteps of steps, around a primary network.
     let labels: Lie = ("labels", |lie| lie.seen.labels_copied = false);
     let lies = [ABOUT_LOSSES[2], ABOUT_EVERY_STEP[0], ABOUT_EVERY_STEP[2], labels];
     check_lies(&["train", "perceptron"], &lies);

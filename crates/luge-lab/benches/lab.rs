@@ -11,12 +11,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use luge::{
-    job::{Job, TraceJob},
-    source::Source,
-};
-use luge_lab::{Command, Moment, Scene, Stage, attend, film::Survey};
-use luge_train::{Engine, Exact, Memories, StopRule};
+use luge::job::{Job, TraceJob, source::Source};
+use luge_lab::{Command, Moment, PreparedJob, Scene, attend, replay::Survey};
+use luge_train::{CacheLevel, Engine, Exact, StopRule};
 
 const FIVE: &str = "1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA";
 /// The same machine, going on where that one halts.
@@ -26,11 +23,11 @@ const RUNS: u32 = 30;
 /// How long the endless machine is watched.
 const WATCHED: Duration = Duration::from_secs(4);
 /// The share of its speed that an engine may lose.
-const MOST_LOST: f64 = 0.2;
+const MAX_LOST: f64 = 0.2;
 const FRAME: Duration = Duration::from_nanos(1_000_000_000 / 60);
 
 fn with<R>(text: &str, act: impl FnOnce(&Scene<'_>) -> R) -> R {
-    act(&Stage::open(&job(text)).expect("a machine").scene().expect("a network"))
+    act(&PreparedJob::open(&job(text)).expect("a machine").scene().expect("a network"))
 }
 
 fn job(text: &str) -> Job {
@@ -43,25 +40,25 @@ fn bare(text: &str, most_steps: u64) -> f64 {
         let task = &scene.task;
         let started = Instant::now();
         let mut engine =
-            Exact::new(task.network, &task.parameters, &task.inputs, Memories::Blocks).expect("exact");
+            Exact::new(task.network, &task.parameters, &task.inputs, CacheLevel::Blocks).expect("exact");
         engine.run(&StopRule { most_steps, ..task.stop }).expect("gradients");
         started.elapsed().as_secs_f64()
     })
 }
 
-/// Seconds that a film takes from the start to the halt, with a moment and a share of the survey in every frame; and the
+/// Seconds that a replay takes from the start to the halt, with a moment and a share of the survey in every frame; and the
 /// number of moments.
 fn filmed(text: &str) -> (f64, u32) {
     with(text, |scene| {
         let started = Instant::now();
-        let mut film = scene.film().expect("an engine");
-        let mut survey = Survey::new(&film).expect("an engine");
+        let mut replay = scene.replay().expect("an engine");
+        let mut survey = Survey::new(&replay).expect("an engine");
         let mut moments = 0;
-        while film.end().is_none() {
+        while replay.end().is_none() {
             let frame = Instant::now();
-            film.roll(&mut || frame.elapsed() < FRAME * 19 / 20).expect("gradients");
-            survey.follow(&film, &scene.tapes, &mut || frame.elapsed() < FRAME).expect("gradients");
-            let moment = Moment::of(scene, &mut film, 12).expect("a moment");
+            replay.roll(&mut || frame.elapsed() < FRAME * 19 / 20).expect("gradients");
+            survey.follow(&replay, &scene.tapes, &mut || frame.elapsed() < FRAME).expect("gradients");
+            let moment = Moment::of(scene, &mut replay, 12).expect("a moment");
             assert!(!serde_json::to_string(&moment).expect("JSON").is_empty());
             moments += 1;
         }
@@ -126,7 +123,7 @@ fn main() -> ExitCode {
     println!("  bare engine         {:>14.3e}", speed(steps, alone));
     println!("  with {:>5.1} moments/s {:>14.3e}", f64::from(moments) / seconds, speed(steps, seconds));
     println!("  lost                {:>13.1}%", 100.0 * lost);
-    if lost.max(lost_five) < MOST_LOST && f64::from(moments) / seconds > 50.0 {
+    if lost.max(lost_five) < MAX_LOST && f64::from(moments) / seconds > 50.0 {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE

@@ -1,9 +1,11 @@
 //! What can be chosen on the page.
 
 use luge::{
-    catalogue::{self, SHIPPED},
-    engine::EngineChoice,
-    job::Job,
+    job::{
+        Job,
+        catalogue::{self, SHIPPED},
+    },
+    run::engine::EngineChoice,
     words::Word,
 };
 use luge_landscape::{Carrier, LandscapeKind};
@@ -53,7 +55,7 @@ impl Catalogue {
 impl Shipped {
     fn new(shipped: &catalogue::Shipped) -> Self {
         let group = match shipped {
-            catalogue::Shipped { extension: luge::program::EXTENSION, .. } => "sled",
+            catalogue::Shipped { extension: luge::job::program::EXTENSION, .. } => "sled",
             catalogue::Shipped { lesson: Some(_), .. } => "learner",
             _ => "machine",
         };
@@ -70,14 +72,14 @@ fn words<T: Word>() -> Vec<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Stage;
+    use crate::PreparedJob;
 
     #[test]
     fn everything_that_ships_can_be_shown() {
         for shipped in Catalogue::new().shipped {
-            let stage = Stage::open(&shipped.job).unwrap_or_else(|e| panic!("{}: {e}", shipped.id));
+            let stage = PreparedJob::open(&shipped.job).unwrap_or_else(|e| panic!("{}: {e}", shipped.id));
             let scene = stage.scene().unwrap_or_else(|e| panic!("{}: {e}", shipped.id));
-            scene.film().unwrap_or_else(|e| panic!("{}: {e}", shipped.id));
+            scene.replay().unwrap_or_else(|e| panic!("{}: {e}", shipped.id));
         }
     }
 }

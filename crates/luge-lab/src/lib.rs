@@ -1,27 +1,27 @@
 //! The lab: a page on which one watches the weights of a network become a computation.
 //!
-//! A [`Job`](luge::job::Job) is prepared on a [`Stage`], which shows a [`Scene`]; a scene is filmed ([`film`]), and the views
-//! are drawn from the film: on the page through one socket per tab, or in a report.
+//! A [`Job`](luge::job::Job) is prepared on a [`PreparedJob`], which shows a [`Scene`]; a scene is filmed ([`replay`]), and the views
+//! are drawn from the replay: on the page through one socket per tab, or in a report.
 
 mod assets;
 mod catalogue;
 mod command;
-pub mod film;
+mod connection_limits;
 mod neighbourhood;
-mod patience;
+mod prepared_job;
 mod proof;
 mod refusal;
+pub mod replay;
 mod report;
 mod server;
 mod session;
-mod stage;
 mod views;
 
 pub use command::Command;
+pub use prepared_job::{MAX_DENSE_STEPS, MAX_NOISY_STEPS, MAX_STEPS, PreparedJob, Scene};
 pub use proof::Proof;
 pub use refusal::{Finding, Refusal, RunError};
-pub use report::{MOST_MOMENTS, Report};
-pub use server::{Counts, Lab, MOST_BYTES, MOST_TABS, MOST_WAITING};
-pub use session::{Client, MOST_RUNS, attend};
-pub use stage::{MOST_DENSE_STEPS, MOST_NOISY_STEPS, MOST_STEPS, Scene, Stage};
+pub use report::{MAX_MOMENTS, Report};
+pub use server::{Counts, Lab, MAX_BYTES, MAX_TABS, MAX_WAITING};
+pub use session::{Client, MAX_RUNS, attend};
 pub use views::{Around, Boundary, LineProfile, Moment, Nearby, Opening, Overview, PictureView, Surface};

@@ -6,10 +6,10 @@
 use luge_landscape::{Control, Landscape, LandscapeOptions};
 use luge_machine::{Machine, Move, NormalForm, Pattern, StateId, Write, lowering::Lowered};
 
-use super::stage::small_landscape;
+use super::prepared_job::small_landscape;
 
 /// States besides the one at hand.
-const MOST_STATES: usize = 3;
+const MAX_STATES: usize = 3;
 
 pub(super) struct Neighbourhood {
     pub(super) landscape: Landscape,
@@ -32,7 +32,7 @@ impl Neighbourhood {
         let follows = here.step.map(|step| StateId::new(step.next / n_copies));
         let others = whole.rules(here.state).iter().map(|rule| rule.next);
         for state in follows.into_iter().chain(others) {
-            if !states.contains(&state) && states.len() <= MOST_STATES {
+            if !states.contains(&state) && states.len() <= MAX_STATES {
                 states.push(state);
             }
         }

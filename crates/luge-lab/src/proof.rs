@@ -6,16 +6,16 @@ use std::{
 };
 
 use luge::{
-    answer::{Answer, Fit},
-    follow::Attention,
-    lesson::Lesson,
-    predictor::Predictor,
-    trace::Plan,
+    certificate::answer::{Answer, Fit},
+    files::predictor::Predictor,
+    run::follow::ObservationRate,
+    trace::PreparedTrace,
+    training::PreparedTraining,
 };
 use luge_train::Outcome;
 use serde::Serialize;
 
-use super::stage::{Prepared, Stage};
+use super::prepared_job::{Prepared, PreparedJob};
 
 /// How long a run may take to be proved.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -35,7 +35,7 @@ pub struct Proof {
     held_out: Option<(usize, Fit, Fit)>,
 }
 
-impl Stage {
+impl PreparedJob {
     /// Makes the run once more and compares every step with the simulator; `None` if that takes too long or `go_on` breaks
     /// it off.
     #[must_use]
@@ -43,13 +43,13 @@ impl Stage {
         let started = Instant::now();
         let within = move || started.elapsed() < PATIENCE && go_on();
         match &self.prepared {
-            Prepared::Plan(plan) => of_trace(plan, &within),
-            Prepared::Lesson(lesson) => self.of_lesson(lesson, &within),
+            Prepared::PreparedTrace(plan) => of_trace(plan, &within),
+            Prepared::PreparedTraining(lesson) => self.of_lesson(lesson, &within),
         }
     }
 
-    fn of_lesson(&self, lesson: &Lesson, go_on: &dyn Fn() -> bool) -> Option<Proof> {
-        let report = lesson.follow(None, Attention::Moments, |_| flow(go_on)).ok()?;
+    fn of_lesson(&self, lesson: &PreparedTraining, go_on: &dyn Fn() -> bool) -> Option<Proof> {
+        let report = lesson.follow(None, ObservationRate::Moments, |_| flow(go_on)).ok()?;
         let (steps, halted) = ended(report.outcome)?;
         let held_out = self.held_out.as_ref().map(|table| {
             let fit = |theta: Vec<f64>| {
@@ -67,8 +67,8 @@ impl Stage {
     }
 }
 
-fn of_trace(plan: &Plan, go_on: &dyn Fn() -> bool) -> Option<Proof> {
-    let trace = plan.follow(None, Attention::Moments, |_| flow(go_on)).ok()?;
+fn of_trace(plan: &PreparedTrace, go_on: &dyn Fn() -> bool) -> Option<Proof> {
+    let trace = plan.follow(None, ObservationRate::Moments, |_| flow(go_on)).ok()?;
     let (steps, halted) = ended(trace.outcome)?;
     let first_mismatch = trace.first_mismatch.as_ref().map(|first| first.step);
     Some(Proof { answer: Answer::of_trace(plan, &trace), steps, halted, first_mismatch, held_out: None })

@@ -1,17 +1,19 @@
 //! Why there is no run, as the page shows it.
 
 use luge::{
-    engine::EngineError,
-    job::JobError,
-    lesson::LessonError,
-    program::ProgramError,
-    source::{ReadError, Source},
+    job::{
+        JobError,
+        program::ProgramError,
+        source::{ReadError, Source},
+    },
+    run::engine::EngineError,
     trace::TraceError,
+    training::TrainingError,
 };
 use luge_machine::Diagnostic;
 use serde::Serialize;
 
-use super::stage::MOST_INPUT;
+use super::prepared_job::MAX_INPUT;
 
 /// Why there is no run.
 #[derive(Debug, thiserror::Error)]
@@ -20,7 +22,7 @@ pub enum RunError {
     #[error(transparent)]
     Job(#[from] JobError),
     /// The input is longer than the lab shows.
-    #[error("the input reaches farther than {MOST_INPUT} cells")]
+    #[error("the input reaches farther than {MAX_INPUT} cells")]
     InputTooLong,
     /// The engine cannot compute a step.
     #[error(transparent)]
@@ -68,7 +70,7 @@ pub struct Finding {
 }
 
 /// The most findings that are passed on.
-const MOST_FINDINGS: usize = 50;
+const MAX_FINDINGS: usize = 50;
 
 impl Refusal {
     pub(super) fn new(part: &'static str, message: impl ToString) -> Self {
@@ -99,8 +101,10 @@ impl From<&RunError> for Refusal {
             | JobError::Universal { .. }
             | JobError::Trace(TraceError::Lowering(_)) => Self::new("source", error),
             JobError::Input(_) => Self::new("input", error),
-            JobError::Lesson(LessonError::Engine(_) | LessonError::Memory(_)) => Self::new("options", error),
-            JobError::Table { .. } | JobError::Lesson(_) => Self::new("data", error),
+            JobError::PreparedTraining(TrainingError::Engine(_) | TrainingError::Memory(_)) => {
+                Self::new("options", error)
+            }
+            JobError::Table { .. } | JobError::PreparedTraining(_) => Self::new("data", error),
             JobError::Program { .. }
             | JobError::Primary(_)
             | JobError::ThetaSize { .. }
@@ -122,5 +126,5 @@ pub(super) fn located(findings: &[Diagnostic], text: &str) -> Vec<Finding> {
             help: found.help.clone(),
         }
     };
-    findings.iter().take(MOST_FINDINGS).map(finding).collect()
+    findings.iter().take(MAX_FINDINGS).map(finding).collect()
 }

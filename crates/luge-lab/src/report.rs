@@ -6,18 +6,18 @@ use luge_machine::TapeId;
 use serde::Serialize;
 
 use super::{
-    Around, Boundary, LineProfile, Moment, Nearby, Opening, Overview, PictureView, Proof, RunError, Scene,
-    Stage, Surface,
+    Around, Boundary, LineProfile, Moment, Nearby, Opening, Overview, PictureView, PreparedJob, Proof,
+    RunError, Scene, Surface,
     assets::{self, ASSETS},
 };
-use crate::film::{Film, Profile, Strip, Survey};
-use luge::{engine::EngineError, job::Job, plot::grouped};
+use crate::replay::{Profile, Replay, Strip, Survey};
+use luge::{draw::plot::grouped, job::Job, run::engine::EngineError};
 
 /// The most moments that are recorded.
-pub const MOST_MOMENTS: usize = 400;
+pub const MAX_MOMENTS: usize = 400;
 
 /// The most moments whose surroundings are recorded, too.
-const MOST_AROUND: usize = 40;
+const MAX_AROUND: usize = 40;
 
 /// Cells on each side of a head.
 const RADIUS: usize = 16;
@@ -65,49 +65,53 @@ impl Report {
     ///
     /// # Errors
     /// If a step cannot be computed, or the run was broken off.
-    pub fn new(stage: &Stage, n_moments: usize, go_on: &mut dyn FnMut() -> bool) -> Result<Self, RunError> {
-        record(stage, &stage.scene()?, n_moments.clamp(2, MOST_MOMENTS), go_on)
+    pub fn new(
+        stage: &PreparedJob,
+        n_moments: usize,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<Self, RunError> {
+        record(stage, &stage.scene()?, n_moments.clamp(2, MAX_MOMENTS), go_on)
     }
 }
 
 fn record(
-    stage: &Stage,
+    stage: &PreparedJob,
     scene: &Scene<'_>,
     n_moments: usize,
     go_on: &mut dyn FnMut() -> bool,
 ) -> Result<Report, RunError> {
-    let mut film = scene.film()?;
-    let opening = Opening::of(scene, &film.chosen);
-    while film.end().is_none() {
-        if !film.seek(u64::MAX, go_on)? {
+    let mut replay = scene.replay()?;
+    let opening = Opening::of(scene, &replay.chosen);
+    while replay.end().is_none() {
+        if !replay.seek(u64::MAX, go_on)? {
             return Err(RunError::BrokenOff);
         }
     }
     // Only a run that ends within what its reader allows is made once more.
     let (job, proof) = (&stage.job, stage.prove(&|| true));
-    let mut survey = Survey::new(&film)?;
-    survey.follow(&film, &scene.tapes, &mut || true)?;
-    survey.complete_curve(&film, &mut || true)?;
-    let steps = film.front();
+    let mut survey = Survey::new(&replay)?;
+    survey.follow(&replay, &scene.tapes, &mut || true)?;
+    survey.complete_curve(&replay, &mut || true)?;
+    let steps = replay.front();
     let n_moments = n_moments.min(usize::try_from(steps).unwrap_or(usize::MAX).saturating_add(1)).max(1);
-    let every = n_moments.div_ceil(MOST_AROUND);
+    let every = n_moments.div_ceil(MAX_AROUND);
     let mut moments = Vec::with_capacity(n_moments);
     for i in 0..n_moments {
         let step = u128::from(steps) * i as u128 / (n_moments as u128 - 1).max(1);
-        film.seek(step as u64, &mut || true)?;
+        replay.seek(step as u64, &mut || true)?;
         let closely = i % every == 0 || i + 1 == n_moments;
         moments.push(Recorded {
-            moment: Moment::of(scene, &mut film, RADIUS)?,
-            around: if closely { Around::of(scene, &mut film)? } else { None },
-            nearby: if closely { Nearby::of(&film)? } else { None },
-            surface: if closely { Surface::of(scene, &mut film)? } else { None },
-            boundary: if closely { Boundary::of(scene, &film, None) } else { None },
+            moment: Moment::of(scene, &mut replay, RADIUS)?,
+            around: if closely { Around::of(scene, &mut replay)? } else { None },
+            nearby: if closely { Nearby::of(&replay)? } else { None },
+            surface: if closely { Surface::of(scene, &mut replay)? } else { None },
+            boundary: if closely { Boundary::of(scene, &replay, None) } else { None },
         });
     }
     let strips: Vec<Strip> = scene.machine.tape_ids().map(|tape| survey.spacetime.strip(tape)).collect();
     let pictures =
         strips.iter().enumerate().map(|(tape, strip)| PictureView::of(strip, tape, false)).collect();
-    let profile = profile(scene, &film)?;
+    let profile = profile(scene, &replay)?;
     let record = Record { job, opening, moments, overview: Overview::of(&survey), pictures, profile, proof };
     let tape_name = |tape: usize| scene.machine.tape(TapeId::new(tape)).name.clone();
     Ok(Report {
@@ -115,19 +119,19 @@ fn record(
         loss_svg: loss_svg(scene, &survey, steps),
         pictures: strips.into_iter().enumerate().map(|(tape, strip)| (tape_name(tape), strip)).collect(),
         steps,
-        end: film.end().map_or("", |end| end.words()),
+        end: replay.end().map_or("", |end| end.words()),
         n_moments,
     })
 }
 
 /// The steps of each line, where lines are known.
-fn profile<'n>(scene: &Scene<'n>, film: &Film<'n>) -> Result<Option<LineProfile>, EngineError> {
+fn profile<'n>(scene: &Scene<'n>, replay: &Replay<'n>) -> Result<Option<LineProfile>, EngineError> {
     if scene.stage.lines.iter().all(Option::is_none) {
         return Ok(None);
     }
-    let Some(mut profile) = Profile::new(film, scene.machine.states().len())? else { return Ok(None) };
+    let Some(mut profile) = Profile::new(replay, scene.machine.states().len())? else { return Ok(None) };
     let state = |vertex: usize| scene.state_at(vertex).map(|state| state.index());
-    profile.follow(film, &state, &mut || true)?;
+    profile.follow(replay, &state, &mut || true)?;
     Ok(Some(LineProfile::of(scene, &profile.visits)))
 }
 
@@ -174,12 +178,12 @@ fn loss_svg(scene: &Scene<'_>, survey: &Survey<'_>, steps: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use luge::{job::TraceJob, source::Source};
+    use luge::job::{TraceJob, source::Source};
 
     use super::*;
 
     fn report(job: TraceJob, n_moments: usize, go_on: &mut dyn FnMut() -> bool) -> Result<Report, RunError> {
-        Report::new(&Stage::open(&Job::Trace(job))?, n_moments, go_on)
+        Report::new(&PreparedJob::open(&Job::Trace(job))?, n_moments, go_on)
     }
 
     #[test]
@@ -226,7 +230,7 @@ mod tests {
         let mut job = TraceJob::new(Source::open("bb5").expect("it ships"));
         job.options.steps = Some(2_000_000);
         let report = report(job, 1000, &mut || true).expect("a report");
-        assert_eq!((report.n_moments, report.end), (MOST_MOMENTS, "step limit"));
+        assert_eq!((report.n_moments, report.end), (MAX_MOMENTS, "step limit"));
         assert!(report.html.len() < 4 << 20, "{} bytes", report.html.len());
     }
 }

@@ -16,7 +16,7 @@ use axum::{
     Router,
     body::Body,
     extract::{
-        Request as Asked, State, WebSocketUpgrade,
+        Request as PrepareOptions, State, WebSocketUpgrade,
         ws::{Message, WebSocket},
     },
     http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, header},
@@ -30,21 +30,21 @@ use super::{
     assets::{self, Asset},
     catalogue::Catalogue,
     command::ServerMessage,
-    patience::Patient,
+    connection_limits::Patient,
     session::attend,
 };
 
 /// The longest message that is read.
-pub const MOST_BYTES: usize = 1 << 20;
+pub const MAX_BYTES: usize = 1 << 20;
 
 /// The longest message that is taken in before it is refused.
-const MOST_TAKEN: usize = 4 * MOST_BYTES;
+const MAX_TAKEN: usize = 4 * MAX_BYTES;
 
 /// Tabs that may be open at a time.
-pub const MOST_TABS: usize = 64;
+pub const MAX_TABS: usize = 64;
 
-/// Commands of a tab that may wait while its run is busy; each has [`MOST_BYTES`] at most.
-pub const MOST_WAITING: usize = 64;
+/// Commands of a tab that may wait while its run is busy; each has [`MAX_BYTES`] at most.
+pub const MAX_WAITING: usize = 64;
 
 /// Messages that may wait for a tab.
 const QUEUE: usize = 16;
@@ -122,7 +122,7 @@ impl Lab {
 }
 
 /// Lets in only what was asked of this very server, by its own page or by hand.
-async fn guard(State(shared): State<Shared>, asked: Asked, next: Next) -> Response<Body> {
+async fn guard(State(shared): State<Shared>, asked: PrepareOptions, next: Next) -> Response<Body> {
     let mut response = match refusal(&shared, asked.headers()) {
         Some((status, why)) => plain(status, why),
         None => next.run(asked).await,
@@ -156,7 +156,7 @@ fn refusal(shared: &Shared, headers: &HeaderMap) -> Option<(StatusCode, &'static
         return Some((StatusCode::FORBIDDEN, "this server answers only to its own page\n"));
     }
     let length = text(header::CONTENT_LENGTH).map_or(Some(0), |length| length.parse::<usize>().ok());
-    if length.is_none_or(|length| length > MOST_BYTES) {
+    if length.is_none_or(|length| length > MAX_BYTES) {
         return Some((StatusCode::PAYLOAD_TOO_LARGE, "a request may have at most 1 MiB\n"));
     }
     None
@@ -171,7 +171,7 @@ fn plain(status: StatusCode, text: &'static str) -> Response<Body> {
     response
 }
 
-async fn file(asked: Asked) -> Response<Body> {
+async fn file(asked: PrepareOptions) -> Response<Body> {
     let Some(Asset { media, bytes, .. }) = assets::at(asked.uri().path()) else {
         return plain(StatusCode::NOT_FOUND, "there is no such page\n");
     };
@@ -194,14 +194,14 @@ async fn socket(
     if !headers.contains_key(header::ORIGIN) {
         return plain(StatusCode::FORBIDDEN, "a socket must say where it comes from\n");
     }
-    let room = |n: usize| (n < MOST_TABS).then_some(n + 1);
+    let room = |n: usize| (n < MAX_TABS).then_some(n + 1);
     let Ok(_) = shared.counts.tabs.fetch_update(Ordering::SeqCst, Ordering::SeqCst, room) else {
         return plain(StatusCode::SERVICE_UNAVAILABLE, "64 tabs are open already: close one\n");
     };
     let tab = Tab(Arc::clone(&shared.counts.tabs));
     upgrade
-        .max_message_size(MOST_TAKEN)
-        .max_frame_size(MOST_TAKEN)
+        .max_message_size(MAX_TAKEN)
+        .max_frame_size(MAX_TAKEN)
         .on_upgrade(move |socket| async move { serve_tab(socket, shared, &tab).await })
 }
 
@@ -216,7 +216,7 @@ impl Drop for Tab {
 
 /// Passes messages between a socket and the thread that serves it, until one of them ends.
 async fn serve_tab(mut socket: WebSocket, shared: Shared, _tab: &Tab) {
-    let (commands, obeyed) = mpsc::sync_channel(MOST_WAITING);
+    let (commands, obeyed) = mpsc::sync_channel(MAX_WAITING);
     let (told, mut tells) = tokio::sync::mpsc::channel::<String>(QUEUE);
     let greeting = ServerMessage::Catalogue { catalogue: &shared.catalogue }.text();
     let refusals: Sender<String> = told.clone();
@@ -243,8 +243,7 @@ async fn serve_tab(mut socket: WebSocket, shared: Shared, _tab: &Tab) {
                     Ok(command) => match commands.try_send(command) {
                         Ok(()) => {}
                         Err(TrySendError::Full(_)) => {
-                            let message =
-                                format!("{MOST_WAITING} commands wait already: this one is dropped");
+                            let message = format!("{MAX_WAITING} commands wait already: this one is dropped");
                             let refusal = Refusal::new("options", message);
                             let _ = refusals.try_send(ServerMessage::Refused { refusal }.text());
                         }
@@ -282,8 +281,8 @@ enum Event {
 }
 
 fn read(text: &str) -> Result<Command, Refusal> {
-    if text.len() > MOST_BYTES {
-        let message = format!("a message may have at most {MOST_BYTES} bytes, this one has {}", text.len());
+    if text.len() > MAX_BYTES {
+        let message = format!("a message may have at most {MAX_BYTES} bytes, this one has {}", text.len());
         return Err(Refusal::new("source", message));
     }
     serde_json::from_str(text).map_err(|e| Refusal::new("options", format!("not a command: {e}")))

@@ -1,7 +1,7 @@
 //! One tab: its commands come in, its run goes on in a thread of its own, and what it shows goes out.
 
-mod telling;
-mod working;
+mod outbound;
+mod stepping;
 
 use std::{
     panic::{self, AssertUnwindSafe},
@@ -14,19 +14,19 @@ use std::{
     time::{Duration, Instant},
 };
 
-use luge::{engine::EngineError, job::Job};
+use luge::{job::Job, run::engine::EngineError};
 
-use super::{Command, Opening, Proof, Refusal, RunError, Scene, Stage, command::ServerMessage};
-use crate::film::{Film, Profile, Survey};
-use telling::Shown;
+use super::{Command, Opening, PreparedJob, Proof, Refusal, RunError, Scene, command::ServerMessage};
+use crate::replay::{Profile, Replay, Survey};
+use outbound::Shown;
 
 /// Runs that may be open at a time, over all tabs.
-pub const MOST_RUNS: usize = 32;
+pub const MAX_RUNS: usize = 32;
 
 /// Between two moments on the screen.
 const FRAME: Duration = Duration::from_nanos(1_000_000_000 / 60);
 /// Cells on each side of a head.
-const MOST_RADIUS: usize = 200;
+const MAX_RADIUS: usize = 200;
 /// How long a run is looked for its end before anybody asks.
 const SCOUT: Duration = Duration::from_secs(1);
 
@@ -60,7 +60,7 @@ struct Permit(Arc<AtomicUsize>);
 
 impl Permit {
     fn new(runs: &Arc<AtomicUsize>) -> Option<Self> {
-        let more = |n: usize| (n < MOST_RUNS).then_some(n + 1);
+        let more = |n: usize| (n < MAX_RUNS).then_some(n + 1);
         runs.fetch_update(Ordering::SeqCst, Ordering::SeqCst, more).ok()?;
         Some(Self(Arc::clone(runs)))
     }
@@ -85,7 +85,7 @@ pub fn attend(commands: &Receiver<Command>, ear: &mut dyn Client, runs: &Arc<Ato
             },
         };
         let Some(_permit) = Permit::new(runs) else {
-            let message = format!("{MOST_RUNS} runs are open already: close a tab");
+            let message = format!("{MAX_RUNS} runs are open already: close a tab");
             if !ear.tell(ServerMessage::Refused { refusal: Refusal::new("options", message) }.text()) {
                 return;
             }
@@ -115,7 +115,7 @@ fn show_alone(asked: &Asked, commands: &Receiver<Command>, ear: &mut dyn Client)
 
 /// Shows one run until it is left.
 fn show(asked: &Asked, commands: &Receiver<Command>, ear: &mut dyn Client) -> Result<Left, RunError> {
-    let stage = Arc::new(Stage::open_with(&asked.job, asked.held_out.as_deref())?);
+    let stage = Arc::new(PreparedJob::open_with(&asked.job, asked.held_out.as_deref())?);
     let (scene, prover) = (stage.scene()?, Prover::start(&stage));
     Ok(Run::new(&scene, asked.step, prover)?.attend(commands, ear)?)
 }
@@ -127,7 +127,7 @@ struct Prover {
 }
 
 impl Prover {
-    fn start(stage: &Arc<Stage>) -> Self {
+    fn start(stage: &Arc<PreparedJob>) -> Self {
         let left = Arc::new(AtomicBool::new(false));
         let (told, proofs) = mpsc::channel();
         let (stage, nobody) = (Arc::clone(stage), Arc::clone(&left));
@@ -164,7 +164,7 @@ enum Going {
 
 struct Run<'s, 'n> {
     scene: &'s Scene<'n>,
-    film: Film<'n>,
+    replay: Replay<'n>,
     survey: Survey<'n>,
     profile: Option<Profile<'n>>,
     going: Going,
@@ -182,11 +182,11 @@ struct Run<'s, 'n> {
 
 impl<'s, 'n> Run<'s, 'n> {
     fn new(scene: &'s Scene<'n>, step: u64, prover: Prover) -> Result<Self, EngineError> {
-        let film = scene.film()?;
-        let survey = Survey::new(&film)?;
+        let replay = scene.replay()?;
+        let survey = Survey::new(&replay)?;
         Ok(Self {
             scene,
-            film,
+            replay,
             survey,
             profile: None,
             going: if step > 0 { Going::To(step) } else { Going::Nowhere },
@@ -204,16 +204,16 @@ impl<'s, 'n> Run<'s, 'n> {
     }
 
     fn attend(&mut self, commands: &Receiver<Command>, ear: &mut dyn Client) -> Result<Left, EngineError> {
-        let opening = Box::new(Opening::of(self.scene, &self.film.chosen));
+        let opening = Box::new(Opening::of(self.scene, &self.replay.chosen));
         if !ear.tell(ServerMessage::Opened { opening }.text()) {
             return Ok(Left::Gone);
         }
         let started = Instant::now();
-        if let Err(error) = self.film.scout(&mut || started.elapsed() < SCOUT) {
+        if let Err(error) = self.replay.scout(&mut || started.elapsed() < SCOUT) {
             ear.tell(ServerMessage::Failed { message: error.to_string() }.text());
         }
         // If the end is known now, the survey needs no rows that it would drop again.
-        self.survey = Survey::new(&self.film)?;
+        self.survey = Survey::new(&self.replay)?;
         loop {
             while let Some(command) = match self.wait(commands) {
                 Ok(command) => command,
@@ -246,18 +246,18 @@ impl<'s, 'n> Run<'s, 'n> {
     }
 
     fn obey(&mut self, command: Command, ear: &mut dyn Client) -> Result<(), EngineError> {
-        let most = self.film.task.stop.most_steps;
+        let most = self.replay.task.stop.most_steps;
         let mut go = |going: Going| {
             (self.going, self.hit, self.shown.again) = (going, None, true);
-            self.shown.speed_from = (self.film.front(), Instant::now());
+            self.shown.speed_from = (self.replay.front(), Instant::now());
         };
         match command {
             Command::Open { .. } => {}
             Command::Seek { step } => go(Going::To(step.min(most))),
-            Command::Step { by } => go(Going::To(self.film.step().saturating_add_signed(by).min(most))),
+            Command::Step { by } => go(Going::To(self.replay.step().saturating_add_signed(by).min(most))),
             Command::Play { speed } => {
                 let speed = speed.filter(|speed| speed.is_finite()).map(|speed| speed.clamp(0.1, 1e9));
-                go(Going::On { speed, since: Instant::now(), from: self.film.step() });
+                go(Going::On { speed, since: Instant::now(), from: self.replay.step() });
             }
             Command::Pause {} => go(Going::Nowhere),
             Command::Break { states, lines, loss } => {
@@ -269,7 +269,7 @@ impl<'s, 'n> Run<'s, 'n> {
                 self.states = (0..self.states.len()).map(wanted).collect();
             }
             Command::Look { radius, tape, features, surface } => {
-                self.radius = radius.min(MOST_RADIUS);
+                self.radius = radius.min(MAX_RADIUS);
                 (self.features, self.surface, self.shown.around) = (features, surface, None);
                 if tape < self.scene.machine.n_tapes() {
                     self.tape = tape;

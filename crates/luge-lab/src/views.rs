@@ -10,14 +10,14 @@ mod variables;
 mod whole_run;
 
 use luge::{
-    edges::{control_name, vertex_name},
-    lesson::Lesson,
+    draw::edges::{control_name, vertex_name},
+    training::PreparedTraining,
 };
 use luge_landscape::Landscape;
 use luge_machine::StateId;
 use luge_net::numbers::from_signs;
 
-use super::{film::Film, stage::Scene};
+use super::{prepared_job::Scene, replay::Replay};
 pub use around::Around;
 pub use boundary::Boundary;
 pub use moment::Moment;
@@ -28,7 +28,7 @@ pub use surface::Surface;
 pub use whole_run::{LineProfile, Overview, PictureView};
 
 /// Samples of a table that are shown.
-const MOST_SAMPLES: usize = 200;
+const MAX_SAMPLES: usize = 200;
 
 impl Scene<'_> {
     /// Number of vertices.
@@ -70,8 +70,8 @@ impl Scene<'_> {
     }
 
     /// Cells near the heads are all that a step needs, but the first one of a learner reads labels into its tape.
-    fn radius(&self, film: &Film<'_>, radius: usize) -> Option<usize> {
-        (self.lesson.is_none() || film.step() > 0).then_some(radius)
+    fn radius(&self, replay: &Replay<'_>, radius: usize) -> Option<usize> {
+        (self.lesson.is_none() || replay.step() > 0).then_some(radius)
     }
 }
 
@@ -81,11 +81,11 @@ fn drawn(value: f64) -> f64 {
 }
 
 /// theta, from the signs of the weights that hold it.
-fn theta_on_tape(scene: &Scene<'_>, lesson: &Lesson, film: &Film<'_>) -> Vec<f64> {
+fn theta_on_tape(scene: &Scene<'_>, lesson: &PreparedTraining, replay: &Replay<'_>) -> Vec<f64> {
     let (track, first) = lesson.learner().theta_track();
     let n_cells = lesson.primary().n_weights() * lesson.layout().width();
     let start = scene.tapes.inside(track.index(), first as i64);
-    let bits = film.bits(track.index(), start..start + n_cells as i64);
+    let bits = replay.bits(track.index(), start..start + n_cells as i64);
     let signs: Vec<f64> = bits.into_iter().map(|bit| if bit { 1.0 } else { -1.0 }).collect();
     from_signs(lesson.layout().format, &signs)
 }

@@ -1,15 +1,13 @@
 //! Films: any step of a run is what stepping there gives, and what is kept has a bounded size.
 
 use luge::{
-    catalogue,
-    engine::EngineChoice,
-    job::{Job, TraceJob},
-    loss_curve::{Extremes, LossCurve},
-    source::Source,
+    draw::loss_curve::{Extremes, LossCurve},
+    job::{Job, TraceJob, catalogue, source::Source},
+    run::engine::EngineChoice,
 };
 use luge_lab::{
-    Scene, Stage,
-    film::{MOST_FRAME_BYTES, Profile, Survey},
+    PreparedJob, Scene,
+    replay::{MAX_FRAME_BYTES, Profile, Survey},
 };
 use luge_landscape::LandscapeKind;
 use luge_machine::{Simulator, TapeId};
@@ -19,7 +17,7 @@ const FOUR: &str = "1RB1LB_1LA0LC_1RZ1LD_1RD0RA";
 const FIVE: &str = "1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA";
 
 fn with<R>(job: &Job, act: impl FnOnce(&Scene<'_>) -> R) -> R {
-    act(&Stage::open(job).expect("a job").scene().expect("a network"))
+    act(&PreparedJob::open(job).expect("a job").scene().expect("a network"))
 }
 
 /// A machine by itself, with options of its own.
@@ -50,24 +48,24 @@ fn every_step_is_where_stepping_leads() {
                 (job.options.landscape, job.options.manner.engine) = (landscape, engine);
             });
             if landscape == LandscapeKind::Internal && fast {
-                assert!(Stage::open(&job).is_err(), "{engine:?} has no layers to be fast with");
+                assert!(PreparedJob::open(&job).is_err(), "{engine:?} has no layers to be fast with");
                 continue;
             }
             with(&job, |scene| {
-                let mut film = scene.film().expect("an engine");
-                let mut stepped = film.again().expect("an engine");
-                film.seek(u64::MAX, &mut always()).expect("gradients");
-                assert_eq!(film.end().map(|end| (end.steps(), end.words())), Some((107, "halted")));
+                let mut replay = scene.replay().expect("an engine");
+                let mut stepped = replay.again().expect("an engine");
+                replay.seek(u64::MAX, &mut always()).expect("gradients");
+                assert_eq!(replay.end().map(|end| (end.steps(), end.words())), Some((107, "halted")));
                 let mut expected = Vec::new();
                 for _ in 0..=107 {
                     expected.push((stepped.vertex(), stepped.loss().expect("a loss")));
                     stepped.step().expect("a gradient");
                 }
                 for step in [107, 0, 55, 54, 53, 106, 1, 2, 90] {
-                    assert!(film.seek(step, &mut always()).expect("gradients"));
-                    let found = (film.now().vertex(), film.now().loss().expect("a loss"));
+                    assert!(replay.seek(step, &mut always()).expect("gradients"));
+                    let found = (replay.now().vertex(), replay.now().loss().expect("a loss"));
                     assert_eq!(found, expected[step as usize], "{landscape:?}, {engine:?}, step {step}");
-                    assert_eq!((film.step(), film.front()), (step, 107));
+                    assert_eq!((replay.step(), replay.front()), (step, 107));
                 }
             });
         }
@@ -77,18 +75,18 @@ fn every_step_is_where_stepping_leads() {
 #[test]
 fn a_far_step_of_five_states_is_the_machine_s() {
     with(&machine(FIVE), |scene| {
-        let mut film = scene.film().expect("an engine");
+        let mut replay = scene.replay().expect("an engine");
         let mut simulator = Simulator::new(scene.machine, &luge_machine::Input::blank());
         for step in [40_000_000, 39_999_999, 123_456, 47_176_870, 7] {
-            film.seek(step, &mut always()).expect("gradients");
+            replay.seek(step, &mut always()).expect("gradients");
             if simulator.steps() > step {
                 simulator = Simulator::new(scene.machine, &luge_machine::Input::blank());
             }
             let _ = simulator.run(step);
-            let seen = film.look(Some(40));
+            let seen = replay.look(Some(40));
             let head = scene.tapes.head(&seen.tapes, TapeId::new(0)).expect("a head");
             assert_eq!(head, simulator.head(TapeId::new(0)), "step {step}");
-            let vertex = film.now().vertex().expect("a vertex");
+            let vertex = replay.now().vertex().expect("a vertex");
             assert_eq!(scene.state_at(vertex), Some(simulator.state()), "step {step}");
             for cell in head - 40..=head + 40 {
                 let symbol = scene.tapes.symbol(&seen.tapes, TapeId::new(0), cell);
@@ -99,35 +97,35 @@ fn a_far_step_of_five_states_is_the_machine_s() {
                 );
             }
         }
-        assert!(film.frame_bytes() < MOST_FRAME_BYTES);
+        assert!(replay.frame_bytes() < MAX_FRAME_BYTES);
     });
 }
 
 #[test]
 fn a_seek_can_be_broken_off_and_taken_up_again() {
     with(&machine("1RB1RB_1LA1LA"), |scene| {
-        let mut film = scene.film().expect("an engine");
-        assert!(!film.seek(u64::MAX, &mut || false).expect("gradients"));
-        let there = film.step();
-        assert!(film.seek(there + 10, &mut always()).expect("gradients"));
-        assert_eq!(film.step(), there + 10);
+        let mut replay = scene.replay().expect("an engine");
+        assert!(!replay.seek(u64::MAX, &mut || false).expect("gradients"));
+        let there = replay.step();
+        assert!(replay.seek(there + 10, &mut always()).expect("gradients"));
+        assert_eq!(replay.step(), there + 10);
     });
 }
 
 #[test]
 fn watching_stops_at_the_first_step_that_is_asked_for() {
     with(&machine(FOUR), |scene| {
-        let mut film = scene.film().expect("an engine");
+        let mut replay = scene.replay().expect("an engine");
         let wanted = scene.machine.find_state("D");
         let mut hits = Vec::new();
         loop {
             let mut here = |engine: &mut dyn Engine| {
                 Ok(engine.vertex().and_then(|vertex| scene.state_at(vertex)) == wanted)
             };
-            if !film.watch(u64::MAX, &mut here, &mut always()).expect("gradients") {
+            if !replay.watch(u64::MAX, &mut here, &mut always()).expect("gradients") {
                 break;
             }
-            hits.push(film.step());
+            hits.push(replay.step());
         }
         let mut simulator = Simulator::new(scene.machine, &luge_machine::Input::blank());
         let mut expected = Vec::new();
@@ -143,13 +141,13 @@ fn watching_stops_at_the_first_step_that_is_asked_for() {
 #[test]
 fn the_survey_sees_every_loss_of_a_short_run_and_every_row() {
     with(&machine(FOUR), |scene| {
-        let mut film = scene.film().expect("an engine");
-        film.seek(u64::MAX, &mut always()).expect("gradients");
-        let mut survey = Survey::new(&film).expect("an engine");
-        assert!(survey.follow(&film, &scene.tapes, &mut always()).expect("gradients"));
+        let mut replay = scene.replay().expect("an engine");
+        replay.seek(u64::MAX, &mut always()).expect("gradients");
+        let mut survey = Survey::new(&replay).expect("an engine");
+        assert!(survey.follow(&replay, &scene.tapes, &mut always()).expect("gradients"));
         assert!(survey.done);
         assert_eq!((survey.curve.width(), survey.curve.columns().len()), (1, 108));
-        let mut stepped = film.again().expect("an engine");
+        let mut stepped = replay.again().expect("an engine");
         for column in survey.curve.columns() {
             let loss = stepped.loss().expect("a loss");
             assert_eq!(*column, Some(Extremes(loss, loss)));
@@ -170,11 +168,11 @@ fn the_survey_sees_every_loss_of_a_short_run_and_every_row() {
 #[test]
 fn long_surveys_are_bounded() {
     with(&machine_with(FIVE, |job| job.options.steps = Some(3_000_000)), |scene| {
-        let mut film = scene.film().expect("an engine");
-        film.seek(u64::MAX, &mut always()).expect("gradients");
-        assert_eq!(film.end().map(|end| end.words()), Some("step limit"));
-        let mut survey = Survey::new(&film).expect("an engine");
-        survey.follow(&film, &scene.tapes, &mut always()).expect("gradients");
+        let mut replay = scene.replay().expect("an engine");
+        replay.seek(u64::MAX, &mut always()).expect("gradients");
+        assert_eq!(replay.end().map(|end| end.words()), Some("step limit"));
+        let mut survey = Survey::new(&replay).expect("an engine");
+        survey.follow(&replay, &scene.tapes, &mut always()).expect("gradients");
         let columns = survey.curve.columns();
         assert!(columns.len() <= 640 && columns.iter().all(Option::is_some));
         let strip = survey.spacetime.strip(TapeId::new(0));
@@ -185,17 +183,19 @@ fn long_surveys_are_bounded() {
 /// The derivatives that are shown are those of automatic differentiation.
 fn check_gradient(job: &Job, steps: &[u64]) {
     with(job, |scene| {
-        let mut film = scene.film().expect("an engine");
+        let mut replay = scene.replay().expect("an engine");
         let network = scene.task.network;
         let layers = network.sparse_layers().expect("layers");
         for &step in steps {
-            film.seek(step, &mut always()).expect("gradients");
-            let Some(parameters) = film.parameters() else { panic!("step {step} does not fit the network") };
+            replay.seek(step, &mut always()).expect("gradients");
+            let Some(parameters) = replay.parameters() else {
+                panic!("step {step} does not fit the network")
+            };
             let mut dense =
                 Dense::new(network, &parameters, &scene.task.inputs, Precision::F64, Rate::One, None)
                     .expect("an engine");
             let gradient = dense.gradient().expect("a gradient");
-            let found = film.gradient(None).expect("a gradient");
+            let found = replay.gradient(None).expect("a gradient");
             for (track, &row) in layers.table.rows().iter().enumerate() {
                 let of = |block: &luge_net::Values| -> Vec<(i64, f64)> {
                     let entries = block.row(row).iter().enumerate().filter(|(_, slope)| **slope != 0.0);
@@ -236,10 +236,10 @@ fn gradients_are_those_of_automatic_differentiation() {
 #[test]
 fn a_lesson_ends_with_its_answer() {
     with(&shipped("mean"), |scene| {
-        let mut film = scene.film().expect("an engine");
-        film.seek(u64::MAX, &mut always()).expect("gradients");
-        assert_eq!(film.end().map(|end| (end.steps(), end.words())), Some((137, "halted")));
-        let moment = luge_lab::Moment::of(scene, &mut film, 8).expect("a moment");
+        let mut replay = scene.replay().expect("an engine");
+        replay.seek(u64::MAX, &mut always()).expect("gradients");
+        assert_eq!(replay.end().map(|end| (end.steps(), end.words())), Some((137, "halted")));
+        let moment = luge_lab::Moment::of(scene, &mut replay, 8).expect("a moment");
         let moment = serde_json::to_value(moment).expect("JSON");
         assert_eq!(moment["lesson"]["nodes"]["theta"], serde_json::json!([2.5625, 0.0]));
         assert_eq!((&moment["phase"], &moment["lesson"]["nodes"]["phi"]), (&"halted".into(), &0.0.into()));
@@ -253,14 +253,14 @@ fn the_completed_curve_holds_every_loss() {
             (job.options.steps, job.options.manner.engine) = (Some(60_000), engine);
         });
         with(&job, |scene| {
-            let mut film = scene.film().expect("an engine");
-            film.seek(u64::MAX, &mut always()).expect("gradients");
-            let mut survey = Survey::new(&film).expect("an engine");
-            survey.follow(&film, &scene.tapes, &mut always()).expect("gradients");
+            let mut replay = scene.replay().expect("an engine");
+            replay.seek(u64::MAX, &mut always()).expect("gradients");
+            let mut survey = Survey::new(&replay).expect("an engine");
+            survey.follow(&replay, &scene.tapes, &mut always()).expect("gradients");
             assert!(!survey.complete() && survey.curve.n_seen < 60_001);
-            assert!(survey.complete_curve(&film, &mut always()).expect("gradients"));
+            assert!(survey.complete_curve(&replay, &mut always()).expect("gradients"));
             assert_eq!(survey.curve.n_seen, 60_001);
-            let mut stepped = film.again().expect("an engine");
+            let mut stepped = replay.again().expect("an engine");
             let mut all = LossCurve::default();
             for step in 0..=60_000 {
                 all.add(step, stepped.loss().expect("a loss"));
@@ -274,24 +274,27 @@ fn the_completed_curve_holds_every_loss() {
 #[test]
 fn a_scout_finds_the_end_and_leaves_the_view_where_it_is() {
     with(&machine(FOUR), |scene| {
-        let mut film = scene.film().expect("an engine");
-        film.seek(10, &mut always()).expect("gradients");
-        assert!(film.scout(&mut always()).expect("gradients"));
-        assert_eq!((film.step(), film.front(), film.end().map(|end| end.steps())), (10, 107, Some(107)));
+        let mut replay = scene.replay().expect("an engine");
+        replay.seek(10, &mut always()).expect("gradients");
+        assert!(replay.scout(&mut always()).expect("gradients"));
+        assert_eq!(
+            (replay.step(), replay.front(), replay.end().map(|end| end.steps())),
+            (10, 107, Some(107))
+        );
     });
     with(&machine("1RB1RB_1LA1LA"), |scene| {
-        let mut film = scene.film().expect("an engine");
-        assert!(!film.scout(&mut || false).expect("gradients"));
-        assert_eq!((film.step(), film.front(), film.end()), (0, 0, None));
+        let mut replay = scene.replay().expect("an engine");
+        assert!(!replay.scout(&mut || false).expect("gradients"));
+        assert_eq!((replay.step(), replay.front(), replay.end()), (0, 0, None));
     });
 }
 
 /// The loss around a vertex, as the page is told it.
 fn around(job: &Job, step: u64) -> serde_json::Value {
     with(job, |scene| {
-        let mut film = scene.film().expect("an engine");
-        film.seek(step, &mut always()).expect("gradients");
-        serde_json::to_value(luge_lab::Around::of(scene, &mut film).expect("a gradient")).expect("JSON")
+        let mut replay = scene.replay().expect("an engine");
+        replay.seek(step, &mut always()).expect("gradients");
+        serde_json::to_value(luge_lab::Around::of(scene, &mut replay).expect("a gradient")).expect("JSON")
     })
 }
 
@@ -303,11 +306,11 @@ fn the_step_goes_where_the_loss_around_says() {
         for step in steps {
             let around = around(&job, step);
             let (goes, next) = with(&job, |scene| {
-                let mut film = scene.film().expect("an engine");
-                film.seek(step, &mut always()).expect("gradients");
-                let here = film.now().vertex();
-                film.seek(step + 1, &mut always()).expect("gradients");
-                (here != film.now().vertex(), film.now().vertex())
+                let mut replay = scene.replay().expect("an engine");
+                replay.seek(step, &mut always()).expect("gradients");
+                let here = replay.now().vertex();
+                replay.seek(step + 1, &mut always()).expect("gradients");
+                (here != replay.now().vertex(), replay.now().vertex())
             });
             let edges = around["edges"].as_array().expect("edges");
             let successor = edges.iter().find(|edge| edge["part"] == "successor");
@@ -322,13 +325,13 @@ fn the_step_goes_where_the_loss_around_says() {
 #[test]
 fn a_profile_counts_the_steps_that_begin_in_each_state() {
     with(&machine(FOUR), |scene| {
-        let mut film = scene.film().expect("an engine");
-        assert!(Profile::new(&film, 5).expect("an engine").is_none(), "the run is not over");
-        film.seek(u64::MAX, &mut always()).expect("gradients");
+        let mut replay = scene.replay().expect("an engine");
+        assert!(Profile::new(&replay, 5).expect("an engine").is_none(), "the run is not over");
+        replay.seek(u64::MAX, &mut always()).expect("gradients");
         let mut profile =
-            Profile::new(&film, scene.machine.states().len()).expect("an engine").expect("a run");
+            Profile::new(&replay, scene.machine.states().len()).expect("an engine").expect("a run");
         let state = |vertex: usize| scene.state_at(vertex).map(|state| state.index());
-        profile.follow(&film, &state, &mut always()).expect("gradients");
+        profile.follow(&replay, &state, &mut always()).expect("gradients");
         let mut expected = vec![0; scene.machine.states().len()];
         let mut simulator = Simulator::new(scene.machine, &luge_machine::Input::blank());
         loop {
@@ -349,17 +352,17 @@ fn a_run_in_another_arithmetic_is_reached_from_its_frames() {
     let Job::Train(train) = &mut job else { panic!("a learner") };
     train.options.precision = Precision::F32;
     with(&job, |scene| {
-        let mut film = scene.film().expect("an engine");
-        assert_eq!(film.chosen.engine, EngineChoice::Dense);
-        film.seek(u64::MAX, &mut always()).expect("gradients");
-        assert_eq!(film.end().map(|end| (end.steps(), end.words())), Some((137, "halted")));
+        let mut replay = scene.replay().expect("an engine");
+        assert_eq!(replay.chosen.engine, EngineChoice::Dense);
+        replay.seek(u64::MAX, &mut always()).expect("gradients");
+        assert_eq!(replay.end().map(|end| (end.steps(), end.words())), Some((137, "halted")));
         for step in [100, 33, 34, 136] {
-            film.seek(step, &mut always()).expect("gradients");
-            let mut stepped = film.again().expect("an engine");
+            replay.seek(step, &mut always()).expect("gradients");
+            let mut stepped = replay.again().expect("an engine");
             for _ in 0..step {
                 stepped.step().expect("a gradient");
             }
-            assert_eq!(film.now().snapshot(), stepped.snapshot(), "step {step}");
+            assert_eq!(replay.now().snapshot(), stepped.snapshot(), "step {step}");
         }
     });
 }
@@ -371,17 +374,17 @@ fn a_run_with_noise_can_be_gone_through_again() {
         job.options.manner.noise = Some((0.05, 3));
     });
     with(&job, |scene| {
-        let mut film = scene.film().expect("an engine");
-        let mut stepped = film.again().expect("an engine");
-        film.seek(u64::MAX, &mut always()).expect("gradients");
-        assert_eq!(film.end().map(|end| (end.steps(), end.words())), Some((107, "halted")));
+        let mut replay = scene.replay().expect("an engine");
+        let mut stepped = replay.again().expect("an engine");
+        replay.seek(u64::MAX, &mut always()).expect("gradients");
+        assert_eq!(replay.end().map(|end| (end.steps(), end.words())), Some((107, "halted")));
         while stepped.steps() < 60 {
             stepped.step().expect("a gradient");
         }
         for _ in 0..2 {
-            film.seek(60, &mut always()).expect("gradients");
-            assert_eq!(film.look(None), stepped.snapshot(), "the same noise again");
-            film.seek(80, &mut always()).expect("gradients");
+            replay.seek(60, &mut always()).expect("gradients");
+            assert_eq!(replay.look(None), stepped.snapshot(), "the same noise again");
+            replay.seek(80, &mut always()).expect("gradients");
         }
     });
 }
@@ -390,10 +393,11 @@ fn a_run_with_noise_can_be_gone_through_again() {
 fn a_learner_s_step_needs_only_the_cells_near_its_heads() {
     for (name, steps) in [("mean", [1, 30, 100]), ("perceptron", [1, 3000, 300_000])] {
         with(&shipped(name), |scene| {
-            let mut film = scene.film().expect("an engine");
+            let mut replay = scene.replay().expect("an engine");
             for step in steps {
-                film.seek(step, &mut always()).expect("gradients");
-                let (whole, near) = (film.gradient(None).expect("one"), film.gradient(Some(8)).expect("one"));
+                replay.seek(step, &mut always()).expect("gradients");
+                let (whole, near) =
+                    (replay.gradient(None).expect("one"), replay.gradient(Some(8)).expect("one"));
                 assert_eq!(whole, near, "{name} at step {step}");
             }
         });
@@ -403,7 +407,7 @@ fn a_learner_s_step_needs_only_the_cells_near_its_heads() {
 #[test]
 fn a_run_is_proved_and_broken_off() {
     let proof = |job: &Job, go_on: bool| {
-        let proof = Stage::open(job).expect("a job").prove(&|| go_on);
+        let proof = PreparedJob::open(job).expect("a job").prove(&|| go_on);
         proof.map(|proof| serde_json::to_value(&proof).expect("JSON"))
     };
     let perceptron = proof(&shipped("perceptron"), true).expect("a proof");
@@ -418,7 +422,7 @@ fn a_run_is_proved_and_broken_off() {
 
 #[test]
 fn rows_that_a_learner_does_not_see_are_judged_too() {
-    let stage = Stage::open_with(
+    let stage = PreparedJob::open_with(
         &shipped("perceptron"),
         Some(
             "sepal_length,sepal_width,petal_length,petal_width,setosa\n5,3.5,1.4,0.2,1\n6,3,5,2,-1\n6,3,5,2,1\n",
@@ -431,7 +435,8 @@ fn rows_that_a_learner_does_not_see_are_judged_too() {
 
 #[test]
 fn what_the_lab_cannot_show_is_refused() {
-    let refusal = |job: &Job| Stage::open(job).map(drop).map_err(|error| luge_lab::Refusal::from(&error));
+    let refusal =
+        |job: &Job| PreparedJob::open(job).map(drop).map_err(|error| luge_lab::Refusal::from(&error));
     let part = |job: &Job| refusal(job).expect_err("a refusal").part;
     assert_eq!(part(&machine_with(FOUR, |job| job.options.manner.noise = Some((-0.1, 1)))), "options");
     assert_eq!(part(&machine_with(FOUR, |job| job.input = vec!["1".repeat(100_000)])), "input");

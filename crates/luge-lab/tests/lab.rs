@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use luge_lab::{Counts, Lab, MOST_BYTES, MOST_RUNS, MOST_WAITING};
+use luge_lab::{Counts, Lab, MAX_BYTES, MAX_RUNS, MAX_WAITING};
 use serde_json::{Value, json};
 use tungstenite::{Message, WebSocket, client::IntoClientRequest};
 
@@ -16,7 +16,7 @@ const FOUR: &str = "1RB1LB_1LA0LC_1RZ1LD_1RD0RA";
 
 fn start() -> (SocketAddr, Counts) {
     // As on a small machine.
-    luge::memory::set_budget(1 << 30);
+    luge::run::memory::set_budget(1 << 30);
     let lab = Lab::bind(0).expect("a free port");
     let (address, counts) = (lab.address, lab.counts.clone());
     assert!(address.ip().is_loopback());
@@ -172,7 +172,7 @@ fn path_tricks_lead_nowhere() {
 #[test]
 fn oversized_bodies_and_messages_are_refused_with_a_reason() {
     let (address, _) = start();
-    let length = MOST_BYTES + 1;
+    let length = MAX_BYTES + 1;
     let request = format!(
         "POST / HTTP/1.1\r\nHost: {address}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
     );
@@ -180,7 +180,7 @@ fn oversized_bodies_and_messages_are_refused_with_a_reason() {
     assert_eq!(status, 413);
     assert!(answer.contains("at most 1 MiB"), "{answer}");
     let mut tab = Tab::open(address);
-    tab.run(&"x".repeat(MOST_BYTES));
+    tab.run(&"x".repeat(MAX_BYTES));
     let refused = tab.hear("refused", |_| true);
     assert!(
         refused["refusal"]["message"].as_str().is_some_and(|m| m.contains("at most 1048576 bytes")),
@@ -273,7 +273,7 @@ fn a_killed_tab_frees_its_run() {
 #[test]
 fn too_many_runs_are_refused_until_one_is_closed() {
     let (address, counts) = start();
-    let mut tabs: Vec<Tab> = (0..MOST_RUNS)
+    let mut tabs: Vec<Tab> = (0..MAX_RUNS)
         .map(|_| {
             let mut tab = Tab::open(address);
             tab.run(FOUR);
@@ -281,13 +281,13 @@ fn too_many_runs_are_refused_until_one_is_closed() {
             tab
         })
         .collect();
-    assert_eq!(counts.runs(), MOST_RUNS);
+    assert_eq!(counts.runs(), MAX_RUNS);
     let mut more = Tab::open(address);
     more.run(FOUR);
     let refused = more.hear("refused", |_| true);
     assert!(refused["refusal"]["message"].as_str().is_some_and(|m| m.contains("close a tab")), "{refused}");
     tabs.pop();
-    eventually("a run is freed", || counts.runs() < MOST_RUNS);
+    eventually("a run is freed", || counts.runs() < MAX_RUNS);
     more.run(FOUR);
     more.hear("opened", |_| true);
 }
@@ -312,7 +312,7 @@ fn an_input_that_is_too_long_and_an_endless_seek_have_answers() {
 fn opens_do_not_pile_up() {
     let (address, _) = start();
     let mut tab = Tab::open(address);
-    for _ in 0..MOST_WAITING * 8 {
+    for _ in 0..MAX_WAITING * 8 {
         tab.run(FOUR);
     }
     let refused = tab.hear("refused", |_| true);

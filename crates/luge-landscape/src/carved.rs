@@ -8,7 +8,7 @@ use crate::{
     PlainConstants, Undecodable, VertexSet, compact,
     configuration::{bit, one_hot},
     internal::{self, Configurations, Levels},
-    landscape::{MOST_COLUMNS, MOST_EDGES, MOST_GATES},
+    landscape::{MAX_COLUMNS, MAX_EDGES, MAX_GATES},
     plain, relu,
     tapes::{Tapes, Weights},
 };
@@ -284,17 +284,17 @@ pub(crate) fn check_size(normal: &NormalForm, carving: &Carving<'_>) -> Result<(
     let Carving { kind, vertices, corrections, .. } = *carving;
     let (n_states, n_tapes) = (normal.n_states(), normal.n_tapes());
     let n_vertices = vertices.n_vertices(normal);
-    if n_vertices > MOST_GATES {
+    if n_vertices > MAX_GATES {
         return Err(BuildError::TooManyVertices { n_vertices, n_states, n_tapes });
     }
     let n_columns = VertexSet::LookedAt.n_vertices(normal);
-    if n_columns > MOST_COLUMNS {
+    if n_columns > MAX_COLUMNS {
         return Err(BuildError::TooManyColumns { n_columns });
     }
     if kind == LandscapeKind::Relu {
         let control = Control::new(normal, vertices, 1);
         let n_edges = u64::from(corrections.n_copies) * relu::n_edges(&control);
-        if n_edges > MOST_EDGES {
+        if n_edges > MAX_EDGES {
             return Err(BuildError::TooManyEdges { n_edges, n_states, n_tapes });
         }
     }

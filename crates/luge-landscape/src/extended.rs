@@ -97,7 +97,7 @@ pub enum ExtendedError {
         bound: f64,
     },
     /// A primary network beyond what is built.
-    #[error("theta has {n_weights} numbers of {n_bits} bits, but at most {MOST_THETA_BITS} bits are built")]
+    #[error("theta has {n_weights} numbers of {n_bits} bits, but at most {MAX_THETA_BITS} bits are built")]
     ThetaTooLarge {
         /// Numbers in theta.
         n_weights: usize,
@@ -123,7 +123,7 @@ pub enum ExtendedError {
     },
     /// `internal` has a vertex for every content of the data.
     #[error(
-        "landscape internal declares every content of the data's {n_bits} bits, but at most {MOST_BITS} can be declared"
+        "landscape internal declares every content of the data's {n_bits} bits, but at most {MAX_BITS} can be declared"
     )]
     TooManyBits {
         /// Bits of data.
@@ -138,10 +138,10 @@ pub enum ExtendedError {
 const LARGEST_LOSS: f64 = 1e300;
 
 /// The most bits theta may have.
-const MOST_THETA_BITS: usize = 1 << 18;
+const MAX_THETA_BITS: usize = 1 << 18;
 
 /// The most data bits that `internal` declares.
-pub const MOST_BITS: usize = 12;
+pub const MAX_BITS: usize = 12;
 
 /// The nodes of Figure 1.
 #[derive(Clone, Copy, Debug)]
@@ -389,7 +389,7 @@ fn check(learner: &Learner, primary: &dyn Primary, options: &ExtendedOptions) ->
         return Err(ExtendedError::OneLabel { n_labels });
     }
     let (n_weights, n_bits) = (primary.n_weights(), layout.width());
-    if n_weights.saturating_mul(n_bits) > MOST_THETA_BITS {
+    if n_weights.saturating_mul(n_bits) > MAX_THETA_BITS {
         return Err(ExtendedError::ThetaTooLarge { n_weights, n_bits });
     }
     let bound = scale::highest_final_loss(primary, options);
@@ -397,7 +397,7 @@ fn check(learner: &Learner, primary: &dyn Primary, options: &ExtendedOptions) ->
         return Err(ExtendedError::FinalLoss { bound });
     }
     options.window().check(learner, primary)?;
-    if options.kind == LandscapeKind::Internal && layout.n_bits() > MOST_BITS {
+    if options.kind == LandscapeKind::Internal && layout.n_bits() > MAX_BITS {
         return Err(ExtendedError::TooManyBits { n_bits: layout.n_bits() });
     }
     let normal = &learner.lowered().normal;

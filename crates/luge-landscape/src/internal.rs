@@ -10,17 +10,17 @@ use luge_net::{GraphBuilder, LinearMap, NodeId, ParameterId, Shape, StepRule};
 use crate::{Configuration, Corrections};
 
 /// The most configurations a landscape may have.
-pub const MOST_VERTICES: usize = 1 << 16;
+pub const MAX_VERTICES: usize = 1 << 16;
 
 /// The most cells that the configurations of a landscape may hold in all.
-const MOST_STORED_CELLS: usize = 1 << 27;
+const MAX_STORED_CELLS: usize = 1 << 27;
 
 /// Why `internal` cannot be built.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InternalError {
     /// There would be too many units, or too many cells in all of their configurations together.
     #[error(
-        "more than {MOST_VERTICES} configurations, or {MOST_STORED_CELLS} cells in all of them, are reachable from the declared inputs within {n_cells} cells"
+        "more than {MAX_VERTICES} configurations, or {MAX_STORED_CELLS} cells in all of them, are reachable from the declared inputs within {n_cells} cells"
     )]
     TooManyVertices {
         /// Cells per tape.
@@ -99,7 +99,7 @@ impl Configurations {
                 self.next[here - 1] = Some(here);
             }
             let n_stored = (self.all.len() + 1).saturating_mul(n_cells).saturating_mul(current.tapes.len());
-            if self.all.len() == MOST_VERTICES || n_stored > MOST_STORED_CELLS {
+            if self.all.len() == MAX_VERTICES || n_stored > MAX_STORED_CELLS {
                 return Err(InternalError::TooManyVertices { n_cells });
             }
             let after = step(normal, &current, n_cells);

@@ -88,7 +88,7 @@ pub enum BuildError {
     Internal(#[from] InternalError),
     /// There is a unit or more for every vertex.
     #[error(
-        "{n_states} states on {n_tapes} binary tapes need {n_vertices} vertices, but at most {MOST_GATES} are built"
+        "{n_states} states on {n_tapes} binary tapes need {n_vertices} vertices, but at most {MAX_GATES} are built"
     )]
     TooManyVertices {
         /// Vertices, the states not copied.
@@ -100,7 +100,7 @@ pub enum BuildError {
     },
     /// States that look at many tapes have a column for every combination of their symbols.
     #[error(
-        "the states look at {n_columns} combinations of symbols in all, but at most {MOST_COLUMNS} are built"
+        "the states look at {n_columns} combinations of symbols in all, but at most {MAX_COLUMNS} are built"
     )]
     TooManyColumns {
         /// Combinations, over all states.
@@ -108,7 +108,7 @@ pub enum BuildError {
     },
     /// The ReLU form has units for every edge.
     #[error(
-        "landscape relu needs units for {n_edges} edges between the vertices of {n_states} states on {n_tapes} binary tapes, but at most {MOST_EDGES} are built"
+        "landscape relu needs units for {n_edges} edges between the vertices of {n_states} states on {n_tapes} binary tapes, but at most {MAX_EDGES} are built"
     )]
     TooManyEdges {
         /// Edges.
@@ -121,13 +121,13 @@ pub enum BuildError {
 }
 
 /// The most vertices that are built where the tapes are outside.
-pub const MOST_GATES: u64 = 1 << 24;
+pub const MAX_GATES: u64 = 1 << 24;
 
 /// The most combinations of symbols that the states may look at, over all states.
-pub const MOST_COLUMNS: u64 = 1 << 22;
+pub const MAX_COLUMNS: u64 = 1 << 22;
 
 /// The most edges that `relu` is built with.
-pub const MOST_EDGES: u64 = 1 << 18;
+pub const MAX_EDGES: u64 = 1 << 18;
 
 /// A network whose training traces a machine.
 #[derive(Clone, Debug)]
@@ -289,7 +289,7 @@ mod tests {
     #[test]
     fn tapes_that_no_state_looks_at_cost_nothing() {
         for kind in [LandscapeKind::Compact, LandscapeKind::Plain, LandscapeKind::Relu] {
-            check(kind, VertexSet::LookedAt, luge_machine::MOST_TAPES, None);
+            check(kind, VertexSet::LookedAt, luge_machine::MAX_TAPES, None);
         }
     }
 }

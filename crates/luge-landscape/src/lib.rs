@@ -35,11 +35,11 @@ pub use control::{Control, Vertex, VertexSet, VertexStep};
 pub use corrections::Corrections;
 pub use extended::{
     BitConversion, Carrier, DataLayout, Extended, ExtendedCorrections, ExtendedError, ExtendedOptions,
-    Learner, LearnerError, MOST_BITS, Mark, Nodes, OutsideCells,
+    Learner, LearnerError, MAX_BITS, Mark, Nodes, OutsideCells,
 };
-pub use internal::{InternalError, MOST_VERTICES};
+pub use internal::{InternalError, MAX_VERTICES};
 pub use landscape::{
-    BuildError, Landscape, LandscapeKind, LandscapeOptions, MOST_COLUMNS, MOST_EDGES, MOST_GATES,
+    BuildError, Landscape, LandscapeKind, LandscapeOptions, MAX_COLUMNS, MAX_EDGES, MAX_GATES,
 };
 pub use parity::Parity;
 pub use primary::{Mlp, Primary, PrimaryError};

@@ -90,7 +90,7 @@ pub enum PrimaryError {
         found: String,
     },
     /// A width that is no positive number.
-    #[error("`{found}` in `{whole}` is no width; expected a number from 1 to {MOST_UNITS}")]
+    #[error("`{found}` in `{whole}` is no width; expected a number from 1 to {MAX_UNITS}")]
     Width {
         /// The part in question.
         found: String,
@@ -126,7 +126,7 @@ pub enum PrimaryError {
 }
 
 /// The widest layer a description may ask for.
-const MOST_UNITS: usize = 4096;
+const MAX_UNITS: usize = 4096;
 
 /// Reads the number in `prototypes:24` or `tree:2`.
 pub(crate) fn count(whole: &str, found: &str, most: usize) -> Result<usize, PrimaryError> {
@@ -164,7 +164,7 @@ impl Mlp {
         let unknown = || PrimaryError::Unknown { found: text.to_owned() };
         let widths = text.strip_prefix("mlp:").ok_or_else(unknown)?;
         let width = |part: &str| match part.parse() {
-            Ok(width @ 1..=MOST_UNITS) => Ok(width),
+            Ok(width @ 1..=MAX_UNITS) => Ok(width),
             _ => Err(PrimaryError::Width { found: part.to_owned(), whole: text.to_owned() }),
         };
         let widths = widths.split('-').map(width).collect::<Result<Vec<usize>, _>>()?;

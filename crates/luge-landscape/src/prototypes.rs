@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// The most prototypes a description may ask for; every two of them are compared.
-const MOST_PROTOTYPES: usize = 256;
+const MAX_PROTOTYPES: usize = 256;
 
 /// The labels of the nearest of K stored samples; the first of them where several are as near.
 ///
@@ -39,7 +39,7 @@ impl Prototypes {
     /// If the number is none, or too large.
     pub fn parse(text: &str, n_features: usize, n_labels: usize) -> Option<Result<Self, PrimaryError>> {
         let found = text.strip_prefix("prototypes:")?;
-        Some(count(text, found, MOST_PROTOTYPES).map(|k| Self::new(k, n_features, n_labels)))
+        Some(count(text, found, MAX_PROTOTYPES).map(|k| Self::new(k, n_features, n_labels)))
     }
 
     fn width(&self) -> usize {

@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// The deepest tree a description may ask for.
-const MOST_DEPTH: usize = 10;
+const MAX_DEPTH: usize = 10;
 
 /// A complete binary tree: every inner node asks whether `b + w . x > 0` and goes right if so, every leaf has its labels.
 ///
@@ -40,7 +40,7 @@ impl Tree {
     pub fn parse(text: &str, n_features: usize, n_labels: usize) -> Option<Result<Self, PrimaryError>> {
         let found = text.strip_prefix("tree:")?;
         let tree = |depth| Self::new(u32::try_from(depth).unwrap_or(1), n_features, n_labels);
-        Some(count(text, found, MOST_DEPTH).map(tree))
+        Some(count(text, found, MAX_DEPTH).map(tree))
     }
 
     fn n_leaves(&self) -> usize {

@@ -26,7 +26,7 @@ pub use loose::Loss;
 pub use recognise::{Unrecognised, recognise};
 
 /// The most symbols of a tape: they are counted in a byte.
-const MOST_SYMBOLS: usize = 256;
+const MAX_SYMBOLS: usize = 256;
 
 /// A file format for machines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

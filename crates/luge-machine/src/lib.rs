@@ -36,6 +36,6 @@ pub use input::{Input, InputError, TapeInput, parse_inputs};
 pub use model::{
     Access, Alphabet, Machine, Missing, Move, Pattern, Rule, SampleUse, State, StateKind, Tape, Write,
 };
-pub use normal::{Bits, MOST_TAPES, NormalForm, NotNormal, Transition};
-pub use simulator::{Effect, Outcome, Passage, Recording, Simulator};
+pub use normal::{Bits, MAX_TAPES, NormalForm, NotNormal, Transition};
+pub use simulator::{Effect, Outcome, RecordedSteps, Recording, Simulator};
 pub use tape::TapeCells;

@@ -13,8 +13,8 @@ pub use expand::{TooManyRules, expand_wildcards};
 pub use report::{Report, Size};
 
 use crate::{
-    Cell, Input, MOST_TAPES, Machine, Move, NormalForm, NotNormal, Rule, SampleUse, State, StateId,
-    StateKind, SymbolId, TapeId,
+    Cell, Input, MAX_TAPES, Machine, Move, NormalForm, NotNormal, Rule, SampleUse, State, StateId, StateKind,
+    SymbolId, TapeId,
 };
 use encoding::Encoding;
 use halves::Halves;
@@ -33,7 +33,7 @@ pub enum Moves {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum LoweringError {
     /// The alphabets need more bits than a vertex can name.
-    #[error("the {n_tapes} tapes need {n_tracks} binary tracks, but at most {MOST_TAPES} are supported")]
+    #[error("the {n_tapes} tapes need {n_tracks} binary tracks, but at most {MAX_TAPES} are supported")]
     TooManyTracks {
         /// Number of tapes of the source.
         n_tapes: usize,
@@ -85,7 +85,7 @@ pub struct Lowered {
 /// ```
 ///
 /// # Errors
-/// If the alphabets need more than [`MOST_TAPES`] binary tracks, the start state halts, or steps would be doubled in a machine
+/// If the alphabets need more than [`MAX_TAPES`] binary tracks, the start state halts, or steps would be doubled in a machine
 /// that takes samples.
 pub fn lower(machine: &Machine, moves: Moves) -> Result<Lowered, LoweringError> {
     let doubled = moves == Moves::Strict && has_stay(machine);
@@ -94,7 +94,7 @@ pub fn lower(machine: &Machine, moves: Moves) -> Result<Lowered, LoweringError> 
     }
     let encoding = Encoding::new(machine, if doubled { 2 } else { 1 });
     let (n_tapes, n_tracks) = (machine.n_tapes(), encoding.n_tracks());
-    if n_tracks > MOST_TAPES {
+    if n_tracks > MAX_TAPES {
         return Err(LoweringError::TooManyTracks { n_tapes, n_tracks });
     }
     let mut halves = Halves::new(machine);

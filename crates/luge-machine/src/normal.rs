@@ -49,7 +49,7 @@ pub enum NotNormal {
         n_symbols: usize,
     },
     /// There are more tapes than a vertex can name.
-    #[error("{n_tapes} binary tapes, but at most {MOST_TAPES} are supported")]
+    #[error("{n_tapes} binary tapes, but at most {MAX_TAPES} are supported")]
     TooManyTapes {
         /// Number of tapes.
         n_tapes: usize,
@@ -63,7 +63,7 @@ pub enum NotNormal {
 }
 
 /// The most tapes a [`NormalForm`] can have.
-pub const MOST_TAPES: usize = 24;
+pub const MAX_TAPES: usize = 24;
 
 /// A machine whose tapes all have two symbols, the blank (-1, bit 0) first.
 ///
@@ -85,7 +85,7 @@ impl NormalForm {
                 return Err(NotNormal::Alphabet { tape: tape.name.clone(), n_symbols: tape.alphabet.len() });
             }
         }
-        if machine.n_tapes() > MOST_TAPES {
+        if machine.n_tapes() > MAX_TAPES {
             return Err(NotNormal::TooManyTapes { n_tapes: machine.n_tapes() });
         }
         let start = machine.state(machine.start());

@@ -1,12 +1,12 @@
 //! Runs a machine step by step. The judge: short, plain, and used by nothing that trains.
 
 mod memo;
-mod passage;
+mod recorded_steps;
 mod table;
 
 use crate::{Cell, Input, Machine, Missing, StateId, Step, SymbolId, TapeCells, TapeId, TapeInput};
 use memo::Memo;
-pub use passage::{Passage, Recording};
+pub use recorded_steps::{RecordedSteps, Recording};
 use table::{Action, SingleTable, Table};
 
 /// How a run ended, or why it paused.

@@ -27,10 +27,10 @@ pub use float::SmallFloat;
 pub use text::FormatError;
 
 /// The most bits a format may have.
-pub const MOST_BITS: u32 = 32;
+pub const MAX_BITS: u32 = 32;
 
 /// The most exponent bits a float may have: with more, its values leave the range of f64.
-pub const MOST_EXPONENT_BITS: u32 = 10;
+pub const MAX_EXPONENT_BITS: u32 = 10;
 
 /// How numbers are written as bits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -1,6 +1,6 @@
 //! Arrays in and out. What goes out is handed over, not copied; what comes in is copied once, into the job that keeps it.
 
-use luge::data::{Asked, Missing, Table};
+use luge::data::{Missing, PrepareOptions, Table};
 use luge::job::JobError;
 use luge_net::{Shape, Values};
 use numpy::{
@@ -28,7 +28,7 @@ pub(crate) fn table(
     y: &PyReadonlyArray2<'_, f64>,
     features: Vec<String>,
     labels: Vec<String>,
-    asked: &Asked,
+    asked: &PrepareOptions,
 ) -> Result<Table, Refusal> {
     let (x, y) = (values(x), values(y));
     if x.shape.rows != y.shape.rows {

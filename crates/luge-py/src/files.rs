@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use luge::outputs::{OutputError, Outputs};
+use luge::files::outputs::{OutputError, Outputs};
 use pyo3::prelude::*;
 
 use crate::refusal::Refusal;

@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use luge::{
-    data::{Asked, Range},
+    data::{PrepareOptions, Range},
     job::{Data, Job as Inner, JobError, TraceJob, TrainJob},
 };
 use numpy::PyReadonlyArray2;
 use pyo3::prelude::*;
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::{arrays, lesson::Lesson, plan::Plan, refusal::Refusal, source::Source, watch::aside};
+use crate::{
+    arrays, lesson::PreparedTraining, plan::PreparedTrace, refusal::Refusal, source::Source, watch::aside,
+};
 
 /// Features, labels, and the names of both.
 type Arrays<'py> = (PyReadonlyArray2<'py, f64>, PyReadonlyArray2<'py, f64>, Vec<String>, Vec<String>);
@@ -51,7 +53,7 @@ impl Job {
         saturate: bool,
     ) -> Result<Self, Refusal> {
         let source = source.inner.clone();
-        let asked: Asked = serde_json::from_str(prepare)?;
+        let asked: PrepareOptions = serde_json::from_str(prepare)?;
         let mut job = match data {
             None => TrainJob::of(source)?,
             Some((x, y, features, labels)) => {
@@ -94,13 +96,13 @@ impl Job {
         match self.inner.clone() {
             Inner::Trace(job) => {
                 let plan = aside(py, move || job.prepare())?.map_err(Refusal::from)?;
-                Ok(Bound::new(py, Plan { inner: Arc::new(plan) })?.into_any())
+                Ok(Bound::new(py, PreparedTrace { inner: Arc::new(plan) })?.into_any())
             }
             Inner::Train(job) => {
                 let job = Arc::new(job);
                 let own = Arc::clone(&job);
                 let lesson = aside(py, move || own.prepare())?.map_err(Refusal::from)?;
-                Ok(Bound::new(py, Lesson { inner: Arc::new(lesson), job })?.into_any())
+                Ok(Bound::new(py, PreparedTraining { inner: Arc::new(lesson), job })?.into_any())
             }
         }
     }

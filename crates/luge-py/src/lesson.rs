@@ -3,12 +3,10 @@
 use std::sync::Arc;
 
 use luge::{
-    export,
-    follow::Attention,
+    files::{export, model, summary::TrainSummary},
     job::TrainJob,
-    lesson::{Lesson as Inner, LessonReport},
-    model,
-    summary::TrainSummary,
+    run::follow::ObservationRate,
+    training::{PreparedTraining as Inner, TrainingReport},
 };
 use numpy::PyArray2;
 use pyo3::prelude::*;
@@ -22,7 +20,7 @@ use crate::{
 
 /// An extended network around a learner, ready to be trained.
 #[pyclass(frozen, module = "luge._luge")]
-pub(crate) struct Lesson {
+pub(crate) struct PreparedTraining {
     pub(crate) inner: Arc<Inner>,
     pub(crate) job: Arc<TrainJob>,
 }
@@ -32,12 +30,12 @@ pub(crate) struct Lesson {
 pub(crate) struct Training {
     lesson: Arc<Inner>,
     job: Arc<TrainJob>,
-    report: LessonReport,
+    report: TrainingReport,
     curve: Curve,
 }
 
 #[pymethods]
-impl Lesson {
+impl PreparedTraining {
     /// Steps the machine makes.
     #[getter]
     fn machine_steps(&self, py: Python<'_>) -> PyResult<u64> {
@@ -80,7 +78,7 @@ impl Lesson {
     }
 }
 
-impl Lesson {
+impl PreparedTraining {
     fn follow(&self, callback: Option<Py<PyAny>>, every: u64) -> Result<Training, Refusal> {
         let lesson = Arc::clone(&self.inner);
         let mut watch = Watch::new(callback, every);
@@ -114,7 +112,7 @@ impl Training {
     fn plot(&self, py: Python<'_>, title: &str, subtitle: &str) -> PyResult<String> {
         let kind = self.lesson.options().landscape;
         let curve = self.curve.whole(py, |watch| {
-            self.lesson.follow(None, Attention::Strides, watch)?;
+            self.lesson.follow(None, ObservationRate::Strides, watch)?;
             Ok(())
         })?;
         Ok(curve.draw(title, subtitle, kind, &self.lesson.loss_levels(), None))

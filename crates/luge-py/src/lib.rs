@@ -15,7 +15,7 @@ mod source;
 mod steps;
 mod watch;
 
-use luge::catalogue;
+use luge::job::catalogue;
 use pyo3::prelude::*;
 
 /// What ships: one object per learner and machine, as JSON.
@@ -31,9 +31,9 @@ mod _luge {
     use super::{
         files::write_files,
         job::Job,
-        lesson::{Lesson, Training},
+        lesson::{PreparedTraining, Training},
         model::Model,
-        plan::{Plan, Trace},
+        plan::{PreparedTrace, Trace},
         run::{Run, compile},
         shipped,
         source::Source,

@@ -3,13 +3,15 @@
 use std::path::PathBuf;
 
 use luge::{
-    audit::{self, Audit, same_model},
-    data::{Asked, Table, TableError},
-    export,
+    data::{PrepareOptions, Table, TableError},
+    files::{
+        audit::{self, Audit, same_model},
+        export,
+        model::{self, ModelError},
+        predictor::Predictor,
+    },
     job::{JobError, StandardPrimaries},
-    lesson::Claim,
-    model::{self, ModelError},
-    predictor::Predictor,
+    training::Claim,
 };
 use numpy::{PyArray1, PyArray2, PyReadonlyArray2};
 use pyo3::{
@@ -119,7 +121,7 @@ impl Model {
         let card = &self.inner.card;
         // Words cannot stand in arrays of numbers: then these are the numbers that the words became.
         let words = card.preparation.has_words();
-        let asked = if words { Asked::default() } else { card.preparation.asked.clone() };
+        let asked = if words { PrepareOptions::default() } else { card.preparation.asked.clone() };
         let table = arrays::table(&x, &y, card.features.clone(), card.labels.clone(), &asked)?;
         let preparation = if words { card.preparation.clone() } else { table.preparation.clone() };
         let table = Table { preparation, ..table };
@@ -164,7 +166,7 @@ impl Model {
             return other_data(refused(error).to_string());
         }
         let lesson = match model.lesson(table, &StandardPrimaries) {
-            Err(error @ ModelError::Lesson(_)) => return other_data(with_reasons(&error)),
+            Err(error @ ModelError::PreparedTraining(_)) => return other_data(with_reasons(&error)),
             lesson => lesson?,
         };
         let retrained = if retrain {

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use luge::{
-    engine::EngineChoice,
-    follow::{Attention, Comparisons},
-    loss_curve::LossCurve,
-    summary::TraceSummary,
-    trace::{self, Plan as Inner},
+    draw::loss_curve::LossCurve,
+    files::summary::TraceSummary,
+    run::{
+        engine::EngineChoice,
+        follow::{Comparisons, ObservationRate},
+    },
+    trace::{self, PreparedTrace as Inner},
 };
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
@@ -20,7 +22,7 @@ use crate::{
 
 /// A machine's landscape, ready to be trained.
 #[pyclass(frozen, module = "luge._luge")]
-pub(crate) struct Plan {
+pub(crate) struct PreparedTrace {
     pub(crate) inner: Arc<Inner>,
 }
 
@@ -57,7 +59,7 @@ impl PerStep {
         Self { first_cells: first_cells.to_vec(), ..Self::default() }
     }
 
-    fn see(&mut self, moment: &luge::follow::Moment<'_>) {
+    fn see(&mut self, moment: &luge::run::follow::RunProgress<'_>) {
         self.losses.push(moment.loss);
         self.vertices.push(vertex(moment));
         let cells = self.first_cells.iter().enumerate();
@@ -78,17 +80,17 @@ impl Arrays {
 }
 
 /// The vertex of a moment, or [`NOWHERE`].
-pub(crate) fn vertex(moment: &luge::follow::Moment<'_>) -> i64 {
+pub(crate) fn vertex(moment: &luge::run::follow::RunProgress<'_>) -> i64 {
     moment.engine.vertex().and_then(|vertex| i64::try_from(vertex).ok()).unwrap_or(NOWHERE)
 }
 
 /// The machine's cell that a head is on.
-pub(crate) fn head(moment: &luge::follow::Moment<'_>, track: usize, first: i64) -> i64 {
+pub(crate) fn head(moment: &luge::run::follow::RunProgress<'_>, track: usize, first: i64) -> i64 {
     moment.engine.head(track).map_or(NOWHERE, |cell| cell + first)
 }
 
 #[pymethods]
-impl Plan {
+impl PreparedTrace {
     /// Vertices of the landscape.
     #[getter]
     fn n_vertices(&self) -> usize {
@@ -127,7 +129,7 @@ impl Plan {
 /// What following a run leaves behind.
 type Followed = (trace::Trace, LossCurve, Option<PerStep>);
 
-impl Plan {
+impl PreparedTrace {
     fn follow(&self, arrays: bool, callback: Option<Py<PyAny>>, every: u64) -> Result<Followed, Refusal> {
         let plan = &self.inner;
         if arrays && plan.options.compare == Comparisons::End && !plan.dense() {
@@ -137,7 +139,7 @@ impl Plan {
         }
         let mut record = arrays.then(|| PerStep::new(plan.first_cells()));
         let mut watch = Watch::new(callback, every);
-        let attention = if arrays { Attention::Steps } else { watch.attention() };
+        let attention = if arrays { ObservationRate::Steps } else { watch.attention() };
         let inner = plan.follow(None, attention, |moment| {
             if let Some(record) = &mut record {
                 record.see(&moment);
@@ -160,7 +162,7 @@ impl Trace {
     /// Whether training traced the machine exactly.
     #[getter]
     fn exact(&self) -> bool {
-        self.inner.exact()
+        self.inner.matches_machine()
     }
 
     /// The loss before each step and at the end.
@@ -186,7 +188,7 @@ impl Trace {
         let (kind, bounds) = (self.plan.options.landscape, self.plan.landscape.bounds());
         let first_mismatch = self.inner.first_mismatch.as_ref().map(|mismatch| mismatch.step);
         let curve = self.curve.whole(py, |watch| {
-            self.plan.follow(None, Attention::Strides, watch)?;
+            self.plan.follow(None, ObservationRate::Strides, watch)?;
             Ok(())
         })?;
         Ok(curve.draw(title, subtitle, kind, &bounds, first_mismatch))

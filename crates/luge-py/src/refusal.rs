@@ -3,13 +3,14 @@
 use std::{error::Error, io};
 
 use luge::{
-    job::JobError,
-    lesson::LessonError,
-    model::ModelError,
-    outputs::OutputError,
-    program::ProgramError,
-    source::{OpenError, ReadError, Source},
+    files::{model::ModelError, outputs::OutputError},
+    job::{
+        JobError,
+        program::ProgramError,
+        source::{OpenError, ReadError, Source},
+    },
     trace::TraceError,
+    training::TrainingError,
 };
 use luge_machine::{Diagnostic, Severity};
 use pyo3::{
@@ -21,7 +22,7 @@ use pyo3::{
 /// Why a request is refused.
 pub(crate) enum Refusal {
     /// The request does not make sense: `luge.LugeError`.
-    Unfit(String),
+    Incompatible(String),
     /// A text that was read, and what was found in it: `luge.LugeError` with its findings.
     Broken { headline: String, text: Box<Source>, findings: Vec<Diagnostic> },
     /// The system refused: `OSError`.
@@ -35,12 +36,12 @@ pub(crate) enum Refusal {
 impl Refusal {
     /// A refusal in these words.
     pub(crate) fn unfit(words: impl Into<String>) -> Self {
-        Self::Unfit(words.into())
+        Self::Incompatible(words.into())
     }
 
     /// The error with its reasons.
     fn of(error: &dyn Error) -> Self {
-        Self::Unfit(with_reasons(error))
+        Self::Incompatible(with_reasons(error))
     }
 }
 
@@ -125,8 +126,8 @@ macro_rules! plain {
 
 plain!(
     TraceError,
-    LessonError,
-    luge::memory::TooMuch,
+    TrainingError,
+    luge::run::memory::TooMuch,
     ProgramError,
     serde_json::Error,
     luge_landscape::LearnerError,
@@ -140,7 +141,7 @@ impl From<Refusal> for PyErr {
             Refusal::Python(error) => return error,
             Refusal::System(words) => return PyOSError::new_err(words),
             Refusal::Exists(words) => return PyFileExistsError::new_err(words),
-            Refusal::Unfit(words) => (words, None, Vec::new()),
+            Refusal::Incompatible(words) => (words, None, Vec::new()),
             Refusal::Broken { headline, text, findings } => (headline, Some(text), findings),
         };
         Python::attach(|py| raised(py, &headline, text.as_deref(), &findings).unwrap_or_else(|error| error))

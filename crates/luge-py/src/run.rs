@@ -1,10 +1,9 @@
 //! Running machines with the simulator, and compiling programs.
 
 use luge::{
-    job::{Job as Inner, Loaded},
-    picture::{Picture, Size},
-    program,
-    summary::{CompileSummary, RunSummary},
+    draw::picture::{Picture, Size},
+    files::summary::{CompileSummary, RunSummary},
+    job::{Job as Inner, Loaded, program},
 };
 use luge_landscape::Learner;
 use luge_machine::{
@@ -60,7 +59,7 @@ fn simulate(job: &Inner, limit: u64) -> Result<Run, Refusal> {
     let (Loaded { machine, .. }, input) = match job {
         Inner::Trace(job) => {
             let loaded = job.load()?;
-            let input = job.lay(&loaded)?;
+            let input = job.initial_tapes(&loaded)?;
             (loaded, input)
         }
         Inner::Train(job) => {
@@ -72,7 +71,7 @@ fn simulate(job: &Inner, limit: u64) -> Result<Run, Refusal> {
         }
     };
     let mut simulator = Simulator::new(&machine, &input);
-    let outcome = luge::memory::run(&mut simulator, limit)?;
+    let outcome = luge::run::memory::run(&mut simulator, limit)?;
     let summary = serde_json::to_string(&RunSummary::of(limit, outcome, &simulator))?;
     let steps = simulator.steps();
     Ok(Run { machine, input, steps, summary })

@@ -1,6 +1,6 @@
 //! Texts of machines and programs.
 
-use luge::{program, source};
+use luge::job::{program, source};
 use luge_machine::formats::recognise;
 use pyo3::prelude::*;
 

@@ -10,14 +10,14 @@ use std::{
     time::Duration,
 };
 
-use luge::follow::Moment;
+use luge::run::follow::RunProgress;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 
 use crate::{
     arrays,
-    lesson::Lesson,
-    plan::{Plan, head, vertex},
+    lesson::PreparedTraining,
+    plan::{PreparedTrace, head, vertex},
     refusal::Refusal,
 };
 
@@ -39,7 +39,7 @@ pub(crate) struct Step {
 }
 
 impl Step {
-    fn of(moment: &Moment<'_>, first_cells: &[i64]) -> Self {
+    fn of(moment: &RunProgress<'_>, first_cells: &[i64]) -> Self {
         let tracks = || first_cells.iter().enumerate();
         let tape = |(track, first): (usize, &i64)| {
             let kept = moment.engine.kept(track);
@@ -113,7 +113,7 @@ where
 impl Steps {
     /// The steps of a trace.
     #[staticmethod]
-    fn of_plan(plan: &Plan) -> Self {
+    fn of_plan(plan: &PreparedTrace) -> Self {
         let plan = Arc::clone(&plan.inner);
         begin(move |watch| {
             let first_cells = plan.first_cells().to_vec();
@@ -124,7 +124,7 @@ impl Steps {
 
     /// The steps of a lesson.
     #[staticmethod]
-    fn of_lesson(lesson: &Lesson) -> Self {
+    fn of_lesson(lesson: &PreparedTraining) -> Self {
         let lesson = Arc::clone(&lesson.inner);
         begin(move |watch| {
             let first_cells = lesson.window().first.clone();

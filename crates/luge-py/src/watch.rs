@@ -11,8 +11,8 @@ use std::{
 };
 
 use luge::{
-    follow::{Attention, Moment, STRIDE},
-    loss_curve::LossCurve,
+    draw::loss_curve::LossCurve,
+    run::follow::{ObservationRate, RunProgress, STRIDE},
 };
 use pyo3::{exceptions::PyRuntimeError, prelude::*};
 
@@ -54,18 +54,18 @@ impl Watch {
     }
 
     /// How closely the run is to be watched: no closer than the caller wants to be called.
-    pub(crate) fn attention(&self) -> Attention {
+    pub(crate) fn attention(&self) -> ObservationRate {
         match &self.callback {
-            None => Attention::Moments,
-            Some(_) if self.every >= STRIDE => Attention::Strides,
-            Some(_) => Attention::Steps,
+            None => ObservationRate::Moments,
+            Some(_) if self.every >= STRIDE => ObservationRate::Strides,
+            Some(_) => ObservationRate::Steps,
         }
     }
 
     /// Sees one moment, and the losses since the last one.
     #[inline]
-    pub(crate) fn see(&mut self, moment: &Moment<'_>) -> ControlFlow<()> {
-        let &Moment { step, loss, since, .. } = moment;
+    pub(crate) fn see(&mut self, moment: &RunProgress<'_>) -> ControlFlow<()> {
+        let &RunProgress { step, loss, since, .. } = moment;
         (step - since.len() as u64..).zip(since).for_each(|(at, &loss)| self.curve.add(at, loss));
         self.curve.add(step, loss);
         if step >= self.next_look {
@@ -133,7 +133,7 @@ impl Curve {
     pub(crate) fn whole(
         &self,
         py: Python<'_>,
-        follow: impl FnOnce(&mut dyn FnMut(Moment<'_>) -> ControlFlow<()>) -> Result<(), Refusal> + Send,
+        follow: impl FnOnce(&mut dyn FnMut(RunProgress<'_>) -> ControlFlow<()>) -> Result<(), Refusal> + Send,
     ) -> Result<&LossCurve, Refusal> {
         if self.0.get().is_none() {
             let mut watch = Watch::new(None, 1);

@@ -25,19 +25,19 @@ use crate::{
 use types::Shape;
 
 /// The most statements a program may have once its loops are unrolled and its functions inlined.
-const MOST_STATEMENTS: usize = 20_000;
+const MAX_STATEMENTS: usize = 20_000;
 
 /// The most numbers and bits in all variables and arrays.
-const MOST_NUMBERS: usize = 1 << 16;
+const MAX_NUMBERS: usize = 1 << 16;
 
 /// Functions call each other at most this deep.
 const DEEPEST_CALL: usize = 64;
 
 /// Blocks and expressions nest at most this deep once functions are inlined: they take the stack.
-const MOST_LEVELS: usize = 400;
+const MAX_LEVELS: usize = 400;
 
 /// The most expressions, counted as statements are.
-const MOST_EXPRESSIONS: usize = 200_000;
+const MAX_EXPRESSIONS: usize = 200_000;
 
 /// Words that mean something already.
 const TAKEN: [&str; 6] = ["relu", "abs", "min", "max", "sign", "random"];
@@ -403,13 +403,13 @@ impl<'p> Checker<'p> {
     fn emit(&mut self, span: &Span, kind: StmtKind) {
         self.n_statements += 1;
         let line = self.line(span);
-        if self.n_statements > MOST_STATEMENTS {
+        if self.n_statements > MAX_STATEMENTS {
             if !self.too_large {
                 self.too_large = true;
                 self.error(
                     span,
                     format!(
-                        "the program has more than {MOST_STATEMENTS} statements once its loops are unrolled"
+                        "the program has more than {MAX_STATEMENTS} statements once its loops are unrolled"
                     ),
                     "the limit is reached here",
                 );

@@ -8,6 +8,7 @@
 //! Products and quotients ([`product`], [`quotient`]) have tapes of their own.
 
 mod automaton;
+mod bit_serial;
 mod conditions;
 mod counters;
 mod data;
@@ -19,15 +20,14 @@ mod position;
 mod product;
 mod quotient;
 mod routines;
+mod samples;
 mod statements;
-mod stream;
-mod taking;
 mod tapes;
 mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use luge_machine::{BuildError, Input, MOST_TAPES, Machine, SymbolId, TapeId, TapeInput};
+use luge_machine::{BuildError, Input, MAX_TAPES, Machine, SymbolId, TapeId, TapeInput};
 
 use crate::{
     Compiled, Variable,
@@ -54,7 +54,7 @@ pub enum BackendError {
     },
     /// More tapes than a vertex can name.
     #[error(
-        "the machine would have {needed} binary tapes, but at most {MOST_TAPES} are supported: use fewer `tape`s, or nest fewer loops"
+        "the machine would have {needed} binary tapes, but at most {MAX_TAPES} are supported: use fewer `tape`s, or nest fewer loops"
     )]
     TooManyTapes {
         /// How many there would be.
@@ -66,16 +66,16 @@ pub enum BackendError {
 }
 
 /// The most states before equal ones are merged.
-const MOST_STATES: usize = 200_000;
+const MAX_STATES: usize = 200_000;
 
 /// Plans are made again until one has room for everything; each is larger than the one before.
-const MOST_PLANS: usize = 40;
+const MAX_PLANS: usize = 40;
 
 /// Makes the machine. A draft finds out what the rulers, the counters and the memory must hold.
 pub(crate) fn compile(core: &Core) -> Result<Compiled, BackendError> {
     let mut plan = Plan::new(&Demand::default(), core)?;
     let mut demand = Demand::default();
-    for _ in 0..MOST_PLANS {
+    for _ in 0..MAX_PLANS {
         let generator = Generator::new(core, &plan).generate()?;
         let mut grown = demand.clone();
         grown.include(&generator.demand);
@@ -87,7 +87,7 @@ pub(crate) fn compile(core: &Core) -> Result<Compiled, BackendError> {
         demand = grown;
         plan = Plan::new(&demand, core)?;
     }
-    Err(BackendError::TooManyTapes { needed: MOST_TAPES + 1 })
+    Err(BackendError::TooManyTapes { needed: MAX_TAPES + 1 })
 }
 
 struct Generator<'c> {
@@ -162,8 +162,8 @@ impl<'c> Generator<'c> {
     }
 
     fn check_size(&self) -> Result<(), BackendError> {
-        if self.graph.len() > MOST_STATES {
-            return Err(BackendError::TooManyStates { most: MOST_STATES, lines: self.graph.costly_lines() });
+        if self.graph.len() > MAX_STATES {
+            return Err(BackendError::TooManyStates { most: MAX_STATES, lines: self.graph.costly_lines() });
         }
         Ok(())
     }
@@ -175,7 +175,7 @@ fn assemble(core: &Core, graph: &Graph, plan: &Plan) -> Result<Compiled, Backend
     keep.extend([DATA, THETA]);
     let keep: Vec<Tape> = keep.into_iter().collect();
     let needed = keep.len() + usize::from(keep.contains(&MARKS));
-    if needed > MOST_TAPES {
+    if needed > MAX_TAPES {
         return Err(BackendError::TooManyTapes { needed });
     }
     let mut b = Machine::builder();

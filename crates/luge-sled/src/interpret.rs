@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    Outcome, Verdict, Wrap,
+    Outcome, OverflowSite, Verdict,
     core::{ArrayId, Cond, Core, Expr, For, Index, Op, Place, Shown, Stmt, StmtKind, THETA, Ty},
 };
 
@@ -64,7 +64,7 @@ struct State<'a> {
     n_begun: u64,
     left: u64,
     line: u32,
-    wraps: BTreeMap<u32, Wrap>,
+    wraps: BTreeMap<u32, OverflowSite>,
     printed: Vec<String>,
 }
 
@@ -235,7 +235,8 @@ impl State<'_> {
         let value = ty.wrap(exact);
         if i128::from(value) != exact && self.line > 0 {
             let (line, sample) = (self.line, self.sample);
-            self.wraps.entry(line).or_insert(Wrap { line, count: 0, first_sample: sample }).count += 1;
+            self.wraps.entry(line).or_insert(OverflowSite { line, count: 0, first_sample: sample }).count +=
+                1;
         }
         value
     }

@@ -144,14 +144,14 @@ pub struct Outcome {
     /// How many samples loops over the data looked at, each as often as it was.
     pub samples: u64,
     /// Where numbers were too large for their types and wrapped around, by line.
-    pub wraps: Vec<Wrap>,
+    pub wraps: Vec<OverflowSite>,
     /// What `print` showed, line by line.
     pub printed: Vec<String>,
 }
 
 /// Numbers of one line that wrapped around.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Wrap {
+pub struct OverflowSite {
     /// The line, counted from 1.
     pub line: u32,
     /// How often.

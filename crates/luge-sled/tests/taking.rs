@@ -17,7 +17,7 @@ use proptest::{
 use writer::program;
 
 /// More steps than any of these programs takes.
-const MOST_STEPS: u64 = 5_000_000;
+const MAX_STEPS: u64 = 5_000_000;
 
 /// The batch that passes at some step: numbers that depend on the step alone.
 fn batch(step: u64, sizes: &Sizes, n_samples: usize) -> Vec<Vec<i64>> {
@@ -59,7 +59,7 @@ fn run(compiled: &Compiled, sizes: &Sizes, n_samples: usize) -> (Verdict, Vec<i6
     let mut taken = Vec::new();
     let n_features = sizes.n_features;
     let verdict = loop {
-        if simulator.steps() == MOST_STEPS {
+        if simulator.steps() == MAX_STEPS {
             break Verdict::Limit;
         }
         let passing = batch(simulator.steps(), sizes, n_samples);

@@ -57,7 +57,7 @@ impl Precision {
 }
 
 /// The most arcs of linear layers that are listed one by one.
-const MOST_ARCS: usize = 1 << 27;
+const MAX_ARCS: usize = 1 << 27;
 
 /// Trains a network by evaluating and differentiating all of it at every step.
 pub struct Dense<'n> {
@@ -119,8 +119,8 @@ impl<'n> Dense<'n> {
         }
         let arcs = |op: &Op| if let Op::Linear(map, _) = op { map.most_entries() } else { 0 };
         let n_arcs = network.nodes().iter().map(|node| arcs(&node.op)).sum();
-        if n_arcs > MOST_ARCS {
-            return Err(TrainError::TooWide { n_arcs, most: MOST_ARCS });
+        if n_arcs > MAX_ARCS {
+            return Err(TrainError::TooWide { n_arcs, most: MAX_ARCS });
         }
         let dtype = precision.dtype();
         let tensor = |values: &Values| to_tensor(values, dtype);

@@ -8,7 +8,7 @@ use crate::{LossRange, Outcome, Snapshot, StopRule, TrainError};
 
 /// What one step found and changed, track by track as bits.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Change {
+pub struct StepDelta {
     /// The loss before the step.
     pub loss: f64,
     /// The vertex it led to.
@@ -21,26 +21,26 @@ pub struct Change {
     pub flipped: u32,
 }
 
-/// One of the stretches of steps that an engine remembers.
+/// One of the macrosteps of steps that an engine remembers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct StretchId(pub u32);
+pub struct MacrostepId(pub u32);
 
-impl StretchId {
-    /// The number of the stretch, for tables of them.
+impl MacrostepId {
+    /// The number of the macrostep, for tables of them.
     #[must_use]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// The steps of a stretch: the same ones whenever it is made.
+/// The steps of a macrostep: the same ones whenever it is made.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct StretchSteps {
     /// The vertex the first step is made from.
     pub from: usize,
     /// What each step finds and changes. The last one leads to the block of its vertex; at which of the block's vertices the next
-    /// stretch begins is for that one to say.
-    pub changes: Vec<Change>,
+    /// macrostep begins is for that one to say.
+    pub changes: Vec<StepDelta>,
 }
 
 /// Makes gradient steps on one network.
@@ -92,27 +92,31 @@ pub trait Engine {
     ///
     /// # Errors
     /// As for [`step`](Self::step).
-    fn run_noting(&mut self, stop: &StopRule, changes: &mut Vec<Change>) -> Result<bool, TrainError> {
+    fn run_with_deltas(&mut self, stop: &StopRule, changes: &mut Vec<StepDelta>) -> Result<bool, TrainError> {
         let _ = (stop, changes);
         Ok(false)
     }
 
-    /// Steps as [`run`](Self::run) does and adds the stretches it made, of which [`stretch`](Self::stretch) tells the steps; `false`, and no
-    /// step, where the next step belongs to no stretch.
+    /// Steps as [`run`](Self::run) does and adds the macrosteps it made, of which [`macrostep`](Self::macrostep) tells the steps; `false`, and no
+    /// step, where the next step belongs to no macrostep.
     ///
     /// # Errors
     /// As for [`step`](Self::step).
-    fn run_by_stretches(&mut self, stop: &StopRule, made: &mut Vec<StretchId>) -> Result<bool, TrainError> {
+    fn run_by_macrosteps(
+        &mut self,
+        stop: &StopRule,
+        made: &mut Vec<MacrostepId>,
+    ) -> Result<bool, TrainError> {
         let _ = (stop, made);
         Ok(false)
     }
 
-    /// The steps of a stretch that was made.
+    /// The steps of a macrostep that was made.
     ///
     /// # Errors
     /// As for [`step`](Self::step).
-    fn stretch(&mut self, stretch: StretchId) -> Result<StretchSteps, TrainError> {
-        let _ = stretch;
+    fn macrostep(&mut self, macrostep: MacrostepId) -> Result<StretchSteps, TrainError> {
+        let _ = macrostep;
         Ok(StretchSteps::default())
     }
 

@@ -3,7 +3,7 @@
 //!
 //! Every remembered step was made by [`Sparse`] on cells of its own, from the network's gradient, when it was first met.
 //! Nothing is remembered where a weight could drift: constants must be powers of two and the carrier's gain exactly 1. In
-//! landscapes of targets, which forget the last error, the gain may differ from 1 by [`MOST_GAIN_ERROR`].
+//! landscapes of targets, which forget the last error, the gain may differ from 1 by [`MAX_GAIN_ERROR`].
 
 mod blocks;
 mod carried;
@@ -12,10 +12,10 @@ mod engine;
 #[cfg(feature = "faults")]
 mod faults;
 pub(crate) mod legality;
+mod macrosteps;
 mod memory;
 mod multi_head;
 mod single_head;
-mod stretches;
 mod tapes;
 
 use luge_net::{
@@ -29,7 +29,7 @@ use carried::CarriedLosses;
 use columns::Levels;
 #[cfg(feature = "faults")]
 pub use faults::Fault;
-pub use legality::MOST_GAIN_ERROR;
+pub use legality::MAX_GAIN_ERROR;
 use legality::{check_constants, check_gain, check_switch, differentiate};
 use memory::Memory;
 use multi_head::MultiHead;
@@ -38,12 +38,12 @@ use tapes::Tapes;
 
 /// Whether more than single steps is remembered at a time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Memories {
-    /// Single steps and, where all heads move together, blocks of cells; where they do not, stretches of steps.
+pub enum CacheLevel {
+    /// Single steps and, where all heads move together, blocks of cells; where they do not, macrosteps of steps.
     #[default]
     Blocks,
-    /// Single steps and, where heads do not move together, stretches of steps, which can be told one by one.
-    Stretches,
+    /// Single steps and, where heads do not move together, macrosteps of steps, which can be told one by one.
+    Macrosteps,
     /// Single steps only.
     Steps,
 }
@@ -53,7 +53,7 @@ pub enum Memories {
 pub struct Exact<'n> {
     /// Differentiates single steps, and reads the labels.
     probe: Sparse<'n>,
-    memories: Memories,
+    cache_level: CacheLevel,
     body: Body<'n>,
     steps: u64,
     /// Losses from before the body was made.
@@ -83,9 +83,9 @@ impl<'n> Exact<'n> {
         network: &'n Network,
         parameters: impl IntoIterator<Item = impl Into<SparseValues>>,
         inputs: &[Values],
-        memories: Memories,
+        cache_level: CacheLevel,
     ) -> Result<Self, TrainError> {
-        Self::from_sparse(Sparse::new(network, parameters, inputs)?, memories)
+        Self::from_sparse(Sparse::new(network, parameters, inputs)?, cache_level)
     }
 
     /// An engine resumed from a snapshot.
@@ -97,12 +97,12 @@ impl<'n> Exact<'n> {
         snapshot: &Snapshot,
         losses: Option<LossRange>,
         inputs: &[Values],
-        memories: Memories,
+        cache_level: CacheLevel,
     ) -> Result<Self, TrainError> {
-        Self::from_sparse(Sparse::resume(network, snapshot, losses, inputs)?, memories)
+        Self::from_sparse(Sparse::resume(network, snapshot, losses, inputs)?, cache_level)
     }
 
-    fn from_sparse(sparse: Sparse<'n>, memories: Memories) -> Result<Self, TrainError> {
+    fn from_sparse(sparse: Sparse<'n>, cache_level: CacheLevel) -> Result<Self, TrainError> {
         check_constants(&sparse.layers().form)?;
         check_switch(sparse.layers())?;
         let probe = sparse.for_probing()?;
@@ -111,7 +111,7 @@ impl<'n> Exact<'n> {
         let waiting = sparse.waiting()?;
         let body = Body::Waiting(Box::new(sparse));
         let carried = CarriedLosses::new();
-        let mut exact = Self { probe, memories, body, steps, earlier, last: None, gain_error, carried };
+        let mut exact = Self { probe, cache_level, body, steps, earlier, last: None, gain_error, carried };
         if !waiting {
             exact.settle()?;
         }
@@ -152,15 +152,15 @@ impl<'n> Exact<'n> {
         let (low, path) = (low_level(layers), sparse.path());
         let together = moves_together(layers) && heads.windows(2).all(|pair| pair[0] == pair[1]);
         let memory = together.then(|| Memory::new(table, low)).flatten();
-        self.body = match (memory, self.memories) {
-            (Some(memory), memories) => {
+        self.body = match (memory, self.cache_level) {
+            (Some(memory), cache_level) => {
                 let (first, cells) = merged(&rows);
                 let start = (memory.situation(block, symbols), path);
-                match memories {
-                    Memories::Steps | Memories::Stretches => {
+                match cache_level {
+                    CacheLevel::Steps | CacheLevel::Macrosteps => {
                         Body::SingleHead(SingleHead::new(start, first, cells, heads[0]), memory)
                     }
-                    Memories::Blocks => {
+                    CacheLevel::Blocks => {
                         Body::Blocks(Blocks::new(start, table.n_tracks(), first, &cells, heads[0]), memory)
                     }
                 }
@@ -171,7 +171,7 @@ impl<'n> Exact<'n> {
                     tapes.add_row(*first, cells, head);
                 }
                 let levels = (levels(&layers.form), low);
-                let many = MultiHead::new(table, (block, symbols, path), tapes, levels, self.memories);
+                let many = MultiHead::new(table, (block, symbols, path), tapes, levels, self.cache_level);
                 Body::MultiHead(Box::new(many))
             }
         };

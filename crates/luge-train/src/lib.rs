@@ -12,7 +12,7 @@ mod frank_wolfe;
 mod line_search;
 mod loss_range;
 mod noise;
-mod ordinary;
+
 mod packed_cells;
 mod path;
 mod room;
@@ -23,16 +23,16 @@ mod stream;
 mod train;
 
 pub use dense::{Dense, Precision};
-pub use engine::{Change, Engine, StretchId, StretchSteps};
+pub use engine::{Engine, MacrostepId, StepDelta, StretchSteps};
 pub use error::TrainError;
 #[cfg(feature = "faults")]
 pub use exact::Fault;
-pub use exact::{Exact, MOST_GAIN_ERROR, Memories};
+pub use exact::{CacheLevel, Exact, MAX_GAIN_ERROR};
 pub use frame::NotASnapshot;
 pub use frank_wolfe::{best_vertex, weighted_mean};
 pub use loss_range::LossRange;
 pub use noise::Noise;
-pub use ordinary::{Optimiser, Ordinary};
+
 pub use packed_cells::PackedCells;
 pub use path::{MULTIPLIER, visit};
 pub use snapshot::{Snapshot, TapeSnapshot, vertex_parameter};

@@ -253,7 +253,7 @@ impl<'n> Sparse<'n> {
 
     /// Steps on slides for as long as nothing else happens: no label is read, no switch moves, no rule stops.
     /// Whatever ends this is found again by [`differentiate`](Self::differentiate).
-    fn race<const ONE: bool>(&mut self, slides: &Slides, stop: &StopRule, range: &mut LossRange) {
+    fn run_cached<const ONE: bool>(&mut self, slides: &Slides, stop: &StopRule, range: &mut LossRange) {
         let table = &*self.layers.table;
         let mut losses = *range;
         let (mut vertex, mut steps, mut path) = (self.place.vertex, self.steps, self.path);

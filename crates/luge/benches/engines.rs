@@ -6,7 +6,7 @@
 use divan::{Bencher, counter::ItemsCount};
 use luge_landscape::{Configuration, Landscape, LandscapeKind, LandscapeOptions};
 use luge_machine::{NormalForm, formats::Format};
-use luge_train::{Engine, Exact, Memories, Snapshot, Sparse, StopRule};
+use luge_train::{CacheLevel, Engine, Exact, Snapshot, Sparse, StopRule};
 
 const CHAMPION: &str = "1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA";
 const N_CELLS: usize = 16;
@@ -42,9 +42,9 @@ impl Scene {
         Sparse::new(self.landscape.network(), &parameters, &inputs).expect("sparse layers")
     }
 
-    fn exact(&self, memories: Memories) -> Exact<'_> {
+    fn exact(&self, cache_level: CacheLevel) -> Exact<'_> {
         let (parameters, inputs) = self.landscape.encode(&self.start).expect("a vertex");
-        Exact::new(self.landscape.network(), &parameters, &inputs, memories).expect("exact arithmetic")
+        Exact::new(self.landscape.network(), &parameters, &inputs, cache_level).expect("exact arithmetic")
     }
 }
 
@@ -60,18 +60,18 @@ fn sparse(bencher: Bencher<'_, '_>, kind: &str) {
 
 #[divan::bench(args = KINDS)]
 fn exact_without_blocks(bencher: Bencher<'_, '_>, kind: &str) {
-    steps(bencher, &Scene::new(kind), |scene| scene.exact(Memories::Steps));
+    steps(bencher, &Scene::new(kind), |scene| scene.exact(CacheLevel::Steps));
 }
 
 #[divan::bench(args = KINDS)]
 fn exact(bencher: Bencher<'_, '_>, kind: &str) {
-    steps(bencher, &Scene::new(kind), |scene| scene.exact(Memories::Blocks));
+    steps(bencher, &Scene::new(kind), |scene| scene.exact(CacheLevel::Blocks));
 }
 
 #[divan::bench]
 fn snapshot_to_bytes_and_back(bencher: Bencher<'_, '_>) {
     let scene = Scene::new("compact");
-    let mut engine = scene.exact(Memories::Steps);
+    let mut engine = scene.exact(CacheLevel::Steps);
     engine.run(&scene.stop()).expect("gradients");
     bencher.bench_local(|| Snapshot::from_bytes(&engine.snapshot().to_bytes()).expect("a snapshot"));
 }

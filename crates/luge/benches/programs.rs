@@ -3,10 +3,12 @@
 use std::{ops::ControlFlow, time::Instant};
 
 use luge::{
-    catalogue::{SHIPPED, Shipped},
     data::Table,
-    job::TrainJob,
-    program,
+    job::{
+        TrainJob,
+        catalogue::{SHIPPED, Shipped},
+        program,
+    },
 };
 use luge_landscape::Learner;
 use luge_machine::{

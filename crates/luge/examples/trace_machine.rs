@@ -4,7 +4,7 @@
 
 use std::ops::ControlFlow;
 
-use luge::{EngineChoice, LandscapeKind, Manner, Source, TraceJob};
+use luge::{EngineChoice, LandscapeKind, Source, TraceJob, TrainingConfig};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // The four-state busy beaver; a path to a machine file does as well, and so does its name, bb4.
@@ -13,7 +13,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         job.options.landscape = landscape;
         let plan = job.prepare()?;
         let trace = plan.run(|_| ControlFlow::Continue(()))?;
-        assert!(trace.exact());
+        assert!(trace.matches_machine());
         println!(
             "{}: {} gradient steps, {} mismatches",
             landscape.word(),
@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // The same with every gradient from automatic differentiation, and a look at each iterate.
     job.options.landscape = LandscapeKind::Plain;
-    job.options.manner = Manner::by(EngineChoice::Dense);
+    job.options.manner = TrainingConfig::by(EngineChoice::Dense);
     let mut highest = f64::NEG_INFINITY;
     job.prepare()?.run(|moment| {
         highest = highest.max(moment.loss);

@@ -2,10 +2,10 @@
 //!
 //! `sheet` reads the file as it stands, `preparation` makes numbers of it, `new_data` does the same for a model.
 
-mod asked;
 mod error;
 mod new_data;
 mod preparation;
+mod prepare_options;
 mod score;
 mod sheet;
 mod text;
@@ -19,10 +19,10 @@ use rand_chacha::{
 };
 use serde::{Deserialize, Serialize};
 
-pub use asked::{Asked, ClassCode, Missing, Scale, Split};
 pub use error::TableError;
 pub use new_data::{Answer, NewData};
 pub use preparation::{Feature, Preparation, Target};
+pub use prepare_options::{ClassCode, Missing, PrepareOptions, Scale, Split};
 pub use score::Score;
 pub use text::decode;
 
@@ -175,7 +175,7 @@ impl Table {
     ) -> Result<Self, TableError> {
         let mut text = String::new();
         source.read_to_string(&mut text).map_err(csv::Error::from)?;
-        Self::read_prepared(&text, targets, features, &Asked::default())
+        Self::read_prepared(&text, targets, features, &PrepareOptions::default())
     }
 
     /// The same with everything done to the columns that is asked for.
@@ -186,7 +186,7 @@ impl Table {
         text: &str,
         targets: &[String],
         features: Option<&[String]>,
-        asked: &Asked,
+        asked: &PrepareOptions,
     ) -> Result<Self, TableError> {
         let sheet = Sheet::read(text, |header, notes| {
             let chosen = choose(header, targets, features, notes)?;
@@ -204,7 +204,7 @@ impl Table {
     ///
     /// # Errors
     /// If it cannot be done.
-    pub fn prepared(self, asked: &Asked) -> Result<Self, TableError> {
+    pub fn prepared(self, asked: &PrepareOptions) -> Result<Self, TableError> {
         let n_rows = self.n_samples();
         let split = |names: Vec<String>, values: Values| -> Vec<(String, Column)> {
             let n_columns = names.len();
@@ -248,7 +248,7 @@ impl Table {
 }
 
 /// Makes numbers of columns: which rows, what is learned from them, and what becomes of them.
-fn prepare(columns: &Columns, n_rows: usize, asked: &Asked) -> Result<Table, TableError> {
+fn prepare(columns: &Columns, n_rows: usize, asked: &PrepareOptions) -> Result<Table, TableError> {
     let rows = columns.rows(asked.missing, n_rows)?;
     let n_used = rows.len();
     let (training, testing) = match asked.split {

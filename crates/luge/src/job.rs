@@ -2,10 +2,14 @@
 //!
 //! A job goes one way: its program is found and read, its data are read and fitted to the number format, the learner, the
 //! primary network, the landscape and the engine are put together ([`TrainJob::prepare`], [`TraceJob::prepare`]), and the
-//! result is trained and held to the simulator ([`Lesson::train`], [`Plan::run`]).
+//! result is trained and held to the simulator ([`PreparedTraining::train`], [`PreparedTrace::run`]).
 
+pub mod catalogue;
 mod error;
 mod formats;
+pub mod program;
+pub mod source;
+pub mod universal;
 
 use std::sync::Arc;
 
@@ -20,17 +24,14 @@ use luge_sled::{Compiled, Variable};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    catalogue,
-    data::{Asked, ClassCode, Range, Table},
-    lesson::{Lesson, LessonOptions},
-    program,
-    source::Source,
-    trace::{Plan, TraceOptions},
-    universal,
+    data::{ClassCode, PrepareOptions, Range, Table},
+    trace::{PreparedTrace, TraceOptions},
+    training::{PreparedTraining, TrainingOptions},
 };
 
 pub use error::JobError;
 pub(crate) use formats::{constants, number_format};
+use source::Source;
 
 /// What to do.
 #[expect(clippy::large_enum_variant, reason = "there is one job per run")]
@@ -82,7 +83,7 @@ pub struct TrainJob {
     pub set: Vec<String>,
     /// How to train.
     #[serde(default)]
-    pub options: LessonOptions,
+    pub options: TrainingOptions,
 }
 
 fn linear() -> String {
@@ -109,7 +110,7 @@ pub enum Data {
         saturate: bool,
         /// What is to be done to its columns.
         #[serde(default, rename = "prepare")]
-        asked: Asked,
+        asked: PrepareOptions,
     },
     /// Numbers that were read before.
     Table(Table),
@@ -213,7 +214,7 @@ impl TraceJob {
     ///
     /// # Errors
     /// If it has symbols that the machine has not.
-    pub fn lay(&self, loaded: &Loaded) -> Result<Input, JobError> {
+    pub fn initial_tapes(&self, loaded: &Loaded) -> Result<Input, JobError> {
         if self.input.is_empty() {
             return Ok(loaded.input.clone().unwrap_or_else(Input::blank));
         }
@@ -224,7 +225,7 @@ impl TraceJob {
     ///
     /// # Errors
     /// Everything that can be wrong with the job.
-    pub fn prepare(&self) -> Result<Plan, JobError> {
+    pub fn prepare(&self) -> Result<PreparedTrace, JobError> {
         self.plan(&self.load()?)
     }
 
@@ -232,8 +233,8 @@ impl TraceJob {
     ///
     /// # Errors
     /// Everything that can be wrong with the job.
-    pub fn plan(&self, loaded: &Loaded) -> Result<Plan, JobError> {
-        Ok(Plan::new(&loaded.machine, &self.lay(loaded)?, &self.options)?)
+    pub fn plan(&self, loaded: &Loaded) -> Result<PreparedTrace, JobError> {
+        Ok(PreparedTrace::new(&loaded.machine, &self.initial_tapes(&loaded)?, &self.options)?)
     }
 }
 
@@ -241,7 +242,7 @@ impl TrainJob {
     /// A learner on its data. One that ships is known by its text, and comes with its number format and primary network.
     #[must_use]
     pub fn new(source: Source, data: Data) -> Self {
-        let mut options = LessonOptions::default();
+        let mut options = TrainingOptions::default();
         let mut primary = linear();
         if let Some(known) = catalogue::with_text(&source.text).and_then(|shipped| shipped.lesson) {
             options.landscape = known.landscape;
@@ -340,7 +341,7 @@ impl TrainJob {
     ///
     /// # Errors
     /// Everything that can be wrong with the job.
-    pub fn prepare(&self) -> Result<Lesson, JobError> {
+    pub fn prepare(&self) -> Result<PreparedTraining, JobError> {
         self.prepare_with(&StandardPrimaries)
     }
 
@@ -348,17 +349,22 @@ impl TrainJob {
     ///
     /// # Errors
     /// Everything that can be wrong with the job.
-    pub fn prepare_with(&self, primaries: &dyn Primaries) -> Result<Lesson, JobError> {
+    pub fn prepare_with(&self, primaries: &dyn Primaries) -> Result<PreparedTraining, JobError> {
         let table = self.table()?;
         let loaded = self.load(&table)?;
-        self.join(table, &loaded, primaries)
+        self.assemble(table, &loaded, primaries)
     }
 
     /// Puts together what was read.
     ///
     /// # Errors
     /// If the parts do not fit together.
-    pub fn join(&self, table: Table, loaded: &Loaded, primaries: &dyn Primaries) -> Result<Lesson, JobError> {
+    pub fn assemble(
+        &self,
+        table: Table,
+        loaded: &Loaded,
+        primaries: &dyn Primaries,
+    ) -> Result<PreparedTraining, JobError> {
         let learner = Learner::new(&loaded.machine, loaded.input.as_ref())?;
         let (n_features, n_labels) = (table.feature_names.len(), table.label_names.len());
         let primary = primaries.find(&self.primary, n_features, n_labels)?;
@@ -366,7 +372,7 @@ impl TrainJob {
         if let Some(n_theta) = loaded.compiled.as_ref().map(|c| c.n_theta).filter(|&n| n != n_weights) {
             return Err(JobError::ThetaSize { n_theta, primary: primary.describe(), n_weights });
         }
-        let lesson = Lesson::prepare(learner, primary, table, self.options.clone())?;
+        let lesson = PreparedTraining::prepare(learner, primary, table, self.options.clone())?;
         if !program::is_program(&self.source) {
             return Ok(lesson);
         }

@@ -2,7 +2,7 @@
 //! front of it and its own weights.
 //!
 //! A [`StreamJob`] goes the way of every job: the learner is read, its stream opened, the network built
-//! ([`StreamJob::prepare`]), trained in lockstep with the simulator on the same stream, and certified ([`StreamLesson::train`]).
+//! ([`StreamJob::prepare`]), trained in lockstep with the simulator on the same stream, and certified ([`PreparedStream::train`]).
 
 mod certificate;
 mod lockstep;
@@ -24,10 +24,8 @@ use luge_net::{
 use luge_train::TrainError;
 
 use crate::{
-    job::{JobError, Primaries, StandardPrimaries, compile_for},
-    lockstep::Window,
-    program,
-    source::Source,
+    job::{JobError, Primaries, StandardPrimaries, compile_for, program, source::Source},
+    run::lockstep::Window,
     words::Word,
 };
 pub use certificate::{Certificate, StreamReport};
@@ -119,7 +117,7 @@ pub struct StreamJob {
 
 /// Why a learner cannot learn from a stream. Everything is found out before training begins.
 #[derive(Debug, thiserror::Error)]
-pub enum StreamLessonError {
+pub enum PreparedStreamError {
     /// What can be wrong with any job.
     #[error(transparent)]
     Job(#[from] JobError),
@@ -158,7 +156,7 @@ pub enum StreamLessonError {
 }
 
 /// A network for a stream, ready to be trained.
-pub struct StreamLesson {
+pub struct PreparedStream {
     /// The learner.
     pub learner: Learner,
     /// The primary network.
@@ -196,7 +194,7 @@ impl StreamJob {
     ///
     /// # Errors
     /// Everything that can be wrong with the job.
-    pub fn prepare(&self) -> Result<StreamLesson, StreamLessonError> {
+    pub fn prepare(&self) -> Result<PreparedStream, PreparedStreamError> {
         self.prepare_with(&StandardPrimaries)
     }
 
@@ -204,7 +202,7 @@ impl StreamJob {
     ///
     /// # Errors
     /// Everything that can be wrong with the job.
-    pub fn prepare_with(&self, primaries: &dyn Primaries) -> Result<StreamLesson, StreamLessonError> {
+    pub fn prepare_with(&self, primaries: &dyn Primaries) -> Result<PreparedStream, PreparedStreamError> {
         let (learner, n_theta) = self.learner()?;
         let (n_features, n_labels) = self.samples.sizes();
         let primary = primaries.find(&self.primary, n_features, n_labels).map_err(JobError::from)?;
@@ -212,7 +210,7 @@ impl StreamJob {
         if let Some(n_theta) = n_theta.filter(|&n_theta| n_theta != n_weights) {
             return Err(JobError::ThetaSize { n_theta, primary: primary.describe(), n_weights }.into());
         }
-        StreamLesson::prepare(learner, primary, self.samples.clone(), self.options.clone())
+        PreparedStream::prepare(learner, primary, self.samples.clone(), self.options.clone())
     }
 
     /// The machine, compiled if it is a program, and how many numbers a program leaves.
@@ -227,7 +225,7 @@ impl StreamJob {
     }
 }
 
-impl StreamLesson {
+impl PreparedStream {
     /// Puts together what was read.
     ///
     /// # Errors
@@ -237,7 +235,7 @@ impl StreamLesson {
         primary: Arc<dyn Primary>,
         samples: Samples,
         options: StreamOptions,
-    ) -> Result<Self, StreamLessonError> {
+    ) -> Result<Self, PreparedStreamError> {
         let (n_features, n_labels) = samples.sizes();
         let layout = DataLayout { n_samples: options.batch, n_features, n_labels, format: options.format };
         let label_bound = options.label_bound.or_else(|| samples.label_bound());
@@ -284,7 +282,7 @@ impl StreamLesson {
     pub fn train(
         &self,
         watch: impl FnMut(Step) -> ControlFlow<()>,
-    ) -> Result<StreamReport, StreamLessonError> {
+    ) -> Result<StreamReport, PreparedStreamError> {
         certificate::train(self, watch)
     }
 
@@ -310,10 +308,10 @@ fn bits(format: NumberFormat, x: &[f64], y: &[f64]) -> Batch {
     Batch { features: symbols(x), labels: symbols(y) }
 }
 
-fn check_labels(samples: &Samples, bound: Option<f64>) -> Result<(), StreamLessonError> {
+fn check_labels(samples: &Samples, bound: Option<f64>) -> Result<(), PreparedStreamError> {
     let (Samples::Table(table, _), Some(bound)) = (samples, bound) else { return Ok(()) };
     match table.labels.data.iter().find(|label| label.abs() > bound) {
-        Some(&label) => Err(StreamLessonError::Label { label, bound }),
+        Some(&label) => Err(PreparedStreamError::Label { label, bound }),
         None => Ok(()),
     }
 }
@@ -326,7 +324,7 @@ fn rehearse(
     samples: &Samples,
     options: &StreamOptions,
     primary: &dyn Primary,
-) -> Result<(Rehearsal, Window), StreamLessonError> {
+) -> Result<(Rehearsal, Window), PreparedStreamError> {
     let machine = learner.lowered().normal.machine();
     let mut simulator = StreamSimulator::new(machine, input, learner.memory(layout));
     let mut stream = Stream::open(samples.clone(), options.format, options.seed);
@@ -335,7 +333,7 @@ fn rehearse(
     while simulator.steps() < options.steps {
         stream.next_batch(&mut x, &mut y);
         let (step, taken) = (simulator.steps(), simulator.n_taken());
-        let stopped = |why: String| StreamLessonError::Stopped { step, taken, why };
+        let stopped = |why: String| PreparedStreamError::Stopped { step, taken, why };
         match simulator.step(|| bits(options.format, &x, &y)) {
             Ok(()) => {}
             Err(StreamOutcome::Stopped(Outcome::Halted { .. })) => {
@@ -357,12 +355,12 @@ fn rehearse(
     }
     let known = (layout.end() + 1).max(primary.n_weights() * layout.width() + 1);
     let window = Window::common(simulator.simulator(), input, known, options.cells)
-        .map_err(|needed| StreamLessonError::Cells { needed, allowed: options.cells.unwrap_or(0) })?;
+        .map_err(|needed| PreparedStreamError::Cells { needed, allowed: options.cells.unwrap_or(0) })?;
     let (steps, n_taken) = (simulator.steps(), simulator.n_taken());
     Ok((Rehearsal { steps, n_taken, halted, first_take, last_take }, window))
 }
 
-/// Room for the features and labels of one batch.
+/// TapeLimit for the features and labels of one batch.
 fn batch_of(layout: &DataLayout) -> (Vec<f64>, Vec<f64>) {
     (vec![0.0; layout.n_samples * layout.n_features], vec![0.0; layout.n_samples * layout.n_labels])
 }

@@ -17,14 +17,15 @@ use luge_train::{LossRange, Rate, Snapshot, StopRule, TrainError};
 use serde::Serialize;
 
 use crate::{
-    checkpoint::snapshot_digest,
-    engine::{Chosen, EngineChoice, Manner, Task},
-    follow::{Attention, Course, Decoder, Expected, Moment, Room},
-    gradient::{self, GradientCheck},
-    json,
-    lockstep::{Lockstep, Window},
-    memory,
-    record::{FirstMismatch, Levels, Record},
+    certificate::gradient::{self, GradientCheck},
+    files::{checkpoint::snapshot_digest, json},
+    run::{
+        engine::{Chosen, EngineChoice, Task, TrainingConfig},
+        follow::{Decoder, Expected, ObservationRate, RunProgress, RunSetup, TapeLimit},
+        lockstep::{Lockstep, Window},
+        memory,
+        run_stats::{FirstMismatch, Levels, RunStats},
+    },
 };
 pub use error::TraceError;
 pub use options::TraceOptions;
@@ -36,17 +37,17 @@ pub const LONGEST_SEARCH: Step = 10_000_000;
 pub const LONGEST_TRACE: Step = 100_000_000;
 
 /// The most cells of all tapes together.
-pub const MOST_CELLS: usize = 1 << 24;
+pub const MAX_CELLS: usize = 1 << 24;
 
 /// Input cells beyond which `internal` does not declare all contents.
-const MOST_DECLARED_CELLS: usize = 12;
+const MAX_DECLARED_CELLS: usize = 12;
 
 /// Cells added on each side of what a run needs.
 const MARGIN: usize = 2;
 
 /// Everything made ready: no training yet.
 #[derive(Debug)]
-pub struct Plan {
+pub struct PreparedTrace {
     /// How to trace.
     pub options: TraceOptions,
     /// The machine as given.
@@ -117,7 +118,7 @@ impl Trace {
     /// Whether training traced the machine exactly: no mismatch, steps that are the network's own, and an end where the
     /// machine's end is.
     #[must_use]
-    pub fn exact(&self) -> bool {
+    pub fn matches_machine(&self) -> bool {
         let ended_alike = match self.machine_steps {
             Some(steps) => self.outcome == luge_train::Outcome::Converged { steps },
             None => {
@@ -129,7 +130,7 @@ impl Trace {
     }
 }
 
-impl Plan {
+impl PreparedTrace {
     /// Lowers the machine, runs it once to learn what it needs, and builds the landscape.
     ///
     /// # Errors
@@ -162,7 +163,7 @@ impl Plan {
         let n_cells = |needed: usize| options.cells.unwrap_or(needed + 2 * MARGIN);
         let window = Window::around(&simulator, &input, n_cells)
             .map_err(|needed| TraceError::TooFewCells { needed, given: options.cells.unwrap_or_default() })?;
-        if window.n_cells.saturating_mul(lowered.normal.n_tapes()) > MOST_CELLS {
+        if window.n_cells.saturating_mul(lowered.normal.n_tapes()) > MAX_CELLS {
             return Err(TraceError::TooManyCells {
                 needed: window.n_cells,
                 n_tapes: lowered.normal.n_tapes(),
@@ -214,7 +215,7 @@ impl Plan {
         let encoded = self.landscape.encode_sparse(&self.start);
         let (parameters, inputs) = encoded.ok_or(BuildError::Internal(InternalError::NothingDeclared))?;
         let manner = match &self.dense {
-            Some(_) => Manner { engine: EngineChoice::Dense, ..self.options.manner },
+            Some(_) => TrainingConfig { engine: EngineChoice::Dense, ..self.options.manner },
             None => self.options.manner,
         };
         let stop = StopRule {
@@ -229,8 +230,8 @@ impl Plan {
     ///
     /// # Errors
     /// If the engine cannot be opened or cannot compute a gradient.
-    pub fn run(&self, watch: impl FnMut(Moment<'_>) -> ControlFlow<()>) -> Result<Trace, TraceError> {
-        self.follow(None, Attention::Steps, watch)
+    pub fn run(&self, watch: impl FnMut(RunProgress<'_>) -> ControlFlow<()>) -> Result<Trace, TraceError> {
+        self.follow(None, ObservationRate::Steps, watch)
     }
 
     /// As [`run`](Self::run), from the start or from a snapshot and what was seen until then; with less attention the watcher sees
@@ -240,13 +241,13 @@ impl Plan {
     /// As for [`run`](Self::run).
     pub fn follow(
         &self,
-        from: Option<(&Snapshot, Record)>,
-        attention: Attention,
-        watch: impl FnMut(Moment<'_>) -> ControlFlow<()>,
+        from: Option<(&Snapshot, RunStats)>,
+        attention: ObservationRate,
+        watch: impl FnMut(RunProgress<'_>) -> ControlFlow<()>,
     ) -> Result<Trace, TraceError> {
         let task = self.task()?;
         let bounds = self.landscape.bounds();
-        let course = Course {
+        let course = RunSetup {
             task: &task,
             machine: self.lowered.normal.machine(),
             input: &self.input,
@@ -263,17 +264,17 @@ impl Plan {
                 },
                 extra_steps: 0,
                 labels: None,
-                room: Room::Cells(self.options.cells.unwrap_or(MOST_CELLS)),
+                room: TapeLimit::Cells(self.options.cells.unwrap_or(MAX_CELLS)),
             },
             comparisons: self.options.compare,
             attention,
         };
         let followed = course.follow(from, watch)?;
-        let gradient = followed.look_again(self.options.spots, |spots| self.check(spots))?;
+        let gradient = followed.recheck(self.options.spots, |spots| self.check(spots))?;
         let machine_steps = followed.machine_steps().or(self.machine_steps);
         let layers = Layers::of(task.network);
         let has_tapes = self.options.landscape != LandscapeKind::Internal;
-        let Record { mismatches, first_mismatch, n_compared, loss, bounds_held, rose, stalled, .. } =
+        let RunStats { mismatches, first_mismatch, n_compared, loss, bounds_held, rose, stalled, .. } =
             followed.record;
         Ok(Trace {
             outcome: followed.outcome,
@@ -295,7 +296,7 @@ impl Plan {
     }
 
     /// Holds some steps of a run to automatic differentiation, on the same landscape with as many cells as they need.
-    fn check(&self, spots: &[gradient::Spot]) -> Result<GradientCheck, TraceError> {
+    fn check(&self, spots: &[gradient::CheckedStep]) -> Result<GradientCheck, TraceError> {
         let Some((first, last)) = gradient::extent(spots) else {
             return Ok(GradientCheck { steps: Vec::new(), every: false, differs: None });
         };
@@ -366,7 +367,7 @@ fn declared(start: &Configuration, input: &Input, window: &Window) -> Result<Vec
             places.push((tape, index.unwrap_or(usize::MAX)));
         }
     }
-    if places.len() > MOST_DECLARED_CELLS {
+    if places.len() > MAX_DECLARED_CELLS {
         return Err(TraceError::TooManyDeclared { n_cells: places.len() });
     }
     let content = |bits: u32| {

@@ -5,7 +5,7 @@ use luge_machine::{formats::Format, lowering::Moves};
 use luge_train::{Precision, Rate};
 use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-use crate::{engine::EngineChoice, follow::Comparisons};
+use crate::run::{engine::EngineChoice, follow::Comparisons};
 
 /// One of a few values that have names.
 pub trait Word: Copy + Sized + Send + Sync + 'static {

@@ -3,14 +3,15 @@
 use std::ops::ControlFlow;
 
 use luge::{
-    audit::{Audit, same_model},
     data::Table,
-    engine::EngineChoice,
-    export::graph,
-    job::{Data, JobError, StandardPrimaries, TrainJob},
-    lesson::{Lesson, LessonOptions, LessonReport},
-    model::Model,
-    source::Source,
+    files::{
+        audit::{Audit, same_model},
+        export::graph,
+        model::Model,
+    },
+    job::{Data, JobError, StandardPrimaries, TrainJob, source::Source},
+    run::engine::EngineChoice,
+    training::{PreparedTraining, TrainingOptions, TrainingReport},
 };
 use luge_landscape::{BitConversion, Carrier, LandscapeKind};
 use luge_net::{Layers, Op};
@@ -31,17 +32,17 @@ const CASES: [Case; 6] = [
     ("keep_label", LandscapeKind::Internal, Carrier::Offset, "x,y\n1,-2\n-1,1\n", "fix:2.0"),
 ];
 
-fn options((_, landscape, carrier, _, format): Case, bits: BitConversion) -> LessonOptions {
-    LessonOptions { landscape, carrier, bits, ..LessonOptions::new(format.parse().expect("a format")) }
+fn options((_, landscape, carrier, _, format): Case, bits: BitConversion) -> TrainingOptions {
+    TrainingOptions { landscape, carrier, bits, ..TrainingOptions::new(format.parse().expect("a format")) }
 }
 
-fn prepare((name, .., csv, _): Case, options: LessonOptions) -> Result<Lesson, JobError> {
+fn prepare((name, .., csv, _): Case, options: TrainingOptions) -> Result<PreparedTraining, JobError> {
     let source = Source::open(name).expect("a learner that ships");
     let table = Table::read(csv.as_bytes(), &["y".to_owned()], None).expect("a table");
     TrainJob { options, ..TrainJob::new(source, Data::Table(table)) }.prepare()
 }
 
-fn train(lesson: &Lesson) -> LessonReport {
+fn train(lesson: &PreparedTraining) -> TrainingReport {
     lesson.train(|_| ControlFlow::Continue(())).expect("gradients")
 }
 
@@ -98,7 +99,7 @@ fn the_dense_engine_agrees() {
         let network = options(case, BitConversion::Network);
         let fast = train(&prepare(case, network.clone()).expect("a lesson"));
         assert_ne!(fast.chosen.engine, EngineChoice::Dense, "{case:?}");
-        let dense = LessonOptions { engine: EngineChoice::Dense, ..network };
+        let dense = TrainingOptions { engine: EngineChoice::Dense, ..network };
         let dense = train(&prepare(case, dense).expect("a lesson"));
         assert!(dense.certificate.proves_the_run(), "{case:?}: {:?}", dense.certificate);
         assert_eq!((&dense.theta, dense.path), (&fast.theta, fast.path), "{case:?}");
@@ -133,7 +134,7 @@ fn models_remember_their_bits() {
 #[test]
 fn thresholds_need_all_digits() {
     let case = CASES[0];
-    let asked = LessonOptions {
+    let asked = TrainingOptions {
         precision: Precision::F32,
         engine: EngineChoice::Dense,
         ..options(case, BitConversion::Network)
@@ -144,5 +145,5 @@ fn thresholds_need_all_digits() {
             |why| why.starts_with("bits converted by the network's own units need precision f64")
         )
     );
-    assert!(prepare(case, LessonOptions { bits: BitConversion::Native, ..asked }).is_ok());
+    assert!(prepare(case, TrainingOptions { bits: BitConversion::Native, ..asked }).is_ok());
 }

@@ -1,9 +1,9 @@
 //! The edges around a vertex: their slopes are those of the curves drawn, and the steepest one is the machine's step.
 
 use luge::{
-    edges::Leaving,
-    source::Source,
-    trace::{Plan, TraceOptions},
+    draw::edges::OutgoingEdges,
+    job::source::Source,
+    trace::{PreparedTrace, TraceOptions},
 };
 use luge_landscape::LandscapeKind;
 use luge_machine::{Input, Machine, parse_inputs};
@@ -12,8 +12,8 @@ fn machine(line: &str) -> Machine {
     Source::open(line).expect("a line").read(None).expect("a machine").1.machine
 }
 
-fn plan(machine: &Machine, input: &Input, landscape: LandscapeKind) -> Plan {
-    Plan::new(machine, input, &TraceOptions::dense(landscape)).expect("a plan")
+fn plan(machine: &Machine, input: &Input, landscape: LandscapeKind) -> PreparedTrace {
+    PreparedTrace::new(machine, input, &TraceOptions::dense(landscape)).expect("a plan")
 }
 
 fn check(machine: &Machine, input: &Input, landscape: LandscapeKind) {
@@ -21,7 +21,7 @@ fn check(machine: &Machine, input: &Input, landscape: LandscapeKind) {
     let last = plan.machine_steps.expect("a run that halts");
     let mut goes_to: Option<usize> = None;
     for step in 0..=last {
-        let leaving = Leaving::at(machine, &plan, step).expect("edges");
+        let leaving = OutgoingEdges::at(machine, &plan, step).expect("edges");
         if let Some(expected) = goes_to {
             assert_eq!(leaving.from, expected, "{landscape:?}, step {step}");
         }
@@ -52,7 +52,7 @@ fn slopes_are_those_of_the_curves() {
     for landscape in LandscapeKind::ALL {
         let plan = plan(&champion, &Input::blank(), landscape);
         for step in [0, 9, 50, 107] {
-            let leaving = Leaving::at(&champion, &plan, step).expect("edges");
+            let leaving = OutgoingEdges::at(&champion, &plan, step).expect("edges");
             for edge in &leaving.edges {
                 // Second order: the curves are parabolas at most up to the first kink at 1/8.
                 let [half, whole] = [1.0 / 32.0, 1.0 / 16.0].map(|f| leaving.loss_towards(edge.to, f));

@@ -17,15 +17,16 @@ use std::{
 };
 
 use luge::{
-    checkpoint::{Checkpoint, Frame},
-    data::{Asked, ClassCode, Missing, Scale, Split, Table, decode},
-    job::{Job, TrainJob},
-    model::Model,
-    record::Record,
-    source::Source,
+    data::{ClassCode, Missing, PrepareOptions, Scale, Split, Table, decode},
+    files::{
+        checkpoint::{Checkpoint, Frame},
+        model::Model,
+    },
+    job::{Job, TrainJob, source::Source},
+    run::run_stats::RunStats,
 };
 use luge_machine::formats::{Format, recognise};
-use luge_train::{Memories, Snapshot};
+use luge_train::{CacheLevel, Snapshot};
 use rand_chacha::{
     ChaCha8Rng,
     rand_core::{Rng, SeedableRng},
@@ -215,15 +216,18 @@ fn sled() {
 /// A table is read in every way, or refused at a place; what is read has as many numbers as it says, all of them finite.
 #[test]
 fn tables() {
-    let all = Asked {
+    let all = PrepareOptions {
         missing: Missing::Mean,
         scale: Scale::Standard,
         one_hot: true,
         classes: ClassCode::Auto,
         split: Some(Split { fraction: 0.3, seed: 1 }),
     };
-    let asked =
-        [Asked::default(), all, Asked { missing: Missing::Drop, scale: Scale::MinMax, ..Asked::default() }];
+    let asked = [
+        PrepareOptions::default(),
+        all,
+        PrepareOptions { missing: Missing::Drop, scale: Scale::MinMax, ..PrepareOptions::default() },
+    ];
     fuzz(corpus(&["fuzz/seeds/table", "crates/luge/data"]), |bytes| {
         let Ok(text) = decode(bytes.to_vec()) else { return };
         let header = text.lines().next().unwrap_or_default();
@@ -248,11 +252,11 @@ fn trained() -> (Vec<u8>, Vec<u8>) {
     let report = lesson.train(|_| ControlFlow::Continue(())).expect("gradients");
     let model = Model::new(&lesson, &report).to_bytes("it").expect("bytes");
     let (engine, _) =
-        lesson.task().open(Memories::Steps, None).map(|(e, c)| (e.snapshot(), c)).expect("an engine");
+        lesson.task().open(CacheLevel::Steps, None).map(|(e, c)| (e.snapshot(), c)).expect("an engine");
     let checkpoint = Checkpoint {
         job: Job::Train(job),
         network: String::new(),
-        seen: Record::default(),
+        seen: RunStats::default(),
         record: false,
         ended: None,
         frames: vec![Frame::new(&engine)],

@@ -8,17 +8,19 @@ mod plain;
 use std::{ops::ControlFlow, sync::Arc};
 
 use luge::{
-    catalogue::{self, Shipped},
     data::Table,
-    engine::EngineChoice,
-    job::{Data, Primaries, StandardPrimaries, TrainJob},
-    lesson::{Lesson, LessonOptions, LessonReport},
-    model::Model,
-    program,
+    files::model::Model,
+    job::{
+        Data, Primaries, StandardPrimaries, TrainJob,
+        catalogue::{self, Shipped},
+        program,
+    },
+    run::engine::EngineChoice,
+    training::{PreparedTraining, TrainingOptions, TrainingReport},
 };
 use luge_landscape::{Carrier, Learner, Primary};
 use luge_net::{NumberFormat, Values};
-use luge_train::{Dense, Engine, Exact, Memories, Precision, Rate, StopRule};
+use luge_train::{CacheLevel, Dense, Engine, Exact, Precision, Rate, StopRule};
 use rand_chacha::{
     ChaCha8Rng,
     rand_core::{Rng, SeedableRng},
@@ -75,16 +77,21 @@ fn programs() -> impl Iterator<Item = &'static Shipped> {
 }
 
 impl Subject {
-    fn options(&self, engine: EngineChoice) -> LessonOptions {
-        LessonOptions { engine, ..LessonOptions::new(self.format) }
+    fn options(&self, engine: EngineChoice) -> TrainingOptions {
+        TrainingOptions { engine, ..TrainingOptions::new(self.format) }
     }
 
-    fn lesson(&self, options: &LessonOptions) -> Lesson {
-        Lesson::prepare(self.learner.clone(), self.primary.clone(), self.table.clone(), options.clone())
-            .expect("a lesson")
+    fn lesson(&self, options: &TrainingOptions) -> PreparedTraining {
+        PreparedTraining::prepare(
+            self.learner.clone(),
+            self.primary.clone(),
+            self.table.clone(),
+            options.clone(),
+        )
+        .expect("a lesson")
     }
 
-    fn train(&self, options: &LessonOptions) -> LessonReport {
+    fn train(&self, options: &TrainingOptions) -> TrainingReport {
         self.lesson(options).train(|_| ControlFlow::Continue(())).expect("gradients")
     }
 
@@ -120,7 +127,7 @@ fn check(shipped: &'static Shipped) {
     let lesson = subject.lesson(&options);
     Model::new(&lesson, &exact).save(&path).expect("a file");
     let model = Model::load(&path).expect("a model");
-    let predictor = luge::predictor::Predictor::new(&*subject.primary, model.theta.clone());
+    let predictor = luge::files::predictor::Predictor::new(&*subject.primary, model.theta.clone());
     let predicted = predictor.predict(&subject.table.features);
     let n_labels = subject.table.label_names.len();
     for (row, x) in subject.table.features.data.chunks(subject.table.features.shape.cols).enumerate() {
@@ -145,7 +152,8 @@ fn with_the_paper_s_carrier() {
         catalogue::SHIPPED.iter().filter(|s| ["least_squares_line", "sgd_linear"].contains(&s.name))
     {
         let subject = subject(shipped);
-        let options = LessonOptions { carrier: Carrier::Orthogonal, ..subject.options(EngineChoice::Sparse) };
+        let options =
+            TrainingOptions { carrier: Carrier::Orthogonal, ..subject.options(EngineChoice::Sparse) };
         let lessons = subject.train(&options);
         assert_eq!(bits(&lessons.theta), bits(&subject.interpreted()), "{}", shipped.name);
         assert!(lessons.certificate.proves_the_run(), "{}", shipped.name);
@@ -163,7 +171,7 @@ fn spots(shipped: &'static Shipped, n_steps: u64) {
     let machine_steps = lesson.simulated().expect("an answer").machine_steps;
     let extended = lesson.extended();
     let (network, inputs) = (extended.network(), lesson.inputs());
-    let mut exact = Exact::new(network, extended.initial(), &inputs, Memories::Steps).expect("exact");
+    let mut exact = Exact::new(network, extended.initial(), &inputs, CacheLevel::Steps).expect("exact");
     let mut generator = ChaCha8Rng::seed_from_u64(20);
     let mut moments: Vec<u64> = (0..19).map(|_| generator.next_u64() % machine_steps).collect();
     // The end, where the loss drops, is one of them.

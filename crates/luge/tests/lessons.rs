@@ -5,10 +5,9 @@ use std::ops::ControlFlow;
 
 use luge::{
     data::Table,
-    engine::EngineChoice,
-    job::{Data, TrainJob},
-    lesson::{LessonOptions, LessonReport},
-    source::Source,
+    job::{Data, TrainJob, source::Source},
+    run::engine::EngineChoice,
+    training::{TrainingOptions, TrainingReport},
 };
 use luge_landscape::{Carrier, LandscapeKind, VertexSet};
 
@@ -57,12 +56,13 @@ const KEEP: Task = Task {
     landscapes: &[LandscapeKind::Internal],
 };
 
-fn learn(task: &Task, kind: LandscapeKind, carrier: Carrier, engine: EngineChoice) -> LessonReport {
+fn learn(task: &Task, kind: LandscapeKind, carrier: Carrier, engine: EngineChoice) -> TrainingReport {
     let source = Source::open(task.machine).expect("a learner that ships");
     let table = Table::read(task.csv.as_bytes(), &["y".to_owned()], None).expect("a table");
     let format = task.format.parse().expect("a format");
     let vertices = if kind == LandscapeKind::Relu { VertexSet::All } else { VertexSet::LookedAt };
-    let options = LessonOptions { landscape: kind, vertices, carrier, engine, ..LessonOptions::new(format) };
+    let options =
+        TrainingOptions { landscape: kind, vertices, carrier, engine, ..TrainingOptions::new(format) };
     let job = TrainJob { options, ..TrainJob::new(source, Data::Table(table)) };
     let lesson = job.prepare().expect("a lesson");
     lesson.train(|_| ControlFlow::Continue(())).expect("gradients")
@@ -84,7 +84,7 @@ fn check(task: &Task) {
     }
 }
 
-fn check_report(task: &Task, kind: LandscapeKind, report: &LessonReport, at: &str) {
+fn check_report(task: &Task, kind: LandscapeKind, report: &TrainingReport, at: &str) {
     assert_eq!(report.theta, task.theta, "{at}");
     for (name, check) in report.certificate.claims() {
         let expected = match (kind, name) {

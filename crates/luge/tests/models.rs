@@ -3,14 +3,15 @@
 use std::{ops::ControlFlow, path::Path};
 
 use luge::{
-    audit::{Audit, same_model},
     data::Table,
-    engine::EngineChoice,
-    export::graph,
-    job::{Data, StandardPrimaries, TrainJob},
-    lesson::{Claim, Lesson, LessonError, LessonOptions},
-    model::{Model, ModelError},
-    source::Source,
+    files::{
+        audit::{Audit, same_model},
+        export::graph,
+        model::{Model, ModelError},
+    },
+    job::{Data, StandardPrimaries, TrainJob, source::Source},
+    run::engine::EngineChoice,
+    training::{Claim, PreparedTraining, TrainingError, TrainingOptions},
 };
 use luge_landscape::{BuildError, Carrier, ExtendedError, LandscapeKind, Learner, Mlp, VertexSet};
 use luge_machine::{
@@ -29,17 +30,22 @@ fn table(csv: &str) -> Table {
     Table::read(csv.as_bytes(), &["y".to_owned()], None).expect("a table")
 }
 
-fn options(kind: LandscapeKind, format: &str) -> LessonOptions {
-    LessonOptions { landscape: kind, ..LessonOptions::new(format.parse().expect("a format")) }
+fn options(kind: LandscapeKind, format: &str) -> TrainingOptions {
+    TrainingOptions { landscape: kind, ..TrainingOptions::new(format.parse().expect("a format")) }
 }
 
 /// Trains and hands over the model, with everything it was made from.
-fn with_model(name: &str, csv: &str, options: &LessonOptions, test: impl FnOnce(&Model, &Lesson)) {
+fn with_model(
+    name: &str,
+    csv: &str,
+    options: &TrainingOptions,
+    test: impl FnOnce(&Model, &PreparedTraining),
+) {
     let machine = machine(name);
     let learner = Learner::new(&machine, None).expect("a learner");
     let table = table(csv);
     let primary = Mlp::linear(table.feature_names.len(), 1);
-    let lesson = Lesson::prepare(
+    let lesson = PreparedTraining::prepare(
         learner.clone(),
         std::sync::Arc::new(primary.clone()),
         table.clone(),
@@ -84,7 +90,7 @@ fn a_file_gives_back_the_model_and_its_network() {
 }
 
 /// Whether the audit or training again finds something in a model that was changed after training.
-fn found_out(model: &Model, lesson: &Lesson, change: impl FnOnce(&mut Model)) -> bool {
+fn found_out(model: &Model, lesson: &PreparedTraining, change: impl FnOnce(&mut Model)) -> bool {
     let mut changed = model.clone();
     change(&mut changed);
     !Audit::of(&changed, lesson).expect("an answer").holds() || !same_model(&changed, model).holds
@@ -148,7 +154,7 @@ fn other_data_are_found() {
     with_model("copy_label.tm", COPY, &options, |model, _| {
         let (learner, other) = (model.learner().expect("a learner"), table("x,y\n-2,1.5\n0.25,-3\n3,2\n"));
         let primary = model.primary().expect("a network");
-        let lesson = Lesson::prepare(learner, primary, other, options.clone()).expect("a lesson");
+        let lesson = PreparedTraining::prepare(learner, primary, other, options.clone()).expect("a lesson");
         let audit = Audit::of(model, &lesson).expect("an answer");
         assert!(!audit.data.holds && audit.theta.holds, "{audit:?}");
     });
@@ -180,7 +186,7 @@ fn nothing_of_the_labels_is_in_the_network() {
     for kind in [LandscapeKind::Compact, LandscapeKind::Plain] {
         let network = |csv: &str| {
             let table = table(csv);
-            let lesson = Lesson::prepare(
+            let lesson = PreparedTraining::prepare(
                 learner.clone(),
                 std::sync::Arc::new(primary.clone()),
                 table.clone(),
@@ -224,11 +230,12 @@ fn labels_do_not_move_cell_0() {
         let source =
             Source { name: "left".to_owned(), text: text.to_owned(), extension: Some("tm".to_owned()) };
         let lesson = |label: f64, cells: Option<usize>| {
-            let options = LessonOptions { cells, ..options(kind, "fix:2.0") };
+            let options = TrainingOptions { cells, ..options(kind, "fix:2.0") };
             let data = Data::Table(table(&format!("x,y\n1,{label}\n")));
             TrainJob { options, ..TrainJob::new(source.clone(), data) }.prepare().expect("a lesson")
         };
-        let text = |lesson: &Lesson| serde_json::to_string(&graph(lesson.extended())).expect("JSON");
+        let text =
+            |lesson: &PreparedTraining| serde_json::to_string(&graph(lesson.extended())).expect("JSON");
         // The labels of the format but 0, which needs an offset: the lowest bit is 1 for -1 and 1.
         let [goes, goes_too, stays] = [1.0, -1.0, -2.0].map(|label| text(&lesson(label, Some(32))));
         assert!(goes == stays && goes_too == stays, "{}", kind.word());
@@ -260,20 +267,20 @@ fn labels_a_learner_cannot_use_are_rejected() {
         let machine = machine(name);
         let learner = Learner::new(&machine, None).expect("a learner");
         let table = table(csv);
-        let lesson = Lesson::prepare(
+        let lesson = PreparedTraining::prepare(
             learner.clone(),
             std::sync::Arc::new(Mlp::linear(1, 1)),
             table.clone(),
             options(LandscapeKind::Compact, format),
         )
         .expect("a lesson");
-        let state = |error: Option<LessonError>| match error {
-            Some(LessonError::Rejected { state }) => Some(state),
+        let state = |error: Option<TrainingError>| match error {
+            Some(TrainingError::Rejected { state }) => Some(state),
             Some(error) => panic!("{error}"),
             None => None,
         };
         let simulated = state(lesson.simulated().err());
-        let lesson = Lesson::prepare(
+        let lesson = PreparedTraining::prepare(
             learner,
             std::sync::Arc::new(Mlp::linear(1, 1)),
             table,
@@ -296,15 +303,15 @@ fn relu_units_for_every_edge_of_the_mean_are_too_many() {
     let learner = Learner::new(&machine, None).expect("a learner");
     let table = table("x,y\n1,1\n2,2\n");
     let primary = Mlp::linear(1, 1);
-    let prepared = Lesson::prepare(
+    let prepared = PreparedTraining::prepare(
         learner.clone(),
         std::sync::Arc::new(primary.clone()),
         table.clone(),
-        LessonOptions { vertices: VertexSet::All, ..options(LandscapeKind::Relu, "fix:4.2") },
+        TrainingOptions { vertices: VertexSet::All, ..options(LandscapeKind::Relu, "fix:4.2") },
     );
     let error = prepared.err().expect("refused");
     let too_many =
-        matches!(&error, LessonError::Extended(ExtendedError::Build(BuildError::TooManyEdges { .. })));
+        matches!(&error, TrainingError::Extended(ExtendedError::Build(BuildError::TooManyEdges { .. })));
     assert!(too_many, "{error}");
 }
 
@@ -315,14 +322,14 @@ fn offsets_that_change_labels_are_refused() {
     let (table, primary) = (table(COPY), Mlp::linear(1, 1));
     for offset in [1e17, f64::NAN, f64::INFINITY] {
         let options =
-            LessonOptions { label_offset: Some(offset), ..options(LandscapeKind::Compact, "fix:3.2") };
-        let prepared = Lesson::prepare(
+            TrainingOptions { label_offset: Some(offset), ..options(LandscapeKind::Compact, "fix:3.2") };
+        let prepared = PreparedTraining::prepare(
             learner.clone(),
             std::sync::Arc::new(primary.clone()),
             table.clone(),
             options.clone(),
         );
-        assert!(matches!(prepared.err(), Some(LessonError::LabelOffset { .. })), "{offset}");
+        assert!(matches!(prepared.err(), Some(TrainingError::LabelOffset { .. })), "{offset}");
     }
 }
 
@@ -387,7 +394,7 @@ fn trained_again(claimed: &Model, table: &Table) -> Option<Model> {
 }
 
 /// A choice, and how it is changed.
-type Change = (&'static str, fn(&mut Model));
+type StepDelta = (&'static str, fn(&mut Model));
 
 /// What decides how a model is trained cannot be changed unnoticed either: training again that way gives another model.
 #[test]
@@ -404,7 +411,7 @@ fn training_again_finds_changed_choices() {
             let figures = "1 number was too large".to_owned();
             m.card.certificate.no_overflow = Some(Claim { holds: false, figures });
         }));
-        let changes: [Change; 9] = [
+        let changes: [StepDelta; 9] = [
             ("landscape", |m| m.card.options.landscape = LandscapeKind::Plain),
             ("carrier", |m| m.card.options.carrier = Carrier::Orthogonal),
             ("format", |m| m.card.options.format = "fix:4.2".parse().expect("a format")),

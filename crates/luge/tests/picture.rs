@@ -1,8 +1,8 @@
 //! Space-time diagrams: their size as files, and their pixels worked out by hand.
 
 use luge::{
-    picture::{BLANK, HEAD, INKS, MARGIN, Picture, Rgb, Size},
-    source::Source,
+    draw::picture::{BLANK, HEAD, INKS, MARGIN, Picture, Rgb, Size},
+    job::source::Source,
 };
 use luge_machine::{Alphabet, Input, Machine, Move, Pattern, Simulator, SymbolId, Write, parse_inputs};
 

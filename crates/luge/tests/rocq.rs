@@ -3,13 +3,11 @@
 use std::{fs, path::Path};
 
 use luge::{
-    catalogue::find,
     data::Table,
-    job::TrainJob,
-    lesson::{Lesson, LessonOptions},
-    rocq,
-    source::Source,
-    trace::{Plan, TraceOptions},
+    files::rocq,
+    job::{TrainJob, catalogue::find, source::Source},
+    trace::{PreparedTrace, TraceOptions},
+    training::{PreparedTraining, TrainingOptions},
 };
 use luge_landscape::{Carrier, LandscapeKind, Learner, Mlp};
 use luge_machine::{Input, Machine};
@@ -25,7 +23,7 @@ fn learner(name: &str) -> Machine {
 
 fn written(machine: &Machine, cells: usize, kind: LandscapeKind) -> Option<String> {
     let options = TraceOptions { cells: Some(cells), steps: Some(0), ..TraceOptions::dense(kind) };
-    let plan = Plan::new(machine, &Input::blank(), &options).expect("a plan");
+    let plan = PreparedTrace::new(machine, &Input::blank(), &options).expect("a plan");
     rocq::landscape(&plan.landscape).map(|written| written.text)
 }
 
@@ -43,8 +41,9 @@ fn joined(name: &str, csv: &str, format: &str, kind: LandscapeKind, carrier: Car
     let table = Table::read(csv.as_bytes(), &["y".to_owned()], None).expect("a table");
     let primary = Mlp::linear(table.feature_names.len(), 1);
     let format = format.parse().expect("a format");
-    let options = LessonOptions { landscape: kind, carrier, ..LessonOptions::new(format) };
-    let lesson = Lesson::prepare(learner, std::sync::Arc::new(primary), table, options).expect("a lesson");
+    let options = TrainingOptions { landscape: kind, carrier, ..TrainingOptions::new(format) };
+    let lesson =
+        PreparedTraining::prepare(learner, std::sync::Arc::new(primary), table, options).expect("a lesson");
     rocq::extended(lesson.extended()).map(|written| written.text)
 }
 

@@ -5,9 +5,9 @@ use std::{fs, ops::ControlFlow, path::Path};
 
 use luge::{
     data::Table,
-    export,
-    lesson::{Lesson, LessonOptions, LessonReport},
-    universal::{MACHINE, Program},
+    files::export,
+    job::universal::{MACHINE, Program},
+    training::{PreparedTraining, TrainingOptions, TrainingReport},
 };
 use luge_landscape::{DataLayout, LandscapeKind, Learner, Mlp};
 use luge_machine::{
@@ -196,17 +196,21 @@ struct Trained {
     network: Network,
     initial: Vec<Values>,
     graph: Value,
-    lessons: LessonReport,
+    lessons: TrainingReport,
 }
 
 /// A lesson for a learner on these data, in a network with room for the longest of the programs.
-fn with_lesson<T>(learner: &Learner, landscape: LandscapeKind, look: impl FnOnce(&Lesson) -> T) -> T {
+fn with_lesson<T>(
+    learner: &Learner,
+    landscape: LandscapeKind,
+    look: impl FnOnce(&PreparedTraining) -> T,
+) -> T {
     let table = Table::read(DATA.as_bytes(), &["y".to_owned()], None).expect("a table");
     let primary = Mlp::linear(1, 1);
     let format = "fix:3.0".parse().expect("a format");
-    let options = LessonOptions { landscape, cells: Some(512), ..LessonOptions::new(format) };
+    let options = TrainingOptions { landscape, cells: Some(512), ..TrainingOptions::new(format) };
     look(
-        &Lesson::prepare(
+        &PreparedTraining::prepare(
             learner.clone(),
             std::sync::Arc::new(primary.clone()),
             table.clone(),

@@ -1,6 +1,6 @@
 //! `luge bench`: engines and simulators side by side.
 
-use luge::bench::{Comparison, Effort, Growth, Report, run as measure};
+use luge_experiments::bench::{Comparison, Effort, Growth, Report, run as measure};
 
 use super::{
     failure::Failure,

@@ -6,12 +6,14 @@ use std::{
 };
 
 use luge::{
-    audit::{self, Audit, same_model},
-    follow::{Attention, Moment},
+    files::{
+        audit::{self, Audit, same_model},
+        model::{Model, ModelError},
+        rocq,
+    },
     job::StandardPrimaries,
-    lesson::{Claim, Lesson, LessonError},
-    model::{Model, ModelError},
-    rocq,
+    run::follow::{ObservationRate, RunProgress},
+    training::{Claim, PreparedTraining, TrainingError},
 };
 use serde::Serialize;
 
@@ -73,7 +75,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     }
     let data = data.read(model.card.options.format)?;
     let lesson = model.lesson(data, &StandardPrimaries).map_err(|error| match error {
-        ModelError::Lesson(error) => without_an_answer(error),
+        ModelError::PreparedTraining(error) => without_an_answer(error),
         error => error.into(),
     })?;
     let retrained = if args.quick { None } else { Some(retrain(&model, &lesson)?) };
@@ -100,12 +102,12 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
 }
 
 /// A model of a run that cannot be made on these data is not what it claims to be.
-fn without_an_answer(error: LessonError) -> Failure {
+fn without_an_answer(error: TrainingError) -> Failure {
     Failure::NotCertified { reason: error.to_string() }
 }
 
 /// Asks Rocq about the network that was trained.
-fn prove(proofs: &Path, lesson: &Lesson) -> Result<Claim, Failure> {
+fn prove(proofs: &Path, lesson: &PreparedTraining) -> Result<Claim, Failure> {
     match rocq::extended(lesson.extended()) {
         Some(written) => prover::ask(proofs, &written),
         None => Ok(Claim {
@@ -117,12 +119,12 @@ fn prove(proofs: &Path, lesson: &Lesson) -> Result<Claim, Failure> {
 }
 
 /// Trains again, and holds the model to the one that comes out.
-fn retrain(model: &Model, lesson: &Lesson) -> Result<Claim, Failure> {
+fn retrain(model: &Model, lesson: &PreparedTraining) -> Result<Claim, Failure> {
     let mut progress = Progress::new("training", model.card.steps).certainly();
-    let watch = |moment: Moment<'_>| {
+    let watch = |moment: RunProgress<'_>| {
         progress.reach_with_loss(moment.step, moment.loss);
         ControlFlow::Continue(())
     };
-    let report = lesson.follow(None, Attention::Moments, watch).map_err(without_an_answer)?;
+    let report = lesson.follow(None, ObservationRate::Moments, watch).map_err(without_an_answer)?;
     Ok(same_model(model, &Model::new(lesson, &report)))
 }

@@ -1,7 +1,7 @@
 //! `luge check`: whether a program is right, without data.
 
 use indicatif::HumanCount;
-use luge::{program, source::Source};
+use luge::job::{program, source::Source};
 use luge_machine::lowering::{Moves, lower};
 use serde::Serialize;
 

@@ -5,10 +5,8 @@ mod parity;
 use std::path::PathBuf;
 
 use indicatif::HumanCount;
-use luge::{
-    compare::{Comparison, Descent, DescentOptions, Ending, GRID, Search},
-    plot::numeral,
-};
+use luge::draw::plot::numeral;
+use luge_experiments::compare::{Comparison, Descent, DescentOptions, Ending, GRID, Search};
 use serde::Serialize;
 
 use super::{

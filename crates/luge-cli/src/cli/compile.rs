@@ -4,10 +4,11 @@ use std::path::PathBuf;
 
 use indicatif::HumanCount;
 use luge::{
-    job,
-    outputs::{Output, Outputs},
-    source::Source,
-    summary::CompileSummary,
+    files::{
+        outputs::{Output, Outputs},
+        summary::CompileSummary,
+    },
+    job::{self, source::Source},
 };
 use luge_machine::{
     formats::Format,

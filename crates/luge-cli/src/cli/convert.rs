@@ -15,7 +15,7 @@ use super::{
 };
 
 /// The most rules `--expand` makes.
-const MOST_RULES: usize = 1_000_000;
+const MAX_RULES: usize = 1_000_000;
 
 /// Write a machine in another format, or lower it to two symbols per tape
 ///
@@ -111,7 +111,7 @@ impl Args {
             }
             None => (machine, input),
         };
-        let machine = if self.expand { expand_wildcards(&machine, MOST_RULES)? } else { machine };
+        let machine = if self.expand { expand_wildcards(&machine, MAX_RULES)? } else { machine };
         Ok((machine, input))
     }
 }

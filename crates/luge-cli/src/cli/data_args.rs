@@ -7,10 +7,12 @@ use std::{
 };
 
 use luge::{
-    data::{Asked, ClassCode, Missing, Scale, Split, decode},
-    job::{Data, TrainJob},
-    memory, program,
-    source::{OpenError, Source},
+    data::{ClassCode, Missing, PrepareOptions, Scale, Split, decode},
+    job::{
+        Data, TrainJob, program,
+        source::{OpenError, Source},
+    },
+    run::memory,
     words::Word,
 };
 use luge_net::NumberFormat;
@@ -65,10 +67,10 @@ pub(super) struct PrepareArgs {
 }
 
 impl PrepareArgs {
-    fn asked(&self) -> Asked {
+    fn asked(&self) -> PrepareOptions {
         let split = self.split.map(|fraction| Split { fraction, seed: self.seed });
         let Self { missing, scale, one_hot, classes, .. } = *self;
-        Asked { missing, scale, one_hot, classes, split }
+        PrepareOptions { missing, scale, one_hot, classes, split }
     }
 }
 
@@ -123,7 +125,7 @@ pub(super) fn named_table(
 ) -> Result<Data, Failure> {
     let (name, text) = read_text(place)?;
     let (target, features) = (target.to_vec(), features.map(<[_]>::to_vec));
-    Ok(Data::Csv { name, text, target, features, saturate, asked: Asked::default() })
+    Ok(Data::Csv { name, text, target, features, saturate, asked: PrepareOptions::default() })
 }
 
 /// The name and the text of a CSV file; `-` is standard input.
@@ -131,7 +133,7 @@ pub(super) fn read_text(place: &Path) -> Result<(String, String), Failure> {
     let name = place.display().to_string();
     // The text, its columns and their numbers lie in memory at the same time.
     let length = fs::metadata(place).map_or(0, |file| file.len());
-    memory::ask(format!("reading {name}"), length.saturating_mul(8))?;
+    memory::check_budget(format!("reading {name}"), length.saturating_mul(8))?;
     let mut bytes = Vec::new();
     let read = if name == "-" {
         io::stdin().lock().read_to_end(&mut bytes).map(drop)

@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 
 use luge::{
-    export::graph,
-    model::Model,
-    outputs::Output,
-    rocq::{self, Written},
+    files::{
+        export::graph,
+        model::Model,
+        outputs::Output,
+        rocq::{self, ProofExport},
+    },
     trace::TraceOptions,
 };
 use luge_landscape::LandscapeKind;
@@ -80,7 +82,7 @@ fn machine(args: &Args, file: Option<Output>) -> Result<(), Failure> {
 }
 
 /// Writes the network for Rocq. What is proved is said only where Rocq was asked and has accepted it.
-fn write_and_ask(args: &Args, file: &Output, written: &Written) -> Result<(), Failure> {
+fn write_and_ask(args: &Args, file: &Output, written: &ProofExport) -> Result<(), Failure> {
     file.write(&written.text)?;
     let Some(proofs) = &args.proofs else { return Ok(()) };
     let claim = prover::ask(proofs, written)?;

@@ -6,17 +6,15 @@ mod text;
 use std::{io, path::PathBuf, process::ExitCode};
 
 use luge::{
-    checkpoint::CheckpointError,
-    edges::LeavingError,
-    engine::EngineError,
-    job::JobError,
-    lesson::Claim,
-    memory::TooMuch,
-    model::ModelError,
-    outputs::OutputError,
-    revisit::RevisitError,
-    source::{OpenError, ReadError, Source},
+    draw::edges::LeavingError,
+    files::{checkpoint::CheckpointError, model::ModelError, outputs::OutputError},
+    job::{
+        JobError,
+        source::{OpenError, ReadError, Source},
+    },
+    run::{engine::EngineError, memory::TooMuch, revisit::RevisitError},
     trace::{LONGEST_SEARCH, TraceError},
+    training::Claim,
 };
 use luge_landscape::{BuildError, ConstantsError, InternalError};
 use luge_machine::{
@@ -28,10 +26,10 @@ use luge_train::TrainError;
 use miette::{Diagnostic, LabeledSpan, Report, SourceCode};
 
 use super::output::note;
-use text::{Excerpt, harmless};
+use text::{Excerpt, escape_control};
 
 /// The most findings of one file that are printed.
-const MOST_SHOWN: usize = 20;
+const MAX_SHOWN: usize = 20;
 
 /// Why a command did not do what it was asked for.
 #[derive(Debug, thiserror::Error, Diagnostic)]
@@ -95,7 +93,7 @@ pub(super) enum Failure {
     Memory(#[from] TooMuch),
     /// The machine, its input or data, and the flags do not go together.
     #[error("{problem}")]
-    Unfit {
+    Incompatible {
         problem: String,
         #[help]
         remedy: String,
@@ -105,7 +103,7 @@ pub(super) enum Failure {
     /// The landscape's vertices, asked for at a step that is not there.
     #[error(transparent)]
     #[diagnostic(help("give an earlier step with --at"))]
-    Leaving(#[from] LeavingError),
+    OutgoingEdges(#[from] LeavingError),
     /// Training is not what it should be: the result is printed all the same.
     #[error("training did not trace the machine: {reason}")]
     NotTraced { reason: String },
@@ -144,10 +142,10 @@ pub(super) struct Located {
 
 impl Located {
     fn new(finding: &Finding, source: &Source) -> Self {
-        let excerpt = Excerpt::around(&harmless(&source.name), &source.text, &finding.span);
-        let note = (!finding.label.is_empty()).then(|| harmless(&finding.label));
+        let excerpt = Excerpt::around(&escape_control(&source.name), &source.text, &finding.span);
+        let note = (!finding.label.is_empty()).then(|| escape_control(&finding.label));
         let label = LabeledSpan::new(note, excerpt.span.start, excerpt.span.len());
-        let (message, help) = (harmless(&finding.message), finding.help.as_deref().map(harmless));
+        let (message, help) = (escape_control(&finding.message), finding.help.as_deref().map(escape_control));
         Self { finding: Finding { message, help, ..finding.clone() }, label, excerpt }
     }
 }
@@ -255,7 +253,7 @@ impl From<JobError> for Failure {
                 "give --program only with learners/universal.tm, and a machine as docs/universal.md describes",
             ),
             JobError::Trace(error) => error.into(),
-            JobError::Lesson(error) => error.into(),
+            JobError::PreparedTraining(error) => error.into(),
         }
     }
 }
@@ -267,7 +265,7 @@ impl From<EngineError> for Failure {
         let unfit = |remedy: &str| Self::unfit(problem.clone(), remedy);
         match error {
             EngineError::Noise { .. } => usage("give --noise a number such as 0.05"),
-            EngineError::Unfit { .. } => usage("use --engine dense, or leave --engine out"),
+            EngineError::Incompatible { .. } => usage("use --engine dense, or leave --engine out"),
             EngineError::Train(TrainError::NotPiecewiseLinear | TrainError::NotOneSimplex) => {
                 usage("use --rate one, or --landscape internal, whose loss is piecewise linear")
             }
@@ -362,7 +360,7 @@ impl Failure {
 
     /// Machine, data and flags do not go together: in what, and what to change.
     pub(super) fn unfit(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self::Unfit { problem: problem.into(), remedy: remedy.into() }
+        Self::Incompatible { problem: problem.into(), remedy: remedy.into() }
     }
 
     /// The first claim that does not hold, if there is one.
@@ -393,12 +391,12 @@ impl Failure {
 
     /// A text that is refused, with what was found in it.
     pub(super) fn of_findings(mut headline: String, findings: &[Finding], source: &Source) -> Self {
-        if findings.len() > MOST_SHOWN {
-            headline.push_str(&format!(": {} findings, the first {MOST_SHOWN} of them", findings.len()));
+        if findings.len() > MAX_SHOWN {
+            headline.push_str(&format!(": {} findings, the first {MAX_SHOWN} of them", findings.len()));
         }
-        let shown = findings.iter().take(MOST_SHOWN);
+        let shown = findings.iter().take(MAX_SHOWN);
         let findings = shown.map(|finding| Located::new(finding, source)).collect();
-        Self::Broken { headline: harmless(&headline), findings }
+        Self::Broken { headline: escape_control(&headline), findings }
     }
 }
 

@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
-use luge::{atomic_file, program::ProgramError, source::Source};
+use luge::{
+    files::atomic_file,
+    job::{program::ProgramError, source::Source},
+};
 
 use super::{failure::Failure, output::print};
 
@@ -12,7 +15,7 @@ pub(super) struct Args {
     /// Programs, changed where they are; `-` goes from standard input to standard output
     #[arg(value_name = "FILE.sled", required = true)]
     files: Vec<String>,
-    /// Change nothing, and fail if something would change
+    /// StepDelta nothing, and fail if something would change
     #[arg(long)]
     check: bool,
 }

@@ -4,7 +4,7 @@ mod model;
 mod network;
 
 use indicatif::HumanCount;
-use luge::{job::Loaded, summary::spelled};
+use luge::{files::summary::spelled, job::Loaded};
 use luge_landscape::{LandscapeKind, VertexSet};
 use luge_machine::{
     Access, Input, Machine, Missing, Pattern, StateKind, Tape, TapeInput,

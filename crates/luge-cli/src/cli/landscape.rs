@@ -4,8 +4,10 @@ use std::path::PathBuf;
 
 use indicatif::HumanCount;
 use luge::{
-    edges::{Edge, Leaving},
-    plot::numeral,
+    draw::{
+        edges::{Edge, OutgoingEdges},
+        plot::numeral,
+    },
     trace::TraceOptions,
 };
 use luge_landscape::LandscapeKind;
@@ -20,7 +22,7 @@ use super::{
 };
 
 /// Edges that the table lists.
-const MOST_LISTED: usize = 10;
+const MAX_LISTED: usize = 10;
 
 /// Show the loss along every edge that leaves the vertex of a step: why training goes where it goes
 ///
@@ -70,7 +72,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let loaded = args.machine.load(&job)?;
     let plan = job.plan(&loaded).map_err(|error| args.landscape.refusal(error))?;
     let machine = &plan.machine;
-    let leaving = Leaving::at(machine, &plan, args.at)?;
+    let leaving = OutgoingEdges::at(machine, &plan, args.at)?;
     if let Some(plot) = plot {
         let title = format!("{}: leaving {}", args.machine.title(&loaded), leaving.name);
         plot.write(leaving.draw(&title))?;
@@ -87,7 +89,7 @@ impl Args {
     }
 }
 
-fn summary<'a>(machine: Option<&'a str>, leaving: &'a Leaving<'_>) -> Summary<'a> {
+fn summary<'a>(machine: Option<&'a str>, leaving: &'a OutgoingEdges<'_>) -> Summary<'a> {
     Summary {
         machine,
         landscape: leaving.landscape.kind().word(),
@@ -102,7 +104,7 @@ fn summary<'a>(machine: Option<&'a str>, leaving: &'a Leaving<'_>) -> Summary<'a
     }
 }
 
-fn report(leaving: &Leaving<'_>) -> String {
+fn report(leaving: &OutgoingEdges<'_>) -> String {
     let count = |n: usize| HumanCount(n as u64);
     let (falling, rising) = (leaving.n_falling, leaving.n_rising);
     let level = leaving.n_edges - falling - rising;
@@ -120,7 +122,7 @@ fn report(leaving: &Leaving<'_>) -> String {
     );
     let n_edges = count(leaving.n_edges);
     text.push_str(&format!("{n_edges} edges: {falling} falling, {level} level, {rising} rising\n\n"));
-    let shown = leaving.edges.iter().take(MOST_LISTED).collect::<Vec<_>>();
+    let shown = leaving.edges.iter().take(MAX_LISTED).collect::<Vec<_>>();
     let cells = shown
         .iter()
         .map(|edge| [edge.name.clone(), numeral(edge.slope), numeral(edge.end_loss), marks(edge).to_owned()]);

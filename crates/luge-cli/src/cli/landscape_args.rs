@@ -2,8 +2,8 @@
 
 use luge::{
     job::JobError,
-    lesson,
-    trace::{MOST_CELLS, TraceOptions},
+    trace::{MAX_CELLS, TraceOptions},
+    training,
 };
 use luge_landscape::{AskedConstants, LandscapeKind, VertexSet};
 use luge_machine::lowering::Moves;
@@ -44,12 +44,12 @@ pub(super) const TOWARDS_HALT: &str =
 
 /// Takes a number of cells of a landscape alone.
 pub(super) fn cell_count(text: &str) -> Result<usize, String> {
-    cells_up_to(text, MOST_CELLS)
+    cells_up_to(text, MAX_CELLS)
 }
 
 /// Takes a number of cells of a lesson's network.
 pub(super) fn lesson_cell_count(text: &str) -> Result<usize, String> {
-    cells_up_to(text, lesson::MOST_CELLS)
+    cells_up_to(text, training::MAX_CELLS)
 }
 
 fn cells_up_to(text: &str, most: usize) -> Result<usize, String> {

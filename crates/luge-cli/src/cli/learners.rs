@@ -1,7 +1,7 @@
 //! `luge learners`: the learners that ship.
 
 use luge::{
-    catalogue::{self, Shipped, ShippedLesson, ShippedTable},
+    job::catalogue::{self, Shipped, ShippedTable, ShippedTraining},
     stream::{STREAM_LEARNERS, ShippedStream},
 };
 use luge_landscape::LandscapeKind;
@@ -50,7 +50,7 @@ impl Entry {
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     if args.json {
-        let table = |(shipped, lesson): (&'static Shipped, &'static ShippedLesson)| {
+        let table = |(shipped, lesson): (&'static Shipped, &'static ShippedTraining)| {
             let ShippedTable { file, targets, features, .. } = lesson.table;
             let entry = Entry::new(shipped, lesson.format, lesson.primary);
             Entry { data: Some(file), targets, features, ..entry }

@@ -11,13 +11,17 @@ use std::{
 };
 
 use luge::{
-    checkpoint::{Checkpoint, Frame, Recorder, network_digest},
-    engine::{EngineChoice, Manner},
-    follow::{Attention, Moment},
+    draw::loss_curve::LossCurve,
+    files::{
+        checkpoint::{Checkpoint, Frame, Recorder, network_digest},
+        outputs::{Output, Outputs},
+    },
     job::Job,
-    loss_curve::LossCurve,
-    outputs::{Output, Outputs},
-    record::Record,
+    run::{
+        engine::{EngineChoice, TrainingConfig},
+        follow::{ObservationRate, RunProgress},
+        run_stats::RunStats,
+    },
 };
 use luge_net::Network;
 use luge_train::{Outcome, Snapshot};
@@ -68,7 +72,7 @@ pub(super) struct RunArchive {
     /// Whether the run cannot be resumed, because its random numbers are not kept.
     noisy: bool,
     interrupted: Arc<AtomicBool>,
-    seen: Record,
+    seen: RunStats,
     failure: Option<Failure>,
 }
 
@@ -122,7 +126,7 @@ impl LongRunArgs {
 
 impl KeptRun {
     /// Keeps a run of this network.
-    pub(super) fn archive(self, network: &Network, manner: Manner) -> RunArchive {
+    pub(super) fn archive(self, network: &Network, manner: TrainingConfig) -> RunArchive {
         let record = self.record.map(|output| (output, Recorder::default()));
         let needed = self.checkpoint.is_some() || record.is_some();
         let network = if needed {
@@ -152,7 +156,7 @@ impl RunArchive {
             slow: false,
             noisy: false,
             interrupted,
-            seen: Record::default(),
+            seen: RunStats::default(),
             failure: None,
         }
     }
@@ -170,9 +174,9 @@ impl RunArchive {
         from: Option<&Checkpoint>,
         mut curve: Option<&mut LossCurve>,
         run: impl FnOnce(
-            Option<(&Snapshot, Record)>,
-            Attention,
-            &mut dyn FnMut(Moment<'_>) -> ControlFlow<()>,
+            Option<(&Snapshot, RunStats)>,
+            ObservationRate,
+            &mut dyn FnMut(RunProgress<'_>) -> ControlFlow<()>,
         ) -> Result<T, E>,
     ) -> Result<(T, Pace), Failure> {
         let started = Instant::now();
@@ -180,7 +184,7 @@ impl RunArchive {
         let from = start.as_ref().map_or(0, |(snapshot, _)| snapshot.step);
         // What is drawn or recorded is looked at more often.
         let often = curve.is_some() || self.record.is_some();
-        let attention = if often { Attention::Strides } else { Attention::Moments };
+        let attention = if often { ObservationRate::Strides } else { ObservationRate::Moments };
         let start = start.as_ref().map(|(snapshot, record)| (snapshot, record.clone()));
         let made = run(start, attention, &mut |moment| {
             progress.reach_with_loss(moment.step, moment.loss);
@@ -196,14 +200,14 @@ impl RunArchive {
 
     /// Looks at one moment; breaks off where the user wants to.
     #[inline]
-    fn see(&mut self, moment: &Moment<'_>) -> ControlFlow<()> {
+    fn see(&mut self, moment: &RunProgress<'_>) -> ControlFlow<()> {
         if !moment.step.is_multiple_of(LOOK) && !self.slow {
             return ControlFlow::Continue(());
         }
         self.look(moment)
     }
 
-    fn look(&mut self, moment: &Moment<'_>) -> ControlFlow<()> {
+    fn look(&mut self, moment: &RunProgress<'_>) -> ControlFlow<()> {
         let interrupted = self.interrupted.load(Ordering::Relaxed);
         if let Some((_, recorder)) = self.record.as_mut().filter(|(_, recorder)| recorder.wants(moment.step))
         {
@@ -224,7 +228,7 @@ impl RunArchive {
         if interrupted { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    fn save(&mut self, moment: &Moment<'_>) -> Result<(), Failure> {
+    fn save(&mut self, moment: &RunProgress<'_>) -> Result<(), Failure> {
         let Some(path) = self.checkpoint.clone() else { return Ok(()) };
         self.checkpoint(vec![Frame::new(&moment.engine.snapshot())], None).save(&path)?;
         self.saved = Instant::now();

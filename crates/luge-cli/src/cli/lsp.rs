@@ -13,7 +13,7 @@ use lsp_types::{
         DidChangeTextDocument, DidCloseTextDocument, DidOpenTextDocument, Notification as _,
         PublishDiagnostics,
     },
-    request::{Formatting, HoverRequest, Request as Asked},
+    request::{Formatting, HoverRequest, Request as PrepareOptions},
 };
 use serde::de::DeserializeOwned;
 
@@ -142,7 +142,7 @@ impl Desk {
 }
 
 /// The answer to a request whose parameters read as they should.
-fn answered<R: Asked>(request: Request, answer: impl FnOnce(R::Params) -> R::Result) -> Response {
+fn answered<R: PrepareOptions>(request: Request, answer: impl FnOnce(R::Params) -> R::Result) -> Response {
     match serde_json::from_value::<R::Params>(request.params) {
         Ok(params) => Response::new_ok(request.id, answer(params)),
         Err(error) => Response::new_err(request.id, ErrorCode::InvalidParams as i32, error.to_string()),

@@ -4,10 +4,7 @@ use std::{fs::File, io::Read, path::Path};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use luge::{
-    catalogue,
-    job::{Loaded, TraceJob},
-    program::EXTENSION,
-    source::Source,
+    job::{Loaded, TraceJob, catalogue, program::EXTENSION, source::Source},
     words::Word,
 };
 use luge_machine::{Step, formats::Format};

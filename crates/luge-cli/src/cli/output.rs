@@ -9,8 +9,8 @@ use std::{
 
 use indicatif::HumanCount;
 use luge::{
-    lesson::Claim,
-    outputs::{Output, Outputs},
+    files::outputs::{Output, Outputs},
+    training::Claim,
 };
 use serde::Serialize;
 

@@ -4,8 +4,7 @@ use std::{fmt::Write, path::PathBuf};
 
 use luge::{
     data::{Answer, Preparation, Score},
-    model::Model,
-    predictor::Predictor,
+    files::{model::Model, predictor::Predictor},
 };
 use luge_net::Values;
 use serde::Serialize;

@@ -8,8 +8,8 @@ use std::{
 
 use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressStyle};
 use luge::{
-    memory::{self, TooMuch},
-    plot::numeral,
+    draw::plot::numeral,
+    run::memory::{self, TooMuch},
 };
 use luge_machine::{Outcome, Simulator, Step};
 

@@ -6,7 +6,7 @@ use std::{
     process::Command,
 };
 
-use luge::{lesson::Claim, rocq::Written};
+use luge::{files::rocq::ProofExport, training::Claim};
 
 use super::failure::Failure;
 
@@ -14,7 +14,7 @@ use super::failure::Failure;
 const REFUSAL: &str = "No applicable tactic";
 
 /// Whether Rocq, with the proofs built in this folder, proves a network's theorem.
-pub(super) fn ask(proofs: &Path, written: &Written) -> Result<Claim, Failure> {
+pub(super) fn ask(proofs: &Path, written: &ProofExport) -> Result<Claim, Failure> {
     let folder = std::env::temp_dir();
     let unwritable = |reason| Failure::Write { place: folder.clone(), reason };
     let mut file = tempfile::Builder::new().suffix(".v").tempfile_in(&folder).map_err(unwritable)?;

@@ -6,16 +6,15 @@ use std::{
 };
 
 use luge::{
-    catalogue,
-    checkpoint::Checkpoint,
     data::Table,
-    job::{self, Data, Job, TraceJob, TrainJob},
-    model::{Model, data_digest},
-    outputs::{Output, OutputError, Outputs},
-    program::is_program,
-    source::Source,
+    files::{
+        checkpoint::Checkpoint,
+        model::{Model, data_digest},
+        outputs::{Output, OutputError, Outputs},
+    },
+    job::{self, Data, Job, TraceJob, TrainJob, catalogue, program::is_program, source::Source},
 };
-use luge_lab::{Report, RunError, Stage};
+use luge_lab::{PreparedJob, Report, RunError};
 use luge_landscape::{Carrier, LandscapeKind};
 use luge_machine::{Step, formats::Format};
 use luge_net::NumberFormat;
@@ -87,7 +86,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let outputs = args.learner.iter().fold(outputs, Outputs::reading);
     let mut outputs = args.data.iter().fold(outputs, Outputs::reading);
     let page = outputs.place(&args.out)?;
-    let stage = Stage::open(&args.job()?).map_err(refused)?;
+    let stage = PreparedJob::open(&args.job()?).map_err(refused)?;
     let figures =
         args.figures.as_deref().map(|folder| Figures::new(&mut outputs, folder, &stage)).transpose()?;
     let mut progress = Progress::new("recording", args.steps.unwrap_or(LONGEST));
@@ -117,7 +116,7 @@ struct Figures {
 }
 
 impl Figures {
-    fn new(outputs: &mut Outputs, folder: &Path, stage: &Stage) -> Result<Self, Failure> {
+    fn new(outputs: &mut Outputs, folder: &Path, stage: &PreparedJob) -> Result<Self, Failure> {
         let refused = |reason| OutputError::Refused { path: folder.to_owned(), reason };
         fs::create_dir_all(folder).map_err(refused)?;
         let loss = outputs.place(&folder.join("loss.svg"))?;

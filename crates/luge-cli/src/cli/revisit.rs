@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use indicatif::HumanCount;
-use luge::revisit::{Visit, revisit};
+use luge::run::revisit::{Visit, revisit};
 use luge_machine::Step;
 
 use super::{
@@ -37,7 +37,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
 fn report(visit: &Visit) -> String {
     let mut rows = Rows::default();
     rows.row("step", HumanCount(visit.step));
-    rows.row("loss", luge::plot::numeral(visit.loss));
+    rows.row("loss", luge::draw::plot::numeral(visit.loss));
     rows.row("vertex", &visit.state);
     rows.row("engine", format!("{}, from step {}", visit.engine.word(), HumanCount(visit.from)));
     for tape in &visit.tapes {

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 
 use indicatif::HumanCount;
 use luge::{
+    draw::picture::{Picture, Size},
+    files::summary::RunSummary,
     job::TraceJob,
-    picture::{Picture, Size},
-    summary::RunSummary,
 };
 use luge_machine::{Input, Machine, Outcome, Simulator, Step, formats::bbchallenge, parse_inputs};
 use serde::Serialize;
@@ -82,7 +82,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         return each(&job, args);
     }
     let loaded = args.machine.load(&job)?;
-    let (machine, input) = (&loaded.machine, job.lay(&loaded)?);
+    let (machine, input) = (&loaded.machine, job.initial_tapes(&loaded)?);
     let mut simulator = Simulator::new(machine, &input);
     let outcome = Progress::new("running", args.steps).run(&mut simulator, args.steps)?;
     if let Some(picture) = picture {

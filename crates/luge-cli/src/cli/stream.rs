@@ -5,12 +5,11 @@ use std::{ops::ControlFlow, path::PathBuf, time::Instant};
 use indicatif::HumanCount;
 use luge::{
     StreamJob,
-    answer::failed,
-    export::stream_graph,
-    outputs::Outputs,
+    certificate::answer::failed,
+    files::{export::stream_graph, outputs::Outputs},
     stream::{
-        self, Concept, Draw, Order, STREAM_LEARNERS, Samples, ShippedStream, StreamEngineChoice,
-        StreamLesson, StreamLessonError, StreamReport,
+        self, Concept, Draw, Order, PreparedStream, PreparedStreamError, STREAM_LEARNERS, Samples,
+        ShippedStream, StreamEngineChoice, StreamReport,
     },
     words::Word,
 };
@@ -138,7 +137,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
 impl Args {
     fn job(&self) -> Result<StreamJob, Failure> {
         let source = stream::open(&self.learner).map_err(|error| match error {
-            luge::source::OpenError::Missing { .. } => {
+            luge::job::source::OpenError::Missing { .. } => {
                 let names: Vec<&str> = STREAM_LEARNERS.iter().map(|shipped| shipped.program.name).collect();
                 Failure::unfit(
                     format!("there is no file `{}`, and no learner of that name ships", self.learner),
@@ -184,18 +183,18 @@ fn batch_size(text: &str) -> Result<usize, String> {
 }
 
 /// What cannot be learned, and the remedy.
-pub(super) fn of_lesson(error: StreamLessonError) -> Failure {
+pub(super) fn of_lesson(error: PreparedStreamError) -> Failure {
     let problem = error.to_string();
     let remedy = match error {
-        StreamLessonError::Job(error) => return error.into(),
-        StreamLessonError::Network(error) => remedy_of_network(&error),
-        StreamLessonError::Label { .. } => "give a larger --label-bound, or leave it out",
-        StreamLessonError::Stopped { .. } => {
+        PreparedStreamError::Job(error) => return error.into(),
+        PreparedStreamError::Network(error) => remedy_of_network(&error),
+        PreparedStreamError::Label { .. } => "give a larger --label-bound, or leave it out",
+        PreparedStreamError::Stopped { .. } => {
             "see what the learner asks of its samples: docs/native-format.md"
         }
-        StreamLessonError::Cells { .. } => "give more --cells, or leave them out",
-        StreamLessonError::Train(TrainError::Unrecognised(_)) => "choose --engine dense",
-        StreamLessonError::Train(_) => "choose --engine dense, or leave out --carrier",
+        PreparedStreamError::Cells { .. } => "give more --cells, or leave them out",
+        PreparedStreamError::Train(TrainError::Unrecognised(_)) => "choose --engine dense",
+        PreparedStreamError::Train(_) => "choose --engine dense, or leave out --carrier",
     };
     Failure::unfit(problem, remedy)
 }
@@ -220,7 +219,7 @@ fn remedy_of_network(error: &StreamError) -> &'static str {
     }
 }
 
-fn summary<'a>(lesson: &'a StreamLesson, report: &'a StreamReport, seconds: f64) -> Summary<'a> {
+fn summary<'a>(lesson: &'a PreparedStream, report: &'a StreamReport, seconds: f64) -> Summary<'a> {
     let (options, constants) = (&lesson.options, lesson.network.constants);
     Summary {
         learner: lesson.learner.machine().name(),
@@ -238,7 +237,7 @@ fn summary<'a>(lesson: &'a StreamLesson, report: &'a StreamReport, seconds: f64)
     }
 }
 
-fn text(lesson: &StreamLesson, report: &StreamReport, seconds: f64) -> String {
+fn text(lesson: &PreparedStream, report: &StreamReport, seconds: f64) -> String {
     let mut rows = Rows::default();
     let (options, constants) = (&lesson.options, lesson.network.constants);
     let theta: Vec<String> = report.theta.iter().map(ToString::to_string).collect();

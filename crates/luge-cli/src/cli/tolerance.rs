@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use luge::tolerance::{self, SIGMAS, Tolerance, Verdict, n_exact};
+use luge_experiments::tolerance::{self, SIGMAS, Tolerance, Verdict, n_exact};
 use luge_landscape::LandscapeKind;
 use serde::Serialize;
 
@@ -70,7 +70,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let plot = place(&mut args.force.outputs().reading(args.machine.place()), args.plot.as_deref())?;
     let job = args.machine.job(&args.input)?;
     let loaded = args.machine.load(&job)?;
-    let input = job.lay(&loaded)?;
+    let input = job.initial_tapes(&loaded)?;
     let expected = Tolerance::n_traces(args.seeds).saturating_mul(args.landscape.len() as u64);
     let mut progress = Progress::new("tracing", expected).in_units("traces");
     let mut n_done = 0;

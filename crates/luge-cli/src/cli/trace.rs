@@ -4,15 +4,15 @@ use std::path::PathBuf;
 
 use indicatif::HumanCount;
 use luge::{
-    checkpoint::Checkpoint,
-    engine::{EngineChoice, Manner},
-    follow::Comparisons,
+    draw::{loss_curve::LossCurve, plot::numeral},
+    files::{checkpoint::Checkpoint, summary::TraceSummary},
     job::{Job, TraceJob},
-    loss_curve::LossCurve,
-    plot::numeral,
-    record::FirstMismatch,
-    summary::TraceSummary,
-    trace::{MOST_CELLS, Plan, Trace, TraceOptions},
+    run::{
+        engine::{EngineChoice, TrainingConfig},
+        follow::Comparisons,
+        run_stats::FirstMismatch,
+    },
+    trace::{MAX_CELLS, PreparedTrace, Trace, TraceOptions},
 };
 use luge_landscape::{Bounds, LandscapeKind};
 use luge_machine::Step;
@@ -126,14 +126,14 @@ fn verdict(trace: &Trace) -> Result<(), Failure> {
 
 /// A plan, and how its result is shown.
 struct Shown<'a> {
-    plan: &'a Plan,
+    plan: &'a PreparedTrace,
     json: bool,
 }
 
 impl Args {
     fn options(&self) -> Result<TraceOptions, Failure> {
         Ok(TraceOptions {
-            manner: Manner {
+            manner: TrainingConfig {
                 engine: self.engine,
                 precision: self.precision,
                 rate: self.rate,
@@ -178,7 +178,7 @@ impl Shown<'_> {
                 Some(cells) => format!(
                     "the run has come to need more than the {cells} cells per tape that --cells allows"
                 ),
-                None => format!("a tape has come to need more than {MOST_CELLS} cells"),
+                None => format!("a tape has come to need more than {MAX_CELLS} cells"),
             };
             rows.row("", why);
         }
@@ -255,7 +255,7 @@ fn yes(held: bool) -> String {
 
 /// Why a trace is not exact; `None` if it is.
 fn reason(trace: &Trace) -> Option<String> {
-    if trace.exact() {
+    if trace.matches_machine() {
         return None;
     }
     let (ended, steps) = (trace.outcome.word(), HumanCount(trace.outcome.steps()));

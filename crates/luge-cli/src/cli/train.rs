@@ -8,21 +8,23 @@ use std::{
 
 use indicatif::HumanCount;
 use luge::{
-    answer::{Answer, Learned},
-    catalogue::{self, FIRST_LEARNER},
-    checkpoint::Checkpoint,
+    certificate::answer::{Answer, Learned},
     data::Score,
-    engine::EngineChoice,
-    estimate,
-    job::{Job, StandardPrimaries, TrainJob},
-    lesson::{Lesson, LessonReport},
-    loss_curve::LossCurve,
-    model::Model,
-    outputs::{Output, Outputs},
-    plot::numeral,
-    program,
-    source::{OpenError, Source},
-    summary::TrainSummary,
+    draw::{loss_curve::LossCurve, plot::numeral},
+    files::{
+        checkpoint::Checkpoint,
+        model::Model,
+        outputs::{Output, Outputs},
+        summary::TrainSummary,
+    },
+    job::{
+        Job, StandardPrimaries, TrainJob,
+        catalogue::{self, FIRST_LEARNER},
+        program,
+        source::{OpenError, Source},
+    },
+    run::{engine::EngineChoice, estimate},
+    training::{PreparedTraining, TrainingReport},
 };
 use luge_landscape::{BitConversion, Carrier, LandscapeKind, VertexSet};
 use luge_machine::{Step, formats::Format};
@@ -123,7 +125,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     show_notes(&job.data, &table.notes);
     let loaded = job.load(&table)?;
     show_warnings(&loaded.warnings, &job.source);
-    let lesson = Arc::new(job.join(table, &loaded, &StandardPrimaries)?);
+    let lesson = Arc::new(job.assemble(table, &loaded, &StandardPrimaries)?);
     let archive = kept.archive(lesson.extended().network(), lesson.task().manner);
 
     let mut curve = plot.is_some().then(LossCurve::default);
@@ -153,7 +155,7 @@ pub(super) fn resume(
     judged(&shown.train(archive, Some(checkpoint), None)?)
 }
 
-fn judged(report: &LessonReport) -> Result<(), Failure> {
+fn judged(report: &TrainingReport) -> Result<(), Failure> {
     match report.certificate.proves_the_run() {
         true => Ok(()),
         false => Failure::of_claims(report.certificate.claims()),
@@ -161,7 +163,7 @@ fn judged(report: &LessonReport) -> Result<(), Failure> {
 }
 
 /// Finds out about how long a run will be while it is made, if it is not over before somebody wants to know. Nobody waits for the answer.
-fn estimate_aside(job: &TrainJob, lesson: &Arc<Lesson>, answer: Arc<OnceLock<Step>>) {
+fn estimate_aside(job: &TrainJob, lesson: &Arc<PreparedTraining>, answer: Arc<OnceLock<Step>>) {
     if !program::is_program(&job.source) {
         return;
     }
@@ -183,7 +185,7 @@ const FIRST_STATEMENTS: u64 = 1 << 22;
 /// A lesson, and what is to become of it.
 struct Shown<'a> {
     job: &'a TrainJob,
-    lesson: &'a Arc<Lesson>,
+    lesson: &'a Arc<PreparedTraining>,
     out: Option<Output>,
     json: bool,
 }
@@ -195,7 +197,7 @@ impl Shown<'_> {
         mut archive: RunArchive,
         from: Option<&Checkpoint>,
         curve: Option<&mut LossCurve>,
-    ) -> Result<LessonReport, Failure> {
+    ) -> Result<TrainingReport, Failure> {
         let most_steps = self.lesson.options().steps.saturating_add(self.lesson.extended().extra_steps());
         let estimate = Arc::default();
         let progress = Progress::new("training", most_steps).estimated(&estimate);
@@ -264,7 +266,7 @@ fn of_learner(named: &str, error: OpenError) -> Failure {
     match error {
         OpenError::Missing { .. } => {
             let names: Vec<&str> = catalogue::learners().map(|(shipped, _)| shipped.name).collect();
-            Failure::Unfit {
+            Failure::Incompatible {
                 problem: format!("there is no file `{named}`, and no learner of that name ships"),
                 remedy: format!("give a file, or one of {}", names.join(", ")),
             }
@@ -287,7 +289,7 @@ pub(super) fn scored(score: &Score) -> String {
     }
 }
 
-fn rows(lesson: &Lesson, report: &LessonReport, pace: &Pace) -> Rows {
+fn rows(lesson: &PreparedTraining, report: &TrainingReport, pace: &Pace) -> Rows {
     let mut rows = Rows::default();
     let mut row = |name: &str, value: String| rows.row(name, value);
     let extended = lesson.extended();

@@ -3,7 +3,7 @@
 use indicatif::HumanCount;
 use luge_machine::{Alphabet, Cell, TapeCells};
 
-use luge::summary::separator;
+use luge::files::summary::separator;
 
 /// Most columns the symbols take; the counts of what is left out come on top.
 const WIDEST: usize = 64;

@@ -1,8 +1,8 @@
 //! The loss around a moment's vertex.
 
 use luge::{
-    edges::{Edge, Leaving, LeavingError, Spot},
-    engine::EngineError,
+    draw::edges::{Edge, LeavingError, OutgoingEdges, Spot},
+    run::engine::EngineError,
 };
 use luge_landscape::{Configuration, Landscape};
 use luge_machine::StateId;
@@ -11,15 +11,15 @@ use serde::Serialize;
 
 use super::drawn;
 use crate::{
-    film::Film,
     neighbourhood::Neighbourhood,
-    stage::{NEAR_CELLS, NEAR_HEAD, Scene},
+    prepared_job::{NEAR_CELLS, NEAR_HEAD, Scene},
+    replay::Replay,
 };
 
 /// Edges that are drawn.
-const MOST_EDGES: usize = 20;
+const MAX_EDGES: usize = 20;
 /// Edges that are drawn besides: where the step goes, where it came from, where the machine halts.
-const MOST_MORE: usize = 6;
+const MAX_MORE: usize = 6;
 
 /// The loss around a moment's vertex.
 #[derive(Debug, Serialize)]
@@ -49,17 +49,17 @@ struct EdgeView {
 /// What a vertex of the drawn landscape is in the machine's own: its number and its name; `None` if it stands for many.
 pub(super) type Naming<'a> = dyn Fn(usize) -> Option<(usize, String)> + 'a;
 
-/// Shows what leaves the film's vertex to `see`; `None` where it cannot be drawn.
+/// Shows what leaves the replay's vertex to `see`; `None` where it cannot be drawn.
 pub(super) fn look_around<R>(
     scene: &Scene<'_>,
-    film: &mut Film<'_>,
-    see: impl FnOnce(&Leaving<'_>, &Naming<'_>) -> R,
+    replay: &mut Replay<'_>,
+    see: impl FnOnce(&OutgoingEdges<'_>, &Naming<'_>) -> R,
 ) -> Result<Option<R>, EngineError> {
-    let snapshot = film.look(Some(NEAR_HEAD));
-    let Some(vertex) = film.now().vertex() else { return Ok(None) };
+    let snapshot = replay.look(Some(NEAR_HEAD));
+    let Some(vertex) = replay.now().vertex() else { return Ok(None) };
     match (scene.near, scene.control) {
         (Some(near), _) if vertex < near.n_vertices() => {
-            let Some(leaving) = within(scene, film, &snapshot, near, vertex)? else { return Ok(None) };
+            let Some(leaving) = within(scene, replay, &snapshot, near, vertex)? else { return Ok(None) };
             let name = |vertex: usize| Some((vertex, scene.vertex_name(vertex)));
             Ok(Some(see(&leaving, &name)))
         }
@@ -67,7 +67,7 @@ pub(super) fn look_around<R>(
             let Some(few) = Neighbourhood::of(scene.lowered, &scene.stage.around, control, vertex) else {
                 return Ok(None);
             };
-            let Some(leaving) = nearby(scene, film, &snapshot, &few, vertex)? else { return Ok(None) };
+            let Some(leaving) = nearby(scene, replay, &snapshot, &few, vertex)? else { return Ok(None) };
             let name = |inside: usize| {
                 let whole = few.outside(control, inside)?;
                 Some((whole, scene.vertex_name(whole)))
@@ -81,38 +81,38 @@ pub(super) fn look_around<R>(
 /// In the landscape of the whole machine.
 fn within<'p>(
     scene: &Scene<'_>,
-    film: &mut Film<'_>,
+    replay: &mut Replay<'_>,
     snapshot: &Snapshot,
     near: &'p Landscape,
     vertex: usize,
-) -> Result<Option<Leaving<'p>>, EngineError> {
-    let step = film.step();
+) -> Result<Option<OutgoingEdges<'p>>, EngineError> {
+    let step = replay.step();
     let configuration = match near.configuration(vertex) {
         Some(inside) => Some(inside.clone()),
         None => scene.state_at(vertex).and_then(|state| near_heads(state, snapshot)),
     };
     let Some(configuration) = configuration else { return Ok(None) };
     let came_from = match (near.control(), step.checked_sub(1)) {
-        (None, Some(before)) => film.engine_at(before)?.vertex(),
+        (None, Some(before)) => replay.engine_at(before)?.vertex(),
         _ => None,
     };
-    leaving(scene, film, near, &configuration, vertex, came_from)
+    leaving(scene, replay, near, &configuration, vertex, came_from)
 }
 
 /// In the landscape of a few states.
 fn nearby<'p>(
     scene: &Scene<'_>,
-    film: &Film<'_>,
+    replay: &Replay<'_>,
     snapshot: &Snapshot,
     few: &'p Neighbourhood,
     vertex: usize,
-) -> Result<Option<Leaving<'p>>, EngineError> {
+) -> Result<Option<OutgoingEdges<'p>>, EngineError> {
     let Some(control) = scene.control else { return Ok(None) };
     let configuration = few.state(control.at(vertex).state).and_then(|state| near_heads(state, snapshot));
     let Some((configuration, inside)) = configuration.zip(few.inside(control, vertex)) else {
         return Ok(None);
     };
-    leaving(scene, film, &few.landscape, &configuration, inside, None)
+    leaving(scene, replay, &few.landscape, &configuration, inside, None)
 }
 
 /// Where the loss along an edge is looked at: closely where the step begins, for there its slope decides.
@@ -125,15 +125,15 @@ fn places() -> Vec<f64> {
 }
 
 impl Around {
-    /// The loss along the edges that leave the film's vertex; `None` where it cannot be drawn.
+    /// The loss along the edges that leave the replay's vertex; `None` where it cannot be drawn.
     ///
     /// # Errors
     /// If a gradient cannot be computed.
-    pub fn of(scene: &Scene<'_>, film: &mut Film<'_>) -> Result<Option<Self>, EngineError> {
-        look_around(scene, film, |leaving, name| Self::drawn(scene, leaving, name))
+    pub fn of(scene: &Scene<'_>, replay: &mut Replay<'_>) -> Result<Option<Self>, EngineError> {
+        look_around(scene, replay, |leaving, name| Self::drawn(scene, leaving, name))
     }
 
-    fn drawn(scene: &Scene<'_>, leaving: &Leaving<'_>, name: &Naming<'_>) -> Self {
+    fn drawn(scene: &Scene<'_>, leaving: &OutgoingEdges<'_>, name: &Naming<'_>) -> Self {
         let places = places();
         let view = |edge: &Edge| {
             let (to, name) = name(edge.to)?;
@@ -162,7 +162,7 @@ impl Around {
             n_falling: leaving.n_falling,
             n_rising: leaving.n_rising,
             stopped: leaving.stopped,
-            edges: leaving.edges.iter().take(MOST_EDGES + MOST_MORE).filter_map(view).collect(),
+            edges: leaving.edges.iter().take(MAX_EDGES + MAX_MORE).filter_map(view).collect(),
             places,
         }
     }
@@ -171,17 +171,17 @@ impl Around {
 /// The edges that leave a vertex; `None` if the landscape holds no such place.
 fn leaving<'p>(
     scene: &Scene<'_>,
-    film: &Film<'_>,
+    replay: &Replay<'_>,
     landscape: &'p Landscape,
     configuration: &Configuration,
     vertex: usize,
     came_from: Option<usize>,
-) -> Result<Option<Leaving<'p>>, EngineError> {
-    let step = film.step();
-    let stopped = film.end().is_some_and(|end| end.steps() == step);
+) -> Result<Option<OutgoingEdges<'p>>, EngineError> {
+    let step = replay.step();
+    let stopped = replay.end().is_some_and(|end| end.steps() == step);
     let (machine, lowered) = (scene.machine, scene.lowered);
     let spot = Spot { machine, lowered, landscape, configuration, step, vertex, came_from, stopped };
-    match Leaving::from_spot(&spot, MOST_EDGES) {
+    match OutgoingEdges::from_spot(&spot, MAX_EDGES) {
         Ok(leaving) => Ok(Some(leaving)),
         Err(LeavingError::Train(error)) => Err(error.into()),
         Err(_) => Ok(None),

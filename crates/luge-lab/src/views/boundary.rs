@@ -1,11 +1,11 @@
 //! What the primary network says over the plane of two features.
 
-use luge::{lesson::Lesson, predictor::Predictor};
+use luge::{files::predictor::Predictor, training::PreparedTraining};
 use luge_net::{Shape, Values};
 use serde::Serialize;
 
 use super::{drawn, theta_on_tape};
-use crate::{film::Film, stage::Scene};
+use crate::{prepared_job::Scene, replay::Replay};
 
 /// Points of a map along each axis.
 const GRID: usize = 33;
@@ -31,7 +31,7 @@ pub struct Boundary {
 impl Boundary {
     /// What the primary network says over the plane of two features; `None` if there are not two.
     #[must_use]
-    pub fn of(scene: &Scene<'_>, film: &Film<'_>, features: Option<(usize, usize)>) -> Option<Self> {
+    pub fn of(scene: &Scene<'_>, replay: &Replay<'_>, features: Option<(usize, usize)>) -> Option<Self> {
         let lesson = scene.lesson.filter(|lesson| lesson.primary().n_features() >= 2)?;
         let n_features = lesson.primary().n_features();
         let chosen = features.filter(|&(a, b)| a < n_features && b < n_features && a != b);
@@ -45,9 +45,9 @@ impl Boundary {
                 .map(|row| if classes { highest(out.row(row)) } else { drawn(out.at(row, 0)) })
                 .collect()
         };
-        let theta = theta_on_tape(scene, lesson, film);
+        let theta = theta_on_tape(scene, lesson, replay);
         Some(Self {
-            step: film.step(),
+            step: replay.step(),
             features,
             n: GRID,
             x,
@@ -65,20 +65,24 @@ fn highest(row: &[f64]) -> f64 {
     (0..row.len()).reduce(|a, b| if row[b] > row[a] { b } else { a }).unwrap_or(0) as f64
 }
 
-fn column(lesson: &Lesson, feature: usize) -> impl Iterator<Item = f64> {
+fn column(lesson: &PreparedTraining, feature: usize) -> impl Iterator<Item = f64> {
     let features = &lesson.table().features;
     (0..features.shape.rows).map(move |row| features.at(row, feature))
 }
 
 /// The values of a feature with some room at both ends.
-fn range(lesson: &Lesson, feature: usize) -> (f64, f64) {
+fn range(lesson: &PreparedTraining, feature: usize) -> (f64, f64) {
     let (low, high) = column(lesson, feature).fold((f64::MAX, f64::MIN), |(a, b), v| (a.min(v), b.max(v)));
     let room = ((high - low) * 0.15).max(0.25);
     (low - room, high + room)
 }
 
 /// Points of a grid over two features, all others at their mean.
-fn plane(lesson: &Lesson, (across, up): (usize, usize), (x, y): ((f64, f64), (f64, f64))) -> Values {
+fn plane(
+    lesson: &PreparedTraining,
+    (across, up): (usize, usize),
+    (x, y): ((f64, f64), (f64, f64)),
+) -> Values {
     let n_features = lesson.primary().n_features();
     let n_rows = lesson.table().n_samples().max(1) as f64;
     let means: Vec<f64> =

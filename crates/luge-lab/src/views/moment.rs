@@ -1,19 +1,22 @@
 //! One moment of the run: vertex, tapes, heads and labels, with this step's gradient.
 
-use luge::{answer::Fit, engine::EngineError, lesson::Lesson, predictor::Predictor};
+use luge::{
+    certificate::answer::Fit, files::predictor::Predictor, run::engine::EngineError,
+    training::PreparedTraining,
+};
 use luge_machine::{StateId, TapeId};
 use luge_net::{Values, evaluate};
 use luge_train::{Outcome, Snapshot};
 use serde::Serialize;
 
-use super::{MOST_SAMPLES, theta_on_tape, variables};
+use super::{MAX_SAMPLES, theta_on_tape, variables};
 use crate::{
-    film::{End, Film, StepGradient},
-    stage::Scene,
+    prepared_job::Scene,
+    replay::{End, Replay, StepGradient},
 };
 
 /// Weights beyond which the network's nodes are not all evaluated for the page.
-const MOST_EVALUATED: usize = 1 << 12;
+const MAX_EVALUATED: usize = 1 << 12;
 
 /// One moment of the run.
 #[derive(Debug, Serialize)]
@@ -33,7 +36,7 @@ pub struct Moment {
     variables: Vec<Vec<f64>>,
     /// The sample that the program is at.
     sample: Option<usize>,
-    lesson: Option<LessonView>,
+    lesson: Option<TrainingView>,
 }
 
 #[derive(Debug, Serialize)]
@@ -68,7 +71,7 @@ struct TapeView {
 }
 
 #[derive(Debug, Serialize)]
-struct LessonView {
+struct TrainingView {
     z: Vec<f64>,
     z_pull: Vec<f64>,
     nodes: NodeValues,
@@ -91,27 +94,27 @@ struct NodeValues {
 }
 
 impl Moment {
-    /// The film's moment, with cells up to `radius` from the heads.
+    /// The replay's moment, with cells up to `radius` from the heads.
     ///
     /// # Errors
     /// If a gradient cannot be computed.
-    pub fn of(scene: &Scene<'_>, film: &mut Film<'_>, radius: usize) -> Result<Self, EngineError> {
-        let wide = scene.radius(film, radius);
-        let snapshot = film.look(wide);
-        let loss = film.now().loss()?;
-        let over = film.end().is_some_and(|end| end.steps() == film.step());
-        let pull = if over { StepGradient::default() } else { film.gradient(wide)? };
+    pub fn of(scene: &Scene<'_>, replay: &mut Replay<'_>, radius: usize) -> Result<Self, EngineError> {
+        let wide = scene.radius(replay, radius);
+        let snapshot = replay.look(wide);
+        let loss = replay.now().loss()?;
+        let over = replay.end().is_some_and(|end| end.steps() == replay.step());
+        let pull = if over { StepGradient::default() } else { replay.gradient(wide)? };
         let mut vertices: Vec<(usize, f64)> = snapshot.vertices.clone();
         vertices.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
         let mut views = vertices.iter().take(8).map(|&(vertex, weight)| scene.vertex_view(vertex, weight));
         let vertex = views.next();
         let others = views.collect();
         let state = vertices.first().and_then(|&(vertex, _)| scene.state_at(vertex));
-        let lesson = lesson_view(scene, film, &snapshot, &pull, loss);
-        let end = film.end();
+        let lesson = lesson_view(scene, replay, &snapshot, &pull, loss);
+        let end = replay.end();
         Ok(Self {
-            step: film.step(),
-            front: film.front(),
+            step: replay.step(),
+            front: replay.front(),
             end: end.map(|end| EndView { step: end.steps(), how: end.words() }),
             phase: phase(end.filter(|_| over), lesson.as_ref()),
             loss,
@@ -125,14 +128,14 @@ impl Moment {
                 .tape_ids()
                 .filter_map(|t| tape_view(scene, &snapshot, &pull, t, radius))
                 .collect(),
-            variables: variables::values(scene, film),
-            sample: variables::sample(scene, film),
+            variables: variables::values(scene, replay),
+            sample: variables::sample(scene, replay),
             lesson,
         })
     }
 }
 
-fn phase(end: Option<End>, lesson: Option<&LessonView>) -> &'static str {
+fn phase(end: Option<End>, lesson: Option<&TrainingView>) -> &'static str {
     match (end, lesson) {
         (Some(End::Trained(Outcome::Converged { .. })), _) => "halted",
         (Some(_), _) => "stopped",
@@ -182,21 +185,21 @@ fn tape_view(
 
 fn lesson_view(
     scene: &Scene<'_>,
-    film: &Film<'_>,
+    replay: &Replay<'_>,
     snapshot: &Snapshot,
     pull: &StepGradient,
     loss: f64,
-) -> Option<LessonView> {
+) -> Option<TrainingView> {
     let lesson = scene.lesson?;
-    let theta = theta_on_tape(scene, lesson, film);
+    let theta = theta_on_tape(scene, lesson, replay);
     let said = Predictor::new(lesson.primary(), theta.clone()).predict(&lesson.table().features);
-    let values = node_values(scene, lesson, film, snapshot, (&theta, &said, loss));
+    let values = node_values(scene, lesson, replay, snapshot, (&theta, &said, loss));
     let some = |lists: &[Vec<(i64, f64)>]| lists.iter().any(|list| !list.is_empty());
     let z = pull.labels.iter().any(|&slope| slope != 0.0);
     let machine = values.phi > 0.0 && values.psi < 1.0;
-    Some(LessonView {
-        z: snapshot.labels.iter().copied().take(MOST_SAMPLES).collect(),
-        z_pull: pull.labels.iter().copied().take(MOST_SAMPLES).collect(),
+    Some(TrainingView {
+        z: snapshot.labels.iter().copied().take(MAX_SAMPLES).collect(),
+        z_pull: pull.labels.iter().copied().take(MAX_SAMPLES).collect(),
         nodes: values,
         fit: Fit::of(&said, lesson.table()),
         flows: [z, machine && !z, some(&pull.cells), some(&pull.heads)],
@@ -206,15 +209,15 @@ fn lesson_view(
 /// The values at the nodes of Figure 1: of a small network all evaluated, of a large one worked out from z and theta.
 fn node_values(
     scene: &Scene<'_>,
-    lesson: &Lesson,
-    film: &Film<'_>,
+    lesson: &PreparedTraining,
+    replay: &Replay<'_>,
     snapshot: &Snapshot,
     (theta, said, loss): (&[f64], &Values, f64),
 ) -> NodeValues {
-    let shown = |values: &[f64]| values.iter().copied().take(MOST_SAMPLES).collect::<Vec<f64>>();
+    let shown = |values: &[f64]| values.iter().copied().take(MAX_SAMPLES).collect::<Vec<f64>>();
     let n_weights: usize = scene.task.network.parameters().iter().map(|p| p.shape.len()).sum();
-    let small = n_weights <= MOST_EVALUATED;
-    if let Some(parameters) = if small { film.parameters() } else { None } {
+    let small = n_weights <= MAX_EVALUATED;
+    if let Some(parameters) = if small { replay.parameters() } else { None } {
         let nodes = lesson.extended().nodes();
         let all = evaluate(scene.task.network, &parameters, &scene.task.inputs);
         let one = |node| all.value(node).data.first().copied().unwrap_or(f64::NAN);
@@ -232,7 +235,7 @@ fn node_values(
     let joint = scene.task.network.sparse_layers().ok().and_then(|layers| layers.joint);
     let psi = joint.map_or(f64::NAN, |joint| joint.initial.at(size));
     let halted =
-        matches!(film.end(), Some(End::Trained(Outcome::Converged { steps })) if steps == film.step());
+        matches!(replay.end(), Some(End::Trained(Outcome::Converged { steps })) if steps == replay.step());
     let out = if halted { shown(&said.data) } else { Vec::new() };
     let phi = if halted { 0.0 } else { 1.0 };
     // While the machine runs the carrier adds a constant to the landscape's loss.

@@ -1,16 +1,16 @@
 //! The loss step by step, shortly before and after a moment.
 
-use luge::engine::{EngineChoice, EngineError};
+use luge::run::engine::{EngineChoice, EngineError};
 use serde::Serialize;
 
 use super::drawn;
-use crate::film::{End, Film};
+use crate::replay::{End, Replay};
 
 /// Steps before and after.
 const REACH: u64 = 40;
 
 /// Weights beyond which the dense engine does not go over steps again for this.
-const MOST_DENSE_WEIGHTS: usize = 1 << 13;
+const MAX_DENSE_WEIGHTS: usize = 1 << 13;
 
 /// The losses of consecutive steps.
 #[derive(Debug, Serialize)]
@@ -22,19 +22,19 @@ pub struct Nearby {
 }
 
 impl Nearby {
-    /// The losses around the film's step; `None` where they take too long to compute.
+    /// The losses around the replay's step; `None` where they take too long to compute.
     ///
     /// # Errors
     /// If a gradient cannot be computed.
-    pub fn of(film: &Film<'_>) -> Result<Option<Self>, EngineError> {
-        let n_weights: usize = film.task.network.parameters().iter().map(|p| p.shape.len()).sum();
-        if film.chosen.engine == EngineChoice::Dense && n_weights > MOST_DENSE_WEIGHTS {
+    pub fn of(replay: &Replay<'_>) -> Result<Option<Self>, EngineError> {
+        let n_weights: usize = replay.task.network.parameters().iter().map(|p| p.shape.len()).sum();
+        if replay.chosen.engine == EngineChoice::Dense && n_weights > MAX_DENSE_WEIGHTS {
             return Ok(None);
         }
-        let step = film.step();
+        let step = replay.step();
         let from = step.saturating_sub(REACH);
-        let to = film.end().map_or(film.front(), End::steps).min(step + REACH);
-        let mut engine = film.engine_at(from)?;
+        let to = replay.end().map_or(replay.front(), End::steps).min(step + REACH);
+        let mut engine = replay.engine_at(from)?;
         let mut losses = vec![engine.loss()?];
         while engine.steps() < to {
             engine.step()?;

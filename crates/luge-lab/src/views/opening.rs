@@ -1,18 +1,21 @@
 //! The run as a whole: what there is to know before the first step.
 
-use luge::{edges::control_name, engine::Chosen, record::Limits};
+use luge::{
+    draw::edges::control_name,
+    run::{engine::Chosen, run_stats::Limits},
+};
 use luge_machine::{Access, StateId, TapeId};
 use luge_net::{Layers, Values};
 use serde::Serialize;
 
 use super::{
-    MOST_SAMPLES,
+    MAX_SAMPLES,
     variables::{self, VariableInfo},
 };
-use crate::{refusal::Finding, stage::Scene};
+use crate::{prepared_job::Scene, refusal::Finding};
 
 /// Vertices that are drawn one by one.
-const MOST_RING: usize = 64;
+const MAX_RING: usize = 64;
 
 /// The run as a whole.
 #[derive(Debug, Serialize)]
@@ -33,7 +36,7 @@ pub struct Opening {
     bounds: Limits,
     ring: Vec<RingVertex>,
     variables: Vec<VariableInfo>,
-    lesson: Option<LessonInfo>,
+    lesson: Option<TrainingInfo>,
     warnings: Vec<Finding>,
 }
 
@@ -62,7 +65,7 @@ struct RingVertex {
 }
 
 #[derive(Debug, Serialize)]
-struct LessonInfo {
+struct TrainingInfo {
     features: Vec<String>,
     labels: Vec<String>,
     x: Vec<Vec<f64>>,
@@ -121,7 +124,7 @@ fn tape_info(scene: &Scene<'_>, tape: TapeId) -> TapeInfo {
 
 fn ring(scene: &Scene<'_>) -> Vec<RingVertex> {
     let Some(control) = scene.control else { return Vec::new() };
-    if control.n_vertices() > MOST_RING {
+    if control.n_vertices() > MAX_RING {
         return Vec::new();
     }
     let vertex = |id: usize| {
@@ -136,14 +139,14 @@ fn ring(scene: &Scene<'_>) -> Vec<RingVertex> {
     (0..control.n_vertices()).map(vertex).collect()
 }
 
-fn lesson_info(scene: &Scene<'_>) -> Option<LessonInfo> {
+fn lesson_info(scene: &Scene<'_>) -> Option<TrainingInfo> {
     let lesson = scene.lesson?;
     let table = lesson.table();
     let rows = |values: &Values| {
-        let n = values.shape.rows.min(MOST_SAMPLES);
+        let n = values.shape.rows.min(MAX_SAMPLES);
         (0..n).map(|row| values.row(row).to_vec()).collect()
     };
-    Some(LessonInfo {
+    Some(TrainingInfo {
         features: table.feature_names.clone(),
         labels: table.label_names.clone(),
         x: rows(&table.features),

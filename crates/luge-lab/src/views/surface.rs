@@ -1,19 +1,19 @@
 //! The loss over the plane through the vertex at hand, the one the step goes to, and its best rival.
 
 use luge::{
-    edges::{Edge, Leaving},
-    engine::EngineError,
+    draw::edges::{Edge, OutgoingEdges},
+    run::engine::EngineError,
 };
 use luge_landscape::LandscapeKind;
 use serde::Serialize;
 
 use super::{around::look_around, drawn};
-use crate::{film::Film, stage::Scene};
+use crate::{prepared_job::Scene, replay::Replay};
 
 /// Points along a side: of small landscapes, and of those that take longer.
 const FINE: usize = 33;
 const COARSE: usize = 21;
-const MOST_FINE: usize = 512;
+const MAX_FINE: usize = 512;
 
 /// How far beyond its corners the plane of a landscape without a simplex reaches.
 const MARGIN: f64 = 0.25;
@@ -39,19 +39,19 @@ pub struct Surface {
 }
 
 impl Surface {
-    /// The loss around the film's step; `None` where it cannot be drawn.
+    /// The loss around the replay's step; `None` where it cannot be drawn.
     ///
     /// # Errors
     /// If a gradient cannot be computed.
-    pub fn of(scene: &Scene<'_>, film: &mut Film<'_>) -> Result<Option<Self>, EngineError> {
-        let step = film.step();
+    pub fn of(scene: &Scene<'_>, replay: &mut Replay<'_>) -> Result<Option<Self>, EngineError> {
+        let step = replay.step();
         let triangle = scene.kind != LandscapeKind::Plain;
-        let seen = look_around(scene, film, |leaving, name| Self::over(leaving, name, step, triangle))?;
+        let seen = look_around(scene, replay, |leaving, name| Self::over(leaving, name, step, triangle))?;
         Ok(seen.flatten())
     }
 
     fn over(
-        leaving: &Leaving<'_>,
+        leaving: &OutgoingEdges<'_>,
         name: &dyn Fn(usize) -> Option<(usize, String)>,
         step: u64,
         triangle: bool,
@@ -60,7 +60,7 @@ impl Surface {
         let goes = known.iter().find(|edge| edge.successor).or(known.first())?;
         let others = || known.iter().filter(|edge| edge.to != goes.to);
         let rival = others().find(|edge| edge.candidate).or_else(|| others().next())?;
-        let n = if leaving.n_edges < MOST_FINE { FINE } else { COARSE };
+        let n = if leaving.n_edges < MAX_FINE { FINE } else { COARSE };
         let shares = if triangle { (0.0, 1.0) } else { (-MARGIN, 1.0 + MARGIN) };
         let share = |i: usize| shares.0 + (shares.1 - shares.0) * i as f64 / (n - 1) as f64;
         let at =

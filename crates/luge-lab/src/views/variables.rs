@@ -1,13 +1,13 @@
 //! The program's variables as numbers, from the bits on the tapes.
 
-use luge::program::Variable;
+use luge::job::program::Variable;
 use luge_machine::TapeId;
 use serde::Serialize;
 
-use crate::{film::Film, stage::Scene};
+use crate::{prepared_job::Scene, replay::Replay};
 
 /// Elements of an array that are shown.
-const MOST_ELEMENTS: usize = 64;
+const MAX_ELEMENTS: usize = 64;
 
 /// A variable as the page lists it.
 #[derive(Debug, Serialize)]
@@ -35,25 +35,25 @@ pub(super) fn listed(scene: &Scene<'_>) -> Vec<VariableInfo> {
     scene.stage.variables.iter().map(info).collect()
 }
 
-/// The values of all variables at the film's step, in the order of the list.
-pub(super) fn values(scene: &Scene<'_>, film: &Film<'_>) -> Vec<Vec<f64>> {
+/// The values of all variables at the replay's step, in the order of the list.
+pub(super) fn values(scene: &Scene<'_>, replay: &Replay<'_>) -> Vec<Vec<f64>> {
     let value = |variable: &Variable| {
         let Some(track) = scene.tapes.tracks(variable.tape).next() else { return Vec::new() };
-        let n_shown = variable.length.unwrap_or(1).min(MOST_ELEMENTS);
+        let n_shown = variable.length.unwrap_or(1).min(MAX_ELEMENTS);
         let n_cells = n_shown.saturating_sub(1) * variable.pitch + variable.width as usize;
         let start = scene.tapes.inside(track, variable.first as i64);
-        let bits = film.bits(track, start..start + n_cells as i64);
+        let bits = replay.bits(track, start..start + n_cells as i64);
         variable.values(n_shown, |cell| bits.get(cell - variable.first).copied().unwrap_or(false))
     };
     scene.stage.variables.iter().map(value).collect()
 }
 
 /// The sample, counted from 0, that a program's head on its data is at.
-pub(super) fn sample(scene: &Scene<'_>, film: &Film<'_>) -> Option<usize> {
+pub(super) fn sample(scene: &Scene<'_>, replay: &Replay<'_>) -> Option<usize> {
     let lesson = scene.lesson.filter(|_| !scene.stage.variables.is_empty())?;
     let layout = lesson.layout();
     let track = lesson.learner().data_track();
-    let snapshot = film.look(Some(0));
+    let snapshot = replay.look(Some(0));
     let head = scene.tapes.head(&snapshot.tapes, TapeId::new(data_tape(scene)?))?;
     debug_assert_eq!(scene.tapes.tracks(TapeId::new(data_tape(scene)?)).next(), Some(track.index()));
     let per_sample = (layout.n_features + layout.n_labels) * layout.width();

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use luge::loss_curve::Extremes;
+use luge::draw::loss_curve::Extremes;
 use serde::Serialize;
 
 use crate::{
-    film::{Strip, Survey},
-    stage::Scene,
+    prepared_job::Scene,
+    replay::{Strip, Survey},
 };
 
 /// The run over time.

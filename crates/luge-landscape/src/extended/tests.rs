@@ -138,7 +138,7 @@ fn too_many_bits_for_landscape_a() {
     let mut options = options(LandscapeKind::Internal);
     options.n_cells = 32;
     options.layout.n_samples = 3;
-    assert_eq!(options.layout.n_bits(), MOST_BITS);
+    assert_eq!(options.layout.n_bits(), MAX_BITS);
     assert!(build(&one_tape(true), &options).is_ok());
     options.layout.n_samples = 4;
     assert_eq!(

@@ -5,7 +5,7 @@ use std::{borrow::Borrow, ops::Range};
 use super::{Diagnostic, Severity};
 
 /// The most findings of one severity that are listed. The file may hold any number of them: the rest are counted.
-const MOST_LISTED: usize = 100;
+const MAX_LISTED: usize = 100;
 
 /// What a parser has found so far, in little memory whatever the file holds.
 #[derive(Clone, Debug, Default)]
@@ -31,10 +31,10 @@ impl Findings {
             Severity::Warning => &mut self.warnings,
         };
         group.n_found += 1;
-        if group.n_found <= MOST_LISTED {
+        if group.n_found <= MAX_LISTED {
             return self.listed.push_mut(finding);
         }
-        if group.n_found == MOST_LISTED + 1 {
+        if group.n_found == MAX_LISTED + 1 {
             group.first = finding.span.start;
         }
         group.last.insert(finding)
@@ -79,7 +79,7 @@ impl Findings {
         sorted.sort_by_key(|d| (d.span.start, d.span.end));
         let groups = [(self.errors, Severity::Error, "error"), (self.warnings, Severity::Warning, "warning")];
         for (group, severity, noun) in groups {
-            let n_more = group.n_found.saturating_sub(MOST_LISTED);
+            let n_more = group.n_found.saturating_sub(MAX_LISTED);
             if n_more > 0 {
                 let message = match n_more {
                     1 => format!("1 more {noun} is not listed"),
@@ -122,19 +122,19 @@ mod tests {
     #[test]
     fn findings_beyond_the_list_are_counted_and_still_refuse() {
         let mut findings = Findings::default();
-        for at in 0..MOST_LISTED + 2 {
+        for at in 0..MAX_LISTED + 2 {
             findings.push(Diagnostic::warning(at..at + 1, "odd", ""));
         }
         assert!(!findings.has_errors());
         findings.push(Diagnostic::error(3..4, "wrong", "")).help = Some("mend it".to_owned());
         assert!(findings.has_errors());
-        assert_eq!(findings.count(), MOST_LISTED + 3);
+        assert_eq!(findings.count(), MAX_LISTED + 3);
         let listed = findings.into_sorted();
-        assert_eq!(listed.len(), MOST_LISTED + 2);
+        assert_eq!(listed.len(), MAX_LISTED + 2);
         assert_eq!((listed[4].message.as_str(), listed[4].help.as_deref()), ("wrong", Some("mend it")));
         let last = listed.last().unwrap();
         assert_eq!(last.message, "2 more warnings are not listed");
-        assert_eq!((last.severity, last.span.start), (Severity::Warning, MOST_LISTED));
+        assert_eq!((last.severity, last.span.start), (Severity::Warning, MAX_LISTED));
     }
 
     #[test]

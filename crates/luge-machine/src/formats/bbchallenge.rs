@@ -29,9 +29,9 @@ pub use parse::{read, read_entry, read_line};
 pub use print::write;
 
 /// The most states, one letter each.
-const MOST_STATES: usize = 26;
+const MAX_STATES: usize = 26;
 /// The most symbols, one digit each.
-const MOST_SYMBOLS: usize = 10;
+const MAX_SYMBOLS: usize = 10;
 
 /// The letter of the `index`-th state.
 fn letter(index: usize) -> char {

@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use crate::{Machine, Move, Rule, StateId, SymbolId, Write};
 
 /// The most rules a machine may need once its wildcards are written out.
-pub(super) const MOST_RULES: usize = 65_536;
+pub(super) const MAX_RULES: usize = 65_536;
 
-/// A machine needs more than [`MOST_RULES`] rules without wildcards.
+/// A machine needs more than [`MAX_RULES`] rules without wildcards.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct TooMany;
 
@@ -51,7 +51,7 @@ fn for_each_situation(
     let mut n_situations = 0_usize;
     for (index, rule) in machine.rules(state).iter().enumerate() {
         n_situations = n_situations.saturating_add(machine.n_situations(&rule.reads));
-        if n_situations > MOST_RULES {
+        if n_situations > MAX_RULES {
             return Err(TooMany);
         }
         for reads in machine.situations(&rule.reads) {

@@ -96,7 +96,7 @@ pub enum Loss {
 }
 
 /// More rounds than there are kinds of refusals: every round mends one kind for good.
-const MOST_ROUNDS: usize = 24;
+const MAX_ROUNDS: usize = 24;
 
 /// Writes a machine, changing it as far as the format needs it.
 pub(super) fn write(
@@ -108,7 +108,7 @@ pub(super) fn write(
     let mut machine = machine.clone();
     let mut input = input.cloned();
     let mut lost = Vec::new();
-    for round in 0..MOST_ROUNDS {
+    for round in 0..MAX_ROUNDS {
         let refusal = match strictly(&machine, input.as_ref()) {
             Ok(text) => return Ok(Written { text, lost }),
             Err(refusal) => refusal,
@@ -132,9 +132,9 @@ pub(super) fn write(
 
 /// The names after their noun, the first few of them, and the verb that goes with their number.
 fn counted(noun: &str, names: &[String], one: &str, many: &str) -> String {
-    const MOST_LISTED: usize = 8;
-    let listed: Vec<String> = names.iter().take(MOST_LISTED).map(|name| format!("`{name}`")).collect();
-    let more = match names.len().saturating_sub(MOST_LISTED) {
+    const MAX_LISTED: usize = 8;
+    let listed: Vec<String> = names.iter().take(MAX_LISTED).map(|name| format!("`{name}`")).collect();
+    let more = match names.len().saturating_sub(MAX_LISTED) {
         0 => String::new(),
         n_more => format!(" and {n_more} more"),
     };

@@ -60,9 +60,9 @@ pub(super) fn counted(n: usize, noun: &str) -> String {
 
 /// The first names of a list, which may be long.
 pub(super) fn listed<'n>(names: impl IntoIterator<Item = &'n str>, separator: &str) -> String {
-    const MOST_LISTED: usize = 12;
+    const MAX_LISTED: usize = 12;
     let mut names = names.into_iter();
-    let mut listed: Vec<&str> = names.by_ref().take(MOST_LISTED).collect();
+    let mut listed: Vec<&str> = names.by_ref().take(MAX_LISTED).collect();
     listed.extend(names.next().map(|_| "…"));
     listed.join(separator)
 }

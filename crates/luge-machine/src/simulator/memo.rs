@@ -8,10 +8,10 @@ use super::Simulator;
 use crate::{Cell, Machine, StateId, Step, SymbolId, TapeId};
 
 /// A path ends after so many looks, or so many steps, whichever comes first.
-const MOST_LOOKS: usize = 14;
-const MOST_STEPS: Step = 63;
+const MAX_LOOKS: usize = 14;
+const MAX_STEPS: Step = 63;
 /// Once there are so many nodes, no more are added.
-const MOST_NODES: usize = 1 << 20;
+const MAX_NODES: usize = 1 << 20;
 
 /// Remembered steps, by state.
 #[derive(Clone, Debug)]
@@ -62,7 +62,7 @@ impl Memo {
         })
     }
 
-    /// Makes steps from the tree of the state, at most [`MOST_STEPS`], remembering them if they are new; `false`, and perhaps no step, where
+    /// Makes steps from the tree of the state, at most [`MAX_STEPS`], remembering them if they are new; `false`, and perhaps no step, where
     /// single steps must go on.
     fn pass(&mut self, simulator: &mut Simulator<'_>) -> bool {
         let mut at = self.roots[simulator.state.index()];
@@ -73,7 +73,7 @@ impl Memo {
                     at = next[simulator.tapes[tape].read(simulator.heads[tape] + offset).index()];
                 }
                 Node::End(ending) => return self.endings[ending as usize].make(simulator),
-                Node::Unknown => return self.nodes.len() < MOST_NODES && self.learn(simulator),
+                Node::Unknown => return self.nodes.len() < MAX_NODES && self.learn(simulator),
             }
         }
     }
@@ -83,7 +83,7 @@ impl Memo {
         let (from, heads) = (simulator.state, simulator.heads.clone());
         let mut reach: Vec<(Cell, Cell)> = heads.iter().map(|&head| (head, head)).collect();
         let mut path = Path::default();
-        while path.steps < MOST_STEPS && path.looks.len() < MOST_LOOKS {
+        while path.steps < MAX_STEPS && path.looks.len() < MAX_LOOKS {
             path.look(simulator, &heads);
             if !path.step(simulator, &heads) {
                 break;
@@ -170,6 +170,6 @@ impl Ending {
 impl Simulator<'_> {
     /// The same steps as [`step`](Self::step), many at a time; stops short of the limit, or where only single steps go on.
     pub(super) fn run_by_memory(&mut self, memo: &mut Memo, limit: Step) {
-        while self.steps + MOST_STEPS < limit && memo.pass(self) {}
+        while self.steps + MAX_STEPS < limit && memo.pass(self) {}
     }
 }

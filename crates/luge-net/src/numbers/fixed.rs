@@ -1,6 +1,6 @@
 //! Fixed point: integers counted in steps of a power of two.
 
-use super::{FormatError, MOST_BITS, Nearest, Word, power_of_two};
+use super::{FormatError, MAX_BITS, Nearest, Word, power_of_two};
 use crate::faults::planted;
 
 /// How numbers below 0 are written.
@@ -24,7 +24,7 @@ impl FixedPoint {
     /// A format with these bits.
     ///
     /// # Errors
-    /// Without a bit for the sign or for anything else, and with more than [`MOST_BITS`] bits.
+    /// Without a bit for the sign or for anything else, and with more than [`MAX_BITS`] bits.
     pub fn new(n_integer: u32, n_fraction: u32, negatives: Negatives) -> Result<Self, FormatError> {
         let n_bits = u64::from(n_integer) + u64::from(n_fraction);
         if n_integer == 0 {
@@ -33,7 +33,7 @@ impl FixedPoint {
         if n_bits < 2 {
             return Err(FormatError::OnlySignBit);
         }
-        if n_bits > u64::from(MOST_BITS) {
+        if n_bits > u64::from(MAX_BITS) {
             return Err(FormatError::TooManyBits { n_bits });
         }
         Ok(Self { n_integer, n_fraction, negatives })
@@ -114,7 +114,7 @@ impl FixedPoint {
     }
 }
 
-/// A number of bits as an exponent; formats have at most [`MOST_BITS`].
+/// A number of bits as an exponent; formats have at most [`MAX_BITS`].
 pub(super) fn exponent(n_bits: u32) -> i32 {
     i32::try_from(n_bits).expect("at most 32 bits")
 }

@@ -2,7 +2,7 @@
 
 use crate::faults::planted;
 
-use super::{FormatError, MOST_BITS, MOST_EXPONENT_BITS, Nearest, Word, fixed::exponent, power_of_two};
+use super::{FormatError, MAX_BITS, MAX_EXPONENT_BITS, Nearest, Word, fixed::exponent, power_of_two};
 
 /// Exponent and mantissa bits; the sign comes on top.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -15,13 +15,13 @@ impl SmallFloat {
     /// A format with these bits.
     ///
     /// # Errors
-    /// Without exponent bits or with more than [`MOST_EXPONENT_BITS`], and with more than [`MOST_BITS`] bits in all.
+    /// Without exponent bits or with more than [`MAX_EXPONENT_BITS`], and with more than [`MAX_BITS`] bits in all.
     pub fn new(n_exponent: u32, n_mantissa: u32) -> Result<Self, FormatError> {
-        if !(1..=MOST_EXPONENT_BITS).contains(&n_exponent) {
+        if !(1..=MAX_EXPONENT_BITS).contains(&n_exponent) {
             return Err(FormatError::ExponentBits { n_bits: n_exponent });
         }
         let n_bits = 1 + u64::from(n_exponent) + u64::from(n_mantissa);
-        if n_bits > u64::from(MOST_BITS) {
+        if n_bits > u64::from(MAX_BITS) {
             return Err(FormatError::TooManyBits { n_bits });
         }
         Ok(Self { n_exponent, n_mantissa })

@@ -203,7 +203,7 @@ proptest! {
     #[test]
     fn any_text_gives_a_format_or_an_error(text in "(fix|float)?:?[0-9]{0,3}[.:]?[0-9a-z.:]{0,6}") {
         if let Ok(format) = text.parse::<NumberFormat>() {
-            prop_assert!(format.n_bits() <= MOST_BITS);
+            prop_assert!(format.n_bits() <= MAX_BITS);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-use super::{FixedPoint, MOST_BITS, MOST_EXPONENT_BITS, Negatives, NumberFormat, SmallFloat};
+use super::{FixedPoint, MAX_BITS, MAX_EXPONENT_BITS, Negatives, NumberFormat, SmallFloat};
 
 /// Why something is not a number format.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -41,13 +41,13 @@ pub enum FormatError {
     #[error("1 bit is the sign and leaves no room for a number")]
     OnlySignBit,
     /// A float without exponent, or with a larger one than f64.
-    #[error("{n_bits} exponent bits: expected 1 to {MOST_EXPONENT_BITS}")]
+    #[error("{n_bits} exponent bits: expected 1 to {MAX_EXPONENT_BITS}")]
     ExponentBits {
         /// What was asked for.
         n_bits: u32,
     },
     /// Too many bits in all.
-    #[error("{n_bits} bits: a number has at most {MOST_BITS}")]
+    #[error("{n_bits} bits: a number has at most {MAX_BITS}")]
     TooManyBits {
         /// What was asked for.
         n_bits: u64,

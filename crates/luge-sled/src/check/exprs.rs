@@ -3,7 +3,7 @@
 use luge_machine::Diagnostic;
 
 use super::operators::is_arithmetic;
-use super::{Binding, Checker, MOST_EXPRESSIONS, MOST_LEVELS, Shape, Value, describe};
+use super::{Binding, Checker, MAX_EXPRESSIONS, MAX_LEVELS, Shape, Value, describe};
 use crate::{
     core::{Affine, Cond, Expr, Op, Place, Ty},
     lex::Span,
@@ -15,19 +15,19 @@ impl<'p> Checker<'p> {
     pub(super) fn expr(&mut self, expr: &'p syntax::Expr) -> Value {
         let span = &expr.span;
         self.n_expressions += 1;
-        if self.n_expressions > MOST_EXPRESSIONS {
+        if self.n_expressions > MAX_EXPRESSIONS {
             if !self.too_large {
                 self.too_large = true;
                 let message =
-                    format!("the program has more than {MOST_EXPRESSIONS} expressions once it is unrolled");
+                    format!("the program has more than {MAX_EXPRESSIONS} expressions once it is unrolled");
                 self.error(span, message, "the limit is reached here");
             }
             return Value::Poison;
         }
-        if self.level >= MOST_LEVELS {
+        if self.level >= MAX_LEVELS {
             self.error(
                 span,
-                format!("nested more than {MOST_LEVELS} deep once functions are inlined"),
+                format!("nested more than {MAX_LEVELS} deep once functions are inlined"),
                 "too deep here",
             )
             .remedy("name parts of it with `let`");

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Binding, Breakable, Checker, Held, MOST_STATEMENTS, Value, Variable};
+use super::{Binding, Breakable, Checker, Held, MAX_STATEMENTS, Value, Variable};
 use crate::{
     core::{Affine, Expr, For, LoopVar, Place, Stmt, StmtKind, Ty},
     lex::Span,
@@ -11,10 +11,10 @@ use crate::{
 };
 
 /// The most rounds of a loop whose variable is used.
-const MOST_ROUNDS: i64 = 1 << 16;
+const MAX_ROUNDS: i64 = 1 << 16;
 
 /// Rounds that are counted on a tape; a loop with more keeps a number.
-const MOST_COUNTED: i64 = 1 << 12;
+const MAX_COUNTED: i64 = 1 << 12;
 
 impl<'p> Checker<'p> {
     pub(super) fn for_range(
@@ -45,10 +45,10 @@ impl<'p> Checker<'p> {
             // No round, so nothing in it is wrong: sizes can leave a loop without any.
             return;
         }
-        if most > MOST_COUNTED && constant && !super::statements::mentions(body, &name.text) {
+        if most > MAX_COUNTED && constant && !super::statements::mentions(body, &name.text) {
             return self.repeat(most, body, span);
         }
-        if most > MOST_ROUNDS {
+        if most > MAX_ROUNDS {
             let help = "count with a variable of your own in a `while`";
             return self.error(span, format!("{most} rounds are too many"), "at most 65536").remedy(help);
         }
@@ -157,7 +157,7 @@ impl<'p> Checker<'p> {
             if let Some(out) = self.out.last_mut() {
                 out.extend(inner);
             }
-            if self.n_statements > MOST_STATEMENTS {
+            if self.n_statements > MAX_STATEMENTS {
                 return self.emit(span, StmtKind::Reject);
             }
             if self.findings.len() > n_findings {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Checker, Held, MOST_NUMBERS, Shape, Source, View};
+use super::{Checker, Held, MAX_NUMBERS, Shape, Source, View};
 use crate::{
     core::{Array, Index, Slot},
     lex::Span,
@@ -33,8 +33,8 @@ impl Checker<'_> {
             Some(array) => array,
             None => {
                 self.n_numbers = self.n_numbers.saturating_add(length);
-                if self.n_numbers > MOST_NUMBERS {
-                    let message = format!("more than {MOST_NUMBERS} numbers in memory");
+                if self.n_numbers > MAX_NUMBERS {
+                    let message = format!("more than {MAX_NUMBERS} numbers in memory");
                     self.error(span, message, "this array is too much");
                     return None;
                 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Binding, Checker, MOST_NUMBERS};
+use super::{Binding, Checker, MAX_NUMBERS};
 use crate::{
     core::Ty,
     ratio::Ratio,
@@ -82,7 +82,7 @@ impl<'p> Checker<'p> {
                     }
                     return Shape::Poison;
                 }
-                let most = MOST_NUMBERS / element.n_elements().max(1);
+                let most = MAX_NUMBERS / element.n_elements().max(1);
                 match usize::try_from(length) {
                     Ok(length) if (1..=most).contains(&length) => Shape::Array(Box::new(element), length),
                     _ => {

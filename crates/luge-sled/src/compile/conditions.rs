@@ -2,10 +2,10 @@
 
 use super::{
     Generator,
+    bit_serial::{Pass, Root, Tail},
     graph::Node,
     operands::pair,
     position::Pos,
-    stream::{Pass, Root, Tail},
     tapes::{self, Tape},
 };
 use crate::core::{Cond, Expr};

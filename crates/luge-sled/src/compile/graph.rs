@@ -75,7 +75,7 @@ fn n_symbols(tape: Tape) -> u8 {
 }
 
 /// The most rules a state may get from taking over those of the next.
-const MOST_RULES: usize = 64;
+const MAX_RULES: usize = 64;
 
 impl Graph {
     pub(super) fn add(&mut self, line: u32) -> Node {
@@ -202,7 +202,7 @@ impl Graph {
                 }
             }
         }
-        (changed && arrows.len() <= MOST_RULES).then_some(arrows)
+        (changed && arrows.len() <= MAX_RULES).then_some(arrows)
     }
 
     fn keep_reachable(&mut self) {

@@ -2,9 +2,9 @@
 
 use super::{
     Generator,
+    bit_serial::{At, Operand, Pass, Root, Sym, Tail},
     plan::Object,
     position::Spot,
-    stream::{At, Operand, Pass, Root, Sym, Tail},
     tapes::Tape,
 };
 use crate::core::{Affine, Computed, Cond, Expr, Index, Op, Place, Slot};
@@ -21,10 +21,10 @@ pub(super) enum Part<'e> {
 pub(super) type Tree<'e> = Sym<Part<'e>>;
 
 /// The most parts of one pass that remember something: each doubles its states.
-const MOST_CARRIES: usize = 2;
+const MAX_CARRIES: usize = 2;
 
 /// The most words of one pass: each doubles what its states look at.
-const MOST_WORDS: usize = 3;
+const MAX_WORDS: usize = 3;
 
 impl Tree<'_> {
     /// Parts that remember something, and words.
@@ -52,7 +52,7 @@ fn hard(expr: &Expr) -> Tree<'_> {
 
 fn fits(a: &Tree<'_>, b: &Tree<'_>, own: usize) -> bool {
     let (a, b) = (a.cost(), b.cost());
-    a.0 + b.0 + own <= MOST_CARRIES && a.1 + b.1 <= MOST_WORDS
+    a.0 + b.0 + own <= MAX_CARRIES && a.1 + b.1 <= MAX_WORDS
 }
 
 /// Whether a number need not be computed.
@@ -70,7 +70,7 @@ pub(super) fn tree(expr: &Expr) -> Tree<'_> {
         expr if is_word(expr) => word(expr),
         Expr::Negate(e) => {
             let inner = tree(e);
-            Tree::Negate(Box::new(if inner.n_carries() < MOST_CARRIES { inner } else { hard(e) }))
+            Tree::Negate(Box::new(if inner.n_carries() < MAX_CARRIES { inner } else { hard(e) }))
         }
         Expr::Binary(op @ (Op::Add | Op::Sub), a, b) => {
             let (mut left, mut right) = (tree(a), tree(b));
@@ -120,7 +120,7 @@ fn extended(expr: &Expr) -> Tree<'_> {
         // A wider word may have lost its upper bits on the way here.
         leaf @ Tree::Leaf(Part::Word(e) | Part::Hard(e)) if e.ty().width() <= width => leaf,
         uniform @ Tree::Uniform { .. } => uniform,
-        inner if inner.n_carries() < MOST_CARRIES => Tree::Wrap(Box::new(inner), width),
+        inner if inner.n_carries() < MAX_CARRIES => Tree::Wrap(Box::new(inner), width),
         _ => hard(expr),
     }
 }

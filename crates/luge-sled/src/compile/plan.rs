@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use luge_machine::MOST_TAPES;
+use luge_machine::MAX_TAPES;
 
 use super::{
     BackendError,
@@ -92,7 +92,7 @@ pub(super) struct Side {
 }
 
 /// Most rulers; each has two sides.
-const MOST_RULERS: usize = 3;
+const MAX_RULERS: usize = 3;
 
 /// Sides and the profiles on each.
 #[derive(Clone, Debug, Default)]
@@ -187,7 +187,7 @@ impl Plan {
     pub(super) fn new(demand: &Demand, core: &Core) -> Result<Self, BackendError> {
         let least = least_room(demand);
         let mut needed = 0;
-        for n_rulers in (1..=MOST_RULERS).rev() {
+        for n_rulers in (1..=MAX_RULERS).rev() {
             let mut plan = Self {
                 rulers: Rulers::new(&demand.profiles, 2 * n_rulers),
                 outer: Rulers::new(&demand.outer, 1),
@@ -202,7 +202,7 @@ impl Plan {
             needed = fixed + least;
             // One ruler more is worth less than a few registers.
             let comfortable = if n_rulers == 1 { least } else { least + 4 };
-            if let Some(room) = MOST_TAPES.checked_sub(fixed).filter(|&room| room >= comfortable) {
+            if let Some(room) = MAX_TAPES.checked_sub(fixed).filter(|&room| room >= comfortable) {
                 plan.lay_memory(demand, room);
                 return Ok(plan);
             }
@@ -241,10 +241,10 @@ impl Plan {
         // Registers are what most is done with: arrays and constants get what they can do without.
         let wanted = scalars.len() + temporaries.len();
         let others = least_room(demand) - LEAST_REGISTERS;
-        let kept = wanted.clamp(LEAST_REGISTERS, MOST_REGISTERS).min(room - others);
+        let kept = wanted.clamp(LEAST_REGISTERS, MAX_REGISTERS).min(room - others);
         let spare = room - kept;
         let n_constants = constants.len().min(if spare >= 2 + per_array { 2 } else { 1 });
-        let n_arrays = arrays.len().min(((spare - n_constants) / per_array).max(1)).min(MOST_ARRAY_TAPES);
+        let n_arrays = arrays.len().min(((spare - n_constants) / per_array).max(1)).min(MAX_ARRAY_TAPES);
         for (number, (object, want)) in arrays.iter().enumerate() {
             let tape = tapes::memory(number % n_arrays.max(1));
             self.put(*object, tape, want);
@@ -376,6 +376,6 @@ fn least_room(demand: &Demand) -> usize {
 const LEAST_REGISTERS: usize = 4;
 
 /// More registers would be tapes for little.
-const MOST_REGISTERS: usize = 8;
+const MAX_REGISTERS: usize = 8;
 
-const MOST_ARRAY_TAPES: usize = 3;
+const MAX_ARRAY_TAPES: usize = 3;

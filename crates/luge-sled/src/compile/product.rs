@@ -4,10 +4,10 @@
 use super::{
     Generator,
     automaton::{Act, Walker},
+    bit_serial::{At, Operand, difference},
     operands::is_word,
     position::Head,
     routines::Routine,
-    stream::{At, Operand, difference},
     tapes::{BOUND, DATA, OUTER, PRODUCT, Tape},
 };
 use crate::core::{Affine, Expr, Op, Ty};

@@ -4,11 +4,11 @@
 use super::{
     Generator,
     automaton::{Act, Track, Walker},
+    bit_serial::{At, Operand, Pass, Root, Sym, Tail, difference},
     graph::Arrow,
     operands::Target,
     position::Spot,
     routines::Routine,
-    stream::{At, Operand, Pass, Root, Sym, Tail, difference},
     tapes::{DIVISOR, OUTER, PRODUCT, QUOTIENT, Tape},
 };
 use crate::core::{Affine, Expr, Op, Ty};

@@ -4,10 +4,10 @@
 
 use super::{
     Generator,
+    bit_serial::At,
     graph::{Arrow, Node},
     position::Pos,
     product::Product,
-    stream::At,
     tapes::PRODUCT,
 };
 use crate::core::{Expr, Op, Ty};

@@ -2,8 +2,8 @@
 
 use super::{
     Generator,
+    bit_serial::{At, Operand, Pass, Root, Sym, Tail},
     operands::{Target, is_word, tree},
-    stream::{At, Operand, Pass, Root, Sym, Tail},
 };
 use crate::core::{Cond, Expr, Op, Place};
 

@@ -83,7 +83,7 @@ pub(crate) fn theta(compiled: &Compiled, sizes: &Sizes, simulator: &Simulator<'_
 }
 
 /// More steps than any of these programs takes.
-const MOST_STEPS: u64 = 20_000_000;
+const MAX_STEPS: u64 = 20_000_000;
 
 /// Both ways must end alike; returns theta and the machine's steps.
 pub(crate) fn agree(source: &str, sizes: &Sizes, samples: &[Vec<i64>], limit: u64) -> (Outcome, u64) {
@@ -91,7 +91,7 @@ pub(crate) fn agree(source: &str, sizes: &Sizes, samples: &[Vec<i64>], limit: u6
         interpret(source, sizes, samples, limit).unwrap_or_else(|findings| refuse(source, &findings));
     assert_ne!(reference.verdict, Verdict::Limit, "the interpreter does not end:\n{source}");
     let compiled = compile(source, sizes).unwrap_or_else(|error| panic!("{error}:\n{source}"));
-    let (outcome, steps) = simulate(&compiled, sizes, samples, MOST_STEPS);
+    let (outcome, steps) = simulate(&compiled, sizes, samples, MAX_STEPS);
     assert_eq!(outcome.verdict, reference.verdict, "{source}\n{samples:?}");
     if reference.verdict == Verdict::Accepted {
         assert_eq!(outcome.theta, reference.theta, "{source}\n{samples:?}");

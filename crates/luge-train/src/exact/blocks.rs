@@ -18,9 +18,9 @@ use crate::{
 /// Bits per block: symbols, over all tracks and cells.
 const BLOCK_BITS: usize = 8;
 /// The most vertices and sides from which crossings are remembered.
-const MOST_PAGES: usize = 1 << 12;
+const MAX_PAGES: usize = 1 << 12;
 /// The most steps a remembered crossing takes.
-const MOST_STEPS: u32 = 1 << 20;
+const MAX_STEPS: u32 = 1 << 20;
 
 /// A crossing: in one word, bits 0..16 the content left behind, 16..18 the way the head leaves as a signed number,
 /// 18..40 the steps (0: unknown), 40.. where the page begins on which it goes on; and the vertices visited.
@@ -170,7 +170,7 @@ impl Blocks {
         while *remaining > 0 {
             let here = memory.action(probe, self.situation)?;
             if self.leaves(here) {
-                self.race(memory, probe, here, remaining)?;
+                self.run_cached(memory, probe, here, remaining)?;
                 if *remaining == 0 {
                     break;
                 }
@@ -215,7 +215,7 @@ impl Blocks {
     }
 
     /// Crossings from block to block, until one is not remembered and cannot be.
-    fn race(
+    fn run_cached(
         &mut self,
         memory: &mut Memory,
         probe: &mut Sparse<'_>,
@@ -275,7 +275,7 @@ impl Blocks {
             return Some(page);
         }
         let page = self.pages.len();
-        if page == MOST_PAGES {
+        if page == MAX_PAGES {
             return None;
         }
         self.pages.push((situation, right));
@@ -302,7 +302,7 @@ impl Blocks {
         let mut steps = 1_u32;
         let mut visited = Piece::EMPTY.and(here.vertex());
         loop {
-            if u64::from(steps) > remaining || steps == MOST_STEPS {
+            if u64::from(steps) > remaining || steps == MAX_STEPS {
                 return Ok(None);
             }
             let to = at.wrapping_add_signed(here.offset());

@@ -12,7 +12,7 @@ use super::{
     single_head::{LoopExit, SingleHead},
 };
 use crate::{
-    Change, Engine, LossRange, Outcome, PackedCells, Snapshot, StopRule, StretchId, StretchSteps,
+    Engine, LossRange, MacrostepId, Outcome, PackedCells, Snapshot, StepDelta, StopRule, StretchSteps,
     TapeSnapshot, TrainError, sparse::BLANK, visit,
 };
 
@@ -83,7 +83,7 @@ impl Engine for Exact<'_> {
         }
     }
 
-    fn run_noting(&mut self, stop: &StopRule, changes: &mut Vec<Change>) -> Result<bool, TrainError> {
+    fn run_with_deltas(&mut self, stop: &StopRule, changes: &mut Vec<StepDelta>) -> Result<bool, TrainError> {
         // Where running losses may end the run, every step is looked at; and labels are read one by one.
         if stop.loss_at_most > low_level(self.layers()) || matches!(self.body, Body::Waiting(_)) {
             return Ok(false);
@@ -92,14 +92,20 @@ impl Engine for Exact<'_> {
         let (probe, losses) = (&mut self.probe, &mut self.carried);
         match &mut self.body {
             Body::Waiting(_) | Body::Blocks(..) => return Ok(false),
-            Body::SingleHead(one, memory) => one.run_noting(memory, probe, most, changes, losses)?,
-            Body::MultiHead(many) => many.run_noting(&probe.layers().table, probe, most, changes, losses)?,
+            Body::SingleHead(one, memory) => one.run_with_deltas(memory, probe, most, changes, losses)?,
+            Body::MultiHead(many) => {
+                many.run_with_deltas(&probe.layers().table, probe, most, changes, losses)?
+            }
         };
         self.steps += (changes.len() - before) as u64;
         Ok(changes.len() > before)
     }
 
-    fn run_by_stretches(&mut self, stop: &StopRule, made: &mut Vec<StretchId>) -> Result<bool, TrainError> {
+    fn run_by_macrosteps(
+        &mut self,
+        stop: &StopRule,
+        made: &mut Vec<MacrostepId>,
+    ) -> Result<bool, TrainError> {
         // Where running losses may end the run, every step is looked at.
         let Body::MultiHead(many) = &mut self.body else { return Ok(false) };
         if stop.loss_at_most > low_level(self.probe.layers()) {
@@ -107,15 +113,15 @@ impl Engine for Exact<'_> {
         }
         let (most, before) = (stop.most_steps.saturating_sub(self.steps), made.len());
         let mut remaining = most;
-        many.run_by_stretches(&self.probe.layers().table, &mut self.probe, &mut remaining, made)?;
+        many.run_by_macrosteps(&self.probe.layers().table, &mut self.probe, &mut remaining, made)?;
         self.steps += most - remaining;
         Ok(made.len() > before)
     }
 
-    fn stretch(&mut self, stretch: StretchId) -> Result<StretchSteps, TrainError> {
+    fn macrostep(&mut self, macrostep: MacrostepId) -> Result<StretchSteps, TrainError> {
         match &mut self.body {
             Body::MultiHead(many) => {
-                many.stretch(stretch, &self.probe.layers().table, &mut self.probe, &mut self.carried)
+                many.macrostep(macrostep, &self.probe.layers().table, &mut self.probe, &mut self.carried)
             }
             _ => Ok(StretchSteps::default()),
         }
@@ -202,7 +208,7 @@ impl Engine for Exact<'_> {
     }
 
     fn drift(&self) -> (f64, f64) {
-        // What one step can leave behind; see `MOST_GAIN_ERROR`.
+        // What one step can leave behind; see `MAX_GAIN_ERROR`.
         let most = self.gain_error / (1.0 - self.gain_error);
         (2.0 * most, most)
     }

@@ -39,7 +39,7 @@ impl Exact<'_> {
         }
     }
 
-    /// Spoils every remembered crossing of a block, or stretch of steps; `false` if there is none.
+    /// Spoils every remembered crossing of a block, or macrostep of steps; `false` if there is none.
     pub fn plant_in_blocks(&mut self) -> bool {
         match &mut self.body {
             Body::Blocks(blocks, _) => blocks.spoil(),
@@ -48,16 +48,16 @@ impl Exact<'_> {
         }
     }
 
-    /// Lets stretches become longer after a few of them, for tests that cannot wait.
+    /// Lets macrosteps become longer after a few of them, for tests that cannot wait.
     pub fn widen_soon(&mut self) {
         if let Body::MultiHead(many) = &mut self.body
-            && let Some(stretches) = many.stretches_mut()
+            && let Some(macrosteps) = many.stretches_mut()
         {
-            stretches.widen_soon();
+            macrosteps.widen_soon();
         }
     }
 
-    /// Whether stretches have become longer, and whether they have become shorter again.
+    /// Whether macrosteps have become longer, and whether they have become shorter again.
     pub fn has_widened(&mut self) -> (bool, bool) {
         match &mut self.body {
             Body::MultiHead(many) => many.stretches_mut().map_or((false, false), |all| all.have_tried()),

@@ -12,7 +12,7 @@ use crate::{
 
 /// How far the gain may lie from 1 in a landscape of targets. A step leaves errors of at most |eta| (1 + 1) / (1 - |eta|) on
 /// cells and half that on heads and vertices; at 1/8 these are 2/7 and 1/7, inside the margins 1/2 and 1/4 of the saturated copies.
-pub const MOST_GAIN_ERROR: f64 = 0.125;
+pub const MAX_GAIN_ERROR: f64 = 0.125;
 
 /// The network's step at a vertex whose heads are on the symbols `here` and will find `ahead`, from its gradient, if it can be
 /// remembered.
@@ -29,7 +29,7 @@ pub(super) fn differentiate(
     };
     let allowed = match probe.layers().form {
         Form::Slides { .. } => 0.0,
-        Form::Targets { .. } => MOST_GAIN_ERROR,
+        Form::Targets { .. } => MAX_GAIN_ERROR,
     };
     if running && (probed.gain - 1.0).abs() > allowed {
         return Err(inexact_gain(probed.landscape, probed.gain));
@@ -107,7 +107,7 @@ pub(super) fn check_gain(probe: &Sparse<'_>) -> Result<f64, TrainError> {
             (offset, 4.0 * write, 4.0 * read, read, 2.0 * shift, 0.0)
         }
         // One step to another vertex, in the place of flips.
-        Form::Targets { offset, .. } => (offset, 2.0, 1.0, 0.0, 1.0, MOST_GAIN_ERROR),
+        Form::Targets { offset, .. } => (offset, 2.0, 1.0, 0.0, 1.0, MAX_GAIN_ERROR),
     };
     let most_flips = match layers.form {
         Form::Targets { .. } => 1,

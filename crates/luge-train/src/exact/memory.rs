@@ -20,11 +20,11 @@ const UNFILLED: Action = Action(u64::MAX);
 const LOW: Action = Action(SPECIAL);
 
 /// The most situations a table of remembered steps can name.
-const MOST_SITUATIONS: usize = (1 << (VERTEX - SITUATION)) - 1;
+const MAX_SITUATIONS: usize = (1 << (VERTEX - SITUATION)) - 1;
 /// The most entries of a table.
-const MOST_ENTRIES: usize = 1 << 22;
+const MAX_ENTRIES: usize = 1 << 22;
 /// The most symbols of a cell.
-pub(super) const MOST_TRACKS: usize = 8;
+pub(super) const MAX_TRACKS: usize = 8;
 
 impl Action {
     fn new(situation: usize, vertex: usize, written: u32, offset: i64) -> Self {
@@ -99,7 +99,7 @@ impl Memory {
         let n_tracks = table.n_tracks();
         let n_situations = table.n_blocks().checked_shl(n_tracks as u32)?;
         let n_entries = n_situations.checked_shl(n_tracks as u32)?;
-        let fits = n_situations <= MOST_SITUATIONS && n_entries <= MOST_ENTRIES && n_tracks <= MOST_TRACKS;
+        let fits = n_situations <= MAX_SITUATIONS && n_entries <= MAX_ENTRIES && n_tracks <= MAX_TRACKS;
         fits.then(|| Self {
             n_tracks,
             entries: vec![UNFILLED; n_entries],

@@ -3,14 +3,14 @@
 use luge_net::{VertexTable, faults::planted, tracks};
 
 use super::{
-    CarriedLosses, Memories,
+    CacheLevel, CarriedLosses,
     columns::{Columns, Levels},
+    macrosteps::{Macrosteps, Position},
     single_head::LoopExit,
-    stretches::{Position, Stretches},
     tapes::Tapes,
 };
 use crate::{
-    Change, StretchId, StretchSteps, TrainError,
+    MacrostepId, StepDelta, StretchSteps, TrainError,
     path::{unvisit, visit},
     sparse::Sparse,
 };
@@ -25,7 +25,7 @@ pub(super) struct MultiHead {
     before: u64,
     pub(super) tapes: Tapes,
     columns: Columns,
-    stretches: Option<Box<Stretches>>,
+    macrosteps: Option<Box<Macrosteps>>,
     /// The lowest and highest landscape loss so far.
     pub(super) range: Option<(f64, f64)>,
 }
@@ -36,12 +36,12 @@ impl MultiHead {
         (block, symbols, path): (usize, u32, u64),
         tapes: Tapes,
         (levels, low): (Levels, f64),
-        memories: Memories,
+        cache_level: CacheLevel,
     ) -> Self {
         let before = unvisit(path, table.vertex(block, symbols));
         let columns = Columns::new(table, levels, low);
-        let stretches = (memories != Memories::Steps).then(|| Box::new(Stretches::new(table)));
-        Self { block, symbols, before, tapes, columns, stretches, range: None }
+        let macrosteps = (cache_level != CacheLevel::Steps).then(|| Box::new(Macrosteps::new(table)));
+        Self { block, symbols, before, tapes, columns, macrosteps, range: None }
     }
 
     /// The digest of all vertices visited.
@@ -62,10 +62,10 @@ impl MultiHead {
         remaining: &mut u64,
     ) -> Result<LoopExit, TrainError> {
         while *remaining > 0 {
-            if let Some(stretches) = &mut self.stretches {
+            if let Some(macrosteps) = &mut self.macrosteps {
                 let Self { tapes, block, before: path, range, .. } = self;
                 let mut position = Position { tapes, block, path, remaining, range };
-                stretches.run(table, &mut self.columns, probe, &mut position, |_| {})?;
+                macrosteps.run(table, &mut self.columns, probe, &mut position, |_| {})?;
                 self.symbols = self.tapes.symbols();
                 if *remaining == 0 {
                     break;
@@ -83,12 +83,12 @@ impl MultiHead {
     }
 
     /// As [`run`](Self::run), noting what every step changes; `loss` is the network's for a loss of the landscape.
-    pub(super) fn run_noting(
+    pub(super) fn run_with_deltas(
         &mut self,
         table: &VertexTable,
         probe: &mut Sparse<'_>,
         most: u64,
-        changes: &mut Vec<Change>,
+        changes: &mut Vec<StepDelta>,
         loss: &mut CarriedLosses,
     ) -> Result<LoopExit, TrainError> {
         for _ in 0..most {
@@ -101,38 +101,38 @@ impl MultiHead {
             self.step(table, &look);
             let vertex = table.vertex(self.block, self.symbols);
             let loss = loss.of(probe, look.landscape);
-            changes.push(Change { loss, vertex, left: look.left, right: look.right, flipped });
+            changes.push(StepDelta { loss, vertex, left: look.left, right: look.right, flipped });
         }
         Ok(LoopExit::Done)
     }
 
-    /// Makes up to `remaining` steps by stretches alone, and counts them down.
-    pub(super) fn run_by_stretches(
+    /// Makes up to `remaining` steps by macrosteps alone, and counts them down.
+    pub(super) fn run_by_macrosteps(
         &mut self,
         table: &VertexTable,
         probe: &mut Sparse<'_>,
         remaining: &mut u64,
-        made: &mut Vec<StretchId>,
+        made: &mut Vec<MacrostepId>,
     ) -> Result<(), TrainError> {
-        let Some(stretches) = &mut self.stretches else { return Ok(()) };
+        let Some(macrosteps) = &mut self.macrosteps else { return Ok(()) };
         let Self { tapes, block, before: path, range, .. } = self;
         let mut position = Position { tapes, block, path, remaining, range };
-        stretches.run(table, &mut self.columns, probe, &mut position, |stretch| made.push(stretch))?;
+        macrosteps.run(table, &mut self.columns, probe, &mut position, |macrostep| made.push(macrostep))?;
         self.symbols = self.tapes.symbols();
         Ok(())
     }
 
-    /// The steps of a stretch, one by one.
-    pub(super) fn stretch(
+    /// The steps of a macrostep, one by one.
+    pub(super) fn macrostep(
         &mut self,
-        id: StretchId,
+        id: MacrostepId,
         table: &VertexTable,
         probe: &mut Sparse<'_>,
         loss: &mut CarriedLosses,
     ) -> Result<StretchSteps, TrainError> {
-        match &self.stretches {
-            Some(stretches) => {
-                stretches.steps(id, table, &mut self.columns, probe, |probe, level| loss.of(probe, level))
+        match &self.macrosteps {
+            Some(macrosteps) => {
+                macrosteps.steps(id, table, &mut self.columns, probe, |probe, level| loss.of(probe, level))
             }
             None => Ok(StretchSteps::default()),
         }
@@ -198,13 +198,13 @@ impl MultiHead {
         self.columns.spoil(table, self.block, self.symbols, fault)
     }
 
-    /// What is remembered of stretches.
-    pub(super) fn stretches_mut(&mut self) -> Option<&mut super::stretches::Stretches> {
-        self.stretches.as_deref_mut()
+    /// What is remembered of macrosteps.
+    pub(super) fn stretches_mut(&mut self) -> Option<&mut super::macrosteps::Macrosteps> {
+        self.macrosteps.as_deref_mut()
     }
 
-    /// Lets every remembered stretch leave its heads elsewhere.
+    /// Lets every remembered macrostep leave its heads elsewhere.
     pub(super) fn spoil_stretches(&mut self) -> bool {
-        self.stretches.as_mut().is_some_and(|stretches| stretches.spoil())
+        self.macrosteps.as_mut().is_some_and(|macrosteps| macrosteps.spoil())
     }
 }

@@ -5,7 +5,7 @@ use super::{
     memory::{Found, Memory},
 };
 use crate::{
-    Change, TrainError,
+    StepDelta, TrainError,
     room::{room, widen},
     sparse::Sparse,
     visit,
@@ -74,7 +74,7 @@ impl SingleHead {
     ) -> Result<LoopExit, TrainError> {
         while *remaining > 0 {
             self.hold(self.head());
-            self.race(memory, probe, remaining)?;
+            self.run_cached(memory, probe, remaining)?;
             if *remaining == 0 {
                 break;
             }
@@ -89,12 +89,12 @@ impl SingleHead {
     }
 
     /// As [`run`](Self::run), noting what every step changes; `loss` is the network's for a loss of the landscape.
-    pub(super) fn run_noting(
+    pub(super) fn run_with_deltas(
         &mut self,
         memory: &mut Memory,
         probe: &mut Sparse<'_>,
         most: u64,
-        changes: &mut Vec<Change>,
+        changes: &mut Vec<StepDelta>,
         loss: &mut CarriedLosses,
     ) -> Result<LoopExit, TrainError> {
         let all = (1_u32 << memory.n_tracks()) - 1;
@@ -113,7 +113,7 @@ impl SingleHead {
             (self.situation, self.path) = (next.situation(), visit(self.path, next.vertex()));
             let (left, right) = (if offset < 0 { all } else { 0 }, if offset > 0 { all } else { 0 });
             let loss = loss.of(probe, landscape);
-            changes.push(Change { loss, vertex: next.vertex(), left, right, flipped });
+            changes.push(StepDelta { loss, vertex: next.vertex(), left, right, flipped });
         }
         Ok(LoopExit::Done)
     }
@@ -127,7 +127,7 @@ impl SingleHead {
     }
 
     /// Remembered steps until there is one that is not, or the kept cells end.
-    fn race(
+    fn run_cached(
         &mut self,
         memory: &mut Memory,
         probe: &mut Sparse<'_>,

@@ -2,18 +2,18 @@
 
 use crate::room::{room, widen};
 
-/// Cells that are kept on either side of a head, so that a stretch of steps stays among them.
+/// Cells that are kept on either side of a head, so that a macrostep of steps stays among them.
 pub(super) const MARGIN: usize = 64;
 /// The most rows: heads stand in an array of this length.
-pub(super) const MOST_ROWS: usize = 32;
+pub(super) const MAX_ROWS: usize = 32;
 
 /// All rows of cells, one byte each.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tapes {
     pub(super) cells: Vec<u8>,
     /// Where the head of each row is, among all cells.
-    pub(super) heads: [usize; MOST_ROWS],
-    pub(super) inner: [Inner; MOST_ROWS],
+    pub(super) heads: [usize; MAX_ROWS],
+    pub(super) inner: [Inner; MAX_ROWS],
     rows: Vec<Row>,
 }
 

@@ -123,7 +123,7 @@ impl Action {
 }
 
 /// The most vertices whose columns are kept spread out.
-const MOST_ACTIONS: usize = 1 << 16;
+const MAX_ACTIONS: usize = 1 << 16;
 
 /// The vertices with their columns: spread out once where there are few enough to keep, else whenever one is asked for.
 #[derive(Clone, Debug)]
@@ -134,7 +134,7 @@ pub(super) struct Actions {
 
 impl Actions {
     pub(super) fn new(table: &VertexTable, weights: Option<Weights>) -> Self {
-        let n = if table.n_vertices() <= MOST_ACTIONS { table.n_vertices() } else { 0 };
+        let n = if table.n_vertices() <= MAX_ACTIONS { table.n_vertices() } else { 0 };
         let kept = (0..n).map(|vertex| Action::of(table, weights.as_ref(), vertex)).collect();
         Self { kept, weights }
     }

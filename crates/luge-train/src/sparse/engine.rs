@@ -48,8 +48,8 @@ impl Engine for Sparse<'_> {
             self.go(here.next_step);
             if let (Some(slides), NextStep::Vertex { .. }) = (self.slides, here.next_step) {
                 match self.tapes.rows.len() {
-                    1 => self.race::<true>(&slides, stop, &mut losses),
-                    _ => self.race::<false>(&slides, stop, &mut losses),
+                    1 => self.run_cached::<true>(&slides, stop, &mut losses),
+                    _ => self.run_cached::<false>(&slides, stop, &mut losses),
                 }
             }
             here = self.differentiate()?;

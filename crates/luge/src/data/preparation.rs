@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Place, Row, TableError,
-    asked::{Asked, ClassCode, Missing, Scale},
+    prepare_options::{ClassCode, Missing, PrepareOptions, Scale},
     sheet::Column,
 };
 use crate::words;
@@ -15,7 +15,7 @@ use crate::words;
 #[serde(deny_unknown_fields)]
 pub struct Preparation {
     /// What was asked for.
-    pub asked: Asked,
+    pub asked: PrepareOptions,
     /// The features' columns in the file, and how they become numbers.
     pub features: Vec<Feature>,
     /// The targets' columns in the file, and what they mean.
@@ -54,7 +54,7 @@ pub struct Target {
 }
 
 /// The most words of a feature that get a column each.
-const MOST_WORDS: usize = 1000;
+const MAX_WORDS: usize = 1000;
 
 impl Feature {
     /// A column of numbers as they are.
@@ -70,14 +70,14 @@ impl Feature {
 
     fn learn(
         column: &(String, Column),
-        asked: &Asked,
+        asked: &PrepareOptions,
         training: &[usize],
         lines: Option<&[u64]>,
     ) -> Result<Self, TableError> {
         let (name, column) = column;
         let mut feature = Self::plain(name.clone());
         let numbers = match column {
-            Column::Words { distinct, .. } if asked.one_hot && distinct.len() <= MOST_WORDS => {
+            Column::Words { distinct, .. } if asked.one_hot && distinct.len() <= MAX_WORDS => {
                 feature.words.clone_from(distinct);
                 // What stands for a missing word is that no column has a 1.
                 feature.fill = matches!(asked.missing, Missing::Mean | Missing::Zero).then_some(0.0);
@@ -86,7 +86,7 @@ impl Feature {
             Column::Words { distinct, rows } => {
                 let n_words = distinct.len();
                 if asked.one_hot {
-                    return Err(TableError::TooManyWords { column: name.clone(), n_words, most: MOST_WORDS });
+                    return Err(TableError::TooManyWords { column: name.clone(), n_words, most: MAX_WORDS });
                 }
                 let (row, word) = first_word(rows);
                 let place = Place { row: row_of(lines, row), column: name.clone() };
@@ -258,7 +258,7 @@ impl Preparation {
     #[must_use]
     pub fn plain(features: &[String], labels: &[String]) -> Self {
         Self {
-            asked: Asked::default(),
+            asked: PrepareOptions::default(),
             features: features.iter().cloned().map(Feature::plain).collect(),
             targets: labels.iter().cloned().map(Target::plain).collect(),
         }
@@ -282,11 +282,15 @@ impl Preparation {
     #[must_use]
     pub fn is_plain(&self) -> bool {
         let plain = |feature: &Feature| *feature == Feature::plain(feature.column.clone());
-        self.asked == Asked::default() && self.features.iter().all(plain) && !self.has_words()
+        self.asked == PrepareOptions::default() && self.features.iter().all(plain) && !self.has_words()
     }
 
     /// Learns from the training rows what is to be done.
-    pub(super) fn learn(asked: &Asked, columns: &Columns, training: &[usize]) -> Result<Self, TableError> {
+    pub(super) fn learn(
+        asked: &PrepareOptions,
+        columns: &Columns,
+        training: &[usize],
+    ) -> Result<Self, TableError> {
         let lines = columns.lines.as_deref();
         let features = columns.features.iter().map(|column| Feature::learn(column, asked, training, lines));
         let targets = columns.targets.iter().map(|column| Target::learn(column, asked.classes));
@@ -295,7 +299,7 @@ impl Preparation {
         // How classes are written says nothing where there are none.
         let numbers = targets.iter().all(|target| target.classes.is_empty());
         let classes = if numbers { ClassCode::Auto } else { asked.classes };
-        Ok(Self { asked: Asked { classes, ..asked.clone() }, features, targets })
+        Ok(Self { asked: PrepareOptions { classes, ..asked.clone() }, features, targets })
     }
 
     /// Prepares some rows.

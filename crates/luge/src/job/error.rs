@@ -5,11 +5,13 @@ use luge_machine::InputError;
 
 use crate::{
     data::TableError,
-    lesson::LessonError,
-    program::ProgramError,
-    source::{ReadError, Source},
+    job::{
+        program::ProgramError,
+        source::{ReadError, Source},
+        universal,
+    },
     trace::TraceError,
-    universal,
+    training::TrainingError,
 };
 
 /// Why a job cannot be done. Everything is found out before training begins.
@@ -83,5 +85,5 @@ pub enum JobError {
     Trace(#[from] TraceError),
     /// A lesson that cannot be given as asked.
     #[error(transparent)]
-    Lesson(#[from] LessonError),
+    PreparedTraining(#[from] TrainingError),
 }

@@ -8,10 +8,10 @@ use luge_train::{Dense, Engine, Precision, ROUNDING, Rate, SparseStream, StreamE
 use serde::Serialize;
 
 use super::{
-    Stream, StreamEngineChoice, StreamLesson, StreamLessonError, batch_of,
+    PreparedStream, PreparedStreamError, Stream, StreamEngineChoice, batch_of,
     lockstep::{AnyEngine, Lockstep, TrainErrorOr},
 };
-use crate::{lesson::Claim, predictor::Predictor};
+use crate::{files::predictor::Predictor, training::Claim};
 
 /// What a run on a stream must prove.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -86,9 +86,9 @@ struct Spots {
 }
 
 pub(super) fn train(
-    lesson: &StreamLesson,
+    lesson: &PreparedStream,
     mut watch: impl FnMut(Step) -> ControlFlow<()>,
-) -> Result<StreamReport, StreamLessonError> {
+) -> Result<StreamReport, PreparedStreamError> {
     let network = &lesson.network.network;
     let start = &lesson.network.initial;
     let mut engine = match lesson.options.engine {
@@ -146,7 +146,7 @@ pub(super) fn train(
     Ok(StreamReport { halted: end.halted, steps: n_steps, taken, theta, judged, certificate })
 }
 
-fn dense<'a>(lesson: &'a StreamLesson, weights: &[Values]) -> Result<Dense<'a>, StreamLessonError> {
+fn dense<'a>(lesson: &'a PreparedStream, weights: &[Values]) -> Result<Dense<'a>, PreparedStreamError> {
     let network = &lesson.network.network;
     let inputs: Vec<Values> = network.inputs().iter().map(|i| Values::filled(i.shape, 0.0)).collect();
     Ok(Dense::new(network, weights, &inputs, Precision::F64, Rate::One, None)?)
@@ -158,7 +158,7 @@ fn compare(
     engine: &AnyEngine<'_>,
     heads: &[i64],
     all: bool,
-) -> Result<Option<String>, StreamLessonError> {
+) -> Result<Option<String>, PreparedStreamError> {
     let found = match engine {
         AnyEngine::Sparse(engine) if !all => both.compare_step(engine, heads),
         _ => both.compare_all(&engine.weights()).map_err(TrainErrorOr::Mismatch),
@@ -171,7 +171,7 @@ fn compare(
 }
 
 /// The steps around the first and the last take, and some others.
-fn spot_steps(lesson: &StreamLesson) -> BTreeSet<Step> {
+fn spot_steps(lesson: &PreparedStream) -> BTreeSet<Step> {
     let rehearsal = lesson.rehearsal;
     let takes = [rehearsal.first_take, rehearsal.last_take];
     let around = takes.into_iter().flatten().flat_map(|take| [take, take + 1, take + 2]);
@@ -187,7 +187,7 @@ impl Spots {
         before: &[Values],
         after: &[Values],
         (x, y): (&[f64], &[f64]),
-    ) -> Result<(), StreamLessonError> {
+    ) -> Result<(), PreparedStreamError> {
         checker.go_to(before)?;
         checker.step_on(x, y)?;
         self.n_made += 1;
@@ -218,7 +218,7 @@ impl Spots {
     }
 }
 
-fn labels(simulator: &StreamSimulator<'_>, trace: bool, lesson: &StreamLesson) -> Claim {
+fn labels(simulator: &StreamSimulator<'_>, trace: bool, lesson: &PreparedStream) -> Claim {
     let taken = simulator.n_taken();
     let constants = lesson.network.constants;
     let figures = format!(
@@ -228,14 +228,14 @@ fn labels(simulator: &StreamSimulator<'_>, trace: bool, lesson: &StreamLesson) -
     Claim { holds: trace && taken > 0, figures }
 }
 
-fn gain(lesson: &StreamLesson, largest: f64) -> Claim {
+fn gain(lesson: &PreparedStream, largest: f64) -> Claim {
     let constants = lesson.network.constants;
     let bound = constants.label_bound / constants.carrier;
     let figures = format!("|y| / A at most {largest}, allowed {bound}; a sixteenth is forgiven");
     Claim { holds: largest <= bound && bound <= 1.0 / 16.0, figures }
 }
 
-fn no_gradient(lesson: &StreamLesson) -> Claim {
+fn no_gradient(lesson: &PreparedStream) -> Claim {
     let differentiated = lesson.network.network.differentiated();
     let primary = lesson.network.network.numbered_nodes().filter(|(id, _)| lesson.network.is_primary(*id));
     let nodes: Vec<bool> = primary.map(|(id, _)| differentiated[id.index()]).collect();
@@ -245,7 +245,7 @@ fn no_gradient(lesson: &StreamLesson) -> Claim {
 
 /// The weights a run ended with.
 struct End<'a> {
-    lesson: &'a StreamLesson,
+    lesson: &'a PreparedStream,
     weights: Vec<Values>,
     halted: bool,
 }
@@ -257,7 +257,7 @@ impl End<'_> {
         engine: &mut AnyEngine<'_>,
         checker: &mut Dense<'_>,
         stream: &mut Stream,
-    ) -> Result<Claim, StreamLessonError> {
+    ) -> Result<Claim, PreparedStreamError> {
         if !self.halted {
             return Ok(Claim { holds: false, figures: "the machine has not halted".to_owned() });
         }
@@ -316,7 +316,7 @@ impl End<'_> {
 }
 
 /// How many of new samples the answer predicts: of labels 0 and 1, or -1 and 1.
-fn judge(lesson: &StreamLesson, theta: &[f64], stream: &mut Stream) -> Option<(usize, usize)> {
+fn judge(lesson: &PreparedStream, theta: &[f64], stream: &mut Stream) -> Option<(usize, usize)> {
     let (n_features, n_labels) = lesson.samples.sizes();
     let n = lesson.options.n_judged;
     if n_labels != 1 || n == 0 {

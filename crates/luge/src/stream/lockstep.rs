@@ -9,7 +9,7 @@ use luge_net::Values;
 use luge_train::{Dense, SparseStream, StreamEngine, TrainError};
 
 use super::bits;
-use crate::lockstep::Window;
+use crate::run::lockstep::Window;
 
 /// What is not as it should be after a step.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]

@@ -72,7 +72,7 @@ pub struct NotDrawable {
 }
 
 /// The most bits of a junta that count: its table is kept.
-const MOST_RELEVANT: usize = 20;
+const MAX_RELEVANT: usize = 20;
 
 impl std::str::FromStr for Draw {
     type Err = NotDrawable;
@@ -103,8 +103,8 @@ impl std::str::FromStr for Draw {
         }
         let concept = match kind {
             "parity" => Concept::Parity { n_hidden },
-            "junta" if n_hidden <= MOST_RELEVANT => Concept::Junta { n_hidden },
-            "junta" => return Err(refused(format!("at most {MOST_RELEVANT} bits of a junta count"))),
+            "junta" if n_hidden <= MAX_RELEVANT => Concept::Junta { n_hidden },
+            "junta" => return Err(refused(format!("at most {MAX_RELEVANT} bits of a junta count"))),
             "halfspace" => Concept::Halfspace,
             _ => return Err(refused(format!("there is no `{kind}`"))),
         };

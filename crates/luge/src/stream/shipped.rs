@@ -4,10 +4,12 @@ use luge_net::NumberFormat;
 
 use super::{Concept, Draw, Order, Samples, StreamJob, StreamOptions};
 use crate::{
-    catalogue::{Shipped, ShippedTable},
     data::default_format,
-    job::JobError,
-    source::{OpenError, Source},
+    job::{
+        JobError,
+        catalogue::{Shipped, ShippedTable},
+        source::{OpenError, Source},
+    },
 };
 
 /// A learner from a stream, and what it is meant for.

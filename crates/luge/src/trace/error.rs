@@ -4,8 +4,8 @@ use luge_landscape::BuildError;
 use luge_machine::{Step, lowering::LoweringError};
 use luge_train::TrainError;
 
-use super::{MOST_CELLS, MOST_DECLARED_CELLS};
-use crate::{engine::EngineError, memory::TooMuch};
+use super::{MAX_CELLS, MAX_DECLARED_CELLS};
+use crate::run::{engine::EngineError, memory::TooMuch};
 
 /// Why a trace cannot be made. Everything is found out before training begins.
 #[derive(Debug, thiserror::Error)]
@@ -38,7 +38,7 @@ pub enum TraceError {
     },
     /// The weights would not fit into memory.
     #[error(
-        "the run needs {needed} cells on each of {n_tapes} binary tapes, but at most {MOST_CELLS} are built in all"
+        "the run needs {needed} cells on each of {n_tapes} binary tapes, but at most {MAX_CELLS} are built in all"
     )]
     TooManyCells {
         /// Cells per tape.
@@ -48,7 +48,7 @@ pub enum TraceError {
     },
     /// `internal` has a vertex for every configuration of every declared input.
     #[error(
-        "landscape internal declares every content of the input's {n_cells} binary cells, but at most {MOST_DECLARED_CELLS} can be declared"
+        "landscape internal declares every content of the input's {n_cells} binary cells, but at most {MAX_DECLARED_CELLS} can be declared"
     )]
     TooManyDeclared {
         /// Binary input cells.

@@ -6,9 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use super::TraceError;
 use crate::{
-    engine::{Chosen, EngineChoice, EngineError, Manner},
-    follow::Comparisons,
-    memory::{self, Keeping, TooMuch},
+    run::{
+        engine::{Chosen, EngineChoice, EngineError, TrainingConfig},
+        follow::Comparisons,
+        memory::{self, CellStorage, TooMuch},
+    },
     words,
 };
 
@@ -23,7 +25,7 @@ pub struct TraceOptions {
     #[serde(with = "words")]
     pub vertices: VertexSet,
     /// How to train.
-    pub manner: Manner,
+    pub manner: TrainingConfig,
     /// The iterates of a fast engine that are compared with the simulator.
     #[serde(with = "words")]
     pub compare: Comparisons,
@@ -48,7 +50,7 @@ impl TraceOptions {
     /// A trace by the dense engine.
     #[must_use]
     pub fn dense(landscape: LandscapeKind) -> Self {
-        Self { landscape, manner: Manner::by(EngineChoice::Dense), ..Self::default() }
+        Self { landscape, manner: TrainingConfig::by(EngineChoice::Dense), ..Self::default() }
     }
 
     /// Whether the dense engine trains, and why.
@@ -57,7 +59,7 @@ impl TraceOptions {
             let why = "landscape internal has no sparse layers".to_owned();
             return match self.manner.engine {
                 EngineChoice::Auto => Ok(Some(Chosen { engine: EngineChoice::Dense, why })),
-                engine => Err(EngineError::Unfit { engine, why }.into()),
+                engine => Err(EngineError::Incompatible { engine, why }.into()),
             };
         }
         if let Some(chosen) = self.manner.dense(None)? {
@@ -75,7 +77,7 @@ impl TraceOptions {
             LandscapeKind::Internal => 0,
             _ => usize::try_from(self.vertices.n_vertices(normal)).unwrap_or(usize::MAX),
         };
-        memory::ask_network(n_cells, normal.n_tapes(), n_vertices, Keeping::Numbers)
+        memory::ask_network(n_cells, normal.n_tapes(), n_vertices, CellStorage::Numbers)
     }
 
     /// The landscape that these options ask for, with so many cells.

@@ -1,13 +1,13 @@
 //! Dense and sparse, weight by weight: the same loss, the same vertices, the same cells and heads.
 
-use luge::{judge::Judge, trace::TraceOptions};
+use luge::{run::step_checker::StepChecker, trace::TraceOptions};
 use luge_landscape::{ExternalConstants, Landscape, LandscapeKind, LandscapeOptions, VertexSet};
 use luge_machine::{
     Input, Machine,
     lowering::{Moves, lower},
 };
 use luge_net::{Network, Values};
-use luge_train::{Dense, Engine, Exact, Memories, Precision, Rate, Sparse};
+use luge_train::{CacheLevel, Dense, Engine, Exact, Precision, Rate, Sparse};
 use proptest::{
     strategy::{Strategy, ValueTree},
     test_runner::TestRunner,
@@ -82,7 +82,7 @@ fn on_landscapes_that_are_too_flat() {
     let mut n_wrong = 0;
     for kind in [LandscapeKind::Compact, LandscapeKind::Relu] {
         for base in [0.0625, 0.125, 0.25, 1.0, 8.0] {
-            // Room for 40 steps in a wrong direction.
+            // TapeLimit for 40 steps in a wrong direction.
             let options = TraceOptions { cells: Some(120), ..options(kind) };
             let plan = plan(&machine(FOUR_STATES), &filled("1101000101110", 7), &options);
             let offset = 2.0 * (base * base * base + base) + 512.0;
@@ -93,8 +93,12 @@ fn on_landscapes_that_are_too_flat() {
             agree(landscape.network(), &parameters, &inputs, 40, 0.0);
             let mut sparse = Sparse::new(landscape.network(), &parameters, &inputs).expect("layers");
             let control = landscape.control().expect("vertices");
-            let mut judge =
-                Judge::new(plan.lowered.normal.machine(), &plan.input, control, plan.window.first.clone());
+            let mut judge = StepChecker::new(
+                plan.lowered.normal.machine(),
+                &plan.input,
+                control,
+                plan.window.first.clone(),
+            );
             n_wrong += u32::from((0..40).any(|_| {
                 sparse.step().expect("a gradient");
                 judge.go_to(judge.simulator().steps() + 1);
@@ -127,9 +131,9 @@ fn exact_agrees_or_refuses_on_landscapes_that_are_too_flat() {
             let landscape = Landscape::external(&plan.lowered.normal, &build, &constants);
             let (parameters, inputs) = start(&landscape, &plan);
             let network = landscape.network();
-            for memories in [Memories::Steps, Memories::Blocks] {
+            for cache_level in [CacheLevel::Steps, CacheLevel::Blocks] {
                 let mut sparse = Sparse::new(network, &parameters, &inputs).expect("layers");
-                let Ok(mut exact) = Exact::new(network, &parameters, &inputs, memories) else {
+                let Ok(mut exact) = Exact::new(network, &parameters, &inputs, cache_level) else {
                     n_refused += 1;
                     continue;
                 };
@@ -141,7 +145,7 @@ fn exact_agrees_or_refuses_on_landscapes_that_are_too_flat() {
                     }
                     sparse.step().expect("a gradient");
                     let same = exact.snapshot().trimmed() == sparse.snapshot().trimmed();
-                    assert!(same, "{kind:?}, base {base}, {memories:?}: {machine:?}");
+                    assert!(same, "{kind:?}, base {base}, {cache_level:?}: {machine:?}");
                 }
                 n_refused += u32::from(refused);
                 n_agreed += u32::from(!refused);

@@ -3,9 +3,11 @@
 use std::ops::ControlFlow;
 
 use luge::{
-    engine::{EngineChoice, Manner},
-    follow::Comparisons,
-    trace::{Plan, Trace, TraceError, TraceOptions},
+    run::{
+        engine::{EngineChoice, TrainingConfig},
+        follow::Comparisons,
+    },
+    trace::{PreparedTrace, Trace, TraceError, TraceOptions},
 };
 use luge_landscape::{BuildError, LandscapeKind};
 use luge_machine::{
@@ -20,7 +22,7 @@ use luge_train::Outcome;
 use crate::{OUTSIDE, filled, machine};
 
 /// Cases longer than this are left to `luge trace`, as the README shows it for the five-state champion.
-const MOST_STEPS: u64 = 300_000;
+const MAX_STEPS: u64 = 300_000;
 
 /// Every engine at every step, and exact with its blocks, compared where it ends.
 const WAYS: [(EngineChoice, Comparisons); 4] = [
@@ -31,7 +33,7 @@ const WAYS: [(EngineChoice, Comparisons); 4] = [
 ];
 
 fn trace(machine: &Machine, input: &Input, options: &TraceOptions) -> Result<Trace, TraceError> {
-    Plan::new(machine, input, options)?.run(|_| ControlFlow::Continue(()))
+    PreparedTrace::new(machine, input, options)?.run(|_| ControlFlow::Continue(()))
 }
 
 fn load(case: &Case) -> (Machine, Input) {
@@ -58,12 +60,12 @@ fn of_the_suite() {
     let mut n_traced = [0; 3];
     for case in &cases {
         let (machine, input) = load(case);
-        let steps = Some(case.limit.min(MOST_STEPS));
+        let steps = Some(case.limit.min(MAX_STEPS));
         for (kind, n_traced) in OUTSIDE.into_iter().zip(&mut n_traced) {
             for (engine, compare) in WAYS {
                 let options = TraceOptions {
                     landscape: kind,
-                    manner: Manner::by(engine),
+                    manner: TrainingConfig::by(engine),
                     compare,
                     steps,
                     ..TraceOptions::default()
@@ -71,8 +73,8 @@ fn of_the_suite() {
                 let at = format!("{}, {kind:?}, {engine:?}, {compare:?}", case.path.display());
                 match trace(&machine, &input, &options) {
                     Ok(trace) => {
-                        assert!(trace.exact() && trace.bounds_held, "{at}: {trace:?}");
-                        let ended = case.outcome != "step-limit" && case.steps <= MOST_STEPS;
+                        assert!(trace.matches_machine() && trace.bounds_held, "{at}: {trace:?}");
+                        let ended = case.outcome != "step-limit" && case.steps <= MAX_STEPS;
                         let converged = Outcome::Converged { steps: case.steps };
                         assert_eq!(trace.outcome == converged, ended, "{at}: {:?}", trace.outcome);
                         *n_traced += 1;
@@ -110,13 +112,13 @@ fn of_all_machines_with_two_states() {
                 let steps = Some(200);
                 let options = TraceOptions {
                     landscape: kind,
-                    manner: Manner::by(engine),
+                    manner: TrainingConfig::by(engine),
                     compare,
                     steps,
                     ..TraceOptions::default()
                 };
                 let trace = trace(&machine, &tape, &options).expect("a trace");
-                assert!(trace.exact() && trace.bounds_held, "machine {index}, {kind:?}: {trace:?}");
+                assert!(trace.matches_machine() && trace.bounds_held, "machine {index}, {kind:?}: {trace:?}");
                 n_steps += trace.outcome.steps();
             }
         }
@@ -167,12 +169,12 @@ fn of_a_machine_with_twelve_tapes() {
             let steps = Some(100_000);
             let options = TraceOptions {
                 landscape: kind,
-                manner: Manner::by(engine),
+                manner: TrainingConfig::by(engine),
                 steps,
                 ..TraceOptions::default()
             };
             let trace = trace(&machine, &input, &options).expect("a trace");
-            assert!(trace.exact() && trace.bounds_held, "{kind:?}, {engine:?}: {trace:?}");
+            assert!(trace.matches_machine() && trace.bounds_held, "{kind:?}, {engine:?}: {trace:?}");
         }
     }
 }
@@ -189,12 +191,12 @@ fn of_the_five_state_champion() {
             }
             let options = TraceOptions {
                 landscape: *kind,
-                manner: Manner::by(engine),
+                manner: TrainingConfig::by(engine),
                 compare,
                 ..TraceOptions::default()
             };
             let trace = trace(&champion, &Input::blank(), &options).expect("a trace");
-            assert!(trace.exact() && trace.bounds_held, "{kind:?}, {engine:?}: {trace:?}");
+            assert!(trace.matches_machine() && trace.bounds_held, "{kind:?}, {engine:?}: {trace:?}");
             assert_eq!(trace.outcome, Outcome::Converged { steps: 47_176_870 });
         }
     }
@@ -206,7 +208,7 @@ fn within_a_limit_on_cells() {
     let champion = machine("1RB1LB_1LA0LC_1RZ1LD_1RD0RA");
     for engine in [EngineChoice::Dense, EngineChoice::Sparse, EngineChoice::Exact] {
         let options = |cells| TraceOptions {
-            manner: Manner::by(engine),
+            manner: TrainingConfig::by(engine),
             cells: Some(cells),
             ..TraceOptions::default()
         };

@@ -1,9 +1,9 @@
 //! The whole extended network: dense, sparse and exact with either carrier.
 
-use luge::engine::EngineChoice as Asked;
+use luge::run::engine::EngineChoice as PrepareOptions;
 use luge_landscape::{Carrier, LandscapeKind};
 use luge_net::SparseValues;
-use luge_train::{Engine, Exact, Memories, Sparse, TrainError};
+use luge_train::{CacheLevel, Engine, Exact, Sparse, TrainError};
 
 use crate::{OUTSIDE, agreement::agree, classroom::Classroom};
 
@@ -34,14 +34,14 @@ fn dense_and_sparse_agree_weight_by_weight() {
 /// The orthogonal carrier's gain is not 1, so weights drift: by as much in the sparse engine as in the dense one.
 #[test]
 fn drift_is_real() {
-    let drift = |engine: Asked| {
+    let drift = |engine: PrepareOptions| {
         let mut room = room(LandscapeKind::Compact, Carrier::Orthogonal);
         room.options.engine = engine;
         let lessons = room.proved();
         assert_eq!(lessons.chosen.engine, engine);
         (lessons.drift.tape, lessons.drift.head)
     };
-    let (dense, sparse) = (drift(Asked::Dense), drift(Asked::Sparse));
+    let (dense, sparse) = (drift(PrepareOptions::Dense), drift(PrepareOptions::Sparse));
     assert!(dense.0 > 0.0 && dense.1 > 0.0, "{dense:?}");
     let close = |a: f64, b: f64| (a - b).abs() <= 0.5 * a.max(b) + 1e-15;
     assert!(close(dense.0, sparse.0) && close(dense.1, sparse.1), "{dense:?} {sparse:?}");
@@ -52,7 +52,7 @@ fn every_engine_ends_with_the_same_theta() {
     for kind in OUTSIDE {
         for carrier in Carrier::ALL {
             let mut thetas = Vec::new();
-            for engine in [Asked::Dense, Asked::Sparse, Asked::Auto] {
+            for engine in [PrepareOptions::Dense, PrepareOptions::Sparse, PrepareOptions::Auto] {
                 let mut room = room(kind, carrier);
                 room.options.engine = engine;
                 thetas.push(room.proved().theta);
@@ -69,7 +69,7 @@ fn exact_is_refused_where_the_carrier_is_not() {
         let room = room(kind, carrier);
         let lesson = room.lesson();
         let extended = lesson.extended();
-        Exact::new(extended.network(), extended.initial(), &lesson.inputs(), Memories::Blocks).map(drop)
+        Exact::new(extended.network(), extended.initial(), &lesson.inputs(), CacheLevel::Blocks).map(drop)
     };
     assert!(exact(LandscapeKind::Compact, Carrier::Offset).is_ok());
     assert!(exact(LandscapeKind::Plain, Carrier::Orthogonal).is_ok());
@@ -86,7 +86,7 @@ fn exact_is_refused_where_the_carrier_is_not() {
 fn the_orthogonal_carrier_is_exact_on_a_free_axis() {
     let mut room = room(LandscapeKind::Compact, Carrier::Orthogonal);
     room.table = crate::classroom::table("x,y\n-2,0\n0.25,-3\n1,2\n");
-    room.options.engine = Asked::Exact;
+    room.options.engine = PrepareOptions::Exact;
     assert_eq!(room.proved().theta, [0.0, 0.0]);
 }
 
@@ -105,8 +105,8 @@ fn exact_and_sparse_see_the_same_losses() {
             outcome.steps(),
             lesson.simulated().expect("an answer").machine_steps + extended.extra_steps()
         );
-        for memories in [Memories::Steps, Memories::Blocks] {
-            let mut exact = Exact::new(network, initial, &inputs, memories).expect("exact");
+        for cache_level in [CacheLevel::Steps, CacheLevel::Blocks] {
+            let mut exact = Exact::new(network, initial, &inputs, cache_level).expect("exact");
             assert_eq!(exact.run(&stop).expect("gradients"), outcome);
             assert_eq!(exact.losses(), sparse.losses(), "{kind:?}");
         }

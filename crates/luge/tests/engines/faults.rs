@@ -1,9 +1,9 @@
 //! Faults planted into the exact engine are caught by lockstep, or by the engine itself.
 
-use luge::judge::Judge;
+use luge::run::step_checker::StepChecker;
 use luge_landscape::LandscapeKind;
 use luge_machine::formats::Format;
-use luge_train::{Engine, Exact, Fault, Memories, StopRule};
+use luge_train::{CacheLevel, Engine, Exact, Fault, StopRule};
 
 use crate::{FOUR_STATES, OUTSIDE, filled, machine, options, plan, start};
 
@@ -12,7 +12,7 @@ fn caught(
     machine: &luge_machine::Machine,
     input: &luge_machine::Input,
     kind: LandscapeKind,
-    memories: Memories,
+    cache_level: CacheLevel,
     fault: Fault,
 ) -> u32 {
     let plan = plan(machine, input, &options(kind));
@@ -22,9 +22,10 @@ fn caught(
     let total = plan.machine_steps.expect("a halt");
     let mut n_caught = 0;
     for planted_at in 0..total {
-        let mut engine = Exact::new(plan.landscape.network(), &parameters, &inputs, memories).expect("exact");
+        let mut engine =
+            Exact::new(plan.landscape.network(), &parameters, &inputs, cache_level).expect("exact");
         let normal = plan.lowered.normal.machine();
-        let mut judge = Judge::new(normal, &plan.input, control, plan.window.first.clone());
+        let mut judge = StepChecker::new(normal, &plan.input, control, plan.window.first.clone());
         let rule = |most_steps| StopRule { loss_at_most: stop, not_before: 0, most_steps };
         engine.run(&rule(planted_at)).expect("gradients");
         judge.go_to(planted_at);
@@ -44,7 +45,7 @@ fn caught(
                 break;
             }
         }
-        assert!(noticed, "{fault:?} planted before step {planted_at} on {kind:?}, {memories:?}");
+        assert!(noticed, "{fault:?} planted before step {planted_at} on {kind:?}, {cache_level:?}");
         n_caught += 1;
     }
     n_caught
@@ -53,9 +54,9 @@ fn caught(
 #[test]
 fn on_one_tape() {
     for kind in OUTSIDE {
-        for memories in [Memories::Steps, Memories::Blocks] {
+        for cache_level in [CacheLevel::Steps, CacheLevel::Blocks] {
             for fault in Fault::ALL {
-                let n = caught(&machine(FOUR_STATES), &filled("1101000101110", 7), kind, memories, fault);
+                let n = caught(&machine(FOUR_STATES), &filled("1101000101110", 7), kind, cache_level, fault);
                 assert!(n >= 10, "{fault:?} on {kind:?}: only {n}");
             }
         }
@@ -71,7 +72,7 @@ fn on_two_tapes() {
     for kind in [LandscapeKind::Compact, LandscapeKind::Plain] {
         let n: Vec<u32> = Fault::ALL
             .iter()
-            .map(|&fault| caught(&loaded.machine, &input, kind, Memories::Steps, fault))
+            .map(|&fault| caught(&loaded.machine, &input, kind, CacheLevel::Steps, fault))
             .collect();
         assert!(n.iter().all(|&n| n >= 2), "{kind:?}: {n:?}");
     }
@@ -88,9 +89,9 @@ fn in_a_remembered_block() {
     let mut n_caught = 0;
     for planted_at in (10_000..20_000).step_by(500) {
         let network = plan.landscape.network();
-        let mut engine = Exact::new(network, &parameters, &inputs, Memories::Blocks).expect("exact");
+        let mut engine = Exact::new(network, &parameters, &inputs, CacheLevel::Blocks).expect("exact");
         let normal = plan.lowered.normal.machine();
-        let mut judge = Judge::new(normal, &plan.input, control, plan.window.first.clone());
+        let mut judge = StepChecker::new(normal, &plan.input, control, plan.window.first.clone());
         let stop =
             |most_steps| StopRule { loss_at_most: plan.landscape.bounds().stop, not_before: 0, most_steps };
         engine.run(&stop(planted_at)).expect("gradients");

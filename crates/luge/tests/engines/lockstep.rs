@@ -1,13 +1,13 @@
 //! Every engine beside the simulator.
 
-use luge::{judge::Judge, trace::TraceOptions};
+use luge::{run::step_checker::StepChecker, trace::TraceOptions};
 use luge_landscape::{LandscapeKind, VertexSet};
 use luge_machine::{
     Input, Machine, Simulator,
     lowering::{Moves, lower},
 };
 use luge_net::{Network, Values};
-use luge_train::{Engine, Exact, LossRange, Memories, Outcome, Snapshot, Sparse, StopRule};
+use luge_train::{CacheLevel, Engine, Exact, LossRange, Outcome, Snapshot, Sparse, StopRule};
 use proptest::{
     strategy::{Strategy, ValueTree},
     test_runner::TestRunner,
@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// Every iterate is the machine's configuration; returns the losses.
-fn follow(engine: &mut dyn Engine, judge: &mut Judge<'_>, stop: &StopRule, at: &str) -> LossRange {
+fn follow(engine: &mut dyn Engine, judge: &mut StepChecker<'_>, stop: &StopRule, at: &str) -> LossRange {
     let mut losses: Option<LossRange> = None;
     judge.compare_all(engine).unwrap_or_else(|e| panic!("{at}: {e} at the start"));
     loop {
@@ -50,7 +50,8 @@ fn check(machine: &Machine, input: &Input, options: &TraceOptions) {
     let control = plan.landscape.control().expect("vertices");
     let stop =
         StopRule { loss_at_most: plan.landscape.bounds().stop, not_before: 0, most_steps: plan.most_steps };
-    let judge = || Judge::new(plan.lowered.normal.machine(), &plan.input, control, plan.window.first.clone());
+    let judge =
+        || StepChecker::new(plan.lowered.normal.machine(), &plan.input, control, plan.window.first.clone());
     let at = |name: &str| format!("{name} on {:?}, {machine:?}, {input:?}", options.landscape);
 
     let mut sparse = Sparse::new(network, &parameters, &inputs).expect("sparse layers");
@@ -58,9 +59,9 @@ fn check(machine: &Machine, input: &Input, options: &TraceOptions) {
     let mut ends: Vec<(String, Outcome, Option<LossRange>, Snapshot)> = Vec::new();
     let mut whole = Sparse::new(network, &parameters, &inputs).expect("sparse layers");
     ends.push(("sparse".to_owned(), whole.run(&stop).expect("gradients"), whole.losses(), whole.snapshot()));
-    for memories in [Memories::Steps, Memories::Stretches, Memories::Blocks] {
-        let new = || Exact::new(network, &parameters, &inputs, memories).expect("exact arithmetic");
-        let name = format!("{memories:?}");
+    for cache_level in [CacheLevel::Steps, CacheLevel::Macrosteps, CacheLevel::Blocks] {
+        let new = || Exact::new(network, &parameters, &inputs, cache_level).expect("exact arithmetic");
+        let name = format!("{cache_level:?}");
         assert_eq!(follow(&mut new(), &mut judge(), &stop, &at(&name)), losses, "{}", at(&name));
         let mut whole = new();
         let outcome = whole.run(&stop).expect("gradients");
@@ -88,7 +89,7 @@ fn resumed_half_way(
     first.run(&half).expect("gradients");
     let snapshot = Snapshot::from_bytes(&first.snapshot().to_bytes()).expect("a snapshot");
     let mut sparse = Sparse::resume(network, &snapshot, None, inputs).expect("sparse layers");
-    let mut exact = Exact::resume(network, &snapshot, None, inputs, Memories::Blocks).expect("exact");
+    let mut exact = Exact::resume(network, &snapshot, None, inputs, CacheLevel::Blocks).expect("exact");
     for engine in [&mut sparse as &mut dyn Engine, &mut exact] {
         engine.run(stop).expect("gradients");
         assert!(
@@ -165,17 +166,17 @@ fn interrupted_anywhere() {
     let mut simulator = Simulator::new(&machine, &input);
     simulator.run(1 << 20);
     for first in 0..=simulator.steps() {
-        for memories in [Memories::Steps, Memories::Blocks] {
+        for cache_level in [CacheLevel::Steps, CacheLevel::Blocks] {
             let network = plan.landscape.network();
-            let mut engine = Exact::new(network, &parameters, &inputs, memories).expect("exact");
+            let mut engine = Exact::new(network, &parameters, &inputs, cache_level).expect("exact");
             let machine = plan.lowered.normal.machine();
-            let mut judge = Judge::new(machine, &plan.input, control, plan.window.first.clone());
+            let mut judge = StepChecker::new(machine, &plan.input, control, plan.window.first.clone());
             for most_steps in [first, first + 1, first + 9, 1 << 20] {
                 let stop = StopRule { loss_at_most: plan.landscape.bounds().stop, not_before: 0, most_steps };
                 let steps = engine.run(&stop).expect("gradients").steps();
                 judge.go_to(steps);
-                judge.compare_all(&engine).unwrap_or_else(|e| panic!("{memories:?}: {e} at step {steps}"));
-                let again = Exact::resume(network, &engine.snapshot(), engine.losses(), &inputs, memories);
+                judge.compare_all(&engine).unwrap_or_else(|e| panic!("{cache_level:?}: {e} at step {steps}"));
+                let again = Exact::resume(network, &engine.snapshot(), engine.losses(), &inputs, cache_level);
                 engine = again.expect("a snapshot");
             }
             assert_eq!(engine.steps(), simulator.steps());

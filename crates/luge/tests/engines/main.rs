@@ -12,10 +12,10 @@ mod everything;
 mod extended;
 mod faults;
 mod lockstep;
+mod macrosteps;
 mod spots;
-mod stretches;
 
-use luge::trace::{Plan, TraceOptions};
+use luge::trace::{PreparedTrace, TraceOptions};
 use luge_landscape::{Landscape, LandscapeKind};
 use luge_machine::{Input, Machine, SymbolId, TapeInput, formats::Format};
 
@@ -37,10 +37,10 @@ fn options(landscape: LandscapeKind) -> TraceOptions {
     TraceOptions::dense(landscape)
 }
 
-fn plan(machine: &Machine, input: &Input, options: &TraceOptions) -> Plan {
-    Plan::new(machine, input, options).unwrap_or_else(|e| panic!("{options:?}: {e}"))
+fn plan(machine: &Machine, input: &Input, options: &TraceOptions) -> PreparedTrace {
+    PreparedTrace::new(machine, input, options).unwrap_or_else(|e| panic!("{options:?}: {e}"))
 }
 
-fn start(landscape: &Landscape, plan: &Plan) -> (Vec<luge_net::Values>, Vec<luge_net::Values>) {
+fn start(landscape: &Landscape, plan: &PreparedTrace) -> (Vec<luge_net::Values>, Vec<luge_net::Values>) {
     landscape.encode(&plan.start).expect("a configuration of the landscape")
 }

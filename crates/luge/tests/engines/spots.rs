@@ -6,7 +6,7 @@ use luge_machine::{
     lowering::{Moves, lower},
 };
 use luge_train::{
-    Dense, Engine, Exact, Memories, Precision, ROUNDING, Rate, Sparse, SpotCheck, SpotError, StopRule,
+    CacheLevel, Dense, Engine, Exact, Precision, ROUNDING, Rate, Sparse, SpotCheck, SpotError, StopRule,
     spot_check,
 };
 use rand_chacha::{
@@ -28,7 +28,7 @@ fn agree_from(kind: LandscapeKind, at: u64) {
         plan(&machine, &Input::blank(), &luge::trace::TraceOptions { steps: Some(10), ..options(kind) });
     let (parameters, inputs) = start(&plan.landscape, &plan);
     let mut exact =
-        Exact::new(plan.landscape.network(), &parameters, &inputs, Memories::Blocks).expect("exact");
+        Exact::new(plan.landscape.network(), &parameters, &inputs, CacheLevel::Blocks).expect("exact");
     let loss_at_most = plan.landscape.bounds().stop;
     exact.run(&StopRule { loss_at_most, not_before: 0, most_steps: at }).expect("gradients");
     let snapshot = exact.snapshot().trimmed();
@@ -86,7 +86,7 @@ fn every_step_of_a_lesson_is_the_gradient_of_its_network() {
             let network = extended.network();
             let mut engines: Vec<Box<dyn Engine>> =
                 vec![Box::new(Sparse::new(network, extended.initial(), &inputs).expect("layers"))];
-            if let Ok(exact) = Exact::new(network, extended.initial(), &inputs, Memories::Steps) {
+            if let Ok(exact) = Exact::new(network, extended.initial(), &inputs, CacheLevel::Steps) {
                 engines.push(Box::new(exact));
             }
             let mut dense = SpotCheck::new(network, &inputs, &[]).expect("a network that fits");

@@ -4,8 +4,8 @@ use std::{ops::ControlFlow, path::Path};
 
 use luge::{
     data::Table,
-    lesson::{Lesson, LessonError, LessonOptions, LessonReport},
-    source::Source,
+    job::source::Source,
+    training::{PreparedTraining, TrainingError, TrainingOptions, TrainingReport},
 };
 use luge_landscape::{Carrier, LandscapeKind, Learner, Mlp, Primary};
 use luge_net::{ParameterId, Shape, Values, evaluate};
@@ -20,7 +20,7 @@ pub(crate) struct Classroom {
     pub(crate) learner: Learner,
     pub(crate) primary: std::sync::Arc<dyn Primary>,
     pub(crate) table: Table,
-    pub(crate) options: LessonOptions,
+    pub(crate) options: TrainingOptions,
 }
 
 impl Classroom {
@@ -28,7 +28,7 @@ impl Classroom {
     pub(crate) fn new(learner: Learner, csv: &str, format: &str) -> Self {
         let table = table(csv);
         let primary = std::sync::Arc::new(Mlp::linear(table.feature_names.len(), 1));
-        let options = LessonOptions::new(format.parse().expect("a format"));
+        let options = TrainingOptions::new(format.parse().expect("a format"));
         Self { learner, primary, table, options }
     }
 
@@ -50,19 +50,24 @@ impl Classroom {
         self
     }
 
-    pub(crate) fn prepare(&self) -> Result<Lesson, LessonError> {
-        Lesson::prepare(self.learner.clone(), self.primary.clone(), self.table.clone(), self.options.clone())
+    pub(crate) fn prepare(&self) -> Result<PreparedTraining, TrainingError> {
+        PreparedTraining::prepare(
+            self.learner.clone(),
+            self.primary.clone(),
+            self.table.clone(),
+            self.options.clone(),
+        )
     }
 
     /// The lesson on as many cells as its run needs.
-    pub(crate) fn lesson(&self) -> Lesson {
+    pub(crate) fn lesson(&self) -> PreparedTraining {
         let lesson = self.prepare().expect("a lesson");
         lesson.simulated().expect("an answer");
         lesson
     }
 
     /// Trains as the command does, with the losses of all iterates.
-    pub(crate) fn train(&self) -> (LessonReport, Vec<f64>) {
+    pub(crate) fn train(&self) -> (TrainingReport, Vec<f64>) {
         let mut losses = Vec::new();
         let lessons = self
             .prepare()
@@ -76,7 +81,7 @@ impl Classroom {
     }
 
     /// Trains, and expects the run to be proved.
-    pub(crate) fn proved(&self) -> LessonReport {
+    pub(crate) fn proved(&self) -> TrainingReport {
         let (lessons, _) = self.train();
         for (name, check) in lessons.certificate.claims() {
             let about_sizes = matches!(name, "layers" | "units");
@@ -87,7 +92,7 @@ impl Classroom {
     }
 
     pub(crate) fn name(&self) -> String {
-        let LessonOptions { landscape, carrier, format, .. } = &self.options;
+        let TrainingOptions { landscape, carrier, format, .. } = &self.options;
         format!("{}, {}, {format}", landscape.word(), carrier.word())
     }
 }
@@ -114,13 +119,13 @@ pub(crate) fn table(csv: &str) -> Table {
 
 /// Training by hand: from any parameters, on any inputs.
 pub(crate) struct Hand<'a> {
-    pub(crate) lesson: &'a Lesson,
+    pub(crate) lesson: &'a PreparedTraining,
     pub(crate) parameters: Vec<Values>,
     pub(crate) inputs: Vec<Values>,
 }
 
 impl<'a> Hand<'a> {
-    pub(crate) fn new(lesson: &'a Lesson) -> Self {
+    pub(crate) fn new(lesson: &'a PreparedTraining) -> Self {
         Self {
             lesson,
             parameters: lesson.extended().initial().iter().map(Into::into).collect(),

@@ -1,6 +1,6 @@
 //! After training: f_theta on new x and any batch size, and networks with a hidden layer.
 
-use luge::predictor::Predictor;
+use luge::files::predictor::Predictor;
 use luge_landscape::{Carrier, LandscapeKind, Mlp};
 use luge_net::{Shape, SparseValues, Values, evaluate};
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};

@@ -1,8 +1,8 @@
 //! How the machine finds its data: items 7 and 8.
 
 use luge::{
-    lesson::Lesson,
-    lockstep::{Lockstep, Mismatch},
+    run::lockstep::{Lockstep, Mismatch},
+    training::PreparedTraining,
 };
 use luge_landscape::{Carrier, Configuration, LandscapeKind, Undecodable};
 use luge_net::{SparseValues, Values, numbers::to_signs};
@@ -11,7 +11,7 @@ use luge_train::Outcome;
 use crate::classroom::{Classroom, Hand, OUTSIDE, shipped, written};
 
 /// The machine's start on other data of the same size, in the cells of this lesson.
-fn start_on(room: &Classroom, lesson: &Lesson, numbers: &[f64], head: i64) -> Configuration {
+fn start_on(room: &Classroom, lesson: &PreparedTraining, numbers: &[f64], head: i64) -> Configuration {
     let bits: Vec<bool> = to_signs(room.options.format, numbers).iter().map(|&bit| bit > 0.0).collect();
     let mut input = room.learner.input(lesson.layout(), &bits);
     input.tapes[room.learner.data_track().index()].head = head;

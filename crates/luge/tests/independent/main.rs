@@ -15,10 +15,9 @@ use std::{
 
 use luge::{
     data::Table,
-    export::{VERSION, graph},
-    job::{Data, TrainJob},
-    lesson::{Lesson, LessonOptions},
-    source::Source,
+    files::export::{VERSION, graph},
+    job::{Data, TrainJob, source::Source},
+    training::{PreparedTraining, TrainingOptions},
 };
 use luge_landscape::{BitConversion, Carrier, Extended, LandscapeKind};
 use luge_net::Values;
@@ -84,7 +83,7 @@ impl Exported {
     fn new(task: &'static Task, kind: LandscapeKind, carrier: Carrier) -> Self {
         let format = task.format.parse().expect("a format");
         let options =
-            LessonOptions { landscape: kind, carrier, bits: task.bits, ..LessonOptions::new(format) };
+            TrainingOptions { landscape: kind, carrier, bits: task.bits, ..TrainingOptions::new(format) };
         let source = Source::open(task.machine).expect("a learner that ships");
         let lesson = prepare(source, task.csv, options);
         let words = [task.format, kind.word(), carrier.word(), task.bits.word()];
@@ -161,7 +160,7 @@ fn jax_is_asked() -> bool {
 }
 
 /// A learner on a table whose target is `y`.
-fn prepare(source: Source, csv: &str, options: LessonOptions) -> Lesson {
+fn prepare(source: Source, csv: &str, options: TrainingOptions) -> PreparedTraining {
     let table = Table::read(csv.as_bytes(), &["y".to_owned()], None).expect("a table");
     let job = TrainJob { options, ..TrainJob::new(source, Data::Table(table)) };
     let lesson = job.prepare().expect("a lesson");
@@ -171,7 +170,7 @@ fn prepare(source: Source, csv: &str, options: LessonOptions) -> Lesson {
 }
 
 /// What the dense engine does: the heaviest vertex and the loss at every step, and theta at the end.
-fn run(lesson: &Lesson) -> Value {
+fn run(lesson: &PreparedTraining) -> Value {
     let extended = lesson.extended();
     let mut engine =
         Dense::new(extended.network(), extended.initial(), &lesson.inputs(), Precision::F64, Rate::One, None)
@@ -314,8 +313,8 @@ fn nothing_of_the_machine_is_exported() {
         wombat: accept\n";
     let source =
         Source { name: "words".to_owned(), text: MACHINE.to_owned(), extension: Some("tm".to_owned()) };
-    let mut options = LessonOptions::new("fix:5.3".parse().expect("a format"));
-    let export = |csv: &str, options: &LessonOptions| {
+    let mut options = TrainingOptions::new("fix:5.3".parse().expect("a format"));
+    let export = |csv: &str, options: &TrainingOptions| {
         let lesson = prepare(source.clone(), csv, options.clone());
         serde_json::to_string(&graph(lesson.extended())).expect("JSON")
     };

@@ -1,9 +1,9 @@
 //! Graphs that are trained on streams: every step on a batch of its own.
 
 use luge::{
-    StreamJob, StreamLesson,
-    export::{STREAM_VERSION, stream_graph},
-    source::Source,
+    PreparedStream, StreamJob,
+    files::export::{STREAM_VERSION, stream_graph},
+    job::source::Source,
     stream::{Order, Samples, ShippedStream},
 };
 use luge_net::{Values, evaluate_node};
@@ -26,7 +26,7 @@ struct Exported {
 }
 
 impl Exported {
-    fn new(name: &'static str, lesson: &StreamLesson) -> Self {
+    fn new(name: &'static str, lesson: &PreparedStream) -> Self {
         let network = &lesson.network.network;
         let n_columns = |input: usize| network.inputs()[input].shape.cols;
         let names = |letter: &str, input| {
@@ -45,7 +45,7 @@ impl Exported {
 }
 
 /// The dense engine on the lesson's stream until the machine halts, and a little longer; the samples as a table.
-fn run(lesson: &StreamLesson, header: &str) -> (Value, String) {
+fn run(lesson: &PreparedStream, header: &str) -> (Value, String) {
     let stream_network = &lesson.network;
     let (network, nodes) = (&stream_network.network, &stream_network.nodes);
     let mut inputs: Vec<Values> = network.inputs().iter().map(|i| Values::filled(i.shape, 0.0)).collect();

@@ -6,7 +6,7 @@ use luge_train::Rate;
 
 use crate::{OUTSIDE, TWO_STATES, filled, machine, options, trace};
 use luge::{
-    engine::{EngineChoice, Manner},
+    run::engine::{EngineChoice, TrainingConfig},
     trace::TraceOptions,
 };
 
@@ -31,7 +31,10 @@ fn traced_exactly_where_tapes_lie_outside() {
             // No champion stays anywhere, so strict moves change nothing: the same number of steps.
             for moves in [Moves::Keep, Moves::Strict] {
                 let trace = trace(&machine(line), &Input::blank(), &TraceOptions { moves, ..options(kind) });
-                assert!(trace.exact() && trace.bounds_held, "{line}, {kind:?}, {moves:?}: {trace:?}");
+                assert!(
+                    trace.matches_machine() && trace.bounds_held,
+                    "{line}, {kind:?}, {moves:?}: {trace:?}"
+                );
                 assert_eq!(trace.outcome.steps(), steps, "{line}, {kind:?}");
                 assert_eq!(trace.machine_steps, Some(steps), "{line}, {kind:?}");
             }
@@ -45,12 +48,12 @@ fn two_states_fall_strictly_on_landscape_a() {
     for input in inputs {
         for rate in [Rate::One, Rate::LineSearch] {
             let options = TraceOptions {
-                manner: Manner { rate, ..Manner::by(EngineChoice::Dense) },
+                manner: TrainingConfig { rate, ..TrainingConfig::by(EngineChoice::Dense) },
                 ..options(LandscapeKind::Internal)
             };
             let trace = trace(&machine(TWO_STATES), &input, &options);
             assert!(
-                trace.exact() && trace.bounds_held && trace.strictly_falling,
+                trace.matches_machine() && trace.bounds_held && trace.strictly_falling,
                 "{input:?}, {rate:?}: {trace:?}"
             );
             assert!(trace.machine_steps >= Some(1), "{input:?}");

@@ -1,8 +1,8 @@
 //! Section 9 of the construction: what the printed paper says fails, and what stands here instead works.
 
 use luge::{
-    engine::{EngineChoice, Manner},
-    trace::{Plan, Trace, TraceOptions},
+    run::engine::{EngineChoice, TrainingConfig},
+    trace::{PreparedTrace, Trace, TraceOptions},
 };
 use luge_landscape::{Configuration, Corrections, Landscape, LandscapeKind, LandscapeOptions};
 use luge_machine::{Alphabet, Input, Machine, Move, NormalForm, Pattern, SymbolId, Write, lowering::Moves};
@@ -19,8 +19,8 @@ fn printed(change: impl FnOnce(&mut Corrections)) -> Corrections {
     corrections
 }
 
-fn plan(line: &str, input: &Input, options: &TraceOptions) -> Plan {
-    Plan::new(&machine(line), input, options).expect("a plan")
+fn plan(line: &str, input: &Input, options: &TraceOptions) -> PreparedTrace {
+    PreparedTrace::new(&machine(line), input, options).expect("a plan")
 }
 
 fn argmin(slopes: &[f64]) -> usize {
@@ -95,10 +95,10 @@ fn edges_of_landscape_a_count_once() {
     for rate in [Rate::One, Rate::LineSearch] {
         let ordered = printed(|c| c.unordered_pairs = false);
         let options = TraceOptions {
-            manner: Manner { rate, ..Manner::by(EngineChoice::Dense) },
+            manner: TrainingConfig { rate, ..TrainingConfig::by(EngineChoice::Dense) },
             ..options(LandscapeKind::Internal)
         };
-        assert!(trace(&machine(TWO_STATES), &Input::blank(), &options).exact());
+        assert!(trace(&machine(TWO_STATES), &Input::blank(), &options).matches_machine());
         let options = TraceOptions { corrections: ordered, ..options };
         let stuck = trace(&machine(TWO_STATES), &Input::blank(), &options);
         assert_eq!(stuck.outcome, Outcome::StepLimit { steps: 6 });
@@ -152,7 +152,10 @@ fn states_are_tripled() {
     for line in [WALKER, TWO_STATES, THREE_STATES, FOUR_STATES] {
         for no_self_edges in [true, false] {
             let tripled = with_copies(line, 3, no_self_edges);
-            assert!(tripled.exact() && tripled.bounds_held, "{line}: three copies have no self-edges anyway");
+            assert!(
+                tripled.matches_machine() && tripled.bounds_held,
+                "{line}: three copies have no self-edges anyway"
+            );
         }
         for n_copies in [1, 2] {
             assert!(with_copies(line, n_copies, true).mismatches > 0, "{line}: {n_copies} copies");
@@ -169,13 +172,13 @@ const WALKER: &str = "1RA1RZ_---1RZ";
 fn edges_lead_elsewhere() {
     let stopped = with_copies(WALKER, 1, false);
     assert_eq!(stopped.outcome, Outcome::Converged { steps: 0 });
-    assert!(!stopped.exact() && !stopped.bounds_held);
+    assert!(!stopped.matches_machine() && !stopped.bounds_held);
     let stuck = with_copies(WALKER, 1, true);
     assert_eq!(stuck.first_mismatch.expect("no way leads on").step, 1);
     // The compact form has self-edges that change no level, and needs no copies.
     let options = TraceOptions { steps: Some(40), ..options(LandscapeKind::Compact) };
     let compact = trace(&machine(WALKER), &filled("0000010110001", 1), &options);
-    assert!(compact.exact() && compact.bounds_held);
+    assert!(compact.matches_machine() && compact.bounds_held);
 }
 
 fn halted(landscape: &Landscape, machine: &Machine) -> (Vec<Values>, Vec<Values>) {
@@ -227,13 +230,16 @@ fn staying_heads_read_what_was_written() {
     let input = filled("0001", 0);
     let before_write = printed(|c| c.write_through_read = false);
     for kind in OUTSIDE {
-        assert!(trace(&lingering(), &input, &options(kind)).exact(), "{kind:?}");
+        assert!(trace(&lingering(), &input, &options(kind)).matches_machine(), "{kind:?}");
         let printed = TraceOptions { corrections: before_write, steps: Some(7), ..options(kind) };
         let failed = trace(&lingering(), &input, &printed);
         assert_eq!(failed.first_mismatch.expect("the first stay").step, 1, "{kind:?}");
         let strict = TraceOptions { corrections: before_write, moves: Moves::Strict, ..options(kind) };
-        assert!(trace(&lingering(), &input, &strict).exact(), "{kind:?}: nothing stays in strict mode");
+        assert!(
+            trace(&lingering(), &input, &strict).matches_machine(),
+            "{kind:?}: nothing stays in strict mode"
+        );
         let printed = TraceOptions { corrections: before_write, ..options(kind) };
-        assert!(trace(&machine(FOUR_STATES), &Input::blank(), &printed).exact(), "{kind:?}");
+        assert!(trace(&machine(FOUR_STATES), &Input::blank(), &printed).matches_machine(), "{kind:?}");
     }
 }

@@ -12,7 +12,7 @@ mod two_states;
 
 use std::ops::ControlFlow;
 
-use luge::trace::{Plan, Trace, TraceOptions};
+use luge::trace::{PreparedTrace, Trace, TraceOptions};
 use luge_landscape::{Configuration, Landscape, LandscapeKind, Undecodable};
 use luge_machine::{Input, Machine, SymbolId, TapeInput, formats::Format};
 use luge_train::{Dense, Engine, Noise, Outcome, Precision, Rate, StopRule, train};
@@ -46,7 +46,7 @@ fn options(landscape: LandscapeKind) -> TraceOptions {
 }
 
 fn trace(machine: &Machine, input: &Input, options: &TraceOptions) -> Trace {
-    let plan = Plan::new(machine, input, options).unwrap_or_else(|e| panic!("{options:?}: {e}"));
+    let plan = PreparedTrace::new(machine, input, options).unwrap_or_else(|e| panic!("{options:?}: {e}"));
     let trace = plan.run(|_| ControlFlow::Continue(()));
     trace.unwrap_or_else(|e| panic!("{options:?}: {e}"))
 }

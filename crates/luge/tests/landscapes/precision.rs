@@ -1,9 +1,9 @@
 //! Numbers: which precision and how much noise each landscape bears.
 
-use luge::engine::{EngineChoice, Manner};
+use luge::run::engine::{EngineChoice, TrainingConfig};
 use luge::{
-    lockstep::Lockstep,
-    trace::{Plan, TraceOptions},
+    run::lockstep::Lockstep,
+    trace::{PreparedTrace, TraceOptions},
 };
 use luge_landscape::{
     AskedConstants, ConstantsError, ExternalConstants, Landscape, LandscapeKind, LandscapeOptions,
@@ -27,11 +27,14 @@ fn f32_is_exact() {
     for kind in OUTSIDE {
         for (input, steps) in [(Input::blank(), 107), (lopsided(), 75)] {
             let options = TraceOptions {
-                manner: Manner { precision: Precision::F32, ..Manner::by(EngineChoice::Dense) },
+                manner: TrainingConfig {
+                    precision: Precision::F32,
+                    ..TrainingConfig::by(EngineChoice::Dense)
+                },
                 ..options(kind)
             };
             let trace = trace(&machine(FOUR_STATES), &input, &options);
-            assert!(trace.exact() && trace.bounds_held, "{kind:?}: {trace:?}");
+            assert!(trace.matches_machine() && trace.bounds_held, "{kind:?}: {trace:?}");
             assert_eq!(trace.outcome, Outcome::Converged { steps }, "{kind:?}");
         }
     }
@@ -42,11 +45,11 @@ fn plain_is_exact_in_sixteen_bits() {
     for precision in [Precision::F16, Precision::Bf16] {
         for (input, steps) in [(Input::blank(), 107), (lopsided(), 75)] {
             let options = TraceOptions {
-                manner: Manner { precision, ..Manner::by(EngineChoice::Dense) },
+                manner: TrainingConfig { precision, ..TrainingConfig::by(EngineChoice::Dense) },
                 ..options(LandscapeKind::Plain)
             };
             let trace = trace(&machine(FOUR_STATES), &input, &options);
-            assert!(trace.exact() && trace.bounds_held, "{precision:?}: {trace:?}");
+            assert!(trace.matches_machine() && trace.bounds_held, "{precision:?}: {trace:?}");
             assert_eq!(trace.outcome, Outcome::Converged { steps }, "{precision:?}");
         }
     }
@@ -58,11 +61,11 @@ fn plain_is_exact_in_sixteen_bits() {
 fn bf16_has_too_few_bits_for_base_16() {
     for kind in [LandscapeKind::Compact, LandscapeKind::Relu] {
         let options = TraceOptions {
-            manner: Manner { precision: Precision::Bf16, ..Manner::by(EngineChoice::Dense) },
+            manner: TrainingConfig { precision: Precision::Bf16, ..TrainingConfig::by(EngineChoice::Dense) },
             ..options(kind)
         };
         let trace = trace(&machine(FOUR_STATES), &Input::blank(), &options);
-        assert!(!trace.exact() && !trace.bounds_held, "{kind:?}");
+        assert!(!trace.matches_machine() && !trace.bounds_held, "{kind:?}");
         let mismatch = trace.first_mismatch.expect("a mismatch");
         assert_eq!(
             (mismatch.step, mismatch.why),
@@ -74,7 +77,7 @@ fn bf16_has_too_few_bits_for_base_16() {
 
 /// The first of 107 iterates of the four-state champion that is wrong, with constants nobody checks.
 fn first_wrong(kind: LandscapeKind, base: f64, precision: Precision) -> Option<u64> {
-    let plan = Plan::new(&machine(FOUR_STATES), &Input::blank(), &options(kind)).expect("a plan");
+    let plan = PreparedTrace::new(&machine(FOUR_STATES), &Input::blank(), &options(kind)).expect("a plan");
     let constants = ExternalConstants { base, scale: 1.0, offset: 2.0 * (base * base * base + base) };
     let build = LandscapeOptions::new(kind, plan.window.n_cells);
     let landscape = Landscape::external(&plan.lowered.normal, &build, &constants);
@@ -114,14 +117,17 @@ fn f16_holds_base_32_if_scaled() {
             machine_and_input(shape.clone()).new_tree(&mut runner).expect("no filter").current();
         for kind in [LandscapeKind::Compact, LandscapeKind::Relu] {
             let mut options = TraceOptions {
-                manner: Manner { precision: Precision::F16, ..Manner::by(EngineChoice::Dense) },
+                manner: TrainingConfig {
+                    precision: Precision::F16,
+                    ..TrainingConfig::by(EngineChoice::Dense)
+                },
                 steps: Some(40),
                 ..options(kind)
             };
             options.constants.scale = Some(1.0 / 64.0);
             let scaled = trace(&machine, &input, &options);
             // The loss itself is rounded to whole numbers here, so its bounds hold only nearly.
-            assert!(scaled.exact(), "{kind:?}: {scaled:?}\n{machine:?}\n{input:?}");
+            assert!(scaled.matches_machine(), "{kind:?}: {scaled:?}\n{machine:?}\n{input:?}");
             options.constants.scale = None;
             let unscaled = trace(&machine, &input, &options);
             assert_eq!(unscaled.outcome, Outcome::Diverged { steps: 0 }, "{kind:?}");
@@ -134,10 +140,10 @@ fn f16_holds_base_32_if_scaled() {
 fn survives(kind: LandscapeKind, sigma: f64) -> [bool; 5] {
     [1, 2, 3, 4, 5].map(|seed| {
         let options = TraceOptions {
-            manner: Manner { noise: Some((sigma, seed)), ..Manner::by(EngineChoice::Dense) },
+            manner: TrainingConfig { noise: Some((sigma, seed)), ..TrainingConfig::by(EngineChoice::Dense) },
             ..options(kind)
         };
-        trace(&machine(FOUR_STATES), &Input::blank(), &options).exact()
+        trace(&machine(FOUR_STATES), &Input::blank(), &options).matches_machine()
     })
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use luge::trace::{Plan, TraceError, TraceOptions};
+use luge::trace::{PreparedTrace, TraceError, TraceOptions};
 use luge_landscape::{BuildError, InternalError, LandscapeKind, VertexSet};
 use luge_machine::{
     Access, Input, Machine, Move, Pattern, Simulator, SymbolId,
@@ -19,7 +19,7 @@ use crate::{
     trace,
 };
 
-const MOST_STEPS: u64 = 60;
+const MAX_STEPS: u64 = 60;
 
 /// A machine that does something: ten steps at least, through two states or more, with a cell changed.
 struct Subject {
@@ -36,7 +36,7 @@ fn subject(shape: &Shape, runner: &mut TestRunner) -> Option<Subject> {
     let mut simulator = Simulator::new(&machine, &input);
     let mut states = BTreeSet::new();
     let mut changes = 0;
-    while simulator.steps() < MOST_STEPS {
+    while simulator.steps() < MAX_STEPS {
         states.insert(simulator.state());
         let heads: Vec<_> = machine.tape_ids().map(|t| (t, simulator.head(t))).collect();
         let before: Vec<SymbolId> = simulator.reads();
@@ -67,10 +67,10 @@ fn check(shape: &Shape, n: usize) -> Vec<Subject> {
     let subjects = subjects(shape, n);
     for Subject { machine, input, .. } in &subjects {
         for (kind, vertices) in OUTSIDE.into_iter().flat_map(|kind| VertexSet::ALL.map(|set| (kind, set))) {
-            let options = TraceOptions { vertices, steps: Some(MOST_STEPS), ..options(kind) };
+            let options = TraceOptions { vertices, steps: Some(MAX_STEPS), ..options(kind) };
             let trace = trace(machine, input, &options);
             let at = format!("{kind:?}, {vertices:?}");
-            assert!(trace.exact() && trace.bounds_held, "{at}: {trace:?}\n{machine:?}\n{input:?}");
+            assert!(trace.matches_machine() && trace.bounds_held, "{at}: {trace:?}\n{machine:?}\n{input:?}");
         }
     }
     subjects
@@ -108,7 +108,10 @@ fn with_strict_moves() {
         for kind in [LandscapeKind::Compact, LandscapeKind::Plain] {
             let options = TraceOptions { steps: Some(2 * steps), moves: Moves::Strict, ..options(kind) };
             let trace = trace(&machine, &input, &options);
-            assert!(trace.exact() && trace.bounds_held, "{kind:?}: {trace:?}\n{machine:?}\n{input:?}");
+            assert!(
+                trace.matches_machine() && trace.bounds_held,
+                "{kind:?}: {trace:?}\n{machine:?}\n{input:?}"
+            );
         }
     }
 }
@@ -124,7 +127,7 @@ fn on_landscape_a() {
         if !matches!(Simulator::new(&machine, &input).run(200), luge_machine::Outcome::Halted { .. }) {
             continue;
         }
-        match Plan::new(&machine, &input, &options) {
+        match PreparedTrace::new(&machine, &input, &options) {
             // Too large, or already halted: the rules that keep the subjects small.
             Err(
                 TraceError::Build(BuildError::Internal(InternalError::TooManyVertices { .. }))
@@ -136,7 +139,7 @@ fn on_landscape_a() {
             Ok(_) => {}
         }
         let trace = trace(&machine, &input, &options);
-        let falls = trace.exact() && trace.bounds_held && trace.strictly_falling;
+        let falls = trace.matches_machine() && trace.bounds_held && trace.strictly_falling;
         assert!(falls, "{trace:?}\n{machine:?}\n{input:?}");
         n_checked += 1;
     }

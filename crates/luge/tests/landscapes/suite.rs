@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use luge::trace::{Plan, TraceError};
+use luge::trace::{PreparedTrace, TraceError};
 use luge_landscape::{Configuration, LandscapeKind};
 use luge_machine::{
     Cell, Input, Machine, Simulator, SymbolId, TapeId,
@@ -15,10 +15,10 @@ use luge_train::{Outcome, Precision};
 
 use crate::{OUTSIDE, follow, options};
 
-const MOST_STEPS: u64 = 500;
+const MAX_STEPS: u64 = 500;
 
 /// Edges of the ReLU form, or vertices of the others, beyond which a landscape is not trained here.
-const MOST_UNITS: usize = 200_000;
+const MAX_UNITS: usize = 200_000;
 
 /// 3 * 4^d |Q| edges, or 2^d |Q| vertices.
 fn n_units(lowered: &Lowered, kind: LandscapeKind) -> usize {
@@ -55,7 +55,7 @@ fn contents(machine: &Machine, tape: TapeId, symbols: &[SymbolId]) -> (String, u
 }
 
 /// Holds the configuration training ended in to what the case says of the source machine.
-fn check_end(case: &Case, machine: &Machine, plan: &Plan, end: &Configuration) {
+fn check_end(case: &Case, machine: &Machine, plan: &PreparedTrace, end: &Configuration) {
     let at = case.path.display();
     let state = plan.lowered.decode_state(end.state).unwrap_or_else(|| panic!("{at}: between two steps"));
     if let Some(name) = &case.state {
@@ -94,7 +94,7 @@ fn check(case: &Case, kind: LandscapeKind) -> bool {
     let at = case.path.display();
     let (machine, input) = load(case);
     match lower(&machine, Moves::Keep) {
-        Ok(lowered) if n_units(&lowered, kind) <= MOST_UNITS => {}
+        Ok(lowered) if n_units(&lowered, kind) <= MAX_UNITS => {}
         Ok(_) | Err(LoweringError::TooManyTracks { .. }) => return false,
         Err(error @ LoweringError::Samples { .. }) => panic!("{at}: {error}"),
         Err(LoweringError::NotNormal(error)) => {
@@ -103,13 +103,13 @@ fn check(case: &Case, kind: LandscapeKind) -> bool {
             return false;
         }
     }
-    let plan = match Plan::new(&machine, &input, &options(kind)) {
+    let plan = match PreparedTrace::new(&machine, &input, &options(kind)) {
         Ok(plan) => plan,
         // Landscape A serves every content of the input, which is too much for the longer ones.
         Err(TraceError::TooManyDeclared { .. }) if kind == LandscapeKind::Internal => return false,
         Err(error) => panic!("{at}, {kind:?}: {error}"),
     };
-    let (outcome, iterates) = follow(&plan.landscape, &plan.start, Precision::F64, None, MOST_STEPS + 1);
+    let (outcome, iterates) = follow(&plan.landscape, &plan.start, Precision::F64, None, MAX_STEPS + 1);
     assert_eq!(outcome, Outcome::Converged { steps: case.steps }, "{at}, {kind:?}");
     let end = iterates.last().expect("an iterate").as_ref();
     check_end(case, &machine, &plan, end.unwrap_or_else(|e| panic!("{at}, {kind:?}: {e}")));
@@ -119,7 +119,7 @@ fn check(case: &Case, kind: LandscapeKind) -> bool {
 #[test]
 fn training_meets_every_short_case() {
     let cases = luge_suite::cases("");
-    let stops = |case: &&Case| case.outcome != "step-limit" && case.steps <= MOST_STEPS;
+    let stops = |case: &&Case| case.outcome != "step-limit" && case.steps <= MAX_STEPS;
     let short: Vec<&Case> = cases.iter().filter(stops).collect();
     assert!(short.len() >= 20);
     let halted_at_start = short.iter().filter(|case| lower(&load(case).0, Moves::Keep).is_err()).count();

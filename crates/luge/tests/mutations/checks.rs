@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use luge::{engine::EngineChoice as Asked, trace::TraceOptions};
+use luge::{run::engine::EngineChoice as PrepareOptions, trace::TraceOptions};
 use luge_landscape::{
     AskedConstants, Carrier, ExternalConstants, Landscape, LandscapeKind, LandscapeOptions, VertexSet,
 };
@@ -13,7 +13,7 @@ use luge_net::{
     quantizer::{dequantize, quantize},
 };
 use luge_train::{
-    Dense, Engine, Exact, Memories, Precision, ROUNDING, Rate, Sparse, SpotCheck, TrainError, best_vertex,
+    CacheLevel, Dense, Engine, Exact, Precision, ROUNDING, Rate, Sparse, SpotCheck, TrainError, best_vertex,
     spot_check,
 };
 
@@ -44,9 +44,11 @@ pub(crate) fn certificate(run: Run, vertices: VertexSet) {
     let (extended, inputs) = (lesson.extended(), lesson.inputs());
     let (network, initial) = (extended.network(), extended.initial());
     let fast: Box<dyn Engine> = match report.chosen.engine {
-        Asked::Exact => Box::new(Exact::new(network, initial, &inputs, Memories::Steps).expect("exact")),
-        Asked::Sparse => Box::new(Sparse::new(network, initial, &inputs).expect("layers")),
-        Asked::Auto | Asked::Dense => return,
+        PrepareOptions::Exact => {
+            Box::new(Exact::new(network, initial, &inputs, CacheLevel::Steps).expect("exact"))
+        }
+        PrepareOptions::Sparse => Box::new(Sparse::new(network, initial, &inputs).expect("layers")),
+        PrepareOptions::Auto | PrepareOptions::Dense => return,
     };
     look_at_every_step(network, &inputs, fast, lesson.simulated().expect("an answer").machine_steps + 2);
 }
@@ -114,7 +116,7 @@ fn on(
 ) -> Start {
     let options =
         TraceOptions { vertices, cells: Some(n_cells), steps: Some(20), ..TraceOptions::dense(kind) };
-    let plan = luge::trace::Plan::new(machine, input, &options).expect("a plan");
+    let plan = luge::trace::PreparedTrace::new(machine, input, &options).expect("a plan");
     let landscape = match constants {
         None => plan.landscape,
         Some(constants) => {
@@ -220,11 +222,11 @@ pub(crate) fn remembered_steps_are_the_gradients() {
             luge_train::StopRule { loss_at_most: landscape.bounds().stop, not_before: 0, most_steps: 400 };
         let mut sparse = Sparse::new(network, &parameters, &inputs).expect("layers");
         let outcome = sparse.run(&stop).expect("gradients");
-        for memories in [Memories::Steps, Memories::Blocks] {
-            let mut exact = Exact::new(network, &parameters, &inputs, memories).expect("exact");
+        for cache_level in [CacheLevel::Steps, CacheLevel::Blocks] {
+            let mut exact = Exact::new(network, &parameters, &inputs, cache_level).expect("exact");
             assert_eq!(exact.run(&stop).expect("gradients"), outcome);
-            assert!(exact.snapshot().trimmed() == sparse.snapshot().trimmed(), "{kind:?}, {memories:?}");
-            assert_eq!(exact.losses(), sparse.losses(), "{kind:?}, {memories:?}");
+            assert!(exact.snapshot().trimmed() == sparse.snapshot().trimmed(), "{kind:?}, {cache_level:?}");
+            assert_eq!(exact.losses(), sparse.losses(), "{kind:?}, {cache_level:?}");
         }
     }
 }
@@ -274,7 +276,7 @@ pub(crate) fn saturated_copies_forgive() {
 /// The switches that were read are those of the graph, at both ends and in between.
 pub(crate) fn switches_are_the_graphs() {
     for kind in [LandscapeKind::Compact, LandscapeKind::Plain] {
-        let room = classroom((kind, Carrier::Offset, Asked::Auto), VertexSet::LookedAt);
+        let room = classroom((kind, Carrier::Offset, PrepareOptions::Auto), VertexSet::LookedAt);
         let lesson = room.lesson();
         let (extended, inputs) = (lesson.extended(), lesson.inputs());
         let network = extended.network();
@@ -299,7 +301,7 @@ pub(crate) fn every_level_is_tried_for_its_gain() {
     let room = scaled(&label.to_string());
     let lesson = room.lesson();
     let extended = lesson.extended();
-    let exact = Exact::new(extended.network(), extended.initial(), &lesson.inputs(), Memories::Steps);
+    let exact = Exact::new(extended.network(), extended.initial(), &lesson.inputs(), CacheLevel::Steps);
     assert!(matches!(exact, Err(TrainError::NotExact { .. })), "{label}");
 }
 
@@ -342,7 +344,7 @@ pub(crate) fn exact_needs_powers_of_two() {
     let constants = AskedConstants { base: Some(20.0), ..AskedConstants::default() };
     let chosen = ExternalConstants::choose(1, &constants).expect("constants");
     let (landscape, parameters, inputs) = alone(LandscapeKind::Compact, Some(chosen), 64);
-    let exact = Exact::new(landscape.network(), &parameters, &inputs, Memories::Steps);
+    let exact = Exact::new(landscape.network(), &parameters, &inputs, CacheLevel::Steps);
     assert!(matches!(exact, Err(TrainError::NotExact { .. })));
 }
 

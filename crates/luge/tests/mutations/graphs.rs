@@ -1,6 +1,6 @@
 //! Faults in the graph alone: a node is altered when the network is finished, and nobody is told.
 
-use luge::engine::EngineChoice as Asked;
+use luge::run::engine::EngineChoice as PrepareOptions;
 use luge_landscape::{Carrier, LandscapeKind, VertexSet};
 use luge_net::{Node, NodeId, Op, Parameter, StepRule};
 
@@ -16,10 +16,10 @@ const ALL: &[VertexSet] = &[VertexSet::All];
 /// A fault in what is there only where vertices do not know everything.
 const LOOKED_AT: &[VertexSet] = &[VertexSet::LookedAt];
 
-const COMPACT: Run = (LandscapeKind::Compact, Carrier::Offset, Asked::Auto);
-const ORTHOGONAL: Run = (LandscapeKind::Compact, Carrier::Orthogonal, Asked::Auto);
-const RELU: Run = (LandscapeKind::Relu, Carrier::Offset, Asked::Auto);
-const PLAIN: Run = (LandscapeKind::Plain, Carrier::Offset, Asked::Auto);
+const COMPACT: Run = (LandscapeKind::Compact, Carrier::Offset, PrepareOptions::Auto);
+const ORTHOGONAL: Run = (LandscapeKind::Compact, Carrier::Orthogonal, PrepareOptions::Auto);
+const RELU: Run = (LandscapeKind::Relu, Carrier::Offset, PrepareOptions::Auto);
+const PLAIN: Run = (LandscapeKind::Plain, Carrier::Offset, PrepareOptions::Auto);
 
 pub(crate) const FAULTS: &[GraphFault] = &[
     ("a sign in the slides", |nodes, _| weight(nodes, "landscape", 2, -1.0), COMPACT, BOTH),

@@ -21,18 +21,18 @@ use checks::{
     remembered_steps_are_the_gradients, saturated_copies_forgive, switches_are_the_graphs, ties_stay,
     tiny_weights_are_kept, what_is_missing_is_not_recognised,
 };
-use luge::engine::EngineChoice as Asked;
+use luge::run::engine::EngineChoice as PrepareOptions;
 use luge_landscape::{Carrier, LandscapeKind, VertexSet};
 use luge_net::faults;
 
 /// A run whose certificate must fail.
-type Run = (LandscapeKind, Carrier, Asked);
+type Run = (LandscapeKind, Carrier, PrepareOptions);
 
-const COMPACT_EXACT: Run = (LandscapeKind::Compact, Carrier::Offset, Asked::Exact);
-const COMPACT_SPARSE: Run = (LandscapeKind::Compact, Carrier::Offset, Asked::Sparse);
-const COMPACT_ORTHOGONAL: Run = (LandscapeKind::Compact, Carrier::Orthogonal, Asked::Sparse);
-const RELU: Run = (LandscapeKind::Relu, Carrier::Offset, Asked::Auto);
-const PLAIN: Run = (LandscapeKind::Plain, Carrier::Offset, Asked::Auto);
+const COMPACT_EXACT: Run = (LandscapeKind::Compact, Carrier::Offset, PrepareOptions::Exact);
+const COMPACT_SPARSE: Run = (LandscapeKind::Compact, Carrier::Offset, PrepareOptions::Sparse);
+const COMPACT_ORTHOGONAL: Run = (LandscapeKind::Compact, Carrier::Orthogonal, PrepareOptions::Sparse);
+const RELU: Run = (LandscapeKind::Relu, Carrier::Offset, PrepareOptions::Auto);
+const PLAIN: Run = (LandscapeKind::Plain, Carrier::Offset, PrepareOptions::Auto);
 
 /// A fault in the code: its name there, the check that catches it, and a run whose certificate does.
 type Fault = (&'static str, fn(), Option<Run>);
@@ -147,7 +147,7 @@ fn nothing_is_caught_where_nothing_is_planted() {
     }
     for &(_, _, lesson, _) in graphs::FAULTS {
         run(lesson);
-        run((lesson.0, lesson.1, Asked::Dense));
+        run((lesson.0, lesson.1, PrepareOptions::Dense));
     }
     for lesson in [COMPACT_EXACT, COMPACT_ORTHOGONAL, RELU, PLAIN] {
         run(lesson);
@@ -183,7 +183,7 @@ fn faults_in_a_graph_are_caught() {
     let mut missed = Vec::new();
     for &(name, alter, lesson, sets) in graphs::FAULTS {
         let planted = faults::plant_in_graph(alter);
-        let engines = [Asked::Dense, Asked::Auto];
+        let engines = [PrepareOptions::Dense, PrepareOptions::Auto];
         for (vertices, engine) in sets.iter().flat_map(|&set| engines.map(|engine| (set, engine))) {
             if !catches(|| certificate((lesson.0, lesson.1, engine), vertices)) {
                 missed.push(format!("{name} by {engine:?} with {vertices:?}"));

@@ -6,7 +6,7 @@ mod real_data;
 mod scikit;
 mod small_data;
 
-use luge::catalogue;
+use luge::job::catalogue;
 use ran::ran;
 
 #[test]

@@ -3,11 +3,9 @@
 use std::sync::Arc;
 
 use luge::{
-    catalogue::find,
     data::Table,
-    job::{Primaries, StandardPrimaries, TrainJob},
-    predictor::Predictor,
-    program,
+    files::predictor::Predictor,
+    job::{Primaries, StandardPrimaries, TrainJob, catalogue::find, program},
 };
 use luge_landscape::{Learner, Primary};
 use luge_machine::{

@@ -1,9 +1,8 @@
 //! Learners on data that people have measured, beside plain implementations in floating point.
 
 use luge::{
-    data::Asked,
-    job::{Data, TrainJob},
-    source::Source,
+    data::PrepareOptions,
+    job::{Data, TrainJob, source::Source},
 };
 
 use crate::{
@@ -268,7 +267,7 @@ fn early_stopping() {
 fn job(learner: &str, csv: &str, target: &[&str], features: Option<Vec<String>>, format: &str) -> TrainJob {
     let target = target.iter().map(|&target| target.to_owned()).collect();
     let (name, text) = ("a table".to_owned(), csv.to_owned());
-    let data = Data::Csv { name, text, target, features, saturate: false, asked: Asked::default() };
+    let data = Data::Csv { name, text, target, features, saturate: false, asked: PrepareOptions::default() };
     let mut job = TrainJob::new(Source::open(learner).expect("a learner that ships"), data);
     job.options.format = format.parse().expect("a format");
     job

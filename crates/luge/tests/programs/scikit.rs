@@ -2,7 +2,7 @@
 
 use std::{env, fs, path::Path, process::Command};
 
-use luge::catalogue;
+use luge::job::catalogue;
 use serde_json::json;
 
 use crate::ran::ran;

@@ -1,9 +1,8 @@
 //! Learners on small data: what they leave, number by number.
 
 use luge::{
-    data::Asked,
-    job::{Data, TrainJob},
-    source::Source,
+    data::PrepareOptions,
+    job::{Data, TrainJob, source::Source},
 };
 
 use crate::ran::{ran, run, times};
@@ -264,7 +263,7 @@ fn parity_job(csv: String) -> TrainJob {
         target: vec!["y".to_owned()],
         features: None,
         saturate: false,
-        asked: Asked::default(),
+        asked: PrepareOptions::default(),
     };
     TrainJob::new(Source::open("parity_elimination").expect("a learner that ships"), data)
 }

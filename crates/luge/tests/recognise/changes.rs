@@ -5,28 +5,28 @@ use std::{fmt, sync::Arc};
 use luge_net::{Arcs, Block, LinearMap, Network, Node, NodeId, Op, StepRule, Values, VertexTable};
 
 /// What was changed, and where.
-pub(crate) struct Change {
+pub(crate) struct StepDelta {
     node: String,
     how: String,
 }
 
-impl fmt::Display for Change {
+impl fmt::Display for StepDelta {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.node, self.how)
     }
 }
 
 /// Lists with more entries than this are changed at every n-th place only.
-const MOST_ENTRIES: usize = 160;
+const MAX_ENTRIES: usize = 160;
 
 /// Every altered network that is one change away. Nodes nobody looks at are left alone.
-pub(crate) fn all_changes(network: &Network) -> impl Iterator<Item = (Change, Network)> + '_ {
+pub(crate) fn all_changes(network: &Network) -> impl Iterator<Item = (StepDelta, Network)> + '_ {
     let used = used(network);
     let nodes = network.numbered_nodes().filter(move |(id, _)| used[id.index()]);
     let ops = nodes.flat_map(move |(id, node)| {
         other_ops(network, id, node).into_iter().map(move |(how, op)| {
             let node = format!("node {}, {} `{}`", id.index(), node.op.word(), node.name);
-            (Change { node, how }, network.with_op(id, op))
+            (StepDelta { node, how }, network.with_op(id, op))
         })
     });
     let used = self::used(network);
@@ -35,7 +35,7 @@ pub(crate) fn all_changes(network: &Network) -> impl Iterator<Item = (Change, Ne
         (0..node.op.operands().len()).map(move |operand| {
             let node = format!("node {}, {} `{}`", id.index(), node.op.word(), node.name);
             let how = format!("operand {operand} under a stop-gradient");
-            (Change { node, how }, network.with_stop_before(id, operand))
+            (StepDelta { node, how }, network.with_stop_before(id, operand))
         })
     });
     let rules = network.parameter_ids().zip(network.parameters()).flat_map(move |(id, parameter)| {
@@ -47,7 +47,7 @@ pub(crate) fn all_changes(network: &Network) -> impl Iterator<Item = (Change, Ne
             }
         };
         rules.into_iter().map(move |rule| {
-            let change = Change { node: parameter.name.clone(), how: format!("moved by {rule:?}") };
+            let change = StepDelta { node: parameter.name.clone(), how: format!("moved by {rule:?}") };
             (change, network.with_step_rule(id, rule))
         })
     });
@@ -221,7 +221,7 @@ fn other_maps(map: &LinearMap) -> Vec<(String, LinearMap)> {
 
 /// All places of a short list, every n-th of a long one.
 fn places(len: usize) -> impl Iterator<Item = usize> {
-    (0..len).step_by(1 + len / MOST_ENTRIES)
+    (0..len).step_by(1 + len / MAX_ENTRIES)
 }
 
 fn sizes(table: &Arc<VertexTable>, arcs: Arcs) -> (usize, usize) {

@@ -9,13 +9,13 @@ mod classroom;
 mod changes;
 mod streams;
 
-use changes::{Change, all_changes};
+use changes::{StepDelta, all_changes};
 use classroom::Classroom;
-use luge::trace::{Plan, TraceOptions};
+use luge::trace::{PreparedTrace, TraceOptions};
 use luge_landscape::{Carrier, LandscapeKind};
 use luge_machine::{Input, formats::Format, parse_inputs};
 use luge_net::{Network, SparseValues, Values};
-use luge_train::{Dense, Engine, Exact, Memories, Precision, Rate, Snapshot, Sparse};
+use luge_train::{CacheLevel, Dense, Engine, Exact, Precision, Rate, Snapshot, Sparse};
 
 /// A head's weight beyond which its products are no longer comparable.
 const EXPLODED: f64 = 16.0;
@@ -65,7 +65,7 @@ impl Case {
     }
 
     /// What a fast engine does on an altered network.
-    fn notice(&self, network: &Network, change: &Change, engine: Option<Box<dyn Engine + '_>>) -> Noticed {
+    fn notice(&self, network: &Network, change: &StepDelta, engine: Option<Box<dyn Engine + '_>>) -> Noticed {
         let Some(mut engine) = engine else { return Noticed::Refused };
         let mut dense = self.dense(network);
         let shift = vec![0; engine.snapshot().tapes.len()];
@@ -128,7 +128,7 @@ fn check(case: &Case) -> (usize, usize) {
         let refused = fast.is_none();
         let sparse = case.notice(&network, &change, fast.map(|e| Box::new(e) as Box<dyn Engine>));
         if !refused {
-            let exact = Exact::new(&network, &case.parameters, &case.inputs, Memories::Steps).ok();
+            let exact = Exact::new(&network, &case.parameters, &case.inputs, CacheLevel::Steps).ok();
             case.notice(&network, &change, exact.map(|e| Box::new(e) as Box<dyn Engine>));
         }
         n_refused += usize::from(sparse == Noticed::Refused);
@@ -150,7 +150,7 @@ fn alone(text: &str, inputs: &[&str], kind: LandscapeKind) -> Case {
     let machine = Format::Native.read(text).unwrap_or_else(|errors| panic!("{errors:?}")).machine;
     let input: Input = parse_inputs(&machine, inputs).expect("an input");
     let options = TraceOptions { steps: Some(N_STEPS), cells: Some(32), ..TraceOptions::dense(kind) };
-    let plan = Plan::new(&machine, &input, &options).expect("a plan");
+    let plan = PreparedTrace::new(&machine, &input, &options).expect("a plan");
     let (parameters, inputs) = plan.landscape.encode(&plan.start).expect("a configuration");
     Case { network: plan.landscape.network().clone(), parameters, inputs }
 }
@@ -162,7 +162,7 @@ fn extended(kind: LandscapeKind, carrier: Carrier, label_offset: Option<f64>) ->
     let mut room =
         Classroom::new(classroom::written(LEARNER), "x,y\n1,-2\n-1,1\n", "fix:2.0").on(kind, carrier);
     room.options.label_offset = label_offset;
-    // Room for heads that go astray.
+    // TapeLimit for heads that go astray.
     room.options.cells = Some(48);
     let lesson = room.lesson();
     let extended = lesson.extended();

@@ -5,9 +5,9 @@ mod random;
 use std::{ops::ControlFlow, sync::Arc};
 
 use luge::{
-    StreamJob, StreamLesson,
+    PreparedStream, StreamJob,
     stream::{
-        Order, Samples, ShippedStream, StreamEngineChoice, StreamLessonError, StreamOptions, StreamReport,
+        Order, PreparedStreamError, Samples, ShippedStream, StreamEngineChoice, StreamOptions, StreamReport,
     },
 };
 use luge_landscape::{DataLayout, Mlp};
@@ -20,7 +20,7 @@ use luge_train::{Dense, Precision, Rate, SparseStream, StreamEngine};
 use random::Dice;
 
 /// A lesson of a random machine: batches of 1, 2 or 7 samples, one or two labels with fractions and signs.
-fn random_lesson(seed: u64, engine: StreamEngineChoice, steps: u64) -> Option<StreamLesson> {
+fn random_lesson(seed: u64, engine: StreamEngineChoice, steps: u64) -> Option<PreparedStream> {
     let (format, unit, range) =
         [("fix:2.0", 1.0, 1), ("fix:3.2", 0.25, 15), ("fix:2.3:sm", 0.125, 15)][(seed % 3) as usize];
     let batch = [1, 2, 7][(seed / 3 % 3) as usize];
@@ -34,21 +34,21 @@ fn random_lesson(seed: u64, engine: StreamEngineChoice, steps: u64) -> Option<St
     (options.batch, options.seed, options.engine, options.steps) = (batch, seed, engine, steps);
     let samples = Samples::Table(table, Order::Draw);
     let prepare = |options: &StreamOptions| {
-        StreamLesson::prepare(learner.clone(), primary.clone(), samples.clone(), options.clone())
+        PreparedStream::prepare(learner.clone(), primary.clone(), samples.clone(), options.clone())
     };
     match prepare(&options) {
         Ok(lesson) => Some(lesson),
         // Caught when it is run: what comes before is still to be traced.
-        Err(StreamLessonError::Stopped { step, .. }) if step > 0 => {
+        Err(PreparedStreamError::Stopped { step, .. }) if step > 0 => {
             options.steps = step;
             Some(prepare(&options).expect("the same run, shorter"))
         }
-        Err(StreamLessonError::Network(_)) => None,
+        Err(PreparedStreamError::Network(_)) => None,
         Err(other) => panic!("seed {seed}: {other}"),
     }
 }
 
-fn train(lesson: &StreamLesson) -> StreamReport {
+fn train(lesson: &PreparedStream) -> StreamReport {
     lesson.train(|_| ControlFlow::Continue(())).expect("an engine that goes on")
 }
 
@@ -148,7 +148,7 @@ fn parity(learner: &str, bits: usize, hidden: usize, seed: u64) -> StreamJob {
     job
 }
 
-fn certified(lesson: &StreamLesson) -> StreamReport {
+fn certified(lesson: &PreparedStream) -> StreamReport {
     let report = train(lesson);
     let failed = report.certificate.claims().into_iter().find(|(_, claim)| !claim.holds);
     assert!(failed.is_none(), "{failed:?}");
@@ -189,7 +189,7 @@ fn labels_that_are_no_parity_contradict_themselves() {
 }
 
 /// A learner that ships on the stream that its story is about.
-fn shipped(name: &str, seed: u64, batch: usize) -> StreamLesson {
+fn shipped(name: &str, seed: u64, batch: usize) -> PreparedStream {
     let learner = ShippedStream::find(name).expect("it ships");
     let samples =
         learner.samples.read(StreamJob::format_for(&learner.program.source())).expect("its samples");
@@ -208,7 +208,7 @@ fn the_mean_of_sixteen_labels() {
 }
 
 /// The samples that the learner takes, found by its simulator alone.
-fn samples_taken(lesson: &StreamLesson) -> Vec<(f64, f64)> {
+fn samples_taken(lesson: &PreparedStream) -> Vec<(f64, f64)> {
     let (format, batch) = (lesson.options.format, lesson.options.batch);
     let layout = DataLayout { n_samples: batch, n_features: 1, n_labels: 1, format };
     let learner = &lesson.learner;
@@ -271,7 +271,7 @@ fn tables_and_streams_are_told_apart() {
         target: vec!["y".into()],
         features: None,
         saturate: false,
-        asked: luge::data::Asked::default(),
+        asked: luge::data::PrepareOptions::default(),
     };
     let learner = ShippedStream::find("stream_mean").unwrap().program.source();
     let refused = luge::TrainJob::new(learner, data).prepare().map(|_| ()).unwrap_err().to_string();

@@ -1,7 +1,7 @@
 //! `luge compare parity`.
 
 use indicatif::HumanCount;
-use luge::compare::parity::{
+use luge_experiments::compare::parity::{
     BATCH, DEPTHS, N_NEW, OrdinaryRun, ParityComparison, ParityOptions, RATES, WIDTH,
 };
 

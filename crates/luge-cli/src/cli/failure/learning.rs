@@ -1,6 +1,11 @@
 //! What can go wrong between data and a trained model, with the remedy.
 
-use luge::{data::TableError, lesson::LessonError, model::ModelError, program::ProgramError, source::Source};
+use luge::{
+    data::TableError,
+    files::model::ModelError,
+    job::{program::ProgramError, source::Source},
+    training::TrainingError,
+};
 use luge_landscape::{BuildError, ExtendedError, LearnerError, PrimaryError};
 
 use super::{Failure, more_cells, remedy_of_internal, remedy_of_size};
@@ -89,27 +94,27 @@ impl From<PrimaryError> for Failure {
     }
 }
 
-impl From<LessonError> for Failure {
-    fn from(error: LessonError) -> Self {
+impl From<TrainingError> for Failure {
+    fn from(error: TrainingError) -> Self {
         let problem = error.to_string();
         let remedy = match error {
-            LessonError::Engine(error) => return error.into(),
-            LessonError::Memory(error) => return error.into(),
-            LessonError::DoesNotHalt { .. } => "allow more --steps, if it halts at all",
-            LessonError::Rejected { .. } => "see what the learner asks of its data",
-            LessonError::TooFewCells { needed, .. } => return Self::unfit(problem, more_cells(needed)),
-            LessonError::OtherLayers { n_cells } => {
+            TrainingError::Engine(error) => return error.into(),
+            TrainingError::Memory(error) => return error.into(),
+            TrainingError::DoesNotHalt { .. } => "allow more --steps, if it halts at all",
+            TrainingError::Rejected { .. } => "see what the learner asks of its data",
+            TrainingError::TooFewCells { needed, .. } => return Self::unfit(problem, more_cells(needed)),
+            TrainingError::OtherLayers { n_cells } => {
                 return Self::unfit(problem, format!("give --cells {n_cells}"));
             }
-            LessonError::LabelsTooSmall { .. } => {
+            TrainingError::LabelsTooSmall { .. } => {
                 "give a --label-offset that differs from the labels, such as 1"
             }
-            LessonError::LabelOffset { .. } => {
+            TrainingError::LabelOffset { .. } => {
                 "give a --label-offset nearer to the labels, such as a small power of two"
             }
-            LessonError::BitsNeedF64 { .. } => "choose --bits native",
-            LessonError::Shapes { .. } => "choose a --primary that fits the columns",
-            LessonError::Extended(error) => remedy_of_extended(&error),
+            TrainingError::BitsNeedF64 { .. } => "choose --bits native",
+            TrainingError::Shapes { .. } => "choose a --primary that fits the columns",
+            TrainingError::Extended(error) => remedy_of_extended(&error),
         };
         Self::unfit(problem, remedy)
     }
@@ -143,7 +148,7 @@ impl From<ModelError> for Failure {
     fn from(error: ModelError) -> Self {
         match error {
             ModelError::Io { .. } => Self::ModelFile(error),
-            ModelError::Lesson(error) => error.into(),
+            ModelError::PreparedTraining(error) => error.into(),
             ModelError::Memory(error) => error.into(),
             error => Self::Model(error),
         }

@@ -86,7 +86,7 @@ impl Excerpt {
 }
 
 /// A text without characters that a terminal would obey.
-pub(super) fn harmless(text: &str) -> String {
+pub(super) fn escape_control(text: &str) -> String {
     text.chars().map(|c| if c == '\n' { c } else { visible(c) }).collect()
 }
 
@@ -161,6 +161,6 @@ mod tests {
     fn control_characters_are_shown_as_pictures() {
         let (clean, marked, _) = shown("a\u{1b}[2J\u{7}é\n", 1..2);
         assert_eq!((clean.trim_end(), &*marked), ("a␛[2J␇é", "␛"));
-        assert_eq!(harmless("x\u{1b}]0;\u{9b}\ty"), "x␛]0;\u{fffd}\ty");
+        assert_eq!(escape_control("x\u{1b}]0;\u{9b}\ty"), "x␛]0;\u{fffd}\ty");
     }
 }

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use indicatif::HumanCount;
 use luge::{
-    answer::failed,
-    lesson::Certificate,
-    model::{Card, Model},
-    plot::numeral,
+    certificate::answer::failed,
+    draw::plot::numeral,
+    files::model::{Card, Model},
+    training::Certificate,
 };
 use serde::Serialize;
 

@@ -2,10 +2,10 @@
 
 use indicatif::HumanCount;
 use luge::{
-    corollary::{Arrangement, SizeClaim},
+    certificate::paper_bounds::{Arrangement, SizeClaim},
+    files::model::Model,
     job::Loaded,
-    model::Model,
-    trace::{Plan, TraceError, TraceOptions},
+    trace::{PreparedTrace, TraceError, TraceOptions},
 };
 use luge_landscape::{Landscape, LandscapeKind, LandscapeOptions, VertexSet};
 use luge_machine::{
@@ -64,7 +64,7 @@ impl NetworkProfile {
                         "say how many cells a tape has with --cells"
                     }
                 };
-                let plan = Plan::new(&loaded.machine, &input, &options);
+                let plan = PreparedTrace::new(&loaded.machine, &input, &options);
                 plan.map_err(|error| Failure::of_endless(error.into(), remedy))?.landscape
             }
         };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use indicatif::HumanCount;
-use luge::{job, program, source::Source};
+use luge::job::{self, program, source::Source};
 use luge_landscape::Learner;
 use luge_machine::{Outcome, Simulator, Step, TapeId};
 use luge_net::NumberFormat;
@@ -52,7 +52,7 @@ struct WrapLine {
 }
 
 fn wraps(reference: Option<&luge_sled::Outcome>) -> Vec<WrapLine> {
-    let line = |wrap: &luge_sled::Wrap| WrapLine {
+    let line = |wrap: &luge_sled::OverflowSite| WrapLine {
         line: wrap.line,
         count: wrap.count,
         first_sample: wrap.first_sample.map(|sample| sample + 1),

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{
-    MOST_STATES, MOST_SYMBOLS,
+    MAX_STATES, MAX_SYMBOLS,
     entries::{Entry, begins_with_cell, entries},
     letter,
 };
@@ -79,12 +79,12 @@ fn machine(entry: Option<&Entry<'_>>, text: &str, mut findings: Findings) -> Res
 
     let mut builder = Machine::builder();
     builder.missing(Missing::Halt);
-    builder.tape("tape", Alphabet::new((0..n_symbols.min(MOST_SYMBOLS)).map(|s| s.to_string()), SymbolId(0)));
-    for state in 0..rows.len().min(MOST_STATES) {
+    builder.tape("tape", Alphabet::new((0..n_symbols.min(MAX_SYMBOLS)).map(|s| s.to_string()), SymbolId(0)));
+    for state in 0..rows.len().min(MAX_STATES) {
         builder.state(letter(state).to_string());
     }
-    for (state, row) in rows.iter().take(MOST_STATES).enumerate() {
-        for (symbol, cell) in row.cells.iter().take(MOST_SYMBOLS).enumerate() {
+    for (state, row) in rows.iter().take(MAX_STATES).enumerate() {
+        for (symbol, cell) in row.cells.iter().take(MAX_SYMBOLS).enumerate() {
             if let Some(Content::Step { write, head, next }) = content(cell, n_symbols, &mut findings) {
                 add_rule(&mut builder, rows.len(), (state, symbol), (write, head, next));
             }
@@ -100,7 +100,7 @@ fn add_rule(
     (write, head, next): (u8, Move, char),
 ) {
     let name = next.to_string();
-    let is_row = (0..n_rows.min(MOST_STATES)).any(|row| letter(row) == next);
+    let is_row = (0..n_rows.min(MAX_STATES)).any(|row| letter(row) == next);
     let next = if is_row { builder.state(name) } else { builder.halting_state(name, true) };
     let state = builder.state(letter(state).to_string());
     builder.rule(state, [Pattern::Is(SymbolId::new(symbol))], [Write::Put(SymbolId(write))], [head], next);
@@ -186,16 +186,16 @@ fn chunks<'t>(row: &Piece<'t>) -> Vec<Piece<'t>> {
 
 /// As many cells in every row as in the model row, and not too many rows or cells.
 fn check_shape(rows: &[Row<'_>], model: usize, findings: &mut Findings) {
-    if let Some(row) = rows.get(MOST_STATES) {
-        let message = format!("{} states, but there are only {MOST_STATES} letters", rows.len());
+    if let Some(row) = rows.get(MAX_STATES) {
+        let message = format!("{} states, but there are only {MAX_STATES} letters", rows.len());
         findings.error(&row.span, message, "the first row without a letter");
     }
     let Some(n_symbols) = rows.get(model).map(|row| row.cells.len()) else { return };
-    if let Some(cell) = rows[model].cells.get(MOST_SYMBOLS) {
-        let message = format!("{n_symbols} symbols, but there are only {MOST_SYMBOLS} digits");
+    if let Some(cell) = rows[model].cells.get(MAX_SYMBOLS) {
+        let message = format!("{n_symbols} symbols, but there are only {MAX_SYMBOLS} digits");
         findings.error(&cell.span, message, "the first column without a digit");
     }
-    for (index, row) in rows.iter().enumerate().take(MOST_STATES).skip(model + 1) {
+    for (index, row) in rows.iter().enumerate().take(MAX_STATES).skip(model + 1) {
         let found = row.cells.len();
         if found != n_symbols && found != 0 {
             let first = letter(model);

@@ -1,6 +1,6 @@
 //! Writing the line.
 
-use super::{MOST_STATES, MOST_SYMBOLS, letter};
+use super::{MAX_STATES, MAX_SYMBOLS, letter};
 use crate::{
     Input, Machine, Missing, Move, StateId, SymbolId,
     formats::{
@@ -52,8 +52,8 @@ pub fn write(machine: &Machine, _input: Option<&Input>) -> Result<String, Inexpr
 fn symbols_blank_first(machine: &Machine) -> Result<Vec<SymbolId>, Inexpressible> {
     let tape = only_tape(machine, FORMAT)?;
     let alphabet = &tape.alphabet;
-    if alphabet.len() > MOST_SYMBOLS {
-        let reason = format!("{} symbols, but there are only {MOST_SYMBOLS} digits", alphabet.len());
+    if alphabet.len() > MAX_SYMBOLS {
+        let reason = format!("{} symbols, but there are only {MAX_SYMBOLS} digits", alphabet.len());
         return Err(Inexpressible::Alphabet { format: FORMAT, tape: tape.name.clone(), reason });
     }
     let mut symbols: Vec<SymbolId> = alphabet.symbols().collect();
@@ -67,8 +67,8 @@ fn symbols_blank_first(machine: &Machine) -> Result<Vec<SymbolId>, Inexpressible
 
 fn rows_start_first(machine: &Machine) -> Result<Vec<StateId>, Inexpressible> {
     let rows = running_states(machine, FORMAT)?;
-    if rows.len() > MOST_STATES {
-        let reason = format!("{} states that run, but there are only {MOST_STATES} letters", rows.len());
+    if rows.len() > MAX_STATES {
+        let reason = format!("{} states that run, but there are only {MAX_STATES} letters", rows.len());
         return Err(Inexpressible::States { format: FORMAT, reason });
     }
     // States that are the letters already keep them, whatever their order.
@@ -85,7 +85,7 @@ fn letters(machine: &Machine, rows: &[StateId]) -> Result<Vec<Option<char>>, Ine
     for (index, row) in rows.iter().enumerate() {
         letters[row.index()] = Some(letter(index));
     }
-    let mut free: Vec<char> = (rows.len()..MOST_STATES).map(letter).collect();
+    let mut free: Vec<char> = (rows.len()..MAX_STATES).map(letter).collect();
     let mut unnamed = Vec::new();
     for halt in entered_halts(machine, rows)? {
         let name = &machine.state(halt).name;

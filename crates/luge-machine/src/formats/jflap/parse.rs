@@ -11,7 +11,7 @@ use super::{
 use crate::{
     Alphabet, Diagnostic, Machine, Missing, Pattern, Rule, StateId, SymbolId, Write,
     diagnostic::Lines,
-    formats::{Loaded, MOST_SYMBOLS, finish},
+    formats::{Loaded, MAX_SYMBOLS, finish},
     input::laid_characters,
 };
 
@@ -37,9 +37,8 @@ pub fn read_admitting<S: AsRef<str>>(text: &str, inputs: &[S]) -> Result<Loaded,
     let input = |tape: usize| inputs.get(tape).map_or("", |input| input.as_ref());
     let tapes: Vec<TapeSymbols> =
         (0..draft.n_tapes).map(|tape| TapeSymbols::new(&draft, tape, input(tape))).collect();
-    if let Some(large) = tapes.iter().find(|tape| tape.0.len() > MOST_SYMBOLS) {
-        let message =
-            format!("{} symbols on a tape, but at most {MOST_SYMBOLS} are supported", large.0.len());
+    if let Some(large) = tapes.iter().find(|tape| tape.0.len() > MAX_SYMBOLS) {
+        let message = format!("{} symbols on a tape, but at most {MAX_SYMBOLS} are supported", large.0.len());
         return Err(vec![Diagnostic::error(0..text.len(), message, "this machine")]);
     }
     let mut builder = Machine::builder();
@@ -143,7 +142,7 @@ impl TapeSymbols {
         let mut symbols: Vec<Symbol> = [None].into_iter().chain(mentioned.into_iter().map(Some)).collect();
         // `_` names the blank where no transition mentions it, and `□` is the blank of JFLAP itself.
         for symbol in laid_characters(input).filter(|&c| c != '_' && c != BLANK).map(Some) {
-            if !symbols.contains(&symbol) && symbols.len() < MOST_SYMBOLS {
+            if !symbols.contains(&symbol) && symbols.len() < MAX_SYMBOLS {
                 symbols.push(symbol);
             }
         }

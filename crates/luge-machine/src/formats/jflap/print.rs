@@ -5,7 +5,7 @@ use crate::{
     Alphabet, Input, Machine, Move, Pattern, Rule, StateId, SymbolId, Tape, Write,
     formats::{
         Format, Inexpressible,
-        expand::{ExactRule, MOST_RULES, exact_rules},
+        expand::{ExactRule, MAX_RULES, exact_rules},
         pieces::only_character,
         refusals::{check_rejecting, check_writable},
     },
@@ -154,12 +154,11 @@ fn unordered_rules(machine: &Machine) -> Result<Vec<(StateId, Rule)>, Inexpressi
             all.extend(rules.into_iter().map(|rule| (state, rule.clone())));
             continue;
         }
-        let exact = exact_rules(machine, state).ok().filter(|exact| all.len() + exact.len() <= MOST_RULES);
+        let exact = exact_rules(machine, state).ok().filter(|exact| all.len() + exact.len() <= MAX_RULES);
         let Some(exact) = exact else {
             let name = &machine.state(state).name;
-            let reason = format!(
-                "state `{name}` needs more than {MOST_RULES} rules where their order does not matter"
-            );
+            let reason =
+                format!("state `{name}` needs more than {MAX_RULES} rules where their order does not matter");
             return Err(Inexpressible::States { format: FORMAT, reason });
         };
         all.extend(exact.into_iter().map(|rule| (state, as_rule(rule))));

@@ -10,7 +10,7 @@ use crate::{
     Alphabet, Diagnostic, Machine, MachineBuilder, Move, Pattern, Rule, StateId, SymbolId, Write,
     diagnostic::Findings,
     formats::{
-        Loaded, MOST_SYMBOLS, finish,
+        Loaded, MAX_SYMBOLS, finish,
         pieces::{Piece, lines, listed},
     },
 };
@@ -55,7 +55,7 @@ pub fn read_from(text: &str, start: Option<&str>, characters: &[char]) -> Result
     let known: BTreeSet<char> = named.into_iter().chain(on_tape).filter(|&c| c != BLANK).collect();
     let mut symbols: Vec<char> = [BLANK].into_iter().chain(known).collect();
     for &character in characters {
-        if !symbols.contains(&character) && symbols.len() < MOST_SYMBOLS {
+        if !symbols.contains(&character) && symbols.len() < MAX_SYMBOLS {
             symbols.push(character);
         }
     }
@@ -71,7 +71,7 @@ pub fn read_from(text: &str, start: Option<&str>, characters: &[char]) -> Result
     let names = symbols.iter().map(char::to_string);
     builder.tape("tape", Alphabet::new(names, SymbolId(0)));
     let start = start.unwrap_or(START);
-    if symbols.len() <= MOST_SYMBOLS && !halts(start) {
+    if symbols.len() <= MAX_SYMBOLS && !halts(start) {
         add_rules(&mut builder, start, &quintuples, &winners, &symbols);
     }
     let input = laid.map(|laid| laid.input(&symbols));
@@ -199,8 +199,8 @@ fn named_symbols(quintuples: &[Quintuple<'_>], findings: &mut Findings) -> BTree
     let mut seen = BTreeSet::new();
     for quintuple in quintuples {
         for symbol in [quintuple.read, quintuple.write].into_iter().flatten().filter(|&c| c != BLANK) {
-            if seen.insert(symbol) && seen.len() == MOST_SYMBOLS {
-                let message = format!("more than {MOST_SYMBOLS} symbols");
+            if seen.insert(symbol) && seen.len() == MAX_SYMBOLS {
+                let message = format!("more than {MAX_SYMBOLS} symbols");
                 let label = format!("`{symbol}` is one too many");
                 findings.error(&quintuple.span, message, label);
             }

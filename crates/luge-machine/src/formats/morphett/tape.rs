@@ -7,7 +7,7 @@ use crate::{
     Input, SymbolId, TapeInput,
     diagnostic::Findings,
     formats::{
-        MOST_SYMBOLS,
+        MAX_SYMBOLS,
         pieces::{Piece, lines},
     },
 };
@@ -59,8 +59,8 @@ pub(super) fn initial<'t>(
         let odd = symbols.iter().find(|&&c| c == '*' || c == ';' || c.is_whitespace() || c.is_control());
         let problem = if let Some(odd) = odd {
             Some(format!("no rule can name the symbol `{}`", odd.escape_debug()))
-        } else if symbols.union(named).count() >= MOST_SYMBOLS {
-            Some(format!("a machine has at most {MOST_SYMBOLS} symbols"))
+        } else if symbols.union(named).count() >= MAX_SYMBOLS {
+            Some(format!("a machine has at most {MAX_SYMBOLS} symbols"))
         } else {
             None
         };

@@ -10,7 +10,7 @@ use crate::{
     Access, Alphabet, Diagnostic, Input, Machine, Pattern, Rule, StateId, SymbolId, TapeInput, Write,
     diagnostic::{Findings, Lines},
     formats::{
-        Loaded, MOST_SYMBOLS, finish,
+        Loaded, MAX_SYMBOLS, finish,
         pieces::{counted, listed},
     },
 };
@@ -101,7 +101,7 @@ impl<'d> Resolver<'d> {
                     .remedy("put it in quotes to use it as a symbol");
             } else if names.contains(&name) {
                 self.findings.error(&symbol.span, format!("symbol `{name}` is listed twice"), "again here");
-            } else if names.len() == MOST_SYMBOLS {
+            } else if names.len() == MAX_SYMBOLS {
                 self.findings.error(&symbol.span, "more than 256 symbols on a tape", "one too many");
                 break;
             } else {

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     Alphabet, Diagnostic, Input, Machine, Missing, Move, Pattern, Rule, StateId, SymbolId, TapeInput, Write,
     diagnostic::Findings,
-    formats::{Loaded, MOST_SYMBOLS, finish, pieces::listed},
+    formats::{Loaded, MAX_SYMBOLS, finish, pieces::listed},
 };
 
 /// The keys of a bare machine.
@@ -21,7 +21,7 @@ const KNOWN_KEYS: &str = "name, input, blank, start state, synonyms, table";
 const KEY: &str = "a key";
 
 /// What aliases may add to the entries that stand in the text itself.
-const MOST_SHARED: usize = 100_000;
+const MAX_SHARED: usize = 100_000;
 /// Reads a machine, bare or in a document as the site saves it.
 ///
 /// # Errors
@@ -43,7 +43,7 @@ pub(super) fn machine(document: &Document, text: &str) -> Result<Loaded, Vec<Dia
         synonyms: HashMap::new(),
         instructions: None,
         // Without aliases every entry takes up a byte at least.
-        n_left: text.len() + MOST_SHARED,
+        n_left: text.len() + MAX_SHARED,
     };
     let top = reader.top();
     let rows = reader.rows(top.table);
@@ -150,7 +150,7 @@ impl<'d> Reader<'d> {
         let left = self.n_left.checked_sub(n_entries);
         if left.is_none() && self.n_left > 0 {
             let message = "the aliases of this document stand for too much";
-            let label = format!("more than {MOST_SHARED} entries beyond those that are written");
+            let label = format!("more than {MAX_SHARED} entries beyond those that are written");
             self.error(node, message, label).remedy("write fewer states, or shorter ones");
         }
         self.n_left = left.unwrap_or(0);
@@ -429,10 +429,10 @@ impl<'d> Reader<'d> {
         let seen: BTreeSet<char> =
             in_table.flatten().chain(input.iter().copied()).filter(|&symbol| symbol != blank).collect();
         let mut symbols: Vec<char> = [blank].into_iter().chain(seen).collect();
-        if symbols.len() > MOST_SYMBOLS {
-            let message = format!("{} symbols, but at most {MOST_SYMBOLS} are supported", symbols.len());
+        if symbols.len() > MAX_SYMBOLS {
+            let message = format!("{} symbols, but at most {MAX_SYMBOLS} are supported", symbols.len());
             self.error(self.document.root, message, "in this document");
-            symbols.truncate(MOST_SYMBOLS);
+            symbols.truncate(MAX_SYMBOLS);
         }
         symbols
     }

@@ -11,7 +11,7 @@ const FORMAT: Format = Format::TuringMachineIo;
 /// YAML allows a key at most 1024 characters.
 const LONGEST_NAME: usize = 1000;
 /// Keys that list symbols stay far below that length.
-const MOST_LISTED: usize = 24;
+const MAX_LISTED: usize = 24;
 
 /// Writes a machine and its input.
 ///
@@ -86,7 +86,7 @@ fn row(machine: &Machine, state: StateId) -> Result<String, Inexpressible> {
     let mut groups: Vec<(Vec<SymbolId>, &Rule)> = Vec::new();
     for (symbol, rule) in live_symbols(machine, state)? {
         match groups.last_mut() {
-            Some((symbols, last)) if same_action(last, rule) && symbols.len() < MOST_LISTED => {
+            Some((symbols, last)) if same_action(last, rule) && symbols.len() < MAX_LISTED => {
                 symbols.push(symbol)
             }
             _ => groups.push((vec![symbol], rule)),

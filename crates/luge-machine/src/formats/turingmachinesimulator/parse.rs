@@ -10,7 +10,7 @@ use crate::{
     Alphabet, Diagnostic, Machine, Missing, Move, Pattern, Rule, StateId, SymbolId, Write,
     diagnostic::{Findings, Lines},
     formats::{
-        Loaded, MOST_SYMBOLS, finish,
+        Loaded, MAX_SYMBOLS, finish,
         pieces::{Piece, counted, lines},
     },
 };
@@ -403,7 +403,7 @@ impl<'t> Parser<'t> {
         for pair in &self.pairs {
             for field in [&pair.situation.reads[tape], &pair.writes[tape]] {
                 if !names.contains(&field.text) {
-                    if names.len() == MOST_SYMBOLS {
+                    if names.len() == MAX_SYMBOLS {
                         let message = "more than 256 symbols on a tape";
                         return Err(vec![Diagnostic::error(field.span.clone(), message, "one too many")]);
                     }

@@ -5,7 +5,7 @@ use crate::{
     Input, Machine, Move, StateId, SymbolId, Tape,
     formats::{
         Format, Inexpressible,
-        expand::{ExactRule, MOST_RULES, exact_rules},
+        expand::{ExactRule, MAX_RULES, exact_rules},
         pieces::only_character,
         refusals::{check_rejecting, check_writable},
     },
@@ -107,10 +107,10 @@ fn check_state_name(name: &str) -> Result<(), Inexpressible> {
 fn written_out(machine: &Machine) -> Result<Vec<(StateId, ExactRule)>, Inexpressible> {
     let mut all = Vec::new();
     for state in machine.state_ids() {
-        let rules = exact_rules(machine, state).ok().filter(|rules| all.len() + rules.len() <= MOST_RULES);
+        let rules = exact_rules(machine, state).ok().filter(|rules| all.len() + rules.len() <= MAX_RULES);
         let Some(rules) = rules else {
             let reason =
-                format!("without wildcards they need more than {MOST_RULES} rules, and it has no wildcards");
+                format!("without wildcards they need more than {MAX_RULES} rules, and it has no wildcards");
             return Err(Inexpressible::States { format: FORMAT, reason });
         };
         all.extend(rules.into_iter().map(|rule| (state, rule)));

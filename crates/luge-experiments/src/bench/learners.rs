@@ -1,0 +1,221 @@
+//! Learners on data: what a step of them costs, what comparing and certifying add, and how that grows with samples and with tapes.
+
+use std::{fmt::Write as _, ops::ControlFlow, time::Instant};
+
+use luge_landscape::LandscapeKind;
+use luge_machine::{Alphabet, Input, Machine, Move, Pattern, SymbolId, TapeInput, Write};
+
+use super::{
+    Comparison, Effort, Growth, best, compare,
+    contenders::{Contender, Memory, Subject},
+    native, simulate,
+};
+use luge::{
+    data::PrepareOptions,
+    job::{Data, JobError, TrainJob, catalogue, program},
+    run::follow::ObservationRate,
+    training::PreparedTraining,
+};
+
+/// The perceptron's machine written out as a program.
+const NATIVE: &str = "native state machine";
+const SIMULATOR: &str = "Luge's simulator";
+
+/// Runs of more steps than this are made by the fastest engines only, and not so often.
+const LONG: u64 = 20_000_000;
+
+/// Makes a job when it is its turn.
+type Job = fn() -> Result<TrainJob, JobError>;
+type Run = (String, u64, f64, Option<Memory>);
+
+/// A learner that ships, on its own data.
+fn shipped(name: &str) -> Result<TrainJob, JobError> {
+    let shipped = catalogue::find(name).unwrap_or(&catalogue::SHIPPED[0]);
+    TrainJob::of(shipped.source())
+}
+
+/// A learner that ships, on numbers of the given format.
+fn on(
+    name: &str,
+    text: String,
+    target: &str,
+    features: Option<Vec<String>>,
+    format: &str,
+) -> Result<TrainJob, JobError> {
+    let mut job = shipped(name)?;
+    let target = vec![target.to_owned()];
+    job.data = Data::Csv {
+        name: "data".to_owned(),
+        text,
+        target,
+        features,
+        saturate: false,
+        asked: PrepareOptions::default(),
+    };
+    if let Ok(format) = format.parse() {
+        job.options.format = format;
+    }
+    Ok(job)
+}
+
+/// The learners side by side with simulators, each with its title.
+pub(super) fn jobs() -> [(&'static str, Job); 4] {
+    [
+        ("perceptron on Iris, 4 features, 150 rows", || shipped("perceptron")),
+        ("perceptron on digits, 64 features, 1,797 rows", || {
+            let features = (0..64).map(|i| format!("p{i}")).collect();
+            on("perceptron", catalogue::DIGITS.to_owned(), "zero", Some(features), "fix:8.1")
+        }),
+        ("k-means on wine", || shipped("k_means")),
+        ("parity by elimination, 32 bits", || shipped("parity_elimination")),
+    ]
+}
+
+/// One learner: its machine as a program and simulated, its network trained by every engine, and the parts of `luge train`.
+pub(super) fn compare_learner(title: &str, job: &TrainJob, effort: Effort) -> Result<Comparison, JobError> {
+    let lesson = job.prepare()?;
+    let n_steps = lesson.simulated()?.machine_steps;
+    let long = n_steps > LONG;
+    let repeats = if long { effort.repeats.min(2) } else { effort.repeats };
+    let mut runs: Vec<Run> = Vec::new();
+    let mut measure = |name: &str, run: &mut dyn FnMut() -> (u64, Option<Memory>)| {
+        let (steps, seconds, memory) = best(repeats, run);
+        runs.push((name.to_owned(), steps, seconds, memory));
+    };
+    let normal = lesson.learner().lowered().normal.machine().clone();
+    let (table, layout) = (lesson.table(), lesson.layout());
+    let input = lesson.learner().input(layout, &program::bits(table, layout.format));
+    let native = native::NativePerceptron::new(&normal, &input);
+    if let Some(native) = &native {
+        measure(NATIVE, &mut || (native.run(effort.most_steps), None));
+    }
+    measure(SIMULATOR, &mut || (simulate(&normal, &input, effort.most_steps), None));
+    if !long {
+        let alone = Subject::landscape(&normal, &input, LandscapeKind::Compact, None);
+        measure("exact, landscape alone", &mut || alone.run(Contender::Exact, effort.most_steps));
+    }
+    let whole = Subject::Network(lesson);
+    measure("exact", &mut || whole.run(Contender::Exact, effort.most_steps));
+    if !long {
+        measure("exact without blocks", &mut || whole.run(Contender::Steps, effort.most_steps));
+        measure("sparse", &mut || whole.run(Contender::Sparse, effort.most_steps));
+        measure("dense", &mut || whole.run(Contender::Dense, effort.dense_steps.min(20)));
+    }
+    if n_steps < effort.most_steps {
+        runs.extend(parts(job, repeats)?);
+    }
+    Ok(compare(title, runs, if native.is_some() { NATIVE } else { SIMULATOR }))
+}
+
+/// What `luge train` consists of: training with every iterate compared, the steps made again by automatic differentiation with the rest of
+/// the certificate, and all of it, the preparation included.
+fn parts(job: &TrainJob, repeats: u32) -> Result<Vec<Run>, JobError> {
+    let (mut steps, mut least) = (0, [f64::INFINITY; 3]);
+    for _ in 0..repeats.max(1) {
+        let started = Instant::now();
+        let lesson = job.prepare()?;
+        let (made, compared, certified) = train(&lesson)?;
+        steps = made;
+        for (least, seconds) in least.iter_mut().zip([compared, certified, started.elapsed().as_secs_f64()]) {
+            *least = least.min(seconds);
+        }
+    }
+    let names = ["every iterate compared", "certificate", "luge train in all"];
+    Ok(names.into_iter().zip(least).map(|(name, seconds)| (name.to_owned(), steps, seconds, None)).collect())
+}
+
+/// Steps made, and seconds for training with comparison and for the certificate.
+fn train(lesson: &PreparedTraining) -> Result<(u64, f64, f64), JobError> {
+    let started = Instant::now();
+    let report = lesson.follow(None, ObservationRate::Moments, |_| ControlFlow::Continue(()))?;
+    let compared = report.trained_in.as_secs_f64();
+    Ok((report.outcome.steps(), compared, started.elapsed().as_secs_f64() - compared))
+}
+
+/// Nanoseconds per step of the whole of `luge train` while samples grow in number: one pass of `sgd_linear` over 4 features.
+pub(super) fn growing_samples(effort: Effort) -> Result<Growth, JobError> {
+    let mut rows = Vec::new();
+    let mut n_rows = 100;
+    while n_rows <= effort.most_rows {
+        let mut job = on("sgd_linear", table(n_rows), "y", None, "fix:8.4")?;
+        job.set = vec!["ROUNDS=1".to_owned()];
+        let mut least = f64::INFINITY;
+        for _ in 0..(100_000 / n_rows).clamp(1, 3) {
+            let started = Instant::now();
+            let steps = train(&job.prepare()?)?.0;
+            least = least.min(started.elapsed().as_secs_f64() * 1e9 / steps as f64);
+        }
+        rows.push((n_rows as u64, vec![least]));
+        n_rows *= 10;
+    }
+    let what = "samples: one pass of sgd_linear over 4 features".to_owned();
+    Ok(Growth { what, engines: vec!["luge train in all".to_owned()], rows })
+}
+
+/// A table of so many rows, the same ones every time: y is linear in three of four features.
+fn table(n_rows: usize) -> String {
+    let mut text = "a,b,c,d,y\n".to_owned();
+    let mut state = 1_u32;
+    let mut sixteenths = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        f64::from(state >> 26) / 16.0 - 2.0
+    };
+    for _ in 0..n_rows {
+        let [a, b, c, d] = [sixteenths(), sixteenths(), sixteenths(), sixteenths()];
+        let y = (16.0 * (0.5 * a - 0.25 * b + c + 0.125)).round() / 16.0;
+        let _ = writeln!(text, "{a},{b},{c},{d},{y}");
+    }
+    text
+}
+
+/// Nanoseconds per step while tapes grow in number, on a machine that walks along each to a mark and back.
+pub(super) fn growing_tapes(effort: Effort) -> Growth {
+    let engines = [Contender::Sparse, Contender::Steps, Contender::Exact];
+    let steps = 6_000_000.min(effort.most_steps.saturating_mul(10));
+    let row = |n_tapes: usize| {
+        let (machine, input) = walker(n_tapes);
+        let scene = Subject::landscape(&machine, &input, LandscapeKind::Compact, None);
+        let time = |&engine: &Contender| {
+            let (made, seconds, _) = best(effort.repeats.min(3), || scene.run(engine, steps));
+            seconds * 1e9 / made as f64
+        };
+        (n_tapes as u64, engines.iter().map(time).collect())
+    };
+    let rows = [2, 4, 8, 16].into_iter().map(row).collect();
+    let engines = engines.iter().map(|engine| engine.word().to_owned()).collect();
+    Growth { what: "tapes, walked along in turn from mark to mark".to_owned(), engines, rows }
+}
+
+/// On every tape in turn: right to the next mark, back to the mark it came from.
+fn walker(n_tapes: usize) -> (Machine, Input) {
+    let mut b = Machine::builder();
+    (0..n_tapes).for_each(|i| _ = b.tape(format!("t{i}"), Alphabet::binary()));
+    let names = |i: usize| [format!("leave{i}"), format!("right{i}"), format!("turn{i}"), format!("left{i}")];
+    let states: Vec<[_; 4]> = (0..n_tapes).map(|i| names(i).map(|name| b.state(name))).collect();
+    for (i, &[leave, right, turn, left]) in states.iter().enumerate() {
+        let [next, ..] = states[(i + 1) % n_tapes];
+        let only =
+            |way: Move| (0..n_tapes).map(move |t| if t == i { way } else { Move::Stay }).collect::<Vec<_>>();
+        let read = |symbol: Option<u8>| {
+            let pattern = |t: usize| match symbol {
+                Some(symbol) if t == i => Pattern::Is(SymbolId(symbol)),
+                _ => Pattern::Any,
+            };
+            (0..n_tapes).map(pattern).collect::<Vec<_>>()
+        };
+        let keep = || vec![Write::Keep; n_tapes];
+        b.rule(leave, read(None), keep(), only(Move::Right), right);
+        b.rule(right, read(Some(0)), keep(), only(Move::Right), right);
+        b.rule(right, read(Some(1)), keep(), only(Move::Stay), turn);
+        b.rule(turn, read(None), keep(), only(Move::Left), left);
+        b.rule(left, read(Some(0)), keep(), only(Move::Left), left);
+        b.rule(left, read(Some(1)), keep(), only(Move::Stay), next);
+    }
+    let machine = match b.build() {
+        Ok(machine) => machine,
+        Err(error) => unreachable!("a machine written down here: {error:?}"),
+    };
+    let mark = |cell: usize| SymbolId(u8::from(cell == 0 || cell == 500));
+    let tape = TapeInput { symbols: (0..=500).map(mark).collect(), head: 0 };
+    (machine, Input { tapes: vec![tape; n_tapes] })
+}

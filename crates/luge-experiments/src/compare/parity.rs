@@ -1,0 +1,216 @@
+//! Parities from a stream: a learner that gradient descent carries out, beside ordinary networks that gradient descent trains.
+//!
+//! Both see the same stream. The learner takes few of the samples that pass; the ordinary networks are trained on every one, in batches,
+//! for as many as passed in the learner's run, up to a cap. `docs/parity.md` says what is shown and what is not.
+
+use std::ops::ControlFlow;
+
+use luge_train::TrainError;
+use serde::Serialize;
+
+use crate::{Optimiser, Ordinary};
+use luge::{
+    draw::plot::{Axis, Chart, Stroke},
+    stream::{Concept, Draw, PreparedStreamError, Samples, ShippedStream, Stream, StreamJob},
+};
+
+/// What to compare.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ParityOptions {
+    /// How many bits a sample has.
+    pub bits: usize,
+    /// How many of them count.
+    pub hidden: usize,
+    /// The most samples that an ordinary network is trained on.
+    pub most_samples: u64,
+    /// What the stream is drawn from.
+    pub seed: u64,
+}
+
+/// The rates that ordinary networks are trained with.
+pub const RATES: [(Optimiser, [f64; 3]); 2] =
+    [(Optimiser::Sgd, [0.01, 0.1, 0.5]), (Optimiser::Adam, [1e-4, 1e-3, 1e-2])];
+/// The width of their hidden layers.
+pub const WIDTH: usize = 512;
+/// How many hidden layers they have.
+pub const DEPTHS: [usize; 2] = [1, 2];
+/// Samples per batch of theirs.
+pub const BATCH: usize = 64;
+/// New inputs on which everybody is judged.
+pub const N_NEW: usize = 10_000;
+
+/// The learner's run.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct LearnerRun {
+    /// Gradient steps, each on a sample of its own.
+    pub passed: u64,
+    /// Samples that it took.
+    pub taken: u64,
+    /// New inputs whose label it gets right.
+    pub right: usize,
+    /// Whether every claim of the certificate holds.
+    pub certified: bool,
+}
+
+/// One ordinary network.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct OrdinaryRun {
+    /// SGD or Adam.
+    pub optimiser: &'static str,
+    /// Hidden layers.
+    pub depth: usize,
+    /// The learning rate.
+    pub rate: f64,
+    /// Samples seen, and new inputs then right.
+    pub curve: Vec<(u64, usize)>,
+}
+
+impl OrdinaryRun {
+    /// New inputs right at the end.
+    #[must_use]
+    pub fn right(&self) -> usize {
+        self.curve.last().map_or(0, |&(_, right)| right)
+    }
+}
+
+/// Both, on one stream.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ParityComparison {
+    /// What was compared.
+    pub options: ParityOptions,
+    /// The learner.
+    pub learner: LearnerRun,
+    /// All ordinary networks.
+    pub ordinary: Vec<OrdinaryRun>,
+}
+
+impl ParityComparison {
+    /// Runs the learner, then trains the ordinary networks; `watch` is told how many of them are done.
+    ///
+    /// # Errors
+    /// If the learner cannot be run, or a network not be trained.
+    pub fn run(options: ParityOptions, mut watch: impl FnMut(u64)) -> Result<Self, PreparedStreamError> {
+        let draw = Draw {
+            concept: Concept::Parity { n_hidden: options.hidden },
+            n_features: options.bits,
+            noise: 0.0,
+        };
+        let samples = Samples::Draw(draw);
+        let Some(shipped) = ShippedStream::find("parity") else { unreachable!("the parity learner ships") };
+        let mut job = StreamJob::new(shipped.program.source(), samples.clone());
+        job.options.seed = options.seed;
+        job.options.n_judged = N_NEW;
+        let report = job.prepare()?.train(|_| ControlFlow::Continue(()))?;
+        let learner = LearnerRun {
+            passed: report.steps,
+            taken: report.taken,
+            right: report.judged.map_or(0, |(right, _)| right),
+            certified: report.certificate.proves_the_run(),
+        };
+        let n_samples = learner.passed.min(options.most_samples).max(BATCH as u64);
+        let stream = Stream::open(samples, job.options.format, options.seed);
+        let mut ordinary = Vec::new();
+        for together in kinds().chunks(n_at_once()) {
+            let run = &|&kind: &Kind| train(stream.clone(), &options, kind, n_samples);
+            let runs: Vec<Result<OrdinaryRun, TrainError>> = std::thread::scope(|scope| {
+                let threads: Vec<_> = together.iter().map(|kind| scope.spawn(move || run(kind))).collect();
+                let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
+                    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                };
+                threads.into_iter().map(join).collect()
+            });
+            for run in runs {
+                ordinary.push(run?);
+            }
+            watch(ordinary.len() as u64);
+        }
+        Ok(Self { options, learner, ordinary })
+    }
+
+    /// How many ordinary networks there are.
+    #[must_use]
+    pub fn n_ordinary() -> u64 {
+        RATES.iter().map(|(_, rates)| rates.len() * DEPTHS.len()).sum::<usize>() as u64
+    }
+
+    /// The ordinary network that is right most often.
+    #[must_use]
+    pub fn best(&self) -> Option<&OrdinaryRun> {
+        self.ordinary.iter().max_by_key(|run| run.right())
+    }
+
+    /// Accuracy on new inputs against samples seen, in thousands.
+    #[must_use]
+    pub fn draw(&self) -> String {
+        let share = |right: usize| right as f64 / N_NEW as f64;
+        let thousands = |samples: u64| samples as f64 / 1000.0;
+        let last = self.ordinary.iter().flat_map(|run| &run.curve).map(|&(samples, _)| samples);
+        let last = thousands(last.max().unwrap_or(1).max(self.learner.passed));
+        let x = Axis::over("thousands of samples that passed", [0.0, last]);
+        let y = Axis::over("share of 10,000 new inputs right", [0.4, 1.0]).with_room();
+        let title = format!("The parity of {} of {} bits", self.options.hidden, self.options.bits);
+        let mut chart = Chart::new(&title, "one stream, the same for all", x, y);
+        for run in &self.ordinary {
+            let colour = if run.optimiser == "SGD" { "#4477aa" } else { "#cc6677" };
+            let points = run.curve.iter().map(|&(samples, right)| (thousands(samples), share(right)));
+            chart.line(points, Stroke::solid(colour, 1.0));
+        }
+        chart.explain(Stroke::solid("#4477aa", 1.0), "ordinary networks, SGD");
+        chart.explain(Stroke::solid("#cc6677", 1.0), "ordinary networks, Adam");
+        let (end, right) = (thousands(self.learner.passed), share(self.learner.right));
+        chart.line([(0.0, 0.5), (end, 0.5), (end, right), (last, right)], Stroke::solid("#228833", 2.0));
+        chart.explain(Stroke::solid("#228833", 2.0), "Gaussian elimination, carried out by SGD");
+        chart.finish()
+    }
+}
+
+/// An ordinary network: optimiser, hidden layers, rate.
+type Kind = (Optimiser, usize, f64);
+
+/// All of them, those that take equally long side by side.
+fn kinds() -> Vec<Kind> {
+    let of_depth = |depth: usize| {
+        RATES.into_iter().flat_map(move |(optimiser, rates)| rates.map(|rate| (optimiser, depth, rate)))
+    };
+    DEPTHS.into_iter().flat_map(of_depth).collect()
+}
+
+/// How many are trained at once.
+fn n_at_once() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(6)
+}
+
+/// Trains one ordinary network on every sample of the stream, bits as -1 and 1.
+fn train(
+    mut stream: Stream,
+    options: &ParityOptions,
+    (optimiser, depth, rate): Kind,
+    n_samples: u64,
+) -> Result<OrdinaryRun, TrainError> {
+    let n_bits = options.bits;
+    let widths: Vec<usize> =
+        [n_bits].into_iter().chain(std::iter::repeat_n(WIDTH, depth)).chain([1]).collect();
+    let mut network = Ordinary::new(&widths, optimiser, rate, options.seed)?;
+    let mut judges = stream.clone();
+    judges.reseed(options.seed.wrapping_add(1));
+    let (new_x, new_y) = batch(&mut judges, N_NEW, n_bits);
+    let mut curve = vec![(0, network.n_right(&new_x, &new_y)?)];
+    let (mut seen, mut next_look) = (0, 1_000);
+    while seen < n_samples {
+        let (x, y) = batch(&mut stream, BATCH, n_bits);
+        network.step(&x, &y)?;
+        seen += BATCH as u64;
+        if seen >= next_look || seen >= n_samples {
+            curve.push((seen, network.n_right(&new_x, &new_y)?));
+            next_look = seen * 2;
+        }
+    }
+    Ok(OrdinaryRun { optimiser: optimiser.word(), depth, rate, curve })
+}
+
+/// Samples of the stream for an ordinary network.
+fn batch(stream: &mut Stream, n: usize, n_bits: usize) -> (Vec<f32>, Vec<f32>) {
+    let (mut x, mut y) = (vec![0.0; n * n_bits], vec![0.0; n]);
+    stream.next_batch(&mut x, &mut y);
+    (x.iter().map(|&x| 2.0 * x as f32 - 1.0).collect(), y.iter().map(|&y| y as f32).collect())
+}

@@ -1,0 +1,305 @@
+//! From a job to a network that can be filmed.
+
+use luge::{
+    data::{Range, Table},
+    job::{
+        Data, Job, JobError, Loaded, StandardPrimaries, TraceJob, TrainJob, catalogue,
+        program::{Variable, is_program},
+        source::Source,
+    },
+    run::engine::{EngineError, Task},
+    trace::PreparedTrace,
+    training::PreparedTraining,
+};
+use luge_landscape::{AskedConstants, Bounds, Control, Landscape, LandscapeKind, LandscapeOptions};
+use luge_machine::{Machine, NormalForm, Step, lowering::Lowered};
+use luge_net::{Form, SparseLayers};
+
+use super::refusal::{Finding, RunError, located};
+use crate::replay::{Inside, Replay, Tapes};
+
+/// Steps beyond which no run is followed.
+pub const MAX_STEPS: Step = 1_000_000_000_000;
+
+/// Steps that the dense engine is followed for.
+pub const MAX_DENSE_STEPS: Step = 20_000;
+
+/// Steps that a run with noise is followed for.
+pub const MAX_NOISY_STEPS: Step = 2_000;
+
+/// Steps a learner may make.
+const MAX_LESSON_STEPS: Step = 100_000_000;
+
+/// Cells of a landscape that only shows the surroundings of the heads, and where the heads are on it.
+pub(super) const NEAR_CELLS: usize = 5;
+pub(super) const NEAR_HEAD: usize = 2;
+
+/// Vertices beyond which the loss around one is not looked at.
+const MAX_AROUND: usize = 1 << 13;
+
+/// The most cells of an input.
+pub(super) const MAX_INPUT: usize = 1 << 16;
+
+/// A job that was prepared, and what is known of its program.
+pub struct PreparedJob {
+    /// The job as it was asked for.
+    pub(super) job: Job,
+    /// What the run is called.
+    pub(super) name: String,
+    /// For every state the program's line it stands in, if known.
+    pub(super) lines: Vec<Option<usize>>,
+    /// Where the program's variables lie, if it is one.
+    pub(super) variables: Vec<Variable>,
+    /// What to know about the program.
+    pub(super) warnings: Vec<Finding>,
+    pub(super) prepared: Prepared,
+    /// Rows that the learner does not see.
+    pub(super) held_out: Option<Table>,
+    /// How the landscape around a vertex is built: few cells, the constants of the whole.
+    pub(super) around: LandscapeOptions,
+    near: Option<Landscape>,
+}
+
+pub(super) enum Prepared {
+    PreparedTrace(Box<PreparedTrace>),
+    PreparedTraining(Box<PreparedTraining>),
+}
+
+/// A network ready to be filmed, and what it means.
+pub struct Scene<'a> {
+    /// What is known of the job and its program.
+    pub(super) stage: &'a PreparedJob,
+    /// The machine as given.
+    pub machine: &'a Machine,
+    /// The machine in normal form.
+    pub lowered: &'a Lowered,
+    /// Which landscape.
+    pub kind: LandscapeKind,
+    /// The network, its start, and when training is done.
+    pub task: Task<'a>,
+    /// Where the tapes are, if the network has none of its own.
+    pub inside: Inside<'a>,
+    /// The machine's tapes in the network's.
+    pub tapes: Tapes<'a>,
+    /// The vertices, unless they are configurations.
+    pub control: Option<&'a Control>,
+    /// The landscape around a vertex: few cells, the same constants. `None` where it would be too large, or vertices are
+    /// configurations of an extended network.
+    pub near: Option<&'a Landscape>,
+    /// Where the loss must lie.
+    pub bounds: Bounds,
+    /// The lesson, if the machine learns.
+    pub lesson: Option<&'a PreparedTraining>,
+}
+
+impl PreparedJob {
+    /// Prepares a job, within the lab's limits.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn open(job: &Job) -> Result<Self, RunError> {
+        Self::open_with(job, None)
+    }
+
+    /// Prepares a job, within the lab's limits; `held_out` are rows with the columns of its data that it does not learn from.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn open_with(job: &Job, held_out: Option<&str>) -> Result<Self, RunError> {
+        let (source, (loaded, prepared)) = match job {
+            Job::Trace(trace) => (&trace.source, prepare_trace(trace.clone())?),
+            Job::Train(train) => (&train.source, prepare_lesson(train.clone())?),
+        };
+        let held_out = match (job, &prepared, held_out) {
+            (Job::Train(train), Prepared::PreparedTraining(lesson), Some(rows)) => {
+                held_out_rows(train, lesson, rows)?
+            }
+            _ => None,
+        };
+        let (lines, variables) = match &loaded.compiled {
+            Some(compiled) => {
+                let lines = compiled.lines.iter().map(|line| line.map(|line| line as usize));
+                (lines.collect(), compiled.variables.clone())
+            }
+            None => (state_lines(&loaded.machine, &source.text), Vec::new()),
+        };
+        let (around, near) = prepared.around();
+        Ok(Self {
+            job: job.clone(),
+            name: name(source, &loaded.machine),
+            lines,
+            variables,
+            warnings: located(&loaded.warnings, &source.text),
+            prepared,
+            held_out,
+            around,
+            near,
+        })
+    }
+
+    /// Tapes of the machine.
+    #[must_use]
+    pub fn n_tapes(&self) -> usize {
+        match &self.prepared {
+            Prepared::PreparedTrace(plan) => plan.machine.n_tapes(),
+            Prepared::PreparedTraining(lesson) => lesson.learner().machine().n_tapes(),
+        }
+    }
+
+    /// The network, and what it means.
+    ///
+    /// # Errors
+    /// If its start is no configuration of the landscape.
+    pub fn scene(&self) -> Result<Scene<'_>, RunError> {
+        let near = self.near.as_ref();
+        Ok(match &self.prepared {
+            Prepared::PreparedTrace(plan) => Scene {
+                stage: self,
+                machine: &plan.machine,
+                lowered: &plan.lowered,
+                kind: plan.options.landscape,
+                task: plan.task()?,
+                inside: Inside::Landscape(&plan.landscape),
+                tapes: Tapes::new(&plan.machine, &plan.lowered, plan.window.first.clone()),
+                control: plan.landscape.control(),
+                near: if plan.landscape.control().is_none() { Some(&plan.landscape) } else { near },
+                bounds: plan.landscape.bounds(),
+                lesson: None,
+            },
+            Prepared::PreparedTraining(lesson) => {
+                let (learner, extended) = (lesson.learner(), lesson.extended());
+                Scene {
+                    stage: self,
+                    machine: learner.machine(),
+                    lowered: learner.lowered(),
+                    kind: lesson.options().landscape,
+                    task: lesson.task(),
+                    inside: Inside::Extended(extended),
+                    tapes: Tapes::new(learner.machine(), learner.lowered(), lesson.window().first.clone()),
+                    control: extended.control(),
+                    near,
+                    bounds: lesson.loss_levels(),
+                    lesson: Some(lesson),
+                }
+            }
+        })
+    }
+}
+
+impl<'a> Scene<'a> {
+    /// The run before its first step.
+    ///
+    /// # Errors
+    /// If the engine asked for cannot run it.
+    pub fn replay(&self) -> Result<Replay<'a>, EngineError> {
+        Replay::new(self.task.clone(), Some(self.inside))
+    }
+}
+
+/// What a program is called: a machine file may name its machine, and what ships has a title.
+fn name(source: &Source, machine: &Machine) -> String {
+    let own = || machine.name().map(str::to_owned);
+    let title = || catalogue::with_text(&source.text).map(catalogue::Shipped::title);
+    let named = if is_program(source) { title().or_else(own) } else { own().or_else(title) };
+    named.unwrap_or_else(|| source.name.clone())
+}
+
+/// A trace within the lab's limits.
+fn prepare_trace(mut job: TraceJob) -> Result<(Loaded, Prepared), RunError> {
+    let loaded = job.load()?;
+    if job.initial_tapes(&loaded)?.tapes.iter().any(|tape| tape.symbols.len() > MAX_INPUT) {
+        return Err(RunError::InputTooLong);
+    }
+    // Where the dense engine trains, the plan looks at the run ahead; where vertices are configurations, at all of it.
+    let asked = job.options.steps.unwrap_or(Step::MAX);
+    let ahead = asked.min(MAX_DENSE_STEPS);
+    job.options.steps = (job.options.landscape != LandscapeKind::Internal).then_some(ahead);
+    let mut plan = job.plan(&loaded)?;
+    // A run with noise is made again from its start whenever one goes back.
+    let noisy = job.options.manner.noise.is_some();
+    plan.most_steps = asked.min(match plan.dense() {
+        true if noisy => MAX_NOISY_STEPS,
+        true => MAX_DENSE_STEPS,
+        false => MAX_STEPS,
+    });
+    Ok((loaded, Prepared::PreparedTrace(Box::new(plan))))
+}
+
+/// A lesson within the lab's limits.
+fn prepare_lesson(mut job: TrainJob) -> Result<(Loaded, Prepared), RunError> {
+    job.options.steps = job.options.steps.min(MAX_LESSON_STEPS);
+    let table = job.table()?;
+    let loaded = job.load(&table)?;
+    let lesson = job.assemble(table, &loaded, &StandardPrimaries)?;
+    // What is shown has as many cells as the run needs, and says how long it is.
+    lesson.simulated().map_err(JobError::from)?;
+    Ok((loaded, Prepared::PreparedTraining(Box::new(lesson))))
+}
+
+/// Rows that a learner does not see, prepared as those that it learns from.
+fn held_out_rows(job: &TrainJob, lesson: &PreparedTraining, rows: &str) -> Result<Option<Table>, RunError> {
+    let Data::Csv { name, .. } = &job.data else { return Ok(None) };
+    let read = || {
+        let mut table = lesson.table().other_rows(rows)?;
+        table.fit(job.options.format, Range::Saturate)?;
+        Ok(table)
+    };
+    Ok(Some(read().map_err(|error| JobError::Table { name: name.clone(), error })?))
+}
+
+impl Prepared {
+    /// How the landscape around a vertex is built, and that landscape if there is one for the whole machine.
+    fn around(&self) -> (LandscapeOptions, Option<Landscape>) {
+        let (kind, network, lowered, n_vertices) = match self {
+            Self::PreparedTrace(plan) => {
+                let landscape = &plan.landscape;
+                (plan.options.landscape, landscape.network(), &plan.lowered, landscape.n_vertices())
+            }
+            Self::PreparedTraining(lesson) => {
+                let extended = lesson.extended();
+                let lowered = lesson.learner().lowered();
+                (lesson.options().landscape, extended.network(), lowered, extended.n_vertices())
+            }
+        };
+        let constants = network.sparse_layers().ok().map(constants_of);
+        let around = LandscapeOptions {
+            constants: constants.unwrap_or_default(),
+            ..LandscapeOptions::new(kind, NEAR_CELLS)
+        };
+        let near = constants.filter(|_| n_vertices <= MAX_AROUND);
+        let near = near.and_then(|_| small_landscape(&lowered.normal, &around));
+        (around, near)
+    }
+}
+
+/// A landscape with a few cells, if there is one with these constants.
+pub(super) fn small_landscape(normal: &NormalForm, around: &LandscapeOptions) -> Option<Landscape> {
+    Landscape::build(normal, around).ok()
+}
+
+/// The constants that a network was built with.
+fn constants_of(layers: &SparseLayers) -> AskedConstants {
+    match layers.form {
+        Form::Slides { offset, symbol, head_rate, .. } => AskedConstants {
+            base: Some((symbol * head_rate).abs()),
+            scale: Some(1.0 / head_rate),
+            offset: Some(offset),
+            drop: None,
+        },
+        Form::Targets { offset, drop } => {
+            AskedConstants { offset: Some(offset), drop: Some(drop), ..AskedConstants::default() }
+        }
+    }
+}
+
+/// The line in which a state's rules begin, for files that give a state a line of its own.
+fn state_lines(machine: &Machine, text: &str) -> Vec<Option<usize>> {
+    let line_of = |name: &str| {
+        let begins = |line: &str| {
+            let line = line.trim_start();
+            line.strip_prefix(name).is_some_and(|rest| rest.trim_start().starts_with(':'))
+        };
+        text.lines().position(begins).map(|line| line + 1)
+    };
+    machine.states().iter().map(|state| line_of(&state.name)).collect()
+}

@@ -1,0 +1,434 @@
+//! A run with random access: any step is reached from a kept frame nearby, and what is kept has a bounded size.
+
+mod figure;
+mod gradient;
+mod look;
+mod profile;
+mod spacetime;
+mod survey;
+mod tapes;
+
+use std::{
+    ops::Range,
+    time::{Duration, Instant},
+};
+
+use luge::{
+    files::checkpoint::Frame,
+    run::{
+        decimated::Decimated,
+        engine::{Chosen, EngineChoice, EngineError, Task},
+        memory,
+    },
+};
+use luge_net::Values;
+use luge_train::{CacheLevel, Engine, Outcome, Snapshot, StopRule, TrainError};
+
+pub use gradient::StepGradient;
+pub use look::Inside;
+pub use profile::{MAX_PROFILED, Profile};
+pub use spacetime::{MAX_ROWS, Part, Row, SpaceTime, Strip};
+pub use survey::Survey;
+pub use tapes::Tapes;
+
+/// Bytes of cells beyond which a run is not followed, with a number for each cell: that is how an engine takes up a kept frame.
+pub const MAX_CELL_BYTES: usize = 512 << 20;
+
+/// Bytes that the kept frames may take.
+pub const MAX_FRAME_BYTES: usize = 64 << 20;
+
+/// The most frames.
+const MAX_FRAMES: usize = 256;
+
+/// The most steps between two looks at the clock and at how long the tapes have become.
+const MAX_CHUNK: u64 = 1 << 22;
+
+/// Steps between two looks at the clock when every step is looked at.
+const WATCHED: u64 = 256;
+
+/// How a run ended.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum End {
+    /// Training is done, or cannot go on.
+    Trained(Outcome),
+    /// The tapes have outgrown what is kept in memory.
+    OutOfMemory {
+        /// Gradient steps made.
+        steps: u64,
+    },
+}
+
+impl End {
+    /// Gradient steps made.
+    #[must_use]
+    pub fn steps(self) -> u64 {
+        match self {
+            Self::Trained(outcome) => outcome.steps(),
+            Self::OutOfMemory { steps } => steps,
+        }
+    }
+
+    /// One word or two for it.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Trained(Outcome::Converged { .. }) => "halted",
+            Self::Trained(Outcome::StepLimit { .. } | Outcome::Interrupted { .. }) => "step limit",
+            Self::Trained(Outcome::OutOfCells { .. }) => "out of cells",
+            Self::Trained(Outcome::Diverged { .. }) => "diverged",
+            Self::OutOfMemory { .. } => "out of memory",
+        }
+    }
+}
+
+/// A run, and where in it one looks.
+pub struct Replay<'n> {
+    /// The network and its start.
+    pub task: Task<'n>,
+    /// Where the tapes are, if the network has none of its own.
+    inside: Option<Inside<'n>>,
+    /// The engine that trains, and why that one.
+    pub chosen: Chosen,
+    /// Weights at the beginning of each slot.
+    frames: Decimated<Frame>,
+    /// The engine that has come farthest.
+    front: Box<dyn Engine + 'n>,
+    /// Another one, where one looks at an earlier step.
+    behind: Option<Box<dyn Engine + 'n>>,
+    end: Option<End>,
+    /// Steps that take a few milliseconds at most.
+    pub(crate) chunk: u64,
+}
+
+impl<'n> Replay<'n> {
+    /// The run before its first step; `inside` says where the tapes are if the network has none of its own.
+    ///
+    /// # Errors
+    /// If the engine asked for cannot run it.
+    pub fn new(task: Task<'n>, inside: Option<Inside<'n>>) -> Result<Self, EngineError> {
+        let (front, chosen) = task.open(CacheLevel::Blocks, None)?;
+        // Steps that take no time one would notice.
+        let pace = match chosen.engine {
+            EngineChoice::Exact => 1 << 22,
+            EngineChoice::Sparse => 1 << 14,
+            EngineChoice::Dense | EngineChoice::Auto => 1 << 4,
+        };
+        let frames = Decimated::new(MAX_FRAMES, pace);
+        let mut replay =
+            Self { task, inside, chosen, frames, front, behind: None, end: None, chunk: pace.min(1 << 12) };
+        replay.keep_frame();
+        replay.look_for_end()?;
+        Ok(replay)
+    }
+
+    /// The step one looks at.
+    #[must_use]
+    pub fn step(&self) -> u64 {
+        self.here().steps()
+    }
+
+    /// The last step that is known.
+    #[must_use]
+    pub fn front(&self) -> u64 {
+        self.front.steps()
+    }
+
+    /// How the run ends, once that is known.
+    #[must_use]
+    pub fn end(&self) -> Option<End> {
+        self.end
+    }
+
+    /// The engine at the step one looks at.
+    pub fn now(&mut self) -> &mut (dyn Engine + 'n) {
+        &mut **self.behind.as_mut().unwrap_or(&mut self.front)
+    }
+
+    fn here(&self) -> &(dyn Engine + 'n) {
+        &**self.behind.as_ref().unwrap_or(&self.front)
+    }
+
+    /// Weights that are not zero at this step; with a radius, only cells that near to their heads.
+    #[must_use]
+    pub fn look(&self, radius: Option<usize>) -> Snapshot {
+        self.look_at(self.here(), radius)
+    }
+
+    /// The same where another engine of the replay is.
+    fn look_at(&self, engine: &dyn Engine, radius: Option<usize>) -> Snapshot {
+        look::look(engine, self.inside, &self.task.inputs, radius)
+    }
+
+    /// Which cells of a track hold a mark at this step.
+    #[must_use]
+    pub fn bits(&self, track: usize, cells: Range<i64>) -> Vec<bool> {
+        let engine = self.here();
+        if engine.network().sparse_layers().is_ok() {
+            return cells.map(|cell| engine.cell(track, cell) > 0.0).collect();
+        }
+        let snapshot = self.look(None);
+        let kept = snapshot.tapes.get(track);
+        let at = |cell: i64| {
+            let kept = kept.and_then(|tape| tape.cells.get(usize::try_from(cell - tape.first).ok()?));
+            kept.is_some_and(|value| value > 0.0)
+        };
+        cells.map(at).collect()
+    }
+
+    /// All parameters at this step; `None` if a tape has outgrown the network's matrices.
+    #[must_use]
+    pub fn parameters(&self) -> Option<Vec<Values>> {
+        self.here().parameters()
+    }
+
+    /// Bytes held by kept frames.
+    #[must_use]
+    pub fn frame_bytes(&self) -> usize {
+        self.frames.iter().map(Frame::n_bytes).sum()
+    }
+
+    /// Goes to a step, or to the end if that comes first, while `go_on` says so; it is asked every few milliseconds.
+    /// Whether it got there.
+    ///
+    /// # Errors
+    /// If a gradient cannot be computed.
+    pub fn seek(&mut self, step: u64, go_on: &mut dyn FnMut() -> bool) -> Result<bool, EngineError> {
+        let step = self.end.map_or(step, |end| step.min(end.steps()));
+        if step >= self.front.steps() {
+            self.behind = None;
+            return self.extend(step, go_on);
+        }
+        let kept = self.frames.before(step).map_or(0, |frame| frame.step);
+        if !self.behind.as_ref().is_some_and(|behind| (kept..=step).contains(&behind.steps())) {
+            self.behind = Some(self.engine_before(step)?);
+        }
+        let Some(engine) = &mut self.behind else { return Ok(true) };
+        while engine.steps() < step {
+            let next = (engine.steps() + self.chunk).min(step);
+            run_to(&mut **engine, next)?;
+            if engine.steps() < step && !go_on() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Goes on from here as fast as it goes, through what is known and beyond, while `go_on` says so.
+    ///
+    /// # Errors
+    /// If a gradient cannot be computed.
+    pub fn roll(&mut self, go_on: &mut dyn FnMut() -> bool) -> Result<(), EngineError> {
+        while let Some(engine) = &mut self.behind {
+            let (before, started) = (engine.steps(), Instant::now());
+            run_to(&mut **engine, (before + self.chunk).min(self.front.steps()))?;
+            let (now, took) = (engine.steps(), started.elapsed());
+            self.adapt(now - before, took);
+            if now == self.front.steps() {
+                self.behind = None;
+            }
+            if !go_on() {
+                return Ok(());
+            }
+        }
+        self.extend(u64::MAX, go_on)?;
+        Ok(())
+    }
+
+    /// Goes on one step at a time until `stop_here` says so or `step` is reached; asks `go_on` every so often.
+    /// Whether `stop_here` did.
+    ///
+    /// # Errors
+    /// If a gradient cannot be computed.
+    pub fn watch(
+        &mut self,
+        step: u64,
+        stop_here: &mut dyn FnMut(&mut dyn Engine) -> Result<bool, EngineError>,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<bool, EngineError> {
+        let mut since = 0;
+        while self.step() < step && self.end.is_none_or(|end| self.step() < end.steps()) {
+            let next = self.step() + 1;
+            self.seek(next, &mut || true)?;
+            if self.step() == next && stop_here(self.now())? {
+                return Ok(true);
+            }
+            since += 1;
+            if since == WATCHED {
+                since = 0;
+                if !go_on() {
+                    break;
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// Runs ahead for a while, and if the run ends there, moves the front to its end; one looks at the same step as before.
+    /// Whether the end is known.
+    ///
+    /// # Errors
+    /// If a gradient cannot be computed.
+    pub fn scout(&mut self, go_on: &mut dyn FnMut() -> bool) -> Result<bool, EngineError> {
+        if self.end.is_some() {
+            return Ok(true);
+        }
+        let stop = self.task.stop;
+        let mut scout = self.engine_at(self.front())?;
+        while stop.verdict(scout.steps(), scout.loss()?).is_none() {
+            let (before, started) = (scout.steps(), Instant::now());
+            let most_steps = (before + self.chunk).min(stop.most_steps);
+            scout.run(&StopRule { most_steps, ..stop })?;
+            self.adapt(scout.steps() - before, started.elapsed());
+            if !go_on() || outgrown(&*scout) {
+                return Ok(false);
+            }
+        }
+        let here = self.step();
+        self.extend(scout.steps(), &mut || true)?;
+        self.seek(here, &mut || true)?;
+        Ok(self.end.is_some())
+    }
+
+    /// Moves the front on.
+    fn extend(&mut self, step: u64, go_on: &mut dyn FnMut() -> bool) -> Result<bool, EngineError> {
+        let goal = step.min(self.task.stop.most_steps);
+        while self.end.is_none() && self.front.steps() < goal {
+            let (before, started) = (self.front.steps(), Instant::now());
+            let most_steps = (before + self.chunk).min(self.due()).min(goal);
+            self.front.run(&StopRule { most_steps, ..self.task.stop })?;
+            self.adapt(self.front.steps() - before, started.elapsed());
+            self.keep_frame();
+            self.look_for_end()?;
+            if self.front.steps() < goal && !go_on() {
+                return Ok(false);
+            }
+        }
+        Ok(self.front.steps() >= step || self.end.is_some())
+    }
+
+    /// The next step whose weights are kept. Noise is drawn from the start on, so a run with noise is resumed nowhere else.
+    fn due(&self) -> u64 {
+        match self.frames.due() {
+            step if step > 0 && self.task.manner.noise.is_some() => u64::MAX,
+            step => step,
+        }
+    }
+
+    /// Keeps the weights of the front, if a frame is due there.
+    fn keep_frame(&mut self) {
+        let step = self.front.steps();
+        if step != self.due() {
+            return;
+        }
+        self.frames.keep(step, Frame::new(&self.front.snapshot()));
+        while self.frames.slots().len() > 1 && self.frame_bytes() > MAX_FRAME_BYTES {
+            self.frames.widen();
+        }
+    }
+
+    /// Chunks are large enough that looking at the clock costs nothing, and small enough to be interrupted.
+    fn adapt(&mut self, made: u64, took: Duration) {
+        if took > Duration::from_millis(4) {
+            self.chunk = (self.chunk / 2).max(1);
+        } else if made == self.chunk && took < Duration::from_micros(500) {
+            self.chunk = (self.chunk * 2).min(MAX_CHUNK);
+        }
+    }
+
+    /// Notes whether the front has come to an end.
+    fn look_for_end(&mut self) -> Result<(), EngineError> {
+        let steps = self.front.steps();
+        if let Some(outcome) = self.task.stop.verdict(steps, self.front.loss()?) {
+            self.end = Some(End::Trained(outcome));
+        } else if outgrown(&*self.front) {
+            self.end = Some(End::OutOfMemory { steps });
+        }
+        Ok(())
+    }
+
+    /// An engine at the start, for whoever goes over the run again.
+    ///
+    /// # Errors
+    /// As for [`new`](Self::new).
+    pub fn again(&self) -> Result<Box<dyn Engine + 'n>, EngineError> {
+        Ok(self.task.open(CacheLevel::Blocks, None)?.0)
+    }
+
+    /// An engine where a snapshot of the run was taken.
+    fn engine_from(&self, snapshot: &Snapshot) -> Result<Box<dyn Engine + 'n>, EngineError> {
+        Ok(self.task.open(CacheLevel::Blocks, Some((snapshot, None)))?.0)
+    }
+
+    /// An engine at the last frame that is not after a step.
+    fn engine_before(&self, step: u64) -> Result<Box<dyn Engine + 'n>, EngineError> {
+        let snapshot = self.frames.before(step).and_then(Frame::snapshot);
+        self.engine_from(&snapshot.ok_or(TrainError::Shapes { what: "frames" })?)
+    }
+
+    /// An engine at a step that is already known.
+    ///
+    /// # Errors
+    /// If a gradient cannot be computed.
+    pub fn engine_at(&self, step: u64) -> Result<Box<dyn Engine + 'n>, EngineError> {
+        let step = step.min(self.front());
+        let mut engine = self.engine_before(step)?;
+        run_to(&mut *engine, step)?;
+        Ok(engine)
+    }
+
+    /// Rows of a part of the run, evenly spaced, of these cells of a tape; `None` if `go_on` broke it off.
+    ///
+    /// # Errors
+    /// If a gradient cannot be computed.
+    pub fn strip(
+        &self,
+        tapes: &Tapes<'_>,
+        part: &Part,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<Option<Strip>, EngineError> {
+        let to = part.to.min(self.front());
+        let from = part.from.min(to);
+        let n_rows = part.n_rows.min(MAX_ROWS).min(usize::try_from(to - from).unwrap_or(usize::MAX) + 1);
+        let mut engine = self.engine_at(from)?;
+        let mut rows = Vec::with_capacity(n_rows);
+        for row in 0..n_rows as u64 {
+            let between = u128::from(to - from) * u128::from(row) / (n_rows as u128 - 1).max(1);
+            let step = from + between as u64;
+            while engine.steps() < step {
+                let next = step.min(engine.steps() + self.chunk);
+                run_to(&mut *engine, next)?;
+                if !go_on() {
+                    return Ok(None);
+                }
+            }
+            let snapshot = self.look_at(&*engine, None);
+            rows.push(Row::of_cells(step, tapes, &snapshot, part.tape, part.cells.clone()));
+        }
+        Ok(Some(Strip::of(&rows, 0, Some(part.cells.clone()))))
+    }
+
+    /// The gradient of this step, from the weights as they are.
+    ///
+    /// # Errors
+    /// If it cannot be computed.
+    pub fn gradient(&mut self, radius: Option<usize>) -> Result<StepGradient, EngineError> {
+        let before = self.look(radius);
+        let engine = &mut **self.behind.as_mut().unwrap_or(&mut self.front);
+        StepGradient::at(&self.task, engine, &before)
+    }
+}
+
+/// Goes on to a step that comes before the end.
+fn run_to(engine: &mut dyn Engine, step: u64) -> Result<(), TrainError> {
+    engine.run(&StopRule { loss_at_most: f64::NEG_INFINITY, not_before: 0, most_steps: step }).map(|_| ())
+}
+
+/// Whether the tapes have become too long to be taken up again from a frame.
+fn outgrown(engine: &dyn Engine) -> bool {
+    let numbers = match engine.name() {
+        "exact" => engine.cell_bytes().saturating_mul(size_of::<f64>()),
+        _ => engine.cell_bytes(),
+    };
+    // The front, one behind it, and what they are made from.
+    numbers > MAX_CELL_BYTES || memory::check_budget("the tapes of a run", 3 * numbers as u64).is_err()
+}

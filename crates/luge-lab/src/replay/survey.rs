@@ -1,0 +1,121 @@
+//! Goes over a run behind its front, and keeps the loss and the tapes over time.
+
+use luge::{draw::loss_curve::LossCurve, run::engine::EngineError};
+use luge_train::{Engine, Snapshot};
+
+use super::{End, Replay, Row, SpaceTime, Tapes, run_to};
+
+/// Consecutive losses that are looked at in each column of the curve.
+const BURST: u64 = 32;
+
+/// The loss and the tapes over time, as far as the survey has come.
+pub struct Survey<'n> {
+    engine: Box<dyn Engine + 'n>,
+    /// The loss so far. In long runs not every step is looked at.
+    pub curve: LossCurve,
+    /// The tapes so far.
+    pub spacetime: SpaceTime,
+    /// Whether the run is over and all of it seen.
+    pub done: bool,
+    /// The column whose every loss is to be looked at next.
+    column: usize,
+    /// The weights where it begins.
+    between: Option<Snapshot>,
+}
+
+impl<'n> Survey<'n> {
+    /// A survey that is still at the start.
+    ///
+    /// # Errors
+    /// If no engine can run it.
+    pub fn new(replay: &Replay<'n>) -> Result<Self, EngineError> {
+        let steps = replay.end().map_or(0, End::steps);
+        let (curve, spacetime) = (LossCurve::for_run(steps), SpaceTime::for_run(steps));
+        Ok(Self { engine: replay.again()?, curve, spacetime, done: false, column: 0, between: None })
+    }
+
+    /// How far it has come.
+    #[must_use]
+    pub fn steps(&self) -> u64 {
+        self.engine.steps()
+    }
+
+    /// Whether the curve holds every loss of the run.
+    #[must_use]
+    pub fn complete(&self) -> bool {
+        self.done && (self.curve.width() <= BURST || self.column >= self.curve.columns().len())
+    }
+
+    /// Looks at every loss of a run that is over, column by column, while `go_on` says so. Whether all are seen.
+    ///
+    /// # Errors
+    /// If a gradient cannot be computed.
+    pub fn complete_curve(
+        &mut self,
+        replay: &Replay<'n>,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<bool, EngineError> {
+        let Some(end) = replay.end().map(End::steps).filter(|_| self.done) else { return Ok(false) };
+        while !self.complete() {
+            let from = self.column as u64 * self.curve.width();
+            let to = (from + self.curve.width()).min(end);
+            // An engine that has seen nothing else knows the lowest and the highest loss of what it has seen.
+            let mut engine = match self.between.take() {
+                Some(start) => replay.engine_from(&start)?,
+                None => replay.again()?,
+            };
+            run_to(&mut *engine, to.saturating_sub(1))?;
+            if let Some(range) = engine.losses() {
+                self.curve.include(from, range.min, range.max);
+            }
+            run_to(&mut *engine, to)?;
+            self.between = Some(engine.snapshot());
+            self.column += 1;
+            if !go_on() {
+                break;
+            }
+        }
+        if self.complete() {
+            self.curve.n_seen = end + 1;
+        }
+        Ok(self.complete())
+    }
+
+    /// Goes on towards the replay's front while `go_on` says so. Whether it has caught up.
+    ///
+    /// # Errors
+    /// If a gradient cannot be computed.
+    pub fn follow(
+        &mut self,
+        replay: &Replay<'n>,
+        tapes: &Tapes<'_>,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<bool, EngineError> {
+        while self.engine.steps() < replay.front() {
+            let step = self.engine.steps();
+            if step == self.spacetime.due() {
+                let row = Row::of(step, tapes, &replay.look_at(&*self.engine, None));
+                self.spacetime.add(row);
+            }
+            let width = self.curve.width();
+            if step % width < BURST {
+                self.curve.add(step, self.engine.loss()?);
+                self.engine.step()?;
+            } else {
+                let column = (step / width + 1) * width;
+                let next = column.min(self.spacetime.due()).min(replay.front()).min(step + replay.chunk);
+                run_to(&mut *self.engine, next)?;
+            }
+            if !go_on() {
+                return Ok(false);
+            }
+        }
+        if replay.end().map(End::steps) == Some(self.engine.steps()) && !self.done {
+            let step = self.engine.steps();
+            self.curve.add(step, self.engine.loss()?);
+            self.spacetime.close(Row::of(step, tapes, &replay.look_at(&*self.engine, None)));
+            self.done = true;
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,91 @@
+//! The machine's tapes in the network's tracks.
+
+use luge_machine::{Cell, Machine, SymbolId, TapeId, lowering::Lowered};
+use luge_train::TapeSnapshot;
+
+use luge::draw::picture::{self, Rgb};
+
+/// Which tracks a tape lies in, and what its symbols are drawn as.
+#[derive(Debug)]
+pub struct Tapes<'m> {
+    /// The machine.
+    pub machine: &'m Machine,
+    lowered: &'m Lowered,
+    /// The machine's cell that a track's cell 0 stands for.
+    first: Vec<Cell>,
+    colours: Vec<Vec<Rgb>>,
+}
+
+impl<'m> Tapes<'m> {
+    /// The tapes of a machine whose tracks begin at these cells of it.
+    #[must_use]
+    pub fn new(machine: &'m Machine, lowered: &'m Lowered, first: Vec<Cell>) -> Self {
+        let colours = machine.tapes().iter().map(|tape| picture::colours(&tape.alphabet)).collect();
+        Self { machine, lowered, first, colours }
+    }
+
+    /// The tracks of a tape, the lowest bit first.
+    pub fn tracks(&self, tape: TapeId) -> impl ExactSizeIterator<Item = usize> + use<> {
+        self.lowered.tracks(tape).map(TapeId::index)
+    }
+
+    /// The machine's cell that a track's cell stands for.
+    #[must_use]
+    pub fn outside(&self, track: usize, cell: i64) -> Cell {
+        cell + self.first[track]
+    }
+
+    /// The track's cell that stands for a cell of the machine.
+    #[must_use]
+    pub fn inside(&self, track: usize, cell: Cell) -> i64 {
+        cell - self.first[track]
+    }
+
+    /// The symbol in a cell of the machine, as far as the weights are clearly one.
+    #[must_use]
+    pub fn symbol(&self, kept: &[TapeSnapshot], tape: TapeId, cell: Cell) -> Option<SymbolId> {
+        let bit = |track: TapeId, cell: Cell| {
+            let bits = &kept[track.index()];
+            let at = usize::try_from(cell - self.first[track.index()] - bits.first).ok();
+            SymbolId(u8::from(at.and_then(|at| bits.cells.get(at)).is_some_and(|value| value > 0.0)))
+        };
+        self.lowered.decode_cell(tape, cell, bit)
+    }
+
+    /// The machine's cell that a tape's head is on.
+    #[must_use]
+    pub fn head(&self, kept: &[TapeSnapshot], tape: TapeId) -> Option<Cell> {
+        let track = self.tracks(tape).next()?;
+        let weights = kept.get(track)?.head.iter().enumerate();
+        let (at, _) = weights.max_by(|a, b| a.1.total_cmp(b.1))?;
+        Some(self.outside(track, kept[track].head_first + at as i64))
+    }
+
+    /// The first and the last cell of a tape that is not blank, or under the head.
+    #[must_use]
+    pub fn extent(&self, kept: &[TapeSnapshot], tape: TapeId) -> Option<(Cell, Cell)> {
+        let head = self.head(kept, tape)?;
+        let (mut low, mut high) = (head, head);
+        for track in self.tracks(tape) {
+            let TapeSnapshot { first, cells, .. } = &kept[track];
+            let inked = |value: f64| value > 0.0;
+            if let (Some(a), Some(b)) = (cells.iter().position(inked), cells.iter().rposition(inked)) {
+                low = low.min(self.outside(track, first + a as i64));
+                high = high.max(self.outside(track, first + b as i64));
+            }
+        }
+        Some((low, high))
+    }
+
+    /// What a cell is drawn as.
+    pub(super) fn colour(&self, kept: &[TapeSnapshot], tape: TapeId, cell: Cell) -> Rgb {
+        let symbol = self.symbol(kept, tape, cell);
+        symbol.map_or(picture::MARGIN, |symbol| self.colours[tape.index()][symbol.index()])
+    }
+
+    /// What a tape's symbols are drawn as.
+    #[must_use]
+    pub fn colours(&self, tape: TapeId) -> &[Rgb] {
+        &self.colours[tape.index()]
+    }
+}

@@ -1,0 +1,226 @@
+//! What a tab is told, and when.
+
+use std::{
+    sync::mpsc::TryRecvError,
+    time::{Duration, Instant},
+};
+
+use luge::run::engine::EngineError;
+use luge_machine::TapeId;
+
+use super::{Client, FRAME, Going, Run};
+use crate::{
+    Around, Boundary, LineProfile, Moment, Nearby, Overview, PictureView, Surface,
+    command::ServerMessage,
+    replay::{MAX_ROWS, Part},
+};
+
+/// Between two pictures of the whole run.
+const SURVEY: Duration = Duration::from_millis(250);
+/// Between two maps of what the network says.
+const MAP: Duration = Duration::from_millis(120);
+/// How long a page may take to draw before it is told more all the same.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// How long part of a picture may take.
+const ZOOM: Duration = Duration::from_secs(5);
+/// Up to this many steps per second, everything is drawn at every step.
+const SLOW: f64 = 8.0;
+
+/// What the page has been told.
+pub(super) struct Shown {
+    /// Step and front of the last moment.
+    pub(super) moment: Option<(u64, u64)>,
+    pub(super) at: Instant,
+    pub(super) drawn: bool,
+    pub(super) around: Option<u64>,
+    /// How far the survey was, and how many losses it had seen.
+    pub(super) overview: Option<(u64, u64)>,
+    pub(super) overview_at: Instant,
+    pub(super) again: bool,
+    pub(super) profile: bool,
+    pub(super) proof: bool,
+    /// What the network says in the last map.
+    pub(super) boundary: Option<Vec<f64>>,
+    pub(super) boundary_at: Instant,
+    /// For the speed: where the run was when.
+    pub(super) speed_from: (u64, Instant),
+    pub(super) per_second: f64,
+}
+
+impl Shown {
+    pub(super) fn new() -> Self {
+        let now = Instant::now();
+        let long_ago = now.checked_sub(PATIENCE).unwrap_or(now);
+        Self {
+            moment: None,
+            at: long_ago,
+            drawn: true,
+            around: None,
+            overview: None,
+            overview_at: long_ago,
+            again: true,
+            profile: false,
+            proof: false,
+            boundary: None,
+            boundary_at: long_ago,
+            speed_from: (0, now),
+            per_second: 0.0,
+        }
+    }
+}
+
+impl Run<'_, '_> {
+    /// Whether something is still to be shown.
+    pub(super) fn stale(&self) -> bool {
+        self.shown.again
+            || self.shown.moment != Some((self.replay.step(), self.replay.front()))
+            || self.shown.overview != Some(self.surveyed())
+            || (!self.shown.profile && self.profile.as_ref().is_some_and(|profile| profile.done))
+    }
+
+    pub(super) fn draw_zoom(&mut self, ear: &mut dyn Client) -> Result<(), EngineError> {
+        let Some(((from, to), (first, last))) = self.zoom else { return Ok(()) };
+        let part = Part {
+            tape: TapeId::new(self.tape),
+            from,
+            to: to.max(from),
+            cells: first..last.clamp(first, first.saturating_add(1 << 24)) + 1,
+            n_rows: MAX_ROWS,
+        };
+        let started = Instant::now();
+        let strip = self.replay.strip(&self.scene.tapes, &part, &mut || started.elapsed() < ZOOM)?;
+        match strip {
+            Some(strip) => {
+                let picture = Box::new(PictureView::of(&strip, self.tape, true));
+                ear.tell(ServerMessage::Picture { picture }.text());
+            }
+            None => {
+                let message = "this part of the picture takes too long: choose fewer steps".to_owned();
+                ear.tell(ServerMessage::Failed { message }.text());
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells the page what is new, as often as it can draw. `false` once nobody listens.
+    pub(super) fn show(&mut self, ear: &mut dyn Client) -> Result<bool, EngineError> {
+        let since = self.shown.at.elapsed();
+        if since < FRAME || !(self.shown.drawn || since > PATIENCE) {
+            return Ok(true);
+        }
+        let (step, front) = (self.replay.step(), self.replay.front());
+        if self.shown.again || self.shown.moment != Some((step, front)) {
+            self.measure(front);
+            let moment = Box::new(Moment::of(self.scene, &mut self.replay, self.radius)?);
+            let playing = matches!(self.going, Going::On { .. });
+            let busy = matches!(self.going, Going::To(_));
+            let (per_second, hit) = (self.shown.per_second, self.hit);
+            self.shown.moment = Some((step, front));
+            // The next moment is due a frame after this one was, unless that has long been missed.
+            let due = self.shown.at + FRAME;
+            let at = if due.elapsed() > FRAME { Instant::now() } else { due };
+            (self.shown.again, self.shown.at, self.shown.drawn) = (false, at, false);
+            if !ear.tell(ServerMessage::Moment { moment, playing, busy, per_second, hit }.text()) {
+                return Ok(false);
+            }
+        }
+        let slow = match self.going {
+            Going::Nowhere => true,
+            Going::On { speed: Some(speed), .. } => speed <= SLOW,
+            _ => false,
+        };
+        if slow && self.shown.around != Some(step) {
+            self.shown.around = Some(step);
+            if !self.show_surroundings(ear)? {
+                return Ok(false);
+            }
+        } else if !slow {
+            self.show_boundary(ear);
+        }
+        self.show_proof(ear);
+        if let Some(profile) = self.profile.as_ref().filter(|profile| profile.done && !self.shown.profile) {
+            self.shown.profile = true;
+            let profile = LineProfile::of(self.scene, &profile.visits);
+            if !ear.tell(ServerMessage::Profile { profile }.text()) {
+                return Ok(false);
+            }
+        }
+        Ok(self.show_overview(ear))
+    }
+
+    /// What takes too long to be drawn at every step of a fast run.
+    fn show_surroundings(&mut self, ear: &mut dyn Client) -> Result<bool, EngineError> {
+        let around = Around::of(self.scene, &mut self.replay)?.map(Box::new);
+        let nearby = Nearby::of(&self.replay)?;
+        let told = ear.tell(ServerMessage::Around { around }.text())
+            && ear.tell(ServerMessage::Nearby { nearby }.text());
+        if told && self.surface && self.going == Going::Nowhere {
+            let surface = Surface::of(self.scene, &mut self.replay)?.map(Box::new);
+            ear.tell(ServerMessage::Surface { surface }.text());
+        }
+        self.shown.boundary = None;
+        self.show_boundary(ear);
+        Ok(told)
+    }
+
+    /// The map of what the network says, when the weights on the tape have changed, a few times a second.
+    fn show_boundary(&mut self, ear: &mut dyn Client) {
+        if self.shown.boundary_at.elapsed() < MAP && self.shown.boundary.is_some() {
+            return;
+        }
+        self.shown.boundary_at = Instant::now();
+        let Some(boundary) = Boundary::of(self.scene, &self.replay, self.features) else { return };
+        if self.shown.boundary.as_ref() != Some(&boundary.now) {
+            self.shown.boundary = Some(boundary.now.clone());
+            ear.tell(ServerMessage::Boundary { boundary: Box::new(boundary) }.text());
+        }
+    }
+
+    /// What came out of the run, once that is proved.
+    fn show_proof(&mut self, ear: &mut dyn Client) {
+        match self.prover.proofs.try_recv() {
+            Ok(proof) => {
+                self.shown.proof = true;
+                ear.tell(ServerMessage::Proof { proof: proof.map(Box::new) }.text());
+            }
+            Err(TryRecvError::Empty) => {}
+            Err(TryRecvError::Disconnected) if !self.shown.proof => {
+                self.shown.proof = true;
+                ear.tell(ServerMessage::Proof { proof: None }.text());
+            }
+            Err(TryRecvError::Disconnected) => {}
+        }
+    }
+
+    fn surveyed(&self) -> (u64, u64) {
+        (self.survey.steps(), self.survey.curve.n_seen)
+    }
+
+    fn show_overview(&mut self, ear: &mut dyn Client) -> bool {
+        let due = self.shown.overview_at.elapsed() >= SURVEY || self.survey.complete();
+        if self.shown.overview == Some(self.surveyed()) || !due {
+            return true;
+        }
+        (self.shown.overview, self.shown.overview_at) = (Some(self.surveyed()), Instant::now());
+        let overview = Box::new(Overview::of(&self.survey));
+        if !ear.tell(ServerMessage::Overview { overview }.text()) {
+            return false;
+        }
+        if self.zoom.is_some() {
+            return true;
+        }
+        let strip = self.survey.spacetime.strip(TapeId::new(self.tape));
+        let picture = Box::new(PictureView::of(&strip, self.tape, false));
+        ear.tell(ServerMessage::Picture { picture }.text())
+    }
+
+    /// Steps per second, over the last quarter of a second or more.
+    fn measure(&mut self, front: u64) {
+        let (from, since) = self.shown.speed_from;
+        let seconds = since.elapsed().as_secs_f64();
+        if seconds > 0.25 {
+            self.shown.per_second = front.saturating_sub(from) as f64 / seconds;
+            self.shown.speed_from = (front, Instant::now());
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! What a tab's run does between two moments.
+
+use std::time::{Duration, Instant};
+
+use luge::run::engine::EngineError;
+use luge_machine::StateId;
+use luge_train::Engine;
+
+use super::{FRAME, Going, Run};
+use crate::replay::{MAX_PROFILED, Profile};
+
+impl Run<'_, '_> {
+    /// How long nothing will happen.
+    pub(super) fn idle_for(&self) -> Duration {
+        let surveyed = self.survey.steps() == self.replay.front()
+            && (self.survey.complete() || self.replay.end().is_none());
+        if !surveyed || (self.going == Going::Nowhere && self.to_profile()) {
+            return Duration::ZERO;
+        }
+        match self.going {
+            Going::To(_) | Going::On { speed: None, .. } => Duration::ZERO,
+            Going::On { speed: Some(speed), since, from } => {
+                let next = (self.replay.step() + 1 - from) as f64 / speed;
+                let left = next - since.elapsed().as_secs_f64();
+                let step = Duration::from_secs_f64(left.clamp(0.0, 0.1));
+                // A page that has drawn is told what it has missed, not only with the next step.
+                let missed =
+                    self.shown.drawn && self.shown.moment != Some((self.replay.step(), self.replay.front()));
+                if missed { step.min(FRAME.saturating_sub(self.shown.at.elapsed())) } else { step }
+            }
+            Going::Nowhere if self.stale() => Duration::from_millis(2),
+            Going::Nowhere if !self.shown.proof => Duration::from_millis(50),
+            Going::Nowhere => Duration::from_secs(3600),
+        }
+    }
+
+    /// Whether the steps of each line are still to be counted.
+    fn to_profile(&self) -> bool {
+        match &self.profile {
+            Some(profile) => !profile.done,
+            None => {
+                let over = self.replay.end().is_some_and(|end| end.steps() <= MAX_PROFILED);
+                over && self.scene.stage.lines.iter().any(Option::is_some)
+            }
+        }
+    }
+
+    /// Counts the steps of each line for a while.
+    fn count_lines(&mut self, go_on: &mut dyn FnMut() -> bool) -> Result<(), EngineError> {
+        if self.profile.is_none() {
+            self.profile = Profile::new(&self.replay, self.states.len())?;
+        }
+        let scene = self.scene;
+        let state = |vertex: usize| scene.state_at(vertex).map(StateId::index);
+        match &mut self.profile {
+            Some(profile) => profile.follow(&self.replay, &state, go_on),
+            None => Ok(()),
+        }
+    }
+
+    /// Goes on until the next moment is due, the last twentieth of the time with the survey.
+    pub(super) fn work(&mut self) -> Result<(), EngineError> {
+        let (started, busy) = (Instant::now(), self.going != Going::Nowhere);
+        let left = FRAME.saturating_sub(self.shown.at.elapsed()).max(FRAME / 4);
+        let share = left - FRAME / 20;
+        let mut go_on = || started.elapsed() < share;
+        let goal = match self.going {
+            Going::Nowhere => None,
+            Going::To(step) => Some(step),
+            Going::On { speed: None, .. } => Some(u64::MAX),
+            Going::On { speed: Some(speed), since, from } => {
+                Some(from.saturating_add((since.elapsed().as_secs_f64() * speed) as u64))
+            }
+        };
+        if let Some(goal) = goal.filter(|&goal| goal != self.replay.step()) {
+            let playing = matches!(self.going, Going::On { .. });
+            if playing && (self.loss.is_some() || self.states.contains(&true)) {
+                self.watch(goal, &mut go_on)?;
+            } else if playing && goal == u64::MAX {
+                self.replay.roll(&mut go_on)?;
+            } else {
+                self.replay.seek(goal, &mut go_on)?;
+            }
+        }
+        let ended = self.replay.end().is_some_and(|end| end.steps() == self.replay.step());
+        match self.going {
+            Going::To(step) if self.replay.step() == step || ended => self.going = Going::Nowhere,
+            Going::On { .. } if ended => self.going = Going::Nowhere,
+            Going::On { speed: Some(speed), .. } if goal.is_some_and(|goal| goal > self.replay.step()) => {
+                // It cannot keep up: what is behind is not made up for later.
+                self.going =
+                    Going::On { speed: Some(speed), since: Instant::now(), from: self.replay.step() };
+            }
+            _ => {}
+        }
+        let share = if busy { left } else { FRAME };
+        let mut go_on = || started.elapsed() < share;
+        if self.survey.follow(&self.replay, &self.scene.tapes, &mut go_on)? && !self.survey.complete() {
+            self.survey.complete_curve(&self.replay, &mut go_on)?;
+        }
+        if self.survey.complete() && !busy && self.to_profile() {
+            self.count_lines(&mut go_on)?;
+        }
+        Ok(())
+    }
+
+    /// Goes on until a breakpoint.
+    fn watch(&mut self, goal: u64, go_on: &mut dyn FnMut() -> bool) -> Result<(), EngineError> {
+        let (states, level, scene) = (&self.states, self.loss, self.scene);
+        let mut hit = None;
+        let mut above = match level {
+            Some(level) => self.replay.now().loss()? > level,
+            None => false,
+        };
+        let mut here = |engine: &mut dyn Engine| {
+            let state = engine.vertex().and_then(|vertex| scene.state_at(vertex)).map(StateId::index);
+            if state.is_some_and(|state| states[state]) {
+                hit = Some("state");
+            }
+            if let Some(level) = level {
+                let was_above = std::mem::replace(&mut above, engine.loss()? > level);
+                if was_above && !above {
+                    hit = Some("loss");
+                }
+            }
+            Ok(hit.is_some())
+        };
+        if self.replay.watch(goal, &mut here, go_on)? {
+            self.hit = hit;
+            self.going = Going::Nowhere;
+            self.shown.again = true;
+        }
+        Ok(())
+    }
+}

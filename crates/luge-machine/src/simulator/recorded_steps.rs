@@ -1,0 +1,184 @@
+//! Passages: steps that a simulator has made before, made again at once wherever the same cells hold the same symbols.
+//!
+//! What a machine does follows from its state and the symbols it finds. So steps that were made one by one, and every symbol that they
+//! found or wrote over, are the same steps again wherever that state finds these symbols.
+
+use std::collections::BTreeMap;
+
+use super::{Effect, Outcome, Simulator};
+use crate::{Cell, StateId, Step, TapeId, Write};
+
+/// Cells that one comparison looks at.
+const WIDTH: usize = 8;
+/// Cells that are held on either side of a head before passages are made.
+const MARGIN: Cell = 64;
+
+/// Some steps, with all they depend on and all they change.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RecordedSteps {
+    from: StateId,
+    to: StateId,
+    steps: Step,
+    windows: Vec<Window>,
+    traces: Vec<Trace>,
+}
+
+/// Cells of one tape, counted from where its head is first, a byte each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Window {
+    tape: usize,
+    offset: Cell,
+    mask: u64,
+    found: u64,
+    /// What is found and what is left behind, as far as they differ.
+    changed: u64,
+}
+
+/// Where a head goes: in the end, and on the way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Trace {
+    tape: usize,
+    moved: Cell,
+    low: Cell,
+    high: Cell,
+}
+
+impl RecordedSteps {
+    /// Steps that it takes.
+    #[must_use]
+    pub fn steps(&self) -> Step {
+        self.steps
+    }
+}
+
+/// Steps being made one by one, to be made at once later.
+#[derive(Clone, Debug)]
+pub struct Recording {
+    from: StateId,
+    since: Step,
+    heads: Vec<Cell>,
+    traces: Vec<Trace>,
+    /// What was found in a cell first, by tape and offset.
+    found: BTreeMap<(usize, Cell), u8>,
+}
+
+impl Recording {
+    /// Nothing yet.
+    #[must_use]
+    pub fn new(simulator: &Simulator<'_>) -> Self {
+        let trace = |tape: TapeId| Trace { tape: tape.index(), moved: 0, low: 0, high: 0 };
+        Self {
+            from: simulator.state,
+            since: simulator.steps,
+            heads: simulator.heads.clone(),
+            traces: simulator.machine.tape_ids().map(trace).collect(),
+            found: BTreeMap::new(),
+        }
+    }
+
+    /// Notes that the steps depend on the cell under a head.
+    pub fn look(&mut self, simulator: &Simulator<'_>, tape: TapeId) {
+        let cell = simulator.head(tape);
+        let offset = cell - self.heads[tape.index()];
+        self.found.entry((tape.index(), offset)).or_insert_with(|| simulator.tape(tape).read(cell).0);
+    }
+
+    /// Makes one step and notes all it depends on.
+    ///
+    /// # Errors
+    /// As for [`Simulator::step`].
+    pub fn step(&mut self, simulator: &mut Simulator<'_>) -> Result<Effect, Outcome> {
+        let machine = simulator.machine;
+        for tape in machine.looked_at(simulator.state) {
+            self.look(simulator, tape);
+        }
+        if let Some(rule) = machine.rule_for(simulator.state, &simulator.reads()) {
+            for (tape, write) in machine.tape_ids().zip(&rule.writes) {
+                if *write != Write::Keep {
+                    self.look(simulator, tape);
+                }
+            }
+        }
+        let effect = simulator.step_noting()?;
+        for (trace, (head, from)) in self.traces.iter_mut().zip(simulator.heads.iter().zip(&self.heads)) {
+            trace.moved = head - from;
+            (trace.low, trace.high) = (trace.low.min(trace.moved), trace.high.max(trace.moved));
+        }
+        Ok(effect)
+    }
+
+    /// The steps as one passage.
+    #[must_use]
+    pub fn finish(self, simulator: &Simulator<'_>) -> RecordedSteps {
+        let mut windows: Vec<Window> = Vec::new();
+        for (&(tape, offset), &found) in &self.found {
+            let now = simulator.tapes[tape].read(self.heads[tape] + offset).0;
+            let near = |window: &&mut Window| window.tape == tape && offset - window.offset < WIDTH as Cell;
+            let window = match windows.last_mut().filter(near) {
+                Some(window) => window,
+                None => {
+                    windows.push(Window { tape, offset, mask: 0, found: 0, changed: 0 });
+                    let last = windows.len() - 1;
+                    &mut windows[last]
+                }
+            };
+            let shift = 8 * (offset - window.offset);
+            window.mask |= 0xff << shift;
+            window.found |= u64::from(found) << shift;
+            window.changed |= u64::from(found ^ now) << shift;
+        }
+        let steps = simulator.steps - self.since;
+        let goes = |trace: &Trace| trace.low != trace.high;
+        let traces = self.traces.into_iter().filter(goes).collect();
+        RecordedSteps { from: self.from, to: simulator.state, steps, windows, traces }
+    }
+}
+
+impl Simulator<'_> {
+    /// Makes the steps of a passage if they are the next ones; `false`, and no step, if they are not.
+    pub fn pass(&mut self, passage: &RecordedSteps) -> bool {
+        if self.state != passage.from {
+            return false;
+        }
+        for window in &passage.windows {
+            let Some(found) = self.window(window) else { return self.make_room() && self.pass(passage) };
+            if (u64::from_le_bytes(*found) ^ window.found) & window.mask != 0 {
+                return false;
+            }
+        }
+        for window in passage.windows.iter().filter(|window| window.changed != 0) {
+            if let Some(found) = self.window(window) {
+                *found = (u64::from_le_bytes(*found) ^ window.changed).to_le_bytes();
+            }
+        }
+        for &Trace { tape, moved, low, high } in &passage.traces {
+            let head = self.heads[tape];
+            let visited = &mut self.visited[tape];
+            *visited = (visited.0.min(head + low), visited.1.max(head + high));
+            self.heads[tape] = head + moved;
+        }
+        self.state = passage.to;
+        self.steps += passage.steps;
+        true
+    }
+
+    #[inline]
+    fn window(&mut self, window: &Window) -> Option<&mut [u8; WIDTH]> {
+        let tape = &mut self.tapes[window.tape];
+        let index = usize::try_from(self.heads[window.tape] + window.offset - tape.extent().start).ok()?;
+        tape.bytes_mut().get_mut(index..)?.first_chunk_mut()
+    }
+
+    /// Holds cells on either side of every head; `false` if they were held before.
+    #[cold]
+    fn make_room(&mut self) -> bool {
+        let mut grown = false;
+        for (tape, &head) in self.tapes.iter_mut().zip(&self.heads) {
+            let before = tape.extent();
+            tape.hold(head - MARGIN);
+            tape.hold(head + MARGIN);
+            grown |= tape.extent() != before;
+        }
+        grown
+    }
+}

@@ -1,0 +1,302 @@
+//! The answer of a run in plain words: what was learned, how well it fits, and what was proved. Terminal, lab, reports and
+//! notebooks show the same one.
+
+use luge_net::Values;
+use serde::Serialize;
+
+use crate::{
+    data::Table,
+    draw::plot::{grouped, numeral},
+    files::predictor::Predictor,
+    trace::{PreparedTrace, Trace},
+    training::{Claim, PreparedTraining, TrainingReport},
+};
+
+/// What came out of a run.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Answer {
+    /// What was learned, if the machine learns.
+    pub learned: Option<Learned>,
+    /// Whether the run is proved.
+    pub certified: bool,
+    /// The same in words.
+    pub verdict: String,
+    /// What was checked, line by line.
+    pub claims: Vec<AnswerClaim>,
+}
+
+/// One line of a certificate, and what it means.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct AnswerClaim {
+    /// Its name.
+    pub name: String,
+    /// What it means that it holds.
+    pub meaning: &'static str,
+    /// Whether it holds.
+    pub holds: bool,
+    /// What was counted or compared.
+    pub figures: String,
+}
+
+/// What a learner has found.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Learned {
+    /// A linear model as a formula in the columns' names, of other networks the weights.
+    pub formula: String,
+    /// Every weight and what it belongs to.
+    pub weights: Vec<(String, f64)>,
+    /// Rows of the table.
+    pub rows: usize,
+    /// The network before training.
+    pub before: Fit,
+    /// The network after training.
+    pub after: Fit,
+    /// Why the loss is as large as it is, where that is surprising.
+    pub remark: Option<&'static str>,
+}
+
+/// How well outputs fit the labels.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Fit {
+    /// Rows whose class is told right, if the labels are classes.
+    pub right: Option<usize>,
+    /// 1/2 |F(x) - y|^2.
+    pub loss: f64,
+    /// The root of the mean squared error.
+    pub error: f64,
+}
+
+impl Fit {
+    /// Outputs beside the labels of a table.
+    #[must_use]
+    pub fn of(outputs: &Values, table: &Table) -> Self {
+        let labels = &table.labels;
+        let squares: f64 = outputs.data.iter().zip(&labels.data).map(|(out, y)| (out - y) * (out - y)).sum();
+        let n = labels.data.len().max(1) as f64;
+        Self { right: table.right_rows(outputs), loss: squares / 2.0, error: (squares / n).sqrt() }
+    }
+}
+
+impl Learned {
+    /// Weights that a learner has found, on the data it learned from.
+    #[must_use]
+    pub fn of(lesson: &PreparedTraining, theta: &[f64]) -> Self {
+        let table = lesson.table();
+        let fit = |theta: Vec<f64>| {
+            Fit::of(&Predictor::new(lesson.primary(), theta).predict(&table.features), table)
+        };
+        let (before, after) = (fit(lesson.blank_theta()), fit(theta.to_vec()));
+        Self {
+            formula: formula(lesson, theta),
+            weights: weight_names(lesson).into_iter().zip(theta.iter().copied()).collect(),
+            rows: table.n_samples(),
+            before,
+            after,
+            remark: remark(before, after, table.n_samples()),
+        }
+    }
+}
+
+impl Answer {
+    /// The answer of a lesson.
+    #[must_use]
+    pub fn of_lesson(lesson: &PreparedTraining, report: &TrainingReport) -> Self {
+        let certificate = &report.certificate;
+        let claims = certificate.claims();
+        let verdict = match (&failed(&claims)[..], certificate.proves_the_run()) {
+            ([], _) => format!("yes: all {} claims hold", claims.len()),
+            (["no_overflow"], _) => {
+                "yes, but numbers of the program were too large for their types".to_owned()
+            }
+            (failed, true) => format!("yes: all claims but the paper's on {} hold", failed.join(" and ")),
+            (failed, false) => format!("NO: {}", failed.join(", ")),
+        };
+        Self {
+            learned: Some(Learned::of(lesson, &report.theta)),
+            certified: certificate.proves_the_run(),
+            verdict,
+            claims: claims.iter().map(|(name, claim)| claim_line(name, (*claim).clone())).collect(),
+        }
+    }
+
+    /// The answer of a machine's trace.
+    #[must_use]
+    pub fn of_trace(plan: &PreparedTrace, trace: &Trace) -> Self {
+        let same = match &trace.first_mismatch {
+            None => format!("{} iterates, 0 mismatches", grouped(trace.n_compared)),
+            Some(first) => format!("the first that differs is step {}: {}", grouped(first.step), first.why),
+        };
+        let steps = trace.outcome.steps();
+        let machine = match trace.machine_steps {
+            Some(machine) => format!("{} machine steps", grouped(machine)),
+            None => "the machine has not halted".to_owned(),
+        };
+        let bounds = plan.landscape.bounds();
+        let levels = format!(
+            "{} to {}; running between {} and {}, halted at most {}",
+            numeral(trace.loss.min),
+            numeral(trace.loss.max),
+            numeral(bounds.running_low),
+            numeral(bounds.running_high),
+            numeral(bounds.halted_high)
+        );
+        let ended = trace
+            .machine_steps
+            .is_none_or(|machine| trace.outcome == luge_train::Outcome::Converged { steps: machine });
+        let claim = |name: &str, holds: bool, figures: String| claim_line(name, Claim { holds, figures });
+        let claims = vec![
+            claim("trace", trace.mismatches == 0, same),
+            claim("gradient", trace.gradient.holds(), trace.gradient.figures()),
+            claim("step_count", ended, format!("{} gradient steps, {machine}", grouped(steps))),
+            claim("loss_bounds", trace.bounds_held, levels),
+        ];
+        let certified = trace.matches_machine();
+        let verdict =
+            if certified { "yes: every iterate is the machine's" } else { "NO: it is not the machine's run" };
+        Self { learned: None, certified, verdict: verdict.to_owned(), claims }
+    }
+}
+
+/// The names of the claims that do not hold.
+#[must_use]
+pub fn failed<'a>(claims: &[(&'a str, &Claim)]) -> Vec<&'a str> {
+    claims.iter().filter(|(_, claim)| !claim.holds).map(|(name, _)| *name).collect()
+}
+
+fn claim_line(name: &str, claim: Claim) -> AnswerClaim {
+    let Claim { holds, figures } = claim;
+    AnswerClaim { name: name.replace('_', " "), meaning: meaning(name), holds, figures }
+}
+
+/// What it means that a claim of a certificate holds.
+#[must_use]
+pub fn meaning(claim: &str) -> &'static str {
+    match claim {
+        "trace" => "every gradient step is a step of the machine",
+        "gradient" => "the steps are those of gradient descent: automatic differentiation makes them too",
+        "step_count" => "training takes as many steps as the machine does, and ends where it halts",
+        "labels_copied" => "the network knows the labels from the loss alone",
+        "loss_bounds" => "the loss stays where the construction says",
+        "output_equals_primary" => "the trained network computes what the learner has found, bit for bit",
+        "no_gradient_through_primary" => "the weights come from the learner: descent does not touch them",
+        "layers" => "no more layers than the paper claims",
+        "units" => "no layer wider than the paper claims",
+        "no_overflow" => "no number of the program was too large for its type",
+        _ => "",
+    }
+}
+
+/// Whether the primary network is linear, with a bias and a weight per column for each label.
+fn is_linear(lesson: &PreparedTraining) -> bool {
+    let table = lesson.table();
+    let n_weights = (table.feature_names.len() + 1) * table.label_names.len();
+    lesson.primary().describe() == "linear" && lesson.primary().n_weights() == n_weights
+}
+
+fn formula(lesson: &PreparedTraining, theta: &[f64]) -> String {
+    let table = lesson.table();
+    let numbers: Vec<String> = theta.iter().map(ToString::to_string).collect();
+    if !is_linear(lesson) || table.label_names.len() != 1 {
+        return format!("theta {}", numbers.join(" "));
+    }
+    let terms = table.feature_names.iter().zip(&theta[1..]);
+    let terms = terms.map(|(name, weight)| {
+        let sign = if *weight < 0.0 { '-' } else { '+' };
+        format!(" {sign} {} {name}", weight.abs())
+    });
+    format!("{} = {}{}", table.label_names[0], numbers[0], terms.collect::<String>())
+}
+
+/// What each weight belongs to: the columns' names where the network is linear, else its place in theta.
+fn weight_names(lesson: &PreparedTraining) -> Vec<String> {
+    let table = lesson.table();
+    let n_weights = lesson.primary().n_weights();
+    if !is_linear(lesson) {
+        return (0..n_weights).map(|i| format!("theta[{i}]")).collect();
+    }
+    let of = |label: &String| {
+        let prefix = if table.label_names.len() == 1 { String::new() } else { format!("{label}: ") };
+        let names = std::iter::once("bias").chain(table.feature_names.iter().map(String::as_str));
+        names.map(move |name| format!("{prefix}{name}")).collect::<Vec<_>>()
+    };
+    table.label_names.iter().flat_map(of).collect()
+}
+
+fn remark(before: Fit, after: Fit, rows: usize) -> Option<&'static str> {
+    let all_right = after.right == Some(rows);
+    (all_right && after.loss > before.loss).then_some(
+        "The squared loss is larger than before although every row is right: this learner asks which side of the \
+         boundary a row lies on, not how far from it.",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+
+    use luge_net::Shape;
+
+    use super::*;
+    use crate::{
+        job::{Job, catalogue},
+        run::follow::ObservationRate,
+    };
+
+    fn answer(name: &str) -> Answer {
+        match catalogue::find(name).expect("it ships").job() {
+            Job::Train(job) => {
+                let lesson = job.prepare().expect("a lesson");
+                let report = lesson
+                    .follow(None, ObservationRate::Moments, |_| ControlFlow::Continue(()))
+                    .expect("training");
+                Answer::of_lesson(&lesson, &report)
+            }
+            Job::Trace(job) => {
+                let plan = job.prepare().expect("a plan");
+                let trace = plan
+                    .follow(None, ObservationRate::Moments, |_| ControlFlow::Continue(()))
+                    .expect("a trace");
+                Answer::of_trace(&plan, &trace)
+            }
+        }
+    }
+
+    #[test]
+    fn a_classifier_is_judged_by_its_rows_and_its_loss_is_explained() {
+        let answer = answer("perceptron");
+        let learned = answer.learned.expect("a learner");
+        assert_eq!((learned.before.right, learned.after.right), (Some(0), Some(150)));
+        assert!(learned.after.loss > learned.before.loss && learned.remark.is_some());
+        assert_eq!(learned.weights[1], ("sepal_length".to_owned(), 1.375));
+        assert!(answer.certified && answer.claims.len() == 9);
+        assert!(answer.claims.iter().all(|claim| claim.holds && !claim.meaning.is_empty()));
+    }
+
+    #[test]
+    fn a_model_of_numbers_is_judged_by_its_error() {
+        let learned = answer("least_squares_line").learned.expect("a learner");
+        assert_eq!(learned.after.right, None);
+        assert!(learned.after.error < learned.before.error && learned.remark.is_none());
+    }
+
+    #[test]
+    fn a_machine_is_judged_by_its_run() {
+        let answer = answer("bb4");
+        assert!(answer.certified && answer.learned.is_none());
+        assert!(answer.claims.iter().all(|claim| claim.holds && !claim.meaning.is_empty()));
+        assert_eq!(answer.claims[2].figures, "107 gradient steps, 107 machine steps");
+    }
+
+    #[test]
+    fn a_fit_counts_rows_and_errors() {
+        let column = |data: &[f64]| Values::new(Shape::new(data.len(), 1), data.to_vec());
+        let table = |y: &[f64]| {
+            let name = |name: &str| vec![name.to_owned()];
+            Table::new(name("x"), name("y"), vec![0.0; y.len()], y.to_vec())
+        };
+        let fit = Fit::of(&column(&[3.0, 0.0, -2.0]), &table(&[1.0, 1.0, -1.0]));
+        assert_eq!((fit.right, fit.loss, fit.error), (Some(2), 3.0, 2.0_f64.sqrt()));
+        let zeros = Fit::of(&column(&[0.5, 0.4, 0.7]), &table(&[1.0, 0.0, 1.0]));
+        assert_eq!(zeros.right, Some(2), "a half is on neither side");
+    }
+}

@@ -1,0 +1,212 @@
+//! Steps of a run made again by automatic differentiation: what the certificate's `gradient` line stands on.
+//!
+//! After a run its engine makes some of its steps once more, without comparison, from the start or from a snapshot that was taken on the way.
+//! At each the dense engine makes the step from the very same weights, every unit evaluated (columns that are alike once), every gradient
+//! from automatic differentiation, and every weight must agree. What is made again must end as the run did: with the same digest of all
+//! vertices and the same weights.
+
+use luge_net::{Network, Op, Values};
+use luge_train::{CacheLevel, Snapshot, SpotCheck, SpotError, StopRule, TrainError};
+use rand_chacha::{
+    ChaCha8Rng,
+    rand_core::{Rng, SeedableRng},
+};
+use serde::{Deserialize, Serialize};
+
+use crate::run::{
+    decimated::Decimated,
+    engine::{EngineError, Task},
+    run_stats::RunStats,
+};
+
+/// The fewest steps that are looked at.
+pub const FEWEST: usize = 5;
+
+/// The most steps that are looked at unless more are asked for.
+pub const MOST: usize = 50;
+
+/// The most bytes that the weights around the steps looked at take, unless more steps are asked for.
+const MAX_BYTES: u64 = 1 << 24;
+
+/// What an arc or a written cell costs a look by automatic differentiation, relative to what a tape costs a step of a run that is compared:
+/// measured as the time of `luge train --spots 50` less that of `--spots 5`, on the perceptron and on ten thousand rows of `sgd_linear`.
+const COST: u64 = 3;
+
+/// What the dense engine said of some steps of a run.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct GradientCheck {
+    /// The steps that were looked at; none if the dense engine made them all itself.
+    pub steps: Vec<u64>,
+    /// Whether every step of the run was made by automatic differentiation.
+    pub every: bool,
+    /// What does not agree, if something does not.
+    pub differs: Option<String>,
+}
+
+impl GradientCheck {
+    /// Every step was made by automatic differentiation.
+    pub(crate) fn of_dense() -> Self {
+        Self { steps: Vec::new(), every: true, differs: None }
+    }
+
+    /// Whether every step looked at is the network's own gradient step.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.differs.is_none()
+    }
+
+    /// The check in a line.
+    #[must_use]
+    pub fn figures(&self) -> String {
+        match (&self.differs, self.every) {
+            (Some(why), _) => why.clone(),
+            (None, true) => "every step was made by automatic differentiation".to_owned(),
+            (None, false) => format!(
+                "{} steps made again by automatic differentiation, every weight alike",
+                self.steps.len()
+            ),
+        }
+    }
+}
+
+/// A network that holds all tapes of a run, to evaluate every unit of.
+pub(crate) struct Dense<'n> {
+    pub(crate) network: &'n Network,
+    pub(crate) inputs: &'n [Values],
+    /// Where cell 0 of the engine's tapes lies in it, per tape; empty for zeros.
+    pub(crate) shift: Vec<i64>,
+}
+
+/// How a run that was made ended.
+pub(crate) struct End<'a> {
+    pub(crate) snapshot: &'a Snapshot,
+    pub(crate) record: &'a RunStats,
+}
+
+/// Makes a run once more and hands steps of it to `check`, which makes them by automatic differentiation.
+pub(crate) fn recheck<E: From<EngineError>>(
+    task: &Task<'_>,
+    end: &End<'_>,
+    kept: &Decimated<Snapshot>,
+    asked: Option<usize>,
+    check: impl FnOnce(&[CheckedStep]) -> Result<GradientCheck, E>,
+) -> Result<GradientCheck, E> {
+    let steps = choose(end, task.network, asked);
+    match collect(task, &steps, end, kept)? {
+        Ok(spots) => check(&spots),
+        Err(why) => Ok(GradientCheck { steps, every: false, differs: Some(why) }),
+    }
+}
+
+/// The steps to look at: the first two, the last, those where the loss was lowest and highest, and random ones.
+///
+/// Their number follows from sizes alone, so that the same run always has the same certificate: about as many as take the
+/// time that comparing the run took, as far as there is room for their weights, at least [`FEWEST`] and at most [`MOST`], or as many as were asked for.
+fn choose(end: &End<'_>, network: &Network, asked: Option<usize>) -> Vec<u64> {
+    let n_steps = end.snapshot.step;
+    if n_steps == 0 {
+        return Vec::new();
+    }
+    let n_cells: usize = end.snapshot.trimmed().tapes.iter().map(|tape| tape.cells.len()).sum();
+    let run = n_steps.saturating_mul(end.snapshot.tapes.len().max(1) as u64);
+    let in_time = run / (COST * (n_arcs(network) + n_cells as u64)).max(1);
+    // Weights before and after each, a bit for a cell.
+    let affordable = in_time.min(MAX_BYTES / (n_cells as u64 / 4).max(1));
+    let count = asked.unwrap_or(usize::try_from(affordable).unwrap_or(MOST).clamp(FEWEST, MOST)).max(1);
+    let mut steps = vec![0, 1.min(n_steps - 1), n_steps - 1];
+    steps
+        .extend([end.record.lowest_at, end.record.highest_at].into_iter().flatten().filter(|&s| s < n_steps));
+    steps.sort_unstable();
+    steps.dedup();
+    let mut generator = ChaCha8Rng::seed_from_u64(n_steps);
+    let room = usize::try_from(n_steps).unwrap_or(usize::MAX);
+    while steps.len() < count.min(room) {
+        let step = generator.next_u64() % n_steps;
+        if let Err(place) = steps.binary_search(&step) {
+            steps.insert(place, step);
+        }
+    }
+    steps
+}
+
+/// Arcs of linear layers: what evaluating every unit costs.
+fn n_arcs(network: &Network) -> u64 {
+    let arcs = |op: &Op| if let Op::Linear(map, _) = op { map.most_entries() as u64 } else { 0 };
+    network.nodes().iter().map(|node| arcs(&node.op)).sum()
+}
+
+/// A step of the second run: the loss, the weights before and after it, and how far rounding may take them from the dense engine's.
+pub(crate) struct CheckedStep {
+    loss: f64,
+    before: Snapshot,
+    after: Snapshot,
+    rounding: f64,
+}
+
+/// Makes the steps that lead to these once more, from the run's own snapshot before them, and keeps the weights around them; `Err` with a
+/// reason if the run does not end as it did.
+fn collect(
+    task: &Task<'_>,
+    steps: &[u64],
+    end: &End<'_>,
+    kept: &Decimated<Snapshot>,
+) -> Result<Result<Vec<CheckedStep>, String>, EngineError> {
+    let (mut engine, _) = task.open(CacheLevel::Blocks, None)?;
+    let to = |most_steps| StopRule { loss_at_most: f64::NEG_INFINITY, not_before: 0, most_steps };
+    let mut spots = Vec::with_capacity(steps.len());
+    for &step in steps {
+        if let Some(snapshot) = kept.before(step).filter(|snapshot| snapshot.step > engine.steps()) {
+            (engine, _) = task.open(CacheLevel::Blocks, Some((snapshot, None)))?;
+        }
+        engine.run(&to(step))?;
+        let (loss, before) = (engine.loss()?, engine.snapshot().trimmed());
+        engine.step()?;
+        let after = engine.snapshot().trimmed();
+        spots.push(CheckedStep { loss, before, after, rounding: engine.rounding() });
+    }
+    engine.run(&to(end.snapshot.step))?;
+    if engine.snapshot().trimmed() != end.snapshot.trimmed() {
+        return Ok(Err("the run made again visits other vertices or ends with other weights".to_owned()));
+    }
+    Ok(Ok(spots))
+}
+
+/// The cells that tapes and heads of all spots take, and one more on each side: first and last.
+pub(crate) fn extent(spots: &[CheckedStep]) -> Option<(i64, i64)> {
+    let tapes =
+        spots.iter().flat_map(|spot| [&spot.before, &spot.after]).flat_map(|snapshot| &snapshot.tapes);
+    let reach = |tape: &luge_train::TapeSnapshot| {
+        let head_end = tape.head_first + tape.head.len() as i64;
+        let end = tape.first + tape.cells.len() as i64;
+        (tape.first.min(tape.head_first) - 1, end.max(head_end))
+    };
+    tapes.map(reach).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+}
+
+/// Makes the steps by automatic differentiation and compares every weight.
+pub(crate) fn check(dense: &Dense<'_>, spots: &[CheckedStep]) -> Result<GradientCheck, TrainError> {
+    let steps = spots.iter().map(|spot| spot.before.step).collect();
+    let mut found = GradientCheck { steps, every: false, differs: None };
+    let mut checker = SpotCheck::new(dense.network, dense.inputs, &dense.shift)?;
+    for CheckedStep { loss, before, after, rounding } in spots {
+        let step = before.step;
+        let differs = match checker.check(before, after, *rounding) {
+            Ok(agreement) if !agreement.has_loss(*loss) => {
+                Some(format!("at step {step} every unit evaluated gives the loss {}, the run had {loss}", agreement.loss))
+            }
+            Ok(agreement) => agreement.differs.map(|weight| {
+                format!(
+                    "step {step} is not the network's own: automatic differentiation moves {}[{}] to {}, the run to {}",
+                    weight.parameter, weight.index, weight.dense, weight.found
+                )
+            }),
+            Err(SpotError::Train(error)) => return Err(error),
+            Err(error) => Some(error.to_string()),
+        };
+        if differs.is_some() {
+            found.differs = differs;
+            break;
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,276 @@
+//! The loss along the edges that leave the vertex training is on: why it goes where it goes.
+//!
+//! Along an edge everything under a stop-gradient is held at its value on the vertex, because that is the function
+//! training differentiates; tapes and heads stay as they are.
+
+mod names;
+mod picture;
+
+use luge_landscape::{Configuration, Control, Landscape, LandscapeKind};
+use luge_machine::{Machine, Step, lowering::Lowered};
+use luge_net::{Evaluation, Values, evaluate, evaluate_frozen};
+use luge_train::{Dense, Precision, Rate, TrainError, best_vertex};
+use serde::Serialize;
+
+use crate::{run::lockstep::Lockstep, trace::PreparedTrace};
+use names::Names;
+
+/// The most edges that are looked at closely; of larger landscapes those with the lowest slopes.
+pub const MAX_EDGES: usize = 1024;
+
+/// One edge.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Edge {
+    /// The vertex it leads to.
+    #[serde(skip)]
+    pub to: usize,
+    /// That vertex's state and symbols.
+    #[serde(rename = "to")]
+    pub name: String,
+    /// The derivative of the loss at the near end, by automatic differentiation.
+    pub slope: f64,
+    /// The loss at the far end.
+    pub end_loss: f64,
+    /// Whether the gradient step goes there.
+    pub successor: bool,
+    /// Whether the machine's rule here can lead there, depending on the symbols read next.
+    pub candidate: bool,
+    /// Whether a rule there leads here; on `internal`, whether the run came from there.
+    pub predecessor: bool,
+}
+
+/// Everything that leaves one vertex.
+#[derive(Debug)]
+pub struct OutgoingEdges<'p> {
+    /// The landscape.
+    pub landscape: &'p Landscape,
+    parameters: Vec<Values>,
+    inputs: Vec<Values>,
+    here: Evaluation,
+    /// Steps made before.
+    pub step: Step,
+    /// The vertex.
+    pub from: usize,
+    /// Its state and symbols.
+    pub name: String,
+    /// Whether the machine has stopped here.
+    pub stopped: bool,
+    /// Edges, of which [`edges`](Self::edges) may be a part.
+    pub n_edges: usize,
+    /// How many of them fall at once, and how many of them rise.
+    pub n_falling: usize,
+    /// How many of them rise at once.
+    pub n_rising: usize,
+    /// The edges in order of slope, the lowest first; at most [`MAX_EDGES`], and those that mean something: where the
+    /// step goes, where it came from, where the machine halts.
+    pub edges: Vec<Edge>,
+}
+
+/// A vertex, and what lies on the tapes there.
+#[derive(Clone, Copy, Debug)]
+pub struct Spot<'s, 'p> {
+    /// The machine before lowering, whose names are shown.
+    pub machine: &'s Machine,
+    /// The machine in normal form.
+    pub lowered: &'s Lowered,
+    /// The landscape.
+    pub landscape: &'p Landscape,
+    /// State, tapes and heads.
+    pub configuration: &'s Configuration,
+    /// Steps made before.
+    pub step: Step,
+    /// The vertex: of a state with copies, the right one.
+    pub vertex: usize,
+    /// The vertex before, where that is known.
+    pub came_from: Option<usize>,
+    /// Whether the machine has stopped here.
+    pub stopped: bool,
+}
+
+/// What vertices are called: their state, and the symbols under the heads or the whole tapes.
+#[must_use]
+pub fn vertex_name(machine: &Machine, lowered: &Lowered, landscape: &Landscape, vertex: usize) -> String {
+    Names { machine, lowered, landscape }.of(vertex)
+}
+
+/// What a vertex of landscapes B and C is called.
+#[must_use]
+pub fn control_name(machine: &Machine, lowered: &Lowered, control: &Control, vertex: usize) -> String {
+    names::of_control(machine, lowered, control, vertex)
+}
+
+/// Why there is nothing to look at.
+#[derive(Debug, thiserror::Error)]
+pub enum LeavingError {
+    /// The run is shorter.
+    #[error("the machine stops after {steps} steps, before step {asked}")]
+    Stopped {
+        /// Steps it makes.
+        steps: Step,
+        /// The step asked for.
+        asked: Step,
+    },
+    /// The landscape has no parameters for what the machine does there.
+    #[error("the landscape holds no configuration for step {asked}")]
+    Outside {
+        /// The step asked for.
+        asked: Step,
+    },
+    /// The gradient cannot be computed.
+    #[error(transparent)]
+    Train(#[from] TrainError),
+}
+
+impl<'p> OutgoingEdges<'p> {
+    /// The edges that leave the vertex of a run's step. `machine` is the plan's machine before lowering.
+    ///
+    /// # Errors
+    /// If the run ends before, or the gradient cannot be computed.
+    pub fn at(machine: &Machine, plan: &'p PreparedTrace, step: Step) -> Result<Self, LeavingError> {
+        if let Some(steps) = plan.machine_steps.filter(|&steps| steps < step) {
+            return Err(LeavingError::Stopped { steps, asked: step });
+        }
+        let outside = || LeavingError::Outside { asked: step };
+        let normal = &plan.lowered.normal;
+        let lockstep = Lockstep::new(normal.machine(), &plan.input, plan.window.clone());
+        let mut lockstep = lockstep.ok_or_else(outside)?;
+        let mut before = None;
+        while lockstep.simulator().steps() < step {
+            if lockstep.simulator().steps() + 1 == step {
+                before = Some(lockstep.expected().clone());
+            }
+            lockstep.step();
+        }
+        let landscape = &plan.landscape;
+        let vertex = |configuration: &Configuration, step: Step| {
+            let Some(control) = landscape.control() else {
+                let (parameters, _) = landscape.encode(configuration)?;
+                return parameters[0].data.iter().position(|&weight| weight > 0.5);
+            };
+            // Every state's copies are visited in turn, one per step.
+            let copies = control.n_copied_states() / normal.n_states();
+            let copy = usize::try_from(step % copies as u64).ok()?;
+            Some(control.vertex_at(configuration.state.index() * copies + copy, configuration.reads()))
+        };
+        let spot = Spot {
+            machine,
+            lowered: &plan.lowered,
+            landscape,
+            configuration: lockstep.expected(),
+            step,
+            vertex: vertex(lockstep.expected(), step).ok_or_else(outside)?,
+            came_from: before.and_then(|before| vertex(&before, step - 1)),
+            stopped: lockstep.stopped().is_some(),
+        };
+        Self::from_spot(&spot, MAX_EDGES)
+    }
+
+    /// The edges that leave a vertex, of which `most` are looked at closely.
+    ///
+    /// # Errors
+    /// If the landscape holds no such configuration, or the gradient cannot be computed.
+    pub fn from_spot(spot: &Spot<'_, 'p>, most: usize) -> Result<Self, LeavingError> {
+        let Spot { machine, lowered, landscape, step, vertex, .. } = *spot;
+        let outside = LeavingError::Outside { asked: step };
+        let (mut parameters, inputs) = landscape.encode(spot.configuration).ok_or(outside)?;
+        parameters[0] = Values::unit(landscape.n_vertices(), vertex);
+        let network = landscape.network();
+        let mut engine = Dense::new(network, &parameters, &inputs, Precision::F64, Rate::One, None)?;
+        let gradient = engine.gradient()?.swap_remove(0).data;
+        let here = evaluate(network, &parameters, &inputs);
+        let names = Names { machine, lowered, landscape };
+        let mut leaving = Self {
+            landscape,
+            parameters,
+            inputs,
+            here,
+            step,
+            from: vertex,
+            name: names.of(vertex),
+            stopped: spot.stopped,
+            n_edges: landscape.n_vertices() - 1,
+            n_falling: 0,
+            n_rising: 0,
+            edges: Vec::new(),
+        };
+        leaving.look(&gradient, spot.came_from, &names, most);
+        Ok(leaving)
+    }
+
+    fn look(&mut self, gradient: &[f64], came_from: Option<usize>, names: &Names<'_>, most: usize) {
+        let goes_to = self.goes_to(gradient);
+        let others = (0..gradient.len()).filter(|&to| to != self.from);
+        let mut slopes: Vec<(usize, f64)> =
+            others.map(|to| (to, gradient[to] - gradient[self.from])).collect();
+        slopes.sort_by(|a, b| a.1.total_cmp(&b.1));
+        self.n_falling = slopes.iter().filter(|s| s.1 < 0.0).count();
+        self.n_rising = slopes.iter().filter(|s| s.1 > 0.0).count();
+        for (rank, (to, slope)) in slopes.into_iter().enumerate() {
+            let successor = goes_to == Some(to);
+            let (candidate, predecessor) = match self.landscape.control() {
+                Some(_) => (self.rule_leads(self.from, to), self.rule_leads(to, self.from)),
+                None => (successor, came_from == Some(to)),
+            };
+            if rank < most || successor || came_from == Some(to) || self.halts(to) {
+                let end_loss = self.loss_towards(to, 1.0);
+                let name = names.of(to);
+                self.edges.push(Edge { to, name, slope, end_loss, successor, candidate, predecessor });
+            }
+        }
+    }
+
+    /// Whether a vertex of landscapes B and C is one in which the machine halts: there the loss is lowest.
+    fn halts(&self, vertex: usize) -> bool {
+        self.landscape.control().is_some_and(|control| control.at(vertex).step.is_none())
+    }
+
+    /// Whether a rule of landscapes B and C leads from one vertex to the other's state.
+    fn rule_leads(&self, from: usize, to: usize) -> bool {
+        self.landscape.control().is_some_and(|control| {
+            let step = control.at(from).step;
+            step.is_some_and(|step| step.next == control.table().block(to))
+        })
+    }
+
+    /// The vertex that a step of training goes to; `None` if it stays.
+    fn goes_to(&self, gradient: &[f64]) -> Option<usize> {
+        let point = &self.parameters[0].data;
+        match self.landscape.kind() {
+            LandscapeKind::Plain => {
+                let after = point.iter().zip(gradient).map(|(x, slope)| x - slope);
+                let best = after.enumerate().max_by(|a, b| a.1.total_cmp(&b.1))?.0;
+                (best != self.from).then_some(best)
+            }
+            LandscapeKind::Compact | LandscapeKind::Relu | LandscapeKind::Internal => {
+                best_vertex(gradient, point)
+            }
+        }
+    }
+
+    /// The loss on the vertex.
+    #[must_use]
+    pub fn loss(&self) -> f64 {
+        self.here.loss()
+    }
+
+    /// The edge that training takes; `None` if it stays.
+    #[must_use]
+    pub fn successor(&self) -> Option<&Edge> {
+        self.edges.iter().find(|edge| edge.successor)
+    }
+
+    /// The loss a fraction of the way to another vertex, as training sees it from here.
+    #[must_use]
+    pub fn loss_towards(&self, to: usize, fraction: f64) -> f64 {
+        self.loss_at(&[(self.from, 1.0 - fraction), (to, fraction)])
+    }
+
+    /// The loss where these vertices have these weights and all others none, as training sees it from here.
+    #[must_use]
+    pub fn loss_at(&self, weights: &[(usize, f64)]) -> f64 {
+        let mut parameters = self.parameters.clone();
+        parameters[0].data[self.from] = 0.0;
+        weights.iter().for_each(|&(vertex, weight)| parameters[0].data[vertex] += weight);
+        evaluate_frozen(self.landscape.network(), &parameters, &self.inputs, &self.here).loss()
+    }
+}

@@ -1,0 +1,12 @@
+//! Everything Luge writes to files or as JSON, and reads back.
+
+pub mod atomic_file;
+pub mod audit;
+pub mod checkpoint;
+pub mod export;
+pub(crate) mod json;
+pub mod model;
+pub mod outputs;
+pub mod predictor;
+pub mod rocq;
+pub mod summary;

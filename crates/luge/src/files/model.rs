@@ -1,0 +1,491 @@
+//! Model files: safetensors with the trained weights, and metadata from which everything else is derived again.
+
+mod program;
+mod seal;
+mod tensors;
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    fs, io,
+    path::Path,
+    sync::Arc,
+};
+
+use luge_landscape::{DataLayout, Extended, ExtendedError, Learner, LearnerError, Primary, PrimaryError};
+use luge_machine::{Diagnostic, formats::Format};
+use luge_net::{SparseValues, Values};
+use safetensors::{SafeTensors, tensor::TensorView};
+use serde::{Deserialize, Serialize, de::IgnoredAny};
+use sha2::{Digest, Sha256};
+
+use crate::{
+    data::{Preparation, Table},
+    files::{atomic_file, json::hexadecimal},
+    job::{Data, Primaries, StandardPrimaries, TrainJob, source::Source},
+    run::{
+        lockstep::Window,
+        memory::{self, CellStorage, TooMuch},
+    },
+    training::{Certificate, MAX_CELLS, PreparedTraining, TrainingError, TrainingOptions, TrainingReport},
+};
+pub use program::{Program, ProgramMismatch};
+use seal::{Contents, Versioned};
+use tensors::{Block, Packed};
+
+/// The version of the metadata; a file with another one is refused.
+const VERSION: u32 = 3;
+
+/// The metadata's key in the safetensors header.
+const KEY: &str = "luge";
+
+/// A trained extended network: what it was made from, its weights, and what was proved of it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Model {
+    /// What it was made from and what is claimed of it.
+    pub card: Card,
+    /// theta, the primary network's weights.
+    pub theta: Vec<f64>,
+    /// All trained weights, by the name of their block.
+    pub weights: Vec<(String, SparseValues)>,
+}
+
+/// What a model says of itself.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Card {
+    version: u32,
+    /// The learner in the native format.
+    pub machine: String,
+    /// SHA-256 of that text, in hexadecimal.
+    pub machine_sha256: String,
+    /// The program that the learner was compiled from, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<Program>,
+    /// The primary network, as `--primary` takes it.
+    pub primary: String,
+    /// How it was trained, with every choice made: the engine that trained it, cells per tape, r.
+    pub options: TrainingOptions,
+    /// The machine's cell that the network's first cell stands for, per binary tape.
+    pub first_cells: Vec<i64>,
+    /// Number of training samples.
+    pub n_samples: usize,
+    /// SHA-256 of the training data as they were used: features, then labels, row by row, little endian.
+    pub data_sha256: String,
+    /// The features' column names.
+    pub features: Vec<String>,
+    /// The labels' column names.
+    pub labels: Vec<String>,
+    /// What was done to the columns of the data; `predict` does the same.
+    pub preparation: Preparation,
+    /// Gradient steps.
+    pub steps: u64,
+    /// Machine steps.
+    pub machine_steps: u64,
+    /// 1/2 |F(x) - y|^2 on the training data.
+    pub train_loss: f64,
+    /// B_stop.
+    pub stop: f64,
+    /// What was proved.
+    pub certificate: Certificate,
+}
+
+/// Why a file is no model, or a model cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ModelError {
+    /// The system refused.
+    #[error("cannot {doing} {name}")]
+    Io {
+        /// "read" or "write".
+        doing: &'static str,
+        /// The file.
+        name: String,
+        /// The system's reason.
+        #[source]
+        reason: io::Error,
+    },
+    /// Not a safetensors file.
+    #[error("{name} is no safetensors file")]
+    NotSafetensors {
+        /// The file.
+        name: String,
+        /// The reader's reason.
+        #[source]
+        reason: safetensors::SafeTensorError,
+    },
+    /// A safetensors file of somebody else's.
+    #[error("{name} is a safetensors file, but no model of luge: its metadata have no `{KEY}` entry")]
+    NotOurs {
+        /// The file.
+        name: String,
+    },
+    /// Metadata that do not parse.
+    #[error("the metadata of {name} do not read: {reason}")]
+    Metadata {
+        /// The file.
+        name: String,
+        /// Why not.
+        reason: String,
+    },
+    /// Another version of the metadata.
+    #[error("{name} has version {found}, this program reads version {VERSION}")]
+    Version {
+        /// The file.
+        name: String,
+        /// What it has.
+        found: u32,
+    },
+    /// A block of weights is missing or has another form.
+    #[error(
+        "{name} has no tensor `{tensor}` of two dimensions in f64, and none that is packed as its header says"
+    )]
+    Tensor {
+        /// The file.
+        name: String,
+        /// The block.
+        tensor: String,
+    },
+    /// A bit has changed since it was written.
+    #[error("{name} is damaged: its checksum does not fit its metadata and weights")]
+    Damaged {
+        /// The file.
+        name: String,
+    },
+    /// The machine in the file is not the one that was trained.
+    #[error("the machine in the model has another digest than the model claims")]
+    MachineChanged,
+    /// The machine in the file does not read.
+    #[error("the machine in the model does not read: {}", first(.0))]
+    Machine(Vec<Diagnostic>),
+    /// The machine in the file is no learner.
+    #[error(transparent)]
+    Learner(#[from] LearnerError),
+    /// The primary network does not fit.
+    #[error(transparent)]
+    Primary(#[from] PrimaryError),
+    /// The network cannot be built again.
+    #[error(transparent)]
+    Extended(#[from] ExtendedError),
+    /// The run cannot be made again.
+    #[error("the run cannot be made again: {0}")]
+    PreparedTraining(#[from] TrainingError),
+    /// There is no room for it.
+    #[error(transparent)]
+    Memory(#[from] TooMuch),
+    /// Sizes that no training run has.
+    #[error(
+        "the metadata claim {cells} cells, {first_cells} tapes and {n_samples} samples, which no training run of this machine has"
+    )]
+    Sizes {
+        /// Cells per tape.
+        cells: usize,
+        /// Entries of `first_cells`.
+        first_cells: usize,
+        /// Samples it claims.
+        n_samples: usize,
+    },
+    /// The primary network has another number of weights.
+    #[error("theta has {n_theta} numbers, which are no weights of {primary}")]
+    Theta {
+        /// Numbers of theta.
+        n_theta: usize,
+        /// The primary network.
+        primary: String,
+    },
+}
+
+fn first(findings: &[Diagnostic]) -> String {
+    findings.first().map_or_else(String::new, |finding| finding.message.clone())
+}
+
+fn digest(text: &str) -> String {
+    hexadecimal(&Sha256::digest(text.as_bytes()))
+}
+
+/// The digest of a table's numbers.
+#[must_use]
+pub fn data_digest(table: &Table) -> String {
+    let mut hash = Sha256::new();
+    for number in table.features.data.iter().chain(&table.labels.data) {
+        hash.update(number.to_le_bytes());
+    }
+    hexadecimal(&hash.finalize())
+}
+
+impl Model {
+    /// Puts together what training left behind.
+    #[must_use]
+    pub fn new(lesson: &PreparedTraining, report: &TrainingReport) -> Self {
+        let table = lesson.table();
+        let machine = lesson.learner().native_text();
+        let options = TrainingOptions {
+            engine: report.chosen.engine,
+            cells: Some(lesson.window().n_cells),
+            label_offset: Some(lesson.extended().label_offset()),
+            steps: report.machine_steps,
+            ..lesson.options().clone()
+        };
+        let card = Card {
+            version: VERSION,
+            machine_sha256: digest(&machine),
+            machine,
+            program: None,
+            primary: lesson.primary().describe(),
+            options,
+            first_cells: lesson.window().first.clone(),
+            n_samples: table.n_samples(),
+            data_sha256: data_digest(table),
+            features: table.feature_names.clone(),
+            labels: table.label_names.clone(),
+            preparation: table.preparation.clone(),
+            steps: report.outcome.steps(),
+            machine_steps: report.machine_steps,
+            train_loss: report.train_loss,
+            stop: lesson.extended().stop(),
+            certificate: report.certificate.clone(),
+        };
+        let names = lesson.extended().network().parameters().iter().map(|p| p.name.clone());
+        let weights = names.zip(report.parameters.iter().cloned()).collect();
+        Self { card, theta: report.theta.clone(), weights }
+    }
+
+    /// With the program it was trained to run, so that whoever has the data can look for overflow again.
+    #[must_use]
+    pub fn with_program_of(mut self, job: &TrainJob) -> Self {
+        self.card.program = Program::of(job);
+        self
+    }
+
+    /// Writes the file: complete or not at all.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn save(&self, path: &Path) -> Result<(), ModelError> {
+        let name = path.display().to_string();
+        let io_error = |reason: io::Error| ModelError::Io { doing: "write", name: name.clone(), reason };
+        let bytes = self.to_bytes(&name)?;
+        atomic_file::write(path, &[&bytes]).map_err(io_error)
+    }
+
+    /// The file's bytes; messages call it `name`.
+    ///
+    /// # Errors
+    /// If a weight's name cannot stand in the file.
+    pub fn to_bytes(&self, name: &str) -> Result<Vec<u8>, ModelError> {
+        let theta = Values::column(self.theta.clone()).into();
+        let blocks =
+            self.weights.iter().map(|(name, values)| (name.as_str(), values)).chain([("theta", &theta)]);
+        let blocks: Vec<(&str, Block)> = blocks.map(|(name, values)| (name, Block::of(values))).collect();
+        let refused = |reason| ModelError::NotSafetensors { name: name.to_owned(), reason };
+        let views = blocks
+            .iter()
+            .map(|(name, block)| {
+                Ok((*name, TensorView::new(block.dtype, block.shape.clone(), &block.bytes)?))
+            })
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(refused)?;
+        let packed: BTreeMap<&str, &Packed> =
+            blocks.iter().filter_map(|(name, block)| Some((*name, block.packed.as_ref()?))).collect();
+        let blocks = blocks.iter().map(|(name, block)| (*name, &block.shape[..], &block.bytes[..])).collect();
+        let text = seal::sealed(&Contents { card: &self.card, packed }, blocks)
+            .map_err(|error| ModelError::Metadata { name: name.to_owned(), reason: error.to_string() })?;
+        safetensors::serialize(views, Some(HashMap::from([(KEY.to_owned(), text)]))).map_err(refused)
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// If it is not there, not a model, or of another version.
+    pub fn load(path: &Path) -> Result<Self, ModelError> {
+        let name = path.display().to_string();
+        let bytes =
+            fs::read(path).map_err(|reason| ModelError::Io { doing: "read", name: name.clone(), reason })?;
+        Self::from_bytes(&bytes, name)
+    }
+
+    /// Reads a file's bytes; messages call it `name`.
+    ///
+    /// # Errors
+    /// If they are no model, or one of another version.
+    pub fn from_bytes(bytes: &[u8], name: String) -> Result<Self, ModelError> {
+        let refused = |reason| ModelError::NotSafetensors { name: name.clone(), reason };
+        let (_, header) = SafeTensors::read_metadata(bytes).map_err(refused)?;
+        let text = header.metadata().as_ref().and_then(|metadata| metadata.get(KEY));
+        let text = text.ok_or_else(|| ModelError::NotOurs { name: name.clone() })?;
+        let unreadable =
+            |error: serde_json::Error| ModelError::Metadata { name: name.clone(), reason: error.to_string() };
+        // CheckpointReplay versions had no checksum, and the card alone.
+        let sealed = seal::unsealed(text);
+        let versioned = match sealed {
+            None => serde_json::from_str(text),
+            Some(_) => serde_json::from_str(text).map(|contents: Contents<_, IgnoredAny>| contents.card),
+        };
+        let Versioned { version } = versioned.map_err(unreadable)?;
+        if version != VERSION {
+            return Err(ModelError::Version { name, found: version });
+        }
+        let tensors = SafeTensors::deserialize(bytes).map_err(refused)?;
+        let views = tensors.tensors();
+        let blocks =
+            views.iter().map(|(tensor, view)| (tensor.as_str(), view.shape(), view.data())).collect();
+        if sealed.is_none_or(|(sum, sealed)| sum != seal::checksum(sealed, blocks)) {
+            return Err(ModelError::Damaged { name });
+        }
+        let contents: Contents<Card, BTreeMap<String, Packed>> =
+            serde_json::from_str(text).map_err(unreadable)?;
+        let Contents { card, packed } = contents;
+        card.check_columns().map_err(|reason| ModelError::Metadata { name: name.clone(), reason })?;
+        let mut weights = Vec::new();
+        for (tensor, view) in views {
+            let values = tensors::read(&view, packed.get(&tensor))
+                .ok_or_else(|| ModelError::Tensor { name: name.clone(), tensor: tensor.clone() })?;
+            weights.push((tensor, values));
+        }
+        weights.sort_by(|a, b| a.0.cmp(&b.0));
+        let theta = weights.iter().position(|(tensor, _)| tensor == "theta");
+        let theta = theta.ok_or_else(|| ModelError::Tensor { name, tensor: "theta".to_owned() })?;
+        let theta = weights.remove(theta).1.to_values().data;
+        Ok(Self { card, theta, weights })
+    }
+
+    /// The primary network.
+    ///
+    /// # Errors
+    /// If the metadata describe none that fits the columns and theta.
+    pub fn primary(&self) -> Result<Arc<dyn Primary>, ModelError> {
+        self.primary_among(&StandardPrimaries)
+    }
+
+    /// The same where the primary network may be one's own.
+    ///
+    /// # Errors
+    /// If the metadata describe none that fits the columns and theta.
+    pub fn primary_among(&self, primaries: &dyn Primaries) -> Result<Arc<dyn Primary>, ModelError> {
+        let Card { primary, features, labels, .. } = &self.card;
+        let found = primaries.find(primary, features.len(), labels.len())?;
+        if found.n_weights() != self.theta.len() {
+            return Err(ModelError::Theta { n_theta: self.theta.len(), primary: primary.clone() });
+        }
+        Ok(found)
+    }
+
+    /// The learner, if it is the one that was trained.
+    ///
+    /// # Errors
+    /// If the machine's text has changed, does not read or is no learner.
+    pub fn learner(&self) -> Result<Learner, ModelError> {
+        if digest(&self.card.machine) != self.card.machine_sha256 {
+            return Err(ModelError::MachineChanged);
+        }
+        let loaded = Format::Native.read(&self.card.machine).map_err(ModelError::Machine)?;
+        Ok(Learner::new(&loaded.machine, loaded.input.as_ref())?)
+    }
+
+    /// The job that trained it, on the data at hand.
+    #[must_use]
+    pub fn job(&self, data: Data) -> TrainJob {
+        let Card { machine, primary, options, .. } = &self.card;
+        let name = "the model's learner".to_owned();
+        let extension = Some(Format::Native.slug().to_owned());
+        let source = Source { name, text: machine.clone(), extension };
+        let set = Vec::new();
+        TrainJob { source, program: None, data, primary: primary.clone(), set, options: options.clone() }
+    }
+
+    /// The data that a CSV file holds, read and prepared as in training.
+    #[must_use]
+    pub fn data(&self, name: String, text: String, saturate: bool) -> Data {
+        let Preparation { asked, features, targets } = self.card.preparation.clone();
+        let features = Some(features.into_iter().map(|feature| feature.column).collect());
+        let target = targets.into_iter().map(|target| target.column).collect();
+        Data::Csv { name, text, target, features, saturate, asked }
+    }
+
+    /// The lesson it was trained in, prepared again on the data at hand.
+    ///
+    /// # Errors
+    /// If the metadata do not fit together, or the run cannot be made again.
+    pub fn lesson(&self, table: Table, primaries: &dyn Primaries) -> Result<PreparedTraining, ModelError> {
+        let (learner, primary) = (self.learner()?, self.primary_among(primaries)?);
+        self.check_sizes(&learner, CellStorage::Symbols)?;
+        let lesson = PreparedTraining::prepare(learner, primary, table, self.card.options.clone())?;
+        let Some(program) = self.card.program.clone() else { return Ok(lesson) };
+        let card = self.card.clone();
+        Ok(lesson.of_program(Box::new(move |table, machine_steps| {
+            // A program that is not the machine's says nothing here; the audit says so.
+            program.wraps(&card, table, machine_steps).unwrap_or_default()
+        })))
+    }
+
+    /// The trained weights in the order of a network's parameters; `None` if a block is missing or has another shape.
+    #[must_use]
+    pub fn parameters(&self, lesson: &PreparedTraining) -> Option<Vec<SparseValues>> {
+        let find =
+            |name: &str| self.weights.iter().find(|(own, _)| own == name).map(|(_, values)| values.clone());
+        let blocks = lesson.extended().network().parameters().iter();
+        blocks.map(|p| find(&p.name).filter(|values| values.shape == p.shape)).collect()
+    }
+
+    /// The network as it was built, from the metadata alone.
+    ///
+    /// # Errors
+    /// If the metadata do not fit together.
+    pub fn extended(&self) -> Result<Extended, ModelError> {
+        let options = &self.card.options;
+        let learner = self.learner()?;
+        self.check_sizes(&learner, CellStorage::Numbers)?;
+        let layout = DataLayout {
+            n_samples: self.card.n_samples,
+            n_features: self.card.features.len(),
+            n_labels: self.card.labels.len(),
+            format: options.format,
+        };
+        let build = options.network(layout, self.window());
+        Ok(Extended::build(&learner, &*self.primary()?, &build)?)
+    }
+
+    /// Refuses sizes beyond all bounds before anything is built from them.
+    fn check_sizes(&self, learner: &Learner, keeping: CellStorage) -> Result<(), ModelError> {
+        let Card { first_cells, n_samples, features, labels, .. } = &self.card;
+        let cells = self.card.n_cells();
+        let n_tapes = learner.lowered().normal.n_tapes();
+        let n_numbers = n_samples.checked_mul(features.len() + labels.len());
+        let cells_fit = cells <= MAX_CELLS;
+        let starts_fit = first_cells.len() == n_tapes
+            && first_cells
+                .iter()
+                .all(|first| usize::try_from(first.unsigned_abs()).is_ok_and(|f| f <= MAX_CELLS));
+        if cells_fit && starts_fit && n_numbers.is_some_and(|n| n <= MAX_CELLS) {
+            return Ok(memory::ask_network(cells, n_tapes, 0, keeping)?);
+        }
+        Err(ModelError::Sizes { cells, first_cells: first_cells.len(), n_samples: *n_samples })
+    }
+
+    /// Whether the model was trained on a table of this size and these columns.
+    #[must_use]
+    pub fn fits(&self, table: &Table) -> bool {
+        table.n_samples() == self.card.n_samples
+            && table.feature_names == self.card.features
+            && table.label_names == self.card.labels
+    }
+
+    /// The cells the network's tapes held.
+    #[must_use]
+    pub fn window(&self) -> Window {
+        Window { first: self.card.first_cells.clone(), n_cells: self.card.n_cells() }
+    }
+}
+
+impl Card {
+    /// The columns of the file must be prepared to the columns that were trained on.
+    fn check_columns(&self) -> Result<(), String> {
+        match self.preparation.names() == (self.features.clone(), self.labels.clone()) {
+            true => Ok(()),
+            false => Err("the preparation of the columns gives other features or labels".to_owned()),
+        }
+    }
+
+    /// Cells per tape.
+    #[must_use]
+    pub fn n_cells(&self) -> usize {
+        self.options.cells.unwrap_or(0)
+    }
+}

@@ -1,0 +1,77 @@
+//! The program that a model's machine was compiled from, and what is found out about it again.
+
+use luge_landscape::Learner;
+use luge_machine::Step;
+use luge_sled::{OverflowSite, Verdict};
+use serde::{Deserialize, Serialize};
+
+use super::Card;
+use crate::{
+    data::Table,
+    job::{self, STATEMENTS_PER_STEP, TrainJob, program, source::Source},
+};
+
+/// A program as it was compiled.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Program {
+    /// Its text.
+    pub text: String,
+    /// Constants that were set, each as `NAME=VALUE`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub set: Vec<String>,
+}
+
+/// Why a model's program says nothing about the model.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum ProgramMismatch {
+    /// It does not compile.
+    #[error("it does not compile")]
+    Broken,
+    /// It is not what the machine was made from.
+    #[error(
+        "it does not compile to the machine: one of them was changed, or another version of luge compiled it"
+    )]
+    OtherMachine,
+    /// The interpreter does not come to its end.
+    #[error("the interpreter does not come to the machine's answer")]
+    OtherAnswer,
+}
+
+impl Program {
+    /// The program of a job, if its learner is one.
+    pub(super) fn of(job: &TrainJob) -> Option<Self> {
+        let alone = program::is_program(&job.source) && job.program.is_none();
+        alone.then(|| Self { text: job.source.text.clone(), set: job.set.clone() })
+    }
+
+    /// Where numbers wrap around on these data, found by the interpreter, for the program that the model's machine was made from
+    /// and no other. The machine makes so many steps on them.
+    ///
+    /// # Errors
+    /// If it does not compile to that machine.
+    pub fn wraps(
+        &self,
+        card: &Card,
+        table: &Table,
+        machine_steps: Step,
+    ) -> Result<Vec<OverflowSite>, ProgramMismatch> {
+        let format = card.options.format;
+        let source = Source {
+            name: "the model's program".to_owned(),
+            text: self.text.clone(),
+            extension: Some(program::EXTENSION.to_owned()),
+        };
+        let compiled =
+            job::compile(&source, table, format, &self.set).map_err(|_| ProgramMismatch::Broken)?;
+        let learner = Learner::new(&compiled.machine, Some(&compiled.input));
+        if !learner.is_ok_and(|learner| learner.native_text() == card.machine) {
+            return Err(ProgramMismatch::OtherMachine);
+        }
+        let limit = machine_steps.saturating_mul(STATEMENTS_PER_STEP);
+        let outcome = program::interpret(&source, table, format, &self.set, limit);
+        match outcome {
+            Ok(outcome) if outcome.verdict == Verdict::Accepted => Ok(outcome.wraps),
+            _ => Err(ProgramMismatch::OtherAnswer),
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! Where a command may write: never in place of what it reads, never over a file unless asked to, never to what is no file.
+
+use std::{
+    fs,
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+use crate::files::atomic_file::{self, Existing};
+
+/// The places that one command writes to.
+#[derive(Clone, Debug, Default)]
+pub struct Outputs {
+    force: bool,
+    inputs: Vec<PathBuf>,
+    taken: Vec<PathBuf>,
+}
+
+/// A place that was looked at and can be written to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Output {
+    path: PathBuf,
+    existing: Existing,
+}
+
+/// Why a place is refused.
+#[derive(Debug, thiserror::Error)]
+pub enum OutputError {
+    /// A device, a link, a pipe or a folder.
+    #[error("{} is {kind}, not a regular file", path.display())]
+    NotAFile {
+        /// The place.
+        path: PathBuf,
+        /// What is there.
+        kind: &'static str,
+    },
+    /// The command reads it.
+    #[error("{} is read by this command and cannot be written by it", path.display())]
+    Input {
+        /// The place.
+        path: PathBuf,
+    },
+    /// A file is there.
+    #[error("{} exists already", path.display())]
+    Exists {
+        /// The place.
+        path: PathBuf,
+    },
+    /// Two results at one place.
+    #[error("{} is named for two results", path.display())]
+    Twice {
+        /// The place.
+        path: PathBuf,
+    },
+    /// The system refuses.
+    #[error("cannot write {}", path.display())]
+    Refused {
+        /// The place.
+        path: PathBuf,
+        /// The system's reason.
+        #[source]
+        reason: io::Error,
+    },
+}
+
+impl Outputs {
+    /// No places yet; `force` writes over files that exist.
+    #[must_use]
+    pub fn new(force: bool) -> Self {
+        Self { force, ..Self::default() }
+    }
+
+    /// Also keeps this input from being written to. Names that are no files (`-`, something that ships) do no harm.
+    #[must_use]
+    pub fn reading(mut self, input: impl AsRef<Path>) -> Self {
+        self.inputs.extend(fs::canonicalize(input));
+        self
+    }
+
+    /// A place for a result.
+    ///
+    /// # Errors
+    /// If it is no regular file, an input, taken, there already without `force`, or cannot be written.
+    pub fn place(&mut self, path: &Path) -> Result<Output, OutputError> {
+        self.place_over(path, |_| false)
+    }
+
+    /// The same where some files may be replaced unasked, such as an earlier checkpoint of the same run.
+    ///
+    /// # Errors
+    /// As for [`place`](Self::place).
+    pub fn place_over(
+        &mut self,
+        path: &Path,
+        replaceable: impl FnOnce(&Path) -> bool,
+    ) -> Result<Output, OutputError> {
+        let owned = || path.to_owned();
+        let there = fs::symlink_metadata(path).ok();
+        if let Some(kind) = there.as_ref().and_then(|there| kind(there.file_type())) {
+            return Err(OutputError::NotAFile { path: owned(), kind });
+        }
+        let full = full_name(path);
+        if self.inputs.contains(&full) {
+            return Err(OutputError::Input { path: owned() });
+        }
+        if self.taken.contains(&full) {
+            return Err(OutputError::Twice { path: owned() });
+        }
+        let replace = there.is_some() && (self.force || replaceable(path));
+        if there.is_some() && !replace {
+            return Err(OutputError::Exists { path: owned() });
+        }
+        atomic_file::sweep(path);
+        atomic_file::reserve(path).map_err(|reason| OutputError::Refused { path: owned(), reason })?;
+        self.taken.push(full);
+        let existing = if replace { Existing::Replace } else { Existing::Keep };
+        Ok(Output { path: owned(), existing })
+    }
+}
+
+impl Output {
+    /// Its name.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes the file, complete or not at all.
+    ///
+    /// # Errors
+    /// If the system refuses, or somebody else has written the file meanwhile.
+    pub fn write(&self, content: impl AsRef<[u8]>) -> Result<(), OutputError> {
+        self.write_with(|out| out.write_all(content.as_ref()))
+    }
+
+    /// The same for what is written bit by bit.
+    ///
+    /// # Errors
+    /// As for [`write`](Self::write).
+    pub fn write_with(&self, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), OutputError> {
+        let written = atomic_file::write_with(&self.path, self.existing, fill);
+        written.map_err(|reason| OutputError::Refused { path: self.path.clone(), reason })
+    }
+}
+
+/// What stands where only a file may; `None` for a file.
+fn kind(found: fs::FileType) -> Option<&'static str> {
+    if found.is_file() {
+        None
+    } else if found.is_dir() {
+        Some("a folder")
+    } else if found.is_symlink() {
+        Some("a link")
+    } else {
+        Some("a device or a pipe")
+    }
+}
+
+/// One name for one place, also of a file that is not there yet.
+fn full_name(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        match (fs::canonicalize(folder), path.file_name()) {
+            (Ok(folder), Some(name)) => folder.join(name),
+            _ => path.to_owned(),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Fixture(tempfile::TempDir);
+
+    impl Fixture {
+        fn new() -> Self {
+            let fixture = Self(tempfile::tempdir().expect("a folder"));
+            fs::write(fixture.at("there"), "old").expect("a file");
+            fixture
+        }
+
+        fn at(&self, name: &str) -> PathBuf {
+            self.0.path().join(name)
+        }
+
+        fn refusal(&self, outputs: &mut Outputs, name: &str) -> String {
+            let message = outputs.place(&self.at(name)).expect_err("refused").to_string();
+            message.replace(&format!("{}/", self.0.path().display()), "")
+        }
+    }
+
+    #[test]
+    fn a_file_that_exists_is_replaced_when_asked() {
+        let fixture = Fixture::new();
+        assert_eq!(fixture.refusal(&mut Outputs::new(false), "there"), "there exists already");
+        let output = Outputs::new(true).place(&fixture.at("there")).expect("asked to");
+        output.write("new").expect("a file");
+        assert_eq!(fs::read(fixture.at("there")).expect("bytes"), b"new");
+        let mut outputs = Outputs::new(false);
+        assert!(outputs.place_over(&fixture.at("there"), |_| true).is_ok());
+    }
+
+    #[test]
+    fn inputs_are_never_written_to() {
+        let fixture = Fixture::new();
+        let mut outputs = Outputs::new(true).reading(fixture.at("there")).reading("-").reading("perceptron");
+        let refused = "there is read by this command and cannot be written by it";
+        assert_eq!(fixture.refusal(&mut outputs, "there"), refused);
+        let winding = fixture.at("folder/../there");
+        fs::create_dir(fixture.at("folder")).expect("a folder");
+        assert!(matches!(outputs.place(&winding), Err(OutputError::Input { .. })));
+    }
+
+    #[test]
+    fn one_place_has_one_result() {
+        let fixture = Fixture::new();
+        let mut outputs = Outputs::new(false);
+        outputs.place(&fixture.at("new")).expect("a place");
+        assert_eq!(fixture.refusal(&mut outputs, "new"), "new is named for two results");
+    }
+
+    #[test]
+    fn a_file_written_meanwhile_is_kept() {
+        let fixture = Fixture::new();
+        let output = Outputs::new(false).place(&fixture.at("new")).expect("a place");
+        fs::write(fixture.at("new"), "theirs").expect("a file");
+        assert!(output.write("ours").is_err());
+        assert_eq!(fs::read(fixture.at("new")).expect("bytes"), b"theirs");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn only_regular_files_are_written() {
+        let fixture = Fixture::new();
+        std::os::unix::fs::symlink(fixture.at("there"), fixture.at("link")).expect("a link");
+        std::os::unix::fs::symlink(fixture.at("nowhere"), fixture.at("dangling")).expect("a link");
+        fs::create_dir(fixture.at("folder")).expect("a folder");
+        for (name, kind) in [("link", "a link"), ("dangling", "a link"), ("folder", "a folder")] {
+            let expected = format!("{name} is {kind}, not a regular file");
+            assert_eq!(fixture.refusal(&mut Outputs::new(true), name), expected);
+        }
+        let null = Outputs::new(true).place(Path::new("/dev/null")).expect_err("a device").to_string();
+        assert_eq!(null, "/dev/null is a device or a pipe, not a regular file");
+    }
+}

@@ -1,0 +1,382 @@
+//! A network and the machine it claims to run, as data for the checker in `proofs/`.
+//!
+//! The file ends with a theorem: that the graph is the landscape `plain` or `compact` of the machine. Rocq proves it by
+//! computation or refuses the file; what follows from it, for every input, is proved in `proofs/theories/Checker.v`,
+//! `CompactChecker.v` and `ModelChecker.v`.
+
+use std::fmt::Write;
+
+use luge_landscape::{Control, Extended, Landscape};
+use luge_machine::{Bits, Move};
+use luge_net::{Carrier, Form, Network, Node, NodeId, NumberFormat, Op, OutputWiring, Ramp, Shape, StepRule};
+
+/// Items of a list that are written in one definition: a longer list overflows the prover's parser.
+const MAX_ITEMS: usize = 400;
+
+/// A network written for Rocq, and what is proved of it if Rocq accepts the text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ProofExport {
+    /// The file.
+    pub text: String,
+    /// The theorem that then holds of the network.
+    pub theorem: Theorem,
+}
+
+/// The theorems of `proofs/` about networks that the checker accepts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Theorem {
+    /// Of a landscape `plain` alone.
+    Plain,
+    /// Of a landscape `compact` alone.
+    Compact,
+    /// Of an extended network whose bits are made by units of its own, which are not checked.
+    Extended,
+    /// Of an extended network, from the data to the output.
+    Model,
+}
+
+impl Theorem {
+    /// Its name in `proofs/theories`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "certified_trace",
+            Self::Compact => "certified_compact_trace",
+            Self::Extended => "certified_extended_run",
+            Self::Model => "certified_model_run",
+        }
+    }
+
+    /// What it says, in exact arithmetic.
+    #[must_use]
+    pub fn says(self) -> &'static str {
+        match self {
+            Self::Plain | Self::Compact => {
+                "training runs this machine from every input, as long as it stays in its cells"
+            }
+            Self::Extended => {
+                "training runs this machine on whatever tapes the units show, and ends with the primary network"
+            }
+            Self::Model => {
+                "for all x and y of this shape on which this machine halts in its cells, training runs it and ends with f_theta(x)"
+            }
+        }
+    }
+}
+
+/// A landscape alone, as `luge trace` trains it; `None` unless it is `plain` or `compact`.
+#[must_use]
+pub fn landscape(landscape: &Landscape) -> Option<ProofExport> {
+    let network = landscape.network();
+    let form = network.sparse_layers().ok()?.form;
+    let mut file = File::new(network, landscape.control()?, landscape.n_cells());
+    let (theorem, claim) = match form {
+        Form::Targets { offset, drop } => (Theorem::Plain, file.plain_claim(offset, drop)),
+        Form::Slides { .. } => (Theorem::Compact, file.compact_claim(&form)?),
+    };
+    Some(file.finish(theorem, &claim))
+}
+
+/// An extended network, as `luge train` trains it; `None` unless it stands on `plain` or `compact` with the offset carrier.
+#[must_use]
+pub fn extended(extended: &Extended) -> Option<ProofExport> {
+    let network = extended.network();
+    let layers = network.sparse_layers().ok()?;
+    let OutputWiring { label_offset, targets, initial, running, carrier: Carrier::Offset, primary, .. } =
+        layers.joint?
+    else {
+        return None;
+    };
+    let sides = shape(network.node(targets).shape);
+    let mut file = File::new(network, extended.control()?, cells(network, layers.head.index()));
+    let claim = match layers.form {
+        Form::Targets { offset, drop } => format!("(PlainTerrain {})", file.plain_claim(offset, drop)),
+        Form::Slides { .. } => format!("(CompactTerrain {})", file.compact_claim(&layers.form)?),
+    };
+    let joint = [number(label_offset), ramp(running), ramp(initial), id(layers.fixed_cells?), id(primary)];
+    let joint = format!("JointClaim {claim} {sides} {}", joint.join(" "));
+    let (theorem, claim) = match wires(network, layers.fixed_cells?, extended.nodes().theta) {
+        Some(wires) => (Theorem::Model, format!("ModelClaim ({joint})\n  {wires}")),
+        None => (Theorem::Extended, joint),
+    };
+    Some(file.finish(theorem, &claim))
+}
+
+/// Where the bits of the data lie, what lies on the read-only tapes elsewhere, and where theta is read; `None` if units of
+/// their own convert numbers.
+fn wires(network: &Network, read_only: NodeId, theta: NodeId) -> Option<String> {
+    let op = |node: NodeId| &network.node(node).op;
+    let n_cells = network.node(read_only).shape.cols;
+    let &Op::Reshape(cells) = op(read_only) else { return None };
+    let Op::Linear(map, bits) = op(cells) else { return None };
+    let &Op::Quantize(format, numbers) = op(*bits) else { return None };
+    let &Op::Gather(_, numbers) = op(numbers) else { return None };
+    let &Op::Stack(features, _) = op(numbers) else { return None };
+    let &Op::Reshape(x) = op(features) else { return None };
+    let &Op::Dequantize(_, theta_bits) = op(theta) else { return None };
+    let &Op::StopGradient(theta_bits) = op(theta_bits) else { return None };
+    let Op::Gather(positions, _) = op(theta_bits) else { return None };
+
+    let first_bit = usize::try_from(map.entries().first()?.0).ok()?;
+    let place = |at: usize| format!("{} {}", at / n_cells, at % n_cells);
+    let bias = map.bias();
+    let ones = |row: &[f64]| {
+        let ones = row.iter().enumerate().filter(|&(_, &bias)| bias > 0.0);
+        format!("ones {n_cells} {}", list(ones.map(|(cell, _)| cell.to_string())))
+    };
+    let blank: Vec<String> = bias.chunks(n_cells).map(ones).collect();
+    Some(format!(
+        "(Wires {} {} {} {} {} {})",
+        number_format(format),
+        shape(network.node(x).shape),
+        place(first_bit),
+        lines(&blank),
+        place(*positions.first()?),
+        network.node(theta).shape.rows
+    ))
+}
+
+struct File<'a> {
+    network: &'a Network,
+    control: &'a Control,
+    n_cells: usize,
+    /// Definitions that were split off.
+    lists: String,
+    n_lists: usize,
+}
+
+impl<'a> File<'a> {
+    fn new(network: &'a Network, control: &'a Control, n_cells: usize) -> Self {
+        Self { network, control, n_cells, lists: String::new(), n_lists: 0 }
+    }
+
+    /// Machine, cells, c and Omega.
+    fn plain_claim(&mut self, offset: f64, drop: f64) -> String {
+        format!("(Claim {} {} {} {})", self.machine(), self.n_cells, number(offset), number(drop))
+    }
+
+    /// Machine, cells, the order of the sums over symbols, b, g, c and 1/g; `None` if edges are units of their own.
+    fn compact_claim(&mut self, form: &Form) -> Option<String> {
+        let &Form::Slides { offset, symbol, write, cell_rate, edge_units: false, .. } = form else {
+            return None;
+        };
+        // The write residual weighs g/2, a symbol that stays -b g.
+        let scale = 2.0 * write;
+        let order = list((0..self.control.n_tapes()).map(|tape| self.control.row(tape).to_string()));
+        let constants = [-symbol / scale, scale, offset, cell_rate].map(number).join(" ");
+        Some(format!("(CompactClaim {} {} {order} {constants})", self.machine(), self.n_cells))
+    }
+
+    /// Every parameter, input and node.
+    fn network(&mut self) -> String {
+        let parameters = self.network.parameters().iter().map(|parameter| {
+            let rule = match parameter.step_rule {
+                StepRule::Simplex => "Simplex".to_owned(),
+                StepRule::Gradient { rate } => format!("(Descent {})", number(rate)),
+            };
+            format!("ParameterOf {} {rule}", shape(parameter.shape))
+        });
+        let parameters = list(parameters);
+        let inputs = list(self.network.inputs().iter().map(|input| shape(input.shape)));
+        let nodes: Vec<String> = self.network.nodes().iter().map(|node| self.node(node)).collect();
+        format!(
+            "Definition exported : network := Network\n  {parameters}\n  {inputs}\n  {}\n  {}.\n",
+            lines(&nodes),
+            self.network.loss().index()
+        )
+    }
+
+    fn finish(mut self, theorem: Theorem, claim: &str) -> ProofExport {
+        let (kind, check) = match theorem {
+            Theorem::Plain => ("claim", "certified"),
+            Theorem::Compact => ("compact_claim", "certified_compact"),
+            Theorem::Extended => ("joint_claim", "certified_extended"),
+            Theorem::Model => ("model_claim", "certified_model"),
+        };
+        let network = self.network();
+        let lists = self.lists;
+        let text = format!(
+            "Set Warnings \"-notation-overridden\".\nFrom Luge Require Import Export.\n\n{lists}\
+             Definition claimed : {kind} := {claim}.\n\n{network}\n\
+             Theorem checked : {check} claimed exported.\nProof. by vm_compute. Qed.\n"
+        );
+        ProofExport { text, theorem }
+    }
+
+    /// The machine as a table of situations, its tapes in the order of the network's rows.
+    fn machine(&mut self) -> String {
+        let n_tapes = self.control.n_tapes();
+        let mut tapes: Vec<usize> = (0..n_tapes).collect();
+        tapes.sort_by_key(|&tape| self.control.row(tape));
+        let situations: Vec<String> = self
+            .control
+            .vertices()
+            .map(|vertex| {
+                let looked_at = |&tape: &usize| symbol(vertex.looks_at, vertex.reads, tape);
+                let looks = list(tapes.iter().map(looked_at));
+                let what = vertex.step.map_or("None".to_owned(), |step| {
+                    let writes = list(tapes.iter().map(|&tape| symbol(step.known, step.write, tape)));
+                    let moves = list(tapes.iter().map(|&tape| way(step.moves[tape])));
+                    format!("(Some (Action {} {writes} {moves}))", step.next)
+                });
+                format!("Situation {} {looks} {what}", vertex.state.index())
+            })
+            .collect();
+        let (states, writable) = (self.control.n_copied_states(), self.control.n_writable());
+        let table = self.long_list("situation", situations);
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            self.lists,
+            "Definition claimed_machine : machine := Machine {states} {n_tapes} {writable} {table}.\n"
+        );
+        "claimed_machine".to_owned()
+    }
+
+    fn node(&mut self, node: &Node) -> String {
+        format!("Node {} {}", shape(node.shape), self.operation(&node.op))
+    }
+
+    fn operation(&mut self, op: &Op) -> String {
+        match op {
+            Op::Parameter(p) => format!("(OpParameter {})", p.index()),
+            Op::Input(p) => format!("(OpInput {})", p.index()),
+            Op::Constant(values) => format!("(OpConstant {})", self.numbers(&values.data)),
+            Op::Linear(map, a) => {
+                let entries =
+                    map.entries().iter().map(|&(r, c, w)| format!("arc {r} {c} {}", number(w))).collect();
+                let (entries, bias) = (self.long_list("entry", entries), self.numbers(&map.bias()));
+                format!("(OpLinear {entries} {bias} {})", id(*a))
+            }
+            Op::Sum(terms) => {
+                let terms = terms.iter().map(|&(w, a)| format!("({}, {})", number(w), id(a)));
+                format!("(OpSum {})", list(terms))
+            }
+            Op::Relu(a) => format!("(OpRelu {})", id(*a)),
+            Op::Product(a, b) => format!("(OpProduct {} {})", id(*a), id(*b)),
+            Op::Quotient(a, b) => format!("(OpQuotient {} {})", id(*a), id(*b)),
+            Op::MatMul(a, b) => format!("(OpMatmul {} {})", id(*a), id(*b)),
+            Op::Sqrt(a) => format!("(OpRoot {})", id(*a)),
+            Op::SumColumns(a) => format!("(OpSumColumns {})", id(*a)),
+            Op::SumAll(a) => format!("(OpSumAll {})", id(*a)),
+            Op::Shift(by, a) => format!("(OpShift ({by}) {})", id(*a)),
+            Op::Reshape(a) => format!("(OpReshape {})", id(*a)),
+            Op::Stack(a, b) => format!("(OpStack {} {})", id(*a), id(*b)),
+            Op::Gather(positions, a) => {
+                let positions = self.long_list("nat", positions.iter().map(usize::to_string).collect());
+                format!("(OpGather {positions} {})", id(*a))
+            }
+            Op::Quantize(format, a) => format!("(OpQuantize {} {})", number_format(*format), id(*a)),
+            Op::Dequantize(format, a) => format!("(OpDequantize {} {})", number_format(*format), id(*a)),
+            Op::StopGradient(a) => format!("(OpStop {})", id(*a)),
+            Op::Switch { open, on, off } => format!("(OpSwitch {} {} {})", id(*open), id(*on), id(*off)),
+            Op::Select { condition, positive, otherwise } => {
+                format!("(OpSelect {} {} {})", id(*condition), id(*positive), id(*otherwise))
+            }
+        }
+    }
+
+    fn numbers(&mut self, numbers: &[f64]) -> String {
+        match numbers {
+            [first, .., last] if numbers.iter().all(|n| n.to_bits() == first.to_bits()) => {
+                format!("(nseq {} {})", numbers.len(), number(*last))
+            }
+            _ => self.long_list("number", numbers.iter().map(|&n| number(n)).collect()),
+        }
+    }
+
+    /// A list, split into definitions of its own where it is long.
+    fn long_list(&mut self, kind: &str, items: Vec<String>) -> String {
+        if items.len() <= MAX_ITEMS {
+            return if kind == "situation" { lines(&items) } else { list(items) };
+        }
+        let mut names = Vec::new();
+        for part in items.chunks(MAX_ITEMS) {
+            let name = format!("part_{}", self.n_lists);
+            self.n_lists += 1;
+            let part = list(part.iter().cloned());
+            // Writing to a string cannot fail.
+            let _ = writeln!(self.lists, "Definition {name} : seq {kind} := {part}.\n");
+            names.push(name);
+        }
+        format!("({})", names.join(" ++ "))
+    }
+}
+
+fn list(items: impl IntoIterator<Item = String>) -> String {
+    let items: Vec<String> = items.into_iter().collect();
+    format!("[:: {}]", items.join("; "))
+}
+
+/// A list with one item per line.
+fn lines(items: &[String]) -> String {
+    format!("[:: {}]", items.join(";\n     "))
+}
+
+/// The symbol on a tape where it is known.
+fn symbol(known: Bits, symbols: Bits, tape: usize) -> String {
+    if known.get(tape) { format!("Some {}", symbols.get(tape)) } else { "None".to_owned() }
+}
+
+fn way(way: Move) -> String {
+    match way {
+        Move::Left => "Left",
+        Move::Stay => "Stay",
+        Move::Right => "Right",
+    }
+    .to_owned()
+}
+
+fn id(node: NodeId) -> String {
+    node.index().to_string()
+}
+
+fn shape(shape: Shape) -> String {
+    format!("({}, {})", shape.rows, shape.cols)
+}
+
+/// The number of columns of a parameter.
+fn cells(network: &Network, parameter: usize) -> usize {
+    network.parameters()[parameter].shape.cols
+}
+
+/// Where a ramp begins, and its slope as the network has it.
+fn ramp(ramp: Ramp) -> String {
+    format!("{} {}", number(ramp.zero), number(ramp.slope))
+}
+
+fn number_format(format: NumberFormat) -> String {
+    use luge_net::numbers::Negatives;
+    match format {
+        NumberFormat::Fixed(fixed) => format!(
+            "(Fixed {} {} {})",
+            fixed.n_integer(),
+            fixed.n_fraction(),
+            fixed.negatives() == Negatives::SignMagnitude
+        ),
+        NumberFormat::Float(float) => {
+            format!("(Float {} {} ({}))", float.n_exponent(), float.n_mantissa(), float.bias())
+        }
+    }
+}
+
+/// A finite f64 as a whole number of halves of halves: exactly the number, with as few halvings as will do.
+fn number(value: f64) -> String {
+    if value == 0.0 {
+        return "zero".to_owned();
+    }
+    let bits = value.to_bits();
+    let exponent = (bits >> 52 & 0x7ff) as i32;
+    let fraction = bits & ((1 << 52) - 1);
+    let (mut mantissa, mut power) =
+        if exponent == 0 { (fraction, -1074) } else { (fraction | 1 << 52, exponent - 1075) };
+    let trailing = mantissa.trailing_zeros();
+    mantissa >>= trailing;
+    power += trailing as i32;
+    let sign = if value < 0.0 { "-" } else { "" };
+    match power {
+        0 if mantissa == 1 => if value < 0.0 { "minus_one" } else { "one" }.to_owned(),
+        ..0 => format!("(Number ({sign}{mantissa}) {})", -power),
+        0..=10 => format!("(Number ({sign}{}) 0)", mantissa << power),
+        _ => format!("(Number ({sign}{mantissa} * 2 ^ {power}) 0)"),
+    }
+}

@@ -1,0 +1,205 @@
+//! Results as data: what the command line prints with `--json`, and what other languages are given.
+
+use luge_landscape::LandscapeKind;
+use luge_machine::{Alphabet, Cell, Outcome, Simulator, Step, SymbolId, TapeId, lowering::Size};
+use luge_net::NumberFormat;
+use luge_sled::Compiled;
+use serde::Serialize;
+
+use crate::{
+    certificate::{answer::Answer, paper_bounds::SizeClaim},
+    run::run_stats::Limits,
+    trace::{PreparedTrace, Trace},
+    training::{PreparedTraining, TrainingReport},
+};
+
+/// How a machine's run ended.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct RunSummary<'m> {
+    machine: Option<&'m str>,
+    outcome: &'static str,
+    steps: Step,
+    limit: Step,
+    state: &'m str,
+    accepting: bool,
+    nonzero: u64,
+    /// Contents without outer blanks.
+    tapes: Vec<String>,
+    tape_names: Vec<&'m str>,
+    /// The cell of the first symbol of each entry of `tapes`.
+    first_cells: Vec<Cell>,
+    heads: Vec<Cell>,
+}
+
+/// What a trace showed.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct TraceSummary<'a> {
+    machine: Option<&'a str>,
+    #[serde(flatten)]
+    trace: &'a Trace,
+    bounds: Limits,
+    /// Landscape internal only.
+    strictly_falling: Option<bool>,
+    landscape: &'static str,
+    precision: &'static str,
+    rate: &'static str,
+    noise: Option<f64>,
+    seed: Option<u64>,
+    vertices: usize,
+}
+
+/// What a lesson taught.
+#[derive(Clone, Debug, Serialize)]
+pub struct TrainSummary<'a> {
+    learner: Option<&'a str>,
+    #[serde(flatten)]
+    report: &'a TrainingReport,
+    /// What came out, in plain words.
+    answer: Answer,
+    b_stop: f64,
+    landscape: &'static str,
+    carrier: &'static str,
+    bits: &'static str,
+    format: String,
+    primary: String,
+    samples: usize,
+    cells: usize,
+    vertices: usize,
+    /// Layers and units, each pair of one arrangement, beside the paper's claim.
+    size: SizeClaim,
+}
+
+/// The size of a program that was compiled.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct CompileSummary<'a> {
+    /// The program's name.
+    pub learner: Option<&'a str>,
+    /// Features of a sample.
+    pub features: usize,
+    /// Labels of a sample.
+    pub labels: usize,
+    /// How numbers become bits.
+    pub format: String,
+    /// Numbers of theta.
+    pub weights: usize,
+    /// The tapes' names.
+    pub tapes: Vec<&'a str>,
+    /// Binary tapes in normal form, d.
+    pub tracks: usize,
+    /// States of the machine.
+    pub states: usize,
+    /// Rules of the machine.
+    pub rules: usize,
+    /// |Q| 2^d.
+    pub vertices: u64,
+    /// The line of each state; null where it belongs to none.
+    pub lines: &'a [Option<u32>],
+}
+
+impl<'a> CompileSummary<'a> {
+    /// Sums up a program compiled for so many features and labels of a format, and its size in normal form.
+    #[must_use]
+    pub fn of(
+        compiled: &'a Compiled,
+        (features, labels, format): (usize, usize, NumberFormat),
+        size: &Size,
+    ) -> Self {
+        let machine = &compiled.machine;
+        Self {
+            learner: machine.name(),
+            features,
+            labels,
+            format: format.to_string(),
+            weights: compiled.n_theta,
+            tapes: machine.tapes().iter().map(|tape| tape.name.as_str()).collect(),
+            tracks: size.tapes,
+            states: machine.states().len(),
+            rules: machine.n_rules(),
+            vertices: size.vertices,
+            lines: &compiled.lines,
+        }
+    }
+}
+
+impl<'m> RunSummary<'m> {
+    /// Sums up a run that was allowed so many steps.
+    #[must_use]
+    pub fn of(limit: Step, outcome: Outcome, simulator: &Simulator<'m>) -> Self {
+        let machine = simulator.machine();
+        let contents = |tape: TapeId| {
+            let (first, symbols) = simulator.tape(tape).trimmed();
+            (first, spelled(&machine.tape(tape).alphabet, &symbols))
+        };
+        let (first_cells, tapes) = machine.tape_ids().map(contents).unzip();
+        Self {
+            machine: machine.name(),
+            outcome: outcome.word(),
+            steps: simulator.steps(),
+            limit,
+            state: &machine.state(simulator.state()).name,
+            accepting: outcome.accepting(),
+            nonzero: simulator.n_nonblank(),
+            tapes,
+            tape_names: machine.tapes().iter().map(|tape| tape.name.as_str()).collect(),
+            first_cells,
+            heads: machine.tape_ids().map(|tape| simulator.head(tape)).collect(),
+        }
+    }
+}
+
+impl<'a> TraceSummary<'a> {
+    /// Sums up a trace of a plan.
+    #[must_use]
+    pub fn of(plan: &'a PreparedTrace, trace: &'a Trace) -> Self {
+        let options = &plan.options;
+        let internal = options.landscape == LandscapeKind::Internal;
+        Self {
+            machine: plan.machine.name(),
+            trace,
+            bounds: plan.landscape.bounds().into(),
+            strictly_falling: internal.then_some(trace.strictly_falling),
+            landscape: options.landscape.word(),
+            precision: options.manner.precision.word(),
+            rate: options.manner.rate.word(),
+            noise: options.manner.noise.map(|(sigma, _)| sigma),
+            seed: options.manner.noise.map(|(_, seed)| seed),
+            vertices: plan.landscape.n_vertices(),
+        }
+    }
+}
+
+impl<'a> TrainSummary<'a> {
+    /// Sums up the report of a lesson.
+    #[must_use]
+    pub fn of(lesson: &'a PreparedTraining, report: &'a TrainingReport) -> Self {
+        let options = lesson.options();
+        Self {
+            learner: lesson.learner().machine().name(),
+            report,
+            answer: Answer::of_lesson(lesson, report),
+            b_stop: lesson.extended().stop(),
+            landscape: options.landscape.word(),
+            carrier: options.carrier.word(),
+            bits: options.bits.word(),
+            format: options.format.to_string(),
+            primary: lesson.primary().describe(),
+            samples: lesson.table().n_samples(),
+            cells: lesson.window().n_cells,
+            vertices: lesson.extended().n_vertices(),
+            size: lesson.size_claim(),
+        }
+    }
+}
+
+/// Symbols as `--input` takes them: one after the other where each is a single character, else with spaces between.
+#[must_use]
+pub fn spelled(alphabet: &Alphabet, symbols: &[SymbolId]) -> String {
+    let names: Vec<&str> = symbols.iter().map(|&symbol| alphabet.name(symbol)).collect();
+    names.join(separator(alphabet))
+}
+
+/// What stands between two symbols of a tape.
+#[must_use]
+pub fn separator(alphabet: &Alphabet) -> &'static str {
+    if alphabet.names().iter().all(|name| name.chars().count() == 1) { "" } else { " " }
+}

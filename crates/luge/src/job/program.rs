@@ -1,0 +1,150 @@
+//! Programs in Sled: from a text and the sizes of its data to a machine.
+
+use luge_landscape::DataLayout;
+use luge_machine::Diagnostic;
+use luge_net::{
+    NumberFormat,
+    numbers::{Negatives, Overflow},
+};
+use luge_sled::{BackendError, CompileError, Compiled, Outcome, OverflowSite, SettingError, Settings, Sizes};
+
+use crate::{data::Table, job::source::Source};
+pub use luge_sled::Variable;
+
+/// The extension of files with programs.
+pub const EXTENSION: &str = "sled";
+
+/// Why a program is no learner for the data at hand.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum ProgramError {
+    /// Programs compute with two's complement fixed point only.
+    #[error("programs compute with fix:I.F numbers, not with {format}")]
+    Format {
+        /// What was asked for.
+        format: NumberFormat,
+    },
+    /// The text breaks the language's rules.
+    #[error("{name} does not read as a Sled program")]
+    Broken {
+        /// The source's name.
+        name: String,
+        /// Every finding, in order.
+        findings: Vec<Diagnostic>,
+    },
+    /// The program is right but too large.
+    #[error(transparent)]
+    Backend(#[from] BackendError),
+    /// What is to be set does not read so.
+    #[error(transparent)]
+    Setting(#[from] SettingError),
+}
+
+/// What a program is told of its data.
+///
+/// # Errors
+/// If the format is none that programs compute with.
+pub fn sizes(format: NumberFormat, n_features: usize, n_labels: usize) -> Result<Sizes, ProgramError> {
+    match format {
+        NumberFormat::Fixed(fixed) if fixed.negatives() == Negatives::TwosComplement => {
+            Ok(Sizes { n_features, n_labels, integer: fixed.n_integer(), fraction: fixed.n_fraction() })
+        }
+        format => Err(ProgramError::Format { format }),
+    }
+}
+
+/// Whether a source is a program rather than a machine.
+#[must_use]
+pub fn is_program(source: &Source) -> bool {
+    source.extension.as_deref() == Some(EXTENSION)
+}
+
+/// Constants to set, each as `NAME=VALUE`.
+///
+/// # Errors
+/// If one does not read so.
+pub fn settings(set: &[String]) -> Result<Settings, ProgramError> {
+    let mut settings = Settings::default();
+    set.iter().try_for_each(|text| settings.set(text))?;
+    Ok(settings)
+}
+
+/// Compiles a program called `name` in messages.
+///
+/// # Errors
+/// If it is wrong.
+pub fn compile(text: &str, name: &str, sizes: &Sizes, set: &[String]) -> Result<Compiled, ProgramError> {
+    luge_sled::compile_with(text, sizes, &settings(set)?).map_err(|error| match error {
+        CompileError::Findings(findings) => ProgramError::Broken { name: name.to_owned(), findings },
+        CompileError::Backend(error) => error.into(),
+    })
+}
+
+/// What a program does by definition on the numbers of a table: what it prints, and where numbers wrapped around.
+///
+/// # Errors
+/// If it is wrong.
+pub fn interpret(
+    source: &Source,
+    table: &Table,
+    format: NumberFormat,
+    set: &[String],
+    limit: u64,
+) -> Result<Outcome, ProgramError> {
+    let layout = layout(table, format);
+    let sizes = sizes(format, layout.n_features, layout.n_labels)?;
+    let width = sizes.width() as usize;
+    let number = |bits: &[bool]| {
+        let raw = bits.iter().rev().fold(0_i64, |raw, &bit| raw << 1 | i64::from(bit));
+        let unused = i64::BITS - sizes.width();
+        raw << unused >> unused
+    };
+    let bits = bits(table, format);
+    let numbers: Vec<i64> = bits.chunks(width).map(number).collect();
+    let samples: Vec<Vec<i64>> =
+        numbers.chunks(layout.n_features + layout.n_labels).map(<[i64]>::to_vec).collect();
+    luge_sled::interpret_with(&source.text, &sizes, &settings(set)?, &samples, limit)
+        .map_err(|findings| ProgramError::Broken { name: source.name.clone(), findings })
+}
+
+/// What there is to say about numbers that wrapped around: a finding for each line of the program where one did.
+#[must_use]
+pub fn overflow(source: &Source, table: &Table, wraps: &[OverflowSite]) -> Vec<Diagnostic> {
+    let mut starts = vec![0];
+    starts.extend(source.text.match_indices('\n').map(|(at, _)| at + 1));
+    let finding = |wrap: &OverflowSite| {
+        let start = starts.get(wrap.line as usize - 1).copied().unwrap_or(0);
+        let line = source.text[start..].lines().next().unwrap_or_default();
+        let first = start + (line.len() - line.trim_start().len());
+        let times = if wrap.count == 1 { "once".to_owned() } else { format!("{} times", wrap.count) };
+        let label = match wrap.first_sample {
+            Some(sample) => match table.lines.as_ref().and_then(|lines| lines.get(sample)) {
+                Some(line) => format!("first with sample {}, line {line} of the data", sample + 1),
+                None => format!("first with sample {}", sample + 1),
+            },
+            None => "outside of loops over the data".to_owned(),
+        };
+        Diagnostic::warning(
+            first..start + line.len(),
+            format!("a number was too large for its type {times}"),
+            label,
+        )
+        .with_help("choose a type with more bits before the point, or operators that saturate, such as `+|`")
+    };
+    wraps.iter().map(finding).collect()
+}
+
+/// Where a table's numbers lie on the machine's tape.
+#[must_use]
+pub fn layout(table: &Table, format: NumberFormat) -> DataLayout {
+    let (n_features, n_labels) = (table.features.shape.cols, table.labels.shape.cols);
+    DataLayout { n_samples: table.n_samples(), n_features, n_labels, format }
+}
+
+/// The bits of a table's numbers, as the machine finds them.
+#[must_use]
+pub fn bits(table: &Table, format: NumberFormat) -> Vec<bool> {
+    let numbers: Vec<f64> = table.features.data.iter().chain(&table.labels.data).copied().collect();
+    let number =
+        |i: usize| format.encode(numbers[i], Overflow::Saturate).unwrap_or(luge_net::numbers::Word(0));
+    layout(table, format).order().into_iter().flat_map(|i| format.bits(number(i))).collect()
+}

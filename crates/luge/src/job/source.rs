@@ -1,0 +1,211 @@
+//! Where a machine comes from: a file, standard input, or a line typed in its place.
+
+use std::{
+    fs,
+    io::{self, Read},
+    path::Path,
+    str,
+};
+
+use luge_machine::{
+    Diagnostic, Input, Machine,
+    formats::{Format, Loaded, ReadOptions, Unrecognised, recognise},
+};
+
+use crate::{
+    job::{JobError, catalogue, program::EXTENSION},
+    words::Word,
+};
+
+/// A machine's text before it is read.
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Source {
+    /// What messages call it: the path, or `standard input`, or `command line`.
+    pub name: String,
+    /// The text, without a byte order mark.
+    pub text: String,
+    /// The file's extension, or the short name of its format; left out: told from the text.
+    #[serde(default)]
+    pub extension: Option<String>,
+}
+
+/// Why there is no text to read a machine from.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// Nothing of that name, and it is no typed machine either.
+    #[error("there is no file `{place}`, and it does not read as a bbchallenge line")]
+    Missing {
+        /// What was asked for.
+        place: String,
+    },
+    /// The system refused.
+    #[error("cannot read {name}")]
+    Read {
+        /// The source's name.
+        name: String,
+        /// The system's reason.
+        #[source]
+        reason: io::Error,
+    },
+    /// Machine files are text.
+    #[error("{name} is not UTF-8 text: byte {offset} fits nothing")]
+    NotText {
+        /// The source's name.
+        name: String,
+        /// The first byte that does not fit, counted from 0.
+        offset: usize,
+    },
+}
+
+/// Why a text is no machine.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum ReadError {
+    /// Neither extension nor content say which format it is.
+    #[error("cannot tell the format of {name}")]
+    Unrecognised {
+        /// The source's name.
+        name: String,
+        /// What stood in the way.
+        #[source]
+        reason: Unrecognised,
+    },
+    /// The text breaks its format's rules.
+    #[error("{name} does not read as a {format} machine")]
+    Broken {
+        /// The source's name.
+        name: String,
+        /// The format it was read as.
+        format: Format,
+        /// Every finding, in order.
+        findings: Vec<Diagnostic>,
+    },
+}
+
+impl Source {
+    /// Opens `place`: `-` is standard input, an existing path a file, the name of something that ships its program, and
+    /// anything that begins like a bbchallenge line that line itself.
+    ///
+    /// # Errors
+    /// If nothing is there or it is not text.
+    pub fn open(place: &str) -> Result<Self, OpenError> {
+        if place == "-" {
+            let mut bytes = Vec::new();
+            let read = io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes);
+            return Self::from_bytes("standard input", None, read);
+        }
+        let path = Path::new(place);
+        if !path.exists() {
+            if let Some(shipped) = catalogue::find(place) {
+                return Ok(shipped.source());
+            }
+            if !begins_like_a_line(place) {
+                return Err(OpenError::Missing { place: place.to_owned() });
+            }
+            return Ok(Self::new("command line", place, Format::Bbchallenge.extensions()[0]));
+        }
+        let extension = path.extension().map(|e| e.to_string_lossy().into_owned());
+        Self::from_bytes(place, extension, fs::read(path))
+    }
+
+    fn from_bytes(
+        name: &str,
+        extension: Option<String>,
+        bytes: io::Result<Vec<u8>>,
+    ) -> Result<Self, OpenError> {
+        let name = name.to_owned();
+        let bytes = bytes.map_err(|reason| OpenError::Read { name: name.clone(), reason })?;
+        match str::from_utf8(&bytes) {
+            Ok(text) => {
+                let text = text.strip_prefix('\u{feff}').unwrap_or(text).to_owned();
+                Ok(Self { name, text, extension })
+            }
+            Err(error) => Err(OpenError::NotText { name, offset: error.valid_up_to() }),
+        }
+    }
+
+    fn new(name: &str, text: impl Into<String>, extension: &str) -> Self {
+        Self { name: name.to_owned(), text: text.into(), extension: Some(extension.to_owned()) }
+    }
+
+    /// A program in Sled.
+    #[must_use]
+    pub fn sled(name: &str, text: &str) -> Self {
+        Self::new(name, text, EXTENSION)
+    }
+
+    /// A machine and its input as a source in the native format.
+    #[must_use]
+    pub fn native(name: &str, machine: &Machine, input: Option<&Input>) -> Self {
+        Self::new(name, Format::Native.write(machine, input).unwrap_or_default(), Format::Native.slug())
+    }
+
+    /// Reads the machine as it is to be run: on inputs whose symbols its format may not declare, from another start, or
+    /// from one line of a list.
+    ///
+    /// # Errors
+    /// If the text is no machine, or the options ask for what it does not have.
+    pub fn read_with(&self, options: &ReadOptions) -> Result<(Format, Loaded), JobError> {
+        let refused = |error| JobError::Read { text: Box::new(self.clone()), error };
+        let format = self.format(None).map_err(refused)?;
+        let broken = |findings| ReadError::Broken { name: self.name.clone(), format, findings };
+        let loaded = format.read_with(&self.text, options).map_err(|findings| refused(broken(findings)))?;
+        Ok((format, loaded))
+    }
+
+    /// Reads the machine in `format`, or in the format the text is recognised to be in.
+    ///
+    /// # Errors
+    /// If the format cannot be told, or the text breaks its rules.
+    pub fn read(&self, format: Option<Format>) -> Result<(Format, Loaded), ReadError> {
+        let format = self.format(format)?;
+        match format.read(&self.text) {
+            Ok(loaded) => Ok((format, loaded)),
+            Err(findings) => Err(ReadError::Broken { name: self.name.clone(), format, findings }),
+        }
+    }
+
+    /// The format asked for, named by the extension, or recognised in the text.
+    fn format(&self, asked: Option<Format>) -> Result<Format, ReadError> {
+        let named = || self.extension.as_deref().and_then(|extension| Format::from_word(extension).ok());
+        let recognised = || recognise(self.extension.as_deref(), &self.text);
+        let unrecognised = |reason| ReadError::Unrecognised { name: self.name.clone(), reason };
+        asked.or_else(named).map_or_else(|| recognised().map_err(unrecognised), Ok)
+    }
+}
+
+/// Whether the first cell of a bbchallenge line stands at the start: a digit, L or R, a letter; or three dashes.
+fn begins_like_a_line(place: &str) -> bool {
+    matches!(place.as_bytes(), [b'-', b'-', b'-', ..] | [b'0'..=b'9', b'L' | b'R', b'A'..=b'Z', ..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(place: &str, expected: bool) {
+        assert_eq!(Source::open(place).is_ok(), expected, "{place}");
+    }
+
+    #[test]
+    fn a_line_is_told_from_a_missing_file() {
+        check("1RB1LB_1LA1RZ", true);
+        check("---1RB_1LA1RZ", true);
+        check("1RB1L!", true);
+        check("no-such-file.tm", false);
+        check("1rb", false);
+        check("", false);
+    }
+
+    #[test]
+    fn the_byte_order_mark_is_no_part_of_the_text() {
+        let source = Source::from_bytes("x", None, Ok(b"\xef\xbb\xbf1RB".to_vec())).unwrap();
+        assert_eq!(source.text, "1RB");
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_refused_with_their_place() {
+        let error = Source::from_bytes("x", None, Ok(b"ab\xff".to_vec())).unwrap_err();
+        assert!(matches!(error, OpenError::NotText { offset: 2, .. }), "{error:?}");
+    }
+}

@@ -1,0 +1,54 @@
+//! How closely a run is compared and watched.
+
+use luge_train::CacheLevel;
+
+/// Which iterates are compared with the simulator.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Comparisons {
+    /// Every one.
+    #[default]
+    Every,
+    /// The last one, and one every 16,777,216 steps: all cells of it. A fast engine then runs at its own speed.
+    End,
+}
+
+impl Comparisons {
+    /// Both choices.
+    pub const ALL: [Self; 2] = [Self::Every, Self::End];
+
+    /// The choice's name on the command line and in JSON.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Every => "every",
+            Self::End => "end",
+        }
+    }
+}
+
+/// Steps between two moments for whoever does not watch every step; moments fall on its multiples.
+pub const STRIDE: u64 = 1 << 10;
+
+/// Steps between two moments for whoever does not watch losses either.
+pub const LONG_STRIDE: u64 = 1 << 18;
+
+/// How closely a run is watched. However that is, every iterate is compared that is to be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum ObservationRate {
+    /// A moment for every step.
+    Steps,
+    /// A moment for every [`STRIDE`], with all losses in between, where the engine reports what its steps change.
+    Strides,
+    /// A moment now and then: for every [`LONG_STRIDE`] where the engine makes many steps at once, else as for strides.
+    #[default]
+    Moments,
+}
+
+/// What the exact engine needs to remember.
+pub(super) fn cache_level(comparisons: Comparisons, attention: ObservationRate) -> CacheLevel {
+    match (comparisons, attention) {
+        (Comparisons::End, _) => CacheLevel::Blocks,
+        (Comparisons::Every, ObservationRate::Moments) => CacheLevel::Macrosteps,
+        (Comparisons::Every, ObservationRate::Steps | ObservationRate::Strides) => CacheLevel::Steps,
+    }
+}

@@ -1,0 +1,277 @@
+//! The simulator beside a fast engine.
+
+use luge_landscape::{Control, Undecodable};
+use luge_machine::{
+    Bits, Cell, Effect, Input, Machine, RecordedSteps, Recording, Simulator, SymbolId, TapeId,
+};
+use luge_train::{Engine, MacrostepId, StepDelta, StretchSteps};
+
+use crate::run::{lockstep::Mismatch, run_stats::Losses};
+
+/// The simulator beside an engine that keeps only what is not zero: what a step can change is compared after every step,
+/// and everything when asked.
+///
+/// Cells that no head was on are the same as before on both sides, so comparing the cells that were just left, the heads
+/// and the vertex at every step, and all cells once, compares every configuration.
+pub struct StepChecker<'m> {
+    simulator: Simulator<'m>,
+    control: &'m Control,
+    /// How many copies of a state there are, visited in turn.
+    n_copies: u64,
+    /// The machine's cell that the network's first column stands for, per tape.
+    first: Vec<Cell>,
+    /// Where the heads were before the last step.
+    left: Vec<Cell>,
+    /// How many cells the input fills, per tape.
+    filled: Vec<Cell>,
+    /// The macrosteps that were followed step by step.
+    followed: Vec<Option<Followed>>,
+}
+
+/// A macrostep of steps that was found to be the machine's.
+#[derive(Clone, Debug)]
+pub(crate) struct Followed {
+    /// The machine's own steps, with all they depend on.
+    passage: RecordedSteps,
+    /// The copy of the state that it begins with.
+    copy: usize,
+    pub(crate) losses: Losses,
+}
+
+impl Followed {
+    pub(crate) fn n_steps(&self) -> u64 {
+        self.passage.steps()
+    }
+}
+
+impl<'m> StepChecker<'m> {
+    /// A machine with two symbols per tape at the start of its run.
+    #[must_use]
+    pub fn new(machine: &'m Machine, input: &Input, control: &'m Control, first: Vec<Cell>) -> Self {
+        let simulator = Simulator::new(machine, input);
+        let left = machine.tape_ids().map(|tape| simulator.head(tape)).collect();
+        let filled =
+            |tape: TapeId| input.tapes.get(tape.index()).map_or(0, |laid| laid.symbols.len() as Cell);
+        let filled = machine.tape_ids().map(filled).collect();
+        let n_copies = (control.n_copied_states() / machine.states().len()) as u64;
+        Self { simulator, control, n_copies, first, left, filled, followed: Vec::new() }
+    }
+
+    /// The simulator.
+    #[must_use]
+    pub fn simulator(&self) -> &Simulator<'m> {
+        &self.simulator
+    }
+
+    /// The simulator, where it has come to.
+    #[must_use]
+    pub fn into_simulator(self) -> Simulator<'m> {
+        self.simulator
+    }
+
+    /// The most cells of a tape that the heads have visited or the input fills.
+    #[must_use]
+    pub fn n_cells(&self) -> usize {
+        let span = |tape: TapeId| {
+            let (low, high) = self.simulator.visited(tape);
+            let filled = self.filled[tape.index()];
+            let (low, high) = if filled > 0 { (low.min(0), high.max(filled - 1)) } else { (low, high) };
+            usize::try_from(high - low + 1).unwrap_or(usize::MAX)
+        };
+        self.simulator.machine().tape_ids().map(span).max().unwrap_or(0)
+    }
+
+    /// Brings the machine to a step, or as far as it goes. After more than one step at once only
+    /// [`compare_all`](Self::compare_all) sees all that has changed.
+    pub fn go_to(&mut self, step: luge_machine::Step) {
+        if step == self.simulator.steps() + 1 {
+            self.note_heads();
+            // The outcome is asked for elsewhere.
+            let _ = self.simulator.step();
+        } else if step > self.simulator.steps() {
+            let _ = self.simulator.run(step);
+            self.note_heads();
+        }
+    }
+
+    /// Makes the machine's step beside one of training, and holds what each has changed to the other: state, symbols that the vertex
+    /// knows, heads, and the cells under them. A machine that has stopped changes nothing.
+    ///
+    /// # Errors
+    /// The first difference.
+    pub fn check_step(&mut self, change: &StepDelta) -> Result<(), Mismatch> {
+        self.note_heads();
+        let effect = self.simulator.step_noting().unwrap_or_default();
+        let (block, reads) = self.place();
+        if change.vertex == self.control.table().vertex(block, reads) && same(change, &effect) {
+            return Ok(());
+        }
+        Err(self.difference(change, &effect, (block, reads)))
+    }
+
+    /// Makes the machine's steps beside a macrostep that was followed before, if they are the same ones again.
+    pub(crate) fn pass(&mut self, macrostep: MacrostepId) -> Option<&Followed> {
+        let followed = self.followed.get(macrostep.index())?.as_ref()?;
+        let there = self.n_copies == 1 || self.copy() == followed.copy;
+        (there && self.simulator.pass(&followed.passage)).then_some(followed)
+    }
+
+    /// Makes the machine's steps beside a macrostep one by one, holds each to it as [`check_step`](Self::check_step) does, and remembers
+    /// them: wherever the machine is in the same state and finds the same symbols again, its steps are the same.
+    ///
+    /// # Errors
+    /// The first iterate of the macrostep that is not the machine's, and in what it differs.
+    pub(crate) fn follow(
+        &mut self,
+        macrostep: MacrostepId,
+        steps: &StretchSteps,
+    ) -> Result<(), (u64, Mismatch)> {
+        let table = self.control.table();
+        let mut recording = Recording::new(&self.simulator);
+        let ((block, reads), copy) = (self.place(), self.copy());
+        let still = StepDelta { vertex: steps.from, ..StepDelta::default() };
+        if steps.from != table.vertex(block, reads) {
+            return Err((0, self.difference(&still, &Effect::default(), (block, reads))));
+        }
+        for (change, at) in steps.changes.iter().zip(1..) {
+            luge_net::tracks(table.looks_at(self.place().0))
+                .for_each(|tape| recording.look(&self.simulator, TapeId::new(tape)));
+            self.note_heads();
+            let effect = recording.step(&mut self.simulator).unwrap_or_default();
+            let (block, reads) = self.place();
+            let last = at == steps.changes.len() as u64;
+            let there = match last {
+                // Which vertex of the block it is, is compared when the next macrostep begins there.
+                true => table.block(change.vertex) == block,
+                false => change.vertex == table.vertex(block, reads),
+            };
+            if !there || !same(change, &effect) {
+                return Err((at, self.difference(change, &effect, (block, reads))));
+            }
+        }
+        let passage = recording.finish(&self.simulator);
+        let losses = Losses::of(steps.changes.iter().map(|change| change.loss));
+        if self.followed.len() <= macrostep.index() {
+            self.followed.resize(macrostep.index() + 1, None);
+        }
+        self.followed[macrostep.index()] = Some(Followed { passage, copy, losses });
+        Ok(())
+    }
+
+    /// Which copy of its state the machine is in.
+    fn copy(&self) -> usize {
+        (self.simulator.steps() % self.n_copies) as usize
+    }
+
+    /// The network's block for the machine's state, and the symbols that its vertices know.
+    fn place(&self) -> (usize, u32) {
+        let block = self.simulator.state().index() * self.n_copies as usize + self.copy();
+        let reads = luge_net::tracks(self.control.table().looks_at(block)).fold(0, |reads, tape| {
+            let id = TapeId::new(tape);
+            reads | u32::from(self.simulator.tape(id).read(self.simulator.head(id)) == SymbolId(1)) << tape
+        });
+        (block, reads)
+    }
+
+    /// In what a step of training differs from the machine's.
+    #[cold]
+    fn difference(&self, change: &StepDelta, effect: &Effect, (block, reads): (usize, u32)) -> Mismatch {
+        let found = self.control.state(change.vertex);
+        if found != self.simulator.state() {
+            let name = |state| self.simulator.machine().state(state).name.clone();
+            return Mismatch::State { found: name(found), expected: name(self.simulator.state()) };
+        }
+        let (copy, n_copies) = self.control.copy_of(change.vertex);
+        if copy != block % n_copies {
+            return Mismatch::Copy { found: copy, expected: block % n_copies };
+        }
+        for (tape, &first) in self.first.iter().enumerate() {
+            let bit = |mask: u64| i64::from(mask >> tape & 1 == 1);
+            let found = bit(change.right.into()) - bit(change.left.into());
+            let made = bit(effect.right) - bit(effect.left);
+            let expected = self.simulator.head(TapeId::new(tape)) - first;
+            if found != made {
+                return Mismatch::Head { tape, found: expected - made + found, expected };
+            }
+            if bit(change.flipped.into()) != bit(effect.changed) {
+                return Mismatch::Cell { tape, cell: self.left[tape] - first };
+            }
+        }
+        let tape = self.control.differs(change.vertex, Bits(reads)).unwrap_or(0);
+        Undecodable::Symbol { tape }.into()
+    }
+
+    fn note_heads(&mut self) {
+        for (tape, left) in self.left.iter_mut().enumerate() {
+            *left = self.simulator.head(TapeId::new(tape));
+        }
+    }
+
+    /// Whether vertex, heads and the cells last left are the machine's.
+    ///
+    /// # Errors
+    /// The first difference.
+    pub fn compare<T: Engine + ?Sized>(&self, engine: &T) -> Result<(), Mismatch> {
+        let vertex = engine.vertex();
+        let vertex = vertex.ok_or(Undecodable::Vertex { index: 0, value: f64::NAN })?;
+        let state = self.control.state(vertex);
+        if state != self.simulator.state() {
+            let name = |state| self.simulator.machine().state(state).name.clone();
+            return Err(Mismatch::State { found: name(state), expected: name(self.simulator.state()) });
+        }
+        let ((found, _), expected) = (self.control.copy_of(vertex), self.copy());
+        if found != expected {
+            return Err(Mismatch::Copy { found, expected });
+        }
+        let mut reads = Bits(0);
+        for (tape, (&first, &left)) in self.first.iter().zip(&self.left).enumerate() {
+            let id = TapeId::new(tape);
+            let expected = self.simulator.head(id) - first;
+            let found = engine.head(tape);
+            let found = found.ok_or(Undecodable::Head { tape, cell: 0, value: f64::NAN })?;
+            if found != expected {
+                return Err(Mismatch::Head { tape, found, expected });
+            }
+            reads = reads.with(tape, self.simulator.tape(id).read(expected + first) == SymbolId(1));
+            self.compare_cell(engine, tape, left)?;
+        }
+        match self.control.differs(vertex, reads) {
+            Some(tape) => Err(Undecodable::Symbol { tape }.into()),
+            None => Ok(()),
+        }
+    }
+
+    /// As [`compare`](Self::compare), and all cells that either side has touched.
+    ///
+    /// # Errors
+    /// The first difference.
+    pub fn compare_all<T: Engine + ?Sized>(&self, engine: &T) -> Result<(), Mismatch> {
+        self.compare(engine)?;
+        for (tape, &first) in self.first.iter().enumerate() {
+            let kept = engine.kept(tape);
+            let extent = self.simulator.tape(TapeId::new(tape)).extent();
+            for cell in (kept.start + first).min(extent.start)..(kept.end + first).max(extent.end) {
+                self.compare_cell(engine, tape, cell)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn compare_cell<T: Engine + ?Sized>(&self, engine: &T, tape: usize, cell: Cell) -> Result<(), Mismatch> {
+        let value = engine.cell(tape, cell - self.first[tape]);
+        if value.is_nan() || value.abs() <= 0.5 {
+            let cell = usize::try_from(cell - self.first[tape]).unwrap_or(0);
+            return Err(Undecodable::Cell { tape, cell, value }.into());
+        }
+        if (value > 0.0) != (self.simulator.tape(TapeId::new(tape)).read(cell) == SymbolId(1)) {
+            return Err(Mismatch::Cell { tape, cell: cell - self.first[tape] });
+        }
+        Ok(())
+    }
+}
+
+/// Whether a step of training moved the same heads and changed the same cells as the machine's.
+fn same(change: &StepDelta, effect: &Effect) -> bool {
+    let &StepDelta { left, right, flipped, .. } = change;
+    (u64::from(left), u64::from(right), u64::from(flipped)) == (effect.left, effect.right, effect.changed)
+}

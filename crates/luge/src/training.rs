@@ -1,0 +1,367 @@
+//! A lesson: a learner, a primary network and data, joined into an extended network and trained by gradient descent.
+//!
+//! The whole way reads as the paper's outline: data, bits, machine, window, extended network, training, certificate.
+
+mod certificate;
+mod error;
+mod loss_figures;
+mod options;
+mod report;
+mod request;
+
+use std::{
+    ops::ControlFlow,
+    sync::{Arc, OnceLock},
+};
+
+use luge_landscape::{
+    BitConversion, Bounds, Configuration, DataLayout, Extended, LandscapeKind, Learner, Primary, Undecodable,
+};
+use luge_machine::{Cell, Simulator, Step};
+use luge_net::{Values, evaluate, numbers::from_signs};
+use luge_sled::OverflowSite;
+use luge_train::{Outcome, Precision, Snapshot, StopRule};
+
+use crate::{
+    certificate::{gradient, paper_bounds::SizeClaim},
+    data::Table,
+    files::predictor::Predictor,
+    run::{
+        engine::{EngineChoice, Task},
+        follow::{Comparisons, Decoder, Expected, ObservationRate, RunProgress, RunSetup, TapeLimit},
+        lockstep::{Lockstep, Window},
+        run_stats::{Levels, RunStats},
+    },
+};
+pub use certificate::{Certificate, Claim};
+pub use error::TrainingError;
+pub use options::{LONGEST_LESSON, TrainingOptions};
+pub use report::TrainingReport;
+pub use request::Simulated;
+use request::{Built, Request};
+
+/// Rounding through the square root and the carrier, relative to the loss.
+const LOSS_TOLERANCE: f64 = 1e-9;
+
+/// The most cells of a tape of a lesson's network.
+pub const MAX_CELLS: usize = 1 << 28;
+
+/// Everything made ready: no training yet.
+pub struct PreparedTraining {
+    request: Request,
+    /// The network before training.
+    built: Built,
+    /// The same network on more cells, once a run has come to need them.
+    widened: OnceLock<Built>,
+    /// What the simulator says of the whole run, once it was made.
+    simulated: OnceLock<Simulated>,
+    /// What z must be once the labels are read: y - r.
+    copied_labels: Vec<f64>,
+    /// What the carrier adds to the landscape's loss.
+    added_loss: f64,
+    find_wraps: Option<Box<FindWraps>>,
+    wraps: OnceLock<Vec<OverflowSite>>,
+}
+
+/// Finds out where numbers of a learner's program wrap around on its data, where the machine makes so many steps.
+pub(crate) type FindWraps = dyn Fn(&Table, Step) -> Vec<OverflowSite> + Send + Sync;
+
+impl PreparedTraining {
+    /// Lays out the data and builds the network on the cells that sizes alone ask for. Its tapes grow during training.
+    ///
+    /// # Errors
+    /// Everything that can be wrong with the request, whatever the machine does. Only where tapes cannot grow, on `internal` and where the
+    /// dense engine trains, the simulator runs the machine first to find out how many cells it needs.
+    pub fn prepare(
+        learner: Learner,
+        primary: Arc<dyn Primary>,
+        table: Table,
+        options: TrainingOptions,
+    ) -> Result<Self, TrainingError> {
+        if learner.machine().takes_samples() {
+            return Err(luge_landscape::ExtendedError::TakesSamples.into());
+        }
+        if options.bits == BitConversion::Network && options.precision != Precision::F64 {
+            return Err(TrainingError::BitsNeedF64 { precision: options.precision });
+        }
+        let request = Request::new(learner, primary, table, options)?;
+        let (built, simulated) = request.current_network()?;
+        let labels = &request.table.labels;
+        Ok(Self {
+            copied_labels: labels.data.iter().map(|y| y - built.extended.label_offset()).collect(),
+            added_loss: built.extended.carrier().added_loss(labels),
+            request,
+            built,
+            widened: OnceLock::new(),
+            simulated: simulated.map_or_else(OnceLock::new, OnceLock::from),
+            find_wraps: None,
+            wraps: OnceLock::new(),
+        })
+    }
+
+    /// With a way to find out where numbers of the learner's program wrap around, for the certificate.
+    #[must_use]
+    pub(crate) fn of_program(mut self, find_wraps: Box<FindWraps>) -> Self {
+        self.find_wraps = Some(find_wraps);
+        self
+    }
+
+    /// Where numbers of the learner's program wrap around on these data, once the machine has come to its end.
+    #[must_use]
+    pub fn wraps(&self) -> &[OverflowSite] {
+        let (Some(find), Some(simulated)) = (&self.find_wraps, self.simulated.get()) else { return &[] };
+        self.wraps.get_or_init(|| find(self.table(), simulated.machine_steps))
+    }
+
+    /// What the simulator says of the whole run. Unless the lesson was trained it runs the machine now, and widens the network to the
+    /// cells that the run needs: for whoever exports the network, or wants to know before training.
+    ///
+    /// # Errors
+    /// If the machine does not come to an answer, or needs more cells than there may be.
+    pub fn simulated(&self) -> Result<&Simulated, TrainingError> {
+        if let Some(simulated) = self.simulated.get() {
+            return Ok(simulated);
+        }
+        let finished = self.request.simulate()?;
+        self.widen(&finished)?;
+        Ok(self.simulated.get_or_init(|| self.request.read(&finished)))
+    }
+
+    /// Builds the network on more cells if a run has come to need them. What engines read of it must not depend on their number, so that
+    /// the run is this network's as well.
+    fn widen(&self, simulator: &Simulator<'_>) -> Result<(), TrainingError> {
+        let window = self.request.window(simulator)?;
+        if window.n_cells <= self.window().n_cells {
+            return Ok(());
+        }
+        let wide = self.request.build(window)?;
+        let layers = |built: &Built| built.extended.network().sparse_layers().ok().cloned();
+        if layers(&wide) != layers(&self.built) {
+            return Err(TrainingError::OtherLayers { n_cells: wide.window.n_cells });
+        }
+        self.widened.get_or_init(|| wide);
+        Ok(())
+    }
+
+    fn current_network(&self) -> &Built {
+        self.widened.get().unwrap_or(&self.built)
+    }
+
+    /// The network: before training on the cells that sizes ask for, afterwards on those that the run has come to need.
+    #[must_use]
+    pub fn extended(&self) -> &Extended {
+        &self.current_network().extended
+    }
+
+    /// The learner.
+    #[must_use]
+    pub fn learner(&self) -> &Learner {
+        &self.request.learner
+    }
+
+    /// The data.
+    #[must_use]
+    pub fn table(&self) -> &Table {
+        &self.request.table
+    }
+
+    /// The primary network.
+    #[must_use]
+    pub fn primary(&self) -> &dyn Primary {
+        &*self.request.primary
+    }
+
+    /// How to train.
+    #[must_use]
+    pub fn options(&self) -> &TrainingOptions {
+        &self.request.options
+    }
+
+    /// The machine at the start of its run, and what the network should then hold.
+    #[must_use]
+    pub fn lockstep(&self) -> Option<Lockstep<'_>> {
+        Lockstep::new(self.request.machine(), &self.request.input, self.window().clone())
+    }
+
+    /// The machine at the start of its run.
+    #[must_use]
+    pub fn simulator(&self) -> Simulator<'_> {
+        self.request.simulator()
+    }
+
+    /// Where the numbers lie on the tape.
+    #[must_use]
+    pub fn layout(&self) -> &DataLayout {
+        &self.request.layout
+    }
+
+    /// Which cells the network holds.
+    #[must_use]
+    pub fn window(&self) -> &Window {
+        &self.current_network().window
+    }
+
+    /// Where the loss of the whole network must lie: the landscape's levels and what the carrier adds while the machine runs.
+    #[must_use]
+    pub fn loss_levels(&self) -> Bounds {
+        let bounds = self.extended().bounds();
+        Bounds {
+            running_low: bounds.running_low + self.added_loss,
+            running_high: bounds.running_high + self.added_loss,
+            halted_high: bounds.halted_high + self.added_loss,
+            ..bounds
+        }
+    }
+
+    /// What every loss of a run is held to.
+    fn levels(&self) -> Levels {
+        let bounds = self.extended().bounds();
+        Levels {
+            bounds,
+            added: self.added_loss,
+            halted_high: bounds.stop,
+            tolerance: LOSS_TOLERANCE,
+            from: Extended::FIRST_STOP,
+        }
+    }
+
+    /// The network's layers and widths beside the primary network, next to what the paper's corollary claims.
+    #[must_use]
+    pub fn size_claim(&self) -> SizeClaim {
+        let normal = &self.learner().lowered().normal;
+        let n_labels = self.table().labels.data.len();
+        SizeClaim::of_extended(self.extended(), normal, self.window().n_cells, n_labels)
+    }
+
+    /// What the network is fed: x and y.
+    #[must_use]
+    pub fn inputs(&self) -> Vec<Values> {
+        vec![self.table().features.clone(), self.table().labels.clone()]
+    }
+
+    /// The weights of the primary network before training: what a blank tape stands for.
+    #[must_use]
+    pub fn blank_theta(&self) -> Vec<f64> {
+        let n_bits = self.primary().n_weights() * self.layout().width();
+        from_signs(self.layout().format, &vec![-1.0; n_bits])
+    }
+
+    /// The network, where it starts, and when training is done.
+    #[must_use]
+    pub fn task(&self) -> Task<'_> {
+        let stop = StopRule {
+            loss_at_most: self.extended().stop(),
+            not_before: Extended::FIRST_STOP,
+            most_steps: self.options().steps.saturating_add(self.extended().extra_steps()),
+        };
+        Task {
+            network: self.extended().network(),
+            parameters: self.extended().initial().to_vec(),
+            inputs: self.inputs(),
+            stop,
+            manner: self.options().manner(),
+        }
+    }
+
+    /// Trains, holding every iterate to the simulator, and certifies the result. The watcher may break off.
+    ///
+    /// # Errors
+    /// If the engine cannot be opened or cannot compute a gradient.
+    pub fn train(
+        &self,
+        watch: impl FnMut(RunProgress<'_>) -> ControlFlow<()>,
+    ) -> Result<TrainingReport, TrainingError> {
+        self.follow(None, ObservationRate::Steps, watch)
+    }
+
+    /// As [`train`](Self::train), from the start or from a snapshot and what was seen until then; with less attention the watcher sees
+    /// fewer moments. Every iterate is compared all the same, many times faster.
+    ///
+    /// # Errors
+    /// As for [`train`](Self::train).
+    pub fn follow(
+        &self,
+        from: Option<(&Snapshot, RunStats)>,
+        attention: ObservationRate,
+        watch: impl FnMut(RunProgress<'_>) -> ControlFlow<()>,
+    ) -> Result<TrainingReport, TrainingError> {
+        let task = self.task();
+        let before = self.current_network();
+        let allows = |simulator: &Simulator<'_>| self.may_grow(simulator).is_ok();
+        let course = RunSetup {
+            task: &task,
+            machine: self.request.machine(),
+            input: &self.request.input,
+            window: &before.window,
+            control: before.extended.control(),
+            decoder: self,
+            expected: Expected {
+                levels: self.levels(),
+                extra_steps: before.extended.extra_steps(),
+                labels: Some(&self.copied_labels),
+                room: TapeLimit::PrepareOptions(&allows),
+            },
+            comparisons: Comparisons::Every,
+            attention,
+        };
+        let mut followed = course.follow(from, watch)?;
+        if let Some(simulator) = &followed.simulator {
+            self.end(followed.outcome, simulator)?;
+        }
+        let network_now = self.current_network();
+        let firsts = before.window.first.iter().zip(&network_now.window.first);
+        let shift: Vec<Cell> = firsts.map(|(before, now)| before - now).collect();
+        let gradient = followed.recheck(self.options().spots, |spots| {
+            let (network, shift) = (network_now.extended.network(), shift.clone());
+            let dense = gradient::Dense { network, inputs: &task.inputs, shift };
+            Ok::<_, TrainingError>(gradient::check(&dense, spots)?)
+        })?;
+        if self.options().landscape == LandscapeKind::Internal && self.options().engine == EngineChoice::Auto
+        {
+            "landscape internal has no sparse layers".clone_into(&mut followed.chosen.why);
+        }
+        Ok(TrainingReport::conclude(self, followed, &gradient, &shift))
+    }
+
+    /// Whether there is room for what a run has come to need.
+    fn may_grow(&self, simulator: &Simulator<'_>) -> Result<(), TrainingError> {
+        let n_cells = self.request.window(simulator)?.n_cells;
+        if n_cells > self.window().n_cells { self.request.ask(n_cells) } else { Ok(()) }
+    }
+
+    /// Takes note of where the machine has come to, and refuses a run without an answer.
+    fn end(&self, outcome: Outcome, simulator: &Simulator<'_>) -> Result<(), TrainingError> {
+        let stopped = simulator.stopped().is_some();
+        match outcome {
+            Outcome::OutOfCells { .. } => {
+                self.request.look_ahead().and_then(|ahead| self.may_grow(&ahead))?;
+                self.may_grow(simulator)?;
+            }
+            Outcome::StepLimit { .. } => self.request.accepted(simulator)?,
+            _ if stopped => self.request.accepted(simulator)?,
+            _ => {}
+        }
+        if stopped {
+            self.widen(simulator)?;
+            self.simulated.get_or_init(|| self.request.read(simulator));
+        }
+        Ok(())
+    }
+
+    fn predictor(&self, theta: &[f64]) -> Predictor<'_> {
+        Predictor::new(self.primary(), theta.to_vec())
+    }
+}
+
+impl Decoder for PreparedTraining {
+    fn decode(&self, parameters: &[Values], expected: &Configuration) -> Result<Configuration, Undecodable> {
+        self.extended().decode(parameters, self.extended().read_only(expected).as_ref())
+    }
+
+    /// The loss of the run depends on the hidden read-only tapes; z does not change any more once they hold its bits.
+    fn tape_read(&self, parameters: &[Values], expected: &Configuration) -> bool {
+        let Some(node) = self.extended().nodes().read_only else { return true };
+        let here = evaluate(self.extended().network(), parameters, &self.inputs());
+        Some(here.value(node)) == self.extended().read_only(expected).as_ref()
+    }
+}

@@ -1,0 +1,277 @@
+//! What a run must prove, and what it proved.
+
+use luge_landscape::{BitConversion, LandscapeKind};
+use luge_net::{Shape, SparseValues, Values, evaluate_some};
+use luge_sled::OverflowSite;
+use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+use rand_distr::{Distribution, Uniform};
+
+use super::{PreparedTraining, Simulated, loss_figures::LossFigures, report::End};
+use crate::{
+    certificate::{gradient::GradientCheck, paper_bounds::SizeClaim},
+    run::{
+        follow::FinishedRun,
+        run_stats::{FirstMismatch, RunStats},
+    },
+};
+
+/// One claim: whether it holds, and the figures that show it.
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
+pub struct Claim {
+    /// Whether the claim holds.
+    pub holds: bool,
+    /// What was counted or compared.
+    pub figures: String,
+}
+
+/// The claims of CONSTRUCTION, section 7, about one run.
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
+pub struct Certificate {
+    /// Every iterate decodes to the machine's configuration at that step.
+    pub trace: Claim,
+    /// Steps made again by automatic differentiation move every weight as the run did.
+    pub gradient: Claim,
+    /// Gradient steps are machine steps and one more; on `internal` two more.
+    pub step_count: Claim,
+    /// z is y from step 1 on.
+    pub labels_copied: Claim,
+    /// The loss lies where the construction says; on `internal` it also never rises.
+    pub loss_bounds: Claim,
+    /// theta is the machine's answer and F(x) = f_theta(x), bit for bit, on training and on new x.
+    pub output_equals_primary: Claim,
+    /// No gradient flows through f_theta.
+    pub no_gradient_through_primary: Claim,
+    /// At most 12 layers beside the primary network.
+    pub layers: Claim,
+    /// No layer wider than the corollary says.
+    pub units: Claim,
+    /// Only where it does not hold: no number of the learner's program was too large for its type.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_overflow: Option<Claim>,
+}
+
+/// New inputs on which F and f_theta are compared.
+const N_NEW: usize = 200;
+
+impl Certificate {
+    /// Whether training did what it should: every claim but the paper's about sizes and the one about the program, which
+    /// does what it does also where its numbers wrap around.
+    #[must_use]
+    pub fn proves_the_run(&self) -> bool {
+        self.claims()
+            .iter()
+            .filter(|(name, _)| !matches!(*name, "layers" | "units" | "no_overflow"))
+            .all(|(_, claim)| claim.holds)
+    }
+
+    /// All claims with their names.
+    #[must_use]
+    pub fn claims(&self) -> Vec<(&'static str, &Claim)> {
+        let always = [
+            ("trace", &self.trace),
+            ("gradient", &self.gradient),
+            ("step_count", &self.step_count),
+            ("labels_copied", &self.labels_copied),
+            ("loss_bounds", &self.loss_bounds),
+            ("output_equals_primary", &self.output_equals_primary),
+            ("no_gradient_through_primary", &self.no_gradient_through_primary),
+            ("layers", &self.layers),
+            ("units", &self.units),
+        ];
+        always.into_iter().chain(self.no_overflow.as_ref().map(|claim| ("no_overflow", claim))).collect()
+    }
+
+    pub(super) fn draw_up(
+        lesson: &PreparedTraining,
+        followed: &FinishedRun<'_>,
+        gradient: &GradientCheck,
+        (parameters, end): (&[SparseValues], &End<'_>),
+    ) -> Self {
+        let (layers, units) = sizes(lesson);
+        let FinishedRun { outcome, record, .. } = followed;
+        let simulated = followed.machine_steps().and_then(|_| lesson.simulated().ok());
+        Self {
+            trace: trace(record, followed.engine.path()),
+            gradient: Claim { holds: gradient.holds(), figures: gradient.figures() },
+            step_count: step_count(lesson, *outcome, simulated),
+            labels_copied: labels_copied(lesson, record),
+            loss_bounds: loss_bounds(lesson, record),
+            output_equals_primary: output_equals_primary(lesson, parameters, end, simulated),
+            no_gradient_through_primary: no_gradient_through_primary(lesson),
+            layers,
+            units,
+            no_overflow: no_overflow(lesson.wraps()),
+        }
+    }
+}
+
+/// What there is to say if the answer came after numbers that wrapped around.
+fn no_overflow(wraps: &[OverflowSite]) -> Option<Claim> {
+    if wraps.is_empty() {
+        return None;
+    }
+    let count: u64 = wraps.iter().map(|wrap| wrap.count).sum();
+    let numbers = if count == 1 { "1 number was".to_owned() } else { format!("{count} numbers were") };
+    let lines: Vec<String> = wraps.iter().map(|wrap| wrap.line.to_string()).collect();
+    let place = if lines.len() == 1 { "line" } else { "lines" };
+    let figures = format!(
+        "{numbers} too large for their types and wrapped around before the answer, in {place} {} of the program",
+        lines.join(", ")
+    );
+    Some(Claim { holds: false, figures })
+}
+
+fn trace(record: &RunStats, path: u64) -> Claim {
+    let figures = match &record.first_mismatch {
+        None => format!("{} iterates, 0 mismatches; path {path:016x}", record.n_compared),
+        Some(FirstMismatch { step, why }) => {
+            let (n, bad) = (record.n_compared, record.mismatches);
+            format!("{n} iterates, {bad} mismatches, the first at step {step}: {why}")
+        }
+    };
+    Claim { holds: record.mismatches == 0, figures }
+}
+
+fn step_count(
+    lesson: &PreparedTraining,
+    outcome: luge_train::Outcome,
+    simulated: Option<&Simulated>,
+) -> Claim {
+    let extra = lesson.extended().extra_steps();
+    let unfinished = match outcome {
+        luge_train::Outcome::Converged { .. } => "",
+        _ => ", without reaching the stopping level",
+    };
+    let (holds, machine) = match simulated {
+        Some(&Simulated { machine_steps, .. }) => {
+            let expected = luge_train::Outcome::Converged { steps: machine_steps + extra };
+            (outcome == expected, format!("{machine_steps} machine steps + {extra}"))
+        }
+        None => (false, "the machine has not halted by then".to_owned()),
+    };
+    Claim { holds, figures: format!("{} gradient steps{unfinished}, {machine}", outcome.steps()) }
+}
+
+fn labels_copied(lesson: &PreparedTraining, record: &RunStats) -> Claim {
+    let n = lesson.table().labels.data.len();
+    let tape = match (lesson.extended().kind(), record.tape_read) {
+        (LandscapeKind::Internal, _) => "the start vertex leads to their configuration",
+        (_, true) => "the read-only tape holds their bits",
+        (_, false) => "the read-only tape does not hold their bits",
+    };
+    let cells = lesson.window().n_cells;
+    let knows = format!(
+        "before step 0 the network knows no more of the run than that it fits {cells} cells per tape"
+    );
+    let copied = if record.labels_copied { "at" } else { "not at" };
+    Claim {
+        holds: record.labels_copied && record.tape_read,
+        figures: format!("{n} labels {copied} every step from 1 on; {tape}; {knows}"),
+    }
+}
+
+fn loss_bounds(lesson: &PreparedTraining, record: &RunStats) -> Claim {
+    let losses = LossFigures::new(record, &lesson.levels());
+    let (mut holds, mut figures) = (losses.hold(), losses.to_string());
+    if lesson.extended().kind() == LandscapeKind::Internal {
+        holds &= !record.rose;
+        figures.push_str(if record.rose { "; the loss rose" } else { "; never rising" });
+    }
+    Claim { holds, figures }
+}
+
+fn output_equals_primary(
+    lesson: &PreparedTraining,
+    parameters: &[SparseValues],
+    end: &End<'_>,
+    simulated: Option<&Simulated>,
+) -> Claim {
+    let same_theta = simulated.is_some_and(|simulated| same_bits(end.theta, &simulated.theta));
+    let predictor = lesson.predictor(simulated.map_or(end.theta, |simulated| &simulated.theta));
+    let on_training = same_bits(&end.out.data, &predictor.predict(&lesson.table().features).data);
+    let mut generator = ChaCha8Rng::seed_from_u64(0);
+    let shape = lesson.table().features.shape;
+    let n_batches = N_NEW.div_ceil(shape.rows);
+    let fresh = (0..n_batches).map(|_| random_features(lesson, shape, &mut generator));
+    let n_agreeing = fresh.filter(|x| agrees(lesson, parameters, &predictor, x)).count();
+    Claim {
+        holds: same_theta && on_training && n_agreeing == n_batches,
+        figures: format!(
+            "theta {}, {} training x, {} of {} new x",
+            if same_theta { "bit for bit" } else { "differs" },
+            if on_training { "all" } else { "not all" },
+            n_agreeing * shape.rows,
+            n_batches * shape.rows,
+        ),
+    }
+}
+
+/// Whether the whole trained network puts out f_theta(x), bit for bit.
+fn agrees(
+    lesson: &PreparedTraining,
+    parameters: &[SparseValues],
+    predictor: &crate::files::predictor::Predictor<'_>,
+    x: &Values,
+) -> bool {
+    let inputs = [x.clone(), lesson.table().labels.clone()];
+    let out = [lesson.extended().nodes().out];
+    let whole = evaluate_some(lesson.extended().network(), parameters, &inputs, &out);
+    same_bits(&whole[0].data, &predictor.predict(x).data)
+}
+
+fn same_bits(a: &[f64], b: &[f64]) -> bool {
+    a.iter().map(|v| v.to_bits()).eq(b.iter().map(|v| v.to_bits()))
+}
+
+fn random_features(lesson: &PreparedTraining, shape: Shape, generator: &mut ChaCha8Rng) -> Values {
+    let format = lesson.layout().format;
+    let Ok(uniform) = Uniform::new_inclusive(format.min(), format.max()) else {
+        return Values::filled(shape, 0.0);
+    };
+    Values::new(shape, (0..shape.len()).map(|_| uniform.sample(generator)).collect())
+}
+
+fn no_gradient_through_primary(lesson: &PreparedTraining) -> Claim {
+    let network = lesson.extended().network();
+    let theta = lesson.extended().nodes().theta;
+    let differentiated = network.differentiated();
+    let own = |(id, _): &(luge_net::NodeId, _)| *id == theta || lesson.extended().is_primary(*id);
+    let nodes: Vec<_> = network.numbered_nodes().filter(own).collect();
+    let n_open = nodes.iter().filter(|(id, _)| differentiated[id.index()]).count();
+    Claim {
+        holds: n_open == 0,
+        figures: format!("{n_open} of {} nodes of theta and f_theta carry a gradient", nodes.len()),
+    }
+}
+
+/// Layers and widths beside the primary network, next to what the corollaries claim: each claim names one arrangement.
+fn sizes(lesson: &PreparedTraining) -> (Claim, Claim) {
+    let claim = lesson.size_claim();
+    let SizeClaim { fewest_layers, narrowest, .. } = &claim;
+    let conversion = match lesson.options().bits {
+        BitConversion::Native => "bit conversion not counted",
+        BitConversion::Network => "bit conversion counted",
+    };
+    let looked_at = claim
+        .width_looked_at
+        .map_or(String::new(), |width| format!("; with sum_q 2^|S(q)| for 2^d |Q|: {width}"));
+    (
+        Claim {
+            holds: claim.layers_hold,
+            figures: format!(
+                "{} layers, the widest then {} units; {conversion}, claimed at most {} layers",
+                fewest_layers.layers, fewest_layers.widest, claim.layers
+            ),
+        },
+        Claim {
+            holds: claim.width_holds,
+            figures: format!(
+                "widest layer {} units, in {} layers; claimed {} = {} with 4 n m{looked_at}",
+                narrowest.widest,
+                narrowest.layers,
+                claim.formula,
+                claim.width_text()
+            ),
+        },
+    )
+}

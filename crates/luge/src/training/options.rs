@@ -1,0 +1,119 @@
+//! How a lesson is to be trained.
+
+use luge_landscape::{
+    AskedConstants, BitConversion, Carrier, Corrections, DataLayout, ExtendedCorrections, ExtendedOptions,
+    LandscapeKind, VertexSet,
+};
+use luge_machine::Step;
+use luge_net::NumberFormat;
+use luge_train::Precision;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    run::{
+        engine::{EngineChoice, TrainingConfig},
+        lockstep::Window,
+    },
+    words,
+};
+
+/// Machine steps after which a learner is taken not to halt, if the user names no limit.
+pub const LONGEST_LESSON: Step = 100_000_000_000;
+
+/// How to train.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TrainingOptions {
+    /// The landscape to build.
+    #[serde(with = "words")]
+    pub landscape: LandscapeKind,
+    /// Which symbols tell vertices apart.
+    #[serde(with = "words")]
+    pub vertices: VertexSet,
+    /// What computes the gradients.
+    #[serde(with = "words")]
+    pub engine: EngineChoice,
+    /// The arithmetic; anything but f64 needs the dense engine.
+    #[serde(with = "words")]
+    pub precision: Precision,
+    /// How l_TM reaches the output.
+    #[serde(with = "words")]
+    pub carrier: Carrier,
+    /// How numbers become bits.
+    #[serde(with = "crate::job::number_format")]
+    pub format: NumberFormat,
+    /// What converts them: nodes of the network, or units like all others.
+    #[serde(with = "words")]
+    pub bits: BitConversion,
+    /// Cells per tape; left out: the smallest power of two that holds the run.
+    pub cells: Option<usize>,
+    /// r; left out: 0, or for `internal` large enough for a loss that never rises.
+    pub label_offset: Option<f64>,
+    /// A bound on the final loss; left out: from the format and the primary network.
+    pub final_loss: Option<f64>,
+    /// The most machine steps.
+    pub steps: Step,
+    /// The landscape's constants.
+    #[serde(with = "crate::job::constants")]
+    pub constants: AskedConstants,
+    /// Steps that are made again by automatic differentiation; left out: as many as cost no more than the run.
+    pub spots: Option<usize>,
+    /// What differs from the printed paper inside the landscape.
+    #[serde(skip)]
+    pub corrections: Corrections,
+    /// What differs from the printed paper around it.
+    #[serde(skip)]
+    pub extended_corrections: ExtendedCorrections,
+}
+
+impl TrainingOptions {
+    /// Everything chosen but the number format.
+    #[must_use]
+    pub fn new(format: NumberFormat) -> Self {
+        Self { format, ..Self::default() }
+    }
+
+    pub(super) fn manner(&self) -> TrainingConfig {
+        TrainingConfig { precision: self.precision, ..TrainingConfig::by(self.engine) }
+    }
+
+    /// The extended network that these options ask for, on data of these sizes and in this window.
+    pub(crate) fn network(&self, layout: DataLayout, window: Window) -> ExtendedOptions {
+        ExtendedOptions {
+            kind: self.landscape,
+            vertices: self.vertices,
+            carrier: self.carrier,
+            bits: self.bits,
+            n_cells: window.n_cells,
+            first_cells: window.first,
+            layout,
+            label_offset: self.label_offset.unwrap_or(0.0),
+            final_loss: self.final_loss,
+            constants: self.constants,
+            corrections: self.corrections,
+            joints: self.extended_corrections,
+        }
+    }
+}
+
+impl Default for TrainingOptions {
+    fn default() -> Self {
+        Self {
+            landscape: LandscapeKind::default(),
+            vertices: VertexSet::default(),
+            engine: EngineChoice::default(),
+            precision: Precision::default(),
+            carrier: Carrier::default(),
+            format: crate::data::default_format(),
+            bits: BitConversion::default(),
+            cells: None,
+            label_offset: None,
+            final_loss: None,
+            steps: LONGEST_LESSON,
+            constants: AskedConstants::default(),
+            spots: None,
+            corrections: Corrections::default(),
+            extended_corrections: ExtendedCorrections::default(),
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! What training left behind.
+
+use std::time::Duration;
+
+use luge_machine::{Cell, Simulator, Step};
+use luge_net::{SparseValues, Values, evaluate_some};
+use luge_train::Outcome;
+use serde::Serialize;
+
+use super::{Certificate, PreparedTraining};
+use crate::{
+    certificate::gradient::GradientCheck,
+    data::Score,
+    files::json,
+    run::{engine::Chosen, follow::FinishedRun, lockstep::Mismatch, run_stats::Drift},
+};
+
+/// What training left behind, and what was proved of it.
+#[derive(Clone, Debug, Serialize)]
+pub struct TrainingReport {
+    /// How training ended.
+    #[serde(flatten, serialize_with = "json::outcome")]
+    pub outcome: Outcome,
+    /// Steps that the machine has made.
+    pub machine_steps: Step,
+    /// The weights of the primary network.
+    pub theta: Vec<f64>,
+    /// 1/2 |F(x) - y|^2 at the end.
+    pub train_loss: f64,
+    /// Rows whose class the network tells right, if the labels are classes: -1 and 1, 0 and 1, or a 1 among zeros.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub classified: Option<usize>,
+    /// How well it does on the rows that were held out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tested: Option<Score>,
+    /// How far weights came from the values they stand for, over the run.
+    pub drift: Drift,
+    /// The digest of all vertices visited.
+    #[serde(serialize_with = "json::path")]
+    pub path: u64,
+    /// How long training took, with every iterate compared.
+    #[serde(skip)]
+    pub trained_in: Duration,
+    /// All trained weights.
+    #[serde(skip)]
+    pub parameters: Vec<SparseValues>,
+    /// What was proved.
+    pub certificate: Certificate,
+    /// The engine that trained, and why that one.
+    #[serde(flatten)]
+    pub chosen: Chosen,
+}
+
+/// What the trained network gives on the data.
+pub(super) struct End<'a> {
+    pub(super) theta: &'a [f64],
+    pub(super) out: &'a Values,
+    loss: f64,
+}
+
+impl TrainingReport {
+    /// Looks at the network as a run has left it; cell 0 of the engine's tapes lies `shift` cells into the network's.
+    pub(super) fn conclude(
+        lesson: &PreparedTraining,
+        mut followed: FinishedRun<'_>,
+        gradient: &GradientCheck,
+        shift: &[Cell],
+    ) -> Self {
+        let engine = &followed.engine;
+        let network = lesson.extended().network();
+        let parameters = match shift.iter().all(|&shift| shift == 0) {
+            true => engine.sparse_parameters(),
+            false => followed.snapshot.trimmed().weights_of(network, shift),
+        };
+        let parameters = parameters.unwrap_or_else(|| {
+            // A run that was broken off has not widened its network.
+            if !matches!(followed.outcome, Outcome::Interrupted { .. }) {
+                followed.record.differs(engine.steps(), &Mismatch::LeftWindow);
+            }
+            lesson.extended().initial().to_vec()
+        });
+        let nodes = lesson.extended().nodes();
+        let end =
+            evaluate_some(network, &parameters, &lesson.inputs(), &[nodes.theta, nodes.out, network.loss()]);
+        let end = End { theta: &end[0].data, out: &end[1], loss: end[2].data[0] };
+        let theta = end.theta.to_vec();
+        Self {
+            outcome: followed.outcome,
+            machine_steps: followed.simulator.as_ref().map_or(0, Simulator::steps),
+            train_loss: end.loss,
+            classified: lesson.table().right_rows(end.out),
+            tested: lesson.table().held_out.as_ref().and_then(|held_out| {
+                let out = lesson.predictor(&theta).predict(&held_out.features);
+                held_out.preparation.score(&out, &held_out.labels)
+            }),
+            trained_in: followed.trained_in,
+            drift: followed.record.drift,
+            certificate: Certificate::draw_up(lesson, &followed, gradient, (&parameters, &end)),
+            theta,
+            parameters,
+            path: followed.engine.path(),
+            chosen: followed.chosen,
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! What a lesson is made of, and its network on as many cells as a run needs.
+
+use std::sync::Arc;
+
+use luge_landscape::{DataLayout, Extended, LandscapeKind, Learner, Primary, power_of_two_from};
+use luge_machine::{Cell, Input, Machine, Outcome, Simulator, Step};
+use luge_net::{
+    NumberFormat, Shape, Values,
+    numbers::{from_signs, to_signs},
+};
+
+use super::{MAX_CELLS, TrainingError, TrainingOptions};
+use crate::{
+    data::Table,
+    run::{
+        lockstep::Window,
+        memory::{self, CellStorage},
+    },
+};
+
+/// Machine steps that are made to tell how many cells are needed: a few seconds.
+const A_WHILE: Step = 1 << 28;
+
+/// What the simulator says of a whole run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Simulated {
+    /// Steps the machine makes.
+    pub machine_steps: Step,
+    /// The weights of the primary network that it leaves.
+    pub theta: Vec<f64>,
+}
+
+/// The network on some cells.
+pub(super) struct Built {
+    pub(super) window: Window,
+    pub(super) extended: Extended,
+}
+
+/// Learner, primary network and data that fit together, and where the numbers lie.
+pub(super) struct Request {
+    pub(super) learner: Learner,
+    pub(super) primary: Arc<dyn Primary>,
+    pub(super) table: Table,
+    pub(super) options: TrainingOptions,
+    pub(super) layout: DataLayout,
+    pub(super) input: Input,
+    /// How many cells sizes say will be needed: those of the data and of theta.
+    known: usize,
+}
+
+impl Request {
+    /// Lays out the data.
+    pub(super) fn new(
+        learner: Learner,
+        primary: Arc<dyn Primary>,
+        table: Table,
+        options: TrainingOptions,
+    ) -> Result<Self, TrainingError> {
+        let layout = layout(&*primary, &table, options.format)?;
+        check_offset(options.label_offset.unwrap_or(0.0), &table.labels, options.format)?;
+        let n_theta = primary.n_weights().saturating_mul(layout.width());
+        let known = learner.theta_track().1.saturating_add(n_theta).max(layout.end() + 1);
+        let given = options.cells.unwrap_or(MAX_CELLS);
+        if known > given {
+            return Err(TrainingError::TooFewCells { needed: known, given });
+        }
+        let input = learner.input(&layout, &data_bits(&layout, &table));
+        Ok(Self { learner, primary, table, options, layout, input, known })
+    }
+
+    /// The machine in normal form.
+    pub(super) fn machine(&self) -> &Machine {
+        self.learner.lowered().normal.machine()
+    }
+
+    /// The machine at the start of its run.
+    pub(super) fn simulator(&self) -> Simulator<'_> {
+        Simulator::new(self.machine(), &self.input)
+    }
+
+    /// The network on the cells that sizes ask for. Where tapes cannot grow it is given all that the run needs, which the simulator
+    /// finds out.
+    pub(super) fn current_network(&self) -> Result<(Built, Option<Simulated>), TrainingError> {
+        if self.options.landscape != LandscapeKind::Internal {
+            let start = self.simulator();
+            let built = self.build(self.window(&start)?)?;
+            if self.options.manner().dense(Some(built.extended.network()))?.is_none() {
+                return Ok((built, None));
+            }
+        }
+        let finished = self.simulate()?;
+        Ok((self.build(self.window(&finished)?)?, Some(self.read(&finished))))
+    }
+
+    /// The cells that hold all that a run has come to need.
+    pub(super) fn window(&self, simulator: &Simulator<'_>) -> Result<Window, TrainingError> {
+        let too_few = |needed| {
+            let given = self.options.cells.unwrap_or(MAX_CELLS);
+            TrainingError::TooFewCells { needed, given }
+        };
+        let window = Window::common(simulator, &self.input, self.known, self.options.cells);
+        let window = window.map_err(too_few)?;
+        if window.n_cells > MAX_CELLS { Err(too_few(window.n_cells)) } else { Ok(window) }
+    }
+
+    /// The network on these cells.
+    pub(super) fn build(&self, window: Window) -> Result<Built, TrainingError> {
+        let Self { learner, primary, options, layout, .. } = self;
+        self.ask(window.n_cells)?;
+        let mut build = options.network(layout.clone(), window.clone());
+        let mut extended = Extended::build(learner, &**primary, &build)?;
+        if options.landscape == LandscapeKind::Internal && options.label_offset.is_none() {
+            build.label_offset = monotone_offset(&extended, layout);
+            extended = Extended::build(learner, &**primary, &build)?;
+        }
+        check_offset(extended.label_offset(), &self.table.labels, options.format)?;
+        check_labels(&extended, &self.table.labels)?;
+        options.manner().dense(Some(extended.network()))?;
+        Ok(Built { window, extended })
+    }
+
+    /// Asks for the memory of a network with so many cells on each tape.
+    pub(super) fn ask(&self, n_cells: usize) -> Result<(), TrainingError> {
+        let (normal, options) = (&self.learner.lowered().normal, &self.options);
+        // Where vertices are configurations, their number is bounded and known only once they are built.
+        let n_vertices = match options.landscape {
+            LandscapeKind::Internal => 0,
+            _ => usize::try_from(options.vertices.n_vertices(normal)).unwrap_or(usize::MAX),
+        };
+        let keeping = match options.landscape {
+            LandscapeKind::Internal => CellStorage::Numbers,
+            _ if options.manner().dense(None)?.is_some() => CellStorage::Numbers,
+            _ => CellStorage::Symbols,
+        };
+        Ok(memory::ask_network(n_cells, normal.n_tapes(), n_vertices, keeping)?)
+    }
+
+    /// Lets the machine run to its end.
+    pub(super) fn simulate(&self) -> Result<Simulator<'_>, TrainingError> {
+        let mut simulator = self.simulator();
+        memory::run(&mut simulator, self.options.steps)?;
+        self.accepted(&simulator)?;
+        Ok(simulator)
+    }
+
+    /// Lets the machine run on for a while, to tell how many cells a run needs for which there is no room.
+    pub(super) fn look_ahead(&self) -> Result<Simulator<'_>, TrainingError> {
+        let mut simulator = self.simulator();
+        memory::run(&mut simulator, self.options.steps.min(A_WHILE))?;
+        Ok(simulator)
+    }
+
+    /// Refuses a run that has not come to an answer.
+    pub(super) fn accepted(&self, simulator: &Simulator<'_>) -> Result<(), TrainingError> {
+        match simulator.stopped() {
+            Some(Outcome::Halted { accepting: true, .. }) => Ok(()),
+            Some(Outcome::Halted { state, .. } | Outcome::NoRule { state }) => {
+                Err(TrainingError::Rejected { state: self.machine().state(state).name.clone() })
+            }
+            Some(Outcome::StepLimit) | None => Err(TrainingError::DoesNotHalt { tried: simulator.steps() }),
+        }
+    }
+
+    /// What a machine that has halted leaves.
+    pub(super) fn read(&self, finished: &Simulator<'_>) -> Simulated {
+        let (track, first) = self.learner.theta_track();
+        let cells = first..first + self.primary.n_weights() * self.layout.width();
+        let tape = finished.tape(track);
+        let sign = |cell: usize| {
+            let symbol = tape.read(Cell::try_from(cell).unwrap_or(Cell::MAX));
+            if symbol.0 == 1 { 1.0 } else { -1.0 }
+        };
+        let signs: Vec<f64> = cells.map(sign).collect();
+        Simulated { machine_steps: finished.steps(), theta: from_signs(self.layout.format, &signs) }
+    }
+}
+
+/// The bits of the data as the machine finds them.
+fn data_bits(layout: &DataLayout, table: &Table) -> Vec<bool> {
+    let numbers: Vec<f64> = table.features.data.iter().chain(&table.labels.data).copied().collect();
+    let bits = |i: usize| to_signs(layout.format, &[numbers[i]]).into_iter().map(|bit| bit > 0.0);
+    layout.order().into_iter().flat_map(bits).collect()
+}
+
+fn layout(primary: &dyn Primary, table: &Table, format: NumberFormat) -> Result<DataLayout, TrainingError> {
+    let (Shape { rows, cols: found_features }, found_labels) =
+        (table.features.shape, table.labels.shape.cols);
+    let (features, outputs) = (primary.n_features(), primary.n_outputs());
+    if (features, outputs) != (found_features, found_labels) {
+        return Err(TrainingError::Shapes { features, outputs, found_features, found_labels });
+    }
+    Ok(DataLayout { n_samples: rows, n_features: features, n_labels: outputs, format })
+}
+
+/// Taking r off a label and adding it again must leave its bits as they are.
+fn check_offset(offset: f64, labels: &Values, format: NumberFormat) -> Result<(), TrainingError> {
+    // The tape sees (y - r) + r.
+    let seen: Vec<f64> = labels.data.iter().map(|y| (y - offset) + offset).collect();
+    if !offset.is_finite() || to_signs(format, &seen) != to_signs(format, &labels.data) {
+        return Err(TrainingError::LabelOffset { offset });
+    }
+    Ok(())
+}
+
+/// |y - r|^2 must reach eps, or the first switch never opens.
+fn check_labels(extended: &Extended, labels: &Values) -> Result<(), TrainingError> {
+    let offset = extended.label_offset();
+    let found: f64 = labels.data.iter().map(|y| (y - offset) * (y - offset)).sum();
+    let epsilon = extended.epsilon();
+    if found < epsilon {
+        return Err(TrainingError::LabelsTooSmall { offset, found, epsilon });
+    }
+    Ok(())
+}
+
+/// A power of two r at which 1/2 |r - y|^2 is above every loss that follows, for all labels of the format.
+fn monotone_offset(extended: &Extended, layout: &DataLayout) -> f64 {
+    let largest = layout.format.largest_magnitude();
+    let n = f64::from(u32::try_from(layout.n_samples * layout.n_labels).unwrap_or(u32::MAX));
+    let highest = extended.bounds().running_high + n * largest * largest / 2.0;
+    power_of_two_from(largest + (2.0 * highest / n).sqrt())
+}
