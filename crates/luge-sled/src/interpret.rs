@@ -7,8 +7,37 @@ use crate::{
     core::{ArrayId, Cond, Core, Expr, For, Index, Op, Place, Shown, Stmt, StmtKind, THETA, Ty},
 };
 
-/// Runs a program on samples: the features and then the labels of each, as counts of 2^-fraction.
-pub(crate) fn run(core: &Core, samples: &[Vec<i64>], limit: u64) -> Outcome {
+/// The features and then the labels of each sample, as counts of 2^-fraction.
+pub(crate) enum Samples<'a> {
+    /// All at once, to be looped over or taken.
+    Table(&'a [Vec<i64>]),
+    /// To be taken one by one.
+    Stream { next: &'a mut dyn FnMut() -> Option<Vec<i64>>, current: Vec<i64> },
+}
+
+impl Samples<'_> {
+    fn n_known(&self) -> usize {
+        if let Self::Table(samples) = self { samples.len() } else { 0 }
+    }
+
+    fn value(&self, sample: usize, at: usize) -> i64 {
+        match self {
+            Self::Table(samples) => samples[sample][at],
+            Self::Stream { current, .. } => current[at],
+        }
+    }
+
+    /// Goes on to a sample that is taken; says whether there is one.
+    fn take(&mut self, sample: usize) -> bool {
+        match self {
+            Self::Table(samples) => sample < samples.len(),
+            Self::Stream { next, current } => next().map(|taken| *current = taken).is_some(),
+        }
+    }
+}
+
+/// Runs a program on samples.
+pub(crate) fn run(core: &Core, samples: &mut Samples<'_>, limit: u64) -> Outcome {
     let mut state = State {
         slots: vec![0; core.widths.len()],
         arrays: core.arrays.iter().map(|array| vec![0; array.length]).collect(),
@@ -52,12 +81,12 @@ enum End {
     Continue,
 }
 
-struct State<'a> {
+struct State<'a, 'b> {
     slots: Vec<i64>,
     arrays: Vec<Vec<i64>>,
     variables: Vec<i64>,
     tapes: Vec<Tape>,
-    samples: &'a [Vec<i64>],
+    samples: &'a mut Samples<'b>,
     sample: Option<usize>,
     n_taken: usize,
     /// Rounds of loops over the data.
@@ -70,7 +99,7 @@ struct State<'a> {
 
 type Done<T> = Result<T, End>;
 
-impl State<'_> {
+impl State<'_, '_> {
     fn block(&mut self, body: &[Stmt]) -> Done<()> {
         body.iter().try_for_each(|stmt| self.stmt(stmt))
     }
@@ -124,7 +153,7 @@ impl State<'_> {
             }
             StmtKind::EachSample(body) => {
                 let outside = self.sample;
-                for sample in 0..self.samples.len() {
+                for sample in 0..self.samples.n_known() {
                     self.sample = Some(sample);
                     self.n_begun += 1;
                     if !self.round(body)? {
@@ -134,7 +163,7 @@ impl State<'_> {
                 self.sample = outside;
             }
             StmtKind::Take => {
-                if self.n_taken == self.samples.len() {
+                if !self.samples.take(self.n_taken) {
                     return Err(End::Run(Verdict::Waiting));
                 }
                 self.sample = Some(self.n_taken);
@@ -249,7 +278,7 @@ impl State<'_> {
             Expr::Element { array, index, .. } => *self.element(*array, index)?,
             Expr::Data { index, .. } => {
                 let at = self.index(index)?;
-                self.sample.map_or(0, |sample| self.samples[sample][at])
+                self.sample.map_or(0, |sample| self.samples.value(sample, at))
             }
             Expr::Negate(e) => {
                 let value = self.value(e)?;

@@ -32,6 +32,7 @@ mod parse;
 mod ratio;
 mod syntax;
 
+use interpret::Samples;
 use luge_machine::{Diagnostic, Input, Machine, Severity, TapeId};
 
 pub use compile::BackendError;
@@ -284,7 +285,22 @@ pub fn interpret_with(
     samples: &[Vec<i64>],
     limit: u64,
 ) -> Result<Outcome, Vec<Diagnostic>> {
-    Ok(interpret::run(&checked(source, sizes, settings)?, samples, limit))
+    Ok(interpret::run(&checked(source, sizes, settings)?, &mut Samples::Table(samples), limit))
+}
+
+/// As [`interpret_with`] for a program that takes its samples from a stream, where `next` gives one after the other and none is kept.
+///
+/// # Errors
+/// If the program is wrong.
+pub fn interpret_stream(
+    source: &str,
+    sizes: &Sizes,
+    settings: &Settings,
+    next: &mut dyn FnMut() -> Option<Vec<i64>>,
+    limit: u64,
+) -> Result<Outcome, Vec<Diagnostic>> {
+    let core = checked(source, sizes, settings)?;
+    Ok(interpret::run(&core, &mut Samples::Stream { next, current: Vec::new() }, limit))
 }
 
 /// Makes a machine of a program. The same source and sizes give the same machine.

@@ -45,7 +45,10 @@ impl<'p> Checker<'p> {
         }
         let slot = self.take_slot(1);
         self.emit(span, StmtKind::SetFlag(Place::Slot(slot), left));
-        first.push(crate::core::Stmt { line: self.line(span), kind: StmtKind::SetFlag(Place::Slot(slot), right) });
+        first.push(crate::core::Stmt {
+            line: self.line(span),
+            kind: StmtKind::SetFlag(Place::Slot(slot), right),
+        });
         let (then, otherwise) = if and { (first, Vec::new()) } else { (Vec::new(), first) };
         let flag = Cond::Flag(Place::Slot(slot));
         self.emit(span, StmtKind::If(flag.clone(), then, otherwise));

@@ -3,6 +3,7 @@
 use luge_net::{SparseValues, Values, evaluate_some};
 
 use crate::{
+    certificate::translation,
     data::Table,
     files::{
         model::{Model, data_digest},
@@ -164,7 +165,8 @@ pub fn same_model(claimed: &Model, again: &Model) -> Claim {
     let mut card = again.card.clone();
     card.program.clone_from(&claimed.card.program);
     if claimed.card.program.is_none() {
-        // Without the program nothing can be found out about its numbers: what is said of them is taken over.
+        // Without the program nothing can be found out about it or its numbers: what is said of them is taken over.
+        card.certificate.program.clone_from(&claimed.card.certificate.program);
         card.certificate.no_overflow.clone_from(&claimed.card.certificate.no_overflow);
     }
     differ("certificate", claimed.card.certificate != card.certificate);
@@ -179,10 +181,16 @@ pub fn same_model(claimed: &Model, again: &Model) -> Claim {
 /// Runs the program again by the interpreter, and holds what the certificate says of its numbers to that.
 fn program(model: &Model, truth: &Truth<'_>) -> Option<Claim> {
     let (table, machine_steps) = (truth.lesson.table(), truth.simulated.machine_steps);
-    let wraps = match model.card.program.as_ref()?.wraps(&model.card, table, machine_steps) {
-        Ok(wraps) => wraps,
+    let outcome = match model.card.program.as_ref()?.interpret(&model.card, table, machine_steps) {
+        Ok(outcome) => outcome,
         Err(mismatch) => return Some(Claim { holds: false, figures: mismatch.to_string() }),
     };
+    let format = model.card.options.format;
+    let translation = translation::claim(Some(&outcome), Some(&truth.simulated.theta), format);
+    if !translation.holds {
+        return Some(translation);
+    }
+    let wraps = outcome.wraps;
     let count: u64 = wraps.iter().map(|wrap| wrap.count).sum();
     let lines: Vec<String> = wraps.iter().map(|wrap| wrap.line.to_string()).collect();
     let found = match count {
@@ -191,7 +199,8 @@ fn program(model: &Model, truth: &Truth<'_>) -> Option<Claim> {
     };
     let holds = model.card.certificate.no_overflow.is_none() == (count == 0);
     let said = if holds { "as the certificate says" } else { "but the certificate says otherwise" };
-    Some(Claim { holds, figures: format!("compiles to the machine; run again, {found}, {said}") })
+    let same = translation.figures;
+    Some(Claim { holds, figures: format!("compiles to the machine; {same}; {found}, {said}") })
 }
 
 fn theta(model: &Model, simulated: &Simulated) -> Claim {

@@ -411,7 +411,7 @@ impl Model {
         let card = self.card.clone();
         Ok(lesson.of_program(Box::new(move |table, machine_steps| {
             // A program that is not the machine's says nothing here; the audit says so.
-            program.wraps(&card, table, machine_steps).unwrap_or_default()
+            program.interpret(&card, table, machine_steps).ok()
         })))
     }
 
