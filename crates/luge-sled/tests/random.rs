@@ -1,11 +1,12 @@
 //! Random programs: the compiled machine must do what the interpreter does.
 
 mod machines;
+mod second;
 mod writer;
 
 use std::{cell::Cell, thread};
 
-use luge_sled::Verdict;
+use luge_sled::{Verdict, interpret};
 use machines::{agree, sizes};
 use proptest::{
     prelude::*,
@@ -58,6 +59,44 @@ fn check(seed: u8, cases: u32) -> u32 {
         })
         .expect("machines do what the interpreter does");
     accepted.get()
+}
+
+/// So many programs for the two interpreters, more with LUGE_CASES: a quarter of them takes its samples from a stream.
+const N_INTERPRETED: u32 = 2_000;
+
+/// The second interpreter knows the language from its page alone.
+#[test]
+fn both_interpreters_give_programs_one_meaning() {
+    let cases = std::env::var("LUGE_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(N_INTERPRETED);
+    let dice = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
+    let mut runner = TestRunner::new_with_rng(ProptestConfig::default(), dice);
+    let numbers = prop::collection::vec(any::<u8>(), 0..200);
+    let data = prop::collection::vec([any::<i64>(), any::<i64>(), any::<i64>()], 1..40);
+    let mut ends = [0; 3];
+    for case in 0..cases {
+        let takes = case % 4 == 3;
+        let source = program(numbers.new_tree(&mut runner).expect("numbers").current(), takes);
+        let (integer, fraction) = [(3, 2), (4, 4), (2, 6), (6, 0), (8, 8), (16, 16)][case as usize % 6];
+        let sizes = sizes(2, 1, integer, fraction);
+        let unused = 64 - sizes.width();
+        let data = data.new_tree(&mut runner).expect("samples").current();
+        let n_samples = if takes { data.len() } else { data.len().min(3) };
+        let samples: Vec<Vec<i64>> =
+            data[..n_samples].iter().map(|sample| sample.map(|n| n << unused >> unused).to_vec()).collect();
+        let first = interpret(&source, &sizes, &samples, 1_000_000)
+            .unwrap_or_else(|findings| machines::refuse(&source, &findings));
+        let (verdict, theta) = second::run(&source, &sizes, &samples);
+        assert_eq!(first.verdict, verdict, "{source}\n{samples:?}");
+        if verdict != Verdict::Rejected {
+            assert_eq!(first.theta, theta, "{source}\n{samples:?}");
+        }
+        ends[[Verdict::Accepted, Verdict::Rejected].iter().position(|end| *end == verdict).unwrap_or(2)] += 1;
+    }
+    let [accepted, rejected, waiting] = ends;
+    println!(
+        "{cases} programs: {accepted} came to their end, {rejected} rejected, {waiting} waited for samples"
+    );
+    assert!(accepted > cases / 2, "{accepted} of {cases} came to their end");
 }
 
 /// What the language has, as it stands in a program's text.

@@ -26,7 +26,8 @@ use luge_train::TrainError;
 use miette::{Diagnostic, LabeledSpan, Report, SourceCode};
 
 use super::output::note;
-use text::{Excerpt, escape_control};
+use text::Excerpt;
+pub(super) use text::escape_control;
 
 /// The most findings of one file that are printed.
 const MAX_SHOWN: usize = 20;
@@ -49,7 +50,7 @@ pub(super) enum Failure {
     #[error(transparent)]
     Unreadable(OpenError),
     #[error(transparent)]
-    #[diagnostic(help("save the table as UTF-8"))]
+    #[diagnostic(help("save it as UTF-8 text"))]
     NotText(OpenError),
     #[error(transparent)]
     #[diagnostic(help("name the format with --from"))]
@@ -109,6 +110,10 @@ pub(super) enum Failure {
     NotTraced { reason: String },
     #[error("not certified: {reason}")]
     NotCertified { reason: String },
+    /// Nothing is wrong, but not everything could be looked at.
+    #[error("certified only in part: {what}")]
+    #[diagnostic(help("train again with the program, and keep the model that is written then"))]
+    CertifiedInPart { what: String },
     #[error("cannot serve on port {port} of this machine")]
     #[diagnostic(help("leave --port out, and a free one is taken"))]
     Port {
@@ -183,9 +188,21 @@ impl From<OpenError> for Failure {
     fn from(error: OpenError) -> Self {
         match error {
             OpenError::Missing { .. } => Self::Missing(error),
-            OpenError::Read { .. } | OpenError::NotText { .. } => Self::Unreadable(error),
+            OpenError::NotText { .. } => Self::NotText(error),
+            OpenError::Read { ref reason, .. } => match (reason.kind(), too_much(reason)) {
+                (_, Some(too_much)) => too_much.into(),
+                (io::ErrorKind::IsADirectory, _) => {
+                    Self::unfit(format!("{error}: it is a folder"), "name a file in it")
+                }
+                _ => Self::Unreadable(error),
+            },
         }
     }
+}
+
+/// The request that the bounded reader refused, if it did.
+fn too_much(reason: &io::Error) -> Option<TooMuch> {
+    reason.get_ref()?.downcast_ref::<TooMuch>().cloned()
 }
 
 impl From<LoweringError> for Failure {
@@ -209,6 +226,9 @@ impl From<OutputError> for Failure {
             OutputError::NotAFile { .. } => "name a file that is not there yet",
             OutputError::Input { .. } | OutputError::Twice { .. } => "give another name",
             OutputError::Exists { .. } => "give another name, or --force to write over it",
+            OutputError::Elsewhere { .. } => {
+                return Self::unfit(problem, "compare the two files, and rename the one that you want");
+            }
         };
         Self::usage(problem, remedy)
     }
@@ -355,12 +375,12 @@ fn remedy_of_internal(error: &InternalError) -> &'static str {
 impl Failure {
     /// The command line is wrong: in what, and what to write instead.
     pub(super) fn usage(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self::Usage { problem: problem.into(), remedy: remedy.into() }
+        Self::Usage { problem: escape_control(&problem.into()), remedy: remedy.into() }
     }
 
     /// Machine, data and flags do not go together: in what, and what to change.
     pub(super) fn unfit(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self::Incompatible { problem: problem.into(), remedy: remedy.into() }
+        Self::Incompatible { problem: escape_control(&problem.into()), remedy: remedy.into() }
     }
 
     /// The first claim that does not hold, if there is one.
@@ -412,6 +432,7 @@ pub(crate) fn show_failure(report: &Report) -> ExitCode {
     show(report);
     match report.downcast_ref::<Failure>() {
         Some(Failure::Usage { .. }) => ExitCode::from(2),
+        Some(Failure::CertifiedInPart { .. }) => ExitCode::from(3),
         _ => ExitCode::FAILURE,
     }
 }

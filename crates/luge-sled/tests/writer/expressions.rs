@@ -19,8 +19,8 @@ pub(crate) const COMPARISONS: [&str; 6] = ["<", "<=", ">", ">=", "==", "!="];
 pub(crate) const BIT_OPERATORS: [&str; 5] = ["&&", "||", "bits ==", "bits !=", "^"];
 
 /// Conditions without anything inside.
-pub(crate) const BITS: [&str; 6] =
-    ["a flag", "t.read()", "a constant", "bits[]", "grid[][]", "a loop's order"];
+pub(crate) const BITS: [&str; 7] =
+    ["a flag", "t.read()", "a constant", "bits[]", "grid[][]", "a loop's order", "a guarded index"];
 
 impl Writer {
     /// A variable of type number `ty`.
@@ -187,6 +187,11 @@ impl Writer {
                 None => self.within("a flag", |_| "q".to_owned()),
             },
             11 => self.within("grid[][]", |w| format!("grid[{}][{}]", w.index(2), w.index(3))),
+            // The index may lie outside, but is never evaluated: k is at most 2.
+            13 => self.within("a guarded index", |w| match w.dice.roll(2) {
+                0 => "((k > 2) && (q ^ (v[k + 1] > 0)))".to_owned(),
+                _ => "((k < 3) || (((v[k + 1] > 0) as int<5>) == 1))".to_owned(),
+            }),
             7 | 12 => {
                 let name = BIT_OPERATORS[self.dice.roll(5)];
                 let op = name.trim_start_matches("bits ");

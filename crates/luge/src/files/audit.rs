@@ -29,7 +29,7 @@ pub fn other_data(model: &Model, table: &Table) -> Option<String> {
 }
 
 /// What cannot be found out from a machine alone.
-const NO_PROGRAM: &str = "no overflow: the model has no program, only a machine, so it cannot be seen whether numbers were too large";
+pub const NO_PROGRAM: &str = "program, no overflow: the model has no program, only a machine, so it cannot be seen whether the machine was compiled from one, or whether numbers were too large";
 
 /// What a model claims, held against what the simulator says.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]

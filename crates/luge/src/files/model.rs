@@ -6,7 +6,7 @@ mod tensors;
 
 use std::{
     collections::{BTreeMap, HashMap},
-    fs, io,
+    io,
     path::Path,
     sync::Arc,
 };
@@ -20,7 +20,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     data::{Preparation, Table},
-    files::{atomic_file, json::hexadecimal},
+    files::{atomic_file, bounded, json::hexadecimal},
     job::{Data, Primaries, StandardPrimaries, TrainJob, source::Source},
     run::{
         lockstep::Window,
@@ -296,8 +296,11 @@ impl Model {
     /// If it is not there, not a model, or of another version.
     pub fn load(path: &Path) -> Result<Self, ModelError> {
         let name = path.display().to_string();
-        let bytes =
-            fs::read(path).map_err(|reason| ModelError::Io { doing: "read", name: name.clone(), reason })?;
+        let bytes = bounded::read(path, 4).map_err(|reason| ModelError::Io {
+            doing: "read",
+            name: name.clone(),
+            reason,
+        })?;
         Self::from_bytes(&bytes, name)
     }
 

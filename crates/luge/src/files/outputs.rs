@@ -52,6 +52,14 @@ pub enum OutputError {
         /// The place.
         path: PathBuf,
     },
+    /// Somebody wrote a file there while the result was computed.
+    #[error("{} has appeared meanwhile: the result is in {}", path.display(), saved.display())]
+    Elsewhere {
+        /// The place.
+        path: PathBuf,
+        /// Where the result is instead.
+        saved: PathBuf,
+    },
     /// The system refuses.
     #[error("cannot write {}", path.display())]
     Refused {
@@ -106,7 +114,8 @@ impl Outputs {
         if self.taken.contains(&full) {
             return Err(OutputError::Twice { path: owned() });
         }
-        let replace = there.is_some() && (self.force || replaceable(path));
+        // What is decided here holds at the end, too, if a file appears meanwhile.
+        let replace = self.force || there.is_some() && replaceable(path);
         if there.is_some() && !replace {
             return Err(OutputError::Exists { path: owned() });
         }
@@ -128,7 +137,7 @@ impl Output {
     /// Writes the file, complete or not at all.
     ///
     /// # Errors
-    /// If the system refuses, or somebody else has written the file meanwhile.
+    /// If the system refuses. If somebody else has written the file meanwhile, the result is in another file beside it.
     pub fn write(&self, content: impl AsRef<[u8]>) -> Result<(), OutputError> {
         self.write_with(|out| out.write_all(content.as_ref()))
     }
@@ -139,7 +148,9 @@ impl Output {
     /// As for [`write`](Self::write).
     pub fn write_with(&self, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), OutputError> {
         let written = atomic_file::write_with(&self.path, self.existing, fill);
-        written.map_err(|reason| OutputError::Refused { path: self.path.clone(), reason })
+        let saved = written.map_err(|reason| OutputError::Refused { path: self.path.clone(), reason })?;
+        let path = self.path.clone();
+        if saved == path { Ok(()) } else { Err(OutputError::Elsewhere { path, saved }) }
     }
 }
 

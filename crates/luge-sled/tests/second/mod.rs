@@ -1,0 +1,541 @@
+//! A second interpreter of Sled, written from docs/sled.md alone: it shares no code with the crate, not even the parser.
+
+#![allow(dead_code, reason = "each test binary uses its own part")]
+
+mod parse;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    rc::Rc,
+};
+
+use luge_sled::{Sizes, Verdict};
+use parse::{Expr, Function, Program, Stmt, Type};
+
+/// A fixed-point type: bits before and after the point.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Fix(u32, u32);
+
+impl Fix {
+    fn half(self) -> i128 {
+        1 << (self.0 + self.1 - 1)
+    }
+
+    fn wrap(self, value: i128) -> i128 {
+        (value + self.half()).rem_euclid(2 * self.half()) - self.half()
+    }
+
+    fn clamp(self, value: i128) -> i128 {
+        value.clamp(-self.half(), self.half() - 1)
+    }
+
+    /// An exact fraction, to the nearest, ties to even.
+    fn nearest(self, (numerator, denominator): (i128, i128)) -> i128 {
+        let scaled = numerator << self.1;
+        let below = scaled.div_euclid(denominator);
+        match (2 * scaled.rem_euclid(denominator)).cmp(&denominator) {
+            std::cmp::Ordering::Less => below,
+            std::cmp::Ordering::Equal => below + below.rem_euclid(2),
+            std::cmp::Ordering::Greater => below + 1,
+        }
+    }
+}
+
+/// What an expression is: exact numbers are literals, constants and variables of loops.
+#[derive(Clone, PartialEq, Debug)]
+enum Value {
+    Exact(i128, i128),
+    Number(Fix, i128),
+    Bit(bool),
+    Array(Vec<Value>),
+    Tape,
+}
+
+enum Shape {
+    Number(Fix),
+    Bit,
+    Tape,
+    Array(Box<Shape>, usize),
+}
+
+enum End {
+    Run(Verdict),
+    Break,
+    Continue,
+}
+
+type Done<T> = Result<T, End>;
+
+struct Machine<'p> {
+    program: &'p Program,
+    scopes: Vec<BTreeMap<String, Value>>,
+    samples: &'p [Vec<i64>],
+    sizes: Sizes,
+    sample: Option<usize>,
+    n_taken: usize,
+    random: i128,
+    tapes: BTreeMap<String, (i64, BTreeSet<i64>)>,
+}
+
+/// How the program ends, and theta.
+pub(crate) fn run(source: &str, sizes: &Sizes, samples: &[Vec<i64>]) -> (Verdict, Vec<i64>) {
+    let program = Rc::new(parse::program(source));
+    let whole = |n: usize| Value::Exact(i128::try_from(n).expect("a size"), 1);
+    let mut globals = BTreeMap::new();
+    for (name, size) in [
+        ("I", sizes.integer as usize),
+        ("F", sizes.fraction as usize),
+        ("M", sizes.n_features),
+        ("K", sizes.n_labels),
+    ] {
+        globals.insert(name.to_owned(), whole(size));
+    }
+    let mut machine = Machine {
+        program: &program,
+        scopes: vec![globals],
+        samples,
+        sizes: *sizes,
+        sample: None,
+        n_taken: 0,
+        random: 1,
+        tapes: BTreeMap::new(),
+    };
+    for (name, value) in &program.constants {
+        let Ok(value) = machine.value(value) else { panic!("a constant") };
+        if let ("SEED", Value::Exact(seed, _)) = (name.as_str(), &value) {
+            machine.random = *seed;
+        }
+        machine.scopes[0].insert(name.clone(), value);
+    }
+    let (theta, ty) = program.theta.clone().expect("a learner");
+    let shape = machine.shape(&ty);
+    let zero = zero(&shape);
+    machine.scopes.push(BTreeMap::from([(theta.clone(), zero)]));
+    let verdict = match machine.block(&program.body) {
+        Err(End::Run(verdict)) => verdict,
+        _ => Verdict::Accepted,
+    };
+    let mut flat = Vec::new();
+    flatten(&machine.scopes[1][&theta], &mut flat);
+    (verdict, flat)
+}
+
+fn flatten(value: &Value, into: &mut Vec<i64>) {
+    match value {
+        Value::Array(elements) => elements.iter().for_each(|element| flatten(element, into)),
+        Value::Number(_, raw) => into.push(i64::try_from(*raw).expect("a word")),
+        other => panic!("{other:?} in theta"),
+    }
+}
+
+fn zero(shape: &Shape) -> Value {
+    match shape {
+        Shape::Number(ty) => Value::Number(*ty, 0),
+        Shape::Bit => Value::Bit(false),
+        Shape::Tape => Value::Tape,
+        Shape::Array(element, length) => Value::Array((0..*length).map(|_| zero(element)).collect()),
+    }
+}
+
+/// The value as one of a shape: exact numbers take its type.
+fn fit(value: Value, shape: &Shape) -> Value {
+    match (value, shape) {
+        (Value::Exact(n, d), Shape::Number(ty)) => Value::Number(*ty, ty.nearest((n, d))),
+        (Value::Array(elements), Shape::Array(element, _)) => {
+            Value::Array(elements.into_iter().map(|value| fit(value, element)).collect())
+        }
+        (value, _) => value,
+    }
+}
+
+/// The same for the shape of another value.
+fn fit_like(value: Value, other: &Value) -> Value {
+    match (value, other) {
+        (Value::Exact(n, d), Value::Number(ty, _)) => Value::Number(*ty, ty.nearest((n, d))),
+        (Value::Array(elements), Value::Array(others)) => {
+            let pairs = elements.into_iter().zip(others);
+            Value::Array(pairs.map(|(element, other)| fit_like(element, other)).collect())
+        }
+        (value, _) => value,
+    }
+}
+
+fn compare(op: &str, a: i128, b: i128) -> bool {
+    match op {
+        "<" => a < b,
+        "<=" => a <= b,
+        ">" => a > b,
+        ">=" => a >= b,
+        "==" => a == b,
+        _ => a != b,
+    }
+}
+
+fn arithmetic(op: &str, ty: Fix, a: i128, b: i128) -> i128 {
+    match op {
+        "+" => ty.wrap(a + b),
+        "-" => ty.wrap(a - b),
+        "*" => ty.wrap((a * b).div_euclid(1 << ty.1)),
+        "*~" => ty.wrap((2 * a * b + (1 << ty.1)).div_euclid(2 << ty.1)),
+        "/" if b == 0 => 0,
+        "/" => ty.wrap((a << ty.1) / b),
+        "+|" => ty.clamp(a + b),
+        "-|" => ty.clamp(a - b),
+        "*|" => ty.clamp((a * b).div_euclid(1 << ty.1)),
+        other => panic!("operator {other}"),
+    }
+}
+
+fn exact(op: &str, (an, ad): (i128, i128), (bn, bd): (i128, i128)) -> Value {
+    let (n, d) = match op {
+        "+" | "+|" => (an * bd + bn * ad, ad * bd),
+        "-" | "-|" => (an * bd - bn * ad, ad * bd),
+        "*" | "*|" | "*~" => (an * bn, ad * bd),
+        "/" => (an * bd * bn.signum(), ad * bn.abs()),
+        "<<" => (an << (bn / bd), ad),
+        ">>" => (an, ad << (bn / bd)),
+        _ => return Value::Bit(compare(op, an * bd, bn * ad)),
+    };
+    Value::Exact(n, d)
+}
+
+impl Machine<'_> {
+    fn find(&mut self, name: &str) -> &mut Value {
+        self.scopes.iter_mut().rev().find_map(|scope| scope.get_mut(name)).expect("a known name")
+    }
+
+    fn declare(&mut self, name: &str, value: Value) {
+        self.scopes.last_mut().expect("a scope").insert(name.to_owned(), value);
+    }
+
+    fn size(&mut self, expr: &Expr) -> i128 {
+        match self.value(expr) {
+            Ok(Value::Exact(n, 1)) => n,
+            Ok(Value::Exact(n, d)) if n % d == 0 => n / d,
+            _ => panic!("a size"),
+        }
+    }
+
+    fn shape(&mut self, ty: &Type) -> Shape {
+        let small = |n: i128| u32::try_from(n).expect("a small number");
+        match ty {
+            Type::Bit => Shape::Bit,
+            Type::Tape => Shape::Tape,
+            Type::Fix(integer, fraction) => {
+                Shape::Number(Fix(small(self.size(integer)), small(self.size(fraction))))
+            }
+            Type::Array(element, length) => {
+                let length = usize::try_from(self.size(length)).expect("a length");
+                Shape::Array(Box::new(self.shape(element)), length)
+            }
+            Type::Named(name) => {
+                let ty = self.program.types.iter().find(|(own, _)| own == name).expect("a type").1.clone();
+                self.shape(&ty)
+            }
+        }
+    }
+
+    fn block(&mut self, body: &[Stmt]) -> Done<()> {
+        self.scopes.push(BTreeMap::new());
+        let done = body.iter().try_for_each(|stmt| self.stmt(stmt));
+        self.scopes.pop();
+        done
+    }
+
+    /// Says whether the loop goes on.
+    fn round(&mut self, body: &[Stmt]) -> Done<bool> {
+        match self.block(body) {
+            Ok(()) | Err(End::Continue) => Ok(true),
+            Err(End::Break) => Ok(false),
+            Err(end) => Err(end),
+        }
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) -> Done<()> {
+        match stmt {
+            Stmt::Let(name, ty, value) => {
+                let shape = ty.as_ref().map(|ty| self.shape(ty));
+                let value = match (value, &shape) {
+                    (Some(value), Some(shape)) => fit(self.value(value)?, shape),
+                    (Some(value), None) => self.value(value)?,
+                    (None, shape) => zero(shape.as_ref().expect("a type")),
+                };
+                if value == Value::Tape {
+                    self.tapes.insert(name.clone(), Default::default());
+                }
+                self.declare(name, value);
+            }
+            Stmt::Const(name, value) => {
+                let value = self.value(value)?;
+                self.declare(name, value);
+            }
+            Stmt::Assign(place, op, value) => self.assign(place, op.as_deref(), value)?,
+            Stmt::If(condition, then, otherwise) => {
+                let body = if self.bit(condition)? { then } else { otherwise };
+                self.block(body)?;
+            }
+            Stmt::While(condition, body) => while self.bit(condition)? && self.round(body)? {},
+            Stmt::For(name, from, to, body) => {
+                let (from, to) = (self.size(from), self.size(to));
+                for at in from..to {
+                    self.scopes.push(BTreeMap::from([(name.clone(), Value::Exact(at, 1))]));
+                    let more = self.round(body);
+                    self.scopes.pop();
+                    if !more? {
+                        break;
+                    }
+                }
+            }
+            Stmt::Samples(body) => {
+                let outside = self.sample;
+                for sample in 0..self.samples.len() {
+                    self.sample = Some(sample);
+                    if !self.round(body)? {
+                        break;
+                    }
+                }
+                self.sample = outside;
+            }
+            Stmt::Take if self.n_taken == self.samples.len() => return Err(End::Run(Verdict::Waiting)),
+            Stmt::Take => {
+                self.sample = Some(self.n_taken);
+                self.n_taken += 1;
+            }
+            Stmt::Write(tape, value) => {
+                let bit = self.bit(value)?;
+                let (head, ones) = self.tapes.get_mut(tape).expect("a tape");
+                if bit {
+                    ones.insert(*head)
+                } else {
+                    ones.remove(head)
+                };
+            }
+            Stmt::Move(tape, by) => self.tapes.get_mut(tape).expect("a tape").0 += by,
+            Stmt::Assert(condition) if self.bit(condition)? => {}
+            Stmt::Assert(_) | Stmt::Reject => return Err(End::Run(Verdict::Rejected)),
+            Stmt::Print(values) => values.iter().try_for_each(|value| self.value(value).map(drop))?,
+            Stmt::Break => return Err(End::Break),
+            Stmt::Continue => return Err(End::Continue),
+        }
+        Ok(())
+    }
+
+    fn assign(&mut self, place: &Expr, op: Option<&str>, value: &Expr) -> Done<()> {
+        let mut indices = Vec::new();
+        let mut root = place;
+        while let Expr::Index(array, index) = root {
+            indices.push(index);
+            root = array;
+        }
+        let Expr::Name(name) = root else { panic!("a place") };
+        indices.reverse();
+        let indices = indices.into_iter().map(|index| self.value(index)).collect::<Done<Vec<Value>>>()?;
+        let old = indices.iter().try_fold(self.find(name).clone(), |array, index| element(array, index))?;
+        let given = self.value(value)?;
+        let given = match op {
+            Some(op) => binary(op, old.clone(), given),
+            None => given,
+        };
+        let given = fit_like(given, &old);
+        let mut target = self.find(name);
+        for index in &indices {
+            let at = position(index);
+            let Value::Array(elements) = target else { panic!("an array") };
+            target = &mut elements[usize::try_from(at).expect("checked before")];
+        }
+        *target = given;
+        Ok(())
+    }
+
+    fn bit(&mut self, expr: &Expr) -> Done<bool> {
+        match self.value(expr)? {
+            Value::Bit(bit) => Ok(bit),
+            other => panic!("{other:?} is no bit"),
+        }
+    }
+
+    /// A number of the sample, 0 before there is one.
+    fn datum(&self, at: usize) -> Value {
+        let raw = self.sample.map_or(0, |sample| self.samples[sample][at]);
+        Value::Number(Fix(self.sizes.integer, self.sizes.fraction), raw.into())
+    }
+
+    fn name(&mut self, name: &str) -> Value {
+        let (n_features, n_labels) = (self.sizes.n_features, self.sizes.n_labels);
+        if name == self.program.features {
+            return Value::Array((0..n_features).map(|at| self.datum(at)).collect());
+        }
+        match &self.program.labels {
+            (labels, true) if labels == name => {
+                Value::Array((n_features..n_features + n_labels).map(|at| self.datum(at)).collect())
+            }
+            (label, false) if label == name => self.datum(n_features),
+            _ => self.find(name).clone(),
+        }
+    }
+
+    fn value(&mut self, expr: &Expr) -> Done<Value> {
+        Ok(match expr {
+            Expr::Number(n, d) => Value::Exact(*n, *d),
+            Expr::Bool(bit) => Value::Bit(*bit),
+            // A function's own names hide the data.
+            Expr::Name(name) if self.scopes[1..].iter().any(|scope| scope.contains_key(name)) => {
+                self.find(name).clone()
+            }
+            Expr::Name(name) => self.name(name),
+            Expr::Index(array, index) => {
+                let array = self.value(array)?;
+                let index = self.value(index)?;
+                element(array, &index)?
+            }
+            Expr::List(values) => {
+                let values = values.iter().map(|value| self.value(value)).collect::<Done<Vec<Value>>>()?;
+                let typed = values.iter().find(|value| !matches!(value, Value::Exact(..))).cloned();
+                Value::Array(match typed {
+                    Some(typed) => values.into_iter().map(|value| fit_like(value, &typed)).collect(),
+                    None => values,
+                })
+            }
+            Expr::Unary('!', value) => Value::Bit(!self.bit(value)?),
+            Expr::Unary(_, value) => match self.value(value)? {
+                Value::Exact(n, d) => Value::Exact(-n, d),
+                Value::Number(ty, raw) => Value::Number(ty, ty.wrap(-raw)),
+                other => panic!("-{other:?}"),
+            },
+            Expr::Binary(op, a, b) => match (op.as_str(), self.value(a)?) {
+                ("&&", Value::Bit(false)) => Value::Bit(false),
+                ("||", Value::Bit(true)) => Value::Bit(true),
+                ("&&" | "||", _) => Value::Bit(self.bit(b)?),
+                (op, left) => binary(op, left, self.value(b)?),
+            },
+            Expr::Call(name, arguments) => {
+                let arguments =
+                    arguments.iter().map(|value| self.value(value)).collect::<Done<Vec<Value>>>()?;
+                self.call(name, arguments)?
+            }
+            Expr::Read(tape) => {
+                let (head, ones) = &self.tapes[tape];
+                Value::Bit(ones.contains(head))
+            }
+            Expr::Cast(value, ty, saturating) => {
+                let value = self.value(value)?;
+                let Shape::Number(to) = self.shape(ty) else { panic!("a number type") };
+                Value::Number(to, cast(value, to, *saturating))
+            }
+        })
+    }
+
+    fn call(&mut self, name: &str, mut arguments: Vec<Value>) -> Done<Value> {
+        if name == "random" {
+            self.random = Fix(32, 0).wrap(self.random * 1_664_525 + 1_013_904_223);
+            return Ok(Value::Number(Fix(1, 15), (self.random + (1 << 31)).div_euclid(1 << 17)));
+        }
+        if let "min" | "max" | "relu" | "abs" | "sign" = name {
+            let second = if arguments.len() == 2 { arguments.remove(1) } else { Value::Exact(0, 1) };
+            return Ok(builtin(name, arguments.remove(0), second));
+        }
+        let program = self.program;
+        let function: &Function = program.functions.iter().find(|f| f.name == name).expect("a function");
+        let mut own = BTreeMap::new();
+        for ((name, ty), value) in function.parameters.iter().zip(arguments) {
+            let shape = self.shape(ty);
+            own.insert(name.clone(), fit(value, &shape));
+        }
+        let outside = self.scopes.split_off(1);
+        // The learner's weights are no name of a function, but theirs is the second scope.
+        self.scopes.extend([BTreeMap::new(), own]);
+        let result = self.shape(&function.result);
+        let done = function.body.iter().try_for_each(|stmt| self.stmt(stmt));
+        let value = done.and_then(|()| self.value(&function.value)).map(|value| fit(value, &result));
+        self.scopes.truncate(1);
+        self.scopes.extend(outside);
+        value
+    }
+}
+
+fn position(index: &Value) -> i128 {
+    match index {
+        Value::Exact(n, d) => n / d,
+        Value::Number(_, raw) => *raw,
+        other => panic!("{other:?} is no index"),
+    }
+}
+
+/// An element; an index outside of the array ends the run.
+fn element(array: Value, index: &Value) -> Done<Value> {
+    let Value::Array(elements) = array else { panic!("an array") };
+    let at = usize::try_from(position(index)).ok().filter(|&at| at < elements.len());
+    at.map(|at| elements[at].clone()).ok_or(End::Run(Verdict::Rejected))
+}
+
+fn binary(op: &str, a: Value, b: Value) -> Value {
+    match (a, b) {
+        (Value::Exact(an, ad), Value::Exact(bn, bd)) => exact(op, (an, ad), (bn, bd)),
+        (Value::Bit(a), Value::Bit(b)) => Value::Bit(if op == "==" { a == b } else { a != b }),
+        (Value::Number(ty, a), Value::Exact(n, d)) if op == "<<" || op == ">>" => {
+            let by = u32::try_from(n / d).expect("a shift").min(64);
+            Value::Number(ty, if op == "<<" { ty.wrap(a << by) } else { a >> by })
+        }
+        (a, b) => {
+            let (a, b) = (fit_like(a, &b), b);
+            let b = fit_like(b, &a);
+            let (Value::Number(ty, a), Value::Number(other, b)) = (a, b) else {
+                panic!("{op} of no numbers")
+            };
+            assert_eq!(ty, other);
+            match op {
+                "<" | "<=" | ">" | ">=" | "==" | "!=" => Value::Bit(compare(op, a, b)),
+                _ => Value::Number(ty, arithmetic(op, ty, a, b)),
+            }
+        }
+    }
+}
+
+fn builtin(name: &str, a: Value, b: Value) -> Value {
+    if let (&Value::Exact(an, ad), &Value::Exact(bn, bd)) = (&a, &b) {
+        let less = an * bd < bn * ad;
+        return match name {
+            "min" => {
+                if less {
+                    a
+                } else {
+                    b
+                }
+            }
+            "max" | "relu" => {
+                if less {
+                    b
+                } else {
+                    a
+                }
+            }
+            "abs" => Value::Exact(an.abs(), ad),
+            _ => Value::Exact(an.signum(), 1),
+        };
+    }
+    let b = fit_like(b, &a);
+    let a = fit_like(a, &b);
+    let (Value::Number(ty, a), Value::Number(_, b)) = (a, b) else { panic!("{name} of no numbers") };
+    Value::Number(
+        ty,
+        match name {
+            "min" => a.min(b),
+            "max" | "relu" => a.max(b),
+            "abs" => ty.wrap(a.abs()),
+            _ => a.signum() << ty.1,
+        },
+    )
+}
+
+fn cast(value: Value, to: Fix, saturating: bool) -> i128 {
+    match value {
+        Value::Exact(n, d) if saturating => to.clamp(to.nearest((n, d))),
+        Value::Exact(n, d) => to.nearest((n, d)),
+        Value::Bit(bit) => i128::from(bit) << to.1,
+        Value::Number(from, raw) => {
+            let scaled = if to.1 >= from.1 { raw << (to.1 - from.1) } else { raw >> (from.1 - to.1) };
+            if saturating { to.clamp(scaled) } else { to.wrap(scaled) }
+        }
+        other => panic!("{other:?} as a number"),
+    }
+}
