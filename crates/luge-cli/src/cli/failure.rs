@@ -129,7 +129,7 @@ pub(super) enum Failure {
     #[diagnostic(help(
         "give a file that --checkpoint or --record wrote, unchanged, to the same version of luge"
     ))]
-    Checkpoint(#[from] CheckpointError),
+    Checkpoint(CheckpointError),
     #[error(transparent)]
     ModelFile(ModelError),
     #[error(transparent)]
@@ -196,6 +196,17 @@ impl From<OpenError> for Failure {
                 }
                 _ => Self::Unreadable(error),
             },
+        }
+    }
+}
+
+impl From<CheckpointError> for Failure {
+    fn from(error: CheckpointError) -> Self {
+        match &error {
+            CheckpointError::Io { reason, .. } => {
+                too_much(reason).map_or_else(|| Self::Checkpoint(error), Self::from)
+            }
+            _ => Self::Checkpoint(error),
         }
     }
 }

@@ -330,7 +330,7 @@ impl Machine<'_> {
         let Expr::Name(name) = root else { panic!("a place") };
         indices.reverse();
         let indices = indices.into_iter().map(|index| self.value(index)).collect::<Done<Vec<Value>>>()?;
-        let old = indices.iter().try_fold(self.find(name).clone(), |array, index| element(array, index))?;
+        let old = indices.iter().try_fold(self.find(name).clone(), element)?;
         let given = self.value(value)?;
         let given = match op {
             Some(op) => binary(op, old.clone(), given),
