@@ -80,4 +80,12 @@ mod tests {
         );
         assert_eq!(format(&formatted), formatted);
     }
+
+    /// Each line looks at its own tokens alone: as many statements as a program may have take no time to speak of.
+    #[test]
+    fn long_programs_are_formatted() {
+        let long =
+            format!("fn f() -> bit {{\n{}    return true;\n}}\n", "    a[0] += b[1] - 1;\n".repeat(200_000));
+        assert_eq!(format(&long), long);
+    }
 }

@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
+mod numbers;
 mod parse;
 
 use std::{
@@ -10,53 +11,8 @@ use std::{
 };
 
 use luge_sled::{Sizes, Verdict};
+use numbers::{Fix, Shape, Value, binary, builtin, cast, fit, fit_like, position, zero};
 use parse::{Expr, Function, Program, Stmt, Type};
-
-/// A fixed-point type: bits before and after the point.
-#[derive(Clone, Copy, PartialEq, Debug)]
-struct Fix(u32, u32);
-
-impl Fix {
-    fn half(self) -> i128 {
-        1 << (self.0 + self.1 - 1)
-    }
-
-    fn wrap(self, value: i128) -> i128 {
-        (value + self.half()).rem_euclid(2 * self.half()) - self.half()
-    }
-
-    fn clamp(self, value: i128) -> i128 {
-        value.clamp(-self.half(), self.half() - 1)
-    }
-
-    /// An exact fraction, to the nearest, ties to even.
-    fn nearest(self, (numerator, denominator): (i128, i128)) -> i128 {
-        let scaled = numerator << self.1;
-        let below = scaled.div_euclid(denominator);
-        match (2 * scaled.rem_euclid(denominator)).cmp(&denominator) {
-            std::cmp::Ordering::Less => below,
-            std::cmp::Ordering::Equal => below + below.rem_euclid(2),
-            std::cmp::Ordering::Greater => below + 1,
-        }
-    }
-}
-
-/// What an expression is: exact numbers are literals, constants and variables of loops.
-#[derive(Clone, PartialEq, Debug)]
-enum Value {
-    Exact(i128, i128),
-    Number(Fix, i128),
-    Bit(bool),
-    Array(Vec<Value>),
-    Tape,
-}
-
-enum Shape {
-    Number(Fix),
-    Bit,
-    Tape,
-    Array(Box<Shape>, usize),
-}
 
 enum End {
     Run(Verdict),
@@ -126,77 +82,6 @@ fn flatten(value: &Value, into: &mut Vec<i64>) {
         Value::Number(_, raw) => into.push(i64::try_from(*raw).expect("a word")),
         other => panic!("{other:?} in theta"),
     }
-}
-
-fn zero(shape: &Shape) -> Value {
-    match shape {
-        Shape::Number(ty) => Value::Number(*ty, 0),
-        Shape::Bit => Value::Bit(false),
-        Shape::Tape => Value::Tape,
-        Shape::Array(element, length) => Value::Array((0..*length).map(|_| zero(element)).collect()),
-    }
-}
-
-/// The value as one of a shape: exact numbers take its type.
-fn fit(value: Value, shape: &Shape) -> Value {
-    match (value, shape) {
-        (Value::Exact(n, d), Shape::Number(ty)) => Value::Number(*ty, ty.nearest((n, d))),
-        (Value::Array(elements), Shape::Array(element, _)) => {
-            Value::Array(elements.into_iter().map(|value| fit(value, element)).collect())
-        }
-        (value, _) => value,
-    }
-}
-
-/// The same for the shape of another value.
-fn fit_like(value: Value, other: &Value) -> Value {
-    match (value, other) {
-        (Value::Exact(n, d), Value::Number(ty, _)) => Value::Number(*ty, ty.nearest((n, d))),
-        (Value::Array(elements), Value::Array(others)) => {
-            let pairs = elements.into_iter().zip(others);
-            Value::Array(pairs.map(|(element, other)| fit_like(element, other)).collect())
-        }
-        (value, _) => value,
-    }
-}
-
-fn compare(op: &str, a: i128, b: i128) -> bool {
-    match op {
-        "<" => a < b,
-        "<=" => a <= b,
-        ">" => a > b,
-        ">=" => a >= b,
-        "==" => a == b,
-        _ => a != b,
-    }
-}
-
-fn arithmetic(op: &str, ty: Fix, a: i128, b: i128) -> i128 {
-    match op {
-        "+" => ty.wrap(a + b),
-        "-" => ty.wrap(a - b),
-        "*" => ty.wrap((a * b).div_euclid(1 << ty.1)),
-        "*~" => ty.wrap((2 * a * b + (1 << ty.1)).div_euclid(2 << ty.1)),
-        "/" if b == 0 => 0,
-        "/" => ty.wrap((a << ty.1) / b),
-        "+|" => ty.clamp(a + b),
-        "-|" => ty.clamp(a - b),
-        "*|" => ty.clamp((a * b).div_euclid(1 << ty.1)),
-        other => panic!("operator {other}"),
-    }
-}
-
-fn exact(op: &str, (an, ad): (i128, i128), (bn, bd): (i128, i128)) -> Value {
-    let (n, d) = match op {
-        "+" | "+|" => (an * bd + bn * ad, ad * bd),
-        "-" | "-|" => (an * bd - bn * ad, ad * bd),
-        "*" | "*|" | "*~" => (an * bn, ad * bd),
-        "/" => (an * bd * bn.signum(), ad * bn.abs()),
-        "<<" => (an << (bn / bd), ad),
-        ">>" => (an, ad << (bn / bd)),
-        _ => return Value::Bit(compare(op, an * bd, bn * ad)),
-    };
-    Value::Exact(n, d)
 }
 
 impl Machine<'_> {
@@ -453,89 +338,9 @@ impl Machine<'_> {
     }
 }
 
-fn position(index: &Value) -> i128 {
-    match index {
-        Value::Exact(n, d) => n / d,
-        Value::Number(_, raw) => *raw,
-        other => panic!("{other:?} is no index"),
-    }
-}
-
 /// An element; an index outside of the array ends the run.
 fn element(array: Value, index: &Value) -> Done<Value> {
     let Value::Array(elements) = array else { panic!("an array") };
     let at = usize::try_from(position(index)).ok().filter(|&at| at < elements.len());
     at.map(|at| elements[at].clone()).ok_or(End::Run(Verdict::Rejected))
-}
-
-fn binary(op: &str, a: Value, b: Value) -> Value {
-    match (a, b) {
-        (Value::Exact(an, ad), Value::Exact(bn, bd)) => exact(op, (an, ad), (bn, bd)),
-        (Value::Bit(a), Value::Bit(b)) => Value::Bit(if op == "==" { a == b } else { a != b }),
-        (Value::Number(ty, a), Value::Exact(n, d)) if op == "<<" || op == ">>" => {
-            let by = u32::try_from(n / d).expect("a shift").min(64);
-            Value::Number(ty, if op == "<<" { ty.wrap(a << by) } else { a >> by })
-        }
-        (a, b) => {
-            let (a, b) = (fit_like(a, &b), b);
-            let b = fit_like(b, &a);
-            let (Value::Number(ty, a), Value::Number(other, b)) = (a, b) else {
-                panic!("{op} of no numbers")
-            };
-            assert_eq!(ty, other);
-            match op {
-                "<" | "<=" | ">" | ">=" | "==" | "!=" => Value::Bit(compare(op, a, b)),
-                _ => Value::Number(ty, arithmetic(op, ty, a, b)),
-            }
-        }
-    }
-}
-
-fn builtin(name: &str, a: Value, b: Value) -> Value {
-    if let (&Value::Exact(an, ad), &Value::Exact(bn, bd)) = (&a, &b) {
-        let less = an * bd < bn * ad;
-        return match name {
-            "min" => {
-                if less {
-                    a
-                } else {
-                    b
-                }
-            }
-            "max" | "relu" => {
-                if less {
-                    b
-                } else {
-                    a
-                }
-            }
-            "abs" => Value::Exact(an.abs(), ad),
-            _ => Value::Exact(an.signum(), 1),
-        };
-    }
-    let b = fit_like(b, &a);
-    let a = fit_like(a, &b);
-    let (Value::Number(ty, a), Value::Number(_, b)) = (a, b) else { panic!("{name} of no numbers") };
-    Value::Number(
-        ty,
-        match name {
-            "min" => a.min(b),
-            "max" | "relu" => a.max(b),
-            "abs" => ty.wrap(a.abs()),
-            _ => a.signum() << ty.1,
-        },
-    )
-}
-
-fn cast(value: Value, to: Fix, saturating: bool) -> i128 {
-    match value {
-        Value::Exact(n, d) if saturating => to.clamp(to.nearest((n, d))),
-        Value::Exact(n, d) => to.nearest((n, d)),
-        Value::Bit(bit) => i128::from(bit) << to.1,
-        Value::Number(from, raw) => {
-            let scaled = if to.1 >= from.1 { raw << (to.1 - from.1) } else { raw >> (from.1 - to.1) };
-            if saturating { to.clamp(scaled) } else { to.wrap(scaled) }
-        }
-        other => panic!("{other:?} as a number"),
-    }
 }
