@@ -28,10 +28,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod aiger;
 mod builder;
 mod circuit;
 mod ids;
 mod logic;
+pub mod machine;
+mod shipped;
 mod simulator;
 mod size;
 mod text;
@@ -39,5 +42,6 @@ mod text;
 pub use builder::Builder;
 pub use circuit::{Circuit, CircuitError, Code, Gate, Input, NotExclusive, Register, SampleShape, Values};
 pub use ids::{Literal, RegisterId, WireId};
+pub use shipped::Shipped;
 pub use simulator::{Cycle, Sample, Simulator};
 pub use size::Size;

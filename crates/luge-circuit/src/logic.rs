@@ -78,7 +78,8 @@ impl Builder {
 
     /// A register for each bit of a word, named `name[0]`, `name[1]`, ...
     pub fn word_register(&mut self, name: &str, n_bits: usize, initial: u64) -> Vec<RegisterId> {
-        (0..n_bits).map(|i| self.register(format!("{name}[{i}]"), initial >> i & 1 == 1)).collect()
+        let bit = |i: usize| i < 64 && initial >> i & 1 == 1;
+        (0..n_bits).map(|i| self.register(format!("{name}[{i}]"), bit(i))).collect()
     }
 
     /// The values of the registers of a word.
