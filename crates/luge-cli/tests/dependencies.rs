@@ -8,13 +8,17 @@ use serde_json::Value;
 fn allowed() -> Vec<String> {
     let text = include_str!("../../../deny.toml");
     let list = text.split("allow = [").nth(1).and_then(|rest| rest.split(']').next()).expect("a list");
-    list.split(',').map(|licence| licence.trim().trim_matches('"').to_owned()).filter(|l| !l.is_empty()).collect()
+    list.split(',')
+        .map(|licence| licence.trim().trim_matches('"').to_owned())
+        .filter(|l| !l.is_empty())
+        .collect()
 }
 
 /// Whether some choice among a package's licences is allowed.
 fn fits(expression: &str, allowed: &[String]) -> bool {
     let plain = expression.replace(['(', ')'], "").replace('/', " OR ");
-    let parts = |part: &str| part.split(" OR ").any(|licence| allowed.iter().any(|own| own == licence.trim()));
+    let parts =
+        |part: &str| part.split(" OR ").any(|licence| allowed.iter().any(|own| own == licence.trim()));
     plain.split(" AND ").all(parts)
 }
 

@@ -7,7 +7,7 @@ use std::{
 
 use luge::{
     files::{
-        audit::{self, Audit, NO_PROGRAM, same_model},
+        audit::{self, Audit, same_model},
         model::{Model, ModelError},
         rocq,
     },
@@ -100,9 +100,9 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         print(&rows.text())?;
     }
     Failure::of_claims(claims)?;
-    match audit.program {
-        Some(_) => Ok(()),
-        None => Err(Failure::CertifiedInPart { what: NO_PROGRAM.to_owned() }),
+    match Audit::gone(&model) {
+        None => Ok(()),
+        Some(what) => Err(Failure::CertifiedInPart { what: what.to_owned() }),
     }
 }
 

@@ -171,13 +171,16 @@ mod tests {
     fn a_file_that_came_to_be_in_between_is_kept() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("file");
-        let written = write_with(&path, Existing::Keep, |out| {
-            fs::write(&path, "theirs")?;
-            out.write_all(b"ours")
-        });
-        assert_eq!(written.expect_err("a file is there").kind(), io::ErrorKind::AlreadyExists);
-        assert_eq!(fs::read(&path).expect("bytes"), b"theirs");
-        assert_eq!(names(folder.path()), ["file"]);
+        for name in ["file-1", "file-2"] {
+            let written = write_with(&path, Existing::Keep, |out| {
+                fs::write(&path, "theirs")?;
+                out.write_all(b"ours")
+            });
+            assert_eq!(written.expect("another file"), folder.path().join(name));
+            assert_eq!(fs::read(&path).expect("bytes"), b"theirs");
+            assert_eq!(fs::read(folder.path().join(name)).expect("bytes"), b"ours");
+        }
+        assert_eq!(names(folder.path()), ["file", "file-1", "file-2"]);
     }
 
     #[test]

@@ -29,7 +29,10 @@ pub fn other_data(model: &Model, table: &Table) -> Option<String> {
 }
 
 /// What cannot be found out from a machine alone.
-pub const NO_PROGRAM: &str = "program, no overflow: the model has no program, only a machine, so it cannot be seen whether the machine was compiled from one, or whether numbers were too large";
+const NO_PROGRAM: &str = "no overflow: the model has no program, only a machine, so it cannot be seen whether numbers were too large";
+
+/// What cannot be found out once the program is gone.
+const PROGRAM_GONE: &str = "program: the certificate speaks of a program that the model does not have";
 
 /// What a model claims, held against what the simulator says.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
@@ -108,7 +111,7 @@ impl Audit {
     pub fn not_checked(&self, model: &Model, trained_again: bool) -> Vec<String> {
         let mut list = Vec::new();
         if !trained_again {
-            let derived = ["step_count", "labels_copied"];
+            let derived = ["step_count", "labels_copied", "program"];
             let names = model.card.certificate.claims().into_iter().map(|(name, _)| name);
             let claims: Vec<String> =
                 names.filter(|name| !derived.contains(name)).map(|name| name.replace('_', " ")).collect();
@@ -120,9 +123,17 @@ impl Audit {
             ]);
         }
         if self.program.is_none() {
+            list.extend(Self::gone(model).map(str::to_owned));
             list.push(NO_PROGRAM.to_owned());
         }
         list
+    }
+
+    /// What to say of a model whose machine was compiled from a program that it does not have.
+    #[must_use]
+    pub fn gone(model: &Model) -> Option<&'static str> {
+        let gone = model.card.program.is_none() && model.card.certificate.program.is_some();
+        gone.then_some(PROGRAM_GONE)
     }
 
     /// Whether the model is what it claims.

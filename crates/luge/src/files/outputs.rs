@@ -234,10 +234,22 @@ mod tests {
     #[test]
     fn a_file_written_meanwhile_is_kept() {
         let fixture = Fixture::new();
-        let output = Outputs::new(false).place(&fixture.at("new")).expect("a place");
+        let output = Outputs::new(false).place(&fixture.at("new.txt")).expect("a place");
+        fs::write(fixture.at("new.txt"), "theirs").expect("a file");
+        let said = output.write("ours").expect_err("it is said").to_string();
+        assert!(said.contains("new.txt has appeared meanwhile") && said.ends_with("new-1.txt"), "{said}");
+        assert_eq!(fs::read(fixture.at("new.txt")).expect("bytes"), b"theirs");
+        assert_eq!(fs::read(fixture.at("new-1.txt")).expect("bytes"), b"ours");
+    }
+
+    /// What is decided at the beginning holds at the end.
+    #[test]
+    fn a_file_written_meanwhile_is_replaced_where_that_was_asked_for() {
+        let fixture = Fixture::new();
+        let output = Outputs::new(true).place(&fixture.at("new")).expect("a place");
         fs::write(fixture.at("new"), "theirs").expect("a file");
-        assert!(output.write("ours").is_err());
-        assert_eq!(fs::read(fixture.at("new")).expect("bytes"), b"theirs");
+        output.write("ours").expect("it is forced");
+        assert_eq!(fs::read(fixture.at("new")).expect("bytes"), b"ours");
     }
 
     #[cfg(unix)]

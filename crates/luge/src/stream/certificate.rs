@@ -113,12 +113,11 @@ pub(super) fn train(
     let (format, sizes) = (lesson.options.format, lesson.samples.sizes());
     let limit = lesson.rehearsal.steps.saturating_mul(STATEMENTS_PER_STEP);
     thread::scope(|scope| {
-        let interpret = |source| {
-            let mut next = || taken.recv().ok();
-            program::interpret_stream(source, sizes, format, &mut next, limit).ok()
-        };
         let beside = lesson.program.as_ref().map(|source| {
-            thread::Builder::new().stack_size(STACK).spawn_scoped(scope, move || interpret(source))
+            thread::Builder::new().stack_size(STACK).spawn_scoped(scope, move || {
+                let mut next = || taken.recv().ok();
+                program::interpret_stream(source, sizes, format, &mut next, limit).ok()
+            })
         });
         let mut report = follow(lesson, watch, &send)?;
         drop(send);

@@ -105,9 +105,9 @@ impl Certificate {
             no_gradient_through_primary: no_gradient_through_primary(lesson),
             layers,
             units,
-            program: lesson.interpreted().map(|interpreted| {
-                let theta = simulated.map(|simulated| &simulated.theta[..]);
-                translation::claim(interpreted, theta, lesson.layout().format)
+            program: simulated.and_then(|simulated| {
+                let interpreted = lesson.interpreted()?;
+                Some(translation::claim(interpreted, Some(&simulated.theta), lesson.layout().format))
             }),
             no_overflow: no_overflow(lesson.wraps()),
         }

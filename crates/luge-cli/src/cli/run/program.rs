@@ -139,7 +139,7 @@ pub(super) fn run(source: &Source, request: &Request<'_>) -> Result<(), Failure>
         print(&report(outcome, &summary, compiled, &simulator))?;
         show_warnings(&overflow, source);
     }
-    Failure::of_claims(summary.program.iter().map(|claim| ("program", claim)).collect())
+    Failure::of_claims(summary.program.iter().map(|claim| ("program", claim)))
 }
 
 /// Runs and counts the steps made on each line; those in a product or quotient count for the line that called it.
