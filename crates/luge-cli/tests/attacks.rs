@@ -1,14 +1,6 @@
 //! Command lines and files that ask for too much, under a limit of memory (`ulimit -v`): each ends with words and with
 //! status 0, 1 or 2; none is killed, none panics.
-//!
-//! Each class of attacks says in its output how many there were.
 #![cfg(unix)]
-
-mod mutation;
-mod resealed;
-mod server;
-mod torture;
-mod width;
 
 use std::{
     fs,
@@ -32,18 +24,9 @@ impl Desk {
         fs::write(self.0.path().join(name), content).expect("a file");
     }
 
-    fn path(&self, name: &str) -> std::path::PathBuf {
-        self.0.path().join(name)
-    }
-
     /// Runs a command line, its words separated by spaces, under the limit.
     fn attack(&self, line: &str) -> Output {
-        self.attack_under("", line)
-    }
-
-    /// The same after some shell commands, each ending with `;`.
-    fn attack_under(&self, before: &str, line: &str) -> Output {
-        let script = format!("{before} ulimit -v {MAX_KILOBYTES}; exec \"$0\" \"$@\"");
+        let script = format!("ulimit -v {MAX_KILOBYTES}; exec \"$0\" \"$@\"");
         let mut shell = Command::new("sh");
         shell.args(["-c", &script, env!("CARGO_BIN_EXE_luge")]).args(line.split(' '));
         shell.current_dir(self.0.path()).stdin(Stdio::null()).output().expect("a shell")
@@ -62,7 +45,7 @@ impl Desk {
     fn survives(&self, line: &str) -> Output {
         let output = self.attack(line);
         let said = String::from_utf8_lossy(&output.stderr);
-        assert!(matches!(output.status.code(), Some(0..=3)), "{line}: {:?}\n{said}", output.status);
+        assert!(matches!(output.status.code(), Some(0..=2)), "{line}: {:?}\n{said}", output.status);
         assert!(!said.contains("panicked"), "{line}: {said}");
         output
     }
@@ -255,7 +238,6 @@ fn wrong_command_lines_are_refused() {
         let said = desk.refused(line);
         assert!(!said.trim().is_empty(), "{line}");
     }
-    println!("option values: all refused");
     for more in [
         "--target z",
         "--features z",
