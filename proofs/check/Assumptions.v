@@ -2,7 +2,7 @@
 
 From Luge Require Import PlainTheorem Checker Joined ExtendedTheorem ExtendedChecker PrintedShift SolidArc Endless.
 From Luge Require Import CompactTheorem PrintedShiftCompact CompactChecker Wiring ModelChecker.
-From Luge Require Import StreamMachine StreamCarrier StreamTheorem.
+From Luge Require Import StreamMachine StreamCarrier StreamTheorem Stopping Mlp MlpDrift MlpTheorem.
 
 (* Theorem 1: plain. *)
 Print Assumptions plain_step.
@@ -52,12 +52,15 @@ Print Assumptions extended_trace.
 Print Assumptions extended_run.
 Print Assumptions extended_gradient.
 Print Assumptions certified_extended_run.
+Print Assumptions certified_without_labels.
 
 (* Models: from the data to the output. *)
 Print Assumptions read_only_shows.
 Print Assumptions theta_read.
 Print Assumptions through_theta.
 Print Assumptions certified_model_run.
+Print Assumptions reach_bounds.
+Print Assumptions certified_stopping_run.
 
 (* Theorem 4: streams. *)
 Print Assumptions stream_tangent.
@@ -73,3 +76,12 @@ Print Assumptions take_after_latch.
 Print Assumptions printed_shift_is_wrong.
 Print Assumptions printed_shift_is_wrong_for_compact.
 Print Assumptions solid_arc_drifts.
+
+(* The ordinary MLP: what drift does, and SGD on all weights. *)
+Print Assumptions output_moves.
+Print Assumptions slope_bound.
+Print Assumptions memory_slope_moves.
+Print Assumptions mlp_step.
+Print Assumptions mlp_trace.
+Print Assumptions mlp_memory.
+Print Assumptions mlp_output.

@@ -19,10 +19,11 @@ Definition claimed_machine : machine := Machine 3 4 1 [:: Situation 0 [:: None; 
      Situation 1 [:: None; Some true; Some true; Some true] (Some (Action 2 [:: None; Some true; Some true; Some true] [:: Stay; Stay; Stay; Stay]));
      Situation 2 [:: None; None; None; None] None].
 
-Definition claimed : model_claim := ModelClaim (JointClaim (CompactTerrain (CompactClaim claimed_machine 32 [:: 1; 2; 3; 0] (Number (64) 0) (Number (1) 9) (Number (1025) 0) (Number (512) 0))) (2, 1) zero (Number (229635) 8) (Number (35187593609243) 51) (Number (6004799503160661) 57) (Number (-48) 0) 12 70)
+Definition claimed : stop_claim := StopClaim (ModelClaim (JointClaim (CompactTerrain (CompactClaim claimed_machine 32 [:: 1; 2; 3; 0] (Number (64) 0) (Number (1) 9) (Number (1025) 0) (Number (512) 0))) (2, 1) zero (Number (229635) 8) (Number (35187593609243) 51) (Number (6004799503160661) 57) (Number (-48) 0) 12 70)
   (Wires (Fixed 3 2 false) (2, 1) 0 6 [:: ones 32 [:: 5];
      ones 32 [:: 5; 6; 16; 26];
-     ones 32 [:: 5; 11; 21; 26]] 0 5 2).
+     ones 32 [:: 5; 11; 21; 26]] 0 5 2))
+  (Number (229635) 8).
 
 Definition exported : network := Network
   [:: ParameterOf (2, 1) (Descent one); ParameterOf (17, 1) Simplex; ParameterOf (1, 32) (Descent (Number (512) 0)); ParameterOf (4, 32) (Descent (Number (512) 0))]
@@ -133,5 +134,5 @@ Definition exported : network := Network
      Node (1, 1) (OpSum [:: ((Number (1) 1), 101); (zero, 102)])]
   103.
 
-Theorem checked : certified_model claimed exported.
+Theorem checked : certified_stopping claimed exported.
 Proof. by vm_compute. Qed.

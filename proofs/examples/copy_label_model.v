@@ -19,10 +19,11 @@ Definition claimed_machine : machine := Machine 3 4 1 [:: Situation 0 [:: None; 
      Situation 1 [:: None; Some true; Some true; Some true] (Some (Action 2 [:: None; Some true; Some true; Some true] [:: Stay; Stay; Stay; Stay]));
      Situation 2 [:: None; None; None; None] None].
 
-Definition claimed : model_claim := ModelClaim (JointClaim (PlainTerrain (Claim claimed_machine 32 (Number (1 * 2 ^ 13) 0) (Number (1 * 2 ^ 12) 0))) (2, 1) zero (Number (3 * 2 ^ 11) 0) (Number (6004799503160661) 63) (Number (6004799503160661) 57) (Number (-48) 0) 12 89)
+Definition claimed : stop_claim := StopClaim (ModelClaim (JointClaim (PlainTerrain (Claim claimed_machine 32 (Number (1 * 2 ^ 13) 0) (Number (1 * 2 ^ 12) 0))) (2, 1) zero (Number (3 * 2 ^ 11) 0) (Number (6004799503160661) 63) (Number (6004799503160661) 57) (Number (-48) 0) 12 89)
   (Wires (Fixed 3 2 false) (2, 1) 0 6 [:: ones 32 [:: 5];
      ones 32 [:: 5; 6; 16; 26];
-     ones 32 [:: 5; 11; 21; 26]] 0 5 2).
+     ones 32 [:: 5; 11; 21; 26]] 0 5 2))
+  (Number (3 * 2 ^ 11) 0).
 
 Definition exported : network := Network
   [:: ParameterOf (2, 1) (Descent one); ParameterOf (17, 1) (Descent one); ParameterOf (1, 32) (Descent one); ParameterOf (4, 32) (Descent one)]
@@ -152,5 +153,5 @@ Definition exported : network := Network
      Node (1, 1) (OpSum [:: ((Number (1) 1), 120); (zero, 121)])]
   122.
 
-Theorem checked : certified_model claimed exported.
+Theorem checked : certified_stopping claimed exported.
 Proof. by vm_compute. Qed.

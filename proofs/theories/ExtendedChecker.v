@@ -4,7 +4,7 @@
 From Coq Require Import NArith ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From Luge Require Import Number NumberOrder LowestTerms Expression Training Network Machine Encoding Terms.
-From Luge Require Import Plain PlainValue PlainTheorem Extended Joined ExtendedTheorem Checker CompactChecker.
+From Luge Require Import Plain PlainValue PlainTheorem Extended Joined ExtendedTheorem Checker CompactChecker Wiring.
 From Luge Require CompactSlopes Compact CompactStep CompactTheorem.
 
 Set Implicit Arguments.
@@ -170,6 +170,11 @@ Definition claimed_extended_loss (ro primary : expression) : expression :=
   extended_loss (label_shape j) 0 1 (label_offset j) (terrain_expression t ro) primary
     (running_from j) (running_slope j) (initial_to j) (initial_slope j).
 
+(** The network's output F(x), as an expression. *)
+Definition claimed_output (ro primary : expression) : expression :=
+  out (label_shape j) 0 (label_offset j) (terrain_expression t ro) primary
+    (running_from j) (running_slope j) (initial_to j) (initial_slope j).
+
 (** The switch is open from c on and closed from a halted machine's level down; psi is 1 at z = 0. *)
 Definition levels_fit : bool :=
   [&& positive (terrain_offset t), positive (running_slope j),
@@ -183,7 +188,7 @@ Definition certified_extended (net : network) : bool :=
       if expressions net is Some es then
         let ro := nth (scalar zero) es (read_only_node j) in
         let primary := nth (scalar zero) es (primary_node j) in
-        [&& frozen ro, fixed_fits m tau (Some ro), shape_of primary == label_shape j &
+        [&& frozen ro, fixed_fits m tau (Some ro), shape_of primary == label_shape j, only_x (claimed_output ro primary) &
             if loss_expression net is Some e then expression_eqb e (claimed_extended_loss ro primary) else false]
       else false].
 
@@ -199,11 +204,11 @@ Let primary := node_of (primary_node j).
 
 Lemma joint_parts :
   [/\ terrain_fits t, levels_fit, parameters net = joined_parameters t (label_shape j),
-      frozen ro /\ fixed_fits m tau (Some ro) /\ shape_of primary = label_shape j
+      frozen ro /\ fixed_fits m tau (Some ro) /\ shape_of primary = label_shape j /\ only_x (claimed_output ro primary)
     & loss_expression net = Some (claimed_extended_loss ro primary)].
 Proof.
 case/and5P: checked => ok fit _ /(list_eqbE parameter_eqbE) -> rest; split=> //.
-all: move: rest; rewrite /ro /primary /node_of; case: (expressions net) => //= es /and4P[fr fx /eqP sh].
+all: move: rest; rewrite /ro /primary /node_of; case: (expressions net) => //= es /and5P[fr fx /eqP sh no_y].
   by [].
 by case: (loss_expression net) => // e /expression_eqbE ->.
 Qed.
@@ -216,10 +221,12 @@ Variable fed : nat -> matrix R.
 Notation train := (train_network net arith fed).
 Notation value_at w := (value arith w fed).
 
-(** The network's output F(x), as an expression. *)
-Definition claimed_output : expression :=
-  out (label_shape j) 0 (label_offset j) (terrain_expression t ro) primary
-    (running_from j) (running_slope j) (initial_to j) (initial_slope j).
+Notation F := (claimed_output ro primary).
+
+(** The output depends on the weights and on x alone: y reaches the residual and nothing else. *)
+Theorem certified_without_labels w fed' i l :
+  reads_its_bits arith -> (forall i l, fed 0%N i l = fed' 0%N i l) -> value arith w fed F i l = value arith w fed' F i l.
+Proof. by move=> whole_numbers same; case: joint_parts => _ _ _ [_ [_ [_ no_y]]] _; apply: only_x_value. Qed.
 
 (** Training the exported graph copies the labels in the first step, then runs the machine, and ends with f_theta(x). *)
 Theorem certified_extended_run start k w :
@@ -236,10 +243,12 @@ Theorem certified_extended_run start k w :
   [/\ forall i, (i < k)%N -> real R (terrain_offset t) <= network_loss net arith fed (iter i.+1 train w),
       copied_labels (label_shape j) 0 1 (label_offset j) fed end_ /\
         encodes m tau (joined_places m) end_ (steps m k start)
-    & forall i l, value_at end_ claimed_output i l = value_at end_ primary i l].
+    & (forall i l, value_at end_ F i l = value_at end_ primary i l) /\
+      network_loss net arith fed end_ = 2%:R^-1 * total (label_shape j).1 (fun i => total (label_shape j).2 (fun l =>
+        (value_at end_ primary i l - fed 1%N i l) ^+ 2))].
 Proof.
 move=> labels_seen data s_in stays runs halts none enc end_.
-case: joint_parts => fits fit ps [fr [fx sh]] le.
+case: joint_parts => fits fit ps [fr [fx [sh _]]] le.
 case/and5P: checked => _ _ sides _ _.
 case/and5P: (fit) => /(real_positive R) offset0 /(real_positive R) slope0 /(real_at_most R).
 rewrite real_one real_mul real_add real_minus => open_ /(real_at_most R).
@@ -256,7 +265,7 @@ have low w0 c : stands arith m tau (joined_places m) ro fed w0 c -> halted m c -
   move=> here stops; apply: le_trans closed_; rewrite ler_pmul2l // ler_add2r.
   exact: (terrain_low fits fx here stops).
 have stays' i : (i < k)%N -> stays_inside m tau (steps m i start) by move=> i_k; apply: stays (ltnW i_k).
-have [high same_out _] := extended_run ok (terrain_shape t ro) sides z_apart offset0 slope0 open_ first_ rooted
+have [high same_out end_loss] := extended_run ok (terrain_shape t ro) sides z_apart offset0 slope0 open_ first_ rooted
   (erefl : rule (nth _ (joined_parameters t (label_shape j)) 0%N) = Descent one) tape_rule head_rule labels_seen data
   (fun w c => @terrain_high t fits R arith ro fed fx w c) low
   (fun w c => @terrain_keeps t fits R arith ro fed fx fr w c)
@@ -266,7 +275,7 @@ have held := extended_trace ok (terrain_shape t ro) primary sides z_apart offset
   (fun w c => @terrain_high t fits R arith ro fed fx w c)
   (fun w c => @terrain_keeps t fits R arith ro fed fx fr w c)
   (fun w c => @terrain_steps t fits R arith ro (label_shape j) fed fx fr w c) s_in stays' runs none enc.
-by rewrite /end_ trainE; split=> [i i_k||i l] //; rewrite lossE; apply: high.
+by rewrite /end_ trainE; split=> [i i_k||]; rewrite ?lossE //; apply: high.
 Qed.
 
 End Claimed.

@@ -1,5 +1,5 @@
 (** The checker for whole models: an extended network whose read-only tapes are wired to the bits of the data, and whose
-    primary network takes nothing from the weights but theta, read off the machine's tape. *)
+    primary network takes x and theta, read off the machine's tape, and nothing else: neither y nor another weight. *)
 
 From Coq Require Import NArith ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
@@ -56,7 +56,7 @@ Notation labels := (fed 1%N).
 
 (** From x and y to f_theta(x): the machine starts with the bits of x and y on its read-only tapes; the first step of training
     copies the labels, each further one is a step of the machine; where the machine halts after [k] steps, the output is what
-    the primary network makes of x and of the numbers that the machine has left on its output cells. *)
+    the primary network makes of x and of the numbers that the machine has left on its output cells, and of nothing else. *)
 Theorem certified_model_run start k w :
   (* The labels are not too small to be seen. *)
   real R (initial_slope j) *
@@ -68,10 +68,13 @@ Theorem certified_model_run start k w :
   let end_ := iter k.+1 train w in
   [/\ forall i, (i < k)%N -> real R (terrain_offset t) <= network_loss net arith fed (iter i.+1 train w),
       copied_labels s 0 1 (label_offset j) fed end_ /\ encodes m tau (joined_places m) end_ (steps m k start),
-      forall i l, value_at end_ (claimed_output j net) i l = value_at end_ primary i l,
+      (forall i l, value_at end_ (claimed_output j (node_of net (read_only_node j)) primary) i l = value_at end_ primary i l) /\
+      network_loss net arith fed end_ = 2%:R^-1 * total s.1 (fun i => total s.2 (fun l =>
+        (value_at end_ primary i l - labels i l) ^+ 2)),
       forall i, (i < n_weights wr)%N -> value_at end_ claimed_theta i 0%N = theta_of wr arith (steps m k start) i
-    & forall w', (forall i l, value_at w' claimed_theta i l = value_at end_ claimed_theta i l) ->
-      forall i l, value_at w' primary i l = value_at end_ primary i l].
+    & forall w' fed', (forall i l, fed' 0%N i l = fed 0%N i l) ->
+      (forall i l, value arith w' fed' claimed_theta i l = value_at end_ claimed_theta i l) ->
+      forall i l, value arith w' fed' primary i l = value_at end_ primary i l].
 Proof.
 case/and4P: checked => joint_ok fit /expression_eqbE ro_is only_theta.
 move=> labels_seen data s_in stays runs halts none enc end_.
@@ -80,7 +83,7 @@ have shown w0 : copied_labels s 0 1 (label_offset j) fed w0 ->
   by move=> copied_; rewrite ro_is; apply: read_only_shows copied_ data.
 have [low held same_out] := certified_extended_run joint_ok rooted labels_seen shown s_in stays runs halts none enc.
 have [terrain_ok_ _ _ [_ [fits _]] _] := joint_parts joint_ok; have ok := terrain_ok terrain_ok_.
-split=> // [i i_lt|w' same i l]; last by apply: (through_theta whole_numbers same).
+split=> // [i i_lt|w' fed' same_x same i l]; last exact: (through_theta whole_numbers same_x i l same only_theta).
 have fits' : fixed_fits m tau (Some claimed_read_only) by rewrite ro_is in fits.
 exact: (theta_read fit fed whole_numbers fits' ok (proj2 held) i_lt).
 Qed.

@@ -228,36 +228,48 @@ Qed.
 End Semantics.
 End Wiring.
 
-(** ** A network that takes from the weights nothing but theta *)
+(** ** What a network takes *)
 
-Fixpoint through (theta e : expression) : bool :=
-  expression_eqb e theta ||
+(** Whether an expression is built from expressions that are [given] and from constants alone. *)
+Fixpoint built_on (given : expression -> bool) (e : expression) : bool :=
+  given e ||
   match e with
-  | Weight _ _ => false
-  | Input _ _ | Constant _ _ => true
+  | Weight _ _ | Input _ _ => false
+  | Constant _ _ => true
   | Linear _ _ _ a | Scale _ a | Relu a | Root a | SumColumns a | SumAll a | Shift _ a | Reshape _ a | Gather _ a
-  | Quantize _ a | Dequantize _ a | Stop a => through theta a
-  | Plus a b | Product a b | Quotient a b | Matmul a b | Stack a b => through theta a && through theta b
-  | Switch o a b | Select o a b => [&& through theta o, through theta a & through theta b]
+  | Quantize _ a | Dequantize _ a | Stop a => built_on given a
+  | Plus a b | Product a b | Quotient a b | Matmul a b | Stack a b => built_on given a && built_on given b
+  | Switch o a b | Select o a b => [&& built_on given o, built_on given a & built_on given b]
   end.
 
-Section Through.
+Definition is_x (e : expression) : bool := if e is Input _ 0 then true else false.
+Definition is_weight (e : expression) : bool := if e is Weight _ _ then true else false.
+
+(** A primary network: x and theta, and nothing else of what is fed or trained. *)
+Definition through (theta : expression) : expression -> bool := built_on (fun e => expression_eqb e theta || is_x e).
+
+(** A network that knows no labels but those in its weights. *)
+Definition only_x : expression -> bool := built_on (fun e => is_weight e || is_x e).
+
+Section BuiltOn.
 
 Variable R : realFieldType.
 Variable arith : arithmetic R.
 Hypothesis whole_numbers : reads_its_bits arith.
-Variables (fed w w' : nat -> matrix R) (theta : expression).
-Hypothesis same_theta : forall i j, value arith w fed theta i j = value arith w' fed theta i j.
+Variables (fed fed' w w' : nat -> matrix R).
 
-(** Where theta is the same, so is what the network puts out. *)
-Theorem through_theta e i j : through theta e -> value arith w fed e i j = value arith w' fed e i j.
+(** Where what is given is worth the same, so is what is built on it. *)
+Lemma built_on_value (given : expression -> bool) e i j :
+  (forall e i j, given e -> value arith w fed e i j = value arith w' fed' e i j) ->
+  built_on given e -> value arith w fed e i j = value arith w' fed' e i j.
 Proof.
-have given e0 (b : bool) : expression_eqb e0 theta || b -> (b -> forall i j, value arith w fed e0 i j = value arith w' fed e0 i j) ->
-    forall i j, value arith w fed e0 i j = value arith w' fed e0 i j.
-  by case/orP=> [/expression_eqbE -> _|b_ok]; [exact: same_theta | apply].
+move=> same.
+have start e0 (b : bool) : given e0 || b -> (b -> forall i j, value arith w fed e0 i j = value arith w' fed' e0 i j) ->
+    forall i j, value arith w fed e0 i j = value arith w' fed' e0 i j.
+  by case/orP=> [ok _ k l|b_ok]; [exact: same | apply].
 move=> ok; move: i j; elim: e ok => [sh p|sh p|sh l|rows l b a IH|n a IH|a IHa b IHb|a IH|a IHa b IHb|a IHa b IHb|a IHa b IHb|a IH|a IH|a IH
               |z a IH|sh a IH|a IHa b IHb|l a IH|g a IH|g a IH|a IH|o IHo a IHa b IHb|o IHo a IHa b IHb] ok;
-  apply: (given _ _ ok) => {ok} //= ok i j.
+  apply: (start _ _ ok) => {ok} //= ok i j.
 - by congr (_ + _); elim: l => //= x l ->; rewrite (IH ok).
 - by rewrite (IH ok).
 - by case/andP: ok => oka okb; rewrite /stretch (IHa oka) (IHb okb).
@@ -278,4 +290,23 @@ move=> ok; move: i j; elim: e ok => [sh p|sh p|sh l|rows l b a IH|n a IH|a IHa b
 by case/and3P: ok => oko oka okb; rewrite !(IHo oko) !(IHa oka) !(IHb okb).
 Qed.
 
-End Through.
+Hypothesis same_x : forall i j, fed 0%N i j = fed' 0%N i j.
+
+(** Where x and theta are the same, so is what a primary network puts out. *)
+Theorem through_theta theta e i j :
+  (forall i j, value arith w fed theta i j = value arith w' fed' theta i j) ->
+  through theta e -> value arith w fed e i j = value arith w' fed' e i j.
+Proof.
+move=> same; apply: built_on_value => e0 i0 j0 /orP[/expression_eqbE ->|]; first exact: same.
+by case: e0 => // sh [|p] //= _; apply: same_x.
+Qed.
+
+(** Where x and the weights are the same, so is what a network without labels puts out. *)
+Lemma only_x_value e i j :
+  (forall p i j, w p i j = w' p i j) -> only_x e -> value arith w fed e i j = value arith w' fed' e i j.
+Proof.
+move=> same; apply: built_on_value => e0 i0 j0 /orP[|]; first by case: e0 => //= sh p _; apply: same.
+by case: e0 => // sh [|p] //= _; apply: same_x.
+Qed.
+
+End BuiltOn.

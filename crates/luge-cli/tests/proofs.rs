@@ -49,20 +49,27 @@ fn models_are_proved_where_a_theorem_covers_them() {
     let (proofs, machine, data) =
         (place("proofs"), place("learners/copy_label.tm"), place("learners/copy_label.csv"));
     let certify = ["certify", "model", "--data", &data, "--quick", "--proofs", &proofs];
-    let trained = |landscape: &str, carrier: &str| {
+    let trained = |landscape: &str, more: &[&str]| {
         let task = ["train", &machine, "--data", &data, "--target", "y", "--format", "fix:3.2"];
-        let kind = ["--landscape", landscape, "--carrier", carrier, "--force", "--out", "model"];
+        let kind = [&["--landscape", landscape, "--force", "--out", "model"], more].concat();
         let (status, _, failure) = luge(folder.path(), &[&task[..], &kind].concat());
         assert_eq!(status, Some(0), "{failure}");
     };
     for landscape in ["plain", "compact"] {
-        trained(landscape, "offset");
+        trained(landscape, &["--carrier", "offset"]);
         let (status, printed, failure) = luge(folder.path(), &certify);
         assert_eq!(status, Some(0), "{failure}");
         assert!(printed.contains("proved for every input  yes: for all x and y"), "{printed}");
+        assert!(printed.contains("stops after k + 1 steps"), "{printed}");
     }
 
-    trained("plain", "orthogonal");
+    // On other labels the final loss is above this network's stop level.
+    trained("compact", &["--final-loss", "0.01"]);
+    let (status, printed, _) = luge(folder.path(), &certify);
+    assert_eq!(status, Some(1));
+    assert!(printed.contains("proved for every input  NO: the checker refuses the network"), "{printed}");
+
+    trained("plain", &["--carrier", "orthogonal"]);
     let (status, printed, _) = luge(folder.path(), &certify);
     assert_eq!(status, Some(1));
     assert!(printed.contains("proved for every input  NO: no theorem covers it"), "{printed}");

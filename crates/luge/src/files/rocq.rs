@@ -2,7 +2,7 @@
 //!
 //! The file ends with a theorem: that the graph is the landscape `plain` or `compact` of the machine. Rocq proves it by
 //! computation or refuses the file; what follows from it, for every input, is proved in `proofs/theories/Checker.v`,
-//! `CompactChecker.v` and `ModelChecker.v`.
+//! `CompactChecker.v`, `ModelChecker.v` and `Stopping.v`.
 
 use std::fmt::Write;
 
@@ -33,6 +33,8 @@ pub enum Theorem {
     Extended,
     /// Of an extended network, from the data to the output.
     Model,
+    /// Of such a network whose primary network has affine layers, so that the stop rule is checked too.
+    Stopping,
 }
 
 impl Theorem {
@@ -44,6 +46,7 @@ impl Theorem {
             Self::Compact => "certified_compact_trace",
             Self::Extended => "certified_extended_run",
             Self::Model => "certified_model_run",
+            Self::Stopping => "certified_stopping_run",
         }
     }
 
@@ -58,7 +61,10 @@ impl Theorem {
                 "training runs this machine on whatever tapes the units show, and ends with the primary network"
             }
             Self::Model => {
-                "for all x and y of this shape on which this machine halts in its cells, training runs it and ends with f_theta(x)"
+                "for all x and y of this shape on which this machine halts in its cells, training runs it and then puts out f_theta(x); when training stops is not proved"
+            }
+            Self::Stopping => {
+                "for all x and y of this shape in the format's range on which this machine halts in its cells, after k steps, training runs it, stops after k + 1 steps and puts out f_theta(x)"
             }
         }
     }
@@ -96,10 +102,25 @@ pub fn extended(extended: &Extended) -> Option<ProofExport> {
     let joint = [number(label_offset), ramp(running), ramp(initial), id(layers.fixed_cells?), id(primary)];
     let joint = format!("JointClaim {claim} {sides} {}", joint.join(" "));
     let (theorem, claim) = match wires(network, layers.fixed_cells?, extended.nodes().theta) {
-        Some(wires) => (Theorem::Model, format!("ModelClaim ({joint})\n  {wires}")),
+        Some(wires) => {
+            let model = format!("ModelClaim ({joint})\n  {wires}");
+            if affine_layers(extended) {
+                (Theorem::Stopping, format!("StopClaim ({model})\n  {}", number(extended.stop())))
+            } else {
+                (Theorem::Model, model)
+            }
+        }
         None => (Theorem::Extended, joint),
     };
     Some(file.finish(theorem, &claim))
+}
+
+/// Whether the primary network is affine layers with ReLU between them, whose largest output the checker finds.
+fn affine_layers(extended: &Extended) -> bool {
+    let mut nodes = extended.network().numbered_nodes().filter(|(id, _)| extended.is_primary(*id));
+    nodes.all(|(_, node)| {
+        matches!(node.op, Op::Gather(..) | Op::Reshape(_) | Op::MatMul(..) | Op::Sum(_) | Op::Relu(_))
+    })
 }
 
 /// Where the bits of the data lie, what lies on the read-only tapes elsewhere, and where theta is read; `None` if units of
@@ -192,6 +213,7 @@ impl<'a> File<'a> {
             Theorem::Compact => ("compact_claim", "certified_compact"),
             Theorem::Extended => ("joint_claim", "certified_extended"),
             Theorem::Model => ("model_claim", "certified_model"),
+            Theorem::Stopping => ("stop_claim", "certified_stopping"),
         };
         let network = self.network();
         let lists = self.lists;
