@@ -19,6 +19,8 @@ mod learners;
 mod long_run;
 mod lsp;
 mod machine_args;
+mod manual;
+mod ordinary;
 mod output;
 mod predict;
 mod progress;
@@ -33,12 +35,9 @@ mod trace;
 mod train;
 mod window;
 
-use std::process::ExitCode;
-
 use clap::{Parser, Subcommand};
-use miette::Report;
 
-pub(crate) use failure::show_failure;
+pub(crate) use failure::{Failure, show_failure};
 
 /// Learning algorithms, given as Turing machines, run by plain gradient descent.
 #[derive(Parser)]
@@ -71,32 +70,30 @@ fn size(text: &str) -> Result<u64, String> {
     Ok(bytes as u64)
 }
 
-#[derive(Subcommand)]
-enum Command {
-    Run(run::Args),
-    Compile(compile::Args),
-    Check(check::Args),
-    Fmt(fmt::Args),
-    Lsp(lsp::Args),
-    Learners(learners::Args),
-    Convert(convert::Args),
-    Inspect(inspect::Args),
-    Trace(trace::Args),
-    Landscape(landscape::Args),
-    Tolerance(tolerance::Args),
-    Train(train::Args),
-    Stream(stream::Args),
-    Resume(resume::Args),
-    Revisit(revisit::Args),
-    Predict(predict::Args),
-    Certify(certify::Args),
-    Export(export::Args),
-    Compare(compare::Args),
-    Lab(lab::Args),
-    Report(report::Args),
-    Bench(bench::Args),
-    Completions(completions::Args),
-    Manual(completions::ManualArgs),
+/// Commands, each with a module of its name that has its arguments and runs it.
+macro_rules! commands {
+    ($($name:ident = $module:ident,)*) => {
+        #[derive(Subcommand)]
+        enum Command {
+            $($name($module::Args),)*
+        }
+
+        impl Command {
+            fn run(&self) -> Result<(), Failure> {
+                match self {
+                    $(Self::$name(args) => $module::run(args),)*
+                }
+            }
+        }
+    };
+}
+
+commands! {
+    Run = run, Compile = compile, Check = check, Fmt = fmt, Lsp = lsp, Learners = learners,
+    Convert = convert, Inspect = inspect, Trace = trace, Landscape = landscape, Tolerance = tolerance,
+    Train = train, Stream = stream, Resume = resume, Revisit = revisit, Predict = predict,
+    Certify = certify, Export = export, Compare = compare, Lab = lab, Report = report, Bench = bench,
+    Completions = completions, Manual = manual,
 }
 
 /// Lets a file that is larger than the system allows be an error of the write (`EFBIG`) and not the end of the process.
@@ -112,37 +109,11 @@ fn refuse_large_files() {
 }
 
 /// Does what the command line asks for.
-pub(crate) fn run() -> Result<ExitCode, Report> {
+pub(crate) fn run() -> Result<(), Failure> {
     refuse_large_files();
     let cli = Cli::parse();
     if let Some(bytes) = cli.memory {
         luge::run::memory::set_budget(bytes);
     }
-    match cli.command {
-        Command::Run(args) => run::run(&args)?,
-        Command::Compile(args) => compile::run(&args)?,
-        Command::Check(args) => check::run(&args)?,
-        Command::Fmt(args) => fmt::run(&args)?,
-        Command::Lsp(args) => lsp::run(&args)?,
-        Command::Learners(args) => learners::run(&args)?,
-        Command::Convert(args) => convert::run(&args)?,
-        Command::Inspect(args) => inspect::run(&args)?,
-        Command::Trace(args) => trace::run(&args)?,
-        Command::Landscape(args) => landscape::run(&args)?,
-        Command::Tolerance(args) => tolerance::run(&args)?,
-        Command::Train(args) => train::run(&args)?,
-        Command::Stream(args) => stream::run(&args)?,
-        Command::Resume(args) => resume::run(&args)?,
-        Command::Revisit(args) => revisit::run(&args)?,
-        Command::Predict(args) => predict::run(&args)?,
-        Command::Certify(args) => certify::run(&args)?,
-        Command::Export(args) => export::run(&args)?,
-        Command::Compare(args) => compare::run(&args)?,
-        Command::Lab(args) => lab::run(&args)?,
-        Command::Report(args) => report::run(&args)?,
-        Command::Bench(args) => bench::run(&args)?,
-        Command::Completions(args) => completions::run(&args)?,
-        Command::Manual(args) => completions::manual(&args)?,
-    }
-    Ok(ExitCode::SUCCESS)
+    cli.command.run()
 }

@@ -5,5 +5,5 @@ mod cli;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    cli::run().unwrap_or_else(|report| cli::show_failure(&report))
+    cli::run().map_or_else(cli::show_failure, |()| ExitCode::SUCCESS)
 }

@@ -131,11 +131,11 @@ fn a_list_of_bbchallenge_is_run_by_line_or_each() {
 }
 
 #[test]
-fn a_recogniser_crosses_loosely_and_what_is_lost_is_said() {
+fn a_recogniser_crosses_with_losses_and_what_is_lost_is_said() {
     let desk = Desk::new().with("morphett/recogniser.morphett");
     let convert = "convert recogniser.morphett out.tms --start q0";
-    assert!(desk.failed(convert).contains("--loose writes what can be said"));
-    let (_, said) = desk.done(&format!("{convert} --loose"));
+    assert!(desk.failed(convert).contains("--lossy writes what can be said"));
+    let (_, said) = desk.done(&format!("{convert} --lossy"));
     assert!(said.contains("halts without accepting; in the file the machine stops there"), "{said}");
     check_run(&desk, "run out.tms --input 11", "halted in state halt-accept, accepting", 3);
     check_run(&desk, "run out.tms --input 1", "stopped in state halt-reject: no rule for _", 2);

@@ -138,7 +138,6 @@ impl PreparedJob {
     }
 
     /// Tapes of the machine.
-    #[must_use]
     pub fn n_tapes(&self) -> usize {
         match &self.prepared {
             Prepared::PreparedTrace(plan) => plan.machine.n_tapes(),

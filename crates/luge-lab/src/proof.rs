@@ -38,7 +38,6 @@ pub struct Proof {
 impl PreparedJob {
     /// Makes the run once more and compares every step with the simulator; `None` if that takes too long or `go_on` breaks
     /// it off.
-    #[must_use]
     pub fn prove(&self, go_on: &dyn Fn() -> bool) -> Option<Proof> {
         let started = Instant::now();
         let within = move || started.elapsed() < PATIENCE && go_on();

@@ -60,7 +60,6 @@ pub enum End {
 
 impl End {
     /// Gradient steps made.
-    #[must_use]
     pub fn steps(self) -> u64 {
         match self {
             Self::Trained(outcome) => outcome.steps(),
@@ -69,7 +68,6 @@ impl End {
     }
 
     /// One word or two for it.
-    #[must_use]
     pub fn words(self) -> &'static str {
         match self {
             Self::Trained(Outcome::Converged { .. }) => "halted",
@@ -122,19 +120,16 @@ impl<'n> Replay<'n> {
     }
 
     /// The step one looks at.
-    #[must_use]
     pub fn step(&self) -> u64 {
         self.here().steps()
     }
 
     /// The last step that is known.
-    #[must_use]
     pub fn front(&self) -> u64 {
         self.front.steps()
     }
 
     /// How the run ends, once that is known.
-    #[must_use]
     pub fn end(&self) -> Option<End> {
         self.end
     }
@@ -149,7 +144,6 @@ impl<'n> Replay<'n> {
     }
 
     /// Weights that are not zero at this step; with a radius, only cells that near to their heads.
-    #[must_use]
     pub fn look(&self, radius: Option<usize>) -> Snapshot {
         self.look_at(self.here(), radius)
     }
@@ -160,7 +154,6 @@ impl<'n> Replay<'n> {
     }
 
     /// Which cells of a track hold a mark at this step.
-    #[must_use]
     pub fn bits(&self, track: usize, cells: Range<i64>) -> Vec<bool> {
         let engine = self.here();
         if engine.network().sparse_layers().is_ok() {
@@ -176,13 +169,11 @@ impl<'n> Replay<'n> {
     }
 
     /// All parameters at this step; `None` if a tape has outgrown the network's matrices.
-    #[must_use]
     pub fn parameters(&self) -> Option<Vec<Values>> {
         self.here().parameters()
     }
 
     /// Bytes held by kept frames.
-    #[must_use]
     pub fn frame_bytes(&self) -> usize {
         self.frames.iter().map(Frame::n_bytes).sum()
     }

@@ -70,13 +70,11 @@ pub struct Counts {
 
 impl Counts {
     /// Tabs that are connected.
-    #[must_use]
     pub fn tabs(&self) -> usize {
         self.tabs.load(Ordering::SeqCst)
     }
 
     /// Runs that are open.
-    #[must_use]
     pub fn runs(&self) -> usize {
         self.runs.load(Ordering::SeqCst)
     }

@@ -32,7 +32,6 @@ const MAX_SAMPLES: usize = 200;
 
 impl Scene<'_> {
     /// Number of vertices.
-    #[must_use]
     pub fn n_vertices(&self) -> usize {
         match (self.lesson, self.control, self.near) {
             (Some(lesson), ..) => lesson.extended().n_vertices(),
@@ -42,7 +41,6 @@ impl Scene<'_> {
     }
 
     /// The machine's state at a vertex.
-    #[must_use]
     pub fn state_at(&self, vertex: usize) -> Option<StateId> {
         match self.control {
             Some(control) if vertex < control.n_vertices() => Some(control.state(vertex)),

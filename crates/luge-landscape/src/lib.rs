@@ -19,6 +19,7 @@ mod corrections;
 mod extended;
 mod internal;
 mod landscape;
+pub mod mlp;
 mod parity;
 mod plain;
 mod primary;

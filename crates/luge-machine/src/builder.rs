@@ -76,11 +76,8 @@ pub enum BuildError {
         tape: String,
     },
     /// A halting state does nothing more.
-    #[error("state `{state}` halts but has rules")]
-    HaltingWithRules {
-        /// The state's name.
-        state: String,
-    },
+    #[error("state `{0}` halts but has rules")]
+    HaltingWithRules(String),
     /// A halting state does nothing with samples either.
     #[error("state `{state}` halts but is to {word} samples")]
     HaltingWithSamples {
@@ -127,7 +124,6 @@ struct DraftState {
 
 impl Machine {
     /// Starts an empty machine.
-    #[must_use]
     pub fn builder() -> MachineBuilder {
         MachineBuilder::default()
     }
@@ -283,7 +279,7 @@ impl MachineBuilder {
         no_duplicate("state", self.states.iter().map(|s| &s.name))?;
         for state in self.states.iter().filter(|s| s.halting.is_some()) {
             if !state.rules.is_empty() {
-                return Err(BuildError::HaltingWithRules { state: state.name.clone() });
+                return Err(BuildError::HaltingWithRules(state.name.clone()));
             }
             if let Some(word) = state.samples.word() {
                 return Err(BuildError::HaltingWithSamples { state: state.name.clone(), word });

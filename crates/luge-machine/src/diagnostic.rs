@@ -54,7 +54,6 @@ impl Diagnostic {
     }
 
     /// Line and column of the start of the span in `source`, both counted from 1; columns count characters.
-    #[must_use]
     pub fn position(&self, source: &str) -> (usize, usize) {
         let before = &source[..source.floor_char_boundary(self.span.start)];
         let line = before.matches('\n').count() + 1;
@@ -63,7 +62,6 @@ impl Diagnostic {
     }
 
     /// One line for logs and golden files: `line:column: error: message (label); help: …`.
-    #[must_use]
     pub fn one_line(&self, source: &str) -> String {
         let (line, column) = self.position(source);
         let mut text = format!("{line}:{column}: {}: {}", self.severity, self.message);

@@ -4,25 +4,24 @@
 
 pub mod bbchallenge;
 mod expand;
-pub mod jflap;
-mod loose;
-pub mod morphett;
-pub mod native;
+mod jflap;
+mod lossy;
+mod morphett;
+mod native;
 mod pieces;
-pub mod recognise;
+mod recognise;
 mod refusals;
-pub mod turingmachine_io;
-pub mod turingmachinesimulator;
+mod turingmachine_io;
+mod turingmachinesimulator;
 
 use crate::{
-    Diagnostic, Input, Machine, MachineBuilder, SampleUse, State, TapeInput,
-    diagnostic::Findings,
-    input::{admit_characters, laid_characters},
+    Diagnostic, Input, Machine, MachineBuilder, SampleUse, State, TapeInput, diagnostic::Findings,
+    input::admit_characters,
 };
 
 use pieces::listed;
 
-pub use loose::Loss;
+pub use lossy::Loss;
 pub use recognise::{Unrecognised, recognise};
 
 /// The most symbols of a tape: they are counted in a byte.
@@ -72,7 +71,7 @@ pub struct ReadOptions {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct WriteOptions {
     /// Whether to write what can be said and tell what is lost, where a strict conversion is refused.
-    pub loose: bool,
+    pub lossy: bool,
     /// Whether to write a turingmachine.io machine as the site saves it: as text in a document.
     pub saved: bool,
 }
@@ -88,75 +87,51 @@ pub struct Written {
 
 /// Why a machine cannot be written in a format.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum Inexpressible {
+#[error("{format} {obstacle}")]
+pub struct Inexpressible {
+    /// The format it was to be written in.
+    pub format: Format,
+    /// What the format cannot say.
+    pub obstacle: Obstacle,
+}
+
+/// What a format cannot say; it reads as a sentence that the format's name begins.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Obstacle {
     /// The format has one tape only, or fewer than the machine.
-    #[error("{format} machines have {allowed}, this one has {n_tapes} tapes")]
+    #[error("machines have {allowed}, this one has {n_tapes} tapes")]
     Tapes {
-        /// The format it was to be written in.
-        format: Format,
         /// What it allows, in words.
         allowed: &'static str,
         /// What the machine has.
         n_tapes: usize,
     },
-    /// The format has no stay move.
-    #[error("{format} has no stay move, but state `{state}` has a rule that stays")]
-    Stay {
-        /// The format it was to be written in.
-        format: Format,
-        /// The first such state.
-        state: String,
-    },
+    /// The format has no stay move; the first state that stays.
+    #[error("has no stay move, but state `{0}` has a rule that stays")]
+    Stay(String),
     /// The format cannot count so many symbols, or cannot spell one of them.
-    #[error("{format} cannot write the alphabet of tape `{tape}`: {reason}")]
+    #[error("cannot write the alphabet of tape `{tape}`: {reason}")]
     Alphabet {
-        /// The format it was to be written in.
-        format: Format,
         /// The tape's name.
         tape: String,
         /// What stands in the way.
         reason: String,
     },
     /// The format cannot count so many states, or cannot spell one of them.
-    #[error("{format} cannot write the states: {reason}")]
-    States {
-        /// The format it was to be written in.
-        format: Format,
-        /// What stands in the way.
-        reason: String,
-    },
+    #[error("cannot write the states: {0}")]
+    States(String),
     /// Halting, accepting or missing rules mean something else there.
-    #[error("{format} cannot say how this machine halts: {reason}")]
-    Halting {
-        /// The format it was to be written in.
-        format: Format,
-        /// What stands in the way.
-        reason: String,
-    },
-    /// The format has no read-only tapes.
-    #[error("{format} has no read-only tapes, but tape `{tape}` is one")]
-    ReadOnly {
-        /// The format it was to be written in.
-        format: Format,
-        /// The tape's name.
-        tape: String,
-    },
-    /// The format has no streams.
-    #[error("{format} machines take no samples from a stream, but state `{state}` uses one")]
-    Samples {
-        /// The format it was to be written in.
-        format: Format,
-        /// The first such state.
-        state: String,
-    },
+    #[error("cannot say how this machine halts: {0}")]
+    Halting(String),
+    /// The format has no read-only tapes, but this one is.
+    #[error("has no read-only tapes, but tape `{0}` is one")]
+    ReadOnly(String),
+    /// The format has no streams; the first state that takes samples.
+    #[error("machines take no samples from a stream, but state `{0}` uses one")]
+    Samples(String),
     /// The format has no place for such an input.
-    #[error("{format} cannot carry the input: {reason}")]
-    Input {
-        /// The format it was to be written in.
-        format: Format,
-        /// What stands in the way.
-        reason: String,
-    },
+    #[error("cannot carry the input: {0}")]
+    Input(String),
 }
 
 impl Format {
@@ -185,13 +160,11 @@ impl Format {
     }
 
     /// The file extensions that mean this format, the usual one first.
-    #[must_use]
     pub fn extensions(self) -> &'static [&'static str] {
         self.names().2
     }
 
     /// A short name in lower case: the format's folder in the test suite, and its name on the command line.
-    #[must_use]
     pub fn slug(self) -> &'static str {
         self.names().1
     }
@@ -201,14 +174,7 @@ impl Format {
     /// # Errors
     /// All errors found in the text, in order, and the warnings with them.
     pub fn read(self, text: &str) -> Result<Loaded, Vec<Diagnostic>> {
-        match self {
-            Self::Native => native::read(text),
-            Self::Bbchallenge => bbchallenge::read(text),
-            Self::Morphett => morphett::read(text),
-            Self::TuringMachineIo => turingmachine_io::read(text),
-            Self::TuringMachineSimulator => turingmachinesimulator::read(text),
-            Self::Jflap => jflap::read(text),
-        }
+        self.read_with(text, &ReadOptions::default())
     }
 
     /// Reads a machine as it is to be run.
@@ -216,22 +182,21 @@ impl Format {
     /// # Errors
     /// As [`read`](Self::read), and if the options ask for what the file does not have.
     pub fn read_with(self, text: &str, options: &ReadOptions) -> Result<Loaded, Vec<Diagnostic>> {
-        let start = options.start.as_deref();
-        let loaded = match (self, options.line) {
-            (Self::Bbchallenge, Some(line)) => bbchallenge::read_line(text, line)?,
-            (_, Some(line)) => return Err(vec![no_list(self, line)]),
-            (Self::Native | Self::Bbchallenge, None) => self.read(text)?,
-            (Self::Morphett, None) => {
-                let input = options.inputs.first().map_or("", String::as_str);
-                let characters: Vec<char> = laid_characters(input).collect();
-                return morphett::read_from(text, start, &characters);
-            }
-            (Self::Jflap, None) => jflap::read_admitting(text, &options.inputs)?,
-            (Self::TuringMachineIo | Self::TuringMachineSimulator, None) => {
-                let loaded = self.read(text)?;
-                Loaded { machine: admit_characters(&loaded.machine, &options.inputs), ..loaded }
-            }
+        let ReadOptions { inputs, start, line } = options;
+        if let Some(line) = line.filter(|_| self != Self::Bbchallenge) {
+            return Err(vec![no_list(self, line)]);
+        }
+        let mut loaded = match self {
+            Self::Native => native::read(text)?,
+            Self::Bbchallenge => bbchallenge::read(text, *line)?,
+            Self::Morphett => return morphett::read(text, start.as_deref(), inputs),
+            Self::TuringMachineIo => turingmachine_io::read(text)?,
+            Self::TuringMachineSimulator => turingmachinesimulator::read(text)?,
+            Self::Jflap => jflap::read(text, inputs)?,
         };
+        if matches!(self, Self::TuringMachineIo | Self::TuringMachineSimulator) {
+            admit_characters(&mut loaded.machine, inputs);
+        }
         match start {
             Some(start) => started_in(loaded, start),
             None => Ok(loaded),
@@ -243,39 +208,40 @@ impl Format {
     /// # Errors
     /// What the format cannot express.
     pub fn write(self, machine: &Machine, input: Option<&Input>) -> Result<String, Inexpressible> {
-        self.check_samples(machine)?;
-        match self {
-            Self::Native => native::write(machine, input),
-            Self::Bbchallenge => bbchallenge::write(machine, input),
-            Self::Morphett => morphett::write(machine, input),
-            Self::TuringMachineIo => turingmachine_io::write(machine, input),
-            Self::TuringMachineSimulator => turingmachinesimulator::write(machine, input),
-            Self::Jflap => jflap::write(machine, input),
-        }
+        self.write_as(machine, input, false)
     }
 
-    /// Refuses machines that take samples, where the format has no word for it.
-    fn check_samples(self, machine: &Machine) -> Result<(), Inexpressible> {
+    fn write_as(
+        self,
+        machine: &Machine,
+        input: Option<&Input>,
+        saved: bool,
+    ) -> Result<String, Inexpressible> {
         let uses = |state: &&State| self != Self::Native && state.samples != SampleUse::Pass;
-        match machine.states().iter().find(uses) {
-            Some(state) => Err(Inexpressible::Samples { format: self, state: state.name.clone() }),
-            None => Ok(()),
-        }
+        let written = match machine.states().iter().find(uses) {
+            Some(state) => Err(Obstacle::Samples(state.name.clone())),
+            None => match self {
+                Self::Native => native::write(machine, input),
+                Self::Bbchallenge => bbchallenge::write(machine),
+                Self::Morphett => morphett::write(machine, input),
+                Self::TuringMachineIo if saved => turingmachine_io::write_saved(machine, input),
+                Self::TuringMachineIo => turingmachine_io::write(machine, input),
+                Self::TuringMachineSimulator => turingmachinesimulator::write(machine),
+                Self::Jflap => jflap::write(machine),
+            },
+        };
+        written.map_err(|obstacle| Inexpressible { format: self, obstacle })
     }
 
     /// Whether a file of this format has a place for an input.
-    #[must_use]
     pub fn carries_input(self) -> bool {
-        match self {
-            Self::Native | Self::Morphett | Self::TuringMachineIo => true,
-            Self::Bbchallenge | Self::TuringMachineSimulator | Self::Jflap => false,
-        }
+        matches!(self, Self::Native | Self::Morphett | Self::TuringMachineIo)
     }
 
     /// Writes a machine as it is asked for, and says what is lost.
     ///
     /// An input that the format has no place for is left out, strictly or not. All else is lost only where the options are
-    /// [`loose`](WriteOptions::loose).
+    /// [`lossy`](WriteOptions::lossy).
     ///
     /// ```
     /// use luge_machine::formats::{Format, WriteOptions};
@@ -283,36 +249,28 @@ impl Format {
     /// let machine = Format::Bbchallenge.read("1RB---_1LA1RZ").unwrap().machine;
     /// let tms = Format::TuringMachineSimulator;
     /// assert!(tms.write(&machine, None).is_err());
-    /// let written = tms.write_with(&machine, None, WriteOptions { loose: true, ..WriteOptions::default() }).unwrap();
+    /// let written = tms.write_with(&machine, None, WriteOptions { lossy: true, ..WriteOptions::default() }).unwrap();
     /// let lost: Vec<String> = written.lost.iter().map(|loss| loss.to_string()).collect();
     /// assert_eq!(lost, ["where no rule applies the machine halts; in the file it rejects there"]);
     /// ```
     ///
     /// # Errors
-    /// What the format cannot express, or not even loosely.
+    /// What the format cannot express, or not even with a loss.
     pub fn write_with(
         self,
         machine: &Machine,
         input: Option<&Input>,
         options: WriteOptions,
     ) -> Result<Written, Inexpressible> {
-        let strictly = |machine: &Machine, input: Option<&Input>| match self {
-            Self::TuringMachineIo if options.saved => {
-                self.check_samples(machine)?;
-                turingmachine_io::write_saved(machine, input)
-            }
-            _ => self.write(machine, input),
-        };
         let carried = input.filter(|_| self.carries_input());
-        let mut written = if options.loose {
-            loose::write(self, machine, carried, strictly)?
+        let mut written = if options.lossy {
+            lossy::write(self, machine, carried, options.saved)?
         } else {
-            Written { text: strictly(machine, carried)?, lost: Vec::new() }
+            Written { text: self.write_as(machine, carried, options.saved)?, lost: Vec::new() }
         };
         let is_blank = |input: &Input| input.tapes.iter().all(|tape| *tape == TapeInput::default());
         if input.is_some_and(|input| !is_blank(input)) && carried.is_none() {
-            let reason = format!("{self} files have no place for one");
-            written.lost.insert(0, Loss::Input { reason });
+            written.lost.insert(0, Loss::Input(format!("{self} files have no place for one")));
         }
         Ok(written)
     }

@@ -13,13 +13,11 @@ macro_rules! typed_id {
             ///
             /// # Panics
             /// If there are more items than the id can count.
-            #[must_use]
             pub fn new(index: usize) -> Self {
                 Self(<$repr>::try_from(index).expect(concat!("too many items for ", stringify!($name))))
             }
 
             /// The position of the item in its list.
-            #[must_use]
             pub fn index(self) -> usize {
                 self.0 as usize
             }

@@ -20,18 +20,8 @@ pub struct TapeInput {
 
 impl Input {
     /// Blank tapes, all heads on cell 0.
-    #[must_use]
     pub fn blank() -> Self {
         Self::default()
-    }
-
-    /// Lengthens a tape's contents to at least `n_cells`, with copies of the symbol of index 0.
-    pub fn cover(&mut self, tape: usize, n_cells: usize) {
-        if self.tapes.len() <= tape {
-            self.tapes.resize(tape + 1, TapeInput::default());
-        }
-        let symbols = &mut self.tapes[tape].symbols;
-        symbols.resize(symbols.len().max(n_cells), SymbolId(0));
     }
 }
 
@@ -71,25 +61,23 @@ pub(crate) fn laid_characters(text: &str) -> impl Iterator<Item = char> {
     })
 }
 
-/// The machine with every character of the texts among the symbols of its tape, where those are all single characters.
+/// Adds every character of the texts to the symbols of its tape, where those are all single characters.
 ///
 /// Rules with wildcards match the new symbols, all others do not. A space and the first `*` keep the meaning that
 /// [`parse_inputs`] gives them.
-pub(crate) fn admit_characters<S: AsRef<str>>(machine: &Machine, texts: &[S]) -> Machine {
-    let mut admitting = machine.clone();
-    for (tape, text) in admitting.tapes.iter_mut().zip(texts) {
+pub(crate) fn admit_characters(machine: &mut Machine, texts: &[String]) {
+    for (tape, text) in machine.tapes.iter_mut().zip(texts) {
         let mut names = tape.alphabet.names().to_vec();
         if names.iter().any(|name| name.chars().count() != 1) {
             continue;
         }
-        for name in laid_characters(text.as_ref()).map(String::from) {
+        for name in laid_characters(text).map(String::from) {
             if !names.contains(&name) && names.len() < 256 {
                 names.push(name);
             }
         }
         tape.alphabet = Alphabet::new(names, tape.alphabet.blank());
     }
-    admitting
 }
 
 /// Lays one text per tape.

@@ -42,12 +42,9 @@ pub enum LoweringError {
     },
     /// With doubled steps a latch would come too late.
     #[error(
-        "state `{state}` uses samples of a stream, and labels wait for one step only: steps cannot be doubled"
+        "state `{0}` uses samples of a stream, and labels wait for one step only: steps cannot be doubled"
     )]
-    Samples {
-        /// The state's name.
-        state: String,
-    },
+    Samples(String),
     /// What remains to be said of the lowered machine: its start state halts.
     #[error(transparent)]
     NotNormal(#[from] NotNormal),
@@ -90,7 +87,7 @@ pub struct Lowered {
 pub fn lower(machine: &Machine, moves: Moves) -> Result<Lowered, LoweringError> {
     let doubled = moves == Moves::Strict && has_stay(machine);
     if let Some(state) = machine.states().iter().find(|s| doubled && s.samples != SampleUse::Pass) {
-        return Err(LoweringError::Samples { state: state.name.clone() });
+        return Err(LoweringError::Samples(state.name.clone()));
     }
     let encoding = Encoding::new(machine, if doubled { 2 } else { 1 });
     let (n_tapes, n_tracks) = (machine.n_tapes(), encoding.n_tracks());
@@ -131,7 +128,6 @@ fn has_stay(machine: &Machine) -> bool {
 
 impl Lowered {
     /// Steps of the lowered machine for one step of the source, and cells for one cell: 2 if cells are doubled, else 1.
-    #[must_use]
     pub fn steps_per_step(&self) -> u64 {
         u64::from(self.encoding.spacing())
     }
@@ -142,13 +138,11 @@ impl Lowered {
     }
 
     /// The cell of every track that stands for a cell of the source.
-    #[must_use]
     pub fn encode_cell(&self, cell: Cell) -> Cell {
         cell * Cell::from(self.encoding.spacing())
     }
 
     /// The lowered machine's input for an input of the source machine.
-    #[must_use]
     pub fn encode(&self, input: &Input) -> Input {
         self.encoding.input(input)
     }
@@ -156,7 +150,6 @@ impl Lowered {
     /// The symbol in a cell of the source, if `read` says what lies in the cells of the tracks.
     ///
     /// `None` if the tracks hold a code that stands for no symbol, which no run from an encoded input reaches.
-    #[must_use]
     pub fn decode_cell(
         &self,
         tape: TapeId,
@@ -168,20 +161,17 @@ impl Lowered {
     }
 
     /// The cell of the source a head is on; `None` halfway between two.
-    #[must_use]
     pub fn decode_head(&self, head: Cell) -> Option<Cell> {
         let spacing = Cell::from(self.encoding.spacing());
         (head % spacing == 0).then_some(head / spacing)
     }
 
     /// The source machine's state; `None` halfway through one of its steps.
-    #[must_use]
     pub fn decode_state(&self, state: StateId) -> Option<StateId> {
         (state.index() < self.before.states).then_some(state)
     }
 
     /// What lowering cost.
-    #[must_use]
     pub fn report(&self) -> Report {
         Report {
             before: self.before,

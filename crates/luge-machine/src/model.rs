@@ -20,37 +20,31 @@ impl Alphabet {
     }
 
     /// The two-symbol alphabet of the normal form: `0`, the blank, and `1`.
-    #[must_use]
     pub fn binary() -> Self {
         Self::new(["0", "1"], SymbolId(0))
     }
 
     /// Number of symbols, the blank included.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.names.len()
     }
 
     /// Whether there is no symbol at all, which no built machine has.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
 
     /// The symbol in every cell that was never written.
-    #[must_use]
     pub fn blank(&self) -> SymbolId {
         self.blank
     }
 
     /// The name of a symbol.
-    #[must_use]
     pub fn name(&self, symbol: SymbolId) -> &str {
         &self.names[symbol.index()]
     }
 
     /// The symbol with this name.
-    #[must_use]
     pub fn find(&self, name: &str) -> Option<SymbolId> {
         self.names.iter().position(|n| n == name).map(SymbolId::new)
     }
@@ -61,7 +55,6 @@ impl Alphabet {
     }
 
     /// All names in order.
-    #[must_use]
     pub fn names(&self) -> &[String] {
         &self.names
     }
@@ -116,7 +109,6 @@ pub enum SampleUse {
 
 impl SampleUse {
     /// The word for it in the native format; none for a sample that passes.
-    #[must_use]
     pub fn word(self) -> Option<&'static str> {
         match self {
             Self::Pass => None,
@@ -149,11 +141,15 @@ pub enum Pattern {
 
 impl Pattern {
     /// Whether `symbol` fits.
-    #[must_use]
     pub fn matches(self, symbol: SymbolId) -> bool {
+        self.symbol().is_none_or(|expected| expected == symbol)
+    }
+
+    /// The symbol that is asked for, if it is one.
+    pub fn symbol(self) -> Option<SymbolId> {
         match self {
-            Self::Any => true,
-            Self::Is(expected) => expected == symbol,
+            Self::Any => None,
+            Self::Is(symbol) => Some(symbol),
         }
     }
 }
@@ -165,6 +161,21 @@ pub enum Write {
     Keep,
     /// The cell gets this symbol.
     Put(SymbolId),
+}
+
+impl Write {
+    /// The symbol that is put into the cell, if the rule names one.
+    pub fn symbol(self) -> Option<SymbolId> {
+        match self {
+            Self::Keep => None,
+            Self::Put(symbol) => Some(symbol),
+        }
+    }
+
+    /// What the cell holds afterwards, if it held `read`.
+    pub fn over(self, read: SymbolId) -> SymbolId {
+        self.symbol().unwrap_or(read)
+    }
 }
 
 /// Where a head goes at the end of a step.
@@ -180,13 +191,19 @@ pub enum Move {
 
 impl Move {
     /// The change of the head's cell: -1, 0 or +1.
-    #[must_use]
     pub fn offset(self) -> i64 {
-        match self {
-            Self::Left => -1,
-            Self::Stay => 0,
-            Self::Right => 1,
-        }
+        self as i64 - 1
+    }
+
+    /// How a format writes the move that spells left, stay and right like this.
+    pub(crate) fn spelled(self, spellings: [&'static str; 3]) -> &'static str {
+        spellings[self as usize]
+    }
+
+    /// The move of a text, in a format that spells left, stay and right like this.
+    pub(crate) fn named(text: &str, spellings: [&str; 3]) -> Option<Self> {
+        let at = spellings.iter().position(|spelling| *spelling == text)?;
+        Some([Self::Left, Self::Stay, Self::Right][at])
     }
 }
 
@@ -205,7 +222,6 @@ pub struct Rule {
 
 impl Rule {
     /// Whether the rule applies to the symbols under the heads.
-    #[must_use]
     pub fn matches(&self, symbols: &[SymbolId]) -> bool {
         self.reads.iter().zip(symbols).all(|(pattern, &symbol)| pattern.matches(symbol))
     }
@@ -235,25 +251,21 @@ pub struct Machine {
 
 impl Machine {
     /// The machine's own name, if it has one.
-    #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
     /// The tapes in order.
-    #[must_use]
     pub fn tapes(&self) -> &[Tape] {
         &self.tapes
     }
 
     /// One tape.
-    #[must_use]
     pub fn tape(&self, tape: TapeId) -> &Tape {
         &self.tapes[tape.index()]
     }
 
     /// Number of tapes.
-    #[must_use]
     pub fn n_tapes(&self) -> usize {
         self.tapes.len()
     }
@@ -264,19 +276,16 @@ impl Machine {
     }
 
     /// The tape with this name.
-    #[must_use]
     pub fn find_tape(&self, name: &str) -> Option<TapeId> {
         self.tapes.iter().position(|tape| tape.name == name).map(TapeId::new)
     }
 
     /// The states in order.
-    #[must_use]
     pub fn states(&self) -> &[State] {
         &self.states
     }
 
     /// One state.
-    #[must_use]
     pub fn state(&self, state: StateId) -> &State {
         &self.states[state.index()]
     }
@@ -287,25 +296,21 @@ impl Machine {
     }
 
     /// The state with this name.
-    #[must_use]
     pub fn find_state(&self, name: &str) -> Option<StateId> {
         self.states.iter().position(|s| s.name == name).map(StateId::new)
     }
 
     /// The state the machine starts in.
-    #[must_use]
     pub fn start(&self) -> StateId {
         self.start
     }
 
     /// What a missing rule means.
-    #[must_use]
     pub fn missing(&self) -> Missing {
         self.missing
     }
 
     /// The rules of a state; none if it halts.
-    #[must_use]
     pub fn rules(&self, state: StateId) -> &[Rule] {
         match &self.state(state).kind {
             StateKind::Running(rules) => rules,
@@ -314,7 +319,6 @@ impl Machine {
     }
 
     /// Whether some state takes samples from a stream.
-    #[must_use]
     pub fn takes_samples(&self) -> bool {
         self.states.iter().any(|state| state.samples == SampleUse::Take)
     }
@@ -327,13 +331,11 @@ impl Machine {
     }
 
     /// Number of rules over all states.
-    #[must_use]
     pub fn n_rules(&self) -> usize {
         self.state_ids().map(|q| self.rules(q).len()).sum()
     }
 
     /// `Some(accepting)` if the state halts.
-    #[must_use]
     pub fn halting(&self, state: StateId) -> Option<bool> {
         match self.state(state).kind {
             StateKind::Halting { accepting } => Some(accepting),
@@ -342,13 +344,11 @@ impl Machine {
     }
 
     /// The rule that applies in `state` to the symbols under the heads: the first that matches.
-    #[must_use]
     pub fn rule_for(&self, state: StateId, symbols: &[SymbolId]) -> Option<&Rule> {
         self.rules(state).iter().find(|rule| rule.matches(symbols))
     }
 
     /// Whether a running state has a rule for every combination of symbols under the heads.
-    #[must_use]
     pub fn is_total(&self, state: StateId) -> bool {
         let rules: Vec<&Rule> = self.rules(state).iter().collect();
         self.covers(&rules, 0)
@@ -368,7 +368,6 @@ impl Machine {
     }
 
     /// Every combination of symbols under the heads, the last tape varying fastest.
-    #[must_use]
     pub fn all_reads(&self) -> Vec<Vec<SymbolId>> {
         self.situations(&vec![Pattern::Any; self.n_tapes()])
     }

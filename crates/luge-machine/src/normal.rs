@@ -8,7 +8,6 @@ pub struct Bits(pub u32);
 
 impl Bits {
     /// Whether tape `tape` holds a 1.
-    #[must_use]
     pub fn get(self, tape: usize) -> bool {
         self.0 >> tape & 1 == 1
     }
@@ -20,7 +19,6 @@ impl Bits {
     }
 
     /// -1 for a 0 (the blank), +1 for a 1: the paper's symbols.
-    #[must_use]
     pub fn sign(self, tape: usize) -> f64 {
         if self.get(tape) { 1.0 } else { -1.0 }
     }
@@ -49,17 +47,11 @@ pub enum NotNormal {
         n_symbols: usize,
     },
     /// There are more tapes than a vertex can name.
-    #[error("{n_tapes} binary tapes, but at most {MAX_TAPES} are supported")]
-    TooManyTapes {
-        /// Number of tapes.
-        n_tapes: usize,
-    },
+    #[error("{0} binary tapes, but at most {MAX_TAPES} are supported")]
+    TooManyTapes(usize),
     /// Nothing would happen.
-    #[error("the start state `{state}` halts at once")]
-    StartHalts {
-        /// The state's name.
-        state: String,
-    },
+    #[error("the start state `{0}` halts at once")]
+    StartHalts(String),
 }
 
 /// The most tapes a [`NormalForm`] can have.
@@ -86,47 +78,41 @@ impl NormalForm {
             }
         }
         if machine.n_tapes() > MAX_TAPES {
-            return Err(NotNormal::TooManyTapes { n_tapes: machine.n_tapes() });
+            return Err(NotNormal::TooManyTapes(machine.n_tapes()));
         }
         let start = machine.state(machine.start());
         if machine.halting(machine.start()).is_some() {
-            return Err(NotNormal::StartHalts { state: start.name.clone() });
+            return Err(NotNormal::StartHalts(start.name.clone()));
         }
         Ok(Self { machine })
     }
 
     /// The machine as such, for the simulator and for names.
-    #[must_use]
     pub fn machine(&self) -> &Machine {
         &self.machine
     }
 
     /// Number of tapes, d.
-    #[must_use]
     pub fn n_tapes(&self) -> usize {
         self.machine.n_tapes()
     }
 
     /// Number of states, |Q|, halting ones included.
-    #[must_use]
     pub fn n_states(&self) -> usize {
         self.machine.states().len()
     }
 
     /// The start state.
-    #[must_use]
     pub fn start(&self) -> StateId {
         self.machine.start()
     }
 
     /// Whether a tape is never written.
-    #[must_use]
     pub fn read_only(&self, tape: TapeId) -> bool {
         self.machine.tape(tape).access == Access::ReadOnly
     }
 
     /// What happens in `state` on `reads`; `None` where the machine halts.
-    #[must_use]
     pub fn transition(&self, state: StateId, reads: Bits) -> Option<Transition> {
         let n_tapes = self.n_tapes();
         let symbols: Vec<SymbolId> = (0..n_tapes).map(|i| SymbolId(u8::from(reads.get(i)))).collect();

@@ -30,7 +30,6 @@ pub enum Outcome {
 
 impl Outcome {
     /// The word used in JSON and in messages.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Halted { .. } => "halted",
@@ -40,7 +39,6 @@ impl Outcome {
     }
 
     /// Whether the machine halted in an accepting state.
-    #[must_use]
     pub fn accepting(self) -> bool {
         matches!(self, Self::Halted { accepting: true, .. })
     }
@@ -73,7 +71,6 @@ pub struct Simulator<'m> {
 
 impl<'m> Simulator<'m> {
     /// The machine in its start state on the given input.
-    #[must_use]
     pub fn new(machine: &'m Machine, input: &Input) -> Self {
         let no_input = TapeInput::default();
         let inputs: Vec<&TapeInput> =
@@ -95,55 +92,46 @@ impl<'m> Simulator<'m> {
     }
 
     /// The machine being run.
-    #[must_use]
     pub fn machine(&self) -> &'m Machine {
         self.machine
     }
 
     /// The current state.
-    #[must_use]
     pub fn state(&self) -> StateId {
         self.state
     }
 
     /// Steps made so far.
-    #[must_use]
     pub fn steps(&self) -> Step {
         self.steps
     }
 
     /// The cell a head is on.
-    #[must_use]
     pub fn head(&self, tape: TapeId) -> Cell {
         self.heads[tape.index()]
     }
 
     /// One tape's contents.
-    #[must_use]
     pub fn tape(&self, tape: TapeId) -> &TapeCells {
         &self.tapes[tape.index()]
     }
 
     /// The leftmost and rightmost cell a head has been on.
-    #[must_use]
     pub fn visited(&self, tape: TapeId) -> (Cell, Cell) {
         self.visited[tape.index()]
     }
 
     /// The symbols under the heads.
-    #[must_use]
     pub fn reads(&self) -> Vec<SymbolId> {
         self.tapes.iter().zip(&self.heads).map(|(tape, &head)| tape.read(head)).collect()
     }
 
     /// Cells that are not blank, over all tapes.
-    #[must_use]
     pub fn n_nonblank(&self) -> u64 {
         self.tapes.iter().map(TapeCells::n_nonblank).sum()
     }
 
     /// The outcome, if the machine cannot go on from here.
-    #[must_use]
     pub fn stopped(&self) -> Option<Outcome> {
         self.next_action().err()
     }

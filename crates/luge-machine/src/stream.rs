@@ -82,44 +82,37 @@ pub struct StreamSimulator<'m> {
 
 impl<'m> StreamSimulator<'m> {
     /// The machine in its start state on the given input; its memory holds what the input lays there.
-    #[must_use]
     pub fn new(machine: &'m Machine, input: &Input, memory: Memory) -> Self {
         let simulator = Simulator::new(machine, input);
         Self { simulator, memory, slot: Slot::Ready, held_back: Vec::new(), n_taken: 0 }
     }
 
     /// State, heads, tapes, and the memory as cells of its tape.
-    #[must_use]
     pub fn simulator(&self) -> &Simulator<'m> {
         &self.simulator
     }
 
     /// What the slot is doing.
-    #[must_use]
     pub fn slot(&self) -> Slot {
         self.slot
     }
 
     /// The labels in the slot, if it holds some.
-    #[must_use]
     pub fn held_back(&self) -> Option<&[SymbolId]> {
         (self.slot == Slot::Holds).then_some(&self.held_back)
     }
 
     /// How many batches were taken.
-    #[must_use]
     pub fn n_taken(&self) -> u64 {
         self.n_taken
     }
 
     /// Steps made, which is also how many batches passed.
-    #[must_use]
     pub fn steps(&self) -> Step {
         self.simulator.steps()
     }
 
     /// What the next step does with its batch.
-    #[must_use]
     pub fn next_use(&self) -> SampleUse {
         self.simulator.machine().state(self.simulator.state()).samples
     }

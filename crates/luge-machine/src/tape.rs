@@ -13,7 +13,6 @@ pub struct TapeCells {
 
 impl TapeCells {
     /// Lays the input and makes sure the head's cell is held.
-    #[must_use]
     pub fn new(input: &TapeInput, blank: SymbolId) -> Self {
         let mut tape = Self { cells: input.symbols.iter().map(|s| s.0).collect(), first: 0, blank };
         tape.hold(input.head);
@@ -21,7 +20,6 @@ impl TapeCells {
     }
 
     /// The symbol in a cell.
-    #[must_use]
     pub fn read(&self, cell: Cell) -> SymbolId {
         let index = usize::try_from(cell - self.first).ok();
         index.and_then(|i| self.cells.get(i)).map_or(self.blank, |&s| SymbolId(s))
@@ -39,13 +37,11 @@ impl TapeCells {
     }
 
     /// The held cells, `first..end`: all that were ever touched lie inside.
-    #[must_use]
     pub fn extent(&self) -> std::ops::Range<Cell> {
         self.first..self.first + cell_count(self.cells.len())
     }
 
     /// The symbols between the outermost cells that are not blank, and the cell of the first of them.
-    #[must_use]
     pub fn trimmed(&self) -> (Cell, Vec<SymbolId>) {
         let filled = |&s: &u8| s != self.blank.0;
         let Some(from) = self.cells.iter().position(filled) else { return (0, Vec::new()) };
@@ -54,7 +50,6 @@ impl TapeCells {
     }
 
     /// Number of cells that are not blank.
-    #[must_use]
     pub fn n_nonblank(&self) -> u64 {
         self.cells.iter().filter(|&&s| s != self.blank.0).count() as u64
     }

@@ -4,10 +4,13 @@ use std::fs;
 
 use luge_machine::{
     Diagnostic, Input, Outcome, Severity, Simulator,
-    formats::{Format, Loaded, ReadOptions, bbchallenge, jflap, morphett, turingmachine_io},
+    formats::{Format, Loaded, ReadOptions, WriteOptions, bbchallenge},
     parse_inputs,
 };
 use proptest::{collection::vec, prelude::*, sample::Index};
+
+/// A document as turingmachine.io saves it.
+const SAVED: WriteOptions = WriteOptions { lossy: false, saved: true };
 
 fn config() -> ProptestConfig {
     ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() }
@@ -74,7 +77,7 @@ fn saved(bare: &str, indent: usize, line_break: &str) -> Option<String> {
 /// A machine inside a document gives what it gives alone, and every finding points to the same piece of text.
 fn check_saved(bare: &str, indent: usize, line_break: &str) -> Result<bool, TestCaseError> {
     let Some(outer) = saved(bare, indent, line_break) else { return Ok(false) };
-    let (alone, inside) = (turingmachine_io::read(bare), turingmachine_io::read(&outer));
+    let (alone, inside) = (Format::TuringMachineIo.read(bare), Format::TuringMachineIo.read(&outer));
     if let (Ok(alone), Ok(inside)) = (&alone, &inside) {
         prop_assert_eq!(inside.machine.name(), Some("saved"));
         prop_assert_eq!(alone.machine.states(), inside.machine.states());
@@ -123,13 +126,14 @@ fn findings_point_into_the_text_of_a_saved_document() {
 fn saved_documents_are_written_on_request() {
     let mut n_written = 0;
     for text in samples(Format::TuringMachineIo) {
-        let Ok(loaded) = turingmachine_io::read(&text) else { continue };
-        let written = turingmachine_io::write_saved(&loaded.machine, loaded.input.as_ref()).unwrap();
+        let Ok(loaded) = Format::TuringMachineIo.read(&text) else { continue };
+        let written =
+            Format::TuringMachineIo.write_with(&loaded.machine, loaded.input.as_ref(), SAVED).unwrap().text;
         assert!(
             written.contains("source code: |\n  ") && written.ends_with("positions: null\n"),
             "{written}"
         );
-        let again = turingmachine_io::read(&written).unwrap_or_else(|e| panic!("{written}: {e:?}"));
+        let again = Format::TuringMachineIo.read(&written).unwrap_or_else(|e| panic!("{written}: {e:?}"));
         assert_eq!((again.machine, again.input), (loaded.machine, loaded.input));
         n_written += 1;
     }
@@ -139,7 +143,7 @@ fn saved_documents_are_written_on_request() {
 #[test]
 fn a_machine_beside_source_code_is_the_bare_one() {
     let text = "source code: |\n  nothing\nblank: 0\nstart state: a\ntable: {a: }\n";
-    assert_eq!(turingmachine_io::read(text).unwrap().warnings, []);
+    assert_eq!(Format::TuringMachineIo.read(text).unwrap().warnings, []);
 }
 
 proptest! {
@@ -167,7 +171,7 @@ proptest! {
         for (entry, line) in bbchallenge::entries(&list).zip(machines.iter().cycle()) {
             prop_assert_eq!(entry.machine, *line);
             let loaded = bbchallenge::read_entry(&list, &entry).unwrap();
-            prop_assert_eq!(&loaded, &bbchallenge::read(line).unwrap());
+            prop_assert_eq!(&loaded, &Format::Bbchallenge.read(line).unwrap());
             let chosen = Format::Bbchallenge.read_with(&list, &at(entry.line)).unwrap();
             prop_assert_eq!(&chosen.machine, &loaded.machine);
             prop_assert!(chosen.warnings.len() <= 1 && chosen.warnings.iter().all(|d| !entry.note.is_empty() && d.severity == Severity::Warning));
@@ -178,10 +182,10 @@ proptest! {
     /// An input survives in a comment.
     #[test]
     fn morphett_carries_the_input(input in "[01_ ]{0,6}[*]?[01_ ]{0,6}") {
-        let machine = morphett::read("0 1 0 r 0\n0 0 1 r 0\n").unwrap().machine;
+        let machine = Format::Morphett.read("0 1 0 r 0\n0 0 1 r 0\n").unwrap().machine;
         let input = parse_inputs(&machine, &[&input]).unwrap();
-        let written = morphett::write(&machine, Some(&input)).unwrap();
-        let again = morphett::read(&written).unwrap();
+        let written = Format::Morphett.write(&machine, Some(&input)).unwrap();
+        let again = Format::Morphett.read(&written).unwrap();
         prop_assert_eq!(&again.machine, &machine);
         prop_assert_eq!(again.warnings, []);
         let blank = Input { tapes: vec![Default::default()] };
@@ -194,7 +198,10 @@ fn blanks_of_jflap_are_not_taken_for_symbols() {
     let text = file(Format::Jflap, "until-blank.jff");
     // `_` is what the blank is called here.
     assert_eq!(run(Format::Jflap, &text, &on("ab_c")).1, 3);
-    let machine = jflap::read_admitting(&text, &["a□"]).unwrap().machine;
+    let machine = Format::Jflap
+        .read_with(&text, &ReadOptions { inputs: vec!["a□".to_owned()], ..ReadOptions::default() })
+        .unwrap()
+        .machine;
     assert!(parse_inputs(&machine, &["a□"]).unwrap_err().to_string().starts_with("`□` at position 2"));
 }
 

@@ -2,7 +2,9 @@
 //! costs nothing.
 
 #[cfg(feature = "faults")]
-pub use on::{Planted, plant, plant_in_graph, planted};
+pub(crate) use on::alter_arc;
+#[cfg(feature = "faults")]
+pub use on::{Planted, plant, plant_in_arcs, plant_in_graph, planted};
 
 /// Whether the fault of this name is planted: never.
 #[cfg(not(feature = "faults"))]
@@ -23,13 +25,17 @@ pub fn number(name: &str, right: f64, wrong: f64) -> f64 {
 mod on {
     use std::cell::{Cell, RefCell};
 
-    use crate::{Node, Parameter};
+    use crate::{Arcs, Node, Parameter, VertexTable};
 
     type Alter = fn(&mut Vec<Node>, &mut Vec<Parameter>) -> bool;
+    /// One arc: (output, input, weight).
+    type Arc = (usize, usize, f64);
+    type AlterArc = Box<dyn Fn(Arcs, &VertexTable, usize, Arc) -> Option<Arc>>;
 
     thread_local! {
         static NAME: Cell<Option<&'static str>> = const { Cell::new(None) };
         static ALTER: RefCell<Option<Alter>> = const { RefCell::new(None) };
+        static ARCS: RefCell<Option<AlterArc>> = const { RefCell::new(None) };
         static ALTERED: Cell<bool> = const { Cell::new(false) };
     }
 
@@ -49,6 +55,7 @@ mod on {
         fn drop(&mut self) {
             NAME.set(None);
             ALTER.set(None);
+            ARCS.set(None);
             ALTERED.set(false);
         }
     }
@@ -65,6 +72,31 @@ mod on {
     pub fn plant_in_graph(alter: Alter) -> Planted {
         ALTER.set(Some(alter));
         Planted(())
+    }
+
+    /// Alters the arcs that maps list of a table, but not the table: the function is told the arcs, the table, the vertex and an arc, and
+    /// returns another one for it.
+    #[must_use]
+    pub fn plant_in_arcs(alter: impl Fn(Arcs, &VertexTable, usize, Arc) -> Option<Arc> + 'static) -> Planted {
+        ARCS.set(Some(Box::new(alter)));
+        Planted(())
+    }
+
+    /// Passes an arc on, or the one that is planted in its place.
+    pub(crate) fn alter_arc(
+        arcs: Arcs,
+        table: &VertexTable,
+        vertex: usize,
+        arc: Arc,
+        pass: &mut impl FnMut(usize, usize, f64),
+    ) {
+        let other =
+            ARCS.with_borrow(|alter| alter.as_ref().and_then(|alter| alter(arcs, table, vertex, arc)));
+        if other.is_some() {
+            ALTERED.set(true);
+        }
+        let (row, col, weight) = other.unwrap_or(arc);
+        pass(row, col, weight);
     }
 
     /// Whether the fault of this name is planted.

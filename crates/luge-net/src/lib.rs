@@ -11,11 +11,13 @@ pub mod faults;
 mod graph;
 mod layers;
 mod linear;
+mod local;
 mod merged;
 mod network;
 pub mod numbers;
 pub mod quantizer;
 mod recognise;
+mod sequential;
 mod sparse_values;
 mod values;
 mod vertices;
@@ -24,12 +26,15 @@ pub use evaluate::{Evaluation, evaluate, evaluate_frozen, evaluate_node, evaluat
 pub use graph::{GraphBuilder, Input, InputId, Node, NodeId, Op, Parameter, ParameterId, StepRule};
 pub use layers::{Layer, LayerKind, Layers};
 pub use linear::LinearMap;
+pub use local::{LOCAL_COLUMNS, Local, Part, PartInput};
 pub use merged::{ColumnKind, Columns, Merged, NotByColumns, evaluate_some};
 pub use network::Network;
 pub use numbers::NumberFormat;
 pub use recognise::{
-    BitUse, Carrier, Form, OutputWiring, Ramp, SparseLayers, StreamLayers, Unrecognised, stream_layers,
+    BitUse, Carrier, Form, OutputWiring, Ramp, SparseLayers, StreamLayers, Unrecognised, check_inputs,
+    stream_layers,
 };
+pub use sequential::{LinearLayer, Sequential};
 pub use sparse_values::{SparseValues, Weights};
 pub use values::{Shape, Values};
 pub use vertices::{Arcs, Block, Column, VertexTable, deposit, extract, tracks};

@@ -4,7 +4,7 @@ use std::{fmt, sync::OnceLock};
 
 use crate::{
     Input, Node, NodeId, Op, Parameter, ParameterId, Shape, SparseLayers, Unrecognised, Values,
-    recognise::recognise,
+    recognise::{check_arcs, recognise},
 };
 
 /// Nodes in the order they are computed, the weights to train, and the loss.
@@ -20,7 +20,10 @@ pub struct Network {
 /// What was recognised in the graph. It follows from the graph, so it is no part of what makes two networks equal, and is
 /// not listed with them either: digests are made of listings.
 #[derive(Clone, Default)]
-struct Recognised(OnceLock<Result<SparseLayers, Unrecognised>>);
+struct Recognised {
+    layers: OnceLock<Result<SparseLayers, Unrecognised>>,
+    arcs: OnceLock<Result<(), Unrecognised>>,
+}
 
 impl fmt::Debug for Recognised {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -49,7 +52,16 @@ impl Network {
     /// # Errors
     /// The node that is not what it would have to be.
     pub fn sparse_layers(&self) -> Result<&SparseLayers, &Unrecognised> {
-        self.recognised.0.get_or_init(|| recognise(self)).as_ref()
+        self.recognised.layers.get_or_init(|| recognise(self)).as_ref()
+    }
+
+    /// Whether the arcs that every map over vertices lists are those that its table tells engines of. Asked once.
+    ///
+    /// # Errors
+    /// The first map that lists others, and the vertex at which it does.
+    pub fn check_arcs(&self) -> Result<(), &Unrecognised> {
+        let checked = self.recognised.arcs.get_or_init(|| check_arcs(self));
+        checked.as_ref().copied()
     }
 
     /// The parts of a network, to be put together otherwise.

@@ -5,6 +5,7 @@
 //! that has it. A number with only one possible value is compared with it. What does not match is not recognised, with the
 //! node at which that was seen, and is left to whoever evaluates every unit.
 
+mod inputs;
 mod output;
 mod slides;
 mod stream;
@@ -12,9 +13,10 @@ mod tapes;
 mod targets;
 mod walk;
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
-use crate::{Network, NodeId, Op, ParameterId, VertexTable};
+use crate::{Arcs, Network, NodeId, Op, ParameterId, VertexTable, vertices::first_difference};
+pub use inputs::check_inputs;
 pub use stream::{BitUse, StreamLayers};
 use walk::Walk;
 
@@ -110,6 +112,12 @@ pub struct OutputWiring {
     pub label_offset: f64,
     /// y.
     pub targets: NodeId,
+    /// Where y is fed.
+    pub targets_input: usize,
+    /// The output.
+    pub out: NodeId,
+    /// The landscape's loss.
+    pub landscape: NodeId,
     /// 1 while z is too small to be labels: then the output is z.
     pub initial: Ramp,
     /// 1 while the landscape's loss is high: then the output is the carrier.
@@ -131,7 +139,34 @@ pub struct Unrecognised {
     /// Its operation.
     pub found: &'static str,
     /// What would have been recognised there.
-    pub expected: &'static str,
+    pub expected: Cow<'static, str>,
+}
+
+/// Holds every map over vertices to its table, arc by arc.
+///
+/// # Errors
+/// The first map that lists other arcs.
+pub(crate) fn check_arcs(network: &Network) -> Result<(), Unrecognised> {
+    let mut checked: Vec<(&Arc<VertexTable>, Arcs)> = Vec::new();
+    for (id, node) in network.numbered_nodes() {
+        let Op::Linear(map, _) = &node.op else { continue };
+        let Some((table, arcs)) = map.as_arcs() else { continue };
+        if checked.iter().any(|&(other, which)| which == arcs && Arc::ptr_eq(other, table)) {
+            continue;
+        }
+        if let Some(vertex) = first_difference(table, arcs) {
+            let expected =
+                format!("the map that its table of vertices says: the arcs of vertex {vertex} are others");
+            return Err(Unrecognised {
+                node: id.index(),
+                name: node.name.clone(),
+                found: node.op.word(),
+                expected: expected.into(),
+            });
+        }
+        checked.push((table, arcs));
+    }
+    Ok(())
 }
 
 /// Finds sparse layers in a network. [`Network::sparse_layers`] does so once and keeps the answer.
@@ -139,6 +174,7 @@ pub struct Unrecognised {
 /// # Errors
 /// The first node that is not what it would have to be.
 pub(crate) fn recognise(network: &Network) -> Result<SparseLayers, Unrecognised> {
+    network.check_arcs().map_err(Clone::clone)?;
     let walk = Walk::new(network);
     let loss = network.loss();
     let (landscape, joint) = match walk.affine(loss, "half a sum of squares") {
@@ -155,6 +191,7 @@ pub(crate) fn recognise(network: &Network) -> Result<SparseLayers, Unrecognised>
 /// # Errors
 /// The first node that is not what it would have to be.
 pub fn stream_layers(network: &Network) -> Result<StreamLayers, Unrecognised> {
+    network.check_arcs().map_err(Clone::clone)?;
     stream::read(&Walk::new(network))
 }
 
@@ -173,6 +210,8 @@ fn check_dependence(walk: &Walk<'_>, layers: &SparseLayers) -> Result<(), Unreco
         walk.has_no_gradient(fixed, "cells without a gradient")?;
     }
     if let Some(joint) = layers.joint {
+        let through: Vec<NodeId> = layers.fixed_cells.into_iter().chain([joint.primary]).collect();
+        inputs::confined(walk, joint.out, joint.targets_input, &through)?;
         let expected = "an output that depends on cells and labels alone";
         walk.depends_only_on(joint.primary, &[labels, layers.cells], expected)?;
         walk.has_no_gradient(joint.primary, "an output without a gradient")?;

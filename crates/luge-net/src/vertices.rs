@@ -5,9 +5,11 @@
 //! combination of those symbols, and listed one by one only for whoever evaluates every unit.
 
 mod arcs;
+mod reading;
 
 pub use arcs::Arcs;
 pub(crate) use arcs::n_self_edges;
+pub(crate) use reading::first_difference;
 
 /// Where the arcs of a vertex lead.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

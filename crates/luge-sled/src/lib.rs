@@ -52,7 +52,6 @@ pub struct Sizes {
 
 impl Sizes {
     /// Bits per number.
-    #[must_use]
     pub fn width(&self) -> u32 {
         self.integer + self.fraction
     }
@@ -207,7 +206,6 @@ pub enum CompileError {
 }
 
 /// Sizes that a program can be checked with when there are no data: those its signature names, else small ones.
-#[must_use]
 pub fn usual_sizes(source: &str) -> Sizes {
     let (program, _) = parse::parse(source);
     let literal = |expr: &syntax::Expr| match &expr.kind {

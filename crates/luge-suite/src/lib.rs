@@ -70,14 +70,12 @@ fn default_limit() -> u64 {
 
 impl Case {
     /// The machine file's path, if the case names one.
-    #[must_use]
     pub fn machine_path(&self) -> Option<PathBuf> {
         self.machine.as_ref().map(|name| self.path.with_file_name(name))
     }
 }
 
 /// The folder `tests/suite` of the workspace.
-#[must_use]
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/suite")
 }
@@ -86,7 +84,6 @@ pub fn root() -> PathBuf {
 ///
 /// # Panics
 /// If a file cannot be read or does not parse: a test wants to know.
-#[must_use]
 pub fn cases(folder: &str) -> Vec<Case> {
     all_cases(folder).into_iter().filter(|case| case.asked.is_none()).collect()
 }
@@ -95,7 +92,6 @@ pub fn cases(folder: &str) -> Vec<Case> {
 ///
 /// # Panics
 /// As [`cases`].
-#[must_use]
 pub fn all_cases(folder: &str) -> Vec<Case> {
     let read = |path: PathBuf| {
         let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
@@ -109,7 +105,6 @@ pub fn all_cases(folder: &str) -> Vec<Case> {
 ///
 /// # Panics
 /// If a folder cannot be listed.
-#[must_use]
 pub fn files(folder: &str, extension: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut pending = vec![root().join(folder)];

@@ -30,6 +30,16 @@ pub enum TrainError {
         /// How many are evaluated.
         most: usize,
     },
+    /// A dense network must fit into memory.
+    #[error(
+        "the dense form has {n_weights} weights, and at most {max} are trained here; use the sparse engine"
+    )]
+    TooManyWeights {
+        /// Weights and biases.
+        n_weights: u64,
+        /// How many are trained.
+        max: u64,
+    },
     /// A sparse engine needs layers whose units are mostly zero, and finds none in the graph.
     #[error("the network has no sparse layers: {0}")]
     Unrecognised(#[from] Unrecognised),

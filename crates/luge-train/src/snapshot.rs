@@ -159,8 +159,11 @@ fn by_rows(shape: Shape, common: f64, mut rows: Vec<(usize, Vec<(i64, f64)>)>) -
 /// The parameter with the weights on vertices.
 #[must_use]
 pub fn vertex_parameter(network: &Network) -> Option<ParameterId> {
-    let simplex = |id: &ParameterId| network.parameters()[id.index()].step_rule == StepRule::Simplex;
-    network.sparse_layers().ok().map(|layers| layers.vertex).or_else(|| network.parameter_ids().find(simplex))
+    let of = |id: &ParameterId| &network.parameters()[id.index()];
+    let simplex = || network.parameter_ids().find(|id| of(id).step_rule == StepRule::Simplex);
+    // Without layers and a simplex, as in a landscape of targets that is not recognised, the name says it.
+    let named = || network.parameter_ids().find(|id| of(id).name == "vertex");
+    network.sparse_layers().ok().map(|layers| layers.vertex).or_else(simplex).or_else(named)
 }
 
 /// The parameter with the labels.

@@ -112,26 +112,36 @@ impl<'n> SpotCheck<'n> {
         if before.step.checked_add(1) != Some(after.step) {
             return Err(SpotError::NotOneStep { before: before.step, after: after.step });
         }
-        let start = self.weights(before)?;
-        let end = self.weights(after)?;
-        let merged = self
-            .columns
-            .as_mut()
-            .and_then(|columns| columns.merge(&start, Some(&end), &self.inputs, &[]).ok());
+        let (start, end) = (self.weights(before)?, self.weights(after)?);
+        Ok(self.check_weights(&start, &end, tolerance)?)
+    }
+
+    /// As [`check`](Self::check), from all weights before the step and after it.
+    ///
+    /// # Errors
+    /// If the network is too wide to be evaluated, or the gradient cannot be computed.
+    pub fn check_weights(
+        &mut self,
+        start: &[SparseValues],
+        end: &[SparseValues],
+        tolerance: f64,
+    ) -> Result<Agreement, TrainError> {
+        let merged =
+            self.columns.as_mut().and_then(|columns| columns.merge(start, Some(end), &self.inputs, &[]).ok());
         let Some(merged) = merged else {
             let start: Vec<Values> = start.iter().map(SparseValues::to_values).collect();
             let (loss, stepped) = step(self.network, &start, &self.inputs)?;
             let mut agreement = Agreement { loss, n_weights: 0, largest: 0.0, differs: None };
-            for (block, (dense, found)) in stepped.iter().zip(&end).enumerate() {
+            for (block, (dense, found)) in stepped.iter().zip(end).enumerate() {
                 for (index, &dense) in dense.data.iter().enumerate() {
                     self.compare(&mut agreement, (block, index), (dense, found.entry(index)), (1, tolerance));
                 }
             }
             return Ok(agreement);
         };
-        let (loss, stepped) = step(merged.network(), &merged.parameters(&start), &self.inputs)?;
+        let (loss, stepped) = step(merged.network(), &merged.parameters(start), &self.inputs)?;
         let mut agreement = Agreement { loss, n_weights: 0, largest: 0.0, differs: None };
-        for (block, (dense, found)) in stepped.iter().zip(&end).enumerate() {
+        for (block, (dense, found)) in stepped.iter().zip(end).enumerate() {
             if !merged.is_wide(found) {
                 for (index, &dense) in dense.data.iter().enumerate() {
                     self.compare(&mut agreement, (block, index), (dense, found.entry(index)), (1, tolerance));

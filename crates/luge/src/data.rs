@@ -79,7 +79,6 @@ impl fmt::Display for Place {
 }
 
 /// The number format if neither the user nor the learner says otherwise: fix:4.4.
-#[must_use]
 pub fn default_format() -> NumberFormat {
     match "fix:4.4".parse() {
         Ok(format) => format,
@@ -148,7 +147,6 @@ impl Table {
     ///
     /// # Panics
     /// If the numbers are not as many rows of both.
-    #[must_use]
     pub fn new(feature_names: Vec<String>, label_names: Vec<String>, x: Vec<f64>, y: Vec<f64>) -> Self {
         let n_samples = x.len() / feature_names.len().max(1);
         let preparation = Preparation::plain(&feature_names, &label_names);
@@ -217,7 +215,6 @@ impl Table {
     }
 
     /// Number of samples.
-    #[must_use]
     pub fn n_samples(&self) -> usize {
         self.features.shape.rows
     }
@@ -308,10 +305,10 @@ fn choose(
     let again =
         |list: &[String]| (1..list.len()).find(|&i| list[..i].contains(&list[i])).map(|i| list[i].clone());
     if let Some(column) = features.and_then(again).or_else(|| again(targets)) {
-        return Err(TableError::AskedTwice { column });
+        return Err(TableError::AskedTwice(column));
     }
     if let Some(column) = chosen.iter().find(|name| targets.contains(name)) {
-        return Err(TableError::FeatureAndTarget { column: column.clone() });
+        return Err(TableError::FeatureAndTarget(column.clone()));
     }
     if chosen.is_empty() && targets.iter().all(|target| header.contains(target)) {
         return Err(TableError::NoFeatures);
@@ -327,7 +324,7 @@ fn columns(header: &[String], wanted: &[String]) -> Result<Vec<usize>, TableErro
     }
     let position = |column: &String| match places.get(column.as_str()) {
         Some(&(index, 1)) => Ok(index),
-        Some(_) => Err(TableError::Twice { column: column.clone() }),
+        Some(_) => Err(TableError::Twice(column.clone())),
         None => Err(TableError::NoColumn { column: column.clone(), known: header.join(", ") }),
     };
     wanted.iter().map(position).collect()

@@ -25,6 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     data::{ClassCode, PrepareOptions, Range, Table},
+    ordinary::{self, OrdinaryError},
     trace::{PreparedTrace, TraceOptions},
     training::{PreparedTraining, TrainingOptions},
 };
@@ -197,7 +198,7 @@ impl TraceJob {
     /// If the text is no machine.
     pub fn load(&self) -> Result<Loaded, JobError> {
         if program::is_program(&self.source) {
-            return Err(JobError::ProgramAlone { name: self.source.name.clone() });
+            return Err(JobError::ProgramAlone(self.source.name.clone()));
         }
         let options = ReadOptions { inputs: self.input.clone(), start: self.start.clone(), line: self.line };
         let (format, loaded) = self.source.read_with(&options)?;
@@ -234,7 +235,15 @@ impl TraceJob {
     /// # Errors
     /// Everything that can be wrong with the job.
     pub fn plan(&self, loaded: &Loaded) -> Result<PreparedTrace, JobError> {
-        Ok(PreparedTrace::new(&loaded.machine, &self.initial_tapes(&loaded)?, &self.options)?)
+        Ok(PreparedTrace::new(&loaded.machine, &self.initial_tapes(loaded)?, &self.options)?)
+    }
+
+    /// The machine on its input as a circuit.
+    ///
+    /// # Errors
+    /// If it does not halt within the steps, or is no circuit.
+    pub fn circuit(&self, loaded: &Loaded) -> Result<luge_circuit::Circuit, OrdinaryError> {
+        ordinary::machine_circuit(&loaded.machine, &self.initial_tapes(&loaded)?, self.options.steps)
     }
 }
 
@@ -259,7 +268,7 @@ impl TrainJob {
     pub fn of(source: Source) -> Result<Self, JobError> {
         match catalogue::with_text(&source.text).and_then(|shipped| shipped.lesson) {
             Some(lesson) => Ok(Self::new(source, lesson.data())),
-            None => Err(JobError::NoData { name: source.name }),
+            None => Err(JobError::NoData(source.name)),
         }
     }
 

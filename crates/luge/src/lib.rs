@@ -35,6 +35,7 @@ pub mod data;
 pub mod draw;
 pub mod files;
 pub mod job;
+pub mod ordinary;
 pub mod run;
 pub mod stream;
 pub mod trace;

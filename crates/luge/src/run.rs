@@ -9,4 +9,5 @@ pub mod lockstep;
 pub mod memory;
 pub mod revisit;
 pub mod run_stats;
+pub(crate) mod situations;
 pub mod step_checker;

@@ -11,6 +11,7 @@ mod shipped;
 
 use std::{ops::ControlFlow, sync::Arc};
 
+use luge_circuit::{Circuit, Code, SampleShape, machine};
 use luge_landscape::{Corrections, DataLayout, Learner, Primary, StreamError, StreamNetwork, VertexSet};
 use luge_machine::{
     Input, Outcome, Step, SymbolId,
@@ -19,12 +20,13 @@ use luge_machine::{
 };
 use luge_net::{
     NumberFormat,
-    numbers::{Overflow, from_signs},
+    numbers::{Negatives, Overflow, from_signs},
 };
 use luge_train::TrainError;
 
 use crate::{
     job::{JobError, Primaries, StandardPrimaries, compile_for, program, source::Source},
+    ordinary::OrdinaryError,
     run::lockstep::Window,
     words::Word,
 };
@@ -288,6 +290,29 @@ impl PreparedStream {
         watch: impl FnMut(Step) -> ControlFlow<()>,
     ) -> Result<StreamReport, PreparedStreamError> {
         certificate::train(self, watch)
+    }
+
+    /// The learner as a circuit that takes one sample at a time; it has no output.
+    ///
+    /// # Errors
+    /// If samples are not one label in two's complement, or the machine is no circuit.
+    pub fn circuit(&self) -> Result<Circuit, OrdinaryError> {
+        let layout = &self.layout;
+        let NumberFormat::Fixed(fixed) = layout.format else {
+            return Err(OrdinaryError::Format { format: layout.format });
+        };
+        if fixed.negatives() != Negatives::TwosComplement {
+            return Err(OrdinaryError::Format { format: layout.format });
+        }
+        if (layout.n_samples, layout.n_labels) != (1, 1) {
+            return Err(OrdinaryError::OneLabel { batch: layout.n_samples, labels: layout.n_labels });
+        }
+        let code = Code::Fixed { n_integer: fixed.n_integer(), n_fraction: fixed.n_fraction() };
+        let shape = SampleShape { n_features: layout.n_features, feature: code, label: code };
+        let memory = self.learner.memory(layout);
+        let cells = self.window.cells();
+        let tapes = machine::Tapes { input: &self.input, cells, samples: Some((&memory, shape)) };
+        Ok(machine::circuit_of(&self.learner.lowered().normal, &tapes)?.0)
     }
 
     /// theta as the judge left it.

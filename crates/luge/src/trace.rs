@@ -115,8 +115,8 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Whether training traced the machine exactly: no mismatch, steps that are the network's own, and an end where the
-    /// machine's end is.
+    /// Whether training traced the machine exactly: no mismatch, steps that are the network's own, losses where the construction says, and
+    /// an end where the machine's end is.
     #[must_use]
     pub fn matches_machine(&self) -> bool {
         let ended_alike = match self.machine_steps {
@@ -126,7 +126,7 @@ impl Trace {
                 matches!(self.outcome, StepLimit { .. } | OutOfCells { .. })
             }
         };
-        self.mismatches == 0 && self.gradient.holds() && ended_alike
+        self.mismatches == 0 && self.bounds_held && self.gradient.holds() && ended_alike
     }
 }
 
@@ -269,8 +269,9 @@ impl PreparedTrace {
             comparisons: self.options.compare,
             attention,
         };
-        let followed = course.follow(from, watch)?;
-        let gradient = followed.recheck(self.options.spots, |spots| self.check(spots))?;
+        let mut followed = course.follow(from, watch)?;
+        let gradient =
+            followed.recheck(self.options.spots, (task.network, &[], false), |spots| self.check(spots))?;
         let machine_steps = followed.machine_steps().or(self.machine_steps);
         let layers = Layers::of(task.network);
         let has_tapes = self.options.landscape != LandscapeKind::Internal;
@@ -289,7 +290,7 @@ impl PreparedTrace {
             n_layers: layers.depth(),
             n_cells: followed.n_cells.unwrap_or(self.landscape.n_cells()),
             gradient,
-            path: followed.snapshot.path,
+            path: followed.path,
             chosen: self.dense.clone().unwrap_or(followed.chosen),
             weights: has_tapes.then(|| snapshot_digest(&followed.snapshot)),
         })
@@ -298,7 +299,7 @@ impl PreparedTrace {
     /// Holds some steps of a run to automatic differentiation, on the same landscape with as many cells as they need.
     fn check(&self, spots: &[gradient::CheckedStep]) -> Result<GradientCheck, TraceError> {
         let Some((first, last)) = gradient::extent(spots) else {
-            return Ok(GradientCheck { steps: Vec::new(), every: false, differs: None });
+            return Ok(GradientCheck { steps: Vec::new(), every: false, seen: None, differs: None });
         };
         let n_cells = usize::try_from(last - first + 1).unwrap_or(usize::MAX);
         self.options.ask_network(&self.lowered.normal, n_cells)?;

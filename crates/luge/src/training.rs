@@ -17,10 +17,13 @@ use std::{
 use luge_landscape::{
     BitConversion, Bounds, Configuration, DataLayout, Extended, LandscapeKind, Learner, Primary, Undecodable,
 };
-use luge_machine::{Cell, Simulator, Step};
-use luge_net::{Values, evaluate, numbers::from_signs};
+use luge_machine::{Cell, Simulator, Step, SymbolId, TapeId};
+use luge_net::{
+    NodeId, Op, SparseValues, Unrecognised, Values, check_inputs, evaluate, evaluate_rows,
+    numbers::from_signs,
+};
 use luge_sled::OverflowSite;
-use luge_train::{Outcome, Precision, Snapshot, StopRule};
+use luge_train::{Difference, Outcome, Precision, ROUNDING, Snapshot, SpotCheck, StopRule};
 
 use crate::{
     certificate::{gradient, paper_bounds::SizeClaim},
@@ -42,6 +45,9 @@ use request::{Built, Request};
 
 /// Rounding through the square root and the carrier, relative to the loss.
 const LOSS_TOLERANCE: f64 = 1e-9;
+
+/// Where the labels are fed: x is the first input, y the second.
+const TARGETS: usize = 1;
 
 /// The most cells of a tape of a lesson's network.
 pub const MAX_CELLS: usize = 1 << 28;
@@ -316,16 +322,92 @@ impl PreparedTraining {
         let network_now = self.current_network();
         let firsts = before.window.first.iter().zip(&network_now.window.first);
         let shift: Vec<Cell> = firsts.map(|(before, now)| before - now).collect();
-        let gradient = followed.recheck(self.options().spots, |spots| {
-            let (network, shift) = (network_now.extended.network(), shift.clone());
-            let dense = gradient::Dense { network, inputs: &task.inputs, shift };
+        let network = network_now.extended.network();
+        let at_the_ends = followed.simulator.as_ref().is_some_and(|s| network_now.window.is_touched(s));
+        let whole = (network, &self.copied_labels[..], at_the_ends);
+        let mut gradient = followed.recheck(self.options().spots, whole, |spots| {
+            let dense = gradient::Dense { network, inputs: &task.inputs, shift: shift.clone() };
             Ok::<_, TrainingError>(gradient::check(&dense, spots)?)
         })?;
+        if gradient.seen.is_some() && gradient.differs.is_none() {
+            gradient.differs = self.first_step_differs(&network_now.extended, &task.inputs)?;
+        }
         if self.options().landscape == LandscapeKind::Internal && self.options().engine == EngineChoice::Auto
         {
             "landscape internal has no sparse layers".clone_into(&mut followed.chosen.why);
         }
         Ok(TrainingReport::conclude(self, followed, &gradient, &shift))
+    }
+
+    /// In what the first step, which copies the labels and moves nothing else, differs from the network's gradient step.
+    fn first_step_differs(
+        &self,
+        extended: &Extended,
+        inputs: &[Values],
+    ) -> Result<Option<String>, TrainingError> {
+        let mut after = extended.initial().to_vec();
+        let labels = &mut after[extended.labels().index()];
+        *labels = Values::new(labels.shape, self.copied_labels.clone()).into();
+        let mut check = SpotCheck::new(extended.network(), inputs, &[])?;
+        let agreement = check.check_weights(extended.initial(), &after, ROUNDING)?;
+        Ok(agreement.differs.map(|weight| {
+            let Difference { parameter, index, dense, found } = weight;
+            format!("the first step moves {parameter}[{index}] to {dense}, not to {found}")
+        }))
+    }
+
+    /// Whether the labels reach nothing but the residual of the loss, and the features nothing but hidden tapes and the primary network.
+    fn inputs_are_confined(&self) -> Result<(), Unrecognised> {
+        let (extended, network) = (self.extended(), self.extended().network());
+        let nodes = extended.nodes();
+        let through: Vec<NodeId> = match (network.sparse_layers(), extended.kind()) {
+            (Ok(layers), _) => {
+                layers.fixed_cells.into_iter().chain(layers.joint.map(|joint| joint.primary)).collect()
+            }
+            // The bits of x tell `internal` where to begin, so that its features may go anywhere.
+            (Err(_), LandscapeKind::Internal) => {
+                let is_x =
+                    |of: &NodeId| matches!(network.node(*of).op, Op::Input(id) if id.index() != TARGETS);
+                let sees_x = network.numbered_nodes().filter(|(_, node)| node.op.operands().iter().any(is_x));
+                sees_x.map(|(id, _)| id).collect()
+            }
+            (Err(_), _) => nodes.read_only.into_iter().chain([nodes.primary]).collect(),
+        };
+        check_inputs(network, TARGETS, &through)
+    }
+
+    /// Whether z is 0 before training, and whether no writable cell holds anything.
+    fn starts_blank(&self) -> (bool, bool) {
+        let extended = self.extended();
+        let initial = extended.initial();
+        let is = |block: &SparseValues, value: f64| {
+            block.others().is_empty() && block.common().total_cmp(&value).is_eq()
+        };
+        let cells = extended.network().sparse_layers().ok().and_then(|layers| layers.cells);
+        (is(&initial[extended.labels().index()], 0.0), cells.is_some_and(|id| is(&initial[id.index()], -1.0)))
+    }
+
+    /// Whether the hidden tapes, evaluated on the graph once the labels are copied, hold what the machine is given.
+    fn hidden_tapes_are_the_machines(&self) -> bool {
+        let (extended, window, simulator) = (self.extended(), self.window(), self.simulator());
+        let Ok(layers) = extended.network().sparse_layers() else { return false };
+        let Some(node) = layers.fixed_cells else { return true };
+        let mut weights = extended.initial().to_vec();
+        let labels = &mut weights[extended.labels().index()];
+        *labels = Values::new(labels.shape, self.copied_labels.clone()).into();
+        let table = &layers.table;
+        let mut tape_of = vec![TapeId::new(0); table.n_tracks()];
+        table.rows().iter().enumerate().for_each(|(track, &row)| tape_of[row] = TapeId::new(track));
+        let mut alike = true;
+        evaluate_rows(extended.network(), &weights, &self.inputs(), node, |row, first, numbers| {
+            let tape = tape_of[table.n_trained() + row];
+            let start = window.first[tape.index()] + first as Cell;
+            alike &= (start..).zip(numbers).all(|(cell, &number)| {
+                let symbol = if simulator.tape(tape).read(cell) == SymbolId(1) { 1.0 } else { -1.0 };
+                number.total_cmp(&symbol).is_eq()
+            });
+        });
+        alike
     }
 
     /// Whether there is room for what a run has come to need.

@@ -1,11 +1,14 @@
 //! The words for what can be chosen: kinds of landscape, carriers, engines. They are spelled and read here and nowhere else.
 
-use luge_landscape::{BitConversion, Carrier, LandscapeKind, VertexSet};
+use luge_landscape::{BitConversion, Carrier, LandscapeKind, VertexSet, mlp::Float};
 use luge_machine::{formats::Format, lowering::Moves};
 use luge_train::{Precision, Rate};
 use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-use crate::run::{engine::EngineChoice, follow::Comparisons};
+use crate::{
+    data::{ClassCode, Missing, Scale},
+    run::{engine::EngineChoice, follow::Comparisons},
+};
 
 /// One of a few values that have names.
 pub trait Word: Copy + Sized + Send + Sync + 'static {
@@ -40,28 +43,47 @@ pub struct UnknownWord {
     known: Vec<&'static str>,
 }
 
+/// Types that have words of their own, and types whose words stand here.
 macro_rules! words {
-    ($($type:ty, $what:literal;)*) => {$(
+    ($($type:ty, $what:literal $(, $($value:ident $word:literal)+)?;)*) => {$(
         impl Word for $type {
             const WHAT: &'static str = $what;
-            const ALL: &'static [Self] = &<$type>::ALL;
-
-            fn word(self) -> &'static str {
-                <$type>::word(self)
-            }
+            words! { @ $type $(, $($value $word)+)? }
         }
     )*};
+    (@ $type:ty) => {
+        const ALL: &'static [Self] = &<$type>::ALL;
+
+        fn word(self) -> &'static str {
+            <$type>::word(self)
+        }
+    };
+    (@ $type:ty, $($value:ident $word:literal)+) => {
+        const ALL: &'static [Self] = &[$(Self::$value),+];
+
+        fn word(self) -> &'static str {
+            match self {
+                $(Self::$value => $word,)+
+            }
+        }
+    };
 }
 
 words! {
     LandscapeKind, "landscape";
     VertexSet, "set of vertices";
+    Float, "arithmetic";
     Carrier, "carrier";
     BitConversion, "way to convert bits";
     EngineChoice, "engine";
     Comparisons, "choice of comparisons";
     Precision, "precision";
     Rate, "rate";
+    Moves, "choice of moves", Keep "keep" Strict "strict";
+    Missing, "way with missing values", Refuse "refuse" Mean "mean" Zero "zero" Drop "drop";
+    Scale, "scale", None "none" Standard "standard" MinMax "minmax";
+    ClassCode, "way to write classes",
+        Auto "auto" Column "column" Signs "signs" Numbers "numbers" Each "each";
 }
 
 impl Word for Format {
@@ -70,18 +92,6 @@ impl Word for Format {
 
     fn word(self) -> &'static str {
         self.slug()
-    }
-}
-
-impl Word for Moves {
-    const WHAT: &'static str = "choice of moves";
-    const ALL: &'static [Self] = &[Moves::Keep, Moves::Strict];
-
-    fn word(self) -> &'static str {
-        match self {
-            Self::Keep => "keep",
-            Self::Strict => "strict",
-        }
     }
 }
 
@@ -99,10 +109,7 @@ pub(crate) fn deserialize<'de, T: Word, D: Deserializer<'de>>(deserializer: D) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        data::{ClassCode, Missing, Scale},
-        stream::{Order, StreamEngineChoice},
-    };
+    use crate::stream::{Order, StreamEngineChoice};
 
     fn check<T: Word + PartialEq + std::fmt::Debug>() {
         for &one in T::ALL {

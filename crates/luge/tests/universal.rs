@@ -12,7 +12,7 @@ use luge::{
 use luge_landscape::{DataLayout, LandscapeKind, Learner, Mlp};
 use luge_machine::{
     Access, Alphabet, Input, Machine, Move, Outcome, Pattern, Simulator, Step, SymbolId, Write,
-    formats::{Loaded, native},
+    formats::{Format, Loaded},
 };
 use luge_net::{Network, NumberFormat, Values};
 use proptest::prelude::*;
@@ -22,7 +22,7 @@ use serde_json::Value;
 const LEAST_STEPS: Step = 9;
 
 fn read(text: &str) -> Loaded {
-    native::read(text).expect("a valid machine")
+    Format::Native.read(text).expect("a valid machine")
 }
 
 fn shipped(name: &str) -> Loaded {

@@ -85,7 +85,7 @@ fn programs_stand_on_machines() {
     assert_eq!(reachable(&workspace(), "luge-sled"), set(&["luge-machine"]));
 }
 
-/// A landscape is built from machine and network; training is for its tests only.
+/// A landscape is built from machine or circuit and network; training is for its tests only.
 #[test]
 fn landscapes_stand_on_machine_and_network() {
     let workspace = workspace();
@@ -93,7 +93,7 @@ fn landscapes_stand_on_machine_and_network() {
         let all = workspace[name].iter().filter(|(_, kind)| kind != "dev");
         all.map(|(name, _)| name.clone()).collect()
     };
-    assert_eq!(built_on("luge-landscape"), set(&["luge-machine", "luge-net"]));
+    assert_eq!(built_on("luge-landscape"), set(&["luge-circuit", "luge-machine", "luge-net"]));
 }
 
 /// The library has no terminal and no server; the lab has no terminal.

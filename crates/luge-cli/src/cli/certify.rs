@@ -72,7 +72,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let data = model.data(name, text, args.saturate);
     let given = data.as_given()?;
     if let Some(reason) = audit::other_data(&model, &given) {
-        return Err(Failure::NotCertified { reason });
+        return Err(Failure::not_certified(reason));
     }
     let data = data.read(model.card.options.format)?;
     let lesson = model.lesson(data, &StandardPrimaries).map_err(|error| match error {
@@ -102,13 +102,13 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     Failure::of_claims(claims)?;
     match Audit::gone(&model) {
         None => Ok(()),
-        Some(what) => Err(Failure::CertifiedInPart { what: what.to_owned() }),
+        Some(what) => Err(Failure::certified_in_part(what)),
     }
 }
 
 /// A model of a run that cannot be made on these data is not what it claims to be.
 fn without_an_answer(error: TrainingError) -> Failure {
-    Failure::NotCertified { reason: error.to_string() }
+    Failure::not_certified(error)
 }
 
 /// Asks Rocq about the network that was trained.

@@ -65,7 +65,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let machine = &compiled.machine;
     let size = lower(machine, Moves::Keep)?.report().after;
     if let Some(out) = out {
-        out.write(Format::Native.write(machine, Some(&compiled.input)).map_err(Failure::Inexpressible)?)?;
+        out.write(Format::Native.write(machine, Some(&compiled.input)).map_err(Failure::of)?)?;
     }
     let sizes = (table.feature_names.len(), table.label_names.len(), job.options.format);
     let summary = CompileSummary::of(&compiled, sizes, &size);

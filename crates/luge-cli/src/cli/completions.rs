@@ -1,6 +1,6 @@
-//! `luge completions` and `luge manual`: what shells and `man` want to know, from the definition of the command line itself.
+//! `luge completions`: what shells want to know, from the definition of the command line itself.
 
-use clap::{Command, CommandFactory};
+use clap::CommandFactory;
 use clap_complete::Shell;
 
 use super::{Cli, failure::Failure, output::print};
@@ -17,32 +17,4 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let mut text = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "luge", &mut text);
     print(&String::from_utf8_lossy(&text))
-}
-
-/// Print the manual page of luge, or of one command; read it with: luge manual | man -l -
-#[derive(clap::Args)]
-pub(super) struct ManualArgs {
-    /// A command, such as train
-    #[arg(value_name = "COMMAND")]
-    command: Option<String>,
-}
-
-pub(super) fn manual(args: &ManualArgs) -> Result<(), Failure> {
-    let luge = Cli::command();
-    let page = match &args.command {
-        None => clap_mangen::Man::new(luge),
-        Some(name) => clap_mangen::Man::new(one_command(&luge, name)?).title(format!("luge-{name}")),
-    };
-    let mut text = Vec::new();
-    page.render(&mut text).map_err(Failure::Print)?;
-    print(&String::from_utf8_lossy(&text))
-}
-
-fn one_command(luge: &Command, name: &str) -> Result<Command, Failure> {
-    let found = luge.get_subcommands().find(|command| command.get_name() == name);
-    let command = found.ok_or_else(|| {
-        let names: Vec<&str> = luge.get_subcommands().map(Command::get_name).collect();
-        Failure::usage(format!("there is no command `{name}`"), format!("name one of {}", names.join(", ")))
-    })?;
-    Ok(command.clone().bin_name(format!("luge {name}")).display_name(format!("luge-{name}")))
 }

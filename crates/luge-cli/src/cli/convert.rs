@@ -4,7 +4,7 @@ use std::path::Path;
 
 use luge_machine::{
     Input, Machine,
-    formats::{Format, Inexpressible, WriteOptions},
+    formats::{Format, Obstacle, WriteOptions},
     lowering::{Moves, expand_wildcards, lower},
 };
 
@@ -39,8 +39,8 @@ pub(super) struct Args {
     #[arg(long)]
     expand: bool,
     /// Write what the format can say and tell what is lost
-    #[arg(long)]
-    loose: bool,
+    #[arg(long, alias = "loose")]
+    lossy: bool,
     /// Write a turingmachine.io document as the site saves it
     #[arg(long)]
     saved: bool,
@@ -58,12 +58,13 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let loaded = args.machine.load_alone()?;
     let input = loaded.input.filter(|_| !args.no_input);
     let (machine, input) = args.prepared(loaded.machine, input)?;
-    let options = WriteOptions { loose: args.loose, saved: args.saved };
-    let written = format.write_with(&machine, input.as_ref(), options).map_err(|refusal| match refusal {
-        Inexpressible::Input { .. } => Failure::InputInexpressible(refusal),
-        Inexpressible::Tapes { .. } => Failure::Inexpressible(refusal),
-        refusal => Failure::Strict(refusal),
-    })?;
+    let options = WriteOptions { lossy: args.lossy, saved: args.saved };
+    let written =
+        format.write_with(&machine, input.as_ref(), options).map_err(|refusal| match refusal.obstacle {
+            Obstacle::Input(_) => Failure::unfit(refusal, "--no-input leaves it out"),
+            Obstacle::Tapes { .. } => Failure::of(refusal),
+            _ => Failure::unfit(refusal, "--lossy writes what can be said and tells what is lost"),
+        })?;
     written.lost.iter().for_each(|loss| note(&loss.to_string()));
     match out {
         Some(out) => Ok(out.write(written.text)?),
@@ -111,7 +112,8 @@ impl Args {
             }
             None => (machine, input),
         };
-        let machine = if self.expand { expand_wildcards(&machine, MAX_RULES)? } else { machine };
+        let machine =
+            if self.expand { expand_wildcards(&machine, MAX_RULES).map_err(Failure::of)? } else { machine };
         Ok((machine, input))
     }
 }

@@ -129,7 +129,7 @@ pub(super) fn read_text(place: &Path) -> Result<(String, String), Failure> {
     let name = place.display().to_string();
     // The text, its columns and their numbers lie in memory at the same time.
     let bytes = bounded::read(place, 8).map_err(|reason| OpenError::Read { name: name.clone(), reason })?;
-    let not_text = |offset| Failure::NotText(OpenError::NotText { name: name.clone(), offset });
+    let not_text = |offset| OpenError::NotText { name: name.clone(), offset };
     let text = decode(bytes).map_err(not_text)?;
     Ok((name, text))
 }

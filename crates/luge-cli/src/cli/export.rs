@@ -87,7 +87,7 @@ fn write_and_ask(args: &Args, file: &Output, written: &ProofExport) -> Result<()
     let Some(proofs) = &args.proofs else { return Ok(()) };
     let claim = prover::ask(proofs, written)?;
     if !claim.holds {
-        return Err(Failure::NotCertified { reason: claim.figures });
+        return Err(Failure::not_certified(claim.figures));
     }
     print(&format!("proved for every input: {}\n", claim.figures))
 }

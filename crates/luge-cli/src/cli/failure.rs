@@ -3,11 +3,11 @@
 mod learning;
 mod text;
 
-use std::{io, path::PathBuf, process::ExitCode};
+use std::{error::Error, fmt, io, process::ExitCode};
 
 use luge::{
     draw::edges::LeavingError,
-    files::{checkpoint::CheckpointError, model::ModelError, outputs::OutputError},
+    files::{checkpoint::CheckpointError, outputs::OutputError},
     job::{
         JobError,
         source::{OpenError, ReadError, Source},
@@ -17,11 +17,7 @@ use luge::{
     training::Claim,
 };
 use luge_landscape::{BuildError, ConstantsError, InternalError};
-use luge_machine::{
-    Diagnostic as Finding, InputError, Severity,
-    formats::Inexpressible,
-    lowering::{LoweringError, TooManyRules},
-};
+use luge_machine::{Diagnostic as Finding, InputError, Severity, lowering::LoweringError};
 use luge_train::TrainError;
 use miette::{Diagnostic, LabeledSpan, Report, SourceCode};
 
@@ -32,109 +28,40 @@ pub(super) use text::escape_control;
 /// The most findings of one file that are printed.
 const MAX_SHOWN: usize = 20;
 
+/// An error of any type.
+type Problem = Box<dyn Error + Send + Sync>;
+
 /// Why a command did not do what it was asked for.
-#[derive(Debug, thiserror::Error, Diagnostic)]
-pub(super) enum Failure {
-    /// The command line itself is wrong.
-    #[error("{problem}")]
-    Usage {
-        problem: String,
-        #[help]
-        remedy: String,
-    },
-    #[error(transparent)]
-    #[diagnostic(help(
-        "give a machine file, `-` for standard input, a line such as 1RB1LB_1LA1RZ, or the name of a machine that ships, such as bb4"
-    ))]
-    Missing(OpenError),
-    #[error(transparent)]
-    Unreadable(OpenError),
-    #[error(transparent)]
-    #[diagnostic(help("save it as UTF-8 text"))]
-    NotText(OpenError),
-    #[error(transparent)]
-    #[diagnostic(help("name the format with --from"))]
-    Unrecognised(ReadError),
-    #[error("{headline}")]
-    Broken {
-        headline: String,
-        #[related]
-        findings: Vec<Located>,
-    },
-    #[error("cannot lay the --input")]
-    #[diagnostic(help(
-        "give --input at most once per tape, in the order of the tapes, with symbols of that tape"
-    ))]
-    Input(
-        #[from]
-        #[source]
-        InputError,
-    ),
-    #[error("cannot write {}", place.display())]
-    Write {
-        place: PathBuf,
-        #[source]
-        reason: io::Error,
-    },
-    #[error("cannot print the result")]
-    Print(#[source] io::Error),
-    #[error(transparent)]
-    Inexpressible(Inexpressible),
-    #[error(transparent)]
-    #[diagnostic(help("--loose writes what can be said and tells what is lost"))]
-    Strict(Inexpressible),
-    #[error(transparent)]
-    #[diagnostic(help("--no-input leaves it out"))]
-    InputInexpressible(Inexpressible),
-    #[error(transparent)]
-    TooManyRules(#[from] TooManyRules),
-    /// Memory does not allow it.
-    #[error(transparent)]
-    #[diagnostic(help("ask for fewer cells, rows, weights or steps, or allow more with --memory"))]
-    Memory(#[from] TooMuch),
-    /// The machine, its input or data, and the flags do not go together.
-    #[error("{problem}")]
-    Incompatible {
-        problem: String,
-        #[help]
-        remedy: String,
-    },
-    #[error(transparent)]
-    Engine(EngineError),
-    /// The landscape's vertices, asked for at a step that is not there.
-    #[error(transparent)]
-    #[diagnostic(help("give an earlier step with --at"))]
-    OutgoingEdges(#[from] LeavingError),
-    /// Training is not what it should be: the result is printed all the same.
-    #[error("training did not trace the machine: {reason}")]
-    NotTraced { reason: String },
-    #[error("not certified: {reason}")]
-    NotCertified { reason: String },
-    /// Nothing is wrong, but not everything could be looked at.
-    #[error("certified only in part: {what}")]
-    #[diagnostic(help("train again with the program, and keep the model that is written then"))]
-    CertifiedInPart { what: String },
-    #[error("cannot serve on port {port} of this machine")]
-    #[diagnostic(help("leave --port out, and a free one is taken"))]
-    Port {
-        port: u16,
-        #[source]
-        reason: io::Error,
-    },
-    /// Ctrl-C.
-    #[error("interrupted after {steps} steps{}", file.as_ref().map_or(String::new(), |file| format!(", saved in {file}")))]
-    #[diagnostic(help("{}", file.as_ref().map_or_else(|| "the random numbers of noise are not kept, so nothing was saved".to_owned(), |file| format!("resume it with: luge resume {file}"))))]
-    Interrupted { steps: u64, file: Option<String> },
-    #[error(transparent)]
-    #[diagnostic(help(
-        "give a file that --checkpoint or --record wrote, unchanged, to the same version of luge"
-    ))]
-    Checkpoint(CheckpointError),
-    #[error(transparent)]
-    ModelFile(ModelError),
-    #[error(transparent)]
-    #[diagnostic(help("give a model that `luge train --out` wrote, unchanged"))]
-    Model(ModelError),
+#[derive(Debug, Diagnostic)]
+pub(crate) struct Failure {
+    problem: Problem,
+    #[help]
+    remedy: Option<String>,
+    #[related]
+    findings: Vec<Located>,
+    /// What the program exits with: 2 if the command line itself is wrong.
+    code: u8,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&escape_control(&self.problem.to_string()))
+    }
+}
+
+impl Error for Failure {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.problem.source()
+    }
+}
+
+/// What could not be done, and why.
+#[derive(Debug, thiserror::Error)]
+#[error("{problem}")]
+struct Because {
+    problem: String,
+    #[source]
+    reason: Problem,
 }
 
 /// One finding in a machine file, in the form that is rendered.
@@ -155,13 +82,13 @@ impl Located {
     }
 }
 
-impl std::fmt::Display for Located {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Located {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.finding.message)
     }
 }
 
-impl std::error::Error for Located {}
+impl Error for Located {}
 
 impl Diagnostic for Located {
     fn severity(&self) -> Option<miette::Severity> {
@@ -171,7 +98,7 @@ impl Diagnostic for Located {
         })
     }
 
-    fn help(&self) -> Option<Box<dyn std::fmt::Display + '_>> {
+    fn help(&self) -> Option<Box<dyn fmt::Display + '_>> {
         self.finding.help.as_ref().map(|help| Box::new(help) as _)
     }
 
@@ -184,29 +111,31 @@ impl Diagnostic for Located {
     }
 }
 
-impl From<OpenError> for Failure {
-    fn from(error: OpenError) -> Self {
-        match error {
-            OpenError::Missing { .. } => Self::Missing(error),
-            OpenError::NotText { .. } => Self::NotText(error),
-            OpenError::Read { ref reason, .. } => match (reason.kind(), too_much(reason)) {
-                (_, Some(too_much)) => too_much.into(),
-                (io::ErrorKind::IsADirectory, _) => {
-                    Self::unfit(format!("{error}: it is a folder"), "name a file in it")
-                }
-                _ => Self::Unreadable(error),
-            },
+/// Errors whose remedy is always the same.
+macro_rules! remedies {
+    ($($error:ty, $remedy:literal;)*) => {$(
+        impl From<$error> for Failure {
+            fn from(error: $error) -> Self {
+                Self::unfit(error, $remedy)
+            }
         }
-    }
+    )*};
+}
+
+remedies! {
+    TooMuch, "ask for fewer cells, rows, weights or steps, or allow more with --memory";
+    LeavingError, "give an earlier step with --at";
 }
 
 impl From<CheckpointError> for Failure {
     fn from(error: CheckpointError) -> Self {
+        let remedy =
+            "give a file that --checkpoint or --record wrote, unchanged, to the same version of luge";
         match &error {
             CheckpointError::Io { reason, .. } => {
-                too_much(reason).map_or_else(|| Self::Checkpoint(error), Self::from)
+                too_much(reason).map_or_else(|| Self::unfit(error, remedy), Self::from)
             }
-            _ => Self::Checkpoint(error),
+            _ => Self::unfit(error, remedy),
         }
     }
 }
@@ -214,6 +143,33 @@ impl From<CheckpointError> for Failure {
 /// The request that the bounded reader refused, if it did.
 fn too_much(reason: &io::Error) -> Option<TooMuch> {
     reason.get_ref()?.downcast_ref::<TooMuch>().cloned()
+}
+
+impl From<InputError> for Failure {
+    fn from(error: InputError) -> Self {
+        let remedy =
+            "give --input at most once per tape, in the order of the tapes, with symbols of that tape";
+        Self::because("cannot lay the --input", error).with_remedy(remedy)
+    }
+}
+
+impl From<OpenError> for Failure {
+    fn from(error: OpenError) -> Self {
+        match error {
+            OpenError::Missing { .. } => Self::unfit(
+                error,
+                "give a machine file, `-` for standard input, a line such as 1RB1LB_1LA1RZ, or the name of a machine that ships, such as bb4",
+            ),
+            OpenError::NotText { .. } => Self::unfit(error, "save it as UTF-8 text"),
+            OpenError::Read { ref reason, .. } => match (reason.kind(), too_much(reason)) {
+                (_, Some(too_much)) => too_much.into(),
+                (io::ErrorKind::IsADirectory, _) => {
+                    Self::unfit(format!("{error}: it is a folder"), "name a file in it")
+                }
+                _ => Self::of(error),
+            },
+        }
+    }
 }
 
 impl From<LoweringError> for Failure {
@@ -233,7 +189,7 @@ impl From<OutputError> for Failure {
     fn from(error: OutputError) -> Self {
         let problem = error.to_string();
         let remedy = match error {
-            OutputError::Refused { path, reason } => return Self::Write { place: path, reason },
+            OutputError::Refused { .. } => return Self::of(error),
             OutputError::NotAFile { .. } => "name a file that is not there yet",
             OutputError::Input { .. } | OutputError::Twice { .. } => "give another name",
             OutputError::Exists { .. } => "give another name, or --force to write over it",
@@ -306,7 +262,7 @@ impl From<EngineError> for Failure {
             EngineError::Train(TrainError::TooWide { .. }) => {
                 unfit("use --engine sparse or exact, or leave --engine out")
             }
-            error @ EngineError::Train(_) => Self::Engine(error),
+            error @ (EngineError::Train(_) | EngineError::Arcs(_)) => Self::of(error),
         }
     }
 }
@@ -384,22 +340,52 @@ fn remedy_of_internal(error: &InternalError) -> &'static str {
 }
 
 impl Failure {
+    /// Something went wrong that needs no remedy, or has none.
+    pub(super) fn of(problem: impl Into<Problem>) -> Self {
+        Self { problem: problem.into(), remedy: None, findings: Vec::new(), code: 1 }
+    }
+
+    /// Something could not be done for a reason that is an error of its own.
+    pub(super) fn because(problem: impl Into<String>, reason: impl Into<Problem>) -> Self {
+        Self::of(Because { problem: problem.into(), reason: reason.into() })
+    }
+
     /// The command line is wrong: in what, and what to write instead.
-    pub(super) fn usage(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self::Usage { problem: escape_control(&problem.into()), remedy: remedy.into() }
+    pub(super) fn usage(problem: impl Into<Problem>, remedy: impl Into<String>) -> Self {
+        Self { code: 2, ..Self::unfit(problem, remedy) }
     }
 
     /// Machine, data and flags do not go together: in what, and what to change.
-    pub(super) fn unfit(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self::Incompatible { problem: escape_control(&problem.into()), remedy: remedy.into() }
+    pub(super) fn unfit(problem: impl Into<Problem>, remedy: impl Into<String>) -> Self {
+        Self::of(problem).with_remedy(remedy)
+    }
+
+    pub(super) fn with_remedy(self, remedy: impl Into<String>) -> Self {
+        Self { remedy: Some(remedy.into()), ..self }
+    }
+
+    /// A result could not be printed.
+    pub(super) fn print(reason: impl Into<Problem>) -> Self {
+        Self::because("cannot print the result", reason)
+    }
+
+    /// A model or a run is not what it should be: the result is printed all the same.
+    pub(super) fn not_certified(reason: impl fmt::Display) -> Self {
+        Self::of(format!("not certified: {reason}"))
     }
 
     /// The first claim that does not hold, if there is one.
     pub(super) fn of_claims<'a>(claims: impl IntoIterator<Item = (&'a str, &'a Claim)>) -> Result<(), Self> {
         match claims.into_iter().find(|(_, claim)| !claim.holds) {
             None => Ok(()),
-            Some((name, claim)) => Err(Self::NotCertified { reason: format!("{name}: {}", claim.figures) }),
+            Some((name, claim)) => Err(Self::not_certified(format!("{name}: {}", claim.figures))),
         }
+    }
+
+    /// Nothing is wrong, but not everything could be looked at.
+    pub(super) fn certified_in_part(what: &str) -> Self {
+        let remedy = "train again with the program, and keep the model that is written then";
+        Self { code: 3, ..Self::unfit(format!("certified only in part: {what}"), remedy) }
     }
 
     /// [`Failure::from`] for requests to which `--steps` is no answer: what to do about a machine that runs on.
@@ -415,7 +401,7 @@ impl Failure {
     /// What a file's findings look like when they refuse it.
     pub(super) fn of_reading(error: ReadError, source: &Source) -> Self {
         match error {
-            ReadError::Unrecognised { .. } => Self::Unrecognised(error),
+            ReadError::Unrecognised { .. } => Self::unfit(error, "name the format with --from"),
             ReadError::Broken { ref findings, .. } => Self::of_findings(error.to_string(), findings, source),
         }
     }
@@ -427,7 +413,7 @@ impl Failure {
         }
         let shown = findings.iter().take(MAX_SHOWN);
         let findings = shown.map(|finding| Located::new(finding, source)).collect();
-        Self::Broken { headline: escape_control(&headline), findings }
+        Self { findings, ..Self::of(escape_control(&headline)) }
     }
 }
 
@@ -439,13 +425,10 @@ pub(super) fn show_warnings(warnings: &[Finding], source: &Source) {
 }
 
 /// Prints what went wrong on standard error and says what the program exits with.
-pub(crate) fn show_failure(report: &Report) -> ExitCode {
-    show(report);
-    match report.downcast_ref::<Failure>() {
-        Some(Failure::Usage { .. }) => ExitCode::from(2),
-        Some(Failure::CertifiedInPart { .. }) => ExitCode::from(3),
-        _ => ExitCode::FAILURE,
-    }
+pub(crate) fn show_failure(failure: Failure) -> ExitCode {
+    let code = failure.code;
+    show(&Report::new(failure));
+    ExitCode::from(code)
 }
 
 fn show(report: &Report) {

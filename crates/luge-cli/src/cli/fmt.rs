@@ -50,5 +50,5 @@ fn replace(place: &Path, text: &str) -> Result<(), Failure> {
         ));
     }
     atomic_file::write(place, &[text.as_bytes()])
-        .map_err(|reason| Failure::Write { place: place.to_owned(), reason })
+        .map_err(|reason| Failure::because(format!("cannot write {}", place.display()), reason))
 }

@@ -23,13 +23,17 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    let lab = Lab::bind(args.port).map_err(|reason| Failure::Port { port: args.port, reason })?;
+    let refused = |reason| {
+        let problem = format!("cannot serve on port {} of this machine", args.port);
+        Failure::because(problem, reason).with_remedy("leave --port out, and a free one is taken")
+    };
+    let lab = Lab::bind(args.port).map_err(refused)?;
     let address = format!("http://{}/", lab.address);
     print(&format!("{address}\n"))?;
     if !args.no_open && !open(&address) {
         note("open this address in a browser; end with Ctrl-C");
     }
-    lab.serve().map_err(|reason| Failure::Port { port: args.port, reason })
+    lab.serve().map_err(refused)
 }
 
 /// Asks the system to open an address; whether there is anything to ask.

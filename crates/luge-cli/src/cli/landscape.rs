@@ -83,7 +83,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
 impl Args {
     fn options(&self) -> Result<TraceOptions, Failure> {
         // `internal` exists only around a run that halts; the others only need to hold the run so far.
-        let whole_run = self.landscape.landscape == LandscapeKind::Internal;
+        let whole_run = self.landscape.kind()? == LandscapeKind::Internal;
         let steps = (!whole_run).then_some(self.at);
         Ok(TraceOptions { steps, ..self.landscape.options()? })
     }

@@ -4,6 +4,7 @@ use luge::{
     job::JobError,
     trace::{MAX_CELLS, TraceOptions},
     training,
+    words::Word,
 };
 use luge_landscape::{AskedConstants, LandscapeKind, VertexSet};
 use luge_machine::lowering::Moves;
@@ -13,8 +14,8 @@ use super::{failure::Failure, machine_args::word};
 #[derive(clap::Args)]
 pub(super) struct LandscapeArgs {
     /// The landscape to build
-    #[arg(long, value_name = "KIND", default_value = LandscapeKind::default().word(), value_parser = word::<LandscapeKind>())]
-    pub(super) landscape: LandscapeKind,
+    #[arg(long, value_name = "KIND", default_value = LandscapeKind::default().word(), value_parser = word::<LandscapeChoice>())]
+    landscape: LandscapeChoice,
     /// The symbols that tell vertices apart: those a state looks at, or all, as in the paper
     #[arg(long, value_name = "SET", default_value = VertexSet::default().word(), value_parser = word::<VertexSet>())]
     vertices: VertexSet,
@@ -38,6 +39,31 @@ pub(super) struct LandscapeArgs {
     drop: Option<f64>,
 }
 
+/// A landscape with a graph, or an ordinary MLP.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum LandscapeChoice {
+    Graph(LandscapeKind),
+    Mlp,
+}
+
+impl Word for LandscapeChoice {
+    const WHAT: &'static str = "landscape";
+    const ALL: &'static [Self] = &[
+        Self::Graph(LandscapeKind::Compact),
+        Self::Graph(LandscapeKind::Relu),
+        Self::Graph(LandscapeKind::Internal),
+        Self::Graph(LandscapeKind::Plain),
+        Self::Mlp,
+    ];
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Graph(kind) => kind.word(),
+            Self::Mlp => "mlp",
+        }
+    }
+}
+
 /// What to do if the tape is to lie inside the vertex and the machine runs on.
 pub(super) const TOWARDS_HALT: &str =
     "landscape internal slopes towards the halt: choose another --landscape";
@@ -58,8 +84,25 @@ fn cells_up_to(text: &str, most: usize) -> Result<usize, String> {
 }
 
 impl LandscapeArgs {
+    /// Whether an ordinary MLP is asked for.
+    pub(super) fn is_mlp(&self) -> bool {
+        self.landscape == LandscapeChoice::Mlp
+    }
+
+    /// The landscape, if it has a graph.
+    pub(super) fn kind(&self) -> Result<LandscapeKind, Failure> {
+        match self.landscape {
+            LandscapeChoice::Graph(kind) => Ok(kind),
+            LandscapeChoice::Mlp => Err(Failure::usage(
+                "landscape mlp has no vertices to look at",
+                "choose another --landscape, or train it with luge trace or luge stream",
+            )),
+        }
+    }
+
     /// The landscape's part of what to trace.
     pub(super) fn options(&self) -> Result<TraceOptions, Failure> {
+        let kind = self.kind()?;
         let given = [
             ("--base", self.base.is_some(), &[LandscapeKind::Compact, LandscapeKind::Relu][..]),
             ("--scale", self.scale.is_some(), &[LandscapeKind::Compact, LandscapeKind::Relu]),
@@ -70,11 +113,11 @@ impl LandscapeArgs {
             ),
             ("--drop", self.drop.is_some(), &[LandscapeKind::Plain]),
         ];
-        let foreign = given.into_iter().find(|(_, given, kinds)| *given && !kinds.contains(&self.landscape));
+        let foreign = given.into_iter().find(|(_, given, kinds)| *given && !kinds.contains(&kind));
         if let Some((flag, _, kinds)) = foreign {
             let kinds: Vec<&str> = kinds.iter().map(|kind| kind.word()).collect();
             return Err(Failure::usage(
-                format!("landscape {} has no constant {flag}", self.landscape.word()),
+                format!("landscape {} has no constant {flag}", kind.word()),
                 format!("leave {flag} out, or choose --landscape {}", kinds.join(" or ")),
             ));
         }
@@ -84,15 +127,15 @@ impl LandscapeArgs {
             cells: self.cells,
             moves: if self.strict { Moves::Strict } else { Moves::Keep },
             constants: AskedConstants { base, scale, offset, drop },
-            ..TraceOptions::dense(self.landscape)
+            ..TraceOptions::dense(kind)
         })
     }
 
     /// What to say of a request that cannot be planned.
     pub(super) fn refusal(&self, error: JobError) -> Failure {
         match self.landscape {
-            LandscapeKind::Internal => Failure::of_endless(error, TOWARDS_HALT),
-            LandscapeKind::Compact | LandscapeKind::Relu | LandscapeKind::Plain => error.into(),
+            LandscapeChoice::Graph(LandscapeKind::Internal) => Failure::of_endless(error, TOWARDS_HALT),
+            _ => error.into(),
         }
     }
 }

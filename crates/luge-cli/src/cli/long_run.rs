@@ -116,11 +116,10 @@ impl LongRunArgs {
     /// Looks at the places where a run is to be kept. An earlier checkpoint of the same run is written over.
     pub(super) fn places(&self, outputs: &mut Outputs, job: Job, noisy: bool) -> Result<KeptRun, Failure> {
         if noisy && (self.checkpoint.is_some() || self.record.is_some()) {
-            return Err(Failure::Usage {
-                problem: "a run with noise cannot be resumed or revisited: its random numbers are not kept"
-                    .to_owned(),
-                remedy: "leave --checkpoint and --record out, or --noise".to_owned(),
-            });
+            return Err(Failure::usage(
+                "a run with noise cannot be resumed or revisited: its random numbers are not kept",
+                "leave --checkpoint and --record out, or --noise",
+            ));
         }
         let of_this_run =
             |path: &Path| Checkpoint::load(path).is_ok_and(|earlier| !earlier.record && earlier.job == job);
@@ -268,7 +267,7 @@ impl RunArchive {
         match self.record.take() {
             Some((output, recorder)) => {
                 let record = self.checkpoint(recorder.frames().to_vec(), Some(ended));
-                Ok(output.write(record.to_bytes().map_err(Failure::Print)?)?)
+                Ok(output.write(record.to_bytes().map_err(Failure::print)?)?)
             }
             None => Ok(()),
         }
@@ -276,8 +275,14 @@ impl RunArchive {
 
     /// What to say of a run that was interrupted.
     pub(super) fn interrupted(&self, steps: u64) -> Failure {
-        let file = self.checkpoint.as_ref().map(|path| path.display().to_string());
-        Failure::Interrupted { steps, file }
+        let ended = format!("interrupted after {steps} steps");
+        match self.checkpoint.as_ref().map(|path| path.display()) {
+            None => Failure::unfit(ended, "the random numbers of noise are not kept, so nothing was saved"),
+            Some(file) => Failure::unfit(
+                format!("{ended}, saved in {file}"),
+                format!("resume it with: luge resume {file}"),
+            ),
+        }
     }
 }
 

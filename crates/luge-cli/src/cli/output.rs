@@ -19,20 +19,20 @@ use super::failure::{Failure, escape_control};
 /// Prints a result. A reader that has heard enough (`| head`) is no failure.
 pub(super) fn print(text: &str) -> Result<(), Failure> {
     match io::stdout().lock().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::Print(error)),
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::print(error)),
         _ => Ok(()),
     }
 }
 
 /// Prints a result as JSON.
 pub(super) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
-    let text = serde_json::to_string_pretty(value).map_err(|e| Failure::Print(e.into()))?;
+    let text = serde_json::to_string_pretty(value).map_err(Failure::print)?;
     print(&(text + "\n"))
 }
 
 /// A value as JSON on one line.
 pub(super) fn json_line(value: &impl Serialize) -> Result<String, Failure> {
-    Ok(serde_json::to_string(value).map_err(|error| Failure::Print(error.into()))? + "\n")
+    Ok(serde_json::to_string(value).map_err(Failure::print)? + "\n")
 }
 
 /// Prints a result, as JSON or as the text that is made of it.
@@ -108,7 +108,7 @@ pub(super) fn verdict(claim: &Claim) -> String {
 }
 
 /// What a sample is made of: "4 features, 1 label, fix:8.4".
-pub(super) fn sample_sizes(features: usize, labels: usize, format: &str) -> String {
+pub(super) fn sample_sizes(features: usize, labels: usize, format: impl Display) -> String {
     let plural = |n: usize, what: &str| format!("{} {what}{}", count(n), if n == 1 { "" } else { "s" });
     format!("{}, {}, {format}", plural(features, "feature"), plural(labels, "label"))
 }

@@ -16,7 +16,8 @@ const REFUSAL: &str = "No applicable tactic";
 /// Whether Rocq, with the proofs built in this folder, proves a network's theorem.
 pub(super) fn ask(proofs: &Path, written: &ProofExport) -> Result<Claim, Failure> {
     let folder = std::env::temp_dir();
-    let unwritable = |reason| Failure::Write { place: folder.clone(), reason };
+    let unwritable =
+        |reason: io::Error| Failure::because(format!("cannot write {}", folder.display()), reason);
     let mut file = tempfile::Builder::new().suffix(".v").tempfile_in(&folder).map_err(unwritable)?;
     file.write_all(written.text.as_bytes()).map_err(unwritable)?;
     let output = Command::new("coqtop")

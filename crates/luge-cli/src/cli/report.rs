@@ -211,9 +211,9 @@ impl Args {
         let data = model.data(name, text, true);
         let table = data.read(model.card.options.format)?;
         if data_digest(&table) != model.card.data_sha256 {
-            return Err(Failure::NotCertified {
-                reason: format!("{} does not hold the data the model was trained on", place.display()),
-            });
+            let place = place.display();
+            let reason = format!("{place} does not hold the data the model was trained on");
+            return Err(Failure::not_certified(reason));
         }
         let source = self.source_of(model, &table)?;
         let mut job = model.job(Data::Table(table));
@@ -232,9 +232,10 @@ impl Args {
             let source = Source::open(named)?;
             return match same(&source) {
                 Some(()) => Ok(Some(source)),
-                None => Err(Failure::NotCertified {
-                    reason: format!("{named} is not the program that the model was trained with"),
-                }),
+                None => {
+                    let reason = format!("{named} is not the program that the model was trained with");
+                    Err(Failure::not_certified(reason))
+                }
             };
         }
         let programs = catalogue::learners().map(|(shipped, _)| shipped.source()).filter(is_program);

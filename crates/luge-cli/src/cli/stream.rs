@@ -7,13 +7,15 @@ use luge::{
     StreamJob,
     certificate::answer::failed,
     files::{export::stream_graph, outputs::Outputs},
+    ordinary::OrdinaryOptions,
     stream::{
         self, Concept, Draw, Order, PreparedStream, PreparedStreamError, STREAM_LEARNERS, Samples,
         ShippedStream, StreamEngineChoice, StreamReport,
     },
+    trace::LONGEST_SEARCH,
     words::Word,
 };
-use luge_landscape::{StreamConstantsError, StreamError};
+use luge_landscape::{StreamConstantsError, StreamError, mlp::Float};
 use luge_machine::Step;
 use luge_net::NumberFormat;
 use luge_train::TrainError;
@@ -24,6 +26,7 @@ use super::{
     failure::Failure,
     landscape_args::cell_count,
     machine_args::{step_count, word},
+    ordinary::{self, TorchArgs},
     output::{ForceArg, Rows, count, json_line, place, show, verdict},
     progress::Progress,
 };
@@ -83,6 +86,14 @@ pub(super) struct Args {
     /// What computes the gradients
     #[arg(long, value_name = "ENGINE", default_value = StreamEngineChoice::default().word(), value_parser = word::<StreamEngineChoice>())]
     engine: StreamEngineChoice,
+    /// The network to train: `plain`, or `mlp`, an ordinary one of linear layers and ReLUs that runs the learner as a circuit
+    #[arg(long, value_name = "KIND", default_value = "plain", value_parser = ["plain", "mlp"])]
+    landscape: String,
+    /// The arithmetic of landscape mlp
+    #[arg(long, value_name = "FORMAT", default_value = Float::default().word(), value_parser = word::<Float>())]
+    precision: Float,
+    #[command(flatten)]
+    torch: TorchArgs,
     /// Write the network as a graph in JSON, with the weights training starts from: docs/graph-format.md
     #[arg(long, value_name = "OUT.json")]
     graph: Option<PathBuf>,
@@ -112,6 +123,9 @@ struct Summary<'a> {
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    if args.landscape == "mlp" {
+        return args.ordinary();
+    }
     let outputs = args.force.outputs().reading(&args.learner);
     let mut outputs = args.data.iter().fold(outputs, Outputs::reading);
     let graph_file = place(&mut outputs, args.graph.as_deref())?;
@@ -135,6 +149,30 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
 }
 
 impl Args {
+    /// The learner as a circuit, run by SGD on an ordinary MLP.
+    fn ordinary(&self) -> Result<(), Failure> {
+        let options = OrdinaryOptions {
+            engine: Some(self.engine),
+            float: self.precision,
+            steps: self.steps.min(LONGEST_SEARCH),
+            seed: self.seed,
+            ..OrdinaryOptions::default()
+        };
+        let draw = self.draw.unwrap_or_else(first_draw);
+        if let Some(circuit) = ordinary::circuit(&self.learner, draw.n_features)? {
+            if self.data.is_some() {
+                return Err(Failure::usage(
+                    "a circuit learns from drawn samples",
+                    "give --draw instead of --data",
+                ));
+            }
+            return ordinary::run(circuit, Some(Samples::Draw(draw)), options, &self.torch, self.json);
+        }
+        let job = self.job()?;
+        let circuit = job.prepare().map_err(of_lesson)?.circuit().map_err(ordinary::refusal)?;
+        ordinary::run(circuit, Some(job.samples), options, &self.torch, self.json)
+    }
+
     fn job(&self) -> Result<StreamJob, Failure> {
         let source = stream::open(&self.learner).map_err(|error| match error {
             luge::job::source::OpenError::Missing { .. } => {

@@ -7,12 +7,14 @@ use luge::{
     draw::{loss_curve::LossCurve, plot::numeral},
     files::{checkpoint::Checkpoint, summary::TraceSummary},
     job::{Job, TraceJob},
+    ordinary::OrdinaryOptions,
     run::{
         engine::{EngineChoice, TrainingConfig},
         follow::Comparisons,
         run_stats::FirstMismatch,
     },
-    trace::{MAX_CELLS, PreparedTrace, Trace, TraceOptions},
+    stream::StreamEngineChoice,
+    trace::{LONGEST_SEARCH, MAX_CELLS, PreparedTrace, Trace, TraceOptions},
 };
 use luge_landscape::{Bounds, LandscapeKind};
 use luge_machine::Step;
@@ -23,6 +25,7 @@ use super::{
     landscape_args::LandscapeArgs,
     long_run::{LongRunArgs, RunArchive},
     machine_args::{InputArgs, MachineArgs, step_count, word as one_of},
+    ordinary::{self, TorchArgs},
     output::{ForceArg, Rows, count, place, show},
     progress::Progress,
 };
@@ -71,12 +74,17 @@ pub(super) struct Args {
     #[arg(long, value_name = "OUT.svg")]
     plot: Option<PathBuf>,
     #[command(flatten)]
+    torch: TorchArgs,
+    #[command(flatten)]
     long_run: LongRunArgs,
     #[command(flatten)]
     force: ForceArg,
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    if args.landscape.is_mlp() {
+        return args.ordinary();
+    }
     let mut job = args.machine.job(&args.input)?;
     job.options = args.options()?;
     let mut outputs = args.force.outputs().reading(args.machine.place());
@@ -120,7 +128,7 @@ pub(super) fn resume(
 fn verdict(trace: &Trace) -> Result<(), Failure> {
     match reason(trace) {
         None => Ok(()),
-        Some(reason) => Err(Failure::NotTraced { reason }),
+        Some(reason) => Err(Failure::of(format!("training did not trace the machine: {reason}"))),
     }
 }
 
@@ -131,6 +139,24 @@ struct Shown<'a> {
 }
 
 impl Args {
+    /// The machine as a circuit, run by SGD on an ordinary MLP.
+    fn ordinary(&self) -> Result<(), Failure> {
+        let mut job = self.machine.job(&self.input)?;
+        job.options.steps = self.steps;
+        let circuit = job.circuit(&self.machine.load(&job)?).map_err(ordinary::refusal)?;
+        let options = OrdinaryOptions {
+            engine: match self.engine {
+                EngineChoice::Dense => Some(StreamEngineChoice::Dense),
+                EngineChoice::Sparse => Some(StreamEngineChoice::Sparse),
+                _ => None,
+            },
+            float: ordinary::float_of(self.precision)?,
+            steps: self.steps.unwrap_or(LONGEST_SEARCH),
+            ..OrdinaryOptions::default()
+        };
+        ordinary::run(circuit, None, options, &self.torch, self.json)
+    }
+
     fn options(&self) -> Result<TraceOptions, Failure> {
         Ok(TraceOptions {
             manner: TrainingConfig {
@@ -261,6 +287,9 @@ fn reason(trace: &Trace) -> Option<String> {
     let (ended, steps) = (trace.outcome.word(), HumanCount(trace.outcome.steps()));
     if let (None, Some(why)) = (&trace.first_mismatch, &trace.gradient.differs) {
         return Some(why.clone());
+    }
+    if trace.first_mismatch.is_none() && !trace.bounds_held {
+        return Some("a loss lies outside the bounds".to_owned());
     }
     Some(match (&trace.first_mismatch, trace.machine_steps) {
         (Some(FirstMismatch { step, why }), _) => {

@@ -266,10 +266,10 @@ fn of_learner(named: &str, error: OpenError) -> Failure {
     match error {
         OpenError::Missing { .. } => {
             let names: Vec<&str> = catalogue::learners().map(|(shipped, _)| shipped.name).collect();
-            Failure::Incompatible {
-                problem: format!("there is no file `{named}`, and no learner of that name ships"),
-                remedy: format!("give a file, or one of {}", names.join(", ")),
-            }
+            Failure::unfit(
+                format!("there is no file `{named}`, and no learner of that name ships"),
+                format!("give a file, or one of {}", names.join(", ")),
+            )
         }
         error => error.into(),
     }

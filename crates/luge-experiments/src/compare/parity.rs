@@ -5,12 +5,18 @@
 
 use std::ops::ControlFlow;
 
-use luge_train::TrainError;
+use luge_circuit::Shipped;
+use luge_train::{
+    TrainError,
+    sequential::{DenseSgd, SequentialEngine, default_weights},
+};
 use serde::Serialize;
 
 use crate::{Optimiser, Ordinary};
 use luge::{
+    NumberFormat,
     draw::plot::{Axis, Chart, Stroke},
+    ordinary::{OrdinaryError, OrdinaryOptions, PreparedOrdinary},
     stream::{Concept, Draw, PreparedStreamError, Samples, ShippedStream, Stream, StreamJob},
 };
 
@@ -82,6 +88,90 @@ pub struct ParityComparison {
     pub learner: LearnerRun,
     /// All ordinary networks.
     pub ordinary: Vec<OrdinaryRun>,
+    /// The MLP whose initial weights hold the learner, and the same MLP with other initial weights; `None` where it is too large.
+    pub same_architecture: Option<SameArchitecture>,
+}
+
+/// One architecture, one optimiser, one stream, two kinds of initial weights.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct SameArchitecture {
+    /// Linear layers.
+    pub n_layers: usize,
+    /// Weights and biases, all trained.
+    pub n_weights: u64,
+    /// Steps of SGD until the learner's MLP halted.
+    pub steps: u64,
+    /// New inputs that it gets right, of how many.
+    pub right: (usize, usize),
+    /// Whether every claim of its certificate holds.
+    pub certified: bool,
+    /// Steps of SGD from PyTorch's default initialisation.
+    pub control_steps: u64,
+    /// For each rate how many of [`N_CONTROL_NEW`] new inputs are then right.
+    pub controls: Vec<(f64, usize)>,
+}
+
+/// New inputs on which the MLP with default initialisation is judged.
+pub const N_CONTROL_NEW: usize = 500;
+/// The rates that it is trained with.
+pub const CONTROL_RATES: [f64; 3] = [0.001, 0.01, 0.1];
+/// Weights times steps of each control.
+const MAX_CONTROL_WORK: u64 = 1 << 31;
+/// The most weights of an MLP that is compared.
+const MAX_CONTROL_WEIGHTS: u64 = 1 << 25;
+
+impl SameArchitecture {
+    fn run(options: &ParityOptions, samples: &Samples) -> Result<Option<Self>, OrdinaryError> {
+        let chosen = OrdinaryOptions { seed: options.seed, ..OrdinaryOptions::default() };
+        let prepared =
+            PreparedOrdinary::new(Shipped::Parity.circuit(options.bits), Some(samples.clone()), chosen)?;
+        let network = &prepared.network.network;
+        let n_weights = network.n_weights();
+        if n_weights > MAX_CONTROL_WEIGHTS {
+            return Ok(None);
+        }
+        let report = prepared.train(|_| ControlFlow::Continue(()))?;
+        let control_steps =
+            (MAX_CONTROL_WORK / n_weights).clamp(report.steps, options.most_samples.max(report.steps));
+        let initial = default_weights(&network.widths(), options.seed);
+        let mut controls = Vec::new();
+        for rate in CONTROL_RATES {
+            let mut engine = DenseSgd::<f32>::new(&initial, rate)?;
+            let mut stream = Stream::open(samples.clone(), format_of_bits(), options.seed);
+            for _ in 0..control_steps {
+                let (x, y) = signs(&mut stream, options.bits);
+                engine.step(&x, y);
+            }
+            stream.reseed(options.seed.wrapping_add(1));
+            let mut right = 0;
+            for _ in 0..N_CONTROL_NEW {
+                let (x, y) = signs(&mut stream, options.bits);
+                right += usize::from(engine.output(&x) * y > 0.0);
+            }
+            controls.push((rate, right));
+        }
+        Ok(Some(Self {
+            n_layers: network.layers().len(),
+            n_weights,
+            steps: report.steps,
+            right: report.judged.unwrap_or_default(),
+            certified: report.proves_the_run(),
+            control_steps,
+            controls,
+        }))
+    }
+}
+
+/// The next sample, bits and label as -1 and 1.
+fn signs(stream: &mut Stream, n_bits: usize) -> (Vec<f64>, f64) {
+    let (mut x, mut y) = (vec![0.0; n_bits], [0.0]);
+    stream.next_sample(&mut x, &mut y);
+    (x.iter().map(|x| 2.0 * x - 1.0).collect(), 2.0 * y[0] - 1.0)
+}
+
+/// Bits pass through any format.
+fn format_of_bits() -> NumberFormat {
+    "fix:2.0".parse().unwrap_or_else(|_| unreachable!("fix:2.0 is a format"))
 }
 
 impl ParityComparison {
@@ -108,6 +198,7 @@ impl ParityComparison {
             certified: report.certificate.proves_the_run(),
         };
         let n_samples = learner.passed.min(options.most_samples).max(BATCH as u64);
+        let all_samples = samples.clone();
         let stream = Stream::open(samples, job.options.format, options.seed);
         let mut ordinary = Vec::new();
         for together in kinds().chunks(n_at_once()) {
@@ -124,7 +215,13 @@ impl ParityComparison {
             }
             watch(ordinary.len() as u64);
         }
-        Ok(Self { options, learner, ordinary })
+        let failed = |error: OrdinaryError| PreparedStreamError::Stopped {
+            step: learner.passed,
+            taken: learner.taken,
+            why: error.to_string(),
+        };
+        let same_architecture = SameArchitecture::run(&options, &all_samples).map_err(failed)?;
+        Ok(Self { options, learner, ordinary, same_architecture })
     }
 
     /// How many ordinary networks there are.

@@ -51,7 +51,6 @@ struct Line {
 
 impl Row {
     /// All tapes, from the first cell that is not blank to the last.
-    #[must_use]
     pub fn of(step: u64, tapes: &Tapes<'_>, snapshot: &Snapshot) -> Self {
         let line = |tape: TapeId| {
             let (low, high) = tapes.extent(&snapshot.tapes, tape).unwrap_or((0, -1));
@@ -61,7 +60,6 @@ impl Row {
     }
 
     /// These cells of one tape.
-    #[must_use]
     pub fn of_cells(
         step: u64,
         tapes: &Tapes<'_>,
@@ -127,7 +125,6 @@ impl SpaceTime {
     }
 
     /// The next step that is to be kept.
-    #[must_use]
     pub fn due(&self) -> u64 {
         self.rows.due()
     }
@@ -143,7 +140,6 @@ impl SpaceTime {
     }
 
     /// The whole picture of a tape.
-    #[must_use]
     pub fn strip(&self, tape: TapeId) -> Strip {
         let rows: Vec<Row> = self.rows.iter().chain(&self.last).cloned().collect();
         Strip::of(&rows, tape.index(), None)

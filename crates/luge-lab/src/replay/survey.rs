@@ -35,13 +35,11 @@ impl<'n> Survey<'n> {
     }
 
     /// How far it has come.
-    #[must_use]
     pub fn steps(&self) -> u64 {
         self.engine.steps()
     }
 
     /// Whether the curve holds every loss of the run.
-    #[must_use]
     pub fn complete(&self) -> bool {
         self.done && (self.curve.width() <= BURST || self.column >= self.curve.columns().len())
     }

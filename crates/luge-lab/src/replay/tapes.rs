@@ -18,7 +18,6 @@ pub struct Tapes<'m> {
 
 impl<'m> Tapes<'m> {
     /// The tapes of a machine whose tracks begin at these cells of it.
-    #[must_use]
     pub fn new(machine: &'m Machine, lowered: &'m Lowered, first: Vec<Cell>) -> Self {
         let colours = machine.tapes().iter().map(|tape| picture::colours(&tape.alphabet)).collect();
         Self { machine, lowered, first, colours }
@@ -30,19 +29,16 @@ impl<'m> Tapes<'m> {
     }
 
     /// The machine's cell that a track's cell stands for.
-    #[must_use]
     pub fn outside(&self, track: usize, cell: i64) -> Cell {
         cell + self.first[track]
     }
 
     /// The track's cell that stands for a cell of the machine.
-    #[must_use]
     pub fn inside(&self, track: usize, cell: Cell) -> i64 {
         cell - self.first[track]
     }
 
     /// The symbol in a cell of the machine, as far as the weights are clearly one.
-    #[must_use]
     pub fn symbol(&self, kept: &[TapeSnapshot], tape: TapeId, cell: Cell) -> Option<SymbolId> {
         let bit = |track: TapeId, cell: Cell| {
             let bits = &kept[track.index()];
@@ -53,7 +49,6 @@ impl<'m> Tapes<'m> {
     }
 
     /// The machine's cell that a tape's head is on.
-    #[must_use]
     pub fn head(&self, kept: &[TapeSnapshot], tape: TapeId) -> Option<Cell> {
         let track = self.tracks(tape).next()?;
         let weights = kept.get(track)?.head.iter().enumerate();
@@ -62,7 +57,6 @@ impl<'m> Tapes<'m> {
     }
 
     /// The first and the last cell of a tape that is not blank, or under the head.
-    #[must_use]
     pub fn extent(&self, kept: &[TapeSnapshot], tape: TapeId) -> Option<(Cell, Cell)> {
         let head = self.head(kept, tape)?;
         let (mut low, mut high) = (head, head);
@@ -84,7 +78,6 @@ impl<'m> Tapes<'m> {
     }
 
     /// What a tape's symbols are drawn as.
-    #[must_use]
     pub fn colours(&self, tape: TapeId) -> &[Rgb] {
         &self.colours[tape.index()]
     }

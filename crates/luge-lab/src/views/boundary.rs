@@ -30,7 +30,6 @@ pub struct Boundary {
 
 impl Boundary {
     /// What the primary network says over the plane of two features; `None` if there are not two.
-    #[must_use]
     pub fn of(scene: &Scene<'_>, replay: &Replay<'_>, features: Option<(usize, usize)>) -> Option<Self> {
         let lesson = scene.lesson.filter(|lesson| lesson.primary().n_features() >= 2)?;
         let n_features = lesson.primary().n_features();

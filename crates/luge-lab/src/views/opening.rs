@@ -79,7 +79,6 @@ struct TrainingInfo {
 
 impl Opening {
     /// What there is to know before the first step.
-    #[must_use]
     pub fn of(scene: &Scene<'_>, chosen: &Chosen) -> Self {
         let network = scene.task.network;
         let layers = Layers::of(network);

@@ -39,7 +39,6 @@ pub struct PictureView {
 
 impl Overview {
     /// The survey so far.
-    #[must_use]
     pub fn of(survey: &Survey<'_>) -> Self {
         let curve = &survey.curve;
         Self {
@@ -54,7 +53,6 @@ impl Overview {
 
 impl PictureView {
     /// A picture of a tape.
-    #[must_use]
     pub fn of(strip: &Strip, tape: usize, zoomed: bool) -> Self {
         Self {
             tape,
@@ -79,7 +77,6 @@ pub struct LineProfile {
 
 impl LineProfile {
     /// From the steps that begin in each state.
-    #[must_use]
     pub fn of(scene: &Scene<'_>, visits: &[u64]) -> Self {
         let mut counts: BTreeMap<usize, u64> = BTreeMap::new();
         for (line, &visits) in scene.stage.lines.iter().zip(visits) {

@@ -10,7 +10,7 @@
 //! - The spaced variant `1RB 1LC  1RC ...` (one space between cells, two or more between states, `...` undefined)
 //!   means the same.
 //! - Empty lines and lines that begin with `#` are passed over, and so is text after the machine, with a warning.
-//!   A list of machines has one on each line: [`entries`] gives them all, [`read_line`] one.
+//!   A list of machines has one on each line: [`entries`] gives them all; [`ReadOptions::line`](super::ReadOptions::line) chooses one.
 //!
 //! What an export does:
 //! - Wildcards are expanded; the start state becomes `A`, the other running states follow in order; the blank becomes `0`,
@@ -25,8 +25,9 @@ mod print;
 
 pub(super) use entries::begins_with_machine;
 pub use entries::{Entry, entries};
-pub use parse::{read, read_entry, read_line};
-pub use print::write;
+pub(super) use parse::read;
+pub use parse::read_entry;
+pub(super) use print::write;
 
 /// The most states, one letter each.
 const MAX_STATES: usize = 26;

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::{Machine, Move, Rule, StateId, SymbolId, Write};
+use crate::{Machine, Pattern, Rule, StateId, SymbolId, Write};
 
 /// The most rules a machine may need once its wildcards are written out.
 pub(super) const MAX_RULES: usize = 65_536;
@@ -11,25 +11,16 @@ pub(super) const MAX_RULES: usize = 65_536;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct TooMany;
 
-/// One situation and what is done there.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct ExactRule {
-    pub(super) reads: Vec<SymbolId>,
-    pub(super) writes: Vec<SymbolId>,
-    pub(super) moves: Vec<Move>,
-    pub(super) next: StateId,
-}
-
 /// The rules of a state, one per situation, in the order of the rules they come from; the first that fits a situation gives it.
-pub(super) fn exact_rules(machine: &Machine, state: StateId) -> Result<Vec<ExactRule>, TooMany> {
+pub(super) fn exact_rules(machine: &Machine, state: StateId) -> Result<Vec<Rule>, TooMany> {
     let mut exact = Vec::new();
     for_each_situation(machine, state, |_, rule, reads| {
-        let writes = rule.writes.iter().zip(&reads).map(|(write, &read)| match write {
-            Write::Keep => read,
-            Write::Put(symbol) => *symbol,
+        let writes = rule.writes.iter().zip(&reads).map(|(write, &read)| Write::Put(write.over(read)));
+        exact.push(Rule {
+            writes: writes.collect(),
+            reads: reads.into_iter().map(Pattern::Is).collect(),
+            ..rule.clone()
         });
-        let writes = writes.collect();
-        exact.push(ExactRule { reads, writes, moves: rule.moves.clone(), next: rule.next });
     })?;
     Ok(exact)
 }
@@ -66,7 +57,7 @@ fn for_each_situation(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Alphabet, Pattern};
+    use crate::{Alphabet, Move};
 
     #[test]
     fn earlier_rule_takes_its_situations_first() {
@@ -85,10 +76,12 @@ mod tests {
         b.rule(q, [Pattern::Any; 2], [Write::Keep; 2], [Move::Right; 2], q);
         let machine = b.build().unwrap();
         let rules = exact_rules(&machine, q).unwrap();
-        let reads: Vec<&[SymbolId]> = rules.iter().map(|r| r.reads.as_slice()).collect();
-        assert_eq!(reads, [[zero, one], [one, one], [zero, zero], [one, zero]]);
-        let writes: Vec<&[SymbolId]> = rules.iter().map(|r| r.writes.as_slice()).collect();
-        assert_eq!(writes, [[one, one], [one, one], [zero, zero], [one, zero]]);
+        let reads: Vec<&[Pattern]> = rules.iter().map(|r| r.reads.as_slice()).collect();
+        let expected = [[zero, one], [one, one], [zero, zero], [one, zero]];
+        assert_eq!(reads, expected.map(|symbols| symbols.map(Pattern::Is)));
+        let writes: Vec<&[Write]> = rules.iter().map(|r| r.writes.as_slice()).collect();
+        let expected = [[one, one], [one, one], [zero, zero], [one, zero]];
+        assert_eq!(writes, expected.map(|symbols| symbols.map(Write::Put)));
         assert!(machine.is_total(q));
     }
 

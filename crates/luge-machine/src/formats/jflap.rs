@@ -6,7 +6,7 @@
 //!
 //! An empty element is the blank, called `_` here, or `□` on a tape where `_` is a symbol; `□` in a file is the blank too. An alphabet
 //! is the blank and the symbols the transitions mention, sorted; `~` and `!x` range over it. JFLAP declares no alphabet, so a machine
-//! that is to run on other characters is read with them: [`read_admitting`] lets the alphabet grow, and `~` and `!x` match them.
+//! that is to run on other characters is read with them: [`ReadOptions::inputs`](super::ReadOptions::inputs) lets the alphabet grow, and `~` and `!x` match them.
 //! A variable is known in the transition that binds it; JFLAP remembers it for later steps too, and files that use that are refused.
 //!
 //! Files of type `turingbb` are read as those of type `turing` are: a block that is a single state is a state. Blocks with a
@@ -21,9 +21,8 @@ mod labels;
 mod parse;
 mod print;
 
-pub use parse::{read, read_admitting};
-pub use print::write;
-pub(in crate::formats) use print::{is_xml, spells_state};
+pub(super) use parse::read;
+pub(super) use print::{is_xml, spells_state, write};
 
 /// How JFLAP shows the blank, and writes it inside longer labels.
 const BLANK: char = '□';

@@ -6,7 +6,7 @@
 //! - The one tape is called `tape`; its symbols are `_`, the blank, and every other character that the rules or the
 //!   initial tape name, sorted.
 //! - A comment `; $INITIAL_TAPE: 10*01` is the input, as on the site: a space is a blank, the first `*` marks the head.
-//! - The machine starts in `0`, or where [`read_from`] is asked to: the site has a field for that, the file has none.
+//! - The machine starts in `0`, or where [`ReadOptions::start`](super::ReadOptions::start) says: the site has a field for that, the file has none.
 //!   States that run come first, in the order of their own first rules, then those that are
 //!   only entered, then the halting states in the order in which rules enter them.
 //! - A state whose name begins with `halt`, in any case, halts. It accepts unless its name contains `reject`.
@@ -30,8 +30,8 @@ mod parse;
 mod print;
 mod tape;
 
-pub use parse::{read, read_from};
-pub use print::write;
+pub(super) use parse::read;
+pub(super) use print::write;
 
 const BLANK: char = '_';
 const ANY: &str = "*";

@@ -10,7 +10,7 @@ mod syntax;
 
 use super::Loaded;
 use crate::Diagnostic;
-pub use print::write;
+pub(super) use print::write;
 
 /// Words with a meaning of their own where a name could stand; as names they are quoted.
 const KEYWORDS: [&str; 5] = ["blank", "read-only", "head", "start", "missing"];
@@ -22,7 +22,7 @@ const FARTHEST_HEAD: i64 = 1 << 24;
 ///
 /// # Errors
 /// All errors found, in the order of the text, and the warnings with them.
-pub fn read(text: &str) -> Result<Loaded, Vec<Diagnostic>> {
+pub(in crate::formats) fn read(text: &str) -> Result<Loaded, Vec<Diagnostic>> {
     let (draft, errors) = syntax::parse(text);
     resolve::resolve(text, &draft, errors)
 }

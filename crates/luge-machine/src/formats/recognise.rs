@@ -21,11 +21,8 @@ pub enum Unrecognised {
         by_content: Vec<Format>,
     },
     /// The content fits more than one format.
-    #[error("the content could be {}; give the file the extension of its format", described(candidates))]
-    Ambiguous {
-        /// The formats it fits, at least two.
-        candidates: Vec<Format>,
-    },
+    #[error("the content could be {}; give the file the extension of its format", described(.0))]
+    Ambiguous(Vec<Format>),
     /// The content fits no format.
     #[error("the content is none of {}; give the file the extension of its format", described(&Format::ALL))]
     Unknown,
@@ -61,7 +58,7 @@ pub fn recognise(extension: Option<&str>, text: &str) -> Result<Format, Unrecogn
         }),
         (None, []) => Err(Unrecognised::Unknown),
         (None, &[format]) => Ok(format),
-        (None, _) => Err(Unrecognised::Ambiguous { candidates }),
+        (None, _) => Err(Unrecognised::Ambiguous(candidates)),
     }
 }
 
@@ -228,6 +225,6 @@ mod tests {
         assert_eq!(recognise(Some("morphett"), text), Ok(Format::Morphett));
         let both = "blank: 0\ntable: {a: }\ninit: a\n";
         let candidates = vec![Format::TuringMachineIo, Format::TuringMachineSimulator];
-        assert_eq!(recognise(None, both), Err(Unrecognised::Ambiguous { candidates }));
+        assert_eq!(recognise(None, both), Err(Unrecognised::Ambiguous(candidates)));
     }
 }

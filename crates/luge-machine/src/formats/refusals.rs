@@ -1,37 +1,37 @@
 //! What several formats ask of a machine.
 
-use super::{Format, Inexpressible};
-use crate::{Access, Machine, Missing, Move, StateId, SymbolId, Tape, Write};
+use super::Obstacle;
+use crate::{Access, Machine, Missing, Move, StateId, SymbolId, Tape};
 
 /// Refuses a tape that cannot be written, for formats that have no such tapes.
-pub(super) fn check_writable(tape: &Tape, format: Format) -> Result<(), Inexpressible> {
+pub(super) fn check_writable(tape: &Tape) -> Result<(), Obstacle> {
     match tape.access {
         Access::ReadWrite => Ok(()),
-        Access::ReadOnly => Err(Inexpressible::ReadOnly { format, tape: tape.name.clone() }),
+        Access::ReadOnly => Err(Obstacle::ReadOnly(tape.name.clone())),
     }
 }
 
 /// The only tape of a machine, which must be one that can be written.
-pub(super) fn only_tape(machine: &Machine, format: Format) -> Result<&Tape, Inexpressible> {
+pub(super) fn only_tape(machine: &Machine) -> Result<&Tape, Obstacle> {
     let [tape] = machine.tapes() else {
-        return Err(Inexpressible::Tapes { format, allowed: "one tape", n_tapes: machine.n_tapes() });
+        return Err(Obstacle::Tapes { allowed: "one tape", n_tapes: machine.n_tapes() });
     };
-    check_writable(tape, format).map(|()| tape)
+    check_writable(tape).map(|()| tape)
 }
 
 /// The states that run, the start first; it must run itself.
-pub(super) fn running_states(machine: &Machine, format: Format) -> Result<Vec<StateId>, Inexpressible> {
+pub(super) fn running_states(machine: &Machine) -> Result<Vec<StateId>, Obstacle> {
     let start = machine.start();
     if machine.halting(start).is_some() {
         let reason = format!("the start state `{}` halts", machine.state(start).name);
-        return Err(Inexpressible::Halting { format, reason });
+        return Err(Obstacle::Halting(reason));
     }
     let others = machine.state_ids().filter(|&q| q != start && machine.halting(q).is_none());
     Ok([start].into_iter().chain(others).collect())
 }
 
 /// Refuses what formats cannot say whose machines halt in accepting states alone, and reject where no rule applies.
-pub(super) fn check_rejecting(machine: &Machine, format: Format) -> Result<(), Inexpressible> {
+pub(super) fn check_rejecting(machine: &Machine) -> Result<(), Obstacle> {
     for state in machine.state_ids() {
         let name = &machine.state(state).name;
         let reason = match machine.halting(state) {
@@ -41,7 +41,7 @@ pub(super) fn check_rejecting(machine: &Machine, format: Format) -> Result<(), I
             }
             Some(true) | None => continue,
         };
-        return Err(Inexpressible::Halting { format, reason });
+        return Err(Obstacle::Halting(reason));
     }
     Ok(())
 }
@@ -58,10 +58,6 @@ impl Action {
     /// What a machine does in `state` on `symbol`; `None` where no rule applies.
     pub(super) fn of(machine: &Machine, state: StateId, symbol: SymbolId) -> Option<Self> {
         let rule = machine.rule_for(state, &[symbol])?;
-        let write = match rule.writes[0] {
-            Write::Keep => symbol,
-            Write::Put(written) => written,
-        };
-        Some(Self { write, head: rule.moves[0], next: rule.next })
+        Some(Self { write: rule.writes[0].over(symbol), head: rule.moves[0], next: rule.next })
     }
 }

@@ -29,9 +29,9 @@ mod print;
 mod saved;
 mod yaml;
 
-pub use parse::read;
+pub(super) use parse::read;
 pub(in crate::formats) use print::spells_state;
-pub use print::{write, write_saved};
+pub(super) use print::{write, write_saved};
 
 #[cfg(test)]
 mod tests;

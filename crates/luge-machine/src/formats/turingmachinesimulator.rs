@@ -14,9 +14,9 @@
 mod parse;
 mod print;
 
-pub use parse::read;
+pub(super) use parse::read;
 pub(super) use print::spells_state;
-pub use print::write;
+pub(super) use print::write;
 
 /// The blank.
 const BLANK: &str = "_";

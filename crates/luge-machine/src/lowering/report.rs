@@ -43,7 +43,6 @@ pub struct Report {
 
 impl Report {
     /// Whether strict moves came for free, because no rule of the source stays.
-    #[must_use]
     pub fn strict_already(&self) -> bool {
         self.moves == Moves::Strict && self.steps_per_step == 1
     }

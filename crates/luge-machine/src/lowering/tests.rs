@@ -238,7 +238,7 @@ fn refusals_name_the_numbers() {
     b.tape("t", letters("abc", 0));
     b.halting_state("end", true);
     let error = lower(&b.build().unwrap(), Moves::Strict).unwrap_err();
-    assert_eq!(error, LoweringError::NotNormal(NotNormal::StartHalts { state: "end".to_owned() }));
+    assert_eq!(error, LoweringError::NotNormal(NotNormal::StartHalts("end".to_owned())));
 }
 
 #[test]

@@ -45,7 +45,6 @@ struct Trace {
 
 impl RecordedSteps {
     /// Steps that it takes.
-    #[must_use]
     pub fn steps(&self) -> Step {
         self.steps
     }
@@ -64,7 +63,6 @@ pub struct Recording {
 
 impl Recording {
     /// Nothing yet.
-    #[must_use]
     pub fn new(simulator: &Simulator<'_>) -> Self {
         let trace = |tape: TapeId| Trace { tape: tape.index(), moved: 0, low: 0, high: 0 };
         Self {
@@ -108,7 +106,6 @@ impl Recording {
     }
 
     /// The steps as one passage.
-    #[must_use]
     pub fn finish(self, simulator: &Simulator<'_>) -> RecordedSteps {
         let mut windows: Vec<Window> = Vec::new();
         for (&(tape, offset), &found) in &self.found {

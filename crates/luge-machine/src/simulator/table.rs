@@ -1,6 +1,6 @@
 //! Rules looked up by index instead of by search.
 
-use crate::{Machine, Pattern, StateId, SymbolId, TapeId, Write};
+use crate::{Machine, Pattern, StateId, SymbolId, TapeId};
 
 /// What one step does, listing only the tapes it changes.
 #[derive(Clone, Debug)]
@@ -60,10 +60,8 @@ impl Lookup {
         let rules = machine.rules(state);
         let mut numbered = Vec::with_capacity(rules.len());
         for rule in rules {
-            let writes = rule.writes.iter().enumerate().filter_map(|(tape, write)| match write {
-                Write::Keep => None,
-                Write::Put(symbol) => Some((tape, *symbol)),
-            });
+            let writes = rule.writes.iter().enumerate();
+            let writes = writes.filter_map(|(tape, write)| Some((tape, write.symbol()?)));
             let moves = rule.moves.iter().map(|m| m.offset()).enumerate().filter(|&(_, offset)| offset != 0);
             numbered.push((rule.reads.clone(), actions.len() as u32));
             actions.push(Action { writes: writes.collect(), moves: moves.collect(), next: rule.next });
@@ -115,10 +113,7 @@ impl SingleTable {
         for state in machine.state_ids() {
             for symbol in tape.alphabet.symbols() {
                 let Some(rule) = machine.rule_for(state, &[symbol]) else { continue };
-                let written = match rule.writes[0] {
-                    Write::Keep => symbol,
-                    Write::Put(symbol) => symbol,
-                };
+                let written = rule.writes[0].over(symbol);
                 let next_row = (rule.next.index() as u64) << shift;
                 let direction = rule.moves[0].offset().wrapping_add(1).unsigned_abs();
                 entries[(state.index() << shift) + symbol.index()] =

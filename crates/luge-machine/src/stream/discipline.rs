@@ -16,7 +16,6 @@ pub enum BreachKind {
 
 impl BreachKind {
     /// The breach in words, with its remedy.
-    #[must_use]
     pub fn describe(self) -> &'static str {
         match self {
             Self::TakesTooSoon => "takes a batch too soon: between two takes there are at least two steps",
@@ -27,7 +26,6 @@ impl BreachKind {
     }
 
     /// The word used in JSON and in messages.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::TakesTooSoon => "takes-too-soon",

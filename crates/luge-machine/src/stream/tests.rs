@@ -127,5 +127,5 @@ fn steps_are_not_doubled() {
     let machine = chain(&[Take, Latch], false);
     assert!(lower(&machine, Moves::Keep).unwrap().normal.machine().takes_samples());
     let refused = lower(&machine, Moves::Strict).unwrap_err();
-    assert_eq!(refused, LoweringError::Samples { state: "s0".to_owned() });
+    assert_eq!(refused, LoweringError::Samples("s0".to_owned()));
 }

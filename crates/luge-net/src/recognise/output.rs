@@ -11,7 +11,7 @@ pub(super) fn read(walk: &Walk<'_>, loss: NodeId) -> Found<(NodeId, OutputWiring
     let squares = walk.affine_of(loss, (0.5, 0.0), "half a sum of squares")?;
     let (out, targets) =
         walk.squared_distance(squares, "the squared distance of the output from the targets")?;
-    walk.require(matches!(walk.op(targets), Op::Input(_)), targets, "targets that are fed")?;
+    let Op::Input(fed) = *walk.op(targets) else { return walk.refuse(targets, "targets that are fed") };
     let (initial, copied, net) = switch(walk, out)?;
     let (running, carrier, primary) = switch(walk, net)?;
 
@@ -26,7 +26,20 @@ pub(super) fn read(walk: &Walk<'_>, loss: NodeId) -> Found<(NodeId, OutputWiring
     let running =
         Ramp { zero: faults::number("running zero", running.zero, running.zero * 0.999), ..running };
     let carrier = carried(walk, carrier, (landscape, copied))?;
-    Ok((landscape, OutputWiring { labels, label_offset, targets, initial, running, carrier, primary }))
+    let targets_input = fed.index();
+    let wiring = OutputWiring {
+        labels,
+        label_offset,
+        targets,
+        targets_input,
+        out,
+        landscape,
+        initial,
+        running,
+        carrier,
+        primary,
+    };
+    Ok((landscape, wiring))
 }
 
 fn switch(walk: &Walk<'_>, node: NodeId) -> Found<(NodeId, NodeId, NodeId)> {

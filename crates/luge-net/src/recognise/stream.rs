@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    Unrecognised,
+    Unrecognised, inputs,
     tapes::{self, Rows, StepNodes},
     targets::{level_of_rest, raw_cells, saturated_01, saturated_11, successor_nodes},
     walk::{Found, Walk, same},
@@ -76,6 +76,7 @@ struct Change {
     uses: NodeId,
     slot: NodeId,
     features: NodeId,
+    bits: NodeId,
     format: NumberFormat,
     order: Vec<usize>,
     renewed: Vec<BitUse>,
@@ -162,6 +163,7 @@ pub(super) fn read(walk: &Walk<'_>) -> Result<StreamLayers, Unrecognised> {
     // An engine is handed features, then labels: a memory that is filled from the labels' input would see what it must not.
     let in_order = (layers.features.index(), layers.targets.index()) == (0, 1);
     walk.require(in_order, change.features, "the first input")?;
+    inputs::confined(walk, out, layers.targets.index(), &[change.bits, primary])?;
     let allowed = [Some(cells), Some(layers.memory)];
     walk.depends_only_on(primary, &allowed, "an output that depends on cells and memory alone")?;
     walk.has_no_gradient(primary, "an output without a gradient")?;
@@ -300,7 +302,8 @@ fn memory_change(walk: &Walk<'_>, node: NodeId) -> Found<Change> {
     };
     let fixed = walk.affine_of(flat(lower)?, (-1.0, 0.0), "minus the slot")?;
     let slot = walk.stopped(fixed, "the slot, fixed")?;
-    Ok(Change { held, uses, slot, features: flat(upper)?, format: *format, order: order.clone(), renewed })
+    let features = flat(upper)?;
+    Ok(Change { held, uses, slot, features, bits, format: *format, order: order.clone(), renewed })
 }
 
 /// At most one of two units, take and latch, for each of `n` others; `ends` tells the other end of an arc from the unit's.

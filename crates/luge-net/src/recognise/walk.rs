@@ -37,7 +37,12 @@ impl<'n> Walk<'n> {
     /// The node is something else.
     pub(super) fn refuse<T>(&self, node: NodeId, expected: &'static str) -> Found<T> {
         let found = self.network.node(node);
-        Err(Unrecognised { node: node.index(), name: found.name.clone(), found: found.op.word(), expected })
+        Err(Unrecognised {
+            node: node.index(),
+            name: found.name.clone(),
+            found: found.op.word(),
+            expected: expected.into(),
+        })
     }
 
     /// The node of a parameter is something else.

@@ -121,7 +121,7 @@ impl Arcs {
         }
     }
 
-    /// Whether the arcs come from vertices, so that those of one vertex can be listed alone.
+    /// Whether the arcs come from vertices, so that those of vertices without weight need not be looked at.
     fn starts_at_vertices(self) -> bool {
         use Arcs::{Alike, DipLevels, OfBlock, OfSymbols, Successors};
         !matches!(self, Successors { .. } | DipLevels { .. } | OfBlock | OfSymbols | Alike)
@@ -129,107 +129,98 @@ impl Arcs {
 
     /// Adds the map of `x` to `y`, looking only at vertices whose weight is not zero.
     pub(crate) fn add(self, table: &VertexTable, x: &[f64], y: &mut [f64]) {
-        match self {
-            Self::Successors { block, symbol } => {
-                for (v, y) in y.iter_mut().enumerate() {
-                    let Some(next) = table.column(v).map(|c| c.next as usize) else { continue };
-                    let symbols = marginals_that_stay(table, v, next).map(|at| symbol * x[at]);
-                    *y += block * x[next] + symbols.sum::<f64>();
-                }
-            }
-            Self::OfBlock => y.iter_mut().enumerate().for_each(|(v, y)| *y += x[table.block(v)]),
-            Self::OfSymbols => y.iter_mut().enumerate().for_each(|(v, y)| *y += x[combination(table, v)]),
-            Self::Alike | Self::DipLevels { .. } => {
-                for (row, col, weight) in self.list(table) {
-                    y[row] += weight * x[col];
-                }
-            }
-            _ => {
-                let mut n_dips = 0;
-                for (v, &x) in x.iter().enumerate() {
-                    if x != 0.0 {
-                        self.each_of(table, v, n_dips, |row, weight| y[row] += weight * x);
-                    }
-                    n_dips += usize::from(matches!(self, Self::Dips { .. }) && table.has_self_edge(v));
-                }
-            }
-        }
+        let seen = |v: usize| !self.starts_at_vertices() || x[v] != 0.0;
+        self.visit(table, seen, |row, col, weight| y[row] += weight * x[col]);
     }
 
     /// The arcs one by one: (output, input, weight).
     pub(crate) fn list(self, table: &VertexTable) -> Vec<(usize, usize, f64)> {
         let mut arcs = Vec::new();
+        self.visit(table, |_| true, |row, col, weight| arcs.push((row, col, weight)));
+        arcs
+    }
+
+    /// Visits the arcs of the vertices that `seen` asks for. This is the one place where arcs are read from a table.
+    fn visit(
+        self,
+        table: &VertexTable,
+        seen: impl Fn(usize) -> bool,
+        mut arc: impl FnMut(usize, usize, f64),
+    ) {
         if self == Self::Alike {
             for &(looks_at, first) in &table.patterns {
                 for i in 0..1_u32 << looks_at.count_ones() {
                     let symbols = super::deposit(i, looks_at);
-                    let combination = (first + i) as usize;
-                    arcs.extend(tracks(looks_at).map(|t| (combination, table.rows[t], value(symbols, t))));
+                    tracks(looks_at)
+                        .for_each(|t| arc((first + i) as usize, table.rows[t], value(symbols, t)));
                 }
             }
-            return arcs;
+            return;
         }
+        let counts_dips = matches!(self, Self::Dips { .. } | Self::DipLevels { .. });
         let mut n_dips = 0;
         for v in 0..table.n_vertices() {
-            if self.starts_at_vertices() {
-                self.each_of(table, v, n_dips, |row, weight| arcs.push((row, v, weight)));
-                n_dips += usize::from(matches!(self, Self::Dips { .. }) && table.has_self_edge(v));
-                continue;
+            if seen(v) {
+                self.visit_one(table, v, n_dips, &mut arc);
             }
-            match self {
-                Self::Successors { block, symbol } => {
-                    let Some(next) = table.column(v).map(|c| c.next as usize) else { continue };
-                    arcs.push((v, next, block));
-                    arcs.extend(marginals_that_stay(table, v, next).map(|marginal| (v, marginal, symbol)));
-                }
-                Self::DipLevels { block, symbol } => {
-                    if table.has_self_edge(v) {
-                        arcs.push((0, n_dips, self_edge(table, table.block(v), block, symbol)));
-                        n_dips += 1;
-                    }
-                }
-                Self::OfBlock => arcs.push((v, table.block(v), 1.0)),
-                _ => arcs.push((v, combination(table, v), 1.0)),
-            }
+            n_dips += usize::from(counts_dips && table.has_self_edge(v));
         }
-        arcs
     }
 
-    /// The arcs from one vertex: (output, weight). `n_dips` vertices before it may follow themselves.
-    fn each_of(self, table: &VertexTable, v: usize, n_dips: usize, mut arc: impl FnMut(usize, f64)) {
+    /// The arcs from or to one vertex: (output, input, weight). `n_dips` vertices before it may follow themselves.
+    pub(super) fn visit_one(
+        self,
+        table: &VertexTable,
+        v: usize,
+        n_dips: usize,
+        mut arc: impl FnMut(usize, usize, f64),
+    ) {
+        #[cfg(feature = "faults")]
+        let mut arc =
+            |row, col, weight| crate::faults::alter_arc(self, table, v, (row, col, weight), &mut arc);
         let (block, symbols, column) = (table.block(v), table.symbols(v), table.column(v));
         let looks_at = table.looks_at(block);
         let follows_itself = table.has_self_edge(v);
         match self {
-            Self::Now => tracks(looks_at).for_each(|i| arc(table.rows[i], value(symbols, i))),
+            Self::Now => tracks(looks_at).for_each(|i| arc(table.rows[i], v, value(symbols, i))),
             Self::Next { at_rest } => {
                 let known = match column {
                     Some(column) => Some((looks_at | column.put, column.written(symbols))),
                     None => at_rest.then_some((looks_at, symbols)),
                 };
                 let Some((known, left)) = known else { return };
-                tracks(known).for_each(|i| arc(table.rows[i], value(left, i)));
+                tracks(known).for_each(|i| arc(table.rows[i], v, value(left, i)));
             }
             Self::Keep { at_rest } => {
-                tracks(kept_unseen(table, block, column, at_rest)).for_each(|i| arc(table.rows[i], 1.0));
+                tracks(kept_unseen(table, block, column, at_rest)).for_each(|i| arc(table.rows[i], v, 1.0));
             }
             Self::Moving { by, at_rest } => {
                 let moves = |i: &usize| column.map_or(at_rest && by == 0, |c| c.offset(*i) == by);
-                (0..table.n_tracks()).filter(moves).for_each(|i| arc(table.rows[i], 1.0));
+                (0..table.n_tracks()).filter(moves).for_each(|i| arc(table.rows[i], v, 1.0));
             }
             Self::Marginals => {
-                arc(block, 1.0);
-                tracks(looks_at).for_each(|i| arc(table.marginal(block, i, symbols >> i & 1), 1.0));
+                arc(block, v, 1.0);
+                tracks(looks_at).for_each(|i| arc(table.marginal(block, i, symbols >> i & 1), v, 1.0));
             }
             Self::SelfEdges { block: weight, symbol } if follows_itself => {
-                arc(v, self_edge(table, block, weight, symbol));
+                arc(v, v, self_edge(table, block, weight, symbol));
             }
-            Self::Levels { at_rest, .. } if column.is_none() => arc(0, at_rest),
+            Self::Levels { at_rest, .. } if column.is_none() => arc(0, v, at_rest),
             Self::Levels { block: weight, symbol, .. } if follows_itself => {
-                arc(0, self_edge(table, block, weight, symbol));
+                arc(0, v, self_edge(table, block, weight, symbol));
             }
-            Self::Dips { weight } if follows_itself => arc(n_dips, weight),
-            Self::NextBlock => arc(column.map_or(block, |c| c.next as usize), 1.0),
+            Self::Dips { weight } if follows_itself => arc(n_dips, v, weight),
+            Self::NextBlock => arc(column.map_or(block, |c| c.next as usize), v, 1.0),
+            Self::Successors { block: weight, symbol } => {
+                let Some(next) = column.map(|c| c.next as usize) else { return };
+                arc(v, next, weight);
+                marginals_that_stay(table, v, next).for_each(|marginal| arc(v, marginal, symbol));
+            }
+            Self::DipLevels { block: weight, symbol } if follows_itself => {
+                arc(0, n_dips, self_edge(table, block, weight, symbol));
+            }
+            Self::OfBlock => arc(v, block, 1.0),
+            Self::OfSymbols => arc(v, combination(table, v), 1.0),
             _ => {}
         }
     }

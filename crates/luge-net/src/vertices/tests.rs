@@ -120,3 +120,37 @@ fn sizes_and_counts_are_those_of_the_listed_arcs() {
     assert!(Arcs::Moving { by: 1, at_rest: true }.is_empty(&still));
     assert!(!Arcs::Moving { by: 0, at_rest: false }.is_empty(&still));
 }
+
+#[test]
+fn listed_arcs_are_what_the_table_says() {
+    let weights = |block: f64, symbol: f64| {
+        [
+            Arcs::Successors { block, symbol },
+            Arcs::SelfEdges { block, symbol },
+            Arcs::Levels { at_rest: -8.0, block, symbol },
+            Arcs::DipLevels { block, symbol },
+        ]
+    };
+    let moving =
+        [-1, 0, 1].into_iter().flat_map(|by| [true, false].map(|at_rest| Arcs::Moving { by, at_rest }));
+    let others = [
+        Arcs::Now,
+        Arcs::Next { at_rest: true },
+        Arcs::Next { at_rest: false },
+        Arcs::Keep { at_rest: true },
+        Arcs::Keep { at_rest: false },
+        Arcs::Marginals,
+        Arcs::Dips { weight: 4.0 },
+        Arcs::NextBlock,
+        Arcs::OfBlock,
+        Arcs::OfSymbols,
+        Arcs::Alike,
+    ];
+    let all: Vec<Arcs> = weights(-64.0, -4.0).into_iter().chain(moving).chain(others).collect();
+    for looks_at in [[0b11, 0b11], [0b10, 0], [0b11, 0b01]] {
+        let table = table(looks_at);
+        for &arcs in &all {
+            assert_eq!(first_difference(&table, arcs), None, "{arcs:?} of {looks_at:?}");
+        }
+    }
+}

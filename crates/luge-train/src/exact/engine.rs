@@ -36,6 +36,7 @@ impl Engine for Exact<'_> {
             Body::Blocks(blocks, _) => blocks.path,
             Body::MultiHead(many) => many.path(&self.layers().table),
         }
+        .wrapping_add(u64::from(luge_net::faults::planted("a digest that adds v + 2")))
     }
 
     fn loss(&mut self) -> Result<f64, TrainError> {
@@ -115,10 +116,16 @@ impl Engine for Exact<'_> {
         let mut remaining = most;
         many.run_by_macrosteps(&self.probe.layers().table, &mut self.probe, &mut remaining, made)?;
         self.steps += most - remaining;
+        #[cfg(feature = "faults")]
+        self.flip_for_a_while();
         Ok(made.len() > before)
     }
 
     fn macrostep(&mut self, macrostep: MacrostepId) -> Result<MacrostepSteps, TrainError> {
+        #[cfg(feature = "faults")]
+        if luge_net::faults::planted("losses shifted by one") {
+            return self.shifted(macrostep);
+        }
         match &mut self.body {
             Body::MultiHead(many) => {
                 many.macrostep(macrostep, &self.probe.layers().table, &mut self.probe, &mut self.carried)

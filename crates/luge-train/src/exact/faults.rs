@@ -1,7 +1,7 @@
 //! Faults to plant, so that one can see them caught. Only in builds with the feature of that name.
 
 use super::{Body, Exact};
-use crate::{Engine, TrainError};
+use crate::{Engine, MacrostepId, MacrostepSteps, TrainError};
 
 /// What goes wrong.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,6 +46,26 @@ impl Exact<'_> {
             Body::MultiHead(many) => many.spoil_stretches(),
             _ => false,
         }
+    }
+
+    /// Flips a cell that no head comes to soon, and later flips it back.
+    pub(super) fn flip_for_a_while(&mut self) {
+        let (early, late) = (100_000, 300_000);
+        let Body::MultiHead(many) = &mut self.body else { return };
+        if luge_net::faults::planted("a cell flipped and flipped back") {
+            many.tapes.set_last((early..late).contains(&self.steps));
+        }
+    }
+
+    /// The steps of a macrostep with each loss in the place of the one before.
+    pub(super) fn shifted(&mut self, macrostep: MacrostepId) -> Result<MacrostepSteps, TrainError> {
+        let Body::MultiHead(many) = &mut self.body else { return Ok(MacrostepSteps::default()) };
+        let (table, probe) = (&self.probe.layers().table, &mut self.probe);
+        let mut steps = many.macrostep(macrostep, table, probe, &mut self.carried)?;
+        let losses: Vec<f64> = steps.changes.iter().map(|change| change.loss).collect();
+        let shifted = losses.iter().cycle().skip(1);
+        steps.changes.iter_mut().zip(shifted).for_each(|(change, loss)| change.loss = *loss);
+        Ok(steps)
     }
 
     /// Lets macrosteps become longer after a few of them, for tests that cannot wait.

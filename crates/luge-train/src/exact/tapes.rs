@@ -51,6 +51,12 @@ impl Tapes {
         self.make_room_at(track, head);
     }
 
+    /// Sets the last cell of the last row, which is blank, or makes it blank again.
+    #[cfg(feature = "faults")]
+    pub(super) fn set_last(&mut self, set: bool) {
+        self.cells.last_mut().into_iter().for_each(|cell| *cell = u8::from(set));
+    }
+
     pub(super) fn n_rows(&self) -> usize {
         self.rows.len()
     }

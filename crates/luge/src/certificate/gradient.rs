@@ -6,13 +6,14 @@
 //! vertices and the same weights.
 
 use luge_net::{Network, Op, Values};
-use luge_train::{CacheLevel, Snapshot, SpotCheck, SpotError, StopRule, TrainError};
+use luge_train::{CacheLevel, ROUNDING, Snapshot, SpotCheck, SpotError, StopRule, TrainError};
 use rand_chacha::{
     ChaCha8Rng,
     rand_core::{Rng, SeedableRng},
 };
 use serde::{Deserialize, Serialize};
 
+use crate::draw::plot::grouped;
 use crate::run::{
     decimated::Decimated,
     engine::{EngineError, Task},
@@ -39,32 +40,65 @@ pub struct GradientCheck {
     pub steps: Vec<u64>,
     /// Whether every step of the run was made by automatic differentiation.
     pub every: bool,
+    /// The situations that all steps were in, if the run was looked at step by step.
+    #[serde(default)]
+    pub seen: Option<Seen>,
     /// What does not agree, if something does not.
     pub differs: Option<String>,
+}
+
+/// In which situations the steps of a run were, and how many of those were differentiated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Seen {
+    /// Gradient steps of the run.
+    pub n_steps: u64,
+    /// Different situations that they were in.
+    pub n_situations: usize,
+    /// Those in which the network was differentiated and every weight compared.
+    pub n_looked_at: usize,
+    /// Whether weights are exactly the values they stand for, up to what a step forgets: then all steps follow.
+    pub exact: bool,
 }
 
 impl GradientCheck {
     /// Every step was made by automatic differentiation.
     pub(crate) fn of_dense() -> Self {
-        Self { steps: Vec::new(), every: true, differs: None }
+        Self { steps: Vec::new(), every: true, seen: None, differs: None }
     }
 
-    /// Whether every step looked at is the network's own gradient step.
+    /// Whether every step looked at is the network's own gradient step, and every situation was looked at.
     #[must_use]
     pub fn holds(&self) -> bool {
-        self.differs.is_none()
+        self.differs.is_none() && self.seen.is_none_or(|seen| seen.n_looked_at == seen.n_situations)
     }
 
     /// The check in a line.
     #[must_use]
     pub fn figures(&self) -> String {
-        match (&self.differs, self.every) {
-            (Some(why), _) => why.clone(),
-            (None, true) => "every step was made by automatic differentiation".to_owned(),
-            (None, false) => format!(
-                "{} steps made again by automatic differentiation, every weight alike",
-                self.steps.len()
-            ),
+        let sampled = match self.steps.len() {
+            0 => String::new(),
+            n => format!("{n} steps recomputed by automatic differentiation with the weights they had; "),
+        };
+        match (&self.differs, self.every, self.seen) {
+            (Some(why), _, _) => why.clone(),
+            (None, true, _) => "every step was made by automatic differentiation".to_owned(),
+            (None, false, None) => format!("{sampled}all weights match; other steps were not differentiated"),
+            (None, false, Some(seen)) => {
+                let Seen { n_steps, n_situations, n_looked_at, exact } = seen;
+                let missing = match n_situations - n_looked_at {
+                    0 => String::new(),
+                    n => format!("; {} not looked at", grouped(n as u64)),
+                };
+                let (steps, situations) = (grouped(n_steps), grouped(n_situations as u64));
+                match exact {
+                    true => format!(
+                        "all {steps} steps; {situations} distinct situations, each differentiated, every weight as the machine says{missing}"
+                    ),
+                    false => format!(
+                        "{sampled}all weights match; {situations} distinct situations of {steps} steps differentiated at exact weights, every weight within {ROUNDING:.0e} of what the machine says{missing}"
+                    ),
+                }
+            }
         }
     }
 }
@@ -94,7 +128,7 @@ pub(crate) fn recheck<E: From<EngineError>>(
     let steps = choose(end, task.network, asked);
     match collect(task, &steps, end, kept)? {
         Ok(spots) => check(&spots),
-        Err(why) => Ok(GradientCheck { steps, every: false, differs: Some(why) }),
+        Err(why) => Ok(GradientCheck { steps, every: false, seen: None, differs: Some(why) }),
     }
 }
 
@@ -186,7 +220,7 @@ pub(crate) fn extent(spots: &[CheckedStep]) -> Option<(i64, i64)> {
 /// Makes the steps by automatic differentiation and compares every weight.
 pub(crate) fn check(dense: &Dense<'_>, spots: &[CheckedStep]) -> Result<GradientCheck, TrainError> {
     let steps = spots.iter().map(|spot| spot.before.step).collect();
-    let mut found = GradientCheck { steps, every: false, differs: None };
+    let mut found = GradientCheck { steps, every: false, seen: None, differs: None };
     let mut checker = SpotCheck::new(dense.network, dense.inputs, &dense.shift)?;
     for CheckedStep { loss, before, after, rounding } in spots {
         let step = before.step;

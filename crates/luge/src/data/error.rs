@@ -19,23 +19,14 @@ pub enum TableError {
         known: String,
     },
     /// Two columns of the same name.
-    #[error("column `{column}` stands twice in the header")]
-    Twice {
-        /// Its name.
-        column: String,
-    },
+    #[error("column `{0}` stands twice in the header")]
+    Twice(String),
     /// The same column asked for twice.
-    #[error("column `{column}` is asked for twice")]
-    AskedTwice {
-        /// Its name.
-        column: String,
-    },
+    #[error("column `{0}` is asked for twice")]
+    AskedTwice(String),
     /// A column cannot be both.
-    #[error("column `{column}` is asked for both as a feature and as the target")]
-    FeatureAndTarget {
-        /// Its name.
-        column: String,
-    },
+    #[error("column `{0}` is asked for both as a feature and as the target")]
+    FeatureAndTarget(String),
     /// No feature is left.
     #[error("no column is left for the features")]
     NoFeatures,
@@ -43,17 +34,11 @@ pub enum TableError {
     #[error("the table has a header but no rows")]
     Empty,
     /// A value is missing.
-    #[error("{place}: the value is missing")]
-    Missing {
-        /// The line and column of the entry.
-        place: Place,
-    },
+    #[error("{0}: the value is missing")]
+    Missing(Place),
     /// A label is missing.
-    #[error("{place}: the label is missing")]
-    MissingLabel {
-        /// The line and column of the entry.
-        place: Place,
-    },
+    #[error("{0}: the label is missing")]
+    MissingLabel(Place),
     /// No row is complete.
     #[error("a value is missing in every row")]
     AllDropped,
@@ -66,11 +51,8 @@ pub enum TableError {
         found: String,
     },
     /// Some numbers with points, some with commas.
-    #[error("column `{column}` has decimal points, other numbers of the file have decimal commas")]
-    MixedDecimals {
-        /// Its name.
-        column: String,
-    },
+    #[error("column `{0}` has decimal points, other numbers of the file have decimal commas")]
+    MixedDecimals(String),
     /// Words where a feature should be.
     #[error("{place}: `{found}` is no number; the column has {n_words} different words")]
     TextFeature {
@@ -82,11 +64,8 @@ pub enum TableError {
         n_words: usize,
     },
     /// Numbers whose mean or spread is beyond all numbers.
-    #[error("column `{column}` has numbers so large that their mean or spread is no number")]
-    Unscalable {
-        /// Its name.
-        column: String,
-    },
+    #[error("column `{0}` has numbers so large that their mean or spread is no number")]
+    Unscalable(String),
     /// Too many words for a column each.
     #[error("column `{column}` has {n_words} different words, and at most {most} get a column each")]
     TooManyWords {
@@ -108,11 +87,8 @@ pub enum TableError {
         known: String,
     },
     /// Numbers for a model that wants words.
-    #[error("column `{column}` has words, and numbers were given")]
-    WordsWanted {
-        /// Its name.
-        column: String,
-    },
+    #[error("column `{0}` has words, and numbers were given")]
+    WordsWanted(String),
     /// Nothing to tell apart.
     #[error("column `{column}` has a single class, `{word}`: there is nothing to learn")]
     SingleClass {

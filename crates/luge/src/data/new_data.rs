@@ -62,8 +62,11 @@ impl Preparation {
             .collect::<Result<_, _>>()?;
         for row in 0..n_rows {
             for (feature, column) in self.features.iter().zip(&known) {
-                feature.push(column, row, &mut x).ok_or_else(|| TableError::Missing {
-                    place: Place { row: Row::Line(sheet.lines[row]), column: feature.column.clone() },
+                feature.push(column, row, &mut x).ok_or_else(|| {
+                    TableError::Missing(Place {
+                        row: Row::Line(sheet.lines[row]),
+                        column: feature.column.clone(),
+                    })
                 })?;
             }
         }
@@ -78,7 +81,7 @@ impl Preparation {
     /// If a column has words, or a number is missing.
     pub fn new_numbers(&self, x: &Values) -> Result<Values, TableError> {
         if let Some(feature) = self.features.iter().find(|feature| !feature.words.is_empty()) {
-            return Err(TableError::WordsWanted { column: feature.column.clone() });
+            return Err(TableError::WordsWanted(feature.column.clone()));
         }
         let n_columns = self.features.len();
         let mut prepared = Vec::with_capacity(x.data.len());
@@ -87,7 +90,7 @@ impl Preparation {
             let filled = feature.filled(number);
             if !filled.is_finite() {
                 let place = Place { row: Row::Index(i / n_columns), column: feature.column.clone() };
-                return Err(TableError::Missing { place });
+                return Err(TableError::Missing(place));
             }
             prepared.push(feature.scale.map_or(filled, |(shift, width)| (filled - shift) / width));
         }
@@ -116,7 +119,6 @@ impl Preparation {
     }
 
     /// What the outputs for one sample say of every target.
-    #[must_use]
     pub fn answers(&self, out: &[f64]) -> Vec<Answer<'_>> {
         let mut rest = out;
         let mut answers = Vec::with_capacity(self.targets.len());
@@ -129,7 +131,6 @@ impl Preparation {
     }
 
     /// How well outputs tell labels; rows whose labels are missing do not count. `None` if there are none.
-    #[must_use]
     pub fn score(&self, out: &Values, labels: &Values) -> Option<Score> {
         let rows: Vec<usize> =
             (0..labels.shape.rows).filter(|&row| !labels.row(row).iter().any(|y| y.is_nan())).collect();
@@ -149,7 +150,6 @@ impl Preparation {
 
 impl Table {
     /// How many rows of the output tell the class in the labels; `None` if the labels are no classes.
-    #[must_use]
     pub fn right_rows(&self, out: &Values) -> Option<usize> {
         match self.preparation.score(out, &self.labels)? {
             Score::Classified { right, .. } => Some(right),
@@ -172,7 +172,7 @@ impl Table {
         let labels = new.labels.unwrap_or_else(no_labels);
         if let Some(i) = labels.data.iter().position(|y| !y.is_finite()) {
             let row = Row::Index(i / labels.shape.cols);
-            return Err(TableError::MissingLabel { place: Place { row, column: target(i) } });
+            return Err(TableError::MissingLabel(Place { row, column: target(i) }));
         }
         let (feature_names, label_names) = (self.feature_names.clone(), self.label_names.clone());
         let table = Self::new(feature_names, label_names, new.features.data, labels.data);

@@ -58,7 +58,6 @@ const MAX_WORDS: usize = 1000;
 
 impl Feature {
     /// A column of numbers as they are.
-    #[must_use]
     pub fn plain(column: String) -> Self {
         Self { column, words: Vec::new(), fill: None, scale: None }
     }
@@ -116,7 +115,7 @@ impl Feature {
         };
         let scaled = |number: f64| feature.scale.map_or(number, |(shift, width)| (number - shift) / width);
         if !filled().all(|number| number.is_nan() || scaled(number).is_finite()) {
-            return Err(TableError::Unscalable { column: name.clone() });
+            return Err(TableError::Unscalable(name.clone()));
         }
         Ok(feature)
     }
@@ -144,7 +143,6 @@ impl Feature {
 
 impl Target {
     /// A column of numbers.
-    #[must_use]
     pub fn plain(column: String) -> Self {
         Self { column, classes: Vec::new(), code: ClassCode::Auto }
     }
@@ -235,10 +233,10 @@ impl Columns {
             Some(Place { row: row_of(self.lines.as_deref(), row), column })
         };
         if let Some(place) = refused(&self.targets) {
-            return Err(TableError::MissingLabel { place });
+            return Err(TableError::MissingLabel(place));
         }
         if let Some(place) = refused(&self.features).filter(|_| missing == Missing::Refuse) {
-            return Err(TableError::Missing { place });
+            return Err(TableError::Missing(place));
         }
         Ok((0..n_rows).collect())
     }
@@ -255,7 +253,6 @@ impl Column {
 
 impl Preparation {
     /// Columns of numbers as they are.
-    #[must_use]
     pub fn plain(features: &[String], labels: &[String]) -> Self {
         Self {
             asked: PrepareOptions::default(),
@@ -265,21 +262,18 @@ impl Preparation {
     }
 
     /// The names of the features and of the labels that the columns become.
-    #[must_use]
     pub fn names(&self) -> (Vec<String>, Vec<String>) {
         let features = self.features.iter().flat_map(Feature::names).collect();
         (features, self.targets.iter().flat_map(Target::names).collect())
     }
 
     /// Whether some column has words.
-    #[must_use]
     pub fn has_words(&self) -> bool {
         let feature = self.features.iter().any(|feature| !feature.words.is_empty());
         feature || self.targets.iter().any(|target| !target.classes.is_empty())
     }
 
     /// Whether it leaves numbers as they are.
-    #[must_use]
     pub fn is_plain(&self) -> bool {
         let plain = |feature: &Feature| *feature == Feature::plain(feature.column.clone());
         self.asked == PrepareOptions::default() && self.features.iter().all(plain) && !self.has_words()

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::words::{self, Word};
+use crate::words;
 
 /// What is to be done to the columns.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -37,20 +37,6 @@ pub enum Missing {
     Drop,
 }
 
-impl Word for Missing {
-    const WHAT: &'static str = "way with missing values";
-    const ALL: &'static [Self] = &[Self::Refuse, Self::Mean, Self::Zero, Self::Drop];
-
-    fn word(self) -> &'static str {
-        match self {
-            Self::Refuse => "refuse",
-            Self::Mean => "mean",
-            Self::Zero => "zero",
-            Self::Drop => "drop",
-        }
-    }
-}
-
 /// How the numbers of the features are scaled, column by column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Scale {
@@ -61,19 +47,6 @@ pub enum Scale {
     Standard,
     /// To 0 for the least and 1 for the largest of the training rows.
     MinMax,
-}
-
-impl Word for Scale {
-    const WHAT: &'static str = "scale";
-    const ALL: &'static [Self] = &[Self::None, Self::Standard, Self::MinMax];
-
-    fn word(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Standard => "standard",
-            Self::MinMax => "minmax",
-        }
-    }
 }
 
 /// How the words of a target become numbers; they are taken in alphabetical order.
@@ -90,21 +63,6 @@ pub enum ClassCode {
     Numbers,
     /// A column for each class, 1 for its rows and 0 for the others.
     Each,
-}
-
-impl Word for ClassCode {
-    const WHAT: &'static str = "way to write classes";
-    const ALL: &'static [Self] = &[Self::Auto, Self::Column, Self::Signs, Self::Numbers, Self::Each];
-
-    fn word(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Column => "column",
-            Self::Signs => "signs",
-            Self::Numbers => "numbers",
-            Self::Each => "each",
-        }
-    }
 }
 
 /// Rows held out of training.

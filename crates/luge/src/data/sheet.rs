@@ -141,13 +141,13 @@ impl<'t> File<'t> {
                 return Err(self.no_number(place, found));
             }
             if kind.comma && kind.point && !kind.words {
-                return Err(TableError::MixedDecimals { column: header[column].clone() });
+                return Err(TableError::MixedDecimals(header[column].clone()));
             }
         }
         if kinds.iter().any(|kind| kind.comma) {
             let mixed = kinds.iter().zip(wanted).find(|(kind, _)| kind.point && !kind.words);
             if let Some((_, &(column, _))) = mixed {
-                return Err(TableError::MixedDecimals { column: header[column].clone() });
+                return Err(TableError::MixedDecimals(header[column].clone()));
             }
         }
         Ok((kinds, lines))

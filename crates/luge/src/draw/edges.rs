@@ -88,13 +88,11 @@ pub struct Spot<'s, 'p> {
 }
 
 /// What vertices are called: their state, and the symbols under the heads or the whole tapes.
-#[must_use]
 pub fn vertex_name(machine: &Machine, lowered: &Lowered, landscape: &Landscape, vertex: usize) -> String {
     Names { machine, lowered, landscape }.of(vertex)
 }
 
 /// What a vertex of landscapes B and C is called.
-#[must_use]
 pub fn control_name(machine: &Machine, lowered: &Lowered, control: &Control, vertex: usize) -> String {
     names::of_control(machine, lowered, control, vertex)
 }
@@ -111,11 +109,8 @@ pub enum LeavingError {
         asked: Step,
     },
     /// The landscape has no parameters for what the machine does there.
-    #[error("the landscape holds no configuration for step {asked}")]
-    Outside {
-        /// The step asked for.
-        asked: Step,
-    },
+    #[error("the landscape holds no configuration for step {0}")]
+    Outside(Step),
     /// The gradient cannot be computed.
     #[error(transparent)]
     Train(#[from] TrainError),
@@ -130,7 +125,7 @@ impl<'p> OutgoingEdges<'p> {
         if let Some(steps) = plan.machine_steps.filter(|&steps| steps < step) {
             return Err(LeavingError::Stopped { steps, asked: step });
         }
-        let outside = || LeavingError::Outside { asked: step };
+        let outside = || LeavingError::Outside(step);
         let normal = &plan.lowered.normal;
         let lockstep = Lockstep::new(normal.machine(), &plan.input, plan.window.clone());
         let mut lockstep = lockstep.ok_or_else(outside)?;
@@ -171,7 +166,7 @@ impl<'p> OutgoingEdges<'p> {
     /// If the landscape holds no such configuration, or the gradient cannot be computed.
     pub fn from_spot(spot: &Spot<'_, 'p>, most: usize) -> Result<Self, LeavingError> {
         let Spot { machine, lowered, landscape, step, vertex, .. } = *spot;
-        let outside = LeavingError::Outside { asked: step };
+        let outside = LeavingError::Outside(step);
         let (mut parameters, inputs) = landscape.encode(spot.configuration).ok_or(outside)?;
         parameters[0] = Values::unit(landscape.n_vertices(), vertex);
         let network = landscape.network();
@@ -248,25 +243,21 @@ impl<'p> OutgoingEdges<'p> {
     }
 
     /// The loss on the vertex.
-    #[must_use]
     pub fn loss(&self) -> f64 {
         self.here.loss()
     }
 
     /// The edge that training takes; `None` if it stays.
-    #[must_use]
     pub fn successor(&self) -> Option<&Edge> {
         self.edges.iter().find(|edge| edge.successor)
     }
 
     /// The loss a fraction of the way to another vertex, as training sees it from here.
-    #[must_use]
     pub fn loss_towards(&self, to: usize, fraction: f64) -> f64 {
         self.loss_at(&[(self.from, 1.0 - fraction), (to, fraction)])
     }
 
     /// The loss where these vertices have these weights and all others none, as training sees it from here.
-    #[must_use]
     pub fn loss_at(&self, weights: &[(usize, f64)]) -> f64 {
         let mut parameters = self.parameters.clone();
         parameters[0].data[self.from] = 0.0;

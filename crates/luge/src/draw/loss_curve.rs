@@ -47,7 +47,6 @@ impl Default for LossCurve {
 
 impl LossCurve {
     /// A curve for a run of so many steps, whose columns need not be joined.
-    #[must_use]
     pub fn for_run(steps: u64) -> Self {
         Self { last_step: 0, n_seen: 0, ends: None, columns: Decimated::for_run(FRAME_WIDTH, steps) }
     }
@@ -71,13 +70,11 @@ impl LossCurve {
     }
 
     /// Steps per column.
-    #[must_use]
     pub fn width(&self) -> u64 {
         self.columns.width()
     }
 
     /// The columns, from step 0 on.
-    #[must_use]
     pub fn columns(&self) -> &[Option<Extremes>] {
         self.columns.slots()
     }
@@ -91,7 +88,6 @@ impl LossCurve {
     }
 
     /// Draws the curve between its bounds.
-    #[must_use]
     pub fn draw(
         &self,
         title: &str,

@@ -97,7 +97,6 @@ impl Picture {
     }
 
     /// The picture's size.
-    #[must_use]
     pub fn size(&self) -> Size {
         self.size
     }
@@ -106,7 +105,6 @@ impl Picture {
     ///
     /// # Panics
     /// If there is no such pixel.
-    #[must_use]
     pub fn pixel(&self, x: usize, y: usize) -> Rgb {
         assert!(x < self.size.width && y < self.size.height, "({x}, {y}) is outside of {:?}", self.size);
         self.pixels[y * self.size.width + x]

@@ -36,13 +36,11 @@ pub struct Stroke {
 
 impl Stroke {
     /// A solid line.
-    #[must_use]
     pub fn solid(colour: &'static str, width: f64) -> Self {
         Self { colour, width, dashes: "" }
     }
 
     /// A dashed line.
-    #[must_use]
     pub fn dashed(colour: &'static str, width: f64) -> Self {
         Self { colour, width, dashes: "6 4" }
     }
@@ -65,7 +63,6 @@ pub struct Axis {
 
 impl Axis {
     /// An axis from the lowest to the highest of the finite values.
-    #[must_use]
     pub fn over(title: &str, values: impl IntoIterator<Item = f64>) -> Self {
         let finite = values.into_iter().filter(|v| v.is_finite());
         let (low, high) = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| (a.min(v), b.max(v)));
@@ -96,7 +93,6 @@ impl Axis {
 }
 
 /// About six round numbers between two others.
-#[must_use]
 pub fn round_numbers(low: f64, high: f64) -> Vec<f64> {
     let rough = (high - low) / 6.0;
     if rough <= 0.0 {
@@ -112,7 +108,6 @@ pub fn round_numbers(low: f64, high: f64) -> Vec<f64> {
 }
 
 /// A whole number with its digits in groups of three.
-#[must_use]
 pub fn grouped(n: u64) -> String {
     in_groups(&n.to_string())
 }
@@ -159,7 +154,6 @@ enum Sign {
 
 impl Chart {
     /// An empty frame.
-    #[must_use]
     pub fn new(title: &str, subtitle: &str, x: Axis, y: Axis) -> Self {
         let (title, subtitle) = (title.to_owned(), subtitle.to_owned());
         Self { title, subtitle, x, y, drawn: String::new(), labels: Vec::new(), legend: Vec::new() }
@@ -337,7 +331,6 @@ impl Chart {
 }
 
 /// A number as people write it: grouped digits, at most five that count, powers of ten where it is very large or small.
-#[must_use]
 pub fn numeral(value: f64) -> String {
     let size = value.abs();
     if !value.is_finite() {
@@ -372,7 +365,6 @@ fn cut(text: &str, widest: usize) -> String {
 }
 
 /// Text as it stands inside an SVG document.
-#[must_use]
 pub fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -14,7 +14,6 @@ use crate::{
 };
 
 /// Why a table cannot be the one a model was trained on, by its size and its columns alone.
-#[must_use]
 pub fn other_data(model: &Model, table: &Table) -> Option<String> {
     let (found, expected) = (table.n_samples(), model.card.n_samples);
     if found != expected {
@@ -92,7 +91,6 @@ impl Audit {
     }
 
     /// All claims with their names.
-    #[must_use]
     pub fn claims(&self) -> Vec<(&'static str, &Claim)> {
         let always = [
             ("data", &self.data),
@@ -107,7 +105,6 @@ impl Audit {
     }
 
     /// What was taken from the model's word; more of it where the model was not trained again.
-    #[must_use]
     pub fn not_checked(&self, model: &Model, trained_again: bool) -> Vec<String> {
         let mut list = Vec::new();
         if !trained_again {
@@ -137,7 +134,6 @@ impl Audit {
     }
 
     /// Whether the model is what it claims.
-    #[must_use]
     pub fn holds(&self) -> bool {
         self.claims().iter().all(|(_, claim)| claim.holds)
     }
@@ -158,7 +154,6 @@ fn data(model: &Model, lesson: &PreparedTraining) -> Claim {
 
 /// Whether training again from the model's own machine and the data gives the very same model: every weight bit for
 /// bit, every figure and every claim.
-#[must_use]
 pub fn same_model(claimed: &Model, again: &Model) -> Claim {
     let mut differing: Vec<String> = Vec::new();
     let mut differ = |name: &str, differs: bool| {

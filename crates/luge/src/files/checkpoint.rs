@@ -54,19 +54,16 @@ pub struct Frame {
 
 impl Frame {
     /// Packs a snapshot.
-    #[must_use]
     pub fn new(snapshot: &Snapshot) -> Self {
         Self { step: snapshot.step, bytes: snapshot.to_bytes() }
     }
 
     /// Bytes that it takes.
-    #[must_use]
     pub fn n_bytes(&self) -> usize {
         self.bytes.len()
     }
 
     /// The snapshot; `None` if the bytes are none.
-    #[must_use]
     pub fn snapshot(&self) -> Option<Snapshot> {
         Snapshot::from_bytes(&self.bytes).ok().filter(|snapshot| snapshot.step == self.step)
     }
@@ -89,11 +86,8 @@ pub enum CheckpointError {
         reason: io::Error,
     },
     /// Somebody else's file.
-    #[error("{name} is no checkpoint of luge")]
-    NotOurs {
-        /// The file.
-        name: String,
-    },
+    #[error("{0} is no checkpoint of luge")]
+    NotOurs(String),
     /// Another version's.
     #[error("{name} has version {found} of the checkpoint format; this program knows {VERSION}")]
     Version {
@@ -103,11 +97,8 @@ pub enum CheckpointError {
         found: u32,
     },
     /// Cut off or changed.
-    #[error("{name} is damaged: its checksum does not fit its content")]
-    Damaged {
-        /// The file.
-        name: String,
-    },
+    #[error("{0} is damaged: its checksum does not fit its content")]
+    Damaged(String),
     /// A complete file whose content makes no sense.
     #[error("{name} cannot be understood: {why}")]
     Content {
@@ -118,12 +109,9 @@ pub enum CheckpointError {
     },
     /// A record has the moments of a run, but not what was seen of it.
     #[error(
-        "{name} is a record, not a checkpoint: its steps can be revisited, but the run cannot be resumed from it"
+        "{0} is a record, not a checkpoint: its steps can be revisited, but the run cannot be resumed from it"
     )]
-    RunStats {
-        /// The file.
-        name: String,
-    },
+    RunStats(String),
     /// The network that would be trained is not the one that was.
     #[error(
         "{name} belongs to another network: its digest is {found}, that of the network built from it {expected}"
@@ -151,7 +139,6 @@ struct Head {
 }
 
 /// SHA-256 of everything a network consists of, in hexadecimal.
-#[must_use]
 pub fn network_digest(network: &Network) -> String {
     struct Sink(Sha256);
     impl std::fmt::Write for Sink {
@@ -167,7 +154,6 @@ pub fn network_digest(network: &Network) -> String {
 }
 
 /// SHA-256 of a snapshot's weights, in hexadecimal; how many blank cells are kept around the others does not matter.
-#[must_use]
 pub fn snapshot_digest(snapshot: &Snapshot) -> String {
     hexadecimal(&Sha256::digest(snapshot.trimmed().weight_bytes()))
 }
@@ -208,7 +194,6 @@ impl Checkpoint {
     }
 
     /// Whether a file begins as checkpoints and records do.
-    #[must_use]
     pub fn begins(path: &Path) -> bool {
         let mut start = [0; MAGIC.len()];
         path.is_file()
@@ -232,8 +217,8 @@ impl Checkpoint {
     /// As for [`load`](Self::load).
     pub fn from_bytes(bytes: &[u8], name: &str) -> Result<Self, CheckpointError> {
         let name = || name.to_owned();
-        let damaged = || CheckpointError::Damaged { name: name() };
-        let rest = bytes.strip_prefix(MAGIC).ok_or_else(|| CheckpointError::NotOurs { name: name() })?;
+        let damaged = || CheckpointError::Damaged(name());
+        let rest = bytes.strip_prefix(MAGIC).ok_or_else(|| CheckpointError::NotOurs(name()))?;
         let (version, rest) = rest.split_first_chunk().ok_or_else(damaged)?;
         let found = u32::from_le_bytes(*version);
         if found != VERSION {
@@ -276,13 +261,11 @@ impl Checkpoint {
     }
 
     /// The last snapshot.
-    #[must_use]
     pub fn last(&self) -> Option<Snapshot> {
         self.frames.last().and_then(Frame::snapshot)
     }
 
     /// The last snapshot at or before a step.
-    #[must_use]
     pub fn before(&self, step: u64) -> Option<Snapshot> {
         self.frames.iter().rfind(|frame| frame.step <= step).and_then(Frame::snapshot)
     }
@@ -304,7 +287,6 @@ impl Default for Recorder {
 impl Recorder {
     /// Whether the iterate after this many steps is to be kept.
     #[inline]
-    #[must_use]
     pub fn wants(&self, step: u64) -> bool {
         self.0.begins(step)
     }
@@ -321,7 +303,6 @@ impl Recorder {
     }
 
     /// All snapshots that were kept, packed.
-    #[must_use]
     pub fn frames(&self) -> Vec<Frame> {
         self.0.iter().cloned().collect()
     }

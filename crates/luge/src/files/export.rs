@@ -116,7 +116,6 @@ impl Serialize for Number {
 }
 
 /// The graph of an extended network, with the parameters training starts from.
-#[must_use]
 pub fn graph(extended: &Extended) -> Graph {
     let (nodes, vertex) = (extended.nodes(), extended.vertex());
     let written = whole(extended.network(), extended.initial(), (nodes.theta, nodes.out), vertex);
@@ -125,7 +124,6 @@ pub fn graph(extended: &Extended) -> Graph {
 }
 
 /// The graph of a network that learns from a stream: every input is fed anew at every step, and nothing stops training.
-#[must_use]
 pub fn stream_graph(stream: &StreamNetwork) -> Graph {
     let (network, nodes) = (&stream.network, &stream.nodes);
     let initial: Vec<SparseValues> = stream.initial.iter().map(Into::into).collect();

@@ -112,11 +112,8 @@ pub enum ModelError {
         reason: safetensors::SafeTensorError,
     },
     /// A safetensors file of somebody else's.
-    #[error("{name} is a safetensors file, but no model of luge: its metadata have no `{KEY}` entry")]
-    NotOurs {
-        /// The file.
-        name: String,
-    },
+    #[error("{0} is a safetensors file, but no model of luge: its metadata have no `{KEY}` entry")]
+    NotOurs(String),
     /// Metadata that do not parse.
     #[error("the metadata of {name} do not read: {reason}")]
     Metadata {
@@ -144,11 +141,8 @@ pub enum ModelError {
         tensor: String,
     },
     /// A bit has changed since it was written.
-    #[error("{name} is damaged: its checksum does not fit its metadata and weights")]
-    Damaged {
-        /// The file.
-        name: String,
-    },
+    #[error("{0} is damaged: its checksum does not fit its metadata and weights")]
+    Damaged(String),
     /// The machine in the file is not the one that was trained.
     #[error("the machine in the model has another digest than the model claims")]
     MachineChanged,
@@ -201,7 +195,6 @@ fn digest(text: &str) -> String {
 }
 
 /// The digest of a table's numbers.
-#[must_use]
 pub fn data_digest(table: &Table) -> String {
     let mut hash = Sha256::new();
     for number in table.features.data.iter().chain(&table.labels.data) {
@@ -212,7 +205,6 @@ pub fn data_digest(table: &Table) -> String {
 
 impl Model {
     /// Puts together what training left behind.
-    #[must_use]
     pub fn new(lesson: &PreparedTraining, report: &TrainingReport) -> Self {
         let table = lesson.table();
         let machine = lesson.learner().native_text();
@@ -312,7 +304,7 @@ impl Model {
         let refused = |reason| ModelError::NotSafetensors { name: name.clone(), reason };
         let (_, header) = SafeTensors::read_metadata(bytes).map_err(refused)?;
         let text = header.metadata().as_ref().and_then(|metadata| metadata.get(KEY));
-        let text = text.ok_or_else(|| ModelError::NotOurs { name: name.clone() })?;
+        let text = text.ok_or_else(|| ModelError::NotOurs(name.clone()))?;
         let unreadable =
             |error: serde_json::Error| ModelError::Metadata { name: name.clone(), reason: error.to_string() };
         // CheckpointReplay versions had no checksum, and the card alone.
@@ -330,7 +322,7 @@ impl Model {
         let blocks =
             views.iter().map(|(tensor, view)| (tensor.as_str(), view.shape(), view.data())).collect();
         if sealed.is_none_or(|(sum, sealed)| sum != seal::checksum(sealed, blocks)) {
-            return Err(ModelError::Damaged { name });
+            return Err(ModelError::Damaged(name));
         }
         let contents: Contents<Card, BTreeMap<String, Packed>> =
             serde_json::from_str(text).map_err(unreadable)?;
@@ -383,7 +375,6 @@ impl Model {
     }
 
     /// The job that trained it, on the data at hand.
-    #[must_use]
     pub fn job(&self, data: Data) -> TrainJob {
         let Card { machine, primary, options, .. } = &self.card;
         let name = "the model's learner".to_owned();
@@ -394,7 +385,6 @@ impl Model {
     }
 
     /// The data that a CSV file holds, read and prepared as in training.
-    #[must_use]
     pub fn data(&self, name: String, text: String, saturate: bool) -> Data {
         let Preparation { asked, features, targets } = self.card.preparation.clone();
         let features = Some(features.into_iter().map(|feature| feature.column).collect());
@@ -419,7 +409,6 @@ impl Model {
     }
 
     /// The trained weights in the order of a network's parameters; `None` if a block is missing or has another shape.
-    #[must_use]
     pub fn parameters(&self, lesson: &PreparedTraining) -> Option<Vec<SparseValues>> {
         let find =
             |name: &str| self.weights.iter().find(|(own, _)| own == name).map(|(_, values)| values.clone());
@@ -463,7 +452,6 @@ impl Model {
     }
 
     /// Whether the model was trained on a table of this size and these columns.
-    #[must_use]
     pub fn fits(&self, table: &Table) -> bool {
         table.n_samples() == self.card.n_samples
             && table.feature_names == self.card.features
@@ -471,7 +459,6 @@ impl Model {
     }
 
     /// The cells the network's tapes held.
-    #[must_use]
     pub fn window(&self) -> Window {
         Window { first: self.card.first_cells.clone(), n_cells: self.card.n_cells() }
     }
@@ -487,7 +474,6 @@ impl Card {
     }
 
     /// Cells per tape.
-    #[must_use]
     pub fn n_cells(&self) -> usize {
         self.options.cells.unwrap_or(0)
     }

@@ -35,23 +35,14 @@ pub enum OutputError {
         kind: &'static str,
     },
     /// The command reads it.
-    #[error("{} is read by this command and cannot be written by it", path.display())]
-    Input {
-        /// The place.
-        path: PathBuf,
-    },
+    #[error("{} is read by this command and cannot be written by it", .0.display())]
+    Input(PathBuf),
     /// A file is there.
-    #[error("{} exists already", path.display())]
-    Exists {
-        /// The place.
-        path: PathBuf,
-    },
+    #[error("{} exists already", .0.display())]
+    Exists(PathBuf),
     /// Two results at one place.
-    #[error("{} is named for two results", path.display())]
-    Twice {
-        /// The place.
-        path: PathBuf,
-    },
+    #[error("{} is named for two results", .0.display())]
+    Twice(PathBuf),
     /// Somebody wrote a file there while the result was computed.
     #[error("{} has appeared meanwhile: the result is in {}", path.display(), saved.display())]
     Elsewhere {
@@ -73,7 +64,6 @@ pub enum OutputError {
 
 impl Outputs {
     /// No places yet; `force` writes over files that exist.
-    #[must_use]
     pub fn new(force: bool) -> Self {
         Self { force, ..Self::default() }
     }
@@ -109,15 +99,15 @@ impl Outputs {
         }
         let full = full_name(path);
         if self.inputs.contains(&full) {
-            return Err(OutputError::Input { path: owned() });
+            return Err(OutputError::Input(owned()));
         }
         if self.taken.contains(&full) {
-            return Err(OutputError::Twice { path: owned() });
+            return Err(OutputError::Twice(owned()));
         }
         // What is decided here holds at the end, too, if a file appears meanwhile.
         let replace = self.force || there.is_some() && replaceable(path);
         if there.is_some() && !replace {
-            return Err(OutputError::Exists { path: owned() });
+            return Err(OutputError::Exists(owned()));
         }
         atomic_file::sweep(path);
         atomic_file::reserve(path).map_err(|reason| OutputError::Refused { path: owned(), reason })?;
@@ -129,7 +119,6 @@ impl Outputs {
 
 impl Output {
     /// Its name.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }

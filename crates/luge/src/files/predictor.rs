@@ -12,7 +12,6 @@ pub struct Predictor<'a> {
 impl<'a> Predictor<'a> {
     /// # Panics
     /// If there is not one number per weight.
-    #[must_use]
     pub fn new(primary: &'a dyn Primary, theta: Vec<f64>) -> Self {
         assert_eq!(theta.len(), primary.n_weights(), "one number per weight");
         Self { primary, theta }
@@ -22,7 +21,6 @@ impl<'a> Predictor<'a> {
     ///
     /// # Panics
     /// If the samples have another number of features.
-    #[must_use]
     pub fn predict(&self, x: &Values) -> Values {
         let mut g = GraphBuilder::new();
         let theta = g.constant("theta", Values::column(self.theta.clone()));

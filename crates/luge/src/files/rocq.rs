@@ -39,7 +39,6 @@ pub enum Theorem {
 
 impl Theorem {
     /// Its name in `proofs/theories`.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Plain => "certified_trace",
@@ -51,7 +50,6 @@ impl Theorem {
     }
 
     /// What it says, in exact arithmetic.
-    #[must_use]
     pub fn says(self) -> &'static str {
         match self {
             Self::Plain | Self::Compact => {
@@ -71,7 +69,6 @@ impl Theorem {
 }
 
 /// A landscape alone, as `luge trace` trains it; `None` unless it is `plain` or `compact`.
-#[must_use]
 pub fn landscape(landscape: &Landscape) -> Option<ProofExport> {
     let network = landscape.network();
     let form = network.sparse_layers().ok()?.form;
@@ -84,7 +81,6 @@ pub fn landscape(landscape: &Landscape) -> Option<ProofExport> {
 }
 
 /// An extended network, as `luge train` trains it; `None` unless it stands on `plain` or `compact` with the offset carrier.
-#[must_use]
 pub fn extended(extended: &Extended) -> Option<ProofExport> {
     let network = extended.network();
     let layers = network.sparse_layers().ok()?;

@@ -98,7 +98,6 @@ pub struct CompileSummary<'a> {
 
 impl<'a> CompileSummary<'a> {
     /// Sums up a program compiled for so many features and labels of a format, and its size in normal form.
-    #[must_use]
     pub fn of(
         compiled: &'a Compiled,
         (features, labels, format): (usize, usize, NumberFormat),
@@ -123,7 +122,6 @@ impl<'a> CompileSummary<'a> {
 
 impl<'m> RunSummary<'m> {
     /// Sums up a run that was allowed so many steps.
-    #[must_use]
     pub fn of(limit: Step, outcome: Outcome, simulator: &Simulator<'m>) -> Self {
         let machine = simulator.machine();
         let contents = |tape: TapeId| {
@@ -149,7 +147,6 @@ impl<'m> RunSummary<'m> {
 
 impl<'a> TraceSummary<'a> {
     /// Sums up a trace of a plan.
-    #[must_use]
     pub fn of(plan: &'a PreparedTrace, trace: &'a Trace) -> Self {
         let options = &plan.options;
         let internal = options.landscape == LandscapeKind::Internal;
@@ -170,7 +167,6 @@ impl<'a> TraceSummary<'a> {
 
 impl<'a> TrainSummary<'a> {
     /// Sums up the report of a lesson.
-    #[must_use]
     pub fn of(lesson: &'a PreparedTraining, report: &'a TrainingReport) -> Self {
         let options = lesson.options();
         Self {
@@ -192,14 +188,12 @@ impl<'a> TrainSummary<'a> {
 }
 
 /// Symbols as `--input` takes them: one after the other where each is a single character, else with spaces between.
-#[must_use]
 pub fn spelled(alphabet: &Alphabet, symbols: &[SymbolId]) -> String {
     let names: Vec<&str> = symbols.iter().map(|&symbol| alphabet.name(symbol)).collect();
     names.join(separator(alphabet))
 }
 
 /// What stands between two symbols of a tape.
-#[must_use]
 pub fn separator(alphabet: &Alphabet) -> &'static str {
     if alphabet.names().iter().all(|name| name.chars().count() == 1) { "" } else { " " }
 }

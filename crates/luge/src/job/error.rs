@@ -34,17 +34,11 @@ pub enum JobError {
         error: ProgramError,
     },
     /// Programs become machines only together with their data.
-    #[error("{name} is a Sled program, not a machine")]
-    ProgramAlone {
-        /// The program.
-        name: String,
-    },
+    #[error("{0} is a Sled program, not a machine")]
+    ProgramAlone(String),
     /// A learner without data.
-    #[error("{name} has no data of its own")]
-    NoData {
-        /// The learner.
-        name: String,
-    },
+    #[error("{0} has no data of its own")]
+    NoData(String),
     /// Data that are no table.
     #[error("{name}: {error}")]
     Table {

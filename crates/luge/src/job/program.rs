@@ -18,11 +18,8 @@ pub const EXTENSION: &str = "sled";
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum ProgramError {
     /// Programs compute with two's complement fixed point only.
-    #[error("programs compute with fix:I.F numbers, not with {format}")]
-    Format {
-        /// What was asked for.
-        format: NumberFormat,
-    },
+    #[error("programs compute with fix:I.F numbers, not with {0}")]
+    Format(NumberFormat),
     /// The text breaks the language's rules.
     #[error("{name} does not read as a Sled program")]
     Broken {
@@ -48,7 +45,7 @@ pub fn sizes(format: NumberFormat, n_features: usize, n_labels: usize) -> Result
         NumberFormat::Fixed(fixed) if fixed.negatives() == Negatives::TwosComplement => {
             Ok(Sizes { n_features, n_labels, integer: fixed.n_integer(), fraction: fixed.n_fraction() })
         }
-        format => Err(ProgramError::Format { format }),
+        format => Err(ProgramError::Format(format)),
     }
 }
 

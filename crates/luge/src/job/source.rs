@@ -33,11 +33,8 @@ const TIMES: u64 = 64;
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// Nothing of that name, and it is no typed machine either.
-    #[error("there is no file `{place}`, and it does not read as a bbchallenge line")]
-    Missing {
-        /// What was asked for.
-        place: String,
-    },
+    #[error("there is no file `{0}`, and it does not read as a bbchallenge line")]
+    Missing(String),
     /// The system refused.
     #[error("cannot read {name}")]
     Read {
@@ -97,7 +94,7 @@ impl Source {
                 return Ok(shipped.source());
             }
             if !begins_like_a_line(place) {
-                return Err(OpenError::Missing { place: place.to_owned() });
+                return Err(OpenError::Missing(place.to_owned()));
             }
             return Ok(Self::new("command line", place, Format::Bbchallenge.extensions()[0]));
         }

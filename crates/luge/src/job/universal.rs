@@ -78,26 +78,17 @@ pub enum ProgramError {
     #[error(transparent)]
     Learner(#[from] LearnerError),
     /// The universal learner has no tape to stand for this one.
-    #[error("a program has the tapes data, marks and theta and no other; this one has a tape `{tape}`")]
-    Tape {
-        /// The tape's name.
-        tape: String,
-    },
+    #[error("a program has the tapes data, marks and theta and no other; this one has a tape `{0}`")]
+    Tape(String),
     /// Data are only read.
     #[error("tape `data` of a program must be read-only")]
     DataWritable,
     /// The universal learner starts programs on an empty theta.
-    #[error("a program's file must not lay an input; this one lays one on tape `{tape}`")]
-    Laid {
-        /// The tape's name.
-        tape: String,
-    },
+    #[error("a program's file must not lay an input; this one lays one on tape `{0}`")]
+    Laid(String),
     /// One move serves both heads.
-    #[error("a program moves the heads of data and marks together; a rule of state `{state}` does not")]
-    HeadsApart {
-        /// The state's name.
-        state: String,
-    },
+    #[error("a program moves the heads of data and marks together; a rule of state `{0}` does not")]
+    HeadsApart(String),
     /// Too many states, or too far apart.
     #[error("the program takes more than {MAX_CELLS} cells")]
     TooLong,
@@ -123,7 +114,7 @@ impl Program {
         if let Some((_, tape)) =
             laid.iter().zip(machine.tapes()).find(|(laid, _)| **laid != TapeInput::default())
         {
-            return Err(ProgramError::Laid { tape: tape.name.clone() });
+            return Err(ProgramError::Laid(tape.name.clone()));
         }
         let others = machine.state_ids().filter(|&state| state != machine.start());
         let states: Vec<StateId> = std::iter::once(machine.start()).chain(others).collect();
@@ -138,9 +129,9 @@ impl Program {
                 StateKind::Halting { accepting: false } => {}
                 StateKind::Running(rules) => {
                     for rule in rules {
-                        let fields = tapes.fields(rule).ok_or_else(|| ProgramError::HeadsApart {
-                            state: machine.state(state).name.clone(),
-                        })?;
+                        let fields = tapes
+                            .fields(rule)
+                            .ok_or_else(|| ProgramError::HeadsApart(machine.state(state).name.clone()))?;
                         program.signs.extend(fields);
                         program.jump(block, blocks[rule.next.index()])?;
                         program.signs.push(Sign::End);
@@ -206,7 +197,7 @@ impl ProgramTapes {
         let marks = machine.find_tape("marks");
         let known = [Some(data), marks, Some(theta)];
         match machine.tape_ids().find(|&tape| !known.contains(&Some(tape))) {
-            Some(tape) => Err(ProgramError::Tape { tape: machine.tape(tape).name.clone() }),
+            Some(tape) => Err(ProgramError::Tape(machine.tape(tape).name.clone())),
             None => Ok(Self { data, marks, theta }),
         }
     }
@@ -233,7 +224,7 @@ impl ProgramTapes {
 
 #[cfg(test)]
 mod tests {
-    use luge_machine::formats::native;
+    use luge_machine::formats::Format;
 
     use super::*;
 
@@ -243,7 +234,7 @@ mod tests {
         tape theta: 0 1 blank 0\n";
 
     fn encode(text: &str) -> Result<String, ProgramError> {
-        let loaded = native::read(&format!("machine\n{text}")).expect("a machine");
+        let loaded = Format::Native.read(&format!("machine\n{text}")).expect("a machine");
         Program::encode(&loaded.machine, loaded.input.as_ref()).map(|program| program.to_string())
     }
 
@@ -309,7 +300,7 @@ mod tests {
     #[test]
     fn only_a_machine_with_a_tape_for_programs_runs_them() {
         let program = Program { signs: vec![Sign::End, Sign::Any, Sign::End, Sign::End] };
-        let load = |text: &str| program.load(&native::read(text).expect("a machine").machine, None);
+        let load = |text: &str| program.load(&Format::Native.read(text).expect("a machine").machine, None);
         assert_eq!(load(MACHINE).map(|input| input.tapes[3].symbols.len()), Ok(4));
         let declared = "tape program: ; . 0 1 blank ;\n";
         let without_input = MACHINE.replacen("input program:", "# ", 1);

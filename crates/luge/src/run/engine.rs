@@ -140,6 +140,9 @@ pub enum EngineError {
         /// What was given.
         sigma: f64,
     },
+    /// The network's maps and its table of vertices say different things: no engine can be trusted with it.
+    #[error("the network contradicts itself: {0}")]
+    Arcs(Unrecognised),
     /// The engine itself refuses.
     #[error(transparent)]
     Train(#[from] TrainError),
@@ -179,6 +182,7 @@ impl<'n> Task<'n> {
         cache_level: CacheLevel,
         from: Option<ResumePoint<'_>>,
     ) -> Result<Opened<'n>, EngineError> {
+        self.network.check_arcs().map_err(|why| EngineError::Arcs(why.clone()))?;
         if let Some(chosen) = self.manner.dense(Some(self.network))? {
             return Ok((Box::new(self.open_dense(from)?), chosen));
         }

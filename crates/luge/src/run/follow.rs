@@ -10,17 +10,20 @@ use std::{
 
 use luge_landscape::{Configuration, Control, Undecodable};
 use luge_machine::{Input, Machine, Simulator, Step};
-use luge_net::Values;
-use luge_train::{CacheLevel, Engine, MacrostepId, Outcome, Snapshot, StepDelta, StopRule, TrainError};
+use luge_net::{Network, Values};
+use luge_train::{
+    CacheLevel, Engine, MacrostepId, Outcome, ROUNDING, Snapshot, StepDelta, StopRule, TrainError,
+};
 
 use crate::{
-    certificate::gradient::{self, GradientCheck},
+    certificate::gradient::{self, GradientCheck, Seen},
     run::{
         checkpoint_replay::CheckpointReplay,
         decimated::Decimated,
         engine::{Chosen, EngineChoice, EngineError, Task},
         lockstep::{Lockstep, Mismatch, Window},
         run_stats::{Levels, Losses, RunStats},
+        situations::{LookAt, Situations},
         step_checker::StepChecker,
     },
 };
@@ -32,6 +35,9 @@ pub(crate) const CHUNK: u64 = 1 << 24;
 
 /// Steps between two looks at how many cells a run has come to need.
 const LOOK_AT_CELLS: u64 = 1 << 16;
+
+/// Steps between two looks at all cells of a run that is compared step by step, at least.
+const FEWEST_BETWEEN: u64 = 1 << 12;
 
 /// One moment of a run, for whoever wants to watch.
 pub struct RunProgress<'a> {
@@ -108,6 +114,11 @@ pub(crate) struct FinishedRun<'a> {
     pub(crate) trained_in: Duration,
     /// Cells of the longest tape that the machine has come to need; `None` beside the dense engine.
     pub(crate) n_cells: Option<usize>,
+    /// The digest of all vertices visited, as the side that judges knows it; of the dense engine, its own.
+    pub(crate) path: u64,
+    /// What the carrier adds to the landscape's loss.
+    added_loss: f64,
+    situations: Option<Situations>,
     task: &'a Task<'a>,
     kept: Decimated<Snapshot>,
 }
@@ -118,17 +129,41 @@ impl FinishedRun<'_> {
         self.simulator.as_ref().and_then(stopped_after)
     }
 
-    /// Hands steps of the run to `check`, which makes them by automatic differentiation: so many if somebody asks for a number.
+    /// Holds the steps of the run to automatic differentiation. Where arithmetic is exact the network is differentiated in every
+    /// situation that the run met. Where weights drift, or the run was not looked at step by step, steps of it are handed to `check`, which
+    /// makes them with the weights that they had: so many if somebody asks for a number.
     pub(crate) fn recheck<E: From<EngineError>>(
-        &self,
+        &mut self,
         spots: Option<usize>,
+        (network, labels, at_the_ends): (&Network, &[f64], bool),
         check: impl FnOnce(&[gradient::CheckedStep]) -> Result<GradientCheck, E>,
     ) -> Result<GradientCheck, E> {
         if self.chosen.engine == EngineChoice::Dense {
             return Ok(GradientCheck::of_dense());
         }
+        let exact = self.chosen.engine == EngineChoice::Exact;
+        let allowed = if exact { self.engine.drift() } else { (ROUNDING, ROUNDING) };
+        let forgives = exact && allowed.0 > 0.0;
+        let inputs = &self.task.inputs;
+        let at = LookAt { network, inputs, labels, allowed, at_the_ends, forgives };
+        let looked = self.situations.as_ref().map(|situations| situations.look(&at));
+        let looked = looked.transpose().map_err(EngineError::from)?;
+        let seen = looked.as_ref().map(|looked| Seen {
+            n_steps: self.snapshot.step,
+            n_situations: looked.n_situations,
+            n_looked_at: looked.n_looked_at,
+            exact,
+        });
+        let differs = looked.as_ref().and_then(|looked| looked.differs.clone());
+        if let (Some(looked), true) = (&looked, exact) {
+            self.record.derive(looked, self.added_loss);
+        }
+        if differs.is_some() || exact && looked.is_some() {
+            return Ok(GradientCheck { steps: Vec::new(), every: false, seen, differs });
+        }
         let end = gradient::End { snapshot: &self.snapshot, record: &self.record };
-        gradient::recheck(self.task, &end, &self.kept, spots, check)
+        let found = gradient::recheck(self.task, &end, &self.kept, spots, check)?;
+        Ok(GradientCheck { seen, ..found })
     }
 }
 
@@ -150,9 +185,13 @@ impl<'a> RunSetup<'a> {
         let (mut engine, chosen) = task.open(cache_level, moment)?;
         let dense = chosen.engine == EngineChoice::Dense;
         let beside = match self.control.filter(|_| !dense) {
-            Some(control) => {
-                Reference::Changes(StepChecker::new(machine, input, control, window.first.clone()))
-            }
+            Some(control) => Reference::Changes(StepChecker::new(
+                machine,
+                input,
+                control,
+                window.first.clone(),
+                self.expected.extra_steps,
+            )),
             None => Reference::Configurations(Lockstep::new(machine, input, window.clone()), self.decoder),
         };
         let comparisons = if dense { Comparisons::Every } else { self.comparisons };
@@ -162,9 +201,22 @@ impl<'a> RunSetup<'a> {
         let attention = self.attention;
         let kept = kept::room_for(&*engine);
         let expected = self.expected;
-        let machine_steps = None;
-        let mut monitor =
-            Monitor { beside, expected, record, machine_steps, attention, changes, made, losses, kept };
+        let (machine_steps, last_loss) = (None, None);
+        // The hidden tapes hold the labels from step 1 on.
+        let all_due = expected.extra_steps.max(1);
+        let mut monitor = Monitor {
+            beside,
+            expected,
+            record,
+            machine_steps,
+            last_loss,
+            all_due,
+            attention,
+            changes,
+            made,
+            losses,
+            kept,
+        };
         let started = Instant::now();
         let outcome = monitor.follow(&mut *engine, &task.stop, comparisons, watch)?;
         let trained_in = started.elapsed();
@@ -174,11 +226,16 @@ impl<'a> RunSetup<'a> {
             monitor.derive_again(task, cache_level, comparisons, (moment, &record))?;
         }
         let (snapshot, n_cells) = (engine.snapshot(), monitor.n_cells());
-        let Monitor { beside, record, kept, .. } = monitor;
-        let simulator = match beside {
-            Reference::Configurations(lockstep, _) => lockstep.map(Lockstep::into_simulator),
-            Reference::Changes(judge) => Some(judge.into_simulator()),
+        let Monitor { beside, record, kept, expected, .. } = monitor;
+        let (simulator, path, situations) = match beside {
+            Reference::Configurations(lockstep, _) => (lockstep.map(Lockstep::into_simulator), None, None),
+            Reference::Changes(judge) => {
+                let path = judge.path(engine.steps(), expected.extra_steps);
+                let (simulator, situations) = judge.into_situations();
+                (Some(simulator), path, situations)
+            }
         };
+        let path = path.unwrap_or(snapshot.path);
         Ok(FinishedRun {
             outcome,
             record,
@@ -188,6 +245,9 @@ impl<'a> RunSetup<'a> {
             simulator,
             trained_in,
             n_cells,
+            path,
+            added_loss: expected.levels.added,
+            situations,
             task,
             kept,
         })
@@ -209,6 +269,10 @@ struct Monitor<'a> {
     record: RunStats,
     /// Steps the machine has made, if it has stopped.
     machine_steps: Option<Step>,
+    /// The loss of the last iterate that was seen.
+    last_loss: Option<f64>,
+    /// The first step at which all cells are compared again.
+    all_due: u64,
     attention: ObservationRate,
     /// What the steps of a stride changed.
     changes: Vec<StepDelta>,
@@ -232,7 +296,8 @@ impl Monitor<'_> {
         let resumed_at = self.record.loss.map(|_| engine.steps());
         let outcome = loop {
             let (step, loss) = (engine.steps(), engine.loss()?);
-            self.advance(step);
+            self.advance(step, comparisons);
+            self.last_loss = Some(loss);
             self.machine_steps = self.stopped_after();
             if resumed_at != Some(step) {
                 self.see(step, loss, engine, comparisons);
@@ -359,7 +424,7 @@ impl Monitor<'_> {
     }
 
     /// Brings the simulator to a step.
-    fn advance(&mut self, step: u64) {
+    fn advance(&mut self, step: u64, comparisons: Comparisons) {
         let step = step.saturating_sub(self.expected.extra_steps);
         match &mut self.beside {
             Reference::Configurations(lockstep, _) => {
@@ -369,7 +434,8 @@ impl Monitor<'_> {
                     }
                 }
             }
-            Reference::Changes(judge) => judge.go_to(step),
+            Reference::Changes(judge) if comparisons == Comparisons::End => judge.jump_to(step),
+            Reference::Changes(judge) => judge.go_to(step, self.last_loss),
         }
     }
 
@@ -382,11 +448,17 @@ impl Monitor<'_> {
             }
             // Before the labels are read, the hidden tapes cannot hold them.
             Reference::Changes(judge)
-                if comparisons == Comparisons::Every && (step > 0 || self.expected.labels.is_some()) =>
+                if comparisons == Comparisons::Every
+                    && (step > 0 || self.expected.labels.is_some())
+                    && step < self.all_due =>
             {
                 judge.compare(engine)
             }
-            Reference::Changes(judge) => judge.compare_all(engine),
+            Reference::Changes(judge) => {
+                // About a cell a step: between two looks at all cells, those that steps change are looked at.
+                self.all_due = step.saturating_add(judge.n_tape_cells().max(FEWEST_BETWEEN));
+                judge.compare_all(engine)
+            }
         };
         self.record.compared(step, found);
         if let Some(labels) = self.expected.labels {
@@ -475,9 +547,16 @@ impl Monitor<'_> {
     /// The end of a run: every cell once more, and how far weights have drifted.
     fn conclude(&mut self, engine: &dyn Engine) {
         if let Reference::Changes(judge) = &self.beside
-            && let (Err(mismatch), 0) = (judge.compare_all(engine), self.record.mismatches)
+            && self.record.mismatches == 0
         {
-            self.record.differs(engine.steps(), &mismatch);
+            let step = engine.steps();
+            if let Err(mismatch) = judge.compare_all(engine) {
+                self.record.differs(step, &mismatch);
+            } else if let Some(why) = judge.contradiction() {
+                self.record.differs(step, &why);
+            } else if judge.path(step, self.expected.extra_steps).is_some_and(|path| path != engine.path()) {
+                self.record.differs(step, &"the engine's digest is not that of the vertices visited");
+            }
         }
         self.record.drift = self.record.drift.and(engine.drift());
     }

@@ -2,6 +2,8 @@
 //!
 //! Training never sees the simulator; this is the outside view that compares the two.
 
+use std::ops::Range;
+
 use luge_landscape::{Configuration, Undecodable};
 use luge_machine::{Cell, Input, Machine, Outcome, Simulator, SymbolId, TapeId};
 
@@ -37,6 +39,14 @@ impl Window {
         Ok(Self { first: spans.iter().map(centred).collect(), n_cells })
     }
 
+    /// The cells from the first of any tape to the last of any.
+    #[must_use]
+    pub fn cells(&self) -> Range<Cell> {
+        let first = self.first.iter().copied().min().unwrap_or(0);
+        let last = self.first.iter().copied().max().unwrap_or(0);
+        first..last.saturating_add(Cell::try_from(self.n_cells).unwrap_or(Cell::MAX))
+    }
+
     /// One window for all tapes that says nothing of a run but how many cells it has: cell 0 lies where sizes alone put it.
     ///
     /// The first `known` cells are those that sizes say will be needed. They stand in the middle, so that as many cells are
@@ -65,6 +75,16 @@ impl Window {
         }
         let first = -Cell::try_from(before(n_cells)).unwrap_or(0);
         Ok(Self { first: vec![first; spans.len()], n_cells })
+    }
+
+    /// Whether a head has been in the first or in the last cell.
+    #[must_use]
+    pub fn is_touched(&self, simulator: &Simulator<'_>) -> bool {
+        simulator.machine().tape_ids().any(|tape| {
+            let (low, high) = simulator.visited(tape);
+            let inside = |cell| self.index(tape, cell).is_some_and(|at| at > 0 && at + 1 < self.n_cells);
+            !inside(low) || !inside(high)
+        })
     }
 
     /// The network's cell for a machine's cell; `None` outside.

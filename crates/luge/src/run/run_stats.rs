@@ -4,6 +4,8 @@ use luge_landscape::Bounds;
 use luge_train::LossRange;
 use serde::{Deserialize, Serialize};
 
+use crate::run::situations::Looked;
+
 /// What is kept while a run is followed. A checkpoint holds it, so that a resumed run ends with the same one.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -177,6 +179,15 @@ impl RunStats {
             )
         };
         said(self) == said(other)
+    }
+
+    /// Puts what was derived from every situation in the place of what the engine reports: the losses while the machine runs, which were
+    /// held to those of every step, and how far weights drift.
+    pub(crate) fn derive(&mut self, looked: &Looked, added: f64) {
+        if let (Some((low, high)), Some(running)) = (looked.losses, &mut self.running) {
+            (running.min, running.max) = (low - added, high - added);
+        }
+        self.drift = Drift { tape: looked.drift.0, head: looked.drift.1 };
     }
 
     /// Notes what a comparison found.

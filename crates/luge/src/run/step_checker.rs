@@ -4,9 +4,13 @@ use luge_landscape::{Control, Undecodable};
 use luge_machine::{
     Bits, Cell, Effect, Input, Machine, RecordedSteps, Recording, Simulator, SymbolId, TapeId,
 };
-use luge_train::{Engine, MacrostepId, MacrostepSteps, StepDelta};
+use luge_train::{Engine, MacrostepId, MacrostepSteps, Situation, StepDelta};
 
-use crate::run::{lockstep::Mismatch, run_stats::Losses};
+use crate::run::{
+    lockstep::Mismatch,
+    run_stats::Losses,
+    situations::{Piece, Situations},
+};
 
 /// The simulator beside an engine that keeps only what is not zero: what a step can change is compared after every step,
 /// and everything when asked.
@@ -26,6 +30,8 @@ pub struct StepChecker<'m> {
     filled: Vec<Cell>,
     /// The macrosteps that were followed step by step.
     followed: Vec<Option<Followed>>,
+    /// The situations that the machine was in; `None` once steps were made without looking at them.
+    situations: Option<Situations>,
 }
 
 /// A macrostep of steps that was found to be the machine's.
@@ -36,6 +42,7 @@ pub(crate) struct Followed {
     /// The copy of the state that it begins with.
     copy: usize,
     pub(crate) losses: Losses,
+    piece: Piece,
 }
 
 impl Followed {
@@ -47,14 +54,30 @@ impl Followed {
 impl<'m> StepChecker<'m> {
     /// A machine with two symbols per tape at the start of its run.
     #[must_use]
-    pub fn new(machine: &'m Machine, input: &Input, control: &'m Control, first: Vec<Cell>) -> Self {
+    pub fn new(
+        machine: &'m Machine,
+        input: &Input,
+        control: &'m Control,
+        first: Vec<Cell>,
+        extra_steps: u64,
+    ) -> Self {
         let simulator = Simulator::new(machine, input);
         let left = machine.tape_ids().map(|tape| simulator.head(tape)).collect();
         let filled =
             |tape: TapeId| input.tapes.get(tape.index()).map_or(0, |laid| laid.symbols.len() as Cell);
         let filled = machine.tape_ids().map(filled).collect();
         let n_copies = (control.n_copied_states() / machine.states().len()) as u64;
-        Self { simulator, control, n_copies, first, left, filled, followed: Vec::new() }
+        let followed = Vec::new();
+        let mut checker =
+            Self { simulator, control, n_copies, first, left, filled, followed, situations: None };
+        checker.situations = Some(Situations::new(checker.vertex(), extra_steps));
+        checker
+    }
+
+    /// The vertex that stands for the machine's state and the symbols it sees.
+    fn vertex(&self) -> usize {
+        let (block, reads) = self.place();
+        self.control.table().vertex(block, reads)
     }
 
     /// The simulator.
@@ -63,10 +86,23 @@ impl<'m> StepChecker<'m> {
         &self.simulator
     }
 
-    /// The simulator, where it has come to.
-    #[must_use]
-    pub fn into_simulator(self) -> Simulator<'m> {
-        self.simulator
+    /// The simulator, and the situations it was in; `None` if not every step was looked at.
+    pub(crate) fn into_situations(mut self) -> (Simulator<'m>, Option<Situations>) {
+        let vertex = self.vertex();
+        let mut situations = self.situations.take();
+        situations.iter_mut().for_each(|situations| situations.arrive(vertex as u32));
+        (self.simulator, situations)
+    }
+
+    /// The digest of all vertices visited so far, if every step was looked at and the machine is beside training, `extra` steps behind.
+    pub(crate) fn path(&self, steps: u64, extra: u64) -> Option<u64> {
+        let situations = self.situations.as_ref().filter(|_| self.simulator.steps() + extra == steps)?;
+        Some(situations.path(self.vertex()))
+    }
+
+    /// What the steps reported contradict each other in.
+    pub(crate) fn contradiction(&self) -> Option<&str> {
+        self.situations.as_ref().and_then(Situations::contradiction)
     }
 
     /// The most cells of a tape that the heads have visited or the input fills.
@@ -81,17 +117,62 @@ impl<'m> StepChecker<'m> {
         self.simulator.machine().tape_ids().map(span).max().unwrap_or(0)
     }
 
-    /// Brings the machine to a step, or as far as it goes. After more than one step at once only
-    /// [`compare_all`](Self::compare_all) sees all that has changed.
-    pub fn go_to(&mut self, step: luge_machine::Step) {
-        if step == self.simulator.steps() + 1 {
+    /// Cells of all tapes that the machine holds.
+    pub(crate) fn n_tape_cells(&self) -> u64 {
+        let extent = |tape: TapeId| self.simulator.tape(tape).extent();
+        self.simulator.machine().tape_ids().map(|tape| extent(tape).end.abs_diff(extent(tape).start)).sum()
+    }
+
+    /// Brings the machine to a step, or as far as it goes, and notes the situations on the way; `loss` is the one reported before a single
+    /// step. After more than one step at once only [`compare_all`](Self::compare_all) sees all that has changed.
+    pub fn go_to(&mut self, step: luge_machine::Step, loss: Option<f64>) {
+        let single = step == self.simulator.steps() + 1;
+        while step > self.simulator.steps() && self.simulator.stopped().is_none() {
             self.note_heads();
             // The outcome is asked for elsewhere.
-            let _ = self.simulator.step();
-        } else if step > self.simulator.steps() {
+            if self.step_noting(loss.filter(|_| single), Simulator::step_noting).is_none() {
+                break;
+            }
+        }
+    }
+
+    /// Brings the machine to a step, or as far as it goes, without a look at its steps.
+    pub(crate) fn jump_to(&mut self, step: luge_machine::Step) {
+        if step > self.simulator.steps() {
+            self.situations = None;
             let _ = self.simulator.run(step);
             self.note_heads();
         }
+    }
+
+    /// Makes one step of the machine and notes its situation; `None` if the machine has stopped.
+    fn step_noting(
+        &mut self,
+        loss: Option<f64>,
+        step: impl FnOnce(&mut Simulator<'m>) -> Result<Effect, luge_machine::Outcome>,
+    ) -> Option<(Effect, Option<u32>)> {
+        if self.situations.is_none() {
+            return step(&mut self.simulator).ok().map(|effect| (effect, None));
+        }
+        let table = self.control.table();
+        let (block, reads) = self.place();
+        let vertex = table.vertex(block, reads);
+        let seen = table.looks_at(block);
+        let unseen = table.column(vertex).map_or(0, |column| column.put) & !seen;
+        let here = (seen | unseen, reads | self.reads(unseen));
+        let effect = step(&mut self.simulator).ok()?;
+        let mask = |bits: u64| bits as u32;
+        let situation = Situation {
+            vertex: vertex as u32,
+            to: 0,
+            here,
+            ahead: (seen, self.reads(seen)),
+            left: mask(effect.left),
+            right: mask(effect.right),
+            flipped: mask(effect.changed),
+        };
+        let place = self.situations.as_mut().map(|situations| situations.step(&situation, loss));
+        Some((effect, place))
     }
 
     /// Makes the machine's step beside one of training, and holds what each has changed to the other: state, symbols that the vertex
@@ -101,7 +182,8 @@ impl<'m> StepChecker<'m> {
     /// The first difference.
     pub fn check_step(&mut self, change: &StepDelta) -> Result<(), Mismatch> {
         self.note_heads();
-        let effect = self.simulator.step_noting().unwrap_or_default();
+        let made = self.step_noting(Some(change.loss), Simulator::step_noting);
+        let effect = made.map(|(effect, _)| effect).unwrap_or_default();
         let (block, reads) = self.place();
         if change.vertex == self.control.table().vertex(block, reads) && same(change, &effect) {
             return Ok(());
@@ -113,7 +195,13 @@ impl<'m> StepChecker<'m> {
     pub(crate) fn pass(&mut self, macrostep: MacrostepId) -> Option<&Followed> {
         let followed = self.followed.get(macrostep.index())?.as_ref()?;
         let there = self.n_copies == 1 || self.copy() == followed.copy;
-        (there && self.simulator.pass(&followed.passage)).then_some(followed)
+        if !there || !self.simulator.pass(&followed.passage) {
+            return None;
+        }
+        if let Some(situations) = &mut self.situations {
+            situations.pass(&followed.piece);
+        }
+        Some(followed)
     }
 
     /// Makes the machine's steps beside a macrostep one by one, holds each to it as [`check_step`](Self::check_step) does, and remembers
@@ -133,11 +221,17 @@ impl<'m> StepChecker<'m> {
         if steps.from != table.vertex(block, reads) {
             return Err((0, self.difference(&still, &Effect::default(), (block, reads))));
         }
+        let mut piece = Piece::default();
         for (change, at) in steps.changes.iter().zip(1..) {
-            luge_net::tracks(table.looks_at(self.place().0))
-                .for_each(|tape| recording.look(&self.simulator, TapeId::new(tape)));
+            // A step's situation depends on what its state sees, before the step and after it.
+            let before = self.place();
+            let seen = || luge_net::tracks(table.looks_at(before.0)).map(TapeId::new);
+            seen().for_each(|tape| recording.look(&self.simulator, tape));
             self.note_heads();
-            let effect = recording.step(&mut self.simulator).unwrap_or_default();
+            let made = self.step_noting(Some(change.loss), |simulator| recording.step(simulator));
+            let (effect, place) = made.unwrap_or_default();
+            seen().for_each(|tape| recording.look(&self.simulator, tape));
+            piece = piece.and(table.vertex(before.0, before.1) as u32, place.unwrap_or(0));
             let (block, reads) = self.place();
             let last = at == steps.changes.len() as u64;
             let there = match last {
@@ -154,7 +248,7 @@ impl<'m> StepChecker<'m> {
         if self.followed.len() <= macrostep.index() {
             self.followed.resize(macrostep.index() + 1, None);
         }
-        self.followed[macrostep.index()] = Some(Followed { passage, copy, losses });
+        self.followed[macrostep.index()] = Some(Followed { passage, copy, losses, piece });
         Ok(())
     }
 
@@ -166,11 +260,15 @@ impl<'m> StepChecker<'m> {
     /// The network's block for the machine's state, and the symbols that its vertices know.
     fn place(&self) -> (usize, u32) {
         let block = self.simulator.state().index() * self.n_copies as usize + self.copy();
-        let reads = luge_net::tracks(self.control.table().looks_at(block)).fold(0, |reads, tape| {
+        (block, self.reads(self.control.table().looks_at(block)))
+    }
+
+    /// The symbols under the heads of some tapes.
+    fn reads(&self, tapes: u32) -> u32 {
+        luge_net::tracks(tapes).fold(0, |reads, tape| {
             let id = TapeId::new(tape);
             reads | u32::from(self.simulator.tape(id).read(self.simulator.head(id)) == SymbolId(1)) << tape
-        });
-        (block, reads)
+        })
     }
 
     /// In what a step of training differs from the machine's.

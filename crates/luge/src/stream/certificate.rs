@@ -8,7 +8,7 @@ use std::{
 };
 
 use luge_machine::{Step, stream::StreamSimulator};
-use luge_net::{Shape, Values, evaluate_node};
+use luge_net::{Shape, Values, evaluate_node, stream_layers};
 use luge_train::{Dense, Engine, Precision, ROUNDING, Rate, SparseStream, StreamEngine};
 use serde::Serialize;
 
@@ -189,7 +189,7 @@ fn follow(
         },
         labels: labels(&both.simulator, wrong.is_none(), lesson),
         gain: gain(lesson, gain_error),
-        gradient: spots.claim(),
+        gradient: spots.claim(n_steps),
         output_equals_primary: end.output(&theta, &mut stream),
         no_gradient_through_primary: no_gradient(lesson),
         at_rest,
@@ -267,10 +267,10 @@ impl Spots {
         Ok(())
     }
 
-    fn claim(&self) -> Claim {
+    fn claim(&self, n_steps: Step) -> Claim {
         let figures = match &self.differs {
             None => format!(
-                "{} steps made again by automatic differentiation, {} weights alike to {:.1e}",
+                "{} of {n_steps} steps recomputed by automatic differentiation, {} weights alike to {:.1e}; other steps were not differentiated",
                 self.n_made, self.n_weights, self.largest
             ),
             Some(why) => why.clone(),
@@ -282,11 +282,17 @@ impl Spots {
 fn labels(simulator: &StreamSimulator<'_>, trace: bool, lesson: &PreparedStream) -> Claim {
     let taken = simulator.n_taken();
     let constants = lesson.network.constants;
+    // Layers are recognised only where inputs go nowhere else.
+    let confined = stream_layers(&lesson.network.network);
+    let reach = match &confined {
+        Ok(_) => "y reaches the loss's residual alone, x the memory's bits and f_theta alone".to_owned(),
+        Err(why) => format!("where inputs go is not known: {why}"),
+    };
     let figures = format!(
-        "{taken} batches taken; z within half of {} of -y after each, and of -A = -{} before it",
+        "{taken} batches taken; z within half of {} of -y after each, and of -A = -{} before it; {reach}",
         constants.label_unit, constants.carrier
     );
-    Claim { holds: trace && taken > 0, figures }
+    Claim { holds: trace && taken > 0 && confined.is_ok(), figures }
 }
 
 fn gain(lesson: &PreparedStream, largest: f64) -> Claim {

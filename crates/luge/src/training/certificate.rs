@@ -96,10 +96,10 @@ impl Certificate {
         let FinishedRun { outcome, record, .. } = followed;
         let simulated = followed.machine_steps().and_then(|_| lesson.simulated().ok());
         Self {
-            trace: trace(record, followed.engine.path()),
+            trace: trace(record, followed.path),
             gradient: Claim { holds: gradient.holds(), figures: gradient.figures() },
             step_count: step_count(lesson, *outcome, simulated),
-            labels_copied: labels_copied(lesson, record),
+            labels_copied: labels_copied(lesson, record, gradient),
             loss_bounds: loss_bounds(lesson, record),
             output_equals_primary: output_equals_primary(lesson, parameters, end, simulated),
             no_gradient_through_primary: no_gradient_through_primary(lesson),
@@ -161,21 +161,38 @@ fn step_count(
     Claim { holds, figures: format!("{} gradient steps{unfinished}, {machine}", outcome.steps()) }
 }
 
-fn labels_copied(lesson: &PreparedTraining, record: &RunStats) -> Claim {
+fn labels_copied(lesson: &PreparedTraining, record: &RunStats, gradient: &GradientCheck) -> Claim {
     let n = lesson.table().labels.data.len();
-    let tape = match (lesson.extended().kind(), record.tape_read) {
-        (LandscapeKind::Internal, _) => "the start vertex leads to their configuration",
+    let internal = lesson.extended().kind() == LandscapeKind::Internal;
+    let on_graph = gradient.seen.is_none() || lesson.hidden_tapes_are_the_machines();
+    let read = record.tape_read && on_graph;
+    let tape = match (internal, read) {
+        (true, _) => "the start vertex leads to their configuration",
         (_, true) => "the read-only tape holds their bits",
         (_, false) => "the read-only tape does not hold their bits",
     };
-    let cells = lesson.window().n_cells;
-    let knows = format!(
-        "before step 0 the network knows no more of the run than that it fits {cells} cells per tape"
-    );
-    let copied = if record.labels_copied { "at" } else { "not at" };
+    let every = match (record.labels_copied, gradient.seen) {
+        (false, _) => "not at every step from 1 on",
+        (true, Some(_)) => "from step 1 on: the first step copies them, and no situation has a gradient on z",
+        (true, None) => "at every step from 1 on",
+    };
+    let confined = lesson.inputs_are_confined();
+    let reach = match (&confined, internal) {
+        (Ok(()), false) => {
+            "y reaches the loss's residual alone, x the read-only tape and f_theta alone".to_owned()
+        }
+        (Ok(()), true) => "y reaches the loss's residual alone".to_owned(),
+        (Err(why), _) => format!("an input goes elsewhere: {why}"),
+    };
+    let (empty, blank) = lesson.starts_blank();
+    let start = match (empty, blank) {
+        (false, _) => "z is not 0 before step 0",
+        (true, true) => "before step 0 z is 0 and every writable cell blank",
+        (true, false) => "before step 0 z is 0",
+    };
     Claim {
-        holds: record.labels_copied && record.tape_read,
-        figures: format!("{n} labels {copied} every step from 1 on; {tape}; {knows}"),
+        holds: record.labels_copied && read && confined.is_ok() && empty && gradient.holds(),
+        figures: format!("{n} labels {every}; {tape}; {reach}; {start}"),
     }
 }
 
@@ -275,11 +292,13 @@ fn sizes(lesson: &PreparedTraining) -> (Claim, Claim) {
         Claim {
             holds: claim.width_holds,
             figures: format!(
-                "widest layer {} units, in {} layers; claimed {} = {} with 4 n m{looked_at}",
+                "widest layer {} units, in {} layers; {}{looked_at}",
                 narrowest.widest,
                 narrowest.layers,
-                claim.formula,
-                claim.width_text()
+                match claim.width {
+                    Some(width) => format!("claimed {} = {width} with 4 n m", claim.formula),
+                    None => format!("{} exceeds 2^64 and bounds nothing", claim.formula),
+                }
             ),
         },
     )

@@ -98,7 +98,7 @@ impl TrainingReport {
             certificate: Certificate::draw_up(lesson, &followed, gradient, (&parameters, &end)),
             theta,
             parameters,
-            path: followed.engine.path(),
+            path: followed.path,
             chosen: followed.chosen,
         }
     }

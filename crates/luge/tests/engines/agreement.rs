@@ -98,10 +98,11 @@ fn on_landscapes_that_are_too_flat() {
                 &plan.input,
                 control,
                 plan.window.first.clone(),
+                0,
             );
             n_wrong += u32::from((0..40).any(|_| {
                 sparse.step().expect("a gradient");
-                judge.go_to(judge.simulator().steps() + 1);
+                judge.go_to(judge.simulator().steps() + 1, None);
                 judge.compare(&sparse).is_err()
             }));
         }

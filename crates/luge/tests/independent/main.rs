@@ -3,6 +3,7 @@
 //! Every test writes its graphs, its data and what the dense engine did to `target/independent`. With `LUGE_JAX=1` in
 //! the environment, `tests/independent/check.py` trains the same graphs and must go the same way.
 
+mod ordinary;
 mod stream;
 
 use std::{

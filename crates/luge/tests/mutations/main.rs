@@ -8,6 +8,7 @@ mod classroom;
 
 mod checks;
 mod graphs;
+mod shipped;
 
 use std::{
     cell::Cell,

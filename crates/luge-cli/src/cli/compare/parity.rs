@@ -2,7 +2,8 @@
 
 use indicatif::HumanCount;
 use luge_experiments::compare::parity::{
-    BATCH, DEPTHS, N_NEW, OrdinaryRun, ParityComparison, ParityOptions, RATES, WIDTH,
+    BATCH, DEPTHS, N_CONTROL_NEW, N_NEW, OrdinaryRun, ParityComparison, ParityOptions, RATES,
+    SameArchitecture, WIDTH,
 };
 
 use super::{Args, refuse};
@@ -75,4 +76,18 @@ fn add_rows(rows: &mut Rows, compared: &ParityComparison) {
     );
     rows.row("  best by SGD", best("SGD"));
     rows.row("  best by Adam", best("Adam"));
+    let Some(same) = &compared.same_architecture else { return };
+    let SameArchitecture { n_layers, n_weights, steps, right: (n_right, n_new), .. } = *same;
+    let certified = if same.certified { "certified" } else { "NOT certified" };
+    rows.row("MLP with the learner in it", format!("{n_right} of {n_new} new inputs right, {certified}"));
+    rows.row(
+        "",
+        format!("{n_layers} layers, {} weights, {steps} steps of SGD, batch size 1", HumanCount(n_weights)),
+    );
+    let best = same.controls.iter().max_by_key(|(_, right)| *right);
+    let best = best.map_or_else(String::new, |(rate, right)| {
+        format!("{right} of {N_CONTROL_NEW} new inputs right: best of {} rates, {rate}", same.controls.len())
+    });
+    rows.row("  PyTorch's initialisation", best);
+    rows.row("", format!("the same layers and stream, {} steps", HumanCount(same.control_steps)));
 }

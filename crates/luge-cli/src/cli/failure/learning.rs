@@ -147,12 +147,10 @@ fn remedy_of_extended(error: &ExtendedError) -> &'static str {
 impl From<ModelError> for Failure {
     fn from(error: ModelError) -> Self {
         match error {
-            ModelError::Io { ref reason, .. } => {
-                too_much(reason).map_or_else(|| Self::ModelFile(error), Self::from)
-            }
+            ModelError::Io { ref reason, .. } => too_much(reason).map_or_else(|| Self::of(error), Self::from),
             ModelError::PreparedTraining(error) => error.into(),
             ModelError::Memory(error) => error.into(),
-            error => Self::Model(error),
+            error => Self::unfit(error, "give a model that `luge train --out` wrote, unchanged"),
         }
     }
 }

@@ -28,34 +28,21 @@ enum Content {
     Step { write: u8, head: Move, next: char },
 }
 
-/// Reads a machine: the only line that is neither empty nor a comment, which begins with `#`.
-///
-/// # Errors
-/// All errors found in the text, in order. A list of several machines is one: see [`read_line`] and [`entries`].
-pub fn read(text: &str) -> Result<Loaded, Vec<Diagnostic>> {
+/// Reads the machine on a line of a list, counted from 1 with the comments and the empty lines, or the only one of a text.
+pub(in crate::formats) fn read(text: &str, line: Option<usize>) -> Result<Loaded, Vec<Diagnostic>> {
     let mut findings = Findings::default();
-    let entry = only_entry(text, &mut findings);
+    let entry = match line {
+        None => only_entry(text, &mut findings),
+        Some(line) => {
+            let entry = entries(text).find(|entry| entry.line == line);
+            if entry.is_none() {
+                findings.push(no_machine_on(text, line));
+            }
+            entry
+        }
+    };
     if let Some(entry) = entry.as_ref().filter(|entry| !entry.note.is_empty()) {
         findings.push(note_passed_over(entry));
-    }
-    machine(entry.as_ref(), text, findings)
-}
-
-/// Reads the machine on one line of a list, counted from 1 with the comments and the empty lines.
-///
-/// # Errors
-/// As [`read`], and if that line holds no machine.
-pub fn read_line(text: &str, line: usize) -> Result<Loaded, Vec<Diagnostic>> {
-    let mut findings = Findings::default();
-    let entry = entries(text).find(|entry| entry.line == line);
-    match &entry {
-        None => {
-            findings.push(no_machine_on(text, line));
-        }
-        Some(entry) if !entry.note.is_empty() => {
-            findings.push(note_passed_over(entry));
-        }
-        Some(_) => {}
     }
     machine(entry.as_ref(), text, findings)
 }
@@ -63,7 +50,7 @@ pub fn read_line(text: &str, line: usize) -> Result<Loaded, Vec<Diagnostic>> {
 /// Reads one machine of a list. The text after it is the caller's to show: it gives no finding.
 ///
 /// # Errors
-/// As [`read`]. The findings point into `text`, the whole list.
+/// All errors found in the machine, in order. They point into `text`, the whole list.
 pub fn read_entry(text: &str, entry: &Entry<'_>) -> Result<Loaded, Vec<Diagnostic>> {
     machine(Some(entry), text, Findings::default())
 }

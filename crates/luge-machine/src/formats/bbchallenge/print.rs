@@ -2,20 +2,18 @@
 
 use super::{MAX_STATES, MAX_SYMBOLS, letter};
 use crate::{
-    Input, Machine, Missing, Move, StateId, SymbolId,
+    Machine, Missing, Move, StateId, SymbolId,
     formats::{
-        Format, Inexpressible,
+        Obstacle,
         refusals::{Action, only_tape, running_states},
     },
 };
-
-const FORMAT: Format = Format::Bbchallenge;
 
 /// Writes a machine. The input is left out: the format has no place for it.
 ///
 /// # Errors
 /// What a bbchallenge line cannot express.
-pub fn write(machine: &Machine, _input: Option<&Input>) -> Result<String, Inexpressible> {
+pub(in crate::formats) fn write(machine: &Machine) -> Result<String, Obstacle> {
     let symbols = symbols_blank_first(machine)?;
     let rows = rows_start_first(machine)?;
     let digit = |symbol: SymbolId| symbols.iter().position(|&s| s == symbol).unwrap_or(0);
@@ -36,10 +34,7 @@ pub fn write(machine: &Machine, _input: Option<&Input>) -> Result<String, Inexpr
                 Move::Left => 'L',
                 Move::Right => 'R',
                 Move::Stay => {
-                    return Err(Inexpressible::Stay {
-                        format: FORMAT,
-                        state: machine.state(state).name.clone(),
-                    });
+                    return Err(Obstacle::Stay(machine.state(state).name.clone()));
                 }
             });
             text.push(letters[next.index()].unwrap_or('Z'));
@@ -49,12 +44,12 @@ pub fn write(machine: &Machine, _input: Option<&Input>) -> Result<String, Inexpr
     Ok(text)
 }
 
-fn symbols_blank_first(machine: &Machine) -> Result<Vec<SymbolId>, Inexpressible> {
-    let tape = only_tape(machine, FORMAT)?;
+fn symbols_blank_first(machine: &Machine) -> Result<Vec<SymbolId>, Obstacle> {
+    let tape = only_tape(machine)?;
     let alphabet = &tape.alphabet;
     if alphabet.len() > MAX_SYMBOLS {
         let reason = format!("{} symbols, but there are only {MAX_SYMBOLS} digits", alphabet.len());
-        return Err(Inexpressible::Alphabet { format: FORMAT, tape: tape.name.clone(), reason });
+        return Err(Obstacle::Alphabet { tape: tape.name.clone(), reason });
     }
     let mut symbols: Vec<SymbolId> = alphabet.symbols().collect();
     symbols.sort_by_key(|&s| s != alphabet.blank());
@@ -65,11 +60,11 @@ fn symbols_blank_first(machine: &Machine) -> Result<Vec<SymbolId>, Inexpressible
     Ok(if are_digits { by_name } else { symbols })
 }
 
-fn rows_start_first(machine: &Machine) -> Result<Vec<StateId>, Inexpressible> {
-    let rows = running_states(machine, FORMAT)?;
+fn rows_start_first(machine: &Machine) -> Result<Vec<StateId>, Obstacle> {
+    let rows = running_states(machine)?;
     if rows.len() > MAX_STATES {
         let reason = format!("{} states that run, but there are only {MAX_STATES} letters", rows.len());
-        return Err(Inexpressible::States { format: FORMAT, reason });
+        return Err(Obstacle::States(reason));
     }
     // States that are the letters already keep them, whatever their order.
     let mut by_name = rows.clone();
@@ -80,7 +75,7 @@ fn rows_start_first(machine: &Machine) -> Result<Vec<StateId>, Inexpressible> {
 }
 
 /// A letter for every state that is a row or is entered by a rule that can apply.
-fn letters(machine: &Machine, rows: &[StateId]) -> Result<Vec<Option<char>>, Inexpressible> {
+fn letters(machine: &Machine, rows: &[StateId]) -> Result<Vec<Option<char>>, Obstacle> {
     let mut letters = vec![None; machine.states().len()];
     for (index, row) in rows.iter().enumerate() {
         letters[row.index()] = Some(letter(index));
@@ -97,7 +92,7 @@ fn letters(machine: &Machine, rows: &[StateId]) -> Result<Vec<Option<char>>, Ine
     for halt in unnamed {
         let Some(last) = free.pop() else {
             let reason = format!("no letter is left for the halting state `{}`", machine.state(halt).name);
-            return Err(Inexpressible::States { format: FORMAT, reason });
+            return Err(Obstacle::States(reason));
         };
         letters[halt.index()] = Some(last);
     }
@@ -105,7 +100,7 @@ fn letters(machine: &Machine, rows: &[StateId]) -> Result<Vec<Option<char>>, Ine
 }
 
 /// The halting states that rules enter, in order; all must accept.
-fn entered_halts(machine: &Machine, rows: &[StateId]) -> Result<Vec<StateId>, Inexpressible> {
+fn entered_halts(machine: &Machine, rows: &[StateId]) -> Result<Vec<StateId>, Obstacle> {
     let mut entered = Vec::new();
     for &row in rows {
         for symbol in machine.tapes()[0].alphabet.symbols() {
@@ -114,7 +109,7 @@ fn entered_halts(machine: &Machine, rows: &[StateId]) -> Result<Vec<StateId>, In
                 Some(true) if !entered.contains(&next) => entered.push(next),
                 Some(false) => {
                     let reason = format!("state `{}` halts without accepting", machine.state(next).name);
-                    return Err(Inexpressible::Halting { format: FORMAT, reason });
+                    return Err(Obstacle::Halting(reason));
                 }
                 _ => {}
             }
@@ -123,7 +118,7 @@ fn entered_halts(machine: &Machine, rows: &[StateId]) -> Result<Vec<StateId>, In
     Ok(entered)
 }
 
-fn check_missing(machine: &Machine, state: StateId, symbol: SymbolId) -> Result<(), Inexpressible> {
+fn check_missing(machine: &Machine, state: StateId, symbol: SymbolId) -> Result<(), Obstacle> {
     match machine.missing() {
         Missing::Halt => Ok(()),
         Missing::Reject => {
@@ -132,7 +127,7 @@ fn check_missing(machine: &Machine, state: StateId, symbol: SymbolId) -> Result<
             let reason = format!(
                 "state `{state}` has no rule for `{symbol}` and rejects there, where a bbchallenge machine halts"
             );
-            Err(Inexpressible::Halting { format: FORMAT, reason })
+            Err(Obstacle::Halting(reason))
         }
     }
 }

@@ -2,7 +2,7 @@ use super::{read, write};
 use crate::{Input, Machine, Missing, Outcome, Simulator};
 
 fn machine(line: &str) -> Machine {
-    read(line).unwrap_or_else(|errors| panic!("{line}: {errors:?}")).machine
+    read(line, None).unwrap_or_else(|errors| panic!("{line}: {errors:?}")).machine
 }
 
 #[track_caller]
@@ -15,7 +15,7 @@ fn check_steps(line: &str, steps: u64, nonzero: u64) {
 
 #[track_caller]
 fn check_errors(line: &str, expected: &[&str]) {
-    let found: Vec<String> = read(line).unwrap_err().iter().map(|d| d.message.clone()).collect();
+    let found: Vec<String> = read(line, None).unwrap_err().iter().map(|d| d.message.clone()).collect();
     assert_eq!(found, expected, "{line}");
 }
 
@@ -46,7 +46,7 @@ fn letters_beyond_the_rows_are_kept() {
     let machine = machine("1RZ0LH_---1RC");
     let names: Vec<&str> = machine.states().iter().map(|s| s.name.as_str()).collect();
     assert_eq!(names, ["A", "B", "Z", "H", "C"]);
-    assert_eq!(write(&machine, None).unwrap(), "1RZ0LH_---1RC\n");
+    assert_eq!(write(&machine).unwrap(), "1RZ0LH_---1RC\n");
 }
 
 #[test]

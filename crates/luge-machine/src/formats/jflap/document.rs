@@ -294,7 +294,7 @@ impl Reader {
 
     fn head_move(&mut self, element: Option<Node<'_, '_>>) -> Move {
         let Some(node) = element else { return Move::Right };
-        labels::head_move(text_of(node)).unwrap_or_else(|| {
+        Move::named(text_of(node).trim(), ["L", "S", "R"]).unwrap_or_else(|| {
             let message = match text_of(node).trim() {
                 "" => "the move is empty".to_owned(),
                 other => format!("unknown move `{other}`"),

@@ -1,7 +1,7 @@
 //! What stands in `<read>`, `<write>` and `<move>`.
 
 use super::{BLANK, Symbol};
-use crate::{Move, formats::pieces::only_character};
+use crate::formats::pieces::only_character;
 
 /// A `<read>`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -85,15 +85,6 @@ pub(super) fn write(text: &str, variable: Option<&str>) -> Result<Written, BadLa
         _ if variable == Some(text) => Ok(Written::Variable),
         (_, Some(c)) => Ok(Written::Put(symbol(c))),
         _ => Err(BadLabel::TooLong),
-    }
-}
-
-pub(super) fn head_move(text: &str) -> Option<Move> {
-    match text.trim() {
-        "L" => Some(Move::Left),
-        "S" => Some(Move::Stay),
-        "R" => Some(Move::Right),
-        _ => None,
     }
 }
 

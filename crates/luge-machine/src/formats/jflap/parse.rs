@@ -15,26 +15,16 @@ use crate::{
     input::laid_characters,
 };
 
-/// Reads a machine.
-///
-/// # Errors
-/// All errors found, in the order of the text, and the warnings with them.
-pub fn read(text: &str) -> Result<Loaded, Vec<Diagnostic>> {
-    read_admitting(text, &[] as &[&str])
-}
-
 /// Reads a machine whose tapes may also hold the characters of these texts, one per tape, although no transition names them.
-///
-/// # Errors
-/// As [`read`]; transitions that differ only in such characters, as `!a` and `!b` do, may not be deterministic on them.
-pub fn read_admitting<S: AsRef<str>>(text: &str, inputs: &[S]) -> Result<Loaded, Vec<Diagnostic>> {
+/// Transitions that differ only in such characters, as `!a` and `!b` do, may not be deterministic on them: that is an error.
+pub(in crate::formats) fn read(text: &str, inputs: &[String]) -> Result<Loaded, Vec<Diagnostic>> {
     let mut draft = draft(text)?;
     let start = check_start(&mut draft, text.len());
     if draft.findings.has_errors() {
         return Err(draft.findings.into_sorted());
     }
     drop_after_final(&mut draft);
-    let input = |tape: usize| inputs.get(tape).map_or("", |input| input.as_ref());
+    let input = |tape: usize| inputs.get(tape).map_or("", String::as_str);
     let tapes: Vec<TapeSymbols> =
         (0..draft.n_tapes).map(|tape| TapeSymbols::new(&draft, tape, input(tape))).collect();
     if let Some(large) = tapes.iter().find(|tape| tape.0.len() > MAX_SYMBOLS) {

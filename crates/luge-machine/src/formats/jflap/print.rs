@@ -2,16 +2,14 @@
 
 use super::{BLANK, determinism::first_conflict};
 use crate::{
-    Alphabet, Input, Machine, Move, Pattern, Rule, StateId, SymbolId, Tape, Write,
+    Alphabet, Machine, Pattern, Rule, StateId, SymbolId, Tape, Write,
     formats::{
-        Format, Inexpressible,
-        expand::{ExactRule, MAX_RULES, exact_rules},
+        Obstacle,
+        expand::{MAX_RULES, exact_rules},
         pieces::only_character,
         refusals::{check_rejecting, check_writable},
     },
 };
-
-const FORMAT: Format = Format::Jflap;
 
 /// States in a row, and the distance between them.
 const PER_ROW: usize = 8;
@@ -21,10 +19,10 @@ const SPACING: usize = 120;
 ///
 /// # Errors
 /// If the machine has read-only tapes, halts without accepting, or has names the format cannot spell or mention.
-pub fn write(machine: &Machine, _input: Option<&Input>) -> Result<String, Inexpressible> {
+pub(in crate::formats) fn write(machine: &Machine) -> Result<String, Obstacle> {
     machine.tapes().iter().try_for_each(check_tape)?;
     check_names(machine)?;
-    check_rejecting(machine, FORMAT)?;
+    check_rejecting(machine)?;
     let rules = unordered_rules(machine)?;
     let special = mention_all(machine, &rules)?;
 
@@ -58,23 +56,12 @@ fn transition(machine: &Machine, state: StateId, rule: &Rule, label: Option<&str
     text.push_str(&format!("    <transition><from>{state}</from><to>{}</to>", rule.next));
     for (index, tape) in machine.tapes().iter().enumerate() {
         let on = if machine.n_tapes() == 1 { String::new() } else { format!(" tape=\"{}\"", index + 1) };
-        let read = match (label, rule.reads[index]) {
-            (Some(label), _) => label.to_owned(),
-            (None, Pattern::Any) => "~".to_owned(),
-            (None, Pattern::Is(symbol)) => label_of(&tape.alphabet, symbol),
-        };
-        let write = match rule.writes[index] {
-            Write::Keep => "~".to_owned(),
-            Write::Put(symbol) => label_of(&tape.alphabet, symbol),
-        };
-        let head_move = match rule.moves[index] {
-            Move::Left => "L",
-            Move::Stay => "S",
-            Move::Right => "R",
-        };
-        text.push_str(&element("read", &on, &escaped(&read)));
-        text.push_str(&element("write", &on, &escaped(&write)));
-        text.push_str(&element("move", &on, head_move));
+        let spelled =
+            |symbol: Option<SymbolId>| symbol.map_or("~", |symbol| label_of(&tape.alphabet, symbol));
+        let read = label.unwrap_or_else(|| spelled(rule.reads[index].symbol()));
+        text.push_str(&element("read", &on, &escaped(read)));
+        text.push_str(&element("write", &on, &escaped(spelled(rule.writes[index].symbol()))));
+        text.push_str(&element("move", &on, rule.moves[index].spelled(["L", "S", "R"])));
     }
     text.push_str("</transition>\n");
 }
@@ -87,8 +74,8 @@ fn element(name: &str, attributes: &str, content: &str) -> String {
     }
 }
 
-fn label_of(alphabet: &Alphabet, symbol: SymbolId) -> String {
-    if symbol == alphabet.blank() { String::new() } else { alphabet.name(symbol).to_owned() }
+fn label_of(alphabet: &Alphabet, symbol: SymbolId) -> &str {
+    if symbol == alphabet.blank() { "" } else { alphabet.name(symbol) }
 }
 
 fn escaped(text: &str) -> String {
@@ -111,8 +98,8 @@ pub(in crate::formats) fn is_xml(c: char) -> bool {
     matches!(c, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..)
 }
 
-fn check_tape(tape: &Tape) -> Result<(), Inexpressible> {
-    check_writable(tape, FORMAT)?;
+fn check_tape(tape: &Tape) -> Result<(), Obstacle> {
+    check_writable(tape)?;
     let alphabet = &tape.alphabet;
     for symbol in alphabet.symbols().filter(|&symbol| symbol != alphabet.blank()) {
         let name = alphabet.name(symbol);
@@ -125,7 +112,7 @@ fn check_tape(tape: &Tape) -> Result<(), Inexpressible> {
             Some(_) => continue,
             None => format!("symbol `{name}` is not one character"),
         };
-        return Err(Inexpressible::Alphabet { format: FORMAT, tape: tape.name.clone(), reason });
+        return Err(Obstacle::Alphabet { tape: tape.name.clone(), reason });
     }
     Ok(())
 }
@@ -135,18 +122,18 @@ pub(in crate::formats) fn spells_state(name: &str) -> bool {
     !name.is_empty() && name.chars().all(is_xml)
 }
 
-fn check_names(machine: &Machine) -> Result<(), Inexpressible> {
+fn check_names(machine: &Machine) -> Result<(), Obstacle> {
     match machine.states().iter().find(|state| !spells_state(&state.name)) {
         None => Ok(()),
         Some(state) => {
             let reason = format!("the name `{}` cannot stand in XML", state.name.escape_debug());
-            Err(Inexpressible::States { format: FORMAT, reason })
+            Err(Obstacle::States(reason))
         }
     }
 }
 
 /// The rules of all states, those of a state written out where they rely on their order.
-fn unordered_rules(machine: &Machine) -> Result<Vec<(StateId, Rule)>, Inexpressible> {
+fn unordered_rules(machine: &Machine) -> Result<Vec<(StateId, Rule)>, Obstacle> {
     let mut all = Vec::new();
     for state in machine.state_ids() {
         let rules: Vec<&Rule> = machine.rules(state).iter().collect();
@@ -159,28 +146,16 @@ fn unordered_rules(machine: &Machine) -> Result<Vec<(StateId, Rule)>, Inexpressi
             let name = &machine.state(state).name;
             let reason =
                 format!("state `{name}` needs more than {MAX_RULES} rules where their order does not matter");
-            return Err(Inexpressible::States { format: FORMAT, reason });
+            return Err(Obstacle::States(reason));
         };
-        all.extend(exact.into_iter().map(|rule| (state, as_rule(rule))));
+        all.extend(exact.into_iter().map(|rule| (state, rule)));
     }
     Ok(all)
 }
 
-fn as_rule(exact: ExactRule) -> Rule {
-    Rule {
-        reads: exact.reads.into_iter().map(Pattern::Is).collect(),
-        writes: exact.writes.into_iter().map(Write::Put).collect(),
-        moves: exact.moves,
-        next: exact.next,
-    }
-}
-
 /// The format declares no alphabets: a symbol that no rule mentions would be lost. On a single tape the first rule that can is
 /// written a second time, reading instead of its symbol `!` and all others. Returns that rule's place and its label, if one is needed.
-fn mention_all(
-    machine: &Machine,
-    rules: &[(StateId, Rule)],
-) -> Result<Option<(usize, String)>, Inexpressible> {
+fn mention_all(machine: &Machine, rules: &[(StateId, Rule)]) -> Result<Option<(usize, String)>, Obstacle> {
     for (index, tape) in machine.tapes().iter().enumerate() {
         let alphabet = &tape.alphabet;
         let mentions = |rule: &Rule, symbol: SymbolId| {
@@ -200,14 +175,14 @@ fn mention_all(
             Some((at, read)) if machine.n_tapes() == 1 && !comma_lost => {
                 let others = alphabet.symbols().filter(|&symbol| symbol != read);
                 let spelled = others.map(|symbol| match label_of(alphabet, symbol) {
-                    blank if blank.is_empty() => BLANK.to_string(),
-                    name => name,
+                    "" => BLANK.to_string(),
+                    name => name.to_owned(),
                 });
                 Ok(Some((at, format!("!{}", spelled.collect::<String>()))))
             }
             _ => {
                 let reason = format!("no rule mentions symbol `{}`", alphabet.name(lost));
-                Err(Inexpressible::Alphabet { format: FORMAT, tape: tape.name.clone(), reason })
+                Err(Obstacle::Alphabet { tape: tape.name.clone(), reason })
             }
         };
     }

@@ -13,6 +13,7 @@ use crate::{
         Loaded, MAX_SYMBOLS, finish,
         pieces::{Piece, lines, listed},
     },
+    input::laid_characters,
 };
 
 /// A symbol, or `*`.
@@ -32,20 +33,13 @@ struct Quintuple<'t> {
 /// Which quintuple counts for a state and a symbol, `None` standing for `*`.
 type Winners<'t, 'q> = HashMap<(Option<&'t str>, Symbol), &'q Quintuple<'t>>;
 
-/// Reads a machine.
-///
-/// # Errors
-/// All errors found in the text, in order, and the warnings with them.
-pub fn read(text: &str) -> Result<Loaded, Vec<Diagnostic>> {
-    read_from(text, None, &[])
-}
-
-/// Reads a machine that starts in another state than `0`, as the site's field for the initial state allows, and whose tape may
-/// also hold characters that no rule names: `*` matches them, and where no rule does the machine dies.
-///
-/// # Errors
-/// As [`read`], and if no rule is for the start state that is asked for.
-pub fn read_from(text: &str, start: Option<&str>, characters: &[char]) -> Result<Loaded, Vec<Diagnostic>> {
+/// Reads a machine that starts in `0`, or in another state, as the site's field for the initial state allows. Its tape may also hold
+/// the characters of an input that no rule names: `*` matches them, and where no rule does the machine dies.
+pub(in crate::formats) fn read(
+    text: &str,
+    start: Option<&str>,
+    inputs: &[String],
+) -> Result<Loaded, Vec<Diagnostic>> {
     let mut findings = Findings::default();
     let quintuples = quintuples(text, &mut findings);
     let winners = winners(&quintuples, &mut findings);
@@ -54,7 +48,7 @@ pub fn read_from(text: &str, start: Option<&str>, characters: &[char]) -> Result
     let on_tape = laid.iter().flat_map(tape::Laid::characters);
     let known: BTreeSet<char> = named.into_iter().chain(on_tape).filter(|&c| c != BLANK).collect();
     let mut symbols: Vec<char> = [BLANK].into_iter().chain(known).collect();
-    for &character in characters {
+    for character in inputs.first().into_iter().flat_map(|input| laid_characters(input)) {
         if !symbols.contains(&character) && symbols.len() < MAX_SYMBOLS {
             symbols.push(character);
         }

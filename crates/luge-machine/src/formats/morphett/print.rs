@@ -4,40 +4,29 @@ use std::collections::BTreeSet;
 
 use super::{ANY, BLANK, START, accepts, halts, tape::INITIAL_TAPE};
 use crate::{
-    Input, Machine, Missing, Move, Pattern, Rule, StateId, SymbolId, Write,
+    Input, Machine, Missing, Pattern, Rule, StateId, SymbolId,
     formats::{
-        Format, Inexpressible,
+        Obstacle,
         pieces::only_character,
         refusals::{only_tape, running_states},
     },
 };
 
-const FORMAT: Format = Format::Morphett;
-
 /// Writes a machine, and its input as a comment.
 ///
 /// # Errors
 /// What Morphett's format cannot express.
-pub fn write(machine: &Machine, input: Option<&Input>) -> Result<String, Inexpressible> {
+pub(in crate::formats) fn write(machine: &Machine, input: Option<&Input>) -> Result<String, Obstacle> {
     let symbols = spell_symbols(machine)?;
-    let running = running_states(machine, FORMAT)?;
+    let running = running_states(machine)?;
     check_complete(machine)?;
     let states = spell_states(machine);
 
     let line = |state: StateId, read: Pattern, rule: &Rule| {
-        let read = match read {
-            Pattern::Any => ANY.to_owned(),
-            Pattern::Is(symbol) => symbols[symbol.index()].to_string(),
-        };
-        let write = match rule.writes[0] {
-            Write::Keep => ANY.to_owned(),
-            Write::Put(symbol) => symbols[symbol.index()].to_string(),
-        };
-        let head = match rule.moves[0] {
-            Move::Left => "l",
-            Move::Stay => "*",
-            Move::Right => "r",
-        };
+        let spelled =
+            |symbol: Option<SymbolId>| symbol.map_or(ANY.to_owned(), |s| symbols[s.index()].to_string());
+        let (read, write) = (spelled(read.symbol()), spelled(rule.writes[0].symbol()));
+        let head = rule.moves[0].spelled(["l", ANY, "r"]);
         let (state, next) = (&states[state.index()], &states[rule.next.index()]);
         format!("{state} {read} {write} {head} {next}\n")
     };
@@ -56,8 +45,8 @@ pub fn write(machine: &Machine, input: Option<&Input>) -> Result<String, Inexpre
 }
 
 /// The comment with the input; nothing for a blank one.
-fn initial_tape(symbols: &[char], input: &Input) -> Result<String, Inexpressible> {
-    let refused = |reason: &str| Inexpressible::Input { format: FORMAT, reason: reason.to_owned() };
+fn initial_tape(symbols: &[char], input: &Input) -> Result<String, Obstacle> {
+    let refused = |reason: &str| Obstacle::Input(reason.to_owned());
     let laid = match input.tapes.as_slice() {
         [] => return Ok(String::new()),
         [tape] => tape,
@@ -94,18 +83,13 @@ fn live_rules(machine: &Machine, state: StateId) -> impl Iterator<Item = &Rule> 
 fn unnamed_symbols(machine: &Machine, running: &[StateId]) -> Vec<SymbolId> {
     let mut named = BTreeSet::from([machine.tapes()[0].alphabet.blank()]);
     for rule in running.iter().flat_map(|&state| live_rules(machine, state)) {
-        if let Pattern::Is(symbol) = rule.reads[0] {
-            named.insert(symbol);
-        }
-        if let Write::Put(symbol) = rule.writes[0] {
-            named.insert(symbol);
-        }
+        named.extend([rule.reads[0].symbol(), rule.writes[0].symbol()].into_iter().flatten());
     }
     machine.tapes()[0].alphabet.symbols().filter(|symbol| !named.contains(symbol)).collect()
 }
 
 /// A running state without a rule for some symbol would need a step to halt.
-fn check_complete(machine: &Machine) -> Result<(), Inexpressible> {
+fn check_complete(machine: &Machine) -> Result<(), Obstacle> {
     let alphabet = &machine.tapes()[0].alphabet;
     for state in machine.state_ids().filter(|&q| machine.halting(q).is_none()) {
         let missing = alphabet.symbols().find(|&symbol| machine.rule_for(state, &[symbol]).is_none());
@@ -119,15 +103,15 @@ fn check_complete(machine: &Machine) -> Result<(), Inexpressible> {
                 "state `{state}` has no rule for `{symbol}` and {does} there without a step, \
                  where Morphett's machines step into `halt`"
             );
-            return Err(Inexpressible::Halting { format: FORMAT, reason });
+            return Err(Obstacle::Halting(reason));
         }
     }
     Ok(())
 }
 
 /// One character per symbol; the blank is `_`, and a symbol that had that name takes the blank's.
-fn spell_symbols(machine: &Machine) -> Result<Vec<char>, Inexpressible> {
-    let tape = only_tape(machine, FORMAT)?;
+fn spell_symbols(machine: &Machine) -> Result<Vec<char>, Obstacle> {
+    let tape = only_tape(machine)?;
     let alphabet = &tape.alphabet;
     let spell = |symbol: SymbolId| {
         if symbol == alphabet.blank() {
@@ -139,7 +123,7 @@ fn spell_symbols(machine: &Machine) -> Result<Vec<char>, Inexpressible> {
             let reason = format!(
                 "symbol `{own}` would be `{name}`, but a symbol is one character other than `*`, `;` and blank space"
             );
-            Inexpressible::Alphabet { format: FORMAT, tape: tape.name.clone(), reason }
+            Obstacle::Alphabet { tape: tape.name.clone(), reason }
         })
     };
     alphabet.symbols().map(spell).collect()

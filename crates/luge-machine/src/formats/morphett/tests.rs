@@ -2,7 +2,7 @@ use super::{read, write};
 use crate::{Alphabet, Machine, Missing, Move, Pattern, Severity, SymbolId, Write};
 
 fn machine(text: &str) -> Machine {
-    read(text).unwrap_or_else(|errors| panic!("{text}: {errors:?}")).machine
+    read(text, None, &[]).unwrap_or_else(|errors| panic!("{text}: {errors:?}")).machine
 }
 
 #[track_caller]
@@ -10,7 +10,7 @@ fn check_prints(text: &str, expected: &str) {
     let machine = machine(text);
     let printed = write(&machine, None).unwrap();
     assert_eq!(printed, expected);
-    assert_eq!(read(&printed).unwrap().machine, machine);
+    assert_eq!(read(&printed, None, &[]).unwrap().machine, machine);
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn halting_states_go_by_their_names() {
 
 #[test]
 fn the_last_duplicate_counts_and_is_reported() {
-    let loaded = read("0 1 1 r 0\n0 1 0 l halt ; again\nhalt 1 1 r 0 !\n").unwrap();
+    let loaded = read("0 1 1 r 0\n0 1 0 l halt ; again\nhalt 1 1 r 0 !\n", None, &[]).unwrap();
     let found: Vec<_> = loaded.warnings.iter().map(|w| (w.severity, w.span.clone())).collect();
     assert_eq!(found, [(Severity::Warning, 10..22), (Severity::Warning, 31..45)]);
     assert_eq!(write(&loaded.machine, None).unwrap(), "0 1 0 l halt\n0 * * * halt-no-rule\n");
@@ -72,6 +72,6 @@ fn too_many_symbols_are_refused() {
     let rules = |n: usize| -> String { ('\u{4e00}'..).take(n).map(|c| format!("0 {c} * r 0\n")).collect() };
     assert_eq!(machine(&rules(255)).tapes()[0].alphabet.len(), 256);
     let text = rules(256);
-    let errors = read(&text).unwrap_err();
+    let errors = read(&text, None, &[]).unwrap_err();
     assert_eq!((errors[0].message.as_str(), errors[0].position(&text)), ("more than 256 symbols", (256, 1)));
 }

@@ -4,16 +4,13 @@ use super::{
     FARTHEST_HEAD,
     lex::{in_quotes, spelled},
 };
-use crate::{
-    Access, Input, Machine, Missing, Move, Pattern, Rule, StateKind, SymbolId, Tape, TapeInput, Write,
-    formats::{Format, Inexpressible},
-};
+use crate::{Access, Input, Machine, Missing, Rule, StateKind, SymbolId, Tape, TapeInput, formats::Obstacle};
 
 /// Writes a `.tm` file. A blank input is not written: the tapes are blank without it.
 ///
 /// # Errors
 /// If the input has more tapes than the machine or symbols that its tapes do not have.
-pub fn write(machine: &Machine, input: Option<&Input>) -> Result<String, Inexpressible> {
+pub(in crate::formats) fn write(machine: &Machine, input: Option<&Input>) -> Result<String, Obstacle> {
     let mut text = String::from("machine");
     if let Some(name) = machine.name() {
         text.push(' ');
@@ -56,14 +53,13 @@ pub fn write(machine: &Machine, input: Option<&Input>) -> Result<String, Inexpre
     Ok(text)
 }
 
-/// One line per tape that has an input; the last one always, so that as many are read back.
 /// Symbols with longer names are not lined up.
 const WIDEST: usize = 64;
 
-fn inputs(machine: &Machine, input: &Input) -> Result<String, Inexpressible> {
-    let refused = |reason: String| Inexpressible::Input { format: Format::Native, reason };
+/// One line per tape that has an input; the last one always, so that as many are read back.
+fn inputs(machine: &Machine, input: &Input) -> Result<String, Obstacle> {
     if input.tapes.len() > machine.n_tapes() {
-        return Err(refused(format!(
+        return Err(Obstacle::Input(format!(
             "it has {} tapes, the machine {}",
             input.tapes.len(),
             machine.n_tapes()
@@ -75,10 +71,13 @@ fn inputs(machine: &Machine, input: &Input) -> Result<String, Inexpressible> {
             continue;
         }
         if let Some(unknown) = laid.symbols.iter().find(|s| s.index() >= tape.alphabet.len()) {
-            return Err(refused(format!("tape `{}` has no symbol {unknown}", tape.name)));
+            return Err(Obstacle::Input(format!("tape `{}` has no symbol {unknown}", tape.name)));
         }
         if laid.head.unsigned_abs() > FARTHEST_HEAD.unsigned_abs() {
-            return Err(refused(format!("the head of tape `{}` starts on cell {}", tape.name, laid.head)));
+            return Err(Obstacle::Input(format!(
+                "the head of tape `{}` starts on cell {}",
+                tape.name, laid.head
+            )));
         }
         text.push_str(&format!("input {}:", spelled(&tape.name)));
         for &symbol in &laid.symbols {
@@ -97,9 +96,12 @@ fn rule_lines(machine: &Machine, rules: &[Rule], text: &mut String) {
     let rows: Vec<[Vec<String>; 2]> = rules
         .iter()
         .map(|rule| {
-            let reads = machine.tapes().iter().zip(&rule.reads).map(|(tape, &read)| read_text(tape, read));
-            let writes =
-                machine.tapes().iter().zip(&rule.writes).map(|(tape, &write)| write_text(tape, write));
+            let text = |(tape, symbol): (&Tape, Option<SymbolId>)| {
+                symbol.map_or("*".to_owned(), |symbol| spelled(tape.alphabet.name(symbol)))
+            };
+            let tapes = machine.tapes().iter();
+            let reads = tapes.clone().zip(rule.reads.iter().map(|read| read.symbol())).map(text);
+            let writes = tapes.zip(rule.writes.iter().map(|write| write.symbol())).map(text);
             [reads.collect(), writes.collect()]
         })
         .collect();
@@ -113,7 +115,7 @@ fn rule_lines(machine: &Machine, rules: &[Rule], text: &mut String) {
         padded.join(" ")
     };
     for (rule, [reads, writes]) in rules.iter().zip(&rows) {
-        let moves: Vec<&str> = rule.moves.iter().map(|&m| move_text(m)).collect();
+        let moves: Vec<&str> = rule.moves.iter().map(|m| m.spelled(["L", "S", "R"])).collect();
         text.push_str(&format!(
             "  {} -> {}, {}, {}\n",
             line_up(reads, &widths[0]),
@@ -121,31 +123,5 @@ fn rule_lines(machine: &Machine, rules: &[Rule], text: &mut String) {
             moves.join(" "),
             spelled(&machine.state(rule.next).name)
         ));
-    }
-}
-
-fn read_text(tape: &Tape, read: Pattern) -> String {
-    match read {
-        Pattern::Any => "*".to_owned(),
-        Pattern::Is(symbol) => symbol_text(tape, symbol),
-    }
-}
-
-fn write_text(tape: &Tape, write: Write) -> String {
-    match write {
-        Write::Keep => "*".to_owned(),
-        Write::Put(symbol) => symbol_text(tape, symbol),
-    }
-}
-
-fn symbol_text(tape: &Tape, symbol: SymbolId) -> String {
-    spelled(tape.alphabet.name(symbol))
-}
-
-fn move_text(head_move: Move) -> &'static str {
-    match head_move {
-        Move::Left => "L",
-        Move::Stay => "S",
-        Move::Right => "R",
     }
 }

@@ -267,12 +267,8 @@ impl Draft {
 }
 
 fn head_move(token: &Token) -> Result<Move, Diagnostic> {
-    match token.name() {
-        Some("L") => Ok(Move::Left),
-        Some("S") => Ok(Move::Stay),
-        Some("R") => Ok(Move::Right),
-        _ => Err(Diagnostic::error(token.span.clone(), "unknown move", "expected `L`, `S` or `R`")),
-    }
+    let known = token.name().and_then(|name| Move::named(name, ["L", "S", "R"]));
+    known.ok_or_else(|| Diagnostic::error(token.span.clone(), "unknown move", "expected `L`, `S` or `R`"))
 }
 
 /// What follows the colon at `index`.

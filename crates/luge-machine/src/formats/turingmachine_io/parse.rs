@@ -26,7 +26,7 @@ const MAX_SHARED: usize = 100_000;
 ///
 /// # Errors
 /// All errors found in the text, in order, and the warnings with them.
-pub fn read(text: &str) -> Result<Loaded, Vec<Diagnostic>> {
+pub(in crate::formats) fn read(text: &str) -> Result<Loaded, Vec<Diagnostic>> {
     let document = Document::parse(text).map_err(|error| vec![error])?;
     match saved::source_code(&document) {
         Some(source) => saved::read(&document, source, text),

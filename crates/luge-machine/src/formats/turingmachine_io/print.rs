@@ -2,11 +2,9 @@
 
 use super::yaml::is_null_word;
 use crate::{
-    Alphabet, Input, Machine, Missing, Move, Pattern, Rule, StateId, SymbolId, Write,
-    formats::{Format, Inexpressible, refusals::only_tape},
+    Alphabet, Input, Machine, Missing, Move, Rule, StateId, SymbolId,
+    formats::{Obstacle, refusals::only_tape},
 };
-
-const FORMAT: Format = Format::TuringMachineIo;
 
 /// YAML allows a key at most 1024 characters.
 const LONGEST_NAME: usize = 1000;
@@ -17,17 +15,17 @@ const MAX_LISTED: usize = 24;
 ///
 /// # Errors
 /// What turingmachine.io cannot express.
-pub fn write(machine: &Machine, input: Option<&Input>) -> Result<String, Inexpressible> {
-    let tape = only_tape(machine, FORMAT)?;
+pub(in crate::formats) fn write(machine: &Machine, input: Option<&Input>) -> Result<String, Obstacle> {
+    let tape = only_tape(machine)?;
     let alphabet = &tape.alphabet;
     if let Some(name) = alphabet.names().iter().find(|name| name.chars().count() != 1) {
         let reason = format!("symbol `{name}` is not one character");
-        return Err(Inexpressible::Alphabet { format: FORMAT, tape: tape.name.clone(), reason });
+        return Err(Obstacle::Alphabet { tape: tape.name.clone(), reason });
     }
     if let Some(state) = machine.states().iter().find(|s| !spells_state(&s.name)) {
         let begin: String = state.name.chars().take(20).collect();
         let reason = format!("the name `{begin}…` is too long for a key");
-        return Err(Inexpressible::States { format: FORMAT, reason });
+        return Err(Obstacle::States(reason));
     }
     let mut text = String::new();
     if let Some(name) = machine.name() {
@@ -60,7 +58,7 @@ pub(in crate::formats) fn spells_state(name: &str) -> bool {
 ///
 /// # Errors
 /// As [`write()`].
-pub fn write_saved(machine: &Machine, input: Option<&Input>) -> Result<String, Inexpressible> {
+pub(in crate::formats) fn write_saved(machine: &Machine, input: Option<&Input>) -> Result<String, Obstacle> {
     let unnamed = Machine { name: None, ..machine.clone() };
     let name = machine.name().map_or_else(String::new, |name| format!("name: {}\n", scalar(name)));
     let source = write(&unnamed, input)?;
@@ -68,8 +66,8 @@ pub fn write_saved(machine: &Machine, input: Option<&Input>) -> Result<String, I
     Ok(format!("{name}source code: |\n{lines}positions: null\n"))
 }
 
-fn input_line(alphabet: &Alphabet, input: &Input) -> Result<String, Inexpressible> {
-    let refuse = |reason: &str| Err(Inexpressible::Input { format: FORMAT, reason: reason.to_owned() });
+fn input_line(alphabet: &Alphabet, input: &Input) -> Result<String, Obstacle> {
+    let refuse = |reason: &str| Err(Obstacle::Input(reason.to_owned()));
     match input.tapes.as_slice() {
         [] => Ok(String::new()),
         [tape] if tape.head != 0 => refuse("the head must start on the first cell"),
@@ -82,7 +80,7 @@ fn input_line(alphabet: &Alphabet, input: &Input) -> Result<String, Inexpressibl
 }
 
 /// The instructions of a running state, symbols with the same one after another listed in one key.
-fn row(machine: &Machine, state: StateId) -> Result<String, Inexpressible> {
+fn row(machine: &Machine, state: StateId) -> Result<String, Obstacle> {
     let mut groups: Vec<(Vec<SymbolId>, &Rule)> = Vec::new();
     for (symbol, rule) in live_symbols(machine, state)? {
         match groups.last_mut() {
@@ -107,16 +105,12 @@ fn row(machine: &Machine, state: StateId) -> Result<String, Inexpressible> {
 }
 
 /// The rules of a state that can apply, with the symbols they apply to, in their order.
-fn live_symbols(machine: &Machine, state: StateId) -> Result<Vec<(SymbolId, &Rule)>, Inexpressible> {
+fn live_symbols(machine: &Machine, state: StateId) -> Result<Vec<(SymbolId, &Rule)>, Obstacle> {
     let alphabet = &machine.tapes()[0].alphabet;
     let mut covered = vec![false; alphabet.len()];
     let mut live = Vec::new();
     for rule in machine.rules(state) {
-        let symbols: Vec<SymbolId> = match rule.reads[0] {
-            Pattern::Is(symbol) => vec![symbol],
-            Pattern::Any => alphabet.symbols().collect(),
-        };
-        for symbol in symbols {
+        for symbol in alphabet.symbols().filter(|&symbol| rule.reads[0].matches(symbol)) {
             if !std::mem::replace(&mut covered[symbol.index()], true) {
                 live.push((symbol, rule));
             }
@@ -129,7 +123,7 @@ fn live_symbols(machine: &Machine, state: StateId) -> Result<Vec<(SymbolId, &Rul
             let reason = format!(
                 "state `{state}` has no rule for `{symbol}` and rejects there, where turingmachine.io halts"
             );
-            Err(Inexpressible::Halting { format: FORMAT, reason })
+            Err(Obstacle::Halting(reason))
         }
         _ => Ok(live),
     }
@@ -139,19 +133,14 @@ fn same_action(a: &Rule, b: &Rule) -> bool {
     (&a.writes, &a.moves, a.next) == (&b.writes, &b.moves, b.next)
 }
 
-fn instruction(machine: &Machine, state: StateId, rule: &Rule) -> Result<String, Inexpressible> {
+fn instruction(machine: &Machine, state: StateId, rule: &Rule) -> Result<String, Obstacle> {
     let head = match rule.moves[0] {
         Move::Left => "L",
         Move::Right => "R",
-        Move::Stay => {
-            return Err(Inexpressible::Stay { format: FORMAT, state: machine.state(state).name.clone() });
-        }
+        Move::Stay => return Err(Obstacle::Stay(machine.state(state).name.clone())),
     };
     let target = (rule.next != state).then(|| format!("{head}: {}", scalar(&machine.state(rule.next).name)));
-    let written = match rule.writes[0] {
-        Write::Keep => None,
-        Write::Put(symbol) => Some(scalar(machine.tapes()[0].alphabet.name(symbol))),
-    };
+    let written = rule.writes[0].symbol().map(|symbol| scalar(machine.tapes()[0].alphabet.name(symbol)));
     Ok(match (written, target) {
         (None, None) => head.to_owned(),
         (None, Some(target)) => format!("{{{target}}}"),

@@ -55,7 +55,7 @@ struct Parser<'t> {
 ///
 /// # Errors
 /// All errors found, in the order of the text, and the warnings with them.
-pub fn read(text: &str) -> Result<Loaded, Vec<Diagnostic>> {
+pub(in crate::formats) fn read(text: &str) -> Result<Loaded, Vec<Diagnostic>> {
     let mut parser = Parser::default();
     for line in lines(text) {
         let field = line.before("//").trimmed();
@@ -208,16 +208,12 @@ impl<'t> Parser<'t> {
         }
         let mut taken = Vec::new();
         for field in &moves {
-            match field.text {
-                "<" => taken.push(Move::Left),
-                "-" => taken.push(Move::Stay),
-                ">" => taken.push(Move::Right),
-                other => {
-                    let message = format!("unknown move `{other}`");
-                    self.findings
-                        .error(&field.span, message, "a move")
-                        .remedy("moves are `<`, `-` (stay) and `>`");
-                }
+            let known = Move::named(field.text, ["<", "-", ">"]);
+            taken.extend(known);
+            if known.is_none() {
+                let message = format!("unknown move `{}`", field.text);
+                let help = "moves are `<`, `-` (stay) and `>`";
+                self.findings.error(&field.span, message, "a move").remedy(help);
             }
         }
         if situation.reads.len() == n_tapes && taken.len() == n_tapes {

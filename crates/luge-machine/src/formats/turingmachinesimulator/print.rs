@@ -2,26 +2,24 @@
 
 use super::{BLANK, header};
 use crate::{
-    Input, Machine, Move, StateId, SymbolId, Tape,
+    Machine, Rule, StateId, SymbolId, Tape,
     formats::{
-        Format, Inexpressible,
-        expand::{ExactRule, MAX_RULES, exact_rules},
+        Obstacle,
+        expand::{MAX_RULES, exact_rules},
         pieces::only_character,
         refusals::{check_rejecting, check_writable},
     },
 };
 
-const FORMAT: Format = Format::TuringMachineSimulator;
-
 /// Writes a machine. The format has no place for an input.
 ///
 /// # Errors
 /// If the machine has read-only tapes, halts without accepting, or has names the format cannot spell or mention.
-pub fn write(machine: &Machine, _input: Option<&Input>) -> Result<String, Inexpressible> {
-    machine.tapes().iter().try_for_each(|tape| check_writable(tape, FORMAT))?;
+pub(in crate::formats) fn write(machine: &Machine) -> Result<String, Obstacle> {
+    machine.tapes().iter().try_for_each(check_writable)?;
     let symbols: Vec<Vec<String>> = machine.tapes().iter().map(symbol_texts).collect::<Result<_, _>>()?;
     machine.states().iter().try_for_each(|state| check_state_name(&state.name))?;
-    check_rejecting(machine, FORMAT)?;
+    check_rejecting(machine)?;
     let rules = written_out(machine)?;
     check_mentioned(machine, &rules)?;
 
@@ -39,33 +37,24 @@ pub fn write(machine: &Machine, _input: Option<&Input>) -> Result<String, Inexpr
         text.push_str(&format!("accept: {}\n", accepting.join(",")));
     }
     for (state, rule) in rules {
-        let spelled = |ids: &[SymbolId]| -> String {
-            ids.iter().zip(&symbols).map(|(symbol, names)| format!(",{}", names[symbol.index()])).collect()
+        let spelled = |ids: &mut dyn Iterator<Item = SymbolId>| -> String {
+            ids.zip(&symbols).map(|(symbol, names)| format!(",{}", names[symbol.index()])).collect()
         };
-        let moves: String = rule.moves.iter().map(|&m| move_text(m)).collect();
+        let moves: String = rule.moves.iter().map(|head| head.spelled([",<", ",-", ",>"])).collect();
         text.push_str(&format!(
             "\n{}{}\n{}{}{moves}\n",
             machine.state(state).name,
-            spelled(&rule.reads),
+            spelled(&mut rule.reads.iter().filter_map(|read| read.symbol())),
             machine.state(rule.next).name,
-            spelled(&rule.writes)
+            spelled(&mut rule.writes.iter().filter_map(|write| write.symbol()))
         ));
     }
     Ok(text)
 }
 
-fn move_text(head_move: Move) -> &'static str {
-    match head_move {
-        Move::Left => ",<",
-        Move::Stay => ",-",
-        Move::Right => ",>",
-    }
-}
-
 /// The symbols of a tape as the format writes them.
-fn symbol_texts(tape: &Tape) -> Result<Vec<String>, Inexpressible> {
-    let refused =
-        |reason: String| Inexpressible::Alphabet { format: FORMAT, tape: tape.name.clone(), reason };
+fn symbol_texts(tape: &Tape) -> Result<Vec<String>, Obstacle> {
+    let refused = |reason: String| Obstacle::Alphabet { tape: tape.name.clone(), reason };
     let alphabet = &tape.alphabet;
     alphabet
         .symbols()
@@ -96,22 +85,22 @@ pub(in crate::formats) fn spells_state(name: &str) -> bool {
     fits_on_line(name) && !name.contains(',') && header(&in_rule).is_none() && !name.starts_with('\u{feff}')
 }
 
-fn check_state_name(name: &str) -> Result<(), Inexpressible> {
+fn check_state_name(name: &str) -> Result<(), Obstacle> {
     if spells_state(name) {
         return Ok(());
     }
     let reason = format!("the name `{}` would not be read back as one", name.escape_debug());
-    Err(Inexpressible::States { format: FORMAT, reason })
+    Err(Obstacle::States(reason))
 }
 
-fn written_out(machine: &Machine) -> Result<Vec<(StateId, ExactRule)>, Inexpressible> {
+fn written_out(machine: &Machine) -> Result<Vec<(StateId, Rule)>, Obstacle> {
     let mut all = Vec::new();
     for state in machine.state_ids() {
         let rules = exact_rules(machine, state).ok().filter(|rules| all.len() + rules.len() <= MAX_RULES);
         let Some(rules) = rules else {
             let reason =
                 format!("without wildcards they need more than {MAX_RULES} rules, and it has no wildcards");
-            return Err(Inexpressible::States { format: FORMAT, reason });
+            return Err(Obstacle::States(reason));
         };
         all.extend(rules.into_iter().map(|rule| (state, rule)));
     }
@@ -119,10 +108,10 @@ fn written_out(machine: &Machine) -> Result<Vec<(StateId, ExactRule)>, Inexpress
 }
 
 /// The format declares nothing: what no line mentions would be lost.
-fn check_mentioned(machine: &Machine, rules: &[(StateId, ExactRule)]) -> Result<(), Inexpressible> {
+fn check_mentioned(machine: &Machine, rules: &[(StateId, Rule)]) -> Result<(), Obstacle> {
     if rules.is_empty() && machine.n_tapes() > 1 {
         let allowed = "as many tapes as their first rule reads";
-        return Err(Inexpressible::Tapes { format: FORMAT, allowed, n_tapes: machine.n_tapes() });
+        return Err(Obstacle::Tapes { allowed, n_tapes: machine.n_tapes() });
     }
     let mut states: Vec<bool> = machine
         .state_ids()
@@ -137,18 +126,18 @@ fn check_mentioned(machine: &Machine, rules: &[(StateId, ExactRule)]) -> Result<
         states[state.index()] = true;
         states[rule.next.index()] = true;
         for (tape, mentioned) in symbols.iter_mut().enumerate() {
-            mentioned[rule.reads[tape].index()] = true;
-            mentioned[rule.writes[tape].index()] = true;
+            let named = [rule.reads[tape].symbol(), rule.writes[tape].symbol()];
+            named.into_iter().flatten().for_each(|symbol| mentioned[symbol.index()] = true);
         }
     }
     if let Some(index) = states.iter().position(|&mentioned| !mentioned) {
         let reason = format!("no rule mentions state `{}`", machine.states()[index].name);
-        return Err(Inexpressible::States { format: FORMAT, reason });
+        return Err(Obstacle::States(reason));
     }
     for (tape, mentioned) in machine.tapes().iter().zip(&symbols) {
         if let Some(index) = mentioned.iter().position(|&mentioned| !mentioned) {
             let reason = format!("no rule mentions symbol `{}`", tape.alphabet.names()[index]);
-            return Err(Inexpressible::Alphabet { format: FORMAT, tape: tape.name.clone(), reason });
+            return Err(Obstacle::Alphabet { tape: tape.name.clone(), reason });
         }
     }
     Ok(())

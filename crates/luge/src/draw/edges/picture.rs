@@ -40,7 +40,6 @@ fn part(edge: &Edge) -> Part {
 
 impl OutgoingEdges<'_> {
     /// Draws the loss along the edges: the successor above all others.
-    #[must_use]
     pub fn draw(&self, title: &str) -> String {
         let most = |part| match part {
             _ if self.edges.len() <= MAX_DRAWN => usize::MAX,

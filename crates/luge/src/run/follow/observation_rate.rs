@@ -30,7 +30,7 @@ impl Comparisons {
 pub const STRIDE: u64 = 1 << 10;
 
 /// Steps between two moments for whoever does not watch losses either.
-pub const LONG_STRIDE: u64 = 1 << 18;
+pub const LONG_STRIDE: u64 = 1 << 16;
 
 /// How closely a run is watched. However that is, every iterate is compared that is to be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -5,33 +5,24 @@
 
 mod remedies;
 
-use super::{Format, Inexpressible, Written};
+use super::{Format, Inexpressible, Obstacle, Written};
 use crate::{Input, Machine};
 
 /// What a written file says otherwise than the machine, or not at all.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Loss {
     /// The input is not in the file.
-    #[error("the input is left out: {reason}")]
-    Input {
-        /// Why it is left out.
-        reason: String,
-    },
+    #[error("the input is left out: {0}")]
+    Input(String),
     /// Tapes lose the mark that no rule may write to them.
-    #[error("{} no longer marked read-only", counted("tape", tapes, "is", "are"))]
-    ReadOnly {
-        /// Their names.
-        tapes: Vec<String>,
-    },
+    #[error("{} no longer marked read-only", counted("tape", .0, "is", "are"))]
+    ReadOnly(Vec<String>),
     /// States that halt without accepting become states without rules, where the machine stops after as many steps.
     #[error(
         "{} without accepting; in the file the machine stops there for want of a rule",
-        counted("state", states, "halts", "halt")
+        counted("state", .0, "halts", "halt")
     )]
-    Rejecting {
-        /// Their names.
-        states: Vec<String>,
-    },
+    Rejecting(Vec<String>),
     /// Without a rule the machine halts, but in the file that is a rejection.
     #[error("where no rule applies the machine halts; in the file it rejects there")]
     MissingRejects,
@@ -44,23 +35,14 @@ pub enum Loss {
     )]
     MissingSteps,
     /// The machine accepts without a step, but in the file it halts without accepting.
-    #[error("the start state `{state}` accepts; in the file it halts without accepting")]
-    StartAccepts {
-        /// The start state.
-        state: String,
-    },
+    #[error("the start state `{0}` accepts; in the file it halts without accepting")]
+    StartAccepts(String),
     /// The machine halts without a step, but in the file it takes one.
-    #[error("the start state `{state}` halts at once; in the file one step leads into it")]
-    StartSteps {
-        /// The start state.
-        state: String,
-    },
+    #[error("the start state `{0}` halts at once; in the file one step leads into it")]
+    StartSteps(String),
     /// States that no rule enters are left out.
-    #[error("{} never entered and left out", counted("state", states, "is", "are"))]
-    States {
-        /// Their names.
-        states: Vec<String>,
-    },
+    #[error("{} never entered and left out", counted("state", .0, "is", "are"))]
+    States(Vec<String>),
     /// Symbols that no rule mentions are left out.
     #[error("{} in no rule and left out of tape `{tape}`", counted("symbol", symbols, "is", "are"))]
     Symbols {
@@ -88,11 +70,8 @@ pub enum Loss {
         to: String,
     },
     /// Rules that stay where they are take two steps in the file: right, and back.
-    #[error("{}; in the file {} two steps, right and back", if *n_rules == 1 { "1 rule stays".into() } else { format!("{n_rules} rules stay") }, if *n_rules == 1 { "it takes" } else { "they take" })]
-    Stay {
-        /// How many rules.
-        n_rules: usize,
-    },
+    #[error("{}; in the file {} two steps, right and back", if *.0 == 1 { "1 rule stays".into() } else { format!("{} rules stay", .0) }, if *.0 == 1 { "it takes" } else { "they take" })]
+    Stay(usize),
 }
 
 /// More rounds than there are kinds of refusals: every round mends one kind for good.
@@ -102,32 +81,31 @@ const MAX_ROUNDS: usize = 24;
 pub(super) fn write(
     format: Format,
     machine: &Machine,
-    input: Option<&Input>,
-    strictly: impl Fn(&Machine, Option<&Input>) -> Result<String, Inexpressible>,
+    mut input: Option<&Input>,
+    saved: bool,
 ) -> Result<Written, Inexpressible> {
     let mut machine = machine.clone();
-    let mut input = input.cloned();
     let mut lost = Vec::new();
     for round in 0..MAX_ROUNDS {
-        let refusal = match strictly(&machine, input.as_ref()) {
+        let refusal = match format.write_as(&machine, input, saved) {
             Ok(text) => return Ok(Written { text, lost }),
             Err(refusal) => refusal,
         };
-        if let Inexpressible::Input { reason, .. } = &refusal {
-            lost.push(Loss::Input { reason: reason.clone() });
+        if let Obstacle::Input(reason) = &refusal.obstacle {
+            lost.push(Loss::Input(reason.clone()));
             input = None;
             continue;
         }
         if round == 0 {
             remedies::without_dead_rules(&mut machine);
         }
-        let losses = remedies::apply(format, &refusal, &mut machine);
+        let losses = remedies::apply(&refusal, &mut machine);
         if losses.is_empty() {
             return Err(refusal);
         }
         lost.extend(losses);
     }
-    strictly(&machine, input.as_ref()).map(|text| Written { text, lost })
+    format.write_as(&machine, input, saved).map(|text| Written { text, lost })
 }
 
 /// The names after their noun, the first few of them, and the verb that goes with their number.

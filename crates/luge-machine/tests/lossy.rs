@@ -4,12 +4,12 @@ mod random_machines;
 
 use luge_machine::{
     Alphabet, Input, Machine, Missing, Move, Outcome, Pattern, Simulator, SymbolId, TapeInput, Write,
-    formats::{Format, Inexpressible, Loss, WriteOptions, Written},
+    formats::{Format, Inexpressible, Loss, Obstacle, WriteOptions, Written},
 };
 use proptest::{collection::vec, prelude::*};
 use random_machines::{Shape, machine_and_input};
 
-const LOOSE: WriteOptions = WriteOptions { loose: true, saved: false };
+const LOSSY: WriteOptions = WriteOptions { lossy: true, saved: false };
 const OTHERS: [Format; 5] = [
     Format::Bbchallenge,
     Format::Morphett,
@@ -63,7 +63,7 @@ proptest! {
         (machine, input) in machine_and_input(Shape { n_tapes: 1..=1, n_symbols: 1..=5, start_may_halt: true, may_stay: true })
     ) {
         for format in OTHERS {
-            match format.write_with(&machine, Some(&input), LOOSE) {
+            match format.write_with(&machine, Some(&input), LOSSY) {
                 Ok(written) => {
                     check_runs(&machine, format, &written)?;
                     let strictly = format.write(&machine, Some(&input).filter(|_| format.carries_input()));
@@ -80,9 +80,9 @@ proptest! {
         (machine, input) in machine_and_input(Shape { n_tapes: 2..=3, n_symbols: 1..=4, start_may_halt: true, may_stay: true })
     ) {
         for format in OTHERS {
-            match format.write_with(&machine, Some(&input), LOOSE) {
+            match format.write_with(&machine, Some(&input), LOSSY) {
                 Ok(written) => check_runs(&machine, format, &written)?,
-                Err(refusal) => prop_assert!(matches!(refusal, Inexpressible::Tapes { .. }), "{format}: {refusal}"),
+                Err(refusal) => prop_assert!(matches!(refusal, Inexpressible { obstacle: Obstacle::Tapes { .. }, .. }), "{format}: {refusal}"),
             }
         }
     }
@@ -92,7 +92,7 @@ proptest! {
     fn a_line_comes_back_from_other_formats(line in line()) {
         let machine = Format::Bbchallenge.read(&line).unwrap().machine;
         for format in OTHERS {
-            let there = format.write_with(&machine, None, LOOSE).unwrap();
+            let there = format.write_with(&machine, None, LOSSY).unwrap();
             let left_out = |loss: &Loss| matches!(loss, Loss::States { .. } | Loss::Symbols { .. } | Loss::MissingSteps);
             let again = format.read(&there.text).unwrap_or_else(|e| panic!("{e:?}")).machine;
             // turingmachine.io leaves out a symbol that no rule names, and says so in its documentation only.
@@ -100,7 +100,7 @@ proptest! {
             if there.lost.iter().any(left_out) || n_symbols[0] != n_symbols[1] {
                 continue;
             }
-            let back = Format::Bbchallenge.write_with(&again, None, LOOSE).unwrap();
+            let back = Format::Bbchallenge.write_with(&again, None, LOSSY).unwrap();
             // Morphett's start is called `0` and its halting states `halt…`.
             if format != Format::Morphett {
                 prop_assert_eq!(&back.text, &line, "{}\n{}", format, there.text);
@@ -138,7 +138,7 @@ fn a_line_without_undefined_cells_comes_back_strictly() {
 #[track_caller]
 fn check_lost(machine: &Machine, format: Format, input: Option<&Input>, expected: &[&str]) {
     assert!(format.write(machine, input).is_err() || !format.carries_input());
-    let written = format.write_with(machine, input, LOOSE).expect("a loose conversion");
+    let written = format.write_with(machine, input, LOSSY).expect("a lossy conversion");
     let lost: Vec<String> = written.lost.iter().map(Loss::to_string).collect();
     assert_eq!(lost, expected, "{format}");
     check_runs(machine, format, &written).expect("the same run");

@@ -7,20 +7,19 @@ use crate::{
     Access, Alphabet, Machine, Missing, Move, Pattern, Rule, SampleUse, State, StateId, StateKind, SymbolId,
     Tape, Write,
     formats::{
-        Format, Inexpressible, expand::live_rules, jflap, morphett, pieces::only_character, turingmachine_io,
-        turingmachinesimulator,
+        Format, Inexpressible, Obstacle, expand::live_rules, jflap, morphett, pieces::only_character,
+        turingmachine_io, turingmachinesimulator,
     },
 };
 
 /// Changes the machine so that this refusal does not come again; no loss means that nothing could be done.
-pub(super) fn apply(format: Format, refusal: &Inexpressible, machine: &mut Machine) -> Vec<Loss> {
-    match refusal {
-        Inexpressible::Tapes { .. } | Inexpressible::Input { .. } | Inexpressible::Samples { .. } => {
-            Vec::new()
-        }
-        Inexpressible::Stay { .. } => two_steps(machine),
-        Inexpressible::ReadOnly { .. } => writable(machine),
-        Inexpressible::Halting { .. } => match format {
+pub(super) fn apply(refusal: &Inexpressible, machine: &mut Machine) -> Vec<Loss> {
+    let format = refusal.format;
+    match &refusal.obstacle {
+        Obstacle::Tapes { .. } | Obstacle::Input(_) | Obstacle::Samples(_) => Vec::new(),
+        Obstacle::Stay(_) => two_steps(machine),
+        Obstacle::ReadOnly(_) => writable(machine),
+        Obstacle::Halting(_) => match format {
             Format::Native => Vec::new(),
             Format::Bbchallenge => halts_by_missing_rules(machine, Missing::Halt, true),
             Format::TuringMachineIo => halts_by_missing_rules(machine, Missing::Halt, false),
@@ -29,11 +28,11 @@ pub(super) fn apply(format: Format, refusal: &Inexpressible, machine: &mut Machi
             }
             Format::Morphett => steps_into_halt(machine),
         },
-        Inexpressible::States { .. } => {
+        Obstacle::States(_) => {
             let renamed = rename_states(format, machine);
             if renamed.is_empty() { without_idle_states(format, machine) } else { renamed }
         }
-        Inexpressible::Alphabet { tape, .. } => {
+        Obstacle::Alphabet { tape, .. } => {
             let Some(index) = machine.tapes.iter().position(|t| t.name == *tape) else { return Vec::new() };
             let renamed = rename_symbols(format, machine, index);
             if renamed.is_empty() { without_idle_symbols(machine, index) } else { renamed }
@@ -90,7 +89,7 @@ fn writable(machine: &mut Machine) -> Vec<Loss> {
             tape.name.clone()
         })
         .collect();
-    if tapes.is_empty() { Vec::new() } else { vec![Loss::ReadOnly { tapes }] }
+    if tapes.is_empty() { Vec::new() } else { vec![Loss::ReadOnly(tapes)] }
 }
 
 /// States that halt without accepting, and a start that halts where it must not, become states without rules; and a missing
@@ -108,7 +107,7 @@ fn halts_by_missing_rules(machine: &mut Machine, missing: Missing, start_runs: b
     for state in machine.state_ids() {
         let is_start = state == machine.start && start_runs;
         match machine.halting(state) {
-            Some(true) if is_start => lost.push(Loss::StartAccepts { state: name(machine, state) }),
+            Some(true) if is_start => lost.push(Loss::StartAccepts(name(machine, state))),
             Some(false) => states.push(name(machine, state)),
             _ => continue,
         }
@@ -116,7 +115,7 @@ fn halts_by_missing_rules(machine: &mut Machine, missing: Missing, start_runs: b
     }
     machine.missing = missing;
     if !states.is_empty() {
-        lost.push(Loss::Rejecting { states });
+        lost.push(Loss::Rejecting(states));
     }
     lost
 }
@@ -125,7 +124,7 @@ fn halts_by_missing_rules(machine: &mut Machine, missing: Missing, start_runs: b
 fn steps_into_halt(machine: &mut Machine) -> Vec<Loss> {
     let mut lost = Vec::new();
     if machine.halting(machine.start).is_some() {
-        lost.push(Loss::StartSteps { state: name(machine, machine.start) });
+        lost.push(Loss::StartSteps(name(machine, machine.start)));
         let kind = StateKind::Running(vec![passing(Move::Stay, machine.start)]);
         machine.start = push_state(machine, "start", kind);
     }
@@ -170,7 +169,7 @@ fn two_steps(machine: &mut Machine) -> Vec<Loss> {
             }
         }
     }
-    if n_rules == 0 { Vec::new() } else { vec![Loss::Stay { n_rules }] }
+    if n_rules == 0 { Vec::new() } else { vec![Loss::Stay(n_rules)] }
 }
 
 fn rename_states(format: Format, machine: &mut Machine) -> Vec<Loss> {
@@ -231,7 +230,7 @@ fn without_idle_states(format: Format, machine: &mut Machine) -> Vec<Loss> {
     machine.start = places[machine.start.index()];
     let mut is_kept = kept.iter();
     machine.states.retain(|_| is_kept.next().is_some_and(|&kept| kept));
-    vec![Loss::States { states }]
+    vec![Loss::States(states)]
 }
 
 /// Gives a character of its own to every symbol that the format cannot spell.
@@ -277,12 +276,8 @@ fn without_idle_symbols(machine: &mut Machine, index: usize) -> Vec<Loss> {
     let mut kept = vec![false; alphabet.len()];
     kept[alphabet.blank().index()] = true;
     for rule in machine.state_ids().flat_map(|state| machine.rules(state)) {
-        if let Pattern::Is(symbol) = rule.reads[index] {
-            kept[symbol.index()] = true;
-        }
-        if let Write::Put(symbol) = rule.writes[index] {
-            kept[symbol.index()] = true;
-        }
+        let named = [rule.reads[index].symbol(), rule.writes[index].symbol()];
+        named.into_iter().flatten().for_each(|symbol| kept[symbol.index()] = true);
     }
     let is_kept = |symbol: &SymbolId| kept[symbol.index()];
     let symbols: Vec<String> =

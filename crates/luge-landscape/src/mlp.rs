@@ -1,0 +1,197 @@
+//! An ordinary MLP that SGD makes run a circuit: nothing but linear layers and ReLUs, every weight trained.
+//!
+//! Registers are biases of one layer; the layers after it are the circuit's logic. A step of SGD on 1/2 (F(x) - y)^2 with one
+//! constant rate is a clock cycle. docs/ordinary.md says why; docs/construction.md, section 10, has the equations.
+
+mod constants;
+mod gates;
+mod stack;
+
+use luge_circuit::{Circuit, Code, Sample, SampleShape};
+use luge_net::Sequential;
+
+use constants::power;
+pub use constants::{Float, Inequality, MlpConstants, MlpConstantsError};
+
+/// The layer whose biases are the memory.
+pub const MEMORY_LAYER: usize = 1;
+
+/// What a register stands above 0, so that its unit is always open.
+const REGISTER_LIFT: f64 = 1.0;
+/// The same for a slot, which may be negative.
+const SLOT_LIFT: f64 = 2.0;
+
+/// A circuit as a network.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CircuitNetwork {
+    /// Linear layers and ReLUs, with the weights that training starts from.
+    pub network: Sequential,
+    /// The numbers it is built with.
+    pub constants: MlpConstants,
+    samples: Option<SampleShape>,
+    n_registers: usize,
+}
+
+/// The parts of the construction that can be left out, to see training fail without them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Safeguards {
+    /// Copies of registers are saturated twice; once lets slopes of very different sizes meet at the memory.
+    pub second_saturation: bool,
+}
+
+impl Default for Safeguards {
+    fn default() -> Self {
+        Self { second_saturation: true }
+    }
+}
+
+/// What the memory holds.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Memory {
+    /// The registers.
+    pub registers: Vec<bool>,
+    /// The sample that is held.
+    pub held: Option<Sample>,
+    /// The largest distance of a register or slot from what it stands for.
+    pub largest_error: f64,
+}
+
+/// A bias that stands for nothing.
+#[derive(Clone, Copy, PartialEq, Debug, thiserror::Error)]
+#[error("{} {index} is {value}, which is no value of its own", if *.slot { "slot" } else { "register" })]
+pub struct NotInMemory {
+    /// Whether it is a slot of the sample, and no register.
+    pub slot: bool,
+    /// Which one.
+    pub index: usize,
+    /// What it holds.
+    pub value: f64,
+}
+
+impl CircuitNetwork {
+    /// The network of a circuit.
+    #[must_use]
+    pub fn build(circuit: &Circuit, constants: MlpConstants, safeguards: Safeguards) -> Self {
+        Self {
+            network: gates::network(circuit, &constants, safeguards),
+            constants,
+            samples: circuit.samples(),
+            n_registers: circuit.registers().len(),
+        }
+    }
+
+    /// How many inputs the network has; a circuit without samples has one that nothing reads.
+    #[must_use]
+    pub fn n_inputs(&self) -> usize {
+        self.samples.map_or(1, |shape| shape.n_features)
+    }
+
+    /// The network's inputs for the features of a sample.
+    #[must_use]
+    pub fn inputs(&self, features: &[bool]) -> Vec<f64> {
+        match self.samples {
+            None => vec![1.0],
+            Some(shape) => {
+                features.chunks(shape.feature.n_bits()).map(|bits| number(shape.feature, bits)).collect()
+            }
+        }
+    }
+
+    /// The label of a sample, or an output, as a number.
+    #[must_use]
+    pub fn label(&self, bits: &[bool]) -> f64 {
+        match bits {
+            [] => 0.0,
+            bits => number(self.samples.map_or(Code::Bit, |shape| shape.label), bits),
+        }
+    }
+
+    /// What the biases of the memory's layer stand for.
+    ///
+    /// # Errors
+    /// If one is further than a quarter of its unit from every value it may have.
+    pub fn decode(&self, biases: &[f64]) -> Result<Memory, NotInMemory> {
+        let mut largest_error: f64 = 0.0;
+        let mut near = |slot: bool, index: usize, value: f64, unit: f64| {
+            let whole = (value / unit).round();
+            let error = (value / unit - whole).abs();
+            largest_error = largest_error.max(error * unit);
+            if error < 0.25 { Ok(whole as i64) } else { Err(NotInMemory { slot, index, value }) }
+        };
+        let mut registers = Vec::with_capacity(self.n_registers);
+        for (index, bias) in biases[..self.n_registers].iter().enumerate() {
+            let value = bias / self.constants.memory_scale - REGISTER_LIFT;
+            registers.push(match near(false, index, value, 1.0)? {
+                0 => false,
+                1 => true,
+                _ => return Err(NotInMemory { slot: false, index, value }),
+            });
+        }
+        let Some(shape) = self.samples else { return Ok(Memory { registers, held: None, largest_error }) };
+        let unit = match shape.label {
+            Code::Bit => 1.0,
+            Code::Fixed { n_integer, n_fraction } => power(-(n_integer + n_fraction).cast_signed()),
+        };
+        let n_slots = shape.n_feature_bits() + 1;
+        let mut slots = Vec::with_capacity(n_slots);
+        for (index, bias) in biases[self.n_registers..][..n_slots].iter().enumerate() {
+            slots.push(near(true, index, bias / self.constants.memory_scale - SLOT_LIFT, unit)?);
+        }
+        let held = held(shape, &slots).map_err(|index| NotInMemory {
+            slot: true,
+            index,
+            value: slots[index] as f64 * unit,
+        })?;
+        Ok(Memory { registers, held, largest_error })
+    }
+}
+
+/// The sample that slots hold, in units of the label; `Err` with a slot that fits no sample.
+fn held(shape: SampleShape, slots: &[i64]) -> Result<Option<Sample>, usize> {
+    let (&label, features) = slots.split_last().expect("a slot for the label");
+    if let Some(index) = features.iter().position(|slot| slot.abs() != label.abs()) {
+        return Err(index);
+    }
+    if label == 0 {
+        return Ok(None);
+    }
+    let (features, label) = match shape.label {
+        Code::Bit if label.abs() != 1 => return Err(features.len()),
+        Code::Bit => (features.iter().map(|&slot| slot == label).collect(), vec![label > 0]),
+        Code::Fixed { n_integer, n_fraction } => {
+            // y + r in units of y: from a half to three halves of 2^bits.
+            let (n_bits, half) = (n_integer + n_fraction, 1 << (n_integer + n_fraction - 1));
+            if !(half..3 * half).contains(&label) {
+                return Err(features.len());
+            }
+            let bits = (0..n_bits).map(|bit| label >> bit & 1 == 1).collect();
+            (features.iter().map(|&slot| slot > 0).collect(), bits)
+        }
+    };
+    Ok(Some(Sample { features, label }))
+}
+
+/// The number that bits stand for, the lowest first.
+fn number(code: Code, bits: &[bool]) -> f64 {
+    match code {
+        Code::Bit => {
+            if bits[0] {
+                1.0
+            } else {
+                -1.0
+            }
+        }
+        Code::Fixed { n_fraction, .. } => {
+            let value = |(at, &bit): (usize, &bool)| match (bit, at + 1 == bits.len()) {
+                (false, _) => 0.0,
+                (true, sign) => bit_weight(at, n_fraction) * if sign { -1.0 } else { 1.0 },
+            };
+            bits.iter().enumerate().map(value).sum()
+        }
+    }
+}
+
+/// What a bit counts, `n_fraction` bits after the point.
+fn bit_weight(bit: usize, n_fraction: u32) -> f64 {
+    power(i32::try_from(bit).unwrap_or(i32::MAX) - n_fraction.cast_signed())
+}

@@ -1,0 +1,208 @@
+//! The numbers of the construction, all powers of two, and the inequalities that they must satisfy.
+
+use luge_circuit::{Code, SampleShape};
+
+/// The arithmetic in which the network is trained.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Float {
+    /// 64-bit floating point.
+    #[default]
+    F64,
+    /// 32-bit floating point, PyTorch's default.
+    F32,
+}
+
+impl Float {
+    /// Both, the finer first.
+    pub const ALL: [Self; 2] = [Self::F64, Self::F32];
+
+    /// The name on the command line and in JSON.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::F64 => "f64",
+            Self::F32 => "f32",
+        }
+    }
+
+    /// The smallest normal number is 2 to this power.
+    fn lowest_exponent(self) -> i32 {
+        match self {
+            Self::F64 => -1022,
+            Self::F32 => -126,
+        }
+    }
+}
+
+/// Why no constants satisfy the inequalities.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+#[error("{steps} steps are too many for {}: the rate would be 2^{rate_exponent}", .float.word())]
+pub struct MlpConstantsError {
+    /// Steps that were asked for.
+    pub steps: u64,
+    /// The arithmetic.
+    pub float: Float,
+    /// The rate's exponent.
+    pub rate_exponent: i32,
+}
+
+/// The constants.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct MlpConstants {
+    /// A: what the network outputs while it runs.
+    pub carrier: f64,
+    /// kappa: the output's slope in a register that flips.
+    pub slope: f64,
+    /// eps: registers are stored this much smaller, and amplified at once.
+    pub memory_scale: f64,
+    /// Inputs are made this small before they pass the memory's layer.
+    pub input_scale: f64,
+    /// The rate of SGD: eps^2 / (A kappa).
+    pub rate: f64,
+    /// How far a closed gate lies below its kink, more than any register can reach.
+    pub gate: f64,
+    /// For so many steps.
+    pub steps: u64,
+    /// In this arithmetic.
+    pub float: Float,
+}
+
+/// An inequality between numbers, to be printed.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Inequality {
+    /// What it is for.
+    pub name: &'static str,
+    /// The formula.
+    pub formula: &'static str,
+    /// The left side.
+    pub left: f64,
+    /// The right side, which must not be smaller.
+    pub right: f64,
+}
+
+impl Inequality {
+    /// Whether it holds.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.left <= self.right
+    }
+}
+
+/// The least exponent e with 2^e >= value.
+fn exponent_above(value: f64) -> i32 {
+    (0..1023).find(|&e| power(e) >= value).unwrap_or(i32::MAX)
+}
+
+/// 2 to a power within the range of normal numbers.
+pub(super) fn power(exponent: i32) -> f64 {
+    let biased = u64::try_from(exponent + 1023).unwrap_or(0).clamp(1, 2046);
+    f64::from_bits(biased << 52)
+}
+
+/// What the samples ask of the constants.
+#[derive(Clone, Copy)]
+struct Demands {
+    n_slots: f64,
+    /// The largest size of a label.
+    label: f64,
+    /// Labels are read in steps of 1 / this, relative to the slot's unit.
+    resolution: f64,
+}
+
+impl Demands {
+    fn of(samples: Option<SampleShape>) -> Self {
+        let Some(shape) = samples else { return Self { n_slots: 1.0, label: 1.0, resolution: 1.0 } };
+        let n_slots = shape.n_feature_bits() as f64 + 1.0;
+        match shape.label {
+            Code::Bit => Self { n_slots, label: 1.0, resolution: 1.0 },
+            Code::Fixed { n_integer, n_fraction } => Self {
+                n_slots,
+                label: power(n_integer.cast_signed()),
+                resolution: power((n_integer + n_fraction).cast_signed()),
+            },
+        }
+    }
+}
+
+impl MlpConstants {
+    /// Constants for a circuit with these samples, so many steps and an arithmetic.
+    ///
+    /// # Errors
+    /// If the rate would be too small for the arithmetic.
+    pub fn choose(samples: Option<SampleShape>, steps: u64, float: Float) -> Result<Self, MlpConstantsError> {
+        let Demands { n_slots, label, resolution } = Demands::of(samples);
+        // f64 has room for more distance than the inequalities ask for.
+        let spare = match float {
+            Float::F64 => 6,
+            Float::F32 => 0,
+        };
+        let carrier = exponent_above(8.0 * steps as f64 * label * resolution) + spare;
+        let taking = exponent_above(4.0 * n_slots * steps as f64);
+        let slope = -exponent_above(16.0 * n_slots * steps as f64 * resolution).max(carrier + taking) - spare;
+        let memory = match float {
+            Float::F64 => -200,
+            Float::F32 => (carrier + slope - 120).div_euclid(2),
+        };
+        let rate = 2 * memory - carrier - slope;
+        if rate < float.lowest_exponent() {
+            return Err(MlpConstantsError { steps, float, rate_exponent: rate });
+        }
+        Ok(Self {
+            carrier: power(carrier),
+            slope: power(slope),
+            memory_scale: power(memory),
+            input_scale: power(-34),
+            rate: power(rate),
+            gate: 8.0,
+            steps,
+            float,
+        })
+    }
+
+    /// The same with registers stored at another scale, and the rate that belongs to it.
+    #[must_use]
+    pub fn with_memory_scale(self, scale: f64) -> Self {
+        Self { memory_scale: scale, rate: scale * scale / (self.carrier * self.slope), ..self }
+    }
+
+    /// The inequalities, in exact arithmetic.
+    #[must_use]
+    pub fn inequalities(&self, samples: Option<SampleShape>) -> Vec<Inequality> {
+        let Demands { n_slots, label, resolution } = Demands::of(samples);
+        let steps = self.steps as f64;
+        let inequality = |name, formula, left, right| Inequality { name, formula, left, right };
+        vec![
+            inequality(
+                "flips add up to less than a quarter",
+                "2 T max|y| 2^bits / A <= 1/4",
+                2.0 * steps * label * resolution / self.carrier,
+                0.25,
+            ),
+            inequality(
+                "slots are clean when a sample is taken",
+                "16 (n + 1) T 2^bits kappa <= 1",
+                16.0 * n_slots * steps * resolution * self.slope,
+                1.0,
+            ),
+            inequality(
+                "what a take adds to errors of slots stays small",
+                "A (n + 1) T kappa <= 1/4",
+                self.carrier * n_slots * steps * self.slope,
+                0.25,
+            ),
+            inequality(
+                "inputs leave the memory alone",
+                "(n + 1) T input^2 <= 2^-20",
+                n_slots * steps * self.input_scale * self.input_scale,
+                power(-20),
+            ),
+            inequality("a closed gate stays closed", "4 <= gate", 4.0, self.gate),
+            inequality(
+                "the rate is a normal number",
+                "2^e_min <= rate",
+                power(self.float.lowest_exponent()),
+                self.rate,
+            ),
+        ]
+    }
+}

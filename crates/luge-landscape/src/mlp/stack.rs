@@ -1,0 +1,225 @@
+//! Layers that grow unit by unit: what is computed once can be read in every later layer.
+
+use luge_net::{LinearLayer, Sequential};
+
+use super::constants::power;
+
+/// A value as weights on the units of one layer, plus a constant.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(super) struct Form {
+    pub(super) terms: Vec<(usize, f64)>,
+    pub(super) constant: f64,
+}
+
+impl Form {
+    /// One unit.
+    pub(super) fn unit(unit: usize) -> Self {
+        Self { terms: vec![(unit, 1.0)], constant: 0.0 }
+    }
+
+    /// `factor` times this.
+    pub(super) fn times(mut self, factor: f64) -> Self {
+        self.terms.iter_mut().for_each(|(_, weight)| *weight *= factor);
+        self.constant *= factor;
+        self
+    }
+
+    /// This and another of the same layer.
+    pub(super) fn plus(mut self, other: Self) -> Self {
+        self.terms.extend(other.terms);
+        self.constant += other.constant;
+        self
+    }
+
+    /// This and a constant.
+    pub(super) fn shifted(mut self, by: f64) -> Self {
+        self.constant += by;
+        self
+    }
+}
+
+/// Something computed, by its place in the list.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Signal(usize);
+
+/// A signal of value 0 or 1, or its negation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Operand {
+    pub(super) signal: Signal,
+    pub(super) negated: bool,
+}
+
+impl From<Signal> for Operand {
+    fn from(signal: Signal) -> Self {
+        Self { signal, negated: false }
+    }
+}
+
+impl std::ops::Not for Operand {
+    type Output = Self;
+
+    fn not(self) -> Self {
+        Self { negated: !self.negated, ..self }
+    }
+}
+
+struct Known {
+    layer: usize,
+    form: Form,
+    /// The units that hold it in the layers after its own.
+    passes: Vec<usize>,
+}
+
+/// The layers so far.
+pub(super) struct Stack {
+    n_inputs: usize,
+    layers: Vec<Vec<Form>>,
+    signals: Vec<Known>,
+}
+
+impl Stack {
+    pub(super) fn new(n_inputs: usize) -> Self {
+        Self { n_inputs, layers: Vec::new(), signals: Vec::new() }
+    }
+
+    /// Adds a unit that is the ReLU of a form over the layer below.
+    pub(super) fn unit(&mut self, layer: usize, form: Form) -> usize {
+        if self.layers.len() <= layer {
+            self.layers.resize(layer + 1, Vec::new());
+        }
+        self.layers[layer].push(form);
+        self.layers[layer].len() - 1
+    }
+
+    /// Gives a form over a layer's units a name.
+    pub(super) fn signal(&mut self, layer: usize, form: Form) -> Signal {
+        self.signals.push(Known { layer, form, passes: Vec::new() });
+        Signal(self.signals.len() - 1)
+    }
+
+    /// The first layer over which it is a form; a constant is one everywhere.
+    pub(super) fn layer(&self, signal: Signal) -> usize {
+        self.signals[signal.0].layer
+    }
+
+    /// A signal as a form over the units of a layer. Units `ReLU(v + 1)` pass it on: v is above -1, so none comes near its kink.
+    pub(super) fn at(&mut self, signal: Signal, layer: usize) -> Form {
+        let Known { layer: own, form, passes } = &self.signals[signal.0];
+        if layer == *own || form.terms.is_empty() {
+            return form.clone();
+        }
+        let (own, n_passes) = (*own, passes.len());
+        let mut last = match passes.last() {
+            Some(&unit) => Form::unit(unit).shifted(-1.0),
+            None => form.clone(),
+        };
+        for next in own + 1 + n_passes..=layer {
+            let unit = self.unit(next, last.shifted(1.0));
+            self.signals[signal.0].passes.push(unit);
+            last = Form::unit(unit).shifted(-1.0);
+        }
+        Form::unit(self.signals[signal.0].passes[layer - own - 1]).shifted(-1.0)
+    }
+
+    /// An operand as a form over the units of a layer.
+    pub(super) fn operand(&mut self, operand: Operand, layer: usize) -> Form {
+        let form = self.at(operand.signal, layer);
+        if operand.negated { form.times(-1.0).shifted(1.0) } else { form }
+    }
+
+    /// The last of the operands' layers.
+    pub(super) fn last_layer(&self, operands: &[Operand]) -> usize {
+        operands.iter().map(|operand| self.layer(operand.signal)).max().unwrap_or(0)
+    }
+
+    /// The sum of operands in a layer.
+    fn total(&mut self, operands: &[Operand], layer: usize) -> Form {
+        operands.iter().fold(Form::default(), |sum, &operand| sum.plus(self.operand(operand, layer)))
+    }
+
+    /// 1 if all operands are 1, in a given layer: `ReLU(2 sum a - 2r + 1)`.
+    pub(super) fn and_in(&mut self, layer: usize, operands: &[Operand]) -> Signal {
+        let off = 1.0 - 2.0 * operands.len() as f64;
+        let form = self.total(operands, layer - 1).times(2.0).shifted(off);
+        let unit = self.unit(layer, form);
+        self.signal(layer, Form::unit(unit))
+    }
+
+    /// 1 if all operands are 1, as early as can be.
+    pub(super) fn and(&mut self, operands: &[Operand]) -> Signal {
+        self.and_in(self.last_layer(operands) + 1, operands)
+    }
+
+    /// The sum of operands of which at most one is 1: no units.
+    pub(super) fn sum(&mut self, operands: &[Operand]) -> Signal {
+        let layer = self.last_layer(operands);
+        let form = self.total(operands, layer);
+        self.signal(layer, form)
+    }
+
+    /// 1 if an odd number of operands is 1: two units each, flat at whole numbers.
+    pub(super) fn parity(&mut self, operands: &[Operand]) -> Signal {
+        let layer = self.last_layer(operands);
+        let sum = self.total(operands, layer).times(2.0);
+        let mut form = Form::default();
+        for k in 1..=operands.len() {
+            let step = self.step(layer + 1, sum.clone().shifted(0.5 - 2.0 * k as f64));
+            form = form.plus(step.times(if k % 2 == 1 { 1.0 } else { -1.0 }));
+        }
+        self.signal(layer + 1, form)
+    }
+
+    /// `ReLU(v + 1) - ReLU(v)`: 0 for v below -1, 1 for v above 0.
+    pub(super) fn step(&mut self, layer: usize, v: Form) -> Form {
+        let upper = self.unit(layer, v.clone().shifted(1.0));
+        let lower = self.unit(layer, v);
+        Form { terms: vec![(upper, 1.0), (lower, -1.0)], constant: 0.0 }
+    }
+
+    /// A clean copy of a value that is near 0 or near 1.
+    pub(super) fn saturated(&mut self, signal: Signal) -> Signal {
+        let layer = self.layer(signal);
+        let doubled = self.at(signal, layer).times(2.0).shifted(-1.5);
+        let step = self.step(layer + 1, doubled);
+        self.signal(layer + 1, step)
+    }
+
+    /// The bits of a whole number below `2^n_bits`, the lowest first; each is saturated once, or twice.
+    pub(super) fn bits(&mut self, number: Signal, n_bits: u32, twice: bool) -> Vec<Signal> {
+        let (mut bits, mut rest) = (Vec::new(), number);
+        for bit in (0..n_bits).rev() {
+            let layer = self.layer(rest);
+            let value = power(bit.cast_signed());
+            let above = self.at(rest, layer).times(2.0).shifted(0.5 - 2.0 * value);
+            let step = self.step(layer + 1, above);
+            let mut found = self.signal(layer + 1, step);
+            if twice {
+                found = self.saturated(found);
+            }
+            let layer = self.layer(found);
+            let less = self.at(found, layer).times(-value);
+            let form = self.at(rest, layer).plus(less);
+            rest = self.signal(layer, form);
+            bits.push(found);
+        }
+        bits.reverse();
+        bits
+    }
+
+    /// The network, with one output.
+    pub(super) fn finish(mut self, output: Form) -> Sequential {
+        let last = self.layers.len();
+        self.unit(last, output);
+        let mut n_inputs = self.n_inputs;
+        let mut layers = Vec::with_capacity(self.layers.len());
+        for forms in self.layers {
+            let mut layer = LinearLayer::new(n_inputs);
+            for form in forms {
+                layer.push(form.terms, form.constant);
+            }
+            n_inputs = layer.n_units();
+            layers.push(layer);
+        }
+        Sequential::new(layers)
+    }
+}

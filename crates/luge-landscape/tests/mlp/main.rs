@@ -1,0 +1,189 @@
+//! Circuits as networks: SGD on every weight carries out every cycle, and fails where the construction is weakened.
+
+mod draw;
+
+use draw::Draw;
+use luge_circuit::{Circuit, Code, SampleShape, Shipped, Simulator};
+use luge_landscape::mlp::{CircuitNetwork, Float, MEMORY_LAYER, MlpConstants, Safeguards};
+use luge_train::sequential::{DenseSgd, SequentialEngine, SparseSgd};
+
+/// Trains beside the simulator; returns the largest error of a register.
+fn follow(
+    circuit: &Circuit,
+    network: &CircuitNetwork,
+    engine: &mut dyn SequentialEngine,
+    draw: &mut Draw,
+    steps: u64,
+) -> Result<f64, String> {
+    let mut simulator = Simulator::new(circuit);
+    let mut largest: f64 = 0.0;
+    for step in 0..=steps {
+        let failed = |why: String| format!("step {step}: {why}");
+        let memory =
+            network.decode(&engine.biases(MEMORY_LAYER)).map_err(|error| failed(error.to_string()))?;
+        if (&memory.registers[..], memory.held.as_ref()) != (simulator.registers(), simulator.held()) {
+            return Err(failed(format!("{memory:?}, but the circuit has {simulator:?}")));
+        }
+        largest = largest.max(memory.largest_error);
+        let sample = draw.sample(circuit.samples());
+        let (x, y) = (network.inputs(&sample.features), network.label(&sample.label));
+        if simulator.halted().unwrap() {
+            let expected = network.label(&simulator.output(&sample.features).unwrap());
+            let found = engine.output(&x);
+            if (found - expected).abs() > 1e-3 {
+                return Err(failed(format!("f is {expected}, but the network's output {found}")));
+            }
+        }
+        // A circuit without samples sees labels that mean nothing.
+        let y = if y == 0.0 && circuit.samples().is_none() { if draw.bit() { 1.0 } else { -1.0 } } else { y };
+        engine.step(&x, y);
+        simulator.step(&sample).unwrap();
+    }
+    Ok(largest)
+}
+
+fn network(circuit: &Circuit, steps: u64, float: Float) -> CircuitNetwork {
+    let constants = MlpConstants::choose(circuit.samples(), steps, float).unwrap();
+    assert!(constants.inequalities(circuit.samples()).iter().all(|inequality| inequality.holds()));
+    CircuitNetwork::build(circuit, constants, Safeguards::default())
+}
+
+/// As many random circuits as asked for by `LUGE_EXHAUSTIVE`, else a sample.
+fn n_circuits(all: u64) -> u64 {
+    if std::env::var_os("LUGE_EXHAUSTIVE").is_some() { all } else { all / 10 }
+}
+
+#[test]
+fn random_circuits_are_run_by_every_weight() {
+    for seed in 0..n_circuits(1_000) {
+        let mut draw = Draw::new(seed);
+        let shape = draw.shape();
+        let circuit = draw.circuit(shape);
+        let network = network(&circuit, 64, Float::F64);
+        let mut engine = DenseSgd::<f64>::new(&network.network, network.constants.rate).unwrap();
+        let error = follow(&circuit, &network, &mut engine, &mut draw, 30);
+        let error = error.unwrap_or_else(|failed| panic!("seed {seed}, {shape:?}: {failed}\n{circuit}"));
+        assert!(error < 0.02, "seed {seed}: {error}");
+    }
+}
+
+#[test]
+fn random_circuits_in_single_precision() {
+    for seed in 0..n_circuits(500) {
+        let mut draw = Draw::new(seed);
+        let bits = SampleShape { n_features: 1 + draw.below(3), feature: Code::Bit, label: Code::Bit };
+        let circuit = draw.circuit(Some(bits));
+        let network = network(&circuit, 64, Float::F32);
+        let mut engine = DenseSgd::<f32>::new(&network.network, network.constants.rate).unwrap();
+        let error = follow(&circuit, &network, &mut engine, &mut draw, 30);
+        error.unwrap_or_else(|failed| panic!("seed {seed}: {failed}\n{circuit}"));
+    }
+}
+
+/// Sparse and dense end with the same registers, closer than the bound, and no weight moves further.
+#[test]
+fn the_sparse_engine_and_its_bound_agree_with_the_dense_one() {
+    for seed in 0..n_circuits(300) {
+        let mut draw = Draw::new(seed);
+        let shape = draw.shape();
+        let circuit = draw.circuit(shape);
+        let network = network(&circuit, 64, Float::F64);
+        // Memory that is hardly smaller than the rest: what other weights do can then be seen.
+        let scale = [network.constants.memory_scale, 1.0 / (1_u128 << 90) as f64][seed as usize % 2];
+        let constants = network.constants.with_memory_scale(scale);
+        let network = CircuitNetwork::build(&circuit, constants, Safeguards::default());
+        let mut dense = DenseSgd::<f64>::new(&network.network, constants.rate).unwrap();
+        let mut sparse = SparseSgd::<f64>::new(&network.network, constants.rate).unwrap();
+        follow(&circuit, &network, &mut dense, &mut Draw::new(seed), 30).unwrap();
+        follow(&circuit, &network, &mut sparse, &mut Draw::new(seed), 30).unwrap();
+        let bound = sparse.perturbation();
+        assert!(bound.closed, "seed {seed}: {bound:?}\n{circuit}");
+        let pairs = dense.biases(MEMORY_LAYER).into_iter().zip(sparse.biases(MEMORY_LAYER));
+        let n_memory = circuit.registers().len() + shape.map_or(0, |s| s.n_feature_bits() + 1);
+        let apart = pairs.take(n_memory).map(|(a, b)| (a - b).abs() / scale).fold(0.0, f64::max);
+        assert!(apart <= bound.bias_error / scale + 1e-13, "seed {seed}: {apart} apart, {bound:?}");
+        let mut largest: f64 = 0.0;
+        for (at, layer) in network.network.layers().iter().enumerate() {
+            let (moved, n_inputs) = (dense.weights(at), layer.n_inputs());
+            for unit in 0..layer.n_units() {
+                let mut before = vec![0.0; n_inputs];
+                layer.terms(unit).for_each(|(column, weight)| before[column] = weight);
+                for (now, before) in moved[unit * n_inputs..][..n_inputs].iter().zip(&before) {
+                    let (apart, rounding) = ((now - before).abs(), before.abs() * 1e-15);
+                    assert!(apart <= bound.largest_move + rounding, "seed {seed}, layer {at}: {apart}");
+                    largest = largest.max(if *before == 0.0 { apart } else { 0.0 });
+                }
+            }
+        }
+        // A bound, and not one far from what happens.
+        assert!(largest > bound.largest_move / f64::from(1 << 16), "seed {seed}: {largest}, {bound:?}");
+    }
+}
+
+/// How many of thirty random circuits a weakened network still runs.
+fn n_run(weaken: impl Fn(MlpConstants) -> (MlpConstants, Safeguards)) -> usize {
+    let mut n_run = 0;
+    for seed in 0..30 {
+        let mut draw = Draw::new(seed);
+        let bits = SampleShape { n_features: 2, feature: Code::Bit, label: Code::Bit };
+        let circuit = draw.circuit(Some(bits));
+        let (constants, safeguards) =
+            weaken(MlpConstants::choose(circuit.samples(), 1 << 30, Float::F64).unwrap());
+        let network = CircuitNetwork::build(&circuit, constants, safeguards);
+        let mut engine = DenseSgd::<f64>::new(&network.network, constants.rate).unwrap();
+        n_run += usize::from(follow(&circuit, &network, &mut engine, &mut draw, 30).is_ok());
+    }
+    n_run
+}
+
+#[test]
+fn weakened_networks_fail() {
+    assert_eq!(n_run(|constants| (constants, Safeguards::default())), 30);
+    let once = n_run(|constants| (constants, Safeguards { second_saturation: false }));
+    assert!(once < 15, "one saturation: {once}");
+    let kink = n_run(|constants| (MlpConstants { gate: 2.0, ..constants }, Safeguards::default()));
+    assert!(kink < 15, "a gate at its kink: {kink}");
+    let unamplified = n_run(|constants| (constants.with_memory_scale(1.0), Safeguards::default()));
+    assert!(unamplified < 15, "an unamplified memory: {unamplified}");
+}
+
+/// Learns a parity of half of the bits; returns the steps until it halts.
+fn learn_parity(bits: usize, engine: impl Fn(&CircuitNetwork) -> Box<dyn SequentialEngine>) -> u64 {
+    let circuit = Shipped::Parity.circuit(bits);
+    let network = network(&circuit, 256, Float::F64);
+    let mut engine = engine(&network);
+    let mut draw = Draw::new(bits as u64);
+    let hidden: Vec<bool> = (0..bits).map(|_| draw.bit()).collect();
+    let mut sample = || {
+        let mut sample = draw.sample(circuit.samples());
+        let n_ones = sample.features.iter().zip(&hidden).filter(|(x, counts)| **x && **counts).count();
+        sample.label = vec![n_ones % 2 == 1];
+        sample
+    };
+    let mut simulator = Simulator::new(&circuit);
+    while !simulator.halted().unwrap() {
+        let sample = sample();
+        engine.step(&network.inputs(&sample.features), network.label(&sample.label));
+        simulator.step(&sample).unwrap();
+        let memory = network.decode(&engine.biases(MEMORY_LAYER)).unwrap();
+        assert_eq!((&memory.registers[..], memory.held.as_ref()), (simulator.registers(), simulator.held()));
+    }
+    for _ in 0..50 {
+        let sample = sample();
+        let found = engine.output(&network.inputs(&sample.features));
+        assert!((found - network.label(&sample.label)).abs() < 1e-9);
+    }
+    simulator.steps()
+}
+
+#[test]
+fn a_parity_is_learned_by_every_weight() {
+    let dense = |n: &CircuitNetwork| -> Box<dyn SequentialEngine> {
+        Box::new(DenseSgd::<f64>::new(&n.network, n.constants.rate).unwrap())
+    };
+    let sparse = |n: &CircuitNetwork| -> Box<dyn SequentialEngine> {
+        Box::new(SparseSgd::<f64>::new(&n.network, n.constants.rate).unwrap())
+    };
+    assert_eq!(learn_parity(6, dense), learn_parity(6, sparse));
+    assert!(learn_parity(16, sparse) <= 50);
+}

@@ -1,0 +1,66 @@
+//! Plain SGD on linear layers and ReLUs: squared loss, one constant rate, one sample a step.
+//!
+//! This module is what `torch.optim.SGD(net.parameters(), lr=rate)` does to an `nn.Sequential`, and knows nothing else: no weight
+//! is frozen, no gradient stopped. [`DenseSgd`] trains every weight and bias. [`SparseSgd`] goes through the weights that are not zero at
+//! the start and moves the biases of units that have no weights; [`Perturbation`] bounds what training all others would change.
+
+mod dense;
+mod perturbation;
+mod sparse;
+
+use std::ops::{Add, AddAssign, Mul, Sub, SubAssign};
+
+pub use dense::{DenseSgd, MAX_DENSE_WEIGHTS, default_weights};
+pub use perturbation::{LayerMoves, Perturbation};
+pub use sparse::SparseSgd;
+
+/// f64 or f32.
+pub trait Real:
+    Copy + PartialOrd + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + AddAssign + SubAssign
+{
+    /// 0.
+    const ZERO: Self;
+    /// The nearest number of this type.
+    fn near(value: f64) -> Self;
+    /// The number as f64.
+    fn wide(self) -> f64;
+}
+
+impl Real for f64 {
+    const ZERO: Self = 0.0;
+    fn near(value: f64) -> Self {
+        value
+    }
+    fn wide(self) -> f64 {
+        self
+    }
+}
+
+impl Real for f32 {
+    const ZERO: Self = 0.0;
+    fn near(value: f64) -> Self {
+        value as f32
+    }
+    fn wide(self) -> f64 {
+        f64::from(self)
+    }
+}
+
+/// Makes steps of SGD on 1/2 (F(x) - y)^2.
+pub trait SequentialEngine {
+    /// The engine's name in reports.
+    fn name(&self) -> &'static str;
+
+    /// One step on one sample; returns the loss before it.
+    fn step(&mut self, x: &[f64], y: f64) -> f64;
+
+    /// What the network outputs now.
+    fn output(&mut self, x: &[f64]) -> f64;
+
+    /// The biases of a layer.
+    fn biases(&self, layer: usize) -> Vec<f64>;
+}
+
+fn relu<T: Real>(value: T) -> T {
+    if value > T::ZERO { value } else { T::ZERO }
+}

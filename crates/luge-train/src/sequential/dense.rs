@@ -1,0 +1,148 @@
+//! Every weight and every bias, by a reverse pass that can be read in one sitting.
+
+use luge_net::Sequential;
+use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+use rand_distr::{Distribution, Uniform};
+
+use super::{Real, SequentialEngine, relu};
+use crate::TrainError;
+
+/// The most weights that a dense network may have: 2 GiB of f64.
+pub const MAX_DENSE_WEIGHTS: u64 = 1 << 28;
+
+/// A linear layer with all its weights, row by row.
+#[derive(Clone, Debug)]
+struct Layer<T> {
+    weights: Vec<T>,
+    biases: Vec<T>,
+    /// What came in at the last forward pass, and what came out before the ReLU.
+    input: Vec<T>,
+    sums: Vec<T>,
+}
+
+/// Trains every weight and bias of every layer.
+#[derive(Clone, Debug)]
+pub struct DenseSgd<T> {
+    layers: Vec<Layer<T>>,
+    rate: T,
+}
+
+impl<T: Real> DenseSgd<T> {
+    /// An engine that starts from a network's weights, zeros included.
+    ///
+    /// # Errors
+    /// If it has more weights than fit, or not one output.
+    pub fn new(network: &Sequential, rate: f64) -> Result<Self, TrainError> {
+        if network.widths().last() != Some(&1) {
+            return Err(TrainError::Shapes { what: "outputs" });
+        }
+        if network.n_weights() > MAX_DENSE_WEIGHTS {
+            return Err(TrainError::TooManyWeights {
+                n_weights: network.n_weights(),
+                max: MAX_DENSE_WEIGHTS,
+            });
+        }
+        let dense = |layer: &luge_net::LinearLayer| {
+            let mut weights = vec![T::ZERO; layer.n_inputs() * layer.n_units()];
+            for unit in 0..layer.n_units() {
+                layer.terms(unit).for_each(|(at, w)| weights[unit * layer.n_inputs() + at] = T::near(w));
+            }
+            let biases: Vec<T> = layer.biases().iter().map(|&b| T::near(b)).collect();
+            let (input, sums) = (vec![T::ZERO; layer.n_inputs()], vec![T::ZERO; layer.n_units()]);
+            Layer { weights, biases, input, sums }
+        };
+        Ok(Self { layers: network.layers().iter().map(dense).collect(), rate: T::near(rate) })
+    }
+
+    /// A layer's weights, row by row.
+    #[must_use]
+    pub fn weights(&self, layer: usize) -> &[T] {
+        &self.layers[layer].weights
+    }
+
+    fn forward(&mut self, x: &[f64]) -> T {
+        let mut values: Vec<T> = x.iter().map(|&x| T::near(x)).collect();
+        for layer in &mut self.layers {
+            layer.input = values;
+            let rows = layer.weights.chunks_exact(layer.input.len());
+            for ((sum, row), &bias) in layer.sums.iter_mut().zip(rows).zip(&layer.biases) {
+                *sum = bias + dot(row, &layer.input);
+            }
+            values = layer.sums.iter().map(|&sum| relu(sum)).collect();
+        }
+        self.layers.last().map_or(T::ZERO, |layer| layer.sums[0])
+    }
+}
+
+impl<T: Real> SequentialEngine for DenseSgd<T> {
+    fn name(&self) -> &'static str {
+        "dense"
+    }
+
+    fn step(&mut self, x: &[f64], y: f64) -> f64 {
+        let error = self.forward(x) - T::near(y);
+        // The gradient with respect to the sums of the layer at hand.
+        let mut gradient = vec![error];
+        for at in (0..self.layers.len()).rev() {
+            let (below, layer) = self.layers.split_at_mut(at);
+            let layer = &mut layer[0];
+            let mut to_input = vec![T::ZERO; layer.input.len()];
+            let rows = layer.weights.chunks_exact_mut(layer.input.len());
+            for ((row, bias), &slope) in rows.zip(&mut layer.biases).zip(&gradient) {
+                if slope == T::ZERO {
+                    continue;
+                }
+                for ((weight, to), &input) in row.iter_mut().zip(&mut to_input).zip(&layer.input) {
+                    *to += slope * *weight;
+                    *weight -= self.rate * (slope * input);
+                }
+                *bias -= self.rate * slope;
+            }
+            if let Some(below) = below.last() {
+                for (slope, &sum) in to_input.iter_mut().zip(&below.sums) {
+                    *slope = if sum > T::ZERO { *slope } else { T::ZERO };
+                }
+            }
+            gradient = to_input;
+        }
+        0.5 * error.wide() * error.wide()
+    }
+
+    fn output(&mut self, x: &[f64]) -> f64 {
+        self.forward(x).wide()
+    }
+
+    fn biases(&self, layer: usize) -> Vec<f64> {
+        self.layers[layer].biases.iter().map(|bias| bias.wide()).collect()
+    }
+}
+
+/// A sum of products in eight interleaved parts.
+fn dot<T: Real>(a: &[T], b: &[T]) -> T {
+    let mut parts = [T::ZERO; 8];
+    let (a, b) = (a.chunks_exact(8), b.chunks_exact(8));
+    let (rest_a, rest_b) = (a.remainder(), b.remainder());
+    for (a, b) in a.zip(b) {
+        parts.iter_mut().zip(a.iter().zip(b)).for_each(|(part, (&a, &b))| *part += a * b);
+    }
+    parts.iter_mut().zip(rest_a.iter().zip(rest_b)).for_each(|(part, (&a, &b))| *part += a * b);
+    parts.into_iter().fold(T::ZERO, |sum, part| sum + part)
+}
+
+/// A network of these widths with the weights and biases that PyTorch gives `nn.Linear`: uniform in +-1/sqrt(inputs).
+#[must_use]
+pub fn default_weights(widths: &[usize], seed: u64) -> Sequential {
+    let mut generator = ChaCha8Rng::seed_from_u64(seed);
+    let layer = |pair: &[usize]| {
+        let bound = 1.0 / (pair[0] as f64).sqrt();
+        let range = Uniform::new(-bound, bound).expect("a range that is not empty");
+        let mut layer = luge_net::LinearLayer::new(pair[0]);
+        for _ in 0..pair[1] {
+            let terms: Vec<(usize, f64)> =
+                (0..pair[0]).map(|at| (at, range.sample(&mut generator))).collect();
+            layer.push(terms, range.sample(&mut generator));
+        }
+        layer
+    };
+    Sequential::new(widths.windows(2).map(layer).collect())
+}

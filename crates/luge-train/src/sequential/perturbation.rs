@@ -1,0 +1,259 @@
+//! What training every weight would change, bounded from the largest values and slopes that a sparse run met.
+//!
+//! Let training all weights move weight (i, j) of a layer by D_ij. A step moves it by rate * slope_i * input_j, so over T steps
+//! |D_ij| <= rate T max|slope_i| max|input_j|. Going forwards, D changes the sum of unit i by at most
+//! rate T max|slope_i| (1 + sum_j max|input_j|^2); going backwards, it changes the slope at input j by at most
+//! rate T max|input_j| sum_i max|slope_i|^2. Both errors travel on through the absolute values of the weights. The maxima are those of the dense
+//! run, that is of the sparse run plus the errors, so the bound is closed once errors twice as large lead to errors no
+//! larger than that. A ReLU whose sum never comes as near to 0 as its error is as open in one run as in the other.
+//!
+//! Twins are neighbours in a step function: two units with equal weights that are always open together and that
+//! the next layer subtracts from each other. What comes to both alike cancels, forwards and backwards; what their own weights add does not.
+//! The bound speaks of exact arithmetic.
+
+use std::collections::BTreeMap;
+
+use luge_net::{LinearLayer, Sequential};
+
+use super::Real;
+
+/// The largest values that a run met in one layer.
+#[derive(Clone, Debug)]
+pub struct LayerMoves {
+    inputs: Vec<f64>,
+    slopes: Vec<f64>,
+    /// The least distance of a unit's sum from 0.
+    margins: Vec<f64>,
+    open: Vec<bool>,
+    /// Neighbours with equal weights, and whether their ReLUs were always open together.
+    pairs: Vec<(usize, usize, bool)>,
+}
+
+impl LayerMoves {
+    pub(super) fn new(layer: &LinearLayer) -> Self {
+        let n_units = layer.n_units();
+        Self {
+            inputs: vec![0.0; layer.n_inputs()],
+            slopes: vec![0.0; n_units],
+            margins: vec![f64::INFINITY; n_units],
+            open: vec![false; n_units],
+            pairs: neighbours(layer),
+        }
+    }
+
+    pub(super) fn note<T: Real>(&mut self, inputs: &[T], sums: &[T], slopes: &[T]) {
+        let raise = |most: &mut [f64], values: &[T]| {
+            most.iter_mut().zip(values).for_each(|(most, value)| *most = most.max(value.wide().abs()));
+        };
+        raise(&mut self.inputs, inputs);
+        raise(&mut self.slopes, slopes);
+        for ((margin, open), sum) in self.margins.iter_mut().zip(&mut self.open).zip(sums) {
+            *margin = margin.min(sum.wide().abs());
+            *open |= *sum > T::ZERO;
+        }
+        for (first, second, together) in &mut self.pairs {
+            *together &= (sums[*first] > T::ZERO) == (sums[*second] > T::ZERO);
+        }
+    }
+}
+
+/// What training all weights, and not only biases of units without weights, would have changed.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Perturbation {
+    /// Whether the bound is closed: if not, nothing is known.
+    pub closed: bool,
+    /// The largest change of a weight or bias that the sparse engine leaves alone.
+    pub largest_move: f64,
+    /// The largest difference between a bias that it moves and the same bias in the dense run.
+    pub bias_error: f64,
+    /// The largest difference of an output.
+    pub output_error: f64,
+}
+
+/// Errors of one layer: of each unit's sum, of each slope, and the part of both that its own weights add.
+#[derive(Clone, Default)]
+struct Errors {
+    sums: Vec<f64>,
+    slopes: Vec<f64>,
+    biases: Vec<f64>,
+}
+
+impl Perturbation {
+    pub(super) fn compute(network: &Sequential, moves: &[LayerMoves], rate: f64, steps: u64) -> Self {
+        let twins: Vec<Vec<bool>> = twins(network, moves);
+        let zero = |layer: &LinearLayer| {
+            let none = vec![0.0; layer.n_units()];
+            Errors { sums: none.clone(), slopes: none.clone(), biases: none }
+        };
+        let bound = Bound { network, moves, twins, step: rate * steps as f64 };
+        let mut errors: Vec<Errors> = network.layers().iter().map(zero).collect();
+        for _ in 0..8 {
+            let assumed = doubled(&errors);
+            errors = bound.errors(&assumed);
+            if bound.same_masks(&errors) && within(&errors, &assumed) {
+                return bound.report(&assumed);
+            }
+        }
+        Self {
+            closed: false,
+            largest_move: f64::INFINITY,
+            bias_error: f64::INFINITY,
+            output_error: f64::INFINITY,
+        }
+    }
+}
+
+fn doubled(errors: &[Errors]) -> Vec<Errors> {
+    let twice = |values: &[f64]| values.iter().map(|value| 2.0 * value).collect();
+    errors
+        .iter()
+        .map(|e| Errors { sums: twice(&e.sums), slopes: twice(&e.slopes), biases: twice(&e.biases) })
+        .collect()
+}
+
+fn within(found: &[Errors], assumed: &[Errors]) -> bool {
+    let below = |found: &[f64], assumed: &[f64]| found.iter().zip(assumed).all(|(f, a)| f <= a);
+    found
+        .iter()
+        .zip(assumed)
+        .all(|(f, a)| below(&f.sums, &a.sums) && below(&f.slopes, &a.slopes) && below(&f.biases, &a.biases))
+}
+
+struct Bound<'a> {
+    network: &'a Sequential,
+    moves: &'a [LayerMoves],
+    twins: Vec<Vec<bool>>,
+    /// The rate times the number of steps.
+    step: f64,
+}
+
+impl Bound<'_> {
+    /// The largest inputs of a layer in the dense run, if errors are as assumed.
+    fn inputs<'b>(&'b self, at: usize, assumed: &'b [Errors]) -> impl Iterator<Item = f64> + 'b {
+        let error = move |unit: usize| match at.checked_sub(1) {
+            Some(below) if self.moves[below].open[unit] => assumed[below].sums[unit],
+            _ => 0.0,
+        };
+        self.moves[at].inputs.iter().enumerate().map(move |(unit, input)| input + error(unit))
+    }
+
+    /// The largest slopes of a layer in the dense run.
+    fn slopes<'b>(&'b self, at: usize, assumed: &'b [Errors]) -> impl Iterator<Item = f64> + 'b {
+        self.moves[at].slopes.iter().zip(&assumed[at].slopes).map(|(slope, error)| slope + error)
+    }
+
+    fn errors(&self, assumed: &[Errors]) -> Vec<Errors> {
+        let mut errors: Vec<Errors> = Vec::with_capacity(assumed.len());
+        let mut passed = vec![0.0; self.network.layers()[0].n_inputs()];
+        for (at, layer) in self.network.layers().iter().enumerate() {
+            let squares: f64 = self.inputs(at, assumed).map(|input| input * input).sum();
+            let slopes: Vec<f64> = self.slopes(at, assumed).collect();
+            let (mut sums, mut on) = (Vec::new(), Vec::new());
+            for unit in 0..layer.n_units() {
+                let free = layer.row(unit).0.is_empty();
+                // The sparse run moves the bias of a free unit too, with an error of its own.
+                let bias = if free { assumed[at].biases[unit] } else { self.step * slopes[unit] };
+                let own = self.step * slopes[unit] * squares + bias;
+                let sum = own + layer.terms(unit).map(|(from, w)| w.abs() * passed[from]).sum::<f64>();
+                let passes = if self.twins[at][unit] { own } else { sum };
+                sums.push(sum);
+                on.push(if self.moves[at].open[unit] { passes } else { 0.0 });
+            }
+            passed = on;
+            errors.push(Errors { sums, ..Errors::default() });
+        }
+        let mut passed = errors.last().map_or_else(Vec::new, |output| output.sums.clone());
+        for at in (0..errors.len()).rev() {
+            let layer = &self.network.layers()[at];
+            let step = self.step;
+            if errors[at].slopes.is_empty() {
+                errors[at].slopes.clone_from(&passed);
+            }
+            let biases = (0..layer.n_units()).map(|unit| match layer.row(unit).0.is_empty() {
+                true => step * errors[at].slopes[unit],
+                false => 0.0,
+            });
+            errors[at].biases = biases.collect();
+            let Some(below) = at.checked_sub(1) else { break };
+            let squares: f64 = self.slopes(at, assumed).map(|slope| slope * slope).sum();
+            let own: Vec<f64> = self.inputs(at, assumed).map(|input| step * input * squares).collect();
+            let mut full = own.clone();
+            for (unit, error) in passed.iter().enumerate() {
+                layer.terms(unit).for_each(|(to, w)| full[to] += w.abs() * error);
+            }
+            for (unit, error) in full.iter_mut().enumerate() {
+                *error = if self.moves[below].open[unit] { *error } else { 0.0 };
+            }
+            let twin = |unit: usize| self.twins[below][unit] && self.moves[below].open[unit];
+            passed = (0..full.len()).map(|u| if twin(u) { own[u] } else { full[u] }).collect();
+            errors[below].slopes = full;
+        }
+        errors
+    }
+
+    /// Whether no ReLU opens or closes because of the errors.
+    fn same_masks(&self, errors: &[Errors]) -> bool {
+        let hidden = errors.len() - 1;
+        let clear = |moves: &LayerMoves, errors: &Errors| {
+            moves.margins.iter().zip(&errors.sums).all(|(margin, error)| error < margin)
+        };
+        self.moves[..hidden].iter().zip(errors).all(|(moves, errors)| clear(moves, errors))
+    }
+
+    fn report(&self, errors: &[Errors]) -> Perturbation {
+        let most = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::max);
+        let moved = |at: usize| {
+            let input = most(&mut self.inputs(at, errors)).max(1.0);
+            let free = |unit: usize| self.network.layers()[at].row(unit).0.is_empty();
+            let small = most(&mut self.inputs(at, errors));
+            let slopes: Vec<f64> = self.slopes(at, errors).collect();
+            let of = |unit: usize| slopes[unit] * if free(unit) { small } else { input };
+            self.step * most(&mut (0..slopes.len()).map(of))
+        };
+        Perturbation {
+            closed: true,
+            largest_move: most(&mut (0..errors.len()).map(moved)),
+            bias_error: most(&mut errors.iter().flat_map(|e| e.biases.iter().copied())),
+            output_error: errors.last().map_or(0.0, |output| output.sums[0]),
+        }
+    }
+}
+
+/// Which units have a twin.
+fn twins(network: &Sequential, moves: &[LayerMoves]) -> Vec<Vec<bool>> {
+    let layers = network.layers();
+    let mut found: Vec<Vec<bool>> = layers.iter().map(|layer| vec![false; layer.n_units()]).collect();
+    for (at, pair) in layers.windows(2).enumerate() {
+        let (layer, next) = (&pair[0], &pair[1]);
+        let mut columns: Vec<Vec<(usize, f64)>> = vec![Vec::new(); layer.n_units()];
+        for unit in 0..next.n_units() {
+            next.terms(unit).for_each(|(column, weight)| columns[column].push((unit, weight)));
+        }
+        for &(first, second, _) in moves[at].pairs.iter().filter(|(.., together)| *together) {
+            let opposite = columns[first].len() == columns[second].len()
+                && columns[first].iter().zip(&columns[second]).all(|(a, b)| a.0 == b.0 && a.1 + b.1 == 0.0);
+            if opposite {
+                (found[at][first], found[at][second]) = (true, true);
+            }
+        }
+    }
+    found
+}
+
+/// Pairs of units with equal weights, neighbours by their biases.
+fn neighbours(layer: &LinearLayer) -> Vec<(usize, usize, bool)> {
+    let key = |unit: usize| {
+        let (columns, weights) = layer.row(unit);
+        (columns, weights.iter().map(|w| w.to_bits()).collect::<Vec<u64>>())
+    };
+    let mut alike: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+    for unit in (0..layer.n_units()).filter(|&unit| !layer.row(unit).0.is_empty()) {
+        alike.entry(key(unit)).or_default().push(unit);
+    }
+    let mut pairs = Vec::new();
+    for mut units in alike.into_values() {
+        units.sort_by(|&a, &b| layer.biases()[b].total_cmp(&layer.biases()[a]));
+        pairs.extend(units.chunks_exact(2).map(|pair| (pair[0], pair[1], true)));
+    }
+    pairs
+}

@@ -1,0 +1,439 @@
+//! One step in one situation, differentiated on the network itself: what the certificate's `gradient` line stands on.
+//!
+//! What a gradient step does follows from the vertex, the symbols under the heads and those that will be read. So the network is cut to
+//! what such a step depends on ([`Local`]), and for each situation the cut is evaluated and differentiated at weights that show it: every
+//! unit, every weight. All weights after the step are compared with those that the step is said to lead to.
+
+use std::collections::HashMap;
+
+use luge_net::{Form, LOCAL_COLUMNS, Local, NodeId, ParameterId, SparseLayers, StepRule, Values};
+
+use crate::{Dense, MAX_GAIN_ERROR, Precision, ROUNDING, Rate, ReversePass, TrainError, best_vertex};
+
+/// A step that is said to be made, track by track as bits. What is not known is free: the step must be the same whatever it is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Situation {
+    /// The vertex before the step.
+    pub vertex: u32,
+    /// The vertex after it.
+    pub to: u32,
+    /// The tracks whose symbol under the head is known, and those where it is +1.
+    pub here: (u32, u32),
+    /// The tracks whose symbol that will be read is known, and those where it is +1.
+    pub ahead: (u32, u32),
+    /// The heads that move one cell to the left.
+    pub left: u32,
+    /// The heads that move one cell to the right.
+    pub right: u32,
+    /// The cells under the heads, before they move, that become the other symbol.
+    pub flipped: u32,
+}
+
+/// Where the heads are put among the columns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HeadColumn {
+    /// Far from both ends of the tapes.
+    Inside,
+    /// In the first column.
+    First,
+    /// In the last column.
+    Last,
+}
+
+/// In what a step differs from what the network's own gradient makes of its situation.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum Differs {
+    /// Another vertex is the best, or could be.
+    #[error("the gradient at vertex {vertex} leads to vertex {found}, not to {expected}")]
+    Vertex {
+        /// The vertex before the step.
+        vertex: u32,
+        /// Where the gradient leads.
+        found: usize,
+        /// Where the step is said to lead.
+        expected: u32,
+    },
+    /// A weight is moved elsewhere.
+    #[error("the gradient at vertex {vertex} moves {parameter}[{index}] to {found}, not to {expected}")]
+    Weight {
+        /// The vertex before the step.
+        vertex: u32,
+        /// The block of weights.
+        parameter: String,
+        /// The position in it, row by row.
+        index: usize,
+        /// Where the gradient leads.
+        found: f64,
+        /// Where the step is said to lead.
+        expected: f64,
+    },
+    /// A column without a head near adds something.
+    #[error("at vertex {vertex} a column far from every head adds to `{node}`")]
+    FarColumn {
+        /// The vertex before the step.
+        vertex: u32,
+        /// The node that is summed.
+        node: String,
+    },
+    /// The labels have a gradient, or the primary network is seen, or the gain is out of bounds.
+    #[error("at a landscape loss of {landscape} {what}")]
+    Output {
+        /// The landscape's loss.
+        landscape: f64,
+        /// What is wrong.
+        what: &'static str,
+    },
+    /// The two ways to differentiate do not agree.
+    #[error("at vertex {vertex} candle differentiates `{parameter}` otherwise")]
+    Candle {
+        /// The vertex.
+        vertex: u32,
+        /// The block of weights.
+        parameter: String,
+    },
+}
+
+/// What a look at a situation has shown.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Look {
+    /// The network's loss before the step.
+    pub loss: f64,
+    /// How far cells and heads lie from the values they stand for after the step.
+    pub drift: (f64, f64),
+}
+
+/// The network's loss and the derivative by the landscape's, at one level of the landscape.
+#[derive(Clone, Copy, Debug)]
+struct Carried {
+    loss: f64,
+    gain: f64,
+}
+
+/// Differentiates a network in one situation after the other.
+pub struct SituationCheck<'l> {
+    local: &'l Local,
+    layers: &'l SparseLayers,
+    landscape: ReversePass<'l>,
+    output: Option<(ReversePass<'l>, Vec<Values>, Vec<Values>)>,
+    weights: Vec<Values>,
+    inputs: Vec<Values>,
+    carried: HashMap<u64, Carried>,
+    /// How far cells and heads may lie from the values they stand for before a step, and must not lie after it.
+    allowed: (f64, f64),
+}
+
+impl<'l> SituationCheck<'l> {
+    /// A network that was cut, fed with `inputs`, whose labels are these; `allowed` is how far cells and heads may lie from the values
+    /// they stand for: nothing where arithmetic is exact.
+    #[must_use]
+    pub fn new(
+        local: &'l Local,
+        layers: &'l SparseLayers,
+        (inputs, labels): (&[Values], &[f64]),
+        allowed: (f64, f64),
+    ) -> Self {
+        let blank = |shape| Values::filled(shape, 0.0);
+        let output = local.output.as_ref().map(|part| {
+            let parameters = part.network.parameters().iter().zip(&part.parameters);
+            let values = parameters.map(|(parameter, of)| match of {
+                Some(_) => Values::new(parameter.shape, labels.to_vec()),
+                None => blank(parameter.shape),
+            });
+            (ReversePass::new(&part.network), values.collect(), part.fed(inputs))
+        });
+        let part = &local.landscape.network;
+        Self {
+            local,
+            layers,
+            landscape: ReversePass::new(part),
+            output,
+            weights: part.parameters().iter().map(|p| blank(p.shape)).collect(),
+            inputs: part.inputs().iter().map(|i| blank(i.shape)).collect(),
+            carried: HashMap::new(),
+            allowed,
+        }
+    }
+
+    /// The place of a block of weights in the cut.
+    fn block(&self, id: ParameterId) -> Option<usize> {
+        self.local.landscape.parameters.iter().position(|&of| of == Some(id))
+    }
+
+    /// Differentiates the network in a situation and compares every weight after the step. Symbols that are free are `fill`; weights lie
+    /// as far from the values they stand for as they may if `blurred`.
+    ///
+    /// # Errors
+    /// In what the step differs.
+    pub fn look(
+        &mut self,
+        situation: &Situation,
+        fill: bool,
+        at: HeadColumn,
+        blurred: bool,
+    ) -> Result<Look, Differs> {
+        let heads = self.show(situation, fill, at, blurred);
+        let landscape = self.landscape.evaluate(&self.weights, &self.inputs);
+        self.check_far_columns(situation, &heads)?;
+        let Carried { loss, gain } = self.carry(landscape)?;
+        let gradient = self.landscape.gradient(gain);
+        let mut drift = (0.0, 0.0);
+        for (block, (parameter, gradient)) in
+            self.local.landscape.network.parameters().iter().zip(&gradient).enumerate()
+        {
+            let id = self.local.landscape.parameters[block];
+            let rate = match parameter.step_rule {
+                StepRule::Simplex => {
+                    self.compare_best(situation, &gradient.data, block, gain)?;
+                    continue;
+                }
+                StepRule::Gradient { rate } => rate,
+            };
+            let (expected, allowed): (Vec<f64>, f64) = match id {
+                id if id == Some(self.layers.vertex) => {
+                    (Values::unit(gradient.data.len(), situation.to as usize).data, self.allowed.1)
+                }
+                id if id == Some(self.layers.head) => (self.heads_after(situation, &heads), self.allowed.1),
+                _ => (self.cells_after(situation, &heads, block), self.allowed.0),
+            };
+            // Where weights are not exact, the step itself is rounded as well.
+            let allowed = if allowed > 0.0 { allowed + 8.0 * f64::EPSILON } else { 0.0 };
+            let mut farthest = 0.0_f64;
+            for (index, (&before, (&slope, &expected))) in
+                self.weights[block].data.iter().zip(gradient.data.iter().zip(&expected)).enumerate()
+            {
+                let found = before - rate * slope;
+                let away = (found - expected).abs();
+                if away.is_nan() || away > allowed {
+                    let (vertex, parameter) = (situation.vertex, parameter.name.clone());
+                    return Err(Differs::Weight { vertex, parameter, index, found, expected });
+                }
+                farthest = farthest.max(away);
+            }
+            match id == Some(self.layers.head) {
+                true => drift.1 = f64::max(drift.1, farthest),
+                false if id != Some(self.layers.vertex) => drift.0 = f64::max(drift.0, farthest),
+                false => {}
+            }
+        }
+        Ok(Look { loss, drift })
+    }
+
+    /// Sets weights and hidden cells to show a situation; the column of each head, by row.
+    fn show(&mut self, situation: &Situation, fill: bool, at: HeadColumn, blurred: bool) -> Vec<usize> {
+        let table = &self.layers.table;
+        let (middle, last) = (LOCAL_COLUMNS / 2, LOCAL_COLUMNS - 1);
+        let (by_cell, by_head) = if blurred { self.allowed } else { (0.0, 0.0) };
+        let mut heads = vec![middle; table.n_tracks()];
+        let vertex = self.block(self.layers.vertex);
+        if let Some(weights) = vertex.map(|block| &mut self.weights[block].data) {
+            weights.fill(0.0);
+            let on_simplex = matches!(self.layers.form, Form::Slides { .. });
+            let away = if on_simplex { 0.0 } else { by_head };
+            let other = (situation.vertex as usize + 1) % weights.len();
+            weights[other] = away;
+            weights[situation.vertex as usize] = 1.0 - away;
+        }
+        let (cells, head) = (self.layers.cells.and_then(|id| self.block(id)), self.block(self.layers.head));
+        for (track, &row) in table.rows().iter().enumerate() {
+            let bit = |mask: u32| mask >> track & 1 == 1;
+            let moved = i64::from(bit(situation.right)) - i64::from(bit(situation.left));
+            let column = match at {
+                HeadColumn::First if moved >= 0 => 0,
+                HeadColumn::Last if moved <= 0 => last,
+                _ => middle,
+            };
+            heads[row] = column;
+            let symbol = |(known, plus): (u32, u32)| if bit(known) { bit(plus) } else { fill };
+            let sign = |plus: bool| if plus { 1.0 } else { -1.0 };
+            let mut symbols = [sign(fill); LOCAL_COLUMNS];
+            symbols[column] = sign(symbol(situation.here));
+            if let Some(next) = column.checked_add_signed(moved as isize).filter(|&next| next != column) {
+                symbols[next] = sign(symbol(situation.ahead));
+            }
+            let of_row = row * LOCAL_COLUMNS..(row + 1) * LOCAL_COLUMNS;
+            match row.checked_sub(table.n_trained()) {
+                None => {
+                    if let Some(block) = cells {
+                        let away = |symbol: f64| symbol * (1.0 - if fill { by_cell } else { -by_cell });
+                        let weights = &mut self.weights[block].data[of_row.clone()];
+                        weights.iter_mut().zip(symbols).for_each(|(weight, symbol)| *weight = away(symbol));
+                    }
+                }
+                Some(at) => {
+                    let fixed = at * LOCAL_COLUMNS..(at + 1) * LOCAL_COLUMNS;
+                    if let Some(input) = self.inputs.first_mut() {
+                        input.data[fixed].copy_from_slice(&symbols);
+                    }
+                }
+            }
+            if let Some(block) = head {
+                let weights = &mut self.weights[block].data[of_row];
+                weights.fill(0.0);
+                weights[column] = 1.0 - by_head;
+                if let Some(beside) = weights.get_mut(column + 1) {
+                    *beside = by_head;
+                }
+            }
+        }
+        heads
+    }
+
+    /// The weights of all heads after the step.
+    fn heads_after(&self, situation: &Situation, heads: &[usize]) -> Vec<f64> {
+        let mut after = vec![0.0; heads.len() * LOCAL_COLUMNS];
+        for (track, &row) in self.layers.table.rows().iter().enumerate() {
+            let moved = i64::from(situation.right >> track & 1) - i64::from(situation.left >> track & 1);
+            if let Some(column) = heads[row].checked_add_signed(moved as isize) {
+                after[row * LOCAL_COLUMNS + column] = 1.0;
+            }
+        }
+        after
+    }
+
+    /// The cells after the step: the symbols they stand for, but those under heads that become the other one.
+    fn cells_after(&self, situation: &Situation, heads: &[usize], block: usize) -> Vec<f64> {
+        let mut after: Vec<f64> = self.weights[block].data.iter().map(|cell| cell.signum()).collect();
+        for (track, &row) in self.layers.table.rows().iter().enumerate() {
+            if let Some(cell) = after.get_mut(row * LOCAL_COLUMNS + heads[row])
+                && situation.flipped >> track & 1 == 1
+            {
+                *cell = -*cell;
+            }
+        }
+        // A read-only cell that is said to change cannot be shown to.
+        let fixed = |(track, &row): (usize, &usize)| {
+            situation.flipped >> track & 1 == 1 && row >= self.layers.table.n_trained()
+        };
+        if self.layers.table.rows().iter().enumerate().any(fixed) {
+            after.fill(f64::NAN);
+        }
+        after
+    }
+
+    /// The vertex that a step on the simplex goes to, also where symbols that are free are others: each of them tilts the slopes towards
+    /// vertices that look at it by at most four times the weight of reading.
+    fn compare_best(
+        &self,
+        situation: &Situation,
+        slopes: &[f64],
+        block: usize,
+        gain: f64,
+    ) -> Result<(), Differs> {
+        let Situation { vertex, to, ahead, .. } = *situation;
+        let table = &self.layers.table;
+        let found = best_vertex(slopes, &self.weights[block].data).unwrap_or(vertex as usize);
+        let differs = |found| Err(Differs::Vertex { vertex, found, expected: to });
+        if found != to as usize {
+            return differs(found);
+        }
+        let Form::Slides { read, .. } = self.layers.form else { return differs(found) };
+        let tilt = 4.0 * read.abs() * gain.abs();
+        for other in (0..table.n_blocks()).filter(|&other| other != table.block(found)) {
+            let free = (table.looks_at(other) & !ahead.0).count_ones();
+            let least = slopes[table.vertices_of(other)].iter().copied().fold(f64::INFINITY, f64::min);
+            if free > 0 && least - tilt * f64::from(free) <= slopes[found] {
+                return differs(table.vertices_of(other).start);
+            }
+        }
+        let own = table.looks_at(table.block(found)) | table.looks_at(table.block(vertex as usize));
+        if own & !ahead.0 != 0 { differs(found) } else { Ok(()) }
+    }
+
+    /// Columns far from every head add exactly 0 to every sum, and have no gradient.
+    fn check_far_columns(&self, situation: &Situation, heads: &[usize]) -> Result<(), Differs> {
+        let reach = self.local.reach;
+        let differs = |node: NodeId| {
+            let node = self.local.landscape.network.node(node).name.clone();
+            Err(Differs::FarColumn { vertex: situation.vertex, node })
+        };
+        for &node in &self.local.summed {
+            for (entry, &value) in self.landscape.value(node).iter().enumerate() {
+                let (row, column) = (entry / LOCAL_COLUMNS, entry % LOCAL_COLUMNS);
+                // A head that is not quite on its cell lies on the next one as well.
+                let far =
+                    column.abs_diff(heads[row % heads.len()]) > reach + usize::from(self.allowed.1 > 0.0);
+                if far && value.abs().partial_cmp(&0.0) != Some(std::cmp::Ordering::Equal) {
+                    return differs(node);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The loss and the gain at a level of the landscape. The labels must have no gradient there, and the primary network, which is fed
+    /// no number, must not be seen.
+    fn carry(&mut self, landscape: f64) -> Result<Carried, Differs> {
+        let Some((pass, parameters, inputs)) = &mut self.output else {
+            return Ok(Carried { loss: landscape, gain: 1.0 });
+        };
+        if let Some(known) = self.carried.get(&landscape.to_bits()) {
+            return Ok(*known);
+        }
+        let part = self.local.output.as_ref().map_or(&[][..], |part| &part.parameters);
+        let differs = |what| Err(Differs::Output { landscape, what });
+        let own = part.iter().position(Option::is_none).unwrap_or(0);
+        parameters[own].data[0] = landscape;
+        let loss = pass.evaluate(parameters, inputs);
+        let gradient = pass.gradient(1.0);
+        let gain = gradient[own].data[0];
+        let moved = gradient.iter().enumerate().any(|(i, block)| {
+            i != own
+                && block
+                    .data
+                    .iter()
+                    .any(|slope| slope.abs().partial_cmp(&0.0) != Some(std::cmp::Ordering::Equal))
+        });
+        let most =
+            if matches!(self.layers.form, Form::Slides { .. }) { self.allowed.1 } else { MAX_GAIN_ERROR };
+        match () {
+            () if loss.is_nan() => return differs("the output depends on the primary network"),
+            () if moved => return differs("the labels have a gradient"),
+            () if (gain - 1.0).abs().partial_cmp(&most) == Some(std::cmp::Ordering::Greater)
+                || gain.is_nan() =>
+            {
+                return differs("the carrier scales the gradient by another number than 1");
+            }
+            () => {}
+        }
+        let carried = Carried { loss, gain };
+        self.carried.insert(landscape.to_bits(), carried);
+        Ok(carried)
+    }
+
+    /// Holds the reverse pass to candle's automatic differentiation, at the weights of the last look.
+    ///
+    /// # Errors
+    /// If candle refuses; within, the block of weights that it differentiates otherwise.
+    pub fn hold_to_candle(&mut self, situation: &Situation) -> Result<Result<(), Differs>, TrainError> {
+        let landscape = self.landscape.evaluate(&self.weights, &self.inputs);
+        let mut alike =
+            same_gradient(&mut self.landscape, &self.local.landscape.network, (&self.weights, &self.inputs))?;
+        if let (Some((pass, parameters, inputs)), Some(part)) = (&mut self.output, &self.local.output) {
+            let own = part.parameters.iter().position(Option::is_none).unwrap_or(0);
+            parameters[own].data[0] = landscape;
+            pass.evaluate(parameters, inputs);
+            alike = alike.or(same_gradient(pass, &part.network, (parameters, inputs))?);
+        }
+        let vertex = situation.vertex;
+        Ok(alike.map_or(Ok(()), |parameter| Err(Differs::Candle { vertex, parameter })))
+    }
+}
+
+/// The first block of weights that candle differentiates otherwise, or `loss`.
+fn same_gradient(
+    pass: &mut ReversePass<'_>,
+    network: &luge_net::Network,
+    (weights, inputs): (&[Values], &[Values]),
+) -> Result<Option<String>, TrainError> {
+    let mut dense = Dense::new(network, weights, inputs, Precision::F64, Rate::One, None)?;
+    let near = |a: f64, b: f64| (a - b).abs() <= ROUNDING * a.abs().max(b.abs()).max(1.0);
+    let theirs = dense.gradient()?;
+    let loss = crate::Engine::loss(&mut dense)?;
+    if !near(loss, pass.value(network.loss())[0]) {
+        return Ok(Some("loss".to_owned()));
+    }
+    let ours = pass.gradient(1.0);
+    let alike = |(a, b): &(&Values, &Values)| a.data.iter().zip(&b.data).all(|(&a, &b)| near(a, b));
+    let differs = ours.iter().zip(&theirs).position(|pair| !alike(&pair));
+    Ok(differs.map(|block| network.parameters()[block].name.clone()))
+}

@@ -1,0 +1,80 @@
+//! SGD on linear layers and ReLUs, held to candle's automatic differentiation.
+
+use candle_core::{DType, Device, Tensor, Var};
+use luge_net::Sequential;
+use luge_train::sequential::{DenseSgd, SequentialEngine, SparseSgd, default_weights};
+
+const WIDTHS: [usize; 5] = [3, 7, 9, 5, 1];
+const RATE: f64 = 0.05;
+
+fn samples() -> Vec<([f64; 3], f64)> {
+    (0..6).map(|i| ([f64::from(i) - 2.5, f64::from(i * i % 5) - 1.0, 0.5], f64::from(i % 2))).collect()
+}
+
+/// The same steps with candle: the weights and biases of every layer at the end.
+fn with_candle(network: &Sequential) -> Vec<(Vec<f64>, Vec<f64>)> {
+    let var = |data: Vec<f64>, shape: (usize, usize)| Var::from_vec(data, shape, &Device::Cpu).unwrap();
+    let layers: Vec<(Var, Var)> = network
+        .layers()
+        .iter()
+        .map(|layer| {
+            let mut weights = vec![0.0; layer.n_units() * layer.n_inputs()];
+            for unit in 0..layer.n_units() {
+                layer.terms(unit).for_each(|(at, w)| weights[unit * layer.n_inputs() + at] = w);
+            }
+            let biases = var(layer.biases().to_vec(), (layer.n_units(), 1));
+            (var(weights, (layer.n_units(), layer.n_inputs())), biases)
+        })
+        .collect();
+    for (x, y) in samples() {
+        let mut value = Tensor::from_vec(x.to_vec(), (3, 1), &Device::Cpu).unwrap();
+        for (at, (weights, biases)) in layers.iter().enumerate() {
+            value = (weights.matmul(&value).unwrap() + biases.as_tensor()).unwrap();
+            value = if at + 1 < layers.len() { value.relu().unwrap() } else { value };
+        }
+        let loss = ((value - y).unwrap().sqr().unwrap().sum_all().unwrap() * 0.5).unwrap();
+        let gradients = loss.backward().unwrap();
+        for var in layers.iter().flat_map(|(weights, biases)| [weights, biases]) {
+            let Some(gradient) = gradients.get(var.as_tensor()) else { continue };
+            var.set(&(var.as_tensor() - (gradient * RATE).unwrap()).unwrap()).unwrap();
+        }
+    }
+    let flat = |var: &Var| -> Vec<f64> {
+        var.to_dtype(DType::F64).unwrap().flatten_all().unwrap().to_vec1().unwrap()
+    };
+    layers.iter().map(|(weights, biases)| (flat(weights), flat(biases))).collect()
+}
+
+#[test]
+fn the_reverse_pass_is_candles() {
+    for seed in 0..20 {
+        let network = default_weights(&WIDTHS, seed);
+        let mut engine = DenseSgd::<f64>::new(&network, RATE).unwrap();
+        for (x, y) in samples() {
+            engine.step(&x, y);
+        }
+        for (at, (weights, biases)) in with_candle(&network).into_iter().enumerate() {
+            let pairs = engine.weights(at).iter().zip(&weights).map(|(&a, &b)| (a, b));
+            for (a, b) in pairs.chain(engine.biases(at).into_iter().zip(biases)) {
+                assert!((a - b).abs() < 1e-12, "seed {seed}, layer {at}: {a} and {b}");
+            }
+        }
+    }
+}
+
+#[test]
+fn sparse_and_dense_see_the_same_loss() {
+    let network = default_weights(&WIDTHS, 3);
+    let mut dense = DenseSgd::<f64>::new(&network, 0.0).unwrap();
+    let mut sparse = SparseSgd::<f64>::new(&network, 0.0).unwrap();
+    for (x, y) in samples() {
+        assert!((dense.step(&x, y) - sparse.step(&x, y)).abs() < 1e-14);
+        assert!((dense.output(&x) - network.evaluate(&x)[0]).abs() < 1e-14);
+    }
+}
+
+#[test]
+fn a_network_with_two_outputs_is_refused() {
+    assert!(DenseSgd::<f64>::new(&default_weights(&[2, 2], 0), 0.1).is_err());
+    assert!(SparseSgd::<f32>::new(&default_weights(&[2, 2], 0), 0.1).is_err());
+}

@@ -1,0 +1,257 @@
+//! Circuits run by plain SGD on an ordinary MLP: linear layers and ReLUs, every weight trained, one constant rate.
+//!
+//! [`PreparedOrdinary::new`] runs the circuit's simulator on the stream, chooses the constants for as many steps, and builds the
+//! network; [`PreparedOrdinary::train`] trains it beside the simulator and says what the run proved. docs/ordinary.md has the theorem in words.
+
+mod certificate;
+mod torch;
+
+use luge_circuit::{Circuit, Code, Cycle, NotExclusive, Sample, SampleShape, Simulator, machine};
+use luge_landscape::mlp::{CircuitNetwork, Float, MlpConstants, MlpConstantsError, Safeguards};
+use luge_machine::{Input, Machine, Outcome, Step, lowering};
+use luge_net::{NumberFormat, numbers::Overflow};
+use luge_train::TrainError;
+
+use crate::{
+    job::JobError,
+    run::{lockstep::Window, memory},
+    stream::{Samples, Stream, StreamEngineChoice},
+    trace::{LONGEST_SEARCH, TraceError},
+};
+pub use certificate::OrdinaryReport;
+pub use torch::{MAX_EXPORTED_BYTES, TorchError, TorchExport};
+
+/// How to train.
+#[derive(Clone, PartialEq, Debug)]
+pub struct OrdinaryOptions {
+    /// What computes the gradients; left out: every weight where that takes seconds, else the weights that are not zero.
+    pub engine: Option<StreamEngineChoice>,
+    /// The arithmetic.
+    pub float: Float,
+    /// The most steps until the circuit halts.
+    pub steps: Step,
+    /// Samples that pass after the end, none of which may move a register.
+    pub after: u64,
+    /// New inputs on which the output is compared with the circuit's.
+    pub n_new: usize,
+    /// What the stream is drawn from.
+    pub seed: u64,
+}
+
+impl Default for OrdinaryOptions {
+    fn default() -> Self {
+        Self { engine: None, float: Float::F64, steps: 1_000_000, after: 20, n_new: 200, seed: 0 }
+    }
+}
+
+/// Why a circuit cannot be trained.
+#[derive(Debug, thiserror::Error)]
+pub enum OrdinaryError {
+    /// A circuit learns from samples of one shape.
+    #[error(
+        "the circuit's samples have {expected} features and 1 label, but the stream has {features} features and {labels} labels"
+    )]
+    Shape {
+        /// Features of the circuit's samples.
+        expected: usize,
+        /// Features that pass.
+        features: usize,
+        /// Labels that pass.
+        labels: usize,
+    },
+    /// A circuit that takes samples needs a stream, and no other does.
+    #[error("{}", if *.takes { "the circuit takes samples, but there is no stream" } else { "the circuit takes no samples from the stream" })]
+    Stream {
+        /// Whether the circuit takes samples.
+        takes: bool,
+    },
+    /// Only two's complement can be read from a weight.
+    #[error("landscape mlp reads numbers in two's complement, and {format} is not")]
+    Format {
+        /// The format.
+        format: NumberFormat,
+    },
+    /// A circuit takes one sample with one label.
+    #[error("landscape mlp takes one sample with one label a step, not {batch} with {labels}")]
+    OneLabel {
+        /// Samples per batch.
+        batch: usize,
+        /// Labels per sample.
+        labels: usize,
+    },
+    /// The circuit breaks its own promise.
+    #[error("after {step} steps {reason}")]
+    NotExclusive {
+        /// Steps made.
+        step: Step,
+        /// The sum.
+        #[source]
+        reason: NotExclusive,
+    },
+    /// No constants.
+    #[error(transparent)]
+    Constants(#[from] MlpConstantsError),
+    /// An engine refused.
+    #[error(transparent)]
+    Train(#[from] TrainError),
+    /// The machine cannot be run.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    /// What can be wrong with any job.
+    #[error(transparent)]
+    Job(#[from] JobError),
+    /// The machine is no circuit.
+    #[error(transparent)]
+    Machine(#[from] machine::MachineError),
+}
+
+/// A circuit's network, ready to be trained.
+pub struct PreparedOrdinary {
+    /// The circuit.
+    pub circuit: Circuit,
+    /// Its network.
+    pub network: CircuitNetwork,
+    /// How to train.
+    pub options: OrdinaryOptions,
+    /// Steps that the simulator makes on the same stream.
+    pub steps: Step,
+    /// Samples that it takes.
+    pub n_taken: u64,
+    /// Whether it halts.
+    pub halts: bool,
+    samples: Option<Samples>,
+}
+
+/// Dense training of so many weights in all steps together takes seconds.
+const MAX_DENSE_WORK: u64 = 1 << 32;
+
+impl PreparedOrdinary {
+    /// Runs the simulator, chooses constants for as many steps, and builds the network.
+    ///
+    /// # Errors
+    /// If circuit and stream do not fit together, or there are no constants for so many steps.
+    pub fn new(
+        circuit: Circuit,
+        samples: Option<Samples>,
+        options: OrdinaryOptions,
+    ) -> Result<Self, OrdinaryError> {
+        match (circuit.samples(), samples.as_ref().map(Samples::sizes)) {
+            (None, None) => {}
+            (Some(shape), Some((features, 1))) if features == shape.n_features => {}
+            (Some(shape), Some((features, labels))) => {
+                return Err(OrdinaryError::Shape { expected: shape.n_features, features, labels });
+            }
+            (shape, _) => return Err(OrdinaryError::Stream { takes: shape.is_some() }),
+        }
+        let mut stream = SampleStream::open(circuit.samples(), samples.as_ref(), options.seed);
+        let mut simulator = Simulator::new(&circuit);
+        let mut halts = false;
+        while simulator.steps() < options.steps && !halts {
+            let step = simulator.steps();
+            let cycle = simulator.step(&stream.next().bits);
+            halts = cycle.map_err(|reason| OrdinaryError::NotExclusive { step, reason })? == Cycle::Halted;
+        }
+        let (steps, n_taken) = (simulator.steps(), simulator.n_taken());
+        let planned = (steps + options.after).next_power_of_two().max(64);
+        let constants = MlpConstants::choose(circuit.samples(), planned, options.float)?;
+        let network = CircuitNetwork::build(&circuit, constants, Safeguards::default());
+        Ok(Self { circuit, network, options, steps, n_taken, halts, samples })
+    }
+
+    /// The engine that trains.
+    #[must_use]
+    pub fn engine(&self) -> StreamEngineChoice {
+        let work = self.network.network.n_weights().saturating_mul(self.steps + self.options.after);
+        let found =
+            if work <= MAX_DENSE_WORK { StreamEngineChoice::Dense } else { StreamEngineChoice::Sparse };
+        self.options.engine.unwrap_or(found)
+    }
+
+    /// The stream from its beginning.
+    fn stream(&self) -> SampleStream {
+        SampleStream::open(self.circuit.samples(), self.samples.as_ref(), self.options.seed)
+    }
+}
+
+/// The circuit of a machine on its input, with the cells that its run needs.
+///
+/// # Errors
+/// If the machine does not halt soon, or is no circuit.
+pub(crate) fn machine_circuit(
+    machine: &Machine,
+    input: &Input,
+    steps: Option<Step>,
+) -> Result<Circuit, OrdinaryError> {
+    let lowered = lowering::lower(machine, lowering::Moves::Keep).map_err(TraceError::from)?;
+    let input = lowered.encode(input);
+    let mut simulator = luge_machine::Simulator::new(lowered.normal.machine(), &input);
+    let limit = steps.unwrap_or(LONGEST_SEARCH);
+    let outcome = memory::run(&mut simulator, limit).map_err(TraceError::from)?;
+    if steps.is_none() && matches!(outcome, Outcome::StepLimit) {
+        return Err(TraceError::DoesNotHalt { tried: limit }.into());
+    }
+    let window = Window::around(&simulator, &input, |needed| needed)
+        .map_err(|needed| TraceError::TooFewCells { needed, given: 0 })?;
+    let tapes = machine::Tapes { input: &input, cells: window.cells(), samples: None };
+    Ok(machine::circuit_of(&lowered.normal, &tapes)?.0)
+}
+
+/// A sample as the network sees it, and as the simulator does.
+struct Passing {
+    x: Vec<f64>,
+    y: f64,
+    bits: Sample,
+}
+
+/// A stream in the circuit's own code.
+struct SampleStream {
+    shape: Option<SampleShape>,
+    stream: Option<Stream>,
+    n_passed: u64,
+}
+
+impl SampleStream {
+    fn open(shape: Option<SampleShape>, samples: Option<&Samples>, seed: u64) -> Self {
+        let format = shape.map_or(Code::Bit, |shape| shape.feature);
+        let stream = samples.map(|samples| Stream::open(samples.clone(), format_of(format), seed));
+        Self { shape, stream, n_passed: 0 }
+    }
+
+    /// Other samples of the same kind.
+    fn reseed(&mut self, seed: u64) {
+        self.stream.iter_mut().for_each(|stream| stream.reseed(seed));
+    }
+
+    fn next(&mut self) -> Passing {
+        self.n_passed += 1;
+        let (Some(shape), Some(stream)) = (self.shape, &mut self.stream) else {
+            // Nothing reads the input, and labels mean nothing.
+            let y = if self.n_passed.is_multiple_of(2) { 1.0 } else { -1.0 };
+            return Passing { x: vec![1.0], y, bits: Sample::default() };
+        };
+        let (mut x, mut y) = (vec![0.0; shape.n_features], [0.0]);
+        stream.next_sample(&mut x, &mut y);
+        let coded = |code: Code, value: &mut f64| -> Vec<bool> {
+            if code == Code::Bit {
+                *value = if *value > 0.0 { 1.0 } else { -1.0 };
+                return vec![*value > 0.0];
+            }
+            let format = format_of(code);
+            *value = format.round(*value, Overflow::Saturate).unwrap_or(0.0);
+            let word = format.encode(*value, Overflow::Saturate).ok();
+            word.into_iter().flat_map(|word| format.bits(word)).collect()
+        };
+        let features = x.iter_mut().flat_map(|x| coded(shape.feature, x)).collect();
+        let label = coded(shape.label, &mut y[0]);
+        Passing { x, y: y[0], bits: Sample { features, label } }
+    }
+}
+
+/// The number format of a code; bits pass through any.
+fn format_of(code: Code) -> NumberFormat {
+    let text = match code {
+        Code::Bit => "fix:2.0".to_owned(),
+        Code::Fixed { .. } => code.to_string(),
+    };
+    text.parse().unwrap_or_else(|_| unreachable!("{text} is a format"))
+}

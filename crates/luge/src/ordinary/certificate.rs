@@ -1,0 +1,265 @@
+//! Training beside the simulator, and what the run proved.
+
+use std::ops::ControlFlow;
+
+use luge_circuit::Simulator;
+use luge_landscape::mlp::{Float, MEMORY_LAYER};
+use luge_machine::Step;
+use luge_train::sequential::{DenseSgd, Perturbation, Real, SequentialEngine, SparseSgd};
+use serde::{Serialize, Serializer};
+
+use super::{OrdinaryError, PreparedOrdinary};
+use crate::{stream::StreamEngineChoice, training::Claim};
+
+/// What came of training.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct OrdinaryReport {
+    /// Whether the circuit halted.
+    pub halted: bool,
+    /// Steps of SGD until then.
+    pub steps: Step,
+    /// Samples that the circuit took.
+    pub taken: u64,
+    /// New samples whose label the network outputs, of how many; for circuits with an output.
+    pub judged: Option<(usize, usize)>,
+    /// What computed the gradients.
+    pub engine: &'static str,
+    /// What the run proved.
+    #[serde(serialize_with = "claims")]
+    pub certificate: Vec<(&'static str, Claim)>,
+}
+
+fn claims<S: Serializer>(claims: &[(&'static str, Claim)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(claims.iter().map(|(name, claim)| (name, claim)))
+}
+
+impl OrdinaryReport {
+    /// Whether all claims hold.
+    #[must_use]
+    pub fn proves_the_run(&self) -> bool {
+        self.certificate.iter().all(|(_, claim)| claim.holds)
+    }
+}
+
+/// How far an output may lie from the circuit's, which is a whole multiple of its unit.
+const OUTPUT_TOLERANCE: f64 = 1e-3;
+
+impl PreparedOrdinary {
+    /// Trains, every iterate held to the simulator, and draws up the certificate. `watch` sees every step's number.
+    ///
+    /// # Errors
+    /// If the engine cannot be made. A run that is not what it should be is a certificate that does not hold.
+    pub fn train(&self, watch: impl FnMut(Step) -> ControlFlow<()>) -> Result<OrdinaryReport, OrdinaryError> {
+        match self.options.float {
+            Float::F64 => self.train_in::<f64>(watch),
+            Float::F32 => self.train_in::<f32>(watch),
+        }
+    }
+
+    fn train_in<T: Real>(
+        &self,
+        watch: impl FnMut(Step) -> ControlFlow<()>,
+    ) -> Result<OrdinaryReport, OrdinaryError> {
+        let (network, rate) = (&self.network.network, self.network.constants.rate);
+        Ok(match self.engine() {
+            StreamEngineChoice::Dense => {
+                let mut engine = DenseSgd::<T>::new(network, rate)?;
+                let figures = format!(
+                    "every step by automatic differentiation; all {} weights and biases trained",
+                    network.n_weights()
+                );
+                self.follow(&mut engine, watch, |_| Claim { holds: true, figures })
+            }
+            StreamEngineChoice::Sparse => {
+                let mut engine = SparseSgd::<T>::new(network, rate)?;
+                self.follow(&mut engine, watch, |engine| self.perturbed(&engine.perturbation()))
+            }
+        })
+    }
+
+    /// What all weights that the sparse engine leaves alone would have changed.
+    fn perturbed(&self, bound: &Perturbation) -> Claim {
+        let network = &self.network.network;
+        let registers = bound.bias_error / self.network.constants.memory_scale;
+        Claim {
+            holds: bound.closed && registers < 0.05,
+            figures: format!(
+                "every step by automatic differentiation through the {} weights that are not 0; training all {} would move \
+                 registers by at most {registers:.1e} and no other weight by more than {:.1e}",
+                network.n_nonzero(),
+                network.n_weights(),
+                bound.largest_move
+            ),
+        }
+    }
+
+    fn follow<E: SequentialEngine>(
+        &self,
+        engine: &mut E,
+        mut watch: impl FnMut(Step) -> ControlFlow<()>,
+        gradient: impl FnOnce(&E) -> Claim,
+    ) -> OrdinaryReport {
+        let mut lockstep = Lockstep::new(self);
+        let mut stream = self.stream();
+        let mut steps = 0;
+        lockstep.compare(engine);
+        while steps < self.steps && lockstep.wrong.is_none() && watch(steps).is_continue() {
+            let passing = stream.next();
+            engine.step(&passing.x, passing.y);
+            lockstep.advance(&passing.bits);
+            steps += 1;
+            lockstep.compare(engine);
+        }
+        let halted = self.halts && steps == self.steps;
+        let gradient = gradient(engine);
+        let at_rest = self.at_rest(engine, &mut lockstep, &mut stream, halted);
+        let (output, judged) = self.output(engine, &lockstep.simulator, halted);
+        let certificate = vec![
+            ("trace", lockstep.claim(steps)),
+            ("gradient", gradient),
+            ("constants", self.constants()),
+            ("network", self.layers()),
+            ("output", output),
+            ("at_rest", at_rest),
+        ];
+        OrdinaryReport {
+            halted,
+            steps,
+            taken: lockstep.simulator.n_taken(),
+            judged,
+            engine: engine.name(),
+            certificate,
+        }
+    }
+
+    /// Samples that pass after the end move no register.
+    fn at_rest(
+        &self,
+        engine: &mut dyn SequentialEngine,
+        lockstep: &mut Lockstep<'_>,
+        stream: &mut super::SampleStream,
+        halted: bool,
+    ) -> Claim {
+        if !halted {
+            return Claim { holds: true, figures: "not halted".to_owned() };
+        }
+        let before = engine.biases(MEMORY_LAYER);
+        for _ in 0..self.options.after {
+            let passing = stream.next();
+            engine.step(&passing.x, passing.y);
+            lockstep.advance(&passing.bits);
+            lockstep.compare(engine);
+        }
+        let after = engine.biases(MEMORY_LAYER);
+        let moved = before.iter().zip(&after).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        let moved = moved / self.network.constants.memory_scale;
+        Claim {
+            holds: moved < 1e-9 && lockstep.wrong.is_none(),
+            figures: format!("{} samples after the end moved registers by {moved:.1e}", self.options.after),
+        }
+    }
+
+    /// The network's output on new inputs is the circuit's.
+    fn output(
+        &self,
+        engine: &mut dyn SequentialEngine,
+        simulator: &Simulator<'_>,
+        halted: bool,
+    ) -> (Claim, Option<(usize, usize)>) {
+        if !halted || self.circuit.output().is_empty() {
+            let why = if halted { "the circuit has no output" } else { "not halted" };
+            return (Claim { holds: true, figures: why.to_owned() }, None);
+        }
+        let mut stream = self.stream();
+        stream.reseed(self.options.seed.wrapping_add(1));
+        let (mut alike, mut right) = (0, 0);
+        for _ in 0..self.options.n_new {
+            let passing = stream.next();
+            let found = engine.output(&passing.x);
+            let expected = simulator.output(&passing.bits.features).map(|bits| self.network.label(&bits));
+            alike += usize::from(expected.is_ok_and(|f| (f - found).abs() <= OUTPUT_TOLERANCE));
+            right += usize::from((passing.y - found).abs() <= OUTPUT_TOLERANCE);
+        }
+        let n_new = self.options.n_new;
+        let figures = format!("F(x) = f(x) on {alike} of {n_new} new inputs");
+        let judged = self.circuit.samples().is_some().then_some((right, n_new));
+        (Claim { holds: alike == n_new, figures }, judged)
+    }
+
+    fn constants(&self) -> Claim {
+        let inequalities = self.network.constants.inequalities(self.circuit.samples());
+        let shown: Vec<String> = inequalities
+            .iter()
+            .map(|i| format!("{}: {:.1e} <= {:.1e}", i.formula, i.left, i.right))
+            .collect();
+        Claim { holds: inequalities.iter().all(|i| i.holds()), figures: shown.join("; ") }
+    }
+
+    /// Counted in the network: a [`Sequential`](luge_net::Sequential) has nothing but linear layers and ReLUs.
+    fn layers(&self) -> Claim {
+        let widths = self.network.network.widths();
+        let figures = format!(
+            "{} linear layers and {} ReLUs, the widest with {} units; no stop-gradient, no frozen weight, one rate",
+            widths.len() - 1,
+            widths.len() - 2,
+            widths.iter().max().unwrap_or(&0)
+        );
+        Claim { holds: widths.last() == Some(&1), figures }
+    }
+}
+
+/// The simulator beside the engine.
+struct Lockstep<'p> {
+    prepared: &'p PreparedOrdinary,
+    simulator: Simulator<'p>,
+    largest_error: f64,
+    wrong: Option<String>,
+}
+
+impl<'p> Lockstep<'p> {
+    fn new(prepared: &'p PreparedOrdinary) -> Self {
+        let simulator = Simulator::new(&prepared.circuit);
+        Self { prepared, simulator, largest_error: 0.0, wrong: None }
+    }
+
+    fn advance(&mut self, sample: &luge_circuit::Sample) {
+        if let Err(error) = self.simulator.step(sample) {
+            self.wrong.get_or_insert(error.to_string());
+        }
+    }
+
+    fn compare(&mut self, engine: &dyn SequentialEngine) {
+        let step = self.simulator.steps();
+        match self.prepared.network.decode(&engine.biases(MEMORY_LAYER)) {
+            Err(error) => {
+                self.wrong.get_or_insert(format!("after {step} steps {error}"));
+            }
+            Ok(memory) => {
+                self.largest_error = self.largest_error.max(memory.largest_error);
+                let differs =
+                    self.simulator.registers().iter().zip(&memory.registers).position(|(a, b)| a != b);
+                if let Some(register) = differs {
+                    let name = &self.prepared.circuit.registers()[register].name;
+                    self.wrong.get_or_insert(format!("after {step} steps register `{name}` differs"));
+                } else if memory.held.as_ref() != self.simulator.held() {
+                    self.wrong.get_or_insert(format!("after {step} steps the sample that is held differs"));
+                }
+            }
+        }
+    }
+
+    fn claim(&self, steps: Step) -> Claim {
+        let shape = self.prepared.circuit.samples();
+        let n_memory =
+            self.prepared.circuit.registers().len() + shape.map_or(0, |shape| shape.n_feature_bits() + 1);
+        let figures = match &self.wrong {
+            Some(wrong) => wrong.clone(),
+            None => format!(
+                "{} iterates of {n_memory} registers and slots, 0 mismatches; all within {:.1e} of their values",
+                steps + 1,
+                self.largest_error
+            ),
+        };
+        Claim { holds: self.wrong.is_none(), figures }
+    }
+}

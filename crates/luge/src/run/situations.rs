@@ -1,0 +1,254 @@
+//! The situations that a run meets, collected by the side that judges it, and each of them differentiated.
+//!
+//! What a gradient step does follows from its situation (see [`Situation`]). The simulator says in which situations the run was and what
+//! its machine does there; afterwards the network itself is differentiated once in every one of them. If each step leads from the weights
+//! that stand for one configuration to those that stand for the next, all steps do, by induction: whatever the engine has remembered.
+
+use std::collections::{HashMap, HashSet};
+
+use luge_net::{Local, Network, SparseLayers, Values, VertexTable};
+use luge_train::{Differs, HeadColumn, MULTIPLIER, ROUNDING, Situation, SituationCheck, TrainError, visit};
+
+/// The situations of a run so far.
+#[derive(Clone, Debug)]
+pub(crate) struct Situations {
+    /// Situations without the vertex that a step leads to, and where they stand in `known`.
+    places: HashMap<Situation, u32>,
+    known: Vec<Known>,
+    /// Which of them led to which vertex.
+    led_to: HashSet<(u32, u32)>,
+    /// The same in the order in which they were met.
+    met: Vec<(u32, u32)>,
+    /// The last step made, until it is seen where it led.
+    pending: Option<u32>,
+    /// Situations that were met lately, each where its content says.
+    recent: Vec<Option<(Situation, u32)>>,
+    /// The digest of all vertices that steps were made from.
+    path: u64,
+    /// What does not fit together, if something does not.
+    contradiction: Option<String>,
+}
+
+/// A situation without the vertex that a step leads to.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    situation: Situation,
+    /// The loss that the engine reports there, once it has reported one.
+    loss: Option<f64>,
+    /// Where it led last.
+    last_to: u32,
+}
+
+/// Some steps in turn, to be noted again at once.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Piece {
+    /// The vertex of the first step.
+    pub(crate) from: u32,
+    /// The situation of the last step.
+    pub(crate) last: u32,
+    /// The digest of the vertices.
+    pub(crate) digest: u64,
+    /// The digest's multiplier to their number.
+    pub(crate) power: u64,
+}
+
+impl Piece {
+    /// One more step.
+    pub(crate) fn and(self, vertex: u32, place: u32) -> Self {
+        let first = self.power == 0;
+        Self {
+            from: if first { vertex } else { self.from },
+            last: place,
+            digest: visit(self.digest, vertex as usize),
+            power: if first { MULTIPLIER } else { self.power.wrapping_mul(MULTIPLIER) },
+        }
+    }
+}
+
+/// What looking at every situation has shown.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(crate) struct Looked {
+    /// How many different situations the run met.
+    pub(crate) n_situations: usize,
+    /// How many of them were differentiated, whatever their free symbols are.
+    pub(crate) n_looked_at: usize,
+    /// The lowest and the highest loss of the network in them.
+    pub(crate) losses: Option<(f64, f64)>,
+    /// How far cells and heads lie from the values they stand for after a step.
+    pub(crate) drift: (f64, f64),
+    /// The first difference.
+    pub(crate) differs: Option<String>,
+}
+
+/// What is looked at, and how closely.
+pub(crate) struct LookAt<'a> {
+    pub(crate) network: &'a Network,
+    pub(crate) inputs: &'a [Values],
+    pub(crate) labels: &'a [f64],
+    /// How far cells and heads may lie from the values they stand for.
+    pub(crate) allowed: (f64, f64),
+    /// Whether a head was in the first or last column of the network.
+    pub(crate) at_the_ends: bool,
+    /// Whether a step forgets how far weights lay from the values they stand for.
+    pub(crate) forgives: bool,
+}
+
+/// A power of two.
+const N_RECENT: usize = 1 << 12;
+
+impl Situations {
+    /// None yet; `extra` steps are made at the first vertex before the machine's first.
+    pub(crate) fn new(first: usize, extra: u64) -> Self {
+        Self {
+            places: HashMap::new(),
+            known: Vec::new(),
+            led_to: HashSet::new(),
+            met: Vec::new(),
+            pending: None,
+            recent: vec![None; N_RECENT],
+            path: (0..extra).fold(0, |path, _| visit(path, first)),
+            contradiction: None,
+        }
+    }
+
+    /// The digest of all vertices visited, where the last one is this.
+    pub(crate) fn path(&self, vertex: usize) -> u64 {
+        visit(self.path, vertex)
+    }
+
+    /// What the steps noted contradict each other in.
+    pub(crate) fn contradiction(&self) -> Option<&str> {
+        self.contradiction.as_deref()
+    }
+
+    /// Notes a step by its situation without the vertex that it leads to, and the loss reported there; where it stands.
+    pub(crate) fn step(&mut self, situation: &Situation, loss: Option<f64>) -> u32 {
+        self.arrive(situation.vertex);
+        self.path = visit(self.path, situation.vertex as usize);
+        let Situation { vertex, here, ahead, .. } = *situation;
+        let mixed =
+            (u64::from(vertex) ^ u64::from(here.1) << 20 ^ u64::from(ahead.1) << 40).wrapping_mul(MULTIPLIER);
+        let recent = (mixed >> 52) as usize & (N_RECENT - 1);
+        let place = match self.recent[recent] {
+            Some((same, place)) if same == *situation => place,
+            _ => {
+                let next = self.known.len() as u32;
+                let place = *self.places.entry(*situation).or_insert(next);
+                if place == next {
+                    self.known.push(Known { situation: *situation, loss: None, last_to: u32::MAX });
+                }
+                self.recent[recent] = Some((*situation, place));
+                place
+            }
+        };
+        if let Some(loss) = loss {
+            let known = &mut self.known[place as usize];
+            if known.loss.get_or_insert(loss).to_bits() != loss.to_bits() && self.contradiction.is_none() {
+                let why = format!(
+                    "in one situation at vertex {vertex} the engine reports two losses, {loss} and others"
+                );
+                self.contradiction = Some(why);
+            }
+        }
+        self.pending = Some(place);
+        place
+    }
+
+    /// Notes steps that were noted before, one by one.
+    pub(crate) fn pass(&mut self, piece: &Piece) {
+        self.arrive(piece.from);
+        self.path = self.path.wrapping_mul(piece.power).wrapping_add(piece.digest);
+        self.pending = Some(piece.last);
+    }
+
+    /// Notes the vertex that the last step led to.
+    pub(crate) fn arrive(&mut self, vertex: u32) {
+        let Some(place) = self.pending.take() else { return };
+        let known = &mut self.known[place as usize];
+        if known.last_to != vertex {
+            known.last_to = vertex;
+            if self.led_to.insert((place, vertex)) {
+                self.met.push((place, vertex));
+            }
+        }
+    }
+
+    /// Differentiates the network in every situation.
+    pub(crate) fn look(&self, at: &LookAt<'_>) -> Result<Looked, TrainError> {
+        let mut looked = Looked { n_situations: self.met.len(), ..Looked::default() };
+        let cut = at.network.sparse_layers().map_err(ToString::to_string).and_then(|layers| {
+            Ok((Local::of(at.network, layers).map_err(|error| error.to_string())?, layers))
+        });
+        let (local, layers) = match cut {
+            Ok(cut) => cut,
+            Err(why) => return Ok(Looked { differs: Some(why), ..looked }),
+        };
+        let mut check = SituationCheck::new(&local, layers, (at.inputs, at.labels), at.allowed);
+        let held_to_candle = [0, self.met.len() / 2, self.met.len().saturating_sub(1)];
+        for (number, &(place, to)) in self.met.iter().enumerate() {
+            let known = &self.known[place as usize];
+            let situation = whole(layers, &known.situation, to);
+            match look_at_one(&mut check, &situation, known.loss, at) {
+                Ok((loss, drift)) => looked.saw(loss, drift),
+                Err(why) => return Ok(Looked { differs: Some(why), ..looked }),
+            }
+            if held_to_candle.contains(&number)
+                && let Err(differs) = check.hold_to_candle(&situation)?
+            {
+                return Ok(Looked { differs: Some(differs.to_string()), ..looked });
+            }
+        }
+        Ok(looked)
+    }
+}
+
+impl Looked {
+    fn saw(&mut self, loss: f64, drift: (f64, f64)) {
+        self.n_looked_at += 1;
+        let (low, high) = self.losses.unwrap_or((loss, loss));
+        self.losses = Some((low.min(loss), high.max(loss)));
+        self.drift = (self.drift.0.max(drift.0), self.drift.1.max(drift.1));
+    }
+}
+
+/// A situation with the vertex that its step leads to, which knows symbols that will be read.
+fn whole(layers: &SparseLayers, situation: &Situation, to: u32) -> Situation {
+    let table: &VertexTable = &layers.table;
+    let seen = table.looks_at(table.block(to as usize));
+    let ahead = (situation.ahead.0 | seen, situation.ahead.1 & !seen | table.symbols(to as usize));
+    Situation { to, ahead, ..*situation }
+}
+
+/// Looks at a situation with all free symbols -1 and with all of them +1, and with heads at the ends of the tapes where some were; the
+/// loss, and how far weights lie from the values they stand for.
+fn look_at_one(
+    check: &mut SituationCheck<'_>,
+    situation: &Situation,
+    reported: Option<f64>,
+    at: &LookAt<'_>,
+) -> Result<(f64, (f64, f64)), String> {
+    let differs = |differs: Differs| differs.to_string();
+    let near = |a: f64, b: f64| (a - b).abs() <= ROUNDING * a.abs();
+    let first = check.look(situation, false, HeadColumn::Inside, false).map_err(differs)?;
+    let mut others = vec![check.look(situation, true, HeadColumn::Inside, false).map_err(differs)?];
+    if at.at_the_ends {
+        for column in [HeadColumn::First, HeadColumn::Last] {
+            others.push(check.look(situation, false, column, false).map_err(differs)?);
+        }
+    }
+    let mut drift = first.drift;
+    if at.forgives {
+        let after = check.look(situation, true, HeadColumn::Inside, true).map_err(differs)?.drift;
+        drift = (drift.0.max(after.0), drift.1.max(after.1));
+    }
+    let vertex = situation.vertex;
+    if others.iter().any(|other| !near(first.loss, other.loss)) {
+        return Err(format!("at vertex {vertex} the loss depends on more than the situation"));
+    }
+    match reported {
+        Some(loss) if !near(first.loss, loss) => {
+            Err(format!("at vertex {vertex} the network has the loss {}, the run reports {loss}", first.loss))
+        }
+        _ => Ok((first.loss, drift)),
+    }
+}

@@ -1,0 +1,61 @@
+//! The folder for PyTorch, trained by a numpy script that knows nothing of Luge.
+
+use std::{fs, path::Path, process::Command};
+
+use luge::{
+    ordinary::{OrdinaryOptions, PreparedOrdinary, TorchError},
+    stream::Samples,
+};
+use luge_circuit::Shipped;
+use luge_landscape::mlp::Float;
+use serde_json::Value;
+
+use crate::{directory, jax_is_asked};
+
+fn prepared(bits: usize, float: Float) -> PreparedOrdinary {
+    let draw = format!("parity:bits={bits}").parse().expect("a draw");
+    let options = OrdinaryOptions { float, ..OrdinaryOptions::default() };
+    PreparedOrdinary::new(Shipped::Parity.circuit(bits), Some(Samples::Draw(draw)), options)
+        .expect("a network")
+}
+
+/// What numpy makes of a folder: whether all new inputs are right, and its report.
+fn ask_numpy(folder: &Path) -> (bool, Value) {
+    let output = Command::new("python3")
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/independent/ordinary.py"))
+        .args([folder.to_owned(), directory().join("venv-numpy")])
+        .output()
+        .expect("python3");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let report = serde_json::from_str(&text)
+        .unwrap_or_else(|_| panic!("no report\n{}", String::from_utf8_lossy(&output.stderr)));
+    (output.status.success(), report)
+}
+
+#[test]
+fn numpy_trains_the_exported_folder() {
+    let folder = directory().join("mlp8");
+    for (float, sparse) in [(Float::F64, false), (Float::F64, true), (Float::F32, true)] {
+        prepared(8, float).torch(sparse).expect("small enough").write(&folder).expect("a folder");
+        if jax_is_asked() {
+            let (right, report) = ask_numpy(&folder);
+            assert!(right, "{float:?}: {report}");
+        }
+    }
+    let path = folder.join("config.json");
+    let mut config: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+    config["lr"] = (config["lr"].as_f64().unwrap() / 4.0).into();
+    fs::write(&path, config.to_string()).unwrap();
+    if jax_is_asked() {
+        let (right, report) = ask_numpy(&folder);
+        assert!(!right, "another rate does not learn: {report}");
+    }
+}
+
+#[test]
+fn a_network_too_large_to_write_is_refused_with_its_size() {
+    let large = prepared(48, Float::F64);
+    let refused = large.torch(false).err().expect("too large");
+    assert!(matches!(refused, TorchError::TooLarge { bytes, max } if bytes > max), "{refused}");
+    assert!(large.torch(true).is_ok());
+}

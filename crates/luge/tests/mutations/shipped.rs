@@ -1,0 +1,154 @@
+//! Faults judged by nothing but the certificate that the shipped commands print: the whole job is prepared and run as `luge train` and
+//! `luge trace` do it, with the fault planted from the beginning.
+
+use std::{collections::BTreeSet, ops::ControlFlow};
+
+use luge::{
+    Source, TraceJob, TraceOptions, TrainJob,
+    run::follow::{ObservationRate, RunProgress},
+};
+use luge_net::{Arcs, Node, NodeId, Op, VertexTable, faults};
+
+/// Whether the command certifies the run; what refuses it otherwise.
+type Verdict = Result<(), String>;
+
+/// Trains a learner that ships on its own data, as the command does.
+fn train(name: &str, mut vertices: Option<&mut BTreeSet<usize>>) -> Verdict {
+    let job = TrainJob::of(Source::open(name).expect("a learner")).map_err(|error| error.to_string())?;
+    let lesson = job.prepare().map_err(|error| error.to_string())?;
+    let rate = if vertices.is_some() { ObservationRate::Steps } else { ObservationRate::Moments };
+    let watch = |progress: RunProgress<'_>| {
+        if let Some(vertices) = &mut vertices {
+            vertices.extend(progress.engine.vertex());
+            if progress.step > 20_000 {
+                return ControlFlow::Break(());
+            }
+        }
+        ControlFlow::Continue(())
+    };
+    let report = lesson.follow(None, rate, watch).map_err(|error| error.to_string())?;
+    let failed = report.certificate.claims().into_iter().find(|(_, claim)| !claim.holds);
+    match failed.filter(|_| !report.certificate.proves_the_run()) {
+        Some((name, claim)) => Err(format!("{name}: {}", claim.figures)),
+        None => Ok(()),
+    }
+}
+
+/// Traces a machine, as the command does.
+fn trace(line: &str, mut vertices: Option<&mut BTreeSet<usize>>) -> Verdict {
+    let source = Source::open(line).expect("a machine");
+    let job = TraceJob { options: TraceOptions::default(), ..TraceJob::new(source) };
+    let plan = job.prepare().map_err(|error| error.to_string())?;
+    let rate = if vertices.is_some() { ObservationRate::Steps } else { ObservationRate::Moments };
+    let watch = |progress: RunProgress<'_>| {
+        if let Some(vertices) = &mut vertices {
+            vertices.extend(progress.engine.vertex());
+        }
+        ControlFlow::Continue(())
+    };
+    let trace = plan.follow(None, rate, watch).map_err(|error| error.to_string())?;
+    if trace.matches_machine() && trace.bounds_held { Ok(()) } else { Err(trace.gradient.figures()) }
+}
+
+const BB4: &str = "1RB1LB_1LA0LC_1RZ1LD_1RD0RA";
+
+/// A listed arc of one vertex spoilt, while the table stays right: what is written negated, moves mirrored, a successor block shifted.
+fn spoil(kind: usize, spoilt: usize) -> faults::Planted {
+    faults::plant_in_arcs(move |arcs, table: &VertexTable, vertex, (row, col, weight)| {
+        if vertex != spoilt {
+            return None;
+        }
+        let shifted = |block: usize| (block + 1) % table.n_blocks();
+        match (kind, arcs) {
+            (0, Arcs::Next { .. }) => Some((row, col, -weight)),
+            (1, Arcs::Moving { by, .. }) if by != 0 => Some((row, col, -weight)),
+            (2, Arcs::Successors { .. }) if col < table.n_blocks() => Some((row, shifted(col), weight)),
+            (2, Arcs::NextBlock) => Some((shifted(row), col, weight)),
+            _ => None,
+        }
+    })
+}
+
+/// Spoils every kind of arc at each of these vertices; those at which a fault changes an arc and is certified all the same.
+fn missed(vertices: &BTreeSet<usize>, run: impl Fn() -> Verdict) -> (usize, Vec<(usize, usize)>) {
+    let (mut n_planted, mut missed) = (0, Vec::new());
+    for (kind, &vertex) in (0..3).flat_map(|kind| vertices.iter().map(move |vertex| (kind, vertex))) {
+        let planted = spoil(kind, vertex);
+        let verdict = run();
+        if planted.altered_a_graph() {
+            n_planted += 1;
+            if verdict.is_ok() {
+                missed.push((kind, vertex));
+            }
+        }
+    }
+    (n_planted, missed)
+}
+
+#[test]
+fn every_spoilt_vertex_is_refused() {
+    let mut vertices = BTreeSet::new();
+    trace(BB4, Some(&mut vertices)).expect("nothing is planted");
+    let (n_planted, certified) = missed(&vertices, || trace(BB4, None));
+    assert!(n_planted >= 2 * vertices.len() && certified.is_empty(), "{n_planted}, {certified:?}");
+    let mut vertices = BTreeSet::new();
+    let _ = train("mean", Some(&mut vertices));
+    let (n_planted, certified) = missed(&vertices, || train("mean", None));
+    assert!(n_planted >= 2 * vertices.len() && certified.is_empty(), "{n_planted}, {certified:?}");
+}
+
+#[test]
+fn a_hundred_spoilt_vertices_of_the_perceptron_are_refused() {
+    let mut vertices = BTreeSet::new();
+    let _ = train("perceptron", Some(&mut vertices));
+    let some: BTreeSet<usize> =
+        vertices.iter().copied().step_by((vertices.len() / 100).max(1)).take(100).collect();
+    assert_eq!(some.len(), 100.min(vertices.len()));
+    let (n_planted, certified) = missed(&some, || train("perceptron", None));
+    assert!(n_planted >= some.len() && certified.is_empty(), "{n_planted}, {certified:?}");
+}
+
+/// The node of the input y.
+fn labels_fed(nodes: &[Node]) -> Option<NodeId> {
+    let place = nodes.iter().position(|node| node.name == "y" && matches!(node.op, Op::Input(_)))?;
+    nodes.iter().flat_map(|node| node.op.operands()).find(|id| id.index() == place)
+}
+
+/// Puts y in the place of the fixed labels, in the carrier or wherever else they are used.
+fn y_for_z(nodes: &mut [Node], in_carrier: bool) -> bool {
+    let Some(y) = labels_fed(nodes) else { return false };
+    let mut found = false;
+    for i in (0..nodes.len()).filter(|&i| (nodes[i].name == "carrier") == in_carrier).collect::<Vec<_>>() {
+        let operands = nodes[i].op.operands();
+        let fixed = |place: &usize| nodes[operands[*place].index()].name == "[labels]";
+        for place in (0..operands.len()).filter(fixed).collect::<Vec<_>>() {
+            *nodes[i].op.operands_mut()[place] = y;
+            found = true;
+        }
+    }
+    found
+}
+
+#[test]
+fn labels_that_go_elsewhere_are_refused() {
+    let alterations: [fn(&mut Vec<Node>, &mut Vec<luge_net::Parameter>) -> bool; 2] =
+        [|nodes, _| y_for_z(nodes, true), |nodes, _| y_for_z(nodes, false)];
+    for alter in alterations {
+        let planted = faults::plant_in_graph(alter);
+        let verdict = train("majority", None);
+        assert!(planted.altered_a_graph());
+        let why = verdict.expect_err("y in the place of z");
+        assert!(why.contains("an input goes elsewhere"), "{why}");
+    }
+}
+
+#[test]
+fn numbers_that_the_engine_makes_up_are_refused() {
+    assert_eq!(train("perceptron", None), Ok(()));
+    for name in ["a digest that adds v + 2", "losses shifted by one", "a cell flipped and flipped back"] {
+        let planted = faults::plant(name);
+        let verdict = train("perceptron", None);
+        drop(planted);
+        assert!(verdict.is_err(), "{name}");
+    }
+}
