@@ -2,7 +2,7 @@
 
 From Luge Require Import PlainTheorem Checker Joined ExtendedTheorem ExtendedChecker PrintedShift SolidArc Endless.
 From Luge Require Import CompactTheorem PrintedShiftCompact CompactChecker Wiring ModelChecker.
-From Luge Require Import StreamMachine StreamCarrier StreamTheorem Stopping Mlp MlpDrift MlpTheorem.
+From Luge Require Import StreamMachine StreamCarrier StreamTheorem Stopping Mlp MlpDrift MlpTheorem Derivative Situation.
 
 (* Theorem 1: plain. *)
 Print Assumptions plain_step.
@@ -85,3 +85,13 @@ Print Assumptions mlp_step.
 Print Assumptions mlp_trace.
 Print Assumptions mlp_memory.
 Print Assumptions mlp_output.
+
+(* The tangent is the derivative; steps by situations. *)
+Print Assumptions close_derivative.
+Print Assumptions tangent_close.
+Print Assumptions gradient_derivative.
+Print Assumptions certified_gradient_derivative.
+Print Assumptions same_next.
+Print Assumptions changes_by_situation.
+Print Assumptions certified_one_step.
+Print Assumptions certified_compact_one_step.

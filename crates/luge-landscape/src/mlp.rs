@@ -1,7 +1,7 @@
 //! An ordinary MLP that SGD makes run a circuit: nothing but linear layers and ReLUs, every weight trained.
 //!
 //! Registers are biases of one layer; the layers after it are the circuit's logic. A step of SGD on 1/2 (F(x) - y)^2 with one
-//! constant rate is a clock cycle. docs/ordinary.md says why; docs/construction.md, section 10, has the equations.
+//! constant rate is a clock cycle. docs/ordinary.md says why.
 
 mod constants;
 mod gates;

@@ -58,7 +58,7 @@ pub(super) fn circuit(learner: &str, n_features: usize) -> Result<Option<Circuit
         Ok(loaded) => Ok(Some(loaded.circuit)),
         Err(found) => {
             let first = found.into_iter().next().map_or_else(String::new, |diagnostic| diagnostic.message);
-            Err(Failure::unfit(format!("{learner} is no circuit: {first}"), "see docs/circuits.md"))
+            Err(Failure::unfit(format!("{learner} is no circuit: {first}"), "see docs/ordinary.md"))
         }
     }
 }

@@ -216,7 +216,10 @@ fn whole(layers: &SparseLayers, situation: &Situation, to: u32) -> Situation {
     let table: &VertexTable = &layers.table;
     let seen = table.looks_at(table.block(to as usize));
     let ahead = (situation.ahead.0 | seen, situation.ahead.1 & !seen | table.symbols(to as usize));
-    Situation { to, ahead, ..*situation }
+    // What is kept unseen under a head that stays is what will be read there.
+    let kept = ahead.0 & !(situation.left | situation.right | situation.here.0);
+    let here = (situation.here.0 | kept, situation.here.1 | ahead.1 & kept);
+    Situation { to, here, ahead, ..*situation }
 }
 
 /// Looks at a situation with all free symbols -1 and with all of them +1, and with heads at the ends of the tapes where some were; the
