@@ -171,6 +171,8 @@ pub struct PreparedStream {
     pub network: StreamNetwork,
     /// What the simulator found.
     pub rehearsal: Rehearsal,
+    /// The program that the learner was compiled from.
+    program: Option<Source>,
     samples: Samples,
     layout: DataLayout,
     input: Input,
@@ -212,7 +214,8 @@ impl StreamJob {
         if let Some(n_theta) = n_theta.filter(|&n_theta| n_theta != n_weights) {
             return Err(JobError::ThetaSize { n_theta, primary: primary.describe(), n_weights }.into());
         }
-        PreparedStream::prepare(learner, primary, self.samples.clone(), self.options.clone())
+        let stream = PreparedStream::prepare(learner, primary, self.samples.clone(), self.options.clone())?;
+        Ok(PreparedStream { program: n_theta.map(|_| self.source.clone()), ..stream })
     }
 
     /// The machine, compiled if it is a program, and how many numbers a program leaves.
@@ -262,7 +265,8 @@ impl PreparedStream {
             },
         )?;
         network.constants.check_rounding(53).map_err(StreamError::from)?;
-        Ok(Self { learner, primary, samples, options, layout, input, window, network, rehearsal })
+        let program = None;
+        Ok(Self { learner, primary, program, samples, options, layout, input, window, network, rehearsal })
     }
 
     /// The stream from its beginning.

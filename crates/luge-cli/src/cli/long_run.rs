@@ -20,13 +20,21 @@ use luge::{
     run::{
         engine::{EngineChoice, TrainingConfig},
         follow::{ObservationRate, RunProgress},
+        memory::Bytes,
         run_stats::RunStats,
     },
 };
 use luge_net::Network;
 use luge_train::{Outcome, Snapshot};
 
-use super::{failure::Failure, output::place, progress::Progress};
+use super::{
+    failure::Failure,
+    output::{note, place},
+    progress::Progress,
+};
+
+/// Records that may become larger than this are announced, and again when that doubles.
+const LARGE_RECORD: u64 = 64 << 20;
 
 #[derive(clap::Args)]
 pub(super) struct LongRunArgs {
@@ -210,7 +218,12 @@ impl RunArchive {
         let interrupted = self.interrupted.load(Ordering::Relaxed);
         if let Some((_, recorder)) = self.record.as_mut().filter(|(_, recorder)| recorder.wants(moment.step))
         {
+            let before = recorder.most_bytes();
             recorder.keep(&moment.engine.snapshot());
+            let most = recorder.most_bytes();
+            if most > LARGE_RECORD && most > 2 * before.max(LARGE_RECORD / 2) {
+                note(&format!("the record may come to {}", Bytes(most)));
+            }
         }
         let due = self.checkpoint.is_some() && self.saved.elapsed() >= self.every;
         if due || interrupted {

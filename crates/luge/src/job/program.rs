@@ -89,18 +89,44 @@ pub fn interpret(
 ) -> Result<Outcome, ProgramError> {
     let layout = layout(table, format);
     let sizes = sizes(format, layout.n_features, layout.n_labels)?;
-    let width = sizes.width() as usize;
-    let number = |bits: &[bool]| {
-        let raw = bits.iter().rev().fold(0_i64, |raw, &bit| raw << 1 | i64::from(bit));
-        let unused = i64::BITS - sizes.width();
-        raw << unused >> unused
-    };
-    let bits = bits(table, format);
-    let numbers: Vec<i64> = bits.chunks(width).map(number).collect();
+    let all: Vec<f64> = table.features.data.iter().chain(&table.labels.data).copied().collect();
+    let numbers: Vec<i64> = layout.order().into_iter().map(|i| raw(all[i], format)).collect();
     let samples: Vec<Vec<i64>> =
         numbers.chunks(layout.n_features + layout.n_labels).map(<[i64]>::to_vec).collect();
     luge_sled::interpret_with(&source.text, &sizes, &settings(set)?, &samples, limit)
         .map_err(|findings| ProgramError::Broken { name: source.name.clone(), findings })
+}
+
+/// The same for a program that takes its samples from a stream: as many as `next` gives.
+///
+/// # Errors
+/// If it is wrong.
+pub fn interpret_stream(
+    source: &Source,
+    (n_features, n_labels): (usize, usize),
+    format: NumberFormat,
+    next: &mut dyn FnMut() -> Option<Vec<i64>>,
+    limit: u64,
+) -> Result<Outcome, ProgramError> {
+    let sizes = sizes(format, n_features, n_labels)?;
+    luge_sled::interpret_stream(&source.text, &sizes, &Settings::default(), next, limit)
+        .map_err(|findings| ProgramError::Broken { name: source.name.clone(), findings })
+}
+
+/// A number as the interpreter counts it: in steps of the format.
+#[must_use]
+pub fn raw(number: f64, format: NumberFormat) -> i64 {
+    let word = format.encode(number, Overflow::Saturate).unwrap_or(luge_net::numbers::Word(0));
+    let raw = format.bits(word).enumerate().fold(0_i64, |raw, (at, bit)| raw | i64::from(bit) << at);
+    let unused = i64::BITS - format.n_bits();
+    raw << unused >> unused
+}
+
+/// The number that the interpreter counts so.
+#[must_use]
+pub fn number(raw: i64, format: NumberFormat) -> f64 {
+    let bits: Vec<bool> = (0..format.n_bits()).map(|bit| raw >> bit & 1 == 1).collect();
+    format.word(&bits).map_or(f64::NAN, |word| format.decode(word))
 }
 
 /// What there is to say about numbers that wrapped around: a finding for each line of the program where one did.

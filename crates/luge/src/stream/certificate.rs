@@ -1,6 +1,11 @@
 //! Training on a stream in lockstep with the judge, and what the run proved.
 
-use std::{collections::BTreeSet, ops::ControlFlow};
+use std::{
+    collections::BTreeSet,
+    ops::ControlFlow,
+    sync::mpsc::{self, SyncSender},
+    thread,
+};
 
 use luge_machine::{Step, stream::StreamSimulator};
 use luge_net::{Shape, Values, evaluate_node, stream_layers};
@@ -11,7 +16,12 @@ use super::{
     PreparedStream, PreparedStreamError, Stream, StreamEngineChoice, batch_of,
     lockstep::{AnyEngine, Lockstep, TrainErrorOr},
 };
-use crate::{files::predictor::Predictor, training::Claim};
+use crate::{
+    certificate::translation,
+    files::predictor::Predictor,
+    job::{STATEMENTS_PER_STEP, program},
+    training::Claim,
+};
 
 /// What a run on a stream must prove.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -30,13 +40,16 @@ pub struct Certificate {
     pub no_gradient_through_primary: Claim,
     /// After the end no batch moves a weight.
     pub at_rest: Claim,
+    /// theta is what the interpreter computes from the samples taken, bit for bit; `None` if the learner is a machine or has not halted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub program: Option<Claim>,
 }
 
 impl Certificate {
     /// All claims with their names.
     #[must_use]
-    pub fn claims(&self) -> [(&'static str, &Claim); 7] {
-        [
+    pub fn claims(&self) -> Vec<(&'static str, &Claim)> {
+        let always = [
             ("trace", &self.trace),
             ("labels", &self.labels),
             ("gain", &self.gain),
@@ -44,7 +57,8 @@ impl Certificate {
             ("output_equals_primary", &self.output_equals_primary),
             ("no_gradient_through_primary", &self.no_gradient_through_primary),
             ("at_rest", &self.at_rest),
-        ]
+        ];
+        always.into_iter().chain(self.program.as_ref().map(|claim| ("program", claim))).collect()
     }
 
     /// Whether all claims hold.
@@ -85,9 +99,41 @@ struct Spots {
     differs: Option<String>,
 }
 
+/// Samples on their way to the interpreter, which runs beside training and keeps none.
+const N_WAITING: usize = 256;
+
+/// The interpreter's stack: programs nest a few hundred levels deep.
+const STACK: usize = 32 << 20;
+
 pub(super) fn train(
     lesson: &PreparedStream,
+    watch: impl FnMut(Step) -> ControlFlow<()>,
+) -> Result<StreamReport, PreparedStreamError> {
+    let (send, taken) = mpsc::sync_channel(N_WAITING);
+    let (format, sizes) = (lesson.options.format, lesson.samples.sizes());
+    let limit = lesson.rehearsal.steps.saturating_mul(STATEMENTS_PER_STEP);
+    thread::scope(|scope| {
+        let beside = lesson.program.as_ref().map(|source| {
+            thread::Builder::new().stack_size(STACK).spawn_scoped(scope, move || {
+                let mut next = || taken.recv().ok();
+                program::interpret_stream(source, sizes, format, &mut next, limit).ok()
+            })
+        });
+        let mut report = follow(lesson, watch, &send)?;
+        drop(send);
+        let interpreted = beside.map(|beside| beside.ok().and_then(|beside| beside.join().ok()).flatten());
+        report.certificate.program = interpreted
+            .filter(|_| report.halted)
+            .map(|outcome| translation::claim(outcome.as_ref(), Some(&report.theta), format));
+        Ok(report)
+    })
+}
+
+/// Trains beside the simulator; the samples taken go to the interpreter.
+fn follow(
+    lesson: &PreparedStream,
     mut watch: impl FnMut(Step) -> ControlFlow<()>,
+    interpreter: &SyncSender<Vec<i64>>,
 ) -> Result<StreamReport, PreparedStreamError> {
     let network = &lesson.network.network;
     let start = &lesson.network.initial;
@@ -108,8 +154,15 @@ pub(super) fn train(
         stream.next_batch(&mut x, &mut y);
         both.heads(&mut heads);
         let before = spot_steps.contains(&n_steps).then(|| engine.weights());
+        let n_taken = both.simulator.n_taken();
         if both.step(&x, &y).is_err() {
             break;
+        }
+        if both.simulator.n_taken() > n_taken && lesson.program.is_some() {
+            for sample in samples(lesson, &x, &y) {
+                // One that has ended, or waits in vain, says so itself.
+                let _ = interpreter.send(sample);
+            }
         }
         engine.engine().step_on(&x, &y)?;
         n_steps += 1;
@@ -140,10 +193,18 @@ pub(super) fn train(
         output_equals_primary: end.output(&theta, &mut stream),
         no_gradient_through_primary: no_gradient(lesson),
         at_rest,
+        program: None,
     };
     let judged = end.halted.then(|| judge(lesson, &theta, &mut stream)).flatten();
     let taken = both.simulator.n_taken();
     Ok(StreamReport { halted: end.halted, steps: n_steps, taken, theta, judged, certificate })
+}
+
+/// The samples of a batch as the interpreter counts them.
+fn samples(lesson: &PreparedStream, x: &[f64], y: &[f64]) -> Vec<Vec<i64>> {
+    let rows = x.chunks(lesson.layout.n_features).zip(y.chunks(lesson.layout.n_labels));
+    let raw = |&number: &f64| program::raw(number, lesson.options.format);
+    rows.map(|(x, y)| x.iter().chain(y).map(raw).collect()).collect()
 }
 
 fn dense<'a>(lesson: &'a PreparedStream, weights: &[Values]) -> Result<Dense<'a>, PreparedStreamError> {
