@@ -3,6 +3,7 @@
 mod bench;
 mod certify;
 mod check;
+mod circuit;
 mod compare;
 mod compile;
 mod completions;
@@ -96,8 +97,21 @@ commands! {
     Completions = completions, Manual = manual,
 }
 
+/// Lets a file that is larger than the system allows be an error of the write (`EFBIG`) and not the end of the process.
+fn refuse_large_files() {
+    #[cfg(unix)]
+    {
+        use nix::sys::signal::{SigSet, Signal};
+        let mut signals = SigSet::empty();
+        signals.add(Signal::SIGXFSZ);
+        // Where it cannot be done the signal ends the process, as it does everywhere else.
+        let _ = signals.thread_block();
+    }
+}
+
 /// Does what the command line asks for.
 pub(crate) fn run() -> Result<(), Failure> {
+    refuse_large_files();
     let cli = Cli::parse();
     if let Some(bytes) = cli.memory {
         luge::run::memory::set_budget(bytes);

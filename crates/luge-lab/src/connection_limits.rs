@@ -21,6 +21,9 @@ use tokio::{
 /// How long a first request may take to come in.
 const FIRST: Duration = Duration::from_secs(10);
 
+/// The same where half of all connections are taken: whoever opens many and says nothing soon makes room for others.
+const FIRST_IN_A_CROWD: Duration = Duration::from_secs(1);
+
 /// How long a connection may be silent on the server's side. Sockets of tabs are asked every ten seconds whether they are there.
 const SILENCE: Duration = Duration::from_secs(60);
 
@@ -47,8 +50,10 @@ impl Listener for Patient {
         loop {
             // The semaphore is never closed.
             let Ok(permit) = Arc::clone(&self.room).acquire_owned().await else { continue };
+            let crowded = self.room.available_permits() < MAX_CONNECTIONS / 2;
+            let first = if crowded { FIRST_IN_A_CROWD } else { FIRST };
             match self.listener.accept().await {
-                Ok((stream, address)) => return (Connection::new(stream, permit), address),
+                Ok((stream, address)) => return (Connection::new(stream, permit, first), address),
                 // Out of handles, or gone already: others may come.
                 Err(_) => time::sleep(Duration::from_millis(100)).await,
             }
@@ -68,8 +73,8 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    fn new(stream: TcpStream, permit: OwnedSemaphorePermit) -> Self {
-        Self { stream, deadline: Box::pin(time::sleep(FIRST)), _permit: permit }
+    fn new(stream: TcpStream, permit: OwnedSemaphorePermit, first: Duration) -> Self {
+        Self { stream, deadline: Box::pin(time::sleep(first)), _permit: permit }
     }
 
     fn answered(&mut self) {

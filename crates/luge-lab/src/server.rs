@@ -146,7 +146,7 @@ fn refusal(shared: &Shared, headers: &HeaderMap) -> Option<(StatusCode, &'static
             .contains(&host.to_owned())
     };
     let text = |name: header::HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
-    if !text(header::HOST).is_some_and(own) {
+    if headers.get_all(header::HOST).iter().count() != 1 || !text(header::HOST).is_some_and(own) {
         return Some((StatusCode::FORBIDDEN, "this server answers only to 127.0.0.1 and localhost\n"));
     }
     let foreign = |origin: &str| !origin.strip_prefix("http://").is_some_and(own);

@@ -63,8 +63,8 @@ impl Snapshot {
             let cells = rest.cells()?;
             let head_first = rest.number()? as i64;
             let in_range = |cell: i64| cell.unsigned_abs() <= 1 << 40;
-            // A head lies among the cells that are kept, or just beside them.
-            let near = head_first.abs_diff(first) <= cells.len() as u64 + (1 << 20);
+            // A head may be as far from the cells that are kept as a tape is long: a blank tape keeps none.
+            let near = head_first.abs_diff(first) <= cells.len() as u64 + MAX_DISTANCE;
             if !in_range(first) || !in_range(head_first) || !near {
                 return Err(NotASnapshot);
             }
@@ -73,6 +73,9 @@ impl Snapshot {
         if rest.0.is_empty() { Ok(Self { step, path, vertices, labels, tapes }) } else { Err(NotASnapshot) }
     }
 }
+
+/// The most cells of a tape.
+const MAX_DISTANCE: u64 = 1 << 28;
 
 fn put(bytes: &mut Vec<u8>, number: u64) {
     bytes.extend(number.to_le_bytes());
@@ -206,6 +209,28 @@ mod tests {
         let snapshot =
             Snapshot { step: 0, path: 0, vertices: Vec::new(), labels: Vec::new(), tapes: vec![tape] };
         assert_eq!(Snapshot::from_bytes(&snapshot.to_bytes()), Err(NotASnapshot));
+    }
+
+    /// A blank tape keeps no cells, and its head may have gone as far as a tape is long.
+    #[test]
+    fn a_head_may_be_far_from_the_cells_that_are_kept() {
+        for (distance, fits) in [
+            (1 << 16, true),
+            (1 << 20, true),
+            ((1 << 20) + 1, true),
+            (1 << 24, true),
+            (1 << 28, true),
+            ((1 << 28) + 1, false),
+        ] {
+            for head_first in [distance, -distance] {
+                let tape =
+                    TapeSnapshot { first: 0, cells: PackedCells::default(), head_first, head: vec![1.0] };
+                let tapes = vec![tape];
+                let snapshot = Snapshot { step: 0, path: 0, vertices: Vec::new(), labels: Vec::new(), tapes };
+                let read = Snapshot::from_bytes(&snapshot.to_bytes());
+                assert_eq!(read, if fits { Ok(snapshot) } else { Err(NotASnapshot) }, "{head_first}");
+            }
+        }
     }
 
     #[test]

@@ -3,3 +3,4 @@
 pub mod answer;
 pub mod gradient;
 pub mod paper_bounds;
+pub mod translation;

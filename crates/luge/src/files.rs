@@ -2,6 +2,7 @@
 
 pub mod atomic_file;
 pub mod audit;
+pub mod bounded;
 pub mod checkpoint;
 pub mod export;
 pub(crate) mod json;

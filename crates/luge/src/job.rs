@@ -396,8 +396,7 @@ impl TrainJob {
         Ok(lesson.of_program(Box::new(move |table, machine_steps| {
             // Where the machine halts the program comes to its end.
             let limit = machine_steps.saturating_mul(STATEMENTS_PER_STEP);
-            program::interpret(&source, table, format, &set, limit)
-                .map_or_else(|_| Vec::new(), |ran| ran.wraps)
+            program::interpret(&source, table, format, &set, limit).ok()
         })))
     }
 }
@@ -406,7 +405,7 @@ impl TrainJob {
 const FIRST_STATEMENTS: u64 = 1 << 20;
 
 /// Statements that a step of the machine may stand for at most: most take many steps, a few none.
-pub(crate) const STATEMENTS_PER_STEP: u64 = 8;
+pub(crate) const STATEMENTS_PER_STEP: u64 = 64;
 
 impl Data {
     /// The data as numbers of a format.

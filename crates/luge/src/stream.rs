@@ -22,13 +22,10 @@ use luge_net::{
     NumberFormat,
     numbers::{Negatives, Overflow, from_signs},
 };
-use luge_sled::OverflowSite;
 use luge_train::TrainError;
 
 use crate::{
-    job::{
-        JobError, Primaries, STATEMENTS_PER_STEP, StandardPrimaries, compile_for, program, source::Source,
-    },
+    job::{JobError, Primaries, StandardPrimaries, compile_for, program, source::Source},
     ordinary::OrdinaryError,
     run::lockstep::Window,
     words::Word,
@@ -174,18 +171,12 @@ pub struct PreparedStream {
     pub network: StreamNetwork,
     /// What the simulator found.
     pub rehearsal: Rehearsal,
-    /// Where numbers of the learner's program wrapped around.
-    pub wraps: Vec<OverflowSite>,
+    /// The program that the learner was compiled from.
+    program: Option<Source>,
     samples: Samples,
     layout: DataLayout,
     input: Input,
 }
-
-/// The samples that the learner took, as far as [`MAX_KEPT`] numbers go: the features and then the labels of each.
-type Taken = Vec<Vec<f64>>;
-
-/// The most numbers of samples that are kept to look for overflow.
-const MAX_KEPT: usize = 1 << 24;
 
 /// What the simulator found on the stream, before anything is trained.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -223,22 +214,8 @@ impl StreamJob {
         if let Some(n_theta) = n_theta.filter(|&n_theta| n_theta != n_weights) {
             return Err(JobError::ThetaSize { n_theta, primary: primary.describe(), n_weights }.into());
         }
-        let (stream, taken) =
-            PreparedStream::rehearsed(learner, primary, self.samples.clone(), self.options.clone())?;
-        Ok(PreparedStream { wraps: self.wraps(&stream, &taken)?, ..stream })
-    }
-
-    /// Where numbers of a program wrap around on the samples it takes.
-    fn wraps(&self, stream: &PreparedStream, taken: &Taken) -> Result<Vec<OverflowSite>, JobError> {
-        if !program::is_program(&self.source) {
-            return Ok(Vec::new());
-        }
-        let limit = stream.rehearsal.steps.saturating_mul(STATEMENTS_PER_STEP);
-        let (n_features, n_labels) = self.samples.sizes();
-        program::sizes(self.options.format, n_features, n_labels)
-            .and_then(|sizes| program::interpret_samples(&self.source, &sizes, &[], taken, limit))
-            .map(|ran| ran.wraps)
-            .map_err(|error| JobError::Program { text: Box::new(self.source.clone()), error })
+        let stream = PreparedStream::prepare(learner, primary, self.samples.clone(), self.options.clone())?;
+        Ok(PreparedStream { program: n_theta.map(|_| self.source.clone()), ..stream })
     }
 
     /// The machine, compiled if it is a program, and how many numbers a program leaves.
@@ -264,15 +241,6 @@ impl PreparedStream {
         samples: Samples,
         options: StreamOptions,
     ) -> Result<Self, PreparedStreamError> {
-        Self::rehearsed(learner, primary, samples, options).map(|(stream, _)| stream)
-    }
-
-    fn rehearsed(
-        learner: Learner,
-        primary: Arc<dyn Primary>,
-        samples: Samples,
-        options: StreamOptions,
-    ) -> Result<(Self, Taken), PreparedStreamError> {
         let (n_features, n_labels) = samples.sizes();
         let layout = DataLayout { n_samples: options.batch, n_features, n_labels, format: options.format };
         let label_bound = options.label_bound.or_else(|| samples.label_bound());
@@ -282,7 +250,7 @@ impl PreparedStream {
         }
         luge_machine::stream::check(learner.machine()).map_err(StreamError::from)?;
         let input = learner.input(&layout, &vec![false; layout.n_bits()]);
-        let (rehearsal, window, taken) = rehearse(&learner, &layout, &input, &samples, &options, &*primary)?;
+        let (rehearsal, window) = rehearse(&learner, &layout, &input, &samples, &options, &*primary)?;
         let network = StreamNetwork::build(
             &learner,
             &*primary,
@@ -297,10 +265,8 @@ impl PreparedStream {
             },
         )?;
         network.constants.check_rounding(53).map_err(StreamError::from)?;
-        let wraps = Vec::new();
-        let stream =
-            Self { learner, primary, samples, options, layout, input, window, network, rehearsal, wraps };
-        Ok((stream, taken))
+        let program = None;
+        Ok(Self { learner, primary, program, samples, options, layout, input, window, network, rehearsal })
     }
 
     /// The stream from its beginning.
@@ -387,13 +353,12 @@ fn rehearse(
     samples: &Samples,
     options: &StreamOptions,
     primary: &dyn Primary,
-) -> Result<(Rehearsal, Window, Taken), PreparedStreamError> {
+) -> Result<(Rehearsal, Window), PreparedStreamError> {
     let machine = learner.lowered().normal.machine();
     let mut simulator = StreamSimulator::new(machine, input, learner.memory(layout));
     let mut stream = Stream::open(samples.clone(), options.format, options.seed);
     let (mut x, mut y) = batch_of(layout);
     let (mut first_take, mut last_take, mut halted) = (None, None, false);
-    let (mut samples_taken, width) = (Taken::new(), layout.n_features + layout.n_labels);
     while simulator.steps() < options.steps {
         stream.next_batch(&mut x, &mut y);
         let (step, taken) = (simulator.steps(), simulator.n_taken());
@@ -415,17 +380,13 @@ fn rehearse(
         if simulator.n_taken() > taken {
             first_take = first_take.or(Some(step));
             last_take = Some(step);
-            if samples_taken.len() * width < MAX_KEPT {
-                let samples = x.chunks(layout.n_features).zip(y.chunks(layout.n_labels));
-                samples_taken.extend(samples.map(|(x, y)| [x, y].concat()));
-            }
         }
     }
     let known = (layout.end() + 1).max(primary.n_weights() * layout.width() + 1);
     let window = Window::common(simulator.simulator(), input, known, options.cells)
         .map_err(|needed| PreparedStreamError::Cells { needed, allowed: options.cells.unwrap_or(0) })?;
     let (steps, n_taken) = (simulator.steps(), simulator.n_taken());
-    Ok((Rehearsal { steps, n_taken, halted, first_take, last_take }, window, samples_taken))
+    Ok((Rehearsal { steps, n_taken, halted, first_take, last_take }, window))
 }
 
 /// TapeLimit for the features and labels of one batch.

@@ -66,12 +66,12 @@ pub struct PreparedTraining {
     copied_labels: Vec<f64>,
     /// What the carrier adds to the landscape's loss.
     added_loss: f64,
-    find_wraps: Option<Box<FindWraps>>,
-    wraps: OnceLock<Vec<OverflowSite>>,
+    interpret: Option<Box<Interpret>>,
+    interpreted: OnceLock<Option<luge_sled::Outcome>>,
 }
 
-/// Finds out where numbers of a learner's program wrap around on its data, where the machine makes so many steps.
-pub(crate) type FindWraps = dyn Fn(&Table, Step) -> Vec<OverflowSite> + Send + Sync;
+/// Runs a learner's program by the interpreter on its data, where the machine makes so many steps.
+pub(crate) type Interpret = dyn Fn(&Table, Step) -> Option<luge_sled::Outcome> + Send + Sync;
 
 impl PreparedTraining {
     /// Lays out the data and builds the network on the cells that sizes alone ask for. Its tapes grow during training.
@@ -101,23 +101,28 @@ impl PreparedTraining {
             built,
             widened: OnceLock::new(),
             simulated: simulated.map_or_else(OnceLock::new, OnceLock::from),
-            find_wraps: None,
-            wraps: OnceLock::new(),
+            interpret: None,
+            interpreted: OnceLock::new(),
         })
     }
 
-    /// With a way to find out where numbers of the learner's program wrap around, for the certificate.
+    /// With the program that the learner was compiled from, for the certificate.
     #[must_use]
-    pub(crate) fn of_program(mut self, find_wraps: Box<FindWraps>) -> Self {
-        self.find_wraps = Some(find_wraps);
+    pub(crate) fn of_program(mut self, interpret: Box<Interpret>) -> Self {
+        self.interpret = Some(interpret);
         self
+    }
+
+    /// What the learner's program does by definition, once the machine has come to its end; the outer `None` if there is no program.
+    fn interpreted(&self) -> Option<Option<&luge_sled::Outcome>> {
+        let (interpret, simulated) = (self.interpret.as_ref()?, self.simulated.get()?);
+        Some(self.interpreted.get_or_init(|| interpret(self.table(), simulated.machine_steps)).as_ref())
     }
 
     /// Where numbers of the learner's program wrap around on these data, once the machine has come to its end.
     #[must_use]
     pub fn wraps(&self) -> &[OverflowSite] {
-        let (Some(find), Some(simulated)) = (&self.find_wraps, self.simulated.get()) else { return &[] };
-        self.wraps.get_or_init(|| find(self.table(), simulated.machine_steps))
+        self.interpreted().flatten().map_or(&[], |outcome| &outcome.wraps)
     }
 
     /// What the simulator says of the whole run. Unless the lesson was trained it runs the machine now, and widens the network to the

@@ -28,7 +28,8 @@ use super::{
 /// Derive everything again from a model's machine and its data, and say whether the model is what it claims
 ///
 /// The simulator says what the machine's answer and last configuration are; then the network is built and trained again,
-/// and every weight and every claim must be the same, bit for bit. The exit status is 1 if something is not.
+/// and every weight and every claim must be the same, bit for bit. The exit status is 1 if something is not,
+/// and 3 if all that was looked at is, but the model does not have the program that its machine was compiled from.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// A model that `luge train --out` wrote
@@ -92,13 +93,17 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         print_json(&Verdict { holds, audit: &audit, retrained, proved, not_checked: &not_checked })?;
     } else {
         let mut rows = Rows::default();
-        claims.iter().for_each(|(name, claim)| rows.row(name, verdict(claim)));
         if !not_checked.is_empty() {
             rows.row("not checked", not_checked.join("; "));
         }
+        claims.iter().for_each(|(name, claim)| rows.row(name, verdict(claim)));
         print(&rows.text())?;
     }
-    Failure::of_claims(claims)
+    Failure::of_claims(claims)?;
+    match Audit::gone(&model) {
+        None => Ok(()),
+        Some(what) => Err(Failure::certified_in_part(what)),
+    }
 }
 
 /// A model of a run that cannot be made on these data is not what it claims to be.

@@ -9,6 +9,7 @@ use luge_machine::{
 };
 
 use super::{
+    circuit,
     failure::Failure,
     machine_args::{MachineArgs, format_parser},
     output::{ForceArg, note, place, print},
@@ -18,6 +19,8 @@ use super::{
 const MAX_RULES: usize = 1_000_000;
 
 /// Write a machine in another format, or lower it to two symbols per tape
+///
+/// Files `.aag` and `.aig` are AIGER, ascii and binary; a circuit that is written elsewhere is a listing to read.
 ///
 /// What the other format cannot say is refused with the reason.
 #[derive(clap::Args)]
@@ -52,9 +55,24 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    let format = args.format()?;
     let mut outputs = args.force.outputs().reading(args.machine.place());
     let out = place(&mut outputs, (args.out != "-").then_some(Path::new(&args.out)))?;
+    let circuit = match circuit::open(args.machine.place(), None)? {
+        None if circuit::encoding(&args.out).is_some() && args.to.is_none() => {
+            let loaded = args.machine.load_alone()?;
+            let input = loaded.input.filter(|_| !args.no_input);
+            Some(circuit::of_machine(&loaded.machine, input.as_ref())?)
+        }
+        circuit => circuit,
+    };
+    if let Some(circuit) = circuit {
+        let written = circuit::written(&circuit, &args.out);
+        return match out {
+            Some(out) => Ok(out.write(written)?),
+            None => print(&String::from_utf8_lossy(&written)),
+        };
+    }
+    let format = args.format()?;
     let loaded = args.machine.load_alone()?;
     let input = loaded.input.filter(|_| !args.no_input);
     let (machine, input) = args.prepared(loaded.machine, input)?;

@@ -1,19 +1,17 @@
 //! The arguments that name a table, and the way from them to it.
 
 use std::{
-    fs,
-    io::{self, Read},
     path::{Path, PathBuf},
     str::FromStr,
 };
 
 use luge::{
     data::{ClassCode, Missing, PrepareOptions, Scale, Split, decode},
+    files::bounded,
     job::{
         Data, TrainJob, program,
         source::{OpenError, Source},
     },
-    run::memory,
     words::Word,
 };
 use luge_net::{NumberFormat, numbers::FormatError};
@@ -152,17 +150,8 @@ pub(super) fn named_table(
 pub(super) fn read_text(place: &Path) -> Result<(String, String), Failure> {
     let name = place.display().to_string();
     // The text, its columns and their numbers lie in memory at the same time.
-    let length = fs::metadata(place).map_or(0, |file| file.len());
-    memory::check_budget(format!("reading {name}"), length.saturating_mul(8))?;
-    let mut bytes = Vec::new();
-    let read = if name == "-" {
-        io::stdin().lock().read_to_end(&mut bytes).map(drop)
-    } else {
-        fs::read(place).map(|read| bytes = read)
-    };
-    read.map_err(|reason| OpenError::Read { name: name.clone(), reason })?;
-    let not_text =
-        |offset| Failure::unfit(OpenError::NotText { name: name.clone(), offset }, "save the table as UTF-8");
+    let bytes = bounded::read(place, 8).map_err(|reason| OpenError::Read { name: name.clone(), reason })?;
+    let not_text = |offset| OpenError::NotText { name: name.clone(), offset };
     let text = decode(bytes).map_err(not_text)?;
     Ok((name, text))
 }

@@ -3,7 +3,7 @@
 mod learning;
 mod text;
 
-use std::{error::Error, fmt, process::ExitCode};
+use std::{error::Error, fmt, io, process::ExitCode};
 
 use luge::{
     draw::edges::LeavingError,
@@ -23,7 +23,8 @@ use luge_train::TrainError;
 use miette::{Diagnostic, LabeledSpan, Report, SourceCode};
 
 use super::output::note;
-use text::{Excerpt, escape_control};
+use text::Excerpt;
+pub(super) use text::escape_control;
 
 /// The most findings of one file that are printed.
 const MAX_SHOWN: usize = 20;
@@ -39,13 +40,13 @@ pub(crate) struct Failure {
     remedy: Option<String>,
     #[related]
     findings: Vec<Located>,
-    /// Whether the command line itself is wrong.
-    usage: bool,
+    /// What the program exits with: 2 if the command line itself is wrong.
+    code: u8,
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.problem.fmt(f)
+        f.write_str(&escape_control(&self.problem.to_string()))
     }
 }
 
@@ -125,7 +126,24 @@ macro_rules! remedies {
 remedies! {
     TooMuch, "ask for fewer cells, rows, weights or steps, or allow more with --memory";
     LeavingError, "give an earlier step with --at";
-    CheckpointError, "give a file that --checkpoint or --record wrote, unchanged, to the same version of luge";
+}
+
+impl From<CheckpointError> for Failure {
+    fn from(error: CheckpointError) -> Self {
+        let remedy =
+            "give a file that --checkpoint or --record wrote, unchanged, to the same version of luge";
+        match &error {
+            CheckpointError::Io { reason, .. } => {
+                too_much(reason).map_or_else(|| Self::unfit(error, remedy), Self::from)
+            }
+            _ => Self::unfit(error, remedy),
+        }
+    }
+}
+
+/// The request that the bounded reader refused, if it did.
+fn too_much(reason: &io::Error) -> Option<TooMuch> {
+    reason.get_ref()?.downcast_ref::<TooMuch>().cloned()
 }
 
 impl From<InputError> for Failure {
@@ -143,7 +161,14 @@ impl From<OpenError> for Failure {
                 error,
                 "give a machine file, `-` for standard input, a line such as 1RB1LB_1LA1RZ, or the name of a machine that ships, such as bb4",
             ),
-            OpenError::Read { .. } | OpenError::NotText { .. } => Self::of(error),
+            OpenError::NotText { .. } => Self::unfit(error, "save it as UTF-8 text"),
+            OpenError::Read { ref reason, .. } => match (reason.kind(), too_much(reason)) {
+                (_, Some(too_much)) => too_much.into(),
+                (io::ErrorKind::IsADirectory, _) => {
+                    Self::unfit(format!("{error}: it is a folder"), "name a file in it")
+                }
+                _ => Self::of(error),
+            },
         }
     }
 }
@@ -169,6 +194,9 @@ impl From<OutputError> for Failure {
             OutputError::NotAFile { .. } => "name a file that is not there yet",
             OutputError::Input { .. } | OutputError::Twice { .. } => "give another name",
             OutputError::Exists { .. } => "give another name, or --force to write over it",
+            OutputError::Elsewhere { .. } => {
+                return Self::unfit(problem, "compare the two files, and rename the one that you want");
+            }
         };
         Self::usage(problem, remedy)
     }
@@ -324,7 +352,7 @@ fn remedy_of_internal(error: &InternalError) -> &'static str {
 impl Failure {
     /// Something went wrong that needs no remedy, or has none.
     pub(super) fn of(problem: impl Into<Problem>) -> Self {
-        Self { problem: problem.into(), remedy: None, findings: Vec::new(), usage: false }
+        Self { problem: problem.into(), remedy: None, findings: Vec::new(), code: 1 }
     }
 
     /// Something could not be done for a reason that is an error of its own.
@@ -334,7 +362,7 @@ impl Failure {
 
     /// The command line is wrong: in what, and what to write instead.
     pub(super) fn usage(problem: impl Into<Problem>, remedy: impl Into<String>) -> Self {
-        Self { usage: true, ..Self::unfit(problem, remedy) }
+        Self { code: 2, ..Self::unfit(problem, remedy) }
     }
 
     /// Machine, data and flags do not go together: in what, and what to change.
@@ -362,6 +390,12 @@ impl Failure {
             None => Ok(()),
             Some((name, claim)) => Err(Self::not_certified(format!("{name}: {}", claim.figures))),
         }
+    }
+
+    /// Nothing is wrong, but not everything could be looked at.
+    pub(super) fn certified_in_part(what: &str) -> Self {
+        let remedy = "train again with the program, and keep the model that is written then";
+        Self { code: 3, ..Self::unfit(format!("certified only in part: {what}"), remedy) }
     }
 
     /// [`Failure::from`] for requests to which `--steps` is no answer: what to do about a machine that runs on.
@@ -402,7 +436,7 @@ pub(super) fn show_warnings(warnings: &[Finding], source: &Source) {
 
 /// Prints what went wrong on standard error and says what the program exits with.
 pub(crate) fn show_failure(failure: Failure) -> ExitCode {
-    let code = if failure.usage { 2 } else { 1 };
+    let code = failure.code;
     show(&Report::new(failure));
     ExitCode::from(code)
 }

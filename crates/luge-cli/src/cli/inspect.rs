@@ -14,6 +14,7 @@ use luge_machine::{
 use serde::Serialize;
 
 use super::{
+    circuit,
     failure::Failure,
     landscape_args::cell_count,
     machine_args::{MachineArgs, word},
@@ -23,7 +24,7 @@ use network::NetworkProfile;
 
 /// Show what a machine or a trained model is
 ///
-/// Of a machine: its tapes, states and rules, its size in normal form, and the network of a landscape. Of a model: what
+/// Of a machine: its tapes, states and rules, its size in normal form, and the network of a landscape. Of a circuit: its registers and gates. Of a model: what
 /// it was trained on and its network, layer by layer. The paper's bounds stand beside the count.
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -89,6 +90,9 @@ enum Lowering {
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     if let Some(path) = args.machine.model() {
         return model::run(path, args.json);
+    }
+    if let Some(circuit) = circuit::open(args.machine.place(), None)? {
+        return circuit::inspect(&circuit, args.json);
     }
     let loaded = args.machine.load_alone()?;
     let mut profile = profile(&loaded);

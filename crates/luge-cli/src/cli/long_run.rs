@@ -21,6 +21,7 @@ use luge::{
     run::{
         engine::{EngineChoice, TrainingConfig},
         follow::{ObservationRate, RunProgress},
+        memory::Bytes,
         run_stats::RunStats,
     },
 };
@@ -32,6 +33,9 @@ use super::{
     output::{note, place},
     progress::{PATIENCE, Progress},
 };
+
+/// Records that may become larger than this are announced, and again when that doubles.
+const LARGE_RECORD: u64 = 64 << 20;
 
 #[derive(clap::Args)]
 pub(super) struct LongRunArgs {
@@ -218,7 +222,12 @@ impl RunArchive {
         let interrupted = self.interrupted.load(Ordering::Relaxed);
         if let Some((_, recorder)) = self.record.as_mut().filter(|(_, recorder)| recorder.wants(moment.step))
         {
+            let before = recorder.most_bytes();
             recorder.keep(&moment.engine.snapshot());
+            let most = recorder.most_bytes();
+            if most > LARGE_RECORD && most > 2 * before.max(LARGE_RECORD / 2) {
+                note(&format!("the record may come to {}", Bytes(most)));
+            }
         }
         let told = self.unasked.is_some() || self.checkpoint.is_some() || self.noisy;
         if !told && self.saved.elapsed() >= PATIENCE {

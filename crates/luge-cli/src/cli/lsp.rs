@@ -2,6 +2,7 @@
 
 mod document;
 mod text;
+mod transport;
 
 use std::collections::BTreeMap;
 
@@ -27,7 +28,7 @@ use document::Document;
 pub(super) struct Args {}
 
 pub(super) fn run(_: &Args) -> Result<(), Failure> {
-    let (connection, threads) = Connection::stdio();
+    let (connection, threads) = transport::stdio();
     let served = serve(connection);
     match served {
         // An editor that is gone has nothing to be told.

@@ -14,7 +14,7 @@ use luge::{
 };
 use serde::Serialize;
 
-use super::failure::Failure;
+use super::failure::{Failure, escape_control};
 
 /// Prints a result. A reader that has heard enough (`| head`) is no failure.
 pub(super) fn print(text: &str) -> Result<(), Failure> {
@@ -81,19 +81,20 @@ pub(super) fn table(rows: &[(String, String)]) -> String {
 
 /// Columns as wide as they need to be; those of numbers end on the right.
 pub(super) fn columns<S: AsRef<str>>(rows: &[impl AsRef<[S]>], numbers: Range<usize>) -> String {
+    let cells = |row: &[S]| row.iter().map(|cell| escape_control(cell.as_ref())).collect::<Vec<_>>();
+    let rows: Vec<Vec<String>> = rows.iter().map(|row| cells(row.as_ref())).collect();
     let mut widths = Vec::new();
-    for row in rows {
-        for (column, cell) in row.as_ref().iter().enumerate() {
-            widths.resize(widths.len().max(column + 1), 0);
-            widths[column] = widths[column].max(cell.as_ref().chars().count());
-        }
+    for (column, cell) in rows.iter().flat_map(|row| row.iter().enumerate()) {
+        widths.resize(widths.len().max(column + 1), 0);
+        widths[column] = widths[column].max(cell.chars().count());
     }
-    let padded = |(column, cell): (usize, &S)| {
-        let (cell, width) = (cell.as_ref(), widths[column]);
-        if numbers.contains(&column) { format!("{cell:>width$}") } else { format!("{cell:<width$}") }
+    // Not by `format!`, whose widths end at 65,535.
+    let padded = |(column, cell): (usize, &String)| {
+        let room = " ".repeat(widths[column] - cell.chars().count());
+        if numbers.contains(&column) { room + cell } else { format!("{cell}{room}") }
     };
-    let line = |row: &[S]| row.iter().enumerate().map(padded).collect::<Vec<_>>().join("  ");
-    rows.iter().map(|row| line(row.as_ref()).trim_end().to_owned() + "\n").collect()
+    let line = |row: &Vec<String>| row.iter().enumerate().map(padded).collect::<Vec<_>>().join("  ");
+    rows.iter().map(|row| line(row).trim_end().to_owned() + "\n").collect()
 }
 
 /// A number of things, its digits in groups.

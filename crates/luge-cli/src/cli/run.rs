@@ -9,6 +9,7 @@ use luge::{
     draw::picture::{Picture, Size},
     files::summary::RunSummary,
     job::TraceJob,
+    stream::Draw,
 };
 use luge_machine::{Input, Machine, Outcome, Simulator, Step, formats::bbchallenge, parse_inputs};
 use serde::Serialize;
@@ -17,6 +18,7 @@ use program::Request;
 pub(super) use program::states_by_line;
 
 use super::{
+    circuit,
     data_args::DataArgs,
     failure::Failure,
     machine_args::{InputArgs, MachineArgs, step_count},
@@ -27,7 +29,7 @@ use super::{
 
 /// Run a machine, or a program on its data, until it halts, has no rule, or reaches the step limit
 ///
-/// All three are results, not failures: the exit status is 0.
+/// Circuits run as machines do, on drawn samples. All three are results, not failures: the exit status is 0.
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
@@ -45,6 +47,9 @@ pub(super) struct Args {
     picture: Option<PathBuf>,
     #[command(flatten)]
     data: DataArgs,
+    /// What a circuit's samples are drawn from, such as parity:bits=8,hidden=3
+    #[arg(long, value_name = "WHAT")]
+    draw: Option<Draw>,
     /// Run every machine of a bbchallenge list, one result a line
     #[arg(long, conflicts_with_all = ["line", "picture", "profile"])]
     each: bool,
@@ -69,6 +74,23 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         let Args { data, steps, profile, check, json, .. } = args;
         let request = Request { data, steps: *steps, profile: *profile, check: *check, json: *json };
         return program::run(&source, &request);
+    }
+    let n_bits = args.draw.map(|draw| draw.n_features);
+    if let Some(circuit) = circuit::open(args.machine.place(), n_bits)? {
+        let for_others = args.picture.is_some() || args.input.is_given() || args.data.is_for_a_program();
+        if for_others || args.profile || args.check || args.each {
+            return Err(Failure::usage(
+                "--picture, --input, --data, --profile, --check and --each are not for circuits",
+                "a circuit takes --draw, --steps and --json",
+            ));
+        }
+        return circuit::run(&circuit, args.draw, args.steps, args.json);
+    }
+    if args.draw.is_some() {
+        return Err(Failure::usage(
+            "--draw is for circuits",
+            "luge stream trains other learners on drawn samples",
+        ));
     }
     if args.profile || args.check || args.data.is_for_a_program() {
         return Err(Failure::usage(

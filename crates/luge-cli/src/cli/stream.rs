@@ -145,7 +145,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     });
     drop(progress);
     let report = trained.map_err(of_lesson)?;
-    show_warnings(&program::overflow(&job.source, None, &lesson.wraps), &job.source);
+    show_warnings(&program::overflow(&job.source, None, &report.wraps), &job.source);
     let seconds = started.elapsed().as_secs_f64();
     show(args.json, &summary(&lesson, &report, seconds), || text(&lesson, &report, seconds))?;
     match report.certificate.proves_the_run() {

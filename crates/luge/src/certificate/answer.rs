@@ -184,6 +184,7 @@ pub fn meaning(claim: &str) -> &'static str {
         "no_gradient_through_primary" => "the weights come from the learner: descent does not touch them",
         "layers" => "no more layers than the paper claims",
         "units" => "no layer wider than the paper claims",
+        "program" => "the machine does what the program means: the interpreter finds the same weights",
         "no_overflow" => "no number of the program was too large for its type",
         _ => "",
     }

@@ -6,7 +6,7 @@
 use std::{
     fs::{self, File},
     io::{self, Write},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use tempfile::NamedTempFile;
@@ -29,18 +29,18 @@ pub enum Existing {
 /// # Errors
 /// If the system refuses, or something that is no regular file has the name.
 pub fn write(path: &Path, parts: &[&[u8]]) -> io::Result<()> {
-    write_with(path, Existing::Replace, |out| parts.iter().try_for_each(|part| out.write_all(part)))
+    write_with(path, Existing::Replace, |out| parts.iter().try_for_each(|part| out.write_all(part))).map(drop)
 }
 
-/// The same for what is written bit by bit.
+/// The same for what is written bit by bit. Says which file was written: where one is kept that came to be meanwhile, another beside it.
 ///
 /// # Errors
-/// If the system or the writer refuses, something that is no regular file has the name, or the file is to be kept.
+/// If the system or the writer refuses, or something that is no regular file has the name.
 pub fn write_with(
     path: &Path,
     existing: Existing,
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> io::Result<()> {
+) -> io::Result<PathBuf> {
     if fs::symlink_metadata(path).is_ok_and(|there| !there.is_file()) {
         return Err(io::Error::new(
             io::ErrorKind::InvalidInput,
@@ -51,15 +51,36 @@ pub fn write_with(
     let file = temporary(folder)?;
     let mut out = io::BufWriter::new(file);
     fill(&mut out)?;
-    let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+    let mut file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
     file.as_file().sync_all()?;
-    match existing {
-        Existing::Replace => file.persist(path),
-        Existing::Keep => file.persist_noclobber(path),
+    let mut name = path.to_owned();
+    for number in 1..=MAX_BESIDE {
+        let persisted = match existing {
+            Existing::Replace => file.persist(&name),
+            Existing::Keep => file.persist_noclobber(&name),
+        };
+        match persisted {
+            Ok(_) => {
+                // The new name must be on the disk too.
+                File::open(folder)?.sync_all()?;
+                return Ok(name);
+            }
+            Err(refused) if refused.error.kind() == io::ErrorKind::AlreadyExists => file = refused.file,
+            Err(refused) => return Err(refused.error),
+        }
+        name = beside(path, number);
     }
-    .map_err(|error| error.error)?;
-    // The new name must be on the disk too.
-    File::open(folder)?.sync_all()
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
+/// The most names that are tried for a result whose own name was taken meanwhile.
+const MAX_BESIDE: usize = 100;
+
+/// Another name beside a file: `model-1.safetensors`.
+fn beside(path: &Path, number: usize) -> PathBuf {
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
+    let extension = path.extension().map(|e| format!(".{}", e.to_string_lossy())).unwrap_or_default();
+    path.with_file_name(format!("{stem}-{number}{extension}"))
 }
 
 /// Makes sure that a file can be written there, before anybody works for it.
@@ -150,13 +171,16 @@ mod tests {
     fn a_file_that_came_to_be_in_between_is_kept() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("file");
-        let written = write_with(&path, Existing::Keep, |out| {
-            fs::write(&path, "theirs")?;
-            out.write_all(b"ours")
-        });
-        assert_eq!(written.expect_err("a file is there").kind(), io::ErrorKind::AlreadyExists);
-        assert_eq!(fs::read(&path).expect("bytes"), b"theirs");
-        assert_eq!(names(folder.path()), ["file"]);
+        for name in ["file-1", "file-2"] {
+            let written = write_with(&path, Existing::Keep, |out| {
+                fs::write(&path, "theirs")?;
+                out.write_all(b"ours")
+            });
+            assert_eq!(written.expect("another file"), folder.path().join(name));
+            assert_eq!(fs::read(&path).expect("bytes"), b"theirs");
+            assert_eq!(fs::read(folder.path().join(name)).expect("bytes"), b"ours");
+        }
+        assert_eq!(names(folder.path()), ["file", "file-1", "file-2"]);
     }
 
     #[test]

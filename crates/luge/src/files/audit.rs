@@ -3,6 +3,7 @@
 use luge_net::{SparseValues, Values, evaluate_some};
 
 use crate::{
+    certificate::translation,
     data::Table,
     files::{
         model::{Model, data_digest},
@@ -28,6 +29,9 @@ pub fn other_data(model: &Model, table: &Table) -> Option<String> {
 
 /// What cannot be found out from a machine alone.
 const NO_PROGRAM: &str = "no overflow: the model has no program, only a machine, so it cannot be seen whether numbers were too large";
+
+/// What cannot be found out once the program is gone.
+const PROGRAM_GONE: &str = "program: the certificate speaks of a program that the model does not have";
 
 /// What a model claims, held against what the simulator says.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
@@ -104,7 +108,7 @@ impl Audit {
     pub fn not_checked(&self, model: &Model, trained_again: bool) -> Vec<String> {
         let mut list = Vec::new();
         if !trained_again {
-            let derived = ["step_count", "labels_copied"];
+            let derived = ["step_count", "labels_copied", "program"];
             let names = model.card.certificate.claims().into_iter().map(|(name, _)| name);
             let claims: Vec<String> =
                 names.filter(|name| !derived.contains(name)).map(|name| name.replace('_', " ")).collect();
@@ -116,9 +120,17 @@ impl Audit {
             ]);
         }
         if self.program.is_none() {
+            list.extend(Self::gone(model).map(str::to_owned));
             list.push(NO_PROGRAM.to_owned());
         }
         list
+    }
+
+    /// What to say of a model whose machine was compiled from a program that it does not have.
+    #[must_use]
+    pub fn gone(model: &Model) -> Option<&'static str> {
+        let gone = model.card.program.is_none() && model.card.certificate.program.is_some();
+        gone.then_some(PROGRAM_GONE)
     }
 
     /// Whether the model is what it claims.
@@ -159,7 +171,8 @@ pub fn same_model(claimed: &Model, again: &Model) -> Claim {
     let mut card = again.card.clone();
     card.program.clone_from(&claimed.card.program);
     if claimed.card.program.is_none() {
-        // Without the program nothing can be found out about its numbers: what is said of them is taken over.
+        // Without the program nothing can be found out about it or its numbers: what is said of them is taken over.
+        card.certificate.program.clone_from(&claimed.card.certificate.program);
         card.certificate.no_overflow.clone_from(&claimed.card.certificate.no_overflow);
     }
     differ("certificate", claimed.card.certificate != card.certificate);
@@ -174,10 +187,16 @@ pub fn same_model(claimed: &Model, again: &Model) -> Claim {
 /// Runs the program again by the interpreter, and holds what the certificate says of its numbers to that.
 fn program(model: &Model, truth: &Truth<'_>) -> Option<Claim> {
     let (table, machine_steps) = (truth.lesson.table(), truth.simulated.machine_steps);
-    let wraps = match model.card.program.as_ref()?.wraps(&model.card, table, machine_steps) {
-        Ok(wraps) => wraps,
+    let outcome = match model.card.program.as_ref()?.interpret(&model.card, table, machine_steps) {
+        Ok(outcome) => outcome,
         Err(mismatch) => return Some(Claim { holds: false, figures: mismatch.to_string() }),
     };
+    let format = model.card.options.format;
+    let translation = translation::claim(Some(&outcome), Some(&truth.simulated.theta), format);
+    if !translation.holds {
+        return Some(translation);
+    }
+    let wraps = outcome.wraps;
     let count: u64 = wraps.iter().map(|wrap| wrap.count).sum();
     let lines: Vec<String> = wraps.iter().map(|wrap| wrap.line.to_string()).collect();
     let found = match count {
@@ -186,7 +205,8 @@ fn program(model: &Model, truth: &Truth<'_>) -> Option<Claim> {
     };
     let holds = model.card.certificate.no_overflow.is_none() == (count == 0);
     let said = if holds { "as the certificate says" } else { "but the certificate says otherwise" };
-    Some(Claim { holds, figures: format!("compiles to the machine; run again, {found}, {said}") })
+    let same = translation.figures;
+    Some(Claim { holds, figures: format!("compiles to the machine; {same}; {found}, {said}") })
 }
 
 fn theta(model: &Model, simulated: &Simulated) -> Claim {

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::{
-    files::{atomic_file, json::hexadecimal},
+    files::{atomic_file, bounded, json::hexadecimal},
     job::Job,
     run::{
         decimated::{Decimated, Thin},
@@ -208,7 +208,7 @@ impl Checkpoint {
     pub fn load(path: &Path) -> Result<Self, CheckpointError> {
         let name = path.display().to_string();
         let refused = |reason| CheckpointError::Io { doing: "read", name: name.clone(), reason };
-        Self::from_bytes(&fs::read(path).map_err(refused)?, &name)
+        Self::from_bytes(&bounded::read(path, 4).map_err(refused)?, &name)
     }
 
     /// The checkpoint that bytes stand for; `name` is for messages.
@@ -294,6 +294,12 @@ impl Recorder {
     /// Keeps a snapshot.
     pub fn keep(&mut self, snapshot: &Snapshot) {
         self.0.keep(snapshot.step, Frame::new(snapshot));
+    }
+
+    /// The most bytes that the record comes to if no snapshot is larger than those kept so far.
+    #[must_use]
+    pub fn most_bytes(&self) -> u64 {
+        self.0.iter().map(|frame| frame.bytes.len() as u64).max().unwrap_or(0) * MAX_FRAMES as u64
     }
 
     /// All snapshots that were kept, packed.

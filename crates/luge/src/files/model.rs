@@ -6,7 +6,7 @@ mod tensors;
 
 use std::{
     collections::{BTreeMap, HashMap},
-    fs, io,
+    io,
     path::Path,
     sync::Arc,
 };
@@ -20,7 +20,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     data::{Preparation, Table},
-    files::{atomic_file, json::hexadecimal},
+    files::{atomic_file, bounded, json::hexadecimal},
     job::{Data, Primaries, StandardPrimaries, TrainJob, source::Source},
     run::{
         lockstep::Window,
@@ -288,8 +288,11 @@ impl Model {
     /// If it is not there, not a model, or of another version.
     pub fn load(path: &Path) -> Result<Self, ModelError> {
         let name = path.display().to_string();
-        let bytes =
-            fs::read(path).map_err(|reason| ModelError::Io { doing: "read", name: name.clone(), reason })?;
+        let bytes = bounded::read(path, 4).map_err(|reason| ModelError::Io {
+            doing: "read",
+            name: name.clone(),
+            reason,
+        })?;
         Self::from_bytes(&bytes, name)
     }
 
@@ -401,7 +404,7 @@ impl Model {
         let card = self.card.clone();
         Ok(lesson.of_program(Box::new(move |table, machine_steps| {
             // A program that is not the machine's says nothing here; the audit says so.
-            program.wraps(&card, table, machine_steps).unwrap_or_default()
+            program.interpret(&card, table, machine_steps).ok()
         })))
     }
 

@@ -43,6 +43,14 @@ pub enum OutputError {
     /// Two results at one place.
     #[error("{} is named for two results", .0.display())]
     Twice(PathBuf),
+    /// Somebody wrote a file there while the result was computed.
+    #[error("{} has appeared meanwhile: the result is in {}", path.display(), saved.display())]
+    Elsewhere {
+        /// The place.
+        path: PathBuf,
+        /// Where the result is instead.
+        saved: PathBuf,
+    },
     /// The system refuses.
     #[error("cannot write {}", path.display())]
     Refused {
@@ -96,7 +104,8 @@ impl Outputs {
         if self.taken.contains(&full) {
             return Err(OutputError::Twice(owned()));
         }
-        let replace = there.is_some() && (self.force || replaceable(path));
+        // What is decided here holds at the end, too, if a file appears meanwhile.
+        let replace = self.force || there.is_some() && replaceable(path);
         if there.is_some() && !replace {
             return Err(OutputError::Exists(owned()));
         }
@@ -117,7 +126,7 @@ impl Output {
     /// Writes the file, complete or not at all.
     ///
     /// # Errors
-    /// If the system refuses, or somebody else has written the file meanwhile.
+    /// If the system refuses. If somebody else has written the file meanwhile, the result is in another file beside it.
     pub fn write(&self, content: impl AsRef<[u8]>) -> Result<(), OutputError> {
         self.write_with(|out| out.write_all(content.as_ref()))
     }
@@ -128,7 +137,9 @@ impl Output {
     /// As for [`write`](Self::write).
     pub fn write_with(&self, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), OutputError> {
         let written = atomic_file::write_with(&self.path, self.existing, fill);
-        written.map_err(|reason| OutputError::Refused { path: self.path.clone(), reason })
+        let saved = written.map_err(|reason| OutputError::Refused { path: self.path.clone(), reason })?;
+        let path = self.path.clone();
+        if saved == path { Ok(()) } else { Err(OutputError::Elsewhere { path, saved }) }
     }
 }
 
@@ -212,10 +223,22 @@ mod tests {
     #[test]
     fn a_file_written_meanwhile_is_kept() {
         let fixture = Fixture::new();
-        let output = Outputs::new(false).place(&fixture.at("new")).expect("a place");
+        let output = Outputs::new(false).place(&fixture.at("new.txt")).expect("a place");
+        fs::write(fixture.at("new.txt"), "theirs").expect("a file");
+        let said = output.write("ours").expect_err("it is said").to_string();
+        assert!(said.contains("new.txt has appeared meanwhile") && said.ends_with("new-1.txt"), "{said}");
+        assert_eq!(fs::read(fixture.at("new.txt")).expect("bytes"), b"theirs");
+        assert_eq!(fs::read(fixture.at("new-1.txt")).expect("bytes"), b"ours");
+    }
+
+    /// What is decided at the beginning holds at the end.
+    #[test]
+    fn a_file_written_meanwhile_is_replaced_where_that_was_asked_for() {
+        let fixture = Fixture::new();
+        let output = Outputs::new(true).place(&fixture.at("new")).expect("a place");
         fs::write(fixture.at("new"), "theirs").expect("a file");
-        assert!(output.write("ours").is_err());
-        assert_eq!(fs::read(fixture.at("new")).expect("bytes"), b"theirs");
+        output.write("ours").expect("it is forced");
+        assert_eq!(fs::read(fixture.at("new")).expect("bytes"), b"ours");
     }
 
     #[cfg(unix)]

@@ -4,7 +4,7 @@ use luge_landscape::DataLayout;
 use luge_machine::Diagnostic;
 use luge_net::{
     NumberFormat,
-    numbers::{FixedPoint, FormatError, Negatives, Overflow},
+    numbers::{Negatives, Overflow},
 };
 use luge_sled::{BackendError, CompileError, Compiled, Outcome, OverflowSite, SettingError, Settings, Sizes};
 
@@ -31,9 +31,6 @@ pub enum ProgramError {
     /// The program is right but too large.
     #[error(transparent)]
     Backend(#[from] BackendError),
-    /// Sizes that no number has.
-    #[error(transparent)]
-    Sizes(#[from] FormatError),
     /// What is to be set does not read so.
     #[error(transparent)]
     Setting(#[from] SettingError),
@@ -90,34 +87,46 @@ pub fn interpret(
     set: &[String],
     limit: u64,
 ) -> Result<Outcome, ProgramError> {
-    let samples = table.features.data.chunks(table.features.shape.cols.max(1));
-    let labels = |row: usize| table.labels.row(row);
-    let samples: Vec<Vec<f64>> = samples.enumerate().map(|(row, x)| [x, labels(row)].concat()).collect();
-    let sizes = sizes(format, table.features.shape.cols, table.labels.shape.cols)?;
-    interpret_samples(source, &sizes, set, &samples, limit)
+    let layout = layout(table, format);
+    let sizes = sizes(format, layout.n_features, layout.n_labels)?;
+    let all: Vec<f64> = table.features.data.iter().chain(&table.labels.data).copied().collect();
+    let numbers: Vec<i64> = layout.order().into_iter().map(|i| raw(all[i], format)).collect();
+    let samples: Vec<Vec<i64>> =
+        numbers.chunks(layout.n_features + layout.n_labels).map(<[i64]>::to_vec).collect();
+    luge_sled::interpret_with(&source.text, &sizes, &settings(set)?, &samples, limit)
+        .map_err(|findings| ProgramError::Broken { name: source.name.clone(), findings })
 }
 
-/// The same on samples, the features and then the labels of each; a program that takes them gets one after the other.
+/// The same for a program that takes its samples from a stream: as many as `next` gives.
 ///
 /// # Errors
 /// If it is wrong.
-pub fn interpret_samples(
+pub fn interpret_stream(
     source: &Source,
-    sizes: &Sizes,
-    set: &[String],
-    samples: &[Vec<f64>],
+    (n_features, n_labels): (usize, usize),
+    format: NumberFormat,
+    next: &mut dyn FnMut() -> Option<Vec<i64>>,
     limit: u64,
 ) -> Result<Outcome, ProgramError> {
-    let format = FixedPoint::new(sizes.integer, sizes.fraction, Negatives::TwosComplement);
-    let format = NumberFormat::Fixed(format?);
-    let unused = i64::BITS - sizes.width();
-    let raw = |&number: &f64| {
-        let word = format.encode(number, Overflow::Saturate).map_or(0, |word| word.0);
-        i64::from(word) << unused >> unused
-    };
-    let samples: Vec<Vec<i64>> = samples.iter().map(|sample| sample.iter().map(raw).collect()).collect();
-    luge_sled::interpret_with(&source.text, sizes, &settings(set)?, &samples, limit)
+    let sizes = sizes(format, n_features, n_labels)?;
+    luge_sled::interpret_stream(&source.text, &sizes, &Settings::default(), next, limit)
         .map_err(|findings| ProgramError::Broken { name: source.name.clone(), findings })
+}
+
+/// A number as the interpreter counts it: in steps of the format.
+#[must_use]
+pub fn raw(number: f64, format: NumberFormat) -> i64 {
+    let word = format.encode(number, Overflow::Saturate).unwrap_or(luge_net::numbers::Word(0));
+    let raw = format.bits(word).enumerate().fold(0_i64, |raw, (at, bit)| raw | i64::from(bit) << at);
+    let unused = i64::BITS - format.n_bits();
+    raw << unused >> unused
+}
+
+/// The number that the interpreter counts so.
+#[must_use]
+pub fn number(raw: i64, format: NumberFormat) -> f64 {
+    let bits: Vec<bool> = (0..format.n_bits()).map(|bit| raw >> bit & 1 == 1).collect();
+    format.word(&bits).map_or(f64::NAN, |word| format.decode(word))
 }
 
 /// What there is to say about numbers that wrapped around: a finding for each line of the program where one did.

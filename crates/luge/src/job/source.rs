@@ -1,11 +1,6 @@
 //! Where a machine comes from: a file, standard input, or a line typed in its place.
 
-use std::{
-    fs,
-    io::{self, Read},
-    path::Path,
-    str,
-};
+use std::{io, path::Path, str};
 
 use luge_machine::{
     Diagnostic, Input, Machine,
@@ -13,6 +8,7 @@ use luge_machine::{
 };
 
 use crate::{
+    files::bounded,
     job::{JobError, catalogue, program::EXTENSION},
     words::Word,
 };
@@ -29,6 +25,9 @@ pub struct Source {
     #[serde(default)]
     pub extension: Option<String>,
 }
+
+/// A source takes so many times its size: its tokens and its tree are larger than its text.
+const TIMES: u64 = 64;
 
 /// Why there is no text to read a machine from.
 #[derive(Debug, thiserror::Error)]
@@ -87,9 +86,7 @@ impl Source {
     /// If nothing is there or it is not text.
     pub fn open(place: &str) -> Result<Self, OpenError> {
         if place == "-" {
-            let mut bytes = Vec::new();
-            let read = io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes);
-            return Self::from_bytes("standard input", None, read);
+            return Self::from_bytes("standard input", None, bounded::read(Path::new(place), TIMES));
         }
         let path = Path::new(place);
         if !path.exists() {
@@ -102,7 +99,7 @@ impl Source {
             return Ok(Self::new("command line", place, Format::Bbchallenge.extensions()[0]));
         }
         let extension = path.extension().map(|e| e.to_string_lossy().into_owned());
-        Self::from_bytes(place, extension, fs::read(path))
+        Self::from_bytes(place, extension, bounded::read(path, TIMES))
     }
 
     fn from_bytes(

@@ -185,13 +185,10 @@ impl<'a> RunSetup<'a> {
         let (mut engine, chosen) = task.open(cache_level, moment)?;
         let dense = chosen.engine == EngineChoice::Dense;
         let beside = match self.control.filter(|_| !dense) {
-            Some(control) => Reference::Changes(StepChecker::new(
-                machine,
-                input,
-                control,
-                window.first.clone(),
-                self.expected.extra_steps,
-            )),
+            Some(control) => Reference::Changes(
+                StepChecker::new(machine, input, control, window.first.clone())
+                    .after(self.expected.extra_steps),
+            ),
             None => Reference::Configurations(Lockstep::new(machine, input, window.clone()), self.decoder),
         };
         let comparisons = if dense { Comparisons::Every } else { self.comparisons };
@@ -435,7 +432,7 @@ impl Monitor<'_> {
                 }
             }
             Reference::Changes(judge) if comparisons == Comparisons::End => judge.jump_to(step),
-            Reference::Changes(judge) => judge.go_to(step, self.last_loss),
+            Reference::Changes(judge) => judge.advance(step, self.last_loss),
         }
     }
 

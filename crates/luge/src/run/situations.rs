@@ -143,7 +143,7 @@ impl Situations {
         };
         if let Some(loss) = loss {
             let known = &mut self.known[place as usize];
-            if known.loss.get_or_insert(loss).to_bits() != loss.to_bits() && self.contradiction.is_none() {
+            if !near(*known.loss.get_or_insert(loss), loss) && self.contradiction.is_none() {
                 let why = format!(
                     "in one situation at vertex {vertex} the engine reports two losses, {loss} and others"
                 );
@@ -216,7 +216,15 @@ fn whole(layers: &SparseLayers, situation: &Situation, to: u32) -> Situation {
     let table: &VertexTable = &layers.table;
     let seen = table.looks_at(table.block(to as usize));
     let ahead = (situation.ahead.0 | seen, situation.ahead.1 & !seen | table.symbols(to as usize));
-    Situation { to, ahead, ..*situation }
+    // What is kept unseen under a head that stays is what will be read there.
+    let kept = ahead.0 & !(situation.left | situation.right | situation.here.0);
+    let here = (situation.here.0 | kept, situation.here.1 | ahead.1 & kept);
+    Situation { to, here, ahead, ..*situation }
+}
+
+/// Whether two losses are the same, up to rounding.
+fn near(a: f64, b: f64) -> bool {
+    (a - b).abs() <= ROUNDING * a.abs()
 }
 
 /// Looks at a situation with all free symbols -1 and with all of them +1, and with heads at the ends of the tapes where some were; the
@@ -228,7 +236,6 @@ fn look_at_one(
     at: &LookAt<'_>,
 ) -> Result<(f64, (f64, f64)), String> {
     let differs = |differs: Differs| differs.to_string();
-    let near = |a: f64, b: f64| (a - b).abs() <= ROUNDING * a.abs();
     let first = check.look(situation, false, HeadColumn::Inside, false).map_err(differs)?;
     let mut others = vec![check.look(situation, true, HeadColumn::Inside, false).map_err(differs)?];
     if at.at_the_ends {

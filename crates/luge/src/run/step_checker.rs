@@ -54,13 +54,7 @@ impl Followed {
 impl<'m> StepChecker<'m> {
     /// A machine with two symbols per tape at the start of its run.
     #[must_use]
-    pub fn new(
-        machine: &'m Machine,
-        input: &Input,
-        control: &'m Control,
-        first: Vec<Cell>,
-        extra_steps: u64,
-    ) -> Self {
+    pub fn new(machine: &'m Machine, input: &Input, control: &'m Control, first: Vec<Cell>) -> Self {
         let simulator = Simulator::new(machine, input);
         let left = machine.tape_ids().map(|tape| simulator.head(tape)).collect();
         let filled =
@@ -70,8 +64,14 @@ impl<'m> StepChecker<'m> {
         let followed = Vec::new();
         let mut checker =
             Self { simulator, control, n_copies, first, left, filled, followed, situations: None };
-        checker.situations = Some(Situations::new(checker.vertex(), extra_steps));
+        checker.situations = Some(Situations::new(checker.vertex(), 0));
         checker
+    }
+
+    /// The same beside training that makes so many steps before the machine's first.
+    pub(crate) fn after(mut self, extra_steps: u64) -> Self {
+        self.situations = Some(Situations::new(self.vertex(), extra_steps));
+        self
     }
 
     /// The vertex that stands for the machine's state and the symbols it sees.
@@ -123,9 +123,14 @@ impl<'m> StepChecker<'m> {
         self.simulator.machine().tape_ids().map(|tape| extent(tape).end.abs_diff(extent(tape).start)).sum()
     }
 
-    /// Brings the machine to a step, or as far as it goes, and notes the situations on the way; `loss` is the one reported before a single
-    /// step. After more than one step at once only [`compare_all`](Self::compare_all) sees all that has changed.
-    pub fn go_to(&mut self, step: luge_machine::Step, loss: Option<f64>) {
+    /// Brings the machine to a step, or as far as it goes. After more than one step at once only
+    /// [`compare_all`](Self::compare_all) sees all that has changed.
+    pub fn go_to(&mut self, step: luge_machine::Step) {
+        self.advance(step, None);
+    }
+
+    /// As [`go_to`](Self::go_to), where `loss` was reported before a single step.
+    pub(crate) fn advance(&mut self, step: luge_machine::Step, loss: Option<f64>) {
         let single = step == self.simulator.steps() + 1;
         while step > self.simulator.steps() && self.simulator.stopped().is_none() {
             self.note_heads();

@@ -1,9 +1,15 @@
 //! Training on a stream in lockstep with the judge, and what the run proved.
 
-use std::{collections::BTreeSet, ops::ControlFlow};
+use std::{
+    collections::BTreeSet,
+    ops::ControlFlow,
+    sync::mpsc::{self, SyncSender},
+    thread,
+};
 
 use luge_machine::{Step, stream::StreamSimulator};
 use luge_net::{Shape, Values, evaluate_node, stream_layers};
+use luge_sled::OverflowSite;
 use luge_train::{Dense, Engine, Precision, ROUNDING, Rate, SparseStream, StreamEngine};
 use serde::Serialize;
 
@@ -12,7 +18,9 @@ use super::{
     lockstep::{AnyEngine, Lockstep, TrainErrorOr},
 };
 use crate::{
+    certificate::translation,
     files::predictor::Predictor,
+    job::{STATEMENTS_PER_STEP, program},
     training::{Claim, no_overflow},
 };
 
@@ -33,6 +41,9 @@ pub struct Certificate {
     pub no_gradient_through_primary: Claim,
     /// After the end no batch moves a weight.
     pub at_rest: Claim,
+    /// theta is what the interpreter computes from the samples taken, bit for bit; `None` if the learner is a machine or has not halted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub program: Option<Claim>,
     /// Only where it does not hold: no number of the learner's program was too large for its type.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_overflow: Option<Claim>,
@@ -51,10 +62,12 @@ impl Certificate {
             ("no_gradient_through_primary", &self.no_gradient_through_primary),
             ("at_rest", &self.at_rest),
         ];
-        always.into_iter().chain(self.no_overflow.as_ref().map(|claim| ("no_overflow", claim))).collect()
+        let sometimes = [("program", self.program.as_ref()), ("no_overflow", self.no_overflow.as_ref())];
+        let sometimes = sometimes.into_iter().filter_map(|(name, claim)| Some((name, claim?)));
+        always.into_iter().chain(sometimes).collect()
     }
 
-    /// Whether all claims hold but the one about the program, which does what it does also where its numbers wrap around.
+    /// Whether all claims hold but the one about overflow: a program does what it does also where its numbers wrap around.
     #[must_use]
     pub fn proves_the_run(&self) -> bool {
         self.claims().iter().all(|(name, claim)| claim.holds || *name == "no_overflow")
@@ -76,6 +89,9 @@ pub struct StreamReport {
     pub judged: Option<(usize, usize)>,
     /// What the run proved.
     pub certificate: Certificate,
+    /// Where numbers of the learner's program wrapped around.
+    #[serde(skip)]
+    pub wraps: Vec<OverflowSite>,
 }
 
 /// Steps made again by automatic differentiation, beside those around the first and last take.
@@ -92,9 +108,44 @@ struct Spots {
     differs: Option<String>,
 }
 
+/// Samples on their way to the interpreter, which runs beside training and keeps none.
+const N_WAITING: usize = 256;
+
+/// The interpreter's stack: programs nest a few hundred levels deep.
+const STACK: usize = 32 << 20;
+
 pub(super) fn train(
     lesson: &PreparedStream,
+    watch: impl FnMut(Step) -> ControlFlow<()>,
+) -> Result<StreamReport, PreparedStreamError> {
+    let (send, taken) = mpsc::sync_channel(N_WAITING);
+    let (format, sizes) = (lesson.options.format, lesson.samples.sizes());
+    let limit = lesson.rehearsal.steps.saturating_mul(STATEMENTS_PER_STEP);
+    thread::scope(|scope| {
+        let beside = lesson.program.as_ref().map(|source| {
+            thread::Builder::new().stack_size(STACK).spawn_scoped(scope, move || {
+                let mut next = || taken.recv().ok();
+                program::interpret_stream(source, sizes, format, &mut next, limit).ok()
+            })
+        });
+        let mut report = follow(lesson, watch, &send)?;
+        drop(send);
+        let interpreted = beside.map(|beside| beside.ok().and_then(|beside| beside.join().ok()).flatten());
+        let wraps = interpreted.as_ref().and_then(|outcome| Some(outcome.as_ref()?.wraps.clone()));
+        report.wraps = wraps.unwrap_or_default();
+        report.certificate.no_overflow = no_overflow(&report.wraps);
+        report.certificate.program = interpreted
+            .filter(|_| report.halted)
+            .map(|outcome| translation::claim(outcome.as_ref(), Some(&report.theta), format));
+        Ok(report)
+    })
+}
+
+/// Trains beside the simulator; the samples taken go to the interpreter.
+fn follow(
+    lesson: &PreparedStream,
     mut watch: impl FnMut(Step) -> ControlFlow<()>,
+    interpreter: &SyncSender<Vec<i64>>,
 ) -> Result<StreamReport, PreparedStreamError> {
     let network = &lesson.network.network;
     let start = &lesson.network.initial;
@@ -115,8 +166,15 @@ pub(super) fn train(
         stream.next_batch(&mut x, &mut y);
         both.heads(&mut heads);
         let before = spot_steps.contains(&n_steps).then(|| engine.weights());
+        let n_taken = both.simulator.n_taken();
         if both.step(&x, &y).is_err() {
             break;
+        }
+        if both.simulator.n_taken() > n_taken && lesson.program.is_some() {
+            for sample in samples(lesson, &x, &y) {
+                // One that has ended, or waits in vain, says so itself.
+                let _ = interpreter.send(sample);
+            }
         }
         engine.engine().step_on(&x, &y)?;
         n_steps += 1;
@@ -147,11 +205,20 @@ pub(super) fn train(
         output_equals_primary: end.output(&theta, &mut stream),
         no_gradient_through_primary: no_gradient(lesson),
         at_rest,
-        no_overflow: no_overflow(&lesson.wraps),
+        program: None,
+        no_overflow: None,
     };
     let judged = end.halted.then(|| judge(lesson, &theta, &mut stream)).flatten();
     let taken = both.simulator.n_taken();
-    Ok(StreamReport { halted: end.halted, steps: n_steps, taken, theta, judged, certificate })
+    let wraps = Vec::new();
+    Ok(StreamReport { halted: end.halted, steps: n_steps, taken, theta, judged, certificate, wraps })
+}
+
+/// The samples of a batch as the interpreter counts them.
+fn samples(lesson: &PreparedStream, x: &[f64], y: &[f64]) -> Vec<Vec<i64>> {
+    let rows = x.chunks(lesson.layout.n_features).zip(y.chunks(lesson.layout.n_labels));
+    let raw = |&number: &f64| program::raw(number, lesson.options.format);
+    rows.map(|(x, y)| x.iter().chain(y).map(raw).collect()).collect()
 }
 
 fn dense<'a>(lesson: &'a PreparedStream, weights: &[Values]) -> Result<Dense<'a>, PreparedStreamError> {

@@ -8,7 +8,7 @@ use rand_distr::{Distribution, Uniform};
 
 use super::{PreparedTraining, Simulated, loss_figures::LossFigures, report::End};
 use crate::{
-    certificate::{gradient::GradientCheck, paper_bounds::SizeClaim},
+    certificate::{gradient::GradientCheck, paper_bounds::SizeClaim, translation},
     run::{
         follow::FinishedRun,
         run_stats::{FirstMismatch, RunStats},
@@ -45,6 +45,9 @@ pub struct Certificate {
     pub layers: Claim,
     /// No layer wider than the corollary says.
     pub units: Claim,
+    /// theta is what the interpreter computes, bit for bit; `None` if the learner is a machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<Claim>,
     /// Only where it does not hold: no number of the learner's program was too large for its type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_overflow: Option<Claim>,
@@ -78,7 +81,9 @@ impl Certificate {
             ("layers", &self.layers),
             ("units", &self.units),
         ];
-        always.into_iter().chain(self.no_overflow.as_ref().map(|claim| ("no_overflow", claim))).collect()
+        let program = self.program.as_ref().map(|claim| ("program", claim));
+        let no_overflow = self.no_overflow.as_ref().map(|claim| ("no_overflow", claim));
+        always.into_iter().chain(program).chain(no_overflow).collect()
     }
 
     pub(super) fn draw_up(
@@ -100,6 +105,10 @@ impl Certificate {
             no_gradient_through_primary: no_gradient_through_primary(lesson),
             layers,
             units,
+            program: simulated.and_then(|simulated| {
+                let interpreted = lesson.interpreted()?;
+                Some(translation::claim(interpreted, Some(&simulated.theta), lesson.layout().format))
+            }),
             no_overflow: no_overflow(lesson.wraps()),
         }
     }

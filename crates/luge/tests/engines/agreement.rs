@@ -98,11 +98,10 @@ fn on_landscapes_that_are_too_flat() {
                 &plan.input,
                 control,
                 plan.window.first.clone(),
-                0,
             );
             n_wrong += u32::from((0..40).any(|_| {
                 sparse.step().expect("a gradient");
-                judge.go_to(judge.simulator().steps() + 1, None);
+                judge.go_to(judge.simulator().steps() + 1);
                 judge.compare(&sparse).is_err()
             }));
         }

@@ -25,10 +25,10 @@ fn caught(
         let mut engine =
             Exact::new(plan.landscape.network(), &parameters, &inputs, cache_level).expect("exact");
         let normal = plan.lowered.normal.machine();
-        let mut judge = StepChecker::new(normal, &plan.input, control, plan.window.first.clone(), 0);
+        let mut judge = StepChecker::new(normal, &plan.input, control, plan.window.first.clone());
         let rule = |most_steps| StopRule { loss_at_most: stop, not_before: 0, most_steps };
         engine.run(&rule(planted_at)).expect("gradients");
-        judge.go_to(planted_at, None);
+        judge.go_to(planted_at);
         judge.compare_all(&engine).expect("no fault yet");
         if !engine.plant(fault).expect("a step") {
             continue;
@@ -39,7 +39,7 @@ fn caught(
                 noticed = true;
                 break;
             }
-            judge.go_to(judge.simulator().steps() + 1, None);
+            judge.go_to(judge.simulator().steps() + 1);
             if judge.compare(&engine).is_err() {
                 noticed = true;
                 break;
@@ -91,14 +91,14 @@ fn in_a_remembered_block() {
         let network = plan.landscape.network();
         let mut engine = Exact::new(network, &parameters, &inputs, CacheLevel::Blocks).expect("exact");
         let normal = plan.lowered.normal.machine();
-        let mut judge = StepChecker::new(normal, &plan.input, control, plan.window.first.clone(), 0);
+        let mut judge = StepChecker::new(normal, &plan.input, control, plan.window.first.clone());
         let stop =
             |most_steps| StopRule { loss_at_most: plan.landscape.bounds().stop, not_before: 0, most_steps };
         engine.run(&stop(planted_at)).expect("gradients");
         assert!(engine.plant_in_blocks(), "crossings are remembered");
         // The rest at one go, so that crossings are relied on.
         let ended = engine.run(&stop(30_000));
-        judge.go_to(30_000, None);
+        judge.go_to(30_000);
         n_caught += u32::from(ended.is_err() || judge.compare_all(&engine).is_err());
     }
     assert_eq!(n_caught, 20);

@@ -36,7 +36,7 @@ fn follow(engine: &mut dyn Engine, judge: &mut StepChecker<'_>, stop: &StopRule,
             break;
         }
         engine.step().expect("a gradient");
-        judge.go_to(judge.simulator().steps() + 1, None);
+        judge.go_to(judge.simulator().steps() + 1);
         judge.compare(engine).unwrap_or_else(|e| panic!("{at}: {e} at step {}", steps + 1));
     }
     judge.compare_all(engine).unwrap_or_else(|e| panic!("{at}: {e} at the end"));
@@ -50,9 +50,8 @@ fn check(machine: &Machine, input: &Input, options: &TraceOptions) {
     let control = plan.landscape.control().expect("vertices");
     let stop =
         StopRule { loss_at_most: plan.landscape.bounds().stop, not_before: 0, most_steps: plan.most_steps };
-    let judge = || {
-        StepChecker::new(plan.lowered.normal.machine(), &plan.input, control, plan.window.first.clone(), 0)
-    };
+    let judge =
+        || StepChecker::new(plan.lowered.normal.machine(), &plan.input, control, plan.window.first.clone());
     let at = |name: &str| format!("{name} on {:?}, {machine:?}, {input:?}", options.landscape);
 
     let mut sparse = Sparse::new(network, &parameters, &inputs).expect("sparse layers");
@@ -67,7 +66,7 @@ fn check(machine: &Machine, input: &Input, options: &TraceOptions) {
         let mut whole = new();
         let outcome = whole.run(&stop).expect("gradients");
         let mut judge = judge();
-        judge.go_to(outcome.steps(), None);
+        judge.go_to(outcome.steps());
         judge.compare_all(&whole).unwrap_or_else(|e| panic!("{}: {e}", at(&name)));
         ends.push((name, outcome, whole.losses(), whole.snapshot()));
     }
@@ -171,11 +170,11 @@ fn interrupted_anywhere() {
             let network = plan.landscape.network();
             let mut engine = Exact::new(network, &parameters, &inputs, cache_level).expect("exact");
             let machine = plan.lowered.normal.machine();
-            let mut judge = StepChecker::new(machine, &plan.input, control, plan.window.first.clone(), 0);
+            let mut judge = StepChecker::new(machine, &plan.input, control, plan.window.first.clone());
             for most_steps in [first, first + 1, first + 9, 1 << 20] {
                 let stop = StopRule { loss_at_most: plan.landscape.bounds().stop, not_before: 0, most_steps };
                 let steps = engine.run(&stop).expect("gradients").steps();
-                judge.go_to(steps, None);
+                judge.go_to(steps);
                 judge.compare_all(&engine).unwrap_or_else(|e| panic!("{cache_level:?}: {e} at step {steps}"));
                 let again = Exact::resume(network, &engine.snapshot(), engine.losses(), &inputs, cache_level);
                 engine = again.expect("a snapshot");

@@ -123,14 +123,9 @@ fn check(seed: u64, kind: LandscapeKind, made: &mut Made) {
         assert_eq!(engine.losses(), sparse.losses(), "{at}");
         assert!(engine.snapshot().trimmed() == sparse.snapshot().trimmed(), "{at}: weights or path");
         let control = plan.landscape.control().expect("vertices");
-        let mut judge = StepChecker::new(
-            plan.lowered.normal.machine(),
-            &plan.input,
-            control,
-            plan.window.first.clone(),
-            0,
-        );
-        judge.go_to(outcome.steps(), None);
+        let mut judge =
+            StepChecker::new(plan.lowered.normal.machine(), &plan.input, control, plan.window.first.clone());
+        judge.go_to(outcome.steps());
         judge.compare_all(&engine).unwrap_or_else(|e| panic!("{at}: {e}"));
         let (widened, narrowed) = engine.has_widened();
         made.widened += u32::from(widened);
@@ -200,14 +195,9 @@ fn a_spoilt_one_is_caught() {
         let mut relied_on = Vec::new();
         let ended = engine.run_by_macrosteps(&stop(1800), &mut relied_on);
         let control = plan.landscape.control().expect("vertices");
-        let mut judge = StepChecker::new(
-            plan.lowered.normal.machine(),
-            &plan.input,
-            control,
-            plan.window.first.clone(),
-            0,
-        );
-        judge.go_to(engine.steps(), None);
+        let mut judge =
+            StepChecker::new(plan.lowered.normal.machine(), &plan.input, control, plan.window.first.clone());
+        judge.go_to(engine.steps());
         let caught = ended.is_err() || judge.compare_all(&engine).is_err();
         n_caught += u32::from(caught);
         n_relied_on += u32::from(!relied_on.is_empty());

@@ -8,7 +8,7 @@ use luge::{
 };
 use luge_landscape::{BuildError, ExtendedError, LearnerError, PrimaryError};
 
-use super::{Failure, more_cells, remedy_of_internal, remedy_of_size};
+use super::{Failure, more_cells, remedy_of_internal, remedy_of_size, too_much};
 
 impl Failure {
     /// A table that cannot be used, with the file's name.
@@ -70,7 +70,6 @@ impl Failure {
             ProgramError::Backend(_) => {
                 Self::unfit(problem, "leave out `unroll`, write shorter programs, or use fewer tapes")
             }
-            ProgramError::Sizes(_) => Self::usage(problem, "give a --format of at most 32 bits"),
             ProgramError::Setting(_) => Self::usage(problem, "give --set NAME=VALUE"),
         }
     }
@@ -154,7 +153,7 @@ fn remedy_of_extended(error: &ExtendedError) -> &'static str {
 impl From<ModelError> for Failure {
     fn from(error: ModelError) -> Self {
         match error {
-            ModelError::Io { .. } => Self::of(error),
+            ModelError::Io { ref reason, .. } => too_much(reason).map_or_else(|| Self::of(error), Self::from),
             ModelError::PreparedTraining(error) => error.into(),
             ModelError::Memory(error) => error.into(),
             error => Self::unfit(error, "give a model that `luge train --out` wrote, unchanged"),

@@ -86,7 +86,7 @@ impl Excerpt {
 }
 
 /// A text without characters that a terminal would obey.
-pub(super) fn escape_control(text: &str) -> String {
+pub(in super::super) fn escape_control(text: &str) -> String {
     text.chars().map(|c| if c == '\n' { c } else { visible(c) }).collect()
 }
 

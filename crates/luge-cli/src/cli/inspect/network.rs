@@ -107,7 +107,8 @@ impl NetworkProfile {
     pub(super) fn add_to(&self, rows: &mut Rows) {
         let (vertices, cells) = (count(self.vertices), count(self.cells));
         rows.row("landscape", format!("{}, {vertices} vertices, {cells} cells per tape", self.kind));
-        let name_width = self.layers.iter().map(|layer| layer.name.chars().count()).max().unwrap_or(0);
+        let name_width =
+            self.layers.iter().map(|layer| layer.name.chars().count()).max().unwrap_or(0).min(WIDEST);
         let kind_width = self.layers.iter().map(|layer| layer.kind.len()).max().unwrap_or(0);
         for (index, layer) in self.layers.iter().enumerate() {
             let LayerProfile { name, kind, units, depth } = layer;
@@ -136,6 +137,9 @@ impl NetworkProfile {
         rows.row("", formula);
     }
 }
+
+/// Names longer than this are not lined up.
+const WIDEST: usize = 64;
 
 fn verdict(holds: bool) -> &'static str {
     if holds { "holds" } else { "does not hold" }

@@ -3,7 +3,11 @@
 use std::collections::BTreeMap;
 
 use indicatif::HumanCount;
-use luge::job::{self, program, source::Source};
+use luge::{
+    certificate::translation,
+    job::{self, program, source::Source},
+    training::Claim,
+};
 use luge_landscape::Learner;
 use luge_machine::{Outcome, Simulator, Step, TapeId};
 use luge_net::NumberFormat;
@@ -13,7 +17,7 @@ use serde::Serialize;
 use super::super::{
     data_args::{DataArgs, show_notes},
     failure::{Failure, show_warnings},
-    output::{Rows, print, print_json},
+    output::{Rows, print, print_json, verdict},
     progress::Progress,
 };
 
@@ -28,6 +32,9 @@ struct Summary<'a> {
     accepting: bool,
     /// Left out if the program rejected its data; so far, if it stopped at the step limit.
     theta: Option<Vec<f64>>,
+    /// Whether the machine did what the program means; left out at the step limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    program: Option<Claim>,
     /// The line of the statement that rejected the data.
     #[serde(skip_serializing_if = "Option::is_none")]
     rejected_in: Option<u32>,
@@ -101,6 +108,13 @@ pub(super) fn run(source: &Source, request: &Request<'_>) -> Result<(), Failure>
     // At the step limit theta is what it is so far.
     let told = outcome.accepting() || outcome == Outcome::StepLimit;
     let theta = told.then(|| theta(&simulator, compiled.n_theta, format));
+    let compared = reference
+        .as_ref()
+        .filter(|reference| outcome != Outcome::StepLimit && reference.verdict != luge_sled::Verdict::Limit);
+    let program = compared.map(|reference| {
+        let left = theta.as_deref().filter(|_| outcome.accepting());
+        translation::claim(Some(reference), left, format)
+    });
     let overflow = reference.as_ref().filter(|_| request.check);
     let overflow = overflow
         .map(|reference| program::overflow(source, Some(&table), &reference.wraps))
@@ -114,17 +128,19 @@ pub(super) fn run(source: &Source, request: &Request<'_>) -> Result<(), Failure>
         state: &compiled.machine.state(simulator.state()).name,
         accepting: outcome.accepting(),
         theta,
+        program,
         rejected_in: reference.as_ref().filter(|_| !told).and_then(|reference| reference.line),
         printed: reference.as_ref().map(|reference| reference.printed.clone()).unwrap_or_default(),
         wraps: request.check.then(|| wraps(reference.as_ref())),
         profile: lines,
     };
     if request.json {
-        return print_json(&summary);
+        print_json(&summary)?;
+    } else {
+        print(&report(outcome, &summary, compiled, &simulator))?;
+        show_warnings(&overflow, source);
     }
-    print(&report(outcome, &summary, compiled, &simulator))?;
-    show_warnings(&overflow, source);
-    Ok(())
+    Failure::of_claims(summary.program.iter().map(|claim| ("program", claim)))
 }
 
 /// Runs and counts the steps made on each line; those in a product or quotient count for the line that called it.
@@ -205,6 +221,9 @@ fn report(outcome: Outcome, summary: &Summary<'_>, compiled: &Compiled, simulato
     if let Some(theta) = &summary.theta {
         let numbers: Vec<String> = theta.iter().map(ToString::to_string).collect();
         rows.row("theta", numbers.join(" "));
+    }
+    if let Some(claim) = &summary.program {
+        rows.row("program", verdict(claim));
     }
     summary.printed.iter().for_each(|line| rows.row("print", line));
     let mut text = rows.text();

@@ -53,6 +53,9 @@ pub(in crate::formats) fn write(machine: &Machine, input: Option<&Input>) -> Res
     Ok(text)
 }
 
+/// Symbols with longer names are not lined up.
+const WIDEST: usize = 64;
+
 /// One line per tape that has an input; the last one always, so that as many are read back.
 fn inputs(machine: &Machine, input: &Input) -> Result<String, Obstacle> {
     if input.tapes.len() > machine.n_tapes() {
@@ -107,7 +110,8 @@ fn rule_lines(machine: &Machine, rules: &[Rule], text: &mut String) {
     let widths: [Vec<usize>; 2] =
         [0, 1].map(|part| (0..machine.n_tapes()).map(|tape| width(part, tape)).collect());
     let line_up = |cells: &[String], widths: &[usize]| {
-        let padded: Vec<String> = cells.iter().zip(widths).map(|(cell, &w)| format!("{cell:<w$}")).collect();
+        let padded: Vec<String> =
+            cells.iter().zip(widths).map(|(cell, &w)| format!("{cell:<0$}", w.min(WIDEST))).collect();
         padded.join(" ")
     };
     for (rule, [reads, writes]) in rules.iter().zip(&rows) {

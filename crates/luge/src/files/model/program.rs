@@ -2,7 +2,7 @@
 
 use luge_landscape::Learner;
 use luge_machine::Step;
-use luge_sled::{OverflowSite, Verdict};
+use luge_sled::Outcome;
 use serde::{Deserialize, Serialize};
 
 use super::Card;
@@ -32,9 +32,6 @@ pub enum ProgramMismatch {
         "it does not compile to the machine: one of them was changed, or another version of luge compiled it"
     )]
     OtherMachine,
-    /// The interpreter does not come to its end.
-    #[error("the interpreter does not come to the machine's answer")]
-    OtherAnswer,
 }
 
 impl Program {
@@ -44,17 +41,16 @@ impl Program {
         alone.then(|| Self { text: job.source.text.clone(), set: job.set.clone() })
     }
 
-    /// Where numbers wrap around on these data, found by the interpreter, for the program that the model's machine was made from
-    /// and no other. The machine makes so many steps on them.
+    /// Runs the program that the model's machine was made from, and no other, by the interpreter. The machine makes so many steps.
     ///
     /// # Errors
     /// If it does not compile to that machine.
-    pub fn wraps(
+    pub fn interpret(
         &self,
         card: &Card,
         table: &Table,
         machine_steps: Step,
-    ) -> Result<Vec<OverflowSite>, ProgramMismatch> {
+    ) -> Result<Outcome, ProgramMismatch> {
         let format = card.options.format;
         let source = Source {
             name: "the model's program".to_owned(),
@@ -68,10 +64,6 @@ impl Program {
             return Err(ProgramMismatch::OtherMachine);
         }
         let limit = machine_steps.saturating_mul(STATEMENTS_PER_STEP);
-        let outcome = program::interpret(&source, table, format, &self.set, limit);
-        match outcome {
-            Ok(outcome) if outcome.verdict == Verdict::Accepted => Ok(outcome.wraps),
-            _ => Err(ProgramMismatch::OtherAnswer),
-        }
+        program::interpret(&source, table, format, &self.set, limit).map_err(|_| ProgramMismatch::Broken)
     }
 }

@@ -1,0 +1,269 @@
+//! Circuits where a machine may stand: `luge run`, `luge inspect` and `luge convert`.
+
+use std::path::Path;
+
+use indicatif::HumanCount;
+use luge::{
+    job::source::Source,
+    stream::{Draw, Samples, Stream},
+};
+use luge_circuit::{
+    Circuit, Code, Cycle, NotExclusive, Sample, SampleShape, Shipped, Simulator,
+    aiger::{self, Encoding},
+    machine::{Tapes, circuit_of},
+};
+use luge_machine::{
+    Input, Machine, Step,
+    lowering::{Moves, lower},
+};
+use luge_net::{NumberFormat, numbers::Overflow};
+use serde::Serialize;
+
+use super::{
+    failure::{Failure, show_warnings},
+    output::{Rows, count, show},
+    progress::Progress,
+};
+
+/// Bits of a shipped circuit whose name does not say how many.
+const DEFAULT_BITS: usize = 8;
+
+/// Most bits of a shipped circuit: that of parities grows with their square.
+const MAX_BITS: usize = 512;
+
+/// Most steps that a machine may need to halt if its cells are to be found out.
+const LONGEST_SEARCH: Step = 1_000_000;
+
+/// What samples are drawn from.
+const SEED: u64 = 0;
+
+/// New inputs that a learned output is judged on.
+const N_NEW: usize = 200;
+
+/// A circuit of an AIGER file, or one that ships: `parity_circuit:16` for samples of 16 bits, or as many as the stream has.
+/// `None` if the place is neither.
+pub(super) fn open(place: &str, n_bits: Option<usize>) -> Result<Option<Circuit>, Failure> {
+    let path = Path::new(place);
+    if !path.exists() {
+        let (name, said) = place.split_once(':').map_or((place, None), |(name, said)| (name, Some(said)));
+        let Some(shipped) = Shipped::ALL.into_iter().find(|shipped| shipped.name() == name) else {
+            return Ok(None);
+        };
+        let said = said.map(|said| said.parse().ok().filter(|n| (1..=MAX_BITS).contains(n)));
+        let n_bits = said.unwrap_or(Some(n_bits.unwrap_or(DEFAULT_BITS)));
+        let refusal = || {
+            let example = format!("give a number from 1 to {MAX_BITS}, as in {name}:16");
+            Failure::usage(format!("`{place}` does not say how many bits a sample has"), example)
+        };
+        return n_bits.map(|n_bits| Some(shipped.circuit(n_bits))).ok_or_else(refusal);
+    }
+    // A pipe can be read only once, by whoever reads machines.
+    if !path.is_file() {
+        return Ok(None);
+    }
+    let named = path.extension().is_some_and(|extension| extension == "aag" || extension == "aig");
+    let Ok(bytes) = std::fs::read(path) else { return Ok(None) };
+    if !named && !aiger::recognise(&bytes) {
+        return Ok(None);
+    }
+    let name = path.file_stem().map_or_else(|| "circuit".into(), |stem| stem.to_string_lossy());
+    // Of a binary file only its first line is text.
+    let text = if bytes.starts_with(b"aag") {
+        &bytes[..]
+    } else {
+        bytes.split(|&b| b == b'\n').next().unwrap_or(&[])
+    };
+    let text = String::from_utf8_lossy(text).into_owned();
+    let source = Source { name: place.to_owned(), text, extension: None };
+    match aiger::read(&bytes, &name) {
+        Ok(loaded) => {
+            show_warnings(&loaded.warnings, &source);
+            Ok(Some(loaded.circuit))
+        }
+        Err(findings) => Err(Failure::of_findings(
+            format!("{place} does not read as an AIGER circuit"),
+            &findings,
+            &source,
+        )),
+    }
+}
+
+/// How a circuit's run ended.
+#[derive(Serialize)]
+struct RunSummary<'c> {
+    circuit: &'c str,
+    outcome: &'static str,
+    cycles: u64,
+    samples: u64,
+    /// New inputs whose output is their label, of so many.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    right: Option<(usize, usize)>,
+    registers: String,
+}
+
+/// Runs a circuit on a stream until it halts.
+pub(super) fn run(circuit: &Circuit, draw: Option<Draw>, limit: Step, json: bool) -> Result<(), Failure> {
+    let broken = |error: NotExclusive| Failure::unfit(error.to_string(), "see docs/circuits.md on sums");
+    let mut source = samples(circuit, draw)?;
+    let mut simulator = Simulator::new(circuit);
+    let mut progress = Progress::new("running", limit);
+    let mut halted = false;
+    while !halted && simulator.steps() < limit {
+        halted = simulator.step(&source.next()).map_err(broken)? == Cycle::Halted;
+        progress.reach(simulator.steps());
+    }
+    drop(progress);
+    let mut right = None;
+    if halted && source.stream.is_some() && !circuit.output().is_empty() {
+        let mut n_right = 0;
+        for _ in 0..N_NEW {
+            let sample = source.next();
+            n_right += usize::from(simulator.output(&sample.features).map_err(broken)? == sample.label);
+        }
+        right = Some((n_right, N_NEW));
+    }
+    let registers = simulator.registers().iter().map(|&bit| if bit { '1' } else { '0' }).collect();
+    let outcome = if halted { "halted" } else { "step limit" };
+    let (cycles, samples) = (simulator.steps(), simulator.n_taken());
+    let summary = RunSummary { circuit: circuit.name(), outcome, cycles, samples, right, registers };
+    show(json, &summary, || {
+        let mut rows = Rows::default();
+        rows.row("outcome", outcome);
+        let taken = circuit.samples().map(|_| format!(", {} samples taken", HumanCount(samples)));
+        rows.row("cycles", format!("{}{}", HumanCount(cycles), taken.unwrap_or_default()));
+        let ones = simulator.registers().iter().filter(|&&bit| bit).count();
+        rows.row("registers", format!("{} of {} are 1", count(ones), count(circuit.registers().len())));
+        if let Some((right, all)) = right {
+            rows.row("new inputs", format!("{} of {} right", count(right), count(all)));
+        }
+        rows.text()
+    })
+}
+
+/// Where samples come from; without a stream there are none.
+struct CircuitSamples {
+    stream: Option<(Stream, SampleShape)>,
+}
+
+fn samples(circuit: &Circuit, draw: Option<Draw>) -> Result<CircuitSamples, Failure> {
+    let Some(shape) = circuit.samples() else { return Ok(CircuitSamples { stream: None }) };
+    let samples = draw.map(Samples::Draw).ok_or_else(|| {
+        let example = format!("give --draw, such as parity:bits={},hidden=2", shape.n_features);
+        Failure::usage(format!("the circuit {} learns from samples", circuit.name()), example)
+    })?;
+    if samples.sizes().0 != shape.n_features {
+        let problem = format!(
+            "the circuit's samples have {} features, those drawn {}",
+            shape.n_features,
+            samples.sizes().0
+        );
+        return Err(Failure::unfit(problem, "give another --draw, or a circuit for as many bits"));
+    }
+    let stream = Stream::open(samples, number_format(Code::Fixed { n_integer: 8, n_fraction: 8 }), SEED);
+    Ok(CircuitSamples { stream: Some((stream, shape)) })
+}
+
+impl CircuitSamples {
+    fn next(&mut self) -> Sample {
+        let Some((stream, shape)) = &mut self.stream else { return Sample::default() };
+        let (mut x, mut y) = (vec![0.0; shape.n_features], [0.0]);
+        stream.next_sample(&mut x, &mut y);
+        let bits = |code: Code, values: &[f64]| values.iter().flat_map(|&value| coded(code, value)).collect();
+        Sample { features: bits(shape.feature, &x), label: bits(shape.label, &y) }
+    }
+}
+
+fn number_format(code: Code) -> NumberFormat {
+    code.to_string().parse().unwrap_or_else(|error| unreachable!("{error}"))
+}
+
+/// The bits of a number.
+fn coded(code: Code, value: f64) -> Vec<bool> {
+    match code {
+        Code::Bit => vec![value > 0.0],
+        Code::Fixed { .. } => {
+            let word = number_format(code).encode(value, Overflow::Saturate).map_or(0, |word| word.0);
+            (0..code.n_bits()).map(|bit| word >> bit & 1 == 1).collect()
+        }
+    }
+}
+
+/// What a circuit is made of.
+#[derive(Serialize)]
+struct Profile<'c> {
+    circuit: &'c str,
+    samples: Option<String>,
+    registers: usize,
+    ands: usize,
+    sums: usize,
+    parities: usize,
+    operands: usize,
+    layers: usize,
+}
+
+/// Shows what a circuit is.
+pub(super) fn inspect(circuit: &Circuit, json: bool) -> Result<(), Failure> {
+    let size = circuit.size();
+    let profile = Profile {
+        circuit: circuit.name(),
+        samples: circuit.samples().map(|shape| shape.to_string()),
+        registers: size.n_registers,
+        ands: size.n_ands,
+        sums: size.n_sums,
+        parities: size.n_parities,
+        operands: size.n_operands,
+        layers: size.depth,
+    };
+    show(json, &profile, || {
+        let mut rows = Rows::default();
+        rows.row("circuit", profile.circuit);
+        rows.row("samples", profile.samples.as_deref().unwrap_or("none"));
+        rows.row("registers", count(profile.registers));
+        let gates = [(profile.ands, "ands"), (profile.sums, "sums"), (profile.parities, "parities")];
+        let gates: Vec<String> = gates.iter().map(|&(n, what)| format!("{} {what}", count(n))).collect();
+        rows.row("gates", format!("{}, {} operands", gates.join(", "), count(profile.operands)));
+        rows.row("logic", format!("{} layers of ands and parities", profile.layers));
+        rows.text()
+    })
+}
+
+/// How circuits are written to a file of this name: as AIGER, or else as a listing.
+pub(super) fn encoding(out: &str) -> Option<Encoding> {
+    match Path::new(out).extension()?.to_str()? {
+        "aag" => Some(Encoding::Ascii),
+        "aig" => Some(Encoding::Binary),
+        _ => None,
+    }
+}
+
+/// A circuit as a file's bytes.
+pub(super) fn written(circuit: &Circuit, out: &str) -> Vec<u8> {
+    encoding(out).map_or_else(|| circuit.to_string().into_bytes(), |encoding| aiger::write(circuit, encoding))
+}
+
+/// The circuit of a machine that halts, on as many cells as its run visits.
+pub(super) fn of_machine(machine: &Machine, input: Option<&Input>) -> Result<Circuit, Failure> {
+    let lowered = lower(machine, Moves::Keep)?;
+    let input = lowered.encode(input.unwrap_or(&Input::blank()));
+    let normal = &lowered.normal;
+    let mut simulator = luge_machine::Simulator::new(normal.machine(), &input);
+    simulator.run(LONGEST_SEARCH);
+    if simulator.stopped().is_none() {
+        let problem = format!("the machine does not halt within {} steps", HumanCount(LONGEST_SEARCH));
+        return Err(Failure::unfit(
+            problem,
+            "a circuit has a register for each cell: give an input on which it halts",
+        ));
+    }
+    let tapes = normal.machine().tape_ids();
+    let visited = tapes.map(|tape| simulator.visited(tape)).collect::<Vec<_>>();
+    let laid = input.tapes.iter().map(|tape| tape.symbols.len()).max().unwrap_or(0);
+    let first = visited.iter().map(|&(first, _)| first).min().unwrap_or(0).min(0);
+    let last = visited.iter().map(|&(_, last)| last).max().unwrap_or(0);
+    let end = (last + 1).max(i64::try_from(laid).unwrap_or(i64::MAX)).max(1);
+    let tapes = Tapes { input: &input, cells: first..end, samples: None };
+    let refused = |error: luge_circuit::machine::MachineError| {
+        Failure::unfit(error.to_string(), "see docs/circuits.md on machines")
+    };
+    Ok(circuit_of(normal, &tapes).map_err(refused)?.0)
+}

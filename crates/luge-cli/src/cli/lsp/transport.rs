@@ -1,0 +1,102 @@
+//! Messages over standard input and output, none larger than an editor has reason to send.
+
+use std::{
+    io::{self, BufRead, Read},
+    thread::{self, JoinHandle},
+};
+
+use lsp_server::{Connection, Message};
+
+/// The longest message, in bytes: a document and what is said about it.
+const MAX_MESSAGE: u64 = 64 << 20;
+
+/// The longest line of a message's head.
+const MAX_LINE: u64 = 1 << 12;
+
+/// The threads that read and write.
+pub(super) struct Threads(Vec<JoinHandle<io::Result<()>>>);
+
+impl Threads {
+    /// Waits until everything is written, and says what went wrong.
+    pub(super) fn join(self) -> io::Result<()> {
+        let panicked = |_| Err(io::Error::other("a thread panicked"));
+        self.0.into_iter().try_for_each(|thread| thread.join().unwrap_or_else(panicked))
+    }
+}
+
+/// A conversation over standard input and output.
+pub(super) fn stdio() -> (Connection, Threads) {
+    let (server, Connection { sender, receiver }) = Connection::memory();
+    let reader = thread::spawn(move || {
+        let mut from = io::stdin().lock();
+        while let Some(message) = read(&mut from)? {
+            let last = matches!(&message, Message::Notification(said) if said.method == "exit");
+            // A server that has ended hears nothing any more.
+            if sender.send(message).is_err() || last {
+                break;
+            }
+        }
+        Ok(())
+    });
+    let writer = thread::spawn(move || {
+        let mut to = io::stdout().lock();
+        receiver.into_iter().try_for_each(|message| message.write(&mut to))
+    });
+    (server, Threads(vec![reader, writer]))
+}
+
+/// The next message; `None` at the end. Its length is looked at before anything is kept of it.
+fn read(from: &mut impl BufRead) -> io::Result<Option<Message>> {
+    let wrong = |what: String| io::Error::new(io::ErrorKind::InvalidData, what);
+    let (mut text, mut length) = (Vec::new(), 0);
+    loop {
+        let start = text.len();
+        if from.by_ref().take(MAX_LINE).read_until(b'\n', &mut text)? == 0 {
+            return Ok(None);
+        }
+        let line = String::from_utf8_lossy(&text[start..]).trim_end().to_owned();
+        if !text.ends_with(b"\n") || text.len() as u64 > 8 * MAX_LINE {
+            return Err(wrong("a message's head is too long".to_owned()));
+        }
+        if line.is_empty() {
+            break;
+        }
+        if let Some((name, value)) = line.split_once(':')
+            && name.eq_ignore_ascii_case("Content-Length")
+        {
+            length = value.trim().parse().map_err(|_| wrong(format!("`{line}` is no length")))?;
+        }
+    }
+    if length > MAX_MESSAGE {
+        return Err(wrong(format!("a message of {length} bytes, but at most {MAX_MESSAGE} are read")));
+    }
+    if from.by_ref().take(length).read_to_end(&mut text)? as u64 != length {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    Message::read(&mut &text[..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_read_within_their_limits() {
+        let exit = r#"{"jsonrpc":"2.0","method":"exit"}"#;
+        let said = |head: &str| read(&mut format!("{head}\r\n\r\n{exit}").as_bytes());
+        let n = exit.len();
+        assert!(matches!(said(&format!("Content-Length: {n}")), Ok(Some(Message::Notification(_)))));
+        assert!(matches!(read(&mut &b""[..]), Ok(None)));
+        for head in [
+            "Content-Length: 99999999999999",
+            "Content-Length: 999999999999999999999999",
+            "Content-Length: 67108865",
+            "Content-Length: -1",
+            "Content-Length: 34",
+            "Nothing: 1",
+            &"x".repeat(100_000),
+        ] {
+            assert!(said(head).is_err(), "{head}");
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Every run holds the machine to the interpreter: on tables, on streams, and again when a model is certified.
+
+use std::ops::ControlFlow;
+
+use luge::{
+    Source, StreamJob, TrainJob,
+    files::{audit::Audit, model::Model},
+    stream::{self, STREAM_LEARNERS},
+    training::Claim,
+};
+
+#[test]
+fn training_says_that_the_machine_is_the_programs() {
+    let job = TrainJob::of(Source::open("mean").expect("a learner")).expect("its data");
+    let lesson = job.prepare().expect("a lesson");
+    let report = lesson.train(|_| ControlFlow::Continue(())).expect("a run");
+    let claim = report.certificate.program.clone().expect("a program");
+    assert!(claim.holds && claim.figures.starts_with("2 of 2 weights"), "{}", claim.figures);
+    let mut failed = report.certificate.clone();
+    failed.program = Some(Claim { holds: false, figures: String::new() });
+    assert!(report.certificate.proves_the_run() && !failed.proves_the_run());
+    // The audit interprets the program again; without one there is nothing to interpret, and that is said.
+    let model = Model::new(&lesson, &report);
+    assert_eq!(Audit::of(&model, &lesson).expect("an audit").program, None);
+    assert!(Audit::gone(&model).is_some());
+    let model = model.with_program_of(&job);
+    assert!(Audit::of(&model, &lesson).expect("an audit").program.is_some_and(|claim| claim.holds));
+    assert!(Audit::gone(&model).is_none());
+}
+
+#[test]
+fn a_machine_has_no_program() {
+    let job = TrainJob::of(Source::open("copy_label").expect("a learner")).expect("its data");
+    let report = job.prepare().expect("a lesson").train(|_| ControlFlow::Continue(())).expect("a run");
+    assert_eq!(report.certificate.program, None);
+}
+
+/// The interpreter gets the samples that the machine took, batch by batch.
+#[test]
+fn streams_are_compared_too() {
+    let shipped =
+        STREAM_LEARNERS.iter().find(|shipped| shipped.program.name == "stream_mean").expect("it ships");
+    let source = stream::open("stream_mean").expect("a learner");
+    for batch in [1, 3] {
+        let samples = shipped.samples.read(StreamJob::format_for(&source)).expect("samples");
+        let mut job = StreamJob::new(source.clone(), samples);
+        job.options.batch = batch;
+        let report = job.prepare().expect("a lesson").train(|_| ControlFlow::Continue(())).expect("a run");
+        let claim = report.certificate.program.expect("a program");
+        assert!(report.halted && claim.holds, "{}", claim.figures);
+    }
+}
