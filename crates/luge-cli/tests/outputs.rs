@@ -16,7 +16,7 @@ impl Desk {
         let desk = Self(tempfile::tempdir().expect("a folder"));
         fs::write(desk.0.path().join("machine.bb"), format!("{MACHINE}\n")).expect("a file");
         fs::write(desk.0.path().join("data.csv"), "x,y\n-2,1.5\n0.25,-3\n1,2\n").expect("a file");
-        let learner = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../learners/copy_label.tm");
+        let learner = Path::new(env!("CARGO_MANIFEST_DIR")).join("../luge/learners/copy_label.tm");
         fs::copy(learner, desk.0.path().join("learner.tm")).expect("a file");
         desk.done("train learner.tm --data data.csv --target y --format fix:3.2 --out model.safetensors");
         desk
@@ -84,7 +84,7 @@ fn a_file_is_written_over_only_when_asked() {
 #[test]
 fn a_file_is_found_before_long_work() {
     let desk = Desk::new();
-    let learner = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../learners/sgd_linear.sled");
+    let learner = Path::new(env!("CARGO_MANIFEST_DIR")).join("../luge/learners/sgd_linear.sled");
     let compile = format!("compile {} --data data.csv --target y --out", learner.display());
     for writer in [
         &compile,

@@ -250,7 +250,7 @@ impl From<JobError> for Failure {
             }
             JobError::Universal { .. } => Self::unfit(
                 problem,
-                "give --program only with learners/universal.tm, and a machine as docs/universal.md describes",
+                "give --program only with the learner `universal`, and a machine as docs/universal.md describes",
             ),
             JobError::Trace(error) => error.into(),
             JobError::PreparedTraining(error) => error.into(),

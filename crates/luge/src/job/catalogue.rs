@@ -83,7 +83,7 @@ macro_rules! learner {
             extension: $extension,
             lesson: Some(ShippedTraining {
                 table: ShippedTable {
-                    file: $data,
+                    file: concat!("crates/luge/", $data),
                     csv: include_str!(concat!("../../", $data)),
                     targets: &$targets,
                     features: &$features,
