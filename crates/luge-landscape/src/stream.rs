@@ -5,7 +5,7 @@
 //! step is made its labels are not known, so neither is `out - y`; a large constant carrier A makes that error one of |y| / A, which
 //! `plain` forgives.
 //!
-//! Departs from the paper, which only remarks that batches could in principle be handled: CONSTRUCTION, section 5b.
+//! Departs from the paper, which only remarks that batches could in principle be handled: docs/construction.md, section 5b.
 
 mod constants;
 mod error;

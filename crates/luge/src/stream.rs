@@ -360,7 +360,7 @@ fn rehearse(
     Ok((Rehearsal { steps, n_taken, halted, first_take, last_take }, window))
 }
 
-/// TapeLimit for the features and labels of one batch.
+/// Memory for the features and labels of one batch.
 fn batch_of(layout: &DataLayout) -> (Vec<f64>, Vec<f64>) {
     (vec![0.0; layout.n_samples * layout.n_features], vec![0.0; layout.n_samples * layout.n_labels])
 }

@@ -12,19 +12,19 @@ use super::{
 
 /// Check a Sled program without data, and show the size of its machine
 ///
-/// Sizes that the program takes from its data are small ones here: 2 features, 1 label or 2, fix:8.8.
+/// Sizes that the program would take from its data are 2 features, 1 or 2 labels, and fix:8.8.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// A program, `-` for standard input
+    /// A Sled program, or `-` for standard input
     #[arg(value_name = "FILE.sled")]
     file: String,
-    /// How many features a sample has
+    /// Number of features of a sample
     #[arg(long, value_name = "M")]
     features: Option<usize>,
-    /// How many labels a sample has
+    /// Number of labels of a sample
     #[arg(long, value_name = "K")]
     labels: Option<usize>,
-    /// Set a constant of the program, as NAME=VALUE; may be given several times
+    /// Set a constant of the program, as NAME=VALUE; repeat for several
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<String>,
     /// Print the sizes as JSON

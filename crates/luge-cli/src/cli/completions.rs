@@ -5,7 +5,7 @@ use clap_complete::Shell;
 
 use super::{Cli, failure::Failure, output::print};
 
-/// Print the completions of a shell; for bash: luge completions bash > ~/.local/share/bash-completion/completions/luge
+/// Print completions for a shell; for bash: luge completions bash > ~/.local/share/bash-completion/completions/luge
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// The shell
@@ -19,7 +19,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     print(&String::from_utf8_lossy(&text))
 }
 
-/// Print the manual page of luge, or of one command; read it with: luge manual | man -l -
+/// Print the manual page of luge or of one command; to read it: luge manual | man -l -
 #[derive(clap::Args)]
 pub(super) struct ManualArgs {
     /// A command, such as train

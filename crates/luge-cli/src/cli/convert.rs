@@ -19,14 +19,14 @@ const MAX_RULES: usize = 1_000_000;
 
 /// Write a machine in another format, or lower it to two symbols per tape
 ///
-/// What the other format cannot say is refused with the reason.
+/// The command fails with the reason if the other format cannot express the machine.
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
     machine: MachineArgs,
     /// The file to write, or `-` for standard output
     out: String,
-    /// The format to write; by default told from OUT's extension
+    /// The format to write [default: from the extension of OUT]
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     to: Option<Format>,
     /// Lower to binary tapes, keeping stay moves; the cost is reported on standard error
@@ -38,13 +38,13 @@ pub(super) struct Args {
     /// Write one rule for each combination of symbols instead of wildcards
     #[arg(long)]
     expand: bool,
-    /// Write what the format can say and tell what is lost
+    /// Allow a lossy conversion, and say what is lost
     #[arg(long)]
     loose: bool,
     /// Write a turingmachine.io document as the site saves it
     #[arg(long)]
     saved: bool,
-    /// Leave out the input that the file carries along
+    /// Leave out the input that the file contains
     #[arg(long)]
     no_input: bool,
     #[command(flatten)]

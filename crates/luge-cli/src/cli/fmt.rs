@@ -9,13 +9,13 @@ use luge::{
 
 use super::{failure::Failure, output::print};
 
-/// Bring Sled programs into the usual form: indentation by blocks, single spaces, no blank lines in a row
+/// Format Sled programs
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Programs, changed where they are; `-` goes from standard input to standard output
+    /// Programs to format in place; `-` reads standard input and writes standard output
     #[arg(value_name = "FILE.sled", required = true)]
     files: Vec<String>,
-    /// StepDelta nothing, and fail if something would change
+    /// Change nothing, and fail if something would change
     #[arg(long)]
     check: bool,
 }

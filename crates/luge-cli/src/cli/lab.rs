@@ -9,15 +9,15 @@ use super::{
     output::{note, print},
 };
 
-/// Open a local page on which gradient descent can be watched running a program
+/// Open a local page that shows gradient descent running a program
 ///
-/// The page is served on 127.0.0.1 alone and needs no network. It runs until the program is ended.
+/// The page is served on 127.0.0.1 only and needs no network. Press Ctrl-C to stop the server.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// The port; by default one that is free
+    /// The port; 0 chooses a free one
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     port: u16,
-    /// Print the address, but open no browser
+    /// Print the address, but do not open a browser
     #[arg(long)]
     no_open: bool,
 }

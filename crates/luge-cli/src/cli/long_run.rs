@@ -30,13 +30,13 @@ use super::{failure::Failure, output::place, progress::Progress};
 
 #[derive(clap::Args)]
 pub(super) struct LongRunArgs {
-    /// Save the run here now and then, and when it is interrupted; `luge resume` resumes it
+    /// Save the run to this file at intervals and when it is interrupted, for `luge resume`
     #[arg(long, value_name = "FILE", help_heading = "Long runs")]
     checkpoint: Option<PathBuf>,
-    /// How often to save: a number of seconds, or with a unit such as 500ms, 10s or 2m
+    /// How often to save: seconds, or a time with a unit such as 500ms, 10s or 2m
     #[arg(long, value_name = "TIME", default_value = "10s", requires = "checkpoint", value_parser = duration, help_heading = "Long runs")]
     every: Duration,
-    /// Keep snapshots here, from which `luge revisit` reaches any step quickly
+    /// Record snapshots to this file, for `luge revisit`
     #[arg(long, value_name = "FILE", help_heading = "Long runs")]
     record: Option<PathBuf>,
 }

@@ -20,9 +20,9 @@ use serde::de::DeserializeOwned;
 use super::failure::Failure;
 use document::Document;
 
-/// Serve editors: errors in Sled programs while typing, formatting, and what a line costs
+/// Start a language server for Sled: errors, formatting, and the cost of a line
 ///
-/// Speaks the language server protocol over standard input and output, so it is started by an editor and not by hand.
+/// It speaks the language server protocol over standard input and output, and is started by an editor.
 #[derive(clap::Args)]
 pub(super) struct Args {}
 

@@ -25,33 +25,33 @@ use super::{
     window::window,
 };
 
-/// Run a machine, or a program on its data, until it halts, has no rule, or reaches the step limit
+/// Run a machine, or a program on its data, without a network
 ///
-/// All three are results, not failures: the exit status is 0.
+/// The run ends when the machine halts, has no rule, or reaches the step limit. The exit status is 0 in all three cases.
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
     machine: MachineArgs,
     #[command(flatten)]
     input: InputArgs,
-    /// The most steps to make; `_` and `,` may group the digits
+    /// Maximum number of steps; digits may be grouped by `_` or `,`
     #[arg(long, value_name = "N", default_value = "1_000_000_000", value_parser = step_count)]
     steps: Step,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
-    /// Draw the run as a space-time diagram, 1024 x 1024 pixels, time downwards
+    /// Draw the run as a space-time diagram of 1024 x 1024 pixels, time downwards
     #[arg(long, value_name = "OUT.png")]
     picture: Option<PathBuf>,
     #[command(flatten)]
     data: DataArgs,
-    /// Run every machine of a bbchallenge list, one result a line
+    /// Run every machine of a bbchallenge list, one result per line
     #[arg(long, conflicts_with_all = ["line", "picture", "profile"])]
     each: bool,
     /// Show how many steps each line of a program took
     #[arg(long, conflicts_with = "picture")]
     profile: bool,
-    /// Say where numbers of a program were too large for their types, and with which sample first
+    /// Report where numbers of a program overflowed their types, and for which sample first
     #[arg(long, conflicts_with = "picture")]
     check: bool,
     #[command(flatten)]

@@ -312,7 +312,7 @@ impl Model {
         let text = text.ok_or_else(|| ModelError::NotOurs { name: name.clone() })?;
         let unreadable =
             |error: serde_json::Error| ModelError::Metadata { name: name.clone(), reason: error.to_string() };
-        // CheckpointReplay versions had no checksum, and the card alone.
+        // Earlier versions had only the card, without a checksum.
         let sealed = seal::unsealed(text);
         let versioned = match sealed {
             None => serde_json::from_str(text),

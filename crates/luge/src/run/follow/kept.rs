@@ -13,7 +13,7 @@ const MAX_BYTES: usize = 1 << 25;
 
 impl Thin for Snapshot {}
 
-/// TapeLimit for snapshots of a run that begins with this engine.
+/// Memory for snapshots of a run that begins with this engine.
 pub(super) fn room_for(engine: &dyn Engine) -> Decimated<Snapshot> {
     // A byte for a cell becomes a bit.
     let bytes = (engine.cell_bytes() / 8).max(1);
