@@ -1,4 +1,4 @@
-//! The same run once more, held to the simulator: what it proves, beside the run that is watched.
+//! A second run in the background, compared with the simulator step by step: the certificate of the run on display.
 
 use std::{
     ops::ControlFlow,

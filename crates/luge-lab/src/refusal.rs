@@ -1,4 +1,4 @@
-//! Why there is no run, as the page shows it.
+//! Errors as the page shows them.
 
 use luge::{
     job::{

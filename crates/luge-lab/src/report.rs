@@ -1,4 +1,4 @@
-//! A report: the page with a recorded run inside, in one file that needs nothing else.
+//! A report: the page with a recorded run, in one file.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! A moment of a machine's run, as a landscape's parameters hold it.
+//! A configuration of a machine, as a landscape's parameters represent it.
 
 use luge_machine::StateId;
 

@@ -1,4 +1,4 @@
-//! The vertices: one per state and the symbols it looks at, and what the machine does there.
+//! The vertices: one per state and combination of the symbols it looks at, and what the machine does there.
 
 use std::sync::Arc;
 

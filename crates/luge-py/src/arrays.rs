@@ -1,4 +1,4 @@
-//! Arrays in and out. What goes out is handed over, not copied; what comes in is copied once, into the job that keeps it.
+//! Arrays in and out. Outgoing arrays are handed over without a copy; incoming ones are copied once, into the job.
 
 use luge::data::{Missing, PrepareOptions, Table};
 use luge::job::JobError;

@@ -1,4 +1,4 @@
-//! Lessons: learners trained on data.
+//! Learners trained on data.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Refusals as Python exceptions, with the library's own words and places.
+//! Errors as Python exceptions, with the library's own messages and places.
 
 use std::{error::Error, io};
 

@@ -1,4 +1,4 @@
-//! A run step by step: it is made on a thread of its own, which waits until Python asks for the next step.
+//! A run step by step: it runs on its own thread, which waits until Python asks for the next step.
 
 use std::{
     ops::ControlFlow,

@@ -1,4 +1,4 @@
-//! What Python sees while Rust trains: signals, and the caller's function. The interpreter is free in between.
+//! What Python sees while Rust trains: signals, and the caller's function. The GIL is released in between.
 
 use std::{
     ops::ControlFlow,

@@ -1,6 +1,6 @@
 //! The dense engine: every unit evaluated, every gradient from candle's automatic differentiation, no shortcuts.
 //!
-//! This is the truth that faster engines are held to, so it is meant to be read in one sitting.
+//! This is the reference for the faster engines, so it is meant to be read in one sitting.
 
 mod kernel;
 

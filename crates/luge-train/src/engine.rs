@@ -1,4 +1,4 @@
-//! What every engine can do.
+//! The interface of all engines.
 
 use std::ops::Range;
 

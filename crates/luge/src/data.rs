@@ -1,6 +1,7 @@
-//! Tables of numbers: a CSV file as people have it, its columns chosen by name and made ready for a learner.
+//! Tables of numbers: reads CSV files as they come, selects columns by name and prepares them for a learner.
 //!
-//! `sheet` reads the file as it stands, `preparation` makes numbers of it, `new_data` does the same for a model.
+//! `sheet` reads the file, `preparation` converts it to numbers, and `new_data` does the same for a model's new
+//! data.
 
 mod error;
 mod new_data;

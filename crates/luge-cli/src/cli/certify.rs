@@ -1,4 +1,4 @@
-//! `luge certify`: whether a model is what it claims.
+//! `luge certify`: verifies a model.
 
 use std::{
     ops::ControlFlow,

@@ -1,4 +1,4 @@
-//! `luge check`: whether a program is right, without data.
+//! `luge check`: checks a program without data.
 
 use indicatif::HumanCount;
 use luge::job::{program, source::Source};

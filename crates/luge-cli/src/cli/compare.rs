@@ -1,4 +1,4 @@
-//! `luge compare`: what plain gradient descent finds where a learner that it carries out finds all.
+//! `luge compare`: compares ordinary gradient descent with a learner that gradient descent runs.
 
 mod parity;
 

@@ -1,4 +1,5 @@
-//! `luge completions` and `luge manual`: what shells and `man` want to know, from the definition of the command line itself.
+//! `luge completions` and `luge manual`: shell completions and manual pages, generated from the definition of the
+//! command line.
 
 use clap::{Command, CommandFactory};
 use clap_complete::Shell;

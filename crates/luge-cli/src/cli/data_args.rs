@@ -1,4 +1,4 @@
-//! The arguments that name a table, and the way from them to it.
+//! The arguments that describe a table, and how they become one.
 
 use std::{
     fs,

@@ -1,4 +1,4 @@
-//! What can go wrong in a command, with file, place and remedy.
+//! The errors of commands, with file, place and remedy.
 
 mod learning;
 mod text;

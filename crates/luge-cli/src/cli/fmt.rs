@@ -1,4 +1,4 @@
-//! `luge fmt`: programs in the usual form.
+//! `luge fmt`: formats programs.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! `luge inspect`: what a machine is.
+//! `luge inspect`: describes a machine or a model.
 
 mod model;
 mod network;

@@ -1,4 +1,4 @@
-//! `luge lab`: the page.
+//! `luge lab`: starts the lab's server.
 
 use std::process::{Command, Stdio};
 

@@ -1,4 +1,4 @@
-//! `luge landscape`: the loss around the vertex that a step stands on.
+//! `luge landscape`: shows the loss around the vertex of a step.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Runs that last: checkpoints now and then, a record to revisit, and a clean stop on Ctrl-C.
+//! Long runs: checkpoints at intervals, a record to revisit, and a clean stop on Ctrl-C.
 
 use std::{
     ops::ControlFlow,

@@ -1,4 +1,4 @@
-//! `luge lsp`: a language server for programs, which editors start and speak to over standard input and output.
+//! `luge lsp`: a language server for Sled, over standard input and output.
 
 mod document;
 mod text;
@@ -13,7 +13,7 @@ use lsp_types::{
         DidChangeTextDocument, DidCloseTextDocument, DidOpenTextDocument, Notification as _,
         PublishDiagnostics,
     },
-    request::{Formatting, HoverRequest, Request as PrepareOptions},
+    request::{Formatting, HoverRequest, Request as RequestKind},
 };
 use serde::de::DeserializeOwned;
 
@@ -142,7 +142,7 @@ impl Desk {
 }
 
 /// The answer to a request whose parameters read as they should.
-fn answered<R: PrepareOptions>(request: Request, answer: impl FnOnce(R::Params) -> R::Result) -> Response {
+fn answered<R: RequestKind>(request: Request, answer: impl FnOnce(R::Params) -> R::Result) -> Response {
     match serde_json::from_value::<R::Params>(request.params) {
         Ok(params) => Response::new_ok(request.id, answer(params)),
         Err(error) => Response::new_err(request.id, ErrorCode::InvalidParams as i32, error.to_string()),

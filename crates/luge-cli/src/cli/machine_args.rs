@@ -1,4 +1,4 @@
-//! The arguments that name a machine and its input, and the way from them to both.
+//! The arguments that describe a machine and its input, and how they become both.
 
 use std::{fs::File, io::Read, path::Path};
 

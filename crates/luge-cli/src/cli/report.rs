@@ -1,4 +1,4 @@
-//! `luge report`: a run as one page that needs nothing else.
+//! `luge report`: writes a run as a single HTML file.
 
 use std::{
     fs,

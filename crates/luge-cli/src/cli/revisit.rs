@@ -1,4 +1,4 @@
-//! `luge revisit`: any step of a recorded run.
+//! `luge revisit`: shows any step of a recorded run.
 
 use std::path::PathBuf;
 

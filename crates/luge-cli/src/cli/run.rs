@@ -1,4 +1,4 @@
-//! `luge run`: what a machine or a program does.
+//! `luge run`: runs a machine or a program without a network.
 
 mod program;
 

@@ -1,4 +1,4 @@
-//! `luge stream`: a learner that takes its samples from a stream, one gradient step per batch that passes.
+//! `luge stream`: trains on a stream, one gradient step per batch.
 
 use std::{ops::ControlFlow, path::PathBuf, time::Instant};
 

@@ -1,4 +1,4 @@
-//! `luge tolerance`: the noise and the precision at which tracing breaks.
+//! `luge tolerance`: finds the noise and the precision at which tracing fails.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What several formats ask of a machine.
+//! Requirements that several formats have in common.
 
 use super::{Format, Inexpressible};
 use crate::{Access, Machine, Missing, Move, StateId, SymbolId, Tape, Write};

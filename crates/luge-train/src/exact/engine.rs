@@ -1,4 +1,4 @@
-//! The exact engine as an engine like the others.
+//! Implements the engine interface for the exact engine.
 
 use std::ops::Range;
 

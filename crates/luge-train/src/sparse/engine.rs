@@ -1,4 +1,4 @@
-//! The sparse engine as an engine like the others.
+//! Implements the engine interface for the sparse engine.
 
 use std::ops::Range;
 

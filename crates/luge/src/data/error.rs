@@ -1,4 +1,4 @@
-//! Why a file is no table.
+//! Errors in tables.
 
 use luge_net::NumberFormat;
 

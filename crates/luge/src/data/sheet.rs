@@ -1,4 +1,4 @@
-//! A CSV file as it stands: the columns that are wanted, each of numbers or of words.
+//! A CSV file: the selected columns, each of numbers or of words.
 
 use std::collections::HashMap;
 

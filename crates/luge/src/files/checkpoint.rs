@@ -1,7 +1,7 @@
-//! Long runs on disk: checkpoints to resume from, and records whose every step can be revisited.
+//! Long runs on disk: checkpoints to resume from, and records of which any step can be revisited.
 //!
-//! A file is complete or absent: it is written under another name, synced and renamed. It carries what was asked for, so
-//! that the network can be built again, and that network's digest, so that no other one is trained from it.
+//! A file is complete or absent: it is written under another name, synced and renamed. It contains the job, from
+//! which the network is built again, and that network's digest, so that no other network is trained from it.
 
 use std::{
     fs,

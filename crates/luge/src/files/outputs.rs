@@ -1,4 +1,5 @@
-//! Where a command may write: never in place of what it reads, never over a file unless asked to, never to what is no file.
+//! Where a command may write: never over a file that it reads, over another file only if asked, and only to regular
+//! files.
 
 use std::{
     fs,

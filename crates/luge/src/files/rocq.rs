@@ -1,8 +1,8 @@
-//! A network and the machine it claims to run, as data for the checker in `proofs/`.
+//! A network and its machine, as data for the checker in `proofs/`.
 //!
-//! The file ends with a theorem: that the graph is the landscape `plain` or `compact` of the machine. Rocq proves it by
-//! computation or refuses the file; what follows from it, for every input, is proved in `proofs/theories/Checker.v`,
-//! `CompactChecker.v` and `ModelChecker.v`.
+//! The file ends with a theorem: the graph is the landscape `plain` or `compact` of the machine. Rocq proves it by
+//! computation or rejects the file. What follows from it, for every input, is proved in
+//! `proofs/theories/Checker.v`, `CompactChecker.v` and `ModelChecker.v`.
 
 use std::fmt::Write;
 

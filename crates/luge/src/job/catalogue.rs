@@ -1,4 +1,4 @@
-//! What ships with Luge: machines, learners and their data, by name. Every command looks here.
+//! The catalogue of what ships with Luge: machines, learners and their data, by name.
 
 use luge_landscape::LandscapeKind;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! Where a machine comes from: a file, standard input, or a line typed in its place.
+//! Sources of machines and programs: a file, standard input, a line on the command line, or a name.
 
 use std::{
     fs,

@@ -1,4 +1,4 @@
-//! The simulator beside a fast engine.
+//! Compares a fast engine with the simulator.
 
 use luge_landscape::{Control, Undecodable};
 use luge_machine::{

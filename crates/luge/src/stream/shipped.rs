@@ -1,4 +1,4 @@
-//! The learners from streams that ship.
+//! The stream learners that ship.
 
 use luge_net::NumberFormat;
 

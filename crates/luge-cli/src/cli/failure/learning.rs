@@ -1,4 +1,4 @@
-//! What can go wrong between data and a trained model, with the remedy.
+//! The errors between data and a trained model, with the remedy.
 
 use luge::{
     data::TableError,

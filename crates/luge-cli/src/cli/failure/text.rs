@@ -1,5 +1,5 @@
-//! The part of a source text that a finding is shown with: long lines are cut around it, control characters are made visible,
-//! and columns are counted in characters, as everywhere else, and not in bytes.
+//! The excerpt of a source text that is shown with an error. Long lines are cut around it, control characters are
+//! made visible, and columns are counted in characters, not bytes.
 
 use std::ops::Range;
 

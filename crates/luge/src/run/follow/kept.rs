@@ -1,4 +1,4 @@
-//! What is kept of a run on its way: steps that are looked at again are made again from the last snapshot before them.
+//! Snapshots of a run: steps that are recomputed later are reached from the last snapshot before them.
 
 use luge_train::{Engine, Snapshot};
 
