@@ -69,19 +69,24 @@ impl Builder {
         self.gate(Gate::Register(register))
     }
 
+    /// A bit from outside.
+    pub fn input(&mut self, bit: Input) -> Literal {
+        self.gate(Gate::Input(bit))
+    }
+
     /// A bit of the features of the sample that is held.
     pub fn feature(&mut self, bit: usize) -> Literal {
-        self.gate(Gate::Input(Input::Feature(bit)))
+        self.input(Input::Feature(bit))
     }
 
     /// A bit of the label of the sample that is held.
     pub fn label(&mut self, bit: usize) -> Literal {
-        self.gate(Gate::Input(Input::Label(bit)))
+        self.input(Input::Label(bit))
     }
 
     /// A bit of the features of the input in front.
     pub fn query(&mut self, bit: usize) -> Literal {
-        self.gate(Gate::Input(Input::Query(bit)))
+        self.input(Input::Query(bit))
     }
 
     /// 1 if all operands are 1.

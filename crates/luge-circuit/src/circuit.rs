@@ -184,6 +184,11 @@ pub enum CircuitError {
     },
 }
 
+/// Whether a character may stand in a name.
+pub(crate) fn in_name(c: char) -> bool {
+    !c.is_whitespace() && !c.is_control() && !"=&+!,()'#".contains(c)
+}
+
 /// Two operands of a sum were 1 at once.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{n_ones} operands of the sum {wire} are 1 at once; at most one may be")]
@@ -338,10 +343,7 @@ impl Circuit {
 
     fn check_names(&self) -> Result<(), CircuitError> {
         let mut names = BTreeSet::new();
-        let word = |name: &str| {
-            !name.is_empty()
-                && !name.contains(|c: char| c.is_whitespace() || c.is_control() || "=&+!,()'#".contains(c))
-        };
+        let word = |name: &str| !name.is_empty() && name.chars().all(in_name);
         for name in self.registers.iter().map(|register| &register.name) {
             if !word(name) {
                 return Err(CircuitError::Name { name: name.clone() });

@@ -28,10 +28,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod aiger;
 mod builder;
 mod circuit;
 mod ids;
 mod logic;
+pub mod machine;
 mod simulator;
 mod size;
 mod text;

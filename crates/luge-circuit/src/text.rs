@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Circuit, Gate, Input, Literal, WireId};
+use crate::{Circuit, Code, Gate, Input, Literal, SampleShape, WireId};
 
 impl fmt::Display for Input {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -11,6 +11,43 @@ impl fmt::Display for Input {
             Self::Label(bit) => write!(f, "y[{bit}]"),
             Self::Query(bit) => write!(f, "query[{bit}]"),
         }
+    }
+}
+
+/// `16 bit, label bit`, `4 fix:4.4, label fix:2.2`.
+impl fmt::Display for SampleShape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}, label {}", self.n_features, self.feature, self.label)
+    }
+}
+
+impl SampleShape {
+    /// Reads what [`Display`](fmt::Display) writes.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let (n_features, codes) = text.split_once(' ')?;
+        let (feature, label) = codes.split_once(", label ")?;
+        let shape = Self {
+            n_features: n_features.parse().ok()?,
+            feature: Code::parse(feature)?,
+            label: Code::parse(label)?,
+        };
+        shape.n_features.checked_mul(shape.feature.n_bits()).map(|_| shape)
+    }
+}
+
+impl Code {
+    /// Reads `bit` or `fix:I.F`, with at most 32 bits.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        if text == "bit" {
+            return Some(Self::Bit);
+        }
+        let (n_integer, n_fraction) = text.strip_prefix("fix:")?.split_once('.')?;
+        let (n_integer, n_fraction) = (n_integer.parse().ok()?, n_fraction.parse().ok()?);
+        let fits = |n_bits: u32| (1..=32).contains(&n_bits);
+        (n_integer > 0 && fits(u32::checked_add(n_integer, n_fraction)?))
+            .then_some(Self::Fixed { n_integer, n_fraction })
     }
 }
 
@@ -36,7 +73,7 @@ impl fmt::Display for Circuit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "circuit {}", self.name())?;
         if let Some(shape) = self.samples() {
-            writeln!(f, "samples {} {}, label {}", shape.n_features, shape.feature, shape.label)?;
+            writeln!(f, "samples {shape}")?;
         }
         for register in self.registers() {
             writeln!(f, "register {} = {}", register.name, u8::from(register.initial))?;

@@ -1,0 +1,491 @@
+//! And-gates of two operands as a circuit.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    ops::Range,
+};
+
+use flussab_aiger::{
+    InnerParseError, ParseError,
+    aig::{Aig, SymbolTarget},
+    ascii, binary,
+};
+use luge_machine::Diagnostic;
+
+use crate::{Builder, Circuit, Code, Input, Literal, SampleShape};
+
+/// What an AIGER file holds.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Loaded {
+    /// The circuit.
+    pub circuit: Circuit,
+    /// What the author should know although the file is accepted.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// Most inputs of a binary file, which says how many there are and nothing else of them.
+const MAX_INPUTS: usize = 1 << 20;
+
+/// Reads an AIGER file, ascii or binary. The circuit is called `name` unless the file's comment says otherwise.
+///
+/// Spans are those of lines of an ascii file, and empty in a binary one.
+///
+/// # Errors
+/// Everything that keeps the file from being a circuit.
+pub fn read(bytes: &[u8], name: &str) -> Result<Loaded, Vec<Diagnostic>> {
+    let source = Source::new(bytes);
+    let aig = source.parse().map_err(|diagnostic| vec![diagnostic])?;
+    Reader { source, aig, faults: Vec::new(), warnings: Vec::new() }.read(name)
+}
+
+/// A file and where its lines begin.
+struct Source<'s> {
+    bytes: &'s [u8],
+    ascii: bool,
+    lines: Vec<usize>,
+}
+
+impl<'s> Source<'s> {
+    fn new(bytes: &'s [u8]) -> Self {
+        let ascii = bytes.starts_with(b"aag");
+        let starts = bytes.iter().enumerate().filter(|&(_, &byte)| byte == b'\n').map(|(i, _)| i + 1);
+        Self { bytes, ascii, lines: [0].into_iter().chain(starts).collect() }
+    }
+
+    /// The bytes of a line of an ascii file, counted from 0.
+    fn line(&self, line: usize) -> Range<usize> {
+        let start = self.lines.get(line).copied().unwrap_or(self.bytes.len());
+        let end = self.lines.get(line + 1).map_or(self.bytes.len(), |&next| next - 1);
+        if self.ascii { start..end.max(start) } else { 0..0 }
+    }
+
+    fn parse(&self) -> Result<Aig<u32>, Diagnostic> {
+        let wrong = |error: ParseError| self.syntax(&error);
+        if self.ascii {
+            self.check_utf8(0)?;
+            let parser =
+                ascii::Parser::<u32>::from_read(self.bytes, ascii::Config::default()).map_err(wrong)?;
+            let header = parser.header();
+            self.admit(
+                &[header.input_count, header.latch_count, header.output_count, header.and_gate_count],
+                &[header.bad_state_property_count, header.invariant_constraint_count],
+                &[header.justice_property_count, header.fairness_constraint_count],
+            )?;
+            parser.parse().map_err(wrong)
+        } else {
+            let parser =
+                binary::Parser::<u32>::from_read(self.bytes, binary::Config::default()).map_err(wrong)?;
+            let header = parser.header();
+            if header.input_count > MAX_INPUTS {
+                return Err(self.refusal(format!(
+                    "{} inputs, but a binary file may have at most {MAX_INPUTS}",
+                    header.input_count
+                )));
+            }
+            self.admit(
+                &[header.latch_count, header.output_count, header.and_gate_count],
+                &[header.bad_state_property_count, header.invariant_constraint_count],
+                &[header.justice_property_count, header.fairness_constraint_count],
+            )?;
+            let n_lines = 1 + header.latch_count + header.output_count;
+            let n_lines = n_lines + header.bad_state_property_count + header.invariant_constraint_count;
+            let gates = self.lines.get(n_lines).copied().unwrap_or(self.bytes.len());
+            // A number ends with the first byte below 128; a gate is two numbers.
+            let ends = (gates..self.bytes.len()).filter(|&i| self.bytes[i] < 128);
+            let symbols = ends.map(|i| i + 1).nth((2 * header.and_gate_count).saturating_sub(1));
+            let symbols = if header.and_gate_count == 0 { Some(gates) } else { symbols };
+            self.check_utf8(symbols.unwrap_or(self.bytes.len()))?;
+            parser.parse().map(Aig::from).map_err(wrong)
+        }
+    }
+
+    /// Refuses bytes from `start` on that are no text: the parser does not expect them in symbols.
+    fn check_utf8(&self, start: usize) -> Result<(), Diagnostic> {
+        let fault = |_| self.refusal("symbols and comments are not valid UTF-8".to_owned());
+        std::str::from_utf8(&self.bytes[start..]).map(|_| ()).map_err(fault)
+    }
+
+    /// Refuses a header that promises more than the file has, before memory is set aside for it, and what we do not read.
+    fn admit(&self, listed: &[usize], safety: &[usize], liveness: &[usize]) -> Result<(), Diagnostic> {
+        let counts = listed.iter().chain(safety).chain(liveness);
+        if counts.fold(0_usize, |sum, &count| sum.saturating_add(count)) > self.bytes.len() {
+            return Err(self.refusal("the file is shorter than its header says".to_owned()));
+        }
+        if liveness.iter().any(|&count| count > 0) {
+            let help = "only outputs and bad states are read";
+            return Err(self
+                .refusal("the file has justice or fairness properties".to_owned())
+                .with_help(help));
+        }
+        let latches = if self.ascii { listed[1] } else { listed[0] };
+        if safety.iter().any(|&count| count > 0) && latches == 0 {
+            return Err(self.refusal("the file has properties but no latches".to_owned()));
+        }
+        Ok(())
+    }
+
+    fn refusal(&self, message: String) -> Diagnostic {
+        Diagnostic::error(self.line(0), message, "")
+    }
+
+    fn syntax(&self, error: &InnerParseError) -> Diagnostic {
+        match error {
+            InnerParseError::SyntaxError(error) if self.ascii => {
+                let line = self.line(error.location.line.saturating_sub(1));
+                let start = (line.start + error.location.column.saturating_sub(1)).min(line.end);
+                Diagnostic::error(start..line.end, format!("not AIGER: {}", error.msg), "")
+            }
+            InnerParseError::SyntaxError(error) => self.refusal(format!("not AIGER: {}", error.msg)),
+            InnerParseError::IoError(error) => self.refusal(format!("not AIGER: {error}")),
+        }
+    }
+}
+
+/// What defines a variable.
+#[derive(Clone, Copy)]
+enum Definition {
+    Known(Literal),
+    Unused(usize),
+    And(usize),
+}
+
+struct Reader<'s> {
+    source: Source<'s>,
+    aig: Aig<u32>,
+    faults: Vec<Diagnostic>,
+    warnings: Vec<Diagnostic>,
+}
+
+/// Where a signal stands in the file.
+#[derive(Clone, Copy)]
+enum Place {
+    Input(usize),
+    Latch(usize),
+    Output(usize),
+    And(usize),
+}
+
+impl Reader<'_> {
+    fn read(mut self, name: &str) -> Result<Loaded, Vec<Diagnostic>> {
+        let bits = self.inputs();
+        let comment = self.aig.comment.clone().unwrap_or_default();
+        let said = |word: &str| comment.lines().find_map(|line| line.strip_prefix(word)).map(str::to_owned);
+        let mut builder = Builder::new(tidy(&said("circuit ").unwrap_or_else(|| name.to_owned())));
+        if let Some(shape) = self.shape(&bits, said("samples ")) {
+            builder.samples(shape);
+        }
+        if !self.faults.is_empty() {
+            return Err(self.faults);
+        }
+        let mut defined = HashMap::from([(0, Definition::Known(Literal::FALSE))]);
+        let ordered: BTreeMap<Input, usize> =
+            bits.iter().enumerate().filter_map(|(i, bit)| bit.map(|bit| (bit, i))).collect();
+        let known: HashMap<usize, Literal> =
+            ordered.iter().map(|(&bit, &i)| (i, builder.input(bit))).collect();
+        for i in 0..self.aig.inputs.len() {
+            let definition =
+                known.get(&i).map_or(Definition::Unused(i), |&literal| Definition::Known(literal));
+            self.define(&mut defined, self.aig.inputs[i], definition, Place::Input(i));
+        }
+        let registers = self.registers(&mut builder, &mut defined);
+        for i in 0..self.aig.and_gates.len() {
+            self.define(&mut defined, self.aig.and_gates[i].output, Definition::And(i), Place::And(i));
+        }
+        for i in 0..self.aig.and_gates.len() {
+            self.literal(&mut builder, &mut defined, self.aig.and_gates[i].output, Place::And(i));
+        }
+        for (i, &register) in registers.iter().enumerate() {
+            let target =
+                self.literal(&mut builder, &mut defined, self.aig.latches[i].next_state, Place::Latch(i));
+            builder.set(register, target);
+        }
+        self.outputs(&mut builder, &mut defined);
+        if !self.faults.is_empty() {
+            return Err(self.faults);
+        }
+        let refused =
+            |error: crate::CircuitError| vec![Diagnostic::error(self.source.line(0), error.to_string(), "")];
+        Ok(Loaded { circuit: builder.build().map_err(refused)?, warnings: self.warnings })
+    }
+
+    /// The line where something stands in an ascii file.
+    fn span(&self, place: Place) -> Range<usize> {
+        let counts = [
+            1,
+            self.aig.inputs.len(),
+            self.aig.latches.len(),
+            self.aig.outputs.len()
+                + self.aig.bad_state_properties.len()
+                + self.aig.invariant_constraints.len(),
+        ];
+        let before = |n: usize| counts[..n].iter().sum::<usize>();
+        self.source.line(match place {
+            Place::Input(i) => before(1) + i,
+            Place::Latch(i) => before(2) + i,
+            Place::Output(i) => before(3) + i,
+            Place::And(i) => before(4) + i,
+        })
+    }
+
+    fn fault(&mut self, place: Place, message: String) -> &mut Diagnostic {
+        let span = self.span(place);
+        self.faults.push(Diagnostic::error(span, message, ""));
+        self.faults.last_mut().expect("the fault that was pushed")
+    }
+
+    fn symbol(&self, target: SymbolTarget) -> Option<&str> {
+        let symbol = self.aig.symbols.iter().find(|symbol| symbol.target == target);
+        symbol.map(|symbol| symbol.name.as_ref())
+    }
+
+    /// What each input of the file is; `None` for one that nothing may use.
+    fn inputs(&mut self) -> Vec<Option<Input>> {
+        let n_inputs = self.aig.inputs.len();
+        let mut names: Vec<Option<String>> = vec![None; n_inputs];
+        for symbol in &self.aig.symbols {
+            if let SymbolTarget::Input(i) = symbol.target {
+                names[i] = Some(symbol.name.to_string());
+            }
+        }
+        if names.iter().all(Option::is_none) {
+            return (0..n_inputs).map(|i| Some(Input::Feature(i))).collect();
+        }
+        let mut seen = BTreeSet::new();
+        let mut bits = Vec::with_capacity(n_inputs);
+        for (i, name) in names.iter().enumerate() {
+            let bit = name.as_deref().and_then(input_of);
+            if let Some(bit) = bit.filter(|&bit| !seen.insert(bit)) {
+                self.fault(Place::Input(i), format!("two inputs are called {bit}"));
+            }
+            if let Some(bit) = bit.filter(|bit| position(*bit) >= MAX_INPUTS) {
+                self.fault(
+                    Place::Input(i),
+                    format!("{bit} is beyond the {MAX_INPUTS} bits that a sample may have"),
+                );
+                bits.push(None);
+            } else {
+                bits.push(bit);
+            }
+        }
+        bits
+    }
+
+    fn shape(&mut self, bits: &[Option<Input>], said: Option<String>) -> Option<SampleShape> {
+        let width = |chosen: fn(&Input) -> bool| {
+            bits.iter().flatten().filter(|bit| chosen(bit)).map(|&bit| position(bit) + 1).max().unwrap_or(0)
+        };
+        let n_label = width(|bit| matches!(bit, Input::Label(_)));
+        let n_bits = width(|bit| !matches!(bit, Input::Label(_)));
+        if n_label == 0 && n_bits == 0 && said.is_none() {
+            return None;
+        }
+        let label = match u32::try_from(n_label).unwrap_or(u32::MAX) {
+            0 | 1 => Code::Bit,
+            n_integer => Code::Fixed { n_integer, n_fraction: 0 },
+        };
+        let found = SampleShape { n_features: n_bits, feature: Code::Bit, label };
+        let Some(said) = said else { return Some(found) };
+        let shape = SampleShape::parse(&said);
+        let fits = |shape: &SampleShape| {
+            n_bits <= shape.n_feature_bits()
+                && n_label <= shape.label.n_bits()
+                && shape.n_feature_bits() <= MAX_INPUTS
+        };
+        if shape.as_ref().is_none_or(|shape| !fits(shape)) {
+            let message = format!(
+                "the comment says `samples {said}`, but the inputs are {n_bits} bits of features and {n_label} of a label"
+            );
+            self.faults.push(Diagnostic::error(self.source.line(0), message, ""));
+        }
+        shape.filter(fits)
+    }
+
+    fn registers(
+        &mut self,
+        builder: &mut Builder,
+        defined: &mut HashMap<u32, Definition>,
+    ) -> Vec<crate::RegisterId> {
+        let mut taken = BTreeSet::new();
+        let mut registers = Vec::with_capacity(self.aig.latches.len());
+        let names: HashMap<usize, String> = self.aig.symbols.iter().filter_map(latch_name).collect();
+        for i in 0..self.aig.latches.len() {
+            let latch = self.aig.latches[i];
+            let mut name = names.get(&i).map_or_else(|| format!("l{i}"), |name| tidy(name));
+            while !taken.insert(name.clone()) {
+                name.push('_');
+            }
+            if latch.initialization.is_none() {
+                let fault = self.fault(Place::Latch(i), format!("register `{name}` has no initial value"));
+                fault.remedy("give it one; in Yosys `setundef -zero -init` makes it 0");
+            }
+            let register = builder.register(name, latch.initialization == Some(true));
+            let value = builder.value(register);
+            self.define(defined, latch.state, Definition::Known(value), Place::Latch(i));
+            registers.push(register);
+        }
+        registers
+    }
+
+    fn define(
+        &mut self,
+        defined: &mut HashMap<u32, Definition>,
+        code: u32,
+        definition: Definition,
+        place: Place,
+    ) {
+        if code & 1 == 1 || defined.insert(code / 2, definition).is_some() {
+            self.fault(
+                place,
+                format!("literal {code} cannot be defined here: it is negated, constant or defined before"),
+            );
+        }
+    }
+
+    /// The literal of a code, after everything that it depends on. Works without recursion: logic may be deep.
+    fn literal(
+        &mut self,
+        builder: &mut Builder,
+        defined: &mut HashMap<u32, Definition>,
+        code: u32,
+        place: Place,
+    ) -> Literal {
+        let mut open: Vec<(u32, Place)> = vec![(code / 2, place)];
+        let mut waiting = BTreeSet::new();
+        while let Some(&(variable, place)) = open.last() {
+            let settled = match defined.get(&variable).copied() {
+                Some(Definition::Known(_)) => None,
+                Some(Definition::And(i)) => {
+                    let inputs = self.aig.and_gates[i].inputs;
+                    let unknown =
+                        |code: &u32| !matches!(defined.get(&(code / 2)), Some(Definition::Known(_)));
+                    let missing: Vec<u32> = inputs.into_iter().filter(unknown).map(|code| code / 2).collect();
+                    if missing.is_empty() {
+                        Some(builder.and(inputs.map(|code| value(defined, code))))
+                    } else if waiting.insert(variable) {
+                        open.extend(missing.into_iter().map(|variable| (variable, Place::And(i))));
+                        continue;
+                    } else {
+                        self.fault(
+                            Place::And(i),
+                            format!("the gate of literal {} feeds itself", 2 * variable),
+                        );
+                        Some(Literal::FALSE)
+                    }
+                }
+                Some(Definition::Unused(i)) => {
+                    let name = self.symbol(SymbolTarget::Input(i)).unwrap_or("without a name").to_owned();
+                    let fault = self.fault(place, format!("the input {name} is used"));
+                    fault.remedy("inputs that are used are called x[i], y, y[i] or query[i]");
+                    Some(Literal::FALSE)
+                }
+                None => {
+                    self.fault(place, format!("nothing defines literal {}", 2 * variable));
+                    Some(Literal::FALSE)
+                }
+            };
+            if let Some(literal) = settled {
+                defined.insert(variable, Definition::Known(literal));
+            }
+            open.pop();
+        }
+        value(defined, code)
+    }
+
+    fn outputs(&mut self, builder: &mut Builder, defined: &mut HashMap<u32, Definition>) {
+        let n_outputs = self.aig.outputs.len();
+        let codes: Vec<u32> =
+            self.aig.outputs.iter().chain(&self.aig.bad_state_properties).copied().collect();
+        let target = |i: usize| {
+            if i < n_outputs {
+                SymbolTarget::Output(i)
+            } else {
+                SymbolTarget::BadStateProperty(i - n_outputs)
+            }
+        };
+        let names: Vec<Option<String>> =
+            (0..codes.len()).map(|i| self.symbol(target(i)).map(str::to_owned)).collect();
+        builder.next(Literal::TRUE);
+        if !names.iter().flatten().any(|name| is_output(name)) {
+            if let Some(&code) = codes.first() {
+                let halted = self.literal(builder, defined, code, Place::Output(0));
+                builder.halted(halted);
+            }
+            return;
+        }
+        let mut seen = BTreeSet::new();
+        let mut f = BTreeMap::new();
+        for (i, name) in names.into_iter().enumerate() {
+            let name = name.unwrap_or_default();
+            if !name.is_empty() && !seen.insert(name.clone()) {
+                self.fault(Place::Output(i), format!("two outputs are called {name}"));
+            }
+            if !is_output(&name) {
+                let message = format!("output {i} `{name}` is left out");
+                let span = self.span(Place::Output(i));
+                self.warnings.push(
+                    Diagnostic::warning(span, message, "").with_help("outputs are called next, halted and f"),
+                );
+                continue;
+            }
+            let literal = self.literal(builder, defined, codes[i], Place::Output(i));
+            match indexed(&name, "f") {
+                Some(bit) => drop(f.insert(bit, literal)),
+                None if name == "next" => builder.next(literal),
+                None => builder.halted(literal),
+            }
+        }
+        if let Some(missing) = (0..f.len()).find(|bit| !f.contains_key(bit)) {
+            self.fault(
+                Place::Output(0),
+                format!("there is no output f[{missing}], but there are higher ones"),
+            );
+        }
+        builder.output(f.into_values());
+    }
+}
+
+/// The literal of a code whose variable is known.
+fn value(defined: &HashMap<u32, Definition>, code: u32) -> Literal {
+    match defined.get(&(code / 2)) {
+        Some(&Definition::Known(literal)) if code & 1 == 1 => !literal,
+        Some(&Definition::Known(literal)) => literal,
+        _ => Literal::FALSE,
+    }
+}
+
+/// The input that a symbol names.
+fn input_of(name: &str) -> Option<Input> {
+    let bit = |word: &str| indexed(name, word);
+    bit("x").map(Input::Feature).or(bit("y").map(Input::Label)).or(bit("query").map(Input::Query))
+}
+
+/// Whether a symbol names an output of ours.
+fn is_output(name: &str) -> bool {
+    name == "next" || name == "halted" || indexed(name, "f").is_some()
+}
+
+/// `i` of `word[i]`; 0 for the word alone.
+fn indexed(name: &str, word: &str) -> Option<usize> {
+    match name.strip_prefix(word)? {
+        "" => Some(0),
+        index => index.strip_prefix('[')?.strip_suffix(']')?.parse().ok(),
+    }
+}
+
+fn position(input: Input) -> usize {
+    let (Input::Feature(i) | Input::Label(i) | Input::Query(i)) = input;
+    i
+}
+
+fn latch_name(symbol: &flussab_aiger::aig::Symbol<'_>) -> Option<(usize, String)> {
+    match symbol.target {
+        SymbolTarget::Latch(i) => Some((i, symbol.name.to_string())),
+        _ => None,
+    }
+}
+
+/// A name without the characters that circuits do not allow in names.
+fn tidy(name: &str) -> String {
+    let tidy: String = name.chars().map(|c| if crate::circuit::in_name(c) { c } else { '_' }).collect();
+    if tidy.is_empty() { "_".to_owned() } else { tidy }
+}

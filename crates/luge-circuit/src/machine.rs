@@ -1,0 +1,374 @@
+//! Turing machines as circuits: a register for each state, each head position and each cell that can be written.
+//!
+//! A run cycle is a step of the machine. Departs from docs/construction.md, sections 4b and 4c: registers hold the state alone, and
+//! symbols are read in the cycle that needs them, not one cycle ahead. So a state that drops the sample may be followed by one
+//! that looks at the next (it must only not stop on what it sees), and three layers of ands are enough.
+//!
+//! A machine that learns from a stream shows the sample on cells of a read-only tape. A state that takes sets `next`: the sample
+//! that is held is dropped, the next cycle takes another, and registers wait for it. Labels are copied into registers by a state
+//! that latches, so that label cells change when the machine says so. Until the machine first takes, its cells show
+//! the input; the sample that every circuit takes in its first cycle is dropped unseen.
+
+use std::ops::Range;
+
+use luge_machine::{
+    Cell, Input, MAX_TAPES, NormalForm, Pattern, Rule, SampleUse, StateId, SymbolId, TapeId, Write,
+    stream::{Breach, Memory, check},
+};
+
+use crate::{Builder, Circuit, CircuitError, Literal, RegisterId, SampleShape};
+
+/// Why a machine on these tapes is not a circuit.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum MachineError {
+    /// Something of the input or the memory lies beyond the cells that the circuit has.
+    #[error("cell {cell} of tape `{tape}` is outside of the cells {} to {} that the circuit has", .cells.start, .cells.end - 1)]
+    OutsideCells {
+        /// The tape's name.
+        tape: String,
+        /// The cell.
+        cell: Cell,
+        /// The cells of the circuit.
+        cells: Range<Cell>,
+    },
+    /// The tape that shows the sample is written.
+    #[error("tape `{tape}` shows the sample, and must be read-only")]
+    Written {
+        /// The tape's name.
+        tape: String,
+    },
+    /// The machine takes samples, but it is not said where they are shown, or the other way round.
+    #[error("the machine takes samples exactly if it has cells that show them")]
+    NoMemory,
+    /// The cells that show a sample are more or fewer than its bits.
+    #[error("{n_cells} cells show {n_bits} bits of a sample; a circuit holds one sample at a time")]
+    Memory {
+        /// Cells of features and labels.
+        n_cells: usize,
+        /// Bits of features and label.
+        n_bits: usize,
+    },
+    /// A state takes or latches at the wrong time.
+    #[error(transparent)]
+    Breach(#[from] Breach),
+    /// A state that follows a take may stop on symbols of a sample that is not there yet.
+    #[error(
+        "state `{state}` follows a state that takes a sample and has no rule for some symbols on tape `{tape}`, which shows the \
+         sample: the circuit would stop before it has one; give the state a rule for every symbol there, or let another state \
+         come between"
+    )]
+    StopsUnseen {
+        /// The state's name.
+        state: String,
+        /// The tape's name.
+        tape: String,
+    },
+    /// What remains to be said of the circuit.
+    #[error(transparent)]
+    Circuit(#[from] CircuitError),
+}
+
+/// A machine's tapes, as far as a circuit needs to know them.
+#[derive(Clone, Debug)]
+pub struct Tapes<'t> {
+    /// What lies on the tapes at the start.
+    pub input: &'t Input,
+    /// The cells that each tape has; a head that leaves them halts the circuit.
+    pub cells: Range<Cell>,
+    /// Where samples are shown, and what they look like.
+    pub samples: Option<(&'t Memory, SampleShape)>,
+}
+
+/// The registers that hold a machine's configuration.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MachineRegisters {
+    /// For each state whether the machine is in it.
+    pub states: Vec<RegisterId>,
+    /// For each tape and each cell whether the head is on it.
+    pub heads: Vec<Vec<RegisterId>>,
+    /// For each tape that can be written the symbol in each cell; no registers for a read-only tape.
+    pub symbols: Vec<Vec<RegisterId>>,
+    /// The first cell of every tape.
+    pub first: Cell,
+}
+
+/// The circuit of a machine, which puts out nothing, and its registers.
+///
+/// # Errors
+/// If the input does not fit the cells, the memory does not fit the samples, or a state takes or latches wrongly.
+pub fn circuit_of(
+    normal: &NormalForm,
+    tapes: &Tapes<'_>,
+) -> Result<(Circuit, MachineRegisters), MachineError> {
+    let name = normal.machine().name().unwrap_or("machine");
+    let mut builder = Builder::new(name.replace(|c: char| !crate::circuit::in_name(c), "_"));
+    let registers = lay(&mut builder, normal, tapes)?;
+    Ok((builder.build()?, registers))
+}
+
+/// Puts a machine into a circuit: registers, their targets, `next` and `halted`. An output may be added.
+///
+/// # Errors
+/// As [`circuit_of`].
+pub fn lay(
+    builder: &mut Builder,
+    normal: &NormalForm,
+    tapes: &Tapes<'_>,
+) -> Result<MachineRegisters, MachineError> {
+    let machine = normal.machine();
+    check(machine)?;
+    check_tapes(normal, tapes)?;
+    let cells = usize::try_from(tapes.cells.end - tapes.cells.start).unwrap_or(0);
+    let states = machine.state_ids().map(|q| builder.register(format!("state[{q}]"), q == machine.start()));
+    let states = states.collect();
+    let mut registers =
+        MachineRegisters { states, heads: Vec::new(), symbols: Vec::new(), first: tapes.cells.start };
+    for tape in machine.tape_ids() {
+        let laid = tapes.input.tapes.get(tape.index());
+        let cell = |i: usize| tapes.cells.start + Cell::try_from(i).unwrap_or(Cell::MAX);
+        let head = laid.map_or(0, |laid| laid.head);
+        let row = (0..cells).map(|i| builder.register(format!("head{tape}[{}]", cell(i)), cell(i) == head));
+        registers.heads.push(row.collect());
+        let written = if normal.read_only(tape) { 0..0 } else { 0..cells };
+        let row = written.map(|i| {
+            builder.register(format!("tape{tape}[{}]", cell(i)), initial(tapes.input, tape, cell(i)))
+        });
+        registers.symbols.push(row.collect());
+    }
+    Wiring { builder, normal, tapes, registers: &registers }.connect()?;
+    Ok(registers)
+}
+
+/// The symbol in a cell at the start.
+fn initial(input: &Input, tape: TapeId, cell: Cell) -> bool {
+    let symbols = input.tapes.get(tape.index()).map_or(&[][..], |laid| &laid.symbols);
+    usize::try_from(cell).ok().and_then(|i| symbols.get(i)) == Some(&SymbolId(1))
+}
+
+fn check_tapes(normal: &NormalForm, tapes: &Tapes<'_>) -> Result<(), MachineError> {
+    let machine = normal.machine();
+    let inside = |tape: TapeId, cell: Cell| {
+        let outside = || MachineError::OutsideCells {
+            tape: machine.tape(tape).name.clone(),
+            cell,
+            cells: tapes.cells.clone(),
+        };
+        if tapes.cells.contains(&cell) { Ok(()) } else { Err(outside()) }
+    };
+    for tape in machine.tape_ids() {
+        let laid = tapes.input.tapes.get(tape.index());
+        inside(tape, laid.map_or(0, |laid| laid.head))?;
+        let filled = laid.and_then(|laid| laid.symbols.iter().rposition(|&symbol| symbol == SymbolId(1)));
+        filled.map_or(Ok(()), |last| inside(tape, Cell::try_from(last).unwrap_or(Cell::MAX)))?;
+        if filled.is_some() {
+            inside(tape, 0)?;
+        }
+    }
+    if machine.takes_samples() != tapes.samples.is_some() {
+        return Err(MachineError::NoMemory);
+    }
+    let Some((memory, shape)) = tapes.samples else { return Ok(()) };
+    let n_cells = memory.features.len() + memory.labels.len();
+    let n_bits = shape.n_feature_bits() + shape.label.n_bits();
+    if n_cells != n_bits || memory.labels.len() != shape.label.n_bits() {
+        return Err(MachineError::Memory { n_cells, n_bits });
+    }
+    if !normal.read_only(memory.tape) {
+        return Err(MachineError::Written { tape: machine.tape(memory.tape).name.clone() });
+    }
+    memory.features.iter().chain(&memory.labels).try_for_each(|&cell| inside(memory.tape, cell))
+}
+
+/// What all situations in which a rule applies have in common, as one wire.
+struct Applied<'m> {
+    wire: Literal,
+    state: StateId,
+    /// Whether it depends on the tape that shows the sample.
+    sees_sample: bool,
+    /// `None` where no rule applies and the machine stops.
+    rule: Option<&'m Rule>,
+}
+
+struct Wiring<'w> {
+    builder: &'w mut Builder,
+    normal: &'w NormalForm,
+    tapes: &'w Tapes<'w>,
+    registers: &'w MachineRegisters,
+}
+
+impl<'w> Wiring<'w> {
+    fn connect(&mut self) -> Result<(), MachineError> {
+        let machine = self.normal.machine();
+        if let Some((_, shape)) = self.tapes.samples {
+            self.builder.samples(shape);
+        }
+        let states = self.builder.word_value(&self.registers.states);
+        let of_kind = |samples: SampleUse| {
+            machine
+                .state_ids()
+                .filter(move |&q| machine.state(q).samples == samples)
+                .map(|q| states[q.index()])
+        };
+        let (takes, latches) =
+            (self.builder.sum(of_kind(SampleUse::Take)), self.builder.sum(of_kind(SampleUse::Latch)));
+        self.builder.next(takes);
+        let reads = self.reads(takes, latches);
+
+        let mut applied = Vec::new();
+        for state in machine.state_ids().filter(|&q| machine.halting(q).is_none()) {
+            let rules: Vec<&Rule> = machine.rules(state).iter().collect();
+            let mut seen = vec![states[state.index()]];
+            self.apply(state, &rules, &reads, &mut [None; MAX_TAPES], &mut seen, &mut applied);
+        }
+        self.check_stops(&applied)?;
+        for state in machine.state_ids() {
+            let into = applied.iter().filter(|a| a.rule.is_some_and(|rule| rule.next == state));
+            let target = self.builder.sum(into.map(|a| a.wire));
+            self.builder.set(self.registers.states[state.index()], target);
+        }
+        machine.tape_ids().for_each(|tape| self.move_and_write(tape, &applied));
+
+        let ended = machine.state_ids().filter(|&q| machine.halting(q).is_some()).map(|q| states[q.index()]);
+        let stuck = applied.iter().filter(|a| a.rule.is_none()).map(|a| a.wire);
+        let mut halted: Vec<Literal> = vec![self.builder.sum(ended.chain(stuck))];
+        for tape in &self.registers.heads {
+            let gone: Vec<Literal> = tape.iter().map(|&head| !self.builder.value(head)).collect();
+            halted.push(self.builder.and(gone));
+        }
+        let halted = self.builder.or(halted);
+        self.builder.halted(halted);
+        Ok(())
+    }
+
+    /// After a take no sample is held for a cycle, and cells that show it are 0: no state may stop on that.
+    fn check_stops(&self, applied: &[Applied<'_>]) -> Result<(), MachineError> {
+        let (machine, Some((memory, _))) = (self.normal.machine(), self.tapes.samples) else { return Ok(()) };
+        let takes = |a: &&Applied<'_>| machine.state(a.state).samples == SampleUse::Take;
+        let after: Vec<StateId> = applied.iter().filter(takes).filter_map(|a| Some(a.rule?.next)).collect();
+        match applied.iter().find(|a| a.rule.is_none() && a.sees_sample && after.contains(&a.state)) {
+            None => Ok(()),
+            Some(stop) => Err(MachineError::StopsUnseen {
+                state: machine.state(stop.state).name.clone(),
+                tape: machine.tape(memory.tape).name.clone(),
+            }),
+        }
+    }
+
+    /// The symbol under each head.
+    fn reads(&mut self, takes: Literal, latches: Literal) -> Vec<Literal> {
+        let memory = self.show_memory(takes, latches);
+        let mut reads = Vec::with_capacity(self.registers.heads.len());
+        for tape in self.normal.machine().tape_ids() {
+            let mut seen = Vec::new();
+            for (i, &head) in self.registers.heads[tape.index()].iter().enumerate() {
+                let cell = self.registers.first + Cell::try_from(i).unwrap_or(Cell::MAX);
+                let shown =
+                    memory.iter().find(|shown| self.shows(tape) && shown.0 == cell).map(|shown| shown.1);
+                let symbol = match (shown, self.registers.symbols[tape.index()].get(i)) {
+                    (Some(shown), _) => shown,
+                    (None, Some(&symbol)) => self.builder.value(symbol),
+                    (None, None) => Literal::constant(initial(self.tapes.input, tape, cell)),
+                };
+                let head = self.builder.value(head);
+                seen.push(self.builder.and([head, symbol]));
+            }
+            reads.push(self.builder.sum(seen));
+        }
+        reads
+    }
+
+    fn shows(&self, tape: TapeId) -> bool {
+        self.tapes.samples.is_some_and(|(memory, _)| memory.tape == tape)
+    }
+
+    /// The cells that show the sample, and what they show.
+    fn show_memory(&mut self, takes: Literal, latches: Literal) -> Vec<(Cell, Literal)> {
+        let Some((memory, _)) = self.tapes.samples else { return Vec::new() };
+        let at_start = |cell: Cell| initial(self.tapes.input, memory.tape, cell);
+        let taken = self.builder.register("taken", false);
+        let was_taken = self.builder.value(taken);
+        let target = self.builder.or([was_taken, takes]);
+        self.builder.set(taken, target);
+        let mut shown = Vec::new();
+        for (bit, &cell) in memory.features.iter().enumerate() {
+            let feature = self.builder.feature(bit);
+            shown.push((cell, self.builder.mux(was_taken, feature, Literal::constant(at_start(cell)))));
+        }
+        for (bit, &cell) in memory.labels.iter().enumerate() {
+            let register = self.builder.register(format!("label[{bit}]"), at_start(cell));
+            let (old, new) = (self.builder.value(register), self.builder.label(bit));
+            let target = self.builder.mux(latches, new, old);
+            self.builder.set(register, target);
+            shown.push((cell, old));
+        }
+        shown
+    }
+
+    /// Splits the situations of a state by the symbols that decide between its rules: the first rule that matches applies.
+    fn apply(
+        &mut self,
+        state: StateId,
+        rules: &[&'w Rule],
+        reads: &[Literal],
+        symbols: &mut [Option<bool>; MAX_TAPES],
+        seen: &mut Vec<Literal>,
+        applied: &mut Vec<Applied<'w>>,
+    ) {
+        let open = |rule: &&Rule| {
+            let undecided =
+                |(tape, pattern): (usize, &Pattern)| *pattern != Pattern::Any && symbols[tape].is_none();
+            rule.reads.iter().enumerate().position(|(tape, pattern)| undecided((tape, pattern)))
+        };
+        let Some(tape) = rules.first().and_then(open) else {
+            let wire = self.builder.and(seen.iter().copied());
+            let sees_sample =
+                self.tapes.samples.is_some_and(|(memory, _)| symbols[memory.tape.index()].is_some());
+            applied.push(Applied { wire, state, sees_sample, rule: rules.first().copied() });
+            return;
+        };
+        for symbol in [false, true] {
+            symbols[tape] = Some(symbol);
+            seen.push(if symbol { reads[tape] } else { !reads[tape] });
+            let fits = |rule: &&&Rule| rule.reads[tape].matches(SymbolId(u8::from(symbol)));
+            let rules: Vec<&Rule> = rules.iter().filter(fits).copied().collect();
+            self.apply(state, &rules, reads, symbols, seen, applied);
+            seen.pop();
+        }
+        symbols[tape] = None;
+    }
+
+    fn move_and_write(&mut self, tape: TapeId, applied: &[Applied<'_>]) {
+        let mut chosen = |condition: &dyn Fn(&Rule) -> bool| {
+            let wires: Vec<Literal> =
+                applied.iter().filter(|a| a.rule.is_some_and(condition)).map(|a| a.wire).collect();
+            self.builder.sum(wires)
+        };
+        let moves = [-1, 1].map(|offset| chosen(&|rule: &Rule| rule.moves[tape.index()].offset() == offset));
+        let writes = [0, 1]
+            .map(|symbol| chosen(&|rule: &Rule| rule.writes[tape.index()] == Write::Put(SymbolId(symbol))));
+        let (left, right) = (moves[0], moves[1]);
+        let row = &self.registers.heads[tape.index()];
+        let heads = self.builder.word_value(row);
+        for (i, &register) in row.iter().enumerate() {
+            let before = i.checked_sub(1).map_or(Literal::FALSE, |i| heads[i]);
+            let after = heads.get(i + 1).copied().unwrap_or(Literal::FALSE);
+            let ways = [
+                self.builder.and([before, right]),
+                self.builder.and([after, left]),
+                self.builder.and([heads[i], !left, !right]),
+            ];
+            let target = self.builder.sum(ways);
+            self.builder.set(register, target);
+        }
+        for (&register, &head) in self.registers.symbols[tape.index()].iter().zip(&heads) {
+            let symbol = self.builder.value(register);
+            let ways = [
+                self.builder.and([head, writes[1]]),
+                self.builder.and([symbol, head, !writes[0], !writes[1]]),
+                self.builder.and([symbol, !head]),
+            ];
+            let target = self.builder.sum(ways);
+            self.builder.set(register, target);
+        }
+    }
+}
