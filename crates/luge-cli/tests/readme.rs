@@ -90,7 +90,8 @@ fn check(page: &str, layout: Layout, n_sessions: usize, pictures: &[&str]) {
         }
         for (command, shown) in sessions(content) {
             let line = command.strip_prefix("cargo run --release -- ").or(command.strip_prefix("luge "));
-            let printed = luge(line.unwrap_or_else(|| panic!("{page}: no command of Luge: {command}")), folder.path());
+            let printed =
+                luge(line.unwrap_or_else(|| panic!("{page}: no command of Luge: {command}")), folder.path());
             let alike = matches(&layout.pieces(shown), &layout.pieces(&printed));
             assert!(alike, "{page}: {command}\n--- the page\n{shown}\n--- printed\n{printed}");
             n_run += 1;
@@ -139,7 +140,10 @@ fn the_perceptron_of_the_readme_learns_what_the_readme_says() {
     let data = root().join("crates/luge/learners/iris_setosa.csv");
     fs::copy(data, folder.path().join("iris.csv")).expect("a file");
     let weights = |learner| {
-        let printed = luge(&format!("run {learner} --data iris.csv --target setosa --format fix:8.4 --json"), folder.path());
+        let printed = luge(
+            &format!("run {learner} --data iris.csv --target setosa --format fix:8.4 --json"),
+            folder.path(),
+        );
         serde_json::from_str::<serde_json::Value>(&printed).expect("JSON")["theta"].clone()
     };
     assert_eq!(weights("short.sled"), serde_json::json!([1.0, 1.375, 5.125, -6.875, -3.125]));
