@@ -69,7 +69,7 @@ fn a_file_is_written_over_only_when_asked() {
         fs::write(desk.0.path().join(&out), "somebody's").expect("a file");
         let said = desk.refused(&format!("{writer} {out}"));
         assert!(
-            said.contains(&format!("{out} exists already")) && said.contains("--force"),
+            said.contains(&format!("{out} already exists")) && said.contains("--force"),
             "{writer}: {said}"
         );
         assert_eq!(desk.read(&out), b"somebody's", "{writer}");
@@ -95,7 +95,7 @@ fn a_file_is_found_before_long_work() {
     ] {
         fs::write(desk.0.path().join("out.tm"), "somebody's").expect("a file");
         let said = desk.refused(&format!("{writer} out.tm"));
-        assert!(said.contains("out.tm exists already") && said.contains("--force"), "{writer}: {said}");
+        assert!(said.contains("out.tm already exists") && said.contains("--force"), "{writer}: {said}");
         assert_eq!(desk.read("out.tm"), b"somebody's", "{writer}");
     }
 }
@@ -147,7 +147,7 @@ fn only_checkpoints_of_the_same_run_are_replaced() {
     desk.done(trace);
     desk.done(trace);
     let other = "trace machine.bb --every 0s --landscape plain --checkpoint run";
-    assert!(desk.refused(other).contains("run exists already"));
+    assert!(desk.refused(other).contains("run already exists"));
     desk.done(&format!("{other} --force"));
 }
 

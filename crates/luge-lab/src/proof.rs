@@ -78,7 +78,7 @@ fn flow(go_on: &dyn Fn() -> bool) -> ControlFlow<()> {
     if go_on() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
 }
 
-/// Steps made, and whether the machine has halted; `None` if the run was broken off.
+/// Steps made, and whether the machine has halted; `None` if the run was interrupted.
 fn ended(outcome: Outcome) -> Option<(u64, bool)> {
     match outcome {
         Outcome::Interrupted { .. } => None,

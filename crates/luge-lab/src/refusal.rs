@@ -31,7 +31,7 @@ pub enum RunError {
     #[error("the run has failed: {0}; other tabs go on")]
     Panicked(String),
     /// Whoever asked for the run broke it off.
-    #[error("the run was broken off")]
+    #[error("the run was interrupted")]
     BrokenOff,
 }
 

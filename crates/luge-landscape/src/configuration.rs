@@ -28,7 +28,7 @@ impl Configuration {
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum Undecodable {
     /// No vertex has clearly all the weight.
-    #[error("no vertex has clearly all the weight: entry {index} is {value}")]
+    #[error("no single vertex has all the weight: entry {index} is {value}")]
     Vertex {
         /// The entry that is in between, or the largest one.
         index: usize,

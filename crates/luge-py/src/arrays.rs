@@ -53,7 +53,7 @@ pub(crate) fn table(
     let missing = asked.missing != Missing::Refuse;
     let wrong = |number: &&f64| !(number.is_finite() || missing && number.is_nan());
     if let Some(number) = x.data.iter().chain(&y.data).find(wrong) {
-        return Err(Refusal::unfit(format!("{number} is no finite number")));
+        return Err(Refusal::unfit(format!("{number} is not a finite number")));
     }
     let refused = |error| JobError::Table { name: "the data".to_owned(), error };
     Ok(Table::new(features, labels, x.data, y.data).prepared(asked).map_err(refused)?)

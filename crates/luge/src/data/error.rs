@@ -19,19 +19,19 @@ pub enum TableError {
         known: String,
     },
     /// Two columns of the same name.
-    #[error("column `{column}` stands twice in the header")]
+    #[error("duplicate column `{column}` in the header")]
     Twice {
         /// Its name.
         column: String,
     },
     /// The same column asked for twice.
-    #[error("column `{column}` is asked for twice")]
+    #[error("column `{column}` is named twice")]
     AskedTwice {
         /// Its name.
         column: String,
     },
     /// A column cannot be both.
-    #[error("column `{column}` is asked for both as a feature and as the target")]
+    #[error("column `{column}` is named both as a feature and as the target")]
     FeatureAndTarget {
         /// Its name.
         column: String,
@@ -72,7 +72,7 @@ pub enum TableError {
         column: String,
     },
     /// Words where a feature should be.
-    #[error("{place}: `{found}` is no number; the column has {n_words} different words")]
+    #[error("{place}: `{found}` is not a number; the column has {n_words} different words")]
     TextFeature {
         /// The line and column of the first.
         place: Place,
@@ -82,7 +82,7 @@ pub enum TableError {
         n_words: usize,
     },
     /// Numbers whose mean or spread is beyond all numbers.
-    #[error("column `{column}` has numbers so large that their mean or spread is no number")]
+    #[error("column `{column}` has numbers so large that their mean or spread is not finite")]
     Unscalable {
         /// Its name.
         column: String,
@@ -138,7 +138,7 @@ pub enum TableError {
         n_rows: usize,
     },
     /// Text where a number should be.
-    #[error("{place}: `{found}` is no finite number")]
+    #[error("{place}: `{found}` is not a finite number")]
     NotANumber {
         /// The line and column of the entry.
         place: Place,

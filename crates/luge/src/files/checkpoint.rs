@@ -89,7 +89,7 @@ pub enum CheckpointError {
         reason: io::Error,
     },
     /// Somebody else's file.
-    #[error("{name} is no checkpoint of luge")]
+    #[error("{name} is not a checkpoint of luge")]
     NotOurs {
         /// The file.
         name: String,
@@ -103,7 +103,7 @@ pub enum CheckpointError {
         found: u32,
     },
     /// Cut off or changed.
-    #[error("{name} is damaged: its checksum does not fit its content")]
+    #[error("{name} is damaged: its checksum does not match its content")]
     Damaged {
         /// The file.
         name: String,

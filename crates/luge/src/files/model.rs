@@ -103,7 +103,7 @@ pub enum ModelError {
         reason: io::Error,
     },
     /// Not a safetensors file.
-    #[error("{name} is no safetensors file")]
+    #[error("{name} is not a safetensors file")]
     NotSafetensors {
         /// The file.
         name: String,
@@ -112,13 +112,13 @@ pub enum ModelError {
         reason: safetensors::SafeTensorError,
     },
     /// A safetensors file of somebody else's.
-    #[error("{name} is a safetensors file, but no model of luge: its metadata have no `{KEY}` entry")]
+    #[error("{name} is a safetensors file, but not a model of luge: its metadata have no `{KEY}` entry")]
     NotOurs {
         /// The file.
         name: String,
     },
     /// Metadata that do not parse.
-    #[error("the metadata of {name} do not read: {reason}")]
+    #[error("cannot read the metadata of {name}: {reason}")]
     Metadata {
         /// The file.
         name: String,
@@ -144,16 +144,16 @@ pub enum ModelError {
         tensor: String,
     },
     /// A bit has changed since it was written.
-    #[error("{name} is damaged: its checksum does not fit its metadata and weights")]
+    #[error("{name} is damaged: its checksum does not match its metadata and weights")]
     Damaged {
         /// The file.
         name: String,
     },
     /// The machine in the file is not the one that was trained.
-    #[error("the machine in the model has another digest than the model claims")]
+    #[error("the digest of the machine in the model is not the one that the model states")]
     MachineChanged,
     /// The machine in the file does not read.
-    #[error("the machine in the model does not read: {}", first(.0))]
+    #[error("cannot read the machine in the model: {}", first(.0))]
     Machine(Vec<Diagnostic>),
     /// The machine in the file is no learner.
     #[error(transparent)]
@@ -183,7 +183,7 @@ pub enum ModelError {
         n_samples: usize,
     },
     /// The primary network has another number of weights.
-    #[error("theta has {n_theta} numbers, which are no weights of {primary}")]
+    #[error("theta has {n_theta} numbers, which do not fit {primary}")]
     Theta {
         /// Numbers of theta.
         n_theta: usize,

@@ -42,7 +42,7 @@ pub enum OutputError {
         path: PathBuf,
     },
     /// A file is there.
-    #[error("{} exists already", path.display())]
+    #[error("{} already exists", path.display())]
     Exists {
         /// The place.
         path: PathBuf,
@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn a_file_that_exists_is_replaced_when_asked() {
         let fixture = Fixture::new();
-        assert_eq!(fixture.refusal(&mut Outputs::new(false), "there"), "there exists already");
+        assert_eq!(fixture.refusal(&mut Outputs::new(false), "there"), "there already exists");
         let output = Outputs::new(true).place(&fixture.at("there")).expect("asked to");
         output.write("new").expect("a file");
         assert_eq!(fs::read(fixture.at("there")).expect("bytes"), b"new");

@@ -24,7 +24,7 @@ pub enum ProgramError {
         format: NumberFormat,
     },
     /// The text breaks the language's rules.
-    #[error("{name} does not read as a Sled program")]
+    #[error("{name} is not a valid Sled program")]
     Broken {
         /// The source's name.
         name: String,

@@ -34,7 +34,7 @@ pub struct Source {
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// Nothing of that name, and it is no typed machine either.
-    #[error("there is no file `{place}`, and it does not read as a bbchallenge line")]
+    #[error("there is no file `{place}`, and it is not a bbchallenge line")]
     Missing {
         /// What was asked for.
         place: String,
@@ -49,7 +49,7 @@ pub enum OpenError {
         reason: io::Error,
     },
     /// Machine files are text.
-    #[error("{name} is not UTF-8 text: byte {offset} fits nothing")]
+    #[error("{name} is not UTF-8 text: invalid byte at offset {offset}")]
     NotText {
         /// The source's name.
         name: String,
@@ -71,7 +71,7 @@ pub enum ReadError {
         reason: Unrecognised,
     },
     /// The text breaks its format's rules.
-    #[error("{name} does not read as a {format} machine")]
+    #[error("{name} is not a valid {format} machine")]
     Broken {
         /// The source's name.
         name: String,

@@ -33,7 +33,7 @@ pub enum ProgramMismatch {
     )]
     OtherMachine,
     /// The interpreter does not come to its end.
-    #[error("the interpreter does not come to the machine's answer")]
+    #[error("the interpreter's answer differs from the machine's")]
     OtherAnswer,
 }
 
