@@ -101,7 +101,7 @@ impl From<OutputError> for Refusal {
                 Self::Exists(format!("{words}: give another name, or force=True to write over it"))
             }
             OutputError::NotAFile { .. } => {
-                Self::System(format!("{words}: name a file that is not there yet"))
+                Self::System(format!("{words}: name a new file"))
             }
             _ => Self::System(words),
         }

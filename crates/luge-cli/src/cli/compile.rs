@@ -47,7 +47,7 @@ impl Args {
         if let Some(out) = self.out.as_ref().filter(|out| out.extension().is_none_or(|e| e != "tm")) {
             return Err(Failure::usage(
                 format!("{} does not end in .tm", out.display()),
-                "machines are written in the native format; luge convert makes others of it",
+                "machines are written in the native format; luge convert writes other formats",
             ));
         }
         let outputs = self.force.outputs().reading(&self.file);

@@ -60,7 +60,7 @@ pub(super) enum Failure {
         #[related]
         findings: Vec<Located>,
     },
-    #[error("cannot lay the --input")]
+    #[error("invalid --input")]
     #[diagnostic(help(
         "give --input at most once per tape, in the order of the tapes, with symbols of that tape"
     ))]
@@ -110,7 +110,7 @@ pub(super) enum Failure {
     #[error("not certified: {reason}")]
     NotCertified { reason: String },
     #[error("cannot serve on port {port} of this machine")]
-    #[diagnostic(help("leave --port out, and a free one is taken"))]
+    #[diagnostic(help("leave --port out to use a free one"))]
     Port {
         port: u16,
         #[source]
@@ -118,7 +118,7 @@ pub(super) enum Failure {
     },
     /// Ctrl-C.
     #[error("interrupted after {steps} steps{}", file.as_ref().map_or(String::new(), |file| format!(", saved in {file}")))]
-    #[diagnostic(help("{}", file.as_ref().map_or_else(|| "the random numbers of noise are not kept, so nothing was saved".to_owned(), |file| format!("resume it with: luge resume {file}"))))]
+    #[diagnostic(help("{}", file.as_ref().map_or_else(|| "runs with noise cannot be resumed, so nothing was saved".to_owned(), |file| format!("resume it with: luge resume {file}"))))]
     Interrupted { steps: u64, file: Option<String> },
     #[error(transparent)]
     #[diagnostic(help(
@@ -206,9 +206,9 @@ impl From<OutputError> for Failure {
         let problem = error.to_string();
         let remedy = match error {
             OutputError::Refused { path, reason } => return Self::Write { place: path, reason },
-            OutputError::NotAFile { .. } => "name a file that is not there yet",
+            OutputError::NotAFile { .. } => "name a new file",
             OutputError::Input { .. } | OutputError::Twice { .. } => "give another name",
-            OutputError::Exists { .. } => "give another name, or --force to write over it",
+            OutputError::Exists { .. } => "give another name, or overwrite it with --force",
         };
         Self::usage(problem, remedy)
     }
@@ -238,7 +238,7 @@ impl From<JobError> for Failure {
             JobError::Read { text, error } => Self::of_reading(error, &text),
             JobError::Program { text, error } => Self::of_program(error, &text),
             JobError::ProgramAlone { .. } => {
-                usage("make it one with luge compile, or use luge train or luge run")
+                usage("compile it with luge compile, or use luge train or luge run")
             }
             JobError::NoData { .. } => usage("give them with --data FILE.csv --target COLUMN"),
             JobError::Table { name, error } => Self::of_table(&name, &error),
@@ -285,14 +285,14 @@ impl From<TraceError> for Failure {
         let problem = error.to_string();
         let remedy = match error {
             TraceError::HaltingUnreachable { .. } => {
-                "it would run for ever: say how many steps to trace with --steps"
+                "it would run forever: limit the steps with --steps"
             }
             TraceError::DoesNotHalt { .. } => {
                 let within = format!("without it the machine must halt within {LONGEST_SEARCH}");
-                return Self::unfit(problem, format!("say how many steps to trace with --steps; {within}"));
+                return Self::unfit(problem, format!("limit the steps with --steps; {within}"));
             }
             TraceError::TooFewCells { needed, .. } => return Self::unfit(problem, more_cells(needed)),
-            TraceError::TooManyCells { .. } => "allow fewer --steps, or use a machine that stays nearer",
+            TraceError::TooManyCells { .. } => "set a smaller --steps, or use a machine that visits fewer cells",
             TraceError::TooManyDeclared { .. } => "shorten the --input, or choose another --landscape",
             TraceError::Engine(error) => return error.into(),
             TraceError::Memory(error) => return error.into(),

@@ -31,8 +31,8 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         } else if formatted != source.text {
             if args.check {
                 return Err(Failure::unfit(
-                    format!("{file} is not in the usual form"),
-                    format!("luge fmt {file} brings it there"),
+                    format!("{file} is not formatted"),
+                    format!("format it with: luge fmt {file}"),
                 ));
             }
             replace(Path::new(file), &formatted)?;

@@ -69,7 +69,7 @@ pub(super) struct RunArchive {
     saved: Instant,
     /// Whether a step takes so long that every one is looked at.
     slow: bool,
-    /// Whether the run cannot be resumed, because its random numbers are not kept.
+    /// Whether the run cannot be resumed, because its random numbers are not saved.
     noisy: bool,
     interrupted: Arc<AtomicBool>,
     seen: RunStats,
@@ -109,7 +109,7 @@ impl LongRunArgs {
     pub(super) fn places(&self, outputs: &mut Outputs, job: Job, noisy: bool) -> Result<KeptRun, Failure> {
         if noisy && (self.checkpoint.is_some() || self.record.is_some()) {
             return Err(Failure::Usage {
-                problem: "a run with noise cannot be resumed or revisited: its random numbers are not kept"
+                problem: "a run with noise cannot be resumed or revisited: its random numbers are not saved"
                     .to_owned(),
                 remedy: "leave --checkpoint and --record out, or --noise".to_owned(),
             });

@@ -38,7 +38,7 @@ pub(super) fn run(_: &Args) -> Result<(), Failure> {
 
 fn broken(reason: &str) -> Failure {
     Failure::unfit(
-        format!("the conversation with the editor broke off: {reason}"),
+        format!("the connection to the editor was lost: {reason}"),
         "let an editor start `luge lsp`, as a language server for .sled files",
     )
 }

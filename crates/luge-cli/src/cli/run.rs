@@ -63,7 +63,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         if args.picture.is_some() || args.input.is_given() {
             return Err(Failure::usage(
                 "--picture and --input are for machines",
-                "a program finds its data with --data; luge compile makes a machine of it",
+                "give its data with --data, or make a machine of it with luge compile",
             ));
         }
         let Args { data, steps, profile, check, json, .. } = args;

@@ -190,7 +190,7 @@ pub(super) fn of_lesson(error: PreparedStreamError) -> Failure {
         PreparedStreamError::Network(error) => remedy_of_network(&error),
         PreparedStreamError::Label { .. } => "give a larger --label-bound, or leave it out",
         PreparedStreamError::Stopped { .. } => {
-            "see what the learner asks of its samples: docs/native-format.md"
+            "check what the learner requires of its samples: docs/native-format.md"
         }
         PreparedStreamError::Cells { .. } => "give more --cells, or leave them out",
         PreparedStreamError::Train(TrainError::Unrecognised(_)) => "choose --engine dense",

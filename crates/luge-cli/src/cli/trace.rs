@@ -176,9 +176,9 @@ impl Shown<'_> {
         if let Outcome::OutOfCells { .. } = trace.outcome {
             let why = match options.cells {
                 Some(cells) => format!(
-                    "the run has come to need more than the {cells} cells per tape that --cells allows"
+                    "the run needs more than the {cells} cells per tape that --cells allows"
                 ),
-                None => format!("a tape has come to need more than {MAX_CELLS} cells"),
+                None => format!("a tape needs more than {MAX_CELLS} cells"),
             };
             rows.row("", why);
         }

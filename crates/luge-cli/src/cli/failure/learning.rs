@@ -45,7 +45,7 @@ impl Failure {
                 "give rows of two classes, --classes numbers or each, or a learner with a label for each class"
             }
             TableError::Split { .. } => "give another share with --split, or more rows",
-            TableError::NotANumber { .. } => "mend the cell, or leave its column out with --features",
+            TableError::NotANumber { .. } => "correct the cell, or leave its column out with --features",
             TableError::OutOfRange { .. } => {
                 "choose a wider --format, rescale the column, or give --saturate"
             }
@@ -101,7 +101,7 @@ impl From<TrainingError> for Failure {
             TrainingError::Engine(error) => return error.into(),
             TrainingError::Memory(error) => return error.into(),
             TrainingError::DoesNotHalt { .. } => "allow more --steps, if it halts at all",
-            TrainingError::Rejected { .. } => "see what the learner asks of its data",
+            TrainingError::Rejected { .. } => "check what the learner requires of its data",
             TrainingError::TooFewCells { needed, .. } => return Self::unfit(problem, more_cells(needed)),
             TrainingError::OtherLayers { n_cells } => {
                 return Self::unfit(problem, format!("give --cells {n_cells}"));
