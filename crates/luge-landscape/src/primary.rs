@@ -270,7 +270,10 @@ mod tests {
         assert_eq!(message("cnn"), format!("`cnn` {unknown}"));
         assert_eq!(message("mlp:2"), format!("`mlp:2` {unknown}"));
         let width = "is not a width; expected a number from 1 to 4096";
-        assert_eq!(message("mlp:2-x-1"), "`x` in `mlp:2-x-1` is not a width; expected a number from 1 to 4096");
+        assert_eq!(
+            message("mlp:2-x-1"),
+            "`x` in `mlp:2-x-1` is not a width; expected a number from 1 to 4096"
+        );
         assert_eq!(message("mlp:2-0-1"), format!("`0` in `mlp:2-0-1` {width}"));
         assert_eq!(message("mlp:2-4097-1"), format!("`4097` in `mlp:2-4097-1` {width}"));
         assert_eq!(message("mlp:2--1"), format!("`` in `mlp:2--1` {width}"));

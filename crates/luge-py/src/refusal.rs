@@ -100,9 +100,7 @@ impl From<OutputError> for Refusal {
             OutputError::Exists { .. } => {
                 Self::Exists(format!("{words}: give another name, or force=True to write over it"))
             }
-            OutputError::NotAFile { .. } => {
-                Self::System(format!("{words}: name a new file"))
-            }
+            OutputError::NotAFile { .. } => Self::System(format!("{words}: name a new file")),
             _ => Self::System(words),
         }
     }

@@ -284,15 +284,15 @@ impl From<TraceError> for Failure {
     fn from(error: TraceError) -> Self {
         let problem = error.to_string();
         let remedy = match error {
-            TraceError::HaltingUnreachable { .. } => {
-                "it would run forever: limit the steps with --steps"
-            }
+            TraceError::HaltingUnreachable { .. } => "it would run forever: limit the steps with --steps",
             TraceError::DoesNotHalt { .. } => {
                 let within = format!("without it the machine must halt within {LONGEST_SEARCH}");
                 return Self::unfit(problem, format!("limit the steps with --steps; {within}"));
             }
             TraceError::TooFewCells { needed, .. } => return Self::unfit(problem, more_cells(needed)),
-            TraceError::TooManyCells { .. } => "set a smaller --steps, or use a machine that visits fewer cells",
+            TraceError::TooManyCells { .. } => {
+                "set a smaller --steps, or use a machine that visits fewer cells"
+            }
             TraceError::TooManyDeclared { .. } => "shorten the --input, or choose another --landscape",
             TraceError::Engine(error) => return error.into(),
             TraceError::Memory(error) => return error.into(),

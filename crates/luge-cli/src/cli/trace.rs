@@ -175,9 +175,9 @@ impl Shown<'_> {
         rows.row("outcome", trace.outcome.word());
         if let Outcome::OutOfCells { .. } = trace.outcome {
             let why = match options.cells {
-                Some(cells) => format!(
-                    "the run needs more than the {cells} cells per tape that --cells allows"
-                ),
+                Some(cells) => {
+                    format!("the run needs more than the {cells} cells per tape that --cells allows")
+                }
                 None => format!("a tape needs more than {MAX_CELLS} cells"),
             };
             rows.row("", why);
