@@ -35,7 +35,7 @@ impl MacrostepId {
 
 /// The steps of a macrostep: the same ones whenever it is made.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct StretchSteps {
+pub struct MacrostepSteps {
     /// The vertex the first step is made from.
     pub from: usize,
     /// What each step finds and changes. The last one leads to the block of its vertex; at which of the block's vertices the next
@@ -115,9 +115,9 @@ pub trait Engine {
     ///
     /// # Errors
     /// As for [`step`](Self::step).
-    fn macrostep(&mut self, macrostep: MacrostepId) -> Result<StretchSteps, TrainError> {
+    fn macrostep(&mut self, macrostep: MacrostepId) -> Result<MacrostepSteps, TrainError> {
         let _ = macrostep;
-        Ok(StretchSteps::default())
+        Ok(MacrostepSteps::default())
     }
 
     /// Where the loss has been, over every step of [`run`](Self::run).

@@ -15,6 +15,7 @@ mod noise;
 
 mod packed_cells;
 mod path;
+mod precision;
 mod room;
 mod snapshot;
 mod sparse;
@@ -22,8 +23,8 @@ mod spot;
 mod stream;
 mod train;
 
-pub use dense::{Dense, Precision};
-pub use engine::{Engine, MacrostepId, StepDelta, StretchSteps};
+pub use dense::Dense;
+pub use engine::{Engine, MacrostepId, MacrostepSteps, StepDelta};
 pub use error::TrainError;
 #[cfg(feature = "faults")]
 pub use exact::Fault;
@@ -35,6 +36,7 @@ pub use noise::Noise;
 
 pub use packed_cells::PackedCells;
 pub use path::{MULTIPLIER, visit};
+pub use precision::Precision;
 pub use snapshot::{Snapshot, TapeSnapshot, vertex_parameter};
 pub use sparse::Sparse;
 pub use spot::{Agreement, Difference, ROUNDING, SpotCheck, SpotError, spot_check};

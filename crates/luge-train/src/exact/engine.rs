@@ -12,7 +12,7 @@ use super::{
     single_head::{LoopExit, SingleHead},
 };
 use crate::{
-    Engine, LossRange, MacrostepId, Outcome, PackedCells, Snapshot, StepDelta, StopRule, StretchSteps,
+    Engine, LossRange, MacrostepId, MacrostepSteps, Outcome, PackedCells, Snapshot, StepDelta, StopRule,
     TapeSnapshot, TrainError, sparse::BLANK, visit,
 };
 
@@ -118,12 +118,12 @@ impl Engine for Exact<'_> {
         Ok(made.len() > before)
     }
 
-    fn macrostep(&mut self, macrostep: MacrostepId) -> Result<StretchSteps, TrainError> {
+    fn macrostep(&mut self, macrostep: MacrostepId) -> Result<MacrostepSteps, TrainError> {
         match &mut self.body {
             Body::MultiHead(many) => {
                 many.macrostep(macrostep, &self.probe.layers().table, &mut self.probe, &mut self.carried)
             }
-            _ => Ok(StretchSteps::default()),
+            _ => Ok(MacrostepSteps::default()),
         }
     }
 

@@ -14,7 +14,7 @@ use super::{
     columns::Columns,
     tapes::{MAX_ROWS, Tapes},
 };
-use crate::{MULTIPLIER, MacrostepId, StepDelta, StretchSteps, TrainError, sparse::Sparse};
+use crate::{MULTIPLIER, MacrostepId, MacrostepSteps, StepDelta, TrainError, sparse::Sparse};
 use entry_points::{EntryPoint, Kind, Replaced, Roots};
 use walk::{Stepped, Walk, Windows};
 
@@ -313,10 +313,10 @@ impl Macrosteps {
         columns: &mut Columns,
         probe: &mut Sparse<'_>,
         mut loss: impl FnMut(&Sparse<'_>, f64) -> f64,
-    ) -> Result<StretchSteps, TrainError> {
-        let Some(macrostep) = self.known.get(id.index()) else { return Ok(StretchSteps::default()) };
+    ) -> Result<MacrostepSteps, TrainError> {
+        let Some(macrostep) = self.known.get(id.index()) else { return Ok(MacrostepSteps::default()) };
         let (mut windows, mut walk) = self.windows(macrostep.begins);
-        let mut steps = StretchSteps::default();
+        let mut steps = MacrostepSteps::default();
         while walk.steps < macrostep.steps {
             let Some(stepped) = walk.step(table, columns, probe, &mut windows)? else { break };
             let Stepped { from, landscape, left, right, flipped } = stepped;

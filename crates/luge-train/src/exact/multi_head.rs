@@ -11,7 +11,7 @@ use super::{
     tapes::Tapes,
 };
 use crate::{
-    MacrostepId, StepDelta, StretchSteps, TrainError,
+    MacrostepId, MacrostepSteps, StepDelta, TrainError,
     path::{unvisit, visit},
     sparse::Sparse,
 };
@@ -130,12 +130,12 @@ impl MultiHead {
         table: &VertexTable,
         probe: &mut Sparse<'_>,
         loss: &mut CarriedLosses,
-    ) -> Result<StretchSteps, TrainError> {
+    ) -> Result<MacrostepSteps, TrainError> {
         match &self.macrosteps {
             Some(macrosteps) => {
                 macrosteps.steps(id, table, &mut self.columns, probe, |probe, level| loss.of(probe, level))
             }
-            None => Ok(StretchSteps::default()),
+            None => Ok(MacrostepSteps::default()),
         }
     }
 

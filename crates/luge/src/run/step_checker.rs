@@ -4,7 +4,7 @@ use luge_landscape::{Control, Undecodable};
 use luge_machine::{
     Bits, Cell, Effect, Input, Machine, RecordedSteps, Recording, Simulator, SymbolId, TapeId,
 };
-use luge_train::{Engine, MacrostepId, StepDelta, StretchSteps};
+use luge_train::{Engine, MacrostepId, MacrostepSteps, StepDelta};
 
 use crate::run::{lockstep::Mismatch, run_stats::Losses};
 
@@ -124,7 +124,7 @@ impl<'m> StepChecker<'m> {
     pub(crate) fn follow(
         &mut self,
         macrostep: MacrostepId,
-        steps: &StretchSteps,
+        steps: &MacrostepSteps,
     ) -> Result<(), (u64, Mismatch)> {
         let table = self.control.table();
         let mut recording = Recording::new(&self.simulator);
