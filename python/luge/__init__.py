@@ -1,8 +1,7 @@
-"""Learning algorithms, given as Turing machines or Sled programs, run by plain gradient descent.
+"""Learning algorithms, given as Turing machines or Sled programs, compiled to networks and run by gradient descent.
 
-``luge.train("perceptron", x, y)`` builds a network around a learner and trains it by gradient descent, which runs the learner, and
-certifies the run. ``luge.trace("bb4")`` trains the landscape of a machine. ``luge.sklearn``, ``luge.torch``, ``luge.jax``,
-``luge.onnx`` and ``luge.hub`` are for those who live in these worlds; ``luge.sweep`` makes many runs.
+``luge.train("perceptron", x, y)`` builds a network around a learner, trains it by gradient descent, and certifies the run. ``luge.trace("bb4")`` trains the landscape of a machine. ``luge.sklearn``, ``luge.torch``, ``luge.jax``,
+``luge.onnx`` and ``luge.hub`` connect to the libraries of these names; ``luge.sweep`` makes many runs.
 """
 
 from . import hub
