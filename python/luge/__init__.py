@@ -1,4 +1,4 @@
-"""Learning algorithms, given as Turing machines or Sled programs, run by plain gradient descent.
+"""Learning algorithms, given as Turing machines or Sled programs, compiled to networks and run by gradient descent.
 
 ``luge.train("perceptron", x, y)`` builds a network around a learner and trains it by gradient descent, which runs the learner, and
 certifies the run. ``@luge.learner`` makes a learner of a Python function. ``luge.trace("bb4")`` trains the landscape of a machine. ``luge.sklearn``, ``luge.torch``, ``luge.jax``,

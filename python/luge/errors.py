@@ -1,4 +1,4 @@
-"""Refusals, with the words and places that the command line shows."""
+"""Errors, with the messages and places that the command line shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Jobs: what to do, completely said. A job can be run, walked through step by step, written down and sent elsewhere."""
+"""Jobs: complete descriptions of what to do. A job can be run, iterated step by step, serialised and sent elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The trained network for ONNX: F(x) once its training branches are dead, for any number of samples."""
+"""The trained network for ONNX: F(x) without its training branches, for any number of samples."""
 
 from __future__ import annotations
 

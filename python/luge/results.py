@@ -1,4 +1,4 @@
-"""What runs leave behind: machines, traces, trained models."""
+"""Results of runs: machines, traces, trained models."""
 
 from __future__ import annotations
 

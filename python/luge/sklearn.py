@@ -1,4 +1,4 @@
-"""Estimators for scikit-learn: what is fitted is a network that gradient descent has trained to run a learner, with its certificate."""
+"""Estimators for scikit-learn. Fitting trains a network to run a learner, and certifies the run."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def test_a_program_of_ones_own():
 def test_a_broken_program_is_shown_where_it_is_broken():
     x, y, *_ = luge.dataset("sgd_linear")
     broken = luge.program("sgd_linear").replace("theta", "tehta", 2)
-    with pytest.raises(luge.LugeError, match="does not read as a Sled program") as caught:
+    with pytest.raises(luge.LugeError, match="is not a valid Sled program") as caught:
         luge.train(broken, x, y, format="fix:4.8")
     finding = caught.value.findings[0]
     line = broken.splitlines()[finding["line"] - 1]
@@ -72,7 +72,7 @@ def test_numbers_that_do_not_fit_are_refused():
         luge.train("copy_label", [[1], [9]], [1, 1])
     assert luge.train_job("copy_label", [[1], [9]], [1, 1], saturate=True)
     for x, y, message in [
-        ([[1]], [1, 2], "x has 1 rows, y has 2"), ([[np.nan]], [1], "NaN is no finite number"), (np.zeros((0, 1)), [], "nothing to learn from"),
+        ([[1]], [1, 2], "x has 1 rows, y has 2"), ([[np.nan]], [1], "NaN is not a finite number"), (np.zeros((0, 1)), [], "nothing to learn from"),
     ]:
         with pytest.raises(luge.LugeError, match=message):
             luge.train("mean", x, y)
@@ -124,7 +124,7 @@ def test_no_file_is_replaced_unasked(perceptron, tmp_path):
 
 def test_a_folder_is_written_whole_or_not_at_all(perceptron, tmp_path):
     (tmp_path / "README.md").write_text("somebody's")
-    with pytest.raises(FileExistsError, match="README.md exists already"):
+    with pytest.raises(FileExistsError, match="README.md already exists"):
         luge.hub.save(perceptron.model, tmp_path)
     assert [file.name for file in tmp_path.iterdir()] == ["README.md"]
     luge.hub.save(perceptron.model, tmp_path, force=True)

@@ -1,4 +1,4 @@
-//! Arrays in and out. What goes out is handed over, not copied; what comes in is copied once, into the job that keeps it.
+//! Arrays in and out. Outgoing arrays are handed over without a copy; incoming ones are copied once, into the job.
 
 use luge::data::{Missing, PrepareOptions, Table};
 use luge_net::{Shape, Values};
@@ -52,7 +52,7 @@ pub(crate) fn table(
     let missing = asked.missing != Missing::Refuse;
     let wrong = |number: &&f64| !(number.is_finite() || missing && number.is_nan());
     if let Some(number) = x.data.iter().chain(&y.data).find(wrong) {
-        return Err(Refusal::unfit(format!("{number} is no finite number")));
+        return Err(Refusal::unfit(format!("{number} is not a finite number")));
     }
     Ok(Table::new(features, labels, x.data, y.data))
 }

@@ -1,4 +1,4 @@
-//! Jobs: what to do, completely said. As JSON they are the library's own.
+//! Jobs: complete descriptions of what to do. Their JSON is that of the library.
 
 use std::sync::Arc;
 

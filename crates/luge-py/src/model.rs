@@ -180,7 +180,7 @@ impl Model {
         };
         let retrained = if retrain {
             let mut watch = Watch::new(None, 1);
-            let report = lesson.follow(None, watch.attention(), |moment| watch.see(&moment));
+            let report = lesson.follow(None, watch.observation_rate(), |moment| watch.observe(&moment));
             watch.finish()?;
             let report = match report {
                 Ok(report) => report,

@@ -1,4 +1,4 @@
-//! The reference: what a program means, in plain integers.
+//! The interpreter: it defines what a program means, in plain integers.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -9,13 +9,13 @@ use luge_machine::{
 use luge_sled::{Sizes, compile};
 use machines::{agree, simulate, sizes};
 
-const PERCEPTRON: &str = include_str!("../../../learners/perceptron.sled");
-const LEAST_SQUARES: &str = include_str!("../../../learners/least_squares_line.sled");
-const SGD: &str = include_str!("../../../learners/sgd_linear.sled");
-const CENTROID: &str = include_str!("../../../learners/nearest_centroid.sled");
-const XOR: &str = include_str!("../../../learners/xor_search.sled");
-const IRIS: &str = include_str!("../../../learners/iris_setosa.csv");
-const BACKPROP: &str = include_str!("../../../learners/mlp_backprop.sled");
+const PERCEPTRON: &str = include_str!("../../luge/learners/perceptron.sled");
+const LEAST_SQUARES: &str = include_str!("../../luge/learners/least_squares_line.sled");
+const SGD: &str = include_str!("../../luge/learners/sgd_linear.sled");
+const CENTROID: &str = include_str!("../../luge/learners/nearest_centroid.sled");
+const XOR: &str = include_str!("../../luge/learners/xor_search.sled");
+const IRIS: &str = include_str!("../../luge/learners/iris_setosa.csv");
+const BACKPROP: &str = include_str!("../../luge/learners/mlp_backprop.sled");
 
 fn n_states(source: &str, sizes: &Sizes) -> usize {
     compile(source, sizes).expect("a program").machine.states().len()

@@ -1,6 +1,7 @@
-//! Tables of numbers: a CSV file as people have it, its columns chosen by name and made ready for a learner.
+//! Tables of numbers: reads CSV files as they come, selects columns by name and prepares them for a learner.
 //!
-//! `sheet` reads the file as it stands, `preparation` makes numbers of it, `new_data` does the same for a model.
+//! `sheet` reads the file, `preparation` converts it to numbers, and `new_data` does the same for a model's new
+//! data.
 
 mod error;
 mod new_data;
@@ -397,14 +398,14 @@ mod tests {
     fn broken_tables() {
         assert_eq!(message("a,b\n1,2\n", None), "there is no column `y`; the columns are a, b");
         assert_eq!(message("a,y\n1,2\n", Some(&["c"])), "there is no column `c`; the columns are a, y");
-        assert_eq!(message("a,a,y\n1,2,3\n", None), "column `a` stands twice in the header");
-        let both = "column `y` is asked for both as a feature and as the target";
+        assert_eq!(message("a,a,y\n1,2,3\n", None), "duplicate column `a` in the header");
+        let both = "column `y` is named both as a feature and as the target";
         assert_eq!(message("a,y\n1,2\n", Some(&["a", "y"])), both);
         assert_eq!(message("y\n1\n", None), "no column is left for the features");
         assert_eq!(message("a,y\n", None), "the table has a header but no rows");
-        assert_eq!(message("a,y\n1,2\n1,two\n", None), "line 3, column `y`: `two` is no finite number");
+        assert_eq!(message("a,y\n1,2\n1,two\n", None), "line 3, column `y`: `two` is not a finite number");
         assert_eq!(message("a,y\n,2\n", None), "line 2, column `a`: the value is missing");
-        assert_eq!(message("a,y\n1,inf\n", None), "line 2, column `y`: `inf` is no finite number");
+        assert_eq!(message("a,y\n1,inf\n", None), "line 2, column `y`: `inf` is not a finite number");
         assert_eq!(message("a,y\nNaN,1\n", None), "line 2, column `a`: the value is missing");
         assert_eq!(
             message("a,y\n1,2\n1,2,3\n", None),
@@ -416,14 +417,14 @@ mod tests {
     #[test]
     fn blank_lines_count() {
         let csv = "a,y\n1,2\n\n\n3,x\n";
-        assert_eq!(message(csv, None), "line 5, column `y`: `x` is no finite number");
+        assert_eq!(message(csv, None), "line 5, column `y`: `x` is not a finite number");
         assert_eq!(read("\na,y\n1,2\n\n3,4", None).unwrap().lines, Some(vec![3, 5]));
     }
 
     #[test]
     fn lines_end_in_either_way() {
         let csv = "a,y\r\n1,2\r\n\r\n3,x\r\n";
-        assert_eq!(message(csv, None), "line 4, column `y`: `x` is no finite number");
+        assert_eq!(message(csv, None), "line 4, column `y`: `x` is not a finite number");
         assert_eq!(read("a,y\r\n1,2\r\n3,4\r\n", None).unwrap().lines, Some(vec![2, 3]));
     }
 

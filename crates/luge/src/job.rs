@@ -1,8 +1,9 @@
-//! Jobs: what to do, completely said. The command line, the lab, reports, checkpoints and benchmarks all speak of jobs.
+//! Jobs: complete descriptions of what to do, used by the command line, the lab, reports, checkpoints and
+//! benchmarks.
 //!
-//! A job goes one way: its program is found and read, its data are read and fitted to the number format, the learner, the
-//! primary network, the landscape and the engine are put together ([`TrainJob::prepare`], [`TraceJob::prepare`]), and the
-//! result is trained and held to the simulator ([`PreparedTraining::train`], [`PreparedTrace::run`]).
+//! Preparing a job finds and reads its program, reads its data and converts them to the number format, and
+//! assembles learner, primary network, landscape and engine ([`TrainJob::prepare`], [`TraceJob::prepare`]). The
+//! result is trained and compared with the simulator ([`PreparedTraining::train`], [`PreparedTrace::run`]).
 
 pub mod auto_format;
 pub mod catalogue;

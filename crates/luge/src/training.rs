@@ -1,6 +1,7 @@
-//! A lesson: a learner, a primary network and data, joined into an extended network and trained by gradient descent.
+//! Training: a learner, a primary network and data, joined into an extended network and trained by gradient
+//! descent.
 //!
-//! The whole way reads as the paper's outline: data, bits, machine, window, extended network, training, certificate.
+//! The code follows the paper's outline: data, bits, machine, window, extended network, training, certificate.
 
 mod certificate;
 mod error;

@@ -1,4 +1,4 @@
-//! `luge check`: whether a program is right, without data.
+//! `luge check`: checks a program without data.
 
 use indicatif::HumanCount;
 use luge::job::{program, source::Source};
@@ -17,13 +17,13 @@ use super::{
 /// --features, --labels and --format give others.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// A program, `-` for standard input
+    /// A Sled program, or `-` for standard input
     #[arg(value_name = "FILE.sled")]
     file: String,
-    /// How many features a sample has
+    /// Number of features of a sample
     #[arg(long, value_name = "M")]
     features: Option<usize>,
-    /// How many labels a sample has
+    /// Number of labels of a sample
     #[arg(long, value_name = "K")]
     labels: Option<usize>,
     /// How numbers become bits: fix:I.F

@@ -1,5 +1,5 @@
-//! The answer of a run in plain words: what was learned, how well it fits, and what was proved. Terminal, lab, reports and
-//! notebooks show the same one.
+//! The answer of a run in plain words: what was learned, how well it fits, and what was certified. Terminal, lab,
+//! reports and notebooks all show it.
 
 use luge_net::Values;
 use serde::Serialize;

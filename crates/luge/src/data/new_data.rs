@@ -1,4 +1,4 @@
-//! New data for a model that was trained: prepared as in training, and what its outputs mean.
+//! New data for a trained model: preparation as in training, and the meaning of outputs.
 
 use luge_net::{Shape, Values};
 use serde::Serialize;

@@ -1,5 +1,5 @@
-//! What is done to a table's columns before training: missing values, scales, words to numbers. A model keeps it, and does
-//! the same to new data.
+//! The preparation of a table's columns before training: missing values, scales, words to numbers. A model stores
+//! it and applies it to new data.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Why a job cannot be done.
+//! Errors of jobs.
 
 use luge_landscape::{LearnerError, PrimaryError};
 use luge_machine::InputError;

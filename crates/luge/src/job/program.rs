@@ -21,7 +21,7 @@ pub enum ProgramError {
     #[error("programs compute with fix:I.F numbers, not with {0}")]
     Format(NumberFormat),
     /// The text breaks the language's rules.
-    #[error("{name} does not read as a Sled program")]
+    #[error("{name} is not a valid Sled program")]
     Broken {
         /// The source's name.
         name: String,

@@ -1,4 +1,4 @@
-//! Training on a stream in lockstep with the judge, and what the run proved.
+//! Trains on a stream in lockstep with the simulator, and certifies the run.
 
 use std::{
     collections::BTreeSet,

@@ -24,7 +24,7 @@ pub struct Claim {
     pub figures: String,
 }
 
-/// The claims of CONSTRUCTION, section 7, about one run.
+/// The claims of docs/construction.md, section 7, about one run.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Certificate {
     /// Every iterate decodes to the machine's configuration at that step.

@@ -1,4 +1,4 @@
-//! Running a program: its outcome, its weights, and where its steps went.
+//! Runs a program: its outcome, its weights, and the steps of each line.
 
 use std::collections::BTreeMap;
 
