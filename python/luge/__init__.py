@@ -1,19 +1,22 @@
-"""Learning algorithms, given as Turing machines or Sled programs, run by plain gradient descent.
+"""Learning algorithms, given as Turing machines or Sled programs, compiled to networks and run by gradient descent.
 
 ``luge.train("perceptron", x, y)`` builds a network around a learner and trains it by gradient descent, which runs the learner, and
-certifies the run. ``luge.trace("bb4")`` trains the landscape of a machine. ``luge.sklearn``, ``luge.torch``, ``luge.jax``,
+certifies the run. ``@luge.learner`` makes a learner of a Python function. ``luge.trace("bb4")`` trains the landscape of a machine. ``luge.sklearn``, ``luge.torch``, ``luge.jax``,
 ``luge.onnx`` and ``luge.hub`` are for those who live in these worlds; ``luge.sweep`` makes many runs.
 """
 
 from . import hub
 from ._luge import Step, __version__
 from .catalogue import dataset, learners, machines, program
-from .errors import LugeError
+from .errors import LugeError, OverflowWarning
+from .learner import F, I, L, M, Learner, array, bit, cast, fix, int_, learner, relu, samples, saturate, sign, take
 from .jobs import Compiled, Job, compile, run, steps, trace, trace_job, train, train_job
 from .results import Audit, Model, Run, Trace, Training
 from .sweeps import grid, sweep
 
 __all__ = [
-    "Audit", "Compiled", "Job", "LugeError", "Model", "Run", "Step", "Trace", "Training", "__version__", "compile", "dataset",
-    "grid", "hub", "learners", "machines", "program", "run", "steps", "sweep", "trace", "trace_job", "train", "train_job",
+    "Audit", "Compiled", "F", "I", "Job", "L", "Learner", "LugeError", "M", "Model", "OverflowWarning", "Run", "Step", "Trace",
+    "Training", "__version__", "array", "bit", "cast", "compile", "dataset", "fix", "grid", "hub", "int_", "learner", "learners",
+    "machines", "program", "relu", "run", "samples", "saturate", "sign", "steps", "sweep", "take", "trace", "trace_job",
+    "train", "train_job",
 ]  # fmt: skip

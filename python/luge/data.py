@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from .errors import LugeError
+
 
 def matrix(data: Any) -> np.ndarray:
     """Numbers as a float64 array of two dimensions; an array that is one already is not copied."""
@@ -26,6 +28,20 @@ def names(data: Any, n_columns: int, default: str) -> list[str]:
     if n_columns == 1 and name is not None:
         return [str(name)]
     return [default] if n_columns == 1 and default == "y" else [f"{default}{i}" for i in range(n_columns)]
+
+
+def columns(data: Any, wanted: list[str], known: list[str]) -> Any:
+    """The wanted columns of a frame in their order; columns that are neither wanted nor known are refused. Other data stay as they are."""
+    found = getattr(data, "columns", None)
+    if found is None:
+        return data
+    names = [str(column) for column in found]
+    unknown = [name for name in names if name not in wanted and name not in known]
+    missing = [name for name in wanted if name not in names]
+    if unknown or missing:
+        words = [f"has no column {', '.join(missing)}"] * bool(missing) + [f"has the unknown column {', '.join(unknown)}"] * bool(unknown)
+        raise LugeError(f"the frame {' and '.join(words)}; the model was trained on {', '.join(wanted)}")
+    return data.iloc[:, [names.index(name) for name in wanted]] if hasattr(data, "iloc") else data[wanted]
 
 
 def table(x: Any, y: Any) -> tuple[np.ndarray, np.ndarray, list[str], list[str]]:

@@ -99,11 +99,13 @@ def answer(found: dict[str, Any]) -> str:
         f"<li title='{escape(claim['figures'], quote=True)}'>{'✓' if claim['holds'] else '✗ NOT SO:'} {escape(claim['meaning'])}</li>"
         for claim in found["claims"]
     )
+    overflow = next((claim["figures"] for claim in found["claims"] if claim["name"] == "no overflow"), None)
+    warning = f"<p style='color:#b00'><b>Overflow:</b> {escape(overflow)}</p>" if overflow else ""
     remark = f"<p><i>{escape(learned['remark'])}</i></p>" if learned["remark"] else ""
     return (
         f"<p><b>{escape(learned['formula'])}</b></p>"
         f"<table><tr>{cell('the network')}{cell('fits')}{cell('squared loss')}</tr>{''.join(row(*fit) for fit in fits)}</table>{remark}"
-        f"<p><b>{'Certified' if found['certified'] else 'NOT certified'}</b> {escape(found['verdict'].split(': ', 1)[1])}</p>"
+        f"<p><b>{'Certified' if found['certified'] else 'NOT certified'}</b> {escape(found['verdict'].split(': ', 1)[-1])}</p>{warning}"
         f"<ul style='list-style:none;padding-left:0'>{claims}</ul>"
     )
 

@@ -1,8 +1,12 @@
-"""Refusals, with the words and places that the command line shows."""
+"""Errors, with the messages and places that the command line shows."""
 
 from __future__ import annotations
 
 from typing import Any
+
+
+class OverflowWarning(UserWarning):
+    """Numbers of a learner's program were too large for their types and wrapped around: the answer is seldom what was meant."""
 
 
 class LugeError(ValueError):

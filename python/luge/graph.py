@@ -1,7 +1,7 @@
 """Exported networks (docs/graph-format.md): read once, evaluated by any array library.
 
-``Graph`` is the network as data. ``evaluate`` walks through its nodes; what an operation does is said by an ``Operations``: here with
-numpy, in ``luge.jax`` and ``luge.torch`` with automatic differentiation.
+``Graph`` is the network as data. ``evaluate`` computes its nodes in order with an ``Operations``, which implements each operation: here
+with numpy, in ``luge.jax`` and ``luge.torch`` with automatic differentiation.
 """
 
 from __future__ import annotations

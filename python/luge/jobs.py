@@ -1,19 +1,34 @@
-"""Jobs: what to do, completely said. A job can be run, walked through step by step, written down and sent elsewhere."""
+"""Jobs: complete descriptions of what to do. A job can be run, iterated step by step, serialised and sent elsewhere."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
+import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from . import _luge, data
-from .errors import LugeError
+from .errors import LugeError, OverflowWarning
+from .learner import located
 from .results import Run, Trace, Training
 
 #: Called as ``callback(step, loss)``; stops the run by returning something true.
 Callback = Callable[[int, float], Any]
+
+
+#: What to do about numbers that were too large.
+REMEDY = 'leave format out or give format="auto", name a format with more bits before the point, or scale the data'
+
+
+def _outside() -> int:
+    """How many calls lie between the caller and the first frame outside of this package."""
+    depth, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == "luge":
+        depth, frame = depth + 1, frame.f_back
+    return depth
 
 
 def source(program: Any) -> _luge.Source:
@@ -35,8 +50,8 @@ def source(program: Any) -> _luge.Source:
 class Job:
     """What to do. Made by :func:`trace_job` and :func:`train_job`."""
 
-    def __init__(self, inner: _luge.Job) -> None:
-        self._inner = inner
+    def __init__(self, inner: _luge.Job, learner: Any = None) -> None:
+        self._inner, self._learner = inner, learner
 
     @property
     def kind(self) -> str:
@@ -53,16 +68,25 @@ class Job:
         return cls(_luge.Job.from_json(text))
 
     @property
+    def format_choice(self) -> str | None:
+        """Which number format was chosen and why, if nobody named one."""
+        return self._inner.format_choice
+
+    @property
     def key(self) -> str:
         """SHA-256 of the job's JSON: the name of its result on disk."""
         return hashlib.sha256(self.to_json().encode()).hexdigest()
 
     def run(self, *, arrays: bool = True, callback: Callback | None = None, every: int = 1) -> Trace | Training:
         """Trains. ``arrays``: keep losses, vertices and heads of every step of a trace."""
-        prepared = self._inner.prepare()
+        with located(self._learner):
+            prepared = self._inner.prepare()
         if isinstance(prepared, _luge.PreparedTrace):
             return Trace(prepared.run(arrays=arrays, callback=callback, every=every), self._inner)
-        return Training(prepared.train(callback=callback, every=every), self._inner)
+        training = Training(prepared.train(callback=callback, every=every), self._inner)
+        if training.overflow is not None:
+            warnings.warn(f"{training.overflow}; {REMEDY}", OverflowWarning, stacklevel=_outside())
+        return training
 
     def simulate(self, *, steps: int = 1_000_000_000) -> Run:
         """Runs the machine by the simulator alone, without any network."""
@@ -155,12 +179,17 @@ def train_job(
     saturate: bool = False,
     missing: str | None = None,
     scale: str | None = None,
+    classes: str | None = None,
     split: float | None = None,
     split_seed: int = 0,
 ) -> Job:
     """A learner on data; without ``x`` and ``y`` on those that ship with it. The options are those of ``luge train``.
 
-    NaN in ``x`` is a missing value. ``split`` holds that share of the rows out of training; ``tested`` of the result says how it does on them.
+    ``format="auto"``, which is the default for data of one's own, takes the smallest ``fix:I.F`` in which no number of the program wraps
+    around and theta is nearly what it is with wide numbers; ``format_choice`` of the job says which and why.
+
+    NaN in ``x`` is a missing value. ``classes`` says how whole numbers in ``y`` become labels if they are classes: ``"signs"`` or
+    ``"each"``; ``"numbers"`` keeps them. ``split`` holds that share of the rows out of training; ``tested`` of the result says how it does on them.
     """
     if (x is None) != (y is None):
         raise TypeError("x and y go together: give both, or neither for the data that ship with the learner")
@@ -168,19 +197,22 @@ def train_job(
         format=format, landscape=landscape, vertices=vertices, engine=engine, precision=precision, carrier=carrier, bits=bits, cells=cells,
         label_offset=label_offset, final_loss=final_loss, steps=steps, constants=constants, spots=spots,
     )  # fmt: skip
+    auto = format == "auto" or (format is None and x is not None)
+    if auto:
+        options.pop("format", None)
     held_out = None if split is None else {"fraction": float(split), "seed": int(split_seed)}
-    prepare = given(missing=missing, scale=scale, split=held_out)
-    return Job(
-        _luge.Job.train(
+    prepare = given(missing=missing, scale=scale, split=held_out, classes=classes)
+    with located(learner):
+        job = _luge.Job.train(
             source(learner),
             None if x is None else data.table(x, y),
             program=None if program is None else source(program),
             primary=primary,
             options=json.dumps(options),
             prepare=json.dumps(prepare),
-            saturate=saturate,
+            saturate=None if auto else saturate,
         )
-    )
+        return Job(job.choose_format(saturate) if auto else job, learner)
 
 
 def run(machine: Any, input: str | Sequence[str] | None = None, *, steps: int = 1_000_000_000, start: str | None = None, line: int | None = None) -> Run:

@@ -1,4 +1,4 @@
-"""The trained network for ONNX: F(x) once its training branches are dead, for any number of samples."""
+"""The trained network for ONNX: F(x) without its training branches, for any number of samples."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ from .results import Model
 
 
 def export(model: Model, path: str | os.PathLike[str] | None = None, *, force: bool = False) -> onnx.ModelProto:
-    """F as an ONNX model in float64, ``x`` to ``y``; written to ``path`` if one is given, over another file only with ``force``."""
+    """F as an ONNX model in float64, ``x`` to ``y``; what training did to the columns (missing values, scales) is part of it, so that it
+    takes the numbers of the table. Features of words are given as their columns of 0 and 1. Written to ``path`` if one is given, over another file only with ``force``."""
     graph = Graph(model.graph())
     values = _values(graph, model.weights)
     output = _live(graph, values)
     builder = _Builder(graph, values)
+    builder.prepare(model.card["preparation"]["features"])
     builder.add(output)
     n_outputs = graph.nodes[output].shape[1]
     builder.nodes.append(helper.make_node("Identity", [builder.names[output]], ["y"]))
@@ -79,10 +81,27 @@ class _Builder:
         self.constants: list[onnx.TensorProto] = []
         self.names: dict[int, str] = {}
         self.moving: set[int] = set()
+        self.x = "x"
         for index, node in enumerate(graph.nodes):
             # theta depends on the tapes alone; the bits of x it may seem to depend on do not move it.
             if node.op == "input" and node.input == "x" or index != graph.theta and self.moving.intersection(node.operands):
                 self.moving.add(index)
+
+    def prepare(self, features: list[dict[str, Any]]) -> None:
+        """What was done to the columns before training; a column of words is one of 0 and 1 for each already."""
+        columns = [(feature if not feature.get("words") else {}) for feature in features for _ in feature.get("words") or [None]]
+        fills = [column.get("fill") for column in columns]
+        scales = [column.get("scale") or (0.0, 1.0) for column in columns]
+        if any(fill is not None for fill in fills):
+            # NaN stays NaN where nothing stands for a missing number.
+            fill = self.constant([[np.nan if fill is None else fill for fill in fills]], "fill")
+            self.nodes += [helper.make_node("IsNaN", [self.x], ["missing"]), helper.make_node("Where", ["missing", fill, self.x], ["filled"])]
+            self.x = "filled"
+        if any(scale != (0.0, 1.0) for scale in map(tuple, scales)):
+            shift = self.constant([[shift for shift, _ in scales]], "shift")
+            width = self.constant([[width for _, width in scales]], "width")
+            self.nodes += [helper.make_node("Sub", [self.x, shift], ["shifted"]), helper.make_node("Div", ["shifted", width], ["scaled"])]
+            self.x = "scaled"
 
     def add(self, index: int) -> str:
         """The name of a node's value, its operations added first."""
@@ -91,7 +110,7 @@ class _Builder:
             if index not in self.moving:
                 self.names[index] = self.constant(self.values[index], f"c{index}")
             elif node.op == "input":
-                self.names[index] = node.input
+                self.names[index] = self.x if node.input == "x" else node.input
             else:
                 self.names[index] = f"n{index}"
                 self.translate(node, [self.add(operand) for operand in node.operands], f"n{index}")

@@ -1,4 +1,4 @@
-"""What runs leave behind: machines, traces, trained models."""
+"""Results of runs: machines, traces, trained models."""
 
 from __future__ import annotations
 
@@ -135,8 +135,13 @@ class Model:
         return self._inner.weights()
 
     def predict(self, x: Any) -> np.ndarray:
-        """The primary network's outputs, one row per sample and one column per label."""
-        return self._inner.predict(data.matrix(x))
+        """The primary network's outputs, one row per sample and one column per label.
+
+        The columns of a frame are found by their names, in whatever order they stand; columns that the model does not know are refused.
+        """
+        columns = [feature["column"] for feature in self.card["preparation"]["features"]]
+        targets = [target["column"] for target in self.card["preparation"]["targets"]]
+        return self._inner.predict(data.matrix(data.columns(x, columns, targets)))
 
     def graph(self) -> dict[str, Any]:
         """The whole network before training, for other programs: docs/graph-format.md."""
@@ -154,7 +159,8 @@ class Model:
         return display.figure_1(self)
 
     def __repr__(self) -> str:
-        return f"<model: {self.card['primary']} of {len(self.card['features'])} features, theta {display.numbers(self.theta)}>"
+        overflow = ", OVERFLOW" if "no_overflow" in self.card["certificate"] else ""
+        return f"<model: {self.card['primary']} of {len(self.card['features'])} features{overflow}, theta {display.numbers(self.theta)}>"
 
     def _repr_html_(self) -> str:
         return display.card(repr(self)[1:-1], {**self.card["options"], "certificate": self.card["certificate"]}) + str(self.figure())
@@ -172,6 +178,12 @@ class Training(_Summed):
     def certified(self) -> bool:
         """Whether the certificate proves the run."""
         return self._inner.certified
+
+    @property
+    def overflow(self) -> str | None:
+        """What is to be said if numbers of the program were too large for their types and wrapped around; ``None`` if none was."""
+        claim = self.certificate.get("no_overflow")
+        return None if claim is None else claim["figures"]
 
     @property
     def theta(self) -> np.ndarray:
@@ -192,7 +204,9 @@ class Training(_Summed):
 
     def __repr__(self) -> str:
         verdict = "certified" if self.certified else "NOT certified"
-        return f"<training: {self.steps:,} gradient steps on {self.landscape}, {verdict}, theta {display.numbers(self.theta)}>"
+        if self.overflow is not None:
+            verdict += f", OVERFLOW: {self.overflow}"
+        return f"<training: {self.steps:,} gradient steps on {self.landscape}, {self.format}, {verdict}, theta {display.numbers(self.theta)}>"
 
     def _repr_html_(self) -> str:
         details = {name: value for name, value in self.summary.items() if name != "answer"}

@@ -1,8 +1,9 @@
-"""Estimators for scikit-learn: what is fitted is a network that gradient descent has trained to run a learner, with its certificate."""
+"""Estimators for scikit-learn. Fitting trains a network to run a learner, and certifies the run."""
 
 from __future__ import annotations
 
 import re
+import warnings
 from importlib import resources
 from typing import Any
 
@@ -14,8 +15,9 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _luge
-from .errors import LugeError
+from .errors import LugeError, OverflowWarning
 from .jobs import source, train_job
+from .learner import located
 from .results import Model
 
 
@@ -42,20 +44,22 @@ def learner_source(learner: Any, constants: dict[str, int] | None) -> _luge.Sour
 class _LugeEstimator(BaseEstimator):
     """What both estimators share: a learner, a number format, a landscape."""
 
+    #: The format if 32 bits are too few for the learner on these data.
+    _wide = "fix:9.8"
+
     def _train(self, x: np.ndarray, y: np.ndarray) -> None:
-        job = train_job(
-            learner_source(self.learner, self.constants),
-            x,
-            y,
-            format=self.format,
-            landscape=self.landscape,
-            primary=self.primary,
-            engine=self.engine,
-            label_offset=self.label_offset,
-            steps=self.max_steps,
-            saturate=self.saturate,
-        )
-        training = job.run()
+        options = {"landscape": self.landscape, "primary": self.primary, "engine": self.engine, "label_offset": self.label_offset}
+        learner = learner_source(self.learner, self.constants)
+        job = lambda format: train_job(learner, x, y, format=format, steps=self.max_steps, saturate=self.saturate, **options)
+        with located(self.learner):
+            try:
+                training = job(self.format).run()
+            except LugeError as error:
+                # A learner that diverges on data that are not scaled.
+                if self.format != "auto" or "too large for 32 bits" not in error.headline:
+                    raise
+                warnings.warn(f"{error.headline}; {self._wide} is taken: scale the data", OverflowWarning, stacklevel=3)
+                training = job(self._wide).run()
         if not training.certified:
             failed = [f"{name}: {claim['figures']}" for name, claim in training.certificate.items() if not claim["holds"]]
             raise RuntimeError(f"the run is not certified: {'; '.join(failed)}")
@@ -76,10 +80,12 @@ class LugeRegressor(RegressorMixin, _LugeEstimator):
 
     Parameters
     ----------
-    learner : str or path, default="lms"
-        A learner that comes with the estimators or ships with the library, a file, or a text of several lines.
-    format : str, default="fix:9.8"
-        How numbers become bits; data outside its range are refused, or taken as its ends with ``saturate``.
+    learner : str, path or function, default="lms"
+        A learner that comes with the estimators or ships with the library, a file, a text of several lines, or a function decorated with
+        ``@luge.learner``.
+    format : str, default="auto"
+        How numbers become bits: ``fix:I.F``, or ``"auto"`` for the smallest in which no number of the learner wraps around. Data outside the
+        range of a format are refused, or taken as its ends with ``saturate``.
     landscape : str, default=None
         ``"compact"``, ``"plain"``, …; by default what the learner is for.
     primary : str, default=None
@@ -102,7 +108,7 @@ class LugeRegressor(RegressorMixin, _LugeEstimator):
     """
 
     def __init__(
-        self, learner: Any = "lms", *, format: str = "fix:9.8", landscape: str | None = None, primary: str | None = None,
+        self, learner: Any = "lms", *, format: str = "auto", landscape: str | None = None, primary: str | None = None,
         constants: dict[str, int] | None = None, engine: str | None = None, label_offset: float | None = None, saturate: bool = False,
         max_steps: int = 1_000_000_000,
     ) -> None:  # fmt: skip
@@ -129,12 +135,12 @@ class LugeClassifier(ClassifierMixin, _LugeEstimator):
 
     Parameters
     ----------
-    learner : str or path, default="perceptron_rounds"
+    learner : str, path or function, default="perceptron_rounds"
         As for :class:`LugeRegressor`.
     coding : {"sign", "one-hot"}, default=None
         How classes become labels: one column of -1 and 1, for two classes, or one column of zeros and ones per class. By default what the
         learner that ships is for, else ``"sign"``.
-    format : str, default="fix:8.8"
+    format : str, default="auto"
         And the rest as for :class:`LugeRegressor`.
 
     Attributes
@@ -146,7 +152,7 @@ class LugeClassifier(ClassifierMixin, _LugeEstimator):
     """
 
     def __init__(
-        self, learner: Any = "perceptron_rounds", *, coding: str | None = None, format: str = "fix:8.8", landscape: str | None = None,
+        self, learner: Any = "perceptron_rounds", *, coding: str | None = None, format: str = "auto", landscape: str | None = None,
         primary: str | None = None, constants: dict[str, int] | None = None, engine: str | None = None, label_offset: float | None = None,
         saturate: bool = False, max_steps: int = 1_000_000_000,
     ) -> None:  # fmt: skip

@@ -1,4 +1,4 @@
-"""Many runs: rows of a frame, kept on disk as they come, made by threads of this process or by a Ray cluster."""
+"""Many runs: rows of a frame, stored on disk as they finish, computed by threads of this process or by a Ray cluster."""
 
 from __future__ import annotations
 

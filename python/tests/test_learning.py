@@ -4,6 +4,7 @@ import json
 import pickle
 import re
 import subprocess
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -34,7 +35,7 @@ def test_arrays_frames_and_files_are_the_same():
     x, y, features, labels = luge.dataset("sgd_linear")
     frame, series = pd.DataFrame(x, columns=features), pd.Series(y[:, 0], name=labels[0])
     for data in [(x, y), (x, y[:, 0]), (frame, series), (np.asfortranarray(x), y[::-1][::-1]), (x.tolist(), y.tolist())]:
-        job = luge.train_job("sgd_linear", *data)
+        job = luge.train_job("sgd_linear", *data, format="fix:4.8")
         # The numbers that the job holds, row by row, are those of the file.
         table = json.loads(job.to_json())["train"]["data"]["table"]
         assert table["x"] == x.ravel().tolist() and table["y"] == y.ravel().tolist()
@@ -58,7 +59,7 @@ def test_a_program_of_ones_own():
 def test_a_broken_program_is_shown_where_it_is_broken():
     x, y, *_ = luge.dataset("sgd_linear")
     broken = luge.program("sgd_linear").replace("theta", "tehta", 2)
-    with pytest.raises(luge.LugeError, match="does not read as a Sled program") as caught:
+    with pytest.raises(luge.LugeError, match="is not a valid Sled program") as caught:
         luge.train(broken, x, y, format="fix:4.8")
     finding = caught.value.findings[0]
     line = broken.splitlines()[finding["line"] - 1]
@@ -71,7 +72,7 @@ def test_numbers_that_do_not_fit_are_refused():
         luge.train("copy_label", [[1], [9]], [1, 1])
     assert luge.train_job("copy_label", [[1], [9]], [1, 1], saturate=True)
     for x, y, message in [
-        ([[1]], [1, 2], "x has 1 rows, y has 2"), ([[np.nan]], [1], "NaN is no finite number"), (np.zeros((0, 1)), [], "nothing to learn from"),
+        ([[1]], [1, 2], "x has 1 rows, y has 2"), ([[np.nan]], [1], "NaN is not a finite number"), (np.zeros((0, 1)), [], "nothing to learn from"),
     ]:
         with pytest.raises(luge.LugeError, match=message):
             luge.train("mean", x, y)
@@ -123,7 +124,7 @@ def test_no_file_is_replaced_unasked(perceptron, tmp_path):
 
 def test_a_folder_is_written_whole_or_not_at_all(perceptron, tmp_path):
     (tmp_path / "README.md").write_text("somebody's")
-    with pytest.raises(FileExistsError, match="README.md exists already"):
+    with pytest.raises(FileExistsError, match="README.md already exists"):
         luge.hub.save(perceptron.model, tmp_path)
     assert [file.name for file in tmp_path.iterdir()] == ["README.md"]
     luge.hub.save(perceptron.model, tmp_path, force=True)
@@ -232,3 +233,48 @@ def test_catalogue():
     assert "perceptron" in luge.learners() and "bb5" in luge.machines() and "bb5" not in luge.learners()
     with pytest.raises(KeyError, match="nothing of the name"):
         luge.dataset("nothing")
+
+
+def test_overflow_is_a_warning_and_shows():
+    x, y = np.full((3, 1), 60.0), np.array([1.0, -1.0, 1.0])
+    sum_ = "learner sum(x: [fix<I,F>; M], y: fix<I,F>) -> theta: [fix<I,F>; M + 1] {\n for sample in data {\n  theta[0] += x[0];\n }\n}\n"
+    with pytest.warns(luge.OverflowWarning, match="1 number was too large .* in line 3 of the program") as warned:
+        training = luge.train(sum_, x, y, format="fix:8.0")
+    assert warned[0].filename == __file__
+    assert training.theta[0] == -76 and training.certified and "line 3" in training.overflow
+    assert "certified, OVERFLOW: 1 number" in repr(training) and "OVERFLOW" in repr(training.model) and "<b>Overflow:</b>" in training._repr_html_()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        held = luge.train(sum_, x, y)
+    assert held.theta[0] == 180 and held.overflow is None and held.format == "fix:9.0" and "OVERFLOW" not in repr(held)
+    job = luge.train_job(sum_, x, y, format="auto")
+    assert "fix:9.0, the smallest in which no number wraps around and theta is within" in job.format_choice
+    with pytest.raises(luge.LugeError, match="too large for 32 bits, in line 3"):
+        luge.train(sum_, x * 2**24, y)
+
+
+def test_frames_are_predicted_by_the_names_of_their_columns():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": [1.0, 2.0, 3.0, 4.0], "b": [4.0, -1.0, 0.5, 2.0]})
+    model = luge.train("sgd_linear", frame, pandas.Series([1.0, 0.0, 0.5, 1.5], name="z"), scale="minmax").model
+    expected = model.predict(frame.to_numpy())
+    assert (model.predict(frame[["b", "a"]]) == expected).all() and (model.predict(frame.assign(z=0.0)[["z", "b", "a"]]) == expected).all()
+    with pytest.raises(luge.LugeError, match="unknown column c"):
+        model.predict(frame.assign(c=1.0))
+    with pytest.raises(luge.LugeError, match="has no column a and has the unknown column A"):
+        model.predict(frame.rename(columns={"a": "A"}))
+
+
+def test_whole_numbers_are_classes_where_the_learner_wants_classes():
+    x, y = np.array([[1.0], [1.25], [2.0], [3.0]]), np.array([0, 0, 1, 2])
+    training = luge.train("nearest_centroid", x, y)
+    assert training.model.card["labels"] == ["y=0", "y=1", "y=2"] and training.predict(x).argmax(axis=1).tolist() == [0, 0, 1, 2]
+    assert training.model.certify(x, y)
+    assert luge.train_job("nearest_centroid", x, y, classes="numbers", format="fix:8.6").steps() is not None
+    with pytest.raises(luge.LugeError, match="has 3 classes, and only two"):
+        luge.train("perceptron", x, y)
+
+
+def test_a_perceptron_that_never_ends_is_refused():
+    with pytest.raises(luge.LugeError, match="never comes to its end .* perceptron_rounds"):
+        luge.train("perceptron", [[1.0], [1.0]], [1.0, -1.0])

@@ -56,6 +56,19 @@ def test_a_spoilt_network_goes_another_way(trained):
     assert (run["stopped"], run["path"]) != (True, training.path)
 
 
+def test_onnx_takes_the_numbers_of_the_table():
+    """Scales and what stands for missing numbers are part of the exported function."""
+    ort = pytest.importorskip("onnxruntime")
+    generator = np.random.default_rng(0)
+    x = generator.normal(size=(20, 2)) * [1000, 0.01] + [5000, 3]
+    x[3, 0] = np.nan
+    y = np.where(x[:, 1] > 3, 1.0, -1.0)
+    for scale in ("standard", "minmax"):
+        model = luge.train("sgd_linear", x, y, missing="mean", scale=scale).model
+        session = ort.InferenceSession(luge.onnx.export(model).SerializeToString())
+        assert np.allclose(session.run(["y"], {"x": x})[0], model.predict(x), rtol=1e-12, atol=0)
+
+
 @pytest.mark.parametrize("name", ["sgd_linear", "xor"])
 def test_onnx_predicts_the_same(name, tmp_path):
     ort = pytest.importorskip("onnxruntime")

@@ -1,6 +1,7 @@
 """The estimators, as scikit-learn sees them."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -26,7 +27,7 @@ def test_check_estimator(estimator, check):
 def test_a_fit_is_a_training():
     x, y, *_ = luge.dataset("sgd_linear")
     fitted = LugeRegressor("sgd_linear", format="fix:4.8").fit(x, y[:, 0])
-    training = luge.train("sgd_linear", x, y)
+    training = luge.train("sgd_linear", x, y, format="fix:4.8")
     assert (fitted.theta_ == training.theta).all() and fitted.n_iter_ == training.steps and fitted.certificate_ == training.certificate
     assert (fitted.predict(x) == training.predict(x)[:, 0]).all() and fitted.score(x, y[:, 0]) > 0.99
     again = pickle.loads(pickle.dumps(fitted))
@@ -74,6 +75,17 @@ def test_a_search_over_formats():
     theirs = make_pipeline(clone(front), Perceptron()).fit(x, y)
     assert search.best_score_ > 0.85 and search.score(x, y) > theirs.score(x, y) - 0.06
     assert all(claim["holds"] for claim in search.best_estimator_[-1].certificate_.values())
+
+
+def test_defaults_do_not_overflow_on_scaled_data():
+    """All 30 features of breast cancer, everything as it comes."""
+    x, y = load_breast_cancer(return_X_y=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", luge.OverflowWarning)
+        ours = make_pipeline(StandardScaler(), LugeClassifier()).fit(x, y)
+    theirs = make_pipeline(StandardScaler(), Perceptron()).fit(x, y)
+    assert ours.score(x, y) > theirs.score(x, y) - 0.02
+    assert "no_overflow" not in ours[-1].certificate_ and ours[-1].model_.card["options"]["format"].startswith("fix:")
 
 
 def test_the_learners_of_the_estimators():

@@ -5,7 +5,7 @@
 
 copy_label.graph.json is what this writes:
 
-    luge train learners/copy_label.tm --data learners/copy_label.csv --target y --format fix:3.2 --out m.safetensors
+    luge train copy_label --data crates/luge/learners/copy_label.csv --target y --format fix:3.2 --out m.safetensors
     luge export m.safetensors --graph tests/independent/copy_label.graph.json
 """
 
@@ -25,7 +25,7 @@ sys.path.insert(0, str(HERE))
 import bits  # noqa: E402
 import train_torch  # noqa: E402
 
-GRAPH, DATA = HERE / "copy_label.graph.json", HERE.parents[1] / "learners" / "copy_label.csv"
+GRAPH, DATA = HERE / "copy_label.graph.json", HERE.parents[1] / "crates/luge/learners" / "copy_label.csv"
 STEPS, THETA, PATH = 13, [1.5, 0.0], 0xDEB1F1C7E86B7E48
 DEVICES = ["cpu"] + ["cuda"] * torch.cuda.is_available()
 

@@ -1,4 +1,4 @@
-//! Builds circuits: each gate once, and none that is a constant or a copy.
+//! Builds circuits. Equal gates are shared, and gates that are constants or copies are left out.
 
 use std::collections::HashMap;
 

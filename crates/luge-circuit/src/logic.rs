@@ -1,4 +1,4 @@
-//! What people build circuits of: or, xor, choices, words of bits, sums, comparisons, decoders.
+//! The usual building blocks of circuits: or, xor, multiplexers, words of bits, sums, comparisons, decoders.
 //!
 //! A word is a slice of literals, the lowest bit first. Everything is made of [`Builder::and`], [`Builder::sum`] and
 //! [`Builder::parity`]; each says how many layers of ands and parities it adds.

@@ -1,4 +1,4 @@
-//! A circuit as a person reads it: one line for each gate and register.
+//! A circuit as readable text: one line for each gate and register.
 
 use std::fmt;
 

@@ -40,17 +40,17 @@ use clap::{Parser, Subcommand};
 
 pub(crate) use failure::{Failure, show_failure};
 
-/// Learning algorithms, given as Turing machines, run by plain gradient descent.
+/// Learning algorithms, compiled to neural networks, run by gradient descent.
 #[derive(Parser)]
 #[command(
     name = "luge",
     version,
-    after_help = "Exit status: 0 done, 1 failed, 2 wrong usage. Data go to standard output, everything else to standard error."
+    after_help = "Exit status: 0 success, 1 failure, 2 wrong usage. Results go to standard output, everything else to standard error."
 )]
 struct Cli {
     #[command(subcommand)]
     command: Command,
-    /// The most memory to use, such as 500M or 4G [default: three quarters of what is free]
+    /// Maximum memory to use, such as 500M or 4G [default: three quarters of the free memory]
     #[arg(long, global = true, value_name = "SIZE", value_parser = size)]
     memory: Option<u64>,
 }

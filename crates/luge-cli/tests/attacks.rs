@@ -52,7 +52,7 @@ impl Desk {
 }
 
 fn learner(name: &str) -> String {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../learners").join(name).display().to_string()
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../luge/learners").join(name).display().to_string()
 }
 
 /// Everything that grows with cells, vertices, weights and steps asks before it is made.

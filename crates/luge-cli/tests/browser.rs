@@ -24,7 +24,7 @@ fn users_can_do_what_they_should_and_the_console_stays_silent() {
     let (mean, model, of_model) = (place("mean.html"), place("model.safetensors"), place("model.html"));
     luge(&["report", "mean", "-o", &mean]);
     luge(&["train", "sgd_linear", "--out", &model]);
-    luge(&["report", &model, "--data", "learners/sgd_linear.csv", "-o", &of_model]);
+    luge(&["report", &model, "--data", "crates/luge/learners/sgd_linear.csv", "-o", &of_model]);
     let checked = Command::new("node")
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/browser/check.mjs"))
         .args([&mean, &of_model])

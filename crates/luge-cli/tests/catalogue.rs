@@ -18,6 +18,6 @@ fn machines_and_learners_that_ship_have_names() {
 
 #[test]
 fn a_learner_that_ships_is_known_by_its_text() {
-    let learner = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../learners/mean.tm");
+    let learner = Path::new(env!("CARGO_MANIFEST_DIR")).join("../luge/learners/mean.tm");
     prints(&["train", &learner.to_string_lossy()], "y = 2.5625 + 0 x");
 }

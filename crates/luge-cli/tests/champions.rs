@@ -4,7 +4,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-const CHAMPIONS: &str = include_str!("../../../data/champions.csv");
+const CHAMPIONS: &str = include_str!("../../luge/data/champions.csv");
 
 fn check(machine: &str, steps: u64, nonzero: u64) {
     let luge = Command::new(env!("CARGO_BIN_EXE_luge")).args(["run", machine, "--json"]).output();

@@ -46,9 +46,9 @@ fn kill_after(args: &[&str], wait: Duration) -> Option<String> {
     (ended && output.status.success()).then(|| text(&output).0)
 }
 
-/// Kills of each run: 100, or as many as `LUGE_KILLS` says.
+/// Kills of each run: 100, or as many as `LUGE_CASES` says.
 fn n_kills() -> usize {
-    std::env::var("LUGE_KILLS").ok().map_or(100, |text| text.parse().expect("a number of kills"))
+    std::env::var("LUGE_CASES").ok().map_or(100, |text| text.parse().expect("a number of kills"))
 }
 
 /// What lies in a folder.
@@ -109,7 +109,7 @@ fn training_goes_on_where_it_was_interrupted() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name).to_str().expect("a path").to_owned();
     let learner = |name: &str| {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../learners").join(name);
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../luge/learners").join(name);
         path.to_str().expect("a path").to_owned()
     };
     let (machine, data) = (learner("mean.tm"), learner("mean.csv"));

@@ -16,7 +16,7 @@ impl Desk {
         let desk = Self(tempfile::tempdir().expect("a folder"));
         fs::write(desk.0.path().join("machine.bb"), format!("{MACHINE}\n")).expect("a file");
         fs::write(desk.0.path().join("data.csv"), "x,y\n-2,1.5\n0.25,-3\n1,2\n").expect("a file");
-        let learner = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../learners/copy_label.tm");
+        let learner = Path::new(env!("CARGO_MANIFEST_DIR")).join("../luge/learners/copy_label.tm");
         fs::copy(learner, desk.0.path().join("learner.tm")).expect("a file");
         desk.done("train learner.tm --data data.csv --target y --format fix:3.2 --out model.safetensors");
         desk
@@ -69,7 +69,7 @@ fn a_file_is_written_over_only_when_asked() {
         fs::write(desk.0.path().join(&out), "somebody's").expect("a file");
         let said = desk.refused(&format!("{writer} {out}"));
         assert!(
-            said.contains(&format!("{out} exists already")) && said.contains("--force"),
+            said.contains(&format!("{out} already exists")) && said.contains("--force"),
             "{writer}: {said}"
         );
         assert_eq!(desk.read(&out), b"somebody's", "{writer}");
@@ -84,7 +84,7 @@ fn a_file_is_written_over_only_when_asked() {
 #[test]
 fn a_file_is_found_before_long_work() {
     let desk = Desk::new();
-    let learner = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../learners/sgd_linear.sled");
+    let learner = Path::new(env!("CARGO_MANIFEST_DIR")).join("../luge/learners/sgd_linear.sled");
     let compile = format!("compile {} --data data.csv --target y --out", learner.display());
     for writer in [
         &compile,
@@ -95,7 +95,7 @@ fn a_file_is_found_before_long_work() {
     ] {
         fs::write(desk.0.path().join("out.tm"), "somebody's").expect("a file");
         let said = desk.refused(&format!("{writer} out.tm"));
-        assert!(said.contains("out.tm exists already") && said.contains("--force"), "{writer}: {said}");
+        assert!(said.contains("out.tm already exists") && said.contains("--force"), "{writer}: {said}");
         assert_eq!(desk.read("out.tm"), b"somebody's", "{writer}");
     }
 }
@@ -147,7 +147,7 @@ fn only_checkpoints_of_the_same_run_are_replaced() {
     desk.done(trace);
     desk.done(trace);
     let other = "trace machine.bb --every 0s --landscape plain --checkpoint run";
-    assert!(desk.refused(other).contains("run exists already"));
+    assert!(desk.refused(other).contains("run already exists"));
     desk.done(&format!("{other} --force"));
 }
 

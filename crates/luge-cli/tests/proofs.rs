@@ -46,8 +46,11 @@ fn models_are_proved_where_a_theorem_covers_them() {
     }
     let folder = tempfile::tempdir().expect("a folder");
     let place = |name: &str| root().join(name).display().to_string();
-    let (proofs, machine, data) =
-        (place("proofs"), place("learners/copy_label.tm"), place("learners/copy_label.csv"));
+    let (proofs, machine, data) = (
+        place("proofs"),
+        place("crates/luge/learners/copy_label.tm"),
+        place("crates/luge/learners/copy_label.csv"),
+    );
     let certify = ["certify", "model", "--data", &data, "--quick", "--proofs", &proofs];
     let trained = |landscape: &str, carrier: &str| {
         let task = ["train", &machine, "--data", &data, "--target", "y", "--format", "fix:3.2"];

@@ -1,7 +1,7 @@
 //! Engines and simulators side by side, in one run on one machine.
 //!
-//! A figure is the best of several runs: other programs can only slow a run down. Ratios are to the tuned simulator, or
-//! where there is none to the simulator that judges training.
+//! A figure is the best of several runs, because other programs can only slow a run down. Ratios are relative to
+//! the tuned simulator, or where there is none, to the simulator that checks training.
 
 mod contenders;
 mod learners;

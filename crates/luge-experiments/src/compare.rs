@@ -1,7 +1,8 @@
-//! Where plain gradient descent sticks: XOR with a 2-2-1 ReLU network, from random starts, beside an exhaustive search.
+//! Where ordinary gradient descent gets stuck: XOR with a 2-2-1 ReLU network, from random starts, compared with an
+//! exhaustive search.
 //!
-//! This is ordinary training, backpropagation on the primary network alone, with no machine and no landscape: what a
-//! learner that searches is compared with. `docs/xor.md` states both methods.
+//! This is ordinary training: backpropagation on the primary network alone, without a machine or a landscape.
+//! `docs/xor.md` defines both methods.
 
 pub mod parity;
 

@@ -1,6 +1,7 @@
-//! Ordinary networks, trained as everybody trains them: what learning from a stream is compared with.
+//! Ordinary networks with ordinary training, for comparison on streams.
 //!
-//! No machine, no landscape: layers of ReLUs, logistic loss, gradients by automatic differentiation, SGD or Adam.
+//! There is no machine and no landscape: layers of ReLUs, logistic loss, gradients by automatic differentiation,
+//! SGD or Adam.
 
 use candle_core::{DType, Device, Tensor, Var};
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};

@@ -1,4 +1,4 @@
-//! How much noise, and how little precision, a landscape forgives before training no longer traces the machine.
+//! How much noise, and how little precision, a landscape tolerates before training no longer traces the machine.
 
 use std::ops::ControlFlow;
 

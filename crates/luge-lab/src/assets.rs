@@ -1,4 +1,4 @@
-//! The files of the page, as they are in the program.
+//! The files of the page, embedded in the program.
 
 /// A file of the page.
 pub(super) struct Asset {

@@ -1,4 +1,4 @@
-//! What can be chosen on the page.
+//! The programs and settings that the page offers.
 
 use luge::{
     job::{

@@ -1,4 +1,4 @@
-//! What a page says, and what it is told.
+//! Messages from the page and to the page.
 
 use luge::job::Job;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Connections that may not keep the server waiting: what is asked must come in time, and there are only so many at once.
+//! Limits on connections: a request must arrive in time, and only so many are open at once.
 
 use std::{
     future::Future,

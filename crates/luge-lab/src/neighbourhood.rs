@@ -1,7 +1,8 @@
-//! A few states of a large machine: the loss between their vertices is the same as in the landscape of the whole.
+//! A few states of a large machine, whose loss between their vertices equals that of the whole landscape.
 //!
-//! Along an edge only the gates of its two ends are open, and a gate's row knows only its own state's rule. So a machine
-//! of the states at hand, with all others replaced by one, has the same loss there, and can be drawn at once.
+//! Along an edge only the gates of its two ends are open, and a gate's row depends only on the rule of its own
+//! state. So a machine with the states nearby, and one state in place of all others, has the same loss there and
+//! can be drawn at once.
 
 use luge_landscape::{Control, Landscape, LandscapeOptions};
 use luge_machine::{Machine, Move, NormalForm, Pattern, StateId, Write, lowering::Lowered};

@@ -1,4 +1,4 @@
-//! From a job to a network that can be filmed.
+//! Turns a job into a network that can be replayed.
 
 use luge::{
     data::{Range, Table},

@@ -1,4 +1,4 @@
-//! The same run once more, held to the simulator: what it proves, beside the run that is watched.
+//! A second run in the background, compared with the simulator step by step: the certificate of the run on display.
 
 use std::{
     ops::ControlFlow,
@@ -77,7 +77,7 @@ fn flow(go_on: &dyn Fn() -> bool) -> ControlFlow<()> {
     if go_on() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
 }
 
-/// Steps made, and whether the machine has halted; `None` if the run was broken off.
+/// Steps made, and whether the machine has halted; `None` if the run was interrupted.
 fn ended(outcome: Outcome) -> Option<(u64, bool)> {
     match outcome {
         Outcome::Interrupted { .. } => None,

@@ -1,4 +1,4 @@
-//! Why there is no run, as the page shows it.
+//! Errors as the page shows them.
 
 use luge::{
     job::{
@@ -31,7 +31,7 @@ pub enum RunError {
     #[error("the run has failed: {0}; other tabs go on")]
     Panicked(String),
     /// Whoever asked for the run broke it off.
-    #[error("the run was broken off")]
+    #[error("the run was interrupted")]
     BrokenOff,
 }
 
@@ -104,7 +104,10 @@ impl From<&RunError> for Refusal {
             JobError::PreparedTraining(TrainingError::Engine(_) | TrainingError::Memory(_)) => {
                 Self::new("options", error)
             }
-            JobError::Table { .. } | JobError::PreparedTraining(_) => Self::new("data", error),
+            JobError::Table { .. }
+            | JobError::NoFormat { .. }
+            | JobError::Repeats { .. }
+            | JobError::PreparedTraining(_) => Self::new("data", error),
             JobError::Program { .. }
             | JobError::Primary(_)
             | JobError::ThetaSize { .. }

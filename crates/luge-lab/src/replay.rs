@@ -1,4 +1,5 @@
-//! A run with random access: any step is reached from a kept frame nearby, and what is kept has a bounded size.
+//! A run with random access: any step is reached from a stored frame nearby, and the stored frames have a bounded
+//! size.
 
 mod figure;
 mod gradient;

@@ -1,4 +1,4 @@
-//! A report: the page with a recorded run inside, in one file that needs nothing else.
+//! A report: the page with a recorded run, in one file.
 
 use std::fmt::Write as _;
 
@@ -64,7 +64,7 @@ impl Report {
     /// Makes a run and records `n_moments` of it, evenly spaced. The run goes on while `go_on` says so.
     ///
     /// # Errors
-    /// If a step cannot be computed, or the run was broken off.
+    /// If a step cannot be computed, or the run was interrupted.
     pub fn new(
         stage: &PreparedJob,
         n_moments: usize,

@@ -1,4 +1,4 @@
-//! The server: on this machine alone, the page's files, and one socket per tab.
+//! The server: local only, with the page's files and one socket per tab.
 
 use std::{
     io,
@@ -16,7 +16,7 @@ use axum::{
     Router,
     body::Body,
     extract::{
-        Request as PrepareOptions, State, WebSocketUpgrade,
+        Request as HttpRequest, State, WebSocketUpgrade,
         ws::{Message, WebSocket},
     },
     http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, header},
@@ -120,7 +120,7 @@ impl Lab {
 }
 
 /// Lets in only what was asked of this very server, by its own page or by hand.
-async fn guard(State(shared): State<Shared>, asked: PrepareOptions, next: Next) -> Response<Body> {
+async fn guard(State(shared): State<Shared>, asked: HttpRequest, next: Next) -> Response<Body> {
     let mut response = match refusal(&shared, asked.headers()) {
         Some((status, why)) => plain(status, why),
         None => next.run(asked).await,
@@ -169,7 +169,7 @@ fn plain(status: StatusCode, text: &'static str) -> Response<Body> {
     response
 }
 
-async fn file(asked: PrepareOptions) -> Response<Body> {
+async fn file(asked: HttpRequest) -> Response<Body> {
     let Some(Asset { media, bytes, .. }) = assets::at(asked.uri().path()) else {
         return plain(StatusCode::NOT_FOUND, "there is no such page\n");
     };

@@ -1,4 +1,4 @@
-//! One tab: its commands come in, its run goes on in a thread of its own, and what it shows goes out.
+//! One tab: receives commands, runs its job in a thread of its own, and sends what to show.
 
 mod outbound;
 mod stepping;

@@ -1,4 +1,4 @@
-//! What the page draws, as JSON: the run as a whole, one moment, its surroundings, and the run over time.
+//! What the page draws, as JSON: the run as a whole, one step, its surroundings, and the run over time.
 
 mod around;
 mod boundary;

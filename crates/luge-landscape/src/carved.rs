@@ -1,4 +1,5 @@
-//! A landscape carved into some network's graph: the loss node, and the way between parameters and configurations.
+//! A landscape inside some network's graph: the loss node, and the conversion between parameters and
+//! configurations.
 
 use luge_machine::NormalForm;
 use luge_net::{GraphBuilder, NodeId, ParameterId, Shape, SparseValues, Values, faults};

@@ -10,7 +10,7 @@ use crate::{
     tapes::{self, Tapes, Weights},
 };
 
-/// l(x, T, H) of CONSTRUCTION, section 4: `compact` or `relu`, the same around either form of l_S.
+/// l(x, T, H) of docs/construction.md, section 4: `compact` or `relu`, the same around either form of l_S.
 pub(crate) fn build(
     g: &mut GraphBuilder,
     control: &Control,

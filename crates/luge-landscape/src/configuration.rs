@@ -1,4 +1,4 @@
-//! A moment of a machine's run, as a landscape's parameters hold it.
+//! A configuration of a machine, as a landscape's parameters represent it.
 
 use luge_machine::StateId;
 
@@ -28,7 +28,7 @@ impl Configuration {
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum Undecodable {
     /// No vertex has clearly all the weight.
-    #[error("no vertex has clearly all the weight: entry {index} is {value}")]
+    #[error("no single vertex has all the weight: entry {index} is {value}")]
     Vertex {
         /// The entry that is in between, or the largest one.
         index: usize,

@@ -1,6 +1,6 @@
-//! The constants of the landscapes: chosen, or given and then checked.
+//! The constants of the landscapes: chosen automatically, or given and then checked.
 //!
-//! Paper: §4.4, (13); CONSTRUCTION, section 6.
+//! Paper: §4.4, (13); docs/construction.md, section 6.
 
 use luge_net::faults;
 

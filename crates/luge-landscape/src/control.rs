@@ -1,4 +1,4 @@
-//! The vertices: one per state and the symbols it looks at, and what the machine does there.
+//! The vertices: one per state and combination of the symbols it looks at, and what the machine does there.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use luge_net::{Arcs, Block, Column, LinearMap, VertexTable, deposit};
 pub enum VertexSet {
     /// Those on the tapes S(q) that some rule of the state q looks at: `sum_q 2^|S(q)|` vertices.
     ///
-    /// Departs from the paper: CONSTRUCTION, section 4c.
+    /// Departs from the paper: docs/construction.md, section 4c.
     #[default]
     LookedAt,
     /// Those on all tapes: `2^d |Q|` vertices, the paper's own set.

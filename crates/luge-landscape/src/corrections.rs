@@ -1,4 +1,4 @@
-//! What had to be changed for the printed construction to run, each change with a switch of its own.
+//! The corrections that the printed construction needs to run, each with its own switch.
 
 /// The corrections to the printed paper that shape a landscape. All are on by default; turning one off gives the
 /// printed version, so that anybody can see it fail.

@@ -1,4 +1,5 @@
-//! The extended network F: a landscape and a primary network, joined so that plain least squares trains them.
+//! The extended network F: a landscape and a primary network, joined so that training with squared error trains
+//! both.
 //!
 //! Paper: §3, §5, Figure 1.
 

@@ -1,4 +1,4 @@
-//! `internal`: the tape lies inside the vertex. Every configuration that can occur is a vertex of the simplex.
+//! `internal`: the tape is part of the vertex. Every configuration that can occur is a vertex of the simplex.
 //!
 //! Paper: §4.3, (9), Corollary 1.
 

@@ -1,4 +1,4 @@
-//! A landscape as its users see it: a network, its constants, and the way between parameters and configurations.
+//! A landscape for its users: a network, its constants, and the conversion between parameters and configurations.
 
 use luge_machine::NormalForm;
 use luge_net::{GraphBuilder, Network, NodeId, Shape, SparseValues, Values};

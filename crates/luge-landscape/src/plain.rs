@@ -1,7 +1,7 @@
 //! `plain`: stock gradient descent. Every weight is unconstrained and moved with rate 1.
 //!
-//! Departs from the paper: there is no simplex, no slide and no barrier. All of x+, write and move stand under
-//! stop-gradient, so a step lands on the next configuration, and saturation forgets the error of the last one.
+//! Departs from the paper: there is no simplex, no slide and no barrier. x+, write and move are under
+//! stop-gradient, so a step lands on the next configuration, and saturation removes the error of the last step.
 
 use luge_net::{Arcs, GraphBuilder, NodeId, StepRule};
 

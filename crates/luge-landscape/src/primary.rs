@@ -90,7 +90,7 @@ pub enum PrimaryError {
         found: String,
     },
     /// A width that is no positive number.
-    #[error("`{found}` in `{whole}` is no width; expected a number from 1 to {MAX_UNITS}")]
+    #[error("`{found}` in `{whole}` is not a width; expected a number from 1 to {MAX_UNITS}")]
     Width {
         /// The part in question.
         found: String,
@@ -98,7 +98,7 @@ pub enum PrimaryError {
         whole: String,
     },
     /// A number of prototypes or a depth that is none.
-    #[error("`{found}` in `{whole}` is no such number; expected one from 1 to {most}")]
+    #[error("`{found}` in `{whole}` is not a valid number; expected one from 1 to {most}")]
     Count {
         /// The part in question.
         found: String,
@@ -269,8 +269,11 @@ mod tests {
         let unknown = "is no primary network; expected `linear`, `mlp:` and widths such as 2-3-1, `prototypes:` or `tree:` and a number, or `parity`";
         assert_eq!(message("cnn"), format!("`cnn` {unknown}"));
         assert_eq!(message("mlp:2"), format!("`mlp:2` {unknown}"));
-        let width = "is no width; expected a number from 1 to 4096";
-        assert_eq!(message("mlp:2-x-1"), "`x` in `mlp:2-x-1` is no width; expected a number from 1 to 4096");
+        let width = "is not a width; expected a number from 1 to 4096";
+        assert_eq!(
+            message("mlp:2-x-1"),
+            "`x` in `mlp:2-x-1` is not a width; expected a number from 1 to 4096"
+        );
         assert_eq!(message("mlp:2-0-1"), format!("`0` in `mlp:2-0-1` {width}"));
         assert_eq!(message("mlp:2-4097-1"), format!("`4097` in `mlp:2-4097-1` {width}"));
         assert_eq!(message("mlp:2--1"), format!("`` in `mlp:2--1` {width}"));

@@ -151,7 +151,7 @@ mod tests {
         let refused = parsed("prototypes:0").and_then(Result::err).expect("none at all");
         assert_eq!(
             refused.to_string(),
-            "`0` in `prototypes:0` is no such number; expected one from 1 to 256"
+            "`0` in `prototypes:0` is not a valid number; expected one from 1 to 256"
         );
         assert_eq!(output(&Prototypes::new(1, 1, 1), &[3.0, -2.0], &[7.0, 3.0]), [-2.0, -2.0]);
     }

@@ -1,11 +1,11 @@
-//! `stream`: stock gradient descent on fresh batches. Every step sees another batch, and the network knows no other data than
-//! the batch in front of it and its own weights.
+//! `stream`: stock gradient descent on fresh batches. Every step sees another batch, and the network knows no other
+//! data than the current batch and its own weights.
 //!
-//! The landscape is [`plain`](crate::LandscapeKind::Plain), with the read-only tape in weights as well: a memory of one batch. When a
-//! step is made its labels are not known, so neither is `out - y`; a large constant carrier A makes that error one of |y| / A, which
-//! `plain` forgives.
+//! The landscape is [`plain`](crate::LandscapeKind::Plain), with the read-only tape in weights as well: a memory of
+//! one batch. The labels are not known when a step is made, so `out - y` is not known either. A large constant
+//! carrier A reduces that error to |y| / A, which `plain` tolerates.
 //!
-//! Departs from the paper, which only remarks that batches could in principle be handled: CONSTRUCTION, section 5b.
+//! Departs from the paper, which only remarks that batches could in principle be handled: docs/construction.md, section 5b.
 
 mod constants;
 mod error;

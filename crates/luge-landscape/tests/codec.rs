@@ -87,10 +87,10 @@ fn parameters_that_stand_for_nothing() {
             assert_eq!(found, expected, "{kind:?}");
         };
         // Vertex 1 reads a 1 from tape 0 and a 0 from tape 1; the writable tape 1 is row 0, the read-only tape 0 row 1.
-        check("vertex", 1, 0.25, "no vertex has clearly all the weight: entry 0 is 0");
-        check("vertex", 3, 0.75, "no vertex has clearly all the weight: entry 3 is 0.75");
-        check("vertex", 3, -0.75, "no vertex has clearly all the weight: entry 3 is -0.75");
-        check("vertex", 0, f64::NAN, "no vertex has clearly all the weight: entry 0 is NaN");
+        check("vertex", 1, 0.25, "no single vertex has all the weight: entry 0 is 0");
+        check("vertex", 3, 0.75, "no single vertex has all the weight: entry 3 is 0.75");
+        check("vertex", 3, -0.75, "no single vertex has all the weight: entry 3 is -0.75");
+        check("vertex", 0, f64::NAN, "no single vertex has all the weight: entry 0 is NaN");
         check("head", 3, 0.5, "head 1 is not on one cell: its weight on cell 0 is 0");
         check("head", N_CELLS + 4, 1.0, "head 0 is not on one cell: its weight on cell 4 is 1");
         check("tape", 5, 0.25, "cell 5 of tape 1 is 0.25, neither -1 nor 1");

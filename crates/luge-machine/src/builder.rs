@@ -1,4 +1,4 @@
-//! Building machines in code; the parsers build through it too.
+//! Builds machines in code; the parsers use it too.
 
 use crate::{
     Access, Alphabet, Machine, Missing, Move, Pattern, Rule, SampleUse, State, StateId, StateKind, SymbolId,

@@ -1,4 +1,4 @@
-//! What is wrong with a user's file, and where. The binary renders these; this crate only collects them.
+//! Errors and warnings about a user's file, with their places. This crate collects them; the binary renders them.
 
 mod findings;
 

@@ -1,4 +1,4 @@
-//! What lies on the tapes before the first step.
+//! The initial content of the tapes.
 
 use crate::{Alphabet, Machine, SymbolId};
 

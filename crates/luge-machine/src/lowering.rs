@@ -1,4 +1,4 @@
-//! Lowering: from any machine to the normal form, and the way back for whoever looks at the result.
+//! Lowering: converts any machine to the normal form, and interprets the result.
 //!
 //! A tape with k symbols becomes ceil(log2 k) binary tracks whose heads move in lockstep. Each rule becomes one
 //! rule, in the same order, and wildcards stay wildcards. States keep their ids, so that the outcome of a lowered run,

@@ -1,4 +1,4 @@
-//! The normal form of CONSTRUCTION, section 1: the only machines a landscape is built from.
+//! The normal form of docs/construction.md, section 1: the only machines a landscape is built from.
 
 use crate::{Access, Machine, Move, StateId, SymbolId, TapeId, Write};
 

@@ -1,4 +1,4 @@
-//! Runs a machine step by step. The judge: short, plain, and used by nothing that trains.
+//! Runs a machine step by step. This is the reference that training is compared with; nothing that trains uses it.
 
 mod memo;
 mod recorded_steps;

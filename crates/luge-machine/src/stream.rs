@@ -1,8 +1,8 @@
 //! Machines that learn from a stream: every step sees another batch of samples, and states say which of them to take.
 //!
-//! A machine has a memory of one batch: cells of a read-only tape, some for bits of features, some for bits of labels. A step
-//! from a state that *takes* puts the features of its batch there. The labels come later: a slot holds them back, and the very
-//! next step may *latch* them. After that the slot needs one more step before a batch can be taken again.
+//! A machine has a memory of one batch: cells of a read-only tape, some for bits of features, some for bits of
+//! labels. A step from a state that *takes* stores the features of its batch. The labels wait in a slot, and the
+//! next step may *latch* them. After that the slot needs one more step before another batch can be taken.
 
 mod discipline;
 

@@ -1,4 +1,4 @@
-//! A tape that grows both ways.
+//! A tape that grows in both directions.
 
 use crate::{Cell, SymbolId, TapeInput};
 

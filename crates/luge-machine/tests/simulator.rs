@@ -198,7 +198,7 @@ fn champion(line: &str) -> Machine {
 
 #[test]
 fn champions_halt_when_they_should() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/champions.csv");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../luge/data/champions.csv");
     let table = fs::read_to_string(path).unwrap();
     let mut most_steps = 0;
     for row in table.lines().skip(1) {

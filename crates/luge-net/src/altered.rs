@@ -1,4 +1,4 @@
-//! The same network with one thing changed, to see who notices. Only in builds with the feature `faults`.
+//! A network with one change, to test who notices. Only in builds with the feature `faults`.
 
 use crate::{Network, Node, NodeId, Op, ParameterId, StepRule};
 

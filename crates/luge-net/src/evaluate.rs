@@ -1,4 +1,4 @@
-//! Plain evaluation in f64: what a network is worth at given parameters, node by node.
+//! Plain evaluation in f64: the value of every node at given parameters.
 
 use crate::{
     Network, NodeId, Op, Shape, Values, Weights,

@@ -1,5 +1,5 @@
-//! Faults planted by name, to see whether they are caught. Without the feature `faults` none can be planted, and asking
-//! costs nothing.
+//! Faults planted by name, to test whether they are found. Without the feature `faults` none can be planted, and
+//! the query costs nothing.
 
 #[cfg(feature = "faults")]
 pub(crate) use on::alter_arc;

@@ -1,4 +1,4 @@
-//! Nodes and operations, and the builder that checks shapes as they are joined.
+//! Nodes and operations, and the builder that checks shapes.
 
 use crate::{LinearMap, Network, NumberFormat, Shape, Values};
 

@@ -1,4 +1,4 @@
-//! Counting: which units a network has, how deep they lie and how wide its layers are. From the graph, never from a formula.
+//! Counts the units of a network, their depth and the width of layers. It counts in the graph and uses no formula.
 
 use crate::{Network, NodeId, Op, Shape};
 

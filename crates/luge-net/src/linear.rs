@@ -1,4 +1,4 @@
-//! Affine maps kept sparse: the arcs between layers.
+//! Sparse affine maps: the arcs between layers.
 
 use std::{borrow::Cow, ops::Range, sync::Arc};
 

@@ -1,12 +1,13 @@
-//! Columns that are alike, evaluated once.
+//! Identical columns, evaluated once.
 //!
-//! The matrices of a landscape have a column for every cell of a tape, and nearly all columns are alike: far from every head there is a
-//! symbol that nothing happens to. A unit depends on its own column and, through shifts, on some beside it. So where columns hold the
-//! same numbers, and those beside them too, all units agree, and so do the gradients of all weights. A merged network has one column of
-//! each kind, counted in sums as often as it occurs: its loss and its gradients are those of the whole network, entry for entry.
+//! The matrices of a landscape have a column for every cell of a tape, and nearly all columns are alike: far from
+//! every head nothing happens. A unit depends on its own column and, through shifts, on neighbouring ones. Where
+//! columns and their neighbours hold the same numbers, all their units and all gradients of their weights agree. A
+//! merged network has one column of each kind, weighted in sums by how often it occurs. Its loss and its gradients
+//! are those of the whole network, entry for entry.
 //!
-//! Nothing is taken for granted of what the columns hold or mean: [`Columns::of`] follows the graph node by node and refuses one in which
-//! columns meet in any other way.
+//! No assumption is made about the content or meaning of columns: [`Columns::of`] follows the graph node by node
+//! and refuses a graph in which columns interact in any other way.
 
 mod partition;
 mod rebuild;

@@ -1,4 +1,4 @@
-//! A finished network: what training and everything else reads.
+//! A finished network, which training and everything else reads.
 
 use std::{fmt, sync::OnceLock};
 

@@ -1,9 +1,10 @@
-//! Sparse layers recognised in a graph, so that an engine need not evaluate units that are zero.
+//! Recognises sparse layers in a graph, so that an engine need not evaluate units that are zero.
 //!
-//! Nothing is told about a network beside its graph: starting from the loss, every node is matched with what it must be,
-//! its operands, maps, weights, biases and stop-gradients included, and every number an engine gets is read from the node
-//! that has it. A number with only one possible value is compared with it. What does not match is not recognised, with the
-//! node at which that was seen, and is left to whoever evaluates every unit.
+//! The graph is the only source of information. Starting from the loss, every node is matched with what it must be,
+//! including operands, maps, weights, biases and stop-gradients, and every number that an engine gets is read from
+//! the node that holds it. A number with only one possible value is compared with it. If something does not match,
+//! the network is not recognised, the reason names the node, and an engine that evaluates every unit has to train
+//! it.
 
 mod inputs;
 mod output;

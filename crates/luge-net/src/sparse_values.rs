@@ -1,4 +1,4 @@
-//! Matrices that are one number nearly everywhere: tapes and heads before and after training.
+//! Matrices with one number nearly everywhere: tapes and heads before and after training.
 
 use std::borrow::Cow;
 

@@ -1,8 +1,8 @@
-//! Wide layers kept small: maps over vertices v = (block, symbols), one vertex for every combination of the symbols that
-//! its block tells apart.
+//! Compact wide layers: maps over vertices v = (block, symbols), one vertex for every combination of the symbols
+//! that its block distinguishes.
 //!
-//! What a vertex is connected to depends on its block and on a few of its symbols, so the arcs are kept once per block and
-//! combination of those symbols, and listed one by one only for whoever evaluates every unit.
+//! The connections of a vertex depend on its block and on a few of its symbols. So the arcs are stored once per
+//! block and combination of those symbols, and listed one by one only for code that evaluates every unit.
 
 mod arcs;
 mod reading;

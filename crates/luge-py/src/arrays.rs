@@ -1,7 +1,6 @@
-//! Arrays in and out. What goes out is handed over, not copied; what comes in is copied once, into the job that keeps it.
+//! Arrays in and out. Outgoing arrays are handed over without a copy; incoming ones are copied once, into the job.
 
 use luge::data::{Missing, PrepareOptions, Table};
-use luge::job::JobError;
 use luge_net::{Shape, Values};
 use numpy::{
     PyArray1, PyArray2, PyReadonlyArray2, PyUntypedArrayMethods,
@@ -22,7 +21,7 @@ pub(crate) fn values(array: &PyReadonlyArray2<'_, f64>) -> Values {
     Values::new(Shape::new(rows, cols), data)
 }
 
-/// A table of features and labels.
+/// A table of features and labels, nothing done to its columns yet.
 pub(crate) fn table(
     x: &PyReadonlyArray2<'_, f64>,
     y: &PyReadonlyArray2<'_, f64>,
@@ -53,10 +52,9 @@ pub(crate) fn table(
     let missing = asked.missing != Missing::Refuse;
     let wrong = |number: &&f64| !(number.is_finite() || missing && number.is_nan());
     if let Some(number) = x.data.iter().chain(&y.data).find(wrong) {
-        return Err(Refusal::unfit(format!("{number} is no finite number")));
+        return Err(Refusal::unfit(format!("{number} is not a finite number")));
     }
-    let refused = |error| JobError::Table { name: "the data".to_owned(), error };
-    Ok(Table::new(features, labels, x.data, y.data).prepared(asked).map_err(refused)?)
+    Ok(Table::new(features, labels, x.data, y.data))
 }
 
 /// Numbers as an array of two dimensions.

@@ -1,4 +1,4 @@
-//! Files: complete or not there, and never in place of others unasked.
+//! Files: written completely or not at all, and never over existing ones unless asked.
 
 use std::path::PathBuf;
 

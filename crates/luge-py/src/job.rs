@@ -1,10 +1,10 @@
-//! Jobs: what to do, completely said. As JSON they are the library's own.
+//! Jobs: complete descriptions of what to do. Their JSON is that of the library.
 
 use std::sync::Arc;
 
 use luge::{
-    data::{PrepareOptions, Range},
-    job::{Data, Job as Inner, JobError, TraceJob, TrainJob},
+    data::{PrepareOptions, Range, TableError},
+    job::{Data, Job as Inner, JobError, TraceJob, TrainJob, classes_as_wanted, program::is_program},
 };
 use numpy::PyReadonlyArray2;
 use pyo3::prelude::*;
@@ -21,6 +21,8 @@ type Arrays<'py> = (PyReadonlyArray2<'py, f64>, PyReadonlyArray2<'py, f64>, Vec<
 #[pyclass(frozen, module = "luge._luge")]
 pub(crate) struct Job {
     pub(crate) inner: Inner,
+    /// How the number format was chosen, if nobody named one.
+    format_choice: Option<String>,
 }
 
 #[pymethods]
@@ -37,10 +39,11 @@ impl Job {
     ) -> Result<Self, Refusal> {
         let mut job = TraceJob { input, start, line, ..TraceJob::new(source.inner.clone()) };
         job.options = changed(&job.options, options)?;
-        Ok(Self { inner: Inner::Trace(job) })
+        Ok(Self { inner: Inner::Trace(job), format_choice: None })
     }
 
     /// Train a learner on arrays; without them, on the data that ship with it. `prepare`: JSON with what is to be done to the columns.
+    /// Without `saturate`, numbers are not held to the format yet: [`Job::choose_format`] does that.
     #[staticmethod]
     #[pyo3(signature = (source, data, *, program, primary, options, prepare, saturate))]
     fn train(
@@ -50,36 +53,57 @@ impl Job {
         primary: Option<String>,
         options: &str,
         prepare: &str,
-        saturate: bool,
+        saturate: Option<bool>,
     ) -> Result<Self, Refusal> {
         let source = source.inner.clone();
         let asked: PrepareOptions = serde_json::from_str(prepare)?;
         let mut job = match data {
             None => TrainJob::of(source)?,
             Some((x, y, features, labels)) => {
-                TrainJob::new(source, Data::Table(arrays::table(&x, &y, features, labels, &asked)?))
+                let table = arrays::table(&x, &y, features, labels, &asked)?;
+                let read = |asked: &PrepareOptions| table.clone().prepared(asked);
+                let table = classes_as_wanted(&source, &asked, read).map_err(refused)?;
+                TrainJob::new(source, Data::Table(table))
             }
         };
         job.program = program.map(|program| program.inner.clone());
         job.primary = primary.unwrap_or(job.primary);
         job.options = changed(&job.options, options)?;
-        if let Data::Table(table) = &mut job.data {
-            let range = if saturate { Range::Saturate } else { Range::Refuse };
-            let refused = |error| JobError::Table { name: "the data".to_owned(), error };
-            table.fit(job.options.format, range).map_err(refused)?;
+        if let Some(saturate) = saturate {
+            fit(&mut job, saturate)?;
         }
-        Ok(Self { inner: Inner::Train(job) })
+        Ok(Self { inner: Inner::Train(job), format_choice: None })
     }
 
     /// Reads a job back.
     #[staticmethod]
     fn from_json(text: &str) -> Result<Self, Refusal> {
-        Ok(Self { inner: serde_json::from_str(text)? })
+        Ok(Self { inner: serde_json::from_str(text)?, format_choice: None })
     }
 
     /// The job as JSON; the same job always has the same text.
     fn to_json(&self) -> Result<String, Refusal> {
         Ok(serde_json::to_string(&self.inner)?)
+    }
+
+    /// The same with the smallest number format that does for a program, and its numbers held to it; a machine's is left as it is.
+    fn choose_format(&self, py: Python<'_>, saturate: bool) -> PyResult<Self> {
+        let Inner::Train(mut job) = self.inner.clone() else {
+            return Err(Refusal::unfit("a trace has no number format").into());
+        };
+        let chosen = py.detach(|| {
+            let choice = is_program(&job.source).then(|| job.choose_format()).transpose()?;
+            fit(&mut job, saturate)?;
+            Ok::<_, Refusal>((job, choice.map(|choice| choice.to_string())))
+        });
+        let (job, format_choice) = chosen?;
+        Ok(Self { inner: Inner::Train(job), format_choice })
+    }
+
+    /// How the number format was chosen, if nobody named one.
+    #[getter]
+    fn format_choice(&self) -> Option<&str> {
+        self.format_choice.as_deref()
     }
 
     /// `trace` or `train`.
@@ -106,6 +130,17 @@ impl Job {
             }
         }
     }
+}
+
+/// Makes every number one that the format can hold.
+fn fit(job: &mut TrainJob, saturate: bool) -> Result<(), JobError> {
+    let Data::Table(table) = &mut job.data else { return Ok(()) };
+    let range = if saturate { Range::Saturate } else { Range::Refuse };
+    table.fit(job.options.format, range).map_err(refused)
+}
+
+fn refused(error: TableError) -> JobError {
+    JobError::Table { name: "the data".to_owned(), error }
 }
 
 /// Options with some fields changed, as their JSON names them; unknown ones and wrong words are refused.

@@ -1,4 +1,4 @@
-//! Lessons: learners trained on data.
+//! Learners trained on data.
 
 use std::sync::Arc;
 
@@ -82,7 +82,7 @@ impl PreparedTraining {
     fn follow(&self, callback: Option<Py<PyAny>>, every: u64) -> Result<Training, Refusal> {
         let lesson = Arc::clone(&self.inner);
         let mut watch = Watch::new(callback, every);
-        let report = lesson.follow(None, watch.attention(), |moment| watch.see(&moment))?;
+        let report = lesson.follow(None, watch.observation_rate(), |moment| watch.observe(&moment))?;
         let curve = Curve::new(watch.finish()?, report.outcome.steps(), false);
         Ok(Training { lesson, job: Arc::clone(&self.job), report, curve })
     }

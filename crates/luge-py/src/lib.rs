@@ -1,7 +1,7 @@
 //! The Python module `luge._luge`: a thin caller of the library's jobs.
 //!
-//! It turns arrays into tables, words into options and refusals into exceptions, and gives results back as JSON and arrays. What
-//! Python users see is in `python/luge`, which is written in Python on top of it.
+//! It turns arrays into tables, strings into options and errors into exceptions, and returns results as JSON and
+//! arrays. `python/luge`, written in Python on top of it, is what users see.
 
 mod arrays;
 mod files;

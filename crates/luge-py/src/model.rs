@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use luge::{
-    data::{PrepareOptions, Table, TableError},
+    data::{Preparation, PrepareOptions, Table, TableError},
     files::{
         audit::{self, Audit, same_model},
         export,
@@ -122,7 +122,16 @@ impl Model {
         // Words cannot stand in arrays of numbers: then these are the numbers that the words became.
         let words = card.preparation.has_words();
         let asked = if words { PrepareOptions::default() } else { card.preparation.asked.clone() };
-        let table = arrays::table(&x, &y, card.features.clone(), card.labels.clone(), &asked)?;
+        let (features, labels) = match words {
+            true => (card.features.clone(), card.labels.clone()),
+            false => {
+                let Preparation { features, targets, .. } = &card.preparation;
+                let columns = features.iter().map(|feature| feature.column.clone()).collect();
+                (columns, targets.iter().map(|target| target.column.clone()).collect())
+            }
+        };
+        let table = arrays::table(&x, &y, features, labels, &asked)?;
+        let table = table.prepared(&asked).map_err(refused).map_err(Refusal::from)?;
         let preparation = if words { card.preparation.clone() } else { table.preparation.clone() };
         let table = Table { preparation, ..table };
         Ok(py.detach(|| self.audited(table, retrain, saturate))?)
@@ -171,7 +180,7 @@ impl Model {
         };
         let retrained = if retrain {
             let mut watch = Watch::new(None, 1);
-            let report = lesson.follow(None, watch.attention(), |moment| watch.see(&moment));
+            let report = lesson.follow(None, watch.observation_rate(), |moment| watch.observe(&moment));
             watch.finish()?;
             let report = match report {
                 Ok(report) => report,

@@ -59,7 +59,7 @@ impl PerStep {
         Self { first_cells: first_cells.to_vec(), ..Self::default() }
     }
 
-    fn see(&mut self, moment: &luge::run::follow::RunProgress<'_>) {
+    fn observe(&mut self, moment: &luge::run::follow::RunProgress<'_>) {
         self.losses.push(moment.loss);
         self.vertices.push(vertex(moment));
         let cells = self.first_cells.iter().enumerate();
@@ -127,10 +127,10 @@ impl PreparedTrace {
 }
 
 /// What following a run leaves behind.
-type Followed = (trace::Trace, LossCurve, Option<PerStep>);
+type TracedRun = (trace::Trace, LossCurve, Option<PerStep>);
 
 impl PreparedTrace {
-    fn follow(&self, arrays: bool, callback: Option<Py<PyAny>>, every: u64) -> Result<Followed, Refusal> {
+    fn follow(&self, arrays: bool, callback: Option<Py<PyAny>>, every: u64) -> Result<TracedRun, Refusal> {
         let plan = &self.inner;
         if arrays && plan.options.compare == Comparisons::End && !plan.dense() {
             return Err(Refusal::unfit(
@@ -139,12 +139,12 @@ impl PreparedTrace {
         }
         let mut record = arrays.then(|| PerStep::new(plan.first_cells()));
         let mut watch = Watch::new(callback, every);
-        let attention = if arrays { ObservationRate::Steps } else { watch.attention() };
+        let attention = if arrays { ObservationRate::Steps } else { watch.observation_rate() };
         let inner = plan.follow(None, attention, |moment| {
             if let Some(record) = &mut record {
-                record.see(&moment);
+                record.observe(&moment);
             }
-            watch.see(&moment)
+            watch.observe(&moment)
         })?;
         let curve = watch.finish()?;
         Ok((inner, curve, record))

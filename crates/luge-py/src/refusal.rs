@@ -1,4 +1,4 @@
-//! Refusals as Python exceptions, with the library's own words and places.
+//! Errors as Python exceptions, with the library's own messages and places.
 
 use std::{error::Error, io};
 
@@ -100,9 +100,7 @@ impl From<OutputError> for Refusal {
             OutputError::Exists { .. } => {
                 Self::Exists(format!("{words}: give another name, or force=True to write over it"))
             }
-            OutputError::NotAFile { .. } => {
-                Self::System(format!("{words}: name a file that is not there yet"))
-            }
+            OutputError::NotAFile { .. } => Self::System(format!("{words}: name a new file")),
             _ => Self::System(words),
         }
     }

@@ -1,4 +1,4 @@
-//! A run step by step: it is made on a thread of its own, which waits until Python asks for the next step.
+//! A run step by step: it runs on its own thread, which waits until Python asks for the next step.
 
 use std::{
     ops::ControlFlow,
@@ -42,7 +42,7 @@ impl Step {
     fn of(moment: &RunProgress<'_>, first_cells: &[i64]) -> Self {
         let tracks = || first_cells.iter().enumerate();
         let tape = |(track, first): (usize, &i64)| {
-            let kept = moment.engine.kept(track);
+            let kept = moment.engine.stored_cells(track);
             (kept.start + first, kept.map(|cell| moment.engine.cell(track, cell)).collect())
         };
         Self {

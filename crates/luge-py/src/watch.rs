@@ -1,4 +1,4 @@
-//! What Python sees while Rust trains: signals, and the caller's function. The interpreter is free in between.
+//! What Python sees while Rust trains: signals, and the caller's function. The GIL is released in between.
 
 use std::{
     ops::ControlFlow,
@@ -54,7 +54,7 @@ impl Watch {
     }
 
     /// How closely the run is to be watched: no closer than the caller wants to be called.
-    pub(crate) fn attention(&self) -> ObservationRate {
+    pub(crate) fn observation_rate(&self) -> ObservationRate {
         match &self.callback {
             None => ObservationRate::Moments,
             Some(_) if self.every >= STRIDE => ObservationRate::Strides,
@@ -64,7 +64,7 @@ impl Watch {
 
     /// Sees one moment, and the losses since the last one.
     #[inline]
-    pub(crate) fn see(&mut self, moment: &RunProgress<'_>) -> ControlFlow<()> {
+    pub(crate) fn observe(&mut self, moment: &RunProgress<'_>) -> ControlFlow<()> {
         let &RunProgress { step, loss, since, .. } = moment;
         (step - since.len() as u64..).zip(since).for_each(|(at, &loss)| self.curve.add(at, loss));
         self.curve.add(step, loss);
@@ -137,7 +137,7 @@ impl Curve {
     ) -> Result<&LossCurve, Refusal> {
         if self.0.get().is_none() {
             let mut watch = Watch::new(None, 1);
-            py.detach(|| follow(&mut |moment| watch.see(&moment)))?;
+            py.detach(|| follow(&mut |moment| watch.observe(&moment)))?;
             // Another thread may have been quicker, with the same curve.
             let _ = self.0.set(watch.finish()?);
         }

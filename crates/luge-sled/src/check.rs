@@ -1,4 +1,4 @@
-//! Syntax to core: names and types are resolved, sizes put in, functions inlined, arrays of arrays made flat.
+//! Syntax to core: resolves names and types, inserts sizes, inlines functions, and flattens arrays of arrays.
 
 mod exprs;
 mod functions;

@@ -1,11 +1,11 @@
 //! Core to machine.
 //!
-//! Theta and every other array have a tape of their own as long as there are tapes, and so has every variable. The
-//! compiler knows where each head is at every point of the program, as a number of words that may depend on the
-//! counters of the loops around ([`position`]), so no addresses are kept at run time and no loop is written out.
-//! Expressions stream ([`stream`]): all operands pass under their heads at once, lowest bits first, and the result is
-//! written in the same pass. Read-only tapes say where things end: rulers where a word does, counters where a loop does.
-//! Products and quotients ([`product`], [`quotient`]) have tapes of their own.
+//! Theta, every other array and every variable have their own tapes as long as there are tapes. The compiler knows
+//! the position of each head at every point of the program, as a number of words that may depend on the counters of
+//! the enclosing loops ([`position`]), so no addresses are stored at run time and no loop is unrolled. Arithmetic
+//! is bit-serial ([`bit_serial`]): all operands pass under their heads at the same time, lowest bits first, and the
+//! result is written in the same pass. Read-only tapes mark ends: rulers mark the ends of words, counters the ends
+//! of loops. Products and quotients ([`product`], [`quotient`]) have their own tapes.
 
 mod automaton;
 mod bit_serial;

@@ -1,5 +1,5 @@
-//! The program with nothing left to decide: sizes known, functions inlined, arrays of arrays made flat. Both the
-//! interpreter and the compiler start from here.
+//! The program with everything resolved: sizes are known, functions inlined, arrays of arrays flattened. The
+//! interpreter and the compiler both start from here.
 
 /// A fixed-point type in two's complement; without fraction bits, an integer type.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

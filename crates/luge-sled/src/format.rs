@@ -1,4 +1,4 @@
-//! Programs in the usual form: lines stay lines, indentation follows the brackets.
+//! The formatter: lines stay lines, indentation follows the brackets.
 
 use crate::lex::{Kind, Token, tokens};
 

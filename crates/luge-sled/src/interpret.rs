@@ -1,4 +1,4 @@
-//! The reference: what a program means, in plain integers.
+//! The interpreter: it defines what a program means, in plain integers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -68,7 +68,13 @@ pub(crate) fn run(core: &Core, samples: &mut Samples<'_>, limit: u64) -> Outcome
     }
 }
 
-#[derive(Clone, Default)]
+/// The first round of a `while` that later ones are compared with: short loops cost nothing.
+const FIRST_COMPARED: u64 = 64;
+
+/// What a program remembers: variables, arrays, tapes, and how many samples it took.
+type Memory = (Vec<i64>, Vec<Vec<i64>>, Vec<Tape>, usize);
+
+#[derive(Clone, PartialEq, Default)]
 struct Tape {
     head: i64,
     ones: BTreeSet<i64>,
@@ -135,14 +141,26 @@ impl State<'_, '_> {
                 let branch = if self.holds(cond)? { then } else { otherwise };
                 self.block(branch)?;
             }
-            StmtKind::While { before, condition, body } => loop {
-                self.tick()?;
-                self.block(before)?;
-                self.line = stmt.line;
-                if !self.holds(condition)? || !self.round(body)? {
-                    break;
+            StmtKind::While { before, condition, body } => {
+                let (mut rounds, mut earlier) = (0_u64, None);
+                loop {
+                    self.tick()?;
+                    self.block(before)?;
+                    self.line = stmt.line;
+                    if !self.holds(condition)? || !self.round(body)? {
+                        break;
+                    }
+                    self.line = stmt.line;
+                    rounds += 1;
+                    if earlier.as_ref().is_some_and(|earlier| self.is_as(earlier)) {
+                        return Err(End::Run(Verdict::Repeats));
+                    }
+                    if rounds >= FIRST_COMPARED && rounds.is_power_of_two() {
+                        let Self { slots, arrays, tapes, n_taken, .. } = &*self;
+                        earlier = Some((slots.clone(), arrays.clone(), tapes.clone(), *n_taken));
+                    }
                 }
-            },
+            }
             StmtKind::For(body) => self.for_loop(body)?,
             StmtKind::Repeat { times, body, .. } => {
                 for _ in 0..*times {
@@ -185,6 +203,11 @@ impl State<'_, '_> {
             StmtKind::Reject => return Err(End::Run(Verdict::Rejected)),
         }
         Ok(())
+    }
+
+    /// Whether everything is as it was after an earlier round of the same loop.
+    fn is_as(&self, (slots, arrays, tapes, n_taken): &Memory) -> bool {
+        self.n_taken == *n_taken && self.slots == *slots && self.arrays == *arrays && self.tapes == *tapes
     }
 
     fn for_loop(&mut self, stmt: &For) -> Done<()> {

@@ -126,6 +126,8 @@ pub enum Verdict {
     Limit,
     /// The program takes a sample, and none is left.
     Waiting,
+    /// A round of a `while` began with everything as in an earlier round: the program never ends.
+    Repeats,
 }
 
 /// What a run of the interpreter left behind.

@@ -1,4 +1,4 @@
-//! Tokens to syntax, by recursive descent. After an error in a statement the next one is tried.
+//! Tokens to syntax, by recursive descent. After an error the parser continues with the next statement.
 
 mod cursor;
 mod exprs;

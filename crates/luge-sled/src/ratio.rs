@@ -1,4 +1,4 @@
-//! Exact fractions: what literals and constants are until a type rounds them.
+//! Exact fractions: the values of literals and constants until a type rounds them.
 
 /// A fraction in lowest terms with a positive denominator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,4 +1,4 @@
-//! The program as it is written.
+//! The syntax tree.
 
 use crate::{lex::Span, ratio::Ratio};
 

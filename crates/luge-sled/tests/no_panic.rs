@@ -4,8 +4,8 @@ use luge_machine::Severity;
 use luge_sled::{CompileError, Sizes, compile, interpret};
 use proptest::prelude::*;
 
-const LEARNER: &str = include_str!("../../../learners/mlp_backprop.sled");
-const LINE: &str = include_str!("../../../learners/least_squares_line.sled");
+const LEARNER: &str = include_str!("../../luge/learners/mlp_backprop.sled");
+const LINE: &str = include_str!("../../luge/learners/least_squares_line.sled");
 
 fn check(text: &str) {
     let sizes = Sizes { n_features: 2, n_labels: 1, integer: 4, fraction: 4 };

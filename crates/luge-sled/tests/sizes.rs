@@ -9,13 +9,13 @@ use luge_machine::{
 use luge_sled::{Sizes, compile};
 use machines::{agree, simulate, sizes};
 
-const PERCEPTRON: &str = include_str!("../../../learners/perceptron.sled");
-const LEAST_SQUARES: &str = include_str!("../../../learners/least_squares_line.sled");
-const SGD: &str = include_str!("../../../learners/sgd_linear.sled");
-const CENTROID: &str = include_str!("../../../learners/nearest_centroid.sled");
-const XOR: &str = include_str!("../../../learners/xor_search.sled");
-const IRIS: &str = include_str!("../../../learners/iris_setosa.csv");
-const BACKPROP: &str = include_str!("../../../learners/mlp_backprop.sled");
+const PERCEPTRON: &str = include_str!("../../luge/learners/perceptron.sled");
+const LEAST_SQUARES: &str = include_str!("../../luge/learners/least_squares_line.sled");
+const SGD: &str = include_str!("../../luge/learners/sgd_linear.sled");
+const CENTROID: &str = include_str!("../../luge/learners/nearest_centroid.sled");
+const XOR: &str = include_str!("../../luge/learners/xor_search.sled");
+const IRIS: &str = include_str!("../../luge/learners/iris_setosa.csv");
+const BACKPROP: &str = include_str!("../../luge/learners/mlp_backprop.sled");
 
 fn n_states(source: &str, sizes: &Sizes) -> usize {
     compile(source, sizes).expect("a program").machine.states().len()
@@ -185,7 +185,7 @@ fn a_product_of_16_bits_is_quick() {
     assert!(steps("a + b", 8, 8) < 60);
 }
 
-/// `while` need not end, and the machine says so by the step limit.
+/// `while` need not end: the interpreter sees that a round began as an earlier one did, the machine comes to the step limit.
 #[test]
 fn endless_programs_end_at_the_limit() {
     let source = "learner endless(x: [fix<I,F>; 1], y: fix<I,F>) -> theta: [fix<I,F>; 1] {
@@ -193,6 +193,13 @@ fn endless_programs_end_at_the_limit() {
     }";
     let sizes = sizes(1, 1, 4, 4);
     let reference = luge_sled::interpret(source, &sizes, &[vec![0, 0]], 1000).expect("a program");
+    assert_eq!((reference.verdict, reference.line), (luge_sled::Verdict::Repeats, Some(2)));
+    // What changes something every round goes on to the limit.
+    let counts = "learner counts(x: [fix<I,F>; 1], y: fix<I,F>) -> theta: [fix<I,F>; 1] {
+        let n: int<32>;
+        while true { n += 1; theta[0] = -theta[0]; }
+    }";
+    let reference = luge_sled::interpret(counts, &sizes, &[vec![0, 0]], 100_000).expect("a program");
     assert_eq!(reference.verdict, luge_sled::Verdict::Limit);
     let (outcome, steps) =
         simulate(&compile(source, &sizes).expect("a program"), &sizes, &[vec![0, 0]], 1000);

@@ -1,6 +1,6 @@
-//! The cases of `tests/suite`, read the same way by every executor that is held to them.
+//! The cases of `tests/suite`, read in the same way by every executor.
 //!
-//! A case is a `.toml` file beside a machine file; it says what the run must end with, and nothing about who runs it.
+//! A case is a `.toml` file beside a machine file. It says how the run must end, and nothing about who runs it.
 //!
 //! ```
 //! let cases = luge_suite::cases("formats/bbchallenge");

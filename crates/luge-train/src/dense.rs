@@ -1,6 +1,6 @@
 //! Gradient descent, dense: every unit evaluated, every gradient from candle's automatic differentiation, no shortcuts.
 //!
-//! This is the truth that faster engines are held to. It knows a network's nodes, parameters and step rules, and nothing of
+//! This is the reference that faster engines are compared with. It knows a network's nodes, parameters and step rules, and nothing of
 //! what they stand for; [`Dense`] beside it reads vertices, heads and cells off the weights.
 
 mod engine;

@@ -1,4 +1,4 @@
-//! What every engine can do.
+//! The interface of all engines.
 
 use std::ops::Range;
 
@@ -133,7 +133,7 @@ pub trait Engine {
     fn cell(&self, track: usize, cell: i64) -> f64;
 
     /// The cells that are kept; all others are blank.
-    fn kept(&self, track: usize) -> Range<i64>;
+    fn stored_cells(&self, track: usize) -> Range<i64>;
 
     /// The labels the network holds, z.
     fn labels(&self) -> &[f64];

@@ -1,4 +1,4 @@
-//! Why training cannot go on. How it ends is an [`Outcome`](crate::Outcome), not an error.
+//! Errors of training. How training ends is an [`Outcome`](crate::Outcome), not an error.
 
 use luge_net::Unrecognised;
 

@@ -1,9 +1,9 @@
-//! The exact engine: where arithmetic is exact, a gradient step depends only on the vertex and the symbols to be read, so it is
-//! differentiated once and remembered.
+//! The exact engine: where arithmetic is exact, a gradient step depends only on the vertex and the symbols to be
+//! read, so it is differentiated once and then looked up.
 //!
-//! Every remembered step was made by [`Sparse`] on cells of its own, from the network's gradient, when it was first met.
-//! Nothing is remembered where a weight could drift: constants must be powers of two and the carrier's gain exactly 1. In
-//! landscapes of targets, which forget the last error, the gain may differ from 1 by [`MAX_GAIN_ERROR`].
+//! Every stored step was made by [`Sparse`] from the network's gradient when it first occurred. Nothing is stored
+//! where a weight could drift: constants must be powers of two and the carrier's gain exactly 1. In landscapes of
+//! targets, which remove the last error, the gain may differ from 1 by [`MAX_GAIN_ERROR`].
 
 mod blocks;
 mod carried;

@@ -1,4 +1,4 @@
-//! Snapshots as bytes: a sign takes a bit, any other weight eight bytes.
+//! Snapshots as bytes: a symbol takes a bit, any other weight eight bytes.
 
 use crate::{PackedCells, Snapshot, TapeSnapshot};
 

@@ -1,4 +1,4 @@
-//! Where the loss of a run has been.
+//! The range of the loss during a run.
 
 /// Where the loss has been.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -1,4 +1,4 @@
-//! The cells of a tape as a snapshot keeps them: a bit each where all are symbols, and numbers where one is not.
+//! The cells of a tape in a snapshot: a bit each if all are symbols, otherwise numbers.
 
 use crate::sparse::BLANK;
 

@@ -1,4 +1,4 @@
-//! A number that stands for all vertices a run has visited, in order.
+//! A digest of all vertices that a run has visited, in order.
 //!
 //! The digest of v_0, …, v_k is `sum_i (v_i + 1) M^(k - i)` modulo 2^64, with the odd number M = [`MULTIPLIER`]: it begins
 //! as v_0 + 1, and a step to v multiplies it by M and adds v + 1. So the digest of a path that goes on with a remembered

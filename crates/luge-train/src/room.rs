@@ -1,4 +1,4 @@
-//! How rows of cells grow: by half of what they have, long ones by an eighth, so that growing costs little however often it happens.
+//! How rows of cells grow: by half of their size, long ones by an eighth, so that repeated growth stays cheap.
 
 /// The least that is added at once.
 const LEAST: i64 = 16;

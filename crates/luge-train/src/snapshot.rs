@@ -1,4 +1,4 @@
-//! The weights of one moment, without those that are zero.
+//! The weights at one step, without those that are zero.
 
 use luge_net::{Network, ParameterId, Shape, SparseValues, StepRule, Values};
 

@@ -1,8 +1,8 @@
 //! The sparse engine: the same loss and gradient in f64, evaluating only units and weights that are not zero.
 //!
-//! At a vertex one gate is open, its row leads to one block, and heads touch a few cells. All of this comes from the
-//! network's graph ([`luge_net::Network::sparse_layers`]); loss, slopes and steps are computed from the weights as they are, drift
-//! included. The dense engine, which knows nothing of such layers, is what this one is held to.
+//! At a vertex one gate is open, its row leads to one block, and heads touch a few cells. All of this is read from
+//! the network's graph ([`luge_net::Network::sparse_layers`]); loss, slopes and steps are computed from the current
+//! weights, including drift. Tests compare this engine with the dense engine, which knows nothing of such layers.
 
 mod columns;
 mod engine;

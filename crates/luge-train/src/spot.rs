@@ -1,5 +1,5 @@
-//! One step of a run looked at closely: the dense engine makes it again by automatic differentiation, from all weights,
-//! and every weight it arrives at is compared with the one that was found.
+//! One step of a run, recomputed: the dense engine makes it by automatic differentiation from all weights, and
+//! every resulting weight is compared.
 
 use luge_net::{Columns, Network, SparseValues, Values};
 

@@ -1,7 +1,8 @@
 //! Training on a stream: every step sees another batch.
 //!
-//! [`Dense`] makes such a step like any other, from another input. [`SparseStream`] makes it from the layers recognised in the
-//! network's graph and looks only at weights that are not zero: the vertex, the cells under the heads, the memory and the slot.
+//! [`Dense`] makes such a step like any other, from another input. [`SparseStream`] uses the layers recognised in
+//! the network's graph and only weights that are not zero: the vertex, the cells under the heads, the memory and
+//! the slot.
 
 use luge_net::{BitUse, Network, StreamLayers, Values, numbers::Overflow, stream_layers};
 

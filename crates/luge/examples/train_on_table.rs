@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use luge::{Data, Model, Predictor, Source, Table, TrainJob};
 use luge_net::Values;
 
-/// The mean label of the samples whose feature is positive, times the sign of the feature: theta is a weight, no bias.
+/// Least squares through the origin: the weight is the sum of x y over the sum of x x, and the bias stays 0.
 const LEARNER: &str = "
 learner slope(x: [fix<I,F>; M], y: fix<I,F>) -> theta: [fix<I,F>; 2] {
     let products: fix<I,F>;

@@ -1,4 +1,4 @@
-//! What a run proved: its steps recomputed by automatic differentiation, the paper's bounds, the answer in words.
+//! Certificates: recomputed steps, the paper's bounds, and the answer in words.
 
 pub mod answer;
 pub mod gradient;

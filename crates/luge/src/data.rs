@@ -1,6 +1,7 @@
-//! Tables of numbers: a CSV file as people have it, its columns chosen by name and made ready for a learner.
+//! Tables of numbers: reads CSV files as they come, selects columns by name and prepares them for a learner.
 //!
-//! `sheet` reads the file as it stands, `preparation` makes numbers of it, `new_data` does the same for a model.
+//! `sheet` reads the file, `preparation` converts it to numbers, and `new_data` does the same for a model's new
+//! data.
 
 mod error;
 mod new_data;
@@ -12,7 +13,10 @@ mod text;
 
 use std::{collections::HashMap, fmt, io};
 
-use luge_net::{NumberFormat, Shape, Values};
+use luge_net::{
+    NumberFormat, Shape, Values,
+    numbers::{FixedPoint, MAX_BITS},
+};
 use rand_chacha::{
     ChaCha8Rng,
     rand_core::{Rng, SeedableRng},
@@ -235,13 +239,28 @@ impl Table {
                 if range == Range::Refuse {
                     let row = row_of(self.lines.as_deref(), i / n_columns);
                     let place = Place { row, column: names[i % n_columns].clone() };
-                    return Err(TableError::OutOfRange { place, value: *value, format, low, high });
+                    let value = *value;
+                    let column = values.data.iter().skip(i % n_columns).step_by(n_columns);
+                    let holds = holding(format, column.copied());
+                    return Err(TableError::OutOfRange { place, value, format, low, high, holds });
                 }
                 *value = value.clamp(low, high);
             }
         }
         Ok(())
     }
+}
+
+/// The smallest format that holds numbers: as precise as the one given where 32 bits allow it. `None` for floats, and where
+/// none does.
+fn holding(format: NumberFormat, numbers: impl Iterator<Item = f64> + Clone) -> Option<NumberFormat> {
+    let NumberFormat::Fixed(fixed) = format else { return None };
+    let wider = |n_integer: u32| {
+        let n_fraction = fixed.n_fraction().min(MAX_BITS - n_integer);
+        FixedPoint::new(n_integer, n_fraction, fixed.negatives()).ok().map(NumberFormat::Fixed)
+    };
+    let holds = |format: &NumberFormat| numbers.clone().all(|x| (format.min()..=format.max()).contains(&x));
+    (1..=MAX_BITS).filter_map(wider).find(holds)
 }
 
 /// Makes numbers of columns: which rows, what is learned from them, and what becomes of them.
@@ -262,7 +281,13 @@ fn prepare(columns: &Columns, n_rows: usize, asked: &PrepareOptions) -> Result<T
     let held_out = (!testing.is_empty()).then(|| Box::new(table(&testing)));
     let left_out = n_rows - n_used;
     let note = format!("{left_out} of {n_rows} rows are left out: a value is missing in them");
-    let notes = if left_out > 0 { vec![note] } else { Vec::new() };
+    let mut notes = if left_out > 0 { vec![note] } else { Vec::new() };
+    for (target, (name, column)) in preparation.targets.iter().zip(&columns.targets) {
+        if matches!(column, Column::Numbers(_)) && !target.classes.is_empty() {
+            let classes = target.classes.join(", ");
+            notes.push(format!("column `{name}` has the classes {classes}; --classes numbers keeps numbers"));
+        }
+    }
     Ok(Table { held_out, notes, ..table(&training) })
 }
 
@@ -373,14 +398,14 @@ mod tests {
     fn broken_tables() {
         assert_eq!(message("a,b\n1,2\n", None), "there is no column `y`; the columns are a, b");
         assert_eq!(message("a,y\n1,2\n", Some(&["c"])), "there is no column `c`; the columns are a, y");
-        assert_eq!(message("a,a,y\n1,2,3\n", None), "column `a` stands twice in the header");
-        let both = "column `y` is asked for both as a feature and as the target";
+        assert_eq!(message("a,a,y\n1,2,3\n", None), "duplicate column `a` in the header");
+        let both = "column `y` is named both as a feature and as the target";
         assert_eq!(message("a,y\n1,2\n", Some(&["a", "y"])), both);
         assert_eq!(message("y\n1\n", None), "no column is left for the features");
         assert_eq!(message("a,y\n", None), "the table has a header but no rows");
-        assert_eq!(message("a,y\n1,2\n1,two\n", None), "line 3, column `y`: `two` is no finite number");
+        assert_eq!(message("a,y\n1,2\n1,two\n", None), "line 3, column `y`: `two` is not a finite number");
         assert_eq!(message("a,y\n,2\n", None), "line 2, column `a`: the value is missing");
-        assert_eq!(message("a,y\n1,inf\n", None), "line 2, column `y`: `inf` is no finite number");
+        assert_eq!(message("a,y\n1,inf\n", None), "line 2, column `y`: `inf` is not a finite number");
         assert_eq!(message("a,y\nNaN,1\n", None), "line 2, column `a`: the value is missing");
         assert_eq!(
             message("a,y\n1,2\n1,2,3\n", None),
@@ -392,14 +417,14 @@ mod tests {
     #[test]
     fn blank_lines_count() {
         let csv = "a,y\n1,2\n\n\n3,x\n";
-        assert_eq!(message(csv, None), "line 5, column `y`: `x` is no finite number");
+        assert_eq!(message(csv, None), "line 5, column `y`: `x` is not a finite number");
         assert_eq!(read("\na,y\n1,2\n\n3,4", None).unwrap().lines, Some(vec![3, 5]));
     }
 
     #[test]
     fn lines_end_in_either_way() {
         let csv = "a,y\r\n1,2\r\n\r\n3,x\r\n";
-        assert_eq!(message(csv, None), "line 4, column `y`: `x` is no finite number");
+        assert_eq!(message(csv, None), "line 4, column `y`: `x` is not a finite number");
         assert_eq!(read("a,y\r\n1,2\r\n3,4\r\n", None).unwrap().lines, Some(vec![2, 3]));
     }
 

@@ -1,4 +1,4 @@
-//! Everything Luge writes to files or as JSON, and reads back.
+//! The files and JSON that Luge writes and reads back.
 
 pub mod atomic_file;
 pub mod audit;

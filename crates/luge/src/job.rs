@@ -1,10 +1,13 @@
-//! Jobs: what to do, completely said. The command line, the lab, reports, checkpoints and benchmarks all speak of jobs.
+//! Jobs: complete descriptions of what to do, used by the command line, the lab, reports, checkpoints and
+//! benchmarks.
 //!
-//! A job goes one way: its program is found and read, its data are read and fitted to the number format, the learner, the
-//! primary network, the landscape and the engine are put together ([`TrainJob::prepare`], [`TraceJob::prepare`]), and the
-//! result is trained and held to the simulator ([`PreparedTraining::train`], [`PreparedTrace::run`]).
+//! Preparing a job finds and reads its program, reads its data and converts them to the number format, and
+//! assembles learner, primary network, landscape and engine ([`TrainJob::prepare`], [`TraceJob::prepare`]). The
+//! result is trained and compared with the simulator ([`PreparedTraining::train`], [`PreparedTrace::run`]).
 
+pub mod auto_format;
 pub mod catalogue;
+mod classes;
 mod error;
 mod formats;
 pub mod program;
@@ -20,16 +23,17 @@ use luge_machine::{
     parse_inputs,
 };
 use luge_net::NumberFormat;
-use luge_sled::{Compiled, Variable};
+use luge_sled::{Compiled, Variable, Verdict};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    data::{ClassCode, PrepareOptions, Range, Table},
+    data::{PrepareOptions, Range, Table},
     ordinary::{self, OrdinaryError},
     trace::{PreparedTrace, TraceOptions},
     training::{PreparedTraining, TrainingOptions},
 };
 
+pub use classes::classes_as_wanted;
 pub use error::JobError;
 pub(crate) use formats::{constants, number_format};
 use source::Source;
@@ -277,25 +281,19 @@ impl TrainJob {
     /// # Errors
     /// If they are no table, or do not fit the format.
     pub fn table(&self) -> Result<Table, JobError> {
-        let mut data = self.data.clone();
-        if let Data::Csv { asked, .. } = &mut data
-            && asked.classes == ClassCode::Auto
-        {
-            asked.classes = self.class_code();
-        }
-        data.read(self.options.format)
+        let mut table = self.as_given()?;
+        self.data.fit(&mut table, self.options.format)?;
+        Ok(table)
     }
 
-    /// How the learner wants classes: as the data that ship with it have them, or as its signature says.
-    fn class_code(&self) -> ClassCode {
-        if let Some(lesson) = catalogue::with_text(&self.source.text).and_then(|shipped| shipped.lesson) {
-            return lesson.class_code();
-        }
-        match program::is_program(&self.source) {
-            true if luge_sled::usual_sizes(&self.source.text).n_labels > 1 => ClassCode::Each,
-            true => ClassCode::Column,
-            false => ClassCode::Auto,
-        }
+    /// The data as numbers of any size, classes as the learner wants them.
+    pub(crate) fn as_given(&self) -> Result<Table, JobError> {
+        let Data::Csv { name, text, target, features, asked, .. } = &self.data else {
+            return self.data.as_given();
+        };
+        let read = |asked: &PrepareOptions| Table::read_prepared(text, target, features.as_deref(), asked);
+        let refused = |error| JobError::Table { name: name.clone(), error };
+        classes_as_wanted(&self.source, asked, read).map_err(refused)
     }
 
     /// Reads the learner, and compiles it for the sizes of its data if it is a program.
@@ -346,6 +344,11 @@ impl TrainJob {
             .map_err(refused)
     }
 
+    fn repeats(&self, line: u32) -> JobError {
+        let perceptron = catalogue::with_text(&self.source.text).is_some_and(|s| s.name == "perceptron");
+        JobError::Repeats { name: self.source.name.clone(), line, perceptron }
+    }
+
     /// Data, learner, primary network, window, extended network: everything but training.
     ///
     /// # Errors
@@ -381,6 +384,11 @@ impl TrainJob {
         if let Some(n_theta) = loaded.compiled.as_ref().map(|c| c.n_theta).filter(|&n| n != n_weights) {
             return Err(JobError::ThetaSize { n_theta, primary: primary.describe(), n_weights });
         }
+        if let Some(ran) = self.interpret(&table, FIRST_STATEMENTS)?
+            && ran.verdict == Verdict::Repeats
+        {
+            return Err(self.repeats(ran.line.unwrap_or(1)));
+        }
         let lesson = PreparedTraining::prepare(learner, primary, table, self.options.clone())?;
         if !program::is_program(&self.source) {
             return Ok(lesson);
@@ -394,6 +402,9 @@ impl TrainJob {
     }
 }
 
+/// Statements in which a program is looked at before it is trained: one that repeats itself never ends.
+const FIRST_STATEMENTS: u64 = 1 << 20;
+
 /// Statements that a step of the machine may stand for at most: most take many steps, a few none.
 pub(crate) const STATEMENTS_PER_STEP: u64 = 64;
 
@@ -404,11 +415,15 @@ impl Data {
     /// If they are no table, or do not fit the format.
     pub fn read(&self, format: NumberFormat) -> Result<Table, JobError> {
         let mut table = self.as_given()?;
-        if let Self::Csv { name, saturate, .. } = self {
-            let range = if *saturate { Range::Saturate } else { Range::Refuse };
-            table.fit(format, range).map_err(|error| JobError::Table { name: name.clone(), error })?;
-        }
+        self.fit(&mut table, format)?;
         Ok(table)
+    }
+
+    /// Makes every number of a table of a file one that the format can hold; numbers that were read before are left alone.
+    fn fit(&self, table: &mut Table, format: NumberFormat) -> Result<(), JobError> {
+        let Self::Csv { name, saturate, .. } = self else { return Ok(()) };
+        let range = if *saturate { Range::Saturate } else { Range::Refuse };
+        table.fit(format, range).map_err(|error| JobError::Table { name: name.clone(), error })
     }
 
     /// The data as numbers of any size.

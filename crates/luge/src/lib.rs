@@ -1,7 +1,9 @@
-//! Learning algorithms, given as Turing machines or Sled programs, run by plain gradient descent.
+//! Learning algorithms, given as Turing machines or Sled programs, compiled to neural networks and run by gradient
+//! descent.
 //!
-//! Luge goes one way: program, machine, landscape, network, training, certificate. A [`TrainJob`] says what to learn and
-//! from what; [`TrainJob::prepare`] builds the network, [`PreparedTraining::train`] trains it and certifies the run.
+//! The pipeline: program, machine, landscape, network, training, certificate. A [`TrainJob`] says what to learn and
+//! from which data; [`TrainJob::prepare`] builds the network, [`PreparedTraining::train`] trains it and certifies
+//! the run.
 //!
 //! ```
 //! use std::ops::ControlFlow;
@@ -16,10 +18,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A [`TraceJob`] does the same for a machine without data: its landscape is trained in lockstep with the simulator.
-//! The `examples` folder has both at length, a primary network of one's own, and landscapes with one's own constants.
+//! A [`TraceJob`] does the same for a machine without data: its landscape is trained in lockstep with the
+//! simulator. The `examples` folder contains longer examples, your own primary network, and landscapes with your
+//! own constants.
 //!
-//! The rooms, in the order of the paper:
+//! The modules, in the order of the paper:
 //!
 //! | stage | where |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! One run: which engine trains, the simulator beside it, what is recorded, what it may cost.
+//! One run: its engine, the simulator that checks it, its statistics, and its memory.
 
 mod checkpoint_replay;
 pub mod decimated;

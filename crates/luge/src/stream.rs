@@ -1,8 +1,9 @@
-//! Learning from a stream: every gradient step sees another batch, and the network knows no other data than the batch in
-//! front of it and its own weights.
+//! Learning from a stream: every gradient step sees another batch, and the network knows no other data than the
+//! current batch and its own weights.
 //!
-//! A [`StreamJob`] goes the way of every job: the learner is read, its stream opened, the network built
-//! ([`StreamJob::prepare`]), trained in lockstep with the simulator on the same stream, and certified ([`PreparedStream::train`]).
+//! A [`StreamJob`] works like every job: it reads the learner, opens the stream and builds the network
+//! ([`StreamJob::prepare`]), then trains it in lockstep with the simulator on the same stream and certifies the run
+//! ([`PreparedStream::train`]).
 
 mod certificate;
 mod lockstep;
@@ -389,7 +390,7 @@ fn rehearse(
     Ok((Rehearsal { steps, n_taken, halted, first_take, last_take }, window))
 }
 
-/// TapeLimit for the features and labels of one batch.
+/// Memory for the features and labels of one batch.
 fn batch_of(layout: &DataLayout) -> (Vec<f64>, Vec<f64>) {
     (vec![0.0; layout.n_samples * layout.n_features], vec![0.0; layout.n_samples * layout.n_labels])
 }

@@ -1,6 +1,6 @@
-//! Tracing: from a machine and its input to a landscape, trained in lockstep with the simulator.
+//! Tracing: builds a landscape from a machine and its input, and trains it in lockstep with the simulator.
 //!
-//! The whole way reads as the paper's outline: machine, normal form, window, landscape, training, comparison.
+//! The code follows the paper's outline: machine, normal form, window, landscape, training, comparison.
 
 mod error;
 mod options;

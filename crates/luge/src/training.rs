@@ -1,6 +1,7 @@
-//! A lesson: a learner, a primary network and data, joined into an extended network and trained by gradient descent.
+//! Training: a learner, a primary network and data, joined into an extended network and trained by gradient
+//! descent.
 //!
-//! The whole way reads as the paper's outline: data, bits, machine, window, extended network, training, certificate.
+//! The code follows the paper's outline: data, bits, machine, window, extended network, training, certificate.
 
 mod certificate;
 mod error;
@@ -36,6 +37,7 @@ use crate::{
         run_stats::{Levels, RunStats},
     },
 };
+pub(crate) use certificate::no_overflow;
 pub use certificate::{Certificate, Claim};
 pub use error::TrainingError;
 pub use options::{LONGEST_LESSON, TrainingOptions};

@@ -1,4 +1,4 @@
-//! The words for what can be chosen: kinds of landscape, carriers, engines. They are spelled and read here and nowhere else.
+//! Names of options: kinds of landscape, carriers, engines. They are written and parsed only here.
 
 use luge_landscape::{BitConversion, Carrier, LandscapeKind, VertexSet, mlp::Float};
 use luge_machine::{formats::Format, lowering::Moves};

@@ -21,7 +21,7 @@ use luge_machine::{
 use luge_net::{SparseValues, Values};
 
 fn machine(name: &str) -> Machine {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../learners").join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("learners").join(name);
     let source = Source::open(&path.to_string_lossy()).expect("a learner that ships");
     source.read(None).expect("a valid machine").1.machine
 }

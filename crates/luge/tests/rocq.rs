@@ -18,7 +18,7 @@ fn machine(place: &str) -> Machine {
 }
 
 fn learner(name: &str) -> Machine {
-    machine(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../learners").join(name).to_string_lossy())
+    machine(&Path::new(env!("CARGO_MANIFEST_DIR")).join("learners").join(name).to_string_lossy())
 }
 
 fn written(machine: &Machine, cells: usize, kind: LandscapeKind) -> Option<String> {

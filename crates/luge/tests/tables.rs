@@ -52,7 +52,7 @@ fn outputs_are_told_as_classes() {
 fn words_of_a_feature_need_columns_of_their_own() {
     let text = "colour,y\nred,1\nblue,2\nred,3\n";
     let refused = read(text, &plain()).expect_err("words");
-    assert_eq!(refused, "line 2, column `colour`: `red` is no number; the column has 2 different words");
+    assert_eq!(refused, "line 2, column `colour`: `red` is not a number; the column has 2 different words");
     let hot = table(text, &PrepareOptions { one_hot: true, ..plain() });
     assert_eq!(hot.feature_names, ["colour=blue", "colour=red"]);
     assert_eq!(hot.features.data, [0., 1., 1., 0., 0., 1.]);

@@ -26,7 +26,7 @@ fn read(text: &str) -> Loaded {
 }
 
 fn shipped(name: &str) -> Loaded {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../learners").join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("learners").join(name);
     read(&fs::read_to_string(path).expect("a learner that ships"))
 }
 
@@ -189,7 +189,7 @@ fn any_machine() -> impl Strategy<Value = Machine> {
 }
 
 /// Three labels for which the three learners differ: 2, then 1 (two of three lowest bits are set), then 3.
-const DATA: &str = include_str!("../../../learners/universal.csv");
+const DATA: &str = include_str!("../learners/universal.csv");
 
 /// What there is to compare after training the universal learner's network from the weights that hold a program.
 struct Trained {

@@ -7,12 +7,12 @@ use super::{
     output::{note, show},
 };
 
-/// Measure engines and simulators side by side, in one run
+/// Measure engines and simulators side by side
 ///
-/// Every figure is the best of several runs. Ratios are to a simulator tuned without any checks; run on a quiet machine.
+/// Every figure is the best of several runs. Ratios are relative to a simulator without any checks. Run it on an idle machine.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// A few short runs only: to see that it works, not to quote
+    /// Make only a few short runs, as a test
     #[arg(long)]
     quick: bool,
     /// Print the figures as JSON

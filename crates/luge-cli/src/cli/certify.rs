@@ -1,4 +1,4 @@
-//! `luge certify`: whether a model is what it claims.
+//! `luge certify`: verifies a model.
 
 use std::{
     ops::ControlFlow,
@@ -25,26 +25,26 @@ use super::{
     prover,
 };
 
-/// Derive everything again from a model's machine and its data, and say whether the model is what it claims
+/// Verify a model: simulate its machine on the data, train the network again, and compare
 ///
 /// The simulator says what the machine's answer and last configuration are; then the network is built and trained again,
 /// and every weight and every claim must be the same, bit for bit. The exit status is 1 if something is not,
 /// and 3 if all that was looked at is, but the model does not have the program that its machine was compiled from.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// A model that `luge train --out` wrote
+    /// A model written by `luge train --out`
     #[arg(value_name = "MODEL")]
     model: PathBuf,
     /// The data it was trained on
     #[arg(long, value_name = "FILE.csv")]
     data: PathBuf,
-    /// Ask the simulator only, and do not train again by gradient descent
+    /// Only simulate, do not train again
     #[arg(long)]
     quick: bool,
-    /// Take the nearest number of the format for data outside it, as in training
+    /// Clamp numbers outside the format to its range, as in training
     #[arg(long)]
     saturate: bool,
-    /// Have Rocq prove it for every input too, with the proofs built in this folder
+    /// Also have Rocq prove it for every input, with the proofs built in this folder
     #[arg(long, value_name = "FOLDER")]
     proofs: Option<PathBuf>,
     /// Print the result as JSON

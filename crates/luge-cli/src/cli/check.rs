@@ -1,8 +1,9 @@
-//! `luge check`: whether a program is right, without data.
+//! `luge check`: checks a program without data.
 
 use indicatif::HumanCount;
 use luge::job::{program, source::Source};
 use luge_machine::lowering::{Moves, lower};
+use luge_net::NumberFormat;
 use serde::Serialize;
 
 use super::{
@@ -12,18 +13,22 @@ use super::{
 
 /// Check a Sled program without data, and show the size of its machine
 ///
-/// Sizes that the program takes from its data are small ones here: 2 features, 1 label or 2, fix:8.8.
+/// Sizes that the program takes from its data are small ones here: 2 features, 1 label or 2, fix:8.8;
+/// --features, --labels and --format give others.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// A program, `-` for standard input
+    /// A Sled program, or `-` for standard input
     #[arg(value_name = "FILE.sled")]
     file: String,
-    /// How many features a sample has
+    /// Number of features of a sample
     #[arg(long, value_name = "M")]
     features: Option<usize>,
-    /// How many labels a sample has
+    /// Number of labels of a sample
     #[arg(long, value_name = "K")]
     labels: Option<usize>,
+    /// How numbers become bits: fix:I.F
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<NumberFormat>,
     /// Set a constant of the program, as NAME=VALUE; may be given several times
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<String>,
@@ -49,6 +54,10 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let mut sizes = luge_sled::usual_sizes(&source.text);
     sizes.n_features = args.features.unwrap_or(sizes.n_features);
     sizes.n_labels = args.labels.unwrap_or(sizes.n_labels);
+    if let Some(format) = args.format {
+        sizes = program::sizes(format, sizes.n_features, sizes.n_labels)
+            .map_err(|error| Failure::of_program(error, &source))?;
+    }
     let compiled = program::compile(&source.text, &source.name, &sizes, &args.set)
         .map_err(|error| Failure::of_program(error, &source))?;
     let size = lower(&compiled.machine, Moves::Keep)?.report().after;

@@ -1,4 +1,4 @@
-//! `luge compare`: what plain gradient descent finds where a learner that it carries out finds all.
+//! `luge compare`: compares ordinary gradient descent with a learner that gradient descent runs.
 
 mod parity;
 
@@ -16,16 +16,16 @@ use super::{
     progress::Progress,
 };
 
-/// Compare a learner that gradient descent carries out with ordinary training
+/// Compare a learner that gradient descent runs with ordinary training
 ///
-/// xor: a 2-2-1 ReLU network, backpropagation on the four samples from random starts, beside an exhaustive search: docs/xor.md.
-/// parity: Gaussian elimination run by SGD on a stream, beside ordinary networks trained on the same stream: docs/parity.md.
+/// xor: backpropagation on a 2-2-1 ReLU network from random starts, and an exhaustive search (docs/xor.md).
+/// parity: Gaussian elimination run by SGD on a stream, and ordinary networks trained on the same stream (docs/parity.md).
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// The problem
     #[arg(value_name = "PROBLEM", value_parser = ["xor", "parity"])]
     problem: String,
-    /// Random starts of xor, streams of parity, with seeds counted from 0 [default: 100, of parity 1]
+    /// Number of seeds, counted from 0: random starts for xor, streams for parity [default: 100 for xor, 1 for parity]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     seeds: Option<u64>,
     /// xor: the learning rate of gradient descent [default: 0.1]
@@ -34,13 +34,13 @@ pub(super) struct Args {
     /// xor: the steps of gradient descent [default: 10000]
     #[arg(long, value_name = "N", value_parser = step_count)]
     steps: Option<u64>,
-    /// parity: bits of a sample [default: 16]
+    /// parity: number of bits of a sample [default: 16]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     bits: Option<u16>,
-    /// parity: how many of them count [default: half]
+    /// parity: number of bits that the parity depends on [default: half]
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(1..=256))]
     hidden: Option<u16>,
-    /// parity: the most samples that an ordinary network is trained on [default: 1000000]
+    /// parity: maximum number of samples for an ordinary network [default: 1000000]
     #[arg(long, value_name = "M", value_parser = step_count)]
     samples: Option<u64>,
     /// Print the result as JSON

@@ -23,15 +23,15 @@ use super::{
 
 /// Compile a Sled program to a Turing machine, and show its size
 ///
-/// The machine depends on the number of features and labels and on the number format, but on no number of the data.
+/// The machine depends on the number of features and labels and on the number format, but not on the data themselves.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// A program, `-` for standard input
+    /// A Sled program, or `-` for standard input
     #[arg(value_name = "FILE.sled")]
     file: String,
     #[command(flatten)]
     data: DataArgs,
-    /// Write the machine here, with the contents of its own tapes
+    /// Write the machine to this file, with the contents of its constant tapes
     #[arg(short, long, value_name = "OUT.tm")]
     out: Option<PathBuf>,
     /// Print the sizes as JSON
@@ -47,7 +47,7 @@ impl Args {
         if let Some(out) = self.out.as_ref().filter(|out| out.extension().is_none_or(|e| e != "tm")) {
             return Err(Failure::usage(
                 format!("{} does not end in .tm", out.display()),
-                "machines are written in the native format; luge convert makes others of it",
+                "machines are written in the native format; luge convert writes other formats",
             ));
         }
         let outputs = self.force.outputs().reading(&self.file);

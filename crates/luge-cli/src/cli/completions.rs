@@ -5,7 +5,7 @@ use clap_complete::Shell;
 
 use super::{Cli, failure::Failure, output::print};
 
-/// Print the completions of a shell; for bash: luge completions bash > ~/.local/share/bash-completion/completions/luge
+/// Print completions for a shell; for bash: luge completions bash > ~/.local/share/bash-completion/completions/luge
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// The shell

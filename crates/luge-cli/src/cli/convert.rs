@@ -29,7 +29,7 @@ pub(super) struct Args {
     machine: MachineArgs,
     /// The file to write, or `-` for standard output
     out: String,
-    /// The format to write; by default told from OUT's extension
+    /// The format to write [default: from the extension of OUT]
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     to: Option<Format>,
     /// Lower to binary tapes, keeping stay moves; the cost is reported on standard error
@@ -47,7 +47,7 @@ pub(super) struct Args {
     /// Write a turingmachine.io document as the site saves it
     #[arg(long)]
     saved: bool,
-    /// Leave out the input that the file carries along
+    /// Leave out the input that the file contains
     #[arg(long)]
     no_input: bool,
     #[command(flatten)]

@@ -1,6 +1,9 @@
-//! The arguments that name a table, and the way from them to it.
+//! The arguments that describe a table, and how they become one.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    str::FromStr,
+};
 
 use luge::{
     data::{ClassCode, Missing, PrepareOptions, Scale, Split, decode},
@@ -11,53 +14,68 @@ use luge::{
     },
     words::Word,
 };
-use luge_net::NumberFormat;
+use luge_net::{NumberFormat, numbers::FormatError};
 
 use super::{failure::Failure, machine_args::word, output::note};
 
 #[derive(clap::Args)]
 pub(super) struct DataArgs {
-    /// A CSV file with a header, `-` for standard input; by default the data that ship with the learner
+    /// A CSV file with a header, or `-` for standard input [default: the data that ship with the learner]
     #[arg(long, value_name = "FILE.csv", requires = "target")]
     pub(super) data: Option<PathBuf>,
-    /// The label's column, or several with commas between
+    /// The label column, or several separated by commas
     #[arg(long, value_name = "COLUMN", value_delimiter = ',', requires = "data")]
     target: Vec<String>,
-    /// The features' columns; by default all that are no label
+    /// The feature columns, separated by commas [default: all columns that are not labels]
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',', requires = "data")]
     features: Option<Vec<String>>,
-    /// How numbers become bits: fix:I.F, and for machines also fix:I.F:sm or float:E.M [default: fix:4.4, or what a learner that ships is for]
+    /// How numbers become bits: fix:I.F, and for machines also fix:I.F:sm or float:E.M; auto for the smallest fix:I.F in which no number of a program wraps around [default: fix:4.4, or what a learner that ships is for]
     #[arg(long, value_name = "FORMAT")]
-    format: Option<NumberFormat>,
+    format: Option<FormatArg>,
     /// Take the nearest number of the format for data outside it
     #[arg(long)]
     saturate: bool,
-    /// Set a constant of a program, as NAME=VALUE; may be given several times
+    /// Set a constant of a program, as NAME=VALUE; repeat for several
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<String>,
     #[command(flatten)]
     prepare: PrepareArgs,
 }
 
+/// A number format, or the smallest that does.
+#[derive(Clone, Copy)]
+enum FormatArg {
+    Auto,
+    Given(NumberFormat),
+}
+
+impl FromStr for FormatArg {
+    type Err = FormatError;
+
+    fn from_str(text: &str) -> Result<Self, FormatError> {
+        if text == "auto" { Ok(Self::Auto) } else { text.parse().map(Self::Given) }
+    }
+}
+
 /// What is to be done to the columns of a table.
 #[derive(clap::Args)]
 pub(super) struct PrepareArgs {
-    /// What to do about missing values: refuse them, take the column's mean or zero, or leave the row out
+    /// Missing values: refuse them, replace them by the column's mean or zero, or drop the row
     #[arg(long, value_name = "HOW", default_value = Missing::default().word(), value_parser = word::<Missing>(), requires = "data", help_heading = "Columns")]
     missing: Missing,
-    /// Scale every feature: standard to mean 0 and deviation 1, minmax to 0 and 1; kept in the model
+    /// Scale every feature: standard to mean 0 and deviation 1, minmax to the range 0 to 1; stored in the model
     #[arg(long, value_name = "HOW", default_value = Scale::default().word(), value_parser = word::<Scale>(), requires = "data", help_heading = "Columns")]
     scale: Scale,
-    /// Make of a feature of words a column of 0 and 1 for each word
+    /// One-hot encode features that contain words
     #[arg(long, requires = "data", help_heading = "Columns")]
     one_hot: bool,
-    /// How the words of a target become numbers: -1 and 1, 0 1 2 and so on in one column, or a column for each class; by default as the learner wants it
+    /// Encode the classes of a target: signs -1 and 1, numbers 0, 1, 2 and so on, each with a column per class, or auto as the learner expects
     #[arg(long, value_name = "HOW", default_value = ClassCode::default().word(), value_parser = word::<ClassCode>(), requires = "data", help_heading = "Columns")]
     classes: ClassCode,
-    /// Hold this share of the rows out of training, and test on them what was learned
+    /// Hold out this share of the rows and test on them
     #[arg(long, value_name = "SHARE", value_parser = share, requires = "data", help_heading = "Columns")]
     split: Option<f64>,
-    /// Where the random choice of those rows starts
+    /// Seed of the random choice of held-out rows
     #[arg(long, value_name = "N", default_value_t = 0, requires = "split", help_heading = "Columns")]
     seed: u64,
 }
@@ -83,7 +101,6 @@ impl DataArgs {
             Some(data) => TrainJob::new(source, data),
             None => TrainJob::of(source)?,
         };
-        job.options.format = self.format.unwrap_or(job.options.format);
         if !self.set.is_empty() && !program::is_program(&job.source) {
             return Err(Failure::usage(
                 format!("--set is for programs, and {} is a machine", job.source.name),
@@ -91,6 +108,11 @@ impl DataArgs {
             ));
         }
         job.set.clone_from(&self.set);
+        match self.format {
+            Some(FormatArg::Given(format)) => job.options.format = format,
+            Some(FormatArg::Auto) => note(&format!("format {}", job.choose_format()?)),
+            None => {}
+        }
         Ok(job)
     }
 

@@ -21,29 +21,29 @@ use super::{
     prover,
 };
 
-/// Write a model's extended network as a graph in JSON, with the weights training starts from
+/// Write a model's network as a graph in JSON, with its initial weights
 ///
-/// The graph holds nothing of the machine and nothing of the data: docs/graph-format.md describes it, and
-/// tests/independent/check.py trains it with JAX. With --rocq the network is written together with its machine, for the
-/// checker in proofs/; then FILE may also be a machine, whose landscape is written alone.
+/// The graph contains neither the machine nor the data. docs/graph-format.md describes it, and
+/// tests/independent/check.py trains it with JAX. --rocq writes the network together with its machine for the
+/// checker in proofs/; then FILE may also be a machine, and only its landscape is written.
 #[derive(clap::Args)]
 #[group(id = "to", required = true, multiple = true, args = ["graph", "rocq"])]
 pub(super) struct Args {
     #[command(flatten)]
     file: MachineArgs,
-    /// Where to write the graph
+    /// Write the graph to this file
     #[arg(long, value_name = "OUT.json")]
     graph: Option<PathBuf>,
-    /// Where to write the network and its machine for Rocq: landscapes plain and compact, offset carrier
+    /// Write the network and its machine for Rocq: landscapes plain and compact, offset carrier
     #[arg(long, value_name = "OUT.v")]
     rocq: Option<PathBuf>,
     /// The landscape of a machine: plain or compact
     #[arg(long, value_name = "KIND", default_value = LandscapeKind::Plain.word(), value_parser = word::<LandscapeKind>())]
     landscape: LandscapeKind,
-    /// Have Rocq check the network, with the proofs built in this folder; the exit status is 1 if it refuses
+    /// Have Rocq check the network, with the proofs built in this folder; exit with 1 if it is rejected
     #[arg(long, value_name = "FOLDER", requires = "rocq")]
     proofs: Option<PathBuf>,
-    /// Cells per tape of a machine's landscape; by default as many as its run on a blank tape needs
+    /// Cells per tape of a machine's landscape [default: as many as its run on a blank tape needs]
     #[arg(long, value_name = "N", value_parser = cell_count)]
     cells: Option<usize>,
     #[command(flatten)]

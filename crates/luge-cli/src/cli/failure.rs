@@ -1,4 +1,4 @@
-//! What can go wrong in a command, with file, place and remedy.
+//! The errors of commands, with file, place and remedy.
 
 mod learning;
 mod text;
@@ -10,6 +10,7 @@ use luge::{
     files::{checkpoint::CheckpointError, outputs::OutputError},
     job::{
         JobError,
+        auto_format::NoFormat,
         source::{OpenError, ReadError, Source},
     },
     run::{engine::EngineError, memory::TooMuch, revisit::RevisitError},
@@ -149,7 +150,7 @@ impl From<InputError> for Failure {
     fn from(error: InputError) -> Self {
         let remedy =
             "give --input at most once per tape, in the order of the tapes, with symbols of that tape";
-        Self::because("cannot lay the --input", error).with_remedy(remedy)
+        Self::because("invalid --input", error).with_remedy(remedy)
     }
 }
 
@@ -190,7 +191,7 @@ impl From<OutputError> for Failure {
         let problem = error.to_string();
         let remedy = match error {
             OutputError::Refused { .. } => return Self::of(error),
-            OutputError::NotAFile { .. } => "name a file that is not there yet",
+            OutputError::NotAFile { .. } => "name a new file",
             OutputError::Input { .. } | OutputError::Twice { .. } => "give another name",
             OutputError::Exists { .. } => "give another name, or --force to write over it",
             OutputError::Elsewhere { .. } => {
@@ -225,7 +226,7 @@ impl From<JobError> for Failure {
             JobError::Read { text, error } => Self::of_reading(error, &text),
             JobError::Program { text, error } => Self::of_program(error, &text),
             JobError::ProgramAlone { .. } => {
-                usage("make it one with luge compile, or use luge train or luge run")
+                usage("compile it with luge compile, or use luge train or luge run")
             }
             JobError::NoData { .. } => usage("give them with --data FILE.csv --target COLUMN"),
             JobError::Table { name, error } => Self::of_table(&name, &error),
@@ -235,9 +236,18 @@ impl From<JobError> for Failure {
             JobError::ThetaSize { .. } => {
                 usage("give the network the program is for with --primary, such as mlp:2-2-1")
             }
+            JobError::NoFormat { why: NoFormat::Endless | NoFormat::Rejects { .. }, .. } => {
+                Self::unfit(problem, "name a --format, and see what the learner asks of its data")
+            }
+            JobError::NoFormat { .. } => {
+                Self::unfit(problem, "scale the data with --scale standard, or name a --format")
+            }
+            JobError::Repeats { .. } => {
+                Self::unfit(problem, "give data on which it ends, or a learner that counts its rounds")
+            }
             JobError::Universal { .. } => Self::unfit(
                 problem,
-                "give --program only with learners/universal.tm, and a machine as docs/universal.md describes",
+                "give --program only with the learner `universal`, and a machine as docs/universal.md describes",
             ),
             JobError::Trace(error) => error.into(),
             JobError::PreparedTraining(error) => error.into(),
@@ -271,15 +281,15 @@ impl From<TraceError> for Failure {
     fn from(error: TraceError) -> Self {
         let problem = error.to_string();
         let remedy = match error {
-            TraceError::HaltingUnreachable { .. } => {
-                "it would run for ever: say how many steps to trace with --steps"
-            }
+            TraceError::HaltingUnreachable { .. } => "it would run forever: limit the steps with --steps",
             TraceError::DoesNotHalt { .. } => {
                 let within = format!("without it the machine must halt within {LONGEST_SEARCH}");
-                return Self::unfit(problem, format!("say how many steps to trace with --steps; {within}"));
+                return Self::unfit(problem, format!("limit the steps with --steps; {within}"));
             }
             TraceError::TooFewCells { needed, .. } => return Self::unfit(problem, more_cells(needed)),
-            TraceError::TooManyCells { .. } => "allow fewer --steps, or use a machine that stays nearer",
+            TraceError::TooManyCells { .. } => {
+                "set a smaller --steps, or use a machine that visits fewer cells"
+            }
             TraceError::TooManyDeclared { .. } => "shorten the --input, or choose another --landscape",
             TraceError::Engine(error) => return error.into(),
             TraceError::Memory(error) => return error.into(),

@@ -1,4 +1,4 @@
-//! `luge fmt`: programs in the usual form.
+//! `luge fmt`: formats programs.
 
 use std::path::Path;
 
@@ -9,13 +9,13 @@ use luge::{
 
 use super::{failure::Failure, output::print};
 
-/// Bring Sled programs into the usual form: indentation by blocks, single spaces, no blank lines in a row
+/// Format Sled programs
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Programs, changed where they are; `-` goes from standard input to standard output
+    /// Programs to format in place; `-` reads standard input and writes standard output
     #[arg(value_name = "FILE.sled", required = true)]
     files: Vec<String>,
-    /// StepDelta nothing, and fail if something would change
+    /// Change nothing, and fail if something would change
     #[arg(long)]
     check: bool,
 }
@@ -31,8 +31,8 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         } else if formatted != source.text {
             if args.check {
                 return Err(Failure::unfit(
-                    format!("{file} is not in the usual form"),
-                    format!("luge fmt {file} brings it there"),
+                    format!("{file} is not formatted"),
+                    format!("format it with: luge fmt {file}"),
                 ));
             }
             replace(Path::new(file), &formatted)?;

@@ -1,4 +1,4 @@
-//! `luge inspect`: what a machine is.
+//! `luge inspect`: describes a machine or a model.
 
 mod model;
 mod network;
@@ -22,7 +22,7 @@ use super::{
 };
 use network::NetworkProfile;
 
-/// Show what a machine or a trained model is
+/// Describe a machine or a trained model
 ///
 /// Of a machine: its tapes, states and rules, its size in normal form, and the network of a landscape. Of a circuit: its registers and gates. Of a model: what
 /// it was trained on and its network, layer by layer. The paper's bounds stand beside the count.
@@ -30,13 +30,13 @@ use network::NetworkProfile;
 pub(super) struct Args {
     #[command(flatten)]
     machine: MachineArgs,
-    /// Also build this landscape and count its network
+    /// Also build this landscape and count its units and layers
     #[arg(long, value_name = "KIND", value_parser = word::<LandscapeKind>())]
     landscape: Option<LandscapeKind>,
-    /// The symbols that tell its vertices apart: those a state looks at, or all, as in the paper
+    /// A vertex for each combination of the symbols that a state looks at, or of all symbols as in the paper
     #[arg(long, value_name = "SET", default_value = VertexSet::default().word(), value_parser = word::<VertexSet>(), requires = "landscape")]
     vertices: VertexSet,
-    /// Cells per tape of the landscape; by default what the run on the file's own input needs and a margin
+    /// Cells per tape of the landscape [default: what the run on the file's own input needs, and a margin]
     #[arg(long, value_name = "N", value_parser = cell_count, requires = "landscape")]
     cells: Option<usize>,
     /// Print the result as JSON

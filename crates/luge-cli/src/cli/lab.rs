@@ -1,4 +1,4 @@
-//! `luge lab`: the page.
+//! `luge lab`: starts the lab's server.
 
 use std::process::{Command, Stdio};
 
@@ -9,15 +9,15 @@ use super::{
     output::{note, print},
 };
 
-/// Open a local page on which gradient descent can be watched running a program
+/// Open a local page that shows gradient descent running a program
 ///
-/// The page is served on 127.0.0.1 alone and needs no network. It runs until the program is ended.
+/// The page is served on 127.0.0.1 only and needs no network. Press Ctrl-C to stop the server.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// The port; by default one that is free
+    /// The port; 0 chooses a free one
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     port: u16,
-    /// Print the address, but open no browser
+    /// Print the address, but do not open a browser
     #[arg(long)]
     no_open: bool,
 }
@@ -25,7 +25,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let refused = |reason| {
         let problem = format!("cannot serve on port {} of this machine", args.port);
-        Failure::because(problem, reason).with_remedy("leave --port out, and a free one is taken")
+        Failure::because(problem, reason).with_remedy("leave --port out to use a free one")
     };
     let lab = Lab::bind(args.port).map_err(refused)?;
     let address = format!("http://{}/", lab.address);

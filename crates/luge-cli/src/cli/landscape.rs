@@ -1,4 +1,4 @@
-//! `luge landscape`: the loss around the vertex that a step stands on.
+//! `luge landscape`: shows the loss around the vertex of a step.
 
 use std::path::PathBuf;
 
@@ -24,10 +24,10 @@ use super::{
 /// Edges that the table lists.
 const MAX_LISTED: usize = 10;
 
-/// Show the loss along every edge that leaves the vertex of a step: why training goes where it goes
+/// Show the loss along every edge from the vertex of a step: why training goes where it goes
 ///
-/// Along an edge the tapes, the heads and everything under a stop-gradient stay as they are at the vertex: that is the
-/// function whose slope training follows.
+/// Along an edge the tapes, the heads and everything under a stop-gradient stay as they are at the vertex, because that is
+/// the function that training differentiates.
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
@@ -36,7 +36,7 @@ pub(super) struct Args {
     input: InputArgs,
     #[command(flatten)]
     landscape: LandscapeArgs,
-    /// The step to look at; 0 is the start. `_` and `,` may group the digits
+    /// The step to show, counted from 0; digits may be grouped by `_` or `,`
     #[arg(long, value_name = "STEP", value_parser = step_count)]
     at: Step,
     /// Print the result as JSON

@@ -19,22 +19,22 @@ pub(super) struct LandscapeArgs {
     /// The symbols that tell vertices apart: those a state looks at, or all, as in the paper
     #[arg(long, value_name = "SET", default_value = VertexSet::default().word(), value_parser = word::<VertexSet>())]
     vertices: VertexSet,
-    /// Cells per tape; by default as many as the run needs
+    /// Cells per tape [default: as many as the run needs]
     #[arg(long, value_name = "N", value_parser = cell_count)]
     cells: Option<usize>,
-    /// Allow left and right moves only, as the paper does, by doubling cells and steps
+    /// Use only left and right moves, as in the paper, at the price of twice the cells and steps
     #[arg(long)]
     strict: bool,
-    /// The constant b of compact and relu, checked
+    /// The constant b of compact and relu
     #[arg(long, value_name = "B", allow_negative_numbers = true, help_heading = "Constants")]
     base: Option<f64>,
-    /// The constant gamma of compact and relu, checked
+    /// The constant gamma of compact and relu
     #[arg(long, value_name = "GAMMA", allow_negative_numbers = true, help_heading = "Constants")]
     scale: Option<f64>,
-    /// The constant c of compact, relu and plain, checked
+    /// The constant c of compact, relu and plain
     #[arg(long, value_name = "C", allow_negative_numbers = true, help_heading = "Constants")]
     offset: Option<f64>,
-    /// The constant Omega of plain, checked
+    /// The constant Omega of plain
     #[arg(long, value_name = "OMEGA", allow_negative_numbers = true, help_heading = "Constants")]
     drop: Option<f64>,
 }

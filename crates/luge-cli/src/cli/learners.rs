@@ -43,7 +43,7 @@ struct Entry {
 impl Entry {
     fn new(program: &'static Shipped, format: &'static str, primary: &'static str) -> Self {
         let Shipped { name, summary, extension, .. } = *program;
-        let file = format!("learners/{name}.{extension}");
+        let file = format!("crates/luge/learners/{name}.{extension}");
         Self { name, summary, file, data: None, targets: &[], features: &[], stream: None, format, primary }
     }
 }

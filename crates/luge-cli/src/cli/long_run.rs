@@ -1,6 +1,7 @@
-//! Runs that last: checkpoints now and then, a record to revisit, and a clean stop on Ctrl-C.
+//! Long runs: checkpoints at intervals, a record to revisit, and a clean stop on Ctrl-C.
 
 use std::{
+    io::{self, IsTerminal},
     ops::ControlFlow,
     path::{Path, PathBuf},
     sync::{
@@ -30,7 +31,7 @@ use luge_train::{Outcome, Snapshot};
 use super::{
     failure::Failure,
     output::{note, place},
-    progress::Progress,
+    progress::{PATIENCE, Progress},
 };
 
 /// Records that may become larger than this are announced, and again when that doubles.
@@ -38,13 +39,13 @@ const LARGE_RECORD: u64 = 64 << 20;
 
 #[derive(clap::Args)]
 pub(super) struct LongRunArgs {
-    /// Save the run here now and then, and when it is interrupted; `luge resume` resumes it
+    /// Save the run to this file at intervals and when it is interrupted, for `luge resume`
     #[arg(long, value_name = "FILE", help_heading = "Long runs")]
     checkpoint: Option<PathBuf>,
-    /// How often to save: a number of seconds, or with a unit such as 500ms, 10s or 2m
+    /// How often to save: seconds, or a time with a unit such as 500ms, 10s or 2m
     #[arg(long, value_name = "TIME", default_value = "10s", requires = "checkpoint", value_parser = duration, help_heading = "Long runs")]
     every: Duration,
-    /// Keep snapshots here, from which `luge revisit` reaches any step quickly
+    /// Record snapshots to this file, for `luge revisit`
     #[arg(long, value_name = "FILE", help_heading = "Long runs")]
     record: Option<PathBuf>,
 }
@@ -75,9 +76,11 @@ pub(super) struct RunArchive {
     job: Job,
     network: Digest,
     saved: Instant,
+    /// Where an interrupted run goes if nobody has said where, once the user was told.
+    unasked: Option<PathBuf>,
     /// Whether a step takes so long that every one is looked at.
     slow: bool,
-    /// Whether the run cannot be resumed, because its random numbers are not kept.
+    /// Whether the run cannot be resumed, because its random numbers are not saved.
     noisy: bool,
     interrupted: Arc<AtomicBool>,
     seen: RunStats,
@@ -117,7 +120,7 @@ impl LongRunArgs {
     pub(super) fn places(&self, outputs: &mut Outputs, job: Job, noisy: bool) -> Result<KeptRun, Failure> {
         if noisy && (self.checkpoint.is_some() || self.record.is_some()) {
             return Err(Failure::usage(
-                "a run with noise cannot be resumed or revisited: its random numbers are not kept",
+                "a run with noise cannot be resumed or revisited: its random numbers are not saved",
                 "leave --checkpoint and --record out, or --noise",
             ));
         }
@@ -160,6 +163,7 @@ impl RunArchive {
             job,
             network,
             saved: Instant::now(),
+            unasked: None,
             slow: false,
             noisy: false,
             interrupted,
@@ -225,12 +229,20 @@ impl RunArchive {
                 note(&format!("the record may come to {}", Bytes(most)));
             }
         }
+        let told = self.unasked.is_some() || self.checkpoint.is_some() || self.noisy;
+        if !told && self.saved.elapsed() >= PATIENCE {
+            let file = unasked();
+            if io::stderr().is_terminal() {
+                note(&format!("Ctrl-C saves the run in {}; `luge resume` goes on with it", file.display()));
+            }
+            self.unasked = Some(file);
+        }
         let due = self.checkpoint.is_some() && self.saved.elapsed() >= self.every;
         if due || interrupted {
             self.seen = moment.record.clone();
             self.seen.drift = self.seen.drift.and(moment.engine.drift());
             if interrupted && self.checkpoint.is_none() && !self.noisy {
-                self.checkpoint = Some(unasked());
+                self.checkpoint = Some(self.unasked.take().unwrap_or_else(unasked));
             }
             if let Err(failure) = self.save(moment) {
                 self.failure = Some(failure);
@@ -277,7 +289,7 @@ impl RunArchive {
     pub(super) fn interrupted(&self, steps: u64) -> Failure {
         let ended = format!("interrupted after {steps} steps");
         match self.checkpoint.as_ref().map(|path| path.display()) {
-            None => Failure::unfit(ended, "the random numbers of noise are not kept, so nothing was saved"),
+            None => Failure::unfit(ended, "runs with noise cannot be resumed, so nothing was saved"),
             Some(file) => Failure::unfit(
                 format!("{ended}, saved in {file}"),
                 format!("resume it with: luge resume {file}"),

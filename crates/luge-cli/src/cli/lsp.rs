@@ -1,4 +1,4 @@
-//! `luge lsp`: a language server for programs, which editors start and speak to over standard input and output.
+//! `luge lsp`: a language server for Sled, over standard input and output.
 
 mod document;
 mod text;
@@ -14,16 +14,16 @@ use lsp_types::{
         DidChangeTextDocument, DidCloseTextDocument, DidOpenTextDocument, Notification as _,
         PublishDiagnostics,
     },
-    request::{Formatting, HoverRequest, Request as PrepareOptions},
+    request::{Formatting, HoverRequest, Request as RequestKind},
 };
 use serde::de::DeserializeOwned;
 
 use super::failure::Failure;
 use document::Document;
 
-/// Serve editors: errors in Sled programs while typing, formatting, and what a line costs
+/// Start a language server for Sled: errors, formatting, and the cost of a line
 ///
-/// Speaks the language server protocol over standard input and output, so it is started by an editor and not by hand.
+/// It speaks the language server protocol over standard input and output, and is started by an editor.
 #[derive(clap::Args)]
 pub(super) struct Args {}
 
@@ -39,7 +39,7 @@ pub(super) fn run(_: &Args) -> Result<(), Failure> {
 
 fn broken(reason: &str) -> Failure {
     Failure::unfit(
-        format!("the conversation with the editor broke off: {reason}"),
+        format!("the connection to the editor was lost: {reason}"),
         "let an editor start `luge lsp`, as a language server for .sled files",
     )
 }
@@ -143,7 +143,7 @@ impl Desk {
 }
 
 /// The answer to a request whose parameters read as they should.
-fn answered<R: PrepareOptions>(request: Request, answer: impl FnOnce(R::Params) -> R::Result) -> Response {
+fn answered<R: RequestKind>(request: Request, answer: impl FnOnce(R::Params) -> R::Result) -> Response {
     match serde_json::from_value::<R::Params>(request.params) {
         Ok(params) => Response::new_ok(request.id, answer(params)),
         Err(error) => Response::new_err(request.id, ErrorCode::InvalidParams as i32, error.to_string()),

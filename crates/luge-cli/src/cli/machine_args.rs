@@ -1,4 +1,4 @@
-//! The arguments that name a machine and its input, and the way from them to both.
+//! The arguments that describe a machine and its input, and how they become both.
 
 use std::{fs::File, io::Read, path::Path};
 
@@ -13,13 +13,13 @@ use super::failure::{Failure, show_warnings};
 
 #[derive(clap::Args)]
 pub(super) struct MachineArgs {
-    /// A machine file, `-` for standard input, a bbchallenge line such as 1RB1LB_1LA1RZ, or the name of something that ships, such as bb4
+    /// A machine file, `-` for standard input, a bbchallenge line such as 1RB1LB_1LA1RZ, or the name of a machine that ships, such as bb4
     #[arg(value_name = "FILE", value_parser = machine_place, allow_hyphen_values = true)]
     file: String,
-    /// The file's format; by default told from its extension and content
+    /// The file's format [default: from its extension and content]
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     from: Option<Format>,
-    /// Start in this state, instead of the one the file or its format says
+    /// Start in this state instead of the file's start state
     #[arg(long, value_name = "STATE")]
     start: Option<String>,
     /// Read the machine on this line of a bbchallenge list, counted from 1
@@ -29,10 +29,10 @@ pub(super) struct MachineArgs {
 
 #[derive(clap::Args)]
 pub(super) struct InputArgs {
-    /// What lies on a tape at the start, once per tape; by default the file's own input, else blanks
+    /// The initial content of a tape, once per tape [default: the file's own input, otherwise blank]
     ///
-    /// Symbols follow each other without separator where all are single characters: a space is the blank and the
-    /// first `*` marks the head, unless they are symbols themselves. Otherwise symbols are separated by spaces.
+    /// Single-character symbols are written without separators; a space is the blank and the first `*` marks the head,
+    /// unless they are symbols themselves. Other symbols are separated by spaces.
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     input: Vec<String>,
 }

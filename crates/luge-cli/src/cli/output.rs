@@ -42,7 +42,7 @@ pub(super) fn show(json: bool, value: &impl Serialize, text: impl FnOnce() -> St
 
 #[derive(clap::Args)]
 pub(super) struct ForceArg {
-    /// Write over files that exist
+    /// Overwrite existing files
     #[arg(long)]
     force: bool,
 }

@@ -16,16 +16,16 @@ use super::{
     train::scored,
 };
 
-/// Predict labels for new data, any number of rows, as CSV
+/// Predict the labels of new rows, as CSV
 ///
-/// The columns are prepared as in training. Where the file has the target's column too, standard error says how many
-/// rows are right.
+/// The columns are prepared as in training. If the file contains the target column, standard error says how many rows are
+/// right.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// A model that `luge train --out` wrote
+    /// A model written by `luge train --out`
     #[arg(value_name = "MODEL")]
     model: PathBuf,
-    /// A CSV file with the columns the model was trained on, `-` for standard input; other columns are ignored
+    /// A CSV file with the columns of the training data, or `-` for standard input; other columns are ignored
     #[arg(value_name = "FILE.csv")]
     data: PathBuf,
     /// Print the result as JSON

@@ -1,4 +1,4 @@
-//! Long runs say how they are getting on.
+//! Progress bars of long runs.
 
 use std::{
     io::{self, IsTerminal},

@@ -1,4 +1,4 @@
-//! Rocq, asked whether it accepts a network.
+//! Asks Rocq whether it accepts a network.
 
 use std::{
     io::{self, Write},

@@ -1,4 +1,4 @@
-//! `luge report`: a run as one page that needs nothing else.
+//! `luge report`: writes a run as a single HTML file.
 
 use std::{
     fs,
@@ -27,51 +27,51 @@ use super::{
     progress::Progress,
 };
 
-/// Write a run as one page that needs nothing else: all the lab's views, at up to 400 moments
+/// Write a run as a single HTML file with all views of the lab, at up to 400 steps
 ///
-/// The run is made again from what it was asked for. One that does not halt needs --steps.
+/// The run is repeated from its options. A run that does not halt needs --steps.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// A model (with the --data it was trained on), a record or checkpoint, a machine file, a Sled program, a bbchallenge line, or the name of something that ships, such as bb5 or mean
+    /// A model (with the --data it was trained on), a record or checkpoint, a machine file, a Sled program, a bbchallenge line, or the name of a machine or learner that ships, such as bb5 or mean
     #[arg(value_name = "MODEL|RECORD|MACHINE", allow_hyphen_values = true)]
     file: String,
-    /// The page
+    /// The file to write
     #[arg(short, long, value_name = "REPORT.html")]
     out: PathBuf,
-    /// What lies on a tape at the start, once per tape
+    /// The initial content of a tape, once per tape
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     input: Vec<String>,
-    /// A CSV file with a header: what the machine learns from
+    /// A CSV file with a header, the training data
     #[arg(long, value_name = "FILE.csv")]
     data: Option<PathBuf>,
-    /// The label's column, or several with commas between
+    /// The label column, or several separated by commas
     #[arg(long, value_name = "COLUMN", value_delimiter = ',', requires = "data")]
     target: Vec<String>,
-    /// The features' columns; by default all that are no label
+    /// The feature columns, separated by commas [default: all columns that are not labels]
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',', requires = "data")]
     features: Option<Vec<String>>,
-    /// The network whose weights are learned: linear, or mlp: and its widths
+    /// The network whose weights the learner finds, such as linear or mlp:2-3-1
     #[arg(long, value_name = "NETWORK")]
     primary: Option<String>,
-    /// How numbers become bits
+    /// Number format, such as fix:8.4
     #[arg(long, value_name = "FORMAT")]
     format: Option<NumberFormat>,
-    /// Which landscape
+    /// The landscape
     #[arg(long, value_name = "KIND", value_parser = word::<LandscapeKind>())]
     landscape: Option<LandscapeKind>,
     /// How the landscape's loss reaches the output
     #[arg(long, value_name = "CARRIER", value_parser = word::<Carrier>())]
     carrier: Option<Carrier>,
-    /// The most gradient steps. `_` and `,` may group the digits
+    /// Maximum number of gradient steps; digits may be grouped by `_` or `,`
     #[arg(long, value_name = "N", value_parser = step_count)]
     steps: Option<Step>,
-    /// With a model: the Sled program that it was trained with, to be shown line by line. One that ships is found without
+    /// For a model: the Sled program it was trained with, to show it line by line; not needed for programs that ship
     #[arg(long, value_name = "FILE.sled")]
     learner: Option<String>,
-    /// Moments to record, 2 to 400
+    /// Number of steps to record, 2 to 400
     #[arg(long, value_name = "N", default_value_t = 200)]
     moments: usize,
-    /// Also write the figures into this folder: the loss and every tape over time, as SVG
+    /// Also write figures to this folder: the loss and every tape over time, as SVG
     #[arg(long, value_name = "FOLDER")]
     figures: Option<PathBuf>,
     #[command(flatten)]

@@ -17,18 +17,18 @@ use super::{
     trace, train,
 };
 
-/// Resume a run that `--checkpoint` saved
+/// Resume a run from a checkpoint
 ///
-/// The end is bit for bit that of a run without interruption. Further checkpoints go to the same file.
+/// The result is bit for bit that of an uninterrupted run. Further checkpoints go to the same file.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// The checkpoint
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// How often to save: a number of seconds, or with a unit such as 500ms, 10s or 2m
+    /// How often to save: seconds, or a time with a unit such as 500ms, 10s or 2m
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
     every: Duration,
-    /// Write the trained model here, if a learner was trained and the run is what it should be
+    /// Write the trained model to this file, if a learner was trained and the run is certified
     #[arg(long, value_name = "MODEL.safetensors")]
     out: Option<PathBuf>,
     #[command(flatten)]

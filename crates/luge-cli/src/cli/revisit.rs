@@ -1,4 +1,4 @@
-//! `luge revisit`: any step of a recorded run.
+//! `luge revisit`: shows any step of a recorded run.
 
 use std::path::PathBuf;
 
@@ -12,13 +12,13 @@ use super::{
     output::{Rows, show},
 };
 
-/// Show one step of a run that `--record` kept: the loss, the vertex, and the weights around the heads
+/// Show one step of a run recorded with --record: loss, vertex, and the weights around the heads
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// The record
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// The step; `_` and `,` may group the digits
+    /// The step; digits may be grouped by `_` or `,`
     #[arg(value_name = "STEP", value_parser = step_count)]
     step: Step,
     /// Cells to show on each side of a head

@@ -1,4 +1,4 @@
-//! `luge run`: what a machine or a program does.
+//! `luge run`: runs a machine or a program without a network.
 
 mod program;
 
@@ -27,7 +27,7 @@ use super::{
     window::window,
 };
 
-/// Run a machine, or a program on its data, until it halts, has no rule, or reaches the step limit
+/// Run a machine, or a program on its data, without a network
 ///
 /// Circuits run as machines do, on drawn samples. All three are results, not failures: the exit status is 0.
 #[derive(clap::Args)]
@@ -36,13 +36,13 @@ pub(super) struct Args {
     machine: MachineArgs,
     #[command(flatten)]
     input: InputArgs,
-    /// The most steps to make; `_` and `,` may group the digits
+    /// Maximum number of steps; digits may be grouped by `_` or `,`
     #[arg(long, value_name = "N", default_value = "1_000_000_000", value_parser = step_count)]
     steps: Step,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
-    /// Draw the run as a space-time diagram, 1024 x 1024 pixels, time downwards
+    /// Draw the run as a space-time diagram of 1024 x 1024 pixels, time downwards
     #[arg(long, value_name = "OUT.png")]
     picture: Option<PathBuf>,
     #[command(flatten)]
@@ -56,7 +56,7 @@ pub(super) struct Args {
     /// Show how many steps each line of a program took
     #[arg(long, conflicts_with = "picture")]
     profile: bool,
-    /// Say where numbers of a program were too large for their types, and with which sample first
+    /// Report where numbers of a program overflowed their types, and for which sample first
     #[arg(long, conflicts_with = "picture")]
     check: bool,
     #[command(flatten)]
@@ -68,7 +68,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         if args.picture.is_some() || args.input.is_given() {
             return Err(Failure::usage(
                 "--picture and --input are for machines",
-                "a program finds its data with --data; luge compile makes a machine of it",
+                "give its data with --data, or make a machine of it with luge compile",
             ));
         }
         let Args { data, steps, profile, check, json, .. } = args;

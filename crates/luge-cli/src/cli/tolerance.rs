@@ -1,4 +1,4 @@
-//! `luge tolerance`: the noise and the precision at which tracing breaks.
+//! `luge tolerance`: finds the noise and the precision at which tracing fails.
 
 use std::path::PathBuf;
 
@@ -13,10 +13,10 @@ use super::{
     progress::Progress,
 };
 
-/// Show how much noise and how little precision each landscape forgives
+/// Show how much noise and how little precision each landscape tolerates
 ///
-/// Every landscape is trained with relative Gaussian noise of growing size on every update, with several seeds, and
-/// without noise in every precision. A trace counts only if every iterate is the machine's configuration.
+/// Every landscape is trained with increasing relative Gaussian noise on every update, with several seeds, and without
+/// noise in every precision. A trace counts only if every iterate is the machine's configuration.
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
@@ -26,10 +26,10 @@ pub(super) struct Args {
     /// The landscapes to try
     #[arg(long, value_name = "KIND", default_values = ["compact", "relu", "plain"], value_parser = word::<LandscapeKind>())]
     landscape: Vec<LandscapeKind>,
-    /// Seeds per size of noise, counted from 0
+    /// Number of seeds per noise level
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
     seeds: u64,
-    /// Also draw the share of exact traces over the size of the noise, as SVG
+    /// Draw the share of exact traces over the noise level
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
     /// Print the result as JSON

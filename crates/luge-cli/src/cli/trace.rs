@@ -30,7 +30,7 @@ use super::{
     progress::Progress,
 };
 
-/// Train a machine's landscape, and hold every step of training to the simulator
+/// Train a machine's landscape, and compare every step of training with the simulator
 ///
 /// The exit status is 1 if an iterate is not the machine's configuration at its step, or training does not end where the
 /// machine does.
@@ -42,26 +42,26 @@ pub(super) struct Args {
     input: InputArgs,
     #[command(flatten)]
     landscape: LandscapeArgs,
-    /// What computes the gradients
+    /// The engine that makes gradient steps
     #[arg(long, value_name = "ENGINE", default_value = EngineChoice::default().word(), value_parser = one_of::<EngineChoice>())]
     engine: EngineChoice,
-    /// Which iterates of a fast engine are compared with the simulator: every one, or only the last and one now and then,
-    /// so that the engine runs at its own speed
+    /// Which iterates of a fast engine to compare with the simulator: every one, or only the last and a few others, so that
+    /// the engine runs at full speed
     #[arg(long, value_name = "WHICH", default_value = Comparisons::default().word(), value_parser = one_of::<Comparisons>())]
     check: Comparisons,
-    /// How far a step on the simplex goes: all the way, or as far as the loss falls (landscape internal only)
+    /// Step size on the simplex: 1, or by exact line search (landscape internal only)
     #[arg(long, value_name = "RATE", default_value = Rate::default().word(), value_parser = one_of::<Rate>())]
     rate: Rate,
-    /// The arithmetic
+    /// The floating-point format
     #[arg(long, value_name = "FORMAT", default_value = Precision::default().word(), value_parser = one_of::<Precision>())]
     precision: Precision,
     /// Multiply every entry of every update by 1 + SIGMA times a normal random number
     #[arg(long, value_name = "SIGMA", allow_negative_numbers = true)]
     noise: Option<f64>,
-    /// Where the noise's random numbers start [default: 0]
+    /// Seed of the noise [default: 0]
     #[arg(long, value_name = "N", requires = "noise")]
     seed: Option<u64>,
-    /// The most steps to trace; by default until the machine halts. `_` and `,` may group the digits
+    /// Maximum number of steps; digits may be grouped by `_` or `,` [default: until the machine halts]
     #[arg(long, value_name = "N", value_parser = step_count)]
     steps: Option<Step>,
     /// Steps that are made again by automatic differentiation; by default as many as cost no more than the run, 5 at least
@@ -70,7 +70,7 @@ pub(super) struct Args {
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
-    /// Draw the loss over the steps, with the bounds it must keep
+    /// Draw the loss over the steps, with its bounds
     #[arg(long, value_name = "OUT.svg")]
     plot: Option<PathBuf>,
     #[command(flatten)]
@@ -201,10 +201,10 @@ impl Shown<'_> {
         rows.row("outcome", trace.outcome.word());
         if let Outcome::OutOfCells { .. } = trace.outcome {
             let why = match options.cells {
-                Some(cells) => format!(
-                    "the run has come to need more than the {cells} cells per tape that --cells allows"
-                ),
-                None => format!("a tape has come to need more than {MAX_CELLS} cells"),
+                Some(cells) => {
+                    format!("the run needs more than the {cells} cells per tape that --cells allows")
+                }
+                None => format!("a tape needs more than {MAX_CELLS} cells"),
             };
             rows.row("", why);
         }

@@ -36,69 +36,69 @@ use super::{
     landscape_args::lesson_cell_count,
     long_run::{LongRunArgs, Pace, RunArchive},
     machine_args::{format_parser, step_count, word},
-    output::{ForceArg, Rows, place, show, verdict},
+    output::{ForceArg, Rows, note, place, show, verdict},
     progress::{PATIENCE, Progress},
 };
 
-/// Train a network on data by gradient descent, which runs the learner inside it, and certify the run
+/// Train a network that runs the learner, by gradient descent on data, and certify the run
 ///
-/// Without arguments, the perceptron on Iris. The exit status is 1 if the run is not what it
-/// should be; the paper's claims about the network's size are reported, but do not fail a run.
+/// Without arguments, the learner is the perceptron and the data are Iris. The exit status is 1 if a claim of the certificate
+/// does not hold; the paper's claims about the network's size are reported, but do not fail a run.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// The learner: a Sled program, a machine file with the tapes `data`, `marks` and `theta` or with a single tape, or
     /// the name of one that `luge learners` lists
     #[arg(value_name = "LEARNER")]
     learner: Option<String>,
-    /// With a universal learner: the learner that it is to run, a machine file; its initial weights hold it
+    /// With the universal learner: the machine file of the learner to run, loaded as initial weights
     #[arg(long, value_name = "MACHINE", requires = "learner")]
     program: Option<String>,
-    /// The machine file's format; by default told from its extension and content
+    /// The machine file's format [default: from its extension and content]
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     from: Option<Format>,
     #[command(flatten)]
     data: DataArgs,
-    /// The network whose weights are learned: linear, or mlp: and its widths [default: linear, or what a learner that ships is for]
+    /// The network whose weights the learner finds, such as linear or mlp:2-3-1 [default: linear, or that of a learner that ships]
     #[arg(long, value_name = "NETWORK")]
     primary: Option<String>,
-    /// The landscape to build [default: compact, or what a learner that ships is for]
+    /// The landscape to build [default: compact, or that of a learner that ships]
     #[arg(long, value_name = "KIND", value_parser = word::<LandscapeKind>())]
     landscape: Option<LandscapeKind>,
-    /// The symbols that tell vertices apart: those a state looks at, or all, as in the paper
+    /// A vertex for each combination of the symbols that a state looks at, or of all symbols as in the paper
     #[arg(long, value_name = "SET", default_value = VertexSet::default().word(), value_parser = word::<VertexSet>())]
     vertices: VertexSet,
     /// How the landscape's loss reaches the output
     #[arg(long, value_name = "CARRIER", default_value = Carrier::default().word(), value_parser = word::<Carrier>())]
     carrier: Carrier,
-    /// What converts numbers to bits and back: native for nodes that do, network for ReLU and product units
+    /// How numbers are converted to bits and back: by native nodes, or by a network of ReLU and product units
     #[arg(long, value_name = "BITS", default_value = BitConversion::default().word(), value_parser = word::<BitConversion>())]
     bits: BitConversion,
-    /// What computes the gradients
+    /// The engine that makes gradient steps
     #[arg(long, value_name = "ENGINE", default_value = EngineChoice::default().word(), value_parser = word::<EngineChoice>())]
     engine: EngineChoice,
-    /// Cells per tape; by default the smallest power of two that holds the run
+    /// Cells per tape [default: the smallest power of two that holds the run]
     #[arg(long, value_name = "N", value_parser = lesson_cell_count)]
     cells: Option<usize>,
-    /// What the network puts out before it has seen the labels [default: 0; for internal, large enough for a loss that never rises]
+    /// The network's output before it has seen the labels [default: 0; for internal, large enough for a loss that never rises]
     #[arg(long, value_name = "R", allow_negative_numbers = true)]
     label_offset: Option<f64>,
-    /// A bound on the final loss; by default from the number format and the network
+    /// A bound on the final loss [default: from the number format and the network]
     #[arg(long, value_name = "LOSS")]
     final_loss: Option<f64>,
-    /// The most machine steps
+    /// Maximum number of machine steps
     #[arg(long, value_name = "N", default_value = "100_000_000_000", value_parser = step_count)]
     steps: Step,
     /// Steps that are made again by automatic differentiation for the certificate; by default as many as cost no more
     /// than the run, 5 at least
     #[arg(long, value_name = "N")]
     spots: Option<usize>,
-    /// Write the trained model here, if the run is what it should be
+    /// Write the trained model to this file, if the run is certified
     #[arg(long, value_name = "MODEL.safetensors")]
     out: Option<PathBuf>,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
-    /// Draw the loss over the steps, with the bounds it must keep
+    /// Draw the loss over the steps, with its bounds
     #[arg(long, value_name = "OUT.svg")]
     plot: Option<PathBuf>,
     #[command(flatten)]
@@ -173,8 +173,18 @@ fn estimate_aside(job: &TrainJob, lesson: &Arc<PreparedTraining>, answer: Arc<On
         let most = lesson.options().steps;
         let limits = std::iter::successors(Some(FIRST_STATEMENTS), |limit| limit.checked_mul(4));
         let told = |limit| estimate::machine_steps(&job, &lesson, limit);
-        if let Some(steps) = limits.take_while(|&limit| limit <= most).find_map(told) {
-            let _ = answer.set(steps + lesson.extended().extra_steps());
+        for limit in limits.take_while(|&limit| limit <= most) {
+            if let Some(steps) = told(limit) {
+                let _ = answer.set(steps + lesson.extended().extra_steps());
+                return;
+            }
+            let ran = job.interpret(lesson.table(), limit).ok().flatten();
+            if ran.is_some_and(|ran| ran.verdict == luge_sled::Verdict::Repeats) {
+                note(
+                    "the program repeats itself on these data and never comes to its end: stop it with Ctrl-C",
+                );
+                return;
+            }
         }
     });
 }
@@ -208,7 +218,7 @@ impl Shown<'_> {
             self.lesson.follow(start, attention, watch)
         })?;
         // A program's answer is seldom what was meant once a number has wrapped around.
-        let overflow = program::overflow(&self.job.source, self.lesson.table(), self.lesson.wraps());
+        let overflow = program::overflow(&self.job.source, Some(self.lesson.table()), self.lesson.wraps());
         show_warnings(&overflow, &self.job.source);
         if let Some(out) = self.out.as_ref().filter(|_| report.certificate.proves_the_run()) {
             let name = out.path().display().to_string();

@@ -1,4 +1,4 @@
-//! A tape as it is printed: the cells around the head, the head in brackets, the rest counted.
+//! How a tape is printed: the cells around the head, the head in brackets, and the number of other cells.
 
 use indicatif::HumanCount;
 use luge_machine::{Alphabet, Cell, TapeCells};

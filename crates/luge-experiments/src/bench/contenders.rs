@@ -122,7 +122,7 @@ impl Subject {
 fn finish(engine: &mut dyn Engine, stop: &StopRule) -> Result<(u64, Memory), EngineError> {
     let outcome = engine.run(stop)?;
     let n_tracks = engine.snapshot().tapes.len();
-    let kept = |track: usize| engine.kept(track).end - engine.kept(track).start;
+    let kept = |track: usize| engine.stored_cells(track).end - engine.stored_cells(track).start;
     let cells = (0..n_tracks).map(|track| kept(track) as usize).sum();
     Ok((outcome.steps(), Memory { bytes: engine.cell_bytes(), cells }))
 }

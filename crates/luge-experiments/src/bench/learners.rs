@@ -1,4 +1,4 @@
-//! Learners on data: what a step of them costs, what comparing and certifying add, and how that grows with samples and with tapes.
+//! Learners on data: the cost of a step, of comparing and of certifying, and how it grows with samples and tapes.
 
 use std::{fmt::Write as _, ops::ControlFlow, time::Instant};
 

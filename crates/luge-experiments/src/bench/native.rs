@@ -1,7 +1,8 @@
-//! A machine written out as a program: one arm of a `match` per state, heads in local variables, compiled by rustc. What a step
-//! costs without any table, to measure engines against on several tapes.
+//! A machine as a Rust program: one arm of a `match` per state, heads in local variables. It shows what a step
+//! costs without any table, as a reference for engines on several tapes.
 //!
-//! `benches/native/perceptron.rs` is what [`source`] writes for the perceptron on Iris; a test holds it to that and renews it on request.
+//! `benches/native/perceptron.rs` is what [`source`] writes for the perceptron on Iris. A test compares the two,
+//! and rewrites the file on request.
 
 #[path = "../../benches/native/perceptron.rs"]
 #[rustfmt::skip]

@@ -1,7 +1,8 @@
-//! Simulators to measure engines against, for machines with one tape: straightforward, tuned, and with remembered blocks.
+//! Simulators as a reference for engines, for machines with one tape: straightforward, tuned, and with cached
+//! blocks.
 //!
-//! They share nothing with training, and nothing but the benchmark uses them. The tuned one is as fast as we could make
-//! it, so that a ratio to it means something; it is the only code of the project that is not checked by the compiler.
+//! They share no code with training, and only the benchmark uses them. The tuned one is as fast as we could make
+//! it, so that a ratio to it is meaningful.
 
 use luge_machine::{Machine, Move, SymbolId, TapeId, Write};
 

@@ -1,7 +1,9 @@
-//! Parities from a stream: a learner that gradient descent carries out, beside ordinary networks that gradient descent trains.
+//! Parities from a stream: a learner that gradient descent runs, compared with ordinary networks that gradient
+//! descent trains.
 //!
-//! Both see the same stream. The learner takes few of the samples that pass; the ordinary networks are trained on every one, in batches,
-//! for as many as passed in the learner's run, up to a cap. `docs/parity.md` says what is shown and what is not.
+//! Both see the same stream. The learner takes few samples. The ordinary networks are trained on all of them, in
+//! batches, for as many samples as the learner's run took, up to a limit. `docs/parity.md` says what this shows and
+//! what it does not.
 
 use std::ops::ControlFlow;
 

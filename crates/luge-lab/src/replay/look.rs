@@ -1,4 +1,4 @@
-//! What an engine holds at its step, near its heads or all of it.
+//! The state of an engine at its step, near its heads or in full.
 
 use luge_landscape::{Configuration, Extended, Landscape};
 use luge_net::Values;

@@ -1,4 +1,4 @@
-//! How many steps begin in each state.
+//! The number of steps that begin in each state.
 
 use luge::run::engine::EngineError;
 use luge_train::Engine;

@@ -1,4 +1,4 @@
-//! Goes over a run behind its front, and keeps the loss and the tapes over time.
+//! Follows a run in the background, and records the loss and the tapes over time.
 
 use luge::{draw::loss_curve::LossCurve, run::engine::EngineError};
 use luge_train::{Engine, Snapshot};

@@ -1,4 +1,4 @@
-//! What a tab is told, and when.
+//! What is sent to a tab, and when.
 
 use std::{
     sync::mpsc::TryRecvError,

@@ -1,4 +1,4 @@
-//! What a tab's run does between two moments.
+//! How a tab's run advances between two updates.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! The loss around a moment's vertex.
+//! The loss around the vertex of a step.
 
 use luge::{
     draw::edges::{Edge, LeavingError, OutgoingEdges, Spot},

@@ -1,4 +1,4 @@
-//! What the primary network says over the plane of two features.
+//! The output of the primary network over the plane of two features.
 
 use luge::{files::predictor::Predictor, training::PreparedTraining};
 use luge_net::{Shape, Values};

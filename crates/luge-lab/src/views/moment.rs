@@ -1,4 +1,4 @@
-//! One moment of the run: vertex, tapes, heads and labels, with this step's gradient.
+//! One step of the run: vertex, tapes, heads and labels, with the gradient of the step.
 
 use luge::{
     certificate::answer::Fit, files::predictor::Predictor, run::engine::EngineError,

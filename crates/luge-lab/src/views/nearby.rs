@@ -1,4 +1,4 @@
-//! The loss step by step, shortly before and after a moment.
+//! The loss step by step, shortly before and after the current step.
 
 use luge::run::engine::{EngineChoice, EngineError};
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! The run as a whole: what there is to know before the first step.
+//! The run as a whole: everything that is known before the first step.
 
 use luge::{
     draw::edges::control_name,

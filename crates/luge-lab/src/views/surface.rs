@@ -1,4 +1,4 @@
-//! The loss over the plane through the vertex at hand, the one the step goes to, and its best rival.
+//! The loss over the plane through the current vertex, the one the step moves to, and its best rival.
 
 use luge::{
     draw::edges::{Edge, OutgoingEdges},

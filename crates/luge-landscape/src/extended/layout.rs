@@ -1,4 +1,4 @@
-//! How data lie on the read-only tapes: a marker, then sample by sample the bits of its features and labels.
+//! The layout of data on the read-only tapes: a marker, then sample by sample the bits of features and labels.
 
 use luge_net::NumberFormat;
 

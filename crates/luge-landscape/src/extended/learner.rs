@@ -1,4 +1,4 @@
-//! A machine that learns: which of its tapes hold the data, the marks and theta.
+//! Learners: which tapes of a machine hold the data, the marks and theta.
 
 use luge_machine::{
     Access, Input, Machine, SymbolId, TapeId, TapeInput,

@@ -1,4 +1,4 @@
-//! What can be wrong with a learner from a stream, and its sizes.
+//! Errors of learners on streams, and the sizes of their networks.
 
 use luge_machine::stream::{self, Breach};
 

@@ -1,4 +1,4 @@
-//! Findings while they are collected, and the lines they name.
+//! Collects errors and warnings, and finds their lines.
 
 use std::{borrow::Borrow, ops::Range};
 

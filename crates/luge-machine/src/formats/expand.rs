@@ -1,4 +1,4 @@
-//! Rules without wildcards or an order of precedence, for formats that have neither.
+//! Rules without wildcards or precedence, for formats that have neither.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! Pieces of a text and where they stand, for the formats that are read line by line.
+//! Pieces of a text and their positions, for the formats that are read line by line.
 
 use std::ops::Range;
 

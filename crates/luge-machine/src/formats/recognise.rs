@@ -1,6 +1,7 @@
-//! Which format a file is in, by its extension and by its content.
+//! Recognises a file's format by its extension and content.
 //!
-//! A known extension decides unless the content clearly is another format; any other extension leaves it to the content.
+//! A known extension decides unless the content clearly is another format; with any other extension the content
+//! decides.
 
 use super::{Format, bbchallenge};
 

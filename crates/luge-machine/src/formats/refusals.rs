@@ -1,4 +1,4 @@
-//! What several formats ask of a machine.
+//! Requirements that several formats have in common.
 
 use super::Obstacle;
 use crate::{Access, Machine, Missing, Move, StateId, SymbolId, Tape};

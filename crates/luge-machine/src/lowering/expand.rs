@@ -1,4 +1,4 @@
-//! Machines without wildcards, for readers that cannot do with them.
+//! Expands wildcards, for readers that do not support them.
 
 use std::collections::BTreeMap;
 

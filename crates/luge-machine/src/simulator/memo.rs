@@ -1,8 +1,9 @@
-//! Steps remembered: a run of a machine with several binary tapes makes most of its steps many at a time.
+//! Cached steps: a run of a machine with several binary tapes makes most of its steps many at a time.
 //!
-//! From a state, which cell a machine looks at first is settled; what it finds there settles where it looks next, and so on. So the steps
-//! from a state form a tree of looks, grown as the run meets new branches: each path of it ends with what some steps, made one by one when
-//! the path was first met, left behind. Nothing here is known to anything that trains.
+//! The state determines which cell a machine reads first; the symbol there determines which cell it reads next, and
+//! so on. So the steps from a state form a tree of reads, which grows as the run meets new branches. Each path ends
+//! with the effect of some steps, which were made one by one when the path was first met. Nothing that trains has
+//! access to this.
 
 use super::Simulator;
 use crate::{Cell, Machine, StateId, Step, SymbolId, TapeId};

@@ -1,7 +1,7 @@
-//! Passages: steps that a simulator has made before, made again at once wherever the same cells hold the same symbols.
+//! Recorded steps, repeated at once wherever the same cells hold the same symbols.
 //!
-//! What a machine does follows from its state and the symbols it finds. So steps that were made one by one, and every symbol that they
-//! found or wrote over, are the same steps again wherever that state finds these symbols.
+//! A machine's steps follow from its state and the symbols it reads. So steps that were made one by one, with every
+//! symbol they read or overwrote, are repeated exactly wherever that state finds the same symbols.
 
 use std::collections::BTreeMap;
 

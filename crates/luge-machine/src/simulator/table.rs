@@ -1,4 +1,4 @@
-//! Rules looked up by index instead of by search.
+//! Rules found by index instead of by search.
 
 use crate::{Machine, Pattern, StateId, SymbolId, TapeId};
 

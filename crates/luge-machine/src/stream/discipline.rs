@@ -1,4 +1,4 @@
-//! Where it can be seen from the rules alone that a machine takes too soon or latches too late.
+//! Finds from the rules alone that a machine takes too soon or latches too late.
 
 use std::collections::{BTreeSet, VecDeque};
 

@@ -1,4 +1,4 @@
-//! Which columns are alike, refined one matrix at a time.
+//! Partitions columns into kinds, one matrix at a time.
 
 use std::{
     collections::{BTreeMap, HashMap},

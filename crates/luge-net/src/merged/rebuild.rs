@@ -1,4 +1,4 @@
-//! The graph once more, with the columns that were picked.
+//! Rebuilds the graph with the selected columns.
 
 use super::{Columns, Merged, partition::Kinds};
 use crate::{Network, Node, NodeId, Op, Parameter, Shape, Values};

@@ -1,4 +1,4 @@
-//! What is built around a landscape: labels, switches, carrier and least squares.
+//! The parts around a landscape: labels, switches, carrier and least squares.
 
 use super::{
     Carrier, OutputWiring, Ramp,

@@ -1,4 +1,4 @@
-//! Landscapes of targets, computed from saturated copies: every weight is pulled to where the step leads, with rate 1.
+//! Landscapes of targets, computed from saturated copies: a step of rate 1 moves every weight to its target.
 
 use std::sync::Arc;
 

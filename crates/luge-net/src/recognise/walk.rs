@@ -1,4 +1,4 @@
-//! One node after the other: what it is, or that it is something else.
+//! Matches one node at a time with what it must be.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Functions: each checked on its own, and inlined where it is called.
+//! Functions: each is checked on its own, and inlined where it is called.
 
 use std::collections::{BTreeMap, BTreeSet};
 

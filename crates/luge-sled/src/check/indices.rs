@@ -1,4 +1,4 @@
-//! Indices: what is known of them before the program runs, and the elements they lead to.
+//! Indices: what is known about them before the program runs, and the elements they refer to.
 
 use super::{Binding, Checker, Shape, Source, Value, View};
 use crate::{

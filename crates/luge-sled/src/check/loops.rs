@@ -1,4 +1,4 @@
-//! Loops over integers, and what leaves a loop.
+//! Loops over integers, `break` and `continue`.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Slots and arrays: taken when they are declared, used again once their scopes end.
+//! Slots and arrays: allocated when they are declared, reused after their scopes end.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! The names that a reader of the program knows its values by, and the lines in which they mean them.
+//! The names of variables in the source, and the lines where they are valid.
 
 use super::{Binding, Checker, Shape, Source, View};
 use crate::{

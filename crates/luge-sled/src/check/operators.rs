@@ -1,4 +1,4 @@
-//! Operators: what they take, what they give, and their values where both sides are known.
+//! Operators: their operand types, their result types, and constant folding.
 
 use std::cmp::Ordering;
 

@@ -1,4 +1,4 @@
-//! Where samples come from: a table that is looped over, or a stream that they are taken from.
+//! The source of samples: a loop over a table, or a stream.
 
 use super::{Checker, Shape, Source, View};
 use crate::{

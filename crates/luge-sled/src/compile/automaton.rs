@@ -1,4 +1,4 @@
-//! States in bulk: automata over bits, ways along a ruler, and the way back that waits for the next instruction.
+//! Automata over bits, moves along a ruler, and the way back to the next instruction.
 
 use std::collections::{BTreeMap, VecDeque};
 

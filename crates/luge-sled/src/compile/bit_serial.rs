@@ -1,8 +1,9 @@
-//! Streams: operands pass under their heads, lowest bits first, and a result is written in the same pass.
+//! Bit-serial arithmetic: operands pass under their heads, lowest bits first, and the result is written in the same
+//! pass.
 //!
-//! An expression is a tree of operators that need to remember at most a bit from one position to the next: sums have
-//! carries, conversions repeat a sign. Shifts are differences in when heads start. What is known only at the top (a
-//! sign, an order, an overflow) is a verdict; a verdict can change what was written on the way back, or branch.
+//! An expression is a tree of operators that carry at most one bit from one position to the next: sums have
+//! carries, conversions repeat a sign. Shifts delay the start of a head. What is known only at the highest bit (a
+//! sign, an order, an overflow) is a verdict; a verdict can change the result on the way back, or branch.
 
 mod schedule;
 

@@ -1,4 +1,4 @@
-//! Conditions become branches: a way on where they hold and one where they do not.
+//! Conditions become branches, with one exit if they hold and one if they do not.
 
 use super::{
     Generator,

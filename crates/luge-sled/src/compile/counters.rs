@@ -1,5 +1,4 @@
-//! Counters: read-only tapes with marks, one for each loop that is running. A head walks from mark to mark, a cell for
-//! each round.
+//! Counters: read-only tapes with marks, one for each running loop. The head moves one cell per round.
 
 use super::{
     Generator,

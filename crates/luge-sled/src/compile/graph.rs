@@ -1,4 +1,4 @@
-//! States and rules while they are being made, and the passes that make them fewer.
+//! States and rules under construction, and the passes that reduce their number.
 
 use std::collections::{BTreeMap, BTreeSet};
 

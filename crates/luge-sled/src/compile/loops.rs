@@ -1,5 +1,5 @@
-//! Loops. Before its body is made for good it is tried out, to find where it wants each head first: there the heads are
-//! when a round begins, so that a head which follows the loop through an array never goes back.
+//! Loops. A trial pass over the body finds where it needs each head first, and every round starts with the heads
+//! there, so a head that follows the loop through an array never goes back.
 
 use super::{
     BackendError, Generator,

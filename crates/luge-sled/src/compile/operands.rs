@@ -1,4 +1,5 @@
-//! From expressions to streams: what streams stays a tree, what does not is computed into a temporary first.
+//! Splits expressions into bit-serial passes: what fits one pass stays a tree, the rest is computed into
+//! temporaries first.
 
 use super::{
     Generator,

@@ -1,4 +1,4 @@
-//! What lies where: marks on the read-only tapes, variables and arrays on the tapes of memory.
+//! The layout of tapes: marks on the read-only ones, variables and arrays on those of memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 

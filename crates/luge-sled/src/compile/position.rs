@@ -1,4 +1,4 @@
-//! Where heads are between two instructions, how they get elsewhere, and how ways come together.
+//! The positions of heads between two instructions, how to move them, and how branches are joined.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,7 @@
-//! Products and quotients are long enough to be made once and called from everywhere.
+//! Products and quotients are long, so they are compiled once and called from everywhere.
 //!
-//! A call leaves its number on `product`, to the left of its home, and the routine's end finds the way back by it.
+//! A call writes its number on `product`, to the left of its start cell; at the end of the routine that number
+//! selects the caller to return to.
 
 use super::{
     Generator,

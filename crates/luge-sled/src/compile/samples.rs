@@ -1,4 +1,5 @@
-//! Samples of a stream: the memory holds one batch, and `take` goes on to its next sample, or waits for the next batch.
+//! Samples of a stream: the memory holds one batch, and `take` moves to its next sample or waits for the next
+//! batch.
 
 use luge_machine::SampleUse;
 

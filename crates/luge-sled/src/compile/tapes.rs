@@ -1,4 +1,4 @@
-//! The tapes of a machine before unused ones are left out.
+//! The tapes of a machine, before unused ones are removed.
 
 use crate::core::Core;
 

@@ -1,4 +1,4 @@
-//! Numbers into their places.
+//! Assignments of numbers.
 
 use super::{
     Generator,

@@ -1,4 +1,4 @@
-//! The tokens under the reader's finger, and what is said when another one was expected.
+//! The current token, and the errors for unexpected ones.
 
 use luge_machine::Diagnostic;
 

@@ -1,4 +1,4 @@
-//! Expressions, from the weakest operator to the atoms.
+//! Expressions, from the operators of lowest precedence to the atoms.
 
 use super::{HIGHEST, Parsed, Parser};
 use crate::{

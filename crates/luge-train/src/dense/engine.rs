@@ -200,7 +200,7 @@ impl Engine for Dense<'_> {
         usize::try_from(cell).ok().and_then(|i| cells.get(i)).copied().unwrap_or(BLANK)
     }
 
-    fn kept(&self, track: usize) -> Range<i64> {
+    fn stored_cells(&self, track: usize) -> Range<i64> {
         0..self.row(track).map_or(0, |cells| cells.len() as i64)
     }
 

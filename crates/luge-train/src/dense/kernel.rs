@@ -1,4 +1,4 @@
-//! One node's operation in candle, with its constants laid out once.
+//! One node's operation in candle, with its constants prepared once.
 
 use candle_core::{DType, Device, Result, Tensor};
 use luge_net::{

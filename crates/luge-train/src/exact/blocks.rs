@@ -1,7 +1,7 @@
-//! One head over blocks of cells: what happens between entering a block and leaving it is remembered as a whole.
+//! One head over blocks of cells: everything between entering a block and leaving it is stored as one entry.
 //!
-//! A remembered crossing begins with the step that enters a block and ends with the head about to leave it again; it is
-//! put together from remembered steps, each of which was differentiated.
+//! A stored crossing begins with the step that enters a block and ends with the head about to leave it. It is
+//! composed of stored steps, each of which was differentiated.
 
 use super::{
     memory::{Action, Found, Memory},

@@ -1,4 +1,4 @@
-//! Losses of the network for losses of its landscape.
+//! Converts losses of the landscape to losses of the network.
 
 use crate::sparse::Sparse;
 

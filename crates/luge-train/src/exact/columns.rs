@@ -1,8 +1,8 @@
-//! What is remembered of each column of arcs.
+//! The stored steps of each column of arcs.
 //!
-//! Vertices with the same column of arcs do the same, and the slopes of a gate are a sum over symbols, each of which
-//! depends on what the symbol is and what will be read. So a step is remembered per column, and for every track and each of its four
-//! cases it is differentiated before it is relied on.
+//! Vertices with the same column of arcs behave alike, and the slopes of a gate are a sum over symbols, each term
+//! of which depends on the symbol and on the one that will be read. So steps are stored per column, and for every
+//! track each of the four cases is differentiated before it is used.
 
 use luge_net::VertexTable;
 

@@ -1,4 +1,4 @@
-//! The exact engine as an engine like the others.
+//! Implements the engine interface for the exact engine.
 
 use std::ops::Range;
 
@@ -165,9 +165,9 @@ impl Engine for Exact<'_> {
         if symbols & 1 == 1 { 1.0 } else { BLANK }
     }
 
-    fn kept(&self, track: usize) -> Range<i64> {
+    fn stored_cells(&self, track: usize) -> Range<i64> {
         let (first, len) = match &self.body {
-            Body::Waiting(sparse) => return sparse.kept(track),
+            Body::Waiting(sparse) => return sparse.stored_cells(track),
             Body::SingleHead(one, _) => (one.cells().0, one.cells().1.len()),
             Body::Blocks(blocks, _) => blocks.kept(),
             Body::MultiHead(many) => (many.tapes.row(track).0, many.tapes.row(track).1.len()),

@@ -1,4 +1,4 @@
-//! Faults to plant, so that one can see them caught. Only in builds with the feature of that name.
+//! Faults to plant, to test that they are found. Only in builds with the feature of that name.
 
 use super::{Body, Exact};
 use crate::{Engine, MacrostepId, MacrostepSteps, TrainError};

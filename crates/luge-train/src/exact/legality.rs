@@ -1,5 +1,5 @@
-//! Where a step may be remembered: constants that are powers of two, and a gain of exactly 1, or near it where the next step
-//! forgets the difference.
+//! Where steps may be stored: constants are powers of two, and the gain is exactly 1, or close to 1 where the next
+//! step removes the difference.
 
 use std::collections::BTreeSet;
 

@@ -1,9 +1,9 @@
-//! Macrosteps: many remembered steps of several heads at once.
+//! Macrosteps: many stored steps of several heads at once.
 //!
-//! From a block on, what the next steps do follows from the cells around the heads. So a block that is often come to is given
-//! windows: a few cells of a few tracks. For each content of its windows the steps are followed, as long as all they depend on lies
-//! within; where they lead, what they change, their vertices and their number are then remembered as one macrostep. Every
-//! step of a macrostep is a remembered one, whose column was differentiated in all its cases.
+//! The steps after entering a block follow from the cells around the heads. So a block that is entered often gets
+//! windows: a few cells of a few tracks. For each content of its windows the steps are followed as long as all they
+//! depend on lies within. Where they lead, what they change, their vertices and their number are stored as one
+//! macrostep. Every step of a macrostep is a stored one, whose column was differentiated in all its cases.
 
 mod entry_points;
 mod walk;

@@ -1,4 +1,4 @@
-//! Steps remembered for landscapes whose heads all move together: one head over cells of several symbols.
+//! Stored steps for landscapes whose heads all move together: one head over cells of several symbols.
 
 use luge_net::{VertexTable, faults::planted};
 

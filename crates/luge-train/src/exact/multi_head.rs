@@ -1,4 +1,5 @@
-//! Several heads, each on a row of its own: a step costs what it moves and writes, however many symbols a vertex has.
+//! Several heads, each on its own row: the cost of a step depends on what it moves and writes, not on the number of
+//! symbols of a vertex.
 
 use luge_net::{VertexTable, faults::planted, tracks};
 

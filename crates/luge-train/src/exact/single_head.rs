@@ -1,4 +1,4 @@
-//! One head over bytes, one remembered step at a time.
+//! One head over bytes, one stored step at a time.
 
 use super::{
     CarriedLosses,

@@ -1,4 +1,4 @@
-//! The network's own numbers, laid out as the steps need them.
+//! The network's numbers, laid out for fast steps.
 
 use luge_net::{Form, VertexTable, faults};
 

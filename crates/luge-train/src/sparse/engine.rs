@@ -1,4 +1,4 @@
-//! The sparse engine as an engine like the others.
+//! Implements the engine interface for the sparse engine.
 
 use std::ops::Range;
 
@@ -74,7 +74,7 @@ impl Engine for Sparse<'_> {
         self.tapes.rows[track].cells.at(cell)
     }
 
-    fn kept(&self, track: usize) -> Range<i64> {
+    fn stored_cells(&self, track: usize) -> Range<i64> {
         let cells = &self.tapes.rows[track].cells;
         cells.first()..cells.first() + cells.len() as i64
     }

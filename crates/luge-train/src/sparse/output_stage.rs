@@ -1,4 +1,4 @@
-//! What stands around a landscape in an extended network: labels, switches, carrier, least squares.
+//! The parts around a landscape in an extended network: labels, switches, carrier, least squares.
 
 use std::{borrow::Cow, cell::Cell};
 

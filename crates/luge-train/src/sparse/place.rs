@@ -1,4 +1,4 @@
-//! Where training is among the vertices: all the weight on one, or nearly all.
+//! The current point on the simplex: all weight on one vertex, or nearly all.
 
 use luge_net::Form;
 

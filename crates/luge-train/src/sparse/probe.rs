@@ -1,4 +1,4 @@
-//! One step at one vertex, on cells of its own: what an engine that remembers steps asks for.
+//! One step at one vertex, on cells of its own, for engines that store steps.
 
 use luge_net::Form;
 

@@ -1,7 +1,7 @@
-//! The conditional gradient step over all vertices, without looking at all of them.
+//! The conditional gradient step over all vertices, without enumerating them.
 //!
-//! At a vertex v the slope towards w is a sum over symbols, and beside that depends on w's block alone: a gate has one row,
-//! and a row leads to one block. So the lowest slope of a block is found track by track.
+//! At a vertex v the slope towards w is a sum over symbols plus a term that depends only on w's block, because a
+//! gate has one row and a row leads to one block. So the lowest slope of a block is found track by track.
 
 use luge_net::{Form, VertexTable, extract, faults::planted};
 

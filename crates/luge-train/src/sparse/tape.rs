@@ -1,4 +1,4 @@
-//! One row of cells and its head, both as weights, of which only those that are not zero are kept.
+//! One row of cells and its head as weights; only those that are not zero are stored.
 
 use luge_net::faults;
 

@@ -1,7 +1,7 @@
-//! All tapes together: what a look at them finds, and the step that follows.
+//! All tapes together: the search for changes, and the step that follows.
 //!
-//! A tape is looked at where something happens: its head moves, a symbol is written over, or vertex and tape do not agree. All others are
-//! settled and known without a look.
+//! A tape is examined only if something happens on it: its head moves, a symbol is overwritten, or vertex and tape
+//! disagree. All others are settled and known without a look.
 
 use super::{
     columns::{Action, Slides},

@@ -1,5 +1,5 @@
-//! The answer of a run in plain words: what was learned, how well it fits, and what was proved. Terminal, lab, reports and
-//! notebooks show the same one.
+//! The answer of a run in plain words: what was learned, how well it fits, and what was certified. Terminal, lab,
+//! reports and notebooks all show it.
 
 use luge_net::Values;
 use serde::Serialize;
@@ -103,18 +103,10 @@ impl Answer {
     pub fn of_lesson(lesson: &PreparedTraining, report: &TrainingReport) -> Self {
         let certificate = &report.certificate;
         let claims = certificate.claims();
-        let verdict = match (&failed(&claims)[..], certificate.proves_the_run()) {
-            ([], _) => format!("yes: all {} claims hold", claims.len()),
-            (["no_overflow"], _) => {
-                "yes, but numbers of the program were too large for their types".to_owned()
-            }
-            (failed, true) => format!("yes: all claims but the paper's on {} hold", failed.join(" and ")),
-            (failed, false) => format!("NO: {}", failed.join(", ")),
-        };
         Self {
             learned: Some(Learned::of(lesson, &report.theta)),
             certified: certificate.proves_the_run(),
-            verdict,
+            verdict: verdict_on(&claims, certificate.proves_the_run()),
             claims: claims.iter().map(|(name, claim)| claim_line(name, (*claim).clone())).collect(),
         }
     }
@@ -154,6 +146,17 @@ impl Answer {
         let verdict =
             if certified { "yes: every iterate is the machine's" } else { "NO: it is not the machine's run" };
         Self { learned: None, certified, verdict: verdict.to_owned(), claims }
+    }
+}
+
+/// Whether claims prove a run, in words.
+#[must_use]
+pub fn verdict_on(claims: &[(&str, &Claim)], proved: bool) -> String {
+    match (&failed(claims)[..], proved) {
+        ([], _) => format!("yes: all {} claims hold", claims.len()),
+        (["no_overflow"], _) => "yes, but numbers of the program were too large for their types".to_owned(),
+        (failed, true) => format!("yes: all claims but the paper's on {} hold", failed.join(" and ")),
+        (failed, false) => format!("NO: {}", failed.join(", ")),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The sizes that the paper's corollaries promise, beside the sizes that are counted.
+//! The sizes that the paper's corollaries claim, compared with those counted.
 
 use luge_landscape::{Extended, LandscapeKind, VertexSet};
 use luge_machine::NormalForm;

@@ -29,7 +29,7 @@ pub fn claim(interpreted: Option<&Outcome>, machine: Option<&[f64]>, format: Num
         (Some((Verdict::Rejected, outcome)), _) => {
             format!("the machine has an answer, the interpreter rejects the data{}", line(outcome))
         }
-        (Some((Verdict::Limit, outcome)), _) => {
+        (Some((Verdict::Limit | Verdict::Repeats, outcome)), _) => {
             format!("the machine halts, the interpreter does not in {} statements", outcome.statements)
         }
         (Some((Verdict::Waiting, outcome)), _) => {

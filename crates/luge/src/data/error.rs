@@ -1,4 +1,4 @@
-//! Why a file is no table.
+//! Errors in tables.
 
 use luge_net::NumberFormat;
 
@@ -19,13 +19,13 @@ pub enum TableError {
         known: String,
     },
     /// Two columns of the same name.
-    #[error("column `{0}` stands twice in the header")]
+    #[error("duplicate column `{0}` in the header")]
     Twice(String),
     /// The same column asked for twice.
-    #[error("column `{0}` is asked for twice")]
+    #[error("column `{0}` is named twice")]
     AskedTwice(String),
     /// A column cannot be both.
-    #[error("column `{0}` is asked for both as a feature and as the target")]
+    #[error("column `{0}` is named both as a feature and as the target")]
     FeatureAndTarget(String),
     /// No feature is left.
     #[error("no column is left for the features")]
@@ -54,7 +54,7 @@ pub enum TableError {
     #[error("column `{0}` has decimal points, other numbers of the file have decimal commas")]
     MixedDecimals(String),
     /// Words where a feature should be.
-    #[error("{place}: `{found}` is no number; the column has {n_words} different words")]
+    #[error("{place}: `{found}` is not a number; the column has {n_words} different words")]
     TextFeature {
         /// The line and column of the first.
         place: Place,
@@ -64,7 +64,7 @@ pub enum TableError {
         n_words: usize,
     },
     /// Numbers whose mean or spread is beyond all numbers.
-    #[error("column `{0}` has numbers so large that their mean or spread is no number")]
+    #[error("column `{0}` has numbers so large that their mean or spread is not finite")]
     Unscalable(String),
     /// Too many words for a column each.
     #[error("column `{column}` has {n_words} different words, and at most {most} get a column each")]
@@ -105,6 +105,24 @@ pub enum TableError {
         /// Classes.
         n_classes: usize,
     },
+    /// Numbers that are no classes.
+    #[error("column `{column}` has {found}, and classes are at most {most} whole numbers, or words")]
+    NotClasses {
+        /// Its name.
+        column: String,
+        /// What it has instead.
+        found: String,
+        /// The most whole numbers that are taken for classes.
+        most: usize,
+    },
+    /// Dates where a feature should be.
+    #[error("{place}: `{found}` is a date, and learners take numbers")]
+    Date {
+        /// The line and column of the first.
+        place: Place,
+        /// What stands there.
+        found: String,
+    },
     /// Nothing to hold out, or nothing left.
     #[error("a share of {fraction} of {n_rows} rows leaves no row to train on or none to test")]
     Split {
@@ -114,7 +132,7 @@ pub enum TableError {
         n_rows: usize,
     },
     /// Text where a number should be.
-    #[error("{place}: `{found}` is no finite number")]
+    #[error("{place}: `{found}` is not a finite number")]
     NotANumber {
         /// The line and column of the entry.
         place: Place,
@@ -122,7 +140,7 @@ pub enum TableError {
         found: String,
     },
     /// The number format cannot hold it.
-    #[error("{place}: {value} lies outside {format}, which reaches from {low} to {high}")]
+    #[error("{place}: {value} lies outside {format}, which reaches from {low} to {high}{}", .holds.map_or_else(String::new, |holds| format!("; {holds} holds the column")))]
     OutOfRange {
         /// The line and column of the entry.
         place: Place,
@@ -134,5 +152,7 @@ pub enum TableError {
         low: f64,
         /// Its largest number.
         high: f64,
+        /// The smallest format that holds the column, if there is one of the kind.
+        holds: Option<NumberFormat>,
     },
 }

@@ -1,4 +1,4 @@
-//! New data for a model that was trained: prepared as in training, and what its outputs mean.
+//! New data for a trained model: preparation as in training, and the meaning of outputs.
 
 use luge_net::{Shape, Values};
 use serde::Serialize;
@@ -47,6 +47,10 @@ impl Preparation {
             let targets = super::columns(header, &targets).unwrap_or_default();
             let labels = self.targets.iter().map(|target| match target.classes.is_empty() {
                 true => Expect::PerhapsNumbers,
+                // Classes that are numbers may be written in other ways, such as 1.0.
+                false if target.classes.iter().all(|class| class.parse::<f64>().is_ok()) => {
+                    Expect::PerhapsNumbers
+                }
                 false => Expect::Words,
             });
             Ok(features.into_iter().zip(kinds).chain(targets.into_iter().zip(labels)).collect())
@@ -105,7 +109,12 @@ impl Preparation {
         for row in 0..n_rows {
             for ((target, (_, column)), known) in self.targets.iter().zip(targets).zip(&known) {
                 match column {
-                    Column::Numbers(numbers) => y.push(numbers[row]),
+                    Column::Numbers(numbers) if target.classes.is_empty() => y.push(numbers[row]),
+                    Column::Numbers(numbers) => match target.class_of(numbers[row]) {
+                        Some(class) => target.push_class(class, &mut y),
+                        None if numbers[row].is_nan() => y.extend(vec![f64::NAN; target.n_labels()]),
+                        None => y.extend(vec![f64::INFINITY; target.n_labels()]),
+                    },
                     Column::Words { rows, .. } => match rows[row].map(|word| known[word as usize]) {
                         Some(Some(class)) => target.push_class(class, &mut y),
                         Some(None) => y.extend(vec![f64::INFINITY; target.n_labels()]),

@@ -1,5 +1,5 @@
-//! What is done to a table's columns before training: missing values, scales, words to numbers. A model keeps it, and does
-//! the same to new data.
+//! The preparation of a table's columns before training: missing values, scales, words to numbers. A model stores
+//! it and applies it to new data.
 
 use serde::{Deserialize, Serialize};
 
@@ -53,6 +53,9 @@ pub struct Target {
     pub code: ClassCode,
 }
 
+/// The most whole numbers of a target that are taken for classes.
+const MAX_CLASSES: usize = 32;
+
 /// The most words of a feature that get a column each.
 const MAX_WORDS: usize = 1000;
 
@@ -89,7 +92,11 @@ impl Feature {
                 }
                 let (row, word) = first_word(rows);
                 let place = Place { row: row_of(lines, row), column: name.clone() };
-                return Err(TableError::TextFeature { place, found: distinct[word].clone(), n_words });
+                let found = distinct[word].clone();
+                return Err(match is_date(&found) {
+                    true => TableError::Date { place, found },
+                    false => TableError::TextFeature { place, found, n_words },
+                });
             }
             Column::Numbers(numbers) => numbers,
         };
@@ -162,7 +169,16 @@ impl Target {
     }
 
     fn learn((name, column): &(String, Column), asked: ClassCode) -> Result<Self, TableError> {
-        let Column::Words { distinct, .. } = column else { return Ok(Self::plain(name.clone())) };
+        let distinct = match column {
+            Column::Words { distinct, .. } => distinct.clone(),
+            Column::Numbers(_) if !matches!(asked, ClassCode::Signs | ClassCode::Each) => {
+                return Ok(Self::plain(name.clone()));
+            }
+            Column::Numbers(numbers) => classes(name, numbers)?,
+        };
+        if asked == ClassCode::Signs && distinct == ["-1", "1"] {
+            return Ok(Self::plain(name.clone()));
+        }
         let n_classes = distinct.len();
         if n_classes < 2 {
             return Err(TableError::SingleClass { column: name.clone(), word: distinct.concat() });
@@ -176,7 +192,12 @@ impl Target {
             }
             code => code,
         };
-        Ok(Self { column: name.clone(), classes: distinct.clone(), code })
+        Ok(Self { column: name.clone(), classes: distinct, code })
+    }
+
+    /// The class that a number names.
+    pub(super) fn class_of(&self, number: f64) -> Option<usize> {
+        self.classes.iter().position(|class| class.parse() == Ok(number))
     }
 
     /// The labels of a class.
@@ -267,10 +288,11 @@ impl Preparation {
         (features, self.targets.iter().flat_map(Target::names).collect())
     }
 
-    /// Whether some column has words.
+    /// Whether some column has words; classes may be whole numbers as well.
     pub fn has_words(&self) -> bool {
         let feature = self.features.iter().any(|feature| !feature.words.is_empty());
-        feature || self.targets.iter().any(|target| !target.classes.is_empty())
+        let is_word = |class: &String| class.parse::<f64>().is_err();
+        feature || self.targets.iter().any(|target| target.classes.iter().any(is_word))
     }
 
     /// Whether it leaves numbers as they are.
@@ -306,7 +328,10 @@ impl Preparation {
             }
             for (target, (_, column)) in self.targets.iter().zip(&columns.targets) {
                 match column {
-                    Column::Numbers(numbers) => y.push(numbers[row]),
+                    Column::Numbers(numbers) if target.classes.is_empty() => y.push(numbers[row]),
+                    Column::Numbers(numbers) => {
+                        target.push_class(target.class_of(numbers[row]).unwrap_or(0), &mut y);
+                    }
                     Column::Words { rows, .. } => {
                         target.push_class(rows[row].map_or(0, |class| class as usize), &mut y);
                     }
@@ -316,6 +341,32 @@ impl Preparation {
         let lines = columns.lines.as_ref().map(|lines| rows.iter().map(|&row| lines[row]).collect());
         Prepared { x, y, lines }
     }
+}
+
+/// The names of the classes that whole numbers are.
+fn classes(column: &str, numbers: &[f64]) -> Result<Vec<String>, TableError> {
+    let mut known: Vec<f64> = numbers.iter().copied().filter(|number| !number.is_nan()).collect();
+    known.sort_by(f64::total_cmp);
+    known.dedup();
+    let refused = |found| TableError::NotClasses { column: column.to_owned(), found, most: MAX_CLASSES };
+    if let Some(number) = known.iter().find(|number| number.fract() != 0.0) {
+        return Err(refused(format!("numbers such as {number}")));
+    }
+    if known.len() > MAX_CLASSES {
+        return Err(refused(format!("{} different numbers", known.len())));
+    }
+    Ok(known.iter().map(ToString::to_string).collect())
+}
+
+/// Whether a text is a date, as 2024-05-31, 31.05.2024 or 5/31/2024, perhaps with a time after it.
+fn is_date(text: &str) -> bool {
+    let day = text.split(['T', ' ']).next().unwrap_or_default();
+    ['-', '.', '/'].iter().any(|&separator| {
+        let parts: Vec<&str> = day.split(separator).collect();
+        let digits =
+            |part: &&str| part.len() <= 4 && !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+        parts.len() == 3 && parts.iter().all(digits) && parts.iter().any(|part| part.len() != 3)
+    })
 }
 
 /// A number, or what stands for it if it is missing.

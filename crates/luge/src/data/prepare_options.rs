@@ -1,4 +1,4 @@
-//! What can be asked to be done to a table's columns before training.
+//! Options for the preparation of a table's columns.
 
 use serde::{Deserialize, Serialize};
 

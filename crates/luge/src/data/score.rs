@@ -1,4 +1,4 @@
-//! How well outputs tell labels.
+//! How well outputs predict labels.
 
 use luge_net::Values;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! A CSV file as it stands: the columns that are wanted, each of numbers or of words.
+//! A CSV file: the selected columns, each of numbers or of words.
 
 use std::collections::HashMap;
 
@@ -313,7 +313,7 @@ mod tests {
             message("a;b\n1,5;1\n2;0.25\n"),
             "column `b` has decimal points, other numbers of the file have decimal commas"
         );
-        assert_eq!(message("a;b\n1.234,5;1\n1;2\n"), "line 2, column `a`: `1.234,5` is no finite number");
+        assert_eq!(message("a;b\n1.234,5;1\n1;2\n"), "line 2, column `a`: `1.234,5` is not a finite number");
         assert_eq!(
             message("a,b\n\"1,5\",1\n2,2\n"),
             "line 2, column `a`: `1,5` has a decimal comma, but commas separate the fields of this file"

@@ -1,4 +1,4 @@
-//! Bytes of a table to text: UTF-8 with or without its mark, and UTF-16 as spreadsheets save it.
+//! Decodes the bytes of a table: UTF-8 with or without a byte order mark, and UTF-16 as spreadsheets save it.
 
 /// The text that bytes stand for; in the error, where they stop being text.
 ///

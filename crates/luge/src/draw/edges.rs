@@ -1,6 +1,6 @@
-//! The loss along the edges that leave the vertex training is on: why it goes where it goes.
+//! The loss along the edges from the current vertex: why training goes where it goes.
 //!
-//! Along an edge everything under a stop-gradient is held at its value on the vertex, because that is the function
+//! Along an edge everything under a stop-gradient keeps its value at the vertex, because that is the function that
 //! training differentiates; tapes and heads stay as they are.
 
 mod names;

@@ -1,4 +1,4 @@
-//! The loss over a training run, kept and drawn in a size that does not depend on the number of steps.
+//! The loss over a training run, stored and drawn in a size that does not depend on the number of steps.
 
 use luge_landscape::{Bounds, LandscapeKind};
 

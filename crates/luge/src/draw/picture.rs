@@ -1,6 +1,6 @@
-//! Space-time diagrams: one row per moment, time downwards, one panel per tape.
+//! Space-time diagrams: one row per step shown, time downwards, one panel per tape.
 //!
-//! A picture has its size before the run is known, and nothing here grows with the number of steps.
+//! A picture has a fixed size, and nothing here grows with the number of steps.
 
 use std::{io::Write, ops::Range};
 

@@ -1,7 +1,7 @@
 //! Files that are complete or absent: written under another name, synced, and renamed.
 //!
-//! A process that is killed leaves the other name behind. The writer holds a lock on it, which ends with the process, so
-//! that [`sweep`] can tell what nobody writes any more.
+//! A process that is killed leaves the temporary file behind. The writer holds a lock on it, which ends with the
+//! process, so [`sweep`] can find files that nobody is writing.
 
 use std::{
     fs::{self, File},

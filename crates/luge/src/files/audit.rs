@@ -1,4 +1,4 @@
-//! Certifying a model after the fact: everything is derived again from the machine and the data with the simulator.
+//! Verifies a model later: everything is derived again from the machine and the data with the simulator.
 
 use luge_net::{SparseValues, Values, evaluate_some};
 

@@ -1,7 +1,7 @@
-//! Long runs on disk: checkpoints to resume from, and records whose every step can be revisited.
+//! Long runs on disk: checkpoints to resume from, and records of which any step can be revisited.
 //!
-//! A file is complete or absent: it is written under another name, synced and renamed. It carries what was asked for, so
-//! that the network can be built again, and that network's digest, so that no other one is trained from it.
+//! A file is complete or absent: it is written under another name, synced and renamed. It contains the job, from
+//! which the network is built again, and that network's digest, so that no other network is trained from it.
 
 use std::{
     fs,
@@ -86,7 +86,7 @@ pub enum CheckpointError {
         reason: io::Error,
     },
     /// Somebody else's file.
-    #[error("{0} is no checkpoint of luge")]
+    #[error("{0} is not a checkpoint of luge")]
     NotOurs(String),
     /// Another version's.
     #[error("{name} has version {found} of the checkpoint format; this program knows {VERSION}")]
@@ -97,7 +97,7 @@ pub enum CheckpointError {
         found: u32,
     },
     /// Cut off or changed.
-    #[error("{0} is damaged: its checksum does not fit its content")]
+    #[error("{0} is damaged: its checksum does not match its content")]
     Damaged(String),
     /// A complete file whose content makes no sense.
     #[error("{name} cannot be understood: {why}")]

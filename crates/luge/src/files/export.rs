@@ -1,7 +1,7 @@
 //! A network as data for other programs: every node, every weight, and how to train them.
 //!
-//! `docs/graph-format.md` describes the JSON. Deliberately absent: the machine, its states, the data, and the number of
-//! steps to expect. Whoever trains the graph has nothing but the network and its gradient.
+//! `docs/graph-format.md` describes the JSON. Deliberately absent are the machine, its states, the data, and the
+//! expected number of steps: a program that trains the graph has only the network and its gradient.
 
 use luge_landscape::{Extended, StreamNetwork};
 use luge_net::{

@@ -1,4 +1,4 @@
-//! How results of training are written in JSON.
+//! Training results as JSON.
 
 use luge_train::{LossRange, Outcome};
 use serde::{Serialize, Serializer, ser::SerializeStruct};

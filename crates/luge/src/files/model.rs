@@ -103,7 +103,7 @@ pub enum ModelError {
         reason: io::Error,
     },
     /// Not a safetensors file.
-    #[error("{name} is no safetensors file")]
+    #[error("{name} is not a safetensors file")]
     NotSafetensors {
         /// The file.
         name: String,
@@ -112,10 +112,10 @@ pub enum ModelError {
         reason: safetensors::SafeTensorError,
     },
     /// A safetensors file of somebody else's.
-    #[error("{0} is a safetensors file, but no model of luge: its metadata have no `{KEY}` entry")]
+    #[error("{0} is a safetensors file, but not a model of luge: its metadata have no `{KEY}` entry")]
     NotOurs(String),
     /// Metadata that do not parse.
-    #[error("the metadata of {name} do not read: {reason}")]
+    #[error("cannot read the metadata of {name}: {reason}")]
     Metadata {
         /// The file.
         name: String,
@@ -141,13 +141,13 @@ pub enum ModelError {
         tensor: String,
     },
     /// A bit has changed since it was written.
-    #[error("{0} is damaged: its checksum does not fit its metadata and weights")]
+    #[error("{0} is damaged: its checksum does not match its metadata and weights")]
     Damaged(String),
     /// The machine in the file is not the one that was trained.
-    #[error("the machine in the model has another digest than the model claims")]
+    #[error("the digest of the machine in the model is not the one that the model states")]
     MachineChanged,
     /// The machine in the file does not read.
-    #[error("the machine in the model does not read: {}", first(.0))]
+    #[error("cannot read the machine in the model: {}", first(.0))]
     Machine(Vec<Diagnostic>),
     /// The machine in the file is no learner.
     #[error(transparent)]
@@ -177,7 +177,7 @@ pub enum ModelError {
         n_samples: usize,
     },
     /// The primary network has another number of weights.
-    #[error("theta has {n_theta} numbers, which are no weights of {primary}")]
+    #[error("theta has {n_theta} numbers, which do not fit {primary}")]
     Theta {
         /// Numbers of theta.
         n_theta: usize,
@@ -307,7 +307,7 @@ impl Model {
         let text = text.ok_or_else(|| ModelError::NotOurs(name.clone()))?;
         let unreadable =
             |error: serde_json::Error| ModelError::Metadata { name: name.clone(), reason: error.to_string() };
-        // CheckpointReplay versions had no checksum, and the card alone.
+        // Earlier versions had only the card, without a checksum.
         let sealed = seal::unsealed(text);
         let versioned = match sealed {
             None => serde_json::from_str(text),

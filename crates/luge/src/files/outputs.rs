@@ -1,4 +1,5 @@
-//! Where a command may write: never in place of what it reads, never over a file unless asked to, never to what is no file.
+//! Where a command may write: never over a file that it reads, over another file only if asked, and only to regular
+//! files.
 
 use std::{
     fs,
@@ -38,7 +39,7 @@ pub enum OutputError {
     #[error("{} is read by this command and cannot be written by it", .0.display())]
     Input(PathBuf),
     /// A file is there.
-    #[error("{} exists already", .0.display())]
+    #[error("{} already exists", .0.display())]
     Exists(PathBuf),
     /// Two results at one place.
     #[error("{} is named for two results", .0.display())]
@@ -193,7 +194,7 @@ mod tests {
     #[test]
     fn a_file_that_exists_is_replaced_when_asked() {
         let fixture = Fixture::new();
-        assert_eq!(fixture.refusal(&mut Outputs::new(false), "there"), "there exists already");
+        assert_eq!(fixture.refusal(&mut Outputs::new(false), "there"), "there already exists");
         let output = Outputs::new(true).place(&fixture.at("there")).expect("asked to");
         output.write("new").expect("a file");
         assert_eq!(fs::read(fixture.at("there")).expect("bytes"), b"new");

@@ -1,4 +1,4 @@
-//! Prediction: the primary network alone, once its weights are known. The training branches are dead and dropped.
+//! Prediction with the primary network alone, once its weights are known. The training branches are not needed.
 
 use luge_landscape::Primary;
 use luge_net::{GraphBuilder, Shape, Values, evaluate};

@@ -1,4 +1,4 @@
-//! A network and the machine it claims to run, as data for the checker in `proofs/`.
+//! A network and its machine, as data for the checker in `proofs/`.
 //!
 //! The file ends with a theorem: that the graph is the landscape `plain` or `compact` of the machine. Rocq proves it by
 //! computation or refuses the file; what follows from it, for every input, is proved in `proofs/theories/Checker.v`,

@@ -1,4 +1,4 @@
-//! Results as data: what the command line prints with `--json`, and what other languages are given.
+//! Results as data, for `--json` and for other languages.
 
 use luge_landscape::LandscapeKind;
 use luge_machine::{Alphabet, Cell, Outcome, Simulator, Step, SymbolId, TapeId, lowering::Size};

@@ -1,4 +1,4 @@
-//! What ships with Luge: machines, learners and their data, by name. Every command looks here.
+//! The catalogue of what ships with Luge: machines, learners and their data, by name.
 
 use luge_landscape::LandscapeKind;
 use serde::Serialize;
@@ -83,7 +83,7 @@ macro_rules! learner {
             extension: $extension,
             lesson: Some(ShippedTraining {
                 table: ShippedTable {
-                    file: $data,
+                    file: concat!("crates/luge/", $data),
                     csv: include_str!(concat!("../../", $data)),
                     targets: &$targets,
                     features: &$features,

@@ -1,4 +1,4 @@
-//! Why a job cannot be done.
+//! Errors of jobs.
 
 use luge_landscape::{LearnerError, PrimaryError};
 use luge_machine::InputError;
@@ -6,6 +6,7 @@ use luge_machine::InputError;
 use crate::{
     data::TableError,
     job::{
+        auto_format::NoFormat,
         program::ProgramError,
         source::{ReadError, Source},
         universal,
@@ -65,6 +66,24 @@ pub enum JobError {
         primary: String,
         /// Its weights.
         n_weights: usize,
+    },
+    /// A program for which no number format does.
+    #[error("{name}: {why}")]
+    NoFormat {
+        /// The program.
+        name: String,
+        /// Why not.
+        why: NoFormat,
+    },
+    /// A program that never ends.
+    #[error("{name} never comes to its end on these data: in line {line} its variables are what they were in an earlier round{}", if *.perceptron { "; no plane separates the classes: perceptron_rounds stops after a number of rounds" } else { "" })]
+    Repeats {
+        /// The program.
+        name: String,
+        /// Where.
+        line: u32,
+        /// Whether it is the perceptron that ships.
+        perceptron: bool,
     },
     /// A program that the universal learner cannot run.
     #[error("{name} cannot be run as a program by this learner: {error}")]

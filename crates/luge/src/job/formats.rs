@@ -1,4 +1,4 @@
-//! How values of other crates are written into a job.
+//! How a job serialises values of other crates.
 
 /// A number format by its text.
 pub(crate) mod number_format {

@@ -21,7 +21,7 @@ pub enum ProgramError {
     #[error("programs compute with fix:I.F numbers, not with {0}")]
     Format(NumberFormat),
     /// The text breaks the language's rules.
-    #[error("{name} does not read as a Sled program")]
+    #[error("{name} is not a valid Sled program")]
     Broken {
         /// The source's name.
         name: String,
@@ -131,7 +131,7 @@ pub fn number(raw: i64, format: NumberFormat) -> f64 {
 
 /// What there is to say about numbers that wrapped around: a finding for each line of the program where one did.
 #[must_use]
-pub fn overflow(source: &Source, table: &Table, wraps: &[OverflowSite]) -> Vec<Diagnostic> {
+pub fn overflow(source: &Source, table: Option<&Table>, wraps: &[OverflowSite]) -> Vec<Diagnostic> {
     let mut starts = vec![0];
     starts.extend(source.text.match_indices('\n').map(|(at, _)| at + 1));
     let finding = |wrap: &OverflowSite| {
@@ -140,7 +140,7 @@ pub fn overflow(source: &Source, table: &Table, wraps: &[OverflowSite]) -> Vec<D
         let first = start + (line.len() - line.trim_start().len());
         let times = if wrap.count == 1 { "once".to_owned() } else { format!("{} times", wrap.count) };
         let label = match wrap.first_sample {
-            Some(sample) => match table.lines.as_ref().and_then(|lines| lines.get(sample)) {
+            Some(sample) => match table.and_then(|table| table.lines.as_ref()?.get(sample)) {
                 Some(line) => format!("first with sample {}, line {line} of the data", sample + 1),
                 None => format!("first with sample {}", sample + 1),
             },

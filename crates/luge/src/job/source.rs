@@ -1,4 +1,4 @@
-//! Where a machine comes from: a file, standard input, or a line typed in its place.
+//! Sources of machines and programs: a file, standard input, a line on the command line, or a name.
 
 use std::{io, path::Path, str};
 
@@ -33,7 +33,7 @@ const TIMES: u64 = 64;
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// Nothing of that name, and it is no typed machine either.
-    #[error("there is no file `{0}`, and it does not read as a bbchallenge line")]
+    #[error("there is no file `{0}`, and it is not a bbchallenge line")]
     Missing(String),
     /// The system refused.
     #[error("cannot read {name}")]
@@ -45,7 +45,7 @@ pub enum OpenError {
         reason: io::Error,
     },
     /// Machine files are text.
-    #[error("{name} is not UTF-8 text: byte {offset} fits nothing")]
+    #[error("{name} is not UTF-8 text: invalid byte at offset {offset}")]
     NotText {
         /// The source's name.
         name: String,
@@ -67,7 +67,7 @@ pub enum ReadError {
         reason: Unrecognised,
     },
     /// The text breaks its format's rules.
-    #[error("{name} does not read as a {format} machine")]
+    #[error("{name} is not a valid {format} machine")]
     Broken {
         /// The source's name.
         name: String,

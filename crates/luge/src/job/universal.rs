@@ -1,7 +1,7 @@
 //! Programs for the universal learner: other learners, written on a tape.
 //!
-//! `docs/universal.md` describes the encoding. The program is part of the initial weights, and of nothing else: one
-//! network is every learner that fits on its tape.
+//! `docs/universal.md` describes the encoding. The program is part of the initial weights and of nothing else, so
+//! one network is every learner that fits on its tape.
 
 use std::fmt;
 

@@ -1,7 +1,7 @@
-//! What a checkpoint says of the run before it, derived again: a checkpoint can be written by anybody.
+//! Replays the run before a checkpoint and compares it with the checkpoint, because anybody can write one.
 //!
-//! The engine makes the run once more, from its start to the checkpoint, without the simulator, and notes every loss as the
-//! run itself does. Vertices, weights, losses, labels and drift must come out as the checkpoint has them.
+//! The engine repeats the run from its start to the checkpoint, without the simulator, and records every loss as
+//! the run itself does. Vertices, weights, losses, labels and drift must agree with the checkpoint.
 
 use luge_train::{CacheLevel, Engine, MacrostepId, Snapshot, StopRule, TrainError};
 

@@ -1,4 +1,4 @@
-//! Values along a run of unknown length, in a number of slots that does not depend on it.
+//! Values along a run of unknown length, in a fixed number of slots.
 
 /// One value per slot of equally many steps. When there are too many slots, they are joined in pairs.
 #[derive(Clone, PartialEq, Debug)]

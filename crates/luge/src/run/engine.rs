@@ -1,4 +1,4 @@
-//! Which engine trains, and why. Every engine is opened here.
+//! Chooses the engine, with the reason. Every engine is opened here.
 
 use luge_net::{Network, SparseValues, Unrecognised, Values};
 use luge_train::{

@@ -1,5 +1,6 @@
-//! How long a run will be, about: the interpreter says how many statements a program executes in all, and the first steps of its machine
-//! how many steps one takes. Where the machine is in its program is told by the sample that its head on the data has come to.
+//! Estimates the length of a run: the interpreter counts the statements of a program, and the first steps of its
+//! machine tell how many steps a statement takes. The sample under the head on the data tells how far the machine
+//! is.
 
 use luge_machine::{Simulator, Step};
 use luge_sled::Verdict;

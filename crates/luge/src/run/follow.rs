@@ -1,4 +1,4 @@
-//! Following a run: training, the simulator beside it, and the record of what was seen. Every run is followed by one loop.
+//! Follows a run: training, the simulator that checks it, and the statistics. All runs use this one loop.
 
 mod kept;
 mod observation_rate;

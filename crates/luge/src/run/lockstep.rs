@@ -1,6 +1,6 @@
-//! Lockstep: the simulator steps beside training, and every iterate is held to it.
+//! Lockstep: the simulator steps along with training, and every iterate is compared.
 //!
-//! Training never sees the simulator; this is the outside view that compares the two.
+//! Training never sees the simulator; the comparison happens outside.
 
 use std::ops::Range;
 

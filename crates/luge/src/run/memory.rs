@@ -1,7 +1,8 @@
-//! One budget for memory. Whatever grows with cells, vertices, rows, weights or frames asks here before it is made, so that a
-//! request that is too large is refused in words and ends nothing but itself.
+//! The memory budget. Whatever grows with cells, vertices, rows, weights or frames asks here first, so a request
+//! that is too large is refused with a message and affects nothing else.
 //!
-//! What is asked for is an estimate on the large side; what is in use is what the system says the process holds.
+//! Requests are estimates on the large side; the memory in use is what the operating system reports for the
+//! process.
 
 use std::{
     fmt, fs,

@@ -1,4 +1,4 @@
-//! Any step of a recorded run: from the snapshot before it, by gradient descent again.
+//! Reaches any step of a recorded run by training on from the snapshot before it.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What was seen of a run: one record, whichever engine trains, with or without interruption.
+//! Statistics of a run, the same for all engines, with or without interruption.
 
 use luge_landscape::Bounds;
 use luge_train::LossRange;

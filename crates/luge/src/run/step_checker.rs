@@ -1,4 +1,4 @@
-//! The simulator beside a fast engine.
+//! Compares a fast engine with the simulator.
 
 use luge_landscape::{Control, Undecodable};
 use luge_machine::{
@@ -351,7 +351,7 @@ impl<'m> StepChecker<'m> {
     pub fn compare_all<T: Engine + ?Sized>(&self, engine: &T) -> Result<(), Mismatch> {
         self.compare(engine)?;
         for (tape, &first) in self.first.iter().enumerate() {
-            let kept = engine.kept(tape);
+            let kept = engine.stored_cells(tape);
             let extent = self.simulator.tape(TapeId::new(tape)).extent();
             for cell in (kept.start + first).min(extent.start)..(kept.end + first).max(extent.end) {
                 self.compare_cell(engine, tape, cell)?;

@@ -1,4 +1,4 @@
-//! Training on a stream in lockstep with the judge, and what the run proved.
+//! Trains on a stream in lockstep with the simulator, and certifies the run.
 
 use std::{
     collections::BTreeSet,
@@ -9,6 +9,7 @@ use std::{
 
 use luge_machine::{Step, stream::StreamSimulator};
 use luge_net::{Shape, Values, evaluate_node, stream_layers};
+use luge_sled::OverflowSite;
 use luge_train::{Dense, Engine, Precision, ROUNDING, Rate, SparseStream, StreamEngine};
 use serde::Serialize;
 
@@ -20,7 +21,7 @@ use crate::{
     certificate::translation,
     files::predictor::Predictor,
     job::{STATEMENTS_PER_STEP, program},
-    training::Claim,
+    training::{Claim, no_overflow},
 };
 
 /// What a run on a stream must prove.
@@ -43,6 +44,9 @@ pub struct Certificate {
     /// theta is what the interpreter computes from the samples taken, bit for bit; `None` if the learner is a machine or has not halted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub program: Option<Claim>,
+    /// Only where it does not hold: no number of the learner's program was too large for its type.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_overflow: Option<Claim>,
 }
 
 impl Certificate {
@@ -58,13 +62,15 @@ impl Certificate {
             ("no_gradient_through_primary", &self.no_gradient_through_primary),
             ("at_rest", &self.at_rest),
         ];
-        always.into_iter().chain(self.program.as_ref().map(|claim| ("program", claim))).collect()
+        let sometimes = [("program", self.program.as_ref()), ("no_overflow", self.no_overflow.as_ref())];
+        let sometimes = sometimes.into_iter().filter_map(|(name, claim)| Some((name, claim?)));
+        always.into_iter().chain(sometimes).collect()
     }
 
-    /// Whether all claims hold.
+    /// Whether all claims hold but the one about overflow: a program does what it does also where its numbers wrap around.
     #[must_use]
     pub fn proves_the_run(&self) -> bool {
-        self.claims().iter().all(|(_, claim)| claim.holds)
+        self.claims().iter().all(|(name, claim)| claim.holds || *name == "no_overflow")
     }
 }
 
@@ -83,6 +89,9 @@ pub struct StreamReport {
     pub judged: Option<(usize, usize)>,
     /// What the run proved.
     pub certificate: Certificate,
+    /// Where numbers of the learner's program wrapped around.
+    #[serde(skip)]
+    pub wraps: Vec<OverflowSite>,
 }
 
 /// Steps made again by automatic differentiation, beside those around the first and last take.
@@ -122,6 +131,9 @@ pub(super) fn train(
         let mut report = follow(lesson, watch, &send)?;
         drop(send);
         let interpreted = beside.map(|beside| beside.ok().and_then(|beside| beside.join().ok()).flatten());
+        let wraps = interpreted.as_ref().and_then(|outcome| Some(outcome.as_ref()?.wraps.clone()));
+        report.wraps = wraps.unwrap_or_default();
+        report.certificate.no_overflow = no_overflow(&report.wraps);
         report.certificate.program = interpreted
             .filter(|_| report.halted)
             .map(|outcome| translation::claim(outcome.as_ref(), Some(&report.theta), format));
@@ -194,10 +206,12 @@ fn follow(
         no_gradient_through_primary: no_gradient(lesson),
         at_rest,
         program: None,
+        no_overflow: None,
     };
     let judged = end.halted.then(|| judge(lesson, &theta, &mut stream)).flatten();
     let taken = both.simulator.n_taken();
-    Ok(StreamReport { halted: end.halted, steps: n_steps, taken, theta, judged, certificate })
+    let wraps = Vec::new();
+    Ok(StreamReport { halted: end.halted, steps: n_steps, taken, theta, judged, certificate, wraps })
 }
 
 /// The samples of a batch as the interpreter counts them.

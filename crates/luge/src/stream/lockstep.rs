@@ -1,4 +1,4 @@
-//! An engine and the judge on the same stream, compared after every step.
+//! An engine and the simulator on the same stream, compared after every step.
 
 use luge_landscape::{Configuration, DataLayout, StreamNetwork, Undecodable};
 use luge_machine::{

@@ -1,4 +1,4 @@
-//! Endless streams of samples: drawn from a distribution, or from a table again and again.
+//! Endless streams of samples: drawn from a distribution, or the rows of a table repeated.
 
 use luge_net::{NumberFormat, numbers::Overflow};
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};

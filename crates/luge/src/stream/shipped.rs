@@ -1,4 +1,4 @@
-//! The learners from streams that ship.
+//! The stream learners that ship.
 
 use luge_net::NumberFormat;
 
@@ -38,14 +38,14 @@ const PARITY: ShippedSamples =
     ShippedSamples::Draw(Draw { concept: Concept::Parity { n_hidden: 16 }, n_features: 32, noise: 0.0 });
 
 const PETALS: ShippedSamples = ShippedSamples::Table(ShippedTable {
-    file: "data/iris.csv",
+    file: "crates/luge/data/iris.csv",
     csv: include_str!("../../data/iris.csv"),
     targets: &["petal_length"],
     features: &["petal_width"],
 });
 
 const SETOSA: ShippedSamples = ShippedSamples::Table(ShippedTable {
-    file: "learners/iris_setosa.csv",
+    file: "crates/luge/learners/iris_setosa.csv",
     csv: include_str!("../../learners/iris_setosa.csv"),
     targets: &["setosa"],
     features: &[],

@@ -1,4 +1,4 @@
-//! What can be wrong with a trace.
+//! Errors of traces.
 
 use luge_landscape::BuildError;
 use luge_machine::{Step, lowering::LoweringError};

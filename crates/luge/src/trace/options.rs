@@ -1,4 +1,4 @@
-//! How a machine is to be traced.
+//! Options of traces.
 
 use luge_landscape::{AskedConstants, Corrections, Landscape, LandscapeKind, LandscapeOptions, VertexSet};
 use luge_machine::{NormalForm, Step, lowering::Moves};

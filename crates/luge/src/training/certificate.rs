@@ -24,7 +24,7 @@ pub struct Claim {
     pub figures: String,
 }
 
-/// The claims of CONSTRUCTION, section 7, about one run.
+/// The claims of docs/construction.md, section 7, about one run.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Certificate {
     /// Every iterate decodes to the machine's configuration at that step.
@@ -115,7 +115,7 @@ impl Certificate {
 }
 
 /// What there is to say if the answer came after numbers that wrapped around.
-fn no_overflow(wraps: &[OverflowSite]) -> Option<Claim> {
+pub(crate) fn no_overflow(wraps: &[OverflowSite]) -> Option<Claim> {
     if wraps.is_empty() {
         return None;
     }

@@ -1,4 +1,4 @@
-//! What can be wrong with a lesson.
+//! Errors of training jobs.
 
 use luge_landscape::ExtendedError;
 use luge_machine::Step;

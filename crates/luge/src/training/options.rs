@@ -1,4 +1,4 @@
-//! How a lesson is to be trained.
+//! Options of training.
 
 use luge_landscape::{
     AskedConstants, BitConversion, Carrier, Corrections, DataLayout, ExtendedCorrections, ExtendedOptions,

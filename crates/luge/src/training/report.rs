@@ -1,4 +1,4 @@
-//! What training left behind.
+//! The result of training.
 
 use std::time::Duration;
 

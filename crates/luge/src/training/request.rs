@@ -1,4 +1,4 @@
-//! What a lesson is made of, and its network on as many cells as a run needs.
+//! The parts of a training job, and its network with as many cells as a run needs.
 
 use std::sync::Arc;
 

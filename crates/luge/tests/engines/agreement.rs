@@ -82,7 +82,7 @@ fn on_landscapes_that_are_too_flat() {
     let mut n_wrong = 0;
     for kind in [LandscapeKind::Compact, LandscapeKind::Relu] {
         for base in [0.0625, 0.125, 0.25, 1.0, 8.0] {
-            // TapeLimit for 40 steps in a wrong direction.
+            // Room for 40 steps in a wrong direction.
             let options = TraceOptions { cells: Some(120), ..options(kind) };
             let plan = plan(&machine(FOUR_STATES), &filled("1101000101110", 7), &options);
             let offset = 2.0 * (base * base * base + base) + 512.0;

@@ -99,7 +99,7 @@ impl Classroom {
 
 /// A machine that ships.
 pub(crate) fn shipped(machine: &str) -> Learner {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../learners").join(machine);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("learners").join(machine);
     read(&Source::open(&path.to_string_lossy()).expect("a learner that ships"))
 }
 

@@ -1,4 +1,4 @@
-//! Rounding through the square root and the carrier: CONSTRUCTION, section 8.
+//! Rounding through the square root and the carrier: docs/construction.md, section 8.
 
 use luge_landscape::{Carrier, LandscapeKind};
 

@@ -1,6 +1,6 @@
 //! The extended network in both directions: as printed it fails, and here is how; as corrected it works.
 //!
-//! The items are those of CONSTRUCTION, section 9.
+//! The items are those of docs/construction.md, section 9.
 
 mod carrier;
 mod classroom;

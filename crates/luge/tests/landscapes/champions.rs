@@ -10,7 +10,7 @@ use luge::{
     trace::TraceOptions,
 };
 
-const CHAMPIONS: &str = include_str!("../../../../data/champions.csv");
+const CHAMPIONS: &str = include_str!("../../data/champions.csv");
 
 /// Lines and steps of the champions that make at most 107 of them.
 fn short_champions() -> Vec<(&'static str, u64)> {

@@ -162,7 +162,7 @@ fn extended(kind: LandscapeKind, carrier: Carrier, label_offset: Option<f64>) ->
     let mut room =
         Classroom::new(classroom::written(LEARNER), "x,y\n1,-2\n-1,1\n", "fix:2.0").on(kind, carrier);
     room.options.label_offset = label_offset;
-    // TapeLimit for heads that go astray.
+    // Room for heads that go astray.
     room.options.cells = Some(48);
     let lesson = room.lesson();
     let extended = lesson.extended();

@@ -1,4 +1,4 @@
-//! What can go wrong between data and a trained model, with the remedy.
+//! The errors between data and a trained model, with the remedy.
 
 use luge::{
     data::TableError,
@@ -44,8 +44,14 @@ impl Failure {
             TableError::NotTwoClasses { .. } => {
                 "give rows of two classes, --classes numbers or each, or a learner with a label for each class"
             }
+            TableError::NotClasses { .. } => {
+                "give a target of words or of few whole numbers, or --classes numbers to learn the numbers themselves"
+            }
+            TableError::Date { .. } => {
+                "write numbers instead, such as days since the first date or columns for year and month, or leave the column out with --features"
+            }
             TableError::Split { .. } => "give another share with --split, or more rows",
-            TableError::NotANumber { .. } => "mend the cell, or leave its column out with --features",
+            TableError::NotANumber { .. } => "correct the cell, or leave its column out with --features",
             TableError::OutOfRange { .. } => {
                 "choose a wider --format, rescale the column, or give --saturate"
             }
@@ -101,7 +107,7 @@ impl From<TrainingError> for Failure {
             TrainingError::Engine(error) => return error.into(),
             TrainingError::Memory(error) => return error.into(),
             TrainingError::DoesNotHalt { .. } => "allow more --steps, if it halts at all",
-            TrainingError::Rejected { .. } => "see what the learner asks of its data",
+            TrainingError::Rejected { .. } => "check what the learner requires of its data",
             TrainingError::TooFewCells { needed, .. } => return Self::unfit(problem, more_cells(needed)),
             TrainingError::OtherLayers { n_cells } => {
                 return Self::unfit(problem, format!("give --cells {n_cells}"));

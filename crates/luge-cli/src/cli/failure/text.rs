@@ -1,12 +1,12 @@
-//! The part of a source text that a finding is shown with: long lines are cut around it, control characters are made visible,
-//! and columns are counted in characters, as everywhere else, and not in bytes.
+//! The excerpt of a source text that is shown with an error. Long lines are cut around it, control characters are
+//! made visible, and columns are counted in characters, not bytes.
 
 use std::ops::Range;
 
 use miette::{MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanContents};
 
 /// The most characters of a line that are shown, and how many of them stand before the finding.
-const MOST: usize = 160;
+const MAX_CHARS: usize = 160;
 const BEFORE: usize = 60;
 
 /// A few lines of a named text.
@@ -58,17 +58,17 @@ impl Excerpt {
         let n_chars = line.chars().count();
         let here = (first..=first + line.len()).contains(&span.start);
         let column = if here { line[..span.start - first].chars().count() } else { 0 };
-        let skipped = if n_chars > MOST { column.saturating_sub(BEFORE) } else { 0 };
+        let skipped = if n_chars > MAX_CHARS { column.saturating_sub(BEFORE) } else { 0 };
         if skipped > 0 {
             self.text.push('…');
         }
         // The mark takes the place of one character.
         self.cut.push(skipped.saturating_sub(1));
-        for (at, c) in line.char_indices().skip(skipped).take(MOST) {
+        for (at, c) in line.char_indices().skip(skipped).take(MAX_CHARS) {
             self.note(first + at, &span);
             self.text.push(visible(c));
         }
-        if n_chars > skipped + MOST {
+        if n_chars > skipped + MAX_CHARS {
             self.text.push('…');
         }
         self.note(first + line.len(), &span);

@@ -1,4 +1,4 @@
-//! What `luge inspect` shows of a trained model.
+//! `luge inspect` for a trained model.
 
 use std::path::Path;
 

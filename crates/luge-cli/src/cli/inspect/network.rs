@@ -1,4 +1,4 @@
-//! A network as `luge inspect` shows it: counted, and beside it what the paper's corollaries promise.
+//! `luge inspect` for a network: the counted sizes, compared with the bounds of the paper's corollaries.
 
 use indicatif::HumanCount;
 use luge::{

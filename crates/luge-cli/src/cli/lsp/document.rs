@@ -1,4 +1,4 @@
-//! A program that is open in an editor: what is wrong with it, its usual form, and what its lines cost.
+//! A program that is open in an editor: its errors, its formatted text, and the cost of its lines.
 
 use lsp_types::{
     DiagnosticSeverity, Hover, HoverContents, MarkupContent, MarkupKind, Position, Range, TextEdit,

@@ -1,4 +1,4 @@
-//! Places in a text as editors count them: lines from 0, columns in units of UTF-16.
+//! Positions in a text as editors count them: lines from 0, columns in UTF-16 code units.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Running a program: its outcome, its weights, and where its steps went.
+//! Runs a program: its outcome, its weights, and the steps of each line.
 
 use std::collections::BTreeMap;
 
@@ -116,8 +116,9 @@ pub(super) fn run(source: &Source, request: &Request<'_>) -> Result<(), Failure>
         translation::claim(Some(reference), left, format)
     });
     let overflow = reference.as_ref().filter(|_| request.check);
-    let overflow =
-        overflow.map(|reference| program::overflow(source, &table, &reference.wraps)).unwrap_or_default();
+    let overflow = overflow
+        .map(|reference| program::overflow(source, Some(&table), &reference.wraps))
+        .unwrap_or_default();
     let lines = request.profile.then(|| lines(compiled, &spent, &source.text));
     let summary = Summary {
         machine: compiled.machine.name(),

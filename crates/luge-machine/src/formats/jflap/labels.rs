@@ -1,4 +1,4 @@
-//! What stands in `<read>`, `<write>` and `<move>`.
+//! The content of `<read>`, `<write>` and `<move>`.
 
 use super::{BLANK, Symbol};
 use crate::formats::pieces::only_character;

@@ -1,4 +1,4 @@
-//! Writing the document, in the order in which people write them.
+//! Writes the document, with its parts in the usual order.
 
 use super::yaml::is_null_word;
 use crate::{

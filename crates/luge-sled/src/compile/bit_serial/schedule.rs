@@ -1,4 +1,4 @@
-//! When each part of a pass begins and ends, and what it remembers from one position to the next.
+//! When each part of a pass begins and ends, and what it carries from one position to the next.
 
 use super::{At, Pass, Root, Sym, Tail};
 use crate::compile::{automaton::Walker, tapes::Tape};

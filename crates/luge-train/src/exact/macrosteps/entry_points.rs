@@ -1,5 +1,5 @@
-//! The blocks from which macrosteps begin, and how wide their windows are: a few cells at first, more where a block is come to again and
-//! again and longer macrosteps are worth learning.
+//! The blocks at which macrosteps begin, and the width of their windows: a few cells at first, more where a block
+//! is entered often and longer macrosteps pay.
 
 /// The most cells that the windows of a block have together, unless its first step depends on more.
 const FEW_BITS: u32 = 12;

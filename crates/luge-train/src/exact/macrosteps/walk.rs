@@ -1,4 +1,4 @@
-//! Steps followed on paper: from a block on, over the cells that windows show.
+//! Follows stored steps from a block, over the cells inside the windows.
 
 use luge_net::{VertexTable, tracks};
 

@@ -1,4 +1,4 @@
-//! What the vertices are called: a state, and the symbols under the heads or the whole tapes.
+//! Names of vertices: a state, and the symbols under the heads or the whole tapes.
 
 use luge_landscape::{Configuration, Control, Landscape};
 use luge_machine::{Machine, SymbolId, TapeId, lowering::Lowered};

@@ -1,4 +1,4 @@
-//! The program that a model's machine was compiled from, and what is found out about it again.
+//! The program that a model's machine was compiled from, and how it is checked again.
 
 use luge_landscape::Learner;
 use luge_machine::Step;

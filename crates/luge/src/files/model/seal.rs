@@ -1,4 +1,4 @@
-//! The metadata of a model file: what it holds, and the checksum over that and all weights.
+//! The metadata of a model file, and the checksum over it and all weights.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};

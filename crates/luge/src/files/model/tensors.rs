@@ -1,4 +1,4 @@
-//! Blocks of weights as tensors of a file: as they are, or a bit each where they hold two numbers only.
+//! Blocks of weights as tensors of a file: as they are, or one bit each if they have only two values.
 
 use luge_net::{Shape, SparseValues, Values};
 use safetensors::{Dtype, tensor::TensorView};

@@ -1,11 +1,11 @@
-//! What is kept of a run on its way: steps that are looked at again are made again from the last snapshot before them.
+//! Snapshots of a run: steps that are recomputed later are reached from the last snapshot before them.
 
 use luge_train::{Engine, Snapshot};
 
 use crate::run::decimated::{Decimated, Thin};
 
 /// How many snapshots are kept at most.
-const MOST: usize = 16;
+const MAX_SNAPSHOTS: usize = 16;
 /// Steps between two of them, at least: shorter runs are made again from the start.
 const FEWEST_STEPS: u64 = 1 << 20;
 /// What they may take in all, in bytes.
@@ -13,11 +13,11 @@ const MAX_BYTES: usize = 1 << 25;
 
 impl Thin for Snapshot {}
 
-/// TapeLimit for snapshots of a run that begins with this engine.
+/// Memory for snapshots of a run that begins with this engine.
 pub(super) fn room_for(engine: &dyn Engine) -> Decimated<Snapshot> {
     // A byte for a cell becomes a bit.
     let bytes = (engine.cell_bytes() / 8).max(1);
-    Decimated::new((MAX_BYTES / bytes).min(MOST), FEWEST_STEPS)
+    Decimated::new((MAX_BYTES / bytes).min(MAX_SNAPSHOTS), FEWEST_STEPS)
 }
 
 /// Keeps a snapshot if it is time for one.

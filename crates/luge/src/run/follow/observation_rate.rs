@@ -1,4 +1,4 @@
-//! How closely a run is compared and watched.
+//! How often a run is compared and observed.
 
 use luge_train::CacheLevel;
 

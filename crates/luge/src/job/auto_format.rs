@@ -1,0 +1,189 @@
+//! The smallest number format that does: the interpreter runs a program with wide numbers, and then with fewer bits.
+
+use std::fmt;
+
+use luge_net::{
+    NumberFormat,
+    numbers::{FixedPoint, MAX_BITS, Negatives},
+};
+use luge_sled::{Outcome, Verdict};
+
+use super::{JobError, TrainJob, program};
+use crate::data::Table;
+
+/// Bits after the point while the bits before it are looked for.
+const PROBE_FRACTION: u32 = 8;
+/// The most statements of a run with wide numbers.
+const MAX_STATEMENTS: u64 = 1 << 26;
+/// theta may differ by this share of its largest number.
+const TOLERANCE: f64 = 1.0 / 64.0;
+
+/// A format that was chosen, and how far the answer is from the one with wide numbers.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct FormatChoice {
+    /// The format.
+    pub format: NumberFormat,
+    /// The most bits after the point that fit, with which the answer was compared.
+    pub reference: NumberFormat,
+    /// The largest difference of a number of theta.
+    pub difference: f64,
+    /// The largest that was allowed.
+    pub tolerance: f64,
+}
+
+impl fmt::Display for FormatChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { format, reference, difference, tolerance } = self;
+        if difference <= tolerance {
+            return write!(
+                f,
+                "{format}, the smallest in which no number wraps around and theta is within {tolerance} of that in {reference}: it differs by {difference}"
+            );
+        }
+        write!(
+            f,
+            "{format}, in which no number wraps around; theta hangs on how numbers are rounded: it differs by {difference} from that in {reference}"
+        )
+    }
+}
+
+/// Why no format does.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum NoFormat {
+    /// What is no program cannot be tried.
+    #[error("a machine computes with one format only")]
+    Machine,
+    /// The program does not come to an answer.
+    #[error("the program rejects these data, in line {line}")]
+    Rejects {
+        /// Where.
+        line: u32,
+    },
+    /// The program does not come to its end.
+    #[error("the program does not come to its end within {MAX_STATEMENTS} statements")]
+    Endless,
+    /// Numbers are too large for every format.
+    #[error("numbers of the program are too large for {MAX_BITS} bits, in line {line}")]
+    TooLarge {
+        /// The first line where one is.
+        line: u32,
+    },
+    /// The data are too large for every format.
+    #[error("the data have numbers that are too large for {MAX_BITS} bits")]
+    Data,
+}
+
+struct Search<'a> {
+    job: &'a TrainJob,
+    table: &'a Table,
+    limit: u64,
+}
+
+impl TrainJob {
+    /// Takes the smallest format in which no number of the program wraps around and theta is nearly what it is with wide numbers.
+    ///
+    /// # Errors
+    /// If the data are no table, or no format does.
+    pub fn choose_format(&mut self) -> Result<FormatChoice, JobError> {
+        let table = self.as_given()?;
+        let choice = match program::is_program(&self.source) {
+            true => Search { job: self, table: &table, limit: MAX_STATEMENTS }.choose()?,
+            false => return Err(self.no_format(NoFormat::Machine)),
+        };
+        self.options.format = choice.format;
+        Ok(choice)
+    }
+
+    fn no_format(&self, why: NoFormat) -> JobError {
+        JobError::NoFormat { name: self.source.name.clone(), why }
+    }
+}
+
+impl Search<'_> {
+    fn choose(mut self) -> Result<FormatChoice, JobError> {
+        let numbers = || self.table.features.data.iter().chain(&self.table.labels.data);
+        let holds = |integer: &u32| {
+            let end = (1_u64 << (integer - 1)) as f64;
+            numbers().all(|number| (-end..=end - 1.0).contains(number))
+        };
+        let least = (2..MAX_BITS).find(holds).ok_or_else(|| self.job.no_format(NoFormat::Data))?;
+        let widest = (least..=MAX_BITS - PROBE_FRACTION).rev().find(|&i| self.checks(i, PROBE_FRACTION));
+        let Some(widest) = widest else { return self.only_format() };
+        let wide = self.answer(widest, PROBE_FRACTION)?;
+        // A program that makes mistakes because its numbers wrap around may not end.
+        self.limit = wide.statements.saturating_mul(4).saturating_add(1 << 10);
+        let (mut low, mut integer) = (least, widest);
+        while low < integer {
+            let middle = low.midpoint(integer);
+            if self.fits(middle, PROBE_FRACTION).is_some() { integer = middle } else { low = middle + 1 }
+        }
+        let (integer, most, reference) = (integer..=widest)
+            .find_map(|i| {
+                let most = (0..=MAX_BITS - i).rev().find(|&f| self.checks(i, f))?;
+                Some((i, most, self.fits(i, most)?))
+            })
+            .ok_or_else(|| self.job.no_format(NoFormat::Endless))?;
+        let theta = numbers_of(&reference, most);
+        let largest = theta.iter().fold(0.0_f64, |largest, number| largest.max(number.abs()));
+        let choice = |fraction: u32, outcome: &Outcome| {
+            let pairs = numbers_of(outcome, fraction).into_iter().zip(&theta);
+            let difference = pairs.fold(0.0_f64, |most, (a, b)| most.max((a - b).abs()));
+            let (format, reference) = (format(integer, fraction)?, format(integer, most)?);
+            Some(FormatChoice { format, reference, difference, tolerance: largest * TOLERANCE })
+        };
+        let tried = |fraction: u32| choice(fraction, &self.fits(integer, fraction)?);
+        let near = (0..=most).filter_map(tried).find(|choice| choice.difference <= choice.tolerance);
+        // At most bits every program agrees with itself: that says nothing, and long words take long.
+        let meaningful = near.filter(|choice| choice.format != choice.reference || most <= PROBE_FRACTION);
+        meaningful
+            .or_else(|| (PROBE_FRACTION.min(most)..=most).find_map(tried))
+            .ok_or_else(|| self.job.no_format(NoFormat::Endless))
+    }
+
+    /// The format that the program's signature names.
+    fn only_format(&self) -> Result<FormatChoice, JobError> {
+        let sizes = luge_sled::usual_sizes(&self.job.source.text);
+        self.answer(sizes.integer, sizes.fraction)?;
+        let format = format(sizes.integer, sizes.fraction).unwrap_or_else(crate::data::default_format);
+        Ok(FormatChoice { format, reference: format, difference: 0.0, tolerance: 0.0 })
+    }
+
+    fn run(&self, integer: u32, fraction: u32, limit: u64) -> Result<Outcome, JobError> {
+        let format = format(integer, fraction).ok_or_else(|| self.job.no_format(NoFormat::Data))?;
+        program::interpret(&self.job.source, self.table, format, &self.job.set, limit)
+            .map_err(|error| JobError::Program { text: Box::new(self.job.source.clone()), error })
+    }
+
+    /// Whether the program is right for such numbers: its own types and literals may need more or fewer bits.
+    fn checks(&self, integer: u32, fraction: u32) -> bool {
+        self.run(integer, fraction, 0).is_ok()
+    }
+
+    /// The run, if it comes to an answer and no number wraps around.
+    fn fits(&self, integer: u32, fraction: u32) -> Option<Outcome> {
+        let fits = |ran: &Outcome| ran.verdict == Verdict::Accepted && ran.wraps.is_empty();
+        self.run(integer, fraction, self.limit).ok().filter(fits)
+    }
+
+    /// The run, or why it comes to no answer.
+    fn answer(&self, integer: u32, fraction: u32) -> Result<Outcome, JobError> {
+        let ran = self.run(integer, fraction, self.limit)?;
+        let line = ran.line.unwrap_or(1);
+        let why = match (ran.verdict, ran.wraps.first()) {
+            (Verdict::Repeats, _) => return Err(self.job.repeats(line)),
+            (_, Some(wrap)) => NoFormat::TooLarge { line: wrap.line },
+            (Verdict::Accepted, None) => return Ok(ran),
+            (Verdict::Rejected, None) => NoFormat::Rejects { line },
+            (Verdict::Limit | Verdict::Waiting, None) => NoFormat::Endless,
+        };
+        Err(self.job.no_format(why))
+    }
+}
+
+fn format(integer: u32, fraction: u32) -> Option<NumberFormat> {
+    FixedPoint::new(integer, fraction, Negatives::TwosComplement).ok().map(NumberFormat::Fixed)
+}
+
+fn numbers_of(outcome: &Outcome, fraction: u32) -> Vec<f64> {
+    outcome.theta.iter().map(|&raw| raw as f64 / (1_u64 << fraction) as f64).collect()
+}
