@@ -242,7 +242,7 @@ impl Table {
                     let value = *value;
                     let column = values.data.iter().skip(i % n_columns).step_by(n_columns);
                     let holds = holding(format, column.copied());
-                    return Err(TableError::OutOfRange { place, value, format, low, high, holds });
+                    return Err(TableError::OutOfRange { place, value, format, holds });
                 }
                 *value = value.clamp(low, high);
             }

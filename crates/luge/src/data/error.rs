@@ -140,7 +140,7 @@ pub enum TableError {
         found: String,
     },
     /// The number format cannot hold it.
-    #[error("{place}: {value} lies outside {format}, which reaches from {low} to {high}{}", .holds.map_or_else(String::new, |holds| format!("; {holds} holds the column")))]
+    #[error("{place}: {value} lies outside {format}, which reaches from {} to {}{}", .format.min(), .format.max(), .holds.map_or_else(String::new, |holds| format!("; {holds} holds the column")))]
     OutOfRange {
         /// The line and column of the entry.
         place: Place,
@@ -148,10 +148,6 @@ pub enum TableError {
         value: f64,
         /// The format.
         format: NumberFormat,
-        /// Its smallest number.
-        low: f64,
-        /// Its largest number.
-        high: f64,
         /// The smallest format that holds the column, if there is one of the kind.
         holds: Option<NumberFormat>,
     },
