@@ -125,7 +125,7 @@ fn verdict(plan: &PreparedTrace) -> Result<Verdict, TraceError> {
     })?;
     Ok(match &trace.first_mismatch {
         Some(FirstMismatch { step, why }) => Verdict::Mismatch { step: *step, why: why.clone() },
-        None if trace.matches_machine() => Verdict::Exact,
+        None if trace.decodes_to_machine() => Verdict::Exact,
         None => Verdict::WrongEnd,
     })
 }

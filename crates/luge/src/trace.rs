@@ -119,14 +119,23 @@ impl Trace {
     /// an end where the machine's end is.
     #[must_use]
     pub fn matches_machine(&self) -> bool {
-        let ended_alike = match self.machine_steps {
-            Some(steps) => self.outcome == luge_train::Outcome::Converged { steps },
-            None => {
-                use luge_train::Outcome::{OutOfCells, StepLimit};
-                matches!(self.outcome, StepLimit { .. } | OutOfCells { .. })
-            }
-        };
-        self.mismatches == 0 && self.bounds_held && self.gradient.holds() && ended_alike
+        self.bounds_held && self.decodes_to_machine()
+    }
+
+    /// The same, wherever the losses lie: with noise they leave the bounds although every iterate is the machine's.
+    #[must_use]
+    pub fn decodes_to_machine(&self) -> bool {
+        self.mismatches == 0 && self.gradient.holds() && self.ended_alike()
+    }
+
+    /// Whether training ended where the machine does.
+    #[must_use]
+    pub fn ended_alike(&self) -> bool {
+        use luge_train::Outcome::{Converged, OutOfCells, StepLimit};
+        match self.machine_steps {
+            Some(steps) => self.outcome == Converged { steps },
+            None => matches!(self.outcome, StepLimit { .. } | OutOfCells { .. }),
+        }
     }
 }
 

@@ -288,7 +288,7 @@ fn reason(trace: &Trace) -> Option<String> {
     if let (None, Some(why)) = (&trace.first_mismatch, &trace.gradient.differs) {
         return Some(why.clone());
     }
-    if trace.first_mismatch.is_none() && !trace.bounds_held {
+    if trace.first_mismatch.is_none() && trace.ended_alike() && !trace.bounds_held {
         return Some("a loss lies outside the bounds".to_owned());
     }
     Some(match (&trace.first_mismatch, trace.machine_steps) {
