@@ -116,7 +116,7 @@ fn the_readme_shows_what_is_printed_and_drawn() {
 
 #[test]
 fn the_tutorial_can_be_followed_and_shows_what_is_printed_and_drawn() {
-    check("docs/tutorial.md", Layout::Words, 11, &["docs/pictures/mean.svg"]);
+    check("docs/tutorial.md", Layout::Words, 10, &["docs/pictures/mean.svg", "docs/pictures/train.svg"]);
 }
 
 #[test]

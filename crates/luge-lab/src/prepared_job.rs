@@ -243,7 +243,7 @@ fn held_out_rows(job: &TrainJob, lesson: &PreparedTraining, rows: &str) -> Resul
         table.fit(job.options.format, Range::Saturate)?;
         Ok(table)
     };
-    Ok(Some(read().map_err(|error| JobError::Table { name: name.clone(), error })?))
+    Ok(Some(read().map_err(|error| JobError::Table { name: name.clone(), error: Box::new(error) })?))
 }
 
 impl Prepared {

@@ -140,7 +140,7 @@ fn fit(job: &mut TrainJob, saturate: bool) -> Result<(), JobError> {
 }
 
 fn refused(error: TableError) -> JobError {
-    JobError::Table { name: "the data".to_owned(), error }
+    JobError::Table { name: "the data".to_owned(), error: Box::new(error) }
 }
 
 /// Options with some fields changed, as their JSON names them; unknown ones and wrong words are refused.

@@ -161,7 +161,7 @@ fn other_data(figures: String) -> Result<String, Refusal> {
 }
 
 fn refused(error: TableError) -> JobError {
-    JobError::Table { name: "the data".to_owned(), error }
+    JobError::Table { name: "the data".to_owned(), error: Box::new(error) }
 }
 
 impl Model {

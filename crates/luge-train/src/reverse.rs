@@ -184,6 +184,7 @@ impl<'n> ReversePass<'n> {
     }
 
     /// Adds to the adjoints of a node's operands what its own gives them.
+    #[expect(clippy::too_many_lines, reason = "one arm for each operation")]
     fn pull_back(&mut self, i: usize, adjoint: &[f64]) {
         let network = self.network;
         let (values, spread) = (&self.values, &self.spread[i]);

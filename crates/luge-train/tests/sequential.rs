@@ -13,7 +13,8 @@ fn samples() -> Vec<([f64; 3], f64)> {
 
 /// The same steps with candle: the weights and biases of every layer at the end.
 fn with_candle(network: &Sequential) -> Vec<(Vec<f64>, Vec<f64>)> {
-    let var = |data: Vec<f64>, shape: (usize, usize)| Var::from_vec(data, shape, &Device::Cpu).unwrap();
+    let var =
+        |data: Vec<f64>, shape: (usize, usize)| Var::from_vec(data, shape, &Device::Cpu).expect("valid");
     let layers: Vec<(Var, Var)> = network
         .layers()
         .iter()
@@ -27,20 +28,21 @@ fn with_candle(network: &Sequential) -> Vec<(Vec<f64>, Vec<f64>)> {
         })
         .collect();
     for (x, y) in samples() {
-        let mut value = Tensor::from_vec(x.to_vec(), (3, 1), &Device::Cpu).unwrap();
+        let mut value = Tensor::from_vec(x.to_vec(), (3, 1), &Device::Cpu).expect("valid");
         for (at, (weights, biases)) in layers.iter().enumerate() {
-            value = (weights.matmul(&value).unwrap() + biases.as_tensor()).unwrap();
-            value = if at + 1 < layers.len() { value.relu().unwrap() } else { value };
+            value = (weights.matmul(&value).expect("valid") + biases.as_tensor()).expect("valid");
+            value = if at + 1 < layers.len() { value.relu().expect("valid") } else { value };
         }
-        let loss = ((value - y).unwrap().sqr().unwrap().sum_all().unwrap() * 0.5).unwrap();
-        let gradients = loss.backward().unwrap();
+        let loss = ((value - y).expect("valid").sqr().expect("valid").sum_all().expect("valid") * 0.5)
+            .expect("valid");
+        let gradients = loss.backward().expect("valid");
         for var in layers.iter().flat_map(|(weights, biases)| [weights, biases]) {
             let Some(gradient) = gradients.get(var.as_tensor()) else { continue };
-            var.set(&(var.as_tensor() - (gradient * RATE).unwrap()).unwrap()).unwrap();
+            var.set(&(var.as_tensor() - (gradient * RATE).expect("valid")).expect("valid")).expect("valid");
         }
     }
     let flat = |var: &Var| -> Vec<f64> {
-        var.to_dtype(DType::F64).unwrap().flatten_all().unwrap().to_vec1().unwrap()
+        var.to_dtype(DType::F64).expect("valid").flatten_all().expect("valid").to_vec1().expect("valid")
     };
     layers.iter().map(|(weights, biases)| (flat(weights), flat(biases))).collect()
 }
@@ -49,7 +51,7 @@ fn with_candle(network: &Sequential) -> Vec<(Vec<f64>, Vec<f64>)> {
 fn the_reverse_pass_is_candles() {
     for seed in 0..20 {
         let network = default_weights(&WIDTHS, seed);
-        let mut engine = DenseSgd::<f64>::new(&network, RATE).unwrap();
+        let mut engine = DenseSgd::<f64>::new(&network, RATE).expect("valid");
         for (x, y) in samples() {
             engine.step(&x, y);
         }
@@ -65,8 +67,8 @@ fn the_reverse_pass_is_candles() {
 #[test]
 fn sparse_and_dense_see_the_same_loss() {
     let network = default_weights(&WIDTHS, 3);
-    let mut dense = DenseSgd::<f64>::new(&network, 0.0).unwrap();
-    let mut sparse = SparseSgd::<f64>::new(&network, 0.0).unwrap();
+    let mut dense = DenseSgd::<f64>::new(&network, 0.0).expect("valid");
+    let mut sparse = SparseSgd::<f64>::new(&network, 0.0).expect("valid");
     for (x, y) in samples() {
         assert!((dense.step(&x, y) - sparse.step(&x, y)).abs() < 1e-14);
         assert!((dense.output(&x) - network.evaluate(&x)[0]).abs() < 1e-14);

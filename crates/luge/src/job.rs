@@ -247,7 +247,7 @@ impl TraceJob {
     /// # Errors
     /// If it does not halt within the steps, or is no circuit.
     pub fn circuit(&self, loaded: &Loaded) -> Result<luge_circuit::Circuit, OrdinaryError> {
-        ordinary::machine_circuit(&loaded.machine, &self.initial_tapes(&loaded)?, self.options.steps)
+        ordinary::machine_circuit(&loaded.machine, &self.initial_tapes(loaded)?, self.options.steps)
     }
 }
 
@@ -292,7 +292,7 @@ impl TrainJob {
             return self.data.as_given();
         };
         let read = |asked: &PrepareOptions| Table::read_prepared(text, target, features.as_deref(), asked);
-        let refused = |error| JobError::Table { name: name.clone(), error };
+        let refused = |error| JobError::Table { name: name.clone(), error: Box::new(error) };
         classes_as_wanted(&self.source, asked, read).map_err(refused)
     }
 
@@ -423,7 +423,9 @@ impl Data {
     fn fit(&self, table: &mut Table, format: NumberFormat) -> Result<(), JobError> {
         let Self::Csv { name, saturate, .. } = self else { return Ok(()) };
         let range = if *saturate { Range::Saturate } else { Range::Refuse };
-        table.fit(format, range).map_err(|error| JobError::Table { name: name.clone(), error })
+        table
+            .fit(format, range)
+            .map_err(|error| JobError::Table { name: name.clone(), error: Box::new(error) })
     }
 
     /// The data as numbers of any size.
@@ -435,7 +437,7 @@ impl Data {
             Self::Table(table) => Ok(table.clone()),
             Self::Csv { name, text, target, features, asked, .. } => {
                 Table::read_prepared(text, target, features.as_deref(), asked)
-                    .map_err(|error| JobError::Table { name: name.clone(), error })
+                    .map_err(|error| JobError::Table { name: name.clone(), error: Box::new(error) })
             }
         }
     }

@@ -27,8 +27,8 @@ fn follow(
         largest = largest.max(memory.largest_error);
         let sample = draw.sample(circuit.samples());
         let (x, y) = (network.inputs(&sample.features), network.label(&sample.label));
-        if simulator.halted().unwrap() {
-            let expected = network.label(&simulator.output(&sample.features).unwrap());
+        if simulator.halted().expect("valid") {
+            let expected = network.label(&simulator.output(&sample.features).expect("valid"));
             let found = engine.output(&x);
             if (found - expected).abs() > 1e-3 {
                 return Err(failed(format!("f is {expected}, but the network's output {found}")));
@@ -37,13 +37,13 @@ fn follow(
         // A circuit without samples sees labels that mean nothing.
         let y = if y == 0.0 && circuit.samples().is_none() { if draw.bit() { 1.0 } else { -1.0 } } else { y };
         engine.step(&x, y);
-        simulator.step(&sample).unwrap();
+        simulator.step(&sample).expect("valid");
     }
     Ok(largest)
 }
 
 fn network(circuit: &Circuit, steps: u64, float: Float) -> CircuitNetwork {
-    let constants = MlpConstants::choose(circuit.samples(), steps, float).unwrap();
+    let constants = MlpConstants::choose(circuit.samples(), steps, float).expect("valid");
     assert!(constants.inequalities(circuit.samples()).iter().all(|inequality| inequality.holds()));
     CircuitNetwork::build(circuit, constants, Safeguards::default())
 }
@@ -60,7 +60,7 @@ fn random_circuits_are_run_by_every_weight() {
         let shape = draw.shape();
         let circuit = draw.circuit(shape);
         let network = network(&circuit, 64, Float::F64);
-        let mut engine = DenseSgd::<f64>::new(&network.network, network.constants.rate).unwrap();
+        let mut engine = DenseSgd::<f64>::new(&network.network, network.constants.rate).expect("valid");
         let error = follow(&circuit, &network, &mut engine, &mut draw, 30);
         let error = error.unwrap_or_else(|failed| panic!("seed {seed}, {shape:?}: {failed}\n{circuit}"));
         assert!(error < 0.02, "seed {seed}: {error}");
@@ -74,7 +74,7 @@ fn random_circuits_in_single_precision() {
         let bits = SampleShape { n_features: 1 + draw.below(3), feature: Code::Bit, label: Code::Bit };
         let circuit = draw.circuit(Some(bits));
         let network = network(&circuit, 64, Float::F32);
-        let mut engine = DenseSgd::<f32>::new(&network.network, network.constants.rate).unwrap();
+        let mut engine = DenseSgd::<f32>::new(&network.network, network.constants.rate).expect("valid");
         let error = follow(&circuit, &network, &mut engine, &mut draw, 30);
         error.unwrap_or_else(|failed| panic!("seed {seed}: {failed}\n{circuit}"));
     }
@@ -92,10 +92,10 @@ fn the_sparse_engine_and_its_bound_agree_with_the_dense_one() {
         let scale = [network.constants.memory_scale, 1.0 / (1_u128 << 90) as f64][seed as usize % 2];
         let constants = network.constants.with_memory_scale(scale);
         let network = CircuitNetwork::build(&circuit, constants, Safeguards::default());
-        let mut dense = DenseSgd::<f64>::new(&network.network, constants.rate).unwrap();
-        let mut sparse = SparseSgd::<f64>::new(&network.network, constants.rate).unwrap();
-        follow(&circuit, &network, &mut dense, &mut Draw::new(seed), 30).unwrap();
-        follow(&circuit, &network, &mut sparse, &mut Draw::new(seed), 30).unwrap();
+        let mut dense = DenseSgd::<f64>::new(&network.network, constants.rate).expect("valid");
+        let mut sparse = SparseSgd::<f64>::new(&network.network, constants.rate).expect("valid");
+        follow(&circuit, &network, &mut dense, &mut Draw::new(seed), 30).expect("valid");
+        follow(&circuit, &network, &mut sparse, &mut Draw::new(seed), 30).expect("valid");
         let bound = sparse.perturbation();
         assert!(bound.closed, "seed {seed}: {bound:?}\n{circuit}");
         let pairs = dense.biases(MEMORY_LAYER).into_iter().zip(sparse.biases(MEMORY_LAYER));
@@ -128,9 +128,9 @@ fn n_run(weaken: impl Fn(MlpConstants) -> (MlpConstants, Safeguards)) -> usize {
         let bits = SampleShape { n_features: 2, feature: Code::Bit, label: Code::Bit };
         let circuit = draw.circuit(Some(bits));
         let (constants, safeguards) =
-            weaken(MlpConstants::choose(circuit.samples(), 1 << 30, Float::F64).unwrap());
+            weaken(MlpConstants::choose(circuit.samples(), 1 << 30, Float::F64).expect("valid"));
         let network = CircuitNetwork::build(&circuit, constants, safeguards);
-        let mut engine = DenseSgd::<f64>::new(&network.network, constants.rate).unwrap();
+        let mut engine = DenseSgd::<f64>::new(&network.network, constants.rate).expect("valid");
         n_run += usize::from(follow(&circuit, &network, &mut engine, &mut draw, 30).is_ok());
     }
     n_run
@@ -161,11 +161,11 @@ fn learn_parity(bits: usize, engine: impl Fn(&CircuitNetwork) -> Box<dyn Sequent
         sample
     };
     let mut simulator = Simulator::new(&circuit);
-    while !simulator.halted().unwrap() {
+    while !simulator.halted().expect("valid") {
         let sample = sample();
         engine.step(&network.inputs(&sample.features), network.label(&sample.label));
-        simulator.step(&sample).unwrap();
-        let memory = network.decode(&engine.biases(MEMORY_LAYER)).unwrap();
+        simulator.step(&sample).expect("valid");
+        let memory = network.decode(&engine.biases(MEMORY_LAYER)).expect("valid");
         assert_eq!((&memory.registers[..], memory.held.as_ref()), (simulator.registers(), simulator.held()));
     }
     for _ in 0..50 {
@@ -179,10 +179,10 @@ fn learn_parity(bits: usize, engine: impl Fn(&CircuitNetwork) -> Box<dyn Sequent
 #[test]
 fn a_parity_is_learned_by_every_weight() {
     let dense = |n: &CircuitNetwork| -> Box<dyn SequentialEngine> {
-        Box::new(DenseSgd::<f64>::new(&n.network, n.constants.rate).unwrap())
+        Box::new(DenseSgd::<f64>::new(&n.network, n.constants.rate).expect("valid"))
     };
     let sparse = |n: &CircuitNetwork| -> Box<dyn SequentialEngine> {
-        Box::new(SparseSgd::<f64>::new(&n.network, n.constants.rate).unwrap())
+        Box::new(SparseSgd::<f64>::new(&n.network, n.constants.rate).expect("valid"))
     };
     assert_eq!(learn_parity(6, dense), learn_parity(6, sparse));
     assert!(learn_parity(16, sparse) <= 50);

@@ -149,11 +149,11 @@ impl Bound<'_> {
             let squares: f64 = self.inputs(at, assumed).map(|input| input * input).sum();
             let slopes: Vec<f64> = self.slopes(at, assumed).collect();
             let (mut sums, mut on) = (Vec::new(), Vec::new());
-            for unit in 0..layer.n_units() {
+            for (unit, &slope) in slopes.iter().enumerate() {
                 let free = layer.row(unit).0.is_empty();
                 // The sparse run moves the bias of a free unit too, with an error of its own.
-                let bias = if free { assumed[at].biases[unit] } else { self.step * slopes[unit] };
-                let own = self.step * slopes[unit] * squares + bias;
+                let bias = if free { assumed[at].biases[unit] } else { self.step * slope };
+                let own = self.step * slope * squares + bias;
                 let sum = own + layer.terms(unit).map(|(from, w)| w.abs() * passed[from]).sum::<f64>();
                 let passes = if self.twins[at][unit] { own } else { sum };
                 sums.push(sum);

@@ -46,7 +46,7 @@ pub enum JobError {
         /// The file.
         name: String,
         /// What is wrong with it.
-        error: TableError,
+        error: Box<TableError>,
     },
     /// An input with symbols that the machine has not.
     #[error(transparent)]

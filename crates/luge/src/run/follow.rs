@@ -252,6 +252,7 @@ impl<'a> RunSetup<'a> {
 }
 
 /// The simulator beside training.
+#[expect(clippy::large_enum_variant, reason = "there is one per run")]
 enum Reference<'a> {
     /// Whole configurations, for the dense engine; `None` if a head starts outside the window.
     Configurations(Option<Lockstep<'a>>, &'a dyn Decoder),

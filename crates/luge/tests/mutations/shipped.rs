@@ -130,10 +130,12 @@ fn y_for_z(nodes: &mut [Node], in_carrier: bool) -> bool {
     found
 }
 
+/// Changes a graph; says whether it did.
+type Alteration = fn(&mut Vec<Node>, &mut Vec<luge_net::Parameter>) -> bool;
+
 #[test]
 fn labels_that_go_elsewhere_are_refused() {
-    let alterations: [fn(&mut Vec<Node>, &mut Vec<luge_net::Parameter>) -> bool; 2] =
-        [|nodes, _| y_for_z(nodes, true), |nodes, _| y_for_z(nodes, false)];
+    let alterations: [Alteration; 2] = [|nodes, _| y_for_z(nodes, true), |nodes, _| y_for_z(nodes, false)];
     for alter in alterations {
         let planted = faults::plant_in_graph(alter);
         let verdict = train("majority", None);
