@@ -139,7 +139,7 @@ fn dates_are_no_features() {
         assert_eq!(words, format!("csv: line 2, column `x`: `{date}` is a date, and learners take numbers"));
     }
     let words = job(&learner("theta[0] = 1;"), "x,y\n1-2,1\n").table().expect_err("a word").to_string();
-    assert!(words.contains("is no number; the column has 1 different words"), "{words}");
+    assert!(words.contains("the column has 1 different words"), "{words}");
 }
 
 #[test]
