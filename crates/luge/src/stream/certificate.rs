@@ -79,6 +79,9 @@ impl Certificate {
 pub struct StreamReport {
     /// Whether the machine halted; else the steps were used up, or the run broke off.
     pub halted: bool,
+    /// Whether it has an answer; else it rejected the data.
+    #[serde(skip)]
+    pub accepted: bool,
     /// Gradient steps made, each on a batch of its own.
     pub steps: Step,
     /// Batches that the learner took.
@@ -134,9 +137,10 @@ pub(super) fn train(
         let wraps = interpreted.as_ref().and_then(|outcome| Some(outcome.as_ref()?.wraps.clone()));
         report.wraps = wraps.unwrap_or_default();
         report.certificate.no_overflow = no_overflow(&report.wraps);
-        report.certificate.program = interpreted
-            .filter(|_| report.halted)
-            .map(|outcome| translation::claim(outcome.as_ref(), Some(&report.theta), format));
+        report.certificate.program = interpreted.filter(|_| report.halted).map(|outcome| {
+            let answer = report.accepted.then_some(&report.theta[..]);
+            translation::claim(outcome.as_ref(), answer, format)
+        });
         Ok(report)
     })
 }
@@ -211,7 +215,18 @@ fn follow(
     let judged = end.halted.then(|| judge(lesson, &theta, &mut stream)).flatten();
     let taken = both.simulator.n_taken();
     let wraps = Vec::new();
-    Ok(StreamReport { halted: end.halted, steps: n_steps, taken, theta, judged, certificate, wraps })
+    let stopped = both.simulator.simulator().stopped();
+    let accepted = matches!(stopped, Some(luge_machine::Outcome::Halted { accepting: true, .. }));
+    Ok(StreamReport {
+        halted: end.halted,
+        accepted,
+        steps: n_steps,
+        taken,
+        theta,
+        judged,
+        certificate,
+        wraps,
+    })
 }
 
 /// The samples of a batch as the interpreter counts them.
