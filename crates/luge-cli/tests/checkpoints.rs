@@ -190,7 +190,7 @@ fn what_is_no_checkpoint_is_refused() {
     fs::write(&file, &newer).expect("a newer file");
     assert!(refused(&["resume", name]).contains("version 9"));
     fs::write(&file, "something else").expect("a file");
-    assert!(refused(&["resume", name]).contains("no checkpoint"));
+    assert!(refused(&["resume", name]).contains("not a checkpoint"));
     fs::remove_file(&file).expect("gone");
     assert!(refused(&["resume", name]).contains("cannot read"));
 }
@@ -263,7 +263,9 @@ fn check_lies(run: &[&str], lies: &[Lie]) {
         tell(&mut lie);
         lie.save(&file).expect("a file");
         let said = refused(&["resume", name]);
-        assert!(said.contains("the checkpoint"), "{run:?}, {what}: {said}");
+        // A path that is not the machine's is found by the digest of the side that judges.
+        let found = said.contains("the checkpoint") || said.contains("the engine's digest");
+        assert!(found, "{run:?}, {what}: {said}");
     }
     honest.save(&file).expect("a file");
     assert_eq!(without_time(finished(&["resume", name, "--json"])), without_time(whole), "{run:?}");
