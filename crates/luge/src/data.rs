@@ -435,7 +435,7 @@ mod tests {
         let mut refused = table.clone();
         assert_eq!(
             refused.fit(format, Range::Refuse).unwrap_err().to_string(),
-            "line 5, column `b`: 4 lies outside fix:3.2, which reaches from -4 to 3.75"
+            "line 5, column `b`: 4 lies outside fix:3.2, which reaches from -4 to 3.75; fix:4.2 holds the column"
         );
         let mut saturated = table;
         saturated.fit(format, Range::Saturate).unwrap();
@@ -449,7 +449,7 @@ mod tests {
         let mut table = Table::new(names(&["a"]), names(&["y"]), vec![1.0, 9.0], vec![0.0, 0.0]);
         assert_eq!(
             table.fit("fix:3.2".parse().unwrap(), Range::Refuse).unwrap_err().to_string(),
-            "row 1, column `a`: 9 lies outside fix:3.2, which reaches from -4 to 3.75"
+            "row 1, column `a`: 9 lies outside fix:3.2, which reaches from -4 to 3.75; fix:5.2 holds the column"
         );
     }
 
@@ -458,7 +458,7 @@ mod tests {
         let mut table = read("a,y\n1,2\n1,-3\n", None).unwrap();
         assert_eq!(
             table.fit("fix:2.0:sm".parse().unwrap(), Range::Refuse).unwrap_err().to_string(),
-            "line 2, column `y`: 2 lies outside fix:2.0:sm, which reaches from -1 to 1"
+            "line 2, column `y`: 2 lies outside fix:2.0:sm, which reaches from -1 to 1; fix:3.0:sm holds the column"
         );
     }
 }

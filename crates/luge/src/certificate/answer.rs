@@ -272,7 +272,7 @@ mod tests {
         assert_eq!((learned.before.right, learned.after.right), (Some(0), Some(150)));
         assert!(learned.after.loss > learned.before.loss && learned.remark.is_some());
         assert_eq!(learned.weights[1], ("sepal_length".to_owned(), 1.375));
-        assert!(answer.certified && answer.claims.len() == 9);
+        assert!(answer.certified && answer.claims.len() == 10);
         assert!(answer.claims.iter().all(|claim| claim.holds && !claim.meaning.is_empty()));
     }
 
