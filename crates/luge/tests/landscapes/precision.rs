@@ -127,7 +127,7 @@ fn f16_holds_base_32_if_scaled() {
             options.constants.scale = Some(1.0 / 64.0);
             let scaled = trace(&machine, &input, &options);
             // The loss itself is rounded to whole numbers here, so its bounds hold only nearly.
-            assert!(scaled.matches_machine(), "{kind:?}: {scaled:?}\n{machine:?}\n{input:?}");
+            assert!(scaled.decodes_to_machine(), "{kind:?}: {scaled:?}\n{machine:?}\n{input:?}");
             options.constants.scale = None;
             let unscaled = trace(&machine, &input, &options);
             assert_eq!(unscaled.outcome, Outcome::Diverged { steps: 0 }, "{kind:?}");
@@ -143,7 +143,7 @@ fn survives(kind: LandscapeKind, sigma: f64) -> [bool; 5] {
             manner: TrainingConfig { noise: Some((sigma, seed)), ..TrainingConfig::by(EngineChoice::Dense) },
             ..options(kind)
         };
-        trace(&machine(FOUR_STATES), &Input::blank(), &options).matches_machine()
+        trace(&machine(FOUR_STATES), &Input::blank(), &options).decodes_to_machine()
     })
 }
 
