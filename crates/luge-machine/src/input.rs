@@ -52,13 +52,15 @@ pub enum InputError {
     },
 }
 
-/// The characters of a text that must be symbols: not a space, nor the first `*`, which marks the head.
-pub(crate) fn laid_characters(text: &str) -> impl Iterator<Item = char> {
+/// The characters of a text without the first `*`, which marks the head.
+pub(crate) fn without_head(text: &str) -> impl Iterator<Item = char> {
     let mut head_marked = false;
-    text.chars().filter(move |&c| match c {
-        '*' => std::mem::replace(&mut head_marked, true),
-        c => c != ' ',
-    })
+    text.chars().filter(move |&c| c != '*' || std::mem::replace(&mut head_marked, true))
+}
+
+/// The characters of a text that must be symbols: not a space, nor the first `*`.
+pub(crate) fn laid_characters(text: &str) -> impl Iterator<Item = char> {
+    without_head(text).filter(|&c| c != ' ')
 }
 
 /// Adds every character of the texts to the symbols of its tape, where those are all single characters.
