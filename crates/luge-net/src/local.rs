@@ -49,7 +49,6 @@ pub enum PartInput {
 
 impl Part {
     /// The node of the part that stands for one of the whole.
-    #[must_use]
     pub fn id(&self, node: NodeId) -> Option<NodeId> {
         self.ids[node.index()]
     }
@@ -220,7 +219,6 @@ fn follow(network: &Network, layers: &SparseLayers, root: NodeId) -> Result<Foll
 
 impl Part {
     /// The inputs of the part, where the whole is fed these; those that are cut are not numbers.
-    #[must_use]
     pub fn fed(&self, inputs: &[Values]) -> Vec<Values> {
         let shapes = self.network.inputs().iter().map(|input| input.shape);
         let value = |(shape, of): (Shape, &PartInput)| match *of {

@@ -274,31 +274,26 @@ pub fn evaluate_some(
 
 impl Merged {
     /// The network.
-    #[must_use]
     pub fn network(&self) -> &Network {
         &self.network
     }
 
     /// The node that stands for one without columns; `None` for others, and for those that nothing asked for is computed from.
-    #[must_use]
     pub fn id(&self, node: NodeId) -> Option<NodeId> {
         self.ids[node.index()]
     }
 
     /// The kinds of columns, by the first of each.
-    #[must_use]
     pub fn kinds(&self) -> &[ColumnKind] {
         &self.kinds
     }
 
     /// Whether a block of weights of this shape has a column for every cell.
-    #[must_use]
     pub fn is_wide(&self, block: &SparseValues) -> bool {
         block.shape.cols == self.n_columns
     }
 
     /// The merged network's weights for weights of the whole.
-    #[must_use]
     pub fn parameters(&self, weights: &[SparseValues]) -> Vec<Values> {
         let blocks = weights.iter().zip(self.network.parameters());
         let picked = |block: &SparseValues, row: usize| {
