@@ -20,7 +20,13 @@ use crate::{
     input::admit_characters,
 };
 
-use pieces::listed;
+use characters::Characters;
+use expand::{MAX_RULES, live_rules, rules_of_all};
+use pieces::{Piece, counted, distinct, first_free, lines, listed, numbered, only_character, texts};
+use refusals::{
+    Action, check_names, check_rejecting, check_writable, only_tape, running_states, spelled_symbols,
+    unmentioned, unnamed_symbols, without_rule,
+};
 
 pub use lossy::Loss;
 pub use recognise::{Unrecognised, recognise};

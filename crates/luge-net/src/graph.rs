@@ -163,6 +163,13 @@ impl Op {
         operands!(self, iter_mut)
     }
 
+    /// The same operation on other nodes.
+    pub(crate) fn with_operands(&self, other: impl Fn(NodeId) -> NodeId) -> Self {
+        let mut op = self.clone();
+        op.operands_mut().into_iter().for_each(|of| *of = other(*of));
+        op
+    }
+
     /// The operation's name in listings and exports.
     pub fn word(&self) -> &'static str {
         match self {

@@ -239,12 +239,8 @@ impl VertexTable {
     pub fn all_columns(&self) -> impl Iterator<Item = (usize, u32, u32, Option<&Column>)> {
         self.blocks.iter().enumerate().flat_map(move |(block, &Place { first_column, depends_on, .. })| {
             (0..1_u32 << depends_on.count_ones()).map(move |i| {
-                (
-                    block,
-                    depends_on,
-                    deposit(i, depends_on),
-                    self.columns[(first_column + i) as usize].as_ref(),
-                )
+                let column = self.columns[(first_column + i) as usize].as_ref();
+                (block, depends_on, deposit(i, depends_on), column)
             })
         })
     }

@@ -10,10 +10,7 @@ use super::{
 use crate::{
     Alphabet, Diagnostic, Machine, Missing, Move, Pattern, StateId, SymbolId, Write,
     diagnostic::Findings,
-    formats::{
-        Loaded, finish,
-        pieces::{Piece, lines},
-    },
+    formats::{Loaded, Piece, finish, lines},
 };
 
 /// One state's row: its place and its cells.

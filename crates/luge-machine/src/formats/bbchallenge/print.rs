@@ -3,10 +3,7 @@
 use super::{MAX_STATES, MAX_SYMBOLS, letter};
 use crate::{
     Machine, Missing, Move, StateId, SymbolId,
-    formats::{
-        Obstacle,
-        refusals::{Action, only_tape, running_states, without_rule},
-    },
+    formats::{Action, Obstacle, only_tape, running_states, without_rule},
 };
 
 /// Writes a machine. The input is left out: the format has no place for it.

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     Alphabet, Diagnostic, Machine, Missing, Pattern, Rule, StateId, SymbolId, Write,
     diagnostic::Lines,
-    formats::{Loaded, MAX_SYMBOLS, add_tapes, characters::Characters, finish},
+    formats::{Characters, Loaded, MAX_SYMBOLS, add_tapes, finish},
     input::laid_characters,
 };
 

@@ -4,11 +4,8 @@ use super::{BLANK, determinism::first_conflict};
 use crate::{
     Machine, Pattern, Rule, StateId, SymbolId, Tape,
     formats::{
-        Obstacle,
-        expand::{MAX_RULES, rules_of_all},
-        refusals::{
-            check_names, check_rejecting, check_writable, spelled_symbols, unmentioned, unnamed_symbols,
-        },
+        MAX_RULES, Obstacle, check_names, check_rejecting, check_writable, rules_of_all, spelled_symbols,
+        unmentioned, unnamed_symbols,
     },
 };
 

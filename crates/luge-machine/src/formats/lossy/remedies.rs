@@ -7,12 +7,8 @@ use crate::{
     Access, Alphabet, Machine, Missing, Move, Pattern, Rule, SampleUse, State, StateId, StateKind, SymbolId,
     Tape, Write,
     formats::{
-        Format, Inexpressible, Obstacle,
-        expand::live_rules,
-        jflap, morphett,
-        pieces::{first_free, only_character},
-        refusals::unnamed_symbols,
-        turingmachine_io, turingmachinesimulator,
+        Format, Inexpressible, Obstacle, first_free, jflap, live_rules, morphett, only_character,
+        turingmachine_io, turingmachinesimulator, unnamed_symbols,
     },
 };
 

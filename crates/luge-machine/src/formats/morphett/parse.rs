@@ -10,10 +10,7 @@ use crate::{
     Diagnostic, Input, Machine, MachineBuilder, Move, Pattern, StateId, TapeInput, Write,
     diagnostic::Findings,
     formats::{
-        Loaded, MAX_SYMBOLS,
-        characters::Characters,
-        finish,
-        pieces::{Piece, distinct, lines, listed, numbered, only_character},
+        Characters, Loaded, MAX_SYMBOLS, Piece, distinct, finish, lines, listed, numbered, only_character,
     },
     input::{laid_characters, without_head},
 };

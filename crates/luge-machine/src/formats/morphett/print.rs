@@ -6,9 +6,7 @@ use super::{ANY, BLANK, INITIAL_TAPE, START, accepts, halts};
 use crate::{
     Input, Machine, Missing, Pattern, Rule, StateId, SymbolId,
     formats::{
-        Obstacle,
-        pieces::{first_free, only_character},
-        refusals::{only_tape, running_states, unnamed_symbols, without_rule},
+        Obstacle, first_free, only_character, only_tape, running_states, unnamed_symbols, without_rule,
     },
 };
 

@@ -12,10 +12,7 @@ use super::{
 use crate::{
     Access, Alphabet, Diagnostic, Input, Machine, Pattern, Rule, StateId, SymbolId, TapeInput, Write,
     diagnostic::{Findings, Lines},
-    formats::{
-        Loaded, MAX_SYMBOLS, finish,
-        pieces::{counted, listed},
-    },
+    formats::{Loaded, MAX_SYMBOLS, counted, finish, listed},
 };
 
 /// Looks everything up. `errors` are those found before; warnings come with the machine, or with the errors.

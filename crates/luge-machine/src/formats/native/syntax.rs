@@ -6,7 +6,7 @@ use super::{
     FARTHEST_HEAD,
     lex::{Kind, Token, tokens},
 };
-use crate::{Access, Diagnostic, Missing, Move, SampleUse, diagnostic::Findings, formats::pieces::lines};
+use crate::{Access, Diagnostic, Missing, Move, SampleUse, diagnostic::Findings, formats::lines};
 
 /// A file as it is written.
 #[derive(Default)]

@@ -12,12 +12,7 @@ use super::{
 use crate::{
     Diagnostic, Input, Machine, Missing, Move, Pattern, StateId, TapeInput, Write,
     diagnostic::Findings,
-    formats::{
-        Loaded, MAX_SYMBOLS,
-        characters::Characters,
-        finish,
-        pieces::{listed, only_character},
-    },
+    formats::{Characters, Loaded, MAX_SYMBOLS, finish, listed, only_character},
 };
 
 /// The keys of a bare machine, and those that older files may carry.

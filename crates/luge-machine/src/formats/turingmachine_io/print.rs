@@ -3,10 +3,7 @@
 use super::yaml::is_null_word;
 use crate::{
     Alphabet, Input, Machine, Missing, Move, Rule, StateId, SymbolId,
-    formats::{
-        Obstacle,
-        refusals::{check_names, only_tape, without_rule},
-    },
+    formats::{Obstacle, check_names, only_tape, without_rule},
 };
 
 /// YAML allows a key at most 1024 characters.

@@ -10,8 +10,8 @@ use crate::{
     Alphabet, Diagnostic, Machine, Missing, Move, Pattern, Rule, SymbolId, Write,
     diagnostic::{Findings, Lines},
     formats::{
-        Loaded, MAX_SYMBOLS, add_tapes, finish,
-        pieces::{Piece, counted, distinct, lines, numbered, only_character, texts},
+        Loaded, MAX_SYMBOLS, Piece, add_tapes, counted, distinct, finish, lines, numbered, only_character,
+        texts,
     },
 };
 

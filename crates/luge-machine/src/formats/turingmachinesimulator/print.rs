@@ -6,11 +6,8 @@ use super::{BLANK, header};
 use crate::{
     Machine, Rule, StateId, SymbolId,
     formats::{
-        Obstacle,
-        expand::{MAX_RULES, rules_of_all},
-        refusals::{
-            check_names, check_rejecting, check_writable, spelled_symbols, unmentioned, unnamed_symbols,
-        },
+        MAX_RULES, Obstacle, check_names, check_rejecting, check_writable, rules_of_all, spelled_symbols,
+        unmentioned, unnamed_symbols,
     },
 };
 
