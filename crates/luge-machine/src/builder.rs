@@ -307,18 +307,15 @@ impl MachineBuilder {
         self.check_known(rule.next, || format!("a rule of state `{}`", state.name))?;
         for ((tape, read), write) in self.tapes.iter().zip(&rule.reads).zip(&rule.writes) {
             let n_symbols = tape.alphabet.len();
+            let names = || (state.name.clone(), tape.name.clone());
             let mut named = [read.symbol(), write.symbol()].into_iter().flatten();
-            let (state, tape_name) = (|| state.name.clone(), || tape.name.clone());
             if let Some(symbol) = named.find(|symbol| symbol.index() >= n_symbols) {
-                return Err(BuildError::UnknownSymbol {
-                    state: state(),
-                    tape: tape_name(),
-                    symbol,
-                    n_symbols,
-                });
+                let (state, tape) = names();
+                return Err(BuildError::UnknownSymbol { state, tape, symbol, n_symbols });
             }
             if tape.access == Access::ReadOnly && write.changes(Some(*read)) {
-                return Err(BuildError::WritesReadOnly { state: state(), tape: tape_name() });
+                let (state, tape) = names();
+                return Err(BuildError::WritesReadOnly { state, tape });
             }
         }
         Ok(())

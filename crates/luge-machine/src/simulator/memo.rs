@@ -129,7 +129,7 @@ impl Path {
     /// Makes a step; `false` if there is none.
     fn step(&mut self, simulator: &mut Simulator<'_>, heads: &[Cell]) -> bool {
         let Ok(action) = simulator.next_action() else { return false };
-        for &(tape, symbol) in &action.writes {
+        for &(tape, symbol) in &simulator.table.action(action).writes {
             let (tape, offset) = (tape as u32, (simulator.heads[tape] - heads[tape]) as i32);
             match self.writes.iter_mut().find(|write| (write.0, write.1) == (tape, offset)) {
                 Some(write) => write.2 = symbol,

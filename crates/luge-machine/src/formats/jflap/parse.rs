@@ -140,33 +140,28 @@ fn alphabet(symbols: &Characters) -> Alphabet {
 
 /// The rules of a transition: one, or on a single tape one per symbol that `!x` or `a,b}v` fits.
 fn rules(transition: &Transition, tapes: &[Characters]) -> Vec<Rule> {
+    let Transition { reads, writes, moves, to, .. } = transition;
+    let rule = |reads, writes| Rule { reads, writes, moves: moves.clone(), next: *to };
     // A variable without its own read is refused before, so it keeps what is there.
-    let put = |written: &Written, tape: &Characters| match written {
+    let put = |(written, tape): (&Written, &Characters)| match written {
         Written::Keep | Written::Variable => Write::Keep,
         Written::Put(symbol) => Write::Put(tape.id(*symbol)),
     };
-    let (moves, next) = (transition.moves.clone(), transition.to);
     if let ([read @ (Read::Not(_) | Read::OneOf { .. })], [write], [tape]) =
-        (transition.reads.as_slice(), transition.writes.as_slice(), tapes)
+        (reads.as_slice(), writes.as_slice(), tapes)
     {
-        let fitting = tape.as_slice().iter().enumerate().filter(|&(_, &symbol)| read.fits(symbol));
-        return fitting
-            .map(|(index, _)| {
-                let read = SymbolId::new(index);
-                let write = match write {
-                    Written::Variable => Write::Put(read),
-                    other => put(other, tape),
-                };
-                Rule { reads: vec![Pattern::Is(read)], writes: vec![write], moves: moves.clone(), next }
-            })
-            .collect();
+        let fitting = tape.as_slice().iter().filter(|&&symbol| read.fits(symbol));
+        let one = |symbol: SymbolId| {
+            let write = if *write == Written::Variable { Write::Put(symbol) } else { put((write, tape)) };
+            rule(vec![Pattern::Is(symbol)], vec![write])
+        };
+        return fitting.map(|&symbol| one(tape.id(symbol))).collect();
     }
-    let reads = transition.reads.iter().zip(tapes).map(|(read, tape)| match read {
+    let patterns = reads.iter().zip(tapes).map(|(read, tape)| match read {
         Read::Is(symbol) => Pattern::Is(tape.id(*symbol)),
         Read::Any | Read::Not(_) | Read::OneOf { .. } => Pattern::Any,
     });
-    let writes = transition.writes.iter().zip(tapes).map(|(written, tape)| put(written, tape));
-    vec![Rule { reads: reads.collect(), writes: writes.collect(), moves, next }]
+    vec![rule(patterns.collect(), writes.iter().zip(tapes).map(put).collect())]
 }
 
 /// The first pair of transitions between which the machine could not choose, and how many other states have one.

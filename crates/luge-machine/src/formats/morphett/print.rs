@@ -116,8 +116,6 @@ fn spell_symbols(machine: &Machine) -> Result<Vec<char>, Obstacle> {
 /// A name per state that says whether it halts and accepts; the start is `0`.
 fn spell_states(machine: &Machine) -> Vec<String> {
     let start = machine.start();
-    let mut taken = BTreeSet::from([START.to_owned()]);
-    // Names that can stay are given out first, so that no changed name takes them.
     let fits = |state: StateId, name: &str| match machine.halting(state) {
         Some(accepting) => halts(name) && accepts(name) == accepting,
         None => !halts(name),
@@ -126,18 +124,13 @@ fn spell_states(machine: &Machine) -> Vec<String> {
         START => machine.state(start).name.as_str(),
         name => name,
     };
-    let mut names: Vec<Option<String>> = vec![None; machine.states().len()];
-    names[start.index()] = Some(START.to_owned());
-    for state in machine.state_ids().filter(|&state| state != start) {
-        let name = wish(state);
-        if spelled(name) == name && fits(state, name) && taken.insert(name.to_owned()) {
-            names[state.index()] = Some(name.to_owned());
-        }
-    }
-    for state in machine.state_ids() {
-        if names[state.index()].is_some() {
-            continue;
-        }
+    let can_stay = |state: StateId| spelled(wish(state)) == wish(state) && fits(state, wish(state));
+    // Names that can stay are given out first, so that no changed name takes them.
+    let mut others: Vec<StateId> = machine.state_ids().filter(|&state| state != start).collect();
+    others.sort_by_key(|&state| !can_stay(state));
+    let mut taken = BTreeSet::from([START.to_owned()]);
+    let mut names = vec![START.to_owned(); machine.states().len()];
+    for state in others {
         let name = spelled(wish(state));
         let prefix = match machine.halting(state) {
             _ if fits(state, &name) => "",
@@ -148,9 +141,9 @@ fn spell_states(machine: &Machine) -> Vec<String> {
         let stem = format!("{prefix}{name}");
         // An accepting state may not be called anything with `reject` in it.
         let stem = if fits(state, &stem) { stem } else { "halt-accept".to_owned() };
-        names[state.index()] = Some(first_free(&stem, |name| taken.insert(name.to_owned())));
+        names[state.index()] = first_free(&stem, |name| taken.insert(name.to_owned()));
     }
-    names.into_iter().map(Option::unwrap_or_default).collect()
+    names
 }
 
 /// The name without blank space and `;`.
