@@ -31,7 +31,7 @@ use super::{
 ///
 /// The simulator says what the machine's answer and last configuration are; then the network is built and trained again,
 /// and every weight and every claim must be the same, bit for bit. The exit status is 1 if something is not,
-/// and 3 if all that was looked at is, but the model does not have the program that its machine was compiled from.
+/// and 3 if everything is, but the model has only a machine and no program to compare it with.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// A model written by `luge train --out`
@@ -108,10 +108,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         print(&rows.text())?;
     }
     Failure::of_claims(claims)?;
-    match Audit::gone(&model) {
-        None => Ok(()),
-        Some(what) => Err(Failure::certified_in_part(what)),
-    }
+    audit.unknown().map_or(Ok(()), |what| Err(Failure::certified_in_part(what)))
 }
 
 /// A model of a run that cannot be made on these data is not what it claims to be.
