@@ -2,7 +2,7 @@
 
 use luge::{
     data::TableError,
-    files::model::ModelError,
+    files::{FileError, model::ModelError},
     job::{program::ProgramError, source::Source},
     training::TrainingError,
 };
@@ -153,7 +153,9 @@ fn remedy_of_extended(error: &ExtendedError) -> &'static str {
 impl From<ModelError> for Failure {
     fn from(error: ModelError) -> Self {
         match error {
-            ModelError::Io { ref reason, .. } => too_much(reason).map_or_else(|| Self::of(error), Self::from),
+            ModelError::Io(FileError { ref reason, .. }) => {
+                too_much(reason).map_or_else(|| Self::of(error), Self::from)
+            }
             ModelError::PreparedTraining(error) => error.into(),
             ModelError::Memory(error) => error.into(),
             error => Self::unfit(error, "give a model that `luge train --out` wrote, unchanged"),
