@@ -3,10 +3,7 @@
 mod kept;
 mod observation_rate;
 
-use std::{
-    ops::ControlFlow,
-    time::{Duration, Instant},
-};
+use std::{ops::ControlFlow, time::Duration};
 
 use luge_landscape::{Configuration, Control, Undecodable};
 use luge_machine::{Input, Machine, Simulator, Step};
@@ -14,6 +11,7 @@ use luge_net::{Network, Values};
 use luge_train::{
     CacheLevel, Engine, MacrostepId, Outcome, ROUNDING, Snapshot, StepDelta, StopRule, TrainError,
 };
+use web_time::Instant;
 
 use crate::{
     certificate::gradient::{self, GradientCheck, Seen},
