@@ -26,6 +26,3 @@ pub(super) use print::{is_xml, spells_state, write};
 
 /// How JFLAP shows the blank, and writes it inside longer labels.
 const BLANK: char = '□';
-
-/// A symbol in a file: a character, or the blank.
-type Symbol = Option<char>;
