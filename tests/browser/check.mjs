@@ -8,12 +8,13 @@ import { looks } from "./looks.mjs";
 import { machines } from "./machines.mjs";
 import { pictures } from "./pictures.mjs";
 import { reports } from "./reports.mjs";
+import { truth } from "./truth.mjs";
 
 const [mean, model, only] = process.argv.slice(2);
 const harness = await Harness.start();
 let failed = 0;
 try {
-  for (const tests of [machines, learners, looks, reports({ mean, model }), pictures]) failed += await harness.run(tests, only);
+  for (const tests of [truth, machines, learners, looks, reports({ mean, model }), pictures]) failed += await harness.run(tests, only);
 } finally {
   await harness.stop();
 }

@@ -10,7 +10,7 @@ import { join } from "node:path";
 
 const PATIENCE = 30_000;
 const FOLDER = process.env.LUGE_PAGE;
-const MEDIA = { html: "text/html", js: "text/javascript", css: "text/css", svg: "image/svg+xml" };
+const MEDIA = { html: "text/html", js: "text/javascript", css: "text/css", svg: "image/svg+xml", wasm: "application/wasm" };
 
 /** A browser. */
 export class Browser {
@@ -81,6 +81,8 @@ export class Browser {
 export class Page {
   constructor(browser, sessionId, targetId) {
     [this.browser, this.sessionId, this.targetId, this.complaints] = [browser, sessionId, targetId, []];
+    // The last message of each kind that came from the engine, and how many there were.
+    [this.told, this.counts] = [{}, {}];
     this.loaded = () => {};
   }
 
@@ -92,6 +94,11 @@ export class Page {
     if (method === "Runtime.exceptionThrown") this.complaints.push(params.exceptionDetails.exception?.description ?? params.exceptionDetails.text);
     if (method === "Runtime.consoleAPICalled" && ["error", "warning", "assert"].includes(params.type)) this.complaints.push(params.args.map(arg => arg.value ?? arg.description).join(" "));
     if (method === "Log.entryAdded" && ["error", "warning"].includes(params.entry.level)) this.complaints.push(`${params.entry.text} ${params.entry.url ?? ""}`);
+    if (method === "Network.webSocketFrameReceived" && params.response.opcode === 1) {
+      const told = JSON.parse(params.response.payloadData);
+      this.told[told.kind] = told;
+      this.counts[told.kind] = (this.counts[told.kind] ?? 0) + 1;
+    }
     if (method === "Page.loadEventFired") this.loaded();
     if (method === "Fetch.requestPaused") this.serve(params);
   }

@@ -7,12 +7,20 @@ import { at, choose, goTo, PROVED, text } from "./harness.mjs";
 const drop = (name, content) => `(() => { const data = new DataTransfer(); data.items.add(new File([${JSON.stringify(content)}], '${name}')); for (const kind of ['dragover', 'drop']) document.body.dispatchEvent(new DragEvent(kind, { dataTransfer: data, bubbles: true, cancelable: true })); })()`;
 
 export const learners = {
-  async "the page opens with a learner, and draws every view"(lab) {
+  async "the page opens with a perceptron that learns, its boundary and its loss in the first screen"(lab) {
     const page = await lab.open("");
-    await page.until("document.querySelector('#edges svg') || document.querySelector('#edges .none')");
-    for (const id of ["tapes", "loss", "simplex", "network"]) assert.ok(await page.value(`document.querySelector('#${id} svg') !== null`), id);
-    assert.match(await page.value(text("facts")), /mean of the labels/);
-    assert.match(await page.value(text("phase")), /reading labels/);
+    assert.match(await page.value(text("facts")), /[Pp]erceptron/);
+    await page.until("Number(document.querySelector('#bar').dataset.step) > 1000");
+    for (const id of ["boundary", "loss", "result"]) {
+      await page.until(`document.querySelector('#${id} svg, #${id} .seal')`, 60_000);
+      assert.ok(await page.value(`document.getElementById('${id}').getBoundingClientRect().top < 800`), id);
+    }
+    // It is over within half a minute, and something is proved before.
+    await page.until(`${PROVED} === 'true'`, 60_000);
+    assert.match(await page.value(text("result-say")), /setosa = .*petal_length.*petal_width/);
+    await page.until(`${text("phase")}.includes('halted')`, 60_000);
+    assert.equal(await page.value("document.getElementById('boundary').dataset.wrong"), "0");
+    for (const id of ["tapes", "loss", "simplex", "network"]) assert.ok(await page.value(`document.querySelector('#${id} svg, #${id} dl') !== null`) || id === "tapes", id);
     assert.equal(await page.value("document.querySelectorAll('[aria-label]').length > 20"), true);
   },
   async "the result says what was learned, how well it fits, and what was proved"(lab) {
@@ -22,7 +30,7 @@ export const learners = {
     assert.match(await page.value("document.querySelector('#result .after-row').textContent"), /150 of 150 rows right.*15,529/);
     assert.match(await page.value("document.querySelector('#result .remark').textContent"), /larger than before although every row is right/);
     assert.match(await page.value("document.querySelector('#result .now-row').textContent"), /0 of 150/);
-    assert.equal(await page.value("document.querySelectorAll('#result .claims .holds').length"), 9);
+    assert.equal(await page.value("document.querySelectorAll('#result .claims .holds').length"), page.told.proof.proof.claims.length);
     assert.match(await page.value(text("result")), /every gradient step is a step of the machine/);
     assert.match(await page.value(text("result")), /651,143 iterates/);
     await page.value(goTo("300000"));
@@ -114,6 +122,30 @@ export const learners = {
     await page.until("document.querySelector('#findings li[data-line]')");
     const line = await page.value("document.getElementById('program').value.split('\\n').findIndex(line => line.includes('dada')) + 1");
     assert.equal(await page.value("document.querySelector('#findings li[data-line]').dataset.line"), String(line));
+  },
+  async "one's own begins with a small learner and a table, and runs"(lab) {
+    const page = await lab.open("#p=perceptron&step=1");
+    await page.click("#choose");
+    await page.until("document.getElementById('chooser').open");
+    assert.match(await page.value("document.getElementById('program').value"), /learner mine/);
+    assert.match(await page.value("document.getElementById('csv').value"), /^hours,score/);
+    await page.click("#run");
+    await page.until(`!document.getElementById('chooser').open && ${PROVED} === 'true'`, 60_000);
+    assert.match(await page.value(text("result-say")), /^score = .* hours$/);
+    // The address holds program and data.
+    await page.until("location.hash.includes('job=')");
+    const again = await lab.openUrl(await page.value("location.href"));
+    await again.until(`${PROVED} === 'true'`, 60_000);
+    assert.equal(await again.value(text("result-say")), await page.value(text("result-say")));
+  },
+  async "a network that is not linear is described, and its weights are folded away"(lab) {
+    const page = await lab.open("#p=mlp_backprop&step=1");
+    await page.until(`${PROVED} === 'true'`, 60_000);
+    const { weights, after, rows } = page.told.proof.proof.learned, values = weights.map(([, value]) => value);
+    const words = await page.value(text("result-say"));
+    assert.ok(words.includes(`${after.right} of ${rows} rows right`) && words.includes(`${values.length} weights`), words);
+    assert.ok(words.includes(String(+Math.max(...values).toFixed(4))), words);
+    assert.equal(await page.value("document.querySelector('#result .weights').closest('details').open"), false);
   },
   async "files are dropped, and rows are held out"(lab) {
     const page = await lab.open("#p=sgd_linear");

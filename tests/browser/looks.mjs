@@ -5,10 +5,10 @@ import { readFileSync } from "node:fs";
 import { at, PROVED, SHOWN, text } from "./harness.mjs";
 
 const AXE = readFileSync(new URL("./node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
-const WIDTHS = [[1440, 1000, false], [800, 1000, false], [390, 844, true]];
+export const WIDTHS = [[1440, 1000, false], [800, 1000, false], [390, 844, true]];
 
 /** What axe-core finds wrong. */
-async function complaints(page) {
+export async function axeComplaints(page) {
   await page.value(`${AXE}; undefined`);
   return page.value("axe.run(document, { resultTypes: ['violations'] }).then(found => found.violations.map(one => `${one.id} (${one.impact}): ${one.nodes.slice(0, 3).map(node => node.html.slice(0, 160)).join(' | ')}`))");
 }
@@ -29,7 +29,7 @@ export const looks = Object.fromEntries(WIDTHS.flatMap(([width, height, phone]) 
       assert.ok(await page.value("document.documentElement.scrollWidth <= window.innerWidth"), `${hash}: nothing sticks out`);
       assert.equal(await page.value("document.documentElement.dataset.theme"), dark ? "dark" : "light");
       assert.deepEqual(await page.value(CLIPPED), [], `${hash}: no word is cut off`);
-      assert.deepEqual(await complaints(page), [], hash);
+      assert.deepEqual(await axeComplaints(page), [], hash);
     }
   },
 ])));
@@ -39,11 +39,11 @@ Object.assign(looks, {
     const page = await lab.open("#p=bb4");
     await page.click("#choose");
     await page.until("document.getElementById('chooser').open");
-    assert.deepEqual(await complaints(page), []);
+    assert.deepEqual(await axeComplaints(page), []);
     await page.click("#cancel");
     await page.click("#tour");
     await page.until("!document.getElementById('stop').hidden");
-    assert.deepEqual(await complaints(page), []);
+    assert.deepEqual(await axeComplaints(page), []);
   },
   async "the sliders say what they stand for"(lab) {
     const page = await lab.open("#p=bb4&step=34");
@@ -73,6 +73,24 @@ Object.assign(looks, {
     const bytes = await page.value("(async () => { const names = performance.getEntriesByType('resource').map(one => one.name).filter(name => name.startsWith('http')); const sizes = await Promise.all([location.href.split('#')[0], ...names].map(async name => (await (await fetch(name)).arrayBuffer()).byteLength)); return sizes.reduce((a, b) => a + b, 0); })()");
     console.log(`    ${bytes} bytes`);
     assert.ok(bytes > 50_000 && bytes < 300_000, String(bytes));
+  },
+  async "the tour's box does not lie on what it speaks of, on any screen"(lab) {
+    for (const [width, height, phone] of WIDTHS) {
+      const page = await lab.open("#p=bb2", { width, height, phone });
+      await page.click("#tour");
+      for (let stop = 1; stop <= 7; stop++) {
+        await page.until(`${text("stop")}.includes('${stop} of 7') && !document.querySelector('.card.lit').hidden && document.getElementById('preparing').hidden`, 60_000);
+        if (stop === 4) await page.until("document.querySelectorAll('#surface svg').length === 3");
+        if (stop === 5) await page.until("document.querySelector('#boundary svg')");
+        await new Promise(resolve => setTimeout(resolve, 300));
+        const [top, seen, box] = await page.value("(() => { const card = document.querySelector('.card.lit').getBoundingClientRect(), box = document.getElementById('stop').getBoundingClientRect(); return [card.top, Math.min(card.bottom, box.top) - Math.max(0, card.top), box.height]; })()");
+        const room = height - box, whole = await page.value("document.querySelector('.card.lit').getBoundingClientRect().height");
+        assert.ok(top >= 0 && top < room / 2, `stop ${stop} at ${width}: the card begins at ${top}`);
+        assert.ok(seen >= Math.min(whole, room * 0.5) - 2, `stop ${stop} at ${width}: ${seen} of ${whole} px are to be seen`);
+        assert.ok(!(await page.value(text("stop"))).includes("`"), `stop ${stop}: code is set as code`);
+        if (stop < 7) await page.value("document.getElementById('tour-next').click()");
+      }
+    }
   },
   async "the tour is offered once, has seven stops and ends with the last"(lab) {
     const page = await lab.open("#p=bb2");

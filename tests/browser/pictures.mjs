@@ -10,6 +10,7 @@ const KEPT = new URL("../../docs/lab/", import.meta.url);
 
 /** Cards one below the other, or the top of the page. */
 const SHOTS = [
+  { name: "first", hash: "#p=two_features&step=30000", width: 1360, height: 1000 },
   { name: "lab", hash: "#p=bb4&step=34", width: 1360, height: 1180 },
   { name: "result", hash: "#p=perceptron&step=300000", cards: ["result-card"] },
   { name: "learner", hash: "#p=perceptron&step=300073", cards: ["variables-card", "source-card"], ready: "document.querySelectorAll('#source .spent text').length > 5", before: "document.getElementById('source-card').classList.add('wide')" },

@@ -57,6 +57,12 @@ export const reports = ({ mean, model }) => ({
   async "the report of a model has its program and its result"(lab) {
     const page = await lab.openUrl(pathToFileURL(model).href);
     await page.until(SHOWN);
+    // Its moments lie apart, and the arrows say how far.
+    const apart = Number(/, ([\d,]+) steps on/.exec(await page.value("document.getElementById('forth').title"))[1].replaceAll(",", ""));
+    await page.click("#forth");
+    await page.until("document.querySelector('#bar').dataset.step !== '0'");
+    assert.ok(Math.abs(await page.value("Number(document.querySelector('#bar').dataset.step)") - apart) <= 1 && apart > 1, String(apart));
+    assert.match(await page.value("document.querySelector('.foot').textContent"), /This report holds \d+ of [\d,]+ steps/);
     assert.match(await page.value(text("source")), /learner sgd_linear/);
     assert.equal(await page.value(`${PROVED}`), "true");
     assert.match(await page.value(text("result-say")), /^y = /);

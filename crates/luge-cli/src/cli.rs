@@ -36,15 +36,25 @@ mod trace;
 mod train;
 mod window;
 
-use clap::{Parser, Subcommand};
+use clap::{
+    Parser, Subcommand,
+    error::{ContextKind, ContextValue},
+};
 
 pub(crate) use failure::{Failure, show_failure};
+
+/// Where to begin.
+const EXAMPLES: &str = "Three to begin with:
+  luge train                    train a perceptron on the irises, and certify the run
+  luge lab                      watch such runs in a browser
+  luge run bb5                  run a Turing machine without any network";
 
 /// Learning algorithms, compiled to neural networks, run by gradient descent.
 #[derive(Parser)]
 #[command(
     name = "luge",
     version,
+    before_help = EXAMPLES,
     after_help = "Exit status: 0 success, 1 failure, 2 wrong usage, 3 certified only in part. Results go to standard output, everything else to standard error."
 )]
 struct Cli {
@@ -109,10 +119,19 @@ fn refuse_large_files() {
     }
 }
 
+/// The same error with the command that is most like the unknown one first.
+fn best_first(mut error: clap::Error) -> clap::Error {
+    if let Some(ContextValue::Strings(names)) = error.get(ContextKind::SuggestedSubcommand) {
+        let names = names.iter().rev().cloned().collect();
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(names));
+    }
+    error
+}
+
 /// Does what the command line asks for.
 pub(crate) fn run() -> Result<(), Failure> {
     refuse_large_files();
-    let cli = Cli::parse();
+    let cli = Cli::try_parse().unwrap_or_else(|error| best_first(error).exit());
     if let Some(bytes) = cli.memory {
         luge::run::memory::set_budget(bytes);
     }

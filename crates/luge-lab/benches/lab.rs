@@ -12,7 +12,7 @@ use std::{
 };
 
 use luge::job::{Job, TraceJob, source::Source};
-use luge_lab::{Command, Moment, PreparedJob, Scene, attend, replay::Survey};
+use luge_lab::{Channel, Command, Moment, PreparedJob, Scene, attend, replay::Survey};
 use luge_train::{CacheLevel, Engine, Exact, StopRule};
 
 const FIVE: &str = "1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA";
@@ -71,9 +71,12 @@ fn watched(text: &str) -> (u64, u32, f64) {
     let (commands, obeyed) = mpsc::channel();
     let (told, tells) = mpsc::channel::<String>();
     let tab = thread::spawn(move || {
-        attend(&obeyed, &mut |text: String| told.send(text).is_ok(), &Arc::new(AtomicUsize::new(0)));
+        let told = |text: String| told.send(text).is_ok();
+        attend(&mut Channel { commands: obeyed, told }, &Arc::new(AtomicUsize::new(0)));
     });
-    commands.send(Command::Open { job: Box::new(job(text)), step: 0, held_out: None }).expect("a tab");
+    commands
+        .send(Command::Open { job: Box::new(job(text)), step: 0, held_out: None, ticket: 0 })
+        .expect("a tab");
     commands.send(Command::Drawn {}).expect("a tab");
     let (mut first, mut last, mut moments) = (None, (0, Instant::now()), 0);
     for text in &tells {

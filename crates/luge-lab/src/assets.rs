@@ -19,6 +19,7 @@ pub(super) const ASSETS: &[Asset] = &[
     asset!("style.css", "text/css; charset=utf-8"),
     asset!("icon.svg", "image/svg+xml"),
     asset!("draw.js", "text/javascript; charset=utf-8"),
+    asset!("captions.js", "text/javascript; charset=utf-8"),
     asset!("state.js", "text/javascript; charset=utf-8"),
     asset!("contour.js", "text/javascript; charset=utf-8"),
     asset!("export.js", "text/javascript; charset=utf-8"),

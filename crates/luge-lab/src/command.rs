@@ -21,6 +21,9 @@ pub enum Command {
         /// Rows of its data that a learner is not to see: CSV with the same header.
         #[serde(default)]
         held_out: Option<String>,
+        /// Comes back with the answer, so that a page knows which of its wishes it is about.
+        #[serde(default)]
+        ticket: u64,
     },
     /// Go to a step.
     Seek {
@@ -80,8 +83,8 @@ pub enum Command {
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub(super) enum ServerMessage<'a> {
     Catalogue { catalogue: &'a super::catalogue::Catalogue },
-    Opened { opening: Box<Opening> },
-    Refused { refusal: Refusal },
+    Opened { ticket: u64, opening: Box<Opening> },
+    Refused { ticket: Option<u64>, refusal: Refusal },
     Moment { moment: Box<Moment>, playing: bool, busy: bool, per_second: f64, hit: Option<&'static str> },
     Around { around: Option<Box<Around>> },
     Overview { overview: Box<Overview> },

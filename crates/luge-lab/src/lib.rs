@@ -6,6 +6,7 @@
 mod assets;
 mod catalogue;
 mod command;
+#[cfg(feature = "server")]
 mod connection_limits;
 mod neighbourhood;
 mod prepared_job;
@@ -13,6 +14,7 @@ mod proof;
 mod refusal;
 pub mod replay;
 mod report;
+#[cfg(feature = "server")]
 mod server;
 mod session;
 mod views;
@@ -22,6 +24,7 @@ pub use prepared_job::{MAX_DENSE_STEPS, MAX_NOISY_STEPS, MAX_STEPS, PreparedJob,
 pub use proof::Proof;
 pub use refusal::{Finding, Refusal, RunError};
 pub use report::{MAX_MOMENTS, Report};
+#[cfg(feature = "server")]
 pub use server::{Counts, Lab, MAX_BYTES, MAX_TABS, MAX_WAITING};
-pub use session::{Client, MAX_RUNS, attend};
+pub use session::{Channel, DrivenRun, Gone, MAX_RUNS, Transport, attend, greeting};
 pub use views::{Around, Boundary, LineProfile, Moment, Nearby, Opening, Overview, PictureView, Surface};

@@ -98,17 +98,22 @@ impl PreparedJob {
     /// # Errors
     /// Everything that is wrong with it.
     pub fn open(job: &Job) -> Result<Self, RunError> {
-        Self::open_with(job, None)
+        Self::open_with(job, None, &mut || true)
     }
 
-    /// Prepares a job, within the lab's limits; `held_out` are rows with the columns of its data that it does not learn from.
+    /// Prepares a job, within the lab's limits, while `go_on` says so; `held_out` are rows with the columns of its data
+    /// that it does not learn from.
     ///
     /// # Errors
     /// Everything that is wrong with it.
-    pub fn open_with(job: &Job, held_out: Option<&str>) -> Result<Self, RunError> {
+    pub fn open_with(
+        job: &Job,
+        held_out: Option<&str>,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<Self, RunError> {
         let (source, (loaded, prepared)) = match job {
             Job::Trace(trace) => (&trace.source, prepare_trace(trace.clone())?),
-            Job::Train(train) => (&train.source, prepare_lesson(train.clone())?),
+            Job::Train(train) => (&train.source, prepare_lesson(train.clone(), go_on)?),
         };
         let held_out = match (job, &prepared, held_out) {
             (Job::Train(train), Prepared::PreparedTraining(lesson), Some(rows)) => {
@@ -225,13 +230,16 @@ fn prepare_trace(mut job: TraceJob) -> Result<(Loaded, Prepared), RunError> {
 }
 
 /// A lesson within the lab's limits.
-fn prepare_lesson(mut job: TrainJob) -> Result<(Loaded, Prepared), RunError> {
+fn prepare_lesson(
+    mut job: TrainJob,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<(Loaded, Prepared), RunError> {
     job.options.steps = job.options.steps.min(MAX_LESSON_STEPS);
     let table = job.table()?;
     let loaded = job.load(&table)?;
     let lesson = job.assemble(table, &loaded, &StandardPrimaries)?;
     // What is shown has as many cells as the run needs, and says how long it is.
-    lesson.simulated().map_err(JobError::from)?;
+    lesson.simulated_while(go_on).map_err(JobError::from)?;
     Ok((loaded, Prepared::PreparedTraining(Box::new(lesson))))
 }
 

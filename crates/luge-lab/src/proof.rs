@@ -1,9 +1,6 @@
 //! A second run in the background, compared with the simulator step by step: the certificate of the run on display.
 
-use std::{
-    ops::ControlFlow,
-    time::{Duration, Instant},
-};
+use std::{ops::ControlFlow, time::Duration};
 
 use luge::{
     certificate::answer::{Answer, Fit},
@@ -14,6 +11,7 @@ use luge::{
 };
 use luge_train::Outcome;
 use serde::Serialize;
+use web_time::Instant;
 
 use super::prepared_job::{Prepared, PreparedJob};
 

@@ -9,10 +9,7 @@ mod spacetime;
 mod survey;
 mod tapes;
 
-use std::{
-    ops::Range,
-    time::{Duration, Instant},
-};
+use std::{ops::Range, time::Duration};
 
 use luge::{
     files::checkpoint::Frame,
@@ -24,6 +21,7 @@ use luge::{
 };
 use luge_net::Values;
 use luge_train::{CacheLevel, Engine, Outcome, Snapshot, StopRule, TrainError};
+use web_time::Instant;
 
 pub use gradient::StepGradient;
 pub use look::Inside;

@@ -31,7 +31,7 @@ use super::{
     catalogue::Catalogue,
     command::ServerMessage,
     connection_limits::Patient,
-    session::attend,
+    session::{Channel, attend},
 };
 
 /// The longest message that is read.
@@ -220,8 +220,8 @@ async fn serve_tab(mut socket: WebSocket, shared: Shared, _tab: &Tab) {
     let refusals: Sender<String> = told.clone();
     let runs = Arc::clone(&shared.counts.runs);
     let worker = thread::Builder::new().name("run".to_owned());
-    let spawned =
-        worker.spawn(move || attend(&obeyed, &mut |text: String| told.blocking_send(text).is_ok(), &runs));
+    let told = move |text: String| told.blocking_send(text).is_ok();
+    let spawned = worker.spawn(move || attend(&mut Channel { commands: obeyed, told }, &runs));
     if spawned.is_err() || socket.send(Message::Text(greeting.into())).await.is_err() {
         return;
     }
@@ -243,13 +243,14 @@ async fn serve_tab(mut socket: WebSocket, shared: Shared, _tab: &Tab) {
                         Err(TrySendError::Full(_)) => {
                             let message = format!("{MAX_WAITING} commands wait already: this one is dropped");
                             let refusal = Refusal::new("options", message);
-                            let _ = refusals.try_send(ServerMessage::Refused { refusal }.text());
+                            let _ =
+                                refusals.try_send(ServerMessage::Refused { ticket: None, refusal }.text());
                         }
                         Err(TrySendError::Disconnected(_)) => return,
                     },
                     Err(refusal) => {
                         // A page that is behind with its messages gets no more of them.
-                        let _ = refusals.try_send(ServerMessage::Refused { refusal }.text());
+                        let _ = refusals.try_send(ServerMessage::Refused { ticket: None, refusal }.text());
                     }
                 }
             }

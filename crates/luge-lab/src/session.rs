@@ -1,9 +1,11 @@
-//! One tab: receives commands, runs its job in a thread of its own, and sends what to show.
+//! One tab: receives commands, runs its job, and sends what to show.
 
+mod driven;
 mod outbound;
 mod stepping;
 
 use std::{
+    collections::VecDeque,
     panic::{self, AssertUnwindSafe},
     sync::{
         Arc,
@@ -11,13 +13,15 @@ use std::{
         mpsc::{self, Receiver, RecvTimeoutError},
     },
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use luge::{job::Job, run::engine::EngineError};
+use web_time::Instant;
 
 use super::{Command, Opening, PreparedJob, Proof, Refusal, RunError, Scene, command::ServerMessage};
 use crate::replay::{Profile, Replay, Survey};
+pub use driven::{DrivenRun, greeting};
 use outbound::Shown;
 
 /// Runs that may be open at a time, over all tabs.
@@ -30,22 +34,103 @@ const MAX_RADIUS: usize = 200;
 /// How long a run is looked for its end before anybody asks.
 const SCOUT: Duration = Duration::from_secs(1);
 
-/// Takes what is said to the page; `false` once nobody listens.
-pub trait Client {
-    /// Says something.
+/// Nobody listens any more.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Gone;
+
+/// The way to a page and back: a socket of the server, or the messages of a worker in the page itself.
+pub trait Transport {
+    /// Sends a message; `false` once nobody listens.
     fn tell(&mut self, text: String) -> bool;
+
+    /// The next command, waiting for it at most so long; `None` if none has come.
+    ///
+    /// # Errors
+    /// Once the page is gone.
+    fn hear(&mut self, wait: Duration) -> Result<Option<Command>, Gone>;
 }
 
-impl<F: FnMut(String) -> bool> Client for F {
+/// A transport made of channels: commands come from one, and a closure takes what is told.
+pub struct Channel<F> {
+    /// What the page says.
+    pub commands: Receiver<Command>,
+    /// What takes the messages; `false` once nobody listens.
+    pub told: F,
+}
+
+impl<F: FnMut(String) -> bool> Transport for Channel<F> {
     fn tell(&mut self, text: String) -> bool {
-        self(text)
+        (self.told)(text)
+    }
+
+    fn hear(&mut self, wait: Duration) -> Result<Option<Command>, Gone> {
+        match self.commands.recv_timeout(wait) {
+            Ok(command) => Ok(Some(command)),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => Err(Gone),
+        }
     }
 }
 
-/// Why a run is left.
-enum Left {
-    Gone,
-    Opens(Asked),
+/// A page, and the commands that have arrived from it but are not obeyed yet.
+pub(crate) struct Page<'t> {
+    transport: &'t mut dyn Transport,
+    waiting: VecDeque<Command>,
+    gone: bool,
+}
+
+impl<'t> Page<'t> {
+    pub(crate) fn new(transport: &'t mut dyn Transport) -> Self {
+        Self { transport, waiting: VecDeque::new(), gone: false }
+    }
+
+    /// `false` once nobody listens.
+    fn tell(&mut self, message: &ServerMessage<'_>) -> bool {
+        self.gone |= !self.transport.tell(message.text());
+        !self.gone
+    }
+
+    /// The next command.
+    fn next(&mut self, wait: Duration) -> Result<Option<Command>, Gone> {
+        if let Some(command) = self.waiting.pop_front() {
+            return Ok(Some(command));
+        }
+        if self.gone { Err(Gone) } else { self.transport.hear(wait) }
+    }
+
+    /// Waits for the next command, and leaves it to be obeyed.
+    fn wait(&mut self, wait: Duration) -> Result<(), Gone> {
+        let command = self.next(wait)?;
+        self.waiting.extend(command);
+        Ok(())
+    }
+
+    /// Whether the page still waits for the run that is prepared: not if it is gone, or wants to see another one.
+    fn wants_this(&mut self) -> bool {
+        loop {
+            match self.transport.hear(Duration::ZERO) {
+                Ok(Some(command)) => self.waiting.push_back(command),
+                Ok(None) => break,
+                Err(Gone) => {
+                    self.gone = true;
+                    break;
+                }
+            }
+        }
+        !self.gone && !self.waiting.iter().any(|command| matches!(command, Command::Open { .. }))
+    }
+
+    /// The run that the page wants to see: of several wishes the last one.
+    fn wish(&mut self) -> Result<Asked, Gone> {
+        loop {
+            let command = self.next(Duration::from_secs(3600))?;
+            if let Some(Command::Open { job, step, held_out, ticket }) = command
+                && self.wants_this()
+            {
+                return Ok(Asked { job, step, held_out, ticket });
+            }
+        }
+    }
 }
 
 /// What a tab wants to see.
@@ -53,6 +138,7 @@ struct Asked {
     job: Box<Job>,
     step: u64,
     held_out: Option<String>,
+    ticket: u64,
 }
 
 /// Counts an open run while it lives.
@@ -73,39 +159,25 @@ impl Drop for Permit {
 }
 
 /// Serves one tab until its commands end. `runs` counts the runs that are open in all.
-pub fn attend(commands: &Receiver<Command>, ear: &mut dyn Client, runs: &Arc<AtomicUsize>) {
-    let mut opens: Option<Asked> = None;
-    loop {
-        let asked = match opens.take() {
-            Some(opens) => opens,
-            None => match commands.recv() {
-                Ok(Command::Open { job, step, held_out }) => Asked { job, step, held_out },
-                Ok(_) => continue,
-                Err(_) => return,
+pub fn attend(transport: &mut dyn Transport, runs: &Arc<AtomicUsize>) {
+    let mut page = Page::new(transport);
+    while let Ok(asked) = page.wish() {
+        let refusal = match Permit::new(runs) {
+            None => Refusal::new("options", format!("{MAX_RUNS} runs are open already: close a tab")),
+            Some(_permit) => match show_alone(&asked, &mut page) {
+                Ok(()) => continue,
+                // What is no longer wanted needs no answer.
+                Err(_) if !page.wants_this() => continue,
+                Err(error) => Refusal::from(&error),
             },
         };
-        let Some(_permit) = Permit::new(runs) else {
-            let message = format!("{MAX_RUNS} runs are open already: close a tab");
-            if !ear.tell(ServerMessage::Refused { refusal: Refusal::new("options", message) }.text()) {
-                return;
-            }
-            continue;
-        };
-        match show_alone(&asked, commands, ear) {
-            Ok(Left::Gone) => return,
-            Ok(Left::Opens(asked)) => opens = Some(asked),
-            Err(error) => {
-                if !ear.tell(ServerMessage::Refused { refusal: Refusal::from(&error) }.text()) {
-                    return;
-                }
-            }
-        }
+        page.tell(&ServerMessage::Refused { ticket: Some(asked.ticket), refusal });
     }
 }
 
 /// Shows one run until it is left; whatever goes wrong in it ends it and nothing else.
-fn show_alone(asked: &Asked, commands: &Receiver<Command>, ear: &mut dyn Client) -> Result<Left, RunError> {
-    let shown = panic::catch_unwind(AssertUnwindSafe(|| show(asked, commands, ear)));
+fn show_alone(asked: &Asked, page: &mut Page<'_>) -> Result<(), RunError> {
+    let shown = panic::catch_unwind(AssertUnwindSafe(|| show(asked, page)));
     shown.unwrap_or_else(|cause| {
         let words = cause.downcast_ref::<String>().cloned();
         let words = words.or_else(|| cause.downcast_ref::<&str>().map(|&words| words.to_owned()));
@@ -114,10 +186,18 @@ fn show_alone(asked: &Asked, commands: &Receiver<Command>, ear: &mut dyn Client)
 }
 
 /// Shows one run until it is left.
-fn show(asked: &Asked, commands: &Receiver<Command>, ear: &mut dyn Client) -> Result<Left, RunError> {
-    let stage = Arc::new(PreparedJob::open_with(&asked.job, asked.held_out.as_deref())?);
+fn show(asked: &Asked, page: &mut Page<'_>) -> Result<(), RunError> {
+    let held_out = asked.held_out.as_deref();
+    let stage = Arc::new(PreparedJob::open_with(&asked.job, held_out, &mut || page.wants_this())?);
     let (scene, prover) = (stage.scene()?, Prover::start(&stage));
-    Ok(Run::new(&scene, asked.step, prover)?.attend(commands, ear)?)
+    let mut run = Run::new(&scene, asked.step, Some(prover))?;
+    run.begin(asked.ticket, page)?;
+    while let Some(idle) = run.turn(page)? {
+        if page.wait(idle).is_err() {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// Proves a run in a thread of its own, beside the one that is watched; once nobody waits for it, it breaks off.
@@ -172,7 +252,7 @@ struct Run<'s, 'n> {
     tape: usize,
     features: Option<(usize, usize)>,
     surface: bool,
-    prover: Prover,
+    prover: Option<Prover>,
     zoom: Option<((u64, u64), (i64, i64))>,
     states: Vec<bool>,
     loss: Option<f64>,
@@ -181,9 +261,9 @@ struct Run<'s, 'n> {
 }
 
 impl<'s, 'n> Run<'s, 'n> {
-    fn new(scene: &'s Scene<'n>, step: u64, prover: Prover) -> Result<Self, EngineError> {
+    fn new(scene: &'s Scene<'n>, step: u64, prover: Option<Prover>) -> Result<Self, EngineError> {
         let replay = scene.replay()?;
-        let survey = Survey::new(&replay)?;
+        let (survey, shown) = (Survey::new(&replay)?, Shown::new(prover.is_none()));
         Ok(Self {
             scene,
             replay,
@@ -199,53 +279,42 @@ impl<'s, 'n> Run<'s, 'n> {
             states: vec![false; scene.machine.states().len()],
             loss: None,
             hit: None,
-            shown: Shown::new(),
+            shown,
         })
     }
 
-    fn attend(&mut self, commands: &Receiver<Command>, ear: &mut dyn Client) -> Result<Left, EngineError> {
+    /// Says what there is to see, and looks for the end of the run for a while.
+    fn begin(&mut self, ticket: u64, page: &mut Page<'_>) -> Result<(), EngineError> {
         let opening = Box::new(Opening::of(self.scene, &self.replay.chosen));
-        if !ear.tell(ServerMessage::Opened { opening }.text()) {
-            return Ok(Left::Gone);
-        }
+        page.tell(&ServerMessage::Opened { ticket, opening });
         let started = Instant::now();
-        if let Err(error) = self.replay.scout(&mut || started.elapsed() < SCOUT) {
-            ear.tell(ServerMessage::Failed { message: error.to_string() }.text());
+        if let Err(error) = self.replay.scout(&mut || started.elapsed() < SCOUT && page.wants_this()) {
+            page.tell(&ServerMessage::Failed { message: error.to_string() });
         }
         // If the end is known now, the survey needs no rows that it would drop again.
         self.survey = Survey::new(&self.replay)?;
-        loop {
-            while let Some(command) = match self.wait(commands) {
-                Ok(command) => command,
-                Err(()) => return Ok(Left::Gone),
-            } {
-                if let Command::Open { job, step, held_out } = command {
-                    return Ok(Left::Opens(Asked { job, step, held_out }));
-                }
-                if let Err(error) = self.obey(command, ear) {
-                    ear.tell(ServerMessage::Failed { message: error.to_string() }.text());
-                }
-            }
-            if let Err(error) = self.work() {
-                self.going = Going::Nowhere;
-                ear.tell(ServerMessage::Failed { message: error.to_string() }.text());
-            }
-            if !self.show(ear)? {
-                return Ok(Left::Gone);
-            }
-        }
+        Ok(())
     }
 
-    /// The next command, waiting for it as long as there is nothing else to do.
-    fn wait(&self, commands: &Receiver<Command>) -> Result<Option<Command>, ()> {
-        match commands.recv_timeout(self.idle_for()) {
-            Ok(command) => Ok(Some(command)),
-            Err(RecvTimeoutError::Timeout) => Ok(None),
-            Err(RecvTimeoutError::Disconnected) => Err(()),
+    /// Obeys what the page has said, goes on for a frame, and shows what is new. How long nothing will happen then; `None`
+    /// once the page wants another run, or nobody listens.
+    fn turn(&mut self, page: &mut Page<'_>) -> Result<Option<Duration>, EngineError> {
+        if !page.wants_this() {
+            return Ok(None);
         }
+        while let Ok(Some(command)) = page.next(Duration::ZERO) {
+            if let Err(error) = self.obey(command, page) {
+                page.tell(&ServerMessage::Failed { message: error.to_string() });
+            }
+        }
+        if let Err(error) = self.work() {
+            self.going = Going::Nowhere;
+            page.tell(&ServerMessage::Failed { message: error.to_string() });
+        }
+        Ok(self.show(page)?.then(|| self.idle_for()))
     }
 
-    fn obey(&mut self, command: Command, ear: &mut dyn Client) -> Result<(), EngineError> {
+    fn obey(&mut self, command: Command, page: &mut Page<'_>) -> Result<(), EngineError> {
         let most = self.replay.task.stop.most_steps;
         let mut go = |going: Going| {
             (self.going, self.hit, self.shown.again) = (going, None, true);
@@ -279,7 +348,7 @@ impl<'s, 'n> Run<'s, 'n> {
             Command::Zoom { steps, cells } => {
                 self.zoom = steps.zip(cells);
                 self.shown.overview = None;
-                return self.draw_zoom(ear);
+                return self.draw_zoom(page);
             }
             Command::Drawn {} => self.shown.drawn = true,
         }

@@ -93,6 +93,31 @@ impl Tab {
     }
 }
 
+#[test]
+fn of_several_wishes_the_last_is_answered_and_the_others_are_dropped() {
+    let (address, _) = start();
+    let mut tab = Tab::open(address);
+    let shipped = tab.hear("catalogue", |_| true)["catalogue"]["shipped"].clone();
+    let job = |name: &str| {
+        let all = shipped.as_array().expect("programs");
+        all.iter().find(|one| one["id"] == name).expect("it ships")["job"].clone()
+    };
+    // Preparing these takes seconds each.
+    for (ticket, name) in ["xor_search", "mlp_backprop", "decision_tree", "mean"].into_iter().enumerate() {
+        tab.say(&json!({ "do": "open", "job": job(name), "ticket": ticket }));
+    }
+    let mut opened = Vec::new();
+    while opened.last() != Some(&json!(3)) {
+        opened.push(tab.hear("opened", |_| true)["ticket"].clone());
+    }
+    assert!(opened.len() <= 2, "{opened:?}: those in between are not wanted any more");
+    // A refusal says which wish it is about, too.
+    tab.say(
+        &json!({ "do": "open", "job": { "trace": { "source": { "name": "x", "text": "?" } } }, "ticket": 7 }),
+    );
+    assert_eq!(tab.hear("refused", |_| true)["ticket"], 7);
+}
+
 fn eventually(what: &str, holds: impl Fn() -> bool) {
     let started = Instant::now();
     while !holds() {

@@ -131,10 +131,18 @@ impl PreparedTraining {
     /// # Errors
     /// If the machine does not come to an answer, or needs more cells than there may be.
     pub fn simulated(&self) -> Result<&Simulated, TrainingError> {
+        self.simulated_while(&mut || true)
+    }
+
+    /// The same while `go_on` says so, which is asked every few million steps.
+    ///
+    /// # Errors
+    /// As for [`simulated`](Self::simulated); a simulation that is broken off has not halted.
+    pub fn simulated_while(&self, go_on: &mut dyn FnMut() -> bool) -> Result<&Simulated, TrainingError> {
         if let Some(simulated) = self.simulated.get() {
             return Ok(simulated);
         }
-        let finished = self.request.simulate()?;
+        let finished = self.request.simulate(go_on)?;
         self.widen(&finished)?;
         Ok(self.simulated.get_or_init(|| self.request.read(&finished)))
     }

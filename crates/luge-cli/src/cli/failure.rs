@@ -11,6 +11,7 @@ use luge::{
     job::{
         JobError,
         auto_format::NoFormat,
+        catalogue,
         source::{OpenError, ReadError, Source},
     },
     run::{engine::EngineError, memory::TooMuch, revisit::RevisitError},
@@ -24,7 +25,7 @@ use miette::{Diagnostic, LabeledSpan, Report, SourceCode};
 
 use super::output::note;
 use text::Excerpt;
-pub(super) use text::escape_control;
+pub(super) use text::{did_you_mean, escape_control};
 
 /// The most findings of one file that are printed.
 const MAX_SHOWN: usize = 20;
@@ -164,10 +165,16 @@ impl From<InputError> for Failure {
 impl From<OpenError> for Failure {
     fn from(error: OpenError) -> Self {
         match error {
-            OpenError::Missing { .. } => Self::unfit(
-                error,
-                "give a machine file, `-` for standard input, a line such as 1RB1LB_1LA1RZ, or the name of a machine that ships, such as bb4",
-            ),
+            OpenError::Missing(ref name) => {
+                let names: Vec<&str> = catalogue::SHIPPED.iter().map(|shipped| shipped.name).collect();
+                let near = did_you_mean(name, &names);
+                Self::unfit(
+                    error,
+                    format!(
+                        "{near}give a machine file, `-` for standard input, a line such as 1RB1LB_1LA1RZ, or the name of a machine that ships, such as bb4"
+                    ),
+                )
+            }
             OpenError::NotText { .. } => Self::unfit(error, "save it as UTF-8 text"),
             OpenError::Read { ref reason, .. } => {
                 unreadable(&error, reason).unwrap_or_else(|| Self::of(error))

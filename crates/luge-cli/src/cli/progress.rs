@@ -20,6 +20,10 @@ const CHUNK: Step = 1 << 20;
 /// The same where every step is seen.
 const LOOK: Step = 1 << 12;
 
+/// How progress is drawn where the number of steps is known, and where it is not.
+const KNOWN: &str = "{prefix} {wide_bar} {msg}";
+const UNKNOWN: &str = "{prefix} {spinner} {msg}";
+
 /// A bar on standard error that appears after a second, and only on a terminal.
 pub(super) struct Progress {
     what: &'static str,
@@ -120,11 +124,11 @@ impl Progress {
         }
         let estimate = self.estimate.as_ref().and_then(|estimate| estimate.get().copied());
         let (what, expected) = (self.what, estimate.unwrap_or(self.expected).max(steps));
-        let bar = self.bar.get_or_insert_with(|| {
-            let style = ProgressStyle::with_template("{prefix} {wide_bar} {msg}");
-            let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
-            ProgressBar::new(expected).with_style(style).with_prefix(what)
-        });
+        // A limit is no length: a bar is drawn only where the number of steps is known.
+        let known = self.certain || estimate.is_some();
+        let style = ProgressStyle::with_template(if known { KNOWN } else { UNKNOWN });
+        let bar = self.bar.get_or_insert_with(|| ProgressBar::new(expected).with_prefix(what));
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         bar.set_length(expected);
         let per_second = (steps as f64 / elapsed.as_secs_f64()) as u64;
         bar.set_position(steps);
@@ -133,7 +137,7 @@ impl Progress {
         if let Some(loss) = self.loss {
             message.push_str(&format!(", loss {}", numeral(loss)));
         }
-        if (self.certain || estimate.is_some()) && steps > 0 {
+        if known && steps > 0 {
             let left = elapsed.mul_f64(expected.saturating_sub(steps) as f64 / steps as f64);
             let about = if self.certain { "" } else { "about " };
             message.push_str(&format!(", {about}{} left", HumanDuration(left)));

@@ -25,7 +25,7 @@ use serde::Serialize;
 use super::{
     circuit,
     data_args::named_table,
-    failure::{Failure, show_warnings},
+    failure::{Failure, did_you_mean, show_warnings},
     landscape_args::cell_count,
     machine_args::{step_count, word},
     ordinary::{self, TorchArgs},
@@ -199,7 +199,11 @@ impl Args {
                 let names: Vec<&str> = STREAM_LEARNERS.iter().map(|shipped| shipped.program.name).collect();
                 Failure::unfit(
                     format!("there is no file `{}`, and no learner of that name ships", self.learner),
-                    format!("give a file, or one of {}", names.join(", ")),
+                    format!(
+                        "{}give a file, or one of {}",
+                        did_you_mean(&self.learner, &names),
+                        names.join(", ")
+                    ),
                 )
             }
             error => error.into(),

@@ -32,7 +32,7 @@ use serde::Serialize;
 
 use super::{
     data_args::{DataArgs, show_notes},
-    failure::{Failure, show_warnings},
+    failure::{Failure, did_you_mean, show_warnings},
     landscape_args::lesson_cell_count,
     long_run::{LongRunArgs, Pace, RunArchive},
     machine_args::{format_parser, step_count, word},
@@ -277,7 +277,7 @@ fn of_learner(named: &str, error: OpenError) -> Failure {
             let names: Vec<&str> = catalogue::learners().map(|(shipped, _)| shipped.name).collect();
             Failure::unfit(
                 format!("there is no file `{named}`, and no learner of that name ships"),
-                format!("give a file, or one of {}", names.join(", ")),
+                format!("{}give a file, or one of {}", did_you_mean(named, &names), names.join(", ")),
             )
         }
         error => error.into(),

@@ -146,13 +146,13 @@ fn option_values_are_taken_or_refused() {
         ("run machine.bb", "from start line input steps memory"),
         (
             "trace machine.bb --memory 500M",
-            "from start line input landscape vertices cells engine check rate precision noise seed steps spots base \
+            "from start line input landscape vertices cells engine check rate precision noise seed steps autodiff-checks base \
              scale offset drop every",
         ),
         (
             "train sum.sled --data data.csv --target y --memory 500M",
             "from features format set primary landscape vertices carrier bits engine cells label-offset final-loss \
-             steps spots missing scale classes split seed every",
+             steps autodiff-checks missing scale classes split seed every",
         ),
         ("landscape machine.bb --memory 500M", "at cells"),
         ("check sum.sled", "features labels format set"),

@@ -51,12 +51,12 @@ function boundaryMap({ boundary, values, rows, told, paint, lesson, width, capti
     : told.kind === "numbers" ? ticks(Math.min(...values), Math.max(...values), 6).map(level => svg("path", { d: contourPath(values, n, level, scale(0, n - 1, left, right), scale(0, n - 1, bottom, top)), class: "contour" })) : [];
   let wrong = 0;
   const marks = lesson.x.map((point, i) => {
-    const bad = rows && !told.right(rows[i], lesson.y[i]);
+    const bad = !told.right(rows[i], lesson.y[i]);
     wrong += Number(bad);
     const kind = told.kind === "numbers" ? 1 : told.of(lesson.y[i]);
     return pointMark(x(point[across]), y(point[up]), kind, bad, `row ${i + 1}: ${lesson.labels.map((name, k) => `${name} = ${numeral(lesson.y[i][k])}`).join(", ")}`);
   });
-  const picture = drawing(width, height, `${caption}: ${rows ? `${wrong} of ${lesson.x.length} rows shown are wrong` : "a map"}`,
+  const picture = drawing(width, height, `${caption}: ${wrong} of ${lesson.x.length} rows shown are wrong`,
     svg("image", { href: canvas.toDataURL(), x: left, y: top, width: right - left, height: bottom - top, preserveAspectRatio: "none" }), line,
     axes([left, top, right, bottom], { x, y, xTicks: ticks(...boundary.x, 5), yTicks: [], xName: lesson.features[across], yName: lesson.features[up], xWords: numeral }),
     ticks(...boundary.y, 5).map(at => svg("text", { x: left - 6, y: y(at) + 4, "text-anchor": "end", class: "cellno" }, numeral(at))), marks);
@@ -112,7 +112,7 @@ export function mountBoundary(store, card, root, words, send) {
     const both = room(root) >= 480, width = both ? Math.floor((room(root) - 14) / 2) : room(root);
     const common = { boundary, told, paint, lesson, width };
     maps.replaceChildren(html("div", { class: both ? "pair" : "pair stacked" },
-      boundaryMap({ ...common, values: boundary.before, rows: null, caption: "before training" }),
+      boundaryMap({ ...common, values: boundary.before, rows: boundary.rows_before, caption: "before training" }),
       boundaryMap({ ...common, values: boundary.now, rows: boundary.rows, caption: `at step ${count(boundary.step)}` })), colourBar(told, paint, lesson));
     root.dataset.threshold = told.kind === "threshold" ? String(told.middle) : "";
     root.dataset.wrong = String(lesson.y.filter((row, i) => !told.right(boundary.rows[i], row)).length);

@@ -5,6 +5,28 @@ import { jobBody } from "./state.js";
 
 const CHOOSER_OPTIONS = [["landscape", "landscapes", "Landscape"], ["carrier", "carriers", "Carrier"], ["engine", "engines", "Engine"], ["precision", "precisions", "Precision"]];
 
+/** A small learner and a small table to begin with. */
+const STARTER = {
+  text: `// A line through the data, by stochastic gradient descent. Change it, or the table below, and press Run.
+const ROUNDS = 8;
+
+learner mine(x: [fix<I,F>; M], y: fix<I,F>) -> theta: [fix<I,F>; M + 1] {
+    for round in 0..ROUNDS {
+        for sample in data {
+            let error = y - theta[0];
+            for i in 0..M { error -= x[i] * theta[i + 1]; }
+            let step = error >> 3;
+            theta[0] += step;
+            for i in 0..M { theta[i + 1] += x[i] * step; }
+        }
+    }
+}
+`,
+  csv: "hours,score\n0.5,1\n1,1.5\n1.5,2.25\n2,2.5\n2.5,3.25\n3,3.5\n",
+};
+
+const starterJob = () => ({ train: { source: { name: "your program", text: STARTER.text, extension: "sled" }, data: { csv: { name: "your data", text: STARTER.csv, target: ["score"] } }, primary: "linear", options: { format: "fix:6.6" } } });
+
 /** Fills the list of programs that ship. */
 export function mountShipped(store, select, open) {
   store.on(["catalogue", "choice"], ({ catalogue, choice }) => {
@@ -61,6 +83,7 @@ export function mountChooser(store, dialog, open) {
   const run = html("button", { type: "submit", class: "primary", id: "run" }, "Run");
   const form = html("form", { method: "dialog" },
     html("h2", { id: "chooser-title" }, "Your own program"),
+    html("p", { class: "say" }, "A learner in Sled and a table to learn from, or a Turing machine by itself. ", html("button", { type: "button", id: "displayed", onclick: () => { if (store.state.job) fillIn(store.state.job); } }, "Take the program on display")),
     html("div", { class: "fields" }, field("program-file", "Program or machine from a file, or drop one on the page", programFile), field("csv-file", "Data from a CSV file", csvFile)),
     html("div", { class: "editor" }, gutter, text), html("div", { role: "alert" }, findings),
     html("div", { class: "fields" }, field("language", "Language", language), field("input", "Input, tape by tape, | between", input), CHOOSER_OPTIONS.map(([name, , label]) => field(`option-${name}`, label, selects[name]))),
@@ -156,7 +179,9 @@ export function mountChooser(store, dialog, open) {
     dialog.close();
   });
   return () => {
-    if (store.state.job) fillIn(store.state.job);
+    // Next to a learner that ships one begins with a small one; one's own program, or a machine, is taken up again.
+    const { job, choice } = store.state;
+    if (job) fillIn(choice && job.train ? starterJob() : job);
     if (!dialog.open) dialog.showModal();
     text.focus();
   };

@@ -1,5 +1,6 @@
 // Play, pause, step, speed, jump, breakpoints, and the keyboard.
 
+import { speedWords } from "./captions.js";
 import { count, html, numeral, rough, svg, tick } from "./draw.js";
 import { runLength } from "./state.js";
 
@@ -18,8 +19,17 @@ export function speedAt(place) {
   return SPEEDS[Math.max(0, Math.min(SPEEDS.length - 1, place))];
 }
 
-function speedWords(speed) {
-  return speed === null ? "full speed" : speed === 1 ? "1 step/s" : `${rough(speed)} steps/s`;
+/** The steps per second at which a run plays: as chosen, else so that it takes half a minute, but no slower than one can watch. */
+export function playSpeed(state) {
+  if (state.rate) return state.rate;
+  return state.speed === null ? Math.max(4, (runLength(state) ?? 0) / 30) : speedAt(state.speed);
+}
+
+/** The place of the slider that is nearest to a speed. */
+function placeOf(speed) {
+  if (speed === null) return SPEEDS.length - 1;
+  const far = place => Math.abs(Math.log(SPEEDS[place] / speed));
+  return SPEEDS.slice(0, -1).reduce((best, _, place) => (far(place) < far(best) ? place : best), 0);
 }
 
 /** Draws the controls. */
@@ -40,11 +50,11 @@ export function mountControls(store, root, send, setStops) {
     if (Number.isFinite(wanted) && wanted >= 0) send({ do: "seek", step: Math.round(Math.min(wanted, 1e12)) });
     step.blur();
   });
-  const speed = html("input", { id: "speed", type: "range", min: 0, max: SPEEDS.length - 1, step: 1, value: state.speed, "aria-label": "Speed" });
+  const speed = html("input", { id: "speed", type: "range", min: 0, max: SPEEDS.length - 1, step: 1, value: 2, "aria-label": "Speed" });
   const speedOut = html("output", { for: "speed" });
   speed.addEventListener("input", () => {
-    store.set({ speed: Number(speed.value) });
-    if (state.playing) send({ do: "play", speed: speedAt(state.speed) });
+    store.set({ speed: Number(speed.value), rate: null });
+    if (state.playing) send({ do: "play", speed: playSpeed(state) });
   });
   const scrub = html("input", { id: "scrub", class: "scrub", type: "range", min: 0, max: 1000, value: 0, "aria-label": "Place in the run" });
   let scrubbing = false;
@@ -60,7 +70,8 @@ export function mountControls(store, root, send, setStops) {
     if (!end || !state.moment) return;
     if (state.moment.step === end) send({ do: "seek", step: 0 });
     const left = state.moment.step === end ? end : end - state.moment.step;
-    send({ do: "play", speed: Math.max(1, left / 30) });
+    store.set({ rate: Math.max(1, left / 30) });
+    send({ do: "play", speed: playSpeed(state) });
   });
   const pill = html("span", { class: "pill running", id: "phase" }, "…");
   const pace = html("span", { class: "of", id: "pace" });
@@ -74,7 +85,7 @@ export function mountControls(store, root, send, setStops) {
     play.dataset.shows = String(Boolean(playing));
     play.setAttribute("aria-pressed", String(Boolean(playing)));
     if (document.activeElement !== step) step.value = count(moment.step);
-    const last = moment.end ? `of ${count(moment.end.step)}` : moment.front > moment.step ? `of ${count(moment.front)} so far` : "";
+    const last = state.recorded && state.recorded.n <= state.recorded.steps ? `of ${count(state.recorded.steps)}, ${count(state.recorded.n)} recorded` : moment.end ? `of ${count(moment.end.step)}` : moment.front > moment.step ? `of ${count(moment.front)} so far` : "";
     of.textContent = last;
     if (!scrubbing) scrub.value = String(Math.round(1000 * moment.step / Math.max(1, moment.end?.step ?? moment.front)));
     const words = { running: "running", halted: "halted", labels: "reading labels", stopped: moment.end?.how ?? "stopped" };
@@ -87,10 +98,12 @@ export function mountControls(store, root, send, setStops) {
     buttons.querySelector("#forth").disabled = moment.end?.step === moment.step;
     root.dataset.step = String(moment.step);
   });
-  store.on(["speed"], () => {
-    speed.value = String(state.speed);
-    speedOut.textContent = speedWords(speedAt(state.speed));
-    speed.setAttribute("aria-valuetext", speedWords(speedAt(state.speed)));
+  store.on(["speed", "rate", "opening", "proof", "moment"], () => {
+    const now = playSpeed(state), said = speedWords(now);
+    if (speedOut.textContent === said) return;
+    speed.value = String(placeOf(now));
+    speedOut.textContent = said;
+    speed.setAttribute("aria-valuetext", said);
   });
   store.on(["opening", "stops"], ({ opening, stops: set }) => {
     if (!opening) return;
@@ -104,6 +117,15 @@ export function mountControls(store, root, send, setStops) {
     stops.replaceChildren(html("label", {}, "loss at most", level), ...opening.states.slice(0, 200).map((each, id) => one(each.name, id)));
     details.firstChild.textContent = `Breakpoints${set.states.length + (set.loss === null ? 0 : 1) ? ` (${set.states.length + (set.loss === null ? 0 : 1)})` : ""}`;
   });
+  store.on(["recorded"], ({ recorded }) => {
+    // In a report of a long run the arrows go from one recorded moment to the next.
+    const apart = Math.round(recorded.steps / Math.max(1, recorded.n - 1));
+    const label = (id, text) => { for (const name of ["title", "aria-label"]) buttons.querySelector(id).setAttribute(name, text); };
+    if (apart <= 1) return;
+    label("#back", `To the recorded moment before, ${count(apart)} steps back (left arrow)`);
+    label("#forth", `To the next recorded moment, ${count(apart)} steps on (right arrow)`);
+    document.querySelector(".foot").textContent = `This report holds ${count(recorded.n)} of ${count(recorded.steps + 1)} steps: ← → go to the recorded moment before or after, ${count(apart)} steps away. Space plays, Home and End, G goes to the recorded moment nearest to a step.`;
+  });
   store.set({ speed: state.speed });
 }
 
@@ -112,7 +134,7 @@ export function togglePlay(store, send) {
   const { state } = store;
   if (state.playing) { send({ do: "pause" }); return; }
   if (state.moment?.end && state.moment.step === state.moment.end.step) send({ do: "seek", step: 0 });
-  send({ do: "play", speed: speedAt(state.speed) });
+  send({ do: "play", speed: playSpeed(state) });
 }
 
 /** The keys of the page. */

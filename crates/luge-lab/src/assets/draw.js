@@ -147,9 +147,14 @@ export function room(node, least = 280) {
   return Math.max(least, Math.floor(node.clientWidth || 600));
 }
 
-/** Says something in words; parts in `**` are strong. */
+/** Words as elements; parts in `**` are strong, parts in backticks code. */
+export function marked(text) {
+  return text.split(/(\*\*.+?\*\*|`.+?`)/).map(part => (part.startsWith("**") ? html("b", {}, part.slice(2, -2)) : part.startsWith("`") ? html("code", {}, part.slice(1, -1)) : part));
+}
+
+/** Says something in words. */
 export function say(node, text) {
   if (node.dataset.said === text) return;
   node.dataset.said = text;
-  node.replaceChildren(...text.split("**").map((part, i) => (i % 2 ? html("b", {}, part) : part)));
+  node.replaceChildren(...marked(text));
 }

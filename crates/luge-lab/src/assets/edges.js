@@ -1,6 +1,7 @@
 // The loss along the edges that leave this vertex: the slide, its rivals, the barriers, and the depths it does not go to.
 
-import { apart, arrowhead, axes, drawing, html, numeral, path, room, say, scale, shortName, svg, ticks } from "./draw.js";
+import { edgeWords } from "./captions.js";
+import { apart, arrowhead, axes, drawing, html, path, room, say, scale, shortName, svg, ticks } from "./draw.js";
 
 const EDGE_KINDS = ["other", "halting", "predecessor", "rival", "successor"];
 const EDGE_WORDS = { successor: "the way the step goes", rival: "same state, other symbols", predecessor: "back to where it came from", halting: "where the machine halts", other: "any other vertex" };
@@ -64,26 +65,10 @@ function edgeLegend(around) {
   return html("ul", { class: "legend" }, present.map(kind => html("li", {}, line(`edge ${kind}`), EDGE_WORDS[kind])), tangent);
 }
 
-/** Why the step goes where it goes, in words. */
-function edgeWords(around, landscape, lesson) {
-  const goes = around.edges.find(edge => edge.part === "successor");
-  const rivals = around.edges.filter(edge => edge.part === "rival").length;
-  const here = shortName(around.name), there = shortName(goes?.name);
-  if (around.stopped) return `At **${here}** the machine has halted: every way leads up.`;
-  if (!goes) return `The next vertex is **${here}** again: only tapes and heads move.`;
-  if (landscape === "plain") return `No simplex here: a bowl whose lowest point is the next configuration, **${there}**.`;
-  const barrier = Math.max(...goes.curve) > around.loss + 1e-9 * Math.abs(around.loss);
-  let text = `From **${here}** the loss falls steepest towards **${there}** (slope ${numeral(goes.slope)}). A step looks at the slope alone and its length is fixed: it lands on the other vertex${barrier ? ", over whatever barrier lies between" : ""}.`;
-  if (rivals) text += ` ${rivals === 1 ? "Its rival has" : `Its ${rivals} rivals have`} the same state, but other symbols than will be read.`;
-  const deep = around.edges.filter(edge => edge.part === "halting" && edge.end < Math.min(around.loss, goes.end));
-  if (deep.length) text += ` Halting in **${shortName(deep[0].name)}** would be lower, but the way there ${deep[0].slope < 0 ? "falls less steeply" : "does not begin downhill"} (slope ${numeral(deep[0].slope)}): training does not see it.`;
-  return lesson ? `${text} Drawn is ℓ, the machine's part of the loss.` : text;
-}
-
 /** Draws the loss around the vertex. */
 export function mountEdges(store, root, words) {
   store.on(["around", "moment", "width", "opening", "playing"], ({ around, moment, opening, playing }) => {
-    if (!moment) return;
+    if (!moment || !opening) return;
     if (around === null) {
       root.classList.remove("stale");
       say(words, "This landscape is too large, or the network still waits for its labels: nothing to draw here.");
@@ -97,7 +82,7 @@ export function mountEdges(store, root, words) {
       else if (playing) say(words, "Drawn for an earlier step: pause, or play slowly, to see every step's own.");
       return;
     }
-    say(words, edgeWords(around, opening?.landscape, opening?.lesson));
+    say(words, edgeWords(around, moment, opening));
     if (root.dataset.step === String(around.step) && root.dataset.width === String(room(root)) && root.querySelector("svg")) return;
     root.replaceChildren(edgeChart(around, room(root)), edgeLegend(around));
     Object.assign(root.dataset, { step: String(around.step), width: String(room(root)) });

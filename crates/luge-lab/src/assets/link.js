@@ -1,7 +1,7 @@
 // The way to the server, or to a recorded run; and the address that restores a view.
 
-/** Opens the socket; what comes in goes into the store. */
-export function connect(store) {
+/** A way to the engines: the socket of the server that this page came from. */
+function openSocket(hear) {
   const socket = new WebSocket(`ws://${location.host}/socket`);
   const waiting = [];
   const send = command => {
@@ -9,20 +9,34 @@ export function connect(store) {
     else if (socket.readyState === WebSocket.CONNECTING) waiting.push(command);
   };
   socket.addEventListener("open", () => waiting.splice(0).forEach(send));
-  socket.addEventListener("message", event => {
-    const told = JSON.parse(event.data);
+  socket.addEventListener("message", event => hear(JSON.parse(event.data)));
+  socket.addEventListener("close", () => hear({ kind: "failed", message: "The connection to luge has ended. Start `luge lab` again and reload the page." }));
+  return send;
+}
+
+/** Connects the store with the engines; what comes in goes into the store. Whoever asks for a run gets its messages alone. */
+export function connect(store, transport = openSocket) {
+  let ticket = 0;
+  const send = transport(told => {
+    if ((told.kind === "opened" || told.kind === "refused") && (told.ticket ?? ticket) !== ticket) return;
+    // Until the run that was asked for is there, others have nothing to say.
+    if (store.state.preparing && !["catalogue", "opened", "refused", "failed"].includes(told.kind)) return;
     receive(store, told);
     if (told.kind === "moment") requestAnimationFrame(() => send({ do: "drawn" }));
   });
-  socket.addEventListener("close", () => store.set({ notice: "The connection to luge has ended. Start `luge lab` again and reload the page." }));
-  return send;
+  return command => {
+    if (command.do !== "open") { send(command); return; }
+    ticket += 1;
+    store.set({ preparing: { since: performance.now() }, proof: undefined, playing: false, rate: null });
+    send({ ...command, ticket });
+  };
 }
 
 function receive(store, told) {
   const fields = {
-    catalogue: () => ({ catalogue: told.catalogue }),
-    opened: () => ({ opening: told.opening, moment: null, around: undefined, overview: null, picture: null, boundary: null, profile: null, proof: undefined, nearby: null, surface: undefined, refusal: null, notice: store.state.keepNotice ? store.state.notice : null, keepNotice: false, zoom: null }),
-    refused: () => ({ refusal: told.refusal }),
+    catalogue: () => ({ catalogue: withStory(told.catalogue) }),
+    opened: () => ({ preparing: null, opening: told.opening, moment: null, around: undefined, overview: null, picture: null, boundary: null, profile: null, proof: undefined, nearby: null, surface: undefined, refusal: null, notice: store.state.keepNotice ? store.state.notice : null, keepNotice: false, zoom: null }),
+    refused: () => ({ preparing: null, refusal: told.refusal }),
     moment: () => ({ moment: told.moment, playing: told.playing, busy: told.busy, perSecond: told.per_second, hit: told.hit }),
     around: () => ({ around: told.around }),
     overview: () => ({ overview: told.overview }),
@@ -32,14 +46,27 @@ function receive(store, told) {
     surface: () => ({ surface: told.surface }),
     proof: () => ({ proof: told.proof }),
     profile: () => ({ profile: told.profile }),
-    failed: () => ({ notice: told.message }),
+    failed: () => ({ notice: told.message, preparing: null }),
   }[told.kind];
   if (fields) store.set(fields());
+}
+
+/** What the page opens with. */
+export const STORY = "two_features";
+
+/** The perceptron on two columns of its table, so that its boundary is a line one can see. */
+function withStory(catalogue) {
+  const whole = catalogue.shipped.find(one => one.id === "perceptron");
+  if (!whole || catalogue.shipped.some(one => one.id === STORY)) return catalogue;
+  const { train } = whole.job;
+  const job = { train: { ...train, data: { csv: { ...train.data.csv, features: ["petal_length", "petal_width"] } } } };
+  return { ...catalogue, shipped: [{ ...whole, id: STORY, title: `${whole.title}, two features`, job }, ...catalogue.shipped] };
 }
 
 /** A recorded run in place of a server: the nearest recorded moment is shown. */
 export function replay(store, record) {
   const { moments, pictures } = record;
+  const steps = moments.at(-1).moment.step;
   let at = 0, timer = null;
   const show = index => {
     at = Math.max(0, Math.min(moments.length - 1, index));
@@ -75,7 +102,7 @@ export function replay(store, record) {
     },
     break: () => {}, open: () => {}, drawn: () => {},
   };
-  store.set({ opening: record.opening, job: record.job, overview: record.overview, profile: record.profile, proof: record.proof, picture: pictures[0] ?? null, choice: null });
+  store.set({ opening: record.opening, job: record.job, overview: record.overview, profile: record.profile, proof: record.proof, picture: pictures[0] ?? null, choice: null, recorded: { n: moments.length, steps } });
   show(0);
   return command => acts[command.do]?.(command);
 }
@@ -106,7 +133,7 @@ export function toHash(state) {
   const shipped = state.catalogue?.shipped.find(one => one.id === state.choice)?.job;
   if (state.job && JSON.stringify(shipped) !== JSON.stringify(state.job)) parts.set("job", toText(JSON.stringify(state.job)));
   if (state.moment) parts.set("step", String(state.moment.step));
-  if (state.speed !== 2) parts.set("speed", String(state.speed));
+  if (state.speed !== null) parts.set("speed", String(state.speed));
   if (state.tape !== null) parts.set("tape", String(state.tape));
   if (state.stops.states.length) parts.set("stop", state.stops.states.join("."));
   if (state.stops.loss !== null) parts.set("loss", String(state.stops.loss));
@@ -118,20 +145,23 @@ export function toHash(state) {
 export function fromHash(hash, catalogue) {
   const parts = new URLSearchParams(hash.replace(/^#/, ""));
   const number = (name, otherwise) => (parts.has(name) && Number.isFinite(Number(parts.get(name))) ? Number(parts.get(name)) : otherwise);
-  let job = null, choice = parts.get("p");
+  let job = null, choice = parts.get("p"), broken = null;
+  const find = id => catalogue.shipped.find(one => one.id === id);
+  if (choice && !find(choice)) broken = `there is no program \`${choice}\``;
   if (parts.has("job")) {
     try { job = JSON.parse(fromText(parts.get("job"))); } catch { job = null; }
-    if (!job?.trace?.source && !job?.train?.source) job = null;
+    if (!job?.trace?.source && !job?.train?.source) [job, broken] = [null, "its program cannot be read"];
   }
-  const shipped = catalogue.shipped.find(one => one.id === choice) ?? (job ? null : catalogue.shipped.find(one => one.id === "mean"));
-  const known = catalogue.shipped.find(one => one.id === choice)?.job;
   const body = one => one?.trace ?? one?.train;
   // A program that ships, run otherwise than it comes.
-  if (job) choice = body(known)?.source.text === body(job).source.text ? choice : null;
-  else ({ job, id: choice } = shipped);
+  if (job) choice = body(find(choice)?.job)?.source.text === body(job).source.text ? choice : null;
+  else ({ job, id: choice } = find(choice) ?? find(STORY) ?? catalogue.shipped[0]);
+  for (const name of ["step", "speed", "tape", "loss"]) if (parts.has(name) && number(name, null) === null) broken ??= `\`${name}\` is no number`;
+  const known = ["p", "job", "step", "speed", "tape", "stop", "loss", "zoom"], odd = [...parts.keys()].find(name => !known.includes(name));
+  if (odd) broken ??= `it asks for \`${odd}\`, which means nothing here`;
   const zoom = (parts.get("zoom") ?? "").split(".").map(Number);
   return {
-    job, choice, step: Math.max(0, Math.min(1e12, Math.round(number("step", 0)))), speed: number("speed", 2), tape: number("tape", null),
+    job, choice, broken, step: Math.max(0, Math.min(1e12, Math.round(number("step", 0)))), speed: number("speed", null), tape: number("tape", null),
     stops: { states: (parts.get("stop") ?? "").split(".").filter(Boolean).map(Number).filter(Number.isInteger), loss: number("loss", null) },
     zoom: zoom.length === 4 && zoom.every(Number.isInteger) ? { steps: zoom.slice(0, 2), cells: zoom.slice(2) } : null,
   };

@@ -1,5 +1,6 @@
 // The loss over the run: lowest and highest per bucket, between the bounds it must keep; and step by step near the moment.
 
+import { lossWords } from "./captions.js";
 import { apart, axes, count, drawing, html, numeral, path, room, say, scale, stepTick, svg, tick, ticks } from "./draw.js";
 
 const LOSS_HEIGHT = 300;
@@ -117,9 +118,7 @@ export function mountLoss(store, root, words, send) {
     base.now.setAttribute("transform", `translate(${place.toFixed(1)} 0)`);
     base.dot.setAttribute("transform", `translate(${place.toFixed(1)} ${base.y(moment.loss).toFixed(1)})`);
     base.picture.setAttribute("aria-label", `Loss ${numeral(moment.loss)} at step ${count(moment.step)}`);
-    const sampled = overview.seen < overview.steps ? ` So far the curve holds ${count(overview.seen)} of ${count(overview.steps + 1)} losses.` : overview.width > 1 ? " The curve holds the lowest and highest of every step." : "";
-    const where = moment.phase === "halted" ? "below the level at which training stops" : moment.phase === "labels" ? "the labels are not read yet" : "inside the band of a running machine";
-    say(words, `Loss **${numeral(moment.loss)}**, ${where}.${sampled}`);
+    say(words, lossWords(moment, overview, state.opening));
   };
   let drawn = {};
   store.on(["overview", "moment", "opening", "width", "proof"], state => {

@@ -2,10 +2,10 @@
 
 import { mountBoundary } from "./boundary.js";
 import { mountChooser, mountShipped } from "./chooser.js";
-import { mountControls, mountKeys } from "./controls.js";
-import { count, say } from "./draw.js";
+import { mountControls, mountKeys, togglePlay } from "./controls.js";
+import { count, marked, say } from "./draw.js";
 import { mountEdges } from "./edges.js";
-import { connect, fromHash, replay, toHash } from "./link.js";
+import { connect, fromHash, replay, STORY, toHash } from "./link.js";
 import { mountLoss } from "./loss.js";
 import { mountNetwork } from "./network.js";
 import { mountResult } from "./result.js";
@@ -20,7 +20,7 @@ import { mountTour } from "./tour.js";
 import { mountVariables } from "./variables.js";
 
 const byId = id => document.getElementById(id);
-const store = createStore({ speed: 2, tape: null, radius: 12, stops: { states: [], loss: null }, moment: null, opening: null, choice: null, zoom: null, features: null, surfaceOpen: false, trial: null });
+const store = createStore({ speed: null, rate: null, preparing: null, tape: null, radius: 12, stops: { states: [], loss: null }, moment: null, opening: null, choice: null, zoom: null, features: null, surfaceOpen: false, trial: null });
 const record = byId("record");
 let wanted = null;
 
@@ -78,12 +78,25 @@ store.on(["opening"], ({ opening }) => {
   // Of programs whose variables have names the bits are folded away, of all others they are the picture.
   byId("tapes-fold").open = !opening.variables.length;
   document.body.classList.toggle("learner", Boolean(opening.lesson));
+  document.body.classList.toggle("mapped", (opening.lesson?.features.length ?? 0) > 1);
   const trained = opening.lesson ? `learns from ${count(opening.lesson.n_samples)} samples as ${opening.lesson.format}, ` : "";
-  say(byId("facts"), `**${opening.name}**: ${trained}landscape ${opening.landscape}, ${count(opening.n_vertices)} vertices, ${count(opening.n_units)} units in ${opening.n_layers} layers; engine ${opening.engine}, ${opening.precision}${opening.noise ? `, noise ${opening.noise * 100} %` : ""}`);
+  say(byId("facts"), `**${opening.name}**: ${trained}landscape ${opening.landscape}, ${count(opening.n_vertices)} vertices, ${count(opening.n_units)} units; engine ${opening.engine}, ${opening.precision}${opening.noise ? `, noise ${opening.noise * 100} %` : ""}`);
 });
 store.on(["notice"], ({ notice }) => {
   byId("notice").hidden = !notice;
-  byId("notice").textContent = notice ?? "";
+  byId("notice").replaceChildren(...marked(notice ?? ""));
+});
+// Until the run that was asked for is there, the old one is not passed off as it.
+let waits = null;
+store.on(["preparing"], ({ preparing, choice, catalogue }) => {
+  clearInterval(waits);
+  document.body.classList.toggle("preparing", Boolean(preparing));
+  byId("preparing").hidden = !preparing;
+  if (!preparing) return;
+  const name = catalogue?.shipped.find(one => one.id === choice)?.title ?? "your program";
+  const tell = () => { const since = Math.floor((performance.now() - preparing.since) / 1000); byId("preparing").textContent = `Preparing ${name}: its machine, its network, its run${since ? `, ${since} s` : ""} …`; };
+  tell();
+  waits = setInterval(tell, 1000);
 });
 byId("theme").addEventListener("click", () => theme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
 new ResizeObserver(() => {
@@ -98,7 +111,9 @@ if (record) {
   sender = replay(store, JSON.parse(record.textContent));
   mountKeys(store, send, () => {});
 } else {
-  sender = connect(store);
+  // A static site brings its engines with it and says where they are; else they are behind the server's socket.
+  const engine = document.querySelector("meta[name=luge-engine]")?.content;
+  sender = connect(store, engine ? (await import(engine)).openEngines : undefined);
   const startTour = mountTour(store, byId("stop"), byId("offer"), openJob, send);
   mountSettings(store, byId("settings"), openJob);
   mountShipped(store, byId("shipped"), openJob);
@@ -107,12 +122,20 @@ if (record) {
   mountKeys(store, send, startTour);
   const restore = () => {
     wanted = fromHash(location.hash, store.state.catalogue);
+    if (wanted.broken) store.set({ notice: `This link is broken: ${wanted.broken}. Shown is what can be read of it.`, keepNotice: true });
     store.set({ job: wanted.job, choice: wanted.choice, speed: wanted.speed, tape: wanted.tape, stops: wanted.stops });
     send({ do: "open", job: wanted.job, step: wanted.step });
     send({ do: "break", states: wanted.stops.states, loss: wanted.stops.loss });
     send(lookCommand(store.state));
   };
   store.on(["catalogue"], restore);
+  // The first visit is shown what happens; a link shows what it says, and nothing moves where that is not wanted.
+  let unasked = !location.hash && !window.matchMedia("(prefers-reduced-motion: reduce)").matches;
+  store.on(["moment"], ({ moment, choice, tour }) => {
+    if (!unasked || !moment) return;
+    unasked = false;
+    if (choice === STORY && moment.step === 0 && (tour ?? null) === null) togglePlay(store, send);
+  });
   store.on(["overview"], ({ overview }) => {
     if (!overview?.done && !(wanted?.zoom && overview?.steps >= wanted.zoom.steps[1])) return;
     if (wanted?.zoom) {

@@ -1,5 +1,6 @@
 // The network of the paper's Figure 1: its switches, open or closed, and the gradient where it flows.
 
+import { flowsOf, networkWords, reached } from "./captions.js";
 import { arrowhead, count, drawing, html, numeral, room, say, shortName, svg, tick } from "./draw.js";
 
 const NODE_PLACES = {
@@ -45,8 +46,8 @@ function netWire(from, to, { on = true, stopped = false, flow = false, bend = 0,
 
 function lessonDiagram(state, width) {
   const { moment, opening } = state;
-  const { nodes, flows, z } = moment.lesson, inVertex = opening.landscape === "internal";
-  const [zFlow, sFlow, tFlow, hFlow] = flows;
+  const { nodes, z } = moment.lesson, inVertex = opening.landscape === "internal";
+  const [zFlow, sFlow, tFlow, hFlow] = flowsOf(moment);
   const machine = sFlow || tFlow || hFlow;
   const flowing = machine || zFlow;
   const psi = nodes ? nodes.psi : null, phi = nodes ? nodes.phi : null;
@@ -72,7 +73,7 @@ function lessonDiagram(state, width) {
     netBox("y", "y", short(opening.lesson.y.flat())),
     netBox("loss", "loss", tick(moment.loss), flowing ? "live" : ""),
   ];
-  const label = `Switch psi ${psi}, switch phi ${phi}; the gradient reaches ${zFlow ? "z" : machine ? (inVertex ? "s" : "s, T and H") : "nothing"}`;
+  const label = `Switch psi ${psi}, switch phi ${phi}; the gradient reaches ${reached(moment, opening)}`;
   const picture = drawing(760, 368, label, wires, boxes);
   picture.setAttribute("width", Math.min(width, 820));
   picture.removeAttribute("height");
@@ -81,22 +82,22 @@ function lessonDiagram(state, width) {
 }
 
 function machineDiagram({ moment, opening }, width) {
-  const live = moment.phase === "running" ? " live" : "";
+  const [, s, t, h] = flowsOf(moment), lit = flow => (flow ? " live" : "");
   const box = (x, y, w, name, value, kind) => [svg("rect", { x: x - w / 2, y: y - 23, width: w, height: 46, rx: 9, class: `node ${kind}` }), svg("text", { x, y: y - 3, class: "node-name" }, name), svg("text", { x, y: y + 14, class: "node-value" }, value)];
-  const wire = (x1, y1, x2, y2) => {
+  const wire = (x1, y1, x2, y2, flow) => {
     const [mx, my] = [(x1 + x2) / 2, (y1 + y2) / 2];
-    return [svg("path", { d: `M${x1} ${y1}L${x2} ${y2}`, class: "wire" }), live ? [svg("path", { d: `M${x2} ${y2}L${x1} ${y1}`, class: "flow" }), arrowhead(mx, my, x1 - x2, y1 - y2, 12, "flow-head")] : arrowhead(mx, my, x2 - x1, y2 - y1, 9, "wire-head")];
+    return [svg("path", { d: `M${x1} ${y1}L${x2} ${y2}`, class: "wire" }), flow ? [svg("path", { d: `M${x2} ${y2}L${x1} ${y1}`, class: "flow" }), arrowhead(mx, my, x1 - x2, y1 - y2, 12, "flow-head")] : arrowhead(mx, my, x2 - x1, y2 - y1, 9, "wire-head")];
   };
   const weights = opening.landscape === "internal"
-    ? [wire(110, 120, 310, 120), box(100, 120, 180, "s: vertex", `${count(opening.n_vertices)} configurations`, `weight-node${live}`), svg("text", { x: 100, y: 162, class: "node-value" }, "tape and heads are inside")]
-    : [wire(110, 45, 310, 120), wire(110, 120, 310, 120), wire(110, 195, 310, 120),
-      box(100, 45, 170, "s: vertex", `${count(opening.n_vertices)} weights`, `weight-node${live}`), box(100, 120, 170, "T: tapes", "a weight per cell", `weight-node${live}`), box(100, 195, 170, "H: heads", "a weight per cell", `weight-node${live}`)];
+    ? [wire(110, 120, 310, 120, s), box(100, 120, 180, "s: vertex", `${count(opening.n_vertices)} configurations`, `weight-node${lit(s)}`), svg("text", { x: 100, y: 162, class: "node-value" }, "tape and heads are inside")]
+    : [wire(110, 45, 310, 120, s), wire(110, 120, 310, 120, t), wire(110, 195, 310, 120, h),
+      box(100, 45, 170, "s: vertex", `${count(opening.n_vertices)} weights`, `weight-node${lit(s)}`), box(100, 120, 170, "T: tapes", "a weight per cell", `weight-node${lit(t)}`), box(100, 195, 170, "H: heads", "a weight per cell", `weight-node${lit(h)}`)];
   const label = opening.landscape === "internal" ? "The vertex is the only weight of the landscape, whose value is the loss" : "Vertex, tapes and heads are the weights of the landscape, whose value is the loss";
-  const picture = drawing(620, 240, label, wire(310, 120, 530, 120), weights,
-    box(320, 120, 180, `landscape ${opening.landscape}`, `${count(opening.n_units)} units, ${opening.n_layers} layers`, ""), box(530, 120, 110, "loss", numeral(moment.loss), live));
+  const picture = drawing(620, 240, label, wire(310, 120, 530, 120, s), weights,
+    box(320, 120, 180, `landscape ${opening.landscape}`, `${count(opening.n_units)} units`, ""), box(530, 120, 110, "loss", numeral(moment.loss), lit(s)));
   picture.setAttribute("width", Math.min(width, 620));
   picture.removeAttribute("height");
-  if (live) picture.classList.add("flowing");
+  if (s) picture.classList.add("flowing");
   return picture;
 }
 
@@ -106,14 +107,11 @@ export function mountNetwork(store, root, words) {
     const { moment, opening } = state;
     if (!moment || !opening) return;
     const width = room(root);
+    say(words, networkWords(moment, opening));
     if (!moment.lesson || !opening.lesson) {
-      say(words, moment.phase === "halted" ? "No gradient flows: the machine has halted." : opening.landscape === "internal" ? "The gradient (red, dashed) flows from the loss to the **vertex alone**: there are no other weights, and every vertex is a whole configuration." : "The gradient (red, dashed) flows from the loss to vertex, tapes and heads; the step follows it.");
       root.replaceChildren(machineDiagram(state, width));
       return;
     }
-    const [z, s] = moment.lesson.flows;
-    const text = z ? "ψ is closed on z: the gradient reaches **z alone**, and the first step copies the labels into it." : s ? `ψ has opened and φ is on the carrier: the gradient flows through the landscape into **${opening.landscape === "internal" ? "s" : "s, T and H"}**, and runs the machine.` : "φ has switched over: the network puts out **f_θ(x)**, with the θ that the machine left on its tape. Training is done.";
-    say(words, text);
     const theta = moment.lesson.nodes?.theta;
     const facts = theta ? html("dl", { class: "facts-list" }, html("dt", {}, "θ on the tape"), html("dd", {}, theta.map(numeral).join("  ")), moment.lesson.nodes.out.length ? [html("dt", {}, "F(x)"), html("dd", {}, moment.lesson.nodes.out.slice(0, 8).map(numeral).join("  "))] : "", html("dt", {}, "y"), html("dd", {}, opening.lesson.y.flat().slice(0, 8).map(numeral).join("  "))) : "";
     root.replaceChildren(lessonDiagram(state, width), facts);

@@ -1,11 +1,7 @@
 // The result on top: what was learned, how well it fits, and what was proved of the run.
 
+import { fitWords, resultWords } from "./captions.js";
 import { count, html, numeral, say } from "./draw.js";
-
-/** Of numbers that only have to lie on the right side, how many do. */
-function fitWords(fit, rows) {
-  return fit.right === null ? `error ${numeral(fit.error)}` : `${count(fit.right)} of ${count(rows)} rows right`;
-}
 
 function fitRow(name, fit, rows, kind = "") {
   return html("tr", { class: kind }, html("th", { scope: "row" }, name), html("td", {}, fitWords(fit, rows)), html("td", {}, numeral(fit.loss)));
@@ -24,9 +20,11 @@ function fitTable({ learned, held_out: heldOut }, { moment, opening }) {
   return html("table", { class: "fit" }, html("thead", {}, head), html("tbody", {}, rows));
 }
 
-function weightList({ weights }) {
+function weightList({ weights, formula }) {
   const items = weights.slice(0, 40).map(([name, value]) => html("li", {}, html("span", { class: "weight-name" }, name), html("b", {}, numeral(value))));
-  return html("ul", { class: "weights", "aria-label": "Weights that were learned" }, items);
+  const list = html("ul", { class: "weights", "aria-label": "Weights that were learned" }, items);
+  const folded = formula.startsWith("theta ") ? html("details", {}, html("summary", {}, `The ${weights.length > items.length ? `first ${items.length} of ${count(weights.length)}` : items.length} weights`), list) : list;
+  return folded;
 }
 
 /** Whole numbers in a text with their digits in groups. */
@@ -35,16 +33,8 @@ function groupedDigits(words) {
 }
 
 function claimList(claims) {
-  return html("ul", { class: "claims" }, claims.map(({ name, meaning, holds, figures }) => html("li", { class: holds ? "holds" : "fails", title: figures },
-    html("span", { class: "tick", "aria-hidden": "true" }, holds ? "✓" : "✗"), html("span", {}, html("b", {}, `${holds ? "" : "Not so: "}${meaning}.`), html("span", { class: "figures" }, ` ${name}: ${groupedDigits(figures)}`)))));
-}
-
-function headline(proof, opening) {
-  const { learned, steps, halted } = proof;
-  if (learned) return `**${learned.formula}**`;
-  const first = proof.first_mismatch;
-  if (first !== null && first !== undefined) return `**Not the machine's run:** from step ${count(first)} on the weights are no longer its configuration.`;
-  return halted ? `**Halted after ${count(steps)} gradient steps**, one for each step of ${opening.name}.` : `**${count(steps)} gradient steps**, one for each step of ${opening.name}; it has not halted.`;
+  return html("ul", { class: "claims" }, claims.map(({ name, meaning, holds, decides, figures }) => html("li", { class: holds ? "holds" : decides ? "fails" : "aside", title: figures },
+    html("span", { class: "tick", "aria-hidden": "true" }, holds ? "✓" : decides ? "✗" : "○"), html("span", {}, html("b", {}, `${holds ? "" : decides ? "Not so: " : "Not so here, and the proof does not need it: "}${meaning}.`), html("span", { class: "figures" }, ` ${name}: ${groupedDigits(figures)}`)))));
 }
 
 /** Draws the result. */
@@ -57,7 +47,7 @@ export function mountResult(store, root, words) {
     [...nowRow(moment, opening).children].forEach((cell, i) => { if (row.children[i].textContent !== cell.textContent) row.children[i].textContent = cell.textContent; });
   }, root);
   let started = null;
-  store.on(["proof", "opening", "moment"], state => {
+  store.on(["proof", "opening", "moment", "preparing"], state => {
     const begun = state.moment ? state.opening : null;
     if (state.proof === drawn && begun === started) return;
     [drawn, started] = [state.proof, begun];
@@ -69,7 +59,7 @@ export function mountResult(store, root, words) {
       root.dataset.proved = "";
       return;
     }
-    say(words, headline(proof, opening));
+    say(words, resultWords(proof, opening));
     const { learned, certified, verdict, claims } = proof;
     const seal = html("p", { class: `seal ${certified ? "holds" : "fails"}` }, html("b", {}, certified ? "Certified:" : "Not certified:"), ` ${verdict.replace(/^(yes|NO): /, "")}`);
     const left = learned ? html("div", { class: "answer" }, fitTable(proof, state), learned.remark ? html("p", { class: "remark" }, learned.remark) : "", weightList(learned)) : "";

@@ -1,6 +1,7 @@
 // The simplex: one corner per vertex, all the weight on one of them, and where this step moves it.
 
-import { arrowhead, count, drawing, html, numeral, room, say, shortName, svg } from "./draw.js";
+import { simplexWords } from "./captions.js";
+import { arrowhead, drawing, html, numeral, room, say, shortName, svg } from "./draw.js";
 
 function simplexNodes(opening) {
   if (opening.ring.length) return opening.ring.map((vertex, id) => ({ id, name: vertex.name, halting: opening.states[vertex.state]?.halting, next: vertex.next }));
@@ -66,10 +67,7 @@ export function mountSimplex(store, root, words) {
       index = view => (view ? nodes.findIndex(node => node.id === view.id) : -1);
       nearest = " Drawn are the corners to which the loss falls most or rises least.";
     }
-    const total = count(opening.n_vertices);
-    const where = opening.landscape === "plain" ? "No simplex in this landscape: the weights are free" : `A point of a simplex with ${total} corners`;
-    const goes = next ? `; this step takes it to **${shortName(next.name)}**` : moment.phase === "halted" ? ", and there it stays" : "";
-    say(words, `${where}. The weight is on **${shortName(vertex?.name ?? "no vertex")}**${goes}.${nearest}`);
+    say(words, simplexWords(moment, opening) + nearest);
     if (!nodes.length) {
       root.replaceChildren(html("dl", { class: "facts-list" }, html("dt", {}, "here"), html("dd", {}, vertex?.name ?? "–"), html("dt", {}, "weight"), html("dd", {}, numeral(vertex?.weight)), html("dt", {}, "next"), html("dd", {}, next?.name ?? "–")));
       return;

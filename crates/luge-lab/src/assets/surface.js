@@ -1,5 +1,6 @@
 // The loss as a surface over the plane of here, the successor and the best rival: contour lines, and a surface that turns.
 
+import { surfaceWords } from "./captions.js";
 import { contourPath } from "./contour.js";
 import { arrowhead, count, drawing, html, path, room, say, shortName, svg, tick, ticks } from "./draw.js";
 import { saveButtons } from "./export.js";
@@ -99,13 +100,6 @@ function heightBar(surface) {
     [low, (low + high) / 2, high].map((value, i) => svg("text", { x: 30 + width * i / 2, y: 29, "text-anchor": "middle", class: "cellno" }, tick(value))));
 }
 
-function surfaceWords(surface, landscape) {
-  const [here, there, rival] = surface.corners.map(name => shortName(name));
-  if (!surface.triangle) return `A bowl whose lowest point is **${there}**; at the next step it lies elsewhere. No barriers, and no simplex: weights move freely, here between **${here}**, **${there}** and **${rival}**.`;
-  const where = landscape === "internal" ? "Every corner is a whole configuration; the loss falls along the way of the machine and is high everywhere else." : "A slide leads from the yellow ball towards its successor and ends at a ridge; the step's length carries it over.";
-  return `The loss over the triangle of **${here}**, ${surface.moves ? "its successor" : "its lowest neighbour"} **${there}** and the rival **${rival}**. ${where}`;
-}
-
 /** Draws the surface when it is asked for; a drag or the arrow keys turn it. */
 export function mountSurface(store, root, words, send) {
   const flat = html("div", { class: "flat" });
@@ -151,7 +145,7 @@ export function mountSurface(store, root, words, send) {
       solid.replaceChildren();
       return;
     }
-    say(words, surfaceWords(surface, opening.landscape));
+    say(words, surfaceWords(surface));
     const drawn = `${opening.name} ${opening.landscape} ${surface.step} ${width()}`;
     if (root.dataset.drawn === drawn) return;
     root.dataset.drawn = drawn;

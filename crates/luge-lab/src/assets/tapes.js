@@ -1,6 +1,7 @@
 // The tapes: symbols, the weights that hold them, this step's gradient on them, and the heads.
 
-import { count, drawing, html, numeral, room, say, signed, svg } from "./draw.js";
+import { tapeWords } from "./captions.js";
+import { count, drawing, html, room, say, signed, svg } from "./draw.js";
 
 const CELL = 38;
 const NAME = 104;
@@ -84,17 +85,6 @@ function headMarks(tape, place, shown) {
 /** Whether anything on a tape moves in this step. */
 function isBusy(tape) {
   return tape.pull.some(list => list.length) || tape.head_pull.some(list => list.length);
-}
-
-/** What the cells are, in words. */
-function tapeWords(moment, opening) {
-  const writes = moment.tapes.flatMap(tape => tape.pull.flat());
-  if (opening.landscape === "internal") return `Here no cell is a weight: every vertex of the simplex stands for a **whole configuration**, state, tape and heads. These cells are read off the vertex, **${moment.vertex?.name ?? "none"}**.`;
-  if (moment.phase === "halted") return "Halted: no weight moves any more.";
-  if (moment.phase === "labels") return "Only z, the copy of the labels, has a gradient yet; the tapes wait.";
-  if (writes.length) return `This step's gradient is **${numeral(writes[0][1])}** on the cell under the head: the step writes, and the head's weight moves on to the dashed triangle.`;
-  if (moment.tapes.some(tape => tape.head_pull.some(list => list.length))) return "No gradient on any cell: what is written is there already. The head's weight moves to the dashed triangle.";
-  return "A cell is a weight: **+1** for one symbol, **−1** for the other; the triangle is the head, a weight too.";
 }
 
 /** Beyond this many tapes, those that rest are folded away. */

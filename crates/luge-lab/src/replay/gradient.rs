@@ -43,9 +43,15 @@ impl StepGradient {
         };
         let (cell_rate, head_rate) = (layers.cells.map_or(1.0, rate), rate(layers.head));
         let tracks = || before.tapes.iter().zip(&after.tapes);
+        // Cells that are hidden units change with the labels, and have no derivative.
+        let trained = |track: usize| layers.table.rows()[track] < layers.table.n_trained();
         // Beyond what is kept cells are blank, and heads have no weight.
         let cells = |tape: &TapeSnapshot| (tape.first, tape.cells.iter().collect());
-        let cells = tracks().map(|(a, b)| moved(cells(a), cells(b), -1.0, cell_rate)).collect();
+        let pull = |(track, (a, b))| match trained(track) {
+            true => moved(cells(a), cells(b), -1.0, cell_rate),
+            false => Vec::new(),
+        };
+        let cells = tracks().enumerate().map(pull).collect();
         let heads = |tape: &TapeSnapshot| (tape.head_first, tape.head.clone());
         let heads = tracks().map(|(a, b)| moved(heads(a), heads(b), 0.0, head_rate)).collect();
         let labels = before.labels.iter().zip(&after.labels).map(|(a, b)| a - b).collect();

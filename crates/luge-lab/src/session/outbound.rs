@@ -1,14 +1,12 @@
 //! What is sent to a tab, and when.
 
-use std::{
-    sync::mpsc::TryRecvError,
-    time::{Duration, Instant},
-};
+use std::{sync::mpsc::TryRecvError, time::Duration};
 
 use luge::run::engine::EngineError;
 use luge_machine::TapeId;
+use web_time::Instant;
 
-use super::{Client, FRAME, Going, Run};
+use super::{FRAME, Going, Page, Run};
 use crate::{
     Around, Boundary, LineProfile, Moment, Nearby, Overview, PictureView, Surface,
     command::ServerMessage,
@@ -48,7 +46,7 @@ pub(super) struct Shown {
 }
 
 impl Shown {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(proof: bool) -> Self {
         let now = Instant::now();
         let long_ago = now.checked_sub(PATIENCE).unwrap_or(now);
         Self {
@@ -60,7 +58,7 @@ impl Shown {
             overview_at: long_ago,
             again: true,
             profile: false,
-            proof: false,
+            proof,
             boundary: None,
             boundary_at: long_ago,
             speed_from: (0, now),
@@ -78,7 +76,7 @@ impl Run<'_, '_> {
             || (!self.shown.profile && self.profile.as_ref().is_some_and(|profile| profile.done))
     }
 
-    pub(super) fn draw_zoom(&mut self, ear: &mut dyn Client) -> Result<(), EngineError> {
+    pub(super) fn draw_zoom(&mut self, page: &mut Page<'_>) -> Result<(), EngineError> {
         let Some(((from, to), (first, last))) = self.zoom else { return Ok(()) };
         let part = Part {
             tape: TapeId::new(self.tape),
@@ -92,18 +90,18 @@ impl Run<'_, '_> {
         match strip {
             Some(strip) => {
                 let picture = Box::new(PictureView::of(&strip, self.tape, true));
-                ear.tell(ServerMessage::Picture { picture }.text());
+                page.tell(&ServerMessage::Picture { picture });
             }
             None => {
                 let message = "this part of the picture takes too long: choose fewer steps".to_owned();
-                ear.tell(ServerMessage::Failed { message }.text());
+                page.tell(&ServerMessage::Failed { message });
             }
         }
         Ok(())
     }
 
     /// Tells the page what is new, as often as it can draw. `false` once nobody listens.
-    pub(super) fn show(&mut self, ear: &mut dyn Client) -> Result<bool, EngineError> {
+    pub(super) fn show(&mut self, page: &mut Page<'_>) -> Result<bool, EngineError> {
         let since = self.shown.at.elapsed();
         if since < FRAME || !(self.shown.drawn || since > PATIENCE) {
             return Ok(true);
@@ -120,7 +118,7 @@ impl Run<'_, '_> {
             let due = self.shown.at + FRAME;
             let at = if due.elapsed() > FRAME { Instant::now() } else { due };
             (self.shown.again, self.shown.at, self.shown.drawn) = (false, at, false);
-            if !ear.tell(ServerMessage::Moment { moment, playing, busy, per_second, hit }.text()) {
+            if !page.tell(&ServerMessage::Moment { moment, playing, busy, per_second, hit }) {
                 return Ok(false);
             }
         }
@@ -131,40 +129,40 @@ impl Run<'_, '_> {
         };
         if slow && self.shown.around != Some(step) {
             self.shown.around = Some(step);
-            if !self.show_surroundings(ear)? {
+            if !self.show_surroundings(page)? {
                 return Ok(false);
             }
         } else if !slow {
-            self.show_boundary(ear);
+            self.show_boundary(page);
         }
-        self.show_proof(ear);
+        self.show_proof(page);
         if let Some(profile) = self.profile.as_ref().filter(|profile| profile.done && !self.shown.profile) {
             self.shown.profile = true;
             let profile = LineProfile::of(self.scene, &profile.visits);
-            if !ear.tell(ServerMessage::Profile { profile }.text()) {
+            if !page.tell(&ServerMessage::Profile { profile }) {
                 return Ok(false);
             }
         }
-        Ok(self.show_overview(ear))
+        Ok(self.show_overview(page))
     }
 
     /// What takes too long to be drawn at every step of a fast run.
-    fn show_surroundings(&mut self, ear: &mut dyn Client) -> Result<bool, EngineError> {
+    fn show_surroundings(&mut self, page: &mut Page<'_>) -> Result<bool, EngineError> {
         let around = Around::of(self.scene, &mut self.replay)?.map(Box::new);
         let nearby = Nearby::of(&self.replay)?;
-        let told = ear.tell(ServerMessage::Around { around }.text())
-            && ear.tell(ServerMessage::Nearby { nearby }.text());
+        let told =
+            page.tell(&ServerMessage::Around { around }) && page.tell(&ServerMessage::Nearby { nearby });
         if told && self.surface && self.going == Going::Nowhere {
             let surface = Surface::of(self.scene, &mut self.replay)?.map(Box::new);
-            ear.tell(ServerMessage::Surface { surface }.text());
+            page.tell(&ServerMessage::Surface { surface });
         }
         self.shown.boundary = None;
-        self.show_boundary(ear);
+        self.show_boundary(page);
         Ok(told)
     }
 
     /// The map of what the network says, when the weights on the tape have changed, a few times a second.
-    fn show_boundary(&mut self, ear: &mut dyn Client) {
+    fn show_boundary(&mut self, page: &mut Page<'_>) {
         if self.shown.boundary_at.elapsed() < MAP && self.shown.boundary.is_some() {
             return;
         }
@@ -172,21 +170,22 @@ impl Run<'_, '_> {
         let Some(boundary) = Boundary::of(self.scene, &self.replay, self.features) else { return };
         if self.shown.boundary.as_ref() != Some(&boundary.now) {
             self.shown.boundary = Some(boundary.now.clone());
-            ear.tell(ServerMessage::Boundary { boundary: Box::new(boundary) }.text());
+            page.tell(&ServerMessage::Boundary { boundary: Box::new(boundary) });
         }
     }
 
     /// What came out of the run, once that is proved.
-    fn show_proof(&mut self, ear: &mut dyn Client) {
-        match self.prover.proofs.try_recv() {
+    fn show_proof(&mut self, page: &mut Page<'_>) {
+        let Some(prover) = &self.prover else { return };
+        match prover.proofs.try_recv() {
             Ok(proof) => {
                 self.shown.proof = true;
-                ear.tell(ServerMessage::Proof { proof: proof.map(Box::new) }.text());
+                page.tell(&ServerMessage::Proof { proof: proof.map(Box::new) });
             }
             Err(TryRecvError::Empty) => {}
             Err(TryRecvError::Disconnected) if !self.shown.proof => {
                 self.shown.proof = true;
-                ear.tell(ServerMessage::Proof { proof: None }.text());
+                page.tell(&ServerMessage::Proof { proof: None });
             }
             Err(TryRecvError::Disconnected) => {}
         }
@@ -196,14 +195,14 @@ impl Run<'_, '_> {
         (self.survey.steps(), self.survey.curve.n_seen)
     }
 
-    fn show_overview(&mut self, ear: &mut dyn Client) -> bool {
+    fn show_overview(&mut self, page: &mut Page<'_>) -> bool {
         let due = self.shown.overview_at.elapsed() >= SURVEY || self.survey.complete();
         if self.shown.overview == Some(self.surveyed()) || !due {
             return true;
         }
         (self.shown.overview, self.shown.overview_at) = (Some(self.surveyed()), Instant::now());
         let overview = Box::new(Overview::of(&self.survey));
-        if !ear.tell(ServerMessage::Overview { overview }.text()) {
+        if !page.tell(&ServerMessage::Overview { overview }) {
             return false;
         }
         if self.zoom.is_some() {
@@ -211,7 +210,7 @@ impl Run<'_, '_> {
         }
         let strip = self.survey.spacetime.strip(TapeId::new(self.tape));
         let picture = Box::new(PictureView::of(&strip, self.tape, false));
-        ear.tell(ServerMessage::Picture { picture }.text())
+        page.tell(&ServerMessage::Picture { picture })
     }
 
     /// Steps per second, over the last quarter of a second or more.

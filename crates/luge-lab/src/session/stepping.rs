@@ -1,10 +1,11 @@
 //! How a tab's run advances between two updates.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use luge::run::engine::EngineError;
 use luge_machine::StateId;
 use luge_train::Engine;
+use web_time::Instant;
 
 use super::{FRAME, Going, Run};
 use crate::replay::{MAX_PROFILED, Profile};

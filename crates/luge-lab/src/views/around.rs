@@ -1,19 +1,19 @@
 //! The loss around the vertex of a step.
 
 use luge::{
-    draw::edges::{Edge, LeavingError, OutgoingEdges, Spot},
+    draw::edges::{Edge, LeavingError, OutgoingEdges, Place, Spot},
     run::engine::EngineError,
 };
 use luge_landscape::{Configuration, Landscape};
 use luge_machine::StateId;
-use luge_train::Snapshot;
+use luge_train::{Precision, Snapshot};
 use serde::Serialize;
 
 use super::drawn;
 use crate::{
     neighbourhood::Neighbourhood,
     prepared_job::{NEAR_CELLS, NEAR_HEAD, Scene},
-    replay::Replay,
+    replay::{Inside, Replay},
 };
 
 /// Edges that are drawn.
@@ -57,10 +57,13 @@ pub(super) fn look_around<R>(
 ) -> Result<Option<R>, EngineError> {
     let snapshot = replay.look(Some(NEAR_HEAD));
     let Some(vertex) = replay.now().vertex() else { return Ok(None) };
+    let name = |vertex: usize| Some((vertex, scene.vertex_name(vertex)));
+    if let Some(leaving) = as_it_is(scene, replay, vertex)? {
+        return Ok(Some(see(&leaving, &name)));
+    }
     match (scene.near, scene.control) {
         (Some(near), _) if vertex < near.n_vertices() => {
             let Some(leaving) = within(scene, replay, &snapshot, near, vertex)? else { return Ok(None) };
-            let name = |vertex: usize| Some((vertex, scene.vertex_name(vertex)));
             Ok(Some(see(&leaving, &name)))
         }
         (None, Some(control)) => {
@@ -76,6 +79,20 @@ pub(super) fn look_around<R>(
         }
         _ => Ok(None),
     }
+}
+
+/// In the landscape that is trained, with the weights as they are: after steps with noise or in few digits they are not
+/// exactly a configuration's.
+fn as_it_is<'p>(
+    scene: &Scene<'p>,
+    replay: &Replay<'_>,
+    vertex: usize,
+) -> Result<Option<OutgoingEdges<'p>>, EngineError> {
+    let Inside::Landscape(landscape) = scene.inside else { return Ok(None) };
+    let manner = &scene.task.manner;
+    let rounded = manner.noise.is_some() || manner.precision != Precision::F64;
+    let Some(weights) = replay.parameters().filter(|_| rounded) else { return Ok(None) };
+    leaving(scene, replay, landscape, Place::Weights(&weights, &scene.task.inputs), (vertex, None))
 }
 
 /// In the landscape of the whole machine.
@@ -96,7 +113,7 @@ fn within<'p>(
         (None, Some(before)) => replay.engine_at(before)?.vertex(),
         _ => None,
     };
-    leaving(scene, replay, near, &configuration, vertex, came_from)
+    leaving(scene, replay, near, Place::Configuration(&configuration), (vertex, came_from))
 }
 
 /// In the landscape of a few states.
@@ -112,7 +129,7 @@ fn nearby<'p>(
     let Some((configuration, inside)) = configuration.zip(few.inside(control, vertex)) else {
         return Ok(None);
     };
-    leaving(scene, replay, &few.landscape, &configuration, inside, None)
+    leaving(scene, replay, &few.landscape, Place::Configuration(&configuration), (inside, None))
 }
 
 /// Where the loss along an edge is looked at: closely where the step begins, for there its slope decides.
@@ -173,14 +190,13 @@ fn leaving<'p>(
     scene: &Scene<'_>,
     replay: &Replay<'_>,
     landscape: &'p Landscape,
-    configuration: &Configuration,
-    vertex: usize,
-    came_from: Option<usize>,
+    place: Place<'_>,
+    (vertex, came_from): (usize, Option<usize>),
 ) -> Result<Option<OutgoingEdges<'p>>, EngineError> {
     let step = replay.step();
     let stopped = replay.end().is_some_and(|end| end.steps() == step);
     let (machine, lowered) = (scene.machine, scene.lowered);
-    let spot = Spot { machine, lowered, landscape, configuration, step, vertex, came_from, stopped };
+    let spot = Spot { machine, lowered, landscape, place, step, vertex, came_from, stopped };
     match OutgoingEdges::from_spot(&spot, MAX_EDGES) {
         Ok(leaving) => Ok(Some(leaving)),
         Err(LeavingError::Train(error)) => Err(error.into()),

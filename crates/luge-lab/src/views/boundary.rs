@@ -22,7 +22,8 @@ pub struct Boundary {
     /// Row by row, at the start and now: the label, or which of several labels is highest.
     before: Vec<f64>,
     pub(crate) now: Vec<f64>,
-    /// The same of the rows of the table now.
+    /// The same of the rows of the table, at the start and now.
+    rows_before: Vec<f64>,
     rows: Vec<f64>,
     /// Whether the numbers say which label is highest.
     classes: bool,
@@ -44,15 +45,16 @@ impl Boundary {
                 .map(|row| if classes { highest(out.row(row)) } else { drawn(out.at(row, 0)) })
                 .collect()
         };
-        let theta = theta_on_tape(scene, lesson, replay);
+        let (blank, theta) = (lesson.blank_theta(), theta_on_tape(scene, lesson, replay));
         Some(Self {
             step: replay.step(),
             features,
             n: GRID,
             x,
             y,
-            before: said(&lesson.blank_theta(), &grid),
+            before: said(&blank, &grid),
             now: said(&theta, &grid),
+            rows_before: said(&blank, &lesson.table().features),
             rows: said(&theta, &lesson.table().features),
             classes,
         })

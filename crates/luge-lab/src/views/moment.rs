@@ -18,6 +18,9 @@ use crate::{
 /// Weights beyond which the network's nodes are not all evaluated for the page.
 const MAX_EVALUATED: usize = 1 << 12;
 
+/// How a run ends whose loss fell low enough without the machine having halted.
+const ASTRAY: &str = "low loss without halting";
+
 /// One moment of the run.
 #[derive(Debug, Serialize)]
 pub struct Moment {
@@ -112,11 +115,15 @@ impl Moment {
         let state = vertices.first().and_then(|&(vertex, _)| scene.state_at(vertex));
         let lesson = lesson_view(scene, replay, &snapshot, &pull, loss);
         let end = replay.end();
+        // With noise the loss can fall below the level at which training stops although the machine has not halted.
+        let astray = over
+            && end.is_some_and(|end| end.words() == "halted")
+            && state.is_some_and(|q| !scene.halts_in(q));
         Ok(Self {
             step: replay.step(),
             front: replay.front(),
-            end: end.map(|end| EndView { step: end.steps(), how: end.words() }),
-            phase: phase(end.filter(|_| over), lesson.as_ref()),
+            end: end.map(|end| EndView { step: end.steps(), how: if astray { ASTRAY } else { end.words() } }),
+            phase: if astray { "stopped" } else { phase(end.filter(|_| over), lesson.as_ref()) },
             loss,
             state: state.map(StateId::index),
             line: state.and_then(|state| scene.stage.lines.get(state.index()).copied().flatten()),

@@ -31,7 +31,6 @@ pub struct Opening {
     start: String,
     n_vertices: usize,
     n_units: usize,
-    n_layers: usize,
     n_weights: usize,
     bounds: Limits,
     ring: Vec<RingVertex>,
@@ -81,7 +80,6 @@ impl Opening {
     /// What there is to know before the first step.
     pub fn of(scene: &Scene<'_>, chosen: &Chosen) -> Self {
         let network = scene.task.network;
-        let layers = Layers::of(network);
         let halting = |state: StateId| scene.machine.halting(state).is_some();
         let state = |id: StateId| StateInfo {
             name: scene.machine.state(id).name.clone(),
@@ -98,8 +96,7 @@ impl Opening {
             states: scene.machine.state_ids().map(state).collect(),
             start: scene.machine.state(scene.machine.start()).name.clone(),
             n_vertices: scene.n_vertices(),
-            n_units: layers.n_units(),
-            n_layers: layers.depth(),
+            n_units: Layers::of(network).n_units(),
             n_weights: network.parameters().iter().map(|p| p.shape.len()).sum(),
             bounds: scene.bounds.into(),
             ring: ring(scene),

@@ -66,6 +66,15 @@ pub struct OutgoingEdges<'p> {
     pub edges: Vec<Edge>,
 }
 
+/// Where edges are looked at.
+#[derive(Clone, Copy, Debug)]
+pub enum Place<'s> {
+    /// Exactly where a configuration stands.
+    Configuration(&'s Configuration),
+    /// Where these parameters and inputs are: after steps with noise, say.
+    Weights(&'s [Values], &'s [Values]),
+}
+
 /// A vertex, and what lies on the tapes there.
 #[derive(Clone, Copy, Debug)]
 pub struct Spot<'s, 'p> {
@@ -75,8 +84,8 @@ pub struct Spot<'s, 'p> {
     pub lowered: &'s Lowered,
     /// The landscape.
     pub landscape: &'p Landscape,
-    /// State, tapes and heads.
-    pub configuration: &'s Configuration,
+    /// State, tapes and heads, or the weights themselves.
+    pub place: Place<'s>,
     /// Steps made before.
     pub step: Step,
     /// The vertex: of a state with copies, the right one.
@@ -151,7 +160,7 @@ impl<'p> OutgoingEdges<'p> {
             machine,
             lowered: &plan.lowered,
             landscape,
-            configuration: lockstep.expected(),
+            place: Place::Configuration(lockstep.expected()),
             step,
             vertex: vertex(lockstep.expected(), step).ok_or_else(outside)?,
             came_from: before.and_then(|before| vertex(&before, step - 1)),
@@ -166,9 +175,15 @@ impl<'p> OutgoingEdges<'p> {
     /// If the landscape holds no such configuration, or the gradient cannot be computed.
     pub fn from_spot(spot: &Spot<'_, 'p>, most: usize) -> Result<Self, LeavingError> {
         let Spot { machine, lowered, landscape, step, vertex, .. } = *spot;
-        let outside = LeavingError::Outside(step);
-        let (mut parameters, inputs) = landscape.encode(spot.configuration).ok_or(outside)?;
-        parameters[0] = Values::unit(landscape.n_vertices(), vertex);
+        let (parameters, inputs) = match spot.place {
+            Place::Weights(parameters, inputs) => (parameters.to_vec(), inputs.to_vec()),
+            Place::Configuration(configuration) => {
+                let encoded = landscape.encode(configuration).ok_or(LeavingError::Outside(step))?;
+                let (mut parameters, inputs) = encoded;
+                parameters[0] = Values::unit(landscape.n_vertices(), vertex);
+                (parameters, inputs)
+            }
+        };
         let network = landscape.network();
         let mut engine = Dense::new(network, &parameters, &inputs, Precision::F64, Rate::One, None)?;
         let gradient = engine.gradient()?.swap_remove(0).data;
@@ -195,8 +210,9 @@ impl<'p> OutgoingEdges<'p> {
     fn look(&mut self, gradient: &[f64], came_from: Option<usize>, names: &Names<'_>, most: usize) {
         let goes_to = self.goes_to(gradient);
         let others = (0..gradient.len()).filter(|&to| to != self.from);
-        let mut slopes: Vec<(usize, f64)> =
-            others.map(|to| (to, gradient[to] - gradient[self.from])).collect();
+        // On a vertex this is the derivative by its own weight.
+        let here: f64 = self.parameters[0].data.iter().zip(gradient).map(|(x, slope)| x * slope).sum();
+        let mut slopes: Vec<(usize, f64)> = others.map(|to| (to, gradient[to] - here)).collect();
         slopes.sort_by(|a, b| a.1.total_cmp(&b.1));
         self.n_falling = slopes.iter().filter(|s| s.1 < 0.0).count();
         self.n_rising = slopes.iter().filter(|s| s.1 > 0.0).count();
@@ -257,11 +273,15 @@ impl<'p> OutgoingEdges<'p> {
         self.loss_at(&[(self.from, 1.0 - fraction), (to, fraction)])
     }
 
-    /// The loss where these vertices have these weights and all others none, as training sees it from here.
+    /// The loss where these vertices have these weights and all others none, as training sees it from here. The weight of
+    /// this vertex is the share of the current point.
     pub fn loss_at(&self, weights: &[(usize, f64)]) -> f64 {
         let mut parameters = self.parameters.clone();
-        parameters[0].data[self.from] = 0.0;
-        weights.iter().for_each(|&(vertex, weight)| parameters[0].data[vertex] += weight);
+        let kept: f64 =
+            weights.iter().filter(|(vertex, _)| *vertex == self.from).map(|(_, weight)| weight).sum();
+        parameters[0].data.iter_mut().for_each(|weight| *weight *= kept);
+        let others = weights.iter().filter(|(vertex, _)| *vertex != self.from);
+        others.for_each(|&(vertex, weight)| parameters[0].data[vertex] += weight);
         evaluate_frozen(self.landscape.network(), &parameters, &self.inputs, &self.here).loss()
     }
 }

@@ -4,15 +4,13 @@ mod kept;
 mod monitor;
 mod observation_rate;
 
-use std::{
-    ops::ControlFlow,
-    time::{Duration, Instant},
-};
+use std::{ops::ControlFlow, time::Duration};
 
 use luge_landscape::{Configuration, Control, Undecodable};
 use luge_machine::{Input, Machine, Simulator, Step};
 use luge_net::{Network, Values};
 use luge_train::{Engine, Outcome, ROUNDING, Snapshot};
+use web_time::Instant;
 
 use crate::{
     certificate::gradient::{self, GradientCheck, Seen},

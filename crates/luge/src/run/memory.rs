@@ -121,11 +121,23 @@ pub fn ask_network(
 /// # Errors
 /// If the tapes outgrow what there is.
 pub fn run(simulator: &mut Simulator<'_>, limit: Step) -> Result<Outcome, TooMuch> {
+    run_while(simulator, limit, &mut || true)
+}
+
+/// The same while `go_on` says so; broken off, the outcome is that of a step limit.
+///
+/// # Errors
+/// If the tapes outgrow what there is.
+pub fn run_while(
+    simulator: &mut Simulator<'_>,
+    limit: Step,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<Outcome, TooMuch> {
     loop {
         let pause = simulator.steps().saturating_add(SLICE).min(limit);
         ask_tapes(simulator, pause)?;
         let outcome = simulator.run(pause);
-        if outcome != Outcome::StepLimit || pause == limit {
+        if outcome != Outcome::StepLimit || pause == limit || !go_on() {
             return Ok(outcome);
         }
     }

@@ -88,7 +88,7 @@ impl Request {
                 return Ok((built, None));
             }
         }
-        let finished = self.simulate()?;
+        let finished = self.simulate(&mut || true)?;
         Ok((self.build(self.window(&finished)?)?, Some(self.read(&finished))))
     }
 
@@ -136,9 +136,9 @@ impl Request {
     }
 
     /// Lets the machine run to its end.
-    pub(super) fn simulate(&self) -> Result<Simulator<'_>, TrainingError> {
+    pub(super) fn simulate(&self, go_on: &mut dyn FnMut() -> bool) -> Result<Simulator<'_>, TrainingError> {
         let mut simulator = self.simulator();
-        memory::run(&mut simulator, self.options.steps)?;
+        memory::run_while(&mut simulator, self.options.steps, go_on)?;
         self.accepted(&simulator)?;
         Ok(simulator)
     }

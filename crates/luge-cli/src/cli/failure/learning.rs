@@ -8,7 +8,7 @@ use luge::{
 };
 use luge_landscape::{BuildError, ExtendedError, LearnerError, PrimaryError};
 
-use super::{Failure, more_cells, remedy_of_internal, remedy_of_size, unreadable};
+use super::{Failure, did_you_mean, more_cells, remedy_of_internal, remedy_of_size, unreadable};
 
 impl Failure {
     /// A table that cannot be used, with the file's name.
@@ -18,7 +18,13 @@ impl Failure {
             TableError::Csv(_) => {
                 "give a CSV file with a header line and the same number of fields in every line"
             }
-            TableError::NoColumn { .. } => "name columns of the header with --target and --features",
+            TableError::NoColumn { column, known } => {
+                let near = did_you_mean(column, &known.split(", ").collect::<Vec<_>>());
+                return Self::unfit(
+                    problem,
+                    format!("{near}name columns of the header with --target and --features"),
+                );
+            }
             TableError::AskedTwice { .. } => "name every column once",
             TableError::Twice { .. } => "give every column a name of its own",
             TableError::FeatureAndTarget { .. } => "leave the target out of --features",

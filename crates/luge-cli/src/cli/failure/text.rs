@@ -126,6 +126,16 @@ impl SourceCode for Excerpt {
     }
 }
 
+/// A question after the names most like a word, the best first; nothing if none is.
+pub(in crate::cli) fn did_you_mean(word: &str, known: &[&str]) -> String {
+    let mut near: Vec<(f64, &str)> =
+        known.iter().map(|name| (strsim::jaro_winkler(word, name), *name)).collect();
+    near.retain(|(alike, _)| *alike > 0.8);
+    near.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let names: Vec<String> = near.iter().take(3).map(|(_, name)| format!("`{name}`")).collect();
+    if names.is_empty() { String::new() } else { format!("did you mean {}? Else ", names.join(" or ")) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
