@@ -167,7 +167,7 @@ impl<'n> SparseStream<'n> {
 
     /// The gain of a step, unless the fault of this name is planted: then 1 in all steps but every hundredth.
     fn gain_of(&self, what: &str, gain: f64) -> f64 {
-        let often = faults::planted(what) && self.steps % 100 != 0;
+        let often = faults::planted(what) && !self.steps.is_multiple_of(100);
         let rarely = faults::planted("gain 1 now and then") && self.steps % 100 == 50;
         if often || rarely { 1.0 } else { gain }
     }

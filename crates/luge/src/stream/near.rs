@@ -63,7 +63,7 @@ impl<'a> Near<'a> {
         before: &[Values],
         after: &[Values],
         heads: &[i64],
-    ) -> Result<Option<(Vec<Values>, Vec<Values>)>, StreamMismatch> {
+    ) -> Result<Option<[Vec<Values>; 2]>, StreamMismatch> {
         let data = self.lesson.learner.data_track().index();
         let last = self.lesson.window.n_cells - self.n_cells;
         let mut starts = vec![0; heads.len()];
@@ -79,8 +79,8 @@ impl<'a> Near<'a> {
         for (what, id) in [("cell", self.layers.cells), ("head", self.layers.head)] {
             let (of_before, of_after) = (&before[id.index()], &after[id.index()]);
             let mut parts = [Vec::new(), Vec::new()];
-            for row in 0..of_before.shape.rows {
-                let inside = starts[row]..starts[row] + self.n_cells;
+            for (row, &start) in starts.iter().enumerate().take(of_before.shape.rows) {
+                let inside = start..start + self.n_cells;
                 let both = of_before.row(row).iter().zip(of_after.row(row)).enumerate();
                 for (index, (&expected, &found)) in both.filter(|(column, _)| !inside.contains(column)) {
                     let blank = what == "cell" || found.abs() <= 0.0;
@@ -96,6 +96,6 @@ impl<'a> Near<'a> {
             narrow_before[id.index()] = Values::new(shape, before);
             narrow_after[id.index()] = Values::new(shape, after);
         }
-        Ok(Some((narrow_before, narrow_after)))
+        Ok(Some([narrow_before, narrow_after]))
     }
 }

@@ -202,12 +202,12 @@ impl<'a> Steps<'a> {
         let mut rule = Rule { gain: (carrier - y[0]) / carrier, gains: self.gains };
         let (to, _) = self.vertex(both);
         let (before, after) = (&self.before, &self.after);
-        rule.pulled("vertex", (&before.rows[0], &after.rows[0]), to)?;
+        rule.pulled("vertex", [&before.rows[0], &after.rows[0]], to)?;
         let sign = |tape: TapeId, cell| if judge.tape(tape).read(cell) == SymbolId(1) { 1.0 } else { -1.0 };
         for (tape, &row) in layers.table.rows().iter().enumerate() {
             let id = TapeId::new(tape);
             let at = both.window.index(id, judge.head(id)).unwrap_or(usize::MAX);
-            rule.pulled("head", (&before.rows[1 + tape], &after.rows[1 + tape]), at)?;
+            rule.pulled("head", [&before.rows[1 + tape], &after.rows[1 + tape]], at)?;
             if row < layers.table.n_trained() {
                 let symbol = sign(id, self.place.heads[tape]);
                 rule.moved("cell", tape, (before.under[tape], after.under[tape]), symbol)?;
@@ -245,7 +245,7 @@ impl<'a> Steps<'a> {
             return Ok(());
         }
         self.n_looked_at += 1;
-        if self.n_looked_at.is_power_of_two() && self.n_looked_at.trailing_zeros() % 3 == 0 {
+        if self.n_looked_at.is_power_of_two() && self.n_looked_at.trailing_zeros().is_multiple_of(3) {
             self.checker.go_to(before)?;
             self.checker.step_on(x, y)?;
             let stepped = self.checker.weights();
@@ -262,7 +262,7 @@ impl<'a> Steps<'a> {
             None => None,
         };
         let (pass, before, after) = match (&mut self.near, &narrow) {
-            (Some((_, pass)), Some((before, after))) => (pass, &before[..], &after[..]),
+            (Some((_, pass)), Some([before, after])) => (pass, &before[..], &after[..]),
             _ => (&mut self.pass, before, after),
         };
         let loss = pass.evaluate(before, &inputs);
@@ -343,7 +343,7 @@ impl Rule {
     fn pulled(
         &mut self,
         what: &'static str,
-        (before, after): (&[(usize, f64)], &[(usize, f64)]),
+        [before, after]: [&[(usize, f64)]; 2],
         target: usize,
     ) -> Result<(), StreamMismatch> {
         let of = |row: &[(usize, f64)], at: usize| row.iter().find(|w| w.0 == at).map_or(0.0, |w| w.1);
