@@ -55,7 +55,7 @@ const EXAMPLES: &str = "Three to begin with:
     name = "luge",
     version,
     before_help = EXAMPLES,
-    after_help = "Exit status: 0 success, 1 failure, 2 wrong usage. Results go to standard output, everything else to standard error."
+    after_help = "Exit status: 0 success, 1 failure, 2 wrong usage, 3 certified only in part. Results go to standard output, everything else to standard error."
 )]
 struct Cli {
     #[command(subcommand)]

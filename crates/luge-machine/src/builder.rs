@@ -207,15 +207,8 @@ impl MachineBuilder {
         moves: impl IntoIterator<Item = Move>,
         next: StateId,
     ) -> &mut Self {
-        self.push_rule(
-            state,
-            Rule {
-                reads: reads.into_iter().collect(),
-                writes: writes.into_iter().collect(),
-                moves: moves.into_iter().collect(),
-                next,
-            },
-        )
+        let (reads, writes) = (reads.into_iter().collect(), writes.into_iter().collect());
+        self.push_rule(state, Rule { reads, writes, moves: moves.into_iter().collect(), next })
     }
 
     /// Adds a rule that is already put together.

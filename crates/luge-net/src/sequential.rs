@@ -71,6 +71,16 @@ impl LinearLayer {
         columns.iter().zip(weights).map(|(&column, &weight)| (column as usize, weight))
     }
 
+    /// All weights, zeros included, row by row.
+    #[must_use]
+    pub fn dense(&self) -> Vec<f64> {
+        let mut weights = vec![0.0; self.n_units() * self.n_inputs];
+        for unit in 0..self.n_units() {
+            self.terms(unit).for_each(|(at, weight)| weights[unit * self.n_inputs + at] = weight);
+        }
+        weights
+    }
+
     /// Every unit's bias.
     pub fn biases(&self) -> &[f64] {
         &self.biases

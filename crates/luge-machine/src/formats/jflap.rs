@@ -22,7 +22,7 @@ mod parse;
 mod print;
 
 pub(super) use parse::read;
-pub(super) use print::{is_xml, spells_state, write};
+pub(super) use print::{spells_state, symbol_problem, write};
 
 /// How JFLAP shows the blank, and writes it inside longer labels.
 const BLANK: char = '□';

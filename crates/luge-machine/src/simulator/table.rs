@@ -1,6 +1,6 @@
 //! Rules found by index instead of by search.
 
-use crate::{Machine, Pattern, StateId, SymbolId, TapeId};
+use crate::{Machine, Pattern, StateId, SymbolId};
 
 /// What one step does, listing only the tapes it changes.
 #[derive(Clone, Debug)]
@@ -70,11 +70,9 @@ impl Lookup {
         }
         let mut looked_at = Vec::new();
         let mut size = 1_usize;
-        for (tape, TapeId(id)) in machine.tape_ids().enumerate() {
-            if rules.iter().any(|rule| rule.reads[tape] != Pattern::Any) {
-                looked_at.push((tape, size));
-                size = size.saturating_mul(machine.tape(TapeId(id)).alphabet.len());
-            }
+        for tape in machine.looked_at(state) {
+            looked_at.push((tape.index(), size));
+            size = size.saturating_mul(machine.tape(tape).alphabet.len());
         }
         let largest = rules.len().saturating_mul(ENTRIES_PER_RULE).clamp(SMALL_INDEX, LARGEST_INDEX);
         if size > largest {

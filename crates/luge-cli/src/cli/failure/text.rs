@@ -127,7 +127,7 @@ impl SourceCode for Excerpt {
 }
 
 /// A question after the names most like a word, the best first; nothing if none is.
-pub(in crate::cli) fn did_you_mean(word: &str, known: &[&str]) -> String {
+pub(in super::super) fn did_you_mean(word: &str, known: &[&str]) -> String {
     let mut near: Vec<(f64, &str)> =
         known.iter().map(|name| (strsim::jaro_winkler(word, name), *name)).collect();
     near.retain(|(alike, _)| *alike > 0.8);

@@ -95,19 +95,24 @@ fn escaped(text: &str) -> String {
 }
 
 /// The characters XML 1.0 allows.
-pub(in crate::formats) fn is_xml(c: char) -> bool {
+fn is_xml(c: char) -> bool {
     matches!(c, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..)
 }
 
 /// The symbols of a tape as they are written: the blank is nothing.
 fn labels(tape: &Tape) -> Result<Vec<String>, Obstacle> {
     check_writable(tape)?;
-    spelled_symbols(tape, "", |c| match c {
+    spelled_symbols(tape, "", symbol_problem)
+}
+
+/// Why a character cannot be a symbol.
+pub(in crate::formats) fn symbol_problem(c: char) -> Option<String> {
+    match c {
         '~' => Some("`~` means any symbol there".to_owned()),
         BLANK => Some(format!("`{BLANK}` is the blank there")),
         c if c.is_whitespace() || !is_xml(c) => Some(format!("`{}` is not a symbol there", c.escape_debug())),
         _ => None,
-    })
+    }
 }
 
 /// Whether a state may have this name.

@@ -223,18 +223,14 @@ fn without_idle_states(format: Format, machine: &mut Machine) -> Vec<Loss> {
 /// Gives a character of its own to every symbol that the format cannot spell.
 fn rename_symbols(format: Format, machine: &mut Machine, index: usize) -> Vec<Loss> {
     let Tape { name: tape, alphabet, .. } = &machine.tapes[index];
-    let fits = |symbol: SymbolId, name: &str| {
-        let single = only_character(name);
-        let is_blank = symbol == alphabet.blank();
-        match (format, single) {
-            (Format::Native | Format::Bbchallenge, _) => true,
-            (Format::TuringMachineIo, single) => single.is_some(),
-            (_, _) if is_blank => true,
-            (_, None) => false,
-            (Format::TuringMachineSimulator, Some(c)) => !",_".contains(c) && !c.is_whitespace(),
-            (Format::Jflap, Some(c)) => !"~□".contains(c) && !c.is_whitespace() && jflap::is_xml(c),
-            (Format::Morphett, Some(c)) => !"*;_".contains(c) && !c.is_whitespace(),
-        }
+    let fits = |symbol: SymbolId, name: &str| match (format, only_character(name)) {
+        (Format::Native | Format::Bbchallenge, _) => true,
+        (Format::TuringMachineIo, single) => single.is_some(),
+        _ if symbol == alphabet.blank() => true,
+        (_, None) => false,
+        (Format::TuringMachineSimulator, Some(c)) => turingmachinesimulator::symbol_problem(c).is_none(),
+        (Format::Jflap, Some(c)) => jflap::symbol_problem(c).is_none(),
+        (Format::Morphett, Some(c)) => !"*;_".contains(c) && !c.is_whitespace(),
     };
     let mut names = alphabet.names().to_vec();
     let mut taken: HashSet<String> = names.iter().cloned().collect();

@@ -118,13 +118,14 @@ fn instruction(machine: &Machine, state: StateId, rule: &Rule) -> Result<String,
         Move::Right => "R",
         Move::Stay => return Err(Obstacle::Stay(machine.state(state).name.clone())),
     };
-    let target = (rule.next != state).then(|| format!("{head}: {}", scalar(&machine.state(rule.next).name)));
-    let written = rule.writes[0].symbol().map(|symbol| scalar(machine.tapes()[0].alphabet.name(symbol)));
+    let written = rule.writes[0].symbol().map(|symbol| machine.tapes()[0].alphabet.name(symbol));
+    let written = written.map(|name| format!("write: {}, ", scalar(name)));
+    let target = (rule.next != state).then(|| format!(": {}", scalar(&machine.state(rule.next).name)));
     Ok(match (written, target) {
         (None, None) => head.to_owned(),
-        (None, Some(target)) => format!("{{{target}}}"),
-        (Some(written), None) => format!("{{write: {written}, {head}}}"),
-        (Some(written), Some(target)) => format!("{{write: {written}, {target}}}"),
+        (written, target) => {
+            format!("{{{}{head}{}}}", written.unwrap_or_default(), target.unwrap_or_default())
+        }
     })
 }
 

@@ -56,7 +56,7 @@ pub(in crate::formats) fn write(machine: &Machine) -> Result<String, Obstacle> {
 }
 
 /// Why a character cannot be a symbol.
-fn symbol_problem(c: char) -> Option<String> {
+pub(in crate::formats) fn symbol_problem(c: char) -> Option<String> {
     let problem = match c {
         ',' => "the symbol `,` separates there",
         '_' => "the symbol `_` is the blank there",
