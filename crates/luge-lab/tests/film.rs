@@ -248,13 +248,13 @@ fn before_the_labels_are_read_the_gradient_reaches_them_alone() {
 
 #[test]
 fn the_loss_around_a_noisy_vertex_is_that_of_the_weights() {
-    for landscape in [LandscapeKind::Compact, LandscapeKind::Relu, LandscapeKind::Plain] {
+    for landscape in [LandscapeKind::Compact, LandscapeKind::Plain] {
         let job = machine_with(FOUR, |job| {
             (job.options.landscape, job.options.manner.noise) = (landscape, Some((0.05, 0)));
         });
         with(&job, |scene| {
             let mut replay = scene.replay().expect("an engine");
-            for step in [0, 3, 20, 107] {
+            for step in [0, 3, 20] {
                 replay.seek(step, &mut always()).expect("gradients");
                 let (loss, gradient) = (
                     replay.now().loss().expect("a loss"),
