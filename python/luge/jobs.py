@@ -141,7 +141,7 @@ def trace_job(
     steps: int | None = None,
     moves: str | None = None,
     constants: dict[str, float] | None = None,
-    spots: int | None = None,
+    autodiff_checks: int | None = None,
     start: str | None = None,
     line: int | None = None,
 ) -> Job:
@@ -149,7 +149,7 @@ def trace_job(
     drawn = None if noise is None else [float(noise), int(seed)]
     manner = given(engine=engine, precision=precision, rate=rate, noise=drawn)
     options = given(
-        landscape=landscape, vertices=vertices, compare=compare, cells=cells, steps=steps, moves=moves, constants=constants, spots=spots,
+        landscape=landscape, vertices=vertices, compare=compare, cells=cells, steps=steps, moves=moves, constants=constants, autodiff_checks=autodiff_checks,
         manner=manner,
     )  # fmt: skip
     inputs = [input] if isinstance(input, str) else list(input or [])
@@ -175,7 +175,7 @@ def train_job(
     final_loss: float | None = None,
     steps: int | None = None,
     constants: dict[str, float] | None = None,
-    spots: int | None = None,
+    autodiff_checks: int | None = None,
     saturate: bool = False,
     missing: str | None = None,
     scale: str | None = None,
@@ -195,7 +195,7 @@ def train_job(
         raise TypeError("x and y go together: give both, or neither for the data that ship with the learner")
     options = given(
         format=format, landscape=landscape, vertices=vertices, engine=engine, precision=precision, carrier=carrier, bits=bits, cells=cells,
-        label_offset=label_offset, final_loss=final_loss, steps=steps, constants=constants, spots=spots,
+        label_offset=label_offset, final_loss=final_loss, steps=steps, constants=constants, autodiff_checks=autodiff_checks,
     )  # fmt: skip
     auto = format == "auto" or (format is None and x is not None)
     if auto:

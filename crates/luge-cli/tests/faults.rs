@@ -246,7 +246,6 @@ fn drive() {
     attack(folder, "resume run --out out", Some("out"));
     attack(folder, "certify model --data data.csv", None);
     attack(folder, "export model --graph out", Some("out"));
-    attack(folder, "report sum.sled --data data.csv --target y --format fix:5.0 -o out", Some("out"));
     let answers: u64 = (0..n_cases()).map(|i| attack_lab(folder, (500 << (i % 12)) + i)).sum();
     println!("lab: {} refusals, {answers} whole pages", n_cases());
     check_linear(folder);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use luge_machine::{Bits, Machine, Move, NormalForm, StateId, SymbolId, Write};
-use luge_net::{Arcs, Block, Column, LinearMap, VertexTable, deposit};
+use luge_net::{Arcs, Block, Column, LinearMap, VertexTable, deposit, faults};
 
 /// Which symbols tell the vertices of a state apart.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -242,6 +242,15 @@ fn column(
             Move::Right => column.right |= 1 << tape,
             Move::Stay => {}
         }
+    }
+    if faults::planted("builder writes the other symbol") {
+        column.plus ^= column.put;
+    }
+    if faults::planted("builder mirrors moves") {
+        (column.left, column.right) = (column.right, column.left);
+    }
+    if faults::planted("builder leads elsewhere") {
+        column.next = next_copy as u32;
     }
     Some(column)
 }

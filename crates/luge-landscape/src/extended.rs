@@ -25,6 +25,7 @@ pub use bits::BitConversion;
 pub use carrier::Carrier;
 pub use layout::{DataLayout, Mark};
 pub use learner::{Learner, LearnerError};
+pub use scale::final_loss;
 pub use wiring::OutsideCells;
 pub(crate) use wiring::{DataWindow, least_squares, numbers_in_order};
 

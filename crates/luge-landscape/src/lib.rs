@@ -36,7 +36,7 @@ pub use control::{Control, Vertex, VertexSet, VertexStep};
 pub use corrections::Corrections;
 pub use extended::{
     BitConversion, Carrier, DataLayout, Extended, ExtendedCorrections, ExtendedError, ExtendedOptions,
-    Learner, LearnerError, MAX_BITS, Mark, Nodes, OutsideCells,
+    Learner, LearnerError, MAX_BITS, Mark, Nodes, OutsideCells, final_loss,
 };
 pub use internal::{InternalError, MAX_VERTICES};
 pub use landscape::{

@@ -87,7 +87,7 @@ impl From<OpenError> for Refusal {
 impl From<ModelError> for Refusal {
     fn from(error: ModelError) -> Self {
         match error {
-            ModelError::Io { .. } => Self::System(with_reasons(&error)),
+            ModelError::Io(_) => Self::System(with_reasons(&error)),
             error => Self::of(&error),
         }
     }

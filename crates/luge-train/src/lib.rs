@@ -41,7 +41,7 @@ pub use packed_cells::PackedCells;
 pub use path::{MULTIPLIER, visit};
 pub use precision::Precision;
 pub use reverse::ReversePass;
-pub use situation::{Differs, HeadColumn, Look, Situation, SituationCheck};
+pub use situation::{Differs, HeadColumn, Look, Situation, SituationCheck, Surroundings};
 pub use snapshot::{Snapshot, TapeSnapshot, vertex_parameter};
 pub use sparse::Sparse;
 pub use spot::{Agreement, Difference, ROUNDING, SpotCheck, SpotError, spot_check};

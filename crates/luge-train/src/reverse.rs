@@ -4,7 +4,7 @@
 //! network can be differentiated at thousands of points.
 
 use luge_net::{
-    LinearMap, Network, NodeId, Op, Shape, Values,
+    LinearMap, Network, NodeId, Op, Shape, Values, faults,
     numbers::{from_signs, to_signs},
 };
 
@@ -170,7 +170,10 @@ impl<'n> ReversePass<'n> {
         }
         for i in (0..self.values.len()).rev().filter(|&i| self.differentiated[i]).collect::<Vec<_>>() {
             let adjoint = std::mem::take(&mut self.adjoints[i]);
-            self.pull_back(i, &adjoint);
+            let network = self.network;
+            let Self { values, spread, maps, differentiated, adjoints, .. } = self;
+            let (spread, map) = (&spread[i][..], maps[i].as_ref());
+            Back { network, i, adjoint: &adjoint, values, spread, map, differentiated, adjoints }.pull();
             self.adjoints[i] = adjoint;
         }
         let mut gradient: Vec<Values> =
@@ -182,40 +185,124 @@ impl<'n> ReversePass<'n> {
         }
         gradient
     }
+}
 
-    /// Adds to the adjoints of a node's operands what its own gives them.
-    #[expect(clippy::too_many_lines, reason = "one arm for each operation")]
-    fn pull_back(&mut self, i: usize, adjoint: &[f64]) {
-        let network = self.network;
-        let (values, spread) = (&self.values, &self.spread[i]);
-        let mut to = |node: &NodeId, add: &mut dyn FnMut(&mut [f64])| {
-            if self.differentiated[node.index()] {
-                add(&mut self.adjoints[node.index()]);
-            }
-        };
-        let of = |node: &NodeId| &values[node.index()][..];
-        let at =
-            |term: usize, entry: usize| spread[term].as_ref().map_or(entry, |spread| spread[entry] as usize);
-        match &network.nodes()[i].op {
+/// What the adjoint of one node gives to those of its operands.
+struct Back<'a> {
+    network: &'a Network,
+    i: usize,
+    adjoint: &'a [f64],
+    values: &'a [Vec<f64>],
+    spread: &'a [Option<Vec<u32>>],
+    map: Option<&'a Listed>,
+    differentiated: &'a [bool],
+    adjoints: &'a mut [Vec<f64>],
+}
+
+impl<'a> Back<'a> {
+    fn to(&mut self, node: &NodeId, add: &mut dyn FnMut(&mut [f64])) {
+        if self.differentiated[node.index()] {
+            add(&mut self.adjoints[node.index()]);
+        }
+    }
+
+    /// The value of an operand.
+    fn of(&self, node: &NodeId) -> &'a [f64] {
+        &self.values[node.index()]
+    }
+
+    /// Operations on whole matrices.
+    fn pull(&mut self) {
+        let (network, adjoint) = (self.network, self.adjoint);
+        match &network.nodes()[self.i].op {
             Op::Linear(_, a) => {
-                let Some(Listed { entries, .. }) = &self.maps[i] else { return };
-                to(a, &mut |x| {
+                let Some(Listed { entries, .. }) = self.map else { return };
+                self.to(a, &mut |x| {
                     entries
                         .iter()
                         .for_each(|&(row, col, weight)| x[col as usize] += weight * adjoint[row as usize]);
                 });
             }
+            Op::MatMul(a, b) => {
+                let (left, right) = (self.of(a), self.of(b));
+                let (inner, cols) = (network.node(*a).shape.cols, network.nodes()[self.i].shape.cols);
+                for (e, g) in adjoint.iter().enumerate() {
+                    let (row, col) = (e / cols, e % cols);
+                    self.to(a, &mut |x| {
+                        (0..inner).for_each(|k| x[row * inner + k] += g * right[k * cols + col])
+                    });
+                    self.to(b, &mut |x| {
+                        (0..inner).for_each(|k| x[k * cols + col] += g * left[row * inner + k])
+                    });
+                }
+            }
+            Op::SumColumns(a) => {
+                let cols = network.node(*a).shape.cols;
+                self.to(a, &mut |x| x.iter_mut().enumerate().for_each(|(e, x)| *x += adjoint[e / cols]));
+            }
+            Op::SumAll(a) => self.to(a, &mut |x| x.iter_mut().for_each(|x| *x += adjoint[0])),
+            Op::Shift(by, a) => {
+                let shape = network.nodes()[self.i].shape;
+                self.to(a, &mut |x| for_shifted(shape, *by, |to, from| x[from] += adjoint[to]));
+            }
+            Op::Reshape(a) => self.to(a, &mut |x| x.iter_mut().zip(adjoint).for_each(|(x, g)| *x += g)),
+            Op::Stack(a, b) => {
+                let (upper, lower) = adjoint.split_at(self.of(a).len());
+                self.to(a, &mut |x| x.iter_mut().zip(upper).for_each(|(x, g)| *x += g));
+                self.to(b, &mut |x| x.iter_mut().zip(lower).for_each(|(x, g)| *x += g));
+            }
+            Op::Gather(positions, a) => {
+                self.to(a, &mut |x| positions.iter().zip(adjoint).for_each(|(&at, g)| x[at] += g));
+            }
+            Op::Switch { open, on, off } => {
+                let (share, on_value, off_value) = (self.of(open)[0], self.of(on), self.of(off));
+                let scaled =
+                    |by: f64| move |x: &mut [f64]| x.iter_mut().zip(adjoint).for_each(|(x, g)| *x += by * g);
+                match share {
+                    1.0 => self.to(on, &mut scaled(1.0)),
+                    0.0 => self.to(off, &mut scaled(1.0)),
+                    _ => {
+                        self.to(on, &mut scaled(share));
+                        self.to(off, &mut scaled(1.0 - share));
+                        let between = on_value.iter().zip(off_value).zip(adjoint);
+                        let slope: f64 = between.map(|((on, off), g)| g * (on - off)).sum();
+                        self.to(open, &mut |x| x[0] += slope);
+                    }
+                }
+            }
+            Op::Select { condition, positive, otherwise } => {
+                let chosen = if self.of(condition)[0] > 0.0 { positive } else { otherwise };
+                self.to(chosen, &mut |x| x.iter_mut().zip(adjoint).for_each(|(x, g)| *x += g));
+            }
+            Op::Parameter(_)
+            | Op::Input(_)
+            | Op::Constant(_)
+            | Op::Quantize(..)
+            | Op::Dequantize(..)
+            | Op::StopGradient(_) => {}
+            Op::Sum(_) | Op::Product(..) | Op::Quotient(..) | Op::Relu(_) | Op::Sqrt(_) => {
+                self.pull_entries()
+            }
+        }
+    }
+
+    /// Operations entry by entry.
+    fn pull_entries(&mut self) {
+        let (values, spread, adjoint) = (self.values, self.spread, self.adjoint);
+        let at =
+            |term: usize, entry: usize| spread[term].as_ref().map_or(entry, |spread| spread[entry] as usize);
+        match &self.network.nodes()[self.i].op {
             Op::Sum(terms) => {
                 for (term, (weight, a)) in terms.iter().enumerate() {
-                    to(a, &mut |x| {
+                    self.to(a, &mut |x| {
                         adjoint.iter().enumerate().for_each(|(e, g)| x[at(term, e)] += weight * g)
                     });
                 }
             }
             Op::Product(a, b) => {
                 for (term, (a, other, b)) in [(a, 1, b), (b, 0, a)].into_iter().enumerate() {
-                    let factor = of(b);
-                    to(a, &mut |x| {
+                    let factor = self.of(b);
+                    self.to(a, &mut |x| {
                         adjoint
                             .iter()
                             .enumerate()
@@ -224,11 +311,11 @@ impl<'n> ReversePass<'n> {
                 }
             }
             Op::Quotient(a, b) => {
-                let (over, under) = (of(a), of(b));
-                to(a, &mut |x| {
+                let (over, under) = (self.of(a), self.of(b));
+                self.to(a, &mut |x| {
                     adjoint.iter().enumerate().for_each(|(e, g)| x[at(0, e)] += g / under[at(1, e)])
                 });
-                to(b, &mut |x| {
+                self.to(b, &mut |x| {
                     for (e, g) in adjoint.iter().enumerate() {
                         let under = under[at(1, e)];
                         x[at(1, e)] -= g * over[at(0, e)] / (under * under);
@@ -236,73 +323,21 @@ impl<'n> ReversePass<'n> {
                 });
             }
             Op::Relu(a) => {
-                let kept = of(a);
-                to(a, &mut |x| {
+                let (kept, open) = (self.of(a), faults::planted("units without a threshold"));
+                self.to(a, &mut |x| {
                     x.iter_mut()
                         .zip(adjoint)
                         .zip(kept)
-                        .for_each(|((x, g), v)| *x += if *v > 0.0 { *g } else { 0.0 });
+                        .for_each(|((x, g), v)| *x += if *v > 0.0 || open { *g } else { 0.0 });
                 });
             }
             Op::Sqrt(a) => {
-                let root = &values[i];
-                to(a, &mut |x| {
+                let root = &values[self.i];
+                self.to(a, &mut |x| {
                     x.iter_mut().zip(adjoint).zip(root).for_each(|((x, g), root)| *x += g / (2.0 * root))
                 });
             }
-            Op::MatMul(a, b) => {
-                let (left, right) = (of(a), of(b));
-                let (inner, cols) = (network.node(*a).shape.cols, network.nodes()[i].shape.cols);
-                for (e, g) in adjoint.iter().enumerate() {
-                    let (row, col) = (e / cols, e % cols);
-                    to(a, &mut |x| (0..inner).for_each(|k| x[row * inner + k] += g * right[k * cols + col]));
-                    to(b, &mut |x| (0..inner).for_each(|k| x[k * cols + col] += g * left[row * inner + k]));
-                }
-            }
-            Op::SumColumns(a) => {
-                let cols = network.node(*a).shape.cols;
-                to(a, &mut |x| x.iter_mut().enumerate().for_each(|(e, x)| *x += adjoint[e / cols]));
-            }
-            Op::SumAll(a) => to(a, &mut |x| x.iter_mut().for_each(|x| *x += adjoint[0])),
-            Op::Shift(by, a) => {
-                let shape = network.nodes()[i].shape;
-                to(a, &mut |x| for_shifted(shape, *by, |to, from| x[from] += adjoint[to]));
-            }
-            Op::Reshape(a) => to(a, &mut |x| x.iter_mut().zip(adjoint).for_each(|(x, g)| *x += g)),
-            Op::Stack(a, b) => {
-                let (upper, lower) = adjoint.split_at(of(a).len());
-                to(a, &mut |x| x.iter_mut().zip(upper).for_each(|(x, g)| *x += g));
-                to(b, &mut |x| x.iter_mut().zip(lower).for_each(|(x, g)| *x += g));
-            }
-            Op::Gather(positions, a) => {
-                to(a, &mut |x| positions.iter().zip(adjoint).for_each(|(&at, g)| x[at] += g));
-            }
-            Op::Switch { open, on, off } => {
-                let (share, on_value, off_value) = (of(open)[0], of(on), of(off));
-                let scaled =
-                    |by: f64| move |x: &mut [f64]| x.iter_mut().zip(adjoint).for_each(|(x, g)| *x += by * g);
-                match share {
-                    1.0 => to(on, &mut scaled(1.0)),
-                    0.0 => to(off, &mut scaled(1.0)),
-                    _ => {
-                        to(on, &mut scaled(share));
-                        to(off, &mut scaled(1.0 - share));
-                        let between = on_value.iter().zip(off_value).zip(adjoint);
-                        let slope: f64 = between.map(|((on, off), g)| g * (on - off)).sum();
-                        to(open, &mut |x| x[0] += slope);
-                    }
-                }
-            }
-            Op::Select { condition, positive, otherwise } => {
-                let chosen = if of(condition)[0] > 0.0 { positive } else { otherwise };
-                to(chosen, &mut |x| x.iter_mut().zip(adjoint).for_each(|(x, g)| *x += g));
-            }
-            Op::Parameter(_)
-            | Op::Input(_)
-            | Op::Constant(_)
-            | Op::Quantize(..)
-            | Op::Dequantize(..)
-            | Op::StopGradient(_) => {}
+            _ => {}
         }
     }
 }

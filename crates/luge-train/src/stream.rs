@@ -4,7 +4,7 @@
 //! the network's graph and only weights that are not zero: the vertex, the cells under the heads, the memory and
 //! the slot.
 
-use luge_net::{BitUse, Network, StreamLayers, Values, numbers::Overflow, stream_layers};
+use luge_net::{BitUse, Network, StreamLayers, Values, faults, numbers::Overflow, stream_layers};
 
 use crate::{Dense, Engine, TrainError};
 
@@ -77,7 +77,6 @@ pub struct SparseStream<'n> {
     settled: bool,
     labels: Vec<f64>,
     steps: u64,
-    largest_error: f64,
 }
 
 impl<'n> SparseStream<'n> {
@@ -106,7 +105,6 @@ impl<'n> SparseStream<'n> {
             memory,
             labels: of(layers.labels).data.clone(),
             steps: 0,
-            largest_error: 0.0,
             layers,
         };
         for bit in 0..engine.memory.len() {
@@ -149,24 +147,29 @@ impl<'n> SparseStream<'n> {
         &self.labels
     }
 
-    /// Whether the vertex is at rest: no batch moves any weight.
-    ///
-    /// # Errors
-    /// If no vertex clearly has all the weight.
-    pub fn at_rest(&self) -> Result<bool, TrainError> {
-        Ok(self.layers.table.column(self.vertex()?).is_none())
+    /// Weights on vertices that are not zero.
+    #[must_use]
+    pub fn vertices(&self) -> &[(usize, f64)] {
+        &self.vertices
     }
 
-    /// How far a step that was made fell short of its target, relative to its length: |y| / A at most.
+    /// Weights of a head that are not zero.
     #[must_use]
-    pub fn largest_error(&self) -> f64 {
-        self.largest_error
+    pub fn head_weights(&self, track: usize) -> &[(usize, f64)] {
+        &self.heads[self.layers.table.rows()[track]]
     }
 
-    /// How far a weight may lie from the dense engine's, by rounding and by what is dropped.
+    /// The memory of one batch, bit by bit.
     #[must_use]
-    pub fn rounding() -> f64 {
-        crate::ROUNDING
+    pub fn memory(&self) -> &[f64] {
+        &self.memory
+    }
+
+    /// The gain of a step, unless the fault of this name is planted: then 1 in all steps but every hundredth.
+    fn gain_of(&self, what: &str, gain: f64) -> f64 {
+        let often = faults::planted(what) && !self.steps.is_multiple_of(100);
+        let rarely = faults::planted("gain 1 now and then") && self.steps % 100 == 50;
+        if often || rarely { 1.0 } else { gain }
     }
 
     /// The symbol in a cell.
@@ -243,7 +246,8 @@ impl StreamEngine for SparseStream<'_> {
             return Ok(());
         };
         let gain = (self.layers.carrier - labels[0]) * self.layers.gain;
-        self.largest_error = self.largest_error.max((1.0 - gain).abs());
+        let of_cells = self.gain_of("stream cells", gain);
+        let of_heads = self.gain_of("stream heads", gain);
         let what = self.layers.uses[vertex];
         if what != BitUse::Keep {
             self.renew_memory(what, features);
@@ -257,7 +261,7 @@ impl StreamEngine for SparseStream<'_> {
                 let found = self.symbol(track, at)?;
                 let one = if column.put >> track & 1 == 1 { column.plus >> track & 1 == 1 } else { found };
                 let weight = &mut self.cells[row * self.n_cells + at];
-                *weight -= gain * (*weight - if one { 1.0 } else { -1.0 });
+                *weight -= of_cells * (*weight - if one { 1.0 } else { -1.0 });
                 written = Some(one);
             }
             let next =
@@ -268,11 +272,12 @@ impl StreamEngine for SparseStream<'_> {
                 _ => self.symbol(track, next)?,
             };
             symbols |= u32::from(read) << track;
-            pull(&mut self.heads[row], next, gain);
+            pull(&mut self.heads[row], next, of_heads);
         }
-        pull(&mut self.vertices, table.vertex(column.next as usize, symbols), gain);
-        self.pull_memory(gain);
-        self.move_slot(what == BitUse::Take, gain, labels);
+        let of_vertices = self.gain_of("stream vertices", gain);
+        pull(&mut self.vertices, table.vertex(column.next as usize, symbols), of_vertices);
+        self.pull_memory(self.gain_of("stream memory", gain));
+        self.move_slot(what == BitUse::Take, self.gain_of("stream slot", gain), labels);
         self.steps += 1;
         Ok(())
     }

@@ -11,3 +11,14 @@ pub mod outputs;
 pub mod predictor;
 pub mod rocq;
 pub mod summary;
+
+/// A file that the system does not let us read or write.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot {doing} {name}")]
+pub struct FileError {
+    doing: &'static str,
+    name: String,
+    /// The system's reason.
+    #[source]
+    pub reason: std::io::Error,
+}

@@ -7,8 +7,10 @@
 
 pub(crate) mod certificate;
 mod lockstep;
+mod near;
 mod samples;
 mod shipped;
+mod steps;
 
 use std::{ops::ControlFlow, sync::Arc};
 
@@ -31,7 +33,7 @@ use crate::{
     run::lockstep::Window,
     words::Word,
 };
-pub use certificate::{Certificate, StreamReport};
+pub use certificate::StreamReport;
 pub use lockstep::StreamMismatch;
 pub use samples::{Concept, Draw, NotDrawable, Order, Samples, Stream};
 pub use shipped::{STREAM_LEARNERS, ShippedSamples, ShippedStream, open};

@@ -280,7 +280,9 @@ impl PreparedTrace {
         };
         let mut followed = course.follow(from, watch)?;
         let gradient =
-            followed.recheck(self.options.spots, (task.network, &[], false), |spots| self.check(spots))?;
+            followed.recheck(self.options.autodiff_checks, (task.network, &[], false), |spots| {
+                self.check(spots)
+            })?;
         let machine_steps = followed.machine_steps().or(self.machine_steps);
         let layers = Layers::of(task.network);
         let has_tapes = self.options.landscape != LandscapeKind::Internal;

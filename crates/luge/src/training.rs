@@ -26,6 +26,7 @@ use luge_net::{
 use luge_sled::OverflowSite;
 use luge_train::{Difference, Outcome, Precision, ROUNDING, Snapshot, SpotCheck, StopRule};
 
+pub use crate::certificate::{Certificate, Claim};
 use crate::{
     certificate::{gradient, paper_bounds::SizeClaim},
     data::Table,
@@ -37,8 +38,6 @@ use crate::{
         run_stats::{Levels, RunStats},
     },
 };
-pub(crate) use certificate::no_overflow;
-pub use certificate::{Certificate, Claim};
 pub use error::TrainingError;
 pub use options::{LONGEST_LESSON, TrainingOptions};
 pub use report::TrainingReport;
@@ -327,7 +326,7 @@ impl PreparedTraining {
         let network = network_now.extended.network();
         let at_the_ends = followed.simulator.as_ref().is_some_and(|s| network_now.window.is_touched(s));
         let whole = (network, &self.copied_labels[..], at_the_ends);
-        let mut gradient = followed.recheck(self.options().spots, whole, |spots| {
+        let mut gradient = followed.recheck(self.options().autodiff_checks, whole, |spots| {
             let dense = gradient::Dense { network, inputs: &task.inputs, shift: shift.clone() };
             Ok::<_, TrainingError>(gradient::check(&dense, spots)?)
         })?;

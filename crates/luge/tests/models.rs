@@ -89,6 +89,22 @@ fn a_file_gives_back_the_model_and_its_network() {
     }
 }
 
+/// The certificate's words differ from version to version: a model of an earlier one is refused and says so.
+#[test]
+fn models_of_an_earlier_version_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("model.safetensors");
+    with_model("keep_label.tm", KEEP, &options(LandscapeKind::Compact, "fix:2.0"), |model, _| {
+        model.save(&path).expect("written");
+        let mut bytes = std::fs::read(&path).expect("bytes");
+        let now = br#"version\":4"#;
+        let place = bytes.windows(now.len()).position(|part| part == now).expect("a version");
+        bytes[place + now.len() - 1] = b'3';
+        let refused = Model::from_bytes(&bytes, "old.safetensors".to_owned()).expect_err("another version");
+        assert_eq!(refused.to_string(), "old.safetensors has version 3, this program reads version 4");
+    });
+}
+
 /// Whether the audit or training again finds something in a model that was changed after training.
 fn found_out(model: &Model, lesson: &PreparedTraining, change: impl FnOnce(&mut Model)) -> bool {
     let mut changed = model.clone();
@@ -119,7 +135,7 @@ fn whatever_is_changed_in_a_model_is_found() {
         assert!(found_out(model, lesson, |m| m.card.options.label_offset = Some(1.0)));
         assert!(found_out(model, lesson, |m| m.card.first_cells[0] -= 1));
         assert!(found_out(model, lesson, |m| m.card.data_sha256.replace_range(0..1, "x")));
-        assert!(found_out(model, lesson, |m| m.card.certificate.units.figures.push('!')));
+        assert!(found_out(model, lesson, |m| m.card.certificate.gradient.figures.push('!')));
         assert!(found_out(model, lesson, |m| m.card.certificate.trace.holds = false));
     });
 }

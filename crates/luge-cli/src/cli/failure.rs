@@ -7,7 +7,7 @@ use std::{error::Error, fmt, io, process::ExitCode};
 
 use luge::{
     draw::edges::LeavingError,
-    files::{checkpoint::CheckpointError, outputs::OutputError},
+    files::{FileError, checkpoint::CheckpointError, outputs::OutputError},
     job::{
         JobError,
         auto_format::NoFormat,
@@ -137,7 +137,7 @@ impl From<CheckpointError> for Failure {
         let remedy =
             "give a file that --checkpoint or --record wrote, unchanged, to the same version of luge";
         match &error {
-            CheckpointError::Io { reason, .. } => {
+            CheckpointError::Io(FileError { reason, .. }) => {
                 unreadable(&error, reason).unwrap_or_else(|| Self::unfit(error, remedy))
             }
             _ => Self::unfit(error, remedy),

@@ -64,9 +64,10 @@ pub(super) struct Args {
     /// Maximum number of steps; digits may be grouped by `_` or `,` [default: until the machine halts]
     #[arg(long, value_name = "N", value_parser = step_count)]
     steps: Option<Step>,
-    /// Steps that are made again by automatic differentiation; by default as many as cost no more than the run, 5 at least
+    /// Steps to recompute by automatic differentiation, beside the distinct situations of the run [default: none; at
+    /// least 5 where situations are not collected]
     #[arg(long, value_name = "N")]
-    spots: Option<usize>,
+    autodiff_checks: Option<usize>,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -168,7 +169,7 @@ impl Args {
                 noise: self.noise.map(|sigma| (sigma, self.seed.unwrap_or(0))),
             },
             compare: self.check,
-            spots: self.spots,
+            autodiff_checks: self.autodiff_checks,
             steps: self.steps,
             ..self.landscape.options()?
         })

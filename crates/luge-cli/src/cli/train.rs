@@ -88,10 +88,9 @@ pub(super) struct Args {
     /// Maximum number of machine steps
     #[arg(long, value_name = "N", default_value = "100_000_000_000", value_parser = step_count)]
     steps: Step,
-    /// Steps that are made again by automatic differentiation for the certificate; by default as many as cost no more
-    /// than the run, 5 at least
+    /// Steps to recompute by automatic differentiation, beside the distinct situations of the run
     #[arg(long, value_name = "N")]
-    spots: Option<usize>,
+    autodiff_checks: Option<usize>,
     /// Write the trained model to this file, if the run is certified
     #[arg(long, value_name = "MODEL.safetensors")]
     out: Option<PathBuf>,
@@ -257,7 +256,7 @@ impl Args {
         (options.engine, options.carrier, options.cells) = (self.engine, self.carrier, self.cells);
         (options.label_offset, options.final_loss, options.steps) =
             (self.label_offset, self.final_loss, self.steps);
-        (options.bits, options.spots) = (self.bits, self.spots);
+        (options.bits, options.autodiff_checks) = (self.bits, self.autodiff_checks);
         Ok(job)
     }
 }

@@ -53,7 +53,7 @@ fn wrong_command_lines_are_refused() {
         "train mean --primary mlp:",
         "train mean --primary mlp:1-0-1",
         "train mean --primary mlp:1-18446744073709551615-1",
-        "train mean --spots x",
+        "train mean --autodiff-checks x",
         "train mean --split 0.5",
         "report machine.bb",
         "report machine.bb -o .",

@@ -75,7 +75,7 @@ fn the_lab_answers_its_own_page_alone() {
     ];
     for request in requests {
         let status = lab.ask(request);
-        assert!(status.is_none_or(|status| status >= 400), "{status:?} to {:.200}", request);
+        assert!(status.is_none_or(|status| status >= 400), "{status:?} to {request:.200}");
     }
     assert_eq!(lab.ask(WHOLE), Some(200));
     println!("server: {} requests refused", requests.len());

@@ -41,7 +41,7 @@ pub(super) fn highest_final_loss(primary: &dyn Primary, options: &ExtendedOption
 }
 
 /// The largest possible 1/2 |f_theta(x) - y|^2 for numbers of the format.
-fn final_loss(primary: &dyn Primary, layout: &DataLayout) -> f64 {
+pub fn final_loss(primary: &dyn Primary, layout: &DataLayout) -> f64 {
     let largest = layout.format.largest_magnitude();
     let residual = primary.largest_output(largest, largest) + largest;
     let n = f64::from(u32::try_from(layout.n_samples * layout.n_labels).unwrap_or(u32::MAX));

@@ -1,4 +1,4 @@
-//! Steps of a run made again by automatic differentiation: what the certificate's `gradient` line stands on.
+//! Steps of a run recomputed by automatic differentiation: what the certificate's `gradient` line stands on.
 //!
 //! After a run its engine makes some of its steps once more, without comparison, from the start or from a snapshot that was taken on the way.
 //! At each the dense engine makes the step from the very same weights, every unit evaluated (columns that are alike once), every gradient
@@ -6,7 +6,7 @@
 //! vertices and the same weights.
 
 use luge_net::{Network, Op, Values};
-use luge_train::{CacheLevel, ROUNDING, Snapshot, SpotCheck, SpotError, StopRule, TrainError};
+use luge_train::{CacheLevel, Snapshot, SpotCheck, SpotError, StopRule, TrainError};
 use rand_chacha::{
     ChaCha8Rng,
     rand_core::{Rng, SeedableRng},
@@ -30,7 +30,7 @@ pub const MOST: usize = 50;
 const MAX_BYTES: u64 = 1 << 24;
 
 /// What an arc or a written cell costs a look by automatic differentiation, relative to what a tape costs a step of a run that is compared:
-/// measured as the time of `luge train --spots 50` less that of `--spots 5`, on the perceptron and on ten thousand rows of `sgd_linear`.
+/// measured as the time of `luge train --autodiff-checks 50` less that of `--autodiff-checks 5`, on the perceptron and on ten thousand rows of `sgd_linear`.
 const COST: u64 = 3;
 
 /// What the dense engine said of some steps of a run.
@@ -56,6 +56,9 @@ pub struct Seen {
     pub n_situations: usize,
     /// Those in which the network was differentiated and every weight compared.
     pub n_looked_at: usize,
+    /// Those that were differentiated with the weights that a step of the run was made from.
+    #[serde(default)]
+    pub n_as_they_were: usize,
     /// Whether weights are exactly the values they stand for, up to what a step forgets: then all steps follow.
     pub exact: bool,
 }
@@ -84,20 +87,23 @@ impl GradientCheck {
             (None, true, _) => "every step was made by automatic differentiation".to_owned(),
             (None, false, None) => format!("{sampled}all weights match; other steps were not differentiated"),
             (None, false, Some(seen)) => {
-                let Seen { n_steps, n_situations, n_looked_at, exact } = seen;
+                let Seen { n_steps, n_situations, n_looked_at, n_as_they_were, exact } = seen;
                 let missing = match n_situations - n_looked_at {
                     0 => String::new(),
                     n => format!("; {} not looked at", grouped(n as u64)),
                 };
                 let (steps, situations) = (grouped(n_steps), grouped(n_situations as u64));
-                match exact {
-                    true => format!(
-                        "all {steps} steps; {situations} distinct situations, each differentiated, every weight as the machine says{missing}"
+                let how = match (exact, n_situations - n_as_they_were) {
+                    (true, _) => "each differentiated, every weight as the machine says".to_owned(),
+                    (false, 0) => {
+                        "each differentiated with the weights of its first step, all weights match".to_owned()
+                    }
+                    (false, _) => format!(
+                        "each differentiated at exact weights, {} of them also with the weights of a step, all weights match",
+                        grouped(n_as_they_were as u64)
                     ),
-                    false => format!(
-                        "{sampled}all weights match; {situations} distinct situations of {steps} steps differentiated at exact weights, every weight within {ROUNDING:.0e} of what the machine says{missing}"
-                    ),
-                }
+                };
+                format!("{sampled}all {steps} steps; {situations} distinct situations, {how}{missing}")
             }
         }
     }

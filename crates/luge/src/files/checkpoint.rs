@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::{
-    files::{atomic_file, bounded, json::hexadecimal},
+    files::{FileError, atomic_file, bounded, json::hexadecimal},
     job::Job,
     run::{
         decimated::{Decimated, Thin},
@@ -75,16 +75,8 @@ impl Thin for Frame {}
 #[derive(Debug, thiserror::Error)]
 pub enum CheckpointError {
     /// The system refused.
-    #[error("cannot {doing} {name}")]
-    Io {
-        /// "read" or "write".
-        doing: &'static str,
-        /// The file.
-        name: String,
-        /// The system's reason.
-        #[source]
-        reason: io::Error,
-    },
+    #[error(transparent)]
+    Io(#[from] FileError),
     /// Somebody else's file.
     #[error("{0} is not a checkpoint of luge")]
     NotOurs(String),
@@ -165,8 +157,8 @@ impl Checkpoint {
     /// If the system refuses.
     pub fn save(&self, path: &Path) -> Result<(), CheckpointError> {
         let name = path.display().to_string();
-        let refused = |reason: io::Error| CheckpointError::Io { doing: "write", name, reason };
-        self.to_bytes().and_then(|bytes| atomic_file::write(path, &[&bytes])).map_err(refused)
+        let written = self.to_bytes().and_then(|bytes| atomic_file::write(path, &[&bytes]));
+        Ok(written.map_err(|reason| FileError { doing: "write", name, reason })?)
     }
 
     /// The file's bytes.
@@ -207,7 +199,7 @@ impl Checkpoint {
     /// If it cannot be read, is not ours, is damaged or makes no sense.
     pub fn load(path: &Path) -> Result<Self, CheckpointError> {
         let name = path.display().to_string();
-        let refused = |reason| CheckpointError::Io { doing: "read", name: name.clone(), reason };
+        let refused = |reason| FileError { doing: "read", name: name.clone(), reason };
         Self::from_bytes(&bounded::read(path, 4).map_err(refused)?, &name)
     }
 

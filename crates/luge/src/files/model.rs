@@ -6,7 +6,6 @@ mod tensors;
 
 use std::{
     collections::{BTreeMap, HashMap},
-    io,
     path::Path,
     sync::Arc,
 };
@@ -20,7 +19,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     data::{Preparation, Table},
-    files::{atomic_file, bounded, json::hexadecimal},
+    files::{FileError, atomic_file, bounded, json::hexadecimal},
     job::{Data, Primaries, StandardPrimaries, TrainJob, source::Source},
     run::{
         lockstep::Window,
@@ -33,7 +32,7 @@ use seal::{Contents, Versioned};
 use tensors::{Block, Packed};
 
 /// The version of the metadata; a file with another one is refused.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 /// The metadata's key in the safetensors header.
 const KEY: &str = "luge";
@@ -92,16 +91,8 @@ pub struct Card {
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
     /// The system refused.
-    #[error("cannot {doing} {name}")]
-    Io {
-        /// "read" or "write".
-        doing: &'static str,
-        /// The file.
-        name: String,
-        /// The system's reason.
-        #[source]
-        reason: io::Error,
-    },
+    #[error(transparent)]
+    Io(#[from] FileError),
     /// Not a safetensors file.
     #[error("{name} is not a safetensors file")]
     NotSafetensors {
@@ -252,9 +243,12 @@ impl Model {
     /// If the system refuses.
     pub fn save(&self, path: &Path) -> Result<(), ModelError> {
         let name = path.display().to_string();
-        let io_error = |reason: io::Error| ModelError::Io { doing: "write", name: name.clone(), reason };
         let bytes = self.to_bytes(&name)?;
-        atomic_file::write(path, &[&bytes]).map_err(io_error)
+        Ok(atomic_file::write(path, &[&bytes]).map_err(|reason| FileError {
+            doing: "write",
+            name,
+            reason,
+        })?)
     }
 
     /// The file's bytes; messages call it `name`.
@@ -288,11 +282,8 @@ impl Model {
     /// If it is not there, not a model, or of another version.
     pub fn load(path: &Path) -> Result<Self, ModelError> {
         let name = path.display().to_string();
-        let bytes = bounded::read(path, 4).map_err(|reason| ModelError::Io {
-            doing: "read",
-            name: name.clone(),
-            reason,
-        })?;
+        let refused = |reason| FileError { doing: "read", name: name.clone(), reason };
+        let bytes = bounded::read(path, 4).map_err(refused)?;
         Self::from_bytes(&bytes, name)
     }
 

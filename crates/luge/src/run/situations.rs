@@ -6,8 +6,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use luge_net::{Local, Network, SparseLayers, Values, VertexTable};
-use luge_train::{Differs, HeadColumn, MULTIPLIER, ROUNDING, Situation, SituationCheck, TrainError, visit};
+use luge_net::{Local, Network, SparseLayers, Values, VertexTable, faults};
+use luge_train::{
+    Differs, HeadColumn, MULTIPLIER, ROUNDING, Situation, SituationCheck, Surroundings, TrainError, visit,
+};
 
 /// The situations of a run so far.
 #[derive(Clone, Debug)]
@@ -19,6 +21,8 @@ pub(crate) struct Situations {
     led_to: HashSet<(u32, u32)>,
     /// The same in the order in which they were met.
     met: Vec<(u32, u32)>,
+    /// The weights before and after the first step in each of them, where those were noted.
+    around: HashMap<usize, (Surroundings, Surroundings)>,
     /// The last step made, until it is seen where it led.
     pending: Option<u32>,
     /// Situations that were met lately, each where its content says.
@@ -72,6 +76,8 @@ pub(crate) struct Looked {
     pub(crate) n_situations: usize,
     /// How many of them were differentiated, whatever their free symbols are.
     pub(crate) n_looked_at: usize,
+    /// How many of them were also differentiated with the weights that a step of the run was made from.
+    pub(crate) n_as_they_were: usize,
     /// The lowest and the highest loss of the network in them.
     pub(crate) losses: Option<(f64, f64)>,
     /// How far cells and heads lie from the values they stand for after a step.
@@ -104,6 +110,7 @@ impl Situations {
             known: Vec::new(),
             led_to: HashSet::new(),
             met: Vec::new(),
+            around: HashMap::new(),
             pending: None,
             recent: vec![None; N_RECENT],
             path: (0..extra).fold(0, |path, _| visit(path, first)),
@@ -124,7 +131,8 @@ impl Situations {
     /// Notes a step by its situation without the vertex that it leads to, and the loss reported there; where it stands.
     pub(crate) fn step(&mut self, situation: &Situation, loss: Option<f64>) -> u32 {
         self.arrive(situation.vertex);
-        self.path = visit(self.path, situation.vertex as usize);
+        let wrong = faults::planted("judge's digest adds v + 2");
+        self.path = visit(self.path, situation.vertex as usize + usize::from(wrong));
         let Situation { vertex, here, ahead, .. } = *situation;
         let mixed =
             (u64::from(vertex) ^ u64::from(here.1) << 20 ^ u64::from(ahead.1) << 40).wrapping_mul(MULTIPLIER);
@@ -161,16 +169,24 @@ impl Situations {
         self.pending = Some(piece.last);
     }
 
-    /// Notes the vertex that the last step led to.
-    pub(crate) fn arrive(&mut self, vertex: u32) {
-        let Some(place) = self.pending.take() else { return };
+    /// Notes the vertex that the last step led to; whether such a step was not met before.
+    pub(crate) fn arrive(&mut self, vertex: u32) -> bool {
+        let Some(place) = self.pending.take() else { return false };
         let known = &mut self.known[place as usize];
-        if known.last_to != vertex {
-            known.last_to = vertex;
-            if self.led_to.insert((place, vertex)) {
-                self.met.push((place, vertex));
-            }
+        if known.last_to == vertex {
+            return false;
         }
+        known.last_to = vertex;
+        let new = self.led_to.insert((place, vertex));
+        if new {
+            self.met.push((place, vertex));
+        }
+        new
+    }
+
+    /// Notes the weights before and after the step that was met last.
+    pub(crate) fn keep_weights(&mut self, before: Surroundings, after: Surroundings) {
+        self.around.insert(self.met.len().saturating_sub(1), (before, after));
     }
 
     /// Differentiates the network in every situation.
@@ -186,11 +202,27 @@ impl Situations {
         let mut check = SituationCheck::new(&local, layers, (at.inputs, at.labels), at.allowed);
         let held_to_candle = [0, self.met.len() / 2, self.met.len().saturating_sub(1)];
         for (number, &(place, to)) in self.met.iter().enumerate() {
+            if number == 1 && faults::planted("a situation is not looked at") {
+                continue;
+            }
             let known = &self.known[place as usize];
             let situation = whole(layers, &known.situation, to);
             match look_at_one(&mut check, &situation, known.loss, at) {
                 Ok((loss, drift)) => looked.saw(loss, drift),
                 Err(why) => return Ok(Looked { differs: Some(why), ..looked }),
+            }
+            if let Some((before, after)) = self.around.get(&number) {
+                match check.look_at_weights(before, after) {
+                    Ok(loss) if known.loss.is_none_or(|reported| near(loss, reported)) => {
+                        looked.n_as_they_were += 1;
+                    }
+                    Ok(loss) => {
+                        let why =
+                            format!("with its weights a step has the loss {loss}, the run reports another");
+                        return Ok(Looked { differs: Some(why), ..looked });
+                    }
+                    Err(differs) => return Ok(Looked { differs: Some(differs.to_string()), ..looked }),
+                }
             }
             if held_to_candle.contains(&number)
                 && let Err(differs) = check.hold_to_candle(&situation)?

@@ -4,7 +4,7 @@ use luge_landscape::{Control, Undecodable};
 use luge_machine::{
     Bits, Cell, Effect, Input, Machine, RecordedSteps, Recording, Simulator, SymbolId, TapeId,
 };
-use luge_train::{Engine, MacrostepId, MacrostepSteps, Situation, StepDelta};
+use luge_train::{Engine, MacrostepId, MacrostepSteps, Situation, StepDelta, Surroundings};
 
 use crate::run::{
     lockstep::Mismatch,
@@ -90,7 +90,9 @@ impl<'m> StepChecker<'m> {
     pub(crate) fn into_situations(mut self) -> (Simulator<'m>, Option<Situations>) {
         let vertex = self.vertex();
         let mut situations = self.situations.take();
-        situations.iter_mut().for_each(|situations| situations.arrive(vertex as u32));
+        if let Some(situations) = &mut situations {
+            situations.arrive(vertex as u32);
+        }
         (self.simulator, situations)
     }
 
@@ -139,6 +141,20 @@ impl<'m> StepChecker<'m> {
                 break;
             }
         }
+    }
+
+    /// Where the heads were in the network's columns before a step that the machine makes now, ahead of training, if it is in a situation
+    /// that was not met before.
+    pub(crate) fn goes_ahead(&mut self, step: luge_machine::Step, loss: Option<f64>) -> Option<Vec<i64>> {
+        self.advance(step, loss);
+        let vertex = self.vertex() as u32;
+        let new = self.situations.as_mut().is_some_and(|situations| situations.arrive(vertex));
+        new.then(|| self.left.iter().zip(&self.first).map(|(left, first)| left - first).collect())
+    }
+
+    /// Notes the weights before and after that step.
+    pub(crate) fn keep_weights(&mut self, before: Surroundings, after: Surroundings) {
+        self.situations.iter_mut().for_each(|met| met.keep_weights(before.clone(), after.clone()));
     }
 
     /// Brings the machine to a step, or as far as it goes, without a look at its steps.

@@ -1,7 +1,6 @@
 //! Trains on a stream in lockstep with the simulator, and certifies the run.
 
 use std::{
-    collections::BTreeSet,
     ops::ControlFlow,
     sync::mpsc::{self, SyncSender},
     thread,
@@ -10,69 +9,20 @@ use std::{
 use luge_machine::{Step, stream::StreamSimulator};
 use luge_net::{Shape, Values, evaluate_node, stream_layers};
 use luge_sled::OverflowSite;
-use luge_train::{Dense, Engine, Precision, ROUNDING, Rate, SparseStream, StreamEngine};
+use luge_train::{Dense, Precision, ROUNDING, Rate, SparseStream};
 use serde::Serialize;
 
 use super::{
     PreparedStream, PreparedStreamError, Stream, StreamEngineChoice, batch_of,
-    lockstep::{AnyEngine, Lockstep, TrainErrorOr},
+    lockstep::{AnyEngine, Lockstep},
+    near::Near,
+    steps::Steps,
 };
 use crate::{
-    certificate::translation,
+    certificate::{Certificate, Claim, no_overflow, translation},
     files::predictor::Predictor,
     job::{STATEMENTS_PER_STEP, program},
-    training::{Claim, no_overflow},
 };
-
-/// What a run on a stream must prove.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct Certificate {
-    /// Every iterate stands for the simulator's configuration on the same stream.
-    pub trace: Claim,
-    /// The labels latched are those of the samples taken.
-    pub labels: Claim,
-    /// No step erred by more than |y| / A.
-    pub gain: Claim,
-    /// Steps made again by automatic differentiation move every weight as the run did.
-    pub gradient: Claim,
-    /// theta is the machine's answer and F(x) = f_theta(x), bit for bit, on new samples.
-    pub output_equals_primary: Claim,
-    /// No gradient flows through f_theta.
-    pub no_gradient_through_primary: Claim,
-    /// After the end no batch moves a weight.
-    pub at_rest: Claim,
-    /// theta is what the interpreter computes from the samples taken, bit for bit; `None` if the learner is a machine or has not halted.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub program: Option<Claim>,
-    /// Only where it does not hold: no number of the learner's program was too large for its type.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub no_overflow: Option<Claim>,
-}
-
-impl Certificate {
-    /// All claims with their names.
-    #[must_use]
-    pub fn claims(&self) -> Vec<(&'static str, &Claim)> {
-        let always = [
-            ("trace", &self.trace),
-            ("labels", &self.labels),
-            ("gain", &self.gain),
-            ("gradient", &self.gradient),
-            ("output_equals_primary", &self.output_equals_primary),
-            ("no_gradient_through_primary", &self.no_gradient_through_primary),
-            ("at_rest", &self.at_rest),
-        ];
-        let sometimes = [("program", self.program.as_ref()), ("no_overflow", self.no_overflow.as_ref())];
-        let sometimes = sometimes.into_iter().filter_map(|(name, claim)| Some((name, claim?)));
-        always.into_iter().chain(sometimes).collect()
-    }
-
-    /// Whether all claims hold but the one about overflow: a program does what it does also where its numbers wrap around.
-    #[must_use]
-    pub fn proves_the_run(&self) -> bool {
-        self.claims().iter().all(|(name, claim)| claim.holds || *name == "no_overflow")
-    }
-}
 
 /// What came of learning from a stream.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -97,19 +47,10 @@ pub struct StreamReport {
     pub wraps: Vec<OverflowSite>,
 }
 
-/// Steps made again by automatic differentiation, beside those around the first and last take.
-const N_SPOTS: u64 = 5;
 /// New batches on which F and f_theta are compared bit for bit.
 const N_COMPARED: usize = 50;
 /// Batches after the end whose gradient is computed by automatic differentiation.
 const N_DIFFERENTIATED: usize = 20;
-
-struct Spots {
-    n_made: usize,
-    n_weights: usize,
-    largest: f64,
-    differs: Option<String>,
-}
 
 /// Samples on their way to the interpreter, which runs beside training and keeps none.
 const N_WAITING: usize = 256;
@@ -157,19 +98,17 @@ fn follow(
         StreamEngineChoice::Sparse => AnyEngine::Sparse(Box::new(SparseStream::new(network, start)?)),
         StreamEngineChoice::Dense => AnyEngine::Dense(Box::new(dense(lesson, start)?)),
     };
-    let mut checker = dense(lesson, start)?;
+    let layers = stream_layers(network).ok();
+    let confined = layers.is_some();
+    let near = layers.as_ref().map(|layers| Near::of(lesson, layers)).transpose()?.flatten();
     let mut both = Lockstep::new(&lesson.network, &lesson.window, &lesson.layout, lesson.simulator());
+    let mut steps = Steps::new(lesson, (layers.as_ref(), near.as_ref()), &both)?;
     let mut stream = lesson.stream();
     let (mut x, mut y) = batch_of(&lesson.layout);
-    let mut spots = Spots { n_made: 0, n_weights: 0, largest: 0.0, differs: None };
-    let spot_steps = spot_steps(lesson);
-    let (mut heads, mut wrong) = (Vec::new(), None);
-    let mut gain_error: f64 = 0.0;
-    let mut n_steps = 0;
+    let (mut n_steps, mut wrong) = (0, None);
     while n_steps < lesson.rehearsal.steps && wrong.is_none() && watch(n_steps).is_continue() {
         stream.next_batch(&mut x, &mut y);
-        both.heads(&mut heads);
-        let before = spot_steps.contains(&n_steps).then(|| engine.weights());
+        steps.begin(&both, &engine);
         let n_taken = both.simulator.n_taken();
         if both.step(&x, &y).is_err() {
             break;
@@ -180,12 +119,16 @@ fn follow(
                 let _ = interpreter.send(sample);
             }
         }
+        let before = steps.is_new(&both, &y).then(|| engine.weights());
         engine.engine().step_on(&x, &y)?;
         n_steps += 1;
-        gain_error = gain_error.max(y[0].abs() / lesson.network.constants.carrier);
-        wrong = compare(&both, &engine, &heads, before.is_some())?;
+        let mut found = steps.check(&both, &engine, &y);
+        if found.is_ok() && (steps.all_due(n_steps) || !confined) {
+            found = both.compare_all(&engine.weights());
+        }
+        wrong = found.err().map(|mismatch| mismatch.to_string());
         if let Some(before) = before {
-            spots.look(&mut checker, &before, &engine.weights(), (&x, &y))?;
+            steps.look(&before, &engine.weights(), (&x, &y))?;
         }
     }
     let weights = engine.weights();
@@ -194,21 +137,25 @@ fn follow(
     }
     let end = End { lesson, weights, halted: lesson.rehearsal.halted && n_steps == lesson.rehearsal.steps };
     let theta = lesson.theta(&both.simulator);
-    let at_rest = end.at_rest(&mut engine, &mut checker, &mut stream)?;
+    let gradient = steps.gradient(n_steps, &engine);
     let certificate = Certificate {
         trace: Claim {
             holds: wrong.is_none(),
             figures: match &wrong {
-                None => format!("{} iterates, 0 mismatches", n_steps + 1),
+                None => format!("{} iterates, 0 mismatches; path {:016x}", n_steps + 1, steps.path),
                 Some(why) => format!("after {n_steps} steps {why}"),
             },
         },
-        labels: labels(&both.simulator, wrong.is_none(), lesson),
-        gain: gain(lesson, gain_error),
-        gradient: spots.claim(n_steps),
+        gradient: Claim { holds: gradient.holds(), figures: gradient.figures() },
+        gain: Some(gain(lesson, steps.gains)),
+        step_count: step_count(n_steps, both.simulator.steps(), end.halted),
+        labels_copied: labels(&both.simulator, wrong.is_none(), lesson),
+        loss_bounds: loss_bounds(lesson, steps.losses),
+        at_rest: Some(end.at_rest(&mut engine, &mut steps.checker, &mut stream)?),
         output_equals_primary: end.output(&theta, &mut stream),
         no_gradient_through_primary: no_gradient(lesson),
-        at_rest,
+        layers: None,
+        units: None,
         program: None,
         no_overflow: None,
     };
@@ -236,76 +183,13 @@ fn samples(lesson: &PreparedStream, x: &[f64], y: &[f64]) -> Vec<Vec<i64>> {
     rows.map(|(x, y)| x.iter().chain(y).map(raw).collect()).collect()
 }
 
-fn dense<'a>(lesson: &'a PreparedStream, weights: &[Values]) -> Result<Dense<'a>, PreparedStreamError> {
+pub(super) fn dense<'a>(
+    lesson: &'a PreparedStream,
+    weights: &[Values],
+) -> Result<Dense<'a>, PreparedStreamError> {
     let network = &lesson.network.network;
     let inputs: Vec<Values> = network.inputs().iter().map(|i| Values::filled(i.shape, 0.0)).collect();
     Ok(Dense::new(network, weights, &inputs, Precision::F64, Rate::One, None)?)
-}
-
-/// What a step changed, or everything.
-fn compare(
-    both: &Lockstep<'_>,
-    engine: &AnyEngine<'_>,
-    heads: &[i64],
-    all: bool,
-) -> Result<Option<String>, PreparedStreamError> {
-    let found = match engine {
-        AnyEngine::Sparse(engine) if !all => both.compare_step(engine, heads),
-        _ => both.compare_all(&engine.weights()).map_err(TrainErrorOr::Mismatch),
-    };
-    match found {
-        Ok(()) => Ok(None),
-        Err(TrainErrorOr::Mismatch(mismatch)) => Ok(Some(mismatch.to_string())),
-        Err(TrainErrorOr::Train(error)) => Err(error.into()),
-    }
-}
-
-/// The steps around the first and the last take, and some others.
-fn spot_steps(lesson: &PreparedStream) -> BTreeSet<Step> {
-    let rehearsal = lesson.rehearsal;
-    let takes = [rehearsal.first_take, rehearsal.last_take];
-    let around = takes.into_iter().flatten().flat_map(|take| [take, take + 1, take + 2]);
-    let others = (0..N_SPOTS).map(|i| rehearsal.steps.saturating_sub(1) / N_SPOTS.max(1) * i);
-    around.chain(others).chain([rehearsal.steps.saturating_sub(1)]).filter(|&s| s < rehearsal.steps).collect()
-}
-
-impl Spots {
-    /// Makes a step again by automatic differentiation and compares every weight.
-    fn look(
-        &mut self,
-        checker: &mut Dense<'_>,
-        before: &[Values],
-        after: &[Values],
-        (x, y): (&[f64], &[f64]),
-    ) -> Result<(), PreparedStreamError> {
-        checker.go_to(before)?;
-        checker.step_on(x, y)?;
-        self.n_made += 1;
-        for (block, (dense, found)) in checker.weights().iter().zip(after).enumerate() {
-            for (&dense, &found) in dense.data.iter().zip(&found.data) {
-                self.n_weights += 1;
-                let difference = (dense - found).abs();
-                self.largest = self.largest.max(difference);
-                let near = difference <= ROUNDING * dense.abs().max(1.0);
-                if !near && self.differs.is_none() {
-                    let name = &Engine::network(checker).parameters()[block].name;
-                    self.differs = Some(format!("{name} is {found}, by automatic differentiation {dense}"));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn claim(&self, n_steps: Step) -> Claim {
-        let figures = match &self.differs {
-            None => format!(
-                "{} of {n_steps} steps recomputed by automatic differentiation, {} weights alike to {:.1e}; other steps were not differentiated",
-                self.n_made, self.n_weights, self.largest
-            ),
-            Some(why) => why.clone(),
-        };
-        Claim { holds: self.differs.is_none() && self.n_made > 0, figures }
-    }
 }
 
 fn labels(simulator: &StreamSimulator<'_>, trace: bool, lesson: &PreparedStream) -> Claim {
@@ -324,11 +208,37 @@ fn labels(simulator: &StreamSimulator<'_>, trace: bool, lesson: &PreparedStream)
     Claim { holds: trace && taken > 0 && confined.is_ok(), figures }
 }
 
-fn gain(lesson: &PreparedStream, largest: f64) -> Claim {
+fn gain(lesson: &PreparedStream, gains: Option<(f64, f64)>) -> Claim {
     let constants = lesson.network.constants;
     let bound = constants.label_bound / constants.carrier;
-    let figures = format!("|y| / A at most {largest}, allowed {bound}; a sixteenth is forgiven");
-    Claim { holds: largest <= bound && bound <= 1.0 / 16.0, figures }
+    let Some((low, high)) = gains else {
+        return Claim { holds: false, figures: "no weight was seen to move".to_owned() };
+    };
+    let error = (1.0 - low).max(high - 1.0);
+    let figures = format!(
+        "in every step every weight went 1 - y / A of its way, measured from {low} to {high}; allowed 1 +- {bound}, forgiven 1 +- 1/16"
+    );
+    Claim { holds: error <= bound + ROUNDING && bound <= 1.0 / 16.0, figures }
+}
+
+fn step_count(n_steps: Step, machine_steps: Step, halted: bool) -> Claim {
+    let end = if halted { "" } else { ", the machine has not halted" };
+    let figures = format!("{n_steps} gradient steps, {machine_steps} machine steps{end}");
+    Claim { holds: halted && n_steps == machine_steps, figures }
+}
+
+/// While the machine runs the output is A, so that the loss is half the squared distance of A from the labels.
+fn loss_bounds(lesson: &PreparedStream, losses: Option<(f64, f64)>) -> Claim {
+    let constants = lesson.network.constants;
+    let n = (lesson.layout.n_samples * lesson.layout.n_labels) as f64;
+    let level = |output: f64| n * output * output / 2.0;
+    let low = level(constants.carrier - constants.label_bound);
+    let high = level(constants.carrier + constants.label_bound);
+    let Some((lowest, highest)) = losses else {
+        return Claim { holds: false, figures: "no loss was evaluated".to_owned() };
+    };
+    let figures = format!("running {lowest:.4e} to {highest:.4e}, claimed {low:.4e} to {high:.4e}");
+    Claim { holds: lowest >= low && highest <= high, figures }
 }
 
 fn no_gradient(lesson: &PreparedStream) -> Claim {
@@ -337,6 +247,13 @@ fn no_gradient(lesson: &PreparedStream) -> Claim {
     let nodes: Vec<bool> = primary.map(|(id, _)| differentiated[id.index()]).collect();
     let n = nodes.iter().filter(|&&carries| carries).count();
     Claim { holds: n == 0, figures: format!("{n} of {} nodes of f_theta carry a gradient", nodes.len()) }
+}
+
+/// The network's inputs for a batch.
+pub(super) fn inputs(lesson: &PreparedStream, x: &[f64], y: &[f64]) -> Vec<Values> {
+    let inputs = lesson.network.network.inputs();
+    let [of_x, of_y] = inputs else { return Vec::new() };
+    vec![Values::new(of_x.shape, x.to_vec()), Values::new(of_y.shape, y.to_vec())]
 }
 
 /// The weights a run ended with.
@@ -369,7 +286,7 @@ impl End<'_> {
         let mut n_zero = 0;
         for _ in 0..N_DIFFERENTIATED {
             stream.next_batch(&mut x, &mut y);
-            checker.feed(&self.inputs(&x, &y))?;
+            checker.feed(&inputs(self.lesson, &x, &y))?;
             let zero = |values: &Values| values.data.iter().all(|g| g.abs() <= 0.0);
             n_zero += usize::from(checker.gradient()?.iter().all(zero));
         }
@@ -379,12 +296,6 @@ impl End<'_> {
             self.lesson.options.after
         );
         Ok(Claim { holds: unmoved && n_zero == N_DIFFERENTIATED, figures })
-    }
-
-    fn inputs(&self, x: &[f64], y: &[f64]) -> Vec<Values> {
-        let inputs = self.lesson.network.network.inputs();
-        let [of_x, of_y] = inputs else { return Vec::new() };
-        vec![Values::new(of_x.shape, x.to_vec()), Values::new(of_y.shape, y.to_vec())]
     }
 
     /// theta in the network is the judge's, and F(x) is f_theta(x).
@@ -400,7 +311,7 @@ impl End<'_> {
         let (mut n_alike, mut theta_alike) = (0, true);
         for _ in 0..N_COMPARED {
             stream.next_batch(&mut x, &mut y);
-            let inputs = self.inputs(&x, &y);
+            let inputs = inputs(self.lesson, &x, &y);
             let out = evaluate_node(network, &self.weights, &inputs, nodes.out);
             theta_alike &= same(&evaluate_node(network, &self.weights, &inputs, nodes.theta).data, theta);
             n_alike += usize::from(same(&out.data, &predictor.predict(&inputs[0]).data));

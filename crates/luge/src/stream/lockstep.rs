@@ -6,7 +6,7 @@ use luge_machine::{
     stream::{Slot, StreamOutcome, StreamSimulator},
 };
 use luge_net::Values;
-use luge_train::{Dense, SparseStream, StreamEngine, TrainError};
+use luge_train::{Dense, SparseStream, StreamEngine};
 
 use super::bits;
 use crate::run::lockstep::Window;
@@ -22,6 +22,18 @@ pub enum StreamMismatch {
     Differs {
         /// State, head, cell or memory.
         what: &'static str,
+    },
+    /// A step moved a weight elsewhere.
+    #[error("a step leads {what}[{index}] to {found}, not to {expected}")]
+    Weight {
+        /// Vertex, head, cell, memory or z.
+        what: &'static str,
+        /// Which one.
+        index: usize,
+        /// Where it is.
+        found: f64,
+        /// Where the machine's step and the label lead it.
+        expected: f64,
     },
     /// z does not hold what it should.
     #[error("z is {found} where it should be {expected}")]
@@ -98,48 +110,6 @@ impl<'a> Lockstep<'a> {
         Err(StreamMismatch::Differs { what })
     }
 
-    /// What a step can have changed: the vertex, the heads, the cells they left, the memory and the slot.
-    pub(super) fn compare_step(&self, engine: &SparseStream<'_>, before: &[i64]) -> Result<(), TrainErrorOr> {
-        let judge = self.simulator.simulator();
-        let differs = |what| Err(TrainErrorOr::Mismatch(StreamMismatch::Differs { what }));
-        if self.network.control().state(engine.vertex()?) != judge.state() {
-            return differs("state");
-        }
-        for tape in judge.machine().tape_ids() {
-            if self.window.index(tape, judge.head(tape)) != Some(engine.head(tape.index())?) {
-                return differs("head");
-            }
-            if ![before[tape.index()], judge.head(tape)].iter().all(|&cell| self.alike(engine, tape, cell)) {
-                return differs("cell");
-            }
-        }
-        if self.simulator.slot() != Slot::Ready && !self.memory_is_alike(engine) {
-            return differs("memory");
-        }
-        self.compare_slot(engine.labels()).map_err(TrainErrorOr::Mismatch)
-    }
-
-    /// The cells that the heads are on.
-    pub(super) fn heads(&self, into: &mut Vec<i64>) {
-        let judge = self.simulator.simulator();
-        into.clear();
-        into.extend(judge.machine().tape_ids().map(|tape| judge.head(tape)));
-    }
-
-    fn memory_is_alike(&self, engine: &SparseStream<'_>) -> bool {
-        let tape = self.simulator.simulator().machine().find_tape("data").unwrap_or(TapeId(0));
-        (0..self.layout.n_bits()).all(|bit| {
-            let cell = i64::try_from(self.layout.cell(bit)).unwrap_or(i64::MAX);
-            self.alike(engine, tape, cell)
-        })
-    }
-
-    /// Whether a cell of the network holds what the judge's does.
-    fn alike(&self, engine: &SparseStream<'_>, tape: TapeId, cell: i64) -> bool {
-        let one = self.simulator.simulator().tape(tape).read(cell) == SymbolId(1);
-        self.window.index(tape, cell).is_some_and(|at| (engine.cell(tape.index(), at) > 0.0) == one)
-    }
-
     /// z is minus the labels where they wait, and minus A where the slot is ready.
     fn compare_slot(&self, z: &[f64]) -> Result<(), StreamMismatch> {
         let constants = self.network.constants;
@@ -175,13 +145,4 @@ impl<'a> Lockstep<'a> {
                 .collect(),
         }
     }
-}
-
-/// An engine that refuses, or a network that differs.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum TrainErrorOr {
-    #[error(transparent)]
-    Train(#[from] TrainError),
-    #[error(transparent)]
-    Mismatch(StreamMismatch),
 }

@@ -39,8 +39,10 @@ pub struct TraceOptions {
     /// The landscape's constants.
     #[serde(with = "crate::job::constants")]
     pub constants: AskedConstants,
-    /// Steps that are made again by automatic differentiation; left out: as many as cost no more than the run.
-    pub spots: Option<usize>,
+    /// Steps to verify by automatic differentiation beside the distinct situations; left out: none, or on runs that are compared at their end
+    /// alone as many as cost no more than the run.
+    #[serde(alias = "spots")]
+    pub autodiff_checks: Option<usize>,
     /// What differs from the printed paper.
     #[serde(skip)]
     pub corrections: Corrections,

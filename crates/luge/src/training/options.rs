@@ -56,8 +56,10 @@ pub struct TrainingOptions {
     /// The landscape's constants.
     #[serde(with = "crate::job::constants")]
     pub constants: AskedConstants,
-    /// Steps that are made again by automatic differentiation; left out: as many as cost no more than the run.
-    pub spots: Option<usize>,
+    /// Steps to verify by automatic differentiation beside the distinct situations; left out: none, or on runs that are compared at their end
+    /// alone as many as cost no more than the run.
+    #[serde(alias = "spots")]
+    pub autodiff_checks: Option<usize>,
     /// What differs from the printed paper inside the landscape.
     #[serde(skip)]
     pub corrections: Corrections,
@@ -111,7 +113,7 @@ impl Default for TrainingOptions {
             final_loss: None,
             steps: LONGEST_LESSON,
             constants: AskedConstants::default(),
-            spots: None,
+            autodiff_checks: None,
             corrections: Corrections::default(),
             extended_corrections: ExtendedCorrections::default(),
         }

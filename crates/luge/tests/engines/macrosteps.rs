@@ -96,8 +96,12 @@ struct Made {
 /// Holds runs by macrosteps to the sparse engine and to the simulator.
 fn check(seed: u64, kind: LandscapeKind, made: &mut Made) {
     let (machine, input) = walker(seed);
-    let options =
-        TraceOptions { landscape: kind, steps: Some(3000), spots: Some(1), ..TraceOptions::default() };
+    let options = TraceOptions {
+        landscape: kind,
+        steps: Some(3000),
+        autodiff_checks: Some(1),
+        ..TraceOptions::default()
+    };
     let plan = plan(&machine, &input, &options);
     let (parameters, inputs) = start(&plan.landscape, &plan);
     let network = plan.landscape.network();

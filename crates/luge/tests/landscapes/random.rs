@@ -13,8 +13,13 @@ use proptest::{
     test_runner::TestRunner,
 };
 
+use luge_net::Op;
+use luge_train::{Dense, Engine, Precision, Rate, ReversePass, vertex_parameter};
+use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+use rand_distr::{Distribution, Uniform};
+
 use crate::{
-    OUTSIDE, options,
+    FOUR_STATES, OUTSIDE, lopsided, machine, options,
     random_machines::{Shape, machine_and_input},
     trace,
 };
@@ -143,4 +148,52 @@ fn on_landscape_a() {
         assert!(falls, "{trace:?}\n{machine:?}\n{input:?}");
         n_checked += 1;
     }
+}
+
+/// The reverse pass that certificates differentiate with finds candle's gradient, at random weights of every landscape.
+#[test]
+fn the_reverse_pass_is_candles() {
+    let small = Shape { n_tapes: 1..=1, n_symbols: 2..=2, ..ANY };
+    let (internal, outside) = (subjects(&small, 10), subjects(&ANY, 12));
+    let outside = outside.iter().flat_map(|subject| OUTSIDE.map(|kind| (subject, kind)));
+    let all = internal.iter().map(|subject| (subject, LandscapeKind::Internal)).chain(outside);
+    let mut generator = ChaCha8Rng::seed_from_u64(26);
+    let around = Uniform::new(-0.5, 0.5).expect("a range that is not empty");
+    let mut n_compared = [0; 4];
+    for (Subject { machine, input, .. }, kind) in all {
+        let options = TraceOptions {
+            steps: Some(if kind == LandscapeKind::Internal { 2 } else { 10 }),
+            ..options(kind)
+        };
+        let Ok(plan) = PreparedTrace::new(machine, input, &options) else { continue };
+        let (mut parameters, inputs) = plan.landscape.encode(&plan.start).expect("a configuration");
+        let network = plan.landscape.network();
+        for weight in parameters.iter_mut().flat_map(|block| &mut block.data) {
+            *weight += around.sample(&mut generator);
+        }
+        let mut dense =
+            Dense::new(network, &parameters, &inputs, Precision::F64, Rate::One, None).expect("dense");
+        let mut pass = ReversePass::new(network);
+        let losses = (pass.evaluate(&parameters, &inputs), dense.loss().expect("a loss"));
+        let near = |a: f64, b: f64| (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1.0);
+        assert!(near(losses.0, losses.1), "{kind:?}: {losses:?}");
+        for (ours, theirs) in pass.gradient(1.0).iter().zip(&dense.gradient().expect("a gradient")) {
+            assert!(ours.data.iter().zip(&theirs.data).all(|(&a, &b)| near(a, b)), "{kind:?}");
+        }
+        n_compared[kind as usize] += 1;
+    }
+    assert!(OUTSIDE.iter().all(|&kind| n_compared[kind as usize] >= 3), "{n_compared:?}");
+}
+
+/// The digest of a plain graph that is not recognised is that of its vertices, not of vertex 0.
+#[test]
+fn the_vertex_of_an_unrecognised_plain_graph_is_known() {
+    let plan = PreparedTrace::new(&machine(FOUR_STATES), &lopsided(), &options(LandscapeKind::Plain));
+    let plan = plan.expect("a plan");
+    let network = plan.landscape.network();
+    let stop = network.find("[successor]").expect("a stop-gradient");
+    let Op::StopGradient(of) = network.node(stop).op else { panic!("a stop-gradient") };
+    let other = network.with_op(stop, Op::Sum(vec![(1.0, of)]));
+    assert!(other.sparse_layers().is_err());
+    assert_eq!(vertex_parameter(&other), vertex_parameter(network));
 }

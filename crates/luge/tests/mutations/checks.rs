@@ -2,7 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use luge::{run::engine::EngineChoice as PrepareOptions, trace::TraceOptions};
+use luge::{
+    Data, Source, TrainJob, TrainingOptions, data::PrepareOptions as DataOptions,
+    run::engine::EngineChoice as PrepareOptions, trace::TraceOptions,
+};
 use luge_landscape::{
     AskedConstants, Carrier, ExternalConstants, Landscape, LandscapeKind, LandscapeOptions, VertexSet,
 };
@@ -13,56 +16,53 @@ use luge_net::{
     quantizer::{dequantize, quantize},
 };
 use luge_train::{
-    CacheLevel, Dense, Engine, Exact, Precision, ROUNDING, Rate, Sparse, SpotCheck, TrainError, best_vertex,
-    spot_check,
+    CacheLevel, Dense, Engine, Exact, Precision, ROUNDING, Rate, Sparse, TrainError, best_vertex, spot_check,
 };
 
 use crate::{
     Run,
     classroom::{Classroom, written},
+    shipped::{Verdict, certify},
 };
 
 /// A learner on two tracks, whose heads move apart, that halts after a few steps.
 const LEARNER: &str = "machine\ntape data: 0 1 blank 0 read-only\ntape theta: 0 1 blank 0\nstart: first\nfirst:\n  * * -> * 1, R S, seek\nseek:\n  0 * -> * 0, R R, seek\n  1 * -> * 1, S R, last\nlast:\n  * 0 -> * 1, R L, back\n  * 1 -> * 0, L S, back\nback:\n  * * -> * 1, L R, wait\nwait:\n  * * -> * *, R L, done\ndone: accept\n";
 
+const DATA: &str = "x,y\n-2,-2\n-1,1\n";
+
 /// One tape, four states, moves both ways.
 const FOUR_STATES: &str = "1RB1LB_1LA0LC_1RZ1LD_1RD0RA";
 
 fn classroom((kind, carrier, engine): Run, vertices: VertexSet) -> Classroom {
-    let mut room = Classroom::new(written(LEARNER), "x,y\n-2,-2\n-1,1\n", "fix:2.0").on(kind, carrier);
+    let mut room = Classroom::new(written(LEARNER), DATA, "fix:2.0").on(kind, carrier);
     (room.options.engine, room.options.vertices) = (engine, vertices);
     room
 }
 
-/// The certificate of a training run, its claims about sizes aside, and the dense engine's look at every step.
-pub(crate) fn certificate(run: Run, vertices: VertexSet) {
-    let room = classroom(run, vertices);
-    let lesson = room.lesson();
-    let report = lesson.train(|_| ControlFlow::Continue(())).expect("gradients");
-    let failed: Vec<_> = report.certificate.claims().into_iter().filter(|(_, check)| !check.holds).collect();
-    assert!(report.certificate.proves_the_run(), "{failed:?}");
-    let (extended, inputs) = (lesson.extended(), lesson.inputs());
-    let (network, initial) = (extended.network(), extended.initial());
-    let fast: Box<dyn Engine> = match report.chosen.engine {
-        PrepareOptions::Exact => {
-            Box::new(Exact::new(network, initial, &inputs, CacheLevel::Steps).expect("exact"))
-        }
-        PrepareOptions::Sparse => Box::new(Sparse::new(network, initial, &inputs).expect("layers")),
-        PrepareOptions::Auto | PrepareOptions::Dense => return,
+/// The certificate that `luge train learner.tm --data data.csv --target y` prints with these options, and nothing else.
+pub(crate) fn certificate((landscape, carrier, engine): Run, vertices: VertexSet) -> Verdict {
+    let source =
+        Source { name: "learner.tm".to_owned(), text: LEARNER.to_owned(), extension: Some("tm".to_owned()) };
+    let data = Data::Csv {
+        name: "data.csv".to_owned(),
+        text: DATA.to_owned(),
+        target: vec!["y".to_owned()],
+        features: None,
+        saturate: false,
+        asked: DataOptions::default(),
     };
-    look_at_every_step(network, &inputs, fast, lesson.simulated().expect("an answer").machine_steps + 2);
+    let mut job = TrainJob::new(source, data);
+    job.options = TrainingOptions { landscape, carrier, engine, vertices, ..job.options };
+    job.options.format = "fix:2.0".parse().expect("a format");
+    certify(&job)
 }
 
-/// The line `gradient`: the dense engine makes every step by automatic differentiation.
-fn look_at_every_step(network: &Network, inputs: &[Values], mut engine: Box<dyn Engine + '_>, steps: u64) {
-    let mut dense = SpotCheck::new(network, inputs, &[]).expect("a network that fits");
-    for _ in 0..steps {
-        let (before, loss) = (engine.snapshot(), engine.loss().expect("a loss"));
-        engine.step().expect("a gradient");
-        let agreement = dense.check(&before, &engine.snapshot(), engine.rounding()).expect("one step");
-        assert_eq!(agreement.differs, None);
-        assert!(agreement.has_loss(loss), "{} and {loss}", agreement.loss);
-    }
+/// The certificate of a run that is watched step by step, as the lab does.
+pub(crate) fn certificate_step_by_step() {
+    let run = (LandscapeKind::Compact, Carrier::Offset, PrepareOptions::Exact);
+    let lesson = classroom(run, VertexSet::LookedAt).lesson();
+    let report = lesson.train(|_| ControlFlow::Continue(())).expect("gradients");
+    assert!(report.certificate.proves_the_run());
 }
 
 fn machine(line: &str) -> Machine {

@@ -65,7 +65,7 @@ pub(crate) const FAULTS: &[GraphFault] = &[
 ];
 
 /// Multiplies a weight of the last sum of this name.
-fn weight(nodes: &mut [Node], name: &str, term: usize, by: f64) -> bool {
+pub(crate) fn weight(nodes: &mut [Node], name: &str, term: usize, by: f64) -> bool {
     let sum = nodes.iter_mut().rev().find(|node| node.name == name && matches!(node.op, Op::Sum(_)));
     match sum {
         Some(Node { op: Op::Sum(terms), .. }) if term < terms.len() => {
@@ -96,7 +96,7 @@ fn bias(nodes: &mut [Node], name: &str, more: f64) -> bool {
 }
 
 /// Leaves out a stop-gradient.
-fn unstopped(nodes: &mut [Node], name: &str) -> bool {
+pub(crate) fn unstopped(nodes: &mut [Node], name: &str) -> bool {
     let of = |node: &Node| match node.op {
         Op::StopGradient(of) if node.name == name => Some(of),
         _ => None,

@@ -4,13 +4,46 @@
 use std::{collections::BTreeSet, ops::ControlFlow};
 
 use luge::{
-    Source, TraceJob, TraceOptions, TrainJob,
+    Certificate, Source, StreamJob, TraceJob, TraceOptions, TrainJob,
+    certificate::answer::verdict_on,
     run::follow::{ObservationRate, RunProgress},
+    stream::ShippedStream,
 };
 use luge_net::{Arcs, Node, NodeId, Op, VertexTable, faults};
 
-/// Whether the command certifies the run; what refuses it otherwise.
-type Verdict = Result<(), String>;
+use crate::graphs::{unstopped, weight};
+
+/// Whether the command certifies the run; what refuses it otherwise, as it prints it.
+pub(crate) type Verdict = Result<(), String>;
+
+/// What a certificate says.
+fn verdict(certificate: &Certificate) -> Verdict {
+    let certified = certificate.proves_the_run();
+    let text = verdict_on(&certificate.claims(), certified);
+    assert_eq!(text.starts_with("yes"), certified, "{text}");
+    let failed = certificate.claims().into_iter().find(|(_, claim)| !claim.holds);
+    match failed.filter(|_| !certified) {
+        Some((name, claim)) => Err(format!("{text}; {name}: {}", claim.figures)),
+        None => Ok(()),
+    }
+}
+
+/// Prepares and trains a job as `luge train` does.
+pub(crate) fn certify(job: &TrainJob) -> Verdict {
+    let lesson = job.prepare().map_err(|error| error.to_string())?;
+    let report = lesson.follow(None, ObservationRate::Moments, |_| ControlFlow::Continue(()));
+    verdict(&report.map_err(|error| error.to_string())?.certificate)
+}
+
+/// Trains a learner on its stream as `luge stream` does.
+fn stream(name: &str) -> Verdict {
+    let shipped = ShippedStream::find(name).expect("it ships");
+    let source = shipped.program.source();
+    let samples = shipped.samples.read(StreamJob::format_for(&source)).expect("its samples");
+    let lesson = StreamJob::new(source, samples).prepare().map_err(|error| error.to_string())?;
+    let report = lesson.train(|_| ControlFlow::Continue(())).map_err(|error| error.to_string())?;
+    verdict(&report.certificate)
+}
 
 /// Trains a learner that ships on its own data, as the command does.
 fn train(name: &str, mut vertices: Option<&mut BTreeSet<usize>>) -> Verdict {
@@ -27,11 +60,7 @@ fn train(name: &str, mut vertices: Option<&mut BTreeSet<usize>>) -> Verdict {
         ControlFlow::Continue(())
     };
     let report = lesson.follow(None, rate, watch).map_err(|error| error.to_string())?;
-    let failed = report.certificate.claims().into_iter().find(|(_, claim)| !claim.holds);
-    match failed.filter(|_| !report.certificate.proves_the_run()) {
-        Some((name, claim)) => Err(format!("{name}: {}", claim.figures)),
-        None => Ok(()),
-    }
+    verdict(&report.certificate)
 }
 
 /// Traces a machine, as the command does.
@@ -167,4 +196,63 @@ fn numbers_that_the_engine_makes_up_are_refused() {
         drop(planted);
         assert!(verdict.is_err(), "{name}");
     }
+}
+
+/// Faults of the engine for streams: weights that go all of their way in 99 of 100 steps, or in one of them.
+const STREAM_GAINS: [&str; 6] = [
+    "stream cells",
+    "stream heads",
+    "stream vertices",
+    "stream memory",
+    "stream slot",
+    "gain 1 now and then",
+];
+
+/// Faults in the graph of a network for streams.
+const STREAM_GRAPHS: [(&str, Alteration); 8] = [
+    ("the distance counted twice", |nodes, _| weight(nodes, "(D - [D]) / A", 0, 2.0)),
+    ("the distance with another sign", |nodes, _| weight(nodes, "(D - [D]) / A", 0, -1.0)),
+    ("a slot that closes", |nodes, _| weight(nodes, "running", 2, -1.0)),
+    ("the memory not stopped", |nodes, _| unstopped(nodes, "[memory]")),
+    ("the next memory not stopped", |nodes, _| unstopped(nodes, "[next memory]")),
+    ("taking not stopped", |nodes, _| unstopped(nodes, "[take]")),
+    ("fresh bits twice", |nodes, _| weight(nodes, "fresh bits", 0, 2.0)),
+    ("labels of the batch that passes", |nodes, _| passing_labels(nodes)),
+];
+
+pub(crate) const N_STREAM_FAULTS: usize = STREAM_GAINS.len() + STREAM_GRAPHS.len();
+
+/// Puts y in the place of the labels in the slot, where they become bits of the memory.
+fn passing_labels(nodes: &mut [Node]) -> bool {
+    let Some(y) = labels_fed(nodes) else { return false };
+    let slot = nodes.iter_mut().find(|node| node.name == "-[z]");
+    let operand = slot.and_then(|node| node.op.operands_mut().into_iter().next().map(|of| *of = y));
+    operand.is_some()
+}
+
+#[test]
+fn faults_on_streams_are_refused() {
+    assert_eq!(stream("stream_mean"), Ok(()));
+    let mut missed = Vec::new();
+    for name in STREAM_GAINS {
+        let planted = faults::plant(name);
+        if stream("stream_mean").is_ok() {
+            missed.push(name);
+        }
+        drop(planted);
+    }
+    for (name, alter) in STREAM_GRAPHS {
+        let planted = faults::plant_in_graph(alter);
+        if stream("stream_mean").is_ok() {
+            missed.push(name);
+        }
+        assert!(planted.altered_a_graph(), "{name}");
+    }
+    for (kind, vertex) in (0..3).flat_map(|kind| (0..60).step_by(10).map(move |vertex| (kind, vertex))) {
+        let planted = spoil(kind, vertex);
+        if stream("stream_mean").is_ok() && planted.altered_a_graph() {
+            missed.push("an arc");
+        }
+    }
+    assert_eq!(missed, [""; 0]);
 }

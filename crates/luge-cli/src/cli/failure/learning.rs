@@ -2,7 +2,7 @@
 
 use luge::{
     data::TableError,
-    files::model::ModelError,
+    files::{FileError, model::ModelError},
     job::{program::ProgramError, source::Source},
     training::TrainingError,
 };
@@ -153,7 +153,7 @@ fn remedy_of_extended(error: &ExtendedError) -> &'static str {
 impl From<ModelError> for Failure {
     fn from(error: ModelError) -> Self {
         match error {
-            ModelError::Io { ref reason, .. } => {
+            ModelError::Io(FileError { ref reason, .. }) => {
                 unreadable(&error, reason).unwrap_or_else(|| Self::of(error))
             }
             ModelError::PreparedTraining(error) => error.into(),
