@@ -37,8 +37,8 @@ pub(super) const ASSETS: &[Asset] = &[
     asset!("settings.js", "text/javascript; charset=utf-8"),
     asset!("chooser.js", "text/javascript; charset=utf-8"),
     asset!("controls.js", "text/javascript; charset=utf-8"),
-    asset!("tour.js", "text/javascript; charset=utf-8"),
     asset!("link.js", "text/javascript; charset=utf-8"),
+    asset!("tour.js", "text/javascript; charset=utf-8"),
     asset!("main.js", "text/javascript; charset=utf-8"),
 ];
 
