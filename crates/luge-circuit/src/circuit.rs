@@ -1,8 +1,8 @@
 //! The circuit: registers, inputs, gates, outputs; what makes it valid; what its wires carry.
 
-use std::{collections::BTreeSet, fmt};
+use std::{collections::BTreeSet, fmt, sync::Arc};
 
-use crate::{Literal, RegisterId, WireId};
+use crate::{Literal, RegisterId, Total, WireId};
 
 /// How a feature or a label is written as bits, the lowest bit first.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -85,6 +85,8 @@ pub enum Gate {
     Sum(Vec<Literal>),
     /// 1 if an odd number of operands is 1: two units for each operand.
     Parity(Vec<Literal>),
+    /// A bit of a number, the lowest is bit 0: two units for each threshold of its digit.
+    Bit(Arc<Total>, u32),
 }
 
 impl Gate {
@@ -94,6 +96,7 @@ impl Gate {
         match self {
             Self::False | Self::Register(_) | Self::Input(_) => &[],
             Self::And(operands) | Self::Sum(operands) | Self::Parity(operands) => operands,
+            Self::Bit(total, _) => &total.operands,
         }
     }
 }
@@ -291,6 +294,8 @@ impl Circuit {
         input: impl Fn(Input) -> bool,
     ) -> Result<Values, NotExclusive> {
         let mut values = Values(Vec::with_capacity(self.gates.len()));
+        // Bits of one number stand side by side.
+        let mut number: Option<(&Arc<Total>, u64)> = None;
         for (index, gate) in self.gates.iter().enumerate() {
             let ones = |operands: &[Literal]| operands.iter().filter(|&&literal| values.get(literal)).count();
             let value = match gate {
@@ -303,6 +308,12 @@ impl Circuit {
                     n_ones @ (0 | 1) => n_ones == 1,
                     n_ones => return Err(NotExclusive { wire: WireId::new(index), n_ones }),
                 },
+                Gate::Bit(total, bit) => {
+                    let known = number.filter(|(last, _)| Arc::ptr_eq(last, total));
+                    let value = known.map_or_else(|| total.value(|o| values.get(o)), |(_, value)| value);
+                    number = Some((total, value));
+                    value >> bit & 1 == 1
+                }
             };
             values.0.push(value);
         }

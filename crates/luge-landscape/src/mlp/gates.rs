@@ -1,13 +1,13 @@
 //! The layers of a circuit's network: inputs, memory, clean copies, logic, gates, output.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
-use luge_circuit::{Circuit, Code, Gate, Input, Literal, SampleShape};
+use luge_circuit::{Circuit, Code, Gate, Input, Literal, SampleShape, Total};
 use luge_net::Sequential;
 
 use super::{
     MEMORY_LAYER, MlpConstants, REGISTER_LIFT, SLOT_LIFT, Safeguards, bit_weight,
-    stack::{Form, Operand, Signal, Stack},
+    stack::{Digits, Form, Operand, Signal, Stack},
 };
 
 /// The network: it runs `circuit` in steps of SGD.
@@ -165,6 +165,7 @@ impl Wiring<'_> {
             }
         }
         let mut wires: BTreeMap<u32, Operand> = BTreeMap::new();
+        let mut numbers: BTreeMap<*const Total, Digits> = BTreeMap::new();
         for (wire, gate) in circuit.gates().iter().enumerate().filter(|(wire, _)| needed[*wire]) {
             let operands: Vec<Operand> = gate.operands().iter().map(|&o| literal(&wires, o)).collect();
             let found = match gate {
@@ -178,6 +179,12 @@ impl Wiring<'_> {
                 Gate::And(_) => self.stack.and(&operands).into(),
                 Gate::Sum(_) => self.stack.sum(&operands).into(),
                 Gate::Parity(_) => self.stack.parity(&operands).into(),
+                Gate::Bit(total, bit) => {
+                    let number = numbers.entry(Arc::as_ptr(total)).or_insert_with(|| {
+                        Digits::new(self.stack.weighted(total.constant, &operands, &total.weights), total)
+                    });
+                    number.bit(&mut self.stack, *bit).into()
+                }
             };
             wires.insert(u32::try_from(wire).unwrap_or(u32::MAX), found);
         }
