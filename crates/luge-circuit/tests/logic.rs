@@ -124,7 +124,9 @@ fn numbers_in_files() {
         let sample = Sample { features: (0..6).map(|i| number >> i & 1 == 1).collect(), label: vec![false] };
         let [ours, theirs] = [&circuit, &read].map(|circuit| {
             let mut simulator = Simulator::new(circuit);
-            (0..2).for_each(|_| drop(simulator.step(&sample).expect("exclusive sums")));
+            for _ in 0..2 {
+                simulator.step(&sample).expect("exclusive sums");
+            }
             simulator.registers().to_vec()
         });
         assert_eq!(ours, theirs, "{number}");

@@ -60,6 +60,8 @@ pub struct CompiledCircuit {
     pub rejected: Option<RegisterId>,
     /// States of its control.
     pub n_states: usize,
+    /// The registers of the row that a loop over a table is at.
+    row: Vec<RegisterId>,
 }
 
 impl CompiledCircuit {
@@ -73,6 +75,13 @@ impl CompiledCircuit {
             raw << unused >> unused
         };
         self.theta.iter().map(number).collect()
+    }
+
+    /// The row of a table that the program is at, or takes next, given all registers.
+    #[must_use]
+    pub fn wanted_row(&self, registers: &[bool]) -> usize {
+        let bits = self.row.iter().enumerate();
+        bits.fold(0, |row, (bit, id)| row | usize::from(registers[id.index()]) << bit)
     }
 
     /// Whether the program has rejected its data, given all registers.
@@ -306,6 +315,8 @@ impl<'c> Compiler<'c> {
         let (circuit, places) = self.b.build()?.without_unread_registers(&kept);
         let place = |register: &RegisterId| places[register.index()];
         let theta = theta.iter().map(|word| word.iter().filter_map(place).collect()).collect();
-        Ok(CompiledCircuit { circuit, theta, rejected: place(&rejected), n_states })
+        let counter = self.rows.map_or_else(Vec::new, |passing| passing.counter.word);
+        let row = counter.iter().filter_map(place).collect();
+        Ok(CompiledCircuit { circuit, theta, rejected: place(&rejected), n_states, row })
     }
 }

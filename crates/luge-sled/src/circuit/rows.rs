@@ -5,7 +5,9 @@
 
 use luge_circuit::{Affine, Literal, RegisterId};
 
-use super::{Again, CircuitCompileError, Compiler, Full, LoopEnds, Step, Taken, Word, values::constant};
+use super::{
+    Again, CircuitCompileError, Compiler, Counter, Full, LoopEnds, Step, Taken, Word, values::constant,
+};
 use crate::core::Stmt;
 
 /// A table whose rows pass in a cycle.
@@ -20,6 +22,8 @@ pub struct Rows {
 /// The row that passes in the step after this one.
 #[derive(Clone, Debug)]
 pub(super) struct Passing {
+    /// The row that the program is at.
+    pub(super) counter: Counter,
     row: Vec<RegisterId>,
     phase: Vec<RegisterId>,
     /// Whether the first row, which is held from the start, is still to be used.
@@ -44,13 +48,13 @@ impl Compiler<'_> {
         if self.inline > 0 {
             return Err(Full);
         }
-        let counter = self.counter("row", 0, rows.n_rows);
+        let passing = self.passing(rows);
+        let counter = passing.counter;
         let zero = constant(0, counter.word.len());
         self.write_word(&counter.word, &zero);
         self.cut()?;
         let wait = self.here();
         let [inside, after] = [(); 2].map(|()| self.new_state());
-        let passing = self.passing(rows);
         let fresh = self.read(passing.fresh);
         self.write(passing.fresh, Literal::TRUE, Literal::FALSE);
         self.exit(fresh, inside);
@@ -89,7 +93,9 @@ impl Compiler<'_> {
         let word = |c: &mut Self, name: &str, n: usize, value: usize| {
             c.b.word_register(name, n_bits_for(n), value as u64)
         };
+        let counter = self.counter("row", 0, rows.n_rows);
         let passing = Passing {
+            counter,
             row: word(self, "passing_row", rows.n_rows, row),
             phase: word(self, "passing_phase", hold, phase),
             fresh,
