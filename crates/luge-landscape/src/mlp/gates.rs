@@ -155,8 +155,10 @@ impl Wiring<'_> {
         let circuit = self.circuit;
         let mut needed = vec![false; circuit.gates().len()];
         let targets = circuit.registers().iter().map(|register| register.target);
-        for root in targets.chain([circuit.next(), circuit.halted()]).chain(circuit.output().iter().copied())
-        {
+        // Without samples nothing looks at `next`, and its logic may be deeper than all else.
+        let next = sample.map(|_| circuit.next());
+        let roots = targets.chain(next).chain([circuit.halted()]).chain(circuit.output().iter().copied());
+        for root in roots {
             needed[root.wire.index()] = true;
         }
         for (wire, gate) in circuit.gates().iter().enumerate().rev() {
