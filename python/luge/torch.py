@@ -23,6 +23,7 @@ import torch
 
 from .graph import Graph, Matrix, Node, Operations, Path, compute
 from .jobs import Job
+from .ordinary import sequential as sequential
 from .results import Model
 
 #: Rows of a sparse matrix longer than this are cut to pieces.

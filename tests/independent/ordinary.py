@@ -1,11 +1,14 @@
 """Trains an exported MLP with numpy: layers, ReLUs, squared loss, a reverse pass of a dozen lines, every weight updated.
 
-Usage: ordinary.py FOLDER [VENV]. FOLDER is what `luge stream parity_circuit --landscape mlp --torch FOLDER` wrote. Knows the safetensors format and
+Usage: ordinary.py FOLDER VENV [script]. FOLDER is what `luge stream parity_circuit --landscape mlp --torch FOLDER` wrote. Knows the safetensors format and
 nothing of Luge. Without numpy it makes the virtual environment VENV and starts over inside it. Prints one JSON object; the exit status is 1 unless all new inputs are right.
+With `script` it runs the folder's own train.py instead, in PyTorch where that is installed and else with the stand-in beside this file.
 """
 
+import importlib.util
 import json
 import os
+import runpy
 import struct
 import subprocess
 import sys
@@ -89,5 +92,13 @@ def main():
     sys.exit(0 if right == len(samples) else 1)
 
 
+def script(folder):
+    if not importlib.util.find_spec("torch"):
+        sys.path.insert(0, str(Path(__file__).resolve().parent / "stand_in"))
+    os.chdir(folder)
+    sys.argv = ["train.py"]
+    runpy.run_path("train.py", run_name="__main__")
+
+
 if __name__ == "__main__":
-    main()
+    script(sys.argv[1]) if sys.argv[3:] == ["script"] else main()

@@ -2,10 +2,12 @@
 
 use std::{collections::BTreeSet, fmt, sync::Arc};
 
+use serde::{Deserialize, Serialize};
+
 use crate::{Literal, RegisterId, Total, WireId};
 
 /// How a feature or a label is written as bits, the lowest bit first.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Code {
     /// One bit: 0 stands for -1, 1 for 1.
     Bit,
@@ -39,7 +41,7 @@ impl fmt::Display for Code {
 }
 
 /// What the samples of a stream look like.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SampleShape {
     /// Number of features.
     pub n_features: usize,
@@ -60,7 +62,7 @@ impl SampleShape {
 /// A bit that comes from outside the circuit.
 ///
 /// While no sample is held, all bits of features and label are 0.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum Input {
     /// `x[i]`: a bit of the features of the sample that is held.
     Feature(usize),
@@ -71,7 +73,7 @@ pub enum Input {
 }
 
 /// What drives a wire.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum Gate {
     /// The constant 0: wire 0 and no other.
     False,
@@ -86,7 +88,7 @@ pub enum Gate {
     /// 1 if an odd number of operands is 1: two units for each operand.
     Parity(Vec<Literal>),
     /// A bit of a number, the lowest is bit 0: two units for each threshold of its digit.
-    Bit(Arc<Total>, u32),
+    Bit(#[serde(with = "crate::total::shared")] Arc<Total>, u32),
 }
 
 impl Gate {
@@ -102,7 +104,7 @@ impl Gate {
 }
 
 /// One bit of memory.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Register {
     /// Unique among the registers of a circuit.
     pub name: String,
@@ -218,7 +220,8 @@ impl Values {
 ///
 /// Gates stand in an order in which each reads only earlier ones. The only thing that validity leaves open is whether sums are
 /// exclusive: evaluation checks it.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(try_from = "Parts")]
 pub struct Circuit {
     pub(crate) name: String,
     pub(crate) samples: Option<SampleShape>,
@@ -227,6 +230,27 @@ pub struct Circuit {
     pub(crate) next: Literal,
     pub(crate) halted: Literal,
     pub(crate) output: Vec<Literal>,
+}
+
+/// A circuit as a file has it, not yet checked.
+#[derive(Deserialize)]
+struct Parts {
+    name: String,
+    samples: Option<SampleShape>,
+    registers: Vec<Register>,
+    gates: Vec<Gate>,
+    next: Literal,
+    halted: Literal,
+    output: Vec<Literal>,
+}
+
+impl TryFrom<Parts> for Circuit {
+    type Error = CircuitError;
+
+    fn try_from(parts: Parts) -> Result<Self, CircuitError> {
+        let Parts { name, samples, registers, gates, next, halted, output } = parts;
+        Self { name, samples, registers, gates, next, halted, output }.checked()
+    }
 }
 
 impl Circuit {
@@ -375,6 +399,9 @@ impl Circuit {
                 return Err(CircuitError::Missing { what: format!("gate {wire}") });
             }
             Gate::Input(input) => self.check_input(*input)?,
+            Gate::Bit(total, bit) if !total.is_valid() || *bit >= total.n_bits() => {
+                return Err(CircuitError::Missing { what: format!("gate {wire}") });
+            }
             _ => {}
         }
         match gate.operands().iter().find(|operand| operand.wire >= wire) {

@@ -2,10 +2,12 @@
 
 use std::{fmt, ops::Not};
 
+use serde::{Deserialize, Serialize};
+
 macro_rules! typed_id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
         pub struct $name(pub u32);
 
         impl $name {
@@ -36,8 +38,9 @@ typed_id!(
     WireId
 );
 
-/// A wire or its negation. Negation costs nothing.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+/// A wire or its negation. Negation costs nothing. In files twice the wire, plus 1 for a negation.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(from = "u64", into = "u64")]
 pub struct Literal {
     /// The wire.
     pub wire: WireId,
@@ -61,6 +64,19 @@ impl Literal {
     #[must_use]
     pub fn as_constant(self) -> Option<bool> {
         (self.wire == WireId(0)).then_some(self.negated)
+    }
+}
+
+impl From<Literal> for u64 {
+    fn from(literal: Literal) -> Self {
+        Self::from(literal.wire.0) << 1 | Self::from(literal.negated)
+    }
+}
+
+impl From<u64> for Literal {
+    fn from(code: u64) -> Self {
+        // A wire beyond the last is refused with the circuit.
+        Self { wire: WireId(u32::try_from(code >> 1).unwrap_or(u32::MAX)), negated: code & 1 == 1 }
     }
 }
 

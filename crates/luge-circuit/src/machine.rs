@@ -100,10 +100,16 @@ pub fn circuit_of(
     normal: &NormalForm,
     tapes: &Tapes<'_>,
 ) -> Result<(Circuit, MachineRegisters), MachineError> {
-    let name = normal.machine().name().unwrap_or("machine");
-    let mut builder = Builder::new(name.replace(|c: char| !crate::circuit::in_name(c), "_"));
+    let mut builder = builder(normal);
     let registers = lay(&mut builder, normal, tapes)?;
     Ok((builder.build()?, registers))
+}
+
+/// An empty circuit with the machine's name.
+#[must_use]
+pub fn builder(normal: &NormalForm) -> Builder {
+    let name = normal.machine().name().unwrap_or("machine");
+    Builder::new(name.replace(|c: char| !crate::circuit::in_name(c), "_"))
 }
 
 /// Puts a machine into a circuit: registers, their targets, `next` and `halted`. An output may be added.

@@ -3,10 +3,12 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use serde::{Deserialize, Serialize};
+
 use crate::{Builder, Gate, Literal, WireId};
 
 /// A number that is not negative: a constant plus a weight for each operand that is 1.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct Total {
     /// What the number is if all operands are 0.
     pub constant: u64,
@@ -26,6 +28,12 @@ const DIGIT: u32 = 3;
 const MANY_OPERANDS: usize = 8;
 
 impl Total {
+    /// Whether each operand has a weight, and the sum stays small.
+    pub(crate) fn is_valid(&self) -> bool {
+        let sum = self.weights.iter().try_fold(self.constant, |sum, &weight| sum.checked_add(weight));
+        self.operands.len() == self.weights.len() && sum.is_some_and(|sum| sum < 1 << 40)
+    }
+
     /// The largest value.
     #[must_use]
     pub fn most(&self) -> u64 {
@@ -62,6 +70,23 @@ impl Total {
     pub fn value(&self, of: impl Fn(Literal) -> bool) -> u64 {
         let terms = self.operands.iter().zip(&self.weights);
         terms.filter(|(literal, _)| of(**literal)).fold(self.constant, |sum, (_, weight)| sum + weight)
+    }
+}
+
+/// Totals in files.
+pub(crate) mod shared {
+    use std::sync::Arc;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::Total;
+
+    pub(crate) fn serialize<S: Serializer>(total: &Arc<Total>, serializer: S) -> Result<S::Ok, S::Error> {
+        Total::serialize(total, serializer)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<Total>, D::Error> {
+        Total::deserialize(deserializer).map(Arc::new)
     }
 }
 

@@ -110,7 +110,7 @@ impl Bits {
     }
 }
 
-/// Runs our circuit beside the file's own meaning: section 10's cycles, from the file's outputs.
+/// Runs our circuit beside the file's own meaning: section 11's cycles, from the file's outputs.
 fn compare(text: &str, circuit: &Circuit, n_cycles: usize, seed: u64) -> usize {
     let mut plain = Plain::parse(text);
     let mut simulator = Simulator::new(circuit);

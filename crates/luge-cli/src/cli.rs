@@ -45,7 +45,7 @@ pub(crate) use failure::{Failure, show_failure};
 #[command(
     name = "luge",
     version,
-    after_help = "Exit status: 0 success, 1 failure, 2 wrong usage. Results go to standard output, everything else to standard error."
+    after_help = "Exit status: 0 success, 1 failure, 2 wrong usage, 3 certified only in part. Results go to standard output, everything else to standard error."
 )]
 struct Cli {
     #[command(subcommand)]

@@ -4,6 +4,6 @@ mod cli;
 
 use std::process::ExitCode;
 
-fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     cli::run().map_or_else(cli::show_failure, |()| ExitCode::SUCCESS)
 }

@@ -130,6 +130,11 @@ fn the_page_on_xor_shows_what_is_printed_and_drawn() {
     check("docs/xor.md", Layout::Lines, 3, &["docs/pictures/xor.svg"]);
 }
 
+#[test]
+fn the_page_on_ordinary_networks_shows_what_is_printed() {
+    check("docs/ordinary.md", Layout::Words, 6, &[]);
+}
+
 /// The program on the first screen finds the weights that the session below it shows.
 #[test]
 fn the_perceptron_of_the_readme_learns_what_the_readme_says() {

@@ -7,7 +7,7 @@ mod constants;
 mod gates;
 mod stack;
 
-use luge_circuit::{Circuit, Code, Sample, SampleShape};
+use luge_circuit::{Circuit, Code, RegisterId, Sample, SampleShape};
 use luge_net::Sequential;
 
 use constants::power;
@@ -30,6 +30,39 @@ pub struct CircuitNetwork {
     pub constants: MlpConstants,
     samples: Option<SampleShape>,
     n_registers: usize,
+}
+
+/// What the network adds to the circuit's own output once it has halted: products of registers and bits of the input in front.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Readout {
+    /// Registers, bits of the input, and the weight of their product.
+    pub terms: Vec<(Vec<RegisterId>, Vec<usize>, f64)>,
+}
+
+impl Readout {
+    /// `theta_0 + sum theta_i x_i` for numbers in registers: words of two's complement with so many bits after the point.
+    #[must_use]
+    pub fn linear(words: &[Vec<RegisterId>], n_fraction: u32, feature: Code) -> Self {
+        let mut terms = Vec::new();
+        let (offset, weights) = bit_weights(feature);
+        for (number, word) in words.iter().enumerate() {
+            for (at, &register) in word.iter().enumerate() {
+                let sign = if at + 1 == word.len() { -1.0 } else { 1.0 };
+                let value = sign * bit_weight(at, n_fraction);
+                let Some(first) = number.checked_sub(1).map(|feature| feature * weights.len()) else {
+                    terms.push((vec![register], Vec::new(), value));
+                    continue;
+                };
+                if offset != 0.0 {
+                    terms.push((vec![register], Vec::new(), value * offset));
+                }
+                let product =
+                    |(bit, weight): (usize, &f64)| (vec![register], vec![first + bit], value * weight);
+                terms.extend(weights.iter().enumerate().map(product));
+            }
+        }
+        Self { terms }
+    }
 }
 
 /// The parts of the construction that can be left out, to see training fail without them.
@@ -72,8 +105,19 @@ impl CircuitNetwork {
     /// The network of a circuit.
     #[must_use]
     pub fn build(circuit: &Circuit, constants: MlpConstants, safeguards: Safeguards) -> Self {
+        Self::build_with(circuit, &Readout::default(), constants, safeguards)
+    }
+
+    /// The network of a circuit, with more in its output.
+    #[must_use]
+    pub fn build_with(
+        circuit: &Circuit,
+        readout: &Readout,
+        constants: MlpConstants,
+        safeguards: Safeguards,
+    ) -> Self {
         Self {
-            network: gates::network(circuit, &constants, safeguards),
+            network: gates::network(circuit, readout, &constants, safeguards),
             constants,
             samples: circuit.samples(),
             n_registers: circuit.registers().len(),
@@ -173,20 +217,17 @@ fn held(shape: SampleShape, slots: &[i64]) -> Result<Option<Sample>, usize> {
 
 /// The number that bits stand for, the lowest first.
 fn number(code: Code, bits: &[bool]) -> f64 {
+    let (offset, weights) = bit_weights(code);
+    bits.iter().zip(weights).fold(offset, |sum, (&bit, weight)| if bit { sum + weight } else { sum })
+}
+
+/// What a number is if no bit is 1, and what each bit adds to it, the lowest first.
+fn bit_weights(code: Code) -> (f64, Vec<f64>) {
     match code {
-        Code::Bit => {
-            if bits[0] {
-                1.0
-            } else {
-                -1.0
-            }
-        }
+        Code::Bit => (-1.0, vec![2.0]),
         Code::Fixed { n_fraction, .. } => {
-            let value = |(at, &bit): (usize, &bool)| match (bit, at + 1 == bits.len()) {
-                (false, _) => 0.0,
-                (true, sign) => bit_weight(at, n_fraction) * if sign { -1.0 } else { 1.0 },
-            };
-            bits.iter().enumerate().map(value).sum()
+            let sign = |at: usize| if at + 1 == code.n_bits() { -1.0 } else { 1.0 };
+            (0.0, (0..code.n_bits()).map(|at| sign(at) * bit_weight(at, n_fraction)).collect())
         }
     }
 }

@@ -207,15 +207,8 @@ impl MachineBuilder {
         moves: impl IntoIterator<Item = Move>,
         next: StateId,
     ) -> &mut Self {
-        self.push_rule(
-            state,
-            Rule {
-                reads: reads.into_iter().collect(),
-                writes: writes.into_iter().collect(),
-                moves: moves.into_iter().collect(),
-                next,
-            },
-        )
+        let (reads, writes) = (reads.into_iter().collect(), writes.into_iter().collect());
+        self.push_rule(state, Rule { reads, writes, moves: moves.into_iter().collect(), next })
     }
 
     /// Adds a rule that is already put together.
@@ -307,25 +300,15 @@ impl MachineBuilder {
         self.check_known(rule.next, || format!("a rule of state `{}`", state.name))?;
         for ((tape, read), write) in self.tapes.iter().zip(&rule.reads).zip(&rule.writes) {
             let n_symbols = tape.alphabet.len();
-            let named = match (read, write) {
-                (Pattern::Is(s), _) if s.index() >= n_symbols => Some(*s),
-                (_, Write::Put(s)) if s.index() >= n_symbols => Some(*s),
-                _ => None,
-            };
-            if let Some(symbol) = named {
-                let (state, tape) = (state.name.clone(), tape.name.clone());
+            let names = || (state.name.clone(), tape.name.clone());
+            let mut named = [read.symbol(), write.symbol()].into_iter().flatten();
+            if let Some(symbol) = named.find(|symbol| symbol.index() >= n_symbols) {
+                let (state, tape) = names();
                 return Err(BuildError::UnknownSymbol { state, tape, symbol, n_symbols });
             }
-            let changes = match (read, write) {
-                (_, Write::Keep) => false,
-                (Pattern::Is(read), Write::Put(written)) => read != written,
-                (Pattern::Any, Write::Put(_)) => true,
-            };
-            if tape.access == Access::ReadOnly && changes {
-                return Err(BuildError::WritesReadOnly {
-                    state: state.name.clone(),
-                    tape: tape.name.clone(),
-                });
+            if tape.access == Access::ReadOnly && write.changes(Some(*read)) {
+                let (state, tape) = names();
+                return Err(BuildError::WritesReadOnly { state, tape });
             }
         }
         Ok(())

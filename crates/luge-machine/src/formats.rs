@@ -3,6 +3,7 @@
 //! Every format keeps its source's meaning of halting and its step count; each module says what its import does.
 
 pub mod bbchallenge;
+mod characters;
 mod expand;
 mod jflap;
 mod lossy;
@@ -15,11 +16,17 @@ mod turingmachine_io;
 mod turingmachinesimulator;
 
 use crate::{
-    Diagnostic, Input, Machine, MachineBuilder, SampleUse, State, TapeInput, diagnostic::Findings,
+    Alphabet, Diagnostic, Input, Machine, MachineBuilder, SampleUse, State, TapeInput, diagnostic::Findings,
     input::admit_characters,
 };
 
-use pieces::listed;
+use characters::Characters;
+use expand::{MAX_RULES, live_rules, rules_of_all};
+use pieces::{Piece, counted, distinct, first_free, lines, listed, numbered, only_character, texts};
+use refusals::{
+    Action, check_names, check_rejecting, check_writable, only_tape, running_states, spelled_symbols,
+    unmentioned, unnamed_symbols, without_rule,
+};
 
 pub use lossy::Loss;
 pub use recognise::{Unrecognised, recognise};
@@ -292,6 +299,14 @@ fn no_list(format: Format, line: usize) -> Diagnostic {
     let message = format!("line {line} is asked for, but a {format} file is one machine");
     Diagnostic::error(0..0, message, "this file")
         .with_help("only bbchallenge lists have a machine on each line")
+}
+
+/// Adds tapes that have no names of their own: `tape` if there is one, else `tape1`, `tape2`, …
+fn add_tapes(builder: &mut MachineBuilder, alphabets: &[Alphabet]) {
+    for (alphabet, number) in alphabets.iter().zip(1..) {
+        let name = if alphabets.len() == 1 { "tape".to_owned() } else { format!("tape{number}") };
+        builder.tape(name, alphabet.clone());
+    }
 }
 
 /// Ends a reading: the machine if there is no error among `findings`, else all of them in the order of the text.

@@ -1,6 +1,6 @@
 //! The initial content of the tapes.
 
-use crate::{Alphabet, Machine, SymbolId};
+use crate::{Alphabet, Machine, SymbolId, Tape};
 
 /// The initial contents of all tapes. Tapes beyond the list are blank with the head on cell 0.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -52,13 +52,15 @@ pub enum InputError {
     },
 }
 
-/// The characters of a text that must be symbols: not a space, nor the first `*`, which marks the head.
-pub(crate) fn laid_characters(text: &str) -> impl Iterator<Item = char> {
+/// The characters of a text without the first `*`, which marks the head.
+pub(crate) fn without_head(text: &str) -> impl Iterator<Item = char> {
     let mut head_marked = false;
-    text.chars().filter(move |&c| match c {
-        '*' => std::mem::replace(&mut head_marked, true),
-        c => c != ' ',
-    })
+    text.chars().filter(move |&c| c != '*' || std::mem::replace(&mut head_marked, true))
+}
+
+/// The characters of a text that must be symbols: not a space, nor the first `*`.
+pub(crate) fn laid_characters(text: &str) -> impl Iterator<Item = char> {
+    without_head(text).filter(|&c| c != ' ')
 }
 
 /// Adds every character of the texts to the symbols of its tape, where those are all single characters.
@@ -67,10 +69,10 @@ pub(crate) fn laid_characters(text: &str) -> impl Iterator<Item = char> {
 /// [`parse_inputs`] gives them.
 pub(crate) fn admit_characters(machine: &mut Machine, texts: &[String]) {
     for (tape, text) in machine.tapes.iter_mut().zip(texts) {
-        let mut names = tape.alphabet.names().to_vec();
-        if names.iter().any(|name| name.chars().count() != 1) {
+        if !has_characters(&tape.alphabet) {
             continue;
         }
+        let mut names = tape.alphabet.names().to_vec();
         for name in laid_characters(text).map(String::from) {
             if !names.contains(&name) && names.len() < 256 {
                 names.push(name);
@@ -92,41 +94,39 @@ pub fn parse_inputs<S: AsRef<str>>(machine: &Machine, texts: &[S]) -> Result<Inp
     if texts.len() > machine.n_tapes() {
         return Err(InputError::TooManyTapes { found: texts.len(), n_tapes: machine.n_tapes() });
     }
-    let tapes = machine.tapes().iter().zip(texts).map(|(tape, text)| {
-        let alphabet = &tape.alphabet;
-        let text = text.as_ref();
-        let lookup = |name: &str, position: usize| {
-            alphabet.find(name).ok_or_else(|| InputError::UnknownSymbol {
-                symbol: name.to_owned(),
-                position: position + 1,
-                tape: tape.name.clone(),
-                known: alphabet.names().join(" "),
-            })
-        };
-        let by_character = alphabet.names().iter().all(|n| n.chars().count() == 1);
-        if !by_character {
-            let symbols = text
-                .split_whitespace()
-                .enumerate()
-                .map(|(i, name)| lookup(name, i))
-                .collect::<Result<_, _>>()?;
-            return Ok(TapeInput { symbols, head: 0 });
-        }
-        let mut input = TapeInput::default();
-        let mut marked = alphabet.find("*").is_some();
-        for (position, c) in text.chars().enumerate() {
-            let mut buffer = [0; 4];
-            let name: &str = c.encode_utf8(&mut buffer);
-            if name == "*" && !marked {
-                marked = true;
-                input.head = i64::try_from(input.symbols.len()).unwrap_or(i64::MAX);
-            } else if name == " " && alphabet.find(" ").is_none() {
-                input.symbols.push(alphabet.blank());
-            } else {
-                input.symbols.push(lookup(name, position)?);
-            }
-        }
-        Ok(input)
-    });
+    let tapes = machine.tapes().iter().zip(texts).map(|(tape, text)| lay(tape, text.as_ref()));
     Ok(Input { tapes: tapes.collect::<Result<_, _>>()? })
+}
+
+fn lay(Tape { name: tape, alphabet, .. }: &Tape, text: &str) -> Result<TapeInput, InputError> {
+    let lookup = |(position, name): (usize, &str)| {
+        alphabet.find(name).ok_or_else(|| InputError::UnknownSymbol {
+            symbol: name.to_owned(),
+            position: position + 1,
+            tape: tape.clone(),
+            known: alphabet.names().join(" "),
+        })
+    };
+    if !has_characters(alphabet) {
+        let symbols = text.split_whitespace().enumerate().map(lookup).collect::<Result<_, _>>()?;
+        return Ok(TapeInput { symbols, head: 0 });
+    }
+    let mut input = TapeInput::default();
+    let mut marked = alphabet.find("*").is_some();
+    for (position, c) in text.chars().enumerate() {
+        if c == '*' && !marked {
+            marked = true;
+            input.head = i64::try_from(input.symbols.len()).unwrap_or(i64::MAX);
+        } else if c == ' ' && alphabet.find(" ").is_none() {
+            input.symbols.push(alphabet.blank());
+        } else {
+            input.symbols.push(lookup((position, c.encode_utf8(&mut [0; 4])))?);
+        }
+    }
+    Ok(input)
+}
+
+/// Whether every symbol is a single character.
+fn has_characters(alphabet: &Alphabet) -> bool {
+    alphabet.names().iter().all(|name| name.chars().count() == 1)
 }

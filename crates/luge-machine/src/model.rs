@@ -172,6 +172,11 @@ impl Write {
         }
     }
 
+    /// Whether the cell may hold something else afterwards, in a rule that expects `read`.
+    pub(crate) fn changes(self, read: Option<Pattern>) -> bool {
+        self.symbol().is_some_and(|written| read != Some(Pattern::Is(written)))
+    }
+
     /// What the cell holds afterwards, if it held `read`.
     pub fn over(self, read: SymbolId) -> SymbolId {
         self.symbol().unwrap_or(read)
@@ -315,6 +320,14 @@ impl Machine {
         match &self.state(state).kind {
             StateKind::Running(rules) => rules,
             StateKind::Halting { .. } => &[],
+        }
+    }
+
+    /// The rules of a running state, to be changed.
+    pub(crate) fn rules_mut(&mut self, state: StateId) -> Option<&mut Vec<Rule>> {
+        match &mut self.states[state.index()].kind {
+            StateKind::Running(rules) => Some(rules),
+            StateKind::Halting { .. } => None,
         }
     }
 

@@ -7,7 +7,7 @@ mod table;
 use crate::{Cell, Input, Machine, Missing, StateId, Step, SymbolId, TapeCells, TapeId, TapeInput};
 use memo::Memo;
 pub use recorded_steps::{RecordedSteps, Recording};
-use table::{Action, SingleTable, Table};
+use table::{SingleTable, Table};
 
 /// How a run ended, or why it paused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -149,14 +149,7 @@ impl<'m> Simulator<'m> {
     /// # Errors
     /// As for [`step`](Self::step).
     pub fn step_noting(&mut self) -> Result<Effect, Outcome> {
-        if let Some(accepting) = self.machine.halting(self.state) {
-            return Err(Outcome::Halted { state: self.state, accepting });
-        }
-        let tapes = &self.tapes;
-        let heads = &self.heads;
-        let Some(action) = self.table.action(self.state, |tape| tapes[tape].read(heads[tape])) else {
-            return Err(self.without_rule());
-        };
+        let action = self.table.action(self.next_action()?);
         let mut effect = Effect::default();
         for &(tape, symbol) in &action.writes {
             let before = self.tapes[tape].replace(self.heads[tape], symbol);
@@ -175,13 +168,17 @@ impl<'m> Simulator<'m> {
         Ok(effect)
     }
 
-    /// What the next step does, or why there is none.
-    fn next_action(&self) -> Result<&Action, Outcome> {
-        if let Some(accepting) = self.machine.halting(self.state) {
-            return Err(Outcome::Halted { state: self.state, accepting });
+    /// What the next step does, by its number in the table, or why there is none.
+    fn next_action(&self) -> Result<u32, Outcome> {
+        let state = self.state;
+        if let Some(accepting) = self.machine.halting(state) {
+            return Err(Outcome::Halted { state, accepting });
         }
         let read = |tape: usize| self.tapes[tape].read(self.heads[tape]);
-        self.table.action(self.state, read).ok_or_else(|| self.without_rule())
+        self.table.find(state, read).ok_or_else(|| match self.machine.missing() {
+            Missing::Halt => Outcome::Halted { state, accepting: false },
+            Missing::Reject => Outcome::NoRule { state },
+        })
     }
 
     /// Puts symbols into cells of a tape, as a stream does with its samples.
@@ -249,12 +246,5 @@ impl<'m> Simulator<'m> {
         self.heads[0] = head;
         self.state = table.state(row);
         self.steps = steps;
-    }
-
-    fn without_rule(&self) -> Outcome {
-        match self.machine.missing() {
-            Missing::Halt => Outcome::Halted { state: self.state, accepting: false },
-            Missing::Reject => Outcome::NoRule { state: self.state },
-        }
     }
 }

@@ -14,13 +14,11 @@ pub struct Evaluation {
 
 impl Evaluation {
     /// The value of a node.
-    #[must_use]
     pub fn value(&self, node: NodeId) -> &Values {
         &self.values[node.index()]
     }
 
     /// The loss.
-    #[must_use]
     pub fn loss(&self) -> f64 {
         self.value(self.loss).data[0]
     }

@@ -15,7 +15,6 @@ pub const fn planted(_: &str) -> bool {
 }
 
 /// A number as it should be, or as it is where the fault of this name is planted.
-#[must_use]
 #[inline(always)]
 pub fn number(name: &str, right: f64, wrong: f64) -> f64 {
     if planted(name) { wrong } else { right }
@@ -45,7 +44,6 @@ mod on {
 
     impl Planted {
         /// Whether some graph was altered since this was planted.
-        #[must_use]
         pub fn altered_a_graph(&self) -> bool {
             ALTERED.get()
         }

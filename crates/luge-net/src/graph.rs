@@ -10,7 +10,6 @@ macro_rules! typed_id {
 
         impl $name {
             /// The position in its list.
-            #[must_use]
             pub fn index(self) -> usize {
                 self.0 as usize
             }
@@ -155,7 +154,6 @@ macro_rules! operands {
 
 impl Op {
     /// The nodes this one is computed from.
-    #[must_use]
     pub fn operands(&self) -> Vec<NodeId> {
         operands!(self, iter).into_iter().copied().collect()
     }
@@ -165,8 +163,14 @@ impl Op {
         operands!(self, iter_mut)
     }
 
+    /// The same operation on other nodes.
+    pub(crate) fn with_operands(&self, other: impl Fn(NodeId) -> NodeId) -> Self {
+        let mut op = self.clone();
+        op.operands_mut().into_iter().for_each(|of| *of = other(*of));
+        op
+    }
+
     /// The operation's name in listings and exports.
-    #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
             Self::Parameter(_) => "parameter",
@@ -217,7 +221,6 @@ pub struct GraphBuilder {
 
 impl GraphBuilder {
     /// An empty graph.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
@@ -228,19 +231,16 @@ impl GraphBuilder {
     }
 
     /// Number of nodes so far.
-    #[must_use]
     pub fn n_nodes(&self) -> usize {
         self.nodes.len()
     }
 
     /// The shape of a node.
-    #[must_use]
     pub fn shape(&self, node: NodeId) -> Shape {
         self.nodes[node.index()].shape
     }
 
     /// How a node is computed.
-    #[must_use]
     pub fn op(&self, node: NodeId) -> &Op {
         &self.nodes[node.index()].op
     }
@@ -452,7 +452,6 @@ impl GraphBuilder {
     ///
     /// # Panics
     /// If the loss is not a scalar.
-    #[must_use]
     pub fn finish(self, loss: NodeId) -> Network {
         assert_eq!(self.shape(loss), Shape::SCALAR, "the loss is a scalar");
         let Self { nodes, parameters, inputs } = self;

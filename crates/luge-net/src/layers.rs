@@ -21,7 +21,6 @@ pub enum LayerKind {
 
 impl LayerKind {
     /// The kind's name in listings.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Relu => "relu",
@@ -59,13 +58,11 @@ pub struct Layers {
 
 impl Layers {
     /// Counts the units that a network's loss depends on.
-    #[must_use]
     pub fn of(network: &Network) -> Self {
         Self::up_to(network, network.loss())
     }
 
     /// Counts the units that a node depends on.
-    #[must_use]
     pub fn up_to(network: &Network, node: NodeId) -> Self {
         let needed = network.needed_by(&[node], |_, node| node.op.operands());
         let mut groups: Vec<Layer> = Vec::new();
@@ -90,7 +87,6 @@ impl Layers {
     }
 
     /// The same count without some nodes' units, as if their values were given.
-    #[must_use]
     pub fn without(&self, leave_out: impl Fn(NodeId) -> bool) -> Self {
         let mut groups: Vec<Layer> = Vec::new();
         let mut renamed: Vec<Option<usize>> = Vec::with_capacity(self.groups.len());
@@ -108,13 +104,11 @@ impl Layers {
     }
 
     /// Number of units in all.
-    #[must_use]
     pub fn n_units(&self) -> usize {
         self.groups.iter().map(|g| g.n_units).sum()
     }
 
     /// Number of layers: the most units on a path to the loss.
-    #[must_use]
     pub fn depth(&self) -> usize {
         self.groups.iter().map(|g| g.depth).max().unwrap_or(0)
     }
@@ -122,7 +116,6 @@ impl Layers {
     /// Arranges the groups in at most `most_layers` layers, as narrow as a greedy search finds, and gives the
     /// number of units in each. A group may lie in any layer after those it needs; it is never split.
     /// `None` if the network is deeper than that.
-    #[must_use]
     pub fn arrange(&self, most_layers: usize) -> Option<Vec<usize>> {
         let latest = self.latest(most_layers)?;
         let widest_group = self.groups.iter().map(|g| g.n_units).max().unwrap_or(0);

@@ -40,7 +40,6 @@ impl LinearMap {
     ///
     /// # Panics
     /// If an entry lies outside the matrix.
-    #[must_use]
     pub fn new(
         n_outputs: usize,
         n_inputs: usize,
@@ -51,7 +50,6 @@ impl LinearMap {
     }
 
     /// `weight` on the diagonal, `bias` added everywhere.
-    #[must_use]
     pub fn diagonal(n: usize, weight: f64, bias: f64) -> Self {
         Self { n_outputs: n, n_inputs: n, entries: Entries::Diagonal(weight), bias: Bias::Same(bias) }
     }
@@ -60,7 +58,6 @@ impl LinearMap {
     ///
     /// # Panics
     /// If an output lies outside, or they are not in order.
-    #[must_use]
     pub fn placing(n_outputs: usize, weight: f64, outputs: Vec<u32>) -> Self {
         check_rows(&outputs, n_outputs);
         let n_inputs = outputs.len();
@@ -68,7 +65,6 @@ impl LinearMap {
     }
 
     /// The arcs of a table of vertices.
-    #[must_use]
     pub fn of_vertices(table: &Arc<VertexTable>, arcs: Arcs) -> Self {
         let (n_outputs, n_inputs) = arcs.size(table);
         let entries = Entries::Vertices(Arc::clone(table), arcs);
@@ -102,19 +98,16 @@ impl LinearMap {
     }
 
     /// Number of outputs, rows of `A`.
-    #[must_use]
     pub fn n_outputs(&self) -> usize {
         self.n_outputs
     }
 
     /// Number of inputs, columns of `A`.
-    #[must_use]
     pub fn n_inputs(&self) -> usize {
         self.n_inputs
     }
 
     /// The weights that are not zero: (row, column, weight), sorted by row, then column.
-    #[must_use]
     pub fn entries(&self) -> Cow<'_, [(u32, u32, f64)]> {
         match &self.entries {
             Entries::Listed(entries) => Cow::Borrowed(entries),
@@ -130,7 +123,6 @@ impl LinearMap {
     }
 
     /// No more than this many entries, known without listing them.
-    #[must_use]
     pub fn most_entries(&self) -> usize {
         match &self.entries {
             Entries::Listed(entries) => entries.len(),
@@ -141,7 +133,6 @@ impl LinearMap {
     }
 
     /// Whether no weight is kept.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         match &self.entries {
             Entries::Listed(entries) => entries.is_empty(),
@@ -152,7 +143,6 @@ impl LinearMap {
     }
 
     /// The constant term.
-    #[must_use]
     pub fn bias(&self) -> Cow<'_, [f64]> {
         match &self.bias {
             Bias::Same(bias) => Cow::Owned(vec![*bias; self.n_outputs]),
@@ -177,7 +167,6 @@ impl LinearMap {
     }
 
     /// The outputs in these rows; nothing is computed but these, except where entries are arcs of vertices.
-    #[must_use]
     pub fn apply_to(&self, rows: Range<usize>, x: &[f64]) -> Vec<f64> {
         let mut y = self.bias_in(rows.clone());
         match &self.entries {
@@ -208,7 +197,6 @@ impl LinearMap {
     }
 
     /// The map to some of the outputs, in this order; `None` stands for an output that is always 0.
-    #[must_use]
     pub fn to_outputs(&self, rows: &[Option<usize>]) -> Self {
         let listed = match &self.entries {
             Entries::Placed(..) => Cow::Borrowed(&[][..]),
@@ -230,7 +218,6 @@ impl LinearMap {
     }
 
     /// The constant term if it is the same for all outputs.
-    #[must_use]
     #[expect(clippy::float_cmp, reason = "asks whether the stored numbers are the same")]
     pub fn same_bias(&self) -> Option<f64> {
         match &self.bias {
@@ -241,7 +228,6 @@ impl LinearMap {
     }
 
     /// The table and the arcs the map consists of, if it is made of those.
-    #[must_use]
     pub fn as_arcs(&self) -> Option<(&Arc<VertexTable>, Arcs)> {
         match &self.entries {
             Entries::Vertices(table, arcs) => Some((table, *arcs)),
@@ -250,7 +236,6 @@ impl LinearMap {
     }
 
     /// `Some((weight, bias))` if the map is `weight * x + bias` entry by entry.
-    #[must_use]
     #[expect(clippy::float_cmp, reason = "asks whether the stored numbers are the same")]
     pub fn as_diagonal(&self) -> Option<(f64, f64)> {
         let bias = self.same_bias()?;
@@ -270,7 +255,6 @@ impl LinearMap {
     }
 
     /// Applies the map.
-    #[must_use]
     pub fn apply(&self, x: &[f64]) -> Vec<f64> {
         let Entries::Vertices(table, arcs) = &self.entries else {
             return self.apply_to(0..self.n_outputs, x);

@@ -49,7 +49,6 @@ pub enum PartInput {
 
 impl Part {
     /// The node of the part that stands for one of the whole.
-    #[must_use]
     pub fn id(&self, node: NodeId) -> Option<NodeId> {
         self.ids[node.index()]
     }
@@ -101,13 +100,7 @@ impl Part {
                     of_inputs.push(PartInput::Fed(*of));
                     Op::Input(InputId::new(inputs.len() - 1))
                 }
-                op => {
-                    let mut op = op.clone();
-                    op.operands_mut().into_iter().for_each(|of| {
-                        *of = ids[of.index()].expect("operands come first");
-                    });
-                    op
-                }
+                op => op.with_operands(|of| ids[of.index()].expect("operands come first")),
             };
             nodes.push(Node { name: node.name.clone(), op, shape });
             ids.push(Some(NodeId::new(nodes.len() - 1)));
@@ -143,7 +136,7 @@ impl Local {
         let cuts = (&[joint.primary][..], Some(joint.landscape));
         let part = Part::cut(network, network.loss(), cuts, |_, shape| shape);
         match part.parameters.iter().flatten().any(|&id| id != joint.labels) {
-            true => Err(mixes(network, network.loss())),
+            true => Err(NotByColumns::mixes(network, network.loss())),
             false => Ok(part),
         }
     }
@@ -154,11 +147,6 @@ struct Followed {
     wide: Vec<bool>,
     summed: Vec<NodeId>,
     reach: usize,
-}
-
-fn mixes(network: &Network, id: NodeId) -> NotByColumns {
-    let node = network.node(id);
-    NotByColumns::Mixes { index: id.index(), word: node.op.word(), name: node.name.clone() }
 }
 
 /// Follows the columns of cells and heads to the landscape. An entry may depend on its own row and on columns near its own, and on nodes
@@ -193,7 +181,7 @@ fn follow(network: &Network, layers: &SparseLayers, root: NodeId) -> Result<Foll
                     if is_wide(of) { rows == node.shape.rows } else { column }
                 };
                 if !operands.iter().all(fits) {
-                    return Err(mixes(network, id));
+                    return Err(NotByColumns::mixes(network, id));
                 }
                 true
             }
@@ -203,7 +191,7 @@ fn follow(network: &Network, layers: &SparseLayers, root: NodeId) -> Result<Foll
                 shifted[id.index()] += usize::try_from(by.unsigned_abs()).unwrap_or(usize::MAX);
                 true
             }
-            _ => return Err(mixes(network, id)),
+            _ => return Err(NotByColumns::mixes(network, id)),
         };
         wide[id.index()] = becomes_wide;
     }
@@ -211,7 +199,7 @@ fn follow(network: &Network, layers: &SparseLayers, root: NodeId) -> Result<Foll
     let reach = columns_away.max().unwrap_or(0);
     // A head in the middle must see as far as it reaches, and a column beyond that must be there.
     if reach > LOCAL_COLUMNS / 2 - 1 {
-        return Err(mixes(network, root));
+        return Err(NotByColumns::mixes(network, root));
     }
     summed.sort_unstable();
     summed.dedup();
@@ -220,7 +208,6 @@ fn follow(network: &Network, layers: &SparseLayers, root: NodeId) -> Result<Foll
 
 impl Part {
     /// The inputs of the part, where the whole is fed these; those that are cut are not numbers.
-    #[must_use]
     pub fn fed(&self, inputs: &[Values]) -> Vec<Values> {
         let shapes = self.network.inputs().iter().map(|input| input.shape);
         let value = |(shape, of): (Shape, &PartInput)| match *of {

@@ -70,6 +70,14 @@ pub enum NotByColumns {
     },
 }
 
+impl NotByColumns {
+    /// That a node mixes columns.
+    pub(crate) fn mixes(network: &Network, id: NodeId) -> Self {
+        let node = network.node(id);
+        Self::Mixes { index: id.index(), word: node.op.word(), name: node.name.clone() }
+    }
+}
+
 /// A network with one column of each kind.
 #[derive(Clone, Debug)]
 pub struct Merged {
@@ -119,8 +127,7 @@ impl<'n> Columns<'n> {
         let differentiated = network.differentiated();
         for (id, node) in network.numbered_nodes() {
             let operand_depends = node.op.operands().iter().any(|of| depends[of.index()]);
-            let mixes =
-                || NotByColumns::Mixes { index: id.index(), word: node.op.word(), name: node.name.clone() };
+            let mixes = || NotByColumns::mixes(network, id);
             let wide = columns.is_wide(id, node, operand_depends).ok_or_else(mixes)?;
             if let Op::Gather(positions, of) = &node.op
                 && columns.wide[of.index()]
@@ -137,22 +144,13 @@ impl<'n> Columns<'n> {
             columns.wide.push(wide);
             depends.push(wide || operand_depends);
         }
-        columns.hidden = columns.behind(&columns.spread);
+        let behind = network.needed_by(&columns.spread, |_, node| node.op.operands());
+        columns.hidden = network
+            .numbered_nodes()
+            .filter(|(id, _)| behind[id.index()])
+            .filter_map(|(_, node)| if let Op::Parameter(of) = node.op { Some(of) } else { None })
+            .collect();
         Ok(columns)
-    }
-
-    /// The blocks of weights that nodes are computed from.
-    fn behind(&self, nodes: &[NodeId]) -> Vec<ParameterId> {
-        let mut needed = vec![false; self.network.nodes().len()];
-        nodes.iter().for_each(|id| needed[id.index()] = true);
-        let mut found = Vec::new();
-        for (id, node) in self.network.numbered_nodes().collect::<Vec<_>>().into_iter().rev() {
-            if needed[id.index()] {
-                node.op.operands().iter().for_each(|of| needed[of.index()] = true);
-                found.extend(if let Op::Parameter(of) = node.op { Some(of) } else { None });
-            }
-        }
-        found
     }
 
     /// Whether a node has a column for every cell; `None` if it mixes columns.
@@ -265,8 +263,7 @@ pub fn evaluate_some(
             nodes.iter().map(|node| all.value(id(node)).clone()).collect()
         }
         Err(_) => {
-            let weights: Vec<Values> = weights.iter().map(SparseValues::to_values).collect();
-            let all = evaluate(network, &weights, inputs);
+            let all = evaluate(network, &SparseValues::all_values(weights), inputs);
             nodes.iter().map(|&node| all.value(node).clone()).collect()
         }
     }
@@ -274,31 +271,26 @@ pub fn evaluate_some(
 
 impl Merged {
     /// The network.
-    #[must_use]
     pub fn network(&self) -> &Network {
         &self.network
     }
 
     /// The node that stands for one without columns; `None` for others, and for those that nothing asked for is computed from.
-    #[must_use]
     pub fn id(&self, node: NodeId) -> Option<NodeId> {
         self.ids[node.index()]
     }
 
     /// The kinds of columns, by the first of each.
-    #[must_use]
     pub fn kinds(&self) -> &[ColumnKind] {
         &self.kinds
     }
 
     /// Whether a block of weights of this shape has a column for every cell.
-    #[must_use]
     pub fn is_wide(&self, block: &SparseValues) -> bool {
         block.shape.cols == self.n_columns
     }
 
     /// The merged network's weights for weights of the whole.
-    #[must_use]
     pub fn parameters(&self, weights: &[SparseValues]) -> Vec<Values> {
         let blocks = weights.iter().zip(self.network.parameters());
         let picked = |block: &SparseValues, row: usize| {
@@ -307,10 +299,10 @@ impl Merged {
         };
         let merged = blocks.map(|(block, parameter)| match self.is_wide(block) {
             false => block.to_values(),
-            true => Values::new(
-                parameter.shape,
-                (0..block.shape.rows).flat_map(|row| picked(block, row)).collect(),
-            ),
+            true => {
+                let entries = (0..block.shape.rows).flat_map(|row| picked(block, row));
+                Values::new(parameter.shape, entries.collect())
+            }
         });
         merged.collect()
     }

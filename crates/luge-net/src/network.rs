@@ -71,13 +71,11 @@ impl Network {
     }
 
     /// All nodes; every node comes after the nodes it is computed from.
-    #[must_use]
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
     /// One node.
-    #[must_use]
     pub fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.index()]
     }
@@ -88,13 +86,11 @@ impl Network {
     }
 
     /// The first node with this name.
-    #[must_use]
     pub fn find(&self, name: &str) -> Option<NodeId> {
         self.nodes.iter().position(|n| n.name == name).map(NodeId::new)
     }
 
     /// The trainable weights.
-    #[must_use]
     pub fn parameters(&self) -> &[Parameter] {
         &self.parameters
     }
@@ -105,26 +101,22 @@ impl Network {
     }
 
     /// The units fed from outside.
-    #[must_use]
     pub fn inputs(&self) -> &[Input] {
         &self.inputs
     }
 
     /// The node that training lowers.
-    #[must_use]
     pub fn loss(&self) -> NodeId {
         self.loss
     }
 
     /// Whether these values can be the network's parameters.
-    #[must_use]
     pub fn fits_parameters(&self, values: &[Values]) -> bool {
         let shapes: Vec<Shape> = self.parameters.iter().map(|p| p.shape).collect();
         values.iter().map(|v| v.shape).eq(shapes)
     }
 
     /// Whether these values can be the network's inputs.
-    #[must_use]
     pub fn fits_inputs(&self, values: &[Values]) -> bool {
         let shapes: Vec<Shape> = self.inputs.iter().map(|i| i.shape).collect();
         values.iter().map(|v| v.shape).eq(shapes)
@@ -132,7 +124,6 @@ impl Network {
 
     /// For every node, whether the loss has a derivative through it with respect to some parameter:
     /// it depends on a parameter, and the loss depends on it, in both cases not only through a stop-gradient.
-    #[must_use]
     pub fn differentiated(&self) -> Vec<bool> {
         let mut from_parameter = vec![false; self.nodes.len()];
         for (i, node) in self.nodes.iter().enumerate() {
@@ -167,7 +158,6 @@ impl Network {
 
     /// Whether the loss is piecewise linear in the parameters, with kinks only where an affine function of them
     /// changes sign: the networks on which an exact line search can find every kink.
-    #[must_use]
     pub fn is_piecewise_linear(&self) -> bool {
         // 0: constant, 1: affine in the parameters, 2: piecewise linear, 3: anything else.
         let mut degree = vec![0_u8; self.nodes.len()];

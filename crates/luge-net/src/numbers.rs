@@ -47,7 +47,6 @@ pub struct Word(pub u32);
 
 impl Word {
     /// Whether bit `index` is 1.
-    #[must_use]
     pub fn bit(self, index: u32) -> bool {
         self.0.checked_shr(index).is_some_and(|rest| rest & 1 == 1)
     }
@@ -101,7 +100,6 @@ struct Nearest {
 
 impl NumberFormat {
     /// Number of bits of every number.
-    #[must_use]
     pub fn n_bits(&self) -> u32 {
         match self {
             Self::Fixed(fixed) => fixed.n_bits(),
@@ -110,25 +108,21 @@ impl NumberFormat {
     }
 
     /// The largest number.
-    #[must_use]
     pub fn max(&self) -> f64 {
         self.magnitude(self.n_positive())
     }
 
     /// The smallest number, negative.
-    #[must_use]
     pub fn min(&self) -> f64 {
         -self.magnitude(self.n_negative())
     }
 
     /// The largest absolute value.
-    #[must_use]
     pub fn largest_magnitude(&self) -> f64 {
         self.max().max(-self.min())
     }
 
     /// The smallest number above 0.
-    #[must_use]
     pub fn smallest_positive(&self) -> f64 {
         self.magnitude(1)
     }
@@ -154,7 +148,6 @@ impl NumberFormat {
     }
 
     /// The number these bits stand for, exactly. Bits above [`n_bits`](Self::n_bits) are not looked at.
-    #[must_use]
     pub fn decode(&self, word: Word) -> f64 {
         match self {
             Self::Fixed(fixed) => fixed.decode(word),
@@ -232,7 +225,6 @@ pub(crate) fn power_of_two(exponent: i32) -> f64 {
 
 /// The bits of all numbers, -1 and 1, the lowest bit of the first number first; what is no number counts as 0, and
 /// what is out of range as the nearest number in it.
-#[must_use]
 pub fn to_signs(format: NumberFormat, numbers: &[f64]) -> Vec<f64> {
     let word = |&number: &f64| format.encode(number, Overflow::Saturate).unwrap_or(Word(0));
     let sign = |bit: bool| if bit { 1.0 } else { -1.0 };
@@ -240,7 +232,6 @@ pub fn to_signs(format: NumberFormat, numbers: &[f64]) -> Vec<f64> {
 }
 
 /// The numbers that bits stand for; a bit is 1 where its value is positive.
-#[must_use]
 pub fn from_signs(format: NumberFormat, bits: &[f64]) -> Vec<f64> {
     let word = |bits: &[f64]| bits.iter().rev().fold(0, |code, &bit| code << 1 | u32::from(bit > 0.0));
     bits.chunks(format.n_bits() as usize).map(|bits| format.decode(Word(word(bits)))).collect()

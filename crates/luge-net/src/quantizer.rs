@@ -23,8 +23,6 @@
 
 mod fixed;
 mod float;
-#[cfg(test)]
-mod printed;
 mod ramp;
 #[cfg(test)]
 mod tests;

@@ -88,7 +88,6 @@ pub struct Ramp {
 
 impl Ramp {
     /// The ramp at `t`, rounded as the network rounds it.
-    #[must_use]
     pub fn at(self, t: f64) -> f64 {
         let a = self.slope * (t - self.zero);
         a.max(0.0) - (a - 1.0).max(0.0)

@@ -13,7 +13,6 @@ pub struct LinearLayer {
 
 impl LinearLayer {
     /// A layer without units.
-    #[must_use]
     pub fn new(n_inputs: usize) -> Self {
         Self { n_inputs, starts: vec![0], ..Self::default() }
     }
@@ -46,25 +45,21 @@ impl LinearLayer {
     }
 
     /// How many inputs the layer has.
-    #[must_use]
     pub fn n_inputs(&self) -> usize {
         self.n_inputs
     }
 
     /// How many units it has.
-    #[must_use]
     pub fn n_units(&self) -> usize {
         self.biases.len()
     }
 
     /// Weights that are not zero.
-    #[must_use]
     pub fn n_nonzero(&self) -> usize {
         self.weights.len()
     }
 
     /// The columns and weights of a unit, in ascending order of columns.
-    #[must_use]
     pub fn row(&self, unit: usize) -> (&[u32], &[f64]) {
         let range = self.starts[unit]..self.starts[unit + 1];
         (&self.columns[range.clone()], &self.weights[range])
@@ -76,8 +71,17 @@ impl LinearLayer {
         columns.iter().zip(weights).map(|(&column, &weight)| (column as usize, weight))
     }
 
-    /// Every unit's bias.
+    /// All weights, zeros included, row by row.
     #[must_use]
+    pub fn dense(&self) -> Vec<f64> {
+        let mut weights = vec![0.0; self.n_units() * self.n_inputs];
+        for unit in 0..self.n_units() {
+            self.terms(unit).for_each(|(at, weight)| weights[unit * self.n_inputs + at] = weight);
+        }
+        weights
+    }
+
+    /// Every unit's bias.
     pub fn biases(&self) -> &[f64] {
         &self.biases
     }
@@ -88,7 +92,6 @@ impl LinearLayer {
     }
 
     /// Every weight and bias that a dense layer has.
-    #[must_use]
     pub fn n_weights(&self) -> u64 {
         (self.n_inputs as u64 + 1) * self.n_units() as u64
     }
@@ -105,7 +108,6 @@ impl Sequential {
     ///
     /// # Panics
     /// If there is none, or the sizes of two neighbours do not fit.
-    #[must_use]
     pub fn new(layers: Vec<LinearLayer>) -> Self {
         assert!(!layers.is_empty(), "a network has a layer");
         for pair in layers.windows(2) {
@@ -115,7 +117,6 @@ impl Sequential {
     }
 
     /// The layers, in the order they are computed.
-    #[must_use]
     pub fn layers(&self) -> &[LinearLayer] {
         &self.layers
     }
@@ -126,20 +127,17 @@ impl Sequential {
     }
 
     /// The number of inputs, then the number of units of every layer.
-    #[must_use]
     pub fn widths(&self) -> Vec<usize> {
         let first = self.layers[0].n_inputs;
         std::iter::once(first).chain(self.layers.iter().map(LinearLayer::n_units)).collect()
     }
 
     /// Every weight and bias of the dense form.
-    #[must_use]
     pub fn n_weights(&self) -> u64 {
         self.layers.iter().map(LinearLayer::n_weights).sum()
     }
 
     /// Weights that are not zero; biases are not counted.
-    #[must_use]
     pub fn n_nonzero(&self) -> usize {
         self.layers.iter().map(LinearLayer::n_nonzero).sum()
     }

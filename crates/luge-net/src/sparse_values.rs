@@ -16,7 +16,6 @@ pub struct SparseValues {
 
 impl SparseValues {
     /// The same number everywhere.
-    #[must_use]
     pub fn filled(shape: Shape, common: f64) -> Self {
         Self { shape, common, others: Vec::new() }
     }
@@ -25,7 +24,6 @@ impl SparseValues {
     ///
     /// # Panics
     /// If the positions are not in order or do not fit the shape.
-    #[must_use]
     pub fn new(shape: Shape, common: f64, others: impl IntoIterator<Item = (usize, f64)>) -> Self {
         let others: Vec<_> =
             others.into_iter().filter(|(_, value)| value.to_bits() != common.to_bits()).collect();
@@ -35,13 +33,11 @@ impl SparseValues {
     }
 
     /// The number that stands everywhere else.
-    #[must_use]
     pub fn common(&self) -> f64 {
         self.common
     }
 
     /// The places that hold another number, counted row by row, in order.
-    #[must_use]
     pub fn others(&self) -> &[(usize, f64)] {
         &self.others
     }
@@ -55,20 +51,17 @@ impl SparseValues {
     }
 
     /// The entry at a position, counted row by row.
-    #[must_use]
     pub fn entry(&self, position: usize) -> f64 {
         let found = self.others.binary_search_by_key(&position, |&(at, _)| at);
         found.map_or(self.common, |place| self.others[place].1)
     }
 
     /// One entry.
-    #[must_use]
     pub fn at(&self, row: usize, col: usize) -> f64 {
         self.entry(row * self.shape.cols + col)
     }
 
     /// Whether all entries are the same, to the bit.
-    #[must_use]
     pub fn same_bits(&self, other: &Self) -> bool {
         let bits = |&(at, number): &(usize, f64)| (at, number.to_bits());
         if self.common.to_bits() == other.common.to_bits() {
@@ -80,13 +73,11 @@ impl SparseValues {
     }
 
     /// All entries of all blocks.
-    #[must_use]
     pub fn all_values(blocks: &[Self]) -> Vec<Values> {
         blocks.iter().map(Self::to_values).collect()
     }
 
     /// All entries.
-    #[must_use]
     pub fn to_values(&self) -> Values {
         let mut values = Values::filled(self.shape, self.common);
         for &(at, value) in &self.others {

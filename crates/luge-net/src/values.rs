@@ -14,31 +14,26 @@ impl Shape {
     pub const SCALAR: Self = Self { rows: 1, cols: 1 };
 
     /// A matrix.
-    #[must_use]
     pub fn new(rows: usize, cols: usize) -> Self {
         Self { rows, cols }
     }
 
     /// One column.
-    #[must_use]
     pub fn column(rows: usize) -> Self {
         Self { rows, cols: 1 }
     }
 
     /// Number of entries.
-    #[must_use]
     pub fn len(self) -> usize {
         self.rows * self.cols
     }
 
     /// Whether there is no entry.
-    #[must_use]
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
 
     /// The shape of an entrywise operation on both: equal, or 1 where one of them is 1.
-    #[must_use]
     pub fn broadcast(self, other: Self) -> Option<Self> {
         let side = |a: usize, b: usize| match (a, b) {
             (a, b) if a == b => Some(a),
@@ -61,7 +56,6 @@ pub struct Values {
 
 impl Values {
     /// The same number everywhere.
-    #[must_use]
     pub fn filled(shape: Shape, value: f64) -> Self {
         Self { shape, data: vec![value; shape.len()] }
     }
@@ -70,14 +64,12 @@ impl Values {
     ///
     /// # Panics
     /// If the number of entries does not fit the shape.
-    #[must_use]
     pub fn new(shape: Shape, data: Vec<f64>) -> Self {
         assert_eq!(shape.len(), data.len(), "entries do not fit the shape");
         Self { shape, data }
     }
 
     /// A vector.
-    #[must_use]
     pub fn column(data: Vec<f64>) -> Self {
         Self { shape: Shape::column(data.len()), data }
     }
@@ -86,7 +78,6 @@ impl Values {
     ///
     /// # Panics
     /// If `index` is not below `len`.
-    #[must_use]
     pub fn unit(len: usize, index: usize) -> Self {
         let mut values = Self::filled(Shape::column(len), 0.0);
         values.data[index] = 1.0;
@@ -94,7 +85,6 @@ impl Values {
     }
 
     /// One entry.
-    #[must_use]
     pub fn at(&self, row: usize, col: usize) -> f64 {
         self.data[row * self.shape.cols + col]
     }
@@ -105,7 +95,6 @@ impl Values {
     }
 
     /// One row.
-    #[must_use]
     pub fn row(&self, row: usize) -> &[f64] {
         &self.data[row * self.shape.cols..(row + 1) * self.shape.cols]
     }

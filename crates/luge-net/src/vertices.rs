@@ -28,13 +28,11 @@ pub struct Column {
 
 impl Column {
     /// The symbols left behind where `symbols` were found.
-    #[must_use]
     pub fn written(&self, symbols: u32) -> u32 {
         symbols & !self.put | self.plus
     }
 
     /// How the head of a track moves: -1, 0 or 1.
-    #[must_use]
     pub fn offset(&self, track: usize) -> i64 {
         i64::from(self.right >> track & 1) - i64::from(self.left >> track & 1)
     }
@@ -86,7 +84,6 @@ impl VertexTable {
     ///
     /// # Panics
     /// If a block has not one column per combination of its symbols, depends on a track it does not look at, or leads nowhere.
-    #[must_use]
     pub fn new(rows: Vec<usize>, n_trained: usize, blocks: Vec<Block>) -> Self {
         let n_blocks = u32::try_from(blocks.len()).expect("at most 2^32 blocks");
         let small = |n: usize| u32::try_from(n).expect("at most 2^32 vertices, columns and marginals");
@@ -142,25 +139,21 @@ impl VertexTable {
     }
 
     /// Number of tracks.
-    #[must_use]
     pub fn n_tracks(&self) -> usize {
         self.n_tracks
     }
 
     /// Number of blocks.
-    #[must_use]
     pub fn n_blocks(&self) -> usize {
         self.blocks.len()
     }
 
     /// Number of vertices.
-    #[must_use]
     pub fn n_vertices(&self) -> usize {
         self.n_vertices
     }
 
     /// Number of columns that are kept.
-    #[must_use]
     pub fn n_columns(&self) -> usize {
         self.columns.len()
     }
@@ -171,45 +164,38 @@ impl VertexTable {
     }
 
     /// `1 - n` for each combination of n symbols: the bias of a unit that is 1 where all of them are found, else 0.
-    #[must_use]
     pub fn combination_biases(&self) -> Vec<f64> {
         let bias = |&(mask, _): &(u32, u32)| vec![1.0 - f64::from(mask.count_ones()); 1 << mask.count_ones()];
         self.patterns.iter().flat_map(bias).collect()
     }
 
     /// The row of each track in the matrices of cells.
-    #[must_use]
     pub fn rows(&self) -> &[usize] {
         &self.rows
     }
 
     /// How many rows of cells are weights; the rest are hidden units.
-    #[must_use]
     pub fn n_trained(&self) -> usize {
         self.n_trained
     }
 
     /// The block of a vertex.
-    #[must_use]
     pub fn block(&self, vertex: usize) -> usize {
         if self.block_of.is_empty() { vertex >> self.n_tracks } else { self.block_of[vertex] as usize }
     }
 
     /// The tracks whose symbols tell a block's vertices apart.
-    #[must_use]
     pub fn looks_at(&self, block: usize) -> u32 {
         self.blocks[block].looks_at
     }
 
     /// The vertices of a block.
-    #[must_use]
     pub fn vertices_of(&self, block: usize) -> std::ops::Range<usize> {
         let Place { looks_at, first_vertex, .. } = self.blocks[block];
         first_vertex as usize..first_vertex as usize + (1 << looks_at.count_ones())
     }
 
     /// The symbols of a vertex on the tracks that its block looks at; no bit is set elsewhere.
-    #[must_use]
     pub fn symbols(&self, vertex: usize) -> u32 {
         if self.block_of.is_empty() {
             // The low bits of a vertex are its symbols.
@@ -220,7 +206,6 @@ impl VertexTable {
     }
 
     /// The vertex of a block whose heads find these symbols; those on tracks that the block does not look at do not matter.
-    #[must_use]
     pub fn vertex(&self, block: usize, symbols: u32) -> usize {
         if self.block_of.is_empty() {
             return (block << self.n_tracks) + symbols as usize;
@@ -230,26 +215,22 @@ impl VertexTable {
     }
 
     /// The position of a vertex's column among those that are kept: the same for all vertices that share it.
-    #[must_use]
     pub fn place(&self, block: usize, symbols: u32) -> usize {
         let Place { first_column, depends_on, .. } = self.blocks[block];
         first_column as usize + extract(symbols, depends_on) as usize
     }
 
     /// The column kept at a place; `None` where its vertices are at rest.
-    #[must_use]
     pub fn column_at(&self, place: usize) -> Option<&Column> {
         self.columns[place].as_ref()
     }
 
     /// The column of a vertex; `None` if it is at rest.
-    #[must_use]
     pub fn column(&self, vertex: usize) -> Option<&Column> {
         self.column_at(self.place(self.block(vertex), self.symbols(vertex)))
     }
 
     /// Whether the vertex may be followed by itself.
-    #[must_use]
     pub fn has_self_edge(&self, vertex: usize) -> bool {
         self.column(vertex).is_some_and(|column| column.next as usize == self.block(vertex))
     }
@@ -258,12 +239,8 @@ impl VertexTable {
     pub fn all_columns(&self) -> impl Iterator<Item = (usize, u32, u32, Option<&Column>)> {
         self.blocks.iter().enumerate().flat_map(move |(block, &Place { first_column, depends_on, .. })| {
             (0..1_u32 << depends_on.count_ones()).map(move |i| {
-                (
-                    block,
-                    depends_on,
-                    deposit(i, depends_on),
-                    self.columns[(first_column + i) as usize].as_ref(),
-                )
+                let column = self.columns[(first_column + i) as usize].as_ref();
+                (block, depends_on, deposit(i, depends_on), column)
             })
         })
     }
@@ -287,7 +264,6 @@ pub fn tracks(mut mask: u32) -> impl Iterator<Item = usize> {
 }
 
 /// The bits of `from` under `mask`, packed together.
-#[must_use]
 #[inline]
 pub fn extract(from: u32, mask: u32) -> u32 {
     if mask & mask.wrapping_add(1) == 0 {
@@ -298,7 +274,6 @@ pub fn extract(from: u32, mask: u32) -> u32 {
 }
 
 /// Packed bits spread to the places of `mask`, the lowest first.
-#[must_use]
 pub fn deposit(packed: u32, mask: u32) -> u32 {
     tracks(mask).enumerate().fold(0, |spread, (at, track)| spread | (packed >> at & 1) << track)
 }

@@ -8,6 +8,7 @@ mod files;
 mod job;
 mod lesson;
 mod model;
+mod ordinary;
 mod plan;
 mod refusal;
 mod run;
@@ -33,6 +34,7 @@ mod _luge {
         job::Job,
         lesson::{PreparedTraining, Training},
         model::Model,
+        ordinary::ordinary,
         plan::{PreparedTrace, Trace},
         run::{Run, compile},
         shipped,

@@ -4,10 +4,13 @@
 //! network; [`PreparedOrdinary::train`] trains it beside the simulator and says what the run proved. docs/ordinary.md has the theorem in words.
 
 mod certificate;
+mod learner;
+mod model;
+mod onnx;
 mod torch;
 
 use luge_circuit::{Circuit, Code, Cycle, NotExclusive, Sample, SampleShape, Simulator, machine};
-use luge_landscape::mlp::{CircuitNetwork, Float, MlpConstants, MlpConstantsError, Safeguards};
+use luge_landscape::mlp::{CircuitNetwork, Float, MlpConstants, MlpConstantsError, Readout, Safeguards};
 use luge_machine::{Input, Machine, Outcome, Step, lowering};
 use luge_net::{NumberFormat, numbers::Overflow};
 use luge_train::TrainError;
@@ -19,6 +22,9 @@ use crate::{
     trace::{LONGEST_SEARCH, TraceError},
 };
 pub use certificate::OrdinaryReport;
+pub use learner::{LearnerCircuit, Theta};
+pub use model::{OrdinaryModel, OrdinaryModelError};
+pub use onnx::{MAX_ONNX_BYTES, onnx};
 pub use torch::{MAX_EXPORTED_BYTES, TorchError, TorchExport};
 
 /// How to train.
@@ -119,6 +125,9 @@ pub struct PreparedOrdinary {
     pub n_taken: u64,
     /// Whether it halts.
     pub halts: bool,
+    /// What its registers mean.
+    pub theta: Option<Theta>,
+    readout: Option<Readout>,
     samples: Option<Samples>,
 }
 
@@ -131,10 +140,12 @@ impl PreparedOrdinary {
     /// # Errors
     /// If circuit and stream do not fit together, or there are no constants for so many steps.
     pub fn new(
-        circuit: Circuit,
+        learner: impl Into<LearnerCircuit>,
         samples: Option<Samples>,
         options: OrdinaryOptions,
     ) -> Result<Self, OrdinaryError> {
+        let learner = learner.into();
+        let circuit = &learner.circuit;
         match (circuit.samples(), samples.as_ref().map(Samples::sizes)) {
             (None, None) => {}
             (Some(shape), Some((features, 1))) if features == shape.n_features => {}
@@ -144,18 +155,18 @@ impl PreparedOrdinary {
             (shape, _) => return Err(OrdinaryError::Stream { takes: shape.is_some() }),
         }
         let mut stream = SampleStream::open(circuit.samples(), samples.as_ref(), options.seed);
-        let mut simulator = Simulator::new(&circuit);
+        let mut simulator = Simulator::new(circuit);
         let mut halts = false;
         while simulator.steps() < options.steps && !halts {
             let step = simulator.steps();
-            let cycle = simulator.step(&stream.next().bits);
+            let cycle = simulator.step(&stream.next_sample().bits);
             halts = cycle.map_err(|reason| OrdinaryError::NotExclusive { step, reason })? == Cycle::Halted;
         }
         let (steps, n_taken) = (simulator.steps(), simulator.n_taken());
         let planned = (steps + options.after).next_power_of_two().max(64);
-        let constants = MlpConstants::choose(circuit.samples(), planned, options.float)?;
-        let network = CircuitNetwork::build(&circuit, constants, Safeguards::default());
-        Ok(Self { circuit, network, options, steps, n_taken, halts, samples })
+        let (network, readout) = network_of(&learner, planned, options.float)?;
+        let LearnerCircuit { circuit, theta } = learner;
+        Ok(Self { circuit, network, options, steps, n_taken, halts, theta, readout, samples })
     }
 
     /// The engine that trains.
@@ -173,11 +184,25 @@ impl PreparedOrdinary {
     }
 }
 
+/// The network of a circuit, and what it adds to the circuit's own output.
+fn network_of(
+    learner: &LearnerCircuit,
+    planned: Step,
+    float: Float,
+) -> Result<(CircuitNetwork, Option<Readout>), MlpConstantsError> {
+    let circuit = &learner.circuit;
+    let constants = MlpConstants::choose(circuit.samples(), planned, float)?;
+    let readout = learner.theta.as_ref().and_then(|theta| theta.readout(circuit.samples()));
+    let more = readout.clone().unwrap_or_default();
+    let network = CircuitNetwork::build_with(circuit, &more, constants, Safeguards::default());
+    Ok((network, readout))
+}
+
 /// The circuit of a machine on its input, with the cells that its run needs.
 ///
 /// # Errors
 /// If the machine does not halt soon, or is no circuit.
-pub(crate) fn machine_circuit(
+pub fn machine_circuit(
     machine: &Machine,
     input: &Input,
     steps: Option<Step>,
@@ -197,23 +222,30 @@ pub(crate) fn machine_circuit(
 }
 
 /// A sample as the network sees it, and as the simulator does.
-struct Passing {
-    x: Vec<f64>,
-    y: f64,
-    bits: Sample,
+#[derive(Clone, PartialEq, Debug)]
+pub struct Passing {
+    /// The features.
+    pub x: Vec<f64>,
+    /// The label.
+    pub y: f64,
+    /// Both as bits.
+    pub bits: Sample,
 }
 
 /// A stream in the circuit's own code.
-struct SampleStream {
+#[derive(Clone, Debug)]
+pub struct SampleStream {
     shape: Option<SampleShape>,
     stream: Option<Stream>,
     n_passed: u64,
 }
 
 impl SampleStream {
-    fn open(shape: Option<SampleShape>, samples: Option<&Samples>, seed: u64) -> Self {
-        let format = shape.map_or(Code::Bit, |shape| shape.feature);
-        let stream = samples.map(|samples| Stream::open(samples.clone(), format_of(format), seed));
+    /// Opens the stream of a circuit with such samples.
+    #[must_use]
+    pub fn open(shape: Option<SampleShape>, samples: Option<&Samples>, seed: u64) -> Self {
+        let format = shape.map_or_else(|| format_of(Code::Bit), sample_format);
+        let stream = samples.map(|samples| Stream::open(samples.clone(), format, seed));
         Self { shape, stream, n_passed: 0 }
     }
 
@@ -222,7 +254,8 @@ impl SampleStream {
         self.stream.iter_mut().for_each(|stream| stream.reseed(seed));
     }
 
-    fn next(&mut self) -> Passing {
+    /// The next sample.
+    pub fn next_sample(&mut self) -> Passing {
         self.n_passed += 1;
         let (Some(shape), Some(stream)) = (self.shape, &mut self.stream) else {
             // Nothing reads the input, and labels mean nothing.
@@ -231,20 +264,33 @@ impl SampleStream {
         };
         let (mut x, mut y) = (vec![0.0; shape.n_features], [0.0]);
         stream.next_sample(&mut x, &mut y);
-        let coded = |code: Code, value: &mut f64| -> Vec<bool> {
-            if code == Code::Bit {
-                *value = if *value > 0.0 { 1.0 } else { -1.0 };
-                return vec![*value > 0.0];
-            }
-            let format = format_of(code);
-            *value = format.round(*value, Overflow::Saturate).unwrap_or(0.0);
-            let word = format.encode(*value, Overflow::Saturate).ok();
-            word.into_iter().flat_map(|word| format.bits(word)).collect()
-        };
         let features = x.iter_mut().flat_map(|x| coded(shape.feature, x)).collect();
         let label = coded(shape.label, &mut y[0]);
         Passing { x, y: y[0], bits: Sample { features, label } }
     }
+}
+
+/// Rounds a number to one that a code can write, and gives its bits.
+fn coded(code: Code, value: &mut f64) -> Vec<bool> {
+    if code == Code::Bit {
+        *value = if *value > 0.0 { 1.0 } else { -1.0 };
+        return vec![*value > 0.0];
+    }
+    let format = format_of(code);
+    *value = format.round(*value, Overflow::Saturate).unwrap_or(0.0);
+    let word = format.encode(*value, Overflow::Saturate).ok();
+    word.into_iter().flat_map(|word| format.bits(word)).collect()
+}
+
+/// A format that holds features and labels of samples.
+#[must_use]
+pub fn sample_format(shape: SampleShape) -> NumberFormat {
+    let sizes = |code: Code| match code {
+        Code::Bit => (2, 0),
+        Code::Fixed { n_integer, n_fraction } => (n_integer, n_fraction),
+    };
+    let (a, b) = (sizes(shape.feature), sizes(shape.label));
+    format_of(Code::Fixed { n_integer: a.0.max(b.0), n_fraction: a.1.max(b.1) })
 }
 
 /// The number format of a code; bits pass through any.

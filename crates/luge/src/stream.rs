@@ -5,14 +5,14 @@
 //! ([`StreamJob::prepare`]), then trains it in lockstep with the simulator on the same stream and certifies the run
 //! ([`PreparedStream::train`]).
 
-mod certificate;
+pub(crate) mod certificate;
 mod lockstep;
 mod samples;
 mod shipped;
 
 use std::{ops::ControlFlow, sync::Arc};
 
-use luge_circuit::{Circuit, Code, SampleShape, machine};
+use luge_circuit::{Code, Literal, RegisterId, SampleShape, machine};
 use luge_landscape::{Corrections, DataLayout, Learner, Primary, StreamError, StreamNetwork, VertexSet};
 use luge_machine::{
     Input, Outcome, Step, SymbolId,
@@ -27,7 +27,7 @@ use luge_train::TrainError;
 
 use crate::{
     job::{JobError, Primaries, StandardPrimaries, compile_for, program, source::Source},
-    ordinary::OrdinaryError,
+    ordinary::{LearnerCircuit, OrdinaryError, Theta},
     run::lockstep::Window,
     words::Word,
 };
@@ -293,11 +293,11 @@ impl PreparedStream {
         certificate::train(self, watch)
     }
 
-    /// The learner as a circuit that takes one sample at a time; it has no output.
+    /// The learner as a circuit that takes one sample at a time, and the registers that hold theta.
     ///
     /// # Errors
     /// If samples are not one label in two's complement, or the machine is no circuit.
-    pub fn circuit(&self) -> Result<Circuit, OrdinaryError> {
+    pub fn circuit(&self) -> Result<LearnerCircuit, OrdinaryError> {
         let layout = &self.layout;
         let NumberFormat::Fixed(fixed) = layout.format else {
             return Err(OrdinaryError::Format { format: layout.format });
@@ -312,8 +312,32 @@ impl PreparedStream {
         let shape = SampleShape { n_features: layout.n_features, feature: code, label: code };
         let memory = self.learner.memory(layout);
         let cells = self.window.cells();
+        let (track, first) = self.learner.theta_track();
+        let first = usize::try_from(-cells.start).unwrap_or(0) + first;
         let tapes = machine::Tapes { input: &self.input, cells, samples: Some((&memory, shape)) };
-        Ok(machine::circuit_of(&self.learner.lowered().normal, &tapes)?.0)
+        let normal = &self.learner.lowered().normal;
+        let mut builder = machine::builder(normal);
+        let registers = machine::lay(&mut builder, normal, &tapes)?;
+        // A tape that is never written has no registers, and theta is 0.
+        let words = registers.symbols[track.index()].get(first..).unwrap_or_default();
+        let words = words.chunks_exact(layout.width()).take(self.primary.n_weights()).map(<[_]>::to_vec);
+        let words: Vec<Vec<RegisterId>> = words.collect();
+        if self.primary.describe() == "parity" && words.len() == layout.n_features {
+            let unit = fixed.n_fraction() as usize;
+            let counted: Vec<Literal> = (0..layout.n_features)
+                .map(|i| {
+                    let (bit, chosen) =
+                        (builder.query(i * layout.width() + unit), builder.value(words[i][unit]));
+                    builder.and([bit, chosen])
+                })
+                .collect();
+            let odd = builder.parity(counted);
+            builder.output((0..layout.width()).map(|bit| if bit == unit { odd } else { Literal::FALSE }));
+        }
+        let circuit = builder.build().map_err(machine::MachineError::from)?;
+        let complete = words.len() == self.primary.n_weights();
+        let theta = Theta { words, format: layout.format, primary: Arc::clone(&self.primary) };
+        Ok(LearnerCircuit { circuit, theta: complete.then_some(theta) })
     }
 
     /// theta as the judge left it.

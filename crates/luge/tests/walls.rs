@@ -12,9 +12,11 @@ use serde_json::Value;
 /// The dependencies of a crate on crates of this workspace, by kind: "normal", "dev" or "build".
 type Dependencies = BTreeMap<String, BTreeSet<(String, String)>>;
 
-fn metadata() -> Value {
+/// What cargo says of the workspace; with `--no-deps` of its own crates alone.
+fn metadata(more: &[&str]) -> Value {
     let cargo = Command::new(env!("CARGO"))
-        .args(["metadata", "--no-deps", "--format-version", "1", "--offline"])
+        .args(["metadata", "--format-version", "1", "--offline"])
+        .args(more)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
         .expect("cargo starts");
@@ -23,7 +25,7 @@ fn metadata() -> Value {
 }
 
 fn workspace() -> Dependencies {
-    let metadata = metadata();
+    let metadata = metadata(&["--no-deps"]);
     let packages = metadata["packages"].as_array().expect("packages");
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let names: BTreeSet<String> = packages.iter().filter_map(|p| text(&p["name"])).collect();
@@ -118,7 +120,7 @@ fn front_ends_stand_on_the_library() {
 
 /// All dependencies of a crate, ours or not, that are no dev-dependencies.
 fn direct(name: &str) -> BTreeSet<String> {
-    let metadata = metadata();
+    let metadata = metadata(&["--no-deps"]);
     let packages = metadata["packages"].as_array().expect("packages");
     let package = packages.iter().find(|p| p["name"] == name).expect("a crate of this workspace");
     let all = package["dependencies"].as_array().expect("dependencies").iter();
@@ -153,4 +155,24 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
         }
     }
     found
+}
+
+/// What deny.toml allows holds for all dependencies, also where cargo-deny is not installed.
+#[test]
+fn licences_and_sources_are_allowed() {
+    let text = include_str!("../../../deny.toml");
+    let list = text.split("allow = [").nth(1).and_then(|rest| rest.split(']').next()).expect("a list");
+    let allowed: BTreeSet<&str> = list.split('"').skip(1).step_by(2).collect();
+    let fits = |expression: &str| {
+        let plain = expression.replace(['(', ')'], "").replace('/', " OR ");
+        plain.split(" AND ").all(|part| part.split(" OR ").any(|licence| allowed.contains(licence.trim())))
+    };
+    assert!(fits("(MIT OR GPL-3.0-only) AND ISC") && !fits("MIT AND GPL-3.0-only") && !fits("none"));
+    let metadata = metadata(&["--locked"]);
+    for package in metadata["packages"].as_array().expect("packages") {
+        let (name, licence) = (&package["name"], package["license"].as_str().unwrap_or("none"));
+        assert!(fits(licence), "{name} has the licence {licence}");
+        let source = package["source"].as_str();
+        assert!(source.is_none_or(|source| source.starts_with("registry+")), "{name} is from {source:?}");
+    }
 }

@@ -12,6 +12,7 @@ use luge::{
         rocq,
     },
     job::StandardPrimaries,
+    ordinary::OrdinaryModel,
     run::follow::{ObservationRate, RunProgress},
     training::{Claim, PreparedTraining, TrainingError},
 };
@@ -20,6 +21,7 @@ use serde::Serialize;
 use super::{
     data_args::read_text,
     failure::Failure,
+    ordinary,
     output::{Rows, print, print_json, verdict},
     progress::Progress,
     prover,
@@ -29,15 +31,15 @@ use super::{
 ///
 /// The simulator says what the machine's answer and last configuration are; then the network is built and trained again,
 /// and every weight and every claim must be the same, bit for bit. The exit status is 1 if something is not,
-/// and 3 if all that was looked at is, but the model does not have the program that its machine was compiled from.
+/// and 3 if everything is, but the model has only a machine and no program to compare it with.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// A model written by `luge train --out`
     #[arg(value_name = "MODEL")]
     model: PathBuf,
-    /// The data it was trained on
+    /// The data it was trained on; a model of a drawn stream needs none
     #[arg(long, value_name = "FILE.csv")]
-    data: PathBuf,
+    data: Option<PathBuf>,
     /// Only simulate, do not train again
     #[arg(long)]
     quick: bool,
@@ -66,9 +68,15 @@ struct Verdict<'a> {
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    let read = args.data.as_deref().map(read_text).transpose()?;
+    if let Some(model) = OrdinaryModel::load(&args.model)? {
+        let data = read.map(|(name, text)| model.data(name, text, args.saturate));
+        return ordinary::certify(&model, data.as_ref(), args.json);
+    }
     let model = Model::load(&args.model)?;
     model.extended()?;
-    let (name, text) = read_text(&args.data)?;
+    let (name, text) =
+        read.ok_or_else(|| Failure::usage("the data it was trained on are missing", "give --data"))?;
     let data = model.data(name, text, args.saturate);
     let given = data.as_given()?;
     if let Some(reason) = audit::other_data(&model, &given) {
@@ -100,10 +108,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         print(&rows.text())?;
     }
     Failure::of_claims(claims)?;
-    match Audit::gone(&model) {
-        None => Ok(()),
-        Some(what) => Err(Failure::certified_in_part(what)),
-    }
+    audit.unknown().map_or(Ok(()), |what| Err(Failure::certified_in_part(what)))
 }
 
 /// A model of a run that cannot be made on these data is not what it claims to be.

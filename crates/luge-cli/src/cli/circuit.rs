@@ -5,22 +5,20 @@ use std::path::Path;
 use indicatif::HumanCount;
 use luge::{
     job::source::Source,
-    stream::{Draw, Samples, Stream},
+    ordinary::{OrdinaryError, SampleStream, machine_circuit},
+    stream::{Draw, Samples},
+    trace::TraceError,
 };
 use luge_circuit::{
-    Circuit, Code, Cycle, NotExclusive, Sample, SampleShape, Shipped, Simulator,
+    Circuit, Cycle, NotExclusive, Shipped, Simulator,
     aiger::{self, Encoding},
-    machine::{Tapes, circuit_of},
 };
-use luge_machine::{
-    Input, Machine, Step,
-    lowering::{Moves, lower},
-};
-use luge_net::{NumberFormat, numbers::Overflow};
+use luge_machine::{Input, Machine, Step};
 use serde::Serialize;
 
 use super::{
     failure::{Failure, show_warnings},
+    ordinary::refusal,
     output::{Rows, count, show},
     progress::Progress,
 };
@@ -30,9 +28,6 @@ const DEFAULT_BITS: usize = 8;
 
 /// Most bits of a shipped circuit: that of parities grows with their square.
 const MAX_BITS: usize = 512;
-
-/// Most steps that a machine may need to halt if its cells are to be found out.
-const LONGEST_SEARCH: Step = 1_000_000;
 
 /// What samples are drawn from.
 const SEED: u64 = 0;
@@ -104,20 +99,21 @@ struct RunSummary<'c> {
 /// Runs a circuit on a stream until it halts.
 pub(super) fn run(circuit: &Circuit, draw: Option<Draw>, limit: Step, json: bool) -> Result<(), Failure> {
     let broken = |error: NotExclusive| Failure::unfit(error.to_string(), "see docs/circuits.md on sums");
-    let mut source = samples(circuit, draw)?;
+    let samples = samples(circuit, draw)?;
+    let mut source = SampleStream::open(circuit.samples(), samples.as_ref(), SEED);
     let mut simulator = Simulator::new(circuit);
     let mut progress = Progress::new("running", limit);
     let mut halted = false;
     while !halted && simulator.steps() < limit {
-        halted = simulator.step(&source.next()).map_err(broken)? == Cycle::Halted;
+        halted = simulator.step(&source.next_sample().bits).map_err(broken)? == Cycle::Halted;
         progress.reach(simulator.steps());
     }
     drop(progress);
     let mut right = None;
-    if halted && source.stream.is_some() && !circuit.output().is_empty() {
+    if halted && samples.is_some() && !circuit.output().is_empty() {
         let mut n_right = 0;
         for _ in 0..N_NEW {
-            let sample = source.next();
+            let sample = source.next_sample().bits;
             n_right += usize::from(simulator.output(&sample.features).map_err(broken)? == sample.label);
         }
         right = Some((n_right, N_NEW));
@@ -140,52 +136,21 @@ pub(super) fn run(circuit: &Circuit, draw: Option<Draw>, limit: Step, json: bool
     })
 }
 
-/// Where samples come from; without a stream there are none.
-struct CircuitSamples {
-    stream: Option<(Stream, SampleShape)>,
-}
-
-fn samples(circuit: &Circuit, draw: Option<Draw>) -> Result<CircuitSamples, Failure> {
-    let Some(shape) = circuit.samples() else { return Ok(CircuitSamples { stream: None }) };
-    let samples = draw.map(Samples::Draw).ok_or_else(|| {
+/// Where the circuit's samples come from: none if it takes none.
+fn samples(circuit: &Circuit, draw: Option<Draw>) -> Result<Option<Samples>, Failure> {
+    let Some(shape) = circuit.samples() else { return Ok(None) };
+    let draw = draw.ok_or_else(|| {
         let example = format!("give --draw, such as parity:bits={},hidden=2", shape.n_features);
         Failure::usage(format!("the circuit {} learns from samples", circuit.name()), example)
     })?;
-    if samples.sizes().0 != shape.n_features {
+    if draw.n_features != shape.n_features {
         let problem = format!(
             "the circuit's samples have {} features, those drawn {}",
-            shape.n_features,
-            samples.sizes().0
+            shape.n_features, draw.n_features
         );
         return Err(Failure::unfit(problem, "give another --draw, or a circuit for as many bits"));
     }
-    let stream = Stream::open(samples, number_format(Code::Fixed { n_integer: 8, n_fraction: 8 }), SEED);
-    Ok(CircuitSamples { stream: Some((stream, shape)) })
-}
-
-impl CircuitSamples {
-    fn next(&mut self) -> Sample {
-        let Some((stream, shape)) = &mut self.stream else { return Sample::default() };
-        let (mut x, mut y) = (vec![0.0; shape.n_features], [0.0]);
-        stream.next_sample(&mut x, &mut y);
-        let bits = |code: Code, values: &[f64]| values.iter().flat_map(|&value| coded(code, value)).collect();
-        Sample { features: bits(shape.feature, &x), label: bits(shape.label, &y) }
-    }
-}
-
-fn number_format(code: Code) -> NumberFormat {
-    code.to_string().parse().unwrap_or_else(|error| unreachable!("{error}"))
-}
-
-/// The bits of a number.
-fn coded(code: Code, value: f64) -> Vec<bool> {
-    match code {
-        Code::Bit => vec![value > 0.0],
-        Code::Fixed { .. } => {
-            let word = number_format(code).encode(value, Overflow::Saturate).map_or(0, |word| word.0);
-            (0..code.n_bits()).map(|bit| word >> bit & 1 == 1).collect()
-        }
-    }
+    Ok(Some(Samples::Draw(draw)))
 }
 
 /// What a circuit is made of.
@@ -243,27 +208,11 @@ pub(super) fn written(circuit: &Circuit, out: &str) -> Vec<u8> {
 
 /// The circuit of a machine that halts, on as many cells as its run visits.
 pub(super) fn of_machine(machine: &Machine, input: Option<&Input>) -> Result<Circuit, Failure> {
-    let lowered = lower(machine, Moves::Keep)?;
-    let input = lowered.encode(input.unwrap_or(&Input::blank()));
-    let normal = &lowered.normal;
-    let mut simulator = luge_machine::Simulator::new(normal.machine(), &input);
-    simulator.run(LONGEST_SEARCH);
-    if simulator.stopped().is_none() {
-        let problem = format!("the machine does not halt within {} steps", HumanCount(LONGEST_SEARCH));
-        return Err(Failure::unfit(
-            problem,
+    machine_circuit(machine, input.unwrap_or(&Input::blank()), None).map_err(|error| match error {
+        OrdinaryError::Trace(error @ TraceError::DoesNotHalt { .. }) => Failure::unfit(
+            error.to_string(),
             "a circuit has a register for each cell: give an input on which it halts",
-        ));
-    }
-    let tapes = normal.machine().tape_ids();
-    let visited = tapes.map(|tape| simulator.visited(tape)).collect::<Vec<_>>();
-    let laid = input.tapes.iter().map(|tape| tape.symbols.len()).max().unwrap_or(0);
-    let first = visited.iter().map(|&(first, _)| first).min().unwrap_or(0).min(0);
-    let last = visited.iter().map(|&(_, last)| last).max().unwrap_or(0);
-    let end = (last + 1).max(i64::try_from(laid).unwrap_or(i64::MAX)).max(1);
-    let tapes = Tapes { input: &input, cells: first..end, samples: None };
-    let refused = |error: luge_circuit::machine::MachineError| {
-        Failure::unfit(error.to_string(), "see docs/circuits.md on machines")
-    };
-    Ok(circuit_of(normal, &tapes).map_err(refused)?.0)
+        ),
+        error => refusal(error),
+    })
 }

@@ -9,6 +9,7 @@ use luge::{
         outputs::Output,
         rocq::{self, ProofExport},
     },
+    ordinary::{OrdinaryModel, onnx},
     trace::TraceOptions,
 };
 use luge_landscape::LandscapeKind;
@@ -17,17 +18,21 @@ use super::{
     failure::Failure,
     landscape_args::cell_count,
     machine_args::{MachineArgs, word},
+    ordinary::{export_torch, not_written},
     output::{ForceArg, json_line, place, print},
     prover,
 };
 
 /// Write a model's network as a graph in JSON, with its initial weights
 ///
+/// A model of landscape mlp is written for PyTorch (--torch, the initial weights and a script that trains them) or as ONNX (--onnx,
+/// the trained function): docs/ordinary.md.
+///
 /// The graph contains neither the machine nor the data. docs/graph-format.md describes it, and
 /// tests/independent/check.py trains it with JAX. --rocq writes the network together with its machine for the
 /// checker in proofs/; then FILE may also be a machine, and only its landscape is written.
 #[derive(clap::Args)]
-#[group(id = "to", required = true, multiple = true, args = ["graph", "rocq"])]
+#[group(id = "to", required = true, multiple = true, args = ["graph", "rocq", "torch", "onnx"])]
 pub(super) struct Args {
     #[command(flatten)]
     file: MachineArgs,
@@ -37,6 +42,15 @@ pub(super) struct Args {
     /// Write the network and its machine for Rocq: landscapes plain and compact, offset carrier
     #[arg(long, value_name = "OUT.v")]
     rocq: Option<PathBuf>,
+    /// Write a model of landscape mlp for PyTorch into this folder, with the script that trains it
+    #[arg(long, value_name = "FOLDER")]
+    torch: Option<PathBuf>,
+    /// With --torch, write only the weights that are not zero
+    #[arg(long, requires = "torch")]
+    sparse: bool,
+    /// Write what a model of landscape mlp has learned as an ONNX file
+    #[arg(long, value_name = "OUT.onnx")]
+    onnx: Option<PathBuf>,
     /// The landscape of a machine: plain or compact
     #[arg(long, value_name = "KIND", default_value = LandscapeKind::Plain.word(), value_parser = word::<LandscapeKind>())]
     landscape: LandscapeKind,
@@ -54,6 +68,24 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let mut outputs = args.force.outputs().reading(args.file.place());
     let graph_file = place(&mut outputs, args.graph.as_deref())?;
     let rocq_file = place(&mut outputs, args.rocq.as_deref())?;
+    let onnx_file = place(&mut outputs, args.onnx.as_deref())?;
+    let ordinary = args.file.model().map_or(Ok(None), OrdinaryModel::load)?;
+    match ordinary {
+        Some(model) if args.graph.is_none() && args.rocq.is_none() => {
+            if let Some(file) = onnx_file {
+                file.write(onnx(&model.trained()?).map_err(not_written)?)?;
+            }
+            let Some(folder) = &args.torch else { return Ok(()) };
+            return export_torch(&model.initial()?, model.steps, (folder, args.sparse), &mut outputs);
+        }
+        None if args.torch.is_none() && args.onnx.is_none() => {}
+        _ => {
+            return Err(Failure::usage(
+                "--torch and --onnx are for models of landscape mlp, --graph and --rocq for others",
+                "write a model with luge stream --landscape mlp --out, or with luge train --out",
+            ));
+        }
+    }
     let Some(model) = args.file.model() else { return machine(args, rocq_file) };
     let extended = Model::load(model)?.extended()?;
     if let Some(file) = rocq_file {

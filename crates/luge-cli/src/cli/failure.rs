@@ -56,14 +56,18 @@ impl Error for Failure {
     }
 }
 
-/// What could not be done, and why.
+/// What could not be done, and why. The reason may quote a file or the command line.
 #[derive(Debug, thiserror::Error)]
 #[error("{problem}")]
 struct Because {
     problem: String,
     #[source]
-    reason: Problem,
+    reason: Reason,
 }
+
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Reason(String);
 
 /// One finding in a machine file, in the form that is rendered.
 #[derive(Debug)]
@@ -134,16 +138,19 @@ impl From<CheckpointError> for Failure {
             "give a file that --checkpoint or --record wrote, unchanged, to the same version of luge";
         match &error {
             CheckpointError::Io { reason, .. } => {
-                too_much(reason).map_or_else(|| Self::unfit(error, remedy), Self::from)
+                unreadable(&error, reason).unwrap_or_else(|| Self::unfit(error, remedy))
             }
             _ => Self::unfit(error, remedy),
         }
     }
 }
 
-/// The request that the bounded reader refused, if it did.
-fn too_much(reason: &io::Error) -> Option<TooMuch> {
-    reason.get_ref()?.downcast_ref::<TooMuch>().cloned()
+/// What to say of a file that is a folder, or that the bounded reader refused.
+fn unreadable(error: &dyn Error, reason: &io::Error) -> Option<Failure> {
+    if reason.kind() == io::ErrorKind::IsADirectory {
+        return Some(Failure::unfit(format!("{error}: it is a folder"), "name a file in it"));
+    }
+    reason.get_ref()?.downcast_ref::<TooMuch>().cloned().map(Failure::from)
 }
 
 impl From<InputError> for Failure {
@@ -162,13 +169,9 @@ impl From<OpenError> for Failure {
                 "give a machine file, `-` for standard input, a line such as 1RB1LB_1LA1RZ, or the name of a machine that ships, such as bb4",
             ),
             OpenError::NotText { .. } => Self::unfit(error, "save it as UTF-8 text"),
-            OpenError::Read { ref reason, .. } => match (reason.kind(), too_much(reason)) {
-                (_, Some(too_much)) => too_much.into(),
-                (io::ErrorKind::IsADirectory, _) => {
-                    Self::unfit(format!("{error}: it is a folder"), "name a file in it")
-                }
-                _ => Self::of(error),
-            },
+            OpenError::Read { ref reason, .. } => {
+                unreadable(&error, reason).unwrap_or_else(|| Self::of(error))
+            }
         }
     }
 }
@@ -357,7 +360,8 @@ impl Failure {
 
     /// Something could not be done for a reason that is an error of its own.
     pub(super) fn because(problem: impl Into<String>, reason: impl Into<Problem>) -> Self {
-        Self::of(Because { problem: problem.into(), reason: reason.into() })
+        let reason = Reason(escape_control(&reason.into().to_string()));
+        Self::of(Because { problem: problem.into(), reason })
     }
 
     /// The command line is wrong: in what, and what to write instead.
@@ -394,7 +398,7 @@ impl Failure {
 
     /// Nothing is wrong, but not everything could be looked at.
     pub(super) fn certified_in_part(what: &str) -> Self {
-        let remedy = "train again with the program, and keep the model that is written then";
+        let remedy = "if the machine was compiled from a program, train again with that program";
         Self { code: 3, ..Self::unfit(format!("certified only in part: {what}"), remedy) }
     }
 

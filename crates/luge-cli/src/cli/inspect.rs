@@ -4,7 +4,7 @@ mod model;
 mod network;
 
 use indicatif::HumanCount;
-use luge::{files::summary::spelled, job::Loaded};
+use luge::{files::summary::spelled, job::Loaded, ordinary::OrdinaryModel};
 use luge_landscape::{LandscapeKind, VertexSet};
 use luge_machine::{
     Access, Input, Machine, Missing, Pattern, StateKind, Tape, TapeInput,
@@ -89,6 +89,9 @@ enum Lowering {
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     if let Some(path) = args.machine.model() {
+        if let Some(model) = OrdinaryModel::load(path)? {
+            return circuit::inspect(&model.circuit, args.json);
+        }
         return model::run(path, args.json);
     }
     if let Some(circuit) = circuit::open(args.machine.place(), None)? {

@@ -1,20 +1,31 @@
 //! Landscape mlp of `luge trace` and `luge stream`: a circuit run by SGD on an ordinary MLP.
 
-use std::{ops::ControlFlow, path::PathBuf, time::Instant};
+use std::{
+    collections::BTreeMap,
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+    time::Instant,
+};
 
 use indicatif::HumanCount;
 use luge::{
-    ordinary::{OrdinaryError, OrdinaryOptions, OrdinaryReport, PreparedOrdinary, TorchError},
+    files::outputs::Outputs,
+    job::Data,
+    ordinary::{
+        LearnerCircuit, OrdinaryError, OrdinaryModel, OrdinaryModelError, OrdinaryOptions, OrdinaryReport,
+        PreparedOrdinary, TorchError, TorchExport,
+    },
     stream::Samples,
+    training::Claim,
 };
-use luge_circuit::{Circuit, Shipped, aiger};
-use luge_landscape::mlp::Float;
+use luge_landscape::mlp::{CircuitNetwork, Float};
+use luge_machine::Step;
 use luge_train::Precision;
 use serde::Serialize;
 
 use super::{
     failure::Failure,
-    output::{Rows, count, print, show, verdict},
+    output::{Rows, count, place, print, show, verdict},
     progress::Progress,
 };
 
@@ -26,6 +37,22 @@ pub(super) struct TorchArgs {
     /// With --torch, write only the weights that are not zero
     #[arg(long, requires = "torch")]
     sparse: bool,
+    /// Write the trained model of landscape mlp to this file
+    #[arg(long, value_name = "MODEL", conflicts_with = "torch")]
+    out: Option<PathBuf>,
+}
+
+impl TorchArgs {
+    /// Whether something is asked for that only landscape mlp gives.
+    pub(super) fn refuse(&self) -> Result<(), Failure> {
+        if self.torch.is_none() && self.out.is_none() {
+            return Ok(());
+        }
+        Err(Failure::usage(
+            "--torch and --out are for landscape mlp",
+            "add --landscape mlp, or leave them out",
+        ))
+    }
 }
 
 /// The result as JSON.
@@ -41,26 +68,6 @@ struct Summary<'a> {
     weights: u64,
     nonzero: usize,
     wall_s: f64,
-}
-
-/// A circuit that ships, for samples of so many bits, or one from an AIGER file; `None` if it is neither.
-pub(super) fn circuit(learner: &str, n_features: usize) -> Result<Option<Circuit>, Failure> {
-    if let Some(shipped) = Shipped::ALL.into_iter().find(|shipped| shipped.name() == learner) {
-        return Ok(Some(shipped.circuit(n_features)));
-    }
-    let Ok(bytes) = std::fs::read(learner) else { return Ok(None) };
-    if !aiger::recognise(&bytes) {
-        return Ok(None);
-    }
-    let name =
-        std::path::Path::new(learner).file_stem().map_or_else(Default::default, |s| s.to_string_lossy());
-    match aiger::read(&bytes, &name) {
-        Ok(loaded) => Ok(Some(loaded.circuit)),
-        Err(found) => {
-            let first = found.into_iter().next().map_or_else(String::new, |diagnostic| diagnostic.message);
-            Err(Failure::unfit(format!("{learner} is no circuit: {first}"), "see docs/ordinary.md"))
-        }
-    }
 }
 
 /// f64 or f32.
@@ -95,32 +102,83 @@ pub(super) fn refusal(error: OrdinaryError) -> Failure {
     Failure::unfit(problem, remedy)
 }
 
+/// Writes a network for PyTorch, and says so.
+pub(super) fn export_torch(
+    network: &CircuitNetwork,
+    steps: Step,
+    (folder, sparse): (&Path, bool),
+    outputs: &mut Outputs,
+) -> Result<(), Failure> {
+    let export = TorchExport::new(network, steps, sparse).map_err(not_written)?;
+    std::fs::create_dir_all(folder)
+        .map_err(|reason| TorchError::Write { path: folder.display().to_string(), reason })
+        .map_err(not_written)?;
+    for name in TorchExport::FILES {
+        outputs.place(&folder.join(name))?;
+    }
+    export.write(folder).map_err(not_written)?;
+    let widths = network.network.widths();
+    print(&format!(
+        "{}: {}; {} layers, {} weights\n",
+        folder.display(),
+        TorchExport::FILES.join(", "),
+        widths.len() - 1,
+        HumanCount(network.network.n_weights())
+    ))
+}
+
+/// Why a network is not written, and the remedy.
+pub(super) fn not_written(error: TorchError) -> Failure {
+    let remedy = match error {
+        TorchError::TooLarge { .. } => "choose --torch with --sparse, or a smaller network",
+        _ => "give another folder",
+    };
+    Failure::unfit(error.to_string(), remedy)
+}
+
+impl From<OrdinaryModelError> for Failure {
+    fn from(error: OrdinaryModelError) -> Self {
+        match error {
+            OrdinaryModelError::Ordinary(error) => refusal(error),
+            OrdinaryModelError::NoData => Self::usage(error, "give --data"),
+            OrdinaryModelError::OtherData => Self::not_certified(error),
+            OrdinaryModelError::Inconsistent(_) => {
+                Self::unfit(error, "give a model of a run that halted, unchanged")
+            }
+        }
+    }
+}
+
+/// Trains a model's circuit again, and compares.
+pub(super) fn certify(model: &OrdinaryModel, data: Option<&Data>, json: bool) -> Result<(), Failure> {
+    let prepared = model.prepare(data)?;
+    let report = prepared.train(|_| ControlFlow::Continue(())).map_err(refusal)?;
+    let again = model.is_same(&OrdinaryModel::new(&prepared, &report));
+    let mut claims: Vec<(&str, &Claim)> =
+        report.certificate.iter().map(|(name, claim)| (*name, claim)).collect();
+    claims.push(("trained again", &again));
+    let shown: BTreeMap<&str, &Claim> = claims.iter().copied().collect();
+    show(json, &shown, || {
+        let mut rows = Rows::default();
+        claims.iter().for_each(|(name, claim)| rows.row(&name.replace('_', " "), verdict(claim)));
+        rows.text()
+    })?;
+    Failure::of_claims(claims)
+}
+
 /// Trains a circuit's network and shows what came of it, or writes it for PyTorch.
 pub(super) fn run(
-    circuit: Circuit,
+    circuit: impl Into<LearnerCircuit>,
     samples: Option<Samples>,
     options: OrdinaryOptions,
-    torch: &TorchArgs,
-    json: bool,
+    args: &TorchArgs,
+    (mut outputs, json): (Outputs, bool),
 ) -> Result<(), Failure> {
     let started = Instant::now();
+    let file = place(&mut outputs, args.out.as_deref())?;
     let prepared = PreparedOrdinary::new(circuit, samples, options).map_err(refusal)?;
-    if let Some(folder) = &torch.torch {
-        let failed = |error: TorchError| {
-            let remedy = match error {
-                TorchError::TooLarge { .. } => "choose --sparse, or a smaller network",
-                _ => "give another folder",
-            };
-            Failure::unfit(error.to_string(), remedy)
-        };
-        prepared.torch(torch.sparse).and_then(|export| export.write(folder)).map_err(failed)?;
-        let widths = prepared.network.network.widths();
-        return print(&format!(
-            "{}: net.safetensors, config.json, train.py; {} layers, {} weights\n",
-            folder.display(),
-            widths.len() - 1,
-            HumanCount(prepared.network.network.n_weights())
-        ));
+    if let Some(folder) = &args.torch {
+        return export_torch(&prepared.network, prepared.steps, (folder, args.sparse), &mut outputs);
     }
     let mut progress = Progress::new("training", prepared.steps).certainly();
     let trained = prepared.train(|step| {
@@ -129,6 +187,10 @@ pub(super) fn run(
     });
     drop(progress);
     let report = trained.map_err(refusal)?;
+    if let Some(file) = file {
+        let name = file.path().display().to_string();
+        file.write(OrdinaryModel::new(&prepared, &report).to_bytes(&name)?)?;
+    }
     let seconds = started.elapsed().as_secs_f64();
     let network = &prepared.network;
     let summary = Summary {
@@ -149,6 +211,10 @@ pub(super) fn run(
 fn text(prepared: &PreparedOrdinary, report: &OrdinaryReport, seconds: f64) -> String {
     let mut rows = Rows::default();
     let (network, constants) = (&prepared.network.network, &prepared.network.constants);
+    if let Some(theta) = &report.theta {
+        let theta: Vec<String> = theta.iter().map(ToString::to_string).collect();
+        rows.row("learned", format!("theta {}", theta.join(" ")));
+    }
     if let Some((right, all)) = report.judged {
         rows.row("new samples", format!("{} of {} right", count(right), count(all)));
     }

@@ -1,10 +1,14 @@
 //! `luge predict`: a trained model on new data.
 
-use std::{fmt::Write, path::PathBuf};
+use std::{
+    fmt::Write,
+    path::{Path, PathBuf},
+};
 
 use luge::{
     data::{Answer, Preparation, Score},
     files::{model::Model, predictor::Predictor},
+    ordinary::OrdinaryModel,
 };
 use luge_net::Values;
 use serde::Serialize;
@@ -22,7 +26,7 @@ use super::{
 /// right.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// A model written by `luge train --out`
+    /// A model written by `luge train --out` or `luge stream --landscape mlp --out`
     #[arg(value_name = "MODEL")]
     model: PathBuf,
     /// A CSV file with the columns of the training data, or `-` for standard input; other columns are ignored
@@ -45,20 +49,57 @@ struct Predictions<'a> {
     score: Option<Score>,
 }
 
+/// The two kinds of models.
+enum Trained {
+    Extended(Box<Model>),
+    Ordinary(Box<OrdinaryModel>),
+}
+
+impl Trained {
+    fn load(path: &Path) -> Result<Self, Failure> {
+        Ok(match OrdinaryModel::load(path)? {
+            Some(model) => Self::Ordinary(Box::new(model)),
+            None => Self::Extended(Box::new(Model::load(path)?)),
+        })
+    }
+
+    fn preparation(&self) -> &Preparation {
+        match self {
+            Self::Extended(model) => &model.card.preparation,
+            Self::Ordinary(model) => &model.preparation,
+        }
+    }
+
+    /// The names of what is predicted.
+    fn columns(&self) -> Vec<String> {
+        match self {
+            Self::Extended(model) => model.card.labels.clone(),
+            Self::Ordinary(model) => model.preparation.targets.iter().map(|t| t.column.clone()).collect(),
+        }
+    }
+
+    fn predict(&self, x: &Values) -> Result<Values, Failure> {
+        Ok(match self {
+            Self::Extended(model) => Predictor::new(&*model.primary()?, model.theta.clone()).predict(x),
+            Self::Ordinary(model) => model.predict(x)?,
+        })
+    }
+}
+
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    let model = Model::load(&args.model)?;
-    let primary = model.primary()?;
-    let preparation = &model.card.preparation;
+    let model = Trained::load(&args.model)?;
+    let preparation = model.preparation();
     let (name, text) = read_text(&args.data)?;
     let new = preparation.read_new(&text).map_err(|error| Failure::of_table(&name, &error))?;
     new.notes.iter().for_each(|text| note(&format!("{name}: {text}")));
-    let predicted = Predictor::new(&*primary, model.theta.clone()).predict(&new.features);
+    let predicted = model.predict(&new.features)?;
     let score = new.labels.as_ref().and_then(|labels| preparation.score(&predicted, labels));
     if args.json {
+        let columns = model.columns();
         let rows = || (0..predicted.shape.rows).map(|row| predicted.row(row));
         let classes = preparation.targets.iter().any(|target| !target.classes.is_empty());
         return print_json(&Predictions {
-            columns: &model.card.labels,
+            columns: &columns,
             predictions: rows().collect(),
             classes: classes.then(|| rows().map(|row| preparation.answers(row)).collect()),
             score,

@@ -7,8 +7,8 @@ use luge::{
     StreamJob,
     certificate::answer::verdict_on,
     files::{export::stream_graph, outputs::Outputs},
-    job::program,
-    ordinary::OrdinaryOptions,
+    job::{Data, program},
+    ordinary::{OrdinaryOptions, sample_format},
     stream::{
         self, Concept, Draw, Order, PreparedStream, PreparedStreamError, STREAM_LEARNERS, Samples,
         ShippedStream, StreamEngineChoice, StreamReport,
@@ -23,6 +23,7 @@ use luge_train::TrainError;
 use serde::Serialize;
 
 use super::{
+    circuit,
     data_args::named_table,
     failure::{Failure, show_warnings},
     landscape_args::cell_count,
@@ -127,10 +128,10 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     if args.landscape == "mlp" {
         return args.ordinary();
     }
-    let outputs = args.force.outputs().reading(&args.learner);
-    let mut outputs = args.data.iter().fold(outputs, Outputs::reading);
+    args.torch.refuse()?;
+    let mut outputs = args.outputs();
     let graph_file = place(&mut outputs, args.graph.as_deref())?;
-    let job = args.job()?;
+    let job = args.job(args.table()?)?;
     let lesson = job.prepare().map_err(of_lesson)?;
     if let Some(file) = graph_file {
         file.write(json_line(&stream_graph(&lesson.network))?)?;
@@ -164,22 +165,35 @@ impl Args {
             seed: self.seed,
             ..OrdinaryOptions::default()
         };
+        let data = self.table()?;
+        let table = data.as_ref().map(Data::as_given).transpose()?;
         let draw = self.draw.unwrap_or_else(first_draw);
-        if let Some(circuit) = ordinary::circuit(&self.learner, draw.n_features)? {
-            if self.data.is_some() {
-                return Err(Failure::usage(
-                    "a circuit learns from drawn samples",
-                    "give --draw instead of --data",
-                ));
-            }
-            return ordinary::run(circuit, Some(Samples::Draw(draw)), options, &self.torch, self.json);
+        let n_features = table.map_or(draw.n_features, |table| table.feature_names.len());
+        if let Some(circuit) = circuit::open(&self.learner, Some(n_features))? {
+            let samples = match (&data, circuit.samples()) {
+                (Some(data), Some(shape)) => Samples::Table(data.read(sample_format(shape))?, self.order),
+                _ => Samples::Draw(draw),
+            };
+            return ordinary::run(circuit, Some(samples), options, &self.torch, (self.outputs(), self.json));
         }
-        let job = self.job()?;
+        let job = self.job(data)?;
         let circuit = job.prepare().map_err(of_lesson)?.circuit().map_err(ordinary::refusal)?;
-        ordinary::run(circuit, Some(job.samples), options, &self.torch, self.json)
+        ordinary::run(circuit, Some(job.samples), options, &self.torch, (self.outputs(), self.json))
     }
 
-    fn job(&self) -> Result<StreamJob, Failure> {
+    /// Where this command may write.
+    fn outputs(&self) -> Outputs {
+        self.data.iter().fold(self.force.outputs().reading(&self.learner), Outputs::reading)
+    }
+
+    /// The table, not yet read.
+    fn table(&self) -> Result<Option<Data>, Failure> {
+        let features = self.features.as_deref();
+        let read = |place: &PathBuf| named_table(place, &self.target, features, self.saturate);
+        self.data.as_ref().map(read).transpose()
+    }
+
+    fn job(&self, data: Option<Data>) -> Result<StreamJob, Failure> {
         let source = stream::open(&self.learner).map_err(|error| match error {
             luge::job::source::OpenError::Missing { .. } => {
                 let names: Vec<&str> = STREAM_LEARNERS.iter().map(|shipped| shipped.program.name).collect();
@@ -190,7 +204,7 @@ impl Args {
             }
             error => error.into(),
         })?;
-        let samples = match (&self.data, &self.draw) {
+        let samples = match (data, &self.draw) {
             (None, Some(draw)) => Samples::Draw(*draw),
             (None, None) => match ShippedStream::with_text(&source.text) {
                 Some(known) => {
@@ -198,8 +212,7 @@ impl Args {
                 }
                 None => Samples::Draw(first_draw()),
             },
-            (Some(place), _) => {
-                let data = named_table(place, &self.target, self.features.as_deref(), self.saturate)?;
+            (Some(data), _) => {
                 let format = self.format.unwrap_or_else(|| StreamJob::format_for(&source));
                 Samples::Table(data.read(format)?, self.order)
             }

@@ -85,6 +85,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     if args.landscape.is_mlp() {
         return args.ordinary();
     }
+    args.torch.refuse()?;
     let mut job = args.machine.job(&args.input)?;
     job.options = args.options()?;
     let mut outputs = args.force.outputs().reading(args.machine.place());
@@ -154,7 +155,8 @@ impl Args {
             steps: self.steps.unwrap_or(LONGEST_SEARCH),
             ..OrdinaryOptions::default()
         };
-        ordinary::run(circuit, None, options, &self.torch, self.json)
+        let outputs = self.force.outputs().reading(self.machine.place());
+        ordinary::run(circuit, None, options, &self.torch, (outputs, self.json))
     }
 
     fn options(&self) -> Result<TraceOptions, Failure> {

@@ -25,6 +25,15 @@ impl Float {
         }
     }
 
+    /// Numbers as bytes, little endian.
+    #[must_use]
+    pub fn bytes(self, values: &[f64]) -> Vec<u8> {
+        match self {
+            Self::F64 => values.iter().flat_map(|value| value.to_le_bytes()).collect(),
+            Self::F32 => values.iter().flat_map(|&value| (value as f32).to_le_bytes()).collect(),
+        }
+    }
+
     /// The smallest normal number is 2 to this power.
     fn lowest_exponent(self) -> i32 {
         match self {

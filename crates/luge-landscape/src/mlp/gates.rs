@@ -6,19 +6,24 @@ use luge_circuit::{Circuit, Code, Gate, Input, Literal, SampleShape, Total};
 use luge_net::Sequential;
 
 use super::{
-    MEMORY_LAYER, MlpConstants, REGISTER_LIFT, SLOT_LIFT, Safeguards, bit_weight,
+    MEMORY_LAYER, MlpConstants, REGISTER_LIFT, Readout, SLOT_LIFT, Safeguards, bit_weight,
     stack::{Digits, Form, Operand, Signal, Stack},
 };
 
 /// The network: it runs `circuit` in steps of SGD.
-pub(super) fn network(circuit: &Circuit, constants: &MlpConstants, safeguards: Safeguards) -> Sequential {
+pub(super) fn network(
+    circuit: &Circuit,
+    readout: &Readout,
+    constants: &MlpConstants,
+    safeguards: Safeguards,
+) -> Sequential {
     let n_inputs = circuit.samples().map_or(1, |shape| shape.n_features);
     let mut wiring = Wiring { circuit, constants, safeguards, stack: Stack::new(n_inputs) };
     let registers = wiring.registers();
     let sample = circuit.samples().map(|shape| wiring.slots(shape));
     let query = wiring.query();
     let wires = wiring.logic(&registers, sample.as_ref(), &query);
-    wiring.finish(&registers, sample.as_ref(), &query, &wires)
+    wiring.finish(readout, &registers, sample.as_ref(), &query, &wires)
 }
 
 /// A number in memory, amplified, and its clean copies.
@@ -208,6 +213,7 @@ impl Wiring<'_> {
 
     fn finish(
         mut self,
+        readout: &Readout,
         registers: &[Cell],
         sample: Option<&SlotCells>,
         query: &[Operand],
@@ -257,6 +263,11 @@ impl Wiring<'_> {
                     out.plus(one.times(sign * bit_weight(at, n_fraction)))
                 }
             };
+        }
+        for (bits, inputs, weight) in &readout.terms {
+            let bits = bits.iter().map(|&register| registers[register.index()].positive);
+            let factors = [halted].into_iter().chain(bits).chain(inputs.iter().map(|&bit| query[bit]));
+            out = out.plus(self.in_output(gates, &factors.collect::<Vec<_>>()).times(*weight));
         }
         self.stack.finish(out)
     }

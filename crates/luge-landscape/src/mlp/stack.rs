@@ -71,8 +71,8 @@ struct Known {
     passes: Vec<usize>,
 }
 
-/// Bits of a digit of a number that comes from outside.
-const DIGIT: u32 = 3;
+/// Bits of a digit of a number that comes from outside: its thresholds are not exact, and each is saturated by itself.
+const DIGIT: u32 = 1;
 
 /// A whole number that is read digit by digit, the highest first.
 pub(super) struct Digits {

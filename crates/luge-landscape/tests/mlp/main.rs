@@ -1,11 +1,18 @@
 //! Circuits as networks: SGD on every weight carries out every cycle, and fails where the construction is weakened.
 
 mod draw;
+#[path = "../../../luge-circuit/tests/machines/random.rs"]
+mod random;
 
 use draw::Draw;
-use luge_circuit::{Circuit, Code, SampleShape, Shipped, Simulator};
+use luge_circuit::{
+    Circuit, Code, SampleShape, Shipped, Simulator,
+    machine::{Tapes, circuit_of},
+};
 use luge_landscape::mlp::{CircuitNetwork, Float, MEMORY_LAYER, MlpConstants, Safeguards};
+use luge_machine::{NormalForm, stream::check};
 use luge_train::sequential::{DenseSgd, SequentialEngine, SparseSgd};
+use random::{Random, SHAPE, memory, random_input, random_machine};
 
 /// Trains beside the simulator; returns the largest error of a register.
 fn follow(
@@ -64,6 +71,47 @@ fn random_circuits_are_run_by_every_weight() {
         let error = follow(&circuit, &network, &mut engine, &mut draw, 30);
         let error = error.unwrap_or_else(|failed| panic!("seed {seed}, {shape:?}: {failed}\n{circuit}"));
         assert!(error < 0.02, "seed {seed}: {error}");
+    }
+}
+
+/// A random machine on twelve cells as a circuit; of those with samples some are none.
+fn machine_circuit(random: &mut Random, samples: bool) -> Option<Circuit> {
+    let machine = random_machine(random, samples);
+    if samples && (!machine.takes_samples() || check(&machine).is_err()) {
+        return None;
+    }
+    let normal = NormalForm::new(machine).expect("two symbols");
+    let input = random_input(random, normal.n_tapes());
+    let memory = memory();
+    let samples = samples.then_some((&memory, SHAPE));
+    let circuit = circuit_of(&normal, &Tapes { input: &input, cells: -2..10, samples });
+    circuit.ok().map(|(circuit, _)| circuit)
+}
+
+#[test]
+fn random_machines_are_run_by_every_weight() {
+    for samples in [false, true] {
+        let mut random = Random(u64::from(samples));
+        let (mut n_changes, mut n_taken) = (0, 0);
+        for number in 0..n_circuits(500) {
+            let circuit = std::iter::repeat_with(|| machine_circuit(&mut random, samples)).flatten().next();
+            let circuit = circuit.expect("endless");
+            let network = network(&circuit, 64, Float::F64);
+            let mut engine = DenseSgd::<f64>::new(&network.network, network.constants.rate).expect("valid");
+            let error = follow(&circuit, &network, &mut engine, &mut Draw::new(number), 30);
+            let error = error.unwrap_or_else(|failed| panic!("machine {number}: {failed}\n{circuit}"));
+            assert!(error < 0.02, "machine {number}: {error}");
+            // The same samples again: the runs were not idle.
+            let (mut simulator, mut draw) = (Simulator::new(&circuit), Draw::new(number));
+            for _ in 0..30 {
+                let before = simulator.registers().to_vec();
+                simulator.step(&draw.sample(circuit.samples())).expect("valid");
+                n_changes += u64::from(simulator.registers() != before);
+            }
+            n_taken += simulator.n_taken();
+        }
+        assert!(n_changes > 5 * n_circuits(500), "{n_changes} steps changed a register");
+        assert!(!samples || n_taken > 2 * n_circuits(500), "{n_taken} samples taken");
     }
 }
 

@@ -77,17 +77,14 @@ impl Findings {
     pub(crate) fn into_sorted(self) -> Vec<Diagnostic> {
         let mut sorted = self.listed;
         sorted.sort_by_key(|d| (d.span.start, d.span.end));
-        let groups = [(self.errors, Severity::Error, "error"), (self.warnings, Severity::Warning, "warning")];
-        for (group, severity, noun) in groups {
-            let n_more = group.n_found.saturating_sub(MAX_LISTED);
-            if n_more > 0 {
-                let message = match n_more {
-                    1 => format!("1 more {noun} is not listed"),
-                    n_more => format!("{n_more} more {noun}s are not listed"),
-                };
-                let at = group.first..group.first;
-                sorted.push(Diagnostic { severity, ..Diagnostic::error(at, message, "the first of them") });
-            }
+        for (group, severity) in [(self.errors, Severity::Error), (self.warnings, Severity::Warning)] {
+            let message = match group.n_found.saturating_sub(MAX_LISTED) {
+                0 => continue,
+                1 => format!("1 more {severity} is not listed"),
+                n_more => format!("{n_more} more {severity}s are not listed"),
+            };
+            let at = group.first..group.first;
+            sorted.push(Diagnostic { severity, ..Diagnostic::error(at, message, "the first of them") });
         }
         sorted
     }

@@ -23,8 +23,8 @@ mod entries;
 mod parse;
 mod print;
 
-pub(super) use entries::begins_with_machine;
 pub use entries::{Entry, entries};
+pub(super) use entries::{begins_with_cell, begins_with_machine};
 pub(super) use parse::read;
 pub use parse::read_entry;
 pub(super) use print::write;

@@ -22,10 +22,7 @@ mod parse;
 mod print;
 
 pub(super) use parse::read;
-pub(super) use print::{is_xml, spells_state, write};
+pub(super) use print::{spells_state, symbol_problem, write};
 
 /// How JFLAP shows the blank, and writes it inside longer labels.
 const BLANK: char = '□';
-
-/// A symbol in a file: a character, or the blank.
-type Symbol = Option<char>;

@@ -28,7 +28,6 @@
 
 mod parse;
 mod print;
-mod tape;
 
 pub(super) use parse::read;
 pub(super) use print::write;
@@ -37,6 +36,8 @@ const BLANK: char = '_';
 const ANY: &str = "*";
 const START: &str = "0";
 const HALT: &str = "halt";
+/// The word in a comment that the input follows.
+const INITIAL_TAPE: &str = "$INITIAL_TAPE";
 /// Where a machine goes that has no rule.
 pub(super) const NO_RULE: &str = "halt-no-rule";
 

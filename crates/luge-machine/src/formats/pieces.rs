@@ -1,6 +1,11 @@
 //! Pieces of a text and their positions, for the formats that are read line by line.
 
-use std::ops::Range;
+use std::{
+    collections::{HashMap, HashSet},
+    ops::Range,
+};
+
+use crate::StateId;
 
 /// A piece of a text and where it stands.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -47,10 +52,32 @@ impl<'t> Piece<'t> {
     }
 }
 
+/// The texts of some pieces, wherever they stand.
+pub(super) fn texts<'t>(pieces: &[Piece<'t>]) -> Vec<&'t str> {
+    pieces.iter().map(|piece| piece.text).collect()
+}
+
+/// Every name once, where it stands first.
+pub(super) fn distinct<'n>(names: impl IntoIterator<Item = &'n str>) -> Vec<&'n str> {
+    let mut seen = HashSet::new();
+    names.into_iter().filter(|name| seen.insert(*name)).collect()
+}
+
+/// The states with these names, which are distinct, in this order.
+pub(super) fn numbered<'n>(names: &[&'n str]) -> HashMap<&'n str, StateId> {
+    names.iter().enumerate().map(|(index, &name)| (name, StateId::new(index))).collect()
+}
+
 /// The character that is all of a text; `None` if there are more or none.
 pub(super) fn only_character(text: &str) -> Option<char> {
     let mut characters = text.chars();
     characters.next().filter(|_| characters.next().is_none())
+}
+
+/// The first of `name`, `name-2`, `name-3`, … that is free.
+pub(super) fn first_free(name: &str, mut is_free: impl FnMut(&str) -> bool) -> String {
+    let numbered = (2_u64..).map(|n| format!("{name}-{n}"));
+    [name.to_owned()].into_iter().chain(numbered).find(|name| is_free(name)).unwrap_or_default()
 }
 
 /// So many things, in words.

@@ -101,33 +101,20 @@ fn is_native(text: &str) -> bool {
 /// The first line that is not a comment begins with a machine; or there is one line, which begins with a cell and has no
 /// character the format does not use.
 fn is_bbchallenge(text: &str) -> bool {
-    if bbchallenge::entries(text).next().is_some_and(|entry| bbchallenge::begins_with_machine(entry.machine))
-    {
+    let mut entries = bbchallenge::entries(text);
+    if entries.next().is_some_and(|entry| bbchallenge::begins_with_machine(entry.machine)) {
         return true;
     }
-    let bytes = text.as_bytes();
-    let cell = match bytes {
-        [b'-', b'-', b'-', ..] | [b'.', b'.', b'.', ..] => true,
-        [write, direction, next, ..] => {
-            write.is_ascii_digit() && b"LRlr".contains(direction) && next.is_ascii_alphabetic()
-        }
-        _ => false,
-    };
-    cell && bytes.iter().all(|&b| b.is_ascii_alphanumeric() || b"_-. ".contains(&b))
+    let of_a_machine = |b: u8| b.is_ascii_alphanumeric() || b"_-. ".contains(&b);
+    bbchallenge::begins_with_cell(&text.to_ascii_uppercase()) && text.bytes().all(of_a_machine)
 }
 
 /// Most lines are quintuples.
 fn is_morphett(text: &str) -> bool {
     let lines = text.lines().map(|line| line.split(';').next().unwrap_or_default());
-    let (mut n_quintuples, mut n_others) = (0, 0);
-    for line in lines.filter(|line| !line.trim().is_empty()) {
-        if is_quintuple(line) {
-            n_quintuples += 1;
-        } else {
-            n_others += 1;
-        }
-    }
-    n_quintuples > n_others
+    let (quintuples, others): (Vec<&str>, Vec<&str>) =
+        lines.filter(|line| !line.trim().is_empty()).partition(|line| is_quintuple(line));
+    quintuples.len() > others.len()
 }
 
 fn is_quintuple(line: &str) -> bool {

@@ -1,7 +1,9 @@
 //! Requirements that several formats have in common.
 
-use super::Obstacle;
-use crate::{Access, Machine, Missing, Move, StateId, SymbolId, Tape};
+use std::collections::HashSet;
+
+use super::{Obstacle, pieces::only_character};
+use crate::{Access, Machine, Missing, Move, Rule, StateId, SymbolId, Tape};
 
 /// Refuses a tape that cannot be written, for formats that have no such tapes.
 pub(super) fn check_writable(tape: &Tape) -> Result<(), Obstacle> {
@@ -17,6 +19,67 @@ pub(super) fn only_tape(machine: &Machine) -> Result<&Tape, Obstacle> {
         return Err(Obstacle::Tapes { allowed: "one tape", n_tapes: machine.n_tapes() });
     };
     check_writable(tape).map(|()| tape)
+}
+
+/// Refuses the first state whose name cannot be spelled.
+pub(super) fn check_names(
+    machine: &Machine,
+    spells: impl Fn(&str) -> bool,
+    reason: impl Fn(&str) -> String,
+) -> Result<(), Obstacle> {
+    match machine.states().iter().find(|state| !spells(&state.name)) {
+        Some(state) => Err(Obstacle::States(reason(&state.name))),
+        None => Ok(()),
+    }
+}
+
+/// The symbols of a tape as they are written: `blank`, and the names of the others, which are one character each.
+/// `problem` says what stands against a character.
+pub(super) fn spelled_symbols(
+    tape: &Tape,
+    blank: &str,
+    problem: impl Fn(char) -> Option<String>,
+) -> Result<Vec<String>, Obstacle> {
+    let alphabet = &tape.alphabet;
+    let spelled = |symbol: SymbolId| {
+        let name = alphabet.name(symbol);
+        let reason = match only_character(name) {
+            _ if symbol == alphabet.blank() => return Ok(blank.to_owned()),
+            Some(character) => problem(character),
+            None => Some(format!("symbol `{name}` is not one character")),
+        };
+        match reason {
+            Some(reason) => Err(Obstacle::Alphabet { tape: tape.name.clone(), reason }),
+            None => Ok(name.to_owned()),
+        }
+    };
+    alphabet.symbols().map(spelled).collect()
+}
+
+/// The symbols of a tape, apart from the blank, that none of these rules names.
+pub(super) fn unnamed_symbols<'r>(
+    machine: &Machine,
+    tape: usize,
+    rules: impl IntoIterator<Item = &'r Rule>,
+) -> Vec<SymbolId> {
+    let alphabet = &machine.tapes()[tape].alphabet;
+    let mut named = HashSet::from([alphabet.blank()]);
+    for rule in rules {
+        named.extend([rule.reads[tape].symbol(), rule.writes[tape].symbol()].into_iter().flatten());
+    }
+    alphabet.symbols().filter(|symbol| !named.contains(symbol)).collect()
+}
+
+/// Refuses a symbol that would be lost, where a format declares no alphabet.
+pub(super) fn unmentioned(tape: &Tape, symbol: SymbolId) -> Obstacle {
+    let reason = format!("no rule mentions symbol `{}`", tape.alphabet.name(symbol));
+    Obstacle::Alphabet { tape: tape.name.clone(), reason }
+}
+
+/// Refuses a state without a rule for a symbol, and says what it does there otherwise than the format's machines.
+pub(super) fn without_rule(machine: &Machine, state: StateId, symbol: SymbolId, does: &str) -> Obstacle {
+    let (state, symbol) = (&machine.state(state).name, machine.tapes()[0].alphabet.name(symbol));
+    Obstacle::Halting(format!("state `{state}` has no rule for `{symbol}` and {does}"))
 }
 
 /// The states that run, the start first; it must run itself.

@@ -15,8 +15,7 @@ mod parse;
 mod print;
 
 pub(super) use parse::read;
-pub(super) use print::spells_state;
-pub(super) use print::write;
+pub(super) use print::{spells_state, symbol_problem, write};
 
 /// The blank.
 const BLANK: &str = "_";

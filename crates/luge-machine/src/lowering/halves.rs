@@ -25,19 +25,10 @@ impl Halves {
 
     /// The first half of a rule's moves, and the state that makes the second half.
     pub(super) fn first(&mut self, rule: &Rule) -> (Vec<Move>, StateId) {
-        let first = rule.moves.iter().map(|m| match m {
-            Move::Left => Move::Left,
-            Move::Stay | Move::Right => Move::Right,
-        });
-        let second: Vec<Move> = rule
-            .moves
-            .iter()
-            .map(|m| match m {
-                Move::Left | Move::Stay => Move::Left,
-                Move::Right => Move::Right,
-            })
-            .collect();
-        (first.collect(), self.second(rule.next, second))
+        let half = |stay: Move| -> Vec<Move> {
+            rule.moves.iter().map(|&head| if head == Move::Stay { stay } else { head }).collect()
+        };
+        (half(Move::Right), self.second(rule.next, half(Move::Left)))
     }
 
     fn second(&mut self, next: StateId, moves: Vec<Move>) -> StateId {

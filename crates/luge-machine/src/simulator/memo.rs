@@ -5,7 +5,7 @@
 //! with the effect of some steps, which were made one by one when the path was first met. Nothing that trains has
 //! access to this.
 
-use super::Simulator;
+use super::{Simulator, recorded_steps::Trace};
 use crate::{Cell, Machine, StateId, Step, SymbolId, TapeId};
 
 /// A path ends after so many looks, or so many steps, whichever comes first.
@@ -40,8 +40,7 @@ struct Ending {
     to: StateId,
     /// Cells that hold something else in the end, or may.
     writes: Vec<(u32, i32, SymbolId)>,
-    /// Heads that move: how far in the end, and at most to the left and to the right on the way.
-    moves: Vec<(u32, i32, i32, i32)>,
+    traces: Vec<Trace>,
 }
 
 /// Steps being made one by one.
@@ -82,25 +81,19 @@ impl Memo {
     /// Makes steps one by one and adds them to the tree.
     fn learn(&mut self, simulator: &mut Simulator<'_>) -> bool {
         let (from, heads) = (simulator.state, simulator.heads.clone());
-        let mut reach: Vec<(Cell, Cell)> = heads.iter().map(|&head| (head, head)).collect();
+        let mut traces = Trace::start(simulator);
         let mut path = Path::default();
         while path.steps < MAX_STEPS && path.looks.len() < MAX_LOOKS {
             path.look(simulator, &heads);
             if !path.step(simulator, &heads) {
                 break;
             }
-            for (reach, &head) in reach.iter_mut().zip(&simulator.heads) {
-                *reach = (reach.0.min(head), reach.1.max(head));
-            }
+            Trace::note(&mut traces, simulator, &heads);
         }
-        let moves = heads.iter().zip(&simulator.heads).zip(&reach).enumerate();
-        let moves =
-            moves.filter(|(_, (_, (low, high)))| low != high).map(|(tape, ((from, to), (low, high)))| {
-                (tape as u32, (to - from) as i32, (low - from) as i32, (high - from) as i32)
-            });
         let Path { looks, writes, steps } = path;
         let made = steps > 0;
-        self.add(from, &looks, Ending { steps, to: simulator.state, writes, moves: moves.collect() });
+        let traces = Trace::moving(traces);
+        self.add(from, &looks, Ending { steps, to: simulator.state, writes, traces });
         made
     }
 
@@ -136,7 +129,7 @@ impl Path {
     /// Makes a step; `false` if there is none.
     fn step(&mut self, simulator: &mut Simulator<'_>, heads: &[Cell]) -> bool {
         let Ok(action) = simulator.next_action() else { return false };
-        for &(tape, symbol) in &action.writes {
+        for &(tape, symbol) in &simulator.table.action(action).writes {
             let (tape, offset) = (tape as u32, (simulator.heads[tape] - heads[tape]) as i32);
             match self.writes.iter_mut().find(|write| (write.0, write.1) == (tape, offset)) {
                 Some(write) => write.2 = symbol,
@@ -155,15 +148,7 @@ impl Ending {
             let tape = tape as usize;
             simulator.tapes[tape].write(simulator.heads[tape] + Cell::from(offset), symbol);
         }
-        for &(tape, moved, low, high) in &self.moves {
-            let tape = tape as usize;
-            let head = simulator.heads[tape];
-            let visited = &mut simulator.visited[tape];
-            *visited = (visited.0.min(head + Cell::from(low)), visited.1.max(head + Cell::from(high)));
-            simulator.heads[tape] = head + Cell::from(moved);
-        }
-        simulator.state = self.to;
-        simulator.steps += self.steps;
+        simulator.advance(self.to, self.steps, &self.traces);
         self.steps > 0
     }
 }

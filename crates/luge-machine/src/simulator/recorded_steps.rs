@@ -36,11 +36,32 @@ struct Window {
 
 /// Where a head goes: in the end, and on the way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Trace {
+pub(super) struct Trace {
     tape: usize,
     moved: Cell,
     low: Cell,
     high: Cell,
+}
+
+impl Trace {
+    /// The heads of all tapes before they move.
+    pub(super) fn start(simulator: &Simulator<'_>) -> Vec<Self> {
+        let trace = |tape: TapeId| Self { tape: tape.index(), moved: 0, low: 0, high: 0 };
+        simulator.machine.tape_ids().map(trace).collect()
+    }
+
+    /// Notes where the heads have come from the cells in `from`.
+    pub(super) fn note(traces: &mut [Self], simulator: &Simulator<'_>, from: &[Cell]) {
+        for (trace, (head, from)) in traces.iter_mut().zip(simulator.heads.iter().zip(from)) {
+            trace.moved = head - from;
+            (trace.low, trace.high) = (trace.low.min(trace.moved), trace.high.max(trace.moved));
+        }
+    }
+
+    /// The traces of the heads that move.
+    pub(super) fn moving(traces: Vec<Self>) -> Vec<Self> {
+        traces.into_iter().filter(|trace| trace.low != trace.high).collect()
+    }
 }
 
 impl RecordedSteps {
@@ -64,12 +85,11 @@ pub struct Recording {
 impl Recording {
     /// Nothing yet.
     pub fn new(simulator: &Simulator<'_>) -> Self {
-        let trace = |tape: TapeId| Trace { tape: tape.index(), moved: 0, low: 0, high: 0 };
         Self {
             from: simulator.state,
             since: simulator.steps,
             heads: simulator.heads.clone(),
-            traces: simulator.machine.tape_ids().map(trace).collect(),
+            traces: Trace::start(simulator),
             found: BTreeMap::new(),
         }
     }
@@ -98,10 +118,7 @@ impl Recording {
             }
         }
         let effect = simulator.step_noting()?;
-        for (trace, (head, from)) in self.traces.iter_mut().zip(simulator.heads.iter().zip(&self.heads)) {
-            trace.moved = head - from;
-            (trace.low, trace.high) = (trace.low.min(trace.moved), trace.high.max(trace.moved));
-        }
+        Trace::note(&mut self.traces, simulator, &self.heads);
         Ok(effect)
     }
 
@@ -111,22 +128,17 @@ impl Recording {
         for (&(tape, offset), &found) in &self.found {
             let now = simulator.tapes[tape].read(self.heads[tape] + offset).0;
             let near = |window: &&mut Window| window.tape == tape && offset - window.offset < WIDTH as Cell;
-            let window = match windows.last_mut().filter(near) {
-                Some(window) => window,
-                None => {
-                    windows.push(Window { tape, offset, mask: 0, found: 0, changed: 0 });
-                    let last = windows.len() - 1;
-                    &mut windows[last]
-                }
-            };
+            if windows.last_mut().filter(near).is_none() {
+                windows.push(Window { tape, offset, mask: 0, found: 0, changed: 0 });
+            }
+            let Some(window) = windows.last_mut() else { continue };
             let shift = 8 * (offset - window.offset);
             window.mask |= 0xff << shift;
             window.found |= u64::from(found) << shift;
             window.changed |= u64::from(found ^ now) << shift;
         }
         let steps = simulator.steps - self.since;
-        let goes = |trace: &Trace| trace.low != trace.high;
-        let traces = self.traces.into_iter().filter(goes).collect();
+        let traces = Trace::moving(self.traces);
         RecordedSteps { from: self.from, to: simulator.state, steps, windows, traces }
     }
 }
@@ -148,15 +160,20 @@ impl Simulator<'_> {
                 *found = (u64::from_le_bytes(*found) ^ window.changed).to_le_bytes();
             }
         }
-        for &Trace { tape, moved, low, high } in &passage.traces {
+        self.advance(passage.to, passage.steps, &passage.traces);
+        true
+    }
+
+    /// Moves the heads and goes to a state, as so many steps do.
+    pub(super) fn advance(&mut self, to: StateId, steps: Step, traces: &[Trace]) {
+        for &Trace { tape, moved, low, high } in traces {
             let head = self.heads[tape];
             let visited = &mut self.visited[tape];
             *visited = (visited.0.min(head + low), visited.1.max(head + high));
             self.heads[tape] = head + moved;
         }
-        self.state = passage.to;
-        self.steps += passage.steps;
-        true
+        self.state = to;
+        self.steps += steps;
     }
 
     #[inline]

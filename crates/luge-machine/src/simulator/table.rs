@@ -1,6 +1,6 @@
 //! Rules found by index instead of by search.
 
-use crate::{Machine, Pattern, StateId, SymbolId, TapeId};
+use crate::{Machine, Pattern, StateId, SymbolId};
 
 /// What one step does, listing only the tapes it changes.
 #[derive(Clone, Debug)]
@@ -39,19 +39,21 @@ impl Table {
         Self { actions, states }
     }
 
-    pub(super) fn action(&self, state: StateId, read: impl Fn(usize) -> SymbolId) -> Option<&Action> {
-        let action = match &self.states[state.index()] {
+    pub(super) fn action(&self, number: u32) -> &Action {
+        &self.actions[number as usize]
+    }
+
+    /// The number of the action of a state, where `read` says what lies under the heads.
+    pub(super) fn find(&self, state: StateId, read: impl Fn(usize) -> SymbolId) -> Option<u32> {
+        match &self.states[state.index()] {
             Lookup::Index { looked_at, actions } => {
                 actions[looked_at.iter().map(|&(tape, stride)| read(tape).index() * stride).sum::<usize>()]
             }
-            Lookup::Search { rules } => rules
-                .iter()
-                .find(|(reads, _)| {
-                    reads.iter().enumerate().all(|(tape, pattern)| pattern.matches(read(tape)))
-                })
-                .map(|&(_, action)| action),
-        };
-        action.map(|action| &self.actions[action as usize])
+            Lookup::Search { rules } => {
+                let matches = |reads: &[Pattern]| (0..).zip(reads).all(|(tape, p)| p.matches(read(tape)));
+                rules.iter().find(|(reads, _)| matches(reads)).map(|&(_, action)| action)
+            }
+        }
     }
 }
 
@@ -68,11 +70,9 @@ impl Lookup {
         }
         let mut looked_at = Vec::new();
         let mut size = 1_usize;
-        for (tape, TapeId(id)) in machine.tape_ids().enumerate() {
-            if rules.iter().any(|rule| rule.reads[tape] != Pattern::Any) {
-                looked_at.push((tape, size));
-                size = size.saturating_mul(machine.tape(TapeId(id)).alphabet.len());
-            }
+        for tape in machine.looked_at(state) {
+            looked_at.push((tape.index(), size));
+            size = size.saturating_mul(machine.tape(tape).alphabet.len());
         }
         let largest = rules.len().saturating_mul(ENTRIES_PER_RULE).clamp(SMALL_INDEX, LARGEST_INDEX);
         if size > largest {

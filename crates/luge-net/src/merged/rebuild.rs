@@ -132,7 +132,7 @@ impl Rebuilder<'_> {
                 let positions = positions.iter().map(|&at| self.place(at)).collect();
                 Op::Gather(positions, self.new_id(*of))
             }
-            op => self.with_new_operands(op),
+            op => op.with_operands(|of| self.new_id(of)),
         };
         self.push(&node.name, op, shape)
     }
@@ -176,11 +176,5 @@ impl Rebuilder<'_> {
         let of = self.new_id(of);
         let shape = self.nodes[of.index()].shape;
         self.push("counted", Op::Product(of, shares), shape)
-    }
-
-    fn with_new_operands(&self, op: &Op) -> Op {
-        let mut op = op.clone();
-        op.operands_mut().into_iter().for_each(|of| *of = self.new_id(*of));
-        op
     }
 }

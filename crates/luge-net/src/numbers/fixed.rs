@@ -40,31 +40,26 @@ impl FixedPoint {
     }
 
     /// Bits before the point, with the sign.
-    #[must_use]
     pub fn n_integer(&self) -> u32 {
         self.n_integer
     }
 
     /// Bits after the point.
-    #[must_use]
     pub fn n_fraction(&self) -> u32 {
         self.n_fraction
     }
 
     /// How numbers below 0 are written.
-    #[must_use]
     pub fn negatives(&self) -> Negatives {
         self.negatives
     }
 
     /// Number of bits in all.
-    #[must_use]
     pub fn n_bits(&self) -> u32 {
         self.n_integer + self.n_fraction
     }
 
     /// The distance from one number to the next.
-    #[must_use]
     pub fn step(&self) -> f64 {
         power_of_two(-exponent(self.n_fraction))
     }

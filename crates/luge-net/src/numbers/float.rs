@@ -28,31 +28,26 @@ impl SmallFloat {
     }
 
     /// Bits of the exponent.
-    #[must_use]
     pub fn n_exponent(&self) -> u32 {
         self.n_exponent
     }
 
     /// Bits of the mantissa, without the leading 1.
-    #[must_use]
     pub fn n_mantissa(&self) -> u32 {
         self.n_mantissa
     }
 
     /// Number of bits in all.
-    #[must_use]
     pub fn n_bits(&self) -> u32 {
         1 + self.n_exponent + self.n_mantissa
     }
 
     /// What is subtracted from the written exponent: `2^(E-1) - 1`.
-    #[must_use]
     pub fn bias(&self) -> i32 {
         (1 << (self.n_exponent - 1)) - 1
     }
 
     /// The largest written exponent: `2^E - 1`.
-    #[must_use]
     pub fn largest_exponent(&self) -> i32 {
         (1 << self.n_exponent) - 1
     }

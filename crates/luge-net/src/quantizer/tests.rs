@@ -1,3 +1,5 @@
+mod printed;
+
 use proptest::prelude::*;
 
 use super::*;

@@ -51,13 +51,8 @@ impl Vertex<'_> {
             Arcs::Next { at_rest } => {
                 let left = match column {
                     Some(&Column { put, plus, .. }) => (seen | put, symbols & !put | plus),
-                    None => {
-                        if at_rest {
-                            (seen, symbols)
-                        } else {
-                            (0, 0)
-                        }
-                    }
+                    None if at_rest => (seen, symbols),
+                    None => (0, 0),
                 };
                 self.signs(listed) == Some(left)
             }

@@ -318,47 +318,81 @@ impl Graph {
 /// What is seen of a state at once: its shape, what it does with samples, and the effects of its rules.
 type Outside = (Shape, Option<&'static str>, Vec<usize>);
 
-/// The coarsest partition of states by what they and their successors do. A class is looked at again only when one of
-/// its successors has changed class.
-fn partition(entries: &[Entry], signatures: &[Vec<(usize, Node)>]) -> Vec<usize> {
-    let mut before: Vec<Vec<Node>> = vec![Vec::new(); entries.len()];
-    for (node, signature) in signatures.iter().enumerate() {
-        for &(_, next) in signature {
-            before[next].push(node);
+/// A partition of states: the states of each class, and for each state its class and its place there.
+struct Classes {
+    members: Vec<Vec<Node>>,
+    class: Vec<usize>,
+    place: Vec<usize>,
+}
+
+impl Classes {
+    fn take(&mut self, node: Node) {
+        let (members, place) = (&mut self.members[self.class[node]], self.place[node]);
+        members.swap_remove(place);
+        if let Some(&moved) = members.get(place) {
+            self.place[moved] = place;
         }
     }
+
+    fn put(&mut self, nodes: Vec<Node>, class: usize) {
+        for node in nodes {
+            (self.class[node], self.place[node]) = (class, self.members[class].len());
+            self.members[class].push(node);
+        }
+    }
+
+    fn push(&mut self, nodes: Vec<Node>) {
+        self.members.push(Vec::new());
+        self.put(nodes, self.members.len() - 1);
+    }
+}
+
+/// The coarsest partition of states by what they and their successors do. A state is looked at again only when one of
+/// its successors has changed class. The largest part of a class keeps its number, so a state changes class at most
+/// log n times.
+fn partition(entries: &[Entry], signatures: &[Vec<(usize, Node)>]) -> Vec<usize> {
+    let n = entries.len();
+    let mut before: Vec<Vec<Node>> = vec![Vec::new(); n];
     let mut groups: BTreeMap<Outside, Vec<Node>> = BTreeMap::new();
     for (node, signature) in signatures.iter().enumerate() {
+        signature.iter().for_each(|&(_, next)| before[next].push(node));
         let effects = signature.iter().map(|&(effect, _)| effect).collect();
         let Entry { shape, samples, .. } = &entries[node];
         groups.entry((*shape, samples.word(), effects)).or_default().push(node);
     }
-    let mut members: Vec<Vec<Node>> = groups.into_values().collect();
-    let mut class = vec![0; entries.len()];
-    for (number, group) in members.iter().enumerate() {
-        group.iter().for_each(|&node| class[node] = number);
-    }
-    let mut pending: BTreeSet<usize> = (0..members.len()).collect();
-    while let Some(number) = pending.pop_first() {
+    let mut classes = Classes { members: Vec::new(), class: vec![0; n], place: vec![0; n] };
+    groups.into_values().for_each(|group| classes.push(group));
+    // By class the states to look at; all others of a class lead to the same classes.
+    let mut pending: BTreeMap<usize, BTreeSet<Node>> = BTreeMap::new();
+    (0..n).for_each(|node| _ = pending.entry(classes.class[node]).or_default().insert(node));
+    while let Some((number, again)) = pending.pop_first() {
+        let seen = |node: Node, class: &[usize]| -> Vec<(usize, usize)> {
+            signatures[node].iter().map(|&(effect, next)| (effect, class[next])).collect()
+        };
         let mut groups: BTreeMap<Vec<(usize, usize)>, Vec<Node>> = BTreeMap::new();
-        for &node in &members[number] {
-            let seen = signatures[node].iter().map(|&(effect, next)| (effect, class[next])).collect();
-            groups.entry(seen).or_default().push(node);
+        for node in again {
+            groups.entry(seen(node, &classes.class)).or_default().push(node);
+            classes.take(node);
+        }
+        if let Some(&other) = classes.members[number].first() {
+            let same = groups.remove(&seen(other, &classes.class));
+            classes.put(same.unwrap_or_default(), number);
         }
         let mut groups: Vec<Vec<Node>> = groups.into_values().collect();
-        // The largest part keeps the number.
-        groups.sort_by_key(|group| (usize::MAX - group.len(), group[0]));
-        let mut groups = groups.into_iter();
-        members[number] = groups.next().unwrap_or_default();
-        let mut changed = Vec::new();
-        for group in groups {
-            group.iter().for_each(|&node| class[node] = members.len());
-            changed.extend_from_slice(&group);
-            members.push(group);
+        if let Some(largest) = groups.iter_mut().max_by_key(|group| group.len())
+            && largest.len() > classes.members[number].len()
+        {
+            std::mem::swap(largest, &mut classes.members[number]);
+            let kept = std::mem::take(&mut classes.members[number]);
+            classes.put(kept, number);
         }
-        pending.extend(changed.iter().flat_map(|&node| &before[node]).map(|&node| class[node]));
+        let first_new = classes.members.len();
+        groups.into_iter().filter(|group| !group.is_empty()).for_each(|group| classes.push(group));
+        for &node in classes.members[first_new..].iter().flatten().flat_map(|&node| &before[node]) {
+            pending.entry(classes.class[node]).or_default().insert(node);
+        }
     }
-    class
+    classes.class
 }
 
 /// A tape and the rules, one for each of its symbols, that do the same.

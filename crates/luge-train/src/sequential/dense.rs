@@ -43,10 +43,7 @@ impl<T: Real> DenseSgd<T> {
             });
         }
         let dense = |layer: &luge_net::LinearLayer| {
-            let mut weights = vec![T::ZERO; layer.n_inputs() * layer.n_units()];
-            for unit in 0..layer.n_units() {
-                layer.terms(unit).for_each(|(at, w)| weights[unit * layer.n_inputs() + at] = T::near(w));
-            }
+            let weights: Vec<T> = layer.dense().into_iter().map(T::near).collect();
             let biases: Vec<T> = layer.biases().iter().map(|&b| T::near(b)).collect();
             let (input, sums) = (vec![T::ZERO; layer.n_inputs()], vec![T::ZERO; layer.n_units()]);
             Layer { weights, biases, input, sums }

@@ -28,10 +28,7 @@ pub fn other_data(model: &Model, table: &Table) -> Option<String> {
 }
 
 /// What cannot be found out from a machine alone.
-const NO_PROGRAM: &str = "no overflow: the model has no program, only a machine, so it cannot be seen whether numbers were too large";
-
-/// What cannot be found out once the program is gone.
-const PROGRAM_GONE: &str = "program: the certificate speaks of a program that the model does not have";
+const NO_PROGRAM: &str = "program, no overflow: the model has only a machine, so it cannot be seen whether a program was compiled to it and whether numbers were too large";
 
 /// What a model claims, held against what the simulator says.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
@@ -107,6 +104,7 @@ impl Audit {
     /// What was taken from the model's word; more of it where the model was not trained again.
     pub fn not_checked(&self, model: &Model, trained_again: bool) -> Vec<String> {
         let mut list = Vec::new();
+        list.extend(self.unknown().map(str::to_owned));
         if !trained_again {
             let derived = ["step_count", "labels_copied", "program"];
             let names = model.card.certificate.claims().into_iter().map(|(name, _)| name);
@@ -119,18 +117,14 @@ impl Audit {
                 "B_stop".to_owned(),
             ]);
         }
-        if self.program.is_none() {
-            list.extend(Self::gone(model).map(str::to_owned));
-            list.push(NO_PROGRAM.to_owned());
-        }
         list
     }
 
-    /// What to say of a model whose machine was compiled from a program that it does not have.
+    /// What nobody can find out about this model. A program that was removed from the file leaves no trace in it, so
+    /// this is said of every model without one.
     #[must_use]
-    pub fn gone(model: &Model) -> Option<&'static str> {
-        let gone = model.card.program.is_none() && model.card.certificate.program.is_some();
-        gone.then_some(PROGRAM_GONE)
+    pub fn unknown(&self) -> Option<&'static str> {
+        self.program.is_none().then_some(NO_PROGRAM)
     }
 
     /// Whether the model is what it claims.

@@ -9,7 +9,10 @@ use luge_train::sequential::{DenseSgd, Perturbation, Real, SequentialEngine, Spa
 use serde::{Serialize, Serializer};
 
 use super::{OrdinaryError, PreparedOrdinary};
-use crate::{stream::StreamEngineChoice, training::Claim};
+use crate::{
+    stream::{StreamEngineChoice, certificate::count_right},
+    training::Claim,
+};
 
 /// What came of training.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -20,7 +23,13 @@ pub struct OrdinaryReport {
     pub steps: Step,
     /// Samples that the circuit took.
     pub taken: u64,
-    /// New samples whose label the network outputs, of how many; for circuits with an output.
+    /// What was learned, if the circuit's registers hold numbers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub theta: Option<Vec<f64>>,
+    /// The biases of the memory's layer at the end.
+    #[serde(skip)]
+    pub memory: Vec<f64>,
+    /// New samples whose label is predicted, of how many; of two labels only.
     pub judged: Option<(usize, usize)>,
     /// What computed the gradients.
     pub engine: &'static str,
@@ -104,7 +113,7 @@ impl PreparedOrdinary {
         let mut steps = 0;
         lockstep.compare(engine);
         while steps < self.steps && lockstep.wrong.is_none() && watch(steps).is_continue() {
-            let passing = stream.next();
+            let passing = stream.next_sample();
             engine.step(&passing.x, passing.y);
             lockstep.advance(&passing.bits);
             steps += 1;
@@ -126,6 +135,8 @@ impl PreparedOrdinary {
             halted,
             steps,
             taken: lockstep.simulator.n_taken(),
+            theta: self.theta.as_ref().filter(|_| halted).map(|t| t.decode(lockstep.simulator.registers())),
+            memory: engine.biases(MEMORY_LAYER),
             judged,
             engine: engine.name(),
             certificate,
@@ -145,7 +156,7 @@ impl PreparedOrdinary {
         }
         let before = engine.biases(MEMORY_LAYER);
         for _ in 0..self.options.after {
-            let passing = stream.next();
+            let passing = stream.next_sample();
             engine.step(&passing.x, passing.y);
             lockstep.advance(&passing.bits);
             lockstep.compare(engine);
@@ -166,24 +177,42 @@ impl PreparedOrdinary {
         simulator: &Simulator<'_>,
         halted: bool,
     ) -> (Claim, Option<(usize, usize)>) {
-        if !halted || self.circuit.output().is_empty() {
-            let why = if halted { "the circuit has no output" } else { "not halted" };
-            return (Claim { holds: true, figures: why.to_owned() }, None);
+        if !halted {
+            return (Claim { holds: true, figures: "not halted".to_owned() }, None);
         }
         let mut stream = self.stream();
         stream.reseed(self.options.seed.wrapping_add(1));
-        let (mut alike, mut right) = (0, 0);
-        for _ in 0..self.options.n_new {
-            let passing = stream.next();
+        let (mut alike, mut predicted, mut labels) = (0, Vec::new(), Vec::new());
+        let (n_new, registers) = (self.options.n_new, simulator.registers());
+        for _ in 0..n_new {
+            let passing = stream.next_sample();
             let found = engine.output(&passing.x);
-            let expected = simulator.output(&passing.bits.features).map(|bits| self.network.label(&bits));
-            alike += usize::from(expected.is_ok_and(|f| (f - found).abs() <= OUTPUT_TOLERANCE));
-            right += usize::from((passing.y - found).abs() <= OUTPUT_TOLERANCE);
+            let own =
+                || simulator.output(&passing.bits.features).map_or(f64::NAN, |f| self.network.label(&f));
+            let learned = self.theta.as_ref().map(|theta| theta.predict(registers, &passing.x));
+            let expected = if self.readout.is_some() { learned } else { None }.unwrap_or_else(own);
+            alike += usize::from((expected - found).abs() <= OUTPUT_TOLERANCE);
+            predicted.push(learned.unwrap_or(found));
+            labels.push(passing.y);
         }
-        let n_new = self.options.n_new;
-        let figures = format!("F(x) = f(x) on {alike} of {n_new} new inputs");
-        let judged = self.circuit.samples().is_some().then_some((right, n_new));
-        (Claim { holds: alike == n_new, figures }, judged)
+        let figures = match (self.has_output(), &self.theta) {
+            (true, _) => format!("F(x) = f(x) on {alike} of {n_new} new inputs"),
+            (false, None) => "the circuit has no output".to_owned(),
+            (false, Some(theta)) => {
+                format!(
+                    "F(x) = 0 on {alike} of {n_new} new inputs; {} is left to others",
+                    theta.primary.describe()
+                )
+            }
+        };
+        let known = self.circuit.samples().is_some() && (self.has_output() || self.theta.is_some());
+        let right = if known { count_right(&predicted, &labels) } else { None };
+        (Claim { holds: alike == n_new, figures }, right.map(|right| (right, n_new)))
+    }
+
+    /// Whether the network computes what was learned.
+    fn has_output(&self) -> bool {
+        self.readout.is_some() || !self.circuit.output().is_empty()
     }
 
     fn constants(&self) -> Claim {

@@ -2,12 +2,10 @@
 
 use std::{fs, io, path::Path};
 
-use luge_landscape::mlp::Float;
+use luge_landscape::mlp::{CircuitNetwork, Float};
 use luge_net::Sequential;
 use safetensors::{Dtype, SafeTensorError, View};
 use serde::Serialize;
-
-use super::PreparedOrdinary;
 
 /// The most bytes of weights that are written with their zeros.
 pub const MAX_EXPORTED_BYTES: u64 = 4 << 30;
@@ -82,34 +80,30 @@ impl View for &Tensor {
     }
 }
 
-impl PreparedOrdinary {
-    /// The network for PyTorch; `sparse` writes the weights that are not zero with their places.
+impl<'p> TorchExport<'p> {
+    /// A network for PyTorch that halts after so many steps; `sparse` writes the weights that are not zero with their places.
     ///
     /// # Errors
     /// If it is too large to be written with its zeros.
-    pub fn torch(&self, sparse: bool) -> Result<TorchExport<'_>, TorchError> {
-        let float = self.network.constants.float;
+    pub fn new(network: &'p CircuitNetwork, steps: u64, sparse: bool) -> Result<Self, TorchError> {
+        let float = network.constants.float;
         let (width, dtype) = match float {
             Float::F64 => (8, "float64"),
             Float::F32 => (4, "float32"),
         };
-        let bytes = self.network.network.n_weights() * width;
+        let bytes = network.network.n_weights() * width;
         if !sparse && bytes > MAX_EXPORTED_BYTES {
             return Err(TorchError::TooLarge { bytes, max: MAX_EXPORTED_BYTES });
         }
-        let config = TorchConfig {
-            lr: self.network.constants.rate,
-            dtype,
-            widths: self.network.network.widths(),
-            sparse,
-            steps: self.steps,
-        };
-        Ok(TorchExport { network: &self.network.network, float, config })
+        let (lr, widths) = (network.constants.rate, network.network.widths());
+        let config = TorchConfig { lr, dtype, widths, sparse, steps };
+        Ok(Self { network: &network.network, float, config })
     }
-}
 
-impl TorchExport<'_> {
-    /// Writes `net.safetensors`, `config.json` and `train.py`.
+    /// The files that are written.
+    pub const FILES: [&'static str; 3] = ["net.safetensors", "config.json", "train.py"];
+
+    /// Writes them into a folder.
     ///
     /// # Errors
     /// If the system refuses.
@@ -143,23 +137,17 @@ impl TorchExport<'_> {
                 tensors.push((name("weight.places"), places));
                 tensors.push((name("weight.values"), self.floats(vec![n_terms], &weights)));
             } else {
-                let mut weights = vec![0.0; n_units * n_inputs];
-                for unit in 0..n_units {
-                    layer.terms(unit).for_each(|(input, weight)| weights[unit * n_inputs + input] = weight);
-                }
-                tensors.push((name("weight"), self.floats(vec![n_units, n_inputs], &weights)));
+                tensors.push((name("weight"), self.floats(vec![n_units, n_inputs], &layer.dense())));
             }
         }
         tensors
     }
 
     fn floats(&self, shape: Vec<usize>, values: &[f64]) -> Tensor {
-        let (dtype, bytes) = match self.float {
-            Float::F64 => (Dtype::F64, values.iter().flat_map(|value| value.to_le_bytes()).collect()),
-            Float::F32 => {
-                (Dtype::F32, values.iter().flat_map(|&value| (value as f32).to_le_bytes()).collect())
-            }
+        let dtype = match self.float {
+            Float::F64 => Dtype::F64,
+            Float::F32 => Dtype::F32,
         };
-        Tensor { dtype, shape, bytes }
+        Tensor { dtype, shape, bytes: self.float.bytes(values) }
     }
 }

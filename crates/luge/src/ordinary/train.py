@@ -21,7 +21,7 @@ if config["sparse"]:
 net.load_state_dict(state)
 sgd = torch.optim.SGD(net.parameters(), lr=config["lr"])
 
-bits, steps = widths[0], int(sys.argv[1]) if len(sys.argv) > 1 else 3 * widths[0]
+bits, steps = widths[0], int(sys.argv[1]) if len(sys.argv) > 1 else 2 * widths[0] + 24
 hidden = torch.randperm(bits)[: bits // 2]  # The bits that the parity counts: nobody tells the network.
 draw = lambda n: 2.0 * torch.randint(2, (n, bits)).to(torch.get_default_dtype()) - 1.0
 label = lambda x: 1.0 - 2.0 * ((x[:, hidden] > 0).sum(1) % 2 == 0)

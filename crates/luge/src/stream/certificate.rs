@@ -420,14 +420,18 @@ fn judge(lesson: &PreparedStream, theta: &[f64], stream: &mut Stream) -> Option<
     }
     let (mut x, mut y) = (vec![0.0; n * n_features], vec![0.0; n]);
     stream.next_batch(&mut x, &mut y);
-    let is = |values: [f64; 2]| y.iter().all(|y| values.iter().any(|v| v.to_bits() == y.to_bits()));
+    let x = Values::new(Shape::new(n, n_features), x);
+    let predicted = Predictor::new(&*lesson.primary, theta.to_vec()).predict(&x);
+    Some((count_right(&predicted.data, &y)?, n))
+}
+
+/// How many of two labels are predicted, 0 and 1 or -1 and 1; `None` if labels are something else.
+pub(crate) fn count_right(predicted: &[f64], labels: &[f64]) -> Option<usize> {
+    let is = |values: [f64; 2]| labels.iter().all(|y| values.iter().any(|v| v.to_bits() == y.to_bits()));
     let threshold = match () {
         () if is([0.0, 1.0]) => 0.5,
         () if is([-1.0, 1.0]) => 0.0,
         () => return None,
     };
-    let x = Values::new(Shape::new(n, n_features), x);
-    let predicted = Predictor::new(&*lesson.primary, theta.to_vec()).predict(&x);
-    let right = predicted.data.iter().zip(&y).filter(|(f, y)| (**f > threshold) == (**y > threshold));
-    Some((right.count(), n))
+    Some(predicted.iter().zip(labels).filter(|(f, y)| (**f > threshold) == (**y > threshold)).count())
 }

@@ -3,7 +3,7 @@
 use std::{fs, path::Path, process::Command};
 
 use luge::{
-    ordinary::{OrdinaryOptions, PreparedOrdinary, TorchError},
+    ordinary::{OrdinaryOptions, PreparedOrdinary, TorchError, TorchExport},
     stream::Samples,
 };
 use luge_circuit::Shipped;
@@ -19,27 +19,34 @@ fn prepared(bits: usize, float: Float) -> PreparedOrdinary {
         .expect("a network")
 }
 
-/// What numpy makes of a folder: whether all new inputs are right, and its report.
-fn ask_numpy(folder: &Path) -> (bool, Value) {
+/// What numpy makes of a folder: the script's status, and what it prints. With `script` the folder's own train.py runs.
+fn ask_numpy(folder: &Path, script: Option<&str>) -> (bool, String) {
     let output = Command::new("python3")
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/independent/ordinary.py"))
         .args([folder.to_owned(), directory().join("venv-numpy")])
+        .args(script)
         .output()
         .expect("python3");
     let text = String::from_utf8_lossy(&output.stdout);
-    let report = serde_json::from_str(&text)
-        .unwrap_or_else(|_| panic!("no report\n{}", String::from_utf8_lossy(&output.stderr)));
-    (output.status.success(), report)
+    assert!(!text.is_empty(), "no report\n{}", String::from_utf8_lossy(&output.stderr));
+    (output.status.success(), text.into_owned())
 }
 
 #[test]
 fn numpy_trains_the_exported_folder() {
     let folder = directory().join("mlp8");
     for (float, sparse) in [(Float::F64, false), (Float::F64, true), (Float::F32, true)] {
-        prepared(8, float).torch(sparse).expect("small enough").write(&folder).expect("a folder");
+        let prepared = prepared(8, float);
+        let export = TorchExport::new(&prepared.network, prepared.steps, sparse).expect("small enough");
+        export.write(&folder).expect("a folder");
         if jax_is_asked() {
-            let (right, report) = ask_numpy(&folder);
+            let (right, report) = ask_numpy(&folder, None);
             assert!(right, "{float:?}: {report}");
+            let (ran, printed) = ask_numpy(&folder, Some("script"));
+            assert!(
+                ran && printed.ends_with("\n10,000 of 10,000 new inputs right\n"),
+                "{float:?}: {printed}"
+            );
         }
     }
     let path = folder.join("config.json");
@@ -47,7 +54,7 @@ fn numpy_trains_the_exported_folder() {
     config["lr"] = (config["lr"].as_f64().unwrap() / 4.0).into();
     fs::write(&path, config.to_string()).unwrap();
     if jax_is_asked() {
-        let (right, report) = ask_numpy(&folder);
+        let (right, report) = ask_numpy(&folder, None);
         assert!(!right, "another rate does not learn: {report}");
     }
 }
@@ -55,7 +62,7 @@ fn numpy_trains_the_exported_folder() {
 #[test]
 fn a_network_too_large_to_write_is_refused_with_its_size() {
     let large = prepared(48, Float::F64);
-    let refused = large.torch(false).err().expect("too large");
+    let refused = TorchExport::new(&large.network, 1, false).err().expect("too large");
     assert!(matches!(refused, TorchError::TooLarge { bytes, max } if bytes > max), "{refused}");
-    assert!(large.torch(true).is_ok());
+    assert!(TorchExport::new(&large.network, 1, true).is_ok());
 }

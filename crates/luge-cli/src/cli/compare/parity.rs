@@ -6,13 +6,13 @@ use luge_experiments::compare::parity::{
     SameArchitecture, WIDTH,
 };
 
-use super::{Args, refuse};
-use crate::cli::{
+use super::super::{
     failure::Failure,
     output::{Rows, count, place, show},
     progress::Progress,
     stream::of_lesson,
 };
+use super::{Args, refuse};
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     refuse(args.rate.is_some(), "--rate", "xor")?;

@@ -8,11 +8,11 @@ use luge::{
 };
 use luge_landscape::{BuildError, ExtendedError, LearnerError, PrimaryError};
 
-use super::{Failure, more_cells, remedy_of_internal, remedy_of_size, too_much};
+use super::{Failure, more_cells, remedy_of_internal, remedy_of_size, unreadable};
 
 impl Failure {
     /// A table that cannot be used, with the file's name.
-    pub(in crate::cli) fn of_table(name: &str, error: &TableError) -> Self {
+    pub(in super::super) fn of_table(name: &str, error: &TableError) -> Self {
         let problem = format!("{name}: {error}");
         let remedy = match error {
             TableError::Csv(_) => {
@@ -62,7 +62,7 @@ impl Failure {
 
 impl Failure {
     /// What a program's findings look like when they refuse it.
-    pub(in crate::cli) fn of_program(error: ProgramError, source: &Source) -> Self {
+    pub(in super::super) fn of_program(error: ProgramError, source: &Source) -> Self {
         let problem = error.to_string();
         match error {
             ProgramError::Format { .. } => Self::usage(problem, "give --format fix:I.F, such as fix:4.8"),
@@ -153,7 +153,9 @@ fn remedy_of_extended(error: &ExtendedError) -> &'static str {
 impl From<ModelError> for Failure {
     fn from(error: ModelError) -> Self {
         match error {
-            ModelError::Io { ref reason, .. } => too_much(reason).map_or_else(|| Self::of(error), Self::from),
+            ModelError::Io { ref reason, .. } => {
+                unreadable(&error, reason).unwrap_or_else(|| Self::of(error))
+            }
             ModelError::PreparedTraining(error) => error.into(),
             ModelError::Memory(error) => error.into(),
             error => Self::unfit(error, "give a model that `luge train --out` wrote, unchanged"),

@@ -3,10 +3,7 @@
 use super::{MAX_STATES, MAX_SYMBOLS, letter};
 use crate::{
     Machine, Missing, Move, StateId, SymbolId,
-    formats::{
-        Obstacle,
-        refusals::{Action, only_tape, running_states},
-    },
+    formats::{Action, Obstacle, only_tape, running_states, without_rule},
 };
 
 /// Writes a machine. The input is left out: the format has no place for it.
@@ -25,7 +22,10 @@ pub(in crate::formats) fn write(machine: &Machine) -> Result<String, Obstacle> {
         }
         for &symbol in &symbols {
             let Some(Action { write, head, next }) = Action::of(machine, state, symbol) else {
-                check_missing(machine, state, symbol)?;
+                if machine.missing() == Missing::Reject {
+                    let does = "rejects there, where a bbchallenge machine halts";
+                    return Err(without_rule(machine, state, symbol, does));
+                }
                 text.push_str("---");
                 continue;
             };
@@ -33,9 +33,7 @@ pub(in crate::formats) fn write(machine: &Machine) -> Result<String, Obstacle> {
             text.push(match head {
                 Move::Left => 'L',
                 Move::Right => 'R',
-                Move::Stay => {
-                    return Err(Obstacle::Stay(machine.state(state).name.clone()));
-                }
+                Move::Stay => return Err(Obstacle::Stay(machine.state(state).name.clone())),
             });
             text.push(letters[next.index()].unwrap_or('Z'));
         }
@@ -116,18 +114,4 @@ fn entered_halts(machine: &Machine, rows: &[StateId]) -> Result<Vec<StateId>, Ob
         }
     }
     Ok(entered)
-}
-
-fn check_missing(machine: &Machine, state: StateId, symbol: SymbolId) -> Result<(), Obstacle> {
-    match machine.missing() {
-        Missing::Halt => Ok(()),
-        Missing::Reject => {
-            let (state, tape) = (&machine.state(state).name, &machine.tapes()[0]);
-            let symbol = tape.alphabet.name(symbol);
-            let reason = format!(
-                "state `{state}` has no rule for `{symbol}` and rejects there, where a bbchallenge machine halts"
-            );
-            Err(Obstacle::Halting(reason))
-        }
-    }
 }

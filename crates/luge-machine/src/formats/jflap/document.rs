@@ -7,15 +7,18 @@ use std::{
 
 use roxmltree::{Document, Node};
 
-use super::labels::{self, Read, Written};
+use super::labels::{self, BadLabel, Read, Written};
 use crate::{Diagnostic, Move, StateId, diagnostic::Findings};
 
 /// A file's states and transitions.
+#[derive(Default)]
 pub(super) struct Draft {
     pub(super) n_tapes: usize,
     pub(super) states: Vec<DraftState>,
     pub(super) transitions: Vec<Transition>,
     pub(super) findings: Findings,
+    ids: HashMap<String, StateId>,
+    variables: HashSet<String>,
 }
 
 /// A `<state>` or `<block>`.
@@ -41,23 +44,22 @@ pub(super) fn draft(text: &str) -> Result<Draft, Vec<Diagnostic>> {
     let root = document.root_element();
     if !root.has_tag_name("structure") {
         let message = format!("the root element is `{}`", root.tag_name().name());
-        return Err(vec![
-            Diagnostic::error(tag_span(root), message, "expected `structure`")
-                .with_help("a JFLAP file is one `<structure>`"),
-        ]);
+        let refusal = Diagnostic::error(tag_span(root), message, "expected `structure`");
+        return Err(vec![refusal.with_help("a JFLAP file is one `<structure>`")]);
     }
-    let mut reader =
-        Reader { n_tapes: 1, ids: HashMap::new(), variables: HashSet::new(), findings: Findings::default() };
     if let Some(refusal) = other_kind(root) {
         return Err(vec![refusal]);
     }
-    reader.tapes(root);
+    let mut draft = Draft { n_tapes: 1, ..Draft::default() };
+    draft.read_tapes(root);
     let automaton = child(root, "automaton").unwrap_or(root);
-    let states = reader.states(automaton);
-    reader.variables(automaton);
-    let transitions: Vec<Node> = automaton.children().filter(|n| n.has_tag_name("transition")).collect();
-    let transitions = transitions.into_iter().filter_map(|node| reader.transition(node)).collect();
-    Ok(Draft { n_tapes: reader.n_tapes, states, transitions, findings: reader.findings })
+    draft.read_states(automaton);
+    draft.find_variables(automaton);
+    for node in automaton.children().filter(|node| node.has_tag_name("transition")) {
+        let transition = draft.transition(node);
+        draft.transitions.extend(transition);
+    }
+    Ok(draft)
 }
 
 /// Why the structure is no Turing machine: nothing else that is in it could matter then.
@@ -67,7 +69,7 @@ fn other_kind(root: Node<'_, '_>) -> Option<Diagnostic> {
         let label = "`<type>` is missing";
         return Some(Diagnostic::error(tag_span(root), "the structure has no type", label).with_help(HELP));
     };
-    let name = text_of(kind).trim();
+    let name = text_of(kind);
     let described = match name {
         "turing" | "turingbb" => return None,
         "fa" => "a finite automaton",
@@ -96,7 +98,11 @@ fn child<'a, 'i>(node: Node<'a, 'i>, name: &str) -> Option<Node<'a, 'i>> {
 }
 
 fn text_of<'a>(node: Node<'a, '_>) -> &'a str {
-    node.text().unwrap_or_default()
+    node.text().unwrap_or_default().trim()
+}
+
+fn is_state(node: &Node<'_, '_>) -> bool {
+    node.has_tag_name("state") || node.has_tag_name("block")
 }
 
 fn not_xml(text: &str, error: &roxmltree::Error) -> Diagnostic {
@@ -112,46 +118,34 @@ fn not_xml(text: &str, error: &roxmltree::Error) -> Diagnostic {
     Diagnostic::error(at..end, format!("not well-formed XML: {reason}"), "here")
 }
 
-struct Reader {
-    n_tapes: usize,
-    ids: HashMap<String, StateId>,
-    variables: HashSet<String>,
-    findings: Findings,
-}
+impl Draft {
+    fn error(&mut self, node: Node<'_, '_>, message: impl Into<String>, label: &str) -> &mut Diagnostic {
+        self.findings.error(tag_span(node), message, label)
+    }
 
-impl Reader {
-    fn tapes(&mut self, root: Node<'_, '_>) {
+    fn read_tapes(&mut self, root: Node<'_, '_>) {
         let Some(node) = child(root, "tapes") else { return };
-        match text_of(node).trim().parse() {
+        match text_of(node).parse() {
             Ok(n_tapes @ 1..=255) => self.n_tapes = n_tapes,
-            _ => {
-                let message = format!("`{}` is not a number of tapes", text_of(node).trim());
-                self.findings
-                    .error(tag_span(node), message, "expected 1 to 255")
-                    .remedy("leave `<tapes>` out for one tape");
-            }
+            _ => self
+                .error(node, format!("`{}` is not a number of tapes", text_of(node)), "expected 1 to 255")
+                .remedy("leave `<tapes>` out for one tape"),
         }
     }
 
-    fn states(&mut self, automaton: Node<'_, '_>) -> Vec<DraftState> {
-        let nodes: Vec<Node> =
-            automaton.children().filter(|n| n.has_tag_name("state") || n.has_tag_name("block")).collect();
-        let written: HashSet<&str> = nodes.iter().filter_map(|node| node.attribute("name")).collect();
+    fn read_states(&mut self, automaton: Node<'_, '_>) {
+        let nodes = || automaton.children().filter(is_state);
+        let written: HashSet<&str> = nodes().filter_map(|node| node.attribute("name")).collect();
         let mut names: HashSet<String> = HashSet::new();
-        let mut states = Vec::new();
-        for node in nodes {
-            let span = tag_span(node);
+        for node in nodes() {
             let Some(id) = node.attribute("id").map(str::trim) else {
-                self.findings
-                    .error(span, "the state has no id", "`id` is missing")
+                self.error(node, "the state has no id", "`id` is missing")
                     .remedy("transitions refer to states by id");
                 continue;
             };
-            if self.ids.insert(id.to_owned(), StateId::new(states.len())).is_some() {
-                let help = "give every state an id of its own";
-                self.findings
-                    .error(&span, format!("two states have the id `{id}`"), "again here")
-                    .remedy(help);
+            if self.ids.insert(id.to_owned(), StateId::new(self.states.len())).is_some() {
+                self.error(node, format!("two states have the id `{id}`"), "again here")
+                    .remedy("give every state an id of its own");
             }
             self.check_empty_block(automaton, node);
             let own = node.attribute("name").filter(|name| !name.is_empty());
@@ -165,32 +159,25 @@ impl Reader {
                 }
             }
             names.insert(name.clone());
-            let is_initial = child(node, "initial").is_some();
-            let is_final = child(node, "final").is_some();
-            states.push(DraftState { name, is_initial, is_final, span });
+            let [is_initial, is_final] = ["initial", "final"].map(|mark| child(node, mark).is_some());
+            self.states.push(DraftState { name, is_initial, is_final, span: tag_span(node) });
         }
-        states
     }
 
     /// A block whose machine, an element named by its tag, has states of its own is more than a state.
     fn check_empty_block(&mut self, automaton: Node<'_, '_>, block: Node<'_, '_>) {
-        let machine =
-            child(block, "tag").map(|tag| text_of(tag).trim()).and_then(|tag| child(automaton, tag));
-        let has_state = |node: Node<'_, '_>| {
-            node.descendants().any(|inner| inner.has_tag_name("state") || inner.has_tag_name("block"))
-        };
+        let machine = child(block, "tag").and_then(|tag| child(automaton, text_of(tag)));
+        let has_state = |machine: Node<'_, '_>| machine.descendants().any(|inner| is_state(&inner));
         if block.has_tag_name("block") && machine.is_some_and(has_state) {
             let name = block.attribute("name").unwrap_or_default();
-            let message = format!("block `{name}` has a machine inside");
-            let help = "only blocks that are single states are read; put its states in place of the block";
-            self.findings.error(tag_span(block), message, "a building block").remedy(help);
+            self.error(block, format!("block `{name}` has a machine inside"), "a building block")
+                .remedy("only blocks that are single states are read; put its states in place of the block");
         }
     }
 
     /// Notes the names of all variables, so that a use outside the binding transition is seen.
-    fn variables(&mut self, automaton: Node<'_, '_>) {
-        let reads = automaton.descendants().filter(|node| node.has_tag_name("read"));
-        for read in reads {
+    fn find_variables(&mut self, automaton: Node<'_, '_>) {
+        for read in automaton.descendants().filter(|node| node.has_tag_name("read")) {
             if let Ok(Read::OneOf { variable, .. }) = labels::read(text_of(read), self.n_tapes) {
                 self.variables.insert(variable);
             }
@@ -199,8 +186,7 @@ impl Reader {
 
     fn transition(&mut self, node: Node<'_, '_>) -> Option<Transition> {
         let n_errors = self.findings.count();
-        let from = self.end(node, "from");
-        let to = self.end(node, "to");
+        let (from, to) = (self.end(node, "from"), self.end(node, "to"));
         let [reads, writes, moves] = ["read", "write", "move"].map(|name| self.per_tape(node, name));
         let looked_up: Vec<Read> = reads.iter().map(|&element| self.read(element)).collect();
         for ((element, write), read) in reads.into_iter().zip(&writes).zip(&looked_up) {
@@ -210,27 +196,21 @@ impl Reader {
         let variable = looked_up.iter().find_map(Read::variable);
         let writes = writes.into_iter().map(|element| self.write(element, variable)).collect();
         let moves = moves.into_iter().map(|element| self.head_move(element)).collect();
-        let span = tag_span(node);
         if self.findings.count() > n_errors {
             return None;
         }
-        Some(Transition { from: from?, to: to?, reads: looked_up, writes, moves, span })
+        Some(Transition { from: from?, to: to?, reads: looked_up, writes, moves, span: tag_span(node) })
     }
 
     fn end(&mut self, transition: Node<'_, '_>, name: &str) -> Option<StateId> {
         let Some(node) = child(transition, name) else {
-            let message = format!("the transition has no `<{name}>`");
-            self.findings
-                .error(tag_span(transition), message, "this transition")
+            self.error(transition, format!("the transition has no `<{name}>`"), "this transition")
                 .remedy("give the id of a state");
             return None;
         };
-        let id = text_of(node).trim();
-        let known = self.ids.get(id).copied();
+        let known = self.ids.get(text_of(node)).copied();
         if known.is_none() {
-            let message = format!("no state has the id `{id}`");
-            self.findings
-                .error(tag_span(node), message, "unknown state")
+            self.error(node, format!("no state has the id `{}`", text_of(node)), "unknown state")
                 .remedy("the ids are those of `<state>` and `<block>`");
         }
         known
@@ -241,67 +221,62 @@ impl Reader {
         let mut found: Vec<Option<Node>> = vec![None; self.n_tapes];
         for node in transition.children().filter(|node| node.has_tag_name(name)) {
             let tape = node.attribute("tape").map_or(Ok(1), |tape| tape.trim().parse::<usize>());
-            let slot = tape.ok().and_then(|tape| found.get_mut(tape.checked_sub(1)?));
-            match slot {
+            match tape.ok().and_then(|tape| found.get_mut(tape.checked_sub(1)?)) {
                 None => {
                     let message = format!("no such tape: `{}`", node.attribute("tape").unwrap_or_default());
                     let help = format!("tapes are counted from 1 to {}", self.n_tapes);
-                    self.findings.error(tag_span(node), message, "unknown tape").remedy(help);
+                    self.error(node, message, "unknown tape").remedy(help);
                 }
-                Some(Some(_)) => {
-                    let message = format!("a second `<{name}>` for the same tape");
-                    self.findings.error(tag_span(node), message, "again here").remedy("keep one of them");
-                }
+                Some(Some(_)) => self
+                    .error(node, format!("a second `<{name}>` for the same tape"), "again here")
+                    .remedy("keep one of them"),
                 Some(slot) => *slot = Some(node),
             }
         }
         found
     }
 
+    /// A missing element is the blank, as an empty one is.
     fn read(&mut self, element: Option<Node<'_, '_>>) -> Read {
-        let Some(node) = element else { return Read::Is(None) };
-        labels::read(text_of(node), self.n_tapes).unwrap_or_else(|bad| {
-            if !self.variables.contains(text_of(node).trim()) {
-                let message = format!("cannot read the label `{}`", text_of(node).trim());
-                self.findings.error(tag_span(node), message, "what to read").remedy(bad.help());
-            }
+        labels::read(element.map_or("", text_of), self.n_tapes).unwrap_or_else(|bad| {
+            self.bad_label(element, "read", bad);
             Read::Any
         })
     }
 
     fn write(&mut self, element: Option<Node<'_, '_>>, variable: Option<&str>) -> Written {
-        let Some(node) = element else { return Written::Put(None) };
-        labels::write(text_of(node), variable).unwrap_or_else(|bad| {
-            if !self.variables.contains(text_of(node).trim()) {
-                let message = format!("cannot write the label `{}`", text_of(node).trim());
-                self.findings.error(tag_span(node), message, "what to write").remedy(bad.help());
-            }
+        labels::write(element.map_or("", text_of), variable).unwrap_or_else(|bad| {
+            self.bad_label(element, "write", bad);
             Written::Keep
         })
+    }
+
+    fn bad_label(&mut self, element: Option<Node<'_, '_>>, verb: &str, bad: BadLabel) {
+        let Some(node) = element.filter(|&node| !self.variables.contains(text_of(node))) else { return };
+        let message = format!("cannot {verb} the label `{}`", text_of(node));
+        self.error(node, message, &format!("what to {verb}")).remedy(bad.to_string());
     }
 
     /// JFLAP remembers a variable's symbol for later steps; a machine has no such memory.
     fn check_variable_use(&mut self, element: Option<Node<'_, '_>>, own: Option<&str>) {
         let Some(node) = element else { return };
-        let label = text_of(node).trim();
+        let label = text_of(node);
         if self.variables.contains(label) && own != Some(label) {
             let message = format!("variable `{label}` is used in a transition that does not bind it");
-            let help =
-                "only `a,b}v` and its own write are read; use a state for every symbol to be remembered";
-            self.findings.error(tag_span(node), message, "not bound here").remedy(help);
+            self.error(node, message, "not bound here").remedy(
+                "only `a,b}v` and its own write are read; use a state for every symbol to be remembered",
+            );
         }
     }
 
     fn head_move(&mut self, element: Option<Node<'_, '_>>) -> Move {
         let Some(node) = element else { return Move::Right };
-        Move::named(text_of(node).trim(), ["L", "S", "R"]).unwrap_or_else(|| {
-            let message = match text_of(node).trim() {
+        Move::named(text_of(node), ["L", "S", "R"]).unwrap_or_else(|| {
+            let message = match text_of(node) {
                 "" => "the move is empty".to_owned(),
                 other => format!("unknown move `{other}`"),
             };
-            self.findings
-                .error(tag_span(node), message, "a move")
-                .remedy("moves are `L`, `R` and `S` (stay)");
+            self.error(node, message, "a move").remedy("moves are `L`, `R` and `S` (stay)");
             Move::Stay
         })
     }

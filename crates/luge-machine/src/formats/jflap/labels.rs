@@ -1,6 +1,6 @@
 //! The content of `<read>`, `<write>` and `<move>`.
 
-use super::{BLANK, Symbol};
+use super::BLANK;
 use crate::formats::pieces::only_character;
 
 /// A `<read>`.
@@ -9,11 +9,11 @@ pub(super) enum Read {
     /// `~`
     Any,
     /// `a`, or nothing: the blank.
-    Is(Symbol),
+    Is(char),
     /// `!x`: any symbol that does not stand in the label.
-    Not(Vec<Symbol>),
+    Not(Vec<char>),
     /// `a,b}v`: one of these, remembered in a variable.
-    OneOf { symbols: Vec<Symbol>, variable: String },
+    OneOf { symbols: Vec<char>, variable: String },
 }
 
 /// A `<write>`.
@@ -22,52 +22,36 @@ pub(super) enum Written {
     /// `~`
     Keep,
     /// `a`, or nothing: the blank.
-    Put(Symbol),
+    Put(char),
     /// `v`: what the variable remembers.
     Variable,
 }
 
-/// Why a label could not be read.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// Why a label could not be read, as advice.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub(super) enum BadLabel {
     /// More than one character, and no shorthand.
+    #[error("a symbol is one character, nothing is the blank, `~` any symbol")]
     TooLong,
     /// A shorthand on a machine with several tapes.
+    #[error("`!x` and `a,b}}v` exist on machines with one tape only")]
     SingleTapeOnly,
     /// `a,,b}v` or `a,b}`.
+    #[error("write one-character symbols, commas between them, then `}}` and the variable's name")]
     BadVariable,
-}
-
-impl BadLabel {
-    pub(super) fn help(self) -> &'static str {
-        match self {
-            Self::TooLong => "a symbol is one character, nothing is the blank, `~` any symbol",
-            Self::SingleTapeOnly => "`!x` and `a,b}v` exist on machines with one tape only",
-            Self::BadVariable => {
-                "write one-character symbols, commas between them, then `}` and the variable's name"
-            }
-        }
-    }
-}
-
-fn symbol(c: char) -> Symbol {
-    (c != BLANK).then_some(c)
 }
 
 pub(super) fn read(text: &str, n_tapes: usize) -> Result<Read, BadLabel> {
     let text = text.trim();
     match (text, only_character(text)) {
-        ("", _) => Ok(Read::Is(None)),
+        ("", _) => Ok(Read::Is(BLANK)),
         ("~", _) => Ok(Read::Any),
-        (_, Some(c)) => Ok(Read::Is(symbol(c))),
+        (_, Some(c)) => Ok(Read::Is(c)),
         _ if n_tapes > 1 && (text.starts_with('!') || text.contains('}')) => Err(BadLabel::SingleTapeOnly),
-        _ if text.starts_with('!') => {
-            Ok(Read::Not(text.chars().filter(|c| !c.is_whitespace()).map(symbol).collect()))
-        }
+        _ if text.starts_with('!') => Ok(Read::Not(text.chars().filter(|c| !c.is_whitespace()).collect())),
         _ => {
             let (symbols, variable) = text.split_once('}').ok_or(BadLabel::TooLong)?;
-            let symbols =
-                symbols.split(',').map(|s| only_character(s.trim()).map(symbol)).collect::<Option<_>>();
+            let symbols = symbols.split(',').map(|s| only_character(s.trim())).collect::<Option<_>>();
             match (symbols, variable.trim()) {
                 (None, _) | (_, "") => Err(BadLabel::BadVariable),
                 (Some(symbols), variable) => Ok(Read::OneOf { symbols, variable: variable.to_owned() }),
@@ -80,10 +64,10 @@ pub(super) fn read(text: &str, n_tapes: usize) -> Result<Read, BadLabel> {
 pub(super) fn write(text: &str, variable: Option<&str>) -> Result<Written, BadLabel> {
     let text = text.trim();
     match (text, only_character(text)) {
-        ("", _) => Ok(Written::Put(None)),
+        ("", _) => Ok(Written::Put(BLANK)),
         ("~", _) => Ok(Written::Keep),
         _ if variable == Some(text) => Ok(Written::Variable),
-        (_, Some(c)) => Ok(Written::Put(symbol(c))),
+        (_, Some(c)) => Ok(Written::Put(c)),
         _ => Err(BadLabel::TooLong),
     }
 }
@@ -99,23 +83,19 @@ impl Read {
 
     /// The symbols the label shows to be in the alphabet. A comma inside `!…` is taken as a separator.
     pub(super) fn mentions(&self) -> Vec<char> {
-        let listed: &[Symbol] = match self {
-            Self::Any => &[],
-            Self::Is(symbol) => std::slice::from_ref(symbol),
-            Self::Not(label) => {
-                let listed = label.get(1..).unwrap_or_default();
-                return match listed {
-                    [only] => only.iter().copied().collect(),
-                    _ => listed.iter().flatten().copied().filter(|&c| c != ',').collect(),
-                };
-            }
-            Self::OneOf { symbols, .. } => symbols,
-        };
-        listed.iter().flatten().copied().collect()
+        match self {
+            Self::Any => Vec::new(),
+            Self::Is(symbol) => vec![*symbol],
+            Self::Not(label) => match label.get(1..).unwrap_or_default() {
+                [only] => vec![*only],
+                listed => listed.iter().copied().filter(|&c| c != ',').collect(),
+            },
+            Self::OneOf { symbols, .. } => symbols.clone(),
+        }
     }
 
     /// Whether the label fits a symbol.
-    pub(super) fn fits(&self, symbol: Symbol) -> bool {
+    pub(super) fn fits(&self, symbol: char) -> bool {
         match self {
             Self::Any => true,
             Self::Is(expected) => *expected == symbol,
@@ -135,14 +115,14 @@ mod tests {
 
     #[test]
     fn reads_are_told_apart() {
-        check("", Ok(Read::Is(None)));
-        check("□", Ok(Read::Is(None)));
-        check(" a ", Ok(Read::Is(Some('a'))));
-        check("!", Ok(Read::Is(Some('!'))));
-        check("}", Ok(Read::Is(Some('}'))));
+        check("", Ok(Read::Is(BLANK)));
+        check("□", Ok(Read::Is(BLANK)));
+        check(" a ", Ok(Read::Is('a')));
+        check("!", Ok(Read::Is('!')));
+        check("}", Ok(Read::Is('}')));
         check("~", Ok(Read::Any));
-        check("!□a", Ok(Read::Not(vec![Some('!'), None, Some('a')])));
-        check("a, □ } w1", Ok(Read::OneOf { symbols: vec![Some('a'), None], variable: "w1".into() }));
+        check("!□a", Ok(Read::Not(vec!['!', BLANK, 'a'])));
+        check("a, □ } w1", Ok(Read::OneOf { symbols: vec!['a', BLANK], variable: "w1".into() }));
         check("ab", Err(BadLabel::TooLong));
         check("a,,b}v", Err(BadLabel::BadVariable));
         check("a,b}", Err(BadLabel::BadVariable));

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::{
-    BLANK, Symbol,
+    BLANK,
     determinism::{disagree, first_conflict},
     document::{Draft, Transition, draft},
     labels::{Read, Written},
@@ -11,7 +11,7 @@ use super::{
 use crate::{
     Alphabet, Diagnostic, Machine, Missing, Pattern, Rule, StateId, SymbolId, Write,
     diagnostic::Lines,
-    formats::{Loaded, MAX_SYMBOLS, finish},
+    formats::{Characters, Loaded, MAX_SYMBOLS, add_tapes, finish},
     input::laid_characters,
 };
 
@@ -25,18 +25,16 @@ pub(in crate::formats) fn read(text: &str, inputs: &[String]) -> Result<Loaded, 
     }
     drop_after_final(&mut draft);
     let input = |tape: usize| inputs.get(tape).map_or("", String::as_str);
-    let tapes: Vec<TapeSymbols> =
-        (0..draft.n_tapes).map(|tape| TapeSymbols::new(&draft, tape, input(tape))).collect();
-    if let Some(large) = tapes.iter().find(|tape| tape.0.len() > MAX_SYMBOLS) {
-        let message = format!("{} symbols on a tape, but at most {MAX_SYMBOLS} are supported", large.0.len());
+    let tapes: Vec<Characters> =
+        (0..draft.n_tapes).map(|tape| tape_symbols(&draft, tape, input(tape))).collect();
+    if let Some(n_symbols) = tapes.iter().map(|tape| tape.as_slice().len()).find(|&n| n > MAX_SYMBOLS) {
+        let message = format!("{n_symbols} symbols on a tape, but at most {MAX_SYMBOLS} are supported");
         return Err(vec![Diagnostic::error(0..text.len(), message, "this machine")]);
     }
+    let alphabets: Vec<Alphabet> = tapes.iter().map(alphabet).collect();
     let mut builder = Machine::builder();
     builder.missing(Missing::Reject);
-    for (index, tape) in tapes.iter().enumerate() {
-        let name = if tapes.len() == 1 { "tape".to_owned() } else { format!("tape{}", index + 1) };
-        builder.tape(name, tape.alphabet());
-    }
+    add_tapes(&mut builder, &alphabets);
     for state in &draft.states {
         let id = builder.push_state(state.name.clone());
         if state.is_final {
@@ -45,7 +43,7 @@ pub(in crate::formats) fn read(text: &str, inputs: &[String]) -> Result<Loaded, 
     }
     builder.start(start);
     let by_state = rules_by_state(&draft, &tapes);
-    if let Some(refusal) = nondeterminism(&draft, &tapes, &by_state, text) {
+    if let Some(refusal) = nondeterminism(&draft, &alphabets, &by_state, text) {
         return Err(vec![refusal]);
     }
     for (state, rules) in by_state.into_iter().enumerate() {
@@ -58,7 +56,7 @@ pub(in crate::formats) fn read(text: &str, inputs: &[String]) -> Result<Loaded, 
 
 /// The rules of every state with the transitions they come from. A rule that repeats another is left out, and so is all that
 /// follows two that disagree.
-fn rules_by_state(draft: &Draft, tapes: &[TapeSymbols]) -> Vec<Vec<(Rule, usize)>> {
+fn rules_by_state(draft: &Draft, tapes: &[Characters]) -> Vec<Vec<(Rule, usize)>> {
     let mut by_state: Vec<Vec<(Rule, usize)>> = vec![Vec::new(); draft.states.len()];
     let mut seen: Vec<HashMap<Vec<Pattern>, usize>> = vec![HashMap::new(); draft.states.len()];
     let mut in_conflict = vec![false; draft.states.len()];
@@ -116,79 +114,60 @@ fn drop_after_final(draft: &mut Draft) {
     });
 }
 
-/// The symbols of one tape: the blank, then the others.
-struct TapeSymbols(Vec<Symbol>);
-
-impl TapeSymbols {
-    /// The symbols that transitions mention, and those of the input that no transition does.
-    fn new(draft: &Draft, tape: usize, input: &str) -> Self {
-        let mut mentioned: BTreeSet<char> = BTreeSet::new();
-        for transition in &draft.transitions {
-            mentioned.extend(transition.reads[tape].mentions());
-            if let Written::Put(Some(symbol)) = transition.writes[tape] {
-                mentioned.insert(symbol);
-            }
+/// The symbols that transitions mention, and those of the input that no transition does. `_` in the input names the blank
+/// where no transition mentions it.
+fn tape_symbols(draft: &Draft, tape: usize, input: &str) -> Characters {
+    let mentions = |transition: &Transition| {
+        let mut mentioned = transition.reads[tape].mentions();
+        if let Written::Put(symbol) = transition.writes[tape] {
+            mentioned.push(symbol);
         }
-        let mut symbols: Vec<Symbol> = [None].into_iter().chain(mentioned.into_iter().map(Some)).collect();
-        // `_` names the blank where no transition mentions it, and `□` is the blank of JFLAP itself.
-        for symbol in laid_characters(input).filter(|&c| c != '_' && c != BLANK).map(Some) {
-            if !symbols.contains(&symbol) && symbols.len() < MAX_SYMBOLS {
-                symbols.push(symbol);
-            }
-        }
-        Self(symbols)
-    }
+        mentioned
+    };
+    let mut symbols = Characters::new(BLANK, draft.transitions.iter().flat_map(mentions));
+    symbols.admit(laid_characters(input).filter(|&c| c != '_'));
+    symbols
+}
 
-    fn alphabet(&self) -> Alphabet {
-        let names: Vec<String> = self.0.iter().map(|&symbol| self.name(symbol)).collect();
-        Alphabet::new(names, SymbolId(0))
+/// The blank is called `_` unless that is another symbol.
+fn alphabet(symbols: &Characters) -> Alphabet {
+    let mut names = symbols.as_slice().to_vec();
+    if !names.contains(&'_') {
+        names[0] = '_';
     }
-
-    fn name(&self, symbol: Symbol) -> String {
-        let blank = if self.0.contains(&Some('_')) { BLANK } else { '_' };
-        symbol.unwrap_or(blank).to_string()
-    }
-
-    fn id(&self, symbol: Symbol) -> SymbolId {
-        SymbolId::new(self.0.iter().position(|&s| s == symbol).unwrap_or(0))
-    }
+    Alphabet::new(names, SymbolId(0))
 }
 
 /// The rules of a transition: one, or on a single tape one per symbol that `!x` or `a,b}v` fits.
-fn rules(transition: &Transition, tapes: &[TapeSymbols]) -> Vec<Rule> {
+fn rules(transition: &Transition, tapes: &[Characters]) -> Vec<Rule> {
+    let Transition { reads, writes, moves, to, .. } = transition;
+    let rule = |reads, writes| Rule { reads, writes, moves: moves.clone(), next: *to };
     // A variable without its own read is refused before, so it keeps what is there.
-    let put = |written: &Written, tape: &TapeSymbols| match written {
+    let put = |(written, tape): (&Written, &Characters)| match written {
         Written::Keep | Written::Variable => Write::Keep,
         Written::Put(symbol) => Write::Put(tape.id(*symbol)),
     };
-    let (moves, next) = (transition.moves.clone(), transition.to);
     if let ([read @ (Read::Not(_) | Read::OneOf { .. })], [write], [tape]) =
-        (transition.reads.as_slice(), transition.writes.as_slice(), tapes)
+        (reads.as_slice(), writes.as_slice(), tapes)
     {
-        let fitting = tape.0.iter().enumerate().filter(|&(_, &symbol)| read.fits(symbol));
-        return fitting
-            .map(|(index, _)| {
-                let read = SymbolId::new(index);
-                let write = match write {
-                    Written::Variable => Write::Put(read),
-                    other => put(other, tape),
-                };
-                Rule { reads: vec![Pattern::Is(read)], writes: vec![write], moves: moves.clone(), next }
-            })
-            .collect();
+        let fitting = tape.as_slice().iter().filter(|&&symbol| read.fits(symbol));
+        let one = |symbol: SymbolId| {
+            let write = if *write == Written::Variable { Write::Put(symbol) } else { put((write, tape)) };
+            rule(vec![Pattern::Is(symbol)], vec![write])
+        };
+        return fitting.map(|&symbol| one(tape.id(symbol))).collect();
     }
-    let reads = transition.reads.iter().zip(tapes).map(|(read, tape)| match read {
+    let patterns = reads.iter().zip(tapes).map(|(read, tape)| match read {
         Read::Is(symbol) => Pattern::Is(tape.id(*symbol)),
         Read::Any | Read::Not(_) | Read::OneOf { .. } => Pattern::Any,
     });
-    let writes = transition.writes.iter().zip(tapes).map(|(written, tape)| put(written, tape));
-    vec![Rule { reads: reads.collect(), writes: writes.collect(), moves, next }]
+    vec![rule(patterns.collect(), writes.iter().zip(tapes).map(put).collect())]
 }
 
 /// The first pair of transitions between which the machine could not choose, and how many other states have one.
 fn nondeterminism(
     draft: &Draft,
-    tapes: &[TapeSymbols],
+    alphabets: &[Alphabet],
     by_state: &[Vec<(Rule, usize)>],
     text: &str,
 ) -> Option<Diagnostic> {
@@ -203,10 +182,10 @@ fn nondeterminism(
     let target = |(_, transition): &(Rule, usize)| {
         draft.states[draft.transitions[*transition].to.index()].name.as_str()
     };
-    let common = first.0.reads.iter().zip(&second.0.reads).zip(tapes).map(|((&a, &b), tape)| {
+    let common = first.0.reads.iter().zip(&second.0.reads).zip(alphabets).map(|((&a, &b), alphabet)| {
         match if a == Pattern::Any { b } else { a } {
             Pattern::Any => "any symbol".to_owned(),
-            Pattern::Is(symbol) => format!("`{}`", tape.name(tape.0[symbol.index()])),
+            Pattern::Is(symbol) => format!("`{}`", alphabet.name(symbol)),
         }
     });
     let message = format!(

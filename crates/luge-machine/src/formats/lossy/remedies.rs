@@ -7,8 +7,8 @@ use crate::{
     Access, Alphabet, Machine, Missing, Move, Pattern, Rule, SampleUse, State, StateId, StateKind, SymbolId,
     Tape, Write,
     formats::{
-        Format, Inexpressible, Obstacle, expand::live_rules, jflap, morphett, pieces::only_character,
-        turingmachine_io, turingmachinesimulator,
+        Format, Inexpressible, Obstacle, first_free, jflap, live_rules, morphett, only_character,
+        turingmachine_io, turingmachinesimulator, unnamed_symbols,
     },
 };
 
@@ -44,18 +44,34 @@ pub(super) fn apply(refusal: &Inexpressible, machine: &mut Machine) -> Vec<Loss>
 pub(super) fn without_dead_rules(machine: &mut Machine) {
     for state in machine.state_ids() {
         let Ok(live) = live_rules(machine, state) else { continue };
-        if let StateKind::Running(rules) = &mut machine.states[state.index()].kind {
-            let mut is_live = live.iter();
-            rules.retain(|_| is_live.next().is_some_and(|&live| live));
+        if let Some(rules) = machine.rules_mut(state) {
+            retain(rules, &live);
         }
     }
+}
+
+/// Leaves out what is not kept.
+fn retain<T>(all: &mut Vec<T>, kept: &[bool]) {
+    let mut is_kept = kept.iter();
+    all.retain(|_| is_kept.next().is_some_and(|&kept| kept));
+}
+
+/// The place of everything that is kept once the rest is left out.
+fn places(kept: &[bool]) -> Vec<usize> {
+    let n_kept_before = |index: usize| kept[..index].iter().filter(|&&kept| kept).count();
+    (0..kept.len()).map(n_kept_before).collect()
+}
+
+/// The loss of these things, if there are any.
+fn loss_of(names: Vec<String>, loss: impl Fn(Vec<String>) -> Loss) -> Vec<Loss> {
+    if names.is_empty() { Vec::new() } else { vec![loss(names)] }
 }
 
 fn name(machine: &Machine, state: StateId) -> String {
     machine.state(state).name.clone()
 }
 
-fn rules_mut(machine: &mut Machine) -> impl Iterator<Item = &mut Rule> {
+fn all_rules_mut(machine: &mut Machine) -> impl Iterator<Item = &mut Rule> {
     machine.states.iter_mut().flat_map(|state| match &mut state.kind {
         StateKind::Running(rules) => rules.as_mut_slice(),
         StateKind::Halting { .. } => &mut [],
@@ -64,9 +80,7 @@ fn rules_mut(machine: &mut Machine) -> impl Iterator<Item = &mut Rule> {
 
 /// A name that no state has, made from this one.
 fn free_name(machine: &Machine, wish: &str) -> String {
-    let numbered = (2_u64..).map(|n| format!("{wish}-{n}"));
-    let mut names = [wish.to_owned()].into_iter().chain(numbered);
-    names.find(|name| machine.find_state(name).is_none()).unwrap_or_default()
+    first_free(wish, |name| machine.find_state(name).is_none())
 }
 
 /// Adds a state, called so if that is free.
@@ -82,22 +96,24 @@ fn passing(head: Move, next: StateId) -> Rule {
 }
 
 fn writable(machine: &mut Machine) -> Vec<Loss> {
-    let marked = machine.tapes.iter_mut().filter(|tape| tape.access == Access::ReadOnly);
-    let tapes: Vec<String> = marked
-        .map(|tape| {
-            tape.access = Access::ReadWrite;
-            tape.name.clone()
-        })
-        .collect();
-    if tapes.is_empty() { Vec::new() } else { vec![Loss::ReadOnly(tapes)] }
+    let mut tapes = Vec::new();
+    for tape in machine.tapes.iter_mut().filter(|tape| tape.access == Access::ReadOnly) {
+        tape.access = Access::ReadWrite;
+        tapes.push(tape.name.clone());
+    }
+    loss_of(tapes, Loss::ReadOnly)
+}
+
+/// The running states that have no rule for some symbols.
+fn partial_states(machine: &Machine) -> Vec<StateId> {
+    machine.state_ids().filter(|&q| machine.halting(q).is_none() && !machine.is_total(q)).collect()
 }
 
 /// States that halt without accepting, and a start that halts where it must not, become states without rules; and a missing
 /// rule means what it means in the file.
 fn halts_by_missing_rules(machine: &mut Machine, missing: Missing, start_runs: bool) -> Vec<Loss> {
     let mut lost = Vec::new();
-    let without_rule = machine.state_ids().any(|q| machine.halting(q).is_none() && !machine.is_total(q));
-    if machine.missing != missing && without_rule {
+    if machine.missing != missing && !partial_states(machine).is_empty() {
         lost.push(match missing {
             Missing::Halt => Loss::MissingHalts,
             Missing::Reject => Loss::MissingRejects,
@@ -105,18 +121,17 @@ fn halts_by_missing_rules(machine: &mut Machine, missing: Missing, start_runs: b
     }
     let mut states = Vec::new();
     for state in machine.state_ids() {
-        let is_start = state == machine.start && start_runs;
         match machine.halting(state) {
-            Some(true) if is_start => lost.push(Loss::StartAccepts(name(machine, state))),
+            Some(true) if state == machine.start && start_runs => {
+                lost.push(Loss::StartAccepts(name(machine, state)));
+            }
             Some(false) => states.push(name(machine, state)),
             _ => continue,
         }
         machine.states[state.index()].kind = StateKind::Running(Vec::new());
     }
     machine.missing = missing;
-    if !states.is_empty() {
-        lost.push(Loss::Rejecting(states));
-    }
+    lost.extend(loss_of(states, Loss::Rejecting));
     lost
 }
 
@@ -128,8 +143,7 @@ fn steps_into_halt(machine: &mut Machine) -> Vec<Loss> {
         let kind = StateKind::Running(vec![passing(Move::Stay, machine.start)]);
         machine.start = push_state(machine, "start", kind);
     }
-    let partial: Vec<StateId> =
-        machine.state_ids().filter(|&q| machine.halting(q).is_none() && !machine.is_total(q)).collect();
+    let partial = partial_states(machine);
     if partial.is_empty() {
         return lost;
     }
@@ -137,9 +151,7 @@ fn steps_into_halt(machine: &mut Machine) -> Vec<Loss> {
     let dead = known
         .unwrap_or_else(|| push_state(machine, morphett::NO_RULE, StateKind::Halting { accepting: false }));
     for state in partial {
-        if let StateKind::Running(rules) = &mut machine.states[state.index()].kind {
-            rules.push(passing(Move::Stay, dead));
-        }
+        machine.rules_mut(state).into_iter().for_each(|rules| rules.push(passing(Move::Stay, dead)));
     }
     lost.push(Loss::MissingSteps);
     lost
@@ -147,29 +159,20 @@ fn steps_into_halt(machine: &mut Machine) -> Vec<Loss> {
 
 /// Rules that stay go right into a state that goes back.
 fn two_steps(machine: &mut Machine) -> Vec<Loss> {
-    let stays = |rule: &Rule| rule.moves == [Move::Stay];
+    let stays = |rule: &&mut Rule| rule.moves == [Move::Stay];
+    let entered: Vec<StateId> = all_rules_mut(machine).filter(stays).map(|rule| rule.next).collect();
     let mut back: Vec<Option<StateId>> = vec![None; machine.states.len()];
-    let mut n_rules = 0;
-    for state in machine.state_ids() {
-        for index in 0..machine.rules(state).len() {
-            let rule = &machine.rules(state)[index];
-            if !stays(rule) {
-                continue;
-            }
-            let next = rule.next;
-            let returning = back[next.index()].unwrap_or_else(|| {
-                let wish = format!("{}-back", name(machine, next));
-                push_state(machine, &wish, StateKind::Running(vec![passing(Move::Left, next)]))
-            });
-            back[next.index()] = Some(returning);
-            if let StateKind::Running(rules) = &mut machine.states[state.index()].kind {
-                rules[index].moves = vec![Move::Right];
-                rules[index].next = returning;
-                n_rules += 1;
-            }
-        }
+    for &next in &entered {
+        back[next.index()] = back[next.index()].or_else(|| {
+            let wish = format!("{}-back", name(machine, next));
+            Some(push_state(machine, &wish, StateKind::Running(vec![passing(Move::Left, next)])))
+        });
     }
-    if n_rules == 0 { Vec::new() } else { vec![Loss::Stay(n_rules)] }
+    for rule in all_rules_mut(machine).filter(stays) {
+        rule.moves = vec![Move::Right];
+        rule.next = back[rule.next.index()].unwrap_or(rule.next);
+    }
+    if entered.is_empty() { Vec::new() } else { vec![Loss::Stay(entered.len())] }
 }
 
 fn rename_states(format: Format, machine: &mut Machine) -> Vec<Loss> {
@@ -185,11 +188,8 @@ fn rename_states(format: Format, machine: &mut Machine) -> Vec<Loss> {
         if fits(&from) {
             continue;
         }
-        let plain: String = from
-            .chars()
-            .take(64)
-            .map(|c| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' })
-            .collect();
+        let plain = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' };
+        let plain: String = from.chars().take(64).map(plain).collect();
         let to = free_name(machine, if plain.is_empty() { "state" } else { &plain });
         machine.states[index].name.clone_from(&to);
         lost.push(Loss::StateRenamed { from, to });
@@ -200,54 +200,37 @@ fn rename_states(format: Format, machine: &mut Machine) -> Vec<Loss> {
 /// Leaves out the states that nothing leads to. A format that lists only what rules mention keeps those with rules.
 fn without_idle_states(format: Format, machine: &mut Machine) -> Vec<Loss> {
     let mut kept = vec![false; machine.states.len()];
+    let mut pending = vec![machine.start];
     if format == Format::TuringMachineSimulator {
-        for state in machine.state_ids() {
-            let rules = machine.rules(state);
-            kept[state.index()] |= !rules.is_empty() || machine.halting(state).is_some();
-            rules.iter().for_each(|rule| kept[rule.next.index()] = true);
-        }
-        kept[machine.start.index()] = true;
-    } else {
-        let mut pending = vec![machine.start];
-        while let Some(state) = pending.pop() {
-            if !std::mem::replace(&mut kept[state.index()], true) {
-                pending.extend(machine.rules(state).iter().map(|rule| rule.next));
-            }
+        let listed = |q: &StateId| !machine.rules(*q).is_empty() || machine.halting(*q).is_some();
+        pending.extend(machine.state_ids().filter(listed));
+    }
+    while let Some(state) = pending.pop() {
+        if !std::mem::replace(&mut kept[state.index()], true) {
+            pending.extend(machine.rules(state).iter().map(|rule| rule.next));
         }
     }
-    let states: Vec<String> =
-        machine.state_ids().filter(|q| !kept[q.index()]).map(|q| name(machine, q)).collect();
-    if states.is_empty() {
-        return Vec::new();
-    }
-    let mut places = Vec::new();
-    let mut n_kept = 0;
-    for &kept in &kept {
-        places.push(StateId::new(n_kept));
-        n_kept += usize::from(kept);
-    }
-    rules_mut(machine).for_each(|rule| rule.next = places[rule.next.index()]);
-    machine.start = places[machine.start.index()];
-    let mut is_kept = kept.iter();
-    machine.states.retain(|_| is_kept.next().is_some_and(|&kept| kept));
-    vec![Loss::States(states)]
+    let left_out = machine.state_ids().filter(|q| !kept[q.index()]);
+    let lost = loss_of(left_out.map(|q| name(machine, q)).collect(), Loss::States);
+    let places = places(&kept);
+    let place = |state: StateId| StateId::new(places[state.index()]);
+    all_rules_mut(machine).for_each(|rule| rule.next = place(rule.next));
+    machine.start = place(machine.start);
+    retain(&mut machine.states, &kept);
+    lost
 }
 
 /// Gives a character of its own to every symbol that the format cannot spell.
 fn rename_symbols(format: Format, machine: &mut Machine, index: usize) -> Vec<Loss> {
     let Tape { name: tape, alphabet, .. } = &machine.tapes[index];
-    let fits = |symbol: SymbolId, name: &str| {
-        let single = only_character(name);
-        let is_blank = symbol == alphabet.blank();
-        match (format, single) {
-            (Format::Native | Format::Bbchallenge, _) => true,
-            (Format::TuringMachineIo, single) => single.is_some(),
-            (_, _) if is_blank => true,
-            (_, None) => false,
-            (Format::TuringMachineSimulator, Some(c)) => !",_".contains(c) && !c.is_whitespace(),
-            (Format::Jflap, Some(c)) => !"~□".contains(c) && !c.is_whitespace() && jflap::is_xml(c),
-            (Format::Morphett, Some(c)) => !"*;_".contains(c) && !c.is_whitespace(),
-        }
+    let fits = |symbol: SymbolId, name: &str| match (format, only_character(name)) {
+        (Format::Native | Format::Bbchallenge, _) => true,
+        (Format::TuringMachineIo, single) => single.is_some(),
+        _ if symbol == alphabet.blank() => true,
+        (_, None) => false,
+        (Format::TuringMachineSimulator, Some(c)) => turingmachinesimulator::symbol_problem(c).is_none(),
+        (Format::Jflap, Some(c)) => jflap::symbol_problem(c).is_none(),
+        (Format::Morphett, Some(c)) => !"*;_".contains(c) && !c.is_whitespace(),
     };
     let mut names = alphabet.names().to_vec();
     let mut taken: HashSet<String> = names.iter().cloned().collect();
@@ -272,33 +255,23 @@ fn rename_symbols(format: Format, machine: &mut Machine, index: usize) -> Vec<Lo
 
 /// Leaves out the symbols of a tape that no rule names: nothing can write them.
 fn without_idle_symbols(machine: &mut Machine, index: usize) -> Vec<Loss> {
+    let idle = unnamed_symbols(machine, index, machine.state_ids().flat_map(|state| machine.rules(state)));
     let Tape { name: tape, alphabet, .. } = &machine.tapes[index];
-    let mut kept = vec![false; alphabet.len()];
-    kept[alphabet.blank().index()] = true;
-    for rule in machine.state_ids().flat_map(|state| machine.rules(state)) {
-        let named = [rule.reads[index].symbol(), rule.writes[index].symbol()];
-        named.into_iter().flatten().for_each(|symbol| kept[symbol.index()] = true);
-    }
-    let is_kept = |symbol: &SymbolId| kept[symbol.index()];
-    let symbols: Vec<String> =
-        alphabet.symbols().filter(|s| !is_kept(s)).map(|s| alphabet.name(s).to_owned()).collect();
-    if symbols.is_empty() {
-        return Vec::new();
-    }
-    let place = |symbol: SymbolId| SymbolId::new(kept[..symbol.index()].iter().filter(|&&kept| kept).count());
-    let places: Vec<SymbolId> = alphabet.symbols().map(place).collect();
-    let names: Vec<String> =
-        alphabet.symbols().filter(is_kept).map(|s| alphabet.name(s).to_owned()).collect();
-    let lost = Loss::Symbols { tape: tape.clone(), symbols };
-    let blank = places[alphabet.blank().index()];
-    machine.tapes[index].alphabet = Alphabet::new(names, blank);
-    for rule in rules_mut(machine) {
+    let kept: Vec<bool> = alphabet.symbols().map(|symbol| !idle.contains(&symbol)).collect();
+    let symbols = idle.iter().map(|&symbol| alphabet.name(symbol).to_owned()).collect();
+    let lost = loss_of(symbols, |symbols| Loss::Symbols { tape: tape.clone(), symbols });
+    let places = places(&kept);
+    let place = |symbol: SymbolId| SymbolId::new(places[symbol.index()]);
+    let mut names = alphabet.names().to_vec();
+    retain(&mut names, &kept);
+    machine.tapes[index].alphabet = Alphabet::new(names, place(alphabet.blank()));
+    for rule in all_rules_mut(machine) {
         if let Pattern::Is(symbol) = &mut rule.reads[index] {
-            *symbol = places[symbol.index()];
+            *symbol = place(*symbol);
         }
         if let Write::Put(symbol) = &mut rule.writes[index] {
-            *symbol = places[symbol.index()];
+            *symbol = place(*symbol);
         }
     }
-    vec![lost]
+    lost
 }

@@ -2,13 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::{ANY, BLANK, START, accepts, halts, tape::INITIAL_TAPE};
+use super::{ANY, BLANK, INITIAL_TAPE, START, accepts, halts};
 use crate::{
     Input, Machine, Missing, Pattern, Rule, StateId, SymbolId,
     formats::{
-        Obstacle,
-        pieces::only_character,
-        refusals::{only_tape, running_states},
+        Obstacle, first_free, only_character, only_tape, running_states, unnamed_symbols, without_rule,
     },
 };
 
@@ -31,7 +29,9 @@ pub(in crate::formats) fn write(machine: &Machine, input: Option<&Input>) -> Res
         format!("{state} {read} {write} {head} {next}\n")
     };
     let mut text = input.map_or(Ok(String::new()), |input| initial_tape(&symbols, input))?;
-    for symbol in unnamed_symbols(machine, &running) {
+    // A symbol that stands behind wildcards only would be lost.
+    let live = running.iter().flat_map(|&state| live_rules(machine, state));
+    for symbol in unnamed_symbols(machine, 0, live) {
         if let Some(rule) = machine.rule_for(machine.start(), &[symbol]) {
             text.push_str(&line(machine.start(), Pattern::Is(symbol), rule));
         }
@@ -54,10 +54,8 @@ fn initial_tape(symbols: &[char], input: &Input) -> Result<String, Obstacle> {
     };
     let head =
         usize::try_from(laid.head).map_err(|_| refused("the head starts to the left of its first cell"))?;
-    let spelled = laid.symbols.iter().map(|symbol| symbols.get(symbol.index()).copied());
-    let mut tape: Vec<char> = spelled
-        .collect::<Option<_>>()
-        .ok_or_else(|| refused("it has symbols that the tape does not have"))?;
+    let tape: Option<Vec<char>> = laid.symbols.iter().map(|s| symbols.get(s.index()).copied()).collect();
+    let mut tape = tape.ok_or_else(|| refused("it has symbols that the tape does not have"))?;
     if head > 0 {
         tape.resize(tape.len().max(head), BLANK);
         tape.insert(head, '*');
@@ -79,31 +77,17 @@ fn live_rules(machine: &Machine, state: StateId) -> impl Iterator<Item = &Rule> 
     })
 }
 
-/// The symbols, apart from the blank, that no rule names: they stand behind wildcards only and would be lost.
-fn unnamed_symbols(machine: &Machine, running: &[StateId]) -> Vec<SymbolId> {
-    let mut named = BTreeSet::from([machine.tapes()[0].alphabet.blank()]);
-    for rule in running.iter().flat_map(|&state| live_rules(machine, state)) {
-        named.extend([rule.reads[0].symbol(), rule.writes[0].symbol()].into_iter().flatten());
-    }
-    machine.tapes()[0].alphabet.symbols().filter(|symbol| !named.contains(symbol)).collect()
-}
-
 /// A running state without a rule for some symbol would need a step to halt.
 fn check_complete(machine: &Machine) -> Result<(), Obstacle> {
-    let alphabet = &machine.tapes()[0].alphabet;
+    let does = match machine.missing() {
+        Missing::Halt => "halts",
+        Missing::Reject => "rejects",
+    };
+    let does = format!("{does} there without a step, where Morphett's machines step into `halt`");
     for state in machine.state_ids().filter(|&q| machine.halting(q).is_none()) {
-        let missing = alphabet.symbols().find(|&symbol| machine.rule_for(state, &[symbol]).is_none());
-        if let Some(symbol) = missing {
-            let does = match machine.missing() {
-                Missing::Halt => "halts",
-                Missing::Reject => "rejects",
-            };
-            let (state, symbol) = (&machine.state(state).name, alphabet.name(symbol));
-            let reason = format!(
-                "state `{state}` has no rule for `{symbol}` and {does} there without a step, \
-                 where Morphett's machines step into `halt`"
-            );
-            return Err(Obstacle::Halting(reason));
+        let mut symbols = machine.tapes()[0].alphabet.symbols();
+        if let Some(symbol) = symbols.find(|&symbol| machine.rule_for(state, &[symbol]).is_none()) {
+            return Err(without_rule(machine, state, symbol, &does));
         }
     }
     Ok(())
@@ -132,8 +116,6 @@ fn spell_symbols(machine: &Machine) -> Result<Vec<char>, Obstacle> {
 /// A name per state that says whether it halts and accepts; the start is `0`.
 fn spell_states(machine: &Machine) -> Vec<String> {
     let start = machine.start();
-    let mut taken = BTreeSet::from([START.to_owned()]);
-    // Names that can stay are given out first, so that no changed name takes them.
     let fits = |state: StateId, name: &str| match machine.halting(state) {
         Some(accepting) => halts(name) && accepts(name) == accepting,
         None => !halts(name),
@@ -142,18 +124,13 @@ fn spell_states(machine: &Machine) -> Vec<String> {
         START => machine.state(start).name.as_str(),
         name => name,
     };
-    let mut names: Vec<Option<String>> = vec![None; machine.states().len()];
-    names[start.index()] = Some(START.to_owned());
-    for state in machine.state_ids().filter(|&state| state != start) {
-        let name = wish(state);
-        if spelled(name) == name && fits(state, name) && taken.insert(name.to_owned()) {
-            names[state.index()] = Some(name.to_owned());
-        }
-    }
-    for state in machine.state_ids() {
-        if names[state.index()].is_some() {
-            continue;
-        }
+    let can_stay = |state: StateId| spelled(wish(state)) == wish(state) && fits(state, wish(state));
+    // Names that can stay are given out first, so that no changed name takes them.
+    let mut others: Vec<StateId> = machine.state_ids().filter(|&state| state != start).collect();
+    others.sort_by_key(|&state| !can_stay(state));
+    let mut taken = BTreeSet::from([START.to_owned()]);
+    let mut names = vec![START.to_owned(); machine.states().len()];
+    for state in others {
         let name = spelled(wish(state));
         let prefix = match machine.halting(state) {
             _ if fits(state, &name) => "",
@@ -164,11 +141,9 @@ fn spell_states(machine: &Machine) -> Vec<String> {
         let stem = format!("{prefix}{name}");
         // An accepting state may not be called anything with `reject` in it.
         let stem = if fits(state, &stem) { stem } else { "halt-accept".to_owned() };
-        let numbered = (2_u64..).map(|n| format!("{stem}-{n}"));
-        names[state.index()] =
-            [stem.clone()].into_iter().chain(numbered).find(|name| taken.insert(name.clone()));
+        names[state.index()] = first_free(&stem, |name| taken.insert(name.to_owned()));
     }
-    names.into_iter().map(Option::unwrap_or_default).collect()
+    names
 }
 
 /// The name without blank space and `;`.

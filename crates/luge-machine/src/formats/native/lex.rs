@@ -27,6 +27,11 @@ pub(super) struct Token {
 }
 
 impl Token {
+    /// The name of a token that is known to spell one.
+    pub(super) fn text(&self) -> &str {
+        self.name().unwrap_or_default()
+    }
+
     /// The name the token spells, if it spells one.
     pub(super) fn name(&self) -> Option<&str> {
         match &self.kind {
@@ -51,58 +56,43 @@ pub(super) fn tokens(text: &str, line: Range<usize>) -> Result<Vec<Token>, Diagn
     let mut tokens = Vec::new();
     let mut at = line.start;
     while let Some(c) = text[at..line.end].chars().next() {
-        let start = at;
-        let kind = match c {
+        let rest = &text[at..line.end];
+        let (kind, length) = match c {
             '#' => break,
-            ':' => Kind::Colon,
-            ',' => Kind::Comma,
-            '"' => {
-                let (name, end) = quoted(text, start, line.end)?;
-                at = end;
-                tokens.push(Token { kind: Kind::Quoted(name), span: start..end });
-                continue;
-            }
-            c if ends_bare_word(c) => {
-                if !c.is_whitespace() {
-                    let span = start..start + c.len_utf8();
-                    return Err(Diagnostic::error(
-                        span,
-                        "control character outside quotes",
-                        format!("U+{:04X}", u32::from(c)),
-                    )
-                    .with_help(format!("in a quoted name, write it as \\u{{{:x}}}", u32::from(c))));
-                }
+            ':' => (Kind::Colon, 1),
+            ',' => (Kind::Comma, 1),
+            '"' => quoted(text, at, line.end)?,
+            c if c.is_whitespace() => {
                 at += c.len_utf8();
                 continue;
             }
+            c if c.is_control() => {
+                let (span, code) = (at..at + c.len_utf8(), u32::from(c));
+                let label = format!("U+{code:04X}");
+                let error = Diagnostic::error(span, "control character outside quotes", label);
+                return Err(error.with_help(format!("in a quoted name, write it as \\u{{{code:x}}}")));
+            }
+            _ if rest.starts_with("->") => (Kind::Arrow, 2),
             _ => {
-                let rest = &text[start..line.end];
-                if rest.starts_with("->") {
-                    at += 2;
-                    tokens.push(Token { kind: Kind::Arrow, span: start..at });
-                    continue;
-                }
                 let end = rest.find(ends_bare_word).unwrap_or(rest.len());
-                let end = rest[..end].find("->").unwrap_or(end);
-                at += end;
-                tokens.push(Token { kind: Kind::Bare(rest[..end].to_owned()), span: start..at });
-                continue;
+                let word = rest[..end].split("->").next().unwrap_or_default();
+                (Kind::Bare(word.to_owned()), word.len())
             }
         };
-        at += c.len_utf8();
-        tokens.push(Token { kind, span: start..at });
+        tokens.push(Token { kind, span: at..at + length });
+        at += length;
     }
     Ok(tokens)
 }
 
-/// The name in quotes that begins at `start`, and where it ends.
-fn quoted(text: &str, start: usize, line_end: usize) -> Result<(String, usize), Diagnostic> {
+/// The name in quotes that begins at `start`, and its length.
+fn quoted(text: &str, start: usize, line_end: usize) -> Result<(Kind, usize), Diagnostic> {
     let mut name = String::new();
     let mut at = start + 1;
     while let Some(c) = text[at..line_end].chars().next() {
         let after = at + c.len_utf8();
-        match c {
-            '"' => return Ok((name, after)),
+        let (character, end) = match c {
+            '"' => return Ok((Kind::Quoted(name), after - start)),
             '\\' => {
                 let rest = &text[after..line_end];
                 let Some((escaped, length)) = escape(rest) else {
@@ -110,14 +100,12 @@ fn quoted(text: &str, start: usize, line_end: usize) -> Result<(String, usize), 
                     return Err(Diagnostic::error(at..end, "unknown escape", "not an escape")
                         .with_help(r#"escapes are \" \\ \n \r \t and \u{hexadecimal}"#));
                 };
-                name.push(escaped);
-                at = after + length;
+                (escaped, after + length)
             }
-            c => {
-                name.push(c);
-                at = after;
-            }
-        }
+            c => (c, after),
+        };
+        name.push(character);
+        at = end;
     }
     Err(Diagnostic::error(start..line_end, "unclosed quote", "begins here")
         .with_help("close it on the same line with `\"`"))

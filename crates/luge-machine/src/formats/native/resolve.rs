@@ -1,6 +1,9 @@
 //! From lines to a machine: every name is looked up, every count compared.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    ops::Range,
+};
 
 use super::{
     lex::Token,
@@ -9,22 +12,13 @@ use super::{
 use crate::{
     Access, Alphabet, Diagnostic, Input, Machine, Pattern, Rule, StateId, SymbolId, TapeInput, Write,
     diagnostic::{Findings, Lines},
-    formats::{
-        Loaded, MAX_SYMBOLS, finish,
-        pieces::{counted, listed},
-    },
+    formats::{Loaded, MAX_SYMBOLS, counted, finish, listed},
 };
 
 /// Looks everything up. `errors` are those found before; warnings come with the machine, or with the errors.
 pub(super) fn resolve(text: &str, draft: &Draft, errors: Findings) -> Result<Loaded, Vec<Diagnostic>> {
-    let lines_unread = !errors.is_empty();
     let mut found = Resolver { draft, states: HashMap::new(), alphabets: Vec::new(), findings: errors };
-    if draft.header.is_none() && !lines_unread {
-        found
-            .findings
-            .error(0..0, "the file does not begin with `machine`", "expected here")
-            .remedy("the first line is `machine` or `machine \"NAME\"`");
-    }
+    found.header();
     found.tapes(text.len());
     found.states(text.len());
     let lines = Lines::new(text);
@@ -33,10 +27,10 @@ pub(super) fn resolve(text: &str, draft: &Draft, errors: Findings) -> Result<Loa
         builder.name(name);
     }
     for (tape, alphabet) in draft.tapes.iter().zip(&found.alphabets) {
-        builder.tape_with(tape.name.name().unwrap_or_default(), alphabet.clone(), tape.access);
+        builder.tape_with(tape.name.text(), alphabet.clone(), tape.access);
     }
     for state in &draft.states {
-        let id = builder.push_state(state.name.name().unwrap_or_default().to_owned());
+        let id = builder.push_state(state.name.text().to_owned());
         if let Some(accepting) = state.halting {
             builder.halt_in(id, accepting);
         }
@@ -66,25 +60,31 @@ struct Resolver<'d> {
 type ByReads = HashMap<Vec<Pattern>, usize>;
 
 impl<'d> Resolver<'d> {
+    fn error(&mut self, span: &Range<usize>, message: impl Into<String>, label: &str) -> &mut Diagnostic {
+        self.findings.error(span, message, label)
+    }
+
+    fn header(&mut self) {
+        if self.draft.header.is_none() && self.findings.is_empty() {
+            self.error(&(0..0), "the file does not begin with `machine`", "expected here")
+                .remedy("the first line is `machine` or `machine \"NAME\"`");
+        }
+    }
+
     fn tapes(&mut self, end: usize) {
         let draft = self.draft;
         if draft.tapes.is_empty() && self.findings.is_empty() {
-            self.findings
-                .error(end..end, "the machine has no tape", "the file ends here")
+            self.error(&(end..end), "the machine has no tape", "the file ends here")
                 .remedy("declare one, as in `tape work: 0 1 blank 0`");
         }
         if let Some(tape) = draft.tapes.get(255) {
-            self.findings.error(&tape.name.span, "more than 255 tapes", "one too many");
+            self.error(&tape.name.span, "more than 255 tapes", "one too many");
         }
         let mut seen = HashSet::new();
         for tape in &draft.tapes {
-            let name = tape.name.name().unwrap_or_default();
+            let name = tape.name.text();
             if !seen.insert(name) {
-                self.findings.error(
-                    &tape.name.span,
-                    format!("tape `{name}` is declared twice"),
-                    "again here",
-                );
+                self.error(&tape.name.span, format!("tape `{name}` is declared twice"), "again here");
             }
             let alphabet = self.alphabet(tape);
             self.alphabets.push(alphabet);
@@ -94,26 +94,24 @@ impl<'d> Resolver<'d> {
     fn alphabet(&mut self, tape: &'d DraftTape) -> Alphabet {
         let mut names: Vec<&str> = Vec::new();
         for symbol in &tape.symbols {
-            let name = symbol.name().unwrap_or_default();
+            let name = symbol.text();
             if symbol.is("*") {
-                self.findings
-                    .error(&symbol.span, "`*` means any symbol", "not a symbol")
+                self.error(&symbol.span, "`*` means any symbol", "not a symbol")
                     .remedy("put it in quotes to use it as a symbol");
             } else if names.contains(&name) {
-                self.findings.error(&symbol.span, format!("symbol `{name}` is listed twice"), "again here");
+                self.error(&symbol.span, format!("symbol `{name}` is listed twice"), "again here");
             } else if names.len() == MAX_SYMBOLS {
-                self.findings.error(&symbol.span, "more than 256 symbols on a tape", "one too many");
+                self.error(&symbol.span, "more than 256 symbols on a tape", "one too many");
                 break;
             } else {
                 names.push(name);
             }
         }
-        let blank = tape.blank.name().unwrap_or_default();
+        let blank = tape.blank.text();
         let index = names.iter().position(|&n| n == blank);
         if index.is_none() {
             let message = format!("the blank `{blank}` is not among the tape's symbols");
-            self.findings
-                .error(&tape.blank.span, message, "not listed")
+            self.error(&tape.blank.span, message, "not listed")
                 .remedy("list all symbols before `blank`, the blank too");
         }
         Alphabet::new(names, SymbolId::new(index.unwrap_or(0)))
@@ -122,45 +120,41 @@ impl<'d> Resolver<'d> {
     fn states(&mut self, end: usize) {
         let draft = self.draft;
         if draft.states.is_empty() && self.findings.is_empty() {
-            self.findings
-                .error(end..end, "the machine has no state", "the file ends here")
+            self.error(&(end..end), "the machine has no state", "the file ends here")
                 .remedy("declare one, as in `scan:` or `done: accept`");
         }
         for (index, state) in draft.states.iter().enumerate() {
-            let name = state.name.name().unwrap_or_default();
+            let name = state.name.text();
             if self.states.contains_key(name) {
-                self.findings
-                    .error(&state.name.span, format!("state `{name}` is declared twice"), "again here")
+                self.error(&state.name.span, format!("state `{name}` is declared twice"), "again here")
                     .remedy("put all rules of a state below one line");
             }
             self.states.entry(name).or_insert(StateId::new(index));
             if let (Some(_), Some(rule)) = (state.halting, state.rules.first()) {
-                self.findings
-                    .error(&rule.span, format!("state `{name}` halts but has rules"), "never applies")
+                self.error(&rule.span, format!("state `{name}` halts but has rules"), "never applies")
                     .remedy("drop `accept` or `reject`, or the rules");
             }
         }
     }
 
     fn state(&mut self, token: &Token) -> Option<StateId> {
-        let name = token.name().unwrap_or_default();
+        let name = token.text();
         let known = self.states.get(name).copied();
         if known.is_none() {
             let help = format!("states are declared as `{0}:`, `{0}: accept` or `{0}: reject`", name);
-            self.findings.error(&token.span, format!("unknown state `{name}`"), "not declared").remedy(help);
+            self.error(&token.span, format!("unknown state `{name}`"), "not declared").remedy(help);
         }
         known
     }
 
     fn symbol(&mut self, tape: usize, token: &Token) -> Option<SymbolId> {
-        let name = token.name().unwrap_or_default();
+        let name = token.text();
         let alphabet = &self.alphabets[tape];
         let known = alphabet.find(name);
         if known.is_none() {
             let symbols = listed(alphabet.names().iter().map(String::as_str), " ");
-            let on = self.draft.tapes[tape].name.name().unwrap_or_default();
-            self.findings
-                .error(&token.span, format!("tape `{on}` has no symbol `{name}`"), "unknown symbol")
+            let on = self.draft.tapes[tape].name.text();
+            self.error(&token.span, format!("tape `{on}` has no symbol `{name}`"), "unknown symbol")
                 .remedy(format!("its symbols are {symbols}"));
         }
         known
@@ -174,12 +168,13 @@ impl<'d> Resolver<'d> {
         if self.draft.lacks_tape {
             return None;
         }
-        let parts = [("read", rule.reads.len()), ("write", rule.writes.len()), ("move", rule.moves.len())];
-        for (part, found) in parts {
+        for (part, found) in
+            [("read", rule.reads.len()), ("write", rule.writes.len()), ("move", rule.moves.len())]
+        {
             if found != n_tapes {
                 let (found, n_tapes) = (counted(found, part), counted(n_tapes, "tape"));
                 let message = format!("{found} in a rule, but the machine has {n_tapes}");
-                self.findings.error(&rule.span, message, "this rule");
+                self.error(&rule.span, message, "this rule");
             }
         }
         if self.findings.count() > n_before {
@@ -192,16 +187,9 @@ impl<'d> Resolver<'d> {
                 if read.is("*") { Some(Pattern::Any) } else { self.symbol(tape, read).map(Pattern::Is) };
             let written =
                 if write.is("*") { Some(Write::Keep) } else { self.symbol(tape, write).map(Write::Put) };
-            let keeps = match (pattern, written) {
-                (Some(Pattern::Is(read)), Some(Write::Put(written))) => read == written,
-                (_, Some(Write::Put(_))) => false,
-                _ => true,
-            };
-            let declared = &self.draft.tapes[tape];
-            if declared.access == Access::ReadOnly && !keeps {
-                let on = declared.name.name().unwrap_or_default();
-                self.findings
-                    .error(&write.span, format!("tape `{on}` is read-only"), "a write")
+            let DraftTape { name, access, .. } = &self.draft.tapes[tape];
+            if *access == Access::ReadOnly && written.is_some_and(|written| written.changes(pattern)) {
+                self.error(&write.span, format!("tape `{}` is read-only", name.text()), "a write")
                     .remedy("write `*` to keep the symbol");
             }
             looked_up.reads.extend(pattern);
@@ -240,23 +228,17 @@ impl<'d> Resolver<'d> {
         let draft = self.draft;
         let mut laid: BTreeMap<usize, TapeInput> = BTreeMap::new();
         for input in &draft.inputs {
-            let name = input.tape.name().unwrap_or_default();
-            let Some(tape) = draft.tapes.iter().position(|t| t.name.name() == Some(name)) else {
-                if draft.lacks_tape {
-                    continue;
+            let name = input.tape.text();
+            let Some(tape) = draft.tapes.iter().position(|tape| tape.name.text() == name) else {
+                if !draft.lacks_tape {
+                    self.error(&input.tape.span, format!("unknown tape `{name}`"), "not declared")
+                        .remedy("tapes are declared as in `tape work: 0 1 blank 0`");
                 }
-                self.findings
-                    .error(&input.tape.span, format!("unknown tape `{name}`"), "not declared")
-                    .remedy("tapes are declared as in `tape work: 0 1 blank 0`");
                 continue;
             };
             let symbols = input.symbols.iter().filter_map(|symbol| self.symbol(tape, symbol)).collect();
             if laid.insert(tape, TapeInput { symbols, head: input.head }).is_some() {
-                self.findings.error(
-                    &input.tape.span,
-                    format!("a second input for tape `{name}`"),
-                    "again here",
-                );
+                self.error(&input.tape.span, format!("a second input for tape `{name}`"), "again here");
             }
         }
         let last = *laid.keys().next_back()?;

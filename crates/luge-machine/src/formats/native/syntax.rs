@@ -6,7 +6,7 @@ use super::{
     FARTHEST_HEAD,
     lex::{Kind, Token, tokens},
 };
-use crate::{Access, Diagnostic, Missing, Move, SampleUse, diagnostic::Findings, formats::pieces::lines};
+use crate::{Access, Diagnostic, Missing, Move, SampleUse, diagnostic::Findings, formats::lines};
 
 /// A file as it is written.
 #[derive(Default)]
@@ -59,17 +59,12 @@ pub(super) fn parse(text: &str) -> (Draft, Findings) {
     let mut draft = Draft::default();
     let mut errors = Findings::default();
     for line in lines(text) {
-        match tokens(text, line.span) {
-            Err(error) => {
-                errors.push(trimmed(error, text));
-            }
-            Ok(tokens) if tokens.is_empty() => {}
-            Ok(tokens) => {
-                if let Err(error) = draft.line(&tokens) {
-                    errors.push(error);
-                }
-            }
-        }
+        let read = match tokens(text, line.span) {
+            Ok(tokens) if tokens.is_empty() => Ok(()),
+            Ok(tokens) => draft.line(&tokens),
+            Err(error) => Err(trimmed(error, text)),
+        };
+        errors.extend(read.err());
     }
     (draft, errors)
 }
@@ -81,11 +76,16 @@ fn trimmed(mut error: Diagnostic, text: &str) -> Diagnostic {
 }
 
 /// From the first to the last of some tokens.
-pub(super) fn span_of(tokens: &[Token]) -> Range<usize> {
+fn span_of(tokens: &[Token]) -> Range<usize> {
     match (tokens.first(), tokens.last()) {
         (Some(first), Some(last)) => first.span.start..last.span.end,
         _ => 0..0,
     }
+}
+
+/// Refuses some tokens.
+fn refused(tokens: &[Token], message: impl Into<String>, label: &str) -> Diagnostic {
+    Diagnostic::error(span_of(tokens), message, label)
 }
 
 impl Draft {
@@ -114,14 +114,10 @@ impl Draft {
 
     fn header(&mut self, line: &[Token]) -> Result<(), Diagnostic> {
         if self.header.is_some() {
-            return Err(Diagnostic::error(span_of(line), "a second `machine` line", "one file, one machine"));
+            return Err(refused(line, "a second `machine` line", "one file, one machine"));
         }
         if !self.tapes.is_empty() || !self.states.is_empty() {
-            return Err(Diagnostic::error(
-                span_of(line),
-                "`machine` is not the first line",
-                "comes too late",
-            ));
+            return Err(refused(line, "`machine` is not the first line", "comes too late"));
         }
         if let Some(extra) = line.get(2) {
             return Err(Diagnostic::error(extra.span.clone(), "the machine's name is one word", "too much")
@@ -136,8 +132,7 @@ impl Draft {
             "write `tape NAME: SYMBOLS blank SYMBOL`, then `read-only` if no rule writes to it";
         let listed = after_colon(line, 2).ok_or_else(|| expected(line, 2, "`:`", HELP))?;
         let at = listed.iter().position(|t| t.is("blank")).ok_or_else(|| {
-            Diagnostic::error(span_of(line), "the tape has no blank", "`blank SYMBOL` is missing")
-                .with_help(HELP)
+            refused(line, "the tape has no blank", "`blank SYMBOL` is missing").with_help(HELP)
         })?;
         let at = line.len() - listed.len() + at;
         let blank = line.get(at + 1).filter(|t| t.name().is_some());
@@ -184,7 +179,7 @@ impl Draft {
                 Ok(())
             }
             [_, _, state] if state.name().is_some() => {
-                Err(Diagnostic::error(span_of(line), "a second `start:` line", "the start is already given"))
+                Err(refused(line, "a second `start:` line", "the start is already given"))
             }
             _ => Err(expected(line, 2.min(line.len()), "one state", HELP)),
         }
@@ -197,10 +192,10 @@ impl Draft {
             [_, _, word] if word.is("halt") => Missing::Halt,
             _ => return Err(expected(line, 2, "`reject` or `halt`", HELP)),
         };
-        if self.missing.replace(missing).is_some() {
-            return Err(Diagnostic::error(span_of(line), "a second `missing:` line", "it is already given"));
+        match self.missing.replace(missing) {
+            Some(_) => Err(refused(line, "a second `missing:` line", "it is already given")),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     fn state(&mut self, line: &[Token]) -> Result<(), Diagnostic> {
@@ -211,31 +206,21 @@ impl Draft {
         if line.get(1).map(|t| &t.kind) != Some(&Kind::Colon) {
             return Err(expected(line, 1, "`:` or `->`", HELP));
         }
-        let word = line.get(2);
-        let halting = match word {
-            Some(word) if word.is("accept") => Some(true),
-            Some(word) if word.is("reject") => Some(false),
-            _ => None,
-        };
-        let samples = match word {
-            Some(word) if word.is("take") => SampleUse::Take,
-            Some(word) if word.is("latch") => SampleUse::Latch,
-            _ => SampleUse::Pass,
+        const WORDS: &str = "a state that halts is `NAME: accept` or `NAME: reject`, one that uses samples `NAME: take` or `NAME: latch`; rules stand on lines of their own";
+        let is = |word: &str| line.get(2).is_some_and(|token| token.is(word));
+        let (halting, samples, is_known) = match () {
+            () if is("accept") => (Some(true), SampleUse::Pass, true),
+            () if is("reject") => (Some(false), SampleUse::Pass, true),
+            () if is("take") => (None, SampleUse::Take, true),
+            () if is("latch") => (None, SampleUse::Latch, true),
+            () => (None, SampleUse::Pass, line.len() == 2),
         };
         self.states.push(DraftState { name: line[0].clone(), halting, samples, rules: Vec::new() });
-        let help = "a state that halts is `NAME: accept` or `NAME: reject`, one that uses samples `NAME: take` or `NAME: latch`; rules stand on lines of their own";
-        if word.is_some() && halting.is_none() && samples == SampleUse::Pass {
-            return Err(expected(
-                line,
-                2,
-                "`accept`, `reject`, `take`, `latch` or the end of the line",
-                help,
-            ));
+        if !is_known {
+            let what = "`accept`, `reject`, `take`, `latch` or the end of the line";
+            return Err(expected(line, 2, what, WORDS));
         }
-        if line.len() > 3 {
-            return Err(expected(line, 3, "the end of the line", help));
-        }
-        Ok(())
+        if line.len() > 3 { Err(expected(line, 3, "the end of the line", WORDS)) } else { Ok(()) }
     }
 
     fn rule(&mut self, line: &[Token]) -> Result<(), Diagnostic> {
@@ -244,13 +229,12 @@ impl Draft {
         let (reads, rest) = (&line[..arrow], &line[arrow + 1..]);
         let parts: Vec<&[Token]> = rest.split(|t| t.kind == Kind::Comma).collect();
         let &[writes, moves, next] = parts.as_slice() else {
-            let found = parts.len();
-            let message = format!("after `->` a rule has three parts, here are {found}");
-            return Err(Diagnostic::error(span_of(line), message, "this rule").with_help(HELP));
+            let message = format!("after `->` a rule has three parts, here are {}", parts.len());
+            return Err(refused(line, message, "this rule").with_help(HELP));
         };
         let [next] = next else {
-            let at = if next.is_empty() { span_of(line) } else { span_of(next) };
-            return Err(Diagnostic::error(at, "a rule ends with one state", "the next state").with_help(HELP));
+            let at = if next.is_empty() { line } else { next };
+            return Err(refused(at, "a rule ends with one state", "the next state").with_help(HELP));
         };
         if next.name().is_none() {
             return Err(Diagnostic::error(next.span.clone(), "expected a state", "here").with_help(HELP));
@@ -258,7 +242,7 @@ impl Draft {
         let moves = moves.iter().map(head_move).collect::<Result<_, _>>()?;
         let (reads, writes) = (names(reads)?, names(writes)?);
         let Some(state) = self.states.last_mut() else {
-            return Err(Diagnostic::error(span_of(line), "a rule before the first state", "of which state?")
+            return Err(refused(line, "a rule before the first state", "of which state?")
                 .with_help("put `NAME:` on a line before it"));
         };
         state.rules.push(DraftRule { reads, writes, moves, next: next.clone(), span: span_of(line) });
@@ -277,23 +261,18 @@ fn after_colon(line: &[Token], index: usize) -> Option<&[Token]> {
 }
 
 fn names(tokens: &[Token]) -> Result<Vec<Token>, Diagnostic> {
-    match tokens.iter().find(|t| t.name().is_none()) {
-        Some(other) => Err(Diagnostic::error(other.span.clone(), "expected a symbol", "not a symbol")
-            .with_help(
-                "symbols are separated by spaces; put `:`, `,` and `->` in quotes to use them as symbols",
-            )),
-        None => Ok(tokens.to_vec()),
-    }
+    const HELP: &str =
+        "symbols are separated by spaces; put `:`, `,` and `->` in quotes to use them as symbols";
+    let Some(other) = tokens.iter().find(|t| t.name().is_none()) else { return Ok(tokens.to_vec()) };
+    Err(Diagnostic::error(other.span.clone(), "expected a symbol", "not a symbol").with_help(HELP))
 }
 
 /// The token at `index` is wrong, or the line ends before it.
 fn expected(line: &[Token], index: usize, what: &str, help: &str) -> Diagnostic {
-    match line.get(index) {
-        Some(found) => Diagnostic::error(found.span.clone(), format!("expected {what}"), "found this"),
-        None => {
-            let end = span_of(line).end;
-            Diagnostic::error(end..end, format!("expected {what}"), "the line ends here")
-        }
-    }
-    .with_help(help)
+    let end = span_of(line).end;
+    let (span, label) = match line.get(index) {
+        Some(found) => (found.span.clone(), "found this"),
+        None => (end..end, "the line ends here"),
+    };
+    Diagnostic::error(span, format!("expected {what}"), label).with_help(help)
 }

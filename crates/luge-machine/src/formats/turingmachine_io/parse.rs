@@ -1,7 +1,7 @@
 //! From the document to the machine.
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeSet, HashMap, HashSet},
     ops::Range,
 };
 
@@ -10,18 +10,18 @@ use super::{
     yaml::{Document, Kind, NodeId},
 };
 use crate::{
-    Alphabet, Diagnostic, Input, Machine, Missing, Move, Pattern, Rule, StateId, SymbolId, TapeInput, Write,
+    Diagnostic, Input, Machine, Missing, Move, Pattern, StateId, TapeInput, Write,
     diagnostic::Findings,
-    formats::{Loaded, MAX_SYMBOLS, finish, pieces::listed},
+    formats::{Characters, Loaded, MAX_SYMBOLS, finish, listed, only_character},
 };
 
-/// The keys of a bare machine.
-const KNOWN_KEYS: &str = "name, input, blank, start state, synonyms, table";
-/// What messages call a symbol that an instruction belongs to.
-const KEY: &str = "a key";
+/// The keys of a bare machine, and those that older files may carry.
+const KEYS: [&str; 6] = ["name", "input", "blank", "start state", "synonyms", "table"];
+const PASSED_OVER: [&str; 3] = ["source", saved::SOURCE_CODE, "positions"];
 
 /// What aliases may add to the entries that stand in the text itself.
 const MAX_SHARED: usize = 100_000;
+
 /// Reads a machine, bare or in a document as the site saves it.
 ///
 /// # Errors
@@ -46,61 +46,42 @@ pub(super) fn machine(document: &Document, text: &str) -> Result<Loaded, Vec<Dia
         n_left: text.len() + MAX_SHARED,
     };
     let top = reader.top();
-    let rows = reader.rows(top.table);
-    let blank = top.blank.and_then(|node| reader.symbol(node, "the blank"));
-    let start = reader.start(top.start);
-    let laid = reader.input(top.input);
-    let symbols = reader.symbols(blank.unwrap_or(' '), &rows, laid.as_deref().unwrap_or_default());
+    let value = |key: &str| top.get(key).copied();
+    let rows = value("table").map_or_else(Vec::new, |table| reader.rows(table));
+    let blank = value("blank").and_then(|node| reader.symbol(node, "the blank"));
+    let must_be_key = |_: &str| "it must be one of the keys of `table`".to_owned();
+    let start = value("start state").and_then(|node| reader.declared(node, "start state", must_be_key));
+    let laid = value("input").filter(|&node| !document.is_null(node));
+    let laid = laid.and_then(|node| reader.text(node, "the input", "a text"));
+    let symbols = reader.symbols(blank.unwrap_or(' '), &rows, laid.unwrap_or_default());
 
-    let find = |c: char| SymbolId::new(symbols.iter().position(|&s| s == c).unwrap_or(0));
     let mut builder = Machine::builder();
     builder.missing(Missing::Halt);
-    builder.tape("tape", Alphabet::new(symbols.iter().map(char::to_string), SymbolId(0)));
-    if let Some(name) = top.name.and_then(|node| document.text(node)) {
+    builder.tape("tape", symbols.alphabet());
+    if let Some(name) = value("name").and_then(|node| document.text(node)) {
         builder.name(name);
     }
-    for (row, id) in rows.iter().zip(0..) {
-        builder.push_state(row.name.to_owned());
-        let Some(cells) = &row.cells else {
-            builder.halt_in(StateId(id), true);
+    for (name, cells) in &rows {
+        let state = builder.push_state((*name).to_owned());
+        let Some(cells) = cells else {
+            builder.halt_in(state, true);
             continue;
         };
-        for (symbol, instruction) in cells {
-            builder.push_rule(
-                StateId(id),
-                Rule {
-                    reads: vec![Pattern::Is(find(*symbol))],
-                    writes: vec![instruction.write.map_or(Write::Keep, |c| Write::Put(find(c)))],
-                    moves: vec![instruction.head],
-                    next: instruction.target.unwrap_or(StateId(id)),
-                },
-            );
+        for &(symbol, Instruction { write, head, target }) in cells {
+            let read = Pattern::Is(symbols.id(symbol));
+            let write = write.map_or(Write::Keep, |c| Write::Put(symbols.id(c)));
+            builder.rule(state, [read], [write], [head], target.unwrap_or(state));
         }
     }
-    if let Some(start) = start {
-        builder.start(start);
-    }
+    builder.start(start.unwrap_or(StateId(0)));
     let input = laid.map(|laid| Input {
-        tapes: vec![TapeInput { symbols: laid.iter().map(|&c| find(c)).collect(), head: 0 }],
+        tapes: vec![TapeInput { symbols: laid.chars().map(|c| symbols.id(c)).collect(), head: 0 }],
     });
     finish(builder, input, reader.findings, text)
 }
 
-/// The values of the keys at the top.
-#[derive(Default)]
-struct Top {
-    name: Option<NodeId>,
-    blank: Option<NodeId>,
-    start: Option<NodeId>,
-    table: Option<NodeId>,
-    input: Option<NodeId>,
-}
-
-/// One state of the table; `cells` is `None` if it halts.
-struct Row<'d> {
-    name: &'d str,
-    cells: Option<Vec<(char, Instruction)>>,
-}
+/// One state of the table and what it does symbol by symbol; nothing if it halts.
+type Row<'d> = (&'d str, Option<Vec<(char, Instruction)>>);
 
 /// What to do; no target means the same state, nothing to write means to keep.
 #[derive(Clone, Copy)]
@@ -125,109 +106,87 @@ struct Reader<'d> {
 
 /// What an instruction can be, the synonyms with it.
 fn instructions(synonyms: &HashMap<&str, Option<Instruction>>) -> String {
-    let mut known: Vec<&str> = synonyms.keys().copied().collect();
-    known.sort_unstable();
+    let known: BTreeSet<&str> = synonyms.keys().copied().collect();
     let help = "an instruction is `L`, `R`, a synonym, or a map such as `{write: 1, L: state}`";
-    match known.as_slice() {
-        [] => help.to_owned(),
-        known => format!("{help}; synonyms: {}", listed(known.iter().copied(), ", ")),
-    }
+    if known.is_empty() { help.to_owned() } else { format!("{help}; synonyms: {}", listed(known, ", ")) }
 }
 
 impl<'d> Reader<'d> {
-    fn error(
-        &mut self,
-        node: NodeId,
-        message: impl Into<String>,
-        label: impl Into<String>,
-    ) -> &mut Diagnostic {
-        let span = self.span(node);
-        self.findings.error(span, message, label)
+    fn error(&mut self, node: NodeId, message: impl Into<String>, label: &str) -> &mut Diagnostic {
+        self.findings.error(&self.document.node(node).span, message, label)
     }
 
     /// Whether so many more entries of `node` may be looked at: aliases can make a short text stand for a huge machine.
     fn may_take(&mut self, node: NodeId, n_entries: usize) -> bool {
         let left = self.n_left.checked_sub(n_entries);
         if left.is_none() && self.n_left > 0 {
-            let message = "the aliases of this document stand for too much";
             let label = format!("more than {MAX_SHARED} entries beyond those that are written");
-            self.error(node, message, label).remedy("write fewer states, or shorter ones");
+            self.error(node, "the aliases of this document stand for too much", &label)
+                .remedy("write fewer states, or shorter ones");
         }
         self.n_left = left.unwrap_or(0);
         left.is_some()
     }
 
-    fn span(&self, node: NodeId) -> Range<usize> {
-        self.document.node(node).span.clone()
+    /// The spelling of a scalar. What is none is noted: `what` must be something else.
+    fn text(&mut self, node: NodeId, what: &str, must_be: &str) -> Option<&'d str> {
+        let text = self.document.text(node);
+        if text.is_none() {
+            self.error(node, format!("{what} must be {must_be}"), "a list or a map");
+        }
+        text
     }
 
     /// The entries of a mapping whose keys are words, each once; other keys are noted and left out.
     fn entries(&mut self, mapping: NodeId, what: &str) -> Option<Vec<(&'d str, NodeId, NodeId)>> {
-        let document = self.document;
-        let Kind::Mapping(entries) = &document.node(mapping).kind else {
-            let label = "expected `key: value` pairs";
-            self.error(mapping, format!("{what} must be a map"), label);
+        let Kind::Mapping(entries) = &self.document.node(mapping).kind else {
+            self.error(mapping, format!("{what} must be a map"), "expected `key: value` pairs");
             return None;
         };
         if !self.may_take(mapping, entries.len()) {
             return None;
         }
-        let mut seen = BTreeSet::new();
+        let mut seen = HashSet::new();
         let mut found = Vec::new();
         for &(key, value) in entries {
-            match document.text(key) {
+            match self.text(key, &format!("a key of {what}"), "a word") {
                 Some(name) if seen.insert(name) => found.push((name, key, value)),
                 Some(name) => {
                     self.error(key, format!("`{name}` stands twice in {what}"), "the second time");
                 }
-                None => {
-                    self.error(key, format!("a key of {what} must be a word"), "a list or a map");
-                }
+                None => {}
             }
         }
         Some(found)
     }
 
-    fn top(&mut self) -> Top {
-        let mut top = Top::default();
+    /// The values of the keys at the top, after the states and the synonyms are declared.
+    fn top(&mut self) -> HashMap<&'d str, NodeId> {
         let root = self.document.root;
-        let Some(entries) = self.entries(root, "the document") else { return top };
-        let mut synonyms = None;
+        let Some(entries) = self.entries(root, "the document") else { return HashMap::new() };
+        let mut top = HashMap::new();
         for (name, key, value) in entries {
-            match name {
-                "name" => top.name = Some(value),
-                "blank" => top.blank = Some(value),
-                "start state" => top.start = Some(value),
-                "table" => top.table = Some(value),
-                "input" => top.input = Some(value),
-                "synonyms" => synonyms = Some(value),
-                "source" | saved::SOURCE_CODE | "positions" => {}
-                other => {
-                    self.findings.push(unknown_key(other, self.span(key), KNOWN_KEYS));
-                }
+            if !KEYS.contains(&name) && !PASSED_OVER.contains(&name) {
+                let span = self.document.node(key).span.clone();
+                self.findings.push(unknown_key(name, span, &KEYS));
             }
+            top.insert(name, value);
         }
-        let required = [("blank", top.blank), ("start state", top.start), ("table", top.table)];
-        for (name, value) in required {
-            if value.is_none() {
+        for name in ["blank", "start state", "table"] {
+            if !top.contains_key(name) {
                 self.error(root, format!("`{name}` is missing"), "expected in this document");
             }
         }
-        self.declare_states(top.table);
-        if let Some(synonyms) = synonyms.filter(|&node| !self.document.is_null(node)) {
-            self.declare_synonyms(synonyms);
-        }
-        top
-    }
-
-    /// Numbers the states first, because targets may name later ones.
-    fn declare_states(&mut self, table: Option<NodeId>) {
-        let document = self.document;
-        let Some(Kind::Mapping(entries)) = table.map(|table| &document.node(table).kind) else { return };
-        for name in entries.iter().filter_map(|&(key, _)| document.text(key)) {
+        // States are numbered first, because targets may name later ones.
+        let states = top.get("table").map_or(&[][..], |&table| self.document.entries(table));
+        for name in states.iter().filter_map(|&(key, _)| self.document.text(key)) {
             let next = StateId::new(self.states.len());
             self.states.entry(name).or_insert(next);
         }
+        if let Some(&synonyms) = top.get("synonyms").filter(|&&node| !self.document.is_null(node)) {
+            self.declare_synonyms(synonyms);
+        }
+        top
     }
 
     fn declare_synonyms(&mut self, node: NodeId) {
@@ -239,12 +198,9 @@ impl<'d> Reader<'d> {
             }
             let instruction = match self.document.text(value) {
                 Some(word) if !matches!(word, "L" | "R") && !self.document.is_null(value) => {
-                    self.error(
-                        value,
-                        format!("a synonym must be an instruction, not `{word}`"),
-                        "expected `L`, `R` or a map",
-                    )
-                    .remedy("synonyms do not chain: write the instruction out");
+                    let message = format!("a synonym must be an instruction, not `{word}`");
+                    self.error(value, message, "expected `L`, `R` or a map")
+                        .remedy("synonyms do not chain: write the instruction out");
                     None
                 }
                 _ => self.instruction(value),
@@ -253,33 +209,30 @@ impl<'d> Reader<'d> {
         }
     }
 
-    fn rows(&mut self, table: Option<NodeId>) -> Vec<Row<'d>> {
-        let Some(table) = table else { return Vec::new() };
+    fn rows(&mut self, table: NodeId) -> Vec<Row<'d>> {
         let entries = self.entries(table, "`table`").unwrap_or_default();
         let row = |(name, _, body): (&'d str, NodeId, NodeId)| {
-            let cells = if self.document.is_null(body) { None } else { Some(self.cells(name, body)) };
-            Row { name, cells }
+            (name, if self.document.is_null(body) { None } else { Some(self.cells(name, body)) })
         };
         entries.into_iter().map(row).collect()
     }
 
     /// The instructions of one state, symbol by symbol.
     fn cells(&mut self, state: &str, body: NodeId) -> Vec<(char, Instruction)> {
-        let document = self.document;
-        let Kind::Mapping(entries) = &document.node(body).kind else {
+        let mut cells = Vec::new();
+        let Kind::Mapping(entries) = &self.document.node(body).kind else {
             let message = format!("state `{state}` must be a map from symbols to instructions");
             self.error(body, message, "expected `symbol: instruction` pairs")
                 .remedy("a halting state has nothing after the `:`");
-            return Vec::new();
+            return cells;
         };
-        let mut seen = BTreeSet::new();
-        let mut cells = Vec::new();
         if !self.may_take(body, entries.len()) {
             return cells;
         }
+        let mut seen = HashSet::new();
         for (key, value) in entries {
             let instruction = self.instruction(*value);
-            let keys = match &document.node(*key).kind {
+            let keys = match &self.document.node(*key).kind {
                 Kind::Sequence(items) => items.as_slice(),
                 _ => std::slice::from_ref(key),
             };
@@ -302,10 +255,10 @@ impl<'d> Reader<'d> {
     /// The symbol a key stands for. The site lets a longer key pass, which then fits no symbol.
     fn key(&mut self, node: NodeId) -> Option<char> {
         let longer = self.document.text(node).filter(|text| text.chars().nth(1).is_some());
-        let Some(text) = longer else { return self.symbol(node, KEY) };
+        let Some(text) = longer else { return self.symbol(node, "a key") };
         let message = format!("the key `{text}` is no single character, so it never matches");
-        let finding = Diagnostic::warning(self.span(node), message, "passed over");
-        self.findings.push(finding.with_help("several symbols are listed as `[0, 1]`"));
+        let span = &self.document.node(node).span;
+        self.findings.warning(span, message, "passed over").remedy("several symbols are listed as `[0, 1]`");
         None
     }
 
@@ -315,15 +268,13 @@ impl<'d> Reader<'d> {
                 .remedy("to halt at this symbol, leave out the symbol");
             return None;
         }
-        match self.document.text(node) {
-            Some("L") => Some(Instruction { write: None, head: Move::Left, target: None }),
-            Some("R") => Some(Instruction { write: None, head: Move::Right, target: None }),
-            Some(word) => self.synonym(node, word),
-            None => self.instruction_map(node),
-        }
-    }
-
-    fn synonym(&mut self, node: NodeId, word: &str) -> Option<Instruction> {
+        let moving = |head| Some(Instruction { write: None, head, target: None });
+        let word = match self.document.text(node) {
+            None => return self.instruction_map(node),
+            Some("L") => return moving(Move::Left),
+            Some("R") => return moving(Move::Right),
+            Some(word) => word,
+        };
         if let Some(instruction) = self.synonyms.get(word) {
             return *instruction;
         }
@@ -348,20 +299,14 @@ impl<'d> Reader<'d> {
                 }
             }
         }
+        let is_sound = self.findings.count() == n_findings;
         match moves[..] {
-            [(_, head, target)] if self.findings.count() == n_findings => {
-                Some(Instruction { write, head, target })
-            }
-            [(_, _, _), (key, _, _), ..] => {
-                self.error(key, "an instruction moves once", "a second move");
-                None
-            }
-            [] if self.findings.count() == n_findings => {
-                self.error(node, "an instruction must move", "neither `L` nor `R`");
-                None
-            }
-            _ => None,
+            [(_, head, target)] if is_sound => return Some(Instruction { write, head, target }),
+            [_, (second, ..), ..] => _ = self.error(second, "an instruction moves once", "a second move"),
+            [] if is_sound => _ = self.error(node, "an instruction must move", "neither `L` nor `R`"),
+            _ => {}
         }
+        None
     }
 
     /// The state a move leads to; nothing means the same state.
@@ -374,15 +319,8 @@ impl<'d> Reader<'d> {
         })
     }
 
-    fn start(&mut self, node: Option<NodeId>) -> Option<StateId> {
-        self.declared(node?, "start state", |_| "it must be one of the keys of `table`".to_owned())
-    }
-
     fn declared(&mut self, node: NodeId, what: &str, help: impl Fn(&str) -> String) -> Option<StateId> {
-        let Some(name) = self.document.text(node) else {
-            self.error(node, format!("a {what} must be the name of a state"), "a list or a map");
-            return None;
-        };
+        let name = self.text(node, &format!("a {what}"), "the name of a state")?;
         let state = self.states.get(name).copied();
         if state.is_none() {
             let message = format!("the {what} `{name}` is not a state of the table");
@@ -392,54 +330,35 @@ impl<'d> Reader<'d> {
     }
 
     fn symbol(&mut self, node: NodeId, what: &str) -> Option<char> {
-        let Some(text) = self.document.text(node) else {
-            self.error(node, format!("{what} must be one character"), "a list or a map");
-            return None;
-        };
-        let mut characters = text.chars();
-        match (characters.next(), characters.next()) {
-            (Some(symbol), None) => Some(symbol),
-            (None, _) => {
-                self.error(node, format!("{what} must be one character"), "nothing here")
-                    .remedy("a space must stand in quotes: ' '");
-                None
-            }
-            (Some(_), Some(_)) => {
-                let message = format!("{what} must be one character, not `{text}`");
-                self.error(node, message, "more than one character");
-                None
-            }
+        let text = self.text(node, what, "one character")?;
+        let symbol = only_character(text);
+        if text.is_empty() {
+            self.error(node, format!("{what} must be one character"), "nothing here")
+                .remedy("a space must stand in quotes: ' '");
+        } else if symbol.is_none() {
+            let message = format!("{what} must be one character, not `{text}`");
+            self.error(node, message, "more than one character");
         }
-    }
-
-    /// The characters of the input, if there is one.
-    fn input(&mut self, node: Option<NodeId>) -> Option<Vec<char>> {
-        let node = node.filter(|&node| !self.document.is_null(node))?;
-        let text = self.document.text(node);
-        if text.is_none() {
-            self.error(node, "the input must be a text", "a list or a map");
-        }
-        text.map(|text| text.chars().collect())
+        symbol
     }
 
     /// The blank, then all other symbols that occur, sorted.
-    fn symbols(&mut self, blank: char, rows: &[Row<'_>], input: &[char]) -> Vec<char> {
-        let cells = rows.iter().flat_map(|row| row.cells.iter().flatten());
+    fn symbols(&mut self, blank: char, rows: &[Row<'_>], input: &str) -> Characters {
+        let cells = rows.iter().flat_map(|(_, cells)| cells.iter().flatten());
         let in_table = cells.flat_map(|&(symbol, instruction)| [Some(symbol), instruction.write]);
-        let seen: BTreeSet<char> =
-            in_table.flatten().chain(input.iter().copied()).filter(|&symbol| symbol != blank).collect();
-        let mut symbols: Vec<char> = [blank].into_iter().chain(seen).collect();
-        if symbols.len() > MAX_SYMBOLS {
-            let message = format!("{} symbols, but at most {MAX_SYMBOLS} are supported", symbols.len());
+        let mut symbols = Characters::new(blank, in_table.flatten().chain(input.chars()));
+        let n_symbols = symbols.as_slice().len();
+        if n_symbols > MAX_SYMBOLS {
+            let message = format!("{n_symbols} symbols, but at most {MAX_SYMBOLS} are supported");
             self.error(self.document.root, message, "in this document");
-            symbols.truncate(MAX_SYMBOLS);
+            symbols.truncate();
         }
         symbols
     }
 }
 
 /// A key that no version of the site knows.
-pub(super) fn unknown_key(key: &str, span: Range<usize>, known: &str) -> Diagnostic {
+pub(super) fn unknown_key(key: &str, span: Range<usize>, known: &[&str]) -> Diagnostic {
     Diagnostic::warning(span, format!("`{key}` means nothing here and is passed over"), "an unknown key")
-        .with_help(format!("known keys: {known}"))
+        .with_help(format!("known keys: {}", known.join(", ")))
 }

@@ -3,7 +3,7 @@
 use super::yaml::is_null_word;
 use crate::{
     Alphabet, Input, Machine, Missing, Move, Rule, StateId, SymbolId,
-    formats::{Obstacle, refusals::only_tape},
+    formats::{Obstacle, check_names, only_tape, without_rule},
 };
 
 /// YAML allows a key at most 1024 characters.
@@ -22,11 +22,9 @@ pub(in crate::formats) fn write(machine: &Machine, input: Option<&Input>) -> Res
         let reason = format!("symbol `{name}` is not one character");
         return Err(Obstacle::Alphabet { tape: tape.name.clone(), reason });
     }
-    if let Some(state) = machine.states().iter().find(|s| !spells_state(&s.name)) {
-        let begin: String = state.name.chars().take(20).collect();
-        let reason = format!("the name `{begin}…` is too long for a key");
-        return Err(Obstacle::States(reason));
-    }
+    check_names(machine, spells_state, |name| {
+        format!("the name `{}…` is too long for a key", name.chars().take(20).collect::<String>())
+    })?;
     let mut text = String::new();
     if let Some(name) = machine.name() {
         text += &format!("name: {}\n", scalar(name));
@@ -81,52 +79,33 @@ fn input_line(alphabet: &Alphabet, input: &Input) -> Result<String, Obstacle> {
 
 /// The instructions of a running state, symbols with the same one after another listed in one key.
 fn row(machine: &Machine, state: StateId) -> Result<String, Obstacle> {
-    let mut groups: Vec<(Vec<SymbolId>, &Rule)> = Vec::new();
-    for (symbol, rule) in live_symbols(machine, state)? {
+    let (alphabet, rules) = (&machine.tapes()[0].alphabet, machine.rules(state));
+    let rule_for = |symbol: SymbolId| rules.iter().position(|rule| rule.matches(&[symbol]));
+    let missing = alphabet.symbols().find(|&symbol| rule_for(symbol).is_none());
+    if let (Missing::Reject, Some(symbol)) = (machine.missing(), missing) {
+        return Err(without_rule(machine, state, symbol, "rejects there, where turingmachine.io halts"));
+    }
+    let mut live: Vec<(usize, SymbolId)> =
+        alphabet.symbols().filter_map(|symbol| Some((rule_for(symbol)?, symbol))).collect();
+    live.sort_unstable();
+    let mut groups: Vec<(Vec<String>, &Rule)> = Vec::new();
+    for (rule, symbol) in live.into_iter().map(|(index, symbol)| (&rules[index], symbol)) {
+        let name = scalar(alphabet.name(symbol));
         match groups.last_mut() {
-            Some((symbols, last)) if same_action(last, rule) && symbols.len() < MAX_LISTED => {
-                symbols.push(symbol)
-            }
-            _ => groups.push((vec![symbol], rule)),
+            Some((names, last)) if same_action(last, rule) && names.len() < MAX_LISTED => names.push(name),
+            _ => groups.push((vec![name], rule)),
         }
     }
     if groups.is_empty() {
         return Ok(" {}".to_owned());
     }
-    let alphabet = &machine.tapes()[0].alphabet;
     let mut text = String::new();
-    for (symbols, rule) in groups {
-        let names: Vec<String> = symbols.iter().map(|&s| scalar(alphabet.name(s))).collect();
+    for (names, rule) in groups {
         let key =
             if let [name] = names.as_slice() { name.clone() } else { format!("[{}]", names.join(", ")) };
         text += &format!("\n    {key}: {}", instruction(machine, state, rule)?);
     }
     Ok(text)
-}
-
-/// The rules of a state that can apply, with the symbols they apply to, in their order.
-fn live_symbols(machine: &Machine, state: StateId) -> Result<Vec<(SymbolId, &Rule)>, Obstacle> {
-    let alphabet = &machine.tapes()[0].alphabet;
-    let mut covered = vec![false; alphabet.len()];
-    let mut live = Vec::new();
-    for rule in machine.rules(state) {
-        for symbol in alphabet.symbols().filter(|&symbol| rule.reads[0].matches(symbol)) {
-            if !std::mem::replace(&mut covered[symbol.index()], true) {
-                live.push((symbol, rule));
-            }
-        }
-    }
-    let missing = alphabet.symbols().find(|s| !covered[s.index()]);
-    match (machine.missing(), missing) {
-        (Missing::Reject, Some(symbol)) => {
-            let (state, symbol) = (&machine.state(state).name, alphabet.name(symbol));
-            let reason = format!(
-                "state `{state}` has no rule for `{symbol}` and rejects there, where turingmachine.io halts"
-            );
-            Err(Obstacle::Halting(reason))
-        }
-        _ => Ok(live),
-    }
 }
 
 fn same_action(a: &Rule, b: &Rule) -> bool {
@@ -139,13 +118,14 @@ fn instruction(machine: &Machine, state: StateId, rule: &Rule) -> Result<String,
         Move::Right => "R",
         Move::Stay => return Err(Obstacle::Stay(machine.state(state).name.clone())),
     };
-    let target = (rule.next != state).then(|| format!("{head}: {}", scalar(&machine.state(rule.next).name)));
-    let written = rule.writes[0].symbol().map(|symbol| scalar(machine.tapes()[0].alphabet.name(symbol)));
+    let written = rule.writes[0].symbol().map(|symbol| machine.tapes()[0].alphabet.name(symbol));
+    let written = written.map(|name| format!("write: {}, ", scalar(name)));
+    let target = (rule.next != state).then(|| format!(": {}", scalar(&machine.state(rule.next).name)));
     Ok(match (written, target) {
         (None, None) => head.to_owned(),
-        (None, Some(target)) => format!("{{{target}}}"),
-        (Some(written), None) => format!("{{write: {written}, {head}}}"),
-        (Some(written), Some(target)) => format!("{{write: {written}, {target}}}"),
+        (written, target) => {
+            format!("{{{}{head}{}}}", written.unwrap_or_default(), target.unwrap_or_default())
+        }
     })
 }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{
     parse,
-    yaml::{Document, Kind, NodeId},
+    yaml::{Document, NodeId},
 };
 use crate::{Diagnostic, diagnostic::Findings, formats::Loaded};
 
@@ -13,11 +13,9 @@ pub(super) const SOURCE_CODE: &str = "source code";
 
 /// The key and the value of `source code`, unless the document is a bare machine.
 pub(super) fn source_code(document: &Document) -> Option<(NodeId, NodeId)> {
-    let entry = |name: &str| {
-        let Kind::Mapping(entries) = &document.node(document.root).kind else { return None };
-        entries.iter().copied().find(|&(key, _)| document.text(key) == Some(name))
-    };
-    entry(SOURCE_CODE).filter(|_| entry("table").is_none())
+    let mut entries = document.entries(document.root).iter();
+    let has_table = entries.clone().any(|&(key, _)| document.text(key) == Some("table"));
+    entries.find(|&&(key, _)| document.text(key) == Some(SOURCE_CODE) && !has_table).copied()
 }
 
 /// Reads the machine inside; its name stands outside.
@@ -56,15 +54,14 @@ pub(super) fn read(
 fn about(document: &Document) -> (Option<String>, Findings) {
     let mut name = None;
     let mut findings = Findings::default();
-    let Kind::Mapping(entries) = &document.node(document.root).kind else { return (name, findings) };
-    for &(key, value) in entries {
+    for &(key, value) in document.entries(document.root) {
         match document.text(key) {
             Some("name") if !document.is_null(value) => name = document.text(value).map(str::to_owned),
             Some("name" | SOURCE_CODE | "positions") => {}
             other => {
                 let span = document.node(key).span.clone();
-                let known = "name, source code, positions";
-                findings.push(parse::unknown_key(other.unwrap_or("this key"), span, known));
+                let known = ["name", SOURCE_CODE, "positions"];
+                findings.push(parse::unknown_key(other.unwrap_or("this key"), span, &known));
             }
         }
     }

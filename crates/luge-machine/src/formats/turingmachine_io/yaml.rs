@@ -46,12 +46,17 @@ impl Document {
         }
     }
 
+    /// The entries of a mapping; anything else has none.
+    pub(super) fn entries(&self, id: NodeId) -> &[(NodeId, NodeId)] {
+        match &self.node(id).kind {
+            Kind::Mapping(entries) => entries,
+            Kind::Scalar { .. } | Kind::Sequence(_) => &[],
+        }
+    }
+
     /// Whether YAML calls the node null: nothing, `~` or `null`, without quotes.
     pub(super) fn is_null(&self, id: NodeId) -> bool {
-        match &self.node(id).kind {
-            Kind::Scalar { text, plain } => *plain && is_null_word(text),
-            Kind::Sequence(_) | Kind::Mapping(_) => false,
-        }
+        matches!(&self.node(id).kind, Kind::Scalar { text, plain: true } if is_null_word(text))
     }
 
     /// Reads the only document of a text.
@@ -62,32 +67,21 @@ impl Document {
         for event in Parser::new_from_str(text) {
             let (event, span) = event.map_err(|error| {
                 let at = places.byte(error.marker().index());
-                Diagnostic::error(
-                    at..at,
-                    format!("this is not YAML: {}", error.info()),
-                    "the reader stopped here",
-                )
+                let message = format!("this is not YAML: {}", error.info());
+                Diagnostic::error(at..at, message, "the reader stopped here")
             })?;
-            if let Event::DocumentStart(_) = event {
-                n_documents += 1;
-                if n_documents > 1 {
-                    let message = "a file holds one machine, so one YAML document";
-                    return Err(Diagnostic::error(
-                        places.range(span),
-                        message,
-                        "a second document begins here",
-                    ));
-                }
+            n_documents += usize::from(matches!(event, Event::DocumentStart(_)));
+            if n_documents > 1 {
+                let message = "a file holds one machine, so one YAML document";
+                return Err(Diagnostic::error(places.range(span), message, "a second document begins here"));
             }
             assembly.take(event, places.range(span));
         }
-        match assembly.root {
-            Some(root) => Ok(Self { nodes: assembly.nodes, root }),
-            None => {
-                Err(Diagnostic::error(0..text.len(), "there is no machine in this text", "an empty document")
-                    .with_help("`blank`, `start state` and `table` are needed"))
-            }
-        }
+        let root = assembly.root.ok_or_else(|| {
+            Diagnostic::error(0..text.len(), "there is no machine in this text", "an empty document")
+                .with_help("`blank`, `start state` and `table` are needed")
+        })?;
+        Ok(Self { nodes: assembly.nodes, root })
     }
 }
 
@@ -120,13 +114,8 @@ struct Assembly {
     nodes: Vec<Node>,
     root: Option<NodeId>,
     anchors: HashMap<usize, NodeId>,
-    open: Vec<Open>,
-}
-
-/// A collection whose end has not come yet.
-struct Open {
-    node: NodeId,
-    children: Vec<NodeId>,
+    /// The collections whose end has not come yet, with their children.
+    open: Vec<(NodeId, Vec<NodeId>)>,
 }
 
 impl Assembly {
@@ -142,8 +131,14 @@ impl Assembly {
                     self.attach(node);
                 }
             }
-            Event::SequenceStart(anchor, _) => self.open(span, Kind::Sequence(Vec::new()), anchor),
-            Event::MappingStart(anchor, _) => self.open(span, Kind::Mapping(Vec::new()), anchor),
+            Event::SequenceStart(anchor, _) => {
+                let node = self.add(span, Kind::Sequence(Vec::new()), anchor);
+                self.open.push((node, Vec::new()));
+            }
+            Event::MappingStart(anchor, _) => {
+                let node = self.add(span, Kind::Mapping(Vec::new()), anchor);
+                self.open.push((node, Vec::new()));
+            }
             Event::SequenceEnd | Event::MappingEnd => self.close(),
             Event::Nothing
             | Event::StreamStart
@@ -163,20 +158,15 @@ impl Assembly {
         node
     }
 
-    fn open(&mut self, span: Range<usize>, kind: Kind, anchor: usize) {
-        let node = self.add(span, kind, anchor);
-        self.open.push(Open { node, children: Vec::new() });
-    }
-
     fn attach(&mut self, node: NodeId) {
         match self.open.last_mut() {
-            Some(open) => open.children.push(node),
+            Some((_, children)) => children.push(node),
             None => self.root = Some(node),
         }
     }
 
     fn close(&mut self) {
-        let Some(Open { node, children }) = self.open.pop() else { return };
+        let Some((node, children)) = self.open.pop() else { return };
         match &mut self.nodes[node].kind {
             Kind::Sequence(items) => *items = children,
             Kind::Mapping(entries) => {

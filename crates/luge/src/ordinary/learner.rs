@@ -1,0 +1,62 @@
+//! What a circuit learns: numbers in its registers, and the network whose weights they are.
+
+use std::sync::Arc;
+
+use luge_circuit::{Circuit, Code, RegisterId, SampleShape};
+use luge_landscape::{Primary, mlp::Readout};
+use luge_net::{NumberFormat, Shape, Values, numbers::from_signs};
+
+use crate::files::predictor::Predictor;
+
+/// A circuit that learns, and where it keeps what it has learned.
+#[derive(Clone)]
+pub struct LearnerCircuit {
+    /// The circuit.
+    pub circuit: Circuit,
+    /// What its registers mean; `None` for a circuit that only has an output.
+    pub theta: Option<Theta>,
+}
+
+impl From<Circuit> for LearnerCircuit {
+    fn from(circuit: Circuit) -> Self {
+        Self { circuit, theta: None }
+    }
+}
+
+/// The numbers that a circuit leaves in its registers.
+#[derive(Clone)]
+pub struct Theta {
+    /// The registers of each number, the lowest bit first.
+    pub words: Vec<Vec<RegisterId>>,
+    /// How the numbers are written.
+    pub format: NumberFormat,
+    /// The network whose weights they are.
+    pub primary: Arc<dyn Primary>,
+}
+
+impl Theta {
+    /// The numbers.
+    #[must_use]
+    pub fn decode(&self, registers: &[bool]) -> Vec<f64> {
+        let sign = |register: &RegisterId| if registers[register.index()] { 1.0 } else { -1.0 };
+        from_signs(self.format, &self.words.iter().flatten().map(sign).collect::<Vec<f64>>())
+    }
+
+    /// The primary network's output for one sample.
+    #[must_use]
+    pub fn predict(&self, registers: &[bool], x: &[f64]) -> f64 {
+        let x = Values::new(Shape::new(1, x.len()), x.to_vec());
+        Predictor::new(&*self.primary, self.decode(registers)).predict(&x).data[0]
+    }
+
+    /// A linear primary network as products of bits, so that the MLP itself computes it; others are not part of the MLP.
+    pub(super) fn readout(&self, shape: Option<SampleShape>) -> Option<Readout> {
+        let n_fraction = match self.format {
+            NumberFormat::Fixed(fixed) => fixed.n_fraction(),
+            _ => return None,
+        };
+        let linear = self.primary.describe() == "linear" && self.primary.n_outputs() == 1;
+        let feature = shape.map_or(Code::Bit, |shape| shape.feature);
+        linear.then(|| Readout::linear(&self.words, n_fraction, feature))
+    }
+}
