@@ -11,6 +11,7 @@ pub struct Builder {
     samples: Option<SampleShape>,
     registers: Vec<(String, bool, Option<Literal>)>,
     gates: Vec<Gate>,
+    depths: Vec<usize>,
     known: HashMap<Gate, WireId>,
     next: Literal,
     halted: Literal,
@@ -26,6 +27,7 @@ impl Builder {
             samples: None,
             registers: Vec::new(),
             gates: vec![Gate::False],
+            depths: vec![0],
             known: HashMap::from([(Gate::False, WireId(0))]),
             next: Literal::FALSE,
             halted: Literal::FALSE,
@@ -159,11 +161,18 @@ impl Builder {
         Circuit { name, samples, registers, gates, next, halted, output }.checked().map(Circuit::trimmed)
     }
 
-    fn gate(&mut self, gate: Gate) -> Literal {
+    /// The layers of logic before a wire, as [`Circuit::depths`] counts them.
+    #[must_use]
+    pub fn depth(&self, literal: Literal) -> usize {
+        self.depths[literal.wire.index()]
+    }
+
+    pub(crate) fn gate(&mut self, gate: Gate) -> Literal {
         if let Some(&wire) = self.known.get(&gate) {
             return wire.into();
         }
         let wire = WireId::new(self.gates.len());
+        self.depths.push(gate.depth(&self.depths));
         self.gates.push(gate.clone());
         self.known.insert(gate, wire);
         wire.into()

@@ -1,10 +1,10 @@
 //! The circuit: registers, inputs, gates, outputs; what makes it valid; what its wires carry.
 
-use std::{collections::BTreeSet, fmt};
+use std::{collections::BTreeSet, fmt, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Literal, RegisterId, WireId};
+use crate::{Literal, RegisterId, Total, WireId};
 
 /// How a feature or a label is written as bits, the lowest bit first.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -87,6 +87,8 @@ pub enum Gate {
     Sum(Vec<Literal>),
     /// 1 if an odd number of operands is 1: two units for each operand.
     Parity(Vec<Literal>),
+    /// A bit of a number, the lowest is bit 0: two units for each threshold of its digit.
+    Bit(#[serde(with = "crate::total::shared")] Arc<Total>, u32),
 }
 
 impl Gate {
@@ -96,6 +98,7 @@ impl Gate {
         match self {
             Self::False | Self::Register(_) | Self::Input(_) => &[],
             Self::And(operands) | Self::Sum(operands) | Self::Parity(operands) => operands,
+            Self::Bit(total, _) => &total.operands,
         }
     }
 }
@@ -315,6 +318,8 @@ impl Circuit {
         input: impl Fn(Input) -> bool,
     ) -> Result<Values, NotExclusive> {
         let mut values = Values(Vec::with_capacity(self.gates.len()));
+        // Bits of one number stand side by side.
+        let mut number: Option<(&Arc<Total>, u64)> = None;
         for (index, gate) in self.gates.iter().enumerate() {
             let ones = |operands: &[Literal]| operands.iter().filter(|&&literal| values.get(literal)).count();
             let value = match gate {
@@ -327,6 +332,12 @@ impl Circuit {
                     n_ones @ (0 | 1) => n_ones == 1,
                     n_ones => return Err(NotExclusive { wire: WireId::new(index), n_ones }),
                 },
+                Gate::Bit(total, bit) => {
+                    let known = number.filter(|(last, _)| Arc::ptr_eq(last, total));
+                    let value = known.map_or_else(|| total.value(|o| values.get(o)), |(_, value)| value);
+                    number = Some((total, value));
+                    value >> bit & 1 == 1
+                }
             };
             values.0.push(value);
         }
@@ -388,6 +399,9 @@ impl Circuit {
                 return Err(CircuitError::Missing { what: format!("gate {wire}") });
             }
             Gate::Input(input) => self.check_input(*input)?,
+            Gate::Bit(total, bit) if !total.is_valid() || *bit >= total.n_bits() => {
+                return Err(CircuitError::Missing { what: format!("gate {wire}") });
+            }
             _ => {}
         }
         match gate.operands().iter().find(|operand| operand.wire >= wire) {

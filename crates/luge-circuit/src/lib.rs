@@ -38,6 +38,7 @@ mod shipped;
 mod simulator;
 mod size;
 mod text;
+mod total;
 
 pub use builder::Builder;
 pub use circuit::{Circuit, CircuitError, Code, Gate, Input, NotExclusive, Register, SampleShape, Values};
@@ -45,3 +46,4 @@ pub use ids::{Literal, RegisterId, WireId};
 pub use shipped::Shipped;
 pub use simulator::{Cycle, Sample, Simulator};
 pub use size::Size;
+pub use total::{Affine, Total};

@@ -90,6 +90,13 @@ impl fmt::Display for Circuit {
                 Gate::And(operands) => writeln!(f, "{wire} = {}", list(operands, " & "))?,
                 Gate::Sum(operands) => writeln!(f, "{wire} = {}", list(operands, " + "))?,
                 Gate::Parity(operands) => writeln!(f, "{wire} = parity({})", list(operands, ", "))?,
+                Gate::Bit(total, bit) => {
+                    write!(f, "{wire} = bit({bit}, {}", total.constant)?;
+                    for (&operand, weight) in total.operands.iter().zip(&total.weights) {
+                        write!(f, " + {weight} {}", Named(self, operand))?;
+                    }
+                    writeln!(f, ")")?;
+                }
             }
         }
         for register in self.registers() {

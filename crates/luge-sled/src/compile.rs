@@ -63,6 +63,9 @@ pub enum BackendError {
     /// The parts do not make a valid machine.
     #[error("no machine can be made of the program: {0}")]
     Build(#[from] BuildError),
+    /// There is no circuit.
+    #[error(transparent)]
+    Circuit(#[from] crate::CircuitCompileError),
 }
 
 /// The most states before equal ones are merged.

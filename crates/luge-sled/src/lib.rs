@@ -23,6 +23,7 @@
 //! ```
 
 mod check;
+mod circuit;
 mod compile;
 mod core;
 mod format;
@@ -35,6 +36,7 @@ mod syntax;
 use interpret::Samples;
 use luge_machine::{Diagnostic, Input, Machine, Severity, TapeId};
 
+pub use circuit::{CircuitCompileError, CircuitOptions, CircuitOutput, CompiledCircuit, MAX_REGISTERS, Rows};
 pub use compile::BackendError;
 
 /// What a program takes from its data: everything but their number and their values.
@@ -318,6 +320,20 @@ pub fn compile(source: &str, sizes: &Sizes) -> Result<Compiled, CompileError> {
 pub fn compile_with(source: &str, sizes: &Sizes, settings: &Settings) -> Result<Compiled, CompileError> {
     let core = checked(source, sizes, settings).map_err(CompileError::Findings)?;
     Ok(compile::compile(&core)?)
+}
+
+/// Makes a circuit of a program, in which a statement takes few cycles. The same source and sizes give the same circuit.
+///
+/// # Errors
+/// If the program is wrong, or no circuit can be made of it.
+pub fn compile_circuit(
+    source: &str,
+    sizes: &Sizes,
+    settings: &Settings,
+    options: CircuitOptions,
+) -> Result<CompiledCircuit, CompileError> {
+    let core = checked(source, sizes, settings).map_err(CompileError::Findings)?;
+    Ok(circuit::compile(&core, options).map_err(BackendError::from)?)
 }
 
 fn checked(source: &str, sizes: &Sizes, settings: &Settings) -> Result<core::Core, Vec<Diagnostic>> {

@@ -1,6 +1,6 @@
 //! A circuit as and-gates of two operands.
 
-use std::{borrow::Cow, collections::HashMap};
+use std::{borrow::Cow, collections::HashMap, sync::Arc};
 
 use flussab::DeferredWriter;
 use flussab_aiger::{
@@ -8,7 +8,7 @@ use flussab_aiger::{
     ascii, binary,
 };
 
-use crate::{Circuit, Gate, Input, Literal};
+use crate::{Circuit, Gate, Input, Literal, Total};
 
 /// Which of the two kinds of AIGER files.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,6 +69,29 @@ impl Codes {
         self.and(one ^ 1, other ^ 1) ^ 1
     }
 
+    /// The bits of a number: adders for three bits of one weight until no weight has more than one.
+    fn number(&mut self, total: &Total, operands: &[u32]) -> Vec<u32> {
+        let n_bits = total.n_bits() as usize;
+        let mut columns: Vec<Vec<u32>> = (0..=n_bits).map(|_| Vec::new()).collect();
+        for (bit, column) in columns.iter_mut().enumerate().take(n_bits) {
+            column.extend((total.constant >> bit & 1 == 1).then_some(1));
+            let here = operands.iter().zip(&total.weights).filter(|(_, weight)| *weight >> bit & 1 == 1);
+            column.extend(here.map(|(&operand, _)| operand));
+        }
+        for bit in 0..n_bits {
+            while columns[bit].len() > 1 {
+                let [a, b, c] = [(); 3].map(|()| columns[bit].pop().unwrap_or(0));
+                let ab = self.xor(a, b);
+                let sum = self.xor(ab, c);
+                let (both, with_third) = (self.and(a, b), self.and(ab, c));
+                columns[bit].insert(0, sum);
+                columns[bit + 1].insert(0, self.and(both ^ 1, with_third ^ 1) ^ 1);
+            }
+        }
+        columns.truncate(n_bits);
+        columns.into_iter().map(|column| column.first().copied().unwrap_or(0)).collect()
+    }
+
     /// A tree of gates, so that depth grows with the logarithm.
     fn tree(&mut self, mut operands: Vec<u32>, join: fn(&mut Self, u32, u32) -> u32, none: u32) -> u32 {
         while operands.len() > 1 {
@@ -88,6 +111,7 @@ fn ordered(circuit: &Circuit) -> OrderedAig<u32> {
     let mut codes = Codes { ands: Vec::new(), first, known: HashMap::new() };
     let mut wires: Vec<u32> = Vec::with_capacity(circuit.gates().len());
     let coded = |wires: &[u32], literal: Literal| wires[literal.wire.index()] ^ u32::from(literal.negated);
+    let mut number: Option<(&Arc<Total>, Vec<u32>)> = None;
     for gate in circuit.gates() {
         let operands: Vec<u32> = gate.operands().iter().map(|&operand| coded(&wires, operand)).collect();
         wires.push(match gate {
@@ -100,6 +124,12 @@ fn ordered(circuit: &Circuit) -> OrderedAig<u32> {
                 codes.tree(operands.into_iter().map(|operand| operand ^ 1).collect(), Codes::and, 1) ^ 1
             }
             Gate::Parity(_) => codes.tree(operands, Codes::xor, 0),
+            Gate::Bit(total, bit) => {
+                let known = number.take().filter(|(last, _)| Arc::ptr_eq(last, total));
+                let (_, bits) =
+                    number.insert(known.unwrap_or_else(|| (total, codes.number(total, &operands))));
+                bits[*bit as usize]
+            }
         });
     }
     let latch = |register: &crate::Register| OrderedLatch {

@@ -1,13 +1,13 @@
 //! The layers of a circuit's network: inputs, memory, clean copies, logic, gates, output.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
-use luge_circuit::{Circuit, Code, Gate, Input, Literal, SampleShape};
+use luge_circuit::{Circuit, Code, Gate, Input, Literal, SampleShape, Total};
 use luge_net::Sequential;
 
 use super::{
     MEMORY_LAYER, MlpConstants, REGISTER_LIFT, Readout, SLOT_LIFT, Safeguards, bit_weight,
-    stack::{Form, Operand, Signal, Stack},
+    stack::{Digits, Form, Operand, Signal, Stack},
 };
 
 /// The network: it runs `circuit` in steps of SGD.
@@ -160,8 +160,10 @@ impl Wiring<'_> {
         let circuit = self.circuit;
         let mut needed = vec![false; circuit.gates().len()];
         let targets = circuit.registers().iter().map(|register| register.target);
-        for root in targets.chain([circuit.next(), circuit.halted()]).chain(circuit.output().iter().copied())
-        {
+        // Without samples nothing looks at `next`, and its logic may be deeper than all else.
+        let next = sample.map(|_| circuit.next());
+        let roots = targets.chain(next).chain([circuit.halted()]).chain(circuit.output().iter().copied());
+        for root in roots {
             needed[root.wire.index()] = true;
         }
         for (wire, gate) in circuit.gates().iter().enumerate().rev() {
@@ -170,6 +172,7 @@ impl Wiring<'_> {
             }
         }
         let mut wires: BTreeMap<u32, Operand> = BTreeMap::new();
+        let mut numbers: BTreeMap<*const Total, Digits> = BTreeMap::new();
         for (wire, gate) in circuit.gates().iter().enumerate().filter(|(wire, _)| needed[*wire]) {
             let operands: Vec<Operand> = gate.operands().iter().map(|&o| literal(&wires, o)).collect();
             let found = match gate {
@@ -183,6 +186,12 @@ impl Wiring<'_> {
                 Gate::And(_) => self.stack.and(&operands).into(),
                 Gate::Sum(_) => self.stack.sum(&operands).into(),
                 Gate::Parity(_) => self.stack.parity(&operands).into(),
+                Gate::Bit(total, bit) => {
+                    let number = numbers.entry(Arc::as_ptr(total)).or_insert_with(|| {
+                        Digits::new(self.stack.weighted(total.constant, &operands, &total.weights), total)
+                    });
+                    number.bit(&mut self.stack, *bit).into()
+                }
             };
             wires.insert(u32::try_from(wire).unwrap_or(u32::MAX), found);
         }

@@ -1,5 +1,6 @@
 //! Layers that grow unit by unit: what is computed once can be read in every later layer.
 
+use luge_circuit::Total;
 use luge_net::{LinearLayer, Sequential};
 
 use super::constants::power;
@@ -68,6 +69,79 @@ struct Known {
     form: Form,
     /// The units that hold it in the layers after its own.
     passes: Vec<usize>,
+}
+
+/// Bits of a digit of a number that comes from outside: its thresholds are not exact, and each is saturated by itself.
+const DIGIT: u32 = 1;
+
+/// A whole number that is read digit by digit, the highest first.
+pub(super) struct Digits {
+    /// What is left of it below the digits that are known.
+    rest: Signal,
+    /// The largest value that may be left.
+    most: u64,
+    n_bits: u32,
+    /// Whether thresholds are saturated once more.
+    twice: bool,
+    /// The lowest bit of each digit, the highest digit first.
+    lowest: Vec<u32>,
+    /// Digits that are known.
+    n_read: usize,
+    /// The bits that are known, the highest first.
+    bits: Vec<Signal>,
+}
+
+impl Digits {
+    /// The number that a total is.
+    pub(super) fn new(number: Signal, total: &Total) -> Self {
+        Self::read(number, total.most(), total.digits(), false)
+    }
+
+    fn read(rest: Signal, most: u64, lowest: Vec<u32>, twice: bool) -> Self {
+        let n_bits = u64::BITS - most.leading_zeros();
+        Self { rest, most, n_bits, twice, lowest, n_read: 0, bits: Vec::new() }
+    }
+
+    /// A bit; digits down to it are read where they are not known yet.
+    pub(super) fn bit(&mut self, stack: &mut Stack, bit: u32) -> Signal {
+        let from_top = (self.n_bits - 1 - bit) as usize;
+        while self.bits.len() <= from_top {
+            let lowest = self.lowest[self.n_read];
+            self.n_read += 1;
+            self.digit(stack, lowest);
+        }
+        self.bits[from_top]
+    }
+
+    /// Thresholds at the multiples of a power of two; bits are alternating sums of them.
+    fn digit(&mut self, stack: &mut Stack, lowest: u32) {
+        let (layer, unit) = (stack.layer(self.rest), power(lowest.cast_signed()));
+        let (form, n_thresholds) = (stack.at(self.rest, layer).times(2.0), self.most >> lowest);
+        let mut steps = Vec::new();
+        for at in 1..=n_thresholds {
+            let step = stack.step(layer + 1, form.clone().shifted(0.5 - 2.0 * unit * at as f64));
+            let step = stack.signal(layer + 1, step);
+            steps.push(if self.twice { stack.saturated(step) } else { step });
+        }
+        let layer = steps.first().map_or(layer, |&step| stack.layer(step));
+        let mut rest = stack.at(self.rest, layer);
+        for bit in (0..u64::BITS - n_thresholds.leading_zeros()).rev() {
+            let mut form = Form::default();
+            for (below, &step) in steps.iter().enumerate() {
+                match (below >> bit & 1, (below + 1) >> bit & 1) {
+                    (0, 1) => form = form.plus(stack.at(step, layer)),
+                    (1, 0) => form = form.plus(stack.at(step, layer).times(-1.0)),
+                    _ => {}
+                }
+            }
+            self.bits.push(stack.signal(layer, form));
+        }
+        for &step in &steps {
+            rest = rest.plus(stack.at(step, layer).times(-unit));
+        }
+        self.rest = stack.signal(layer, rest);
+        self.most = self.most.min((1 << lowest) - 1);
+    }
 }
 
 /// The layers so far.
@@ -184,24 +258,21 @@ impl Stack {
         self.signal(layer + 1, step)
     }
 
+    /// A constant plus a weight for each operand that is 1.
+    pub(super) fn weighted(&mut self, constant: u64, operands: &[Operand], weights: &[u64]) -> Signal {
+        let layer = self.last_layer(operands);
+        let mut form = Form { terms: Vec::new(), constant: constant as f64 };
+        for (&operand, &weight) in operands.iter().zip(weights) {
+            form = form.plus(self.operand(operand, layer).times(weight as f64));
+        }
+        self.signal(layer, form)
+    }
+
     /// The bits of a whole number below `2^n_bits`, the lowest first; each is saturated once, or twice.
     pub(super) fn bits(&mut self, number: Signal, n_bits: u32, twice: bool) -> Vec<Signal> {
-        let (mut bits, mut rest) = (Vec::new(), number);
-        for bit in (0..n_bits).rev() {
-            let layer = self.layer(rest);
-            let value = power(bit.cast_signed());
-            let above = self.at(rest, layer).times(2.0).shifted(0.5 - 2.0 * value);
-            let step = self.step(layer + 1, above);
-            let mut found = self.signal(layer + 1, step);
-            if twice {
-                found = self.saturated(found);
-            }
-            let layer = self.layer(found);
-            let less = self.at(found, layer).times(-value);
-            let form = self.at(rest, layer).plus(less);
-            rest = self.signal(layer, form);
-            bits.push(found);
-        }
+        let lowest = (0..n_bits).rev().step_by(DIGIT as usize).map(|bit| (bit + 1).saturating_sub(DIGIT));
+        let mut digits = Digits::read(number, (1 << n_bits) - 1, lowest.collect(), twice);
+        let mut bits: Vec<Signal> = (0..n_bits).rev().map(|bit| digits.bit(self, bit)).collect();
         bits.reverse();
         bits
     }

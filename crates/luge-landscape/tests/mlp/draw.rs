@@ -1,6 +1,6 @@
 //! Random circuits and samples.
 
-use luge_circuit::{Builder, Circuit, Code, Literal, Sample, SampleShape};
+use luge_circuit::{Affine, Builder, Circuit, Code, Literal, Sample, SampleShape};
 
 /// A small generator of random numbers (xorshift64*).
 pub(crate) struct Draw(u64);
@@ -38,9 +38,15 @@ impl Draw {
     fn gates(&mut self, b: &mut Builder, known: &mut Vec<Literal>, n: usize) {
         for _ in 0..n {
             let operands: Vec<Literal> = (0..2 + self.below(3)).map(|_| self.some(known)).collect();
-            let found = match self.below(3) {
+            let found = match self.below(4) {
                 0 => b.and(operands),
                 1 => b.parity(operands),
+                2 => {
+                    let mut sum = Affine::default();
+                    operands.iter().for_each(|&operand| sum.add(operand, self.below(40) as i128 - 20));
+                    let bits = b.total(&sum, 7);
+                    bits[self.below(7)]
+                }
                 // A choice between two is a sum of which at most one is 1.
                 _ => {
                     let [first, second] = [(operands[0], operands[1]), (!operands[0], self.some(known))]

@@ -1,0 +1,61 @@
+//! What the circuit puts out once halted: theta as weights of a model, on the input in front.
+
+use luge_circuit::{Affine, Literal};
+
+use super::{Compiler, Word};
+use crate::core::THETA;
+
+/// A model whose weights theta are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CircuitOutput {
+    /// The bias, then a weight for each feature; the sum is rounded down to a label's steps and wraps as numbers do.
+    Linear,
+    /// Whether an odd number of features is above 0 where theta is: 1 or 0.
+    Parity,
+}
+
+impl Compiler<'_> {
+    pub(super) fn output(&mut self) {
+        let n_features = self.core.n_features;
+        let format = self.core.format;
+        let n_bits = format.width() as usize;
+        let theta: Vec<Word> = self.arrays[THETA].iter().map(|word| self.b.word_value(word)).collect();
+        let query = |c: &mut Self, at: usize| (0..n_bits).map(|bit| c.b.query(at * n_bits + bit)).collect();
+        match self.options.output {
+            Some(CircuitOutput::Linear) if theta.len() == n_features + 1 => {
+                let n_wide = n_bits + format.fraction as usize;
+                let weight = |at: usize| if at + 1 == n_bits { -(1_i128 << at) } else { 1 << at };
+                let mut sum = Affine::default();
+                sum.add_word(&theta[0], 1 << format.fraction);
+                for at in 0..n_features {
+                    let x: Word = query(self, at);
+                    for (i, &a) in x.iter().enumerate() {
+                        for (j, &b) in theta[at + 1].iter().enumerate().take(n_wide.saturating_sub(i)) {
+                            let both = self.b.and([a, b]);
+                            sum.add(both, weight(i) * weight(j));
+                        }
+                    }
+                }
+                let bits = self.b.total(&sum, u32::try_from(n_wide).unwrap_or(u32::MAX));
+                self.b.output(bits[format.fraction as usize..].iter().copied());
+            }
+            Some(CircuitOutput::Parity) if theta.len() == n_features => {
+                let mut counted = Vec::new();
+                for (at, weight) in theta.iter().enumerate() {
+                    let x: Word = query(self, at);
+                    let positive = [&x, weight].map(|word| self.positive(word));
+                    counted.push(self.b.and(positive));
+                }
+                let odd = self.b.parity(counted);
+                let bit = |at: usize| if at == format.fraction as usize { odd } else { Literal::FALSE };
+                self.b.output((0..n_bits).map(bit));
+            }
+            _ => {}
+        }
+    }
+
+    fn positive(&mut self, word: &[Literal]) -> Literal {
+        let some = self.b.or(word.iter().copied());
+        self.b.and([some, !word[word.len() - 1]])
+    }
+}

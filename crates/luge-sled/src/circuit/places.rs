@@ -1,0 +1,182 @@
+//! Elements of arrays and samples: one line for each that an index may mean.
+
+use luge_circuit::{Affine, Literal};
+
+use super::{Compiler, MAX_DEPTH, Step, Taken, Word};
+use crate::core::{ArrayId, Index, Place};
+
+/// The elements that an index may mean, and when it means each.
+type Lines = Vec<(usize, Literal)>;
+
+impl Compiler<'_> {
+    /// Decodes an index. Outside of its bounds the run is rejected.
+    fn lines(&mut self, index: &Index) -> Step<Lines> {
+        let first = self.live.len();
+        for part in &index.computed {
+            let word = self.value(&part.value)?;
+            self.live.push(word);
+        }
+        // Decoding and choosing come after it.
+        if self.live[first..].iter().any(|word| self.depth(word) + 4 > MAX_DEPTH) {
+            self.cut()?;
+        }
+        let computed: Vec<Word> = self.live.drain(first..).collect();
+        let mut lines = vec![(index.known.constant, Literal::TRUE)];
+        for &(var, factor) in &index.known.terms {
+            let counter = self.counters[&var].clone();
+            let word = self.read_word(&counter.word);
+            let values = self.decoded(&word, counter.n_values);
+            let steps = values
+                .iter()
+                .enumerate()
+                .map(|(at, &is)| (factor * (counter.least + i64::try_from(at).unwrap_or(i64::MAX)), is));
+            lines = self.combined(&lines, &steps.collect::<Vec<_>>());
+        }
+        for (part, word) in index.computed.iter().zip(&computed) {
+            let stride = i64::try_from(part.stride).unwrap_or(i64::MAX);
+            let (sign, size) = (word[word.len() - 1], &word[..word.len() - 1]);
+            let inside = self.decoded(size, part.bound);
+            let inside: Vec<Literal> = inside.iter().map(|&is| self.b.and([is, !sign])).collect();
+            let some = self.b.sum(inside.iter().copied());
+            self.reject(!some);
+            let steps = inside
+                .iter()
+                .enumerate()
+                .map(|(at, &is)| (stride * i64::try_from(at).unwrap_or(i64::MAX), is));
+            lines = self.combined(&lines, &steps.collect::<Vec<_>>());
+        }
+        let inside = |(at, when): (i64, Literal)| Some((usize::try_from(at).ok()?, when));
+        Ok(lines.into_iter().filter_map(inside).collect())
+    }
+
+    /// For each number below `n` whether a word without sign is that number.
+    fn decoded(&mut self, word: &[Literal], n: usize) -> Vec<Literal> {
+        let possible = if word.len() < 32 { n.min(1 << word.len()) } else { n };
+        let line = |number: usize| {
+            let bits = word.iter().enumerate();
+            let is = |(at, &bit): (usize, &Literal)| {
+                if at < 64 && number >> at & 1 == 1 { bit } else { !bit }
+            };
+            bits.map(is).collect::<Word>()
+        };
+        (0..possible).map(|number| self.b.and(line(number))).collect()
+    }
+
+    /// All sums of two indices, and when each is meant.
+    fn combined(&mut self, a: &[(i64, Literal)], b: &[(i64, Literal)]) -> Vec<(i64, Literal)> {
+        let mut sums: std::collections::BTreeMap<i64, Vec<Literal>> = std::collections::BTreeMap::new();
+        for &(one, one_when) in a {
+            for &(other, other_when) in b {
+                let when = self.b.and([one_when, other_when]);
+                sums.entry(one + other).or_default().push(when);
+            }
+        }
+        sums.into_iter().map(|(at, when)| (at, self.b.sum(when))).collect()
+    }
+
+    /// The word that is meant among several.
+    fn chosen(&mut self, lines: &[(Literal, Word)], n_bits: usize) -> Word {
+        let bit = |at: usize| {
+            let parts: Vec<Literal> =
+                lines.iter().map(|(when, word)| self.b.and([*when, word[at]])).collect();
+            self.b.sum(parts)
+        };
+        (0..n_bits).map(bit).collect()
+    }
+
+    pub(super) fn element(&mut self, array: ArrayId, index: &Index) -> Step<Word> {
+        let lines = self.lines(index)?;
+        let n_elements = self.arrays[array].len();
+        let mut words = Vec::new();
+        for (at, when) in lines.into_iter().filter(|line| line.0 < n_elements) {
+            let registers = self.arrays[array][at].clone();
+            words.push((when, self.read_word(&registers)));
+        }
+        Ok(self.chosen(&words, self.core.arrays[array].width as usize))
+    }
+
+    /// A number of the sample that is held; 0 before the first is taken.
+    pub(super) fn datum(&mut self, index: &Index, n_bits: usize) -> Step<Word> {
+        let lines = self.lines(index)?;
+        let n_features = self.core.n_features;
+        let mut words = Vec::new();
+        for (at, when) in lines.into_iter().filter(|line| line.0 <= n_features) {
+            let bit = |bit: usize| match at < n_features {
+                true => self.b.feature(at * n_bits + bit),
+                false => self.b.label(bit),
+            };
+            let word: Word = (0..n_bits).map(bit).collect();
+            words.push((when, word));
+        }
+        let begun = match self.taken {
+            Taken::Never => Literal::FALSE,
+            Taken::Maybe => {
+                let begun = self.begun();
+                self.read(begun)
+            }
+            Taken::Always => Literal::TRUE,
+        };
+        let word = self.chosen(&words, n_bits);
+        Ok(word.into_iter().map(|bit| self.b.and([bit, begun])).collect())
+    }
+
+    /// Gives a variable or an element a value.
+    pub(super) fn assign(&mut self, place: &Place, value: Word) -> Step<()> {
+        match place {
+            Place::Slot(slot) => {
+                let word = self.slots[*slot].clone();
+                self.write_word(&word, &value);
+            }
+            Place::Element(array, index) => {
+                self.live.push(value);
+                let lines = self.lines(index)?;
+                let value = self.live.pop().unwrap_or_default();
+                let n_elements = self.arrays[*array].len();
+                for (at, when) in lines.into_iter().filter(|line| line.0 < n_elements) {
+                    for (bit, register) in self.arrays[*array][at].clone().into_iter().enumerate() {
+                        self.write(register, when, value[bit]);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What an affine index or bound is where control is now.
+    pub(super) fn affine(&mut self, affine: &crate::core::Affine) -> Affine {
+        let mut sum = Affine::default();
+        sum.shift(i128::from(affine.constant));
+        for &(var, factor) in &affine.terms {
+            let counter = self.counters[&var].clone();
+            let word = self.read_word(&counter.word);
+            sum.shift(i128::from(factor) * i128::from(counter.least));
+            sum.add_word(&word, i128::from(factor));
+        }
+        sum
+    }
+
+    /// The least and the largest value of an affine index or bound.
+    pub(super) fn range(&self, affine: &crate::core::Affine) -> (i64, i64) {
+        let (mut least, mut most) = (affine.constant, affine.constant);
+        for &(var, factor) in &affine.terms {
+            let counter = &self.counters[&var];
+            let last = counter.least + i64::try_from(counter.n_values).unwrap_or(i64::MAX) - 1;
+            let ends = [factor * counter.least, factor * last];
+            least += ends[0].min(ends[1]);
+            most += ends[0].max(ends[1]);
+        }
+        (least, most)
+    }
+
+    /// Whether a difference of two affine numbers is 0 or more.
+    pub(super) fn not_negative(&mut self, difference: &crate::core::Affine) -> Literal {
+        let (least, most) = self.range(difference);
+        if least >= 0 || most < 0 {
+            return Literal::constant(least >= 0);
+        }
+        let sum = self.affine(difference);
+        let size = most.unsigned_abs().max(least.unsigned_abs());
+        let n_bits = u64::BITS - size.leading_zeros() + 1;
+        !self.b.total(&sum, n_bits)[n_bits as usize - 1]
+    }
+}

@@ -1,0 +1,135 @@
+//! Rows of a table that pass in a cycle: the circuit counts what passes, and waits for the row that is next.
+//!
+//! Every row passes for a fixed number of steps, then the next one, and after the last the first again. While it runs the circuit
+//! counts steps, those that take included, so it knows which row is in front of the network in the step after this one.
+
+use luge_circuit::{Affine, Literal, RegisterId};
+
+use super::{
+    Again, CircuitCompileError, Compiler, Counter, Full, LoopEnds, Step, Taken, Word, values::constant,
+};
+use crate::core::Stmt;
+
+/// A table whose rows pass in a cycle.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Rows {
+    /// How many there are.
+    pub n_rows: usize,
+    /// For how many steps each passes; `None` if the row that is wanted is always the one in front.
+    pub hold: Option<usize>,
+}
+
+/// The row that passes in the step after this one.
+#[derive(Clone, Debug)]
+pub(super) struct Passing {
+    /// The row that the program is at.
+    pub(super) counter: Counter,
+    row: Vec<RegisterId>,
+    phase: Vec<RegisterId>,
+    /// Whether the first row, which is held from the start, is still to be used.
+    fresh: RegisterId,
+}
+
+fn n_bits_for(n_values: usize) -> usize {
+    (usize::BITS - n_values.saturating_sub(1).leading_zeros()).max(1) as usize
+}
+
+impl Compiler<'_> {
+    /// A loop over the rows.
+    pub(super) fn each_sample(&mut self, body: &[Stmt], line: u32) -> Step<()> {
+        let Some(rows) = self.options.rows else {
+            self.error.get_or_insert(CircuitCompileError::NoTable);
+            return Ok(());
+        };
+        if self.in_data {
+            self.error.get_or_insert(CircuitCompileError::Nested { line });
+            return Ok(());
+        }
+        if self.inline > 0 {
+            return Err(Full);
+        }
+        let passing = self.passing(rows);
+        let counter = passing.counter;
+        let zero = constant(0, counter.word.len());
+        self.write_word(&counter.word, &zero);
+        self.cut()?;
+        let wait = self.here();
+        let [inside, after] = [(); 2].map(|()| self.new_state());
+        let fresh = self.read(passing.fresh);
+        self.write(passing.fresh, Literal::TRUE, Literal::FALSE);
+        self.exit(fresh, inside);
+        let due = match rows.hold {
+            None => Literal::TRUE,
+            Some(_) => {
+                let (now, wanted) = (self.b.word_value(&passing.row), self.b.word_value(&counter.word));
+                self.b.equal(&now, &wanted)
+            }
+        };
+        self.drop_sample(due);
+        self.exit(due, inside);
+        self.jump(wait);
+        self.begin(inside);
+        (self.in_data, self.taken) = (true, Taken::Always);
+        let end = crate::core::Affine::constant(i64::try_from(rows.n_rows).unwrap_or(i64::MAX));
+        let again = Again::Count { counter, end, value: None, body: wait };
+        self.loops.push(LoopEnds { after, again });
+        self.block(body)?;
+        self.round_ends();
+        self.loops.pop();
+        self.in_data = false;
+        self.begin(after);
+        Ok(())
+    }
+
+    fn passing(&mut self, rows: Rows) -> Passing {
+        if let Some(passing) = &self.rows {
+            return passing.clone();
+        }
+        let hold = rows.hold.unwrap_or(1);
+        // The first run comes after the step that takes the first row, and two steps later is the one to know about.
+        let (row, phase) = (2 / hold % rows.n_rows, 2 % hold);
+        let fresh = self.b.register("first_row_unused", true);
+        self.registers.push(fresh);
+        let word = |c: &mut Self, name: &str, n: usize, value: usize| {
+            c.b.word_register(name, n_bits_for(n), value as u64)
+        };
+        let counter = self.counter("row", 0, rows.n_rows);
+        let passing = Passing {
+            counter,
+            row: word(self, "passing_row", rows.n_rows, row),
+            phase: word(self, "passing_phase", hold, phase),
+            fresh,
+        };
+        self.rows.insert(passing).clone()
+    }
+
+    /// Every step counts, and a cycle that drops its sample is followed by a step that takes.
+    pub(super) fn row_clock(&mut self) {
+        let (Some(passing), Some(rows)) = (self.rows.clone(), self.options.rows) else { return };
+        let hold = rows.hold.unwrap_or(1);
+        let now = [self.b.word_value(&passing.row), self.b.word_value(&passing.phase)];
+        let one = self.after_a_step(&now, rows.n_rows, hold);
+        let two = self.after_a_step(&one, rows.n_rows, hold);
+        let next = self.b.or(self.next.clone());
+        for (at, word) in [&passing.row, &passing.phase].into_iter().enumerate() {
+            let target = self.b.mux_word(next, &two[at], &one[at]);
+            self.b.set_word(word, &target);
+        }
+    }
+
+    fn after_a_step(&mut self, [row, phase]: &[Word; 2], n_rows: usize, hold: usize) -> [Word; 2] {
+        let mut up = |word: &Word, n_values: usize| {
+            let mut sum = Affine::default();
+            sum.shift(1);
+            sum.add_word(word, 1);
+            let more = self.b.total(&sum, u32::try_from(word.len()).unwrap_or(u32::MAX));
+            let last = constant(i64::try_from(n_values - 1).unwrap_or(i64::MAX), word.len());
+            let last = self.b.equal(word, &last);
+            let more: Word = more.into_iter().map(|bit| self.b.and([bit, !last])).collect();
+            (more, last)
+        };
+        let (next_row, _) = up(row, n_rows);
+        let (next_phase, last) = up(phase, hold);
+        [self.b.mux_word(last, &next_row, row), next_phase]
+    }
+}

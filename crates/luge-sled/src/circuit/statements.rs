@@ -1,0 +1,328 @@
+//! Statements.
+
+use luge_circuit::{Literal, RegisterId};
+
+use super::{Again, Compiler, Counter, Full, LoopEnds, Step, Taken, cycles::StateId, values::constant};
+use crate::core::{Affine, Cond, For, Stmt, StmtKind};
+
+impl Compiler<'_> {
+    pub(super) fn block(&mut self, body: &[Stmt]) -> Step<()> {
+        for stmt in body {
+            if self.cycle.is_dead() {
+                break;
+            }
+            self.stmt(stmt)?;
+        }
+        Ok(())
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) -> Step<()> {
+        match &stmt.kind {
+            StmtKind::Assign(place, value) => self.in_a_cycle(|c| {
+                let value = c.value(value)?;
+                c.assign(place, value)
+            }),
+            StmtKind::SetFlag(place, cond) => self.in_a_cycle(|c| {
+                let bit = c.condition(cond)?;
+                c.assign(place, vec![bit])
+            }),
+            StmtKind::If(cond, then, otherwise) => self.branch(cond, then, otherwise),
+            StmtKind::While { before, condition, body } => self.while_loop(before, condition, body),
+            StmtKind::For(body) => self.for_loop(body),
+            StmtKind::Repeat { .. } if self.inline > 0 => Err(Full),
+            StmtKind::Repeat { times, body, .. } => {
+                if *times == 0 {
+                    return Ok(());
+                }
+                let n_values = usize::try_from(*times).unwrap_or(usize::MAX);
+                let bounds = [0, i64::try_from(*times).unwrap_or(i64::MAX)].map(Affine::constant);
+                let counter = self.counter("repeat", 0, n_values);
+                self.counted(counter, &bounds, None, body)
+            }
+            StmtKind::EachSample(body) => self.each_sample(body, stmt.line),
+            StmtKind::Take => self.take(),
+            StmtKind::Break => {
+                if let Some(LoopEnds { after, .. }) = self.loops.last().cloned() {
+                    self.exit(Literal::TRUE, after);
+                }
+                Ok(())
+            }
+            StmtKind::Continue => {
+                self.round_ends();
+                Ok(())
+            }
+            // Programs with tapes are refused before, and nobody sees what a circuit prints.
+            StmtKind::Write(..) | StmtKind::Shift(..) | StmtKind::Print(_) => Ok(()),
+            StmtKind::Reject => {
+                self.reject(Literal::TRUE);
+                self.cycle.path = Literal::FALSE;
+                Ok(())
+            }
+        }
+    }
+
+    /// In this cycle if it has room, else in a new one, else in as many as it takes.
+    fn in_a_cycle<T>(&mut self, act: impl Fn(&mut Self) -> Step<T>) -> Step<T> {
+        if self.inline > 0 || self.cycle.is_fresh() {
+            return act(self);
+        }
+        match self.attempt(&act) {
+            Ok(done) => Ok(done),
+            Err(Full) => {
+                self.cut()?;
+                act(self)
+            }
+        }
+    }
+
+    fn branch(&mut self, cond: &Cond, then: &[Stmt], otherwise: &[Stmt]) -> Step<()> {
+        let both = |c: &mut Self| {
+            let condition = c.condition(cond)?;
+            c.branches(condition, |c| c.block(then), |c| c.block(otherwise))
+        };
+        if self.attempt(both).is_ok() {
+            return Ok(());
+        }
+        if self.inline > 0 {
+            return Err(Full);
+        }
+        let one_cycle = |body: &[Stmt]| body.iter().all(|stmt| !needs_cycles(stmt));
+        if one_cycle(then) && one_cycle(otherwise) && !self.cycle.is_fresh() {
+            self.cut()?;
+            if self.attempt(both).is_ok() {
+                return Ok(());
+            }
+        }
+        let condition = self.in_a_cycle(|c| c.condition(cond))?;
+        let before = self.taken;
+        let after = self.new_state();
+        let other = if otherwise.is_empty() { after } else { self.new_state() };
+        self.exit(!condition, other);
+        self.block(then)?;
+        self.jump(after);
+        let mut taken = self.taken;
+        if !otherwise.is_empty() {
+            self.taken = before;
+            self.begin(other);
+            self.block(otherwise)?;
+            self.jump(after);
+            if self.taken != taken {
+                taken = Taken::Maybe;
+            }
+        } else if before != taken {
+            taken = Taken::Maybe;
+        }
+        self.taken = taken;
+        self.begin_if_reached(after);
+        Ok(())
+    }
+
+    fn while_loop(&mut self, before: &[Stmt], condition: &Cond, body: &[Stmt]) -> Step<()> {
+        self.cut()?;
+        let head = self.here();
+        let after = self.new_state();
+        let taken = self.entering([before, body]);
+        self.loops.push(LoopEnds { after, again: Again::Head(head) });
+        self.block(before)?;
+        let holds = self.in_a_cycle(|c| c.condition(condition))?;
+        self.exit(!holds, after);
+        self.block(body)?;
+        self.round_ends();
+        self.loops.pop();
+        self.leaving(taken);
+        self.begin_if_reached(after);
+        Ok(())
+    }
+
+    /// A counter of a loop.
+    pub(super) fn counter(&mut self, name: &str, least: i64, n_values: usize) -> Counter {
+        let n_bits = (usize::BITS - n_values.saturating_sub(1).leading_zeros()).max(1);
+        let name = format!("{name}.c{}", self.registers.len());
+        Counter { word: self.word(&name, n_bits as usize), least, n_values }
+    }
+
+    fn for_loop(&mut self, stmt: &For) -> Step<()> {
+        let (least, last) = (self.range(&stmt.from).0, self.range(&stmt.to).1 - 1);
+        if last < least {
+            return Ok(());
+        }
+        if self.inline > 0 {
+            return Err(Full);
+        }
+        let value = match &stmt.value {
+            None => None,
+            Some((slot, first)) => {
+                let word = self.in_a_cycle(|c| c.value(first))?;
+                let registers = self.slots[*slot].clone();
+                self.write_word(&registers, &word);
+                Some(registers)
+            }
+        };
+        let n_values = usize::try_from(last - least + 1).unwrap_or(usize::MAX);
+        let counter = self.counter("loop", least, n_values);
+        self.counters.insert(stmt.var, counter.clone());
+        self.counted(counter, &[stmt.from.clone(), stmt.to.clone()], value, &stmt.body)
+    }
+
+    /// Rounds that a counter counts.
+    fn counted(
+        &mut self,
+        counter: Counter,
+        [from, to]: &[Affine; 2],
+        value: Option<Vec<RegisterId>>,
+        body: &[Stmt],
+    ) -> Step<()> {
+        if self.inline > 0 {
+            return Err(Full);
+        }
+        let start = self.affine(&from.offset(-counter.least));
+        let n_bits = u32::try_from(counter.word.len()).unwrap_or(u32::MAX);
+        let start = self.b.total(&start, n_bits);
+        let some = self.not_negative(&to.minus(from).offset(-1));
+        let after = self.new_state();
+        self.exit(!some, after);
+        if self.cycle.is_dead() {
+            self.begin(after);
+            return Ok(());
+        }
+        self.write_word(&counter.word, &start);
+        self.cut()?;
+        let inside = self.here();
+        let taken = self.entering([body, &[]]);
+        let again = Again::Count { counter, end: to.clone(), value, body: inside };
+        self.loops.push(LoopEnds { after, again });
+        self.block(body)?;
+        self.round_ends();
+        self.loops.pop();
+        self.leaving(taken);
+        self.begin_if_reached(after);
+        Ok(())
+    }
+
+    /// The end of a round, or `continue`.
+    pub(super) fn round_ends(&mut self) {
+        if self.cycle.is_dead() {
+            return;
+        }
+        let Some(LoopEnds { after, again }) = self.loops.last().cloned() else { return };
+        match again {
+            Again::Head(head) => self.exit(Literal::TRUE, head),
+            Again::Count { counter, end, value, body } => {
+                let now = self.read_word(&counter.word);
+                let more = self.one_more(&now);
+                // Another round, unless the value is the last one.
+                let goes_on = if end.is_constant() {
+                    let last = constant(end.constant - 1 - counter.least, now.len());
+                    !self.b.equal(&now, &last)
+                } else {
+                    self.goes_on(&counter, &end)
+                };
+                self.write_word(&counter.word, &more);
+                if let Some(registers) = value {
+                    let now = self.read_word(&registers);
+                    let more = self.one_more(&now);
+                    self.write_word(&registers, &more);
+                }
+                self.exit(goes_on, body);
+                self.exit(Literal::TRUE, after);
+            }
+        }
+    }
+
+    fn one_more(&mut self, word: &[Literal]) -> Vec<Literal> {
+        let mut sum = luge_circuit::Affine::default();
+        sum.shift(1);
+        sum.add_word(word, 1);
+        self.b.total(&sum, u32::try_from(word.len()).unwrap_or(u32::MAX))
+    }
+
+    /// Whether a counter is below the last value before an end that other counters decide.
+    fn goes_on(&mut self, counter: &Counter, end: &Affine) -> Literal {
+        let (least, most) = self.range(end);
+        let last = counter.least + i64::try_from(counter.n_values).unwrap_or(i64::MAX) - 1;
+        let size = (most - counter.least).unsigned_abs().max((least - last - 2).unsigned_abs());
+        let n_bits = u64::BITS - size.leading_zeros() + 1;
+        let mut sum = self.affine(&end.offset(-counter.least - 2));
+        let now = self.read_word(&counter.word);
+        sum.add_word(&now, -1);
+        !self.b.total(&sum, n_bits)[n_bits as usize - 1]
+    }
+
+    fn take(&mut self) -> Step<()> {
+        let begun = self.begun();
+        let drops = match self.taken {
+            Taken::Never => Literal::FALSE,
+            Taken::Maybe => self.read(begun),
+            Taken::Always => Literal::TRUE,
+        };
+        self.write(begun, Literal::TRUE, Literal::TRUE);
+        self.taken = Taken::Always;
+        if drops == Literal::FALSE {
+            return Ok(());
+        }
+        if self.inline > 0 {
+            return Err(Full);
+        }
+        self.drop_sample(drops);
+        self.cut()
+    }
+
+    /// The register that says whether a sample was taken.
+    pub(super) fn begun(&mut self) -> RegisterId {
+        if let Some(begun) = self.begun {
+            return begun;
+        }
+        let begun = self.word("begun", 1)[0];
+        *self.begun.insert(begun)
+    }
+
+    /// What is known of samples where a loop begins.
+    fn entering(&mut self, bodies: [&[Stmt]; 2]) -> Taken {
+        let takes = bodies.iter().any(|body| body.iter().any(takes));
+        let before = self.taken;
+        if takes && before == Taken::Never {
+            self.taken = Taken::Maybe;
+        }
+        self.taken
+    }
+
+    /// The same where it ends: after no rounds or some.
+    fn leaving(&mut self, entered: Taken) {
+        self.taken = entered;
+    }
+
+    fn begin_if_reached(&mut self, state: StateId) {
+        self.begin(state);
+        if !self.is_reached(state) {
+            self.cycle.path = Literal::FALSE;
+        }
+    }
+}
+
+fn takes(stmt: &Stmt) -> bool {
+    matches!(stmt.kind, StmtKind::Take) || blocks(stmt).iter().any(|body| body.iter().any(takes))
+}
+
+/// Whether a statement never fits into one cycle.
+fn needs_cycles(stmt: &Stmt) -> bool {
+    let here = matches!(
+        stmt.kind,
+        StmtKind::While { .. }
+            | StmtKind::For(_)
+            | StmtKind::Repeat { .. }
+            | StmtKind::EachSample(_)
+            | StmtKind::Take
+    );
+    here || blocks(stmt).iter().any(|body| body.iter().any(needs_cycles))
+}
+
+fn blocks(stmt: &Stmt) -> Vec<&[Stmt]> {
+    match &stmt.kind {
+        StmtKind::If(_, then, otherwise) => vec![then, otherwise],
+        StmtKind::While { before, body, .. } => vec![before, body],
+        StmtKind::For(For { body, .. }) | StmtKind::Repeat { body, .. } | StmtKind::EachSample(body) => {
+            vec![body]
+        }
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,258 @@
+//! Numbers and conditions as logic.
+
+use luge_circuit::{Affine, Literal};
+
+use super::{Compiler, MAX_DEPTH, Step, Word};
+use crate::core::{Cond, Expr, Op, Place, Ty};
+
+/// A constant as a word.
+pub(super) fn constant(raw: i64, n_bits: usize) -> Word {
+    (0..n_bits).map(|bit| Literal::constant(raw >> bit.min(63) & 1 == 1)).collect()
+}
+
+/// A word with more bits, the sign repeated, or with fewer.
+fn resized(word: &[Literal], n_bits: usize) -> Word {
+    (0..n_bits).map(|bit| word[bit.min(word.len() - 1)]).collect()
+}
+
+fn sign(word: &[Literal]) -> Literal {
+    word[word.len() - 1]
+}
+
+impl Compiler<'_> {
+    pub(super) fn depth(&self, word: &[Literal]) -> usize {
+        word.iter().map(|&bit| self.b.depth(bit)).max().unwrap_or(0)
+    }
+
+    /// An operator on the last live words, which it takes off. If its logic is too deep, a cycle comes between.
+    pub(super) fn operate(
+        &mut self,
+        n_operands: usize,
+        operator: impl Fn(&mut Self, &[Word]) -> Word,
+    ) -> Step<Word> {
+        let first = self.live.len() - n_operands;
+        let operands = self.live[first..].to_vec();
+        let mut result = operator(self, &operands);
+        if self.depth(&result) > MAX_DEPTH && operands.iter().any(|word| self.depth(word) > 0) {
+            self.cut()?;
+            let operands = self.live[first..].to_vec();
+            result = operator(self, &operands);
+        }
+        self.live.truncate(first);
+        Ok(result)
+    }
+
+    fn push(&mut self, expr: &Expr) -> Step<()> {
+        let word = self.value(expr)?;
+        self.live.push(word);
+        Ok(())
+    }
+
+    pub(super) fn value(&mut self, expr: &Expr) -> Step<Word> {
+        let ty = expr.ty();
+        let n_bits = ty.width() as usize;
+        match expr {
+            Expr::Constant { raw, .. } => Ok(constant(*raw, n_bits)),
+            Expr::Variable { slot, .. } => {
+                let word = self.slots[*slot].clone();
+                Ok(self.read_word(&word))
+            }
+            Expr::Element { array, index, .. } => self.element(*array, index),
+            Expr::Data { index, .. } => self.datum(index, n_bits),
+            Expr::Negate(_) | Expr::Binary(Op::Add | Op::Sub, ..) => self.sum(expr, n_bits),
+            Expr::Abs(e) => {
+                self.push(e)?;
+                self.operate(1, |c, words| c.magnitude(&words[0]))
+            }
+            Expr::Sign(e) => {
+                self.push(e)?;
+                self.operate(1, move |c, words| {
+                    let (sign, some) = (sign(&words[0]), c.b.or(words[0].iter().copied()));
+                    let one = ty.fraction as usize;
+                    let bit = |at: usize| match at.cmp(&one) {
+                        std::cmp::Ordering::Less => Literal::FALSE,
+                        std::cmp::Ordering::Equal => some,
+                        std::cmp::Ordering::Greater => sign,
+                    };
+                    (0..n_bits).map(bit).collect()
+                })
+            }
+            Expr::Binary(op, a, b) => {
+                self.push(a)?;
+                self.push(b)?;
+                match op {
+                    Op::Div => self.quotient(a.ty()),
+                    Op::Min | Op::Max => self.operate(2, |c, words| {
+                        let less = c.b.less_signed(&words[0], &words[1]);
+                        let first = if *op == Op::Min { less } else { !less };
+                        c.b.mux_word(first, &words[0], &words[1])
+                    }),
+                    _ => self.operate(2, |c, words| c.product(*op, a.ty(), n_bits, words)),
+                }
+            }
+            Expr::Shl(e, k) => {
+                let word = self.value(e)?;
+                let k = *k as usize;
+                Ok((0..n_bits).map(|bit| if bit < k { Literal::FALSE } else { word[bit - k] }).collect())
+            }
+            Expr::Shr(e, k) => {
+                let word = self.value(e)?;
+                Ok((0..n_bits).map(|bit| word[(bit + *k as usize).min(n_bits - 1)]).collect())
+            }
+            Expr::Cast(e, to) => {
+                let (word, from) = (self.value(e)?, e.ty());
+                Ok(moved(&word, from, *to))
+            }
+            Expr::Clamp(e, _) => {
+                self.push(e)?;
+                self.operate(1, move |c, words| c.clamped(&words[0], n_bits))
+            }
+        }
+    }
+
+    /// A sum of any number of terms, all of one type: carries beyond it are dropped, so they need not be looked at in between.
+    fn sum(&mut self, expr: &Expr, n_bits: usize) -> Step<Word> {
+        let first = self.live.len();
+        let mut factors = Vec::new();
+        self.terms(expr, 1, &mut factors)?;
+        self.operate(factors.len(), |c, words| {
+            let mut sum = Affine::default();
+            words.iter().zip(&factors).for_each(|(word, &factor)| sum.add_word(word, factor));
+            c.b.total(&sum, u32::try_from(n_bits).unwrap_or(u32::MAX))
+        })
+        .inspect(|_| debug_assert_eq!(self.live.len(), first, "live words"))
+    }
+
+    /// The terms of a sum as live words, and the factor of each.
+    fn terms(&mut self, expr: &Expr, factor: i128, factors: &mut Vec<i128>) -> Step<()> {
+        match expr {
+            Expr::Negate(e) => self.terms(e, -factor, factors),
+            Expr::Binary(op @ (Op::Add | Op::Sub), a, b) => {
+                self.terms(a, factor, factors)?;
+                self.terms(b, if *op == Op::Add { factor } else { -factor }, factors)
+            }
+            _ => {
+                self.push(expr)?;
+                factors.push(factor);
+                Ok(())
+            }
+        }
+    }
+
+    /// The size of a number, as a word of the same width.
+    pub(super) fn magnitude(&mut self, word: &[Literal]) -> Word {
+        self.negated_if(sign(word), word)
+    }
+
+    /// A number, or where `when` holds what it lacks to 0.
+    pub(super) fn negated_if(&mut self, when: Literal, word: &[Literal]) -> Word {
+        let mut sum = Affine::default();
+        sum.add(when, 1);
+        let turned: Word = word.iter().map(|&bit| self.b.xor(bit, when)).collect();
+        sum.add_word(&turned, 1);
+        self.b.total(&sum, u32::try_from(word.len()).unwrap_or(u32::MAX))
+    }
+
+    /// The product of two numbers of a type: one affine form over the ands of their bits.
+    fn product(&mut self, op: Op, ty: Ty, n_bits: usize, words: &[Word]) -> Word {
+        let fraction = ty.fraction as usize;
+        let n_wanted = n_bits + fraction;
+        let mut sum = Affine::default();
+        let weight = |word: &Word, at: usize| if at + 1 == word.len() { -(1_i128 << at) } else { 1 << at };
+        for (i, &a) in words[0].iter().enumerate() {
+            for (j, &b) in words[1].iter().enumerate().take(n_wanted.saturating_sub(i)) {
+                let both = self.b.and([a, b]);
+                sum.add(both, weight(&words[0], i) * weight(&words[1], j));
+            }
+        }
+        if op == Op::MulRound {
+            sum.shift(1 << fraction >> 1);
+        }
+        let bits = self.b.total(&sum, u32::try_from(n_wanted).unwrap_or(u32::MAX));
+        bits[fraction..].to_vec()
+    }
+
+    /// The nearest number with fewer bits.
+    fn clamped(&mut self, word: &[Literal], n_bits: usize) -> Word {
+        if n_bits >= word.len() {
+            return resized(word, n_bits);
+        }
+        let (sign, cut) = (sign(word), &word[n_bits - 1..word.len() - 1]);
+        let some = self.b.or(cut.iter().copied());
+        let all = self.b.and(cut.iter().copied());
+        let (above, below) = (self.b.and([!sign, some]), self.b.and([sign, !all]));
+        let mut bits: Word = Vec::with_capacity(n_bits);
+        for &bit in &word[..n_bits - 1] {
+            let within = self.b.and([bit, !above, !below]);
+            bits.push(self.b.sum([within, above]));
+        }
+        bits.push(sign);
+        bits
+    }
+
+    pub(super) fn condition(&mut self, cond: &Cond) -> Step<Literal> {
+        match cond {
+            Cond::Constant(value) => Ok(Literal::constant(*value)),
+            Cond::Flag(Place::Slot(slot)) => {
+                let register = self.slots[*slot][0];
+                Ok(self.read(register))
+            }
+            Cond::Flag(Place::Element(array, index)) => Ok(self.element(*array, index)?[0]),
+            Cond::Less(a, b) => self.comparison(a, b, |c, words| c.b.less_signed(&words[0], &words[1])),
+            Cond::Equal(a, b) => self.comparison(a, b, |c, words| c.equal(&words[0], &words[1])),
+            Cond::Not(cond) => Ok(!self.condition(cond)?),
+            Cond::And(a, b) => self.both(a, b, true),
+            Cond::Or(a, b) => Ok(!self.both(a, b, false)?),
+            // Programs with tapes are refused before.
+            Cond::Read(_) => Ok(Literal::FALSE),
+        }
+    }
+
+    /// Whether two words are equal: neither is less.
+    pub(super) fn equal(&mut self, a: &[Literal], b: &[Literal]) -> Literal {
+        let n_bits = a.len().max(b.len());
+        let (a, b) = (resized(a, n_bits), resized(b, n_bits));
+        if a.iter().all(|bit| bit.as_constant().is_some()) || b.iter().all(|bit| bit.as_constant().is_some())
+        {
+            return self.b.equal(&a, &b);
+        }
+        let (less, more) = (self.b.less_signed(&a, &b), self.b.less_signed(&b, &a));
+        self.b.and([!less, !more])
+    }
+
+    fn comparison(
+        &mut self,
+        a: &Expr,
+        b: &Expr,
+        compare: impl Fn(&mut Self, &[Word]) -> Literal,
+    ) -> Step<Literal> {
+        self.push(a)?;
+        self.push(b)?;
+        Ok(self.operate(2, |c, words| vec![compare(c, words)])?[0])
+    }
+
+    /// Whether both conditions hold, or, with `holds` false, whether neither does. The second one is looked at, and may end the
+    /// run, only if the first leaves it open.
+    fn both(&mut self, a: &Cond, b: &Cond, holds: bool) -> Step<Literal> {
+        let first = self.condition(a)?;
+        self.live.push(vec![first]);
+        self.guards.push((self.live.len() - 1, holds));
+        let second = self.condition(b);
+        self.guards.pop();
+        self.live.push(vec![second?]);
+        let turned = move |bit: Literal| if holds { bit } else { !bit };
+        Ok(self.operate(2, |c, words| vec![c.b.and([turned(words[0][0]), turned(words[1][0])])])?[0])
+    }
+}
+
+/// A number in another type: the point moves, and bits beyond are dropped.
+fn moved(word: &[Literal], from: Ty, to: Ty) -> Word {
+    let n_bits = to.width() as usize;
+    if to.fraction >= from.fraction {
+        let by = (to.fraction - from.fraction) as usize;
+        let shifted: Word = std::iter::repeat_n(Literal::FALSE, by).chain(word.iter().copied()).collect();
+        return resized(&shifted, n_bits);
+    }
+    let by = ((from.fraction - to.fraction) as usize).min(word.len() - 1);
+    resized(&word[by..], n_bits)
+}
