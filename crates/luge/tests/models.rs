@@ -94,7 +94,7 @@ fn a_file_gives_back_the_model_and_its_network() {
 fn models_of_an_earlier_version_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("model.safetensors");
-    with_model("keep_label.tm", KEEP, &options(LandscapeKind::Compact, "fix:2.0"), |model, _| {
+    with_model("copy_label.tm", COPY, &options(LandscapeKind::Compact, "fix:3.2"), |model, _| {
         model.save(&path).expect("written");
         let mut bytes = std::fs::read(&path).expect("bytes");
         let now = br#"version\":4"#;
