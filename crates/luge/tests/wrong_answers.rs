@@ -157,7 +157,8 @@ fn streams_say_where_numbers_wrapped_around() {
     let claim = wrapped.certificate.no_overflow.as_ref().expect("a claim");
     let words = "1 number was too large for their types and wrapped around before the answer, in line 1 of the program";
     assert_eq!((claim.holds, &*claim.figures), (false, words));
-    assert!(wrapped.certificate.proves_the_run() && wrapped.certificate.claims().len() == 9);
+    assert!(wrapped.certificate.proves_the_run());
+    assert!(wrapped.certificate.claims().contains(&("no_overflow", claim)));
     let held = counts(100);
     assert!(held.theta[..1] == [100.0] && held.certificate.no_overflow.is_none());
 }
