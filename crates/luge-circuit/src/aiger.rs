@@ -19,7 +19,6 @@ pub use read::{Loaded, read};
 pub use write::{Encoding, write};
 
 /// Whether a file's content looks like AIGER.
-#[must_use]
 pub fn recognise(bytes: &[u8]) -> bool {
     bytes.starts_with(b"aag ") || bytes.starts_with(b"aig ")
 }

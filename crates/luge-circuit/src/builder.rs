@@ -20,7 +20,6 @@ pub struct Builder {
 
 impl Builder {
     /// A circuit without registers that takes no samples and never halts.
-    #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -143,7 +142,7 @@ impl Builder {
             [only] => only,
             _ => self.gate(Gate::Parity(single)),
         };
-        if odd { !even } else { even }
+        even.negated_if(odd)
     }
 
     /// The circuit, without gates that nothing reads: literals of the builder mean nothing to it.
@@ -162,7 +161,6 @@ impl Builder {
     }
 
     /// The layers of logic before a wire, as [`Circuit::depths`] counts them.
-    #[must_use]
     pub fn depth(&self, literal: Literal) -> usize {
         self.depths[literal.wire.index()]
     }

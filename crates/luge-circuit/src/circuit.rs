@@ -22,7 +22,6 @@ pub enum Code {
 
 impl Code {
     /// Number of bits.
-    #[must_use]
     pub fn n_bits(self) -> usize {
         match self {
             Self::Bit => 1,
@@ -53,7 +52,6 @@ pub struct SampleShape {
 
 impl SampleShape {
     /// Number of bits of all features.
-    #[must_use]
     pub fn n_feature_bits(&self) -> usize {
         self.n_features * self.feature.n_bits()
     }
@@ -93,7 +91,6 @@ pub enum Gate {
 
 impl Gate {
     /// What the gate reads.
-    #[must_use]
     pub fn operands(&self) -> &[Literal] {
         match self {
             Self::False | Self::Register(_) | Self::Input(_) => &[],
@@ -210,7 +207,6 @@ pub struct Values(Vec<bool>);
 
 impl Values {
     /// The value of a wire or of its negation.
-    #[must_use]
     pub fn get(&self, literal: Literal) -> bool {
         self.0[literal.wire.index()] != literal.negated
     }
@@ -255,55 +251,41 @@ impl TryFrom<Parts> for Circuit {
 
 impl Circuit {
     /// Its name.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// What its samples look like; `None` for a circuit that takes none, and runs until it halts.
-    #[must_use]
     pub fn samples(&self) -> Option<SampleShape> {
         self.samples
     }
 
     /// The registers in order.
-    #[must_use]
     pub fn registers(&self) -> &[Register] {
         &self.registers
     }
 
-    /// The register with this name.
-    #[must_use]
-    pub fn find_register(&self, name: &str) -> Option<RegisterId> {
-        self.registers.iter().position(|register| register.name == name).map(RegisterId::new)
-    }
-
     /// What drives each wire, in an order in which gates read only earlier ones.
-    #[must_use]
     pub fn gates(&self) -> &[Gate] {
         &self.gates
     }
 
     /// What drives a wire.
-    #[must_use]
     pub fn gate(&self, wire: WireId) -> &Gate {
         &self.gates[wire.index()]
     }
 
     /// `next`: the circuit is done with the sample that it holds.
-    #[must_use]
     pub fn next(&self) -> Literal {
         self.next
     }
 
     /// `halted`: nothing changes any more.
-    #[must_use]
     pub fn halted(&self) -> Literal {
         self.halted
     }
 
     /// `f`: the output once halted, as bits of a label; empty if the circuit has none.
-    #[must_use]
     pub fn output(&self) -> &[Literal] {
         &self.output
     }

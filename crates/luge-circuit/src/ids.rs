@@ -15,13 +15,11 @@ macro_rules! typed_id {
             ///
             /// # Panics
             /// If there are more than 2^32 items.
-            #[must_use]
             pub fn new(index: usize) -> Self {
                 Self(u32::try_from(index).expect(concat!("too many items for ", stringify!($name))))
             }
 
             /// The position of the item in its list.
-            #[must_use]
             pub fn index(self) -> usize {
                 self.0 as usize
             }
@@ -55,13 +53,16 @@ impl Literal {
     pub const TRUE: Self = Self { wire: WireId(0), negated: true };
 
     /// A constant.
-    #[must_use]
     pub fn constant(value: bool) -> Self {
         Self { wire: WireId(0), negated: value }
     }
 
+    /// The literal, or its negation where the condition holds.
+    pub(crate) fn negated_if(self, condition: bool) -> Self {
+        Self { negated: self.negated != condition, ..self }
+    }
+
     /// Its value, if it is a constant.
-    #[must_use]
     pub fn as_constant(self) -> Option<bool> {
         (self.wire == WireId(0)).then_some(self.negated)
     }

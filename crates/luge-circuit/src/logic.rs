@@ -15,26 +15,13 @@ impl Builder {
     pub fn xor(&mut self, a: Literal, b: Literal) -> Literal {
         match (a.as_constant(), b.as_constant()) {
             _ if a.wire == b.wire => Literal::constant(a != b),
-            (Some(value), _) => {
-                if value {
-                    !b
-                } else {
-                    b
-                }
-            }
-            (_, Some(value)) => {
-                if value {
-                    !a
-                } else {
-                    a
-                }
-            }
+            (Some(value), _) => b.negated_if(value),
+            (_, Some(value)) => a.negated_if(value),
             (None, None) => {
                 // The same gate for a ^ b, !a ^ b and so on.
                 let (low, high): (Literal, Literal) = (a.wire.min(b.wire).into(), a.wire.max(b.wire).into());
                 let (one, other) = (self.and([low, !high]), self.and([!low, high]));
-                let differ = self.sum([one, other]);
-                if a.negated == b.negated { differ } else { !differ }
+                self.sum([one, other]).negated_if(a.negated != b.negated)
             }
         }
     }
@@ -42,13 +29,8 @@ impl Builder {
     /// `one` if `condition`, else `other`. One layer.
     pub fn mux(&mut self, condition: Literal, one: Literal, other: Literal) -> Literal {
         match condition.as_constant() {
-            Some(value) => {
-                if value {
-                    one
-                } else {
-                    other
-                }
-            }
+            Some(true) => one,
+            Some(false) => other,
             None if one == other => one,
             None if one == !other => self.xor(condition, other),
             None => {

@@ -106,7 +106,6 @@ pub fn circuit_of(
 }
 
 /// An empty circuit with the machine's name.
-#[must_use]
 pub fn builder(normal: &NormalForm) -> Builder {
     let name = normal.machine().name().unwrap_or("machine");
     Builder::new(name.replace(|c: char| !crate::circuit::in_name(c), "_"))

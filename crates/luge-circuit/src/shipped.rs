@@ -24,7 +24,6 @@ impl Shipped {
     pub const ALL: [Self; 3] = [Self::WhichBit, Self::Parity, Self::Winnow];
 
     /// Its name in commands.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::WhichBit => "which_bit",
@@ -34,7 +33,6 @@ impl Shipped {
     }
 
     /// What it learns.
-    #[must_use]
     pub fn summary(self) -> &'static str {
         match self {
             Self::WhichBit => {
@@ -51,7 +49,6 @@ impl Shipped {
     ///
     /// # Panics
     /// If there are no bits.
-    #[must_use]
     pub fn circuit(self, n_bits: usize) -> Circuit {
         assert!(n_bits > 0, "a sample has bits");
         let mut builder = Builder::new(self.name());

@@ -34,44 +34,37 @@ pub struct Simulator<'c> {
 
 impl<'c> Simulator<'c> {
     /// The circuit before its first cycle, with no sample held.
-    #[must_use]
     pub fn new(circuit: &'c Circuit) -> Self {
         let registers = circuit.registers().iter().map(|register| register.initial).collect();
         Self { circuit, registers, held: None, steps: 0, n_taken: 0 }
     }
 
     /// The circuit that runs.
-    #[must_use]
     pub fn circuit(&self) -> &'c Circuit {
         self.circuit
     }
 
     /// The values of all registers.
-    #[must_use]
     pub fn registers(&self) -> &[bool] {
         &self.registers
     }
 
     /// The value of one register.
-    #[must_use]
     pub fn register(&self, register: RegisterId) -> bool {
         self.registers[register.index()]
     }
 
     /// The sample that is held.
-    #[must_use]
     pub fn held(&self) -> Option<&Sample> {
         self.held.as_ref()
     }
 
     /// Cycles that took or ran.
-    #[must_use]
     pub fn steps(&self) -> u64 {
         self.steps
     }
 
     /// How many samples were taken.
-    #[must_use]
     pub fn n_taken(&self) -> u64 {
         self.n_taken
     }

@@ -38,7 +38,6 @@ impl Gate {
 
 impl Circuit {
     /// Counts gates and layers.
-    #[must_use]
     pub fn size(&self) -> Size {
         let mut size = Size { n_registers: self.registers().len(), ..Size::default() };
         for gate in self.gates() {
@@ -57,7 +56,6 @@ impl Circuit {
 
     /// For each wire the most layers on a way to it, its own included: one for an and or a parity, none for a sum, and for a bit
     /// of a number as many as it has digits down to there.
-    #[must_use]
     pub fn depths(&self) -> Vec<usize> {
         let mut depths: Vec<usize> = Vec::with_capacity(self.gates().len());
         for gate in self.gates() {

@@ -23,7 +23,6 @@ impl fmt::Display for SampleShape {
 
 impl SampleShape {
     /// Reads what [`Display`](fmt::Display) writes.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (n_features, codes) = text.split_once(' ')?;
         let (feature, label) = codes.split_once(", label ")?;
@@ -38,7 +37,6 @@ impl SampleShape {
 
 impl Code {
     /// Reads `bit` or `fix:I.F`, with at most 32 bits.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         if text == "bit" {
             return Some(Self::Bit);

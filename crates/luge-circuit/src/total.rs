@@ -35,19 +35,16 @@ impl Total {
     }
 
     /// The largest value.
-    #[must_use]
     pub fn most(&self) -> u64 {
         self.constant + self.weights.iter().sum::<u64>()
     }
 
     /// Bits of the largest value.
-    #[must_use]
     pub fn n_bits(&self) -> u32 {
         u64::BITS - self.most().leading_zeros()
     }
 
     /// The lowest bit of each digit, the highest digit first. Each digit is one layer of thresholds.
-    #[must_use]
     pub fn digits(&self) -> Vec<u32> {
         let first = if self.operands.len() > MANY_OPERANDS { 1 } else { DIGIT };
         let mut lowest = self.n_bits().saturating_sub(first);
@@ -60,13 +57,11 @@ impl Total {
     }
 
     /// How many layers after its operands a bit is known.
-    #[must_use]
     pub fn layers_until(&self, bit: u32) -> usize {
         1 + self.digits().iter().take_while(|&&lowest| lowest > bit).count()
     }
 
     /// The number, given the operands' values.
-    #[must_use]
     pub fn value(&self, of: impl Fn(Literal) -> bool) -> u64 {
         let terms = self.operands.iter().zip(&self.weights);
         terms.filter(|(literal, _)| of(**literal)).fold(self.constant, |sum, (_, weight)| sum + weight)

@@ -35,7 +35,7 @@ const MAX_INPUTS: usize = 1 << 20;
 pub fn read(bytes: &[u8], name: &str) -> Result<Loaded, Vec<Diagnostic>> {
     let source = Source::new(bytes);
     let aig = source.parse().map_err(|diagnostic| vec![diagnostic])?;
-    Reader { source, aig, faults: Vec::new(), warnings: Vec::new() }.read(name)
+    Reader::new(source, aig, name).read()
 }
 
 /// A file and where its lines begin.
@@ -113,9 +113,8 @@ impl<'s> Source<'s> {
         }
         if liveness.iter().any(|&count| count > 0) {
             let help = "only outputs and bad states are read";
-            return Err(self
-                .refusal("the file has justice or fairness properties".to_owned())
-                .with_help(help));
+            let refusal = self.refusal("the file has justice or fairness properties".to_owned());
+            return Err(refusal.with_help(help));
         }
         let latches = if self.ascii { listed[1] } else { listed[0] };
         if safety.iter().any(|&count| count > 0) && latches == 0 {
@@ -152,6 +151,11 @@ enum Definition {
 struct Reader<'s> {
     source: Source<'s>,
     aig: Aig<u32>,
+    builder: Builder,
+    /// What the file says of its samples.
+    samples: Option<String>,
+    /// What is known of the file's variables.
+    defined: HashMap<u32, Definition>,
     faults: Vec<Diagnostic>,
     warnings: Vec<Diagnostic>,
 }
@@ -165,47 +169,51 @@ enum Place {
     And(usize),
 }
 
-impl Reader<'_> {
-    fn read(mut self, name: &str) -> Result<Loaded, Vec<Diagnostic>> {
+impl<'s> Reader<'s> {
+    fn new(source: Source<'s>, aig: Aig<u32>, name: &str) -> Self {
+        let comment = aig.comment.as_deref().unwrap_or_default();
+        let said = |word: &str| comment.lines().find_map(|line| line.strip_prefix(word));
+        let builder = Builder::new(tidy(said("circuit ").unwrap_or(name)));
+        let samples = said("samples ").map(str::to_owned);
+        let defined = HashMap::from([(0, Definition::Known(Literal::FALSE))]);
+        Self { source, aig, builder, samples, defined, faults: Vec::new(), warnings: Vec::new() }
+    }
+
+    fn read(mut self) -> Result<Loaded, Vec<Diagnostic>> {
         let bits = self.inputs();
-        let comment = self.aig.comment.clone().unwrap_or_default();
-        let said = |word: &str| comment.lines().find_map(|line| line.strip_prefix(word)).map(str::to_owned);
-        let mut builder = Builder::new(tidy(&said("circuit ").unwrap_or_else(|| name.to_owned())));
-        if let Some(shape) = self.shape(&bits, said("samples ")) {
-            builder.samples(shape);
+        if let Some(shape) = self.shape(&bits) {
+            self.builder.samples(shape);
         }
         if !self.faults.is_empty() {
             return Err(self.faults);
         }
-        let mut defined = HashMap::from([(0, Definition::Known(Literal::FALSE))]);
         let ordered: BTreeMap<Input, usize> =
             bits.iter().enumerate().filter_map(|(i, bit)| bit.map(|bit| (bit, i))).collect();
         let known: HashMap<usize, Literal> =
-            ordered.iter().map(|(&bit, &i)| (i, builder.input(bit))).collect();
+            ordered.iter().map(|(&bit, &i)| (i, self.builder.input(bit))).collect();
         for i in 0..self.aig.inputs.len() {
             let definition =
                 known.get(&i).map_or(Definition::Unused(i), |&literal| Definition::Known(literal));
-            self.define(&mut defined, self.aig.inputs[i], definition, Place::Input(i));
+            self.define(self.aig.inputs[i], definition, Place::Input(i));
         }
-        let registers = self.registers(&mut builder, &mut defined);
+        let registers = self.registers();
         for i in 0..self.aig.and_gates.len() {
-            self.define(&mut defined, self.aig.and_gates[i].output, Definition::And(i), Place::And(i));
+            self.define(self.aig.and_gates[i].output, Definition::And(i), Place::And(i));
         }
         for i in 0..self.aig.and_gates.len() {
-            self.literal(&mut builder, &mut defined, self.aig.and_gates[i].output, Place::And(i));
+            self.literal(self.aig.and_gates[i].output, Place::And(i));
         }
         for (i, &register) in registers.iter().enumerate() {
-            let target =
-                self.literal(&mut builder, &mut defined, self.aig.latches[i].next_state, Place::Latch(i));
-            builder.set(register, target);
+            let target = self.literal(self.aig.latches[i].next_state, Place::Latch(i));
+            self.builder.set(register, target);
         }
-        self.outputs(&mut builder, &mut defined);
+        self.outputs();
         if !self.faults.is_empty() {
             return Err(self.faults);
         }
         let refused =
             |error: crate::CircuitError| vec![Diagnostic::error(self.source.line(0), error.to_string(), "")];
-        Ok(Loaded { circuit: builder.build().map_err(refused)?, warnings: self.warnings })
+        Ok(Loaded { circuit: self.builder.build().map_err(refused)?, warnings: self.warnings })
     }
 
     /// The line where something stands in an ascii file.
@@ -258,10 +266,8 @@ impl Reader<'_> {
                 self.fault(Place::Input(i), format!("two inputs are called {bit}"));
             }
             if let Some(bit) = bit.filter(|bit| position(*bit) >= MAX_INPUTS) {
-                self.fault(
-                    Place::Input(i),
-                    format!("{bit} is beyond the {MAX_INPUTS} bits that a sample may have"),
-                );
+                let message = format!("{bit} is beyond the {MAX_INPUTS} bits that a sample may have");
+                self.fault(Place::Input(i), message);
                 bits.push(None);
             } else {
                 bits.push(bit);
@@ -270,13 +276,13 @@ impl Reader<'_> {
         bits
     }
 
-    fn shape(&mut self, bits: &[Option<Input>], said: Option<String>) -> Option<SampleShape> {
+    fn shape(&mut self, bits: &[Option<Input>]) -> Option<SampleShape> {
         let width = |chosen: fn(&Input) -> bool| {
             bits.iter().flatten().filter(|bit| chosen(bit)).map(|&bit| position(bit) + 1).max().unwrap_or(0)
         };
         let n_label = width(|bit| matches!(bit, Input::Label(_)));
         let n_bits = width(|bit| !matches!(bit, Input::Label(_)));
-        if n_label == 0 && n_bits == 0 && said.is_none() {
+        if n_label == 0 && n_bits == 0 && self.samples.is_none() {
             return None;
         }
         let label = match u32::try_from(n_label).unwrap_or(u32::MAX) {
@@ -284,8 +290,8 @@ impl Reader<'_> {
             n_integer => Code::Fixed { n_integer, n_fraction: 0 },
         };
         let found = SampleShape { n_features: n_bits, feature: Code::Bit, label };
-        let Some(said) = said else { return Some(found) };
-        let shape = SampleShape::parse(&said);
+        let Some(said) = &self.samples else { return Some(found) };
+        let shape = SampleShape::parse(said);
         let fits = |shape: &SampleShape| {
             n_bits <= shape.n_feature_bits()
                 && n_label <= shape.label.n_bits()
@@ -300,11 +306,7 @@ impl Reader<'_> {
         shape.filter(fits)
     }
 
-    fn registers(
-        &mut self,
-        builder: &mut Builder,
-        defined: &mut HashMap<u32, Definition>,
-    ) -> Vec<crate::RegisterId> {
+    fn registers(&mut self) -> Vec<crate::RegisterId> {
         let mut taken = BTreeSet::new();
         let mut registers = Vec::with_capacity(self.aig.latches.len());
         let names: HashMap<usize, String> = self.aig.symbols.iter().filter_map(latch_name).collect();
@@ -318,57 +320,42 @@ impl Reader<'_> {
                 let fault = self.fault(Place::Latch(i), format!("register `{name}` has no initial value"));
                 fault.remedy("give it one; in Yosys `setundef -zero -init` makes it 0");
             }
-            let register = builder.register(name, latch.initialization == Some(true));
-            let value = builder.value(register);
-            self.define(defined, latch.state, Definition::Known(value), Place::Latch(i));
+            let register = self.builder.register(name, latch.initialization == Some(true));
+            let value = self.builder.value(register);
+            self.define(latch.state, Definition::Known(value), Place::Latch(i));
             registers.push(register);
         }
         registers
     }
 
-    fn define(
-        &mut self,
-        defined: &mut HashMap<u32, Definition>,
-        code: u32,
-        definition: Definition,
-        place: Place,
-    ) {
-        if code & 1 == 1 || defined.insert(code / 2, definition).is_some() {
-            self.fault(
-                place,
-                format!("literal {code} cannot be defined here: it is negated, constant or defined before"),
-            );
+    fn define(&mut self, code: u32, definition: Definition, place: Place) {
+        if code & 1 == 1 || self.defined.insert(code / 2, definition).is_some() {
+            let message = "cannot be defined here: it is negated, constant or defined before";
+            self.fault(place, format!("literal {code} {message}"));
         }
     }
 
     /// The literal of a code, after everything that it depends on. Works without recursion: logic may be deep.
-    fn literal(
-        &mut self,
-        builder: &mut Builder,
-        defined: &mut HashMap<u32, Definition>,
-        code: u32,
-        place: Place,
-    ) -> Literal {
+    fn literal(&mut self, code: u32, place: Place) -> Literal {
         let mut open: Vec<(u32, Place)> = vec![(code / 2, place)];
         let mut waiting = BTreeSet::new();
         while let Some(&(variable, place)) = open.last() {
-            let settled = match defined.get(&variable).copied() {
+            let settled = match self.defined.get(&variable).copied() {
                 Some(Definition::Known(_)) => None,
                 Some(Definition::And(i)) => {
                     let inputs = self.aig.and_gates[i].inputs;
                     let unknown =
-                        |code: &u32| !matches!(defined.get(&(code / 2)), Some(Definition::Known(_)));
+                        |code: &u32| !matches!(self.defined.get(&(code / 2)), Some(Definition::Known(_)));
                     let missing: Vec<u32> = inputs.into_iter().filter(unknown).map(|code| code / 2).collect();
                     if missing.is_empty() {
-                        Some(builder.and(inputs.map(|code| value(defined, code))))
+                        let operands = inputs.map(|code| self.value(code));
+                        Some(self.builder.and(operands))
                     } else if waiting.insert(variable) {
                         open.extend(missing.into_iter().map(|variable| (variable, Place::And(i))));
                         continue;
                     } else {
-                        self.fault(
-                            Place::And(i),
-                            format!("the gate of literal {} feeds itself", 2 * variable),
-                        );
+                        let message = format!("the gate of literal {} feeds itself", 2 * variable);
+                        self.fault(Place::And(i), message);
                         Some(Literal::FALSE)
                     }
                 }
@@ -384,31 +371,36 @@ impl Reader<'_> {
                 }
             };
             if let Some(literal) = settled {
-                defined.insert(variable, Definition::Known(literal));
+                self.defined.insert(variable, Definition::Known(literal));
             }
             open.pop();
         }
-        value(defined, code)
+        self.value(code)
     }
 
-    fn outputs(&mut self, builder: &mut Builder, defined: &mut HashMap<u32, Definition>) {
+    /// The literal of a code whose variable is known.
+    fn value(&self, code: u32) -> Literal {
+        match self.defined.get(&(code / 2)) {
+            Some(&Definition::Known(literal)) => literal.negated_if(code & 1 == 1),
+            _ => Literal::FALSE,
+        }
+    }
+
+    fn outputs(&mut self) {
         let n_outputs = self.aig.outputs.len();
         let codes: Vec<u32> =
             self.aig.outputs.iter().chain(&self.aig.bad_state_properties).copied().collect();
-        let target = |i: usize| {
-            if i < n_outputs {
-                SymbolTarget::Output(i)
-            } else {
-                SymbolTarget::BadStateProperty(i - n_outputs)
-            }
+        let target = |i: usize| match i.checked_sub(n_outputs) {
+            None => SymbolTarget::Output(i),
+            Some(i) => SymbolTarget::BadStateProperty(i),
         };
         let names: Vec<Option<String>> =
             (0..codes.len()).map(|i| self.symbol(target(i)).map(str::to_owned)).collect();
-        builder.next(Literal::TRUE);
+        self.builder.next(Literal::TRUE);
         if !names.iter().flatten().any(|name| is_output(name)) {
             if let Some(&code) = codes.first() {
-                let halted = self.literal(builder, defined, code, Place::Output(0));
-                builder.halted(halted);
+                let halted = self.literal(code, Place::Output(0));
+                self.builder.halted(halted);
             }
             return;
         }
@@ -421,35 +413,22 @@ impl Reader<'_> {
             }
             if !is_output(&name) {
                 let message = format!("output {i} `{name}` is left out");
-                let span = self.span(Place::Output(i));
-                self.warnings.push(
-                    Diagnostic::warning(span, message, "").with_help("outputs are called next, halted and f"),
-                );
+                let warning = Diagnostic::warning(self.span(Place::Output(i)), message, "");
+                self.warnings.push(warning.with_help("outputs are called next, halted and f"));
                 continue;
             }
-            let literal = self.literal(builder, defined, codes[i], Place::Output(i));
+            let literal = self.literal(codes[i], Place::Output(i));
             match indexed(&name, "f") {
                 Some(bit) => drop(f.insert(bit, literal)),
-                None if name == "next" => builder.next(literal),
-                None => builder.halted(literal),
+                None if name == "next" => self.builder.next(literal),
+                None => self.builder.halted(literal),
             }
         }
         if let Some(missing) = (0..f.len()).find(|bit| !f.contains_key(bit)) {
-            self.fault(
-                Place::Output(0),
-                format!("there is no output f[{missing}], but there are higher ones"),
-            );
+            let message = format!("there is no output f[{missing}], but there are higher ones");
+            self.fault(Place::Output(0), message);
         }
-        builder.output(f.into_values());
-    }
-}
-
-/// The literal of a code whose variable is known.
-fn value(defined: &HashMap<u32, Definition>, code: u32) -> Literal {
-    match defined.get(&(code / 2)) {
-        Some(&Definition::Known(literal)) if code & 1 == 1 => !literal,
-        Some(&Definition::Known(literal)) => literal,
-        _ => Literal::FALSE,
+        self.builder.output(f.into_values());
     }
 }
 

@@ -20,7 +20,6 @@ pub enum Encoding {
 }
 
 /// Writes a circuit as an AIGER file.
-#[must_use]
 pub fn write(circuit: &Circuit, encoding: Encoding) -> Vec<u8> {
     let aig = ordered(circuit);
     let mut bytes = Vec::new();
