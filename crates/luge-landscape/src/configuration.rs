@@ -15,7 +15,6 @@ pub struct Configuration {
 
 impl Configuration {
     /// The symbols under the heads.
-    #[must_use]
     pub fn reads(&self) -> luge_machine::Bits {
         let bits = self.tapes.iter().zip(&self.heads).enumerate();
         bits.fold(luge_machine::Bits(0), |bits, (tape, (cells, &head))| {

@@ -137,13 +137,11 @@ impl ExternalConstants {
     }
 
     /// How far below c the loss of a halted machine lies at least: (b^3 - 8 b^2 d - 3 d) gamma.
-    #[must_use]
     pub fn halting_gap(&self, n_tapes: usize) -> f64 {
         (cube(self.base) - base_bound(n_tapes, self.base)) * self.scale
     }
 
     /// How far above c the loss of a running machine lies at most: (8 b^2 d + 3 d) gamma.
-    #[must_use]
     pub fn running_height(&self, n_tapes: usize) -> f64 {
         base_bound(n_tapes, self.base) * self.scale
     }
@@ -166,7 +164,6 @@ impl PlainConstants {
     }
 
     /// How far above c the loss of a running machine lies at most: 1 + 3 d.
-    #[must_use]
     pub fn running_height(n_tapes: usize) -> f64 {
         1.0 + 3.0 * tapes(n_tapes)
     }
@@ -176,7 +173,6 @@ impl PlainConstants {
 ///
 /// # Panics
 /// If the value is not a positive number.
-#[must_use]
 pub fn power_of_two_from(value: f64) -> f64 {
     assert!(value > 0.0 && value.is_finite(), "a positive number");
     let mut power = 1.0;

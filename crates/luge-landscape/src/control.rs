@@ -17,21 +17,10 @@ pub enum VertexSet {
     All,
 }
 
+luge_net::names!(VertexSet, LookedAt "looked-at", All "all");
+
 impl VertexSet {
-    /// Both sets.
-    pub const ALL: [Self; 2] = [Self::LookedAt, Self::All];
-
-    /// The set's name on the command line and in JSON.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::LookedAt => "looked-at",
-            Self::All => "all",
-        }
-    }
-
     /// How many vertices a machine has, its states not copied.
-    #[must_use]
     pub fn n_vertices(self, normal: &NormalForm) -> u64 {
         let machine = normal.machine();
         let tapes = |state| match self {
@@ -82,7 +71,6 @@ pub struct VertexStep {
 
 impl VertexStep {
     /// The symbol left on a tape where `found` was.
-    #[must_use]
     pub fn written(&self, tape: usize, found: bool) -> bool {
         if self.known.get(tape) { self.write.get(tape) } else { found }
     }
@@ -90,7 +78,6 @@ impl VertexStep {
 
 impl Control {
     /// The vertices of a machine with `n_copies` of every state.
-    #[must_use]
     pub fn new(normal: &NormalForm, vertices: VertexSet, n_copies: usize) -> Self {
         let machine = normal.machine();
         let read_only: Vec<bool> = machine.tape_ids().map(|t| normal.read_only(t)).collect();
@@ -117,37 +104,31 @@ impl Control {
     }
 
     /// The arcs of the vertices.
-    #[must_use]
     pub fn table(&self) -> &Arc<VertexTable> {
         &self.table
     }
 
     /// Number of tapes, d.
-    #[must_use]
     pub fn n_tapes(&self) -> usize {
         self.table.n_tracks()
     }
 
     /// Number of tapes that are trainable weights.
-    #[must_use]
     pub fn n_writable(&self) -> usize {
         self.table.n_trained()
     }
 
     /// Number of states, copies counted.
-    #[must_use]
     pub fn n_copied_states(&self) -> usize {
         self.n_states * self.n_copies
     }
 
     /// Number of vertices.
-    #[must_use]
     pub fn n_vertices(&self) -> usize {
         self.table.n_vertices()
     }
 
     /// What a vertex stands for.
-    #[must_use]
     pub fn at(&self, vertex: usize) -> Vertex {
         let (block, symbols) = (self.table.block(vertex), self.table.symbols(vertex));
         let looks_at = self.table.looks_at(block);
@@ -167,20 +148,17 @@ impl Control {
     }
 
     /// The machine's state at a vertex.
-    #[must_use]
     pub fn state(&self, vertex: usize) -> StateId {
         StateId::new(self.table.block(vertex) / self.n_copies)
     }
 
     /// The first tape on which a vertex has another symbol than this.
-    #[must_use]
     pub fn differs(&self, vertex: usize, reads: Bits) -> Option<usize> {
         let looks_at = self.table.looks_at(self.table.block(vertex));
         luge_net::tracks((self.table.symbols(vertex) ^ reads.0) & looks_at).next()
     }
 
     /// Which copy of its state a vertex belongs to, and how many there are.
-    #[must_use]
     pub fn copy_of(&self, vertex: usize) -> (usize, usize) {
         (self.table.block(vertex) % self.n_copies, self.n_copies)
     }
@@ -191,19 +169,16 @@ impl Control {
     }
 
     /// The row of a tape in the network's tape and head matrices.
-    #[must_use]
     pub fn row(&self, tape: usize) -> usize {
         self.table.rows()[tape]
     }
 
     /// The vertex of a copied state whose heads find these symbols.
-    #[must_use]
     pub fn vertex_at(&self, copied_state: usize, reads: Bits) -> usize {
         self.table.vertex(copied_state, reads.0)
     }
 
     /// The vertex of a state's first copy.
-    #[must_use]
     pub fn vertex(&self, state: StateId, reads: Bits) -> usize {
         self.vertex_at(state.index() * self.n_copies, reads)
     }

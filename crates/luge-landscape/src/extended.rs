@@ -264,103 +264,86 @@ impl Extended {
     }
 
     /// The network to train.
-    #[must_use]
     pub fn network(&self) -> &Network {
         &self.network
     }
 
     /// The nodes of Figure 1.
-    #[must_use]
     pub fn nodes(&self) -> &Nodes {
         &self.nodes
     }
 
     /// The parameter z.
-    #[must_use]
     pub fn labels(&self) -> ParameterId {
         self.labels
     }
 
     /// The parameter s: the vertex.
-    #[must_use]
     pub fn vertex(&self) -> ParameterId {
         self.terrain.vertex()
     }
 
     /// The vertices of landscapes B and C.
-    #[must_use]
     pub fn control(&self) -> Option<&Control> {
         self.terrain.control()
     }
 
     /// Which landscape is inside.
-    #[must_use]
     pub fn kind(&self) -> LandscapeKind {
         self.terrain.kind
     }
 
     /// How l_TM reaches the output.
-    #[must_use]
     pub fn carrier(&self) -> Carrier {
         self.carrier
     }
 
     /// Where l_TM must lie.
-    #[must_use]
     pub fn bounds(&self) -> Bounds {
         self.terrain.bounds
     }
 
     /// B_stop: training stops at the first step, from [`FIRST_STOP`](Self::FIRST_STOP) on, whose loss is at most this.
-    #[must_use]
     pub fn stop(&self) -> f64 {
         self.terrain.bounds.stop
     }
 
     /// r: what the network puts out before it has seen the labels.
-    #[must_use]
     pub fn label_offset(&self) -> f64 {
         self.label_offset
     }
 
     /// eps: the labels, less the offset, must have at least this squared norm.
-    #[must_use]
     pub fn epsilon(&self) -> f64 {
         self.epsilon
     }
 
     /// Number of vertices.
-    #[must_use]
     pub fn n_vertices(&self) -> usize {
         self.terrain.n_vertices()
     }
 
     /// Gradient steps beside the machine's own: one to copy the labels, one more for the start vertex of `internal`.
-    #[must_use]
     pub fn extra_steps(&self) -> u64 {
         if self.terrain.at_start().is_some() { 2 } else { 1 }
     }
 
     /// Whether a node belongs to the primary network.
-    #[must_use]
     pub fn is_primary(&self, node: NodeId) -> bool {
         self.primary_nodes.contains(&node.index())
     }
 
     /// The parameters before training: no labels, and the machine at its start. Nothing of the data goes in but their size.
-    #[must_use]
     pub fn initial(&self) -> &[SparseValues] {
         &self.initial
     }
 
     /// The parameters before training as they would be for another start: to see what becomes of a guess.
-    #[must_use]
     pub fn initial_at(&self, start: &Configuration) -> Vec<SparseValues> {
         initial_parameters(&self.network, &self.terrain, start)
     }
 
     /// The read-only tapes of a configuration, as the node of that name holds them once the labels are copied.
-    #[must_use]
     pub fn read_only(&self, configuration: &Configuration) -> Option<Values> {
         self.terrain.read_only(configuration).map(|cells| cells.to_values())
     }

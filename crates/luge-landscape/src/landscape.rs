@@ -24,21 +24,7 @@ pub enum LandscapeKind {
     Plain,
 }
 
-impl LandscapeKind {
-    /// All landscapes.
-    pub const ALL: [Self; 4] = [Self::Compact, Self::Relu, Self::Internal, Self::Plain];
-
-    /// The landscape's name on the command line and in JSON.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Compact => "compact",
-            Self::Relu => "relu",
-            Self::Internal => "internal",
-            Self::Plain => "plain",
-        }
-    }
-}
+luge_net::names!(LandscapeKind, Compact "compact", Relu "relu", Internal "internal", Plain "plain");
 
 /// What to build.
 #[derive(Clone, Debug)]
@@ -59,7 +45,6 @@ pub struct LandscapeOptions {
 
 impl LandscapeOptions {
     /// A landscape of this kind with chosen constants and all corrections.
-    #[must_use]
     pub fn new(kind: LandscapeKind, n_cells: usize) -> Self {
         Self {
             kind,
@@ -157,7 +142,6 @@ impl Landscape {
     }
 
     /// `compact` or `relu` with any constants, checked or not: to see what happens where an inequality is violated.
-    #[must_use]
     pub fn external(normal: &NormalForm, options: &LandscapeOptions, constants: &ExternalConstants) -> Self {
         let mut g = GraphBuilder::new();
         let read_only = read_only_input(&mut g, normal, options.n_cells);
@@ -170,43 +154,36 @@ impl Landscape {
     }
 
     /// Which landscape it is.
-    #[must_use]
     pub fn kind(&self) -> LandscapeKind {
         self.terrain.kind
     }
 
     /// The network to train.
-    #[must_use]
     pub fn network(&self) -> &Network {
         &self.network
     }
 
     /// Where the loss must lie.
-    #[must_use]
     pub fn bounds(&self) -> Bounds {
         self.terrain.bounds
     }
 
     /// tau: cells per tape.
-    #[must_use]
     pub fn n_cells(&self) -> usize {
         self.terrain.n_cells
     }
 
     /// Number of vertices.
-    #[must_use]
     pub fn n_vertices(&self) -> usize {
         self.terrain.n_vertices()
     }
 
     /// The vertices of landscapes B and C; `None` for A, whose vertices are configurations.
-    #[must_use]
     pub fn control(&self) -> Option<&Control> {
         self.terrain.control()
     }
 
     /// The configuration a vertex of `internal` stands for.
-    #[must_use]
     pub fn configuration(&self, vertex: usize) -> Option<&Configuration> {
         match &self.terrain.holds {
             StateEncoding::Outside { .. } => None,
@@ -218,14 +195,12 @@ impl Landscape {
     ///
     /// # Panics
     /// If the configuration has other numbers of tapes or cells than the landscape.
-    #[must_use]
     pub fn encode(&self, configuration: &Configuration) -> Option<(Vec<Values>, Vec<Values>)> {
         let (parameters, inputs) = self.encode_sparse(configuration)?;
         Some((parameters.iter().map(SparseValues::to_values).collect(), inputs))
     }
 
     /// As [`encode`](Self::encode), of the parameters only what differs from the number that most of them are.
-    #[must_use]
     pub fn encode_sparse(&self, configuration: &Configuration) -> Option<(Vec<SparseValues>, Vec<Values>)> {
         let own = self.terrain.encode(configuration)?.into_iter();
         let read_only = self.terrain.read_only(configuration).map(|cells| cells.to_values());

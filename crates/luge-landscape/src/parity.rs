@@ -14,7 +14,6 @@ pub struct Parity {
 
 impl Parity {
     /// The parity of a subset of this many bits.
-    #[must_use]
     pub fn new(n_features: usize) -> Self {
         Self { n_features }
     }

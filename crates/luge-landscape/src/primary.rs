@@ -138,7 +138,6 @@ pub(crate) fn count(whole: &str, found: &str, most: usize) -> Result<usize, Prim
 
 impl Mlp {
     /// One affine map, no ReLU.
-    #[must_use]
     pub fn linear(n_features: usize, n_outputs: usize) -> Self {
         Self { widths: vec![n_features, n_outputs] }
     }
@@ -147,7 +146,6 @@ impl Mlp {
     ///
     /// # Panics
     /// If there are not at least two widths.
-    #[must_use]
     pub fn new(widths: Vec<usize>) -> Self {
         assert!(widths.len() >= 2, "features and outputs at least");
         Self { widths }

@@ -27,7 +27,6 @@ impl Prototypes {
     ///
     /// # Panics
     /// If there is none.
-    #[must_use]
     pub fn new(n_prototypes: usize, n_features: usize, n_outputs: usize) -> Self {
         assert!(n_prototypes > 0, "at least one prototype");
         Self { n_prototypes, n_features, n_outputs }

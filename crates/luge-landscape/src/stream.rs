@@ -114,19 +114,16 @@ impl StreamNetwork {
     }
 
     /// The vertices.
-    #[must_use]
     pub fn control(&self) -> &Control {
         self.terrain.control().expect("a stream's tapes are outside the vertex")
     }
 
     /// The parameter whose largest entry is the current vertex.
-    #[must_use]
     pub fn vertex(&self) -> ParameterId {
         self.terrain.vertex()
     }
 
     /// Whether a node belongs to the primary network.
-    #[must_use]
     pub fn is_primary(&self, node: NodeId) -> bool {
         self.primary_nodes.contains(&node.index())
     }
@@ -144,7 +141,6 @@ impl StreamNetwork {
 
 impl Learner {
     /// The machine's memory of a batch, in its own cells.
-    #[must_use]
     pub fn memory(&self, layout: &DataLayout) -> Memory {
         let cell = |bit: &usize| i64::try_from(layout.cell(*bit)).unwrap_or(i64::MAX);
         let is_feature = |bit: &usize| layout.is_feature(*bit);

@@ -27,7 +27,6 @@ impl Tree {
     ///
     /// # Panics
     /// If there is none.
-    #[must_use]
     pub fn new(depth: u32, n_features: usize, n_outputs: usize) -> Self {
         assert!(depth > 0, "at least one question");
         Self { depth, n_features, n_outputs }

@@ -7,7 +7,6 @@ impl Network {
     ///
     /// # Panics
     /// If an operand does not come before the node.
-    #[must_use]
     pub fn with_op(&self, node: NodeId, op: Op) -> Self {
         assert!(op.operands().iter().all(|&operand| operand < node), "operands come before their node");
         let (mut nodes, parameters, inputs, loss) = self.parts();
@@ -16,7 +15,6 @@ impl Network {
     }
 
     /// The same network with a block of weights that moves otherwise.
-    #[must_use]
     pub fn with_step_rule(&self, parameter: ParameterId, step_rule: StepRule) -> Self {
         let (nodes, mut parameters, inputs, loss) = self.parts();
         parameters[parameter.index()].step_rule = step_rule;
@@ -24,7 +22,6 @@ impl Network {
     }
 
     /// The same network with a stop-gradient put between a node and one of its operands.
-    #[must_use]
     pub fn with_stop_before(&self, node: NodeId, operand: usize) -> Self {
         let (nodes, parameters, inputs, loss) = self.parts();
         let moved = |id: NodeId| if id >= node { NodeId::new(id.index() + 1) } else { id };

@@ -28,7 +28,6 @@ impl Evaluation {
 ///
 /// # Panics
 /// If the values do not fit the network's parameters or inputs.
-#[must_use]
 pub fn evaluate(network: &Network, parameters: &[Values], inputs: &[Values]) -> Evaluation {
     evaluate_with(network, parameters, inputs, None)
 }
@@ -38,7 +37,6 @@ pub fn evaluate(network: &Network, parameters: &[Values], inputs: &[Values]) -> 
 ///
 /// # Panics
 /// If the values do not fit the network's parameters or inputs.
-#[must_use]
 pub fn evaluate_node(
     network: &Network,
     weights: &(impl Weights + ?Sized),
@@ -148,7 +146,6 @@ pub fn evaluate_rows(
 ///
 /// # Panics
 /// If the values do not fit the network's parameters or inputs, or `frozen` is of another network.
-#[must_use]
 pub fn evaluate_frozen(
     network: &Network,
     parameters: &[Values],

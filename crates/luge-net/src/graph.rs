@@ -152,6 +152,14 @@ macro_rules! operands {
     };
 }
 
+crate::names! {
+    with data Op,
+    Parameter "parameter", Input "input", Constant "constant", Linear "linear", Sum "sum", Relu "relu",
+    Product "product", Quotient "quotient", MatMul "matmul", Sqrt "sqrt", SumColumns "sum-columns",
+    SumAll "sum-all", Shift "shift", Reshape "reshape", Stack "stack", Gather "gather", Quantize "quantize",
+    Dequantize "dequantize", StopGradient "stop-gradient", Switch "switch", Select "select",
+}
+
 impl Op {
     /// The nodes this one is computed from.
     pub fn operands(&self) -> Vec<NodeId> {
@@ -168,33 +176,6 @@ impl Op {
         let mut op = self.clone();
         op.operands_mut().into_iter().for_each(|of| *of = other(*of));
         op
-    }
-
-    /// The operation's name in listings and exports.
-    pub fn word(&self) -> &'static str {
-        match self {
-            Self::Parameter(_) => "parameter",
-            Self::Input(_) => "input",
-            Self::Constant(_) => "constant",
-            Self::Linear(..) => "linear",
-            Self::Sum(_) => "sum",
-            Self::Relu(_) => "relu",
-            Self::Product(..) => "product",
-            Self::Quotient(..) => "quotient",
-            Self::MatMul(..) => "matmul",
-            Self::Sqrt(_) => "sqrt",
-            Self::SumColumns(_) => "sum-columns",
-            Self::SumAll(_) => "sum-all",
-            Self::Shift(..) => "shift",
-            Self::Reshape(_) => "reshape",
-            Self::Stack(..) => "stack",
-            Self::Gather(..) => "gather",
-            Self::Quantize(..) => "quantize",
-            Self::Dequantize(..) => "dequantize",
-            Self::StopGradient(_) => "stop-gradient",
-            Self::Switch { .. } => "switch",
-            Self::Select { .. } => "select",
-        }
     }
 }
 

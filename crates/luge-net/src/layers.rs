@@ -19,18 +19,9 @@ pub enum LayerKind {
     Select,
 }
 
-impl LayerKind {
-    /// The kind's name in listings.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Relu => "relu",
-            Self::Product => "product",
-            Self::Quotient => "quotient",
-            Self::Sqrt => "sqrt",
-            Self::Switch => "switch",
-            Self::Select => "select",
-        }
-    }
+crate::names! {
+    LayerKind,
+    Relu "relu", Product "product", Quotient "quotient", Sqrt "sqrt", Switch "switch", Select "select",
 }
 
 /// A named group of units of one kind. Linear maps and sums are the arcs between units, not units.

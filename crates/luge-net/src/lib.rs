@@ -13,6 +13,7 @@ mod layers;
 mod linear;
 mod local;
 mod merged;
+mod names;
 mod network;
 pub mod numbers;
 pub mod quantizer;

@@ -248,7 +248,6 @@ impl<'n> Columns<'n> {
 ///
 /// # Panics
 /// If the values do not fit the network's parameters or inputs, or a node has a column for every cell.
-#[must_use]
 pub fn evaluate_some(
     network: &Network,
     weights: &[SparseValues],

@@ -72,7 +72,6 @@ impl LinearLayer {
     }
 
     /// All weights, zeros included, row by row.
-    #[must_use]
     pub fn dense(&self) -> Vec<f64> {
         let mut weights = vec![0.0; self.n_units() * self.n_inputs];
         for unit in 0..self.n_units() {
@@ -143,7 +142,6 @@ impl Sequential {
     }
 
     /// What the network outputs.
-    #[must_use]
     pub fn evaluate(&self, x: &[f64]) -> Vec<f64> {
         let mut values = x.to_vec();
         for (place, layer) in self.layers.iter().enumerate() {

@@ -27,7 +27,6 @@ pub struct MacrostepId(pub u32);
 
 impl MacrostepId {
     /// The number of the macrostep, for tables of them.
-    #[must_use]
     pub fn index(self) -> usize {
         self.0 as usize
     }

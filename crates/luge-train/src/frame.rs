@@ -13,7 +13,6 @@ const WEIGHTS: u8 = 1;
 
 impl Snapshot {
     /// The snapshot as bytes, in the same way on every platform.
-    #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = self.path.to_le_bytes().to_vec();
         bytes.extend(self.weight_bytes());
@@ -21,7 +20,6 @@ impl Snapshot {
     }
 
     /// The step and the weights as bytes, whatever path led there.
-    #[must_use]
     pub fn weight_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         put(&mut bytes, self.step);

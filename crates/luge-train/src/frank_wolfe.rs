@@ -5,7 +5,6 @@
 use luge_net::faults::planted;
 
 /// The vertex with the smallest gradient entry if it is strictly better than the current point, else `None`: stay.
-#[must_use]
 pub fn best_vertex(gradient: &[f64], point: &[f64]) -> Option<usize> {
     let here = weighted_mean(gradient, point);
     let mut best = None;
@@ -19,7 +18,6 @@ pub fn best_vertex(gradient: &[f64], point: &[f64]) -> Option<usize> {
 }
 
 /// `<gradient, point>` over the entries of the point that are not zero.
-#[must_use]
 pub fn weighted_mean(gradient: &[f64], point: &[f64]) -> f64 {
     gradient
         .iter()

@@ -58,16 +58,4 @@ pub enum Rate {
     LineSearch,
 }
 
-impl Rate {
-    /// Both rates.
-    pub const ALL: [Self; 2] = [Self::One, Self::LineSearch];
-
-    /// The rate's name on the command line and in JSON.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::One => "one",
-            Self::LineSearch => "line-search",
-        }
-    }
-}
+luge_net::names!(Rate, One "one", LineSearch "line-search");

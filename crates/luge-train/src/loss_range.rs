@@ -15,7 +15,6 @@ pub struct LossRange {
 
 impl LossRange {
     /// The range of one loss.
-    #[must_use]
     pub fn of(loss: f64) -> Self {
         Self { first: loss, min: loss, max: loss, last: loss }
     }

@@ -12,7 +12,6 @@ pub struct Noise {
 
 impl Noise {
     /// Noise of relative size `sigma`; `None` if that is not a finite number of at least 0.
-    #[must_use]
     pub fn new(sigma: f64, seed: u64) -> Option<Self> {
         let normal = Normal::new(1.0, sigma).ok().filter(|_| sigma >= 0.0 && sigma.is_finite())?;
         Some(Self { normal, generator: ChaCha8Rng::seed_from_u64(seed) })

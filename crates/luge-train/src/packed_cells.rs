@@ -65,13 +65,11 @@ impl PackedCells {
     }
 
     /// Whether all cells are symbols.
-    #[must_use]
     pub fn are_symbols(&self) -> bool {
         matches!(self.0, Kept::Signs(..))
     }
 
     /// Number of cells.
-    #[must_use]
     pub fn len(&self) -> usize {
         match &self.0 {
             Kept::Signs(_, n_cells) => *n_cells,
@@ -80,13 +78,11 @@ impl PackedCells {
     }
 
     /// Whether there are none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// The value of a cell; `None` beyond the last.
-    #[must_use]
     pub fn get(&self, at: usize) -> Option<f64> {
         match &self.0 {
             Kept::Signs(bytes, n_cells) => {
@@ -124,7 +120,6 @@ impl PackedCells {
     }
 
     /// The same cells without the blank ones at the end.
-    #[must_use]
     pub fn without_blank_end(&self) -> Self {
         self.part(0..self.written().end)
     }
@@ -146,7 +141,6 @@ impl PackedCells {
     }
 
     /// Some of the cells; those beyond the last are left out.
-    #[must_use]
     pub fn part(&self, cells: std::ops::Range<usize>) -> Self {
         let end = cells.end.min(self.len());
         let start = cells.start.min(end);

@@ -16,21 +16,9 @@ pub enum Precision {
     Bf16,
 }
 
+luge_net::names!(Precision, F64 "f64", F32 "f32", F16 "f16", Bf16 "bf16");
+
 impl Precision {
-    /// All precisions, the finest first.
-    pub const ALL: [Self; 4] = [Self::F64, Self::F32, Self::F16, Self::Bf16];
-
-    /// The precision's name on the command line and in JSON.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::F64 => "f64",
-            Self::F32 => "f32",
-            Self::F16 => "f16",
-            Self::Bf16 => "bf16",
-        }
-    }
-
     pub(crate) fn dtype(self) -> DType {
         match self {
             Self::F64 => DType::F64,

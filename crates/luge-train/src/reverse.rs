@@ -35,7 +35,6 @@ impl Listed {
 
 impl<'n> ReversePass<'n> {
     /// A network to be differentiated.
-    #[must_use]
     pub fn new(network: &'n Network) -> Self {
         let nodes = network.nodes();
         let spread = |i: usize| {
@@ -66,7 +65,6 @@ impl<'n> ReversePass<'n> {
     }
 
     /// The value of a node at the last point.
-    #[must_use]
     pub fn value(&self, node: NodeId) -> &[f64] {
         &self.values[node.index()]
     }

@@ -4,6 +4,8 @@
 //! what such a step depends on ([`Local`]), and for each situation the cut is evaluated and differentiated at weights that show it: every
 //! unit, every weight. All weights after the step are compared with those that the step is said to lead to.
 
+mod differs;
+
 use std::collections::HashMap;
 
 use luge_net::{Form, LOCAL_COLUMNS, Local, NodeId, ParameterId, SparseLayers, StepRule, Values};
@@ -11,6 +13,8 @@ use luge_net::{Form, LOCAL_COLUMNS, Local, NodeId, ParameterId, SparseLayers, St
 use crate::{
     Dense, MAX_GAIN_ERROR, Precision, ROUNDING, Rate, ReversePass, Snapshot, TrainError, best_vertex, sparse,
 };
+
+pub use differs::Differs;
 
 /// A step that is said to be made, track by track as bits. What is not known is free: the step must be the same whatever it is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -42,59 +46,6 @@ pub enum HeadColumn {
     Last,
 }
 
-/// In what a step differs from what the network's own gradient makes of its situation.
-#[derive(Clone, PartialEq, Debug, thiserror::Error)]
-pub enum Differs {
-    /// Another vertex is the best, or could be.
-    #[error("the gradient at vertex {vertex} leads to vertex {found}, not to {expected}")]
-    Vertex {
-        /// The vertex before the step.
-        vertex: u32,
-        /// Where the gradient leads.
-        found: usize,
-        /// Where the step is said to lead.
-        expected: u32,
-    },
-    /// A weight is moved elsewhere.
-    #[error("the gradient at vertex {vertex} moves {parameter}[{index}] to {found}, not to {expected}")]
-    Weight {
-        /// The vertex before the step.
-        vertex: u32,
-        /// The block of weights.
-        parameter: String,
-        /// The position in it, row by row.
-        index: usize,
-        /// Where the gradient leads.
-        found: f64,
-        /// Where the step is said to lead.
-        expected: f64,
-    },
-    /// A column without a head near adds something.
-    #[error("at vertex {vertex} a column far from every head adds to `{node}`")]
-    FarColumn {
-        /// The vertex before the step.
-        vertex: u32,
-        /// The node that is summed.
-        node: String,
-    },
-    /// The labels have a gradient, or the primary network is seen, or the gain is out of bounds.
-    #[error("at a landscape loss of {landscape} {what}")]
-    Output {
-        /// The landscape's loss.
-        landscape: f64,
-        /// What is wrong.
-        what: &'static str,
-    },
-    /// The two ways to differentiate do not agree.
-    #[error("at vertex {vertex} candle differentiates `{parameter}` otherwise")]
-    Candle {
-        /// The vertex.
-        vertex: u32,
-        /// The block of weights.
-        parameter: String,
-    },
-}
-
 /// What a look at a situation has shown.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Look {
@@ -114,7 +65,6 @@ pub struct Surroundings {
 
 impl Surroundings {
     /// The weights of a snapshot around these cells, one per track.
-    #[must_use]
     pub fn of(snapshot: &Snapshot, centres: &[i64]) -> Self {
         let tracks = snapshot.tapes.iter().zip(centres).map(|(tape, centre)| {
             let at = |first: i64, column: usize| {
@@ -154,7 +104,6 @@ pub struct SituationCheck<'l> {
 impl<'l> SituationCheck<'l> {
     /// A network that was cut, fed with `inputs`, whose labels are these; `allowed` is how far cells and heads may lie from the values
     /// they stand for: nothing where arithmetic is exact.
-    #[must_use]
     pub fn new(
         local: &'l Local,
         layers: &'l SparseLayers,

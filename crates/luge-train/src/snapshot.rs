@@ -34,7 +34,6 @@ pub struct TapeSnapshot {
 
 impl Snapshot {
     /// The same weights, without the blank cells at both ends.
-    #[must_use]
     pub fn trimmed(&self) -> Self {
         let mut trimmed = self.clone();
         for tape in &mut trimmed.tapes {
@@ -46,25 +45,21 @@ impl Snapshot {
     }
 
     /// The parameters of a network that holds these weights, zeros and all; `None` if they do not fit into its matrices.
-    #[must_use]
     pub fn parameters(&self, network: &Network) -> Option<Vec<Values>> {
         Some(self.weights(network)?.iter().map(SparseValues::to_values).collect())
     }
 
     /// The same for a network whose column `c` is cell `c - shift` of each tape.
-    #[must_use]
     pub fn parameters_of(&self, network: &Network, shift: &[i64]) -> Option<Vec<Values>> {
         Some(self.weights_of(network, shift)?.iter().map(SparseValues::to_values).collect())
     }
 
     /// The same, of which only what is not blank and not zero is kept.
-    #[must_use]
     pub fn weights(&self, network: &Network) -> Option<Vec<SparseValues>> {
         self.weights_of(network, &vec![0; self.tapes.len()])
     }
 
     /// The same for a network whose column `c` is cell `c - shift` of each tape.
-    #[must_use]
     pub fn weights_of(&self, network: &Network, shift: &[i64]) -> Option<Vec<SparseValues>> {
         let mut weights: Vec<SparseValues> =
             network.parameters().iter().map(|p| SparseValues::filled(p.shape, 0.0)).collect();
@@ -157,7 +152,6 @@ fn by_rows(shape: Shape, common: f64, mut rows: Vec<(usize, Vec<(i64, f64)>)>) -
 }
 
 /// The parameter with the weights on vertices.
-#[must_use]
 pub fn vertex_parameter(network: &Network) -> Option<ParameterId> {
     let of = |id: &ParameterId| &network.parameters()[id.index()];
     let simplex = || network.parameter_ids().find(|id| of(id).step_rule == StepRule::Simplex);

@@ -24,7 +24,6 @@ pub struct Agreement {
 
 impl Agreement {
     /// Whether a loss that was found before the step is the dense engine's, up to [`ROUNDING`].
-    #[must_use]
     pub fn has_loss(&self, found: f64) -> bool {
         (self.loss - found).abs() <= ROUNDING * self.loss.abs()
     }

@@ -18,7 +18,6 @@ pub struct StopRule {
 impl StopRule {
     /// How training ends at a step with this loss; `None` if it goes on.
     #[inline]
-    #[must_use]
     pub fn verdict(&self, steps: u64, loss: f64) -> Option<Outcome> {
         match () {
             () if !loss.is_finite() => Some(Outcome::Diverged { steps }),
@@ -59,9 +58,13 @@ pub enum Outcome {
     },
 }
 
+luge_net::names! {
+    with data Outcome,
+    Converged "halted", StepLimit "step-limit", Interrupted "interrupted", OutOfCells "out-of-cells", Diverged "diverged",
+}
+
 impl Outcome {
     /// Gradient steps made.
-    #[must_use]
     pub fn steps(self) -> u64 {
         match self {
             Self::Converged { steps }
@@ -69,18 +72,6 @@ impl Outcome {
             | Self::Interrupted { steps }
             | Self::OutOfCells { steps }
             | Self::Diverged { steps } => steps,
-        }
-    }
-
-    /// The outcome's name on the command line and in JSON.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Converged { .. } => "halted",
-            Self::StepLimit { .. } => "step-limit",
-            Self::Interrupted { .. } => "interrupted",
-            Self::OutOfCells { .. } => "out-of-cells",
-            Self::Diverged { .. } => "diverged",
         }
     }
 }

@@ -14,19 +14,9 @@ pub enum BitConversion {
     Network,
 }
 
+luge_net::names!(BitConversion, Native "native", Network "network");
+
 impl BitConversion {
-    /// Both ways.
-    pub const ALL: [Self; 2] = [Self::Native, Self::Network];
-
-    /// The way's name on the command line and in JSON.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Native => "native",
-            Self::Network => "network",
-        }
-    }
-
     /// The bits of a vector of numbers, as -1 and 1.
     pub(crate) fn quantize(self, g: &mut GraphBuilder, format: NumberFormat, numbers: NodeId) -> NodeId {
         match self {

@@ -14,21 +14,10 @@ pub enum Carrier {
     Orthogonal,
 }
 
+luge_net::names!(Carrier, Offset "offset", Orthogonal "orthogonal");
+
 impl Carrier {
-    /// Both carriers.
-    pub const ALL: [Self; 2] = [Self::Offset, Self::Orthogonal];
-
-    /// The carrier's name on the command line and in JSON.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Offset => "offset",
-            Self::Orthogonal => "orthogonal",
-        }
-    }
-
     /// What the carrier adds to l_TM for these labels.
-    #[must_use]
     pub fn added_loss(self, labels: &Values) -> f64 {
         match self {
             Self::Offset => 0.0,

@@ -20,7 +20,6 @@ impl Mark {
     pub const SYMBOLS: [&'static str; 4] = ["_", "x", "y", "e"];
 
     /// The mark's symbol.
-    #[must_use]
     pub fn symbol(self) -> &'static str {
         Self::SYMBOLS[self as usize]
     }
@@ -44,43 +43,36 @@ pub struct DataLayout {
 
 impl DataLayout {
     /// Bits per number.
-    #[must_use]
     pub fn width(&self) -> usize {
         self.format.n_bits() as usize
     }
 
     /// Number of numbers: n (M + m).
-    #[must_use]
     pub fn n_numbers(&self) -> usize {
         self.n_samples * (self.n_features + self.n_labels)
     }
 
     /// Number of bits of data, L.
-    #[must_use]
     pub fn n_bits(&self) -> usize {
         self.n_numbers() * self.width()
     }
 
     /// The cell after the last bit.
-    #[must_use]
     pub fn end(&self) -> usize {
         1 + self.n_bits()
     }
 
     /// The cell of the `bit`-th bit of all data.
-    #[must_use]
     pub fn cell(&self, bit: usize) -> usize {
         1 + bit
     }
 
     /// Whether a bit belongs to a feature; else to a label.
-    #[must_use]
     pub fn is_feature(&self, bit: usize) -> bool {
         bit / self.width() % (self.n_features + self.n_labels) < self.n_features
     }
 
     /// The mark beside a cell.
-    #[must_use]
     pub fn mark(&self, cell: usize) -> Mark {
         if cell == 0 || cell == self.end() {
             return Mark::End;
@@ -92,7 +84,6 @@ impl DataLayout {
     }
 
     /// For every number on the tape, its position in the list of all features followed by all labels.
-    #[must_use]
     pub fn order(&self) -> Vec<usize> {
         let (m, k) = (self.n_features, self.n_labels);
         let sample = |s: usize| {

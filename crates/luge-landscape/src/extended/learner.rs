@@ -98,32 +98,27 @@ impl Learner {
     }
 
     /// The machine as given.
-    #[must_use]
     pub fn machine(&self) -> &Machine {
         &self.machine
     }
 
     /// The machine and what lies on its own tapes, in the native format.
-    #[must_use]
     pub fn native_text(&self) -> String {
         let input = (self.own_input != Input::default()).then_some(&self.own_input);
         Format::Native.write(&self.machine, input).unwrap_or_default()
     }
 
     /// The machine in normal form.
-    #[must_use]
     pub fn lowered(&self) -> &Lowered {
         &self.lowered
     }
 
     /// The binary tape with the data.
-    #[must_use]
     pub fn data_track(&self) -> TapeId {
         self.track(self.data)
     }
 
     /// The binary tape with theta, and the cell of its first bit.
-    #[must_use]
     pub fn theta_track(&self) -> (TapeId, usize) {
         (self.track(self.theta), self.theta_first)
     }
@@ -133,13 +128,11 @@ impl Learner {
     }
 
     /// The normal form's input for these bits of data.
-    #[must_use]
     pub fn input(&self, layout: &DataLayout, bits: &[bool]) -> Input {
         self.lowered.encode(&self.source_input(layout, bits))
     }
 
     /// The machine's own input for these bits of data.
-    #[must_use]
     pub fn source_input(&self, layout: &DataLayout, bits: &[bool]) -> Input {
         let mut input = self.own_input.clone();
         input.tapes.resize(self.machine.n_tapes(), TapeInput::default());

@@ -52,7 +52,6 @@ impl<T: Real> DenseSgd<T> {
     }
 
     /// A layer's weights, row by row.
-    #[must_use]
     pub fn weights(&self, layer: usize) -> &[T] {
         &self.layers[layer].weights
     }
@@ -127,7 +126,6 @@ fn dot<T: Real>(a: &[T], b: &[T]) -> T {
 }
 
 /// A network of these widths with the weights and biases that PyTorch gives `nn.Linear`: uniform in +-1/sqrt(inputs).
-#[must_use]
 pub fn default_weights(widths: &[usize], seed: u64) -> Sequential {
     let mut generator = ChaCha8Rng::seed_from_u64(seed);
     let layer = |pair: &[usize]| {

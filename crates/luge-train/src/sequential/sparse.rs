@@ -53,7 +53,6 @@ impl<T: Real> SparseSgd<T> {
     }
 
     /// What training all other weights would have changed so far.
-    #[must_use]
     pub fn perturbation(&self) -> Perturbation {
         Perturbation::compute(&self.network, &self.moves, self.rate.wide(), self.steps)
     }
