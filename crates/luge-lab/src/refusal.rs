@@ -101,13 +101,13 @@ impl From<&RunError> for Refusal {
             | JobError::Universal { .. }
             | JobError::Trace(TraceError::Lowering(_)) => Self::new("source", error),
             JobError::Input(_) => Self::new("input", error),
-            JobError::PreparedTraining(TrainingError::Engine(_) | TrainingError::Memory(_)) => {
+            JobError::Training(TrainingError::Engine(_) | TrainingError::Memory(_)) => {
                 Self::new("options", error)
             }
             JobError::Table { .. }
             | JobError::NoFormat { .. }
             | JobError::Repeats { .. }
-            | JobError::PreparedTraining(_) => Self::new("data", error),
+            | JobError::Training(_) => Self::new("data", error),
             JobError::Program { .. }
             | JobError::Primary(_)
             | JobError::ThetaSize { .. }

@@ -175,7 +175,7 @@ impl Model {
             return other_data(refused(error).to_string());
         }
         let lesson = match model.lesson(table, &StandardPrimaries) {
-            Err(error @ ModelError::PreparedTraining(_)) => return other_data(with_reasons(&error)),
+            Err(error @ ModelError::Training(_)) => return other_data(with_reasons(&error)),
             lesson => lesson?,
         };
         let retrained = if retrain {

@@ -191,7 +191,6 @@ pub struct CompiledInfo {
 
 impl TraceJob {
     /// A trace of a machine on its own input, everything else as it comes.
-    #[must_use]
     pub fn new(source: Source) -> Self {
         Self { source, input: Vec::new(), start: None, line: None, options: TraceOptions::default() }
     }
@@ -253,7 +252,6 @@ impl TraceJob {
 
 impl TrainJob {
     /// A learner on its data. One that ships is known by its text, and comes with its number format and primary network.
-    #[must_use]
     pub fn new(source: Source, data: Data) -> Self {
         let mut options = TrainingOptions::default();
         let mut primary = linear();

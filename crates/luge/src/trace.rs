@@ -117,19 +117,16 @@ pub struct Trace {
 impl Trace {
     /// Whether training traced the machine exactly: no mismatch, steps that are the network's own, losses where the construction says, and
     /// an end where the machine's end is.
-    #[must_use]
     pub fn matches_machine(&self) -> bool {
         self.bounds_held && self.decodes_to_machine()
     }
 
     /// The same, wherever the losses lie: with noise they leave the bounds although every iterate is the machine's.
-    #[must_use]
     pub fn decodes_to_machine(&self) -> bool {
         self.mismatches == 0 && self.gradient.holds() && self.ended_alike()
     }
 
     /// Whether training ended where the machine does.
-    #[must_use]
     pub fn ended_alike(&self) -> bool {
         use luge_train::Outcome::{Converged, OutOfCells, StepLimit};
         match self.machine_steps {
@@ -205,13 +202,11 @@ impl PreparedTrace {
     }
 
     /// Whether the dense engine trains, which keeps no snapshots.
-    #[must_use]
     pub fn dense(&self) -> bool {
         self.dense.is_some()
     }
 
     /// Where the machine's cells lie in the network's matrices.
-    #[must_use]
     pub fn first_cells(&self) -> &[luge_machine::Cell] {
         &self.window.first
     }

@@ -39,7 +39,7 @@ use crate::{
     },
 };
 pub use error::TrainingError;
-pub use options::{LONGEST_LESSON, TrainingOptions};
+pub use options::{MAX_MACHINE_STEPS, TrainingOptions};
 pub use report::TrainingReport;
 pub use request::Simulated;
 use request::{Built, Request};
@@ -120,7 +120,6 @@ impl PreparedTraining {
     }
 
     /// Where numbers of the learner's program wrap around on these data, once the machine has come to its end.
-    #[must_use]
     pub fn wraps(&self) -> &[OverflowSite] {
         self.interpreted().flatten().map_or(&[], |outcome| &outcome.wraps)
     }
@@ -168,61 +167,51 @@ impl PreparedTraining {
     }
 
     /// The network: before training on the cells that sizes ask for, afterwards on those that the run has come to need.
-    #[must_use]
     pub fn extended(&self) -> &Extended {
         &self.current_network().extended
     }
 
     /// The learner.
-    #[must_use]
     pub fn learner(&self) -> &Learner {
         &self.request.learner
     }
 
     /// The data.
-    #[must_use]
     pub fn table(&self) -> &Table {
         &self.request.table
     }
 
     /// The primary network.
-    #[must_use]
     pub fn primary(&self) -> &dyn Primary {
         &*self.request.primary
     }
 
     /// How to train.
-    #[must_use]
     pub fn options(&self) -> &TrainingOptions {
         &self.request.options
     }
 
     /// The machine at the start of its run, and what the network should then hold.
-    #[must_use]
     pub fn lockstep(&self) -> Option<Lockstep<'_>> {
         Lockstep::new(self.request.machine(), &self.request.input, self.window().clone())
     }
 
     /// The machine at the start of its run.
-    #[must_use]
     pub fn simulator(&self) -> Simulator<'_> {
         self.request.simulator()
     }
 
     /// Where the numbers lie on the tape.
-    #[must_use]
     pub fn layout(&self) -> &DataLayout {
         &self.request.layout
     }
 
     /// Which cells the network holds.
-    #[must_use]
     pub fn window(&self) -> &Window {
         &self.current_network().window
     }
 
     /// Where the loss of the whole network must lie: the landscape's levels and what the carrier adds while the machine runs.
-    #[must_use]
     pub fn loss_levels(&self) -> Bounds {
         let bounds = self.extended().bounds();
         Bounds {
@@ -246,7 +235,6 @@ impl PreparedTraining {
     }
 
     /// The network's layers and widths beside the primary network, next to what the paper's corollary claims.
-    #[must_use]
     pub fn size_claim(&self) -> SizeClaim {
         let normal = &self.learner().lowered().normal;
         let n_labels = self.table().labels.data.len();
@@ -254,20 +242,17 @@ impl PreparedTraining {
     }
 
     /// What the network is fed: x and y.
-    #[must_use]
     pub fn inputs(&self) -> Vec<Values> {
         vec![self.table().features.clone(), self.table().labels.clone()]
     }
 
     /// The weights of the primary network before training: what a blank tape stands for.
-    #[must_use]
     pub fn blank_theta(&self) -> Vec<f64> {
         let n_bits = self.primary().n_weights() * self.layout().width();
         from_signs(self.layout().format, &vec![-1.0; n_bits])
     }
 
     /// The network, where it starts, and when training is done.
-    #[must_use]
     pub fn task(&self) -> Task<'_> {
         let stop = StopRule {
             loss_at_most: self.extended().stop(),
@@ -319,7 +304,7 @@ impl PreparedTraining {
                 levels: self.levels(),
                 extra_steps: before.extended.extra_steps(),
                 labels: Some(&self.copied_labels),
-                room: TapeLimit::PrepareOptions(&allows),
+                room: TapeLimit::Allowed(&allows),
             },
             comparisons: Comparisons::Every,
             attention,

@@ -84,7 +84,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     }
     let data = data.read(model.card.options.format)?;
     let lesson = model.lesson(data, &StandardPrimaries).map_err(|error| match error {
-        ModelError::PreparedTraining(error) => without_an_answer(error),
+        ModelError::Training(error) => without_an_answer(error),
         error => error.into(),
     })?;
     let retrained = if args.quick { None } else { Some(retrain(&model, &lesson)?) };

@@ -6,7 +6,7 @@ mod text;
 use std::{error::Error, fmt, io, process::ExitCode};
 
 use luge::{
-    draw::edges::LeavingError,
+    draw::edges::EdgesError,
     files::{FileError, checkpoint::CheckpointError, outputs::OutputError},
     job::{
         JobError,
@@ -130,7 +130,7 @@ macro_rules! remedies {
 
 remedies! {
     TooMuch, "ask for fewer cells, rows, weights or steps, or allow more with --memory";
-    LeavingError, "give an earlier step with --at";
+    EdgesError, "give an earlier step with --at";
 }
 
 impl From<CheckpointError> for Failure {
@@ -260,7 +260,7 @@ impl From<JobError> for Failure {
                 "give --program only with the learner `universal`, and a machine as docs/universal.md describes",
             ),
             JobError::Trace(error) => error.into(),
-            JobError::PreparedTraining(error) => error.into(),
+            JobError::Training(error) => error.into(),
         }
     }
 }

@@ -42,7 +42,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let checkpoint = Checkpoint::load(&args.file)?;
     let name = args.file.display().to_string();
     if checkpoint.record {
-        return Err(CheckpointError::RunStats(name).into());
+        return Err(CheckpointError::IsRecord(name).into());
     }
     atomic_file::sweep(&args.file);
     let mut outputs = args.force.outputs().reading(&args.file);

@@ -1,7 +1,7 @@
 //! The loss around the vertex of a step.
 
 use luge::{
-    draw::edges::{Edge, LeavingError, OutgoingEdges, Place, Spot},
+    draw::edges::{Edge, EdgesError, OutgoingEdges, Place, VertexPlace},
     run::engine::EngineError,
 };
 use luge_landscape::{Configuration, Landscape};
@@ -196,10 +196,10 @@ fn leaving<'p>(
     let step = replay.step();
     let stopped = replay.end().is_some_and(|end| end.steps() == step);
     let (machine, lowered) = (scene.machine, scene.lowered);
-    let spot = Spot { machine, lowered, landscape, place, step, vertex, came_from, stopped };
-    match OutgoingEdges::from_spot(&spot, MAX_EDGES) {
+    let at = VertexPlace { machine, lowered, landscape, place, step, vertex, came_from, stopped };
+    match OutgoingEdges::from_place(&at, MAX_EDGES) {
         Ok(leaving) => Ok(Some(leaving)),
-        Err(LeavingError::Train(error)) => Err(error.into()),
+        Err(EdgesError::Train(error)) => Err(error.into()),
         Err(_) => Ok(None),
     }
 }

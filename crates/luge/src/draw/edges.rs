@@ -77,7 +77,7 @@ pub enum Place<'s> {
 
 /// A vertex, and what lies on the tapes there.
 #[derive(Clone, Copy, Debug)]
-pub struct Spot<'s, 'p> {
+pub struct VertexPlace<'s, 'p> {
     /// The machine before lowering, whose names are shown.
     pub machine: &'s Machine,
     /// The machine in normal form.
@@ -108,7 +108,7 @@ pub fn control_name(machine: &Machine, lowered: &Lowered, control: &Control, ver
 
 /// Why there is nothing to look at.
 #[derive(Debug, thiserror::Error)]
-pub enum LeavingError {
+pub enum EdgesError {
     /// The run is shorter.
     #[error("the machine stops after {steps} steps, before step {asked}")]
     Stopped {
@@ -130,11 +130,11 @@ impl<'p> OutgoingEdges<'p> {
     ///
     /// # Errors
     /// If the run ends before, or the gradient cannot be computed.
-    pub fn at(machine: &Machine, plan: &'p PreparedTrace, step: Step) -> Result<Self, LeavingError> {
+    pub fn at(machine: &Machine, plan: &'p PreparedTrace, step: Step) -> Result<Self, EdgesError> {
         if let Some(steps) = plan.machine_steps.filter(|&steps| steps < step) {
-            return Err(LeavingError::Stopped { steps, asked: step });
+            return Err(EdgesError::Stopped { steps, asked: step });
         }
-        let outside = || LeavingError::Outside(step);
+        let outside = || EdgesError::Outside(step);
         let normal = &plan.lowered.normal;
         let lockstep = Lockstep::new(normal.machine(), &plan.input, plan.window.clone());
         let mut lockstep = lockstep.ok_or_else(outside)?;
@@ -156,7 +156,7 @@ impl<'p> OutgoingEdges<'p> {
             let copy = usize::try_from(step % copies as u64).ok()?;
             Some(control.vertex_at(configuration.state.index() * copies + copy, configuration.reads()))
         };
-        let spot = Spot {
+        let at = VertexPlace {
             machine,
             lowered: &plan.lowered,
             landscape,
@@ -166,19 +166,19 @@ impl<'p> OutgoingEdges<'p> {
             came_from: before.and_then(|before| vertex(&before, step - 1)),
             stopped: lockstep.stopped().is_some(),
         };
-        Self::from_spot(&spot, MAX_EDGES)
+        Self::from_place(&at, MAX_EDGES)
     }
 
     /// The edges that leave a vertex, of which `most` are looked at closely.
     ///
     /// # Errors
     /// If the landscape holds no such configuration, or the gradient cannot be computed.
-    pub fn from_spot(spot: &Spot<'_, 'p>, most: usize) -> Result<Self, LeavingError> {
-        let Spot { machine, lowered, landscape, step, vertex, .. } = *spot;
-        let (parameters, inputs) = match spot.place {
+    pub fn from_place(at: &VertexPlace<'_, 'p>, most: usize) -> Result<Self, EdgesError> {
+        let VertexPlace { machine, lowered, landscape, step, vertex, .. } = *at;
+        let (parameters, inputs) = match at.place {
             Place::Weights(parameters, inputs) => (parameters.to_vec(), inputs.to_vec()),
             Place::Configuration(configuration) => {
-                let encoded = landscape.encode(configuration).ok_or(LeavingError::Outside(step))?;
+                let encoded = landscape.encode(configuration).ok_or(EdgesError::Outside(step))?;
                 let (mut parameters, inputs) = encoded;
                 parameters[0] = Values::unit(landscape.n_vertices(), vertex);
                 (parameters, inputs)
@@ -197,13 +197,13 @@ impl<'p> OutgoingEdges<'p> {
             step,
             from: vertex,
             name: names.of(vertex),
-            stopped: spot.stopped,
+            stopped: at.stopped,
             n_edges: landscape.n_vertices() - 1,
             n_falling: 0,
             n_rising: 0,
             edges: Vec::new(),
         };
-        leaving.look(&gradient, spot.came_from, &names, most);
+        leaving.look(&gradient, at.came_from, &names, most);
         Ok(leaving)
     }
 

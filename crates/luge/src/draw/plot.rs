@@ -253,7 +253,6 @@ impl Chart {
     }
 
     /// The chart as an SVG document.
-    #[must_use]
     pub fn finish(mut self) -> String {
         self.labels.sort_by(|a, b| a.0.total_cmp(&b.0));
         let mut svg = String::new();

@@ -122,7 +122,6 @@ impl Audit {
 
     /// What nobody can find out about this model. A program that was removed from the file leaves no trace in it, so
     /// this is said of every model without one.
-    #[must_use]
     pub fn unknown(&self) -> Option<&'static str> {
         self.program.is_none().then_some(NO_PROGRAM)
     }

@@ -103,7 +103,7 @@ pub enum CheckpointError {
     #[error(
         "{0} is a record, not a checkpoint: its steps can be revisited, but the run cannot be resumed from it"
     )]
-    RunStats(String),
+    IsRecord(String),
     /// The network that would be trained is not the one that was.
     #[error(
         "{name} belongs to another network: its digest is {found}, that of the network built from it {expected}"
@@ -289,7 +289,6 @@ impl Recorder {
     }
 
     /// The most bytes that the record comes to if no snapshot is larger than those kept so far.
-    #[must_use]
     pub fn most_bytes(&self) -> u64 {
         self.0.iter().map(|frame| frame.bytes.len() as u64).max().unwrap_or(0) * MAX_FRAMES as u64
     }

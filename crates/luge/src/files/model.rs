@@ -151,7 +151,7 @@ pub enum ModelError {
     Extended(#[from] ExtendedError),
     /// The run cannot be made again.
     #[error("the run cannot be made again: {0}")]
-    PreparedTraining(#[from] TrainingError),
+    Training(#[from] TrainingError),
     /// There is no room for it.
     #[error(transparent)]
     Memory(#[from] TooMuch),

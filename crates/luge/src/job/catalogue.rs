@@ -277,13 +277,11 @@ pub const SHIPPED: [Shipped; 28] = [
 ];
 
 /// What ships under a name.
-#[must_use]
 pub fn find(name: &str) -> Option<&'static Shipped> {
     SHIPPED.iter().find(|shipped| shipped.name == name)
 }
 
 /// What ships with this very text, wherever its file lies.
-#[must_use]
 pub fn with_text(text: &str) -> Option<&'static Shipped> {
     SHIPPED.iter().find(|shipped| shipped.text == text)
 }
@@ -295,7 +293,6 @@ pub fn learners() -> impl Iterator<Item = (&'static Shipped, &'static ShippedTra
 
 impl Shipped {
     /// Its name in a heading: words for a learner, `BB(5)` for a busy beaver.
-    #[must_use]
     pub fn title(&self) -> String {
         match self.name.strip_prefix("bb") {
             Some(n_states) => format!("BB({n_states})"),
@@ -304,7 +301,6 @@ impl Shipped {
     }
 
     /// The program as a source.
-    #[must_use]
     pub fn source(&self) -> Source {
         Source {
             name: self.name.to_owned(),
@@ -314,7 +310,6 @@ impl Shipped {
     }
 
     /// What to do with it if nothing else is asked for: learners are trained on their data, machines are traced.
-    #[must_use]
     pub fn job(&self) -> Job {
         match &self.lesson {
             None => Job::Trace(TraceJob::new(self.source())),
@@ -325,7 +320,6 @@ impl Shipped {
 
 impl ShippedTraining {
     /// Its data.
-    #[must_use]
     pub fn data(&self) -> Data {
         self.table.data()
     }
@@ -348,7 +342,6 @@ impl ShippedTraining {
 
 impl ShippedTable {
     /// The data.
-    #[must_use]
     pub fn data(&self) -> Data {
         let owned = |columns: &[&str]| columns.iter().map(|&column| column.to_owned()).collect();
         Data::Csv {

@@ -98,5 +98,5 @@ pub enum JobError {
     Trace(#[from] TraceError),
     /// A lesson that cannot be given as asked.
     #[error(transparent)]
-    PreparedTraining(#[from] TrainingError),
+    Training(#[from] TrainingError),
 }

@@ -50,7 +50,6 @@ pub fn sizes(format: NumberFormat, n_features: usize, n_labels: usize) -> Result
 }
 
 /// Whether a source is a program rather than a machine.
-#[must_use]
 pub fn is_program(source: &Source) -> bool {
     source.extension.as_deref() == Some(EXTENSION)
 }
@@ -114,7 +113,6 @@ pub fn interpret_stream(
 }
 
 /// A number as the interpreter counts it: in steps of the format.
-#[must_use]
 pub fn raw(number: f64, format: NumberFormat) -> i64 {
     let word = format.encode(number, Overflow::Saturate).unwrap_or(luge_net::numbers::Word(0));
     let raw = format.bits(word).enumerate().fold(0_i64, |raw, (at, bit)| raw | i64::from(bit) << at);
@@ -123,14 +121,12 @@ pub fn raw(number: f64, format: NumberFormat) -> i64 {
 }
 
 /// The number that the interpreter counts so.
-#[must_use]
 pub fn number(raw: i64, format: NumberFormat) -> f64 {
     let bits: Vec<bool> = (0..format.n_bits()).map(|bit| raw >> bit & 1 == 1).collect();
     format.word(&bits).map_or(f64::NAN, |word| format.decode(word))
 }
 
 /// What there is to say about numbers that wrapped around: a finding for each line of the program where one did.
-#[must_use]
 pub fn overflow(source: &Source, table: Option<&Table>, wraps: &[OverflowSite]) -> Vec<Diagnostic> {
     let mut starts = vec![0];
     starts.extend(source.text.match_indices('\n').map(|(at, _)| at + 1));
@@ -157,14 +153,12 @@ pub fn overflow(source: &Source, table: Option<&Table>, wraps: &[OverflowSite]) 
 }
 
 /// Where a table's numbers lie on the machine's tape.
-#[must_use]
 pub fn layout(table: &Table, format: NumberFormat) -> DataLayout {
     let (n_features, n_labels) = (table.features.shape.cols, table.labels.shape.cols);
     DataLayout { n_samples: table.n_samples(), n_features, n_labels, format }
 }
 
 /// The bits of a table's numbers, as the machine finds them.
-#[must_use]
 pub fn bits(table: &Table, format: NumberFormat) -> Vec<bool> {
     let numbers: Vec<f64> = table.features.data.iter().chain(&table.labels.data).copied().collect();
     let number =

@@ -123,13 +123,11 @@ impl Source {
     }
 
     /// A program in Sled.
-    #[must_use]
     pub fn sled(name: &str, text: &str) -> Self {
         Self::new(name, text, EXTENSION)
     }
 
     /// A machine and its input as a source in the native format.
-    #[must_use]
     pub fn native(name: &str, machine: &Machine, input: Option<&Input>) -> Self {
         Self::new(name, Format::Native.write(machine, input).unwrap_or_default(), Format::Native.slug())
     }

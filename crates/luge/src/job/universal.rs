@@ -41,7 +41,6 @@ impl Sign {
     pub const ALL: [Self; 4] = [Self::End, Self::Any, Self::Zero, Self::One];
 
     /// The symbol on the tape.
-    #[must_use]
     pub fn symbol(self) -> &'static str {
         match self {
             Self::End => ";",

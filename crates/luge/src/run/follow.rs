@@ -61,7 +61,7 @@ pub(crate) enum TapeLimit<'a> {
     /// To so many cells. A run ends with the step that needs more.
     Cells(usize),
     /// As far as the machine is allowed to go, which is asked now and then.
-    PrepareOptions(&'a dyn Fn(&Simulator<'_>) -> bool),
+    Allowed(&'a dyn Fn(&Simulator<'_>) -> bool),
 }
 
 /// How the parameters of a network stand for configurations.

@@ -50,7 +50,6 @@ pub struct TraceOptions {
 
 impl TraceOptions {
     /// A trace by the dense engine.
-    #[must_use]
     pub fn dense(landscape: LandscapeKind) -> Self {
         Self { landscape, manner: TrainingConfig::by(EngineChoice::Dense), ..Self::default() }
     }

@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// Machine steps after which a learner is taken not to halt, if the user names no limit.
-pub const LONGEST_LESSON: Step = 100_000_000_000;
+pub const MAX_MACHINE_STEPS: Step = 100_000_000_000;
 
 /// How to train.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -70,7 +70,6 @@ pub struct TrainingOptions {
 
 impl TrainingOptions {
     /// Everything chosen but the number format.
-    #[must_use]
     pub fn new(format: NumberFormat) -> Self {
         Self { format, ..Self::default() }
     }
@@ -111,7 +110,7 @@ impl Default for TrainingOptions {
             cells: None,
             label_offset: None,
             final_loss: None,
-            steps: LONGEST_LESSON,
+            steps: MAX_MACHINE_STEPS,
             constants: AskedConstants::default(),
             autodiff_checks: None,
             corrections: Corrections::default(),

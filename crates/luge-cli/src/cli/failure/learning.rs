@@ -162,7 +162,7 @@ impl From<ModelError> for Failure {
             ModelError::Io(FileError { ref reason, .. }) => {
                 unreadable(&error, reason).unwrap_or_else(|| Self::of(error))
             }
-            ModelError::PreparedTraining(error) => error.into(),
+            ModelError::Training(error) => error.into(),
             ModelError::Memory(error) => error.into(),
             error => Self::unfit(error, "give a model that `luge train --out` wrote, unchanged"),
         }

@@ -144,7 +144,7 @@ impl Monitor<'_> {
         // Near a limit of cells every step is looked at.
         let cells = match self.expected.room {
             TapeLimit::Cells(most) => most.saturating_sub(judge.n_cells()) as u64,
-            TapeLimit::PrepareOptions(_) => u64::MAX,
+            TapeLimit::Allowed(_) => u64::MAX,
         };
         let to = |stride: u64| {
             let most_steps = (step - step % stride + stride).min(stop.most_steps);
@@ -333,7 +333,7 @@ impl Monitor<'_> {
         let now_and_then = comparisons == Comparisons::End || step.is_multiple_of(LOOK_AT_CELLS);
         match self.expected.room {
             TapeLimit::Cells(most) if now_and_then || most < LOOK_AT_CELLS as usize => judge.n_cells() > most,
-            TapeLimit::PrepareOptions(allows) if now_and_then => !allows(judge.simulator()),
+            TapeLimit::Allowed(allows) if now_and_then => !allows(judge.simulator()),
             _ => false,
         }
     }
