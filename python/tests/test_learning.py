@@ -276,5 +276,5 @@ def test_whole_numbers_are_classes_where_the_learner_wants_classes():
 
 
 def test_a_perceptron_that_never_ends_is_refused():
-    with pytest.raises(luge.LugeError, match="never comes to its end .* perceptron_rounds"):
+    with pytest.raises(luge.LugeError, match="never ends .* perceptron_rounds"):
         luge.train("perceptron", [[1.0], [1.0]], [1.0, -1.0])

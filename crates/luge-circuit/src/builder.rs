@@ -60,7 +60,7 @@ impl Builder {
         self.halted = halted;
     }
 
-    /// Says what the circuit puts out once halted, as bits of a label.
+    /// Says what the circuit outputs once halted, as bits of a label.
     pub fn output(&mut self, bits: impl IntoIterator<Item = Literal>) {
         self.output = bits.into_iter().collect();
     }
@@ -148,7 +148,7 @@ impl Builder {
     /// The circuit, without gates that nothing reads: literals of the builder mean nothing to it.
     ///
     /// # Errors
-    /// If a register has no target, a name is used twice or is no name, an input does not exist, memory depends on the input
+    /// If a register has no target, a name is used twice or is not a name, an input does not exist, memory depends on the input
     /// in front, or the output on the sample that is held.
     pub fn build(self) -> Result<Circuit, CircuitError> {
         let driven = |(name, initial, target): (String, bool, Option<Literal>)| match target {

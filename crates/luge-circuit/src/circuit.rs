@@ -114,7 +114,7 @@ pub struct Register {
 /// Why registers and gates are not a circuit.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum CircuitError {
-    /// A name is missing, or is no single word.
+    /// A name is missing, or is not a single word.
     #[error(
         "`{name}` is not a name: a name is one word of letters, digits and punctuation but `=`, `&`, `+`, `!`, `,`, `(`, `)`, `'` and `#`"
     )]

@@ -6,7 +6,7 @@
 //! ```
 //! use luge_circuit::{Builder, Code, Sample, SampleShape, Simulator};
 //!
-//! // Halts at the first sample whose label is its bit, and then puts out that bit of every input.
+//! // Halts at the first sample whose label is its bit, and then outputs that bit of every input.
 //! let mut b = Builder::new("agree");
 //! b.samples(SampleShape { n_features: 1, feature: Code::Bit, label: Code::Bit });
 //! let (x, y, query) = (b.feature(0), b.label(0), b.query(0));

@@ -71,7 +71,7 @@ pub enum MachineError {
 /// A machine's tapes, as far as a circuit needs to know them.
 #[derive(Clone, Debug)]
 pub struct Tapes<'t> {
-    /// What lies on the tapes at the start.
+    /// The content of the tapes at the start.
     pub input: &'t Input,
     /// The cells that each tape has; a head that leaves them halts the circuit.
     pub cells: Range<Cell>,
@@ -92,7 +92,7 @@ pub struct MachineRegisters {
     pub first: Cell,
 }
 
-/// The circuit of a machine, which puts out nothing, and its registers.
+/// The circuit of a machine, which outputs nothing, and its registers.
 ///
 /// # Errors
 /// If the input does not fit the cells, the memory does not fit the samples, or a state takes or latches wrongly.

@@ -65,7 +65,7 @@ pub struct ExtendedOptions {
     pub first_cells: Vec<i64>,
     /// The sizes of the task and the number format.
     pub layout: DataLayout,
-    /// r: what the network puts out before it has seen the labels.
+    /// r: what the network outputs before it has seen the labels.
     pub label_offset: f64,
     /// A bound on the final loss; left out: from the format and the primary network.
     pub final_loss: Option<f64>,
@@ -308,7 +308,7 @@ impl Extended {
         self.terrain.bounds.stop
     }
 
-    /// r: what the network puts out before it has seen the labels.
+    /// r: what the network outputs before it has seen the labels.
     pub fn label_offset(&self) -> f64 {
         self.label_offset
     }

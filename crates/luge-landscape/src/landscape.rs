@@ -31,7 +31,7 @@ luge_net::names!(LandscapeKind, Compact "compact", Relu "relu", Internal "intern
 pub struct LandscapeOptions {
     /// Which landscape.
     pub kind: LandscapeKind,
-    /// Which symbols tell vertices apart; of no account for `internal`.
+    /// Which symbols tell vertices apart; irrelevant for `internal`.
     pub vertices: VertexSet,
     /// tau: cells per tape.
     pub n_cells: usize,

@@ -53,7 +53,7 @@ pub(crate) fn matrix(
     g.reshape(name, shape, gathered)
 }
 
-/// So many units `b + w . x`, whose numbers stand in theta unit by unit from `first` on, the bias of each before its weights.
+/// This many units `b + w . x`, whose numbers stand in theta unit by unit from `first` on, the bias of each before its weights.
 pub(crate) fn affine_units(
     g: &mut GraphBuilder,
     theta: NodeId,

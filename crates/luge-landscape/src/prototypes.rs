@@ -23,7 +23,7 @@ pub struct Prototypes {
 }
 
 impl Prototypes {
-    /// So many stored samples of these sizes.
+    /// This many stored samples of these sizes.
     ///
     /// # Panics
     /// If there is none.

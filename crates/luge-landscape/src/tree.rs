@@ -23,7 +23,7 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// A tree with so many questions on every way.
+    /// A tree with this many questions on every way.
     ///
     /// # Panics
     /// If there is none.

@@ -116,7 +116,7 @@ pub enum Obstacle {
     /// The format has no stay move; the first state that stays.
     #[error("has no stay move, but state `{0}` has a rule that stays")]
     Stay(String),
-    /// The format cannot count so many symbols, or cannot spell one of them.
+    /// The format cannot count this many symbols, or cannot spell one of them.
     #[error("cannot write the alphabet of tape `{tape}`: {reason}")]
     Alphabet {
         /// The tape's name.
@@ -124,7 +124,7 @@ pub enum Obstacle {
         /// What stands in the way.
         reason: String,
     },
-    /// The format cannot count so many states, or cannot spell one of them.
+    /// The format cannot count this many states, or cannot spell one of them.
     #[error("cannot write the states: {0}")]
     States(String),
     /// Halting, accepting or missing rules mean something else there.
@@ -291,7 +291,7 @@ fn started_in(mut loaded: Loaded, start: &str) -> Result<Loaded, Vec<Diagnostic>
         return Ok(loaded);
     }
     let states = listed(machine.states().iter().map(|state| state.name.as_str()), " ");
-    let message = format!("no state is called `{start}`, which is asked for as the start");
+    let message = format!("there is no state `{start}` to start in");
     Err(vec![Diagnostic::error(0..0, message, "this machine").with_help(format!("the states are {states}"))])
 }
 

@@ -150,8 +150,7 @@ fn recognisers_cross() {
     let text = "0 1 1 r odd\n0 _ _ * halt-accept\nodd 1 1 r 0\nodd _ _ * halt-reject\n; $INITIAL_TAPE: 111\n";
     let loaded = Format::Morphett.read(text).unwrap();
     let (machine, input) = (&loaded.machine, loaded.input.as_ref());
-    let rejecting =
-        "state `halt-reject` halts without accepting; in the file the machine stops there for want of a rule";
+    let rejecting = "state `halt-reject` halts without accepting; in the file the machine stops there because no rule applies";
     let no_place = |format: Format| format!("the input is left out: {format} files have no place for one");
     for format in [Format::TuringMachineSimulator, Format::Jflap] {
         check_lost(machine, format, input, &[&no_place(format), rejecting]);
@@ -182,7 +181,7 @@ fn every_loss_is_told() {
             "symbol `idle` of tape `book` is written `i`",
             "state `a,b: c` is called `a-b--c`",
             "where no rule applies the machine halts; in the file it rejects there",
-            "state `no` halts without accepting; in the file the machine stops there for want of a rule",
+            "state `no` halts without accepting; in the file the machine stops there because no rule applies",
             "states `alone`, `no` are never entered and left out",
             "symbol `i` is in no rule and left out of tape `book`",
         ],

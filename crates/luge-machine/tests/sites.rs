@@ -235,7 +235,7 @@ fn machines_start_where_they_are_asked_to() {
         Format::Bbchallenge,
         line,
         &from("C"),
-        "1:1: error: no state is called `C`, which is asked for as the start (this machine); \
+        "1:1: error: there is no state `C` to start in (this machine); \
          help: the states are A B Z",
     );
     for format in Format::ALL {

@@ -64,7 +64,7 @@ pub fn evaluate_node(
     values.swap_remove(node.index())
 }
 
-/// Whether single entries of a node can be had without the others.
+/// Whether single entries of a node can be computed without the others.
 fn is_drawn_from(network: &Network, node: NodeId) -> bool {
     match &network.node(node).op {
         Op::Parameter(_) | Op::Linear(..) => true,

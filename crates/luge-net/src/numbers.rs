@@ -223,7 +223,7 @@ pub(crate) fn power_of_two(exponent: i32) -> f64 {
     f64::from_bits(biased.expect("the exponent of a normal number") << 52)
 }
 
-/// The bits of all numbers, -1 and 1, the lowest bit of the first number first; what is no number counts as 0, and
+/// The bits of all numbers, -1 and 1, the lowest bit of the first number first; what is not a number counts as 0, and
 /// what is out of range as the nearest number in it.
 pub fn to_signs(format: NumberFormat, numbers: &[f64]) -> Vec<f64> {
     let word = |&number: &f64| format.encode(number, Overflow::Saturate).unwrap_or(Word(0));

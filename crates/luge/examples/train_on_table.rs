@@ -2,10 +2,7 @@
 
 #![expect(clippy::print_stdout, reason = "an example shows its result")]
 
-use std::ops::ControlFlow;
-
-use luge::{Data, Model, Predictor, Source, Table, TrainJob};
-use luge_net::Values;
+use luge::{Data, Model, Predictor, Source, Table, TrainJob, Values};
 
 /// Least squares through the origin: the weight is the sum of x y over the sum of x x, and the bias stays 0.
 const LEARNER: &str = "
@@ -28,8 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     job.options.format = "fix:6.6".parse()?;
 
     // Program, machine, landscape, network; then gradient descent, every iterate compared with the simulator.
-    let lesson = job.prepare()?;
-    let report = lesson.train(|_| ControlFlow::Continue(()))?;
+    let (lesson, report) = job.train()?;
     println!("{} gradient steps, theta {:?}", report.outcome.steps(), report.theta);
     for (name, claim) in report.certificate.claims() {
         println!("{name}: {}, {}", if claim.holds { "yes" } else { "NO" }, claim.figures);

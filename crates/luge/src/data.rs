@@ -168,8 +168,16 @@ impl Table {
 
     /// Reads a CSV with a header. Features: the named columns, or all that are not targets.
     ///
+    /// ```
+    /// let csv = "length,width,kind\n4.5,4.0,apple\n7.5,2.0,banana\n";
+    /// let table = luge::Table::read(csv.as_bytes(), &["kind".to_owned()], None)?;
+    /// assert_eq!(table.feature_names, ["length", "width"]);
+    /// assert_eq!(table.labels.data, [-1.0, 1.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
-    /// If a column is missing, or a field is no number where one must be.
+    /// If a column is missing, or a field is not a number where one must be.
     pub fn read(
         mut source: impl io::Read,
         targets: &[String],
@@ -183,7 +191,7 @@ impl Table {
     /// The same with everything done to the columns that is asked for.
     ///
     /// # Errors
-    /// If a column is missing, a field is no number where one must be, or it cannot be done.
+    /// If a column is missing, a field is not a number where one must be, or it cannot be done.
     pub fn read_prepared(
         text: &str,
         targets: &[String],

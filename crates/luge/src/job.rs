@@ -14,12 +14,12 @@ pub mod program;
 pub mod source;
 pub mod universal;
 
-use std::sync::Arc;
+use std::{ops::ControlFlow, sync::Arc};
 
 use luge_landscape::{Learner, Mlp, Parity, Primary, PrimaryError, Prototypes, Tree};
 use luge_machine::{
     Diagnostic, Input, Machine,
-    formats::{Format, ReadOptions},
+    formats::{Format, Loaded as MachineFile, ReadOptions},
     parse_inputs,
 };
 use luge_net::NumberFormat;
@@ -29,8 +29,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     data::{PrepareOptions, Range, Table},
     ordinary::{self, OrdinaryError},
-    trace::{PreparedTrace, TraceOptions},
-    training::{PreparedTraining, TrainingOptions},
+    trace::{PreparedTrace, Trace, TraceOptions},
+    training::{PreparedTraining, TrainingOptions, TrainingReport},
 };
 
 pub use classes::classes_as_wanted;
@@ -55,7 +55,7 @@ pub enum Job {
 pub struct TraceJob {
     /// The machine.
     pub source: Source,
-    /// What lies on the tapes; none: what the machine's file says, else blanks.
+    /// The content of the tapes; none: what the machine's file says, else blanks.
     #[serde(default)]
     pub input: Vec<String>,
     /// The state to start in, instead of the one the file or its format says.
@@ -168,7 +168,7 @@ impl Primaries for StandardPrimaries {
 pub struct Loaded {
     /// The machine.
     pub machine: Machine,
-    /// What lies on its tapes, if its file says so.
+    /// The content of its tapes, if its file says so.
     pub input: Option<Input>,
     /// What is doubtful in its text.
     pub warnings: Vec<Diagnostic>,
@@ -176,6 +176,13 @@ pub struct Loaded {
     pub format: Option<Format>,
     /// The compiled program, if it is one.
     pub compiled: Option<CompiledInfo>,
+}
+
+impl From<(Format, MachineFile)> for Loaded {
+    fn from((format, loaded): (Format, MachineFile)) -> Self {
+        let MachineFile { machine, input, warnings } = loaded;
+        Self { machine, input, warnings, format: Some(format), compiled: None }
+    }
 }
 
 /// What a compiled program says of itself.
@@ -198,23 +205,16 @@ impl TraceJob {
     /// Reads the machine.
     ///
     /// # Errors
-    /// If the text is no machine.
+    /// If the text is not a machine.
     pub fn load(&self) -> Result<Loaded, JobError> {
         if program::is_program(&self.source) {
             return Err(JobError::ProgramAlone(self.source.name.clone()));
         }
         let options = ReadOptions { inputs: self.input.clone(), start: self.start.clone(), line: self.line };
-        let (format, loaded) = self.source.read_with(&options)?;
-        Ok(Loaded {
-            machine: loaded.machine,
-            input: loaded.input,
-            warnings: loaded.warnings,
-            format: Some(format),
-            compiled: None,
-        })
+        Ok(self.source.read_with(&options)?.into())
     }
 
-    /// What lies on the tapes of the machine that was read.
+    /// The content of the tapes of the machine that was read.
     ///
     /// # Errors
     /// If it has symbols that the machine has not.
@@ -241,10 +241,28 @@ impl TraceJob {
         Ok(PreparedTrace::new(&loaded.machine, &self.initial_tapes(loaded)?, &self.options)?)
     }
 
+    /// Prepares the job and trains the landscape, comparing it with the simulator at every step.
+    ///
+    /// ```
+    /// use luge::{Source, TraceJob};
+    ///
+    /// // The four-state busy beaver, a machine that ships.
+    /// let trace = TraceJob::new(Source::open("bb4")?).trace()?;
+    /// assert!(trace.matches_machine());
+    /// assert_eq!(trace.outcome.steps(), 107);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Everything that can be wrong with the job.
+    pub fn trace(&self) -> Result<Trace, JobError> {
+        Ok(self.prepare()?.run(|_| ControlFlow::Continue(()))?)
+    }
+
     /// The machine on its input as a circuit.
     ///
     /// # Errors
-    /// If it does not halt within the steps, or is no circuit.
+    /// If it does not halt within the steps, or is not a circuit.
     pub fn circuit(&self, loaded: &Loaded) -> Result<luge_circuit::Circuit, OrdinaryError> {
         ordinary::machine_circuit(&loaded.machine, &self.initial_tapes(loaded)?, self.options.steps)
     }
@@ -277,7 +295,7 @@ impl TrainJob {
     /// The data as numbers of the format.
     ///
     /// # Errors
-    /// If they are no table, or do not fit the format.
+    /// If they are not a table, or do not fit the format.
     pub fn table(&self) -> Result<Table, JobError> {
         let mut table = self.as_given()?;
         self.data.fit(&mut table, self.options.format)?;
@@ -313,14 +331,7 @@ impl TrainJob {
                 }),
             }
         } else {
-            let (format, loaded) = self.source.read_with(&ReadOptions::default())?;
-            Loaded {
-                machine: loaded.machine,
-                input: loaded.input,
-                warnings: loaded.warnings,
-                format: Some(format),
-                compiled: None,
-            }
+            self.source.read_with(&ReadOptions::default())?.into()
         };
         if let Some(program) = &self.program {
             loaded.input = Some(load_program(program, &loaded)?);
@@ -328,7 +339,7 @@ impl TrainJob {
         Ok(loaded)
     }
 
-    /// What a program does by definition, in at most so many statements; `None` if the learner is a machine.
+    /// What a program does by definition, in at most this many statements; `None` if the learner is a machine.
     ///
     /// # Errors
     /// If the program is wrong.
@@ -365,6 +376,29 @@ impl TrainJob {
         self.assemble(table, &loaded, primaries)
     }
 
+    /// Prepares the job and trains the network to the end. To watch, or to break off, use [`PreparedTraining::train`].
+    ///
+    /// ```
+    /// use luge::{Data, Source, Table, TrainJob};
+    ///
+    /// let (x, y) = (vec![1.0, 2.0, 3.0, 4.0], vec![2.0, 4.0, 6.0, 8.0]);
+    /// let table = Table::new(vec!["x".to_owned()], vec!["y".to_owned()], x, y);
+    /// let mut job = TrainJob::new(Source::open("least_squares_line")?, Data::Table(table));
+    /// job.options.format = "fix:8.8".parse()?;
+    /// let (_, report) = job.train()?;
+    /// assert!(report.certificate.proves_the_run());
+    /// assert_eq!(report.theta, [0.0, 2.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Everything that can be wrong with the job. A run that goes wrong is a certificate that does not hold.
+    pub fn train(&self) -> Result<(PreparedTraining, TrainingReport), JobError> {
+        let prepared = self.prepare()?;
+        let report = prepared.train(|_| ControlFlow::Continue(()))?;
+        Ok((prepared, report))
+    }
+
     /// Puts together what was read.
     ///
     /// # Errors
@@ -393,7 +427,7 @@ impl TrainJob {
         }
         let (source, format, set) = (self.source.clone(), self.options.format, self.set.clone());
         Ok(lesson.of_program(Box::new(move |table, machine_steps| {
-            // Where the machine halts the program comes to its end.
+            // Where the machine halts the program ends.
             let limit = machine_steps.saturating_mul(STATEMENTS_PER_STEP);
             program::interpret(&source, table, format, &set, limit).ok()
         })))
@@ -410,7 +444,7 @@ impl Data {
     /// The data as numbers of a format.
     ///
     /// # Errors
-    /// If they are no table, or do not fit the format.
+    /// If they are not a table, or do not fit the format.
     pub fn read(&self, format: NumberFormat) -> Result<Table, JobError> {
         let mut table = self.as_given()?;
         self.fit(&mut table, format)?;
@@ -429,7 +463,7 @@ impl Data {
     /// The data as numbers of any size.
     ///
     /// # Errors
-    /// If they are no table.
+    /// If they are not a table.
     pub fn as_given(&self) -> Result<Table, JobError> {
         match self {
             Self::Table(table) => Ok(table.clone()),
@@ -454,7 +488,7 @@ pub fn compile(
     compile_for(source, (table.feature_names.len(), table.label_names.len()), format, set)
 }
 
-/// Compiles a program for samples with so many features and labels.
+/// Compiles a program for samples with this many features and labels.
 ///
 /// # Errors
 /// If the program is wrong, or the format is none that programs compute with.

@@ -70,7 +70,7 @@ pub struct PreparedTraining {
     interpreted: OnceLock<Option<luge_sled::Outcome>>,
 }
 
-/// Runs a learner's program by the interpreter on its data, where the machine makes so many steps.
+/// Runs a learner's program by the interpreter on its data, where the machine makes this many steps.
 pub(crate) type Interpret = dyn Fn(&Table, Step) -> Option<luge_sled::Outcome> + Send + Sync;
 
 impl PreparedTraining {
@@ -113,13 +113,13 @@ impl PreparedTraining {
         self
     }
 
-    /// What the learner's program does by definition, once the machine has come to its end; the outer `None` if there is no program.
+    /// What the learner's program does by definition, once the machine has ended; the outer `None` if there is no program.
     fn interpreted(&self) -> Option<Option<&luge_sled::Outcome>> {
         let (interpret, simulated) = (self.interpret.as_ref()?, self.simulated.get()?);
         Some(self.interpreted.get_or_init(|| interpret(self.table(), simulated.machine_steps)).as_ref())
     }
 
-    /// Where numbers of the learner's program wrap around on these data, once the machine has come to its end.
+    /// Where numbers of the learner's program wrap around on these data, once the machine has ended.
     pub fn wraps(&self) -> &[OverflowSite] {
         self.interpreted().flatten().map_or(&[], |outcome| &outcome.wraps)
     }

@@ -77,7 +77,7 @@ fn a_format_in_the_signature_stays() {
 fn a_program_that_repeats_itself_is_refused() {
     let mut job = job(shipped("perceptron"), "x,y\n1,1\n1,-1\n");
     let words = job.choose_format().expect_err("no end").to_string();
-    assert!(words.contains("never comes to its end") && words.contains("perceptron_rounds"), "{words}");
+    assert!(words.contains("never ends") && words.contains("perceptron_rounds"), "{words}");
     assert_eq!(job.prepare().err().map(|error| error.to_string()), Some(words));
     // One that only takes long is none.
     let long = learner("let n: int<16>; while n < 9000 { n += 1; } theta[0] = 1;");

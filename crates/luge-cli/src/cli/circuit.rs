@@ -90,7 +90,7 @@ struct RunSummary<'c> {
     outcome: &'static str,
     cycles: u64,
     samples: u64,
-    /// New inputs whose output is their label, of so many.
+    /// New inputs whose output is their label, of this many.
     #[serde(skip_serializing_if = "Option::is_none")]
     right: Option<(usize, usize)>,
     registers: String,

@@ -419,6 +419,17 @@ impl Failure {
         }
     }
 
+    /// A learner that is neither a file nor one of those that ship.
+    pub(super) fn of_learner(named: &str, error: OpenError, ships: &[&str]) -> Self {
+        match error {
+            OpenError::Missing { .. } => Self::unfit(
+                format!("there is no file `{named}`, and no learner of that name ships"),
+                format!("{}give a file, or one of {}", did_you_mean(named, ships), ships.join(", ")),
+            ),
+            error => error.into(),
+        }
+    }
+
     /// What a file's findings look like when they refuse it.
     pub(super) fn of_reading(error: ReadError, source: &Source) -> Self {
         match error {

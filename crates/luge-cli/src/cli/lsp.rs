@@ -150,7 +150,7 @@ fn answered<R: RequestKind>(request: Request, answer: impl FnOnce(R::Params) -> 
     }
 }
 
-/// What a notification says; one that does not read is passed over, as the protocol wants.
+/// What a notification says; one that does not read is ignored, as the protocol wants.
 fn told<N: lsp_types::notification::Notification>(notification: Notification) -> Option<N::Params>
 where
     N::Params: DeserializeOwned,

@@ -25,7 +25,7 @@ use serde::Serialize;
 use super::{
     circuit,
     data_args::named_table,
-    failure::{Failure, did_you_mean, show_warnings},
+    failure::{Failure, show_warnings},
     landscape_args::cell_count,
     machine_args::{step_count, word},
     ordinary::{self, TorchArgs},
@@ -194,20 +194,9 @@ impl Args {
     }
 
     fn job(&self, data: Option<Data>) -> Result<StreamJob, Failure> {
-        let source = stream::open(&self.learner).map_err(|error| match error {
-            luge::job::source::OpenError::Missing { .. } => {
-                let names: Vec<&str> = STREAM_LEARNERS.iter().map(|shipped| shipped.program.name).collect();
-                Failure::unfit(
-                    format!("there is no file `{}`, and no learner of that name ships", self.learner),
-                    format!(
-                        "{}give a file, or one of {}",
-                        did_you_mean(&self.learner, &names),
-                        names.join(", ")
-                    ),
-                )
-            }
-            error => error.into(),
-        })?;
+        let names: Vec<&str> = STREAM_LEARNERS.iter().map(|shipped| shipped.program.name).collect();
+        let source =
+            stream::open(&self.learner).map_err(|error| Failure::of_learner(&self.learner, error, &names))?;
         let samples = match (data, &self.draw) {
             (None, Some(draw)) => Samples::Draw(*draw),
             (None, None) => match ShippedStream::with_text(&source.text) {

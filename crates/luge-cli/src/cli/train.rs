@@ -21,7 +21,7 @@ use luge::{
         Job, StandardPrimaries, TrainJob,
         catalogue::{self, FIRST_LEARNER},
         program,
-        source::{OpenError, Source},
+        source::Source,
     },
     run::{engine::EngineChoice, estimate},
     training::{PreparedTraining, TrainingReport},
@@ -32,7 +32,7 @@ use serde::Serialize;
 
 use super::{
     data_args::{DataArgs, show_notes},
-    failure::{Failure, did_you_mean, show_warnings},
+    failure::{Failure, show_warnings},
     landscape_args::lesson_cell_count,
     long_run::{LongRunArgs, Pace, RunArchive},
     machine_args::{format_parser, step_count, word},
@@ -179,16 +179,14 @@ fn estimate_aside(job: &TrainJob, lesson: &Arc<PreparedTraining>, answer: Arc<On
             }
             let ran = job.interpret(lesson.table(), limit).ok().flatten();
             if ran.is_some_and(|ran| ran.verdict == luge_sled::Verdict::Repeats) {
-                note(
-                    "the program repeats itself on these data and never comes to its end: stop it with Ctrl-C",
-                );
+                note("the program repeats itself on these data and never ends: stop it with Ctrl-C");
                 return;
             }
         }
     });
 }
 
-/// Statements of a program after which it may have come to its end.
+/// Statements of a program after which it may have ended.
 const FIRST_STATEMENTS: u64 = 1 << 22;
 
 /// A lesson, and what is to become of it.
@@ -263,25 +261,12 @@ impl Args {
 
 /// A learner's text, in the format that was named if it is a machine.
 fn open(place: &str, from: Option<Format>) -> Result<Source, Failure> {
-    let mut source = Source::open(place).map_err(|error| of_learner(place, error))?;
+    let names: Vec<&str> = catalogue::learners().map(|(shipped, _)| shipped.name).collect();
+    let mut source = Source::open(place).map_err(|error| Failure::of_learner(place, error, &names))?;
     if let Some(format) = from {
         source.extension = Some(format.slug().to_owned());
     }
     Ok(source)
-}
-
-/// A learner that is neither a file nor one that ships.
-fn of_learner(named: &str, error: OpenError) -> Failure {
-    match error {
-        OpenError::Missing { .. } => {
-            let names: Vec<&str> = catalogue::learners().map(|(shipped, _)| shipped.name).collect();
-            Failure::unfit(
-                format!("there is no file `{named}`, and no learner of that name ships"),
-                format!("{}give a file, or one of {}", did_you_mean(named, &names), names.join(", ")),
-            )
-        }
-        error => error.into(),
-    }
 }
 
 /// A score in words.
@@ -336,7 +321,7 @@ fn rows(lesson: &PreparedTraining, report: &TrainingReport, pace: &Pace) -> Rows
         luge_train::Outcome::Converged { .. } => "halted",
         _ => "not halted",
     };
-    row(end, format!("after {} gradient steps: loss {loss}, at most {stop} stops training", count(steps)));
+    row(end, format!("after {} gradient steps (loss {loss}; stop threshold {stop})", count(steps)));
     row("drift", format!("tape {:.1e}, head {:.1e}", report.drift.tape, report.drift.head));
     row("engine", format!("{}: {}", report.chosen.engine.word(), report.chosen.why));
     let per_second = count(pace.per_second(report.outcome) as u64);

@@ -20,7 +20,7 @@ pub struct Learner {
     theta_first: usize,
 }
 
-/// Why a machine is no learner.
+/// Why a machine is not a learner.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum LearnerError {
     /// A learner reads its data somewhere.

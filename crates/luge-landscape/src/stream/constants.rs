@@ -7,7 +7,7 @@ use crate::power_of_two_from;
 /// The constants of `stream`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct StreamConstants {
-    /// A: what the network puts out while the machine runs.
+    /// A: what the network outputs while the machine runs.
     pub carrier: f64,
     /// No label is larger in size.
     pub label_bound: f64,

@@ -9,7 +9,7 @@
 //! - A next state beyond the rows (by custom `Z` or `H`) is an accepting halting state of that name; the step into it counts.
 //! - The spaced variant `1RB 1LC  1RC ...` (one space between cells, two or more between states, `...` undefined)
 //!   means the same.
-//! - Empty lines and lines that begin with `#` are passed over, and so is text after the machine, with a warning.
+//! - Empty lines and lines that begin with `#` are ignored, and so is text after the machine, with a warning.
 //!   A list of machines has one on each line: [`entries`] gives them all; [`ReadOptions::line`](super::ReadOptions::line) chooses one.
 //!
 //! What an export does:

@@ -19,7 +19,7 @@ pub enum Loss {
     ReadOnly(Vec<String>),
     /// States that halt without accepting become states without rules, where the machine stops after as many steps.
     #[error(
-        "{} without accepting; in the file the machine stops there for want of a rule",
+        "{} without accepting; in the file the machine stops there because no rule applies",
         counted("state", .0, "halts", "halt")
     )]
     Rejecting(Vec<String>),

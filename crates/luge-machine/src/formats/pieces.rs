@@ -80,7 +80,7 @@ pub(super) fn first_free(name: &str, mut is_free: impl FnMut(&str) -> bool) -> S
     [name.to_owned()].into_iter().chain(numbered).find(|name| is_free(name)).unwrap_or_default()
 }
 
-/// So many things, in words.
+/// A number of things, with the noun in singular or plural.
 pub(super) fn counted(n: usize, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }

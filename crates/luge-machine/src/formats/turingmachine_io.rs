@@ -11,10 +11,10 @@
 //!   Without `write` the cell is kept; without a target the state is kept. Every target is a state of the table.
 //! - Synonyms name instructions; they neither chain nor redefine `L` or `R`.
 //! - `input` is laid from cell 0 to the right, with the head on cell 0. `name` names the machine; `source` and
-//!   `positions`, which older files may carry, are passed over; any other key gives a warning.
+//!   `positions`, which older files may carry, are ignored; any other key gives a warning.
 //! - A document as the site saves it, with `name`, `source code` and `positions`, holds the machine as text below
 //!   `source code`. That text is read, and findings point into it.
-//! - A key of several characters never matches, as on the site: it is passed over with a warning.
+//! - A key of several characters never matches, as on the site: it is ignored with a warning.
 //! - Aliases may stand for 100,000 entries more than are written; beyond that the document is refused.
 //!
 //! What an export does:

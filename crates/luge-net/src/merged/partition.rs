@@ -103,7 +103,7 @@ impl Partition {
         self.next += 1;
     }
 
-    /// Columns that also have the same columns beside them, up to so many away.
+    /// Columns that also have the same columns beside them, up to this many away.
     pub(super) fn with_neighbours(self, reach: usize) -> Ground {
         let own = self.marks;
         let mut around = Self { marks: own.clone(), next: self.next };

@@ -41,7 +41,7 @@ pub struct StreamLayers {
     pub features: InputId,
     /// Its labels.
     pub targets: InputId,
-    /// A: what the network puts out while it runs, and minus what the slot holds while it is ready.
+    /// A: what the network outputs while it runs, and minus what the slot holds while it is ready.
     pub carrier: f64,
     /// The weight of the distance in the output: 1 / A.
     pub gain: f64,
@@ -160,17 +160,28 @@ pub(super) fn read(walk: &Walk<'_>) -> Result<StreamLayers, Unrecognised> {
         places,
         primary,
     };
+    check_reach(walk, (out, primary), &layers, (change.features, change.bits))?;
+    Ok(layers)
+}
+
+/// Labels and features go where they may, the primary network sees what it may, and all weights are known.
+fn check_reach(
+    walk: &Walk<'_>,
+    (out, primary): (NodeId, NodeId),
+    layers: &StreamLayers,
+    (features, bits): (NodeId, NodeId),
+) -> Found<()> {
     // An engine is handed features, then labels: a memory that is filled from the labels' input would see what it must not.
     let in_order = (layers.features.index(), layers.targets.index()) == (0, 1);
-    walk.require(in_order, change.features, "the first input")?;
-    inputs::confined(walk, out, layers.targets.index(), &[change.bits, primary])?;
-    let allowed = [Some(cells), Some(layers.memory)];
+    walk.require(in_order, features, "the first input")?;
+    inputs::confined(walk, out, layers.targets.index(), &[bits, primary])?;
+    let allowed = [Some(layers.cells), Some(layers.memory)];
     walk.depends_only_on(primary, &allowed, "an output that depends on cells and memory alone")?;
     walk.has_no_gradient(primary, "an output without a gradient")?;
     let known = [layers.vertex, layers.cells, layers.head, layers.memory, layers.labels];
     match walk.network().parameter_ids().find(|id| !known.contains(id)) {
         Some(other) => walk.refuse_parameter(other, "vertex, cells, heads, memory or labels"),
-        None => Ok(layers),
+        None => Ok(()),
     }
 }
 

@@ -4,7 +4,7 @@ use luge_net::NumberFormat;
 
 use super::Place;
 
-/// Why a file is no table.
+/// Why a file is not a table.
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
     /// The CSV reader refused.
@@ -105,7 +105,7 @@ pub enum TableError {
         /// Classes.
         n_classes: usize,
     },
-    /// Numbers that are no classes.
+    /// Numbers that are not classes.
     #[error("column `{column}` has {found}, and classes are at most {most} whole numbers, or words")]
     NotClasses {
         /// Its name.

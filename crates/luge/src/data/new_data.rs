@@ -158,7 +158,7 @@ impl Preparation {
 }
 
 impl Table {
-    /// How many rows of the output tell the class in the labels; `None` if the labels are no classes.
+    /// How many rows of the output tell the class in the labels; `None` if the labels are not classes.
     pub fn right_rows(&self, out: &Values) -> Option<usize> {
         match self.preparation.score(out, &self.labels)? {
             Score::Classified { right, .. } => Some(right),

@@ -33,7 +33,7 @@ pub(super) fn score_of_numbers(out: &Values, labels: &Values, rows: &[usize]) ->
     Score::Error { rms_error: (sum / (rows.len() * labels.shape.cols) as f64).sqrt(), of: rows.len() }
 }
 
-/// How many rows of the output tell the class in the labels; `None` if the labels are no classes: -1 and 1, 0 and 1, or a 1
+/// How many rows of the output tell the class in the labels; `None` if the labels are not classes: -1 and 1, 0 and 1, or a 1
 /// among zeros. What lies in the middle between two classes tells neither.
 #[expect(clippy::float_cmp, reason = "labels that are classes are exactly -1, 0 or 1")]
 fn right_rows(out: &Values, labels: &Values, rows: &[usize]) -> Option<usize> {

@@ -46,7 +46,7 @@ impl Default for LossCurve {
 }
 
 impl LossCurve {
-    /// A curve for a run of so many steps, whose columns need not be joined.
+    /// A curve for a run of this many steps, whose columns need not be joined.
     pub fn for_run(steps: u64) -> Self {
         Self { last_step: 0, n_seen: 0, ends: None, columns: Decimated::for_run(FRAME_WIDTH, steps) }
     }

@@ -27,7 +27,7 @@ pub enum Existing {
 /// Writes a file in one piece. The old file, if there is one, stays until the new one is on the disk.
 ///
 /// # Errors
-/// If the system refuses, or something that is no regular file has the name.
+/// If the system refuses, or something that is not a regular file has the name.
 pub fn write(path: &Path, parts: &[&[u8]]) -> io::Result<()> {
     write_with(path, Existing::Replace, |out| parts.iter().try_for_each(|part| out.write_all(part))).map(drop)
 }
@@ -35,7 +35,7 @@ pub fn write(path: &Path, parts: &[&[u8]]) -> io::Result<()> {
 /// The same for what is written bit by bit. Says which file was written: where one is kept that came to be meanwhile, another beside it.
 ///
 /// # Errors
-/// If the system or the writer refuses, or something that is no regular file has the name.
+/// If the system or the writer refuses, or something that is not a regular file has the name.
 pub fn write_with(
     path: &Path,
     existing: Existing,

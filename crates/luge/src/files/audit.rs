@@ -43,7 +43,7 @@ pub struct Audit {
     pub labels: Claim,
     /// The step counts are the machine's.
     pub steps: Claim,
-    /// The whole network puts out f_theta(x), with the loss that is claimed.
+    /// The whole network outputs f_theta(x), with the loss that is claimed.
     pub output: Claim,
     /// The certificate of the run says that it was exact.
     pub certificate: Claim,

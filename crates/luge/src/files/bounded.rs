@@ -11,7 +11,7 @@ use crate::run::memory;
 /// Bytes between two questions to memory.
 const SLICE: u64 = 1 << 20;
 
-/// Reads a file, or standard input for `-`. Whoever asked will need so many times the file's size in all.
+/// Reads a file, or standard input for `-`. Whoever asked will need this many times the file's size in all.
 ///
 /// # Errors
 /// If the system refuses, or memory does not have room; the reason is then a [`memory::TooMuch`].

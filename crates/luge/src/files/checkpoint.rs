@@ -71,7 +71,7 @@ impl Frame {
 
 impl Thin for Frame {}
 
-/// Why a file is no checkpoint, or cannot be used.
+/// Why a file is not a checkpoint, or cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum CheckpointError {
     /// The system refused.

@@ -87,7 +87,7 @@ pub struct Card {
     pub certificate: Certificate,
 }
 
-/// Why a file is no model, or a model cannot be used.
+/// Why a file is not a model, or a model cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
     /// The system refused.
@@ -140,7 +140,7 @@ pub enum ModelError {
     /// The machine in the file does not read.
     #[error("cannot read the machine in the model: {}", first(.0))]
     Machine(Vec<Diagnostic>),
-    /// The machine in the file is no learner.
+    /// The machine in the file is not a learner.
     #[error(transparent)]
     Learner(#[from] LearnerError),
     /// The primary network does not fit.
@@ -290,7 +290,7 @@ impl Model {
     /// Reads a file's bytes; messages call it `name`.
     ///
     /// # Errors
-    /// If they are no model, or one of another version.
+    /// If they are not a model, or one of another version.
     pub fn from_bytes(bytes: &[u8], name: String) -> Result<Self, ModelError> {
         let refused = |reason| ModelError::NotSafetensors { name: name.clone(), reason };
         let (_, header) = SafeTensors::read_metadata(bytes).map_err(refused)?;
@@ -356,7 +356,7 @@ impl Model {
     /// The learner, if it is the one that was trained.
     ///
     /// # Errors
-    /// If the machine's text has changed, does not read or is no learner.
+    /// If the machine's text has changed, does not read or is not a learner.
     pub fn learner(&self) -> Result<Learner, ModelError> {
         if digest(&self.card.machine) != self.card.machine_sha256 {
             return Err(ModelError::MachineChanged);

@@ -69,7 +69,7 @@ impl Outputs {
         Self { force, ..Self::default() }
     }
 
-    /// Also keeps this input from being written to. Names that are no files (`-`, something that ships) do no harm.
+    /// Also keeps this input from being written to. Names that are not files (`-`, something that ships) do no harm.
     #[must_use]
     pub fn reading(mut self, input: impl AsRef<Path>) -> Self {
         self.inputs.extend(fs::canonicalize(input));
@@ -79,7 +79,7 @@ impl Outputs {
     /// A place for a result.
     ///
     /// # Errors
-    /// If it is no regular file, an input, taken, there already without `force`, or cannot be written.
+    /// If it is not a regular file, an input, taken, there already without `force`, or cannot be written.
     pub fn place(&mut self, path: &Path) -> Result<Output, OutputError> {
         self.place_over(path, |_| false)
     }

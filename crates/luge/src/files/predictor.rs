@@ -4,6 +4,19 @@ use luge_landscape::Primary;
 use luge_net::{GraphBuilder, Shape, Values, evaluate};
 
 /// A primary network with its weights.
+///
+/// ```
+/// use luge::{Model, Predictor, Source, TrainJob, Values};
+///
+/// let (prepared, report) = TrainJob::of(Source::open("mean")?)?.train()?;
+/// // Models are files: `save` and `load` are `to_bytes` and `from_bytes` with a path.
+/// let bytes = Model::new(&prepared, &report).to_bytes("mean")?;
+/// let model = Model::from_bytes(&bytes, "mean".to_owned())?;
+/// let primary = model.primary()?;
+/// let predicted = Predictor::new(&*primary, model.theta).predict(&Values::column(vec![0.5, 2.0]));
+/// assert_eq!(predicted.data, [2.5625, 2.5625]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Predictor<'a> {
     primary: &'a dyn Primary,
     theta: Vec<f64>,

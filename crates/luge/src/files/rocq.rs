@@ -59,10 +59,10 @@ impl Theorem {
                 "training runs this machine on whatever tapes the units show, and ends with the primary network"
             }
             Self::Model => {
-                "for all x and y of this shape on which this machine halts in its cells, training runs it and then puts out f_theta(x); when training stops is not proved"
+                "for all x and y of this shape on which this machine halts in its cells, training runs it, and the network then outputs f_theta(x); when training stops is not proved"
             }
             Self::Stopping => {
-                "for all x and y of this shape in the format's range on which this machine halts in its cells, after k steps, training runs it, stops after k + 1 steps and puts out f_theta(x)"
+                "for all x and y of this shape in the format's range on which this machine halts in its cells, after k steps, training runs it, stops after k + 1 steps, and the network outputs f_theta(x)"
             }
         }
     }

@@ -97,7 +97,7 @@ pub struct CompileSummary<'a> {
 }
 
 impl<'a> CompileSummary<'a> {
-    /// Sums up a program compiled for so many features and labels of a format, and its size in normal form.
+    /// Sums up a program compiled for this many features and labels of a format, and its size in normal form.
     pub fn of(
         compiled: &'a Compiled,
         (features, labels, format): (usize, usize, NumberFormat),
@@ -121,7 +121,7 @@ impl<'a> CompileSummary<'a> {
 }
 
 impl<'m> RunSummary<'m> {
-    /// Sums up a run that was allowed so many steps.
+    /// Sums up a run that was allowed this many steps.
     pub fn of(limit: Step, outcome: Outcome, simulator: &Simulator<'m>) -> Self {
         let machine = simulator.machine();
         let contents = |tape: TapeId| {

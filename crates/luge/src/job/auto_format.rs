@@ -42,7 +42,7 @@ impl fmt::Display for FormatChoice {
         }
         write!(
             f,
-            "{format}, in which no number wraps around; theta hangs on how numbers are rounded: it differs by {difference} from that in {reference}"
+            "{format}, in which no number wraps around; theta depends on how numbers are rounded: it differs by {difference} from that in {reference}"
         )
     }
 }
@@ -50,7 +50,7 @@ impl fmt::Display for FormatChoice {
 /// Why no format does.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum NoFormat {
-    /// What is no program cannot be tried.
+    /// What is not a program cannot be tried.
     #[error("a machine computes with one format only")]
     Machine,
     /// The program does not come to an answer.
@@ -59,8 +59,8 @@ pub enum NoFormat {
         /// Where.
         line: u32,
     },
-    /// The program does not come to its end.
-    #[error("the program does not come to its end within {MAX_STATEMENTS} statements")]
+    /// The program does not end.
+    #[error("the program does not end within {MAX_STATEMENTS} statements")]
     Endless,
     /// Numbers are too large for every format.
     #[error("numbers of the program are too large for {MAX_BITS} bits, in line {line}")]
@@ -83,7 +83,7 @@ impl TrainJob {
     /// Takes the smallest format in which no number of the program wraps around and theta is nearly what it is with wide numbers.
     ///
     /// # Errors
-    /// If the data are no table, or no format does.
+    /// If the data are not a table, or no format does.
     pub fn choose_format(&mut self) -> Result<FormatChoice, JobError> {
         let table = self.as_given()?;
         let choice = match program::is_program(&self.source) {

@@ -7,7 +7,7 @@ use crate::data::{ClassCode, PrepareOptions, Table, TableError};
 /// target are classes if the learner wants classes; numbers in several targets, and other numbers, stay as they are.
 ///
 /// # Errors
-/// If it is no table.
+/// If it is not a table.
 pub fn classes_as_wanted(
     source: &Source,
     asked: &PrepareOptions,

@@ -18,7 +18,7 @@ use crate::{
 /// Why a job cannot be done. Everything is found out before training begins.
 #[derive(Debug, thiserror::Error)]
 pub enum JobError {
-    /// A text that is no machine.
+    /// A text that is not a machine.
     #[error("{error}")]
     Read {
         /// The text.
@@ -40,7 +40,7 @@ pub enum JobError {
     /// A learner without data.
     #[error("{0} has no data of its own")]
     NoData(String),
-    /// Data that are no table.
+    /// Data that are not a table.
     #[error("{name}: {error}")]
     Table {
         /// The file.
@@ -51,7 +51,7 @@ pub enum JobError {
     /// An input with symbols that the machine has not.
     #[error(transparent)]
     Input(#[from] InputError),
-    /// A machine that is no learner.
+    /// A machine that is not a learner.
     #[error(transparent)]
     Learner(#[from] LearnerError),
     /// No primary network.
@@ -76,7 +76,7 @@ pub enum JobError {
         why: NoFormat,
     },
     /// A program that never ends.
-    #[error("{name} never comes to its end on these data: in line {line} its variables are what they were in an earlier round{}", if *.perceptron { "; no plane separates the classes: perceptron_rounds stops after a number of rounds" } else { "" })]
+    #[error("{name} never ends on these data: in line {line} its variables are what they were in an earlier round{}", if *.perceptron { "; no plane separates the classes: perceptron_rounds stops after a number of rounds" } else { "" })]
     Repeats {
         /// The program.
         name: String,

@@ -26,7 +26,7 @@ pub struct Source {
     pub extension: Option<String>,
 }
 
-/// A source takes so many times its size: its tokens and its tree are larger than its text.
+/// A source takes this many times its size: its tokens and its tree are larger than its text.
 const TIMES: u64 = 64;
 
 /// Why there is no text to read a machine from.
@@ -54,7 +54,7 @@ pub enum OpenError {
     },
 }
 
-/// Why a text is no machine.
+/// Why a text is not a machine.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ReadError {
     /// Neither extension nor content say which format it is.
@@ -136,7 +136,7 @@ impl Source {
     /// from one line of a list.
     ///
     /// # Errors
-    /// If the text is no machine, or the options ask for what it does not have.
+    /// If the text is not a machine, or the options ask for what it does not have.
     pub fn read_with(&self, options: &ReadOptions) -> Result<(Format, Loaded), JobError> {
         let refused = |error| JobError::Read { text: Box::new(self.clone()), error };
         let format = self.format(None).map_err(refused)?;

@@ -66,11 +66,11 @@ impl Sign {
 /// A learner as the universal learner reads it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Program {
-    /// What lies on the tape from cell 0 on.
+    /// The content of the tape from cell 0 on.
     pub signs: Vec<Sign>,
 }
 
-/// Why a machine is no program, or another machine cannot run it.
+/// Why a machine is not a program, or another machine cannot run it.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ProgramError {
     /// Not even a learner.

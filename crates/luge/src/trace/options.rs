@@ -81,7 +81,7 @@ impl TraceOptions {
         memory::ask_network(n_cells, normal.n_tapes(), n_vertices, CellStorage::Numbers)
     }
 
-    /// The landscape that these options ask for, with so many cells.
+    /// The landscape that these options ask for, with this many cells.
     pub(super) fn landscape_of(&self, n_cells: usize) -> LandscapeOptions {
         let mut build = LandscapeOptions::new(self.landscape, n_cells);
         build.vertices = self.vertices;

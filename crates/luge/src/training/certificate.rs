@@ -159,7 +159,7 @@ fn output_equals_primary(
     }
 }
 
-/// Whether the whole trained network puts out f_theta(x), bit for bit.
+/// Whether the whole trained network outputs f_theta(x), bit for bit.
 fn agrees(
     lesson: &PreparedTraining,
     parameters: &[SparseValues],

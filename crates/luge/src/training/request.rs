@@ -119,7 +119,7 @@ impl Request {
         Ok(Built { window, extended })
     }
 
-    /// Asks for the memory of a network with so many cells on each tape.
+    /// Asks for the memory of a network with this many cells on each tape.
     pub(super) fn ask(&self, n_cells: usize) -> Result<(), TrainingError> {
         let (normal, options) = (&self.learner.lowered().normal, &self.options);
         // Where vertices are configurations, their number is bounded and known only once they are built.

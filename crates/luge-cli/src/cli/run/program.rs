@@ -204,7 +204,7 @@ fn lines<'a>(compiled: &Compiled, spent: &BTreeMap<Option<u32>, Step>, text: &'a
 fn report(outcome: Outcome, summary: &Summary<'_>, compiled: &Compiled, simulator: &Simulator<'_>) -> String {
     let line = compiled.lines[simulator.state().index()];
     let ended = match outcome {
-        Outcome::Halted { accepting: true, .. } => "came to its end".to_owned(),
+        Outcome::Halted { accepting: true, .. } => "finished".to_owned(),
         Outcome::Halted { accepting: false, .. } => match summary.rejected_in {
             Some(line) => format!("rejected the data, in line {line}"),
             None => "rejected the data".to_owned(),

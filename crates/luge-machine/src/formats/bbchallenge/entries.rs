@@ -26,7 +26,7 @@ impl Entry<'_> {
 }
 
 /// The entries of a list, in order: one machine a line, perhaps with text after it. Empty lines and lines that begin with
-/// `#` are passed over.
+/// `#` are ignored.
 ///
 /// ```
 /// use luge_machine::formats::bbchallenge::{entries, read_entry};

@@ -94,7 +94,7 @@ fn only_entry<'t>(text: &'t str, log: &mut Findings) -> Option<Entry<'t>> {
 
 fn note_passed_over(entry: &Entry<'_>) -> Diagnostic {
     let end = entry.span.start + entry.text().len();
-    let message = "the text after the machine is passed over";
+    let message = "the text after the machine is ignored";
     Diagnostic::warning(end - entry.note.len()..end, message, "no part of the machine")
 }
 
@@ -138,7 +138,7 @@ fn rows<'t>(line: &Piece<'t>, log: &mut Findings) -> Vec<Row<'t>> {
     rows
 }
 
-/// Pieces of so many characters, the last one shorter if there is a rest.
+/// Pieces of this many characters, the last one shorter if there is a rest.
 fn chunks<'t>(piece: &Piece<'t>, n_characters: usize) -> Vec<Piece<'t>> {
     let starts = piece.text.char_indices().map(|(at, _)| at).step_by(n_characters);
     let ends: Vec<usize> = starts.chain([piece.text.len()]).collect();

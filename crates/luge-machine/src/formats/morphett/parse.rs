@@ -176,12 +176,12 @@ fn on_tape(laid: &str) -> impl Iterator<Item = char> {
     without_head(laid).map(|c| if c == ' ' { BLANK } else { c })
 }
 
-/// The initial tape that the first such comment gives. One that no rule could read is passed over with a warning.
+/// The initial tape that the first such comment gives. One that no rule could read is ignored with a warning.
 fn initial_tape<'t>(text: &'t str, named: &BTreeSet<char>, log: &mut Findings) -> Option<&'t str> {
     let mut found = None;
     for Piece { span, text } in lines(text).filter_map(|line| tape_comment(&line)) {
         if found.is_some() {
-            log.warning(span, "a second initial tape: the first one counts", "passed over");
+            log.warning(span, "a second initial tape: the first one counts", "ignored");
             continue;
         }
         let symbols: BTreeSet<char> = on_tape(text).filter(|&c| c != BLANK).collect();
@@ -196,7 +196,7 @@ fn initial_tape<'t>(text: &'t str, named: &BTreeSet<char>, log: &mut Findings) -
                 continue;
             }
         };
-        log.warning(span, format!("the initial tape is passed over: {problem}"), "not laid on the tape");
+        log.warning(span, format!("the initial tape is ignored: {problem}"), "not laid on the tape");
     }
     found
 }

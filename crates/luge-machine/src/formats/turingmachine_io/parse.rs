@@ -116,7 +116,7 @@ impl<'d> Reader<'d> {
         self.findings.error(&self.document.node(node).span, message, label)
     }
 
-    /// Whether so many more entries of `node` may be looked at: aliases can make a short text stand for a huge machine.
+    /// Whether this many more entries of `node` may be looked at: aliases can make a short text stand for a huge machine.
     fn may_take(&mut self, node: NodeId, n_entries: usize) -> bool {
         let left = self.n_left.checked_sub(n_entries);
         if left.is_none() && self.n_left > 0 {
@@ -256,9 +256,9 @@ impl<'d> Reader<'d> {
     fn key(&mut self, node: NodeId) -> Option<char> {
         let longer = self.document.text(node).filter(|text| text.chars().nth(1).is_some());
         let Some(text) = longer else { return self.symbol(node, "a key") };
-        let message = format!("the key `{text}` is no single character, so it never matches");
+        let message = format!("the key `{text}` is not a single character, so it never matches");
         let span = &self.document.node(node).span;
-        self.findings.warning(span, message, "passed over").remedy("several symbols are listed as `[0, 1]`");
+        self.findings.warning(span, message, "ignored").remedy("several symbols are listed as `[0, 1]`");
         None
     }
 
@@ -359,6 +359,6 @@ impl<'d> Reader<'d> {
 
 /// A key that no version of the site knows.
 pub(super) fn unknown_key(key: &str, span: Range<usize>, known: &[&str]) -> Diagnostic {
-    Diagnostic::warning(span, format!("`{key}` means nothing here and is passed over"), "an unknown key")
+    Diagnostic::warning(span, format!("`{key}` means nothing here and is ignored"), "an unknown key")
         .with_help(format!("known keys: {}", known.join(", ")))
 }

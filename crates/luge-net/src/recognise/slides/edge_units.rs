@@ -29,7 +29,7 @@ pub(super) fn read(
     };
     walk.require(at_rest.is_some() != resting.is_empty(), landscape, expected)?;
     if let (Some(at_rest), [], true) = (at_rest, units, resting.len() == table.n_vertices()) {
-        // Where all vertices are at rest there is no edge, and what one would weigh is of no account.
+        // Where all vertices are at rest there is no edge, and what one would weigh does not matter.
         let (edge, symbol) = (at_rest, at_rest);
         return Ok(EdgeWeights { at_rest, edge, symbol, edge_units: true, unrounded: true });
     }
@@ -45,7 +45,7 @@ pub(super) fn read(
     check_corners(walk, corners, (&ends, &weights), vertex)?;
     check_legal(walk, landscape, table, &ends)?;
     let (edge, symbol, unrounded) = edge_and_symbol(walk, landscape, table, (&ends, &weights))?;
-    // Where no vertex is at rest its level is of no account.
+    // Where no vertex is at rest its level does not matter.
     let at_rest = at_rest.unwrap_or(edge);
     Ok(EdgeWeights { at_rest, edge, symbol, edge_units: true, unrounded })
 }
@@ -167,7 +167,7 @@ fn edge_and_symbol(
     };
     let of = |n: u32| ends.iter().zip(weights).find(|(ends, _)| kept(ends) == n).map(|(_, &weight)| weight);
     let Some(edge) = of(0) else { return walk.refuse(landscape, expected) };
-    // Where no symbol can stay, what one would add is of no account.
+    // Where no symbol can stay, what one would add does not matter.
     let symbol = of(1).map_or(edge, |one| one - edge);
     let expect = |ends: &Ends| edge + f64::from(kept(ends)) * symbol;
     let mut pairs = ends.iter().zip(weights);

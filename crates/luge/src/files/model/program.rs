@@ -41,7 +41,7 @@ impl Program {
         alone.then(|| Self { text: job.source.text.clone(), set: job.set.clone() })
     }
 
-    /// Runs the program that the model's machine was made from, and no other, by the interpreter. The machine makes so many steps.
+    /// Runs the program that the model's machine was made from, and no other, by the interpreter. The machine makes this many steps.
     ///
     /// # Errors
     /// If it does not compile to that machine.

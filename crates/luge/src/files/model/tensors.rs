@@ -41,7 +41,7 @@ impl Block {
     }
 }
 
-/// So many bits, all the same but for some, eight to a byte, the first the lowest.
+/// This many bits, all the same but for some, eight to a byte, the first the lowest.
 fn bits(n: usize, common: bool, others: impl Iterator<Item = (usize, bool)>) -> Vec<u8> {
     let mut bytes = vec![if common { u8::MAX } else { 0 }; n.div_ceil(8)];
     if let (Some(last), 1..) = (bytes.last_mut(), n % 8) {
