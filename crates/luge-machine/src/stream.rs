@@ -6,7 +6,7 @@
 
 mod discipline;
 
-use crate::{Cell, Input, Machine, Outcome, SampleUse, Simulator, StateId, Step, SymbolId, TapeId};
+use crate::{Cell, Effect, Input, Machine, Outcome, SampleUse, Simulator, StateId, Step, SymbolId, TapeId};
 pub use discipline::{Breach, BreachKind, check};
 
 /// Where a machine's memory of a batch lies.
@@ -117,15 +117,15 @@ impl<'m> StreamSimulator<'m> {
         self.simulator.machine().state(self.simulator.state()).samples
     }
 
-    /// Makes one step while `batch` passes; it is asked for only where it is taken.
+    /// Makes one step while `batch` passes, and says what it changed beside the memory; the batch is asked for only where it is taken.
     ///
     /// # Errors
     /// Why there is no step; nothing changes then.
-    pub fn step(&mut self, batch: impl FnOnce() -> Batch) -> Result<(), StreamOutcome> {
+    pub fn step(&mut self, batch: impl FnOnce() -> Batch) -> Result<Effect, StreamOutcome> {
         let state = self.simulator.state();
         let samples = self.next_use();
         let slot = self.slot.after(samples).map_err(|kind| StreamOutcome::Breach { state, kind })?;
-        self.simulator.step().map_err(StreamOutcome::Stopped)?;
+        let effect = self.simulator.step_noting().map_err(StreamOutcome::Stopped)?;
         match samples {
             SampleUse::Pass => {}
             SampleUse::Take => {
@@ -139,7 +139,7 @@ impl<'m> StreamSimulator<'m> {
             }
         }
         self.slot = slot;
-        Ok(())
+        Ok(effect)
     }
 }
 

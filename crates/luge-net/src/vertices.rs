@@ -134,7 +134,8 @@ impl VertexTable {
         first
     }
 
-    fn all_tracks(&self) -> u32 {
+    /// A bit for every track.
+    pub fn all_tracks(&self) -> u32 {
         ((1_u64 << self.n_tracks) - 1) as u32
     }
 
@@ -177,6 +178,13 @@ impl VertexTable {
     /// How many rows of cells are weights; the rest are hidden units.
     pub fn n_trained(&self) -> usize {
         self.n_trained
+    }
+
+    /// A bit for every track whose cells are weights.
+    pub fn trained_tracks(&self) -> u32 {
+        (0..)
+            .zip(&self.rows)
+            .fold(0, |tracks, (track, &row)| tracks | u32::from(row < self.n_trained) << track)
     }
 
     /// The block of a vertex.

@@ -71,7 +71,7 @@ fn run(compiled: &Compiled, sizes: &Sizes, n_samples: usize) -> (Verdict, Vec<i6
             }
         });
         match step {
-            Ok(()) => {}
+            Ok(_) => {}
             Err(StreamOutcome::Stopped(Outcome::Halted { accepting: true, .. })) => break Verdict::Accepted,
             Err(StreamOutcome::Stopped(Outcome::Halted { .. })) => break Verdict::Rejected,
             Err(other) => panic!("{other:?}"),

@@ -4,7 +4,9 @@
 //! the network's graph and only weights that are not zero: the vertex, the cells under the heads, the memory and
 //! the slot.
 
-use luge_net::{BitUse, Network, StreamLayers, Values, faults, numbers::Overflow, stream_layers};
+use luge_net::{
+    BitUse, Column, Network, StreamLayers, Values, faults, numbers::Overflow, stream_layers, tracks,
+};
 
 use crate::{Dense, Engine, TrainError};
 
@@ -76,6 +78,13 @@ pub struct SparseStream<'n> {
     /// Whether the memory is exactly what it is pulled to.
     settled: bool,
     labels: Vec<f64>,
+    /// The symbols under the heads, a bit for each track.
+    under: u32,
+    /// The tracks on which a step that neither writes nor moves would move a weight: the head or the cell under it is not exactly where
+    /// it is pulled to.
+    loose: u32,
+    /// The tracks whose cells are not weights.
+    fixed_tracks: u32,
     steps: u64,
 }
 
@@ -104,6 +113,9 @@ impl<'n> SparseStream<'n> {
             settled: false,
             memory,
             labels: of(layers.labels).data.clone(),
+            under: 0,
+            loose: layers.table.all_tracks(),
+            fixed_tracks: layers.table.all_tracks() & !layers.table.trained_tracks(),
             steps: 0,
             layers,
         };
@@ -204,6 +216,45 @@ impl<'n> SparseStream<'n> {
         self.settled = false;
     }
 
+    /// The step of one track: the cell under its head, then the head.
+    fn move_track(
+        &mut self,
+        track: usize,
+        column: &Column,
+        (of_cells, of_heads): (f64, f64),
+    ) -> Result<(), TrainError> {
+        let row = self.layers.table.rows()[track];
+        let at = alone(&self.heads[row]).ok_or(TrainError::Blurred { step: self.steps })?;
+        let trained = row < self.layers.table.n_trained();
+        let mut written = None;
+        if trained {
+            let found = self.symbol(track, at)?;
+            let one = if column.put >> track & 1 == 1 { column.plus >> track & 1 == 1 } else { found };
+            let weight = &mut self.cells[row * self.n_cells + at];
+            *weight -= of_cells * (*weight - if one { 1.0 } else { -1.0 });
+            written = Some(one);
+        }
+        let next = at.checked_add_signed(column.offset(track) as isize).filter(|&cell| cell < self.n_cells);
+        let next = next.ok_or(TrainError::OutOfCells { step: self.steps })?;
+        let read = match written {
+            Some(one) if next == at => one,
+            _ => self.symbol(track, next)?,
+        };
+        pull(&mut self.heads[row], next, of_heads);
+        let one = 1.0_f64.to_bits();
+        let head = matches!(self.heads[row][..], [(_, weight)] if weight.to_bits() == one);
+        let settled = head && (!trained || self.cell(track, next).abs().to_bits() == one);
+        self.under = self.under & !(1 << track) | u32::from(read) << track;
+        self.loose = self.loose & !(1 << track) | u32::from(!settled) << track;
+        Ok(())
+    }
+
+    /// Whether the next step takes the batch that passes: no other step sees its features.
+    #[must_use]
+    pub fn takes(&self) -> bool {
+        alone(&self.vertices).is_some_and(|vertex| self.layers.uses[vertex] == BitUse::Take)
+    }
+
     /// Pulls the memory to what it holds.
     fn pull_memory(&mut self, gain: f64) {
         if self.settled {
@@ -240,8 +291,7 @@ impl StreamEngine for SparseStream<'_> {
             return Err(TrainError::Shapes { what: "inputs" });
         }
         let vertex = self.vertex()?;
-        let table = std::sync::Arc::clone(&self.layers.table);
-        let Some(column) = table.column(vertex) else {
+        let Some(&column) = self.layers.table.column(vertex) else {
             self.steps += 1;
             return Ok(());
         };
@@ -249,33 +299,17 @@ impl StreamEngine for SparseStream<'_> {
         let of_cells = self.gain_of("stream cells", gain);
         let of_heads = self.gain_of("stream heads", gain);
         let what = self.layers.uses[vertex];
+        let mut moving = self.loose | column.left | column.right | column.put & (column.plus ^ self.under);
         if what != BitUse::Keep {
             self.renew_memory(what, features);
+            moving |= self.fixed_tracks;
         }
-        let mut symbols = 0;
-        for (track, &row) in table.rows().iter().enumerate() {
-            let at = alone(&self.heads[row]).ok_or(TrainError::Blurred { step: self.steps })?;
-            let trained = row < table.n_trained();
-            let mut written = None;
-            if trained {
-                let found = self.symbol(track, at)?;
-                let one = if column.put >> track & 1 == 1 { column.plus >> track & 1 == 1 } else { found };
-                let weight = &mut self.cells[row * self.n_cells + at];
-                *weight -= of_cells * (*weight - if one { 1.0 } else { -1.0 });
-                written = Some(one);
-            }
-            let next =
-                at.checked_add_signed(column.offset(track) as isize).filter(|&cell| cell < self.n_cells);
-            let next = next.ok_or(TrainError::OutOfCells { step: self.steps })?;
-            let read = match written {
-                Some(one) if next == at => one,
-                _ => self.symbol(track, next)?,
-            };
-            symbols |= u32::from(read) << track;
-            pull(&mut self.heads[row], next, of_heads);
+        for track in tracks(moving) {
+            self.move_track(track, &column, (of_cells, of_heads))?;
         }
         let of_vertices = self.gain_of("stream vertices", gain);
-        pull(&mut self.vertices, table.vertex(column.next as usize, symbols), of_vertices);
+        let next = self.layers.table.vertex(column.next as usize, self.under);
+        pull(&mut self.vertices, next, of_vertices);
         self.pull_memory(self.gain_of("stream memory", gain));
         self.move_slot(what == BitUse::Take, self.gain_of("stream slot", gain), labels);
         self.steps += 1;

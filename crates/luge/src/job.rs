@@ -27,7 +27,7 @@ use luge_sled::{Compiled, Variable, Verdict};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    data::{PrepareOptions, Range, Table},
+    data::{Preparation, PrepareOptions, Range, Table},
     ordinary::{self, OrdinaryError},
     trace::{PreparedTrace, Trace, TraceOptions},
     training::{PreparedTraining, TrainingOptions, TrainingReport},
@@ -441,6 +441,14 @@ const FIRST_STATEMENTS: u64 = 1 << 20;
 pub(crate) const STATEMENTS_PER_STEP: u64 = 64;
 
 impl Data {
+    /// A CSV file with the columns of other data, prepared as those were.
+    #[must_use]
+    pub fn like(preparation: &Preparation, name: String, text: String, saturate: bool) -> Self {
+        let features = Some(preparation.features.iter().map(|feature| feature.column.clone()).collect());
+        let target = preparation.targets.iter().map(|target| target.column.clone()).collect();
+        Self::Csv { name, text, target, features, saturate, asked: preparation.asked.clone() }
+    }
+
     /// The data as numbers of a format.
     ///
     /// # Errors

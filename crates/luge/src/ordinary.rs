@@ -263,7 +263,7 @@ impl SampleStream {
             return Passing { x: vec![1.0], y, bits: Sample::default() };
         };
         let (mut x, mut y) = (vec![0.0; shape.n_features], [0.0]);
-        stream.next_sample(&mut x, &mut y);
+        stream.next_batch(&mut x, &mut y);
         let features = x.iter_mut().flat_map(|x| coded(shape.feature, x)).collect();
         let label = coded(shape.label, &mut y[0]);
         Passing { x, y: y[0], bits: Sample { features, label } }

@@ -7,6 +7,7 @@
 
 pub(crate) mod certificate;
 mod lockstep;
+mod model;
 mod near;
 mod samples;
 mod shipped;
@@ -15,7 +16,9 @@ mod steps;
 use std::{ops::ControlFlow, sync::Arc};
 
 use luge_circuit::{Code, Literal, RegisterId, SampleShape, machine};
-use luge_landscape::{Corrections, DataLayout, Learner, Primary, StreamError, StreamNetwork, VertexSet};
+use luge_landscape::{
+    Bounds, Corrections, DataLayout, Learner, Primary, StreamError, StreamNetwork, VertexSet,
+};
 use luge_machine::{
     Input, Outcome, Step, SymbolId,
     formats::ReadOptions,
@@ -26,15 +29,19 @@ use luge_net::{
     numbers::{Negatives, Overflow, from_signs},
 };
 use luge_train::TrainError;
+use serde::{Deserialize, Serialize};
 
 use crate::{
+    data::default_format,
     job::{JobError, Primaries, StandardPrimaries, compile_for, program, source::Source},
     ordinary::{LearnerCircuit, OrdinaryError, Theta},
     run::lockstep::Window,
-    words::Word,
+    words::{self, Word},
 };
 pub use certificate::StreamReport;
 pub use lockstep::StreamMismatch;
+pub(crate) use model::StoredSamples;
+pub use model::{SamplesMissing, StreamModel, StreamModelError};
 pub use samples::{Concept, Draw, NotDrawable, Order, Samples, Stream};
 pub use shipped::{STREAM_LEARNERS, ShippedSamples, ShippedStream, open};
 
@@ -61,9 +68,11 @@ impl Word for StreamEngineChoice {
 }
 
 /// How to learn from a stream.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct StreamOptions {
     /// How numbers become bits.
+    #[serde(with = "crate::job::number_format")]
     pub format: NumberFormat,
     /// Samples per batch.
     pub batch: usize,
@@ -80,8 +89,10 @@ pub struct StreamOptions {
     /// Cells per tape; left out: the smallest power of two that holds the run.
     pub cells: Option<usize>,
     /// What computes the gradients.
+    #[serde(with = "words")]
     pub engine: StreamEngineChoice,
     /// Which symbols tell vertices apart.
+    #[serde(with = "words")]
     pub vertices: VertexSet,
     /// New inputs on which the answer is judged.
     pub n_judged: usize,
@@ -105,10 +116,22 @@ impl StreamOptions {
             n_judged: 10_000,
         }
     }
+
+    /// How a batch of samples with so many features and labels lies in the machine's memory.
+    fn layout(&self, (n_features, n_labels): (usize, usize)) -> DataLayout {
+        DataLayout { n_samples: self.batch, n_features, n_labels, format: self.format }
+    }
+}
+
+impl Default for StreamOptions {
+    fn default() -> Self {
+        Self::new(default_format())
+    }
 }
 
 /// A learner, its stream, and how to train.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct StreamJob {
     /// The learner: a program that takes, or a machine with states that do.
     pub source: Source,
@@ -116,7 +139,11 @@ pub struct StreamJob {
     pub samples: Samples,
     /// The network whose weights are learned, as `--primary` takes it.
     pub primary: String,
+    /// Constants of a program to set, each as `NAME=VALUE`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub set: Vec<String>,
     /// How to train.
+    #[serde(default)]
     pub options: StreamOptions,
 }
 
@@ -174,11 +201,21 @@ pub struct PreparedStream {
     pub network: StreamNetwork,
     /// What the simulator found.
     pub rehearsal: Rehearsal,
-    /// The program that the learner was compiled from.
-    program: Option<Source>,
+    /// The program that the learner was compiled from, and its constants.
+    program: Option<(Source, Vec<String>)>,
     samples: Samples,
     layout: DataLayout,
     input: Input,
+}
+
+/// A moment of a run: a step is about to be made.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct StreamMoment {
+    /// Steps made.
+    pub step: Step,
+    /// The network's loss on the batch that passes: half the squared distance of A from its labels, as is found in every situation that
+    /// is differentiated.
+    pub loss: f64,
 }
 
 /// What the simulator found on the stream, before anything is trained.
@@ -210,27 +247,54 @@ impl StreamJob {
     /// # Errors
     /// Everything that can be wrong with the job.
     pub fn prepare_with(&self, primaries: &dyn Primaries) -> Result<PreparedStream, PreparedStreamError> {
-        let (learner, n_theta) = self.learner()?;
         let (n_features, n_labels) = self.samples.sizes();
+        let sizes = (n_features, n_labels);
+        let (learner, n_theta) = learner(&self.source, sizes, self.options.format, &self.set)?;
         let primary = primaries.find(&self.primary, n_features, n_labels).map_err(JobError::from)?;
         let n_weights = primary.n_weights();
         if let Some(n_theta) = n_theta.filter(|&n_theta| n_theta != n_weights) {
             return Err(JobError::ThetaSize { n_theta, primary: primary.describe(), n_weights }.into());
         }
         let stream = PreparedStream::prepare(learner, primary, self.samples.clone(), self.options.clone())?;
-        Ok(PreparedStream { program: n_theta.map(|_| self.source.clone()), ..stream })
+        Ok(PreparedStream { program: n_theta.map(|_| (self.source.clone(), self.set.clone())), ..stream })
     }
+}
 
-    /// The machine, compiled if it is a program, and how many numbers a program leaves.
-    fn learner(&self) -> Result<(Learner, Option<usize>), JobError> {
-        if program::is_program(&self.source) {
-            let compiled = compile_for(&self.source, self.samples.sizes(), self.options.format, &[])?;
-            let learner = Learner::new(&compiled.machine, Some(&compiled.input))?;
-            return Ok((learner, Some(compiled.n_theta)));
-        }
-        let (_, loaded) = self.source.read_with(&ReadOptions::default())?;
-        Ok((Learner::new(&loaded.machine, loaded.input.as_ref())?, None))
+/// The machine of a learner for samples of these sizes, compiled if it is a program, and how many numbers a program leaves.
+fn learner(
+    source: &Source,
+    sizes: (usize, usize),
+    format: NumberFormat,
+    set: &[String],
+) -> Result<(Learner, Option<usize>), JobError> {
+    if program::is_program(source) {
+        let compiled = compile_for(source, sizes, format, set)?;
+        return Ok((Learner::new(&compiled.machine, Some(&compiled.input))?, Some(compiled.n_theta)));
     }
+    let (_, loaded) = source.read_with(&ReadOptions::default())?;
+    Ok((Learner::new(&loaded.machine, loaded.input.as_ref())?, None))
+}
+
+/// The network of a learner in a window of cells.
+fn network(
+    learner: &Learner,
+    primary: &dyn Primary,
+    options: &StreamOptions,
+    (layout, window): (&DataLayout, &Window),
+    label_bound: Option<f64>,
+) -> Result<StreamNetwork, PreparedStreamError> {
+    let options = luge_landscape::StreamOptions {
+        vertices: options.vertices,
+        n_cells: window.n_cells,
+        first_cells: window.first.clone(),
+        layout: layout.clone(),
+        label_bound: options.label_bound.or(label_bound),
+        carrier: options.carrier,
+        corrections: Corrections::default(),
+    };
+    let network = StreamNetwork::build(learner, primary, &options)?;
+    network.constants.check_rounding(53).map_err(StreamError::from)?;
+    Ok(network)
 }
 
 impl PreparedStream {
@@ -244,8 +308,7 @@ impl PreparedStream {
         samples: Samples,
         options: StreamOptions,
     ) -> Result<Self, PreparedStreamError> {
-        let (n_features, n_labels) = samples.sizes();
-        let layout = DataLayout { n_samples: options.batch, n_features, n_labels, format: options.format };
+        let layout = options.layout(samples.sizes());
         let label_bound = options.label_bound.or_else(|| samples.label_bound());
         check_labels(&samples, label_bound)?;
         if !learner.machine().takes_samples() {
@@ -254,20 +317,7 @@ impl PreparedStream {
         luge_machine::stream::check(learner.machine()).map_err(StreamError::from)?;
         let input = learner.input(&layout, &vec![false; layout.n_bits()]);
         let (rehearsal, window) = rehearse(&learner, &layout, &input, &samples, &options, &*primary)?;
-        let network = StreamNetwork::build(
-            &learner,
-            &*primary,
-            &luge_landscape::StreamOptions {
-                vertices: options.vertices,
-                n_cells: window.n_cells,
-                first_cells: window.first.clone(),
-                layout: layout.clone(),
-                label_bound,
-                carrier: options.carrier,
-                corrections: Corrections::default(),
-            },
-        )?;
-        network.constants.check_rounding(53).map_err(StreamError::from)?;
+        let network = network(&learner, &*primary, &options, (&layout, &window), label_bound)?;
         let program = None;
         Ok(Self { learner, primary, program, samples, options, layout, input, window, network, rehearsal })
     }
@@ -284,15 +334,36 @@ impl PreparedStream {
         StreamSimulator::new(machine, &self.input, self.learner.memory(&self.layout))
     }
 
-    /// Trains, every step held to the simulator's, and draws up the certificate. `watch` sees every step's number.
+    /// Trains, every step held to the simulator's, and draws up the certificate. `watch` sees every step.
     ///
     /// # Errors
     /// If an engine refuses. A run that is not what it should be is a certificate that does not hold.
     pub fn train(
         &self,
-        watch: impl FnMut(Step) -> ControlFlow<()>,
+        watch: impl FnMut(StreamMoment) -> ControlFlow<()>,
     ) -> Result<StreamReport, PreparedStreamError> {
         certificate::train(self, watch)
+    }
+
+    /// The network's loss while the machine runs: half the squared distance of A from the labels.
+    fn running_loss(&self, y: &[f64]) -> f64 {
+        let carrier = self.network.constants.carrier;
+        y.iter().map(|y| (carrier - y) * (carrier - y)).sum::<f64>() / 2.0
+    }
+
+    /// Between which levels the loss lies while the machine runs; after that it is that of the answer.
+    #[must_use]
+    pub fn loss_levels(&self) -> Bounds {
+        let constants = self.network.constants;
+        let n = (self.layout.n_samples * self.layout.n_labels) as f64;
+        let level = |output: f64| n * output * output / 2.0;
+        Bounds {
+            running_low: level(constants.carrier - constants.label_bound),
+            running_high: level(constants.carrier + constants.label_bound),
+            halted_high: 0.0,
+            stop: 0.0,
+            switch: 0.0,
+        }
     }
 
     /// The learner as a circuit that takes one sample at a time, and the registers that hold theta.
@@ -387,11 +458,15 @@ fn rehearse(
     let (mut x, mut y) = batch_of(layout);
     let (mut first_take, mut last_take, mut halted) = (None, None, false);
     while simulator.steps() < options.steps {
-        stream.next_batch(&mut x, &mut y);
+        stream.pass(&mut y);
         let (step, taken) = (simulator.steps(), simulator.n_taken());
         let stopped = |why: String| PreparedStreamError::Stopped { step, taken, why };
-        match simulator.step(|| bits(options.format, &x, &y)) {
-            Ok(()) => {}
+        let batch = || {
+            stream.features(&mut x);
+            bits(options.format, &x, &y)
+        };
+        match simulator.step(batch) {
+            Ok(_) => {}
             Err(StreamOutcome::Stopped(Outcome::Halted { .. })) => {
                 halted = true;
                 break;

@@ -97,7 +97,7 @@ fn stream_beside(normal: &NormalForm, input: &Input, random: &mut Random) -> (u6
         let other = Sample { features: bits(2), label: bits(1) };
         let takes = simulator.next_use() == SampleUse::Take;
         match simulator.step(batch) {
-            Ok(()) => assert_eq!(running.step(&other).expect("exclusive sums"), Cycle::Run),
+            Ok(_) => assert_eq!(running.step(&other).expect("exclusive sums"), Cycle::Run),
             Err(StreamOutcome::Stopped(_)) => {
                 assert_eq!(running.step(&other).expect("exclusive sums"), Cycle::Halted);
                 break;

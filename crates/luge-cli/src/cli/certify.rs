@@ -14,6 +14,7 @@ use luge::{
     job::StandardPrimaries,
     ordinary::OrdinaryModel,
     run::follow::{ObservationRate, RunProgress},
+    stream::StreamModel,
     training::{Claim, PreparedTraining, TrainingError},
 };
 use serde::Serialize;
@@ -24,7 +25,7 @@ use super::{
     ordinary,
     output::{Rows, print, print_json, verdict},
     progress::Progress,
-    prover,
+    prover, stream,
 };
 
 /// Verify a model: simulate its machine on the data, train the network again, and compare
@@ -34,7 +35,7 @@ use super::{
 /// and 3 if everything is, but the model has only a machine and no program to compare it with.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// A model written by `luge train --out`
+    /// A model written by `luge train --out` or `luge stream --out`
     #[arg(value_name = "MODEL")]
     model: PathBuf,
     /// The data it was trained on; a model of a drawn stream needs none
@@ -72,6 +73,10 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     if let Some(model) = OrdinaryModel::load(&args.model)? {
         let data = read.map(|(name, text)| model.data(name, text, args.saturate));
         return ordinary::certify(&model, data.as_ref(), args.json);
+    }
+    if let Some(model) = StreamModel::load(&args.model)? {
+        let data = read.map(|(name, text)| model.data(name, text, args.saturate));
+        return stream::certify(&model, data.as_ref(), args.json);
     }
     let model = Model::load(&args.model)?;
     model.extended()?;

@@ -59,7 +59,7 @@ impl FromStr for FormatArg {
 
 /// What is to be done to the columns of a table.
 #[derive(clap::Args)]
-pub(super) struct PrepareArgs {
+pub(super) struct ColumnArgs {
     /// Missing values: refuse them, replace them by the column's mean or zero, or drop the row
     #[arg(long, value_name = "HOW", default_value = Missing::default().word(), value_parser = word::<Missing>(), requires = "data", help_heading = "Columns")]
     missing: Missing,
@@ -72,6 +72,13 @@ pub(super) struct PrepareArgs {
     /// Encode the classes of a target: signs -1 and 1, numbers 0, 1, 2 and so on, each with a column per class, or auto as the learner expects
     #[arg(long, value_name = "HOW", default_value = ClassCode::default().word(), value_parser = word::<ClassCode>(), requires = "data", help_heading = "Columns")]
     classes: ClassCode,
+}
+
+/// The same, and which rows are held out of training.
+#[derive(clap::Args)]
+pub(super) struct PrepareArgs {
+    #[command(flatten)]
+    columns: ColumnArgs,
     /// Hold out this share of the rows and test on them
     #[arg(long, value_name = "SHARE", value_parser = share, requires = "data", help_heading = "Columns")]
     split: Option<f64>,
@@ -80,11 +87,17 @@ pub(super) struct PrepareArgs {
     seed: u64,
 }
 
+impl ColumnArgs {
+    pub(super) fn asked(&self) -> PrepareOptions {
+        let Self { missing, scale, one_hot, classes } = *self;
+        PrepareOptions { missing, scale, one_hot, classes, split: None }
+    }
+}
+
 impl PrepareArgs {
     fn asked(&self) -> PrepareOptions {
         let split = self.split.map(|fraction| Split { fraction, seed: self.seed });
-        let Self { missing, scale, one_hot, classes, .. } = *self;
-        PrepareOptions { missing, scale, one_hot, classes, split }
+        PrepareOptions { split, ..self.columns.asked() }
     }
 }
 
@@ -124,26 +137,23 @@ impl DataArgs {
     /// The data that were named, if any.
     fn read(&self) -> Result<Option<Data>, Failure> {
         let named = |place: &PathBuf| {
-            let mut data = named_table(place, &self.target, self.features.as_deref(), self.saturate)?;
-            if let Data::Csv { asked, .. } = &mut data {
-                *asked = self.prepare.asked();
-            }
-            Ok(data)
+            let columns = (&self.target[..], self.features.as_deref());
+            named_table(place, columns, self.saturate, self.prepare.asked())
         };
         self.data.as_ref().map(named).transpose()
     }
 }
 
-/// A CSV file as it stands; `-` is standard input.
+/// A CSV file and what is to be done to its columns; `-` is standard input.
 pub(super) fn named_table(
     place: &Path,
-    target: &[String],
-    features: Option<&[String]>,
+    (target, features): (&[String], Option<&[String]>),
     saturate: bool,
+    asked: PrepareOptions,
 ) -> Result<Data, Failure> {
     let (name, text) = read_text(place)?;
     let (target, features) = (target.to_vec(), features.map(<[_]>::to_vec));
-    Ok(Data::Csv { name, text, target, features, saturate, asked: PrepareOptions::default() })
+    Ok(Data::Csv { name, text, target, features, saturate, asked })
 }
 
 /// The name and the text of a CSV file; `-` is standard input.

@@ -4,12 +4,13 @@ use std::path::PathBuf;
 
 use luge::{
     files::{
-        export::graph,
+        export::{graph, stream_graph},
         model::Model,
         outputs::Output,
         rocq::{self, ProofExport},
     },
     ordinary::{OrdinaryModel, onnx},
+    stream::StreamModel,
     trace::TraceOptions,
 };
 use luge_landscape::LandscapeKind;
@@ -87,6 +88,9 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         }
     }
     let Some(model) = args.file.model() else { return machine(args, rocq_file) };
+    if let Some(model) = StreamModel::load(model)? {
+        return stream(&model, graph_file.filter(|_| args.rocq.is_none()));
+    }
     let extended = Model::load(model)?.extended()?;
     if let Some(file) = rocq_file {
         write_and_ask(args, &file, &rocq::extended(&extended).ok_or_else(not_joined)?)?;
@@ -95,6 +99,17 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         file.write(json_line(&graph(&extended))?)?;
     }
     Ok(())
+}
+
+/// The network of a stream: a graph, and no theorem in Rocq that an exported file could be held to.
+fn stream(model: &StreamModel, file: Option<Output>) -> Result<(), Failure> {
+    let file = file.ok_or_else(|| {
+        Failure::usage(
+            "--rocq is for networks that are trained on a table",
+            "write the graph with --graph alone",
+        )
+    })?;
+    Ok(file.write(json_line(&stream_graph(&model.network()?))?)?)
 }
 
 /// The landscape of a machine, alone.

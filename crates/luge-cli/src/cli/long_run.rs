@@ -68,6 +68,15 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
 /// Steps between two looks at the clock and at Ctrl-C.
 const LOOK: u64 = 1 << 10;
 
+/// Whether the user has pressed Ctrl-C, from now on.
+pub(super) fn interruptions() -> Arc<AtomicBool> {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&interrupted);
+    // A second handler in one process is refused; then Ctrl-C ends the process as it would without us.
+    let _ = ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed));
+    interrupted
+}
+
 /// Keeps what a run leaves on disk.
 pub(super) struct RunArchive {
     checkpoint: Option<PathBuf>,
@@ -152,10 +161,6 @@ impl KeptRun {
 
 impl RunArchive {
     fn new(checkpoint: Option<PathBuf>, every: Duration, job: Job, network: Digest) -> Self {
-        let interrupted = Arc::new(AtomicBool::new(false));
-        let flag = Arc::clone(&interrupted);
-        // A second handler in one process is refused; then Ctrl-C ends the process as it would without us.
-        let _ = ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed));
         Self {
             checkpoint,
             every,
@@ -166,7 +171,7 @@ impl RunArchive {
             unasked: None,
             slow: false,
             noisy: false,
-            interrupted,
+            interrupted: interruptions(),
             seen: RunStats::default(),
             failure: None,
         }

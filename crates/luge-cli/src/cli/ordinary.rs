@@ -15,7 +15,7 @@ use luge::{
         LearnerCircuit, OrdinaryError, OrdinaryModel, OrdinaryModelError, OrdinaryOptions, OrdinaryReport,
         PreparedOrdinary, TorchError, TorchExport,
     },
-    stream::Samples,
+    stream::{Samples, SamplesMissing},
     training::Claim,
 };
 use luge_landscape::mlp::{CircuitNetwork, Float};
@@ -37,21 +37,19 @@ pub(super) struct TorchArgs {
     /// With --torch, write only the weights that are not zero
     #[arg(long, requires = "torch")]
     sparse: bool,
-    /// Write the trained model of landscape mlp to this file
+    /// Write the trained model to this file, if the run is certified
     #[arg(long, value_name = "MODEL", conflicts_with = "torch")]
-    out: Option<PathBuf>,
+    pub(super) out: Option<PathBuf>,
 }
 
 impl TorchArgs {
-    /// Whether something is asked for that only landscape mlp gives.
-    pub(super) fn refuse(&self) -> Result<(), Failure> {
-        if self.torch.is_none() && self.out.is_none() {
+    /// Whether something is asked for that only landscape mlp gives; a trace of another landscape leaves no model.
+    pub(super) fn refuse(&self, leaves_a_model: bool) -> Result<(), Failure> {
+        if self.torch.is_none() && (leaves_a_model || self.out.is_none()) {
             return Ok(());
         }
-        Err(Failure::usage(
-            "--torch and --out are for landscape mlp",
-            "add --landscape mlp, or leave them out",
-        ))
+        let what = if leaves_a_model { "--torch is" } else { "--torch and --out are" };
+        Err(Failure::usage(format!("{what} for landscape mlp"), "add --landscape mlp, or leave them out"))
     }
 }
 
@@ -136,12 +134,20 @@ pub(super) fn not_written(error: TorchError) -> Failure {
     Failure::unfit(error.to_string(), remedy)
 }
 
+impl From<SamplesMissing> for Failure {
+    fn from(error: SamplesMissing) -> Self {
+        match error {
+            SamplesMissing::NoData => Self::usage(error, "give --data"),
+            SamplesMissing::OtherData => Self::not_certified(error),
+        }
+    }
+}
+
 impl From<OrdinaryModelError> for Failure {
     fn from(error: OrdinaryModelError) -> Self {
         match error {
             OrdinaryModelError::Ordinary(error) => refusal(error),
-            OrdinaryModelError::NoData => Self::usage(error, "give --data"),
-            OrdinaryModelError::OtherData => Self::not_certified(error),
+            OrdinaryModelError::Samples(error) => error.into(),
             OrdinaryModelError::Inconsistent(_) => {
                 Self::unfit(error, "give a model of a run that halted, unchanged")
             }
@@ -187,7 +193,7 @@ pub(super) fn run(
     });
     drop(progress);
     let report = trained.map_err(refusal)?;
-    if let Some(file) = file {
+    if let Some(file) = file.filter(|_| report.proves_the_run()) {
         let name = file.path().display().to_string();
         file.write(OrdinaryModel::new(&prepared, &report).to_bytes(&name)?)?;
     }

@@ -9,6 +9,7 @@ use luge::{
     data::{Answer, Preparation, Score},
     files::{model::Model, predictor::Predictor},
     ordinary::OrdinaryModel,
+    stream::StreamModel,
 };
 use luge_net::Values;
 use serde::Serialize;
@@ -49,14 +50,18 @@ struct Predictions<'a> {
     score: Option<Score>,
 }
 
-/// The two kinds of models.
+/// The three kinds of models.
 enum Trained {
     Extended(Box<Model>),
     Ordinary(Box<OrdinaryModel>),
+    Stream(Box<StreamModel>),
 }
 
 impl Trained {
     fn load(path: &Path) -> Result<Self, Failure> {
+        if let Some(model) = StreamModel::load(path)? {
+            return Ok(Self::Stream(Box::new(model)));
+        }
         Ok(match OrdinaryModel::load(path)? {
             Some(model) => Self::Ordinary(Box::new(model)),
             None => Self::Extended(Box::new(Model::load(path)?)),
@@ -67,6 +72,7 @@ impl Trained {
         match self {
             Self::Extended(model) => &model.card.preparation,
             Self::Ordinary(model) => &model.preparation,
+            Self::Stream(model) => &model.preparation,
         }
     }
 
@@ -74,7 +80,7 @@ impl Trained {
     fn columns(&self) -> Vec<String> {
         match self {
             Self::Extended(model) => model.card.labels.clone(),
-            Self::Ordinary(model) => model.preparation.targets.iter().map(|t| t.column.clone()).collect(),
+            Self::Ordinary(_) | Self::Stream(_) => self.preparation().names().1,
         }
     }
 
@@ -82,6 +88,7 @@ impl Trained {
         Ok(match self {
             Self::Extended(model) => Predictor::new(&*model.primary()?, model.theta.clone()).predict(x),
             Self::Ordinary(model) => model.predict(x)?,
+            Self::Stream(model) => model.predict(x)?,
         })
     }
 }

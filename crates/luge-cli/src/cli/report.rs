@@ -6,7 +6,7 @@ use std::{
 };
 
 use luge::{
-    data::Table,
+    data::{PrepareOptions, Table},
     files::{
         checkpoint::Checkpoint,
         model::{Model, data_digest},
@@ -189,7 +189,12 @@ impl Args {
                     "name the label's column with --target",
                 ));
             }
-            let data = named_table(place, &self.target, self.features.as_deref(), false)?;
+            let data = named_table(
+                place,
+                (&self.target, self.features.as_deref()),
+                false,
+                PrepareOptions::default(),
+            )?;
             return Ok(Job::Train(TrainJob::new(source, data)));
         }
         let learns = catalogue::with_text(&source.text).is_some_and(|shipped| shipped.lesson.is_some());

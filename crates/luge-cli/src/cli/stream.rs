@@ -1,22 +1,24 @@
 //! `luge stream`: trains on a stream, one gradient step per batch.
 
-use std::{ops::ControlFlow, path::PathBuf, time::Instant};
+use std::{collections::BTreeMap, ops::ControlFlow, path::PathBuf, sync::atomic::Ordering, time::Instant};
 
 use indicatif::HumanCount;
 use luge::{
     StreamJob,
     certificate::answer::verdict_on,
+    draw::loss_curve::LossCurve,
     files::{export::stream_graph, outputs::Outputs},
     job::{Data, program},
     ordinary::{OrdinaryOptions, sample_format},
     stream::{
         self, Concept, Draw, Order, PreparedStream, PreparedStreamError, STREAM_LEARNERS, Samples,
-        ShippedStream, StreamEngineChoice, StreamReport,
+        ShippedStream, StreamEngineChoice, StreamModel, StreamModelError, StreamMoment, StreamReport,
     },
     trace::LONGEST_SEARCH,
+    training::Claim,
     words::Word,
 };
-use luge_landscape::{StreamConstantsError, StreamError, mlp::Float};
+use luge_landscape::{LandscapeKind, StreamConstantsError, StreamError, mlp::Float};
 use luge_machine::Step;
 use luge_net::NumberFormat;
 use luge_train::TrainError;
@@ -24,12 +26,13 @@ use serde::Serialize;
 
 use super::{
     circuit,
-    data_args::named_table,
+    data_args::{ColumnArgs, named_table},
     failure::{Failure, show_warnings},
     landscape_args::cell_count,
+    long_run::interruptions,
     machine_args::{step_count, word},
     ordinary::{self, TorchArgs},
-    output::{ForceArg, Rows, count, json_line, place, show, verdict},
+    output::{ForceArg, Rows, count, json_line, note, place, show, verdict},
     progress::Progress,
 };
 
@@ -55,6 +58,11 @@ pub(super) struct Args {
     /// Clamp numbers outside the format to its range
     #[arg(long, requires = "data")]
     saturate: bool,
+    #[command(flatten)]
+    columns: ColumnArgs,
+    /// Set a constant of a program, as NAME=VALUE; repeat for several
+    #[arg(long, value_name = "NAME=VALUE")]
+    set: Vec<String>,
     /// The order of the rows
     #[arg(long, value_name = "ORDER", default_value = Order::default().word(), value_parser = word::<Order>(), requires = "data")]
     order: Order,
@@ -99,6 +107,9 @@ pub(super) struct Args {
     /// Write the network as a graph in JSON, with the weights training starts from: docs/graph-format.md
     #[arg(long, value_name = "OUT.json")]
     graph: Option<PathBuf>,
+    /// Draw the loss over the steps
+    #[arg(long, value_name = "OUT.svg")]
+    plot: Option<PathBuf>,
     #[command(flatten)]
     force: ForceArg,
     /// Print the result as JSON
@@ -128,30 +139,97 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     if args.landscape == "mlp" {
         return args.ordinary();
     }
-    args.torch.refuse()?;
+    args.torch.refuse(true)?;
     let mut outputs = args.outputs();
     let graph_file = place(&mut outputs, args.graph.as_deref())?;
+    let (out, plot) =
+        (place(&mut outputs, args.torch.out.as_deref())?, place(&mut outputs, args.plot.as_deref())?);
     let job = args.job(args.table()?)?;
     let lesson = job.prepare().map_err(of_lesson)?;
     if let Some(file) = graph_file {
         file.write(json_line(&stream_graph(&lesson.network))?)?;
     }
     let started = Instant::now();
-    let mut progress = Progress::new("training", lesson.rehearsal.steps).certainly();
-    let trained = lesson.train(|step| {
-        if step.is_multiple_of(1 << 12) {
-            progress.reach(step);
-        }
-        ControlFlow::Continue(())
-    });
-    drop(progress);
-    let report = trained.map_err(of_lesson)?;
+    let mut curve = plot.is_some().then(|| LossCurve::for_run(lesson.rehearsal.steps));
+    let report = train(&lesson, curve.as_mut())?;
     show_warnings(&program::overflow(&job.source, None, &report.wraps), &job.source);
     let seconds = started.elapsed().as_secs_f64();
+    if let (Some(plot), Some(curve)) = (plot, curve) {
+        plot.write(drawn(&lesson, &report, &curve))?;
+    }
+    if let Some(out) = out.filter(|_| report.certificate.proves_the_run()) {
+        let name = out.path().display().to_string();
+        out.write(StreamModel::new(&job, &lesson, &report).to_bytes(&name)?)?;
+    }
     show(args.json, &summary(&lesson, &report, seconds), || text(&lesson, &report, seconds))?;
     match report.certificate.proves_the_run() {
         true => Ok(()),
         false => Failure::of_claims(report.certificate.claims()),
+    }
+}
+
+/// Trains with a bar and the time that is left, until the end or Ctrl-C.
+fn train(lesson: &PreparedStream, mut curve: Option<&mut LossCurve>) -> Result<StreamReport, Failure> {
+    let interrupted = interruptions();
+    let mut progress = Progress::new("training", lesson.rehearsal.steps).certainly();
+    let mut last = 0;
+    let trained = lesson.train(|StreamMoment { step, loss }| {
+        if let Some(curve) = &mut curve {
+            curve.add(step, loss);
+        }
+        last = step;
+        if !step.is_multiple_of(1 << 12) {
+            return ControlFlow::Continue(());
+        }
+        progress.reach(step);
+        if interrupted.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    drop(progress);
+    if interrupted.load(Ordering::Relaxed) {
+        return Err(Failure::unfit(
+            format!("interrupted after {last} steps"),
+            "a run on a stream is not saved: the same command makes the same run again",
+        ));
+    }
+    trained.map_err(of_lesson)
+}
+
+/// The loss over the steps, between its bounds.
+fn drawn(lesson: &PreparedStream, report: &StreamReport, curve: &LossCurve) -> String {
+    let title = lesson.learner.machine().name().unwrap_or("a learner");
+    let subtitle = format!("{} gradient steps on a stream", HumanCount(report.steps));
+    curve.draw(title, &subtitle, LandscapeKind::Plain, &lesson.loss_levels(), None)
+}
+
+/// Trains a model's network again, and compares.
+pub(super) fn certify(model: &StreamModel, data: Option<&Data>, json: bool) -> Result<(), Failure> {
+    let mut progress = Progress::new("training", model.steps).certainly();
+    let again = model.certify(data, |moment| {
+        if moment.step.is_multiple_of(1 << 12) {
+            progress.reach(moment.step);
+        }
+        ControlFlow::Continue(())
+    });
+    drop(progress);
+    let (report, again) = again?;
+    let mut claims = report.certificate.claims();
+    claims.push(("trained again", &again));
+    let shown: BTreeMap<&str, &Claim> = claims.iter().copied().collect();
+    show(json, &shown, || {
+        let mut rows = Rows::default();
+        claims.iter().for_each(|(name, claim)| rows.row(&name.replace('_', " "), verdict(claim)));
+        rows.text()
+    })?;
+    Failure::of_claims(claims)
+}
+
+impl From<StreamModelError> for Failure {
+    fn from(error: StreamModelError) -> Self {
+        match error {
+            StreamModelError::Samples(error) => error.into(),
+            StreamModelError::Model(error) => error.into(),
+            StreamModelError::Prepared(error) => of_lesson(error),
+        }
     }
 }
 
@@ -188,8 +266,8 @@ impl Args {
 
     /// The table, not yet read.
     fn table(&self) -> Result<Option<Data>, Failure> {
-        let features = self.features.as_deref();
-        let read = |place: &PathBuf| named_table(place, &self.target, features, self.saturate);
+        let columns = (&self.target[..], self.features.as_deref());
+        let read = |place: &PathBuf| named_table(place, columns, self.saturate, self.columns.asked());
         self.data.as_ref().map(read).transpose()
     }
 
@@ -207,15 +285,25 @@ impl Args {
             },
             (Some(data), _) => {
                 let format = self.format.unwrap_or_else(|| StreamJob::format_for(&source));
-                Samples::Table(data.read(format)?, self.order)
+                Samples::Table(StreamJob::table(&source, data, format)?, self.order)
             }
         };
+        if let Samples::Table(table, _) = &samples {
+            table.notes.iter().for_each(|text| note(&format!("the data: {text}")));
+        }
+        if !self.set.is_empty() && !program::is_program(&source) {
+            return Err(Failure::usage(
+                format!("--set is for programs, and {} is a machine", source.name),
+                "leave --set out, or give a .sled file",
+            ));
+        }
         let mut job = StreamJob::new(source, samples);
         let options = &mut job.options;
         options.format = self.format.unwrap_or(options.format);
         (options.batch, options.seed, options.steps) = (self.batch, self.seed, self.steps);
         (options.label_bound, options.carrier, options.cells) = (self.label_bound, self.carrier, self.cells);
         options.engine = self.engine;
+        job.set.clone_from(&self.set);
         job.primary = self.primary.clone().unwrap_or(job.primary);
         Ok(job)
     }

@@ -86,7 +86,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     if args.landscape.is_mlp() {
         return args.ordinary();
     }
-    args.torch.refuse()?;
+    args.torch.refuse(false)?;
     let mut job = args.machine.job(&args.input)?;
     job.options = args.options()?;
     let mut outputs = args.force.outputs().reading(args.machine.place());

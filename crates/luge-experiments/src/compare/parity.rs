@@ -167,7 +167,7 @@ impl SameArchitecture {
 /// The next sample, bits and label as -1 and 1.
 fn signs(stream: &mut Stream, n_bits: usize) -> (Vec<f64>, f64) {
     let (mut x, mut y) = (vec![0.0; n_bits], [0.0]);
-    stream.next_sample(&mut x, &mut y);
+    stream.next_batch(&mut x, &mut y);
     (x.iter().map(|x| 2.0 * x - 1.0).collect(), 2.0 * y[0] - 1.0)
 }
 

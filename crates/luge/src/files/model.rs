@@ -377,10 +377,7 @@ impl Model {
 
     /// The data that a CSV file holds, read and prepared as in training.
     pub fn data(&self, name: String, text: String, saturate: bool) -> Data {
-        let Preparation { asked, features, targets } = self.card.preparation.clone();
-        let features = Some(features.into_iter().map(|feature| feature.column).collect());
-        let target = targets.into_iter().map(|target| target.column).collect();
-        Data::Csv { name, text, target, features, saturate, asked }
+        Data::like(&self.card.preparation, name, text, saturate)
     }
 
     /// The lesson it was trained in, prepared again on the data at hand.

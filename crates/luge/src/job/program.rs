@@ -104,11 +104,12 @@ pub fn interpret_stream(
     source: &Source,
     (n_features, n_labels): (usize, usize),
     format: NumberFormat,
+    set: &[String],
     next: &mut dyn FnMut() -> Option<Vec<i64>>,
     limit: u64,
 ) -> Result<Outcome, ProgramError> {
     let sizes = sizes(format, n_features, n_labels)?;
-    luge_sled::interpret_stream(&source.text, &sizes, &Settings::default(), next, limit)
+    luge_sled::interpret_stream(&source.text, &sizes, &settings(set)?, next, limit)
         .map_err(|findings| ProgramError::Broken { name: source.name.clone(), findings })
 }
 

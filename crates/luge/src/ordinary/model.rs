@@ -17,12 +17,9 @@ use super::{
 };
 use crate::{
     data::Preparation,
-    files::{
-        bounded,
-        model::{ModelError, data_digest},
-    },
+    files::{bounded, model::ModelError},
     job::{Data, Primaries, StandardPrimaries},
-    stream::{Draw, Order, Samples, StreamEngineChoice},
+    stream::{SamplesMissing, StoredSamples, StreamEngineChoice},
     training::Claim,
 };
 
@@ -65,26 +62,12 @@ struct StoredTheta {
     primary: String,
 }
 
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-enum StoredSamples {
-    None,
-    Draw(String),
-    Table {
-        #[serde(with = "crate::words")]
-        order: Order,
-        sha256: String,
-    },
-}
-
 /// Why a model cannot be made again.
 #[derive(Debug, thiserror::Error)]
 pub enum OrdinaryModelError {
-    /// It was trained on a table.
-    #[error("the model was trained on a table, which is missing")]
-    NoData,
-    /// Another table.
-    #[error("these are not the data that the model was trained on")]
-    OtherData,
+    /// Its stream is missing.
+    #[error(transparent)]
+    Samples(#[from] SamplesMissing),
     /// What it says does not fit together.
     #[error("the model does not fit together: {0}")]
     Inconsistent(String),
@@ -99,17 +82,7 @@ impl OrdinaryModel {
     pub fn new(prepared: &PreparedOrdinary, report: &OrdinaryReport) -> Self {
         let options = &prepared.options;
         let n_features = prepared.circuit.samples().map_or(0, |shape| shape.n_features);
-        let names: Vec<String> = (1..=n_features).map(|i| format!("x{i}")).collect();
-        let (samples, preparation) = match &prepared.samples {
-            None => (StoredSamples::None, Preparation::plain(&names, &[])),
-            Some(Samples::Draw(draw)) => {
-                (StoredSamples::Draw(draw.to_string()), Preparation::plain(&names, &["y".to_owned()]))
-            }
-            Some(Samples::Table(table, order)) => (
-                StoredSamples::Table { order: *order, sha256: data_digest(table) },
-                table.preparation.clone(),
-            ),
-        };
+        let (samples, preparation) = StoredSamples::of(prepared.samples.as_ref(), n_features);
         let theta = prepared.theta.as_ref().map(|theta| StoredTheta {
             words: theta.words.clone(),
             format: theta.format,
@@ -231,25 +204,13 @@ impl OrdinaryModel {
     /// If the data are others, or what the model says does not fit together.
     pub fn prepare(&self, data: Option<&Data>) -> Result<PreparedOrdinary, OrdinaryModelError> {
         let inconsistent = |reason: String| OrdinaryModelError::Inconsistent(reason);
-        let samples = match (&self.samples, data) {
-            (StoredSamples::None, _) => None,
-            (StoredSamples::Draw(draw), _) => {
-                let draw: Draw = draw.parse().map_err(|error| inconsistent(format!("{error}")))?;
-                Some(Samples::Draw(draw))
-            }
-            (StoredSamples::Table { .. }, None) => return Err(OrdinaryModelError::NoData),
-            (StoredSamples::Table { order, sha256 }, Some(data)) => {
-                let shape = self.circuit.samples();
-                let format =
-                    self.theta.as_ref().map(|theta| theta.format).or(shape.map(super::sample_format));
-                let format = format.ok_or_else(|| inconsistent("a table for no samples".to_owned()))?;
-                let table = data.read(format).map_err(OrdinaryError::from)?;
-                if data_digest(&table) != *sha256 {
-                    return Err(OrdinaryModelError::OtherData);
-                }
-                Some(Samples::Table(table, *order))
-            }
+        let read = |data: &Data| {
+            let shape = self.circuit.samples();
+            let format = self.theta.as_ref().map(|theta| theta.format).or(shape.map(super::sample_format));
+            let format = format.ok_or_else(|| inconsistent("a table for no samples".to_owned()))?;
+            Ok::<_, OrdinaryModelError>(data.read(format).map_err(OrdinaryError::from)?)
         };
+        let samples = self.samples.open(data.map(|data| || read(data)))?;
         let (steps, after, n_new, seed) = self.options;
         let engine = Some(self.engine);
         let options = OrdinaryOptions { engine, float: self.float, steps, after, n_new, seed };
@@ -259,10 +220,7 @@ impl OrdinaryModel {
     /// The data at hand, with the columns of the training data.
     #[must_use]
     pub fn data(&self, name: String, text: String, saturate: bool) -> Data {
-        let Preparation { asked, features, targets } = self.preparation.clone();
-        let features = Some(features.into_iter().map(|feature| feature.column).collect());
-        let target = targets.into_iter().map(|target| target.column).collect();
-        Data::Csv { name, text, target, features, saturate, asked }
+        Data::like(&self.preparation, name, text, saturate)
     }
 
     /// Whether a run made again leaves the same memory, bit for bit, and proves the same.

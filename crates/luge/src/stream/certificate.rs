@@ -6,14 +6,15 @@ use std::{
     thread,
 };
 
-use luge_machine::{Step, stream::StreamSimulator};
+use luge_landscape::Bounds;
+use luge_machine::{SampleUse, Step, stream::StreamSimulator};
 use luge_net::{Shape, Values, evaluate_node, stream_layers};
 use luge_sled::OverflowSite;
 use luge_train::{Dense, Precision, ROUNDING, Rate, SparseStream};
 use serde::Serialize;
 
 use super::{
-    PreparedStream, PreparedStreamError, Stream, StreamEngineChoice, batch_of,
+    PreparedStream, PreparedStreamError, Stream, StreamEngineChoice, StreamMoment, batch_of,
     lockstep::{AnyEngine, Lockstep},
     near::Near,
     steps::Steps,
@@ -42,6 +43,9 @@ pub struct StreamReport {
     pub judged: Option<(usize, usize)>,
     /// What the run proved.
     pub certificate: Certificate,
+    /// All weights at the end.
+    #[serde(skip)]
+    pub weights: Vec<Values>,
     /// Where numbers of the learner's program wrapped around.
     #[serde(skip)]
     pub wraps: Vec<OverflowSite>,
@@ -60,16 +64,16 @@ const STACK: usize = 32 << 20;
 
 pub(super) fn train(
     lesson: &PreparedStream,
-    watch: impl FnMut(Step) -> ControlFlow<()>,
+    watch: impl FnMut(StreamMoment) -> ControlFlow<()>,
 ) -> Result<StreamReport, PreparedStreamError> {
     let (send, taken) = mpsc::sync_channel(N_WAITING);
     let (format, sizes) = (lesson.options.format, lesson.samples.sizes());
     let limit = lesson.rehearsal.steps.saturating_mul(STATEMENTS_PER_STEP);
     thread::scope(|scope| {
-        let beside = lesson.program.as_ref().map(|source| {
+        let beside = lesson.program.as_ref().map(|(source, set)| {
             thread::Builder::new().stack_size(STACK).spawn_scoped(scope, move || {
                 let mut next = || taken.recv().ok();
-                program::interpret_stream(source, sizes, format, &mut next, limit).ok()
+                program::interpret_stream(source, sizes, format, set, &mut next, limit).ok()
             })
         });
         let mut report = follow(lesson, watch, &send)?;
@@ -89,40 +93,48 @@ pub(super) fn train(
 /// Trains beside the simulator; the samples taken go to the interpreter.
 fn follow(
     lesson: &PreparedStream,
-    mut watch: impl FnMut(Step) -> ControlFlow<()>,
+    mut watch: impl FnMut(StreamMoment) -> ControlFlow<()>,
     interpreter: &SyncSender<Vec<i64>>,
 ) -> Result<StreamReport, PreparedStreamError> {
     let network = &lesson.network.network;
     let start = &lesson.network.initial;
     let mut engine = match lesson.options.engine {
         StreamEngineChoice::Sparse => AnyEngine::Sparse(Box::new(SparseStream::new(network, start)?)),
-        StreamEngineChoice::Dense => AnyEngine::Dense(Box::new(dense(lesson, start)?)),
+        StreamEngineChoice::Dense => AnyEngine::dense(dense(lesson, start)?),
     };
     let layers = stream_layers(network).ok();
     let confined = layers.is_some();
     let near = layers.as_ref().map(|layers| Near::of(lesson, layers)).transpose()?.flatten();
     let mut both = Lockstep::new(&lesson.network, &lesson.window, &lesson.layout, lesson.simulator());
-    let mut steps = Steps::new(lesson, (layers.as_ref(), near.as_ref()), &both)?;
+    let mut steps = Steps::new(lesson, (layers.as_ref(), near.as_ref()), (&both, &engine))?;
     let mut stream = lesson.stream();
     let (mut x, mut y) = batch_of(&lesson.layout);
     let (mut n_steps, mut wrong) = (0, None);
-    while n_steps < lesson.rehearsal.steps && wrong.is_none() && watch(n_steps).is_continue() {
-        stream.next_batch(&mut x, &mut y);
-        steps.begin(&both, &engine);
-        let n_taken = both.simulator.n_taken();
-        if both.step(&x, &y).is_err() {
+    while n_steps < lesson.rehearsal.steps && wrong.is_none() {
+        stream.pass(&mut y);
+        if watch(StreamMoment { step: n_steps, loss: lesson.running_loss(&y) }).is_break() {
             break;
         }
-        if both.simulator.n_taken() > n_taken && lesson.program.is_some() {
+        let samples_use = both.simulator.next_use();
+        let shown = samples_use == SampleUse::Take || engine.looks_at_features();
+        if shown {
+            stream.features(&mut x);
+        }
+        let Ok(effect) = both.step(&x, &y) else { break };
+        if samples_use == SampleUse::Take && lesson.program.is_some() {
             for sample in samples(lesson, &x, &y) {
                 // One that has ended, or waits in vain, says so itself.
                 let _ = interpreter.send(sample);
             }
         }
-        let before = steps.is_new(&both, &y).then(|| engine.weights());
-        engine.engine().step_on(&x, &y)?;
+        steps.follow(&both, effect, samples_use);
+        let before = steps.is_new(&y).then(|| engine.weights());
+        if before.is_some() && !shown {
+            stream.features(&mut x);
+        }
+        engine.step(&x, &y)?;
         n_steps += 1;
-        let mut found = steps.check(&both, &engine, &y);
+        let mut found = steps.check(&engine, &y);
         if found.is_ok() && (steps.all_due(n_steps) || !confined) {
             found = both.compare_all(&engine.weights());
         }
@@ -172,6 +184,7 @@ fn follow(
         theta,
         judged,
         certificate,
+        weights: end.weights,
         wraps,
     })
 }
@@ -229,11 +242,7 @@ fn step_count(n_steps: Step, machine_steps: Step, halted: bool) -> Claim {
 
 /// While the machine runs the output is A, so that the loss is half the squared distance of A from the labels.
 fn loss_bounds(lesson: &PreparedStream, losses: Option<(f64, f64)>) -> Claim {
-    let constants = lesson.network.constants;
-    let n = (lesson.layout.n_samples * lesson.layout.n_labels) as f64;
-    let level = |output: f64| n * output * output / 2.0;
-    let low = level(constants.carrier - constants.label_bound);
-    let high = level(constants.carrier + constants.label_bound);
+    let Bounds { running_low: low, running_high: high, .. } = lesson.loss_levels();
     let Some((lowest, highest)) = losses else {
         return Claim { holds: false, figures: "no loss was evaluated".to_owned() };
     };
@@ -277,7 +286,7 @@ impl End<'_> {
         let (mut x, mut y) = batch_of(&self.lesson.layout);
         for _ in 0..self.lesson.options.after {
             stream.next_batch(&mut x, &mut y);
-            engine.engine().step_on(&x, &y)?;
+            engine.step(&x, &y)?;
         }
         let same_bits = |(a, b): (&f64, &f64)| a.to_bits() == b.to_bits();
         let alike = |(a, b): (&Values, &Values)| a.data.iter().zip(&b.data).all(same_bits);

@@ -1,13 +1,16 @@
 //! The network of a stream on fewer cells: a step changes nothing but columns around the heads, so that is where it is differentiated.
 
-use luge_landscape::{Corrections, StreamNetwork, power_of_two_from};
-use luge_machine::TapeId;
+use luge_landscape::{StreamNetwork, power_of_two_from};
 use luge_net::{StreamLayers, Values, stream_layers};
 
-use super::{PreparedStream, PreparedStreamError, lockstep::StreamMismatch};
+use super::{PreparedStream, PreparedStreamError, StreamOptions, lockstep::StreamMismatch};
+use crate::run::lockstep::Window;
 
-/// Columns beside those that hold data or theta.
-const MARGIN: i64 = 4;
+/// Columns on either side of those that hold data or theta.
+const MARGIN: i64 = 20;
+/// A head's weights that are not zero lie this close to it, if it is on its way in one direction: a sixteenth is left at every step, and
+/// less than 2^-60 is dropped.
+const TRAIL: usize = 16;
 
 /// The same network with fewer columns.
 pub(super) struct Near<'a> {
@@ -15,6 +18,8 @@ pub(super) struct Near<'a> {
     layers: &'a StreamLayers,
     pub(super) network: StreamNetwork,
     n_cells: usize,
+    /// The column of the whole network where the narrow one begins on read-only tapes.
+    fixed_start: Vec<usize>,
 }
 
 impl<'a> Near<'a> {
@@ -23,26 +28,25 @@ impl<'a> Near<'a> {
         lesson: &'a PreparedStream,
         layers: &'a StreamLayers,
     ) -> Result<Option<Self>, PreparedStreamError> {
-        let (layout, first) = (&lesson.layout, &lesson.window.first);
-        let column = |(tape, cell): (TapeId, usize)| cell as i64 - first[tape.index()] + MARGIN;
-        let (theta, at) = lesson.learner.theta_track();
-        let end = at + lesson.primary.n_weights() * layout.width();
-        let needed = column((lesson.learner.data_track(), layout.end())).max(column((theta, end)));
-        let n_cells = power_of_two_from(needed as f64) as usize;
-        if n_cells > lesson.window.n_cells / 4 {
+        let (layout, window) = (&lesson.layout, &lesson.window);
+        let (_, theta) = lesson.learner.theta_track();
+        let end = layout.end().max(theta + lesson.primary.n_weights() * layout.width());
+        let n_cells = power_of_two_from((end as i64 + 2 * MARGIN) as f64) as usize;
+        let start = |&first: &i64| {
+            usize::try_from(-MARGIN - first).ok().filter(|start| start + n_cells <= window.n_cells)
+        };
+        let fixed_start: Option<Vec<usize>> = window.first.iter().map(start).collect();
+        let Some(fixed_start) = fixed_start.filter(|_| n_cells <= window.n_cells / 4) else {
             return Ok(None);
-        }
+        };
+        let narrow = Window { first: vec![-MARGIN; window.first.len()], n_cells };
         let constants = lesson.network.constants;
-        let options = luge_landscape::StreamOptions {
-            vertices: lesson.options.vertices,
-            n_cells,
-            first_cells: first.clone(),
-            layout: layout.clone(),
+        let options = StreamOptions {
             label_bound: Some(constants.label_bound),
             carrier: Some(constants.carrier),
-            corrections: Corrections::default(),
+            ..lesson.options.clone()
         };
-        let network = StreamNetwork::build(&lesson.learner, &*lesson.primary, &options)?;
+        let network = super::network(&lesson.learner, &*lesson.primary, &options, (layout, &narrow), None)?;
         let (blank, places) = (Values::filled(luge_net::Shape::new(0, 0), 0.0), Vec::new());
         let without_cells = |layers: &StreamLayers| StreamLayers {
             fixed_cells: blank.clone(),
@@ -51,10 +55,10 @@ impl<'a> Near<'a> {
         };
         let alike = stream_layers(&network.network)
             .is_ok_and(|narrow| without_cells(&narrow) == without_cells(layers));
-        Ok(alike.then_some(Self { lesson, layers, network, n_cells }))
+        Ok(alike.then_some(Self { lesson, layers, network, n_cells, fixed_start }))
     }
 
-    /// All weights before and after a step in the columns around the heads; `None` if the head on the data lies outside.
+    /// All weights before and after a step in the columns around the heads; `None` if a head on a read-only tape lies outside.
     ///
     /// # Errors
     /// If a weight outside these columns moved, or a head has weight there.
@@ -62,16 +66,16 @@ impl<'a> Near<'a> {
         &self,
         before: &[Values],
         after: &[Values],
-        heads: &[i64],
+        columns: &[usize],
     ) -> Result<Option<[Vec<Values>; 2]>, StreamMismatch> {
-        let data = self.lesson.learner.data_track().index();
         let last = self.lesson.window.n_cells - self.n_cells;
-        let mut starts = vec![0; heads.len()];
-        for (tape, (&row, &head)) in self.layers.table.rows().iter().zip(heads).enumerate() {
-            let at = self.lesson.window.index(TapeId::new(tape), head).unwrap_or(0);
-            if tape != data {
+        let mut starts = vec![0; columns.len()];
+        for ((&row, &at), &fixed) in self.layers.table.rows().iter().zip(columns).zip(&self.fixed_start) {
+            if row < self.layers.table.n_trained() {
                 starts[row] = at.saturating_sub(self.n_cells / 2).min(last);
-            } else if at + 2 >= self.n_cells {
+            } else if (fixed + TRAIL..fixed + self.n_cells - TRAIL).contains(&at) {
+                starts[row] = fixed;
+            } else {
                 return Ok(None);
             }
         }

@@ -3,6 +3,7 @@
 use luge_net::{NumberFormat, numbers::Overflow};
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 use rand_distr::{Distribution, StandardUniform, Uniform};
+use serde::{Deserialize, Serialize};
 
 use crate::{data::Table, words::Word};
 
@@ -31,8 +32,9 @@ impl Word for Order {
     }
 }
 
-/// What to draw samples from.
-#[derive(Clone, Copy, PartialEq, Debug)]
+/// What to draw samples from. Jobs and models write it as `--draw` takes it.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub struct Draw {
     /// How labels come from features.
     pub concept: Concept,
@@ -124,12 +126,27 @@ impl std::fmt::Display for Draw {
     }
 }
 
+impl From<Draw> for String {
+    fn from(draw: Draw) -> Self {
+        draw.to_string()
+    }
+}
+
+impl TryFrom<String> for Draw {
+    type Error = NotDrawable;
+
+    fn try_from(text: String) -> Result<Self, NotDrawable> {
+        text.parse()
+    }
+}
+
 /// Where samples come from.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 #[expect(clippy::large_enum_variant, reason = "a run has one source of samples")]
 pub enum Samples {
     /// The rows of a table.
-    Table(Table, Order),
+    Table(Table, #[serde(with = "crate::words")] Order),
     /// A distribution.
     Draw(Draw),
 }
@@ -161,10 +178,17 @@ pub struct Stream {
     generator: ChaCha8Rng,
     /// What is hidden in drawn samples: bits that count, or the plane.
     hidden: Vec<f64>,
+    /// The same bits as words.
+    mask: Vec<u64>,
     /// The values of a junta.
     truth: Vec<bool>,
     order: Vec<usize>,
     at: usize,
+    /// The batch that passes: rows of a table, or bits of drawn samples, 64 to a word.
+    rows: Vec<usize>,
+    words: Vec<u64>,
+    /// Its features, where they are neither.
+    numbers: Vec<f64>,
 }
 
 impl Stream {
@@ -193,7 +217,10 @@ impl Stream {
                 }
             },
         }
-        Self { samples, generator, hidden, truth, order, at: 0 }
+        let word = |bits: &[f64]| (0..).zip(bits).fold(0, |word, (i, &bit)| word | u64::from(bit > 0.0) << i);
+        let mask = hidden.chunks(64).map(word).collect();
+        let (rows, words, numbers) = (Vec::new(), Vec::new(), Vec::new());
+        Self { samples, generator, hidden, mask, truth, order, at: 0, rows, words, numbers }
     }
 
     /// What is hidden in drawn samples: 1 for every bit that counts, or the plane's direction.
@@ -208,26 +235,46 @@ impl Stream {
         self.generator.set_stream(1);
     }
 
-    /// The next sample's features and labels.
-    pub fn next_sample(&mut self, x: &mut [f64], y: &mut [f64]) {
-        match &self.samples {
-            Samples::Table(..) => self.next_row(x, y),
-            Samples::Draw(draw) => {
-                let (concept, noise) = (draw.concept, draw.noise);
-                self.draw(concept, noise, x, y);
+    /// The next batch, sample by sample.
+    pub fn next_batch(&mut self, x: &mut [f64], y: &mut [f64]) {
+        self.pass(y);
+        self.features(x);
+    }
+
+    /// Lets the next batch pass: its labels. Most batches pass while nobody looks at their features.
+    pub fn pass(&mut self, y: &mut [f64]) {
+        self.rows.clear();
+        self.words.clear();
+        self.numbers.clear();
+        for y in y.chunks_mut(self.samples.sizes().1) {
+            match &self.samples {
+                Samples::Table(..) => self.next_row(y),
+                Samples::Draw(draw) => y[0] = self.draw(*draw),
             }
         }
     }
 
-    /// The next batch, sample by sample.
-    pub fn next_batch(&mut self, x: &mut [f64], y: &mut [f64]) {
-        let (n_features, n_labels) = self.samples.sizes();
-        for (x, y) in x.chunks_mut(n_features).zip(y.chunks_mut(n_labels)) {
-            self.next_sample(x, y);
+    /// The features of the batch that passes.
+    pub fn features(&self, x: &mut [f64]) {
+        match &self.samples {
+            Samples::Table(table, _) => {
+                for (x, &row) in x.chunks_mut(table.feature_names.len()).zip(&self.rows) {
+                    x.copy_from_slice(table.features.row(row));
+                }
+            }
+            Samples::Draw(Draw { concept: Concept::Halfspace, .. }) => x.copy_from_slice(&self.numbers),
+            Samples::Draw(draw) => {
+                let words = self.words.chunks(self.mask.len());
+                for (x, words) in x.chunks_mut(draw.n_features).zip(words) {
+                    for (bits, word) in x.chunks_mut(64).zip(words) {
+                        (0..).zip(bits).for_each(|(i, x)| *x = f64::from(u8::from(word >> i & 1 == 1)));
+                    }
+                }
+            }
         }
     }
 
-    fn next_row(&mut self, x: &mut [f64], y: &mut [f64]) {
+    fn next_row(&mut self, y: &mut [f64]) {
         let Samples::Table(table, order) = &self.samples else { return };
         let n = self.order.len();
         let row = match order {
@@ -243,44 +290,45 @@ impl Stream {
                 row
             }
         };
-        x.copy_from_slice(table.features.row(row));
+        self.rows.push(row);
         y.copy_from_slice(table.labels.row(row));
     }
 
-    fn draw(&mut self, concept: Concept, noise: f64, x: &mut [f64], y: &mut [f64]) {
+    /// Draws a sample: its label.
+    fn draw(&mut self, Draw { concept, n_features, noise }: Draw) -> f64 {
         let generator = &mut self.generator;
+        let first = self.words.len();
         let label = if concept == Concept::Halfspace {
             let quarters = Uniform::new_inclusive(-4_i32, 4).expect("a range that is not empty");
-            x.iter_mut().for_each(|x| *x = f64::from(quarters.sample(generator)) / 4.0);
-            let side: f64 = x.iter().zip(&self.hidden).map(|(x, w)| x * w).sum();
+            let first = self.numbers.len();
+            let drawn = (0..n_features).map(|_| f64::from(quarters.sample(generator)) / 4.0);
+            self.numbers.extend(drawn);
+            let side: f64 = self.numbers[first..].iter().zip(&self.hidden).map(|(x, w)| x * w).sum();
             if side >= 0.0 { 1.0 } else { -1.0 }
         } else {
-            let mut word = 0_u64;
-            for (i, x) in x.iter_mut().enumerate() {
-                if i % 64 == 0 {
-                    word = StandardUniform.sample(generator);
-                }
-                *x = if word >> (i % 64) & 1 == 1 { 1.0 } else { 0.0 };
-            }
-            let counted = x.iter().zip(&self.hidden).filter(|(_, hidden)| **hidden > 0.0);
-            match concept {
-                Concept::Junta { .. } => {
-                    let index = counted.fold(0, |index, (&x, _)| 2 * index + usize::from(x > 0.0));
-                    f64::from(u8::from(self.truth[index]))
-                }
-                _ => f64::from(u8::from(counted.filter(|(x, _)| **x > 0.0).count() % 2 == 1)),
-            }
+            self.words.extend(self.mask.iter().map(|_| -> u64 { StandardUniform.sample(generator) }));
+            let counted = || self.words[first..].iter().zip(&self.mask);
+            f64::from(u8::from(match concept {
+                Concept::Junta { .. } => self.truth[counted().fold(0, chosen)],
+                _ => counted().fold(0, |ones, (word, mask)| ones ^ word & mask).count_ones() % 2 == 1,
+            }))
         };
         let wrong = noise > 0.0 && {
             let chance: f64 = StandardUniform.sample(generator);
             chance < noise
         };
-        y[0] = match (concept, wrong) {
+        match (concept, wrong) {
             (_, false) => label,
             (Concept::Halfspace, true) => -label,
             (_, true) => 1.0 - label,
-        };
+        }
     }
+}
+
+/// The bits of a word that a mask chooses, after those of an index.
+fn chosen(index: usize, (&word, &mask): (&u64, &u64)) -> usize {
+    let bits = (0..64).filter(|i| mask >> i & 1 == 1);
+    bits.fold(index, |index, i| 2 * index + usize::from(word >> i & 1 == 1))
 }
 
 /// `n_hidden` ones among `n` zeros.
@@ -307,7 +355,7 @@ mod tests {
         let mut stream = Stream::open(Samples::Draw(draw), "fix:2.2".parse().unwrap(), seed);
         let mut y = [0.0];
         let mut next = || {
-            stream.next_sample(&mut x, &mut y);
+            stream.next_batch(&mut x, &mut y);
             (x.clone(), y[0])
         };
         (0..n).map(|_| next()).collect()

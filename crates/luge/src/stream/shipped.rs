@@ -4,9 +4,9 @@ use luge_net::NumberFormat;
 
 use super::{Concept, Draw, Order, Samples, StreamJob, StreamOptions};
 use crate::{
-    data::default_format,
+    data::{Table, default_format},
     job::{
-        JobError,
+        Data, JobError, TrainJob,
         catalogue::{Shipped, ShippedTable},
         source::{OpenError, Source},
     },
@@ -141,7 +141,17 @@ impl StreamJob {
         let options = StreamOptions::new(Self::format_for(&source));
         let known = ShippedStream::with_text(&source.text);
         let primary = known.map_or("linear", |shipped| shipped.primary).to_owned();
-        Self { source, samples, primary, options }
+        Self { source, samples, primary, set: Vec::new(), options }
+    }
+
+    /// The rows of a table as numbers of a format, classes as the learner wants them.
+    ///
+    /// # Errors
+    /// If they are no table, or do not fit the format.
+    pub fn table(source: &Source, data: Data, format: NumberFormat) -> Result<Table, JobError> {
+        let mut job = TrainJob::new(source.clone(), data);
+        job.options.format = format;
+        job.table()
     }
 
     /// The number format for a learner, if none is asked for.
