@@ -63,7 +63,7 @@ pub enum MachineError {
         /// The tape's name.
         tape: String,
     },
-    /// What remains to be said of the circuit.
+    /// The result is not a valid circuit.
     #[error(transparent)]
     Circuit(#[from] CircuitError),
 }

@@ -137,7 +137,7 @@ fn parity(b: &mut Builder, n: usize) {
     b.output([f]);
 }
 
-/// Littlestone's Winnow: a disjunction is said to hold if the weights of the bits that are 1 sum to `n` or more. Weights are powers
+/// Littlestone's Winnow: the circuit predicts that a disjunction holds if the weights of the bits that are 1 sum to `n` or more. Weights are powers
 /// of two: a wrong 0 doubles those of the bits that are 1, a wrong 1 halves them, down to 0.
 fn winnow(b: &mut Builder, n: usize) {
     let weights: Vec<_> = (0..n).map(|i| b.word_register(&format!("weight{i}"), EXPONENT_BITS, 1)).collect();

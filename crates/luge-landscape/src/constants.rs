@@ -24,7 +24,7 @@ pub struct PlainConstants {
     pub offset: f64,
 }
 
-/// Values a user asks for; what is left out is chosen.
+/// The user's values; the others are chosen.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct AskedConstants {
     /// b of `compact` and `relu`.

@@ -61,7 +61,7 @@ pub struct Vertex {
 pub struct VertexStep {
     /// The state that follows and its copy, as one index.
     pub next: usize,
-    /// The tapes on which it is known what is left behind; the others are kept without a look.
+    /// The tapes on which the symbol left behind is known; the others are kept without being read.
     pub known: Bits,
     /// The symbols left behind there.
     pub write: Bits,

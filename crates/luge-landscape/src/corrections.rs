@@ -1,7 +1,7 @@
 //! The corrections that the printed construction needs to run, each with its own switch.
 
 /// The corrections to the printed paper that shape a landscape. All are on by default; turning one off gives the
-/// printed version, so that anybody can see it fail.
+/// printed version, to show that it fails.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Corrections {
     /// The head shift uses `H_{i - delta_3}`; printed `i + delta_3`, which mirrors every move.

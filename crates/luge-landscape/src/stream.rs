@@ -48,7 +48,7 @@ impl StreamOptions {
     }
 }
 
-/// The nodes one may want to look at.
+/// The nodes that callers may want to inspect.
 #[derive(Clone, Copy, Debug)]
 pub struct StreamNodes {
     /// x: the features of this step's batch.
@@ -72,7 +72,7 @@ pub struct StreamNodes {
 pub struct StreamNetwork {
     /// The network to train.
     pub network: Network,
-    /// The nodes one may want to look at.
+    /// The nodes that callers may want to inspect.
     pub nodes: StreamNodes,
     /// A, and what it was chosen for.
     pub constants: StreamConstants,

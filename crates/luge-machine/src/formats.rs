@@ -62,7 +62,7 @@ pub struct Loaded {
     pub warnings: Vec<Diagnostic>,
 }
 
-/// What to know of a machine beyond its file.
+/// What a file does not say about a machine.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ReadOptions {
     /// The texts the machine is to run on, one per tape. A format that does not say which symbols its tapes have lets any
@@ -88,7 +88,7 @@ pub struct WriteOptions {
 pub struct Written {
     /// The file's text.
     pub text: String,
-    /// What the file says otherwise than the machine and its input, or not at all.
+    /// How the file differs from the machine and its input, and what it leaves out.
     pub lost: Vec<Loss>,
 }
 
@@ -245,7 +245,7 @@ impl Format {
         matches!(self, Self::Native | Self::Morphett | Self::TuringMachineIo)
     }
 
-    /// Writes a machine as it is asked for, and says what is lost.
+    /// Writes a machine with these options, and says what is lost.
     ///
     /// An input that the format has no place for is left out, strictly or not. All else is lost only where the options are
     /// [`lossy`](WriteOptions::lossy).

@@ -45,7 +45,7 @@ pub enum LoweringError {
         "state `{0}` uses samples of a stream, and labels wait for one step only: steps cannot be doubled"
     )]
     Samples(String),
-    /// What remains to be said of the lowered machine: its start state halts.
+    /// The lowered machine is not in normal form: its start state halts.
     #[error(transparent)]
     NotNormal(#[from] NotNormal),
 }

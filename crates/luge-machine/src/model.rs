@@ -86,7 +86,7 @@ pub struct Tape {
 pub struct State {
     /// Unique among the states of a machine.
     pub name: String,
-    /// Whether the machine goes on from here.
+    /// Whether the machine continues from here.
     pub kind: StateKind,
     /// What a step from here does with the sample that passes.
     pub samples: SampleUse,

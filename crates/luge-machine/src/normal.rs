@@ -59,7 +59,7 @@ pub const MAX_TAPES: usize = 24;
 
 /// A machine whose tapes all have two symbols, the blank (-1, bit 0) first.
 ///
-/// Wildcards stay wildcards; a transition is looked up when asked for. Departs from the paper: halting belongs to
+/// Wildcards stay wildcards; a transition is looked up when it is needed. Departs from the paper: halting belongs to
 /// a situation (state and symbols), not to a state alone, so that a missing rule halts without an extra step.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NormalForm {

@@ -117,7 +117,7 @@ impl<'m> StreamSimulator<'m> {
         self.simulator.machine().state(self.simulator.state()).samples
     }
 
-    /// Makes one step while `batch` passes, and says what it changed beside the memory; the batch is asked for only where it is taken.
+    /// Makes one step while `batch` passes, and says what it changed beside the memory; the batch is read only if it is taken.
     ///
     /// # Errors
     /// Why there is no step; nothing changes then.

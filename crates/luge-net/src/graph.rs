@@ -192,7 +192,7 @@ pub struct Node {
 
 /// Puts a network together node by node.
 ///
-/// Joining nodes whose shapes do not fit is a mistake in the construction, not in anybody's data, so it panics.
+/// Joining nodes whose shapes do not fit is a bug in the construction, not an error in the data, so it panics.
 #[derive(Clone, Debug, Default)]
 pub struct GraphBuilder {
     nodes: Vec<Node>,

@@ -22,7 +22,7 @@ enum Entries {
     Diagonal(f64),
     /// Every input in an output of its own, in order, with the same weight.
     Placed(f64, Vec<u32>),
-    /// Arcs of a table of vertices, listed when asked for.
+    /// Arcs of a table of vertices, listed when they are needed.
     Vertices(Arc<VertexTable>, Arcs),
 }
 

@@ -35,7 +35,7 @@ pub struct Columns<'n> {
     known: Option<Known>,
 }
 
-/// How the matrices made from vectors tell columns apart, for the weights and inputs that it was last asked for.
+/// How the matrices made from vectors tell columns apart, for the weights and inputs of the last call.
 #[derive(Clone, Debug)]
 struct Known {
     /// The weights that these matrices depend on.
@@ -221,7 +221,7 @@ impl<'n> Columns<'n> {
         merged
     }
 
-    /// Whether what is known of the matrices made from vectors is so at these weights and inputs.
+    /// Whether the cached matrices made from vectors are valid for these weights and inputs.
     fn still_holds(&self, known: &Known, weights: &[SparseValues], inputs: &[Values]) -> bool {
         let same = self.hidden.iter().zip(&known.weights).all(|(id, known)| weights[id.index()] == *known);
         same && known.inputs == inputs
@@ -274,7 +274,7 @@ impl Merged {
         &self.network
     }
 
-    /// The node that stands for one without columns; `None` for others, and for those that nothing asked for is computed from.
+    /// The node that stands for one without columns; `None` for others, and for nodes that no requested node depends on.
     pub fn id(&self, node: NodeId) -> Option<NodeId> {
         self.ids[node.index()]
     }

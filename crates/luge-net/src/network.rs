@@ -47,7 +47,7 @@ impl Network {
         Self { nodes, parameters, inputs, loss, recognised: Recognised::default() }
     }
 
-    /// The sparse layers in the graph, looked for when they are first asked for.
+    /// The sparse layers in the graph, searched for when they are first needed.
     ///
     /// # Errors
     /// The node that is not what it would have to be.

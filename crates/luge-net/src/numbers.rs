@@ -147,7 +147,7 @@ impl NumberFormat {
         }
     }
 
-    /// The number these bits stand for, exactly. Bits above [`n_bits`](Self::n_bits) are not looked at.
+    /// The number these bits stand for, exactly. Bits above [`n_bits`](Self::n_bits) are ignored.
     pub fn decode(&self, word: Word) -> f64 {
         match self {
             Self::Fixed(fixed) => fixed.decode(word),

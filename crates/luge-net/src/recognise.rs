@@ -65,7 +65,7 @@ pub enum Form {
         head_rate: f64,
         /// Whether edges are units of their own, so that an edge also slopes at its far end; else gates with rows.
         edge_units: bool,
-        /// Whether all edges weigh what `edge` and `symbol` say exactly, in whatever order they are added.
+        /// Whether all edges weigh what `edge` and `symbol` say exactly, in any order of addition.
         unrounded: bool,
     },
     /// Targets for stock gradient descent of rate 1, computed from saturated copies.
@@ -202,7 +202,7 @@ fn landscape_layers(walk: &Walk<'_>, landscape: NodeId) -> Result<SparseLayers, 
     if has_targets { targets::read(walk, landscape) } else { slides::read(walk, landscape) }
 }
 
-/// What an engine evaluates on its own must depend on nothing it does not look at, and have no gradient.
+/// What an engine evaluates itself must depend only on what it reads, and have no gradient.
 fn check_dependence(walk: &Walk<'_>, layers: &SparseLayers) -> Result<(), Unrecognised> {
     let labels = layers.joint.map(|joint| joint.labels);
     if let Some(fixed) = layers.fixed_cells {

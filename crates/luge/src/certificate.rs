@@ -3,6 +3,7 @@
 pub mod answer;
 pub mod gradient;
 pub mod paper_bounds;
+#[doc(hidden)]
 pub mod translation;
 
 use luge_sled::OverflowSite;

@@ -150,7 +150,7 @@ impl Table {
     /// A table of numbers, row by row.
     ///
     /// # Panics
-    /// If the numbers are not as many rows of both.
+    /// If features and labels have different numbers of rows.
     pub fn new(feature_names: Vec<String>, label_names: Vec<String>, x: Vec<f64>, y: Vec<f64>) -> Self {
         let n_samples = x.len() / feature_names.len().max(1);
         let preparation = Preparation::plain(&feature_names, &label_names);
@@ -188,7 +188,7 @@ impl Table {
         Self::read_prepared(&text, targets, features, &PrepareOptions::default())
     }
 
-    /// The same with everything done to the columns that is asked for.
+    /// The same, with the columns prepared as the options say.
     ///
     /// # Errors
     /// If a column is missing, a field is not a number where one must be, or it cannot be done.
@@ -210,7 +210,7 @@ impl Table {
         Ok(Self { notes: notes.into_iter().chain(table.notes).collect(), ..table })
     }
 
-    /// A table of numbers, row by row, NaN where one is missing, with everything done to the columns that is asked for.
+    /// A table of numbers, row by row, NaN where one is missing, with the columns prepared as the options say.
     ///
     /// # Errors
     /// If it cannot be done.
@@ -231,7 +231,7 @@ impl Table {
         self.features.shape.rows
     }
 
-    /// Makes every number one the format can hold in size, or says which one it cannot.
+    /// Brings every number into the format's range, or names the first one outside it.
     ///
     /// # Errors
     /// The first number outside, if they are to be refused.
@@ -271,7 +271,7 @@ fn holding(format: NumberFormat, numbers: impl Iterator<Item = f64> + Clone) -> 
     (1..=MAX_BITS).filter_map(wider).find(holds)
 }
 
-/// Makes numbers of columns: which rows, what is learned from them, and what becomes of them.
+/// Turns columns into numbers: selects rows, learns the preparation from them and applies it.
 fn prepare(columns: &Columns, n_rows: usize, asked: &PrepareOptions) -> Result<Table, TableError> {
     let rows = columns.rows(asked.missing, n_rows)?;
     let n_used = rows.len();

@@ -1,15 +1,20 @@
 //! The files and JSON that Luge writes and reads back.
 
+#[doc(hidden)]
 pub mod atomic_file;
 pub mod audit;
+#[doc(hidden)]
 pub mod bounded;
 pub mod checkpoint;
 pub mod export;
 pub(crate) mod json;
 pub mod model;
+#[doc(hidden)]
 pub mod outputs;
 pub mod predictor;
+#[doc(hidden)]
 pub mod rocq;
+#[doc(hidden)]
 pub mod summary;
 
 /// A file that the system does not let us read or write.

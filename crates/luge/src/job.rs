@@ -163,7 +163,7 @@ impl Primaries for StandardPrimaries {
     }
 }
 
-/// A machine that was read, and what is known of its text.
+/// A machine that was read, and what is known about its text.
 #[derive(Clone, Debug)]
 pub struct Loaded {
     /// The machine.
@@ -190,14 +190,14 @@ impl From<(Format, MachineFile)> for Loaded {
 pub struct CompiledInfo {
     /// How many numbers it leaves.
     pub n_theta: usize,
-    /// For every state the program's line it stands in, if it stands in one.
+    /// For every state the program's line that it belongs to, if there is one.
     pub lines: Vec<Option<u32>>,
     /// Where its variables lie on the tapes.
     pub variables: Vec<Variable>,
 }
 
 impl TraceJob {
-    /// A trace of a machine on its own input, everything else as it comes.
+    /// A trace of a machine on its own input, with default options.
     pub fn new(source: Source) -> Self {
         Self { source, input: Vec::new(), start: None, line: None, options: TraceOptions::default() }
     }
@@ -217,7 +217,7 @@ impl TraceJob {
     /// The content of the tapes of the machine that was read.
     ///
     /// # Errors
-    /// If it has symbols that the machine has not.
+    /// If it has symbols that the machine does not have.
     pub fn initial_tapes(&self, loaded: &Loaded) -> Result<Input, JobError> {
         if self.input.is_empty() {
             return Ok(loaded.input.clone().unwrap_or_else(Input::blank));
@@ -366,7 +366,7 @@ impl TrainJob {
         self.prepare_with(&StandardPrimaries)
     }
 
-    /// The same where the primary network may be one's own.
+    /// The same with your own primary networks.
     ///
     /// # Errors
     /// Everything that can be wrong with the job.
@@ -376,7 +376,7 @@ impl TrainJob {
         self.assemble(table, &loaded, primaries)
     }
 
-    /// Prepares the job and trains the network to the end. To watch, or to break off, use [`PreparedTraining::train`].
+    /// Prepares the job and trains the network to the end. To watch the run, or to stop it, use [`PreparedTraining::train`].
     ///
     /// ```
     /// use luge::{Data, Source, Table, TrainJob};
@@ -434,10 +434,10 @@ impl TrainJob {
     }
 }
 
-/// Statements in which a program is looked at before it is trained: one that repeats itself never ends.
+/// Statements that the interpreter runs before training, to find programs that repeat themselves and never end.
 const FIRST_STATEMENTS: u64 = 1 << 20;
 
-/// Statements that a step of the machine may stand for at most: most take many steps, a few none.
+/// The most statements that one machine step can stand for: most statements take many steps, a few take none.
 pub(crate) const STATEMENTS_PER_STEP: u64 = 64;
 
 impl Data {
@@ -486,7 +486,7 @@ impl Data {
 /// Compiles a program for data of these sizes.
 ///
 /// # Errors
-/// If the program is wrong, or the format is none that programs compute with.
+/// If the program is wrong, or programs cannot compute with the format.
 pub fn compile(
     source: &Source,
     table: &Table,
@@ -499,7 +499,7 @@ pub fn compile(
 /// Compiles a program for samples with this many features and labels.
 ///
 /// # Errors
-/// If the program is wrong, or the format is none that programs compute with.
+/// If the program is wrong, or programs cannot compute with the format.
 pub fn compile_for(
     source: &Source,
     (n_features, n_labels): (usize, usize),

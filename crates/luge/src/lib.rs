@@ -56,6 +56,7 @@ pub mod run;
 pub mod stream;
 pub mod trace;
 pub mod training;
+#[doc(hidden)]
 pub mod words;
 
 pub use data::Table;

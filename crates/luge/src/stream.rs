@@ -36,7 +36,7 @@ use crate::{
     job::{JobError, Primaries, StandardPrimaries, compile_for, program, source::Source},
     ordinary::{LearnerCircuit, OrdinaryError, Theta},
     run::lockstep::Window,
-    words::{self, Word},
+    words,
 };
 pub use certificate::StreamReport;
 pub use lockstep::StreamMismatch;
@@ -53,18 +53,6 @@ pub enum StreamEngineChoice {
     Sparse,
     /// Every unit, by automatic differentiation.
     Dense,
-}
-
-impl Word for StreamEngineChoice {
-    const WHAT: &'static str = "engine for streams";
-    const ALL: &'static [Self] = &[Self::Sparse, Self::Dense];
-
-    fn word(self) -> &'static str {
-        match self {
-            Self::Sparse => "sparse",
-            Self::Dense => "dense",
-        }
-    }
 }
 
 /// How to learn from a stream.

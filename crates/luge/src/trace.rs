@@ -30,10 +30,10 @@ use crate::{
 pub use error::TraceError;
 pub use options::TraceOptions;
 
-/// Steps after which a machine is taken not to halt if the user names no limit and the dense engine must know.
+/// Steps after which a machine is assumed not to halt if the user sets no limit and the dense engine must know.
 pub const LONGEST_SEARCH: Step = 10_000_000;
 
-/// Steps after which a fast engine stops if the user names no limit.
+/// Steps after which a fast engine stops if the user sets no limit.
 pub const LONGEST_TRACE: Step = 100_000_000;
 
 /// The most cells of all tapes together.
@@ -45,7 +45,7 @@ const MAX_DECLARED_CELLS: usize = 12;
 /// Cells added on each side of what a run needs.
 const MARGIN: usize = 2;
 
-/// Everything made ready: no training yet.
+/// A training job with its network built, ready to be trained.
 #[derive(Debug)]
 pub struct PreparedTrace {
     /// How to trace.
@@ -72,6 +72,7 @@ pub struct PreparedTrace {
 
 /// What a trace showed.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Trace {
     /// How training ended.
     #[serde(flatten, serialize_with = "json::outcome")]
@@ -99,7 +100,7 @@ pub struct Trace {
     /// Layers of the network.
     #[serde(rename = "layers")]
     pub n_layers: usize,
-    /// Cells per tape that the network came to hold.
+    /// Cells per tape of the network after the run.
     #[serde(rename = "cells")]
     pub n_cells: usize,
     /// The engine that trained, and why that one.
@@ -214,7 +215,7 @@ impl PreparedTrace {
     /// The network, where it starts, and when training is done.
     ///
     /// # Errors
-    /// If the start is no configuration of the landscape.
+    /// If the start is not a configuration of the landscape.
     pub fn task(&self) -> Result<Task<'_>, TraceError> {
         let encoded = self.landscape.encode_sparse(&self.start);
         let (parameters, inputs) = encoded.ok_or(BuildError::Internal(InternalError::NothingDeclared))?;
@@ -230,7 +231,7 @@ impl PreparedTrace {
         Ok(Task { network: self.landscape.network(), parameters, inputs, stop, manner })
     }
 
-    /// Trains, holding iterates to the simulator. The watcher sees every moment and may break off.
+    /// Trains and compares iterates with the simulator. The watcher sees every step and may stop the run.
     ///
     /// # Errors
     /// If the engine cannot be opened or cannot compute a gradient.
@@ -238,8 +239,8 @@ impl PreparedTrace {
         self.follow(None, ObservationRate::Steps, watch)
     }
 
-    /// As [`run`](Self::run), from the start or from a snapshot and what was seen until then; with less attention the watcher sees
-    /// fewer moments. As many iterates are compared all the same, many times faster.
+    /// As [`run`](Self::run), from the start or from a snapshot and the statistics until then; at a lower rate the watcher sees
+    /// fewer steps. As many iterates are still compared, many times faster.
     ///
     /// # Errors
     /// As for [`run`](Self::run).

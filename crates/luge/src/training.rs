@@ -53,12 +53,12 @@ const TARGETS: usize = 1;
 /// The most cells of a tape of a lesson's network.
 pub const MAX_CELLS: usize = 1 << 28;
 
-/// Everything made ready: no training yet.
+/// A training job with its network built, ready to be trained.
 pub struct PreparedTraining {
     request: Request,
     /// The network before training.
     built: Built,
-    /// The same network on more cells, once a run has come to need them.
+    /// The same network with more cells, once a run has needed them.
     widened: OnceLock<Built>,
     /// What the simulator says of the whole run, once it was made.
     simulated: OnceLock<Simulated>,
@@ -74,7 +74,7 @@ pub struct PreparedTraining {
 pub(crate) type Interpret = dyn Fn(&Table, Step) -> Option<luge_sled::Outcome> + Send + Sync;
 
 impl PreparedTraining {
-    /// Lays out the data and builds the network on the cells that sizes alone ask for. Its tapes grow during training.
+    /// Lays out the data and builds the network with the cells that the sizes require. Its tapes grow during training.
     ///
     /// # Errors
     /// Everything that can be wrong with the request, whatever the machine does. Only where tapes cannot grow, on `internal` and where the
@@ -125,10 +125,10 @@ impl PreparedTraining {
     }
 
     /// What the simulator says of the whole run. Unless the lesson was trained it runs the machine now, and widens the network to the
-    /// cells that the run needs: for whoever exports the network, or wants to know before training.
+    /// cells that the run needs: for callers that export the network or need the result before training.
     ///
     /// # Errors
-    /// If the machine does not come to an answer, or needs more cells than there may be.
+    /// If the machine finds no answer, or needs more cells than are allowed.
     pub fn simulated(&self) -> Result<&Simulated, TrainingError> {
         self.simulated_while(&mut || true)
     }
@@ -146,7 +146,7 @@ impl PreparedTraining {
         Ok(self.simulated.get_or_init(|| self.request.read(&finished)))
     }
 
-    /// Builds the network on more cells if a run has come to need them. What engines read of it must not depend on their number, so that
+    /// Builds the network with more cells if the run needed them. What engines read of it must not depend on their number, so that
     /// the run is this network's as well.
     fn widen(&self, simulator: &Simulator<'_>) -> Result<(), TrainingError> {
         let window = self.request.window(simulator)?;
@@ -166,7 +166,7 @@ impl PreparedTraining {
         self.widened.get().unwrap_or(&self.built)
     }
 
-    /// The network: before training on the cells that sizes ask for, afterwards on those that the run has come to need.
+    /// The network: before training with the cells that the sizes require, afterwards with those that the run needed.
     pub fn extended(&self) -> &Extended {
         &self.current_network().extended
     }
@@ -268,7 +268,7 @@ impl PreparedTraining {
         }
     }
 
-    /// Trains, holding every iterate to the simulator, and certifies the result. The watcher may break off.
+    /// Trains, compares every iterate with the simulator, and certifies the result. The watcher may stop the run.
     ///
     /// # Errors
     /// If the engine cannot be opened or cannot compute a gradient.
@@ -279,8 +279,8 @@ impl PreparedTraining {
         self.follow(None, ObservationRate::Steps, watch)
     }
 
-    /// As [`train`](Self::train), from the start or from a snapshot and what was seen until then; with less attention the watcher sees
-    /// fewer moments. Every iterate is compared all the same, many times faster.
+    /// As [`train`](Self::train), from the start or from a snapshot and the statistics until then; at a lower rate the watcher sees
+    /// fewer steps. Every iterate is still compared, many times faster.
     ///
     /// # Errors
     /// As for [`train`](Self::train).
@@ -404,13 +404,13 @@ impl PreparedTraining {
         alike
     }
 
-    /// Whether there is room for what a run has come to need.
+    /// Whether there is room for the cells that a run needs.
     fn may_grow(&self, simulator: &Simulator<'_>) -> Result<(), TrainingError> {
         let n_cells = self.request.window(simulator)?.n_cells;
         if n_cells > self.window().n_cells { self.request.ask(n_cells) } else { Ok(()) }
     }
 
-    /// Takes note of where the machine has come to, and refuses a run without an answer.
+    /// Records where the machine ended, and refuses a run without an answer.
     fn end(&self, outcome: Outcome, simulator: &Simulator<'_>) -> Result<(), TrainingError> {
         let stopped = simulator.stopped().is_some();
         match outcome {

@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serializer, de::Error};
 use crate::{
     data::{ClassCode, Missing, Scale},
     run::{engine::EngineChoice, follow::Comparisons},
+    stream::{Order, StreamEngineChoice},
 };
 
 /// One of a few values that have names.
@@ -79,6 +80,8 @@ words! {
     Comparisons, "choice of comparisons";
     Precision, "precision";
     Rate, "rate";
+    StreamEngineChoice, "engine for streams", Sparse "sparse" Dense "dense";
+    Order, "order", Cycle "cycle" Shuffle "shuffle" Draw "draw";
     Moves, "choice of moves", Keep "keep" Strict "strict";
     Missing, "way with missing values", Refuse "refuse" Mean "mean" Zero "zero" Drop "drop";
     Scale, "scale", None "none" Standard "standard" MinMax "minmax";
@@ -109,7 +112,6 @@ pub(crate) fn deserialize<'de, T: Word, D: Deserializer<'de>>(deserializer: D) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stream::{Order, StreamEngineChoice};
 
     fn check<T: Word + PartialEq + std::fmt::Debug>() {
         for &one in T::ALL {

@@ -63,7 +63,7 @@ struct Verdict<'a> {
     retrained: Option<&'a Claim>,
     #[serde(skip_serializing_if = "Option::is_none")]
     proved: Option<&'a Claim>,
-    /// What was not looked at.
+    /// What was not checked.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     not_checked: &'a [String],
 }

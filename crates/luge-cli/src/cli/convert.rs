@@ -115,7 +115,7 @@ impl Args {
         })
     }
 
-    /// The machine and its input after the passes asked for.
+    /// The machine and its input after the requested passes.
     fn prepared(&self, machine: Machine, input: Option<Input>) -> Result<(Machine, Option<Input>), Failure> {
         let moves = match (self.lower, self.lower_strict) {
             (_, true) => Some(Moves::Strict),

@@ -128,7 +128,7 @@ fn machine(args: &Args, file: Option<Output>) -> Result<(), Failure> {
     file.map_or(Ok(()), |file| write_and_ask(args, &file, &written))
 }
 
-/// Writes the network for Rocq. What is proved is said only where Rocq was asked and has accepted it.
+/// Writes the network for Rocq. Prints what is proved only if Rocq ran and accepted it.
 fn write_and_ask(args: &Args, file: &Output, written: &ProofExport) -> Result<(), Failure> {
     file.write(&written.text)?;
     let Some(proofs) = &args.proofs else { return Ok(()) };

@@ -33,7 +33,7 @@ const MAX_SHOWN: usize = 20;
 /// An error of any type.
 type Problem = Box<dyn Error + Send + Sync>;
 
-/// Why a command did not do what it was asked for.
+/// Why a command failed.
 #[derive(Debug, Diagnostic)]
 pub(crate) struct Failure {
     problem: Problem,
@@ -390,7 +390,7 @@ impl Failure {
         Self::because("cannot print the result", reason)
     }
 
-    /// A model or a run is not what it should be: the result is printed all the same.
+    /// A model or a run is not what it should be. The result is still printed.
     pub(super) fn not_certified(reason: impl fmt::Display) -> Self {
         Self::of(format!("not certified: {reason}"))
     }
@@ -403,7 +403,7 @@ impl Failure {
         }
     }
 
-    /// Nothing is wrong, but not everything could be looked at.
+    /// Nothing is wrong, but not everything could be checked.
     pub(super) fn certified_in_part(what: &str) -> Self {
         let remedy = "if the machine was compiled from a program, train again with that program";
         Self { code: 3, ..Self::unfit(format!("certified only in part: {what}"), remedy) }

@@ -53,7 +53,7 @@ struct Profile<'m> {
     running_states: usize,
     halting_states: Vec<HaltingState<'m>>,
     rules: usize,
-    /// Rules that do not look at some tape.
+    /// Rules that ignore some tape.
     rules_with_wildcards: usize,
     /// What a missing rule means: "halt" or "reject".
     missing_rule: &'static str,

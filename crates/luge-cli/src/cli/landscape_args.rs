@@ -84,7 +84,7 @@ fn cells_up_to(text: &str, most: usize) -> Result<usize, String> {
 }
 
 impl LandscapeArgs {
-    /// Whether an ordinary MLP is asked for.
+    /// Whether the user wants an ordinary MLP.
     pub(super) fn is_mlp(&self) -> bool {
         self.landscape == LandscapeChoice::Mlp
     }

@@ -1,6 +1,7 @@
 //! Long runs: checkpoints at intervals, a record to revisit, and a clean stop on Ctrl-C.
 
 use std::{
+    cell::LazyCell,
     io::{self, IsTerminal},
     ops::ControlFlow,
     path::{Path, PathBuf},
@@ -85,9 +86,9 @@ pub(super) struct RunArchive {
     job: Job,
     network: Digest,
     saved: Instant,
-    /// Where an interrupted run goes if nobody has said where, once the user was told.
+    /// Where an interrupted run is saved without --checkpoint, once the user has been told.
     unasked: Option<PathBuf>,
-    /// Whether a step takes so long that every one is looked at.
+    /// Whether steps are so slow that the clock is read after each.
     slow: bool,
     /// Whether the run cannot be resumed, because its random numbers are not saved.
     noisy: bool,
@@ -110,11 +111,8 @@ impl Pace {
     }
 }
 
-/// The digest of the network, or the network where its digest is needed only if the run is interrupted.
-enum Digest {
-    Known(String),
-    Of(Box<Network>),
-}
+/// The digest of the network, computed when it is first needed.
+type Digest = LazyCell<String, Box<dyn FnOnce() -> String>>;
 
 /// Where a run is to be kept.
 pub(super) struct KeptRun {
@@ -147,13 +145,12 @@ impl KeptRun {
     /// Keeps a run of this network.
     pub(super) fn archive(self, network: &Network, manner: TrainingConfig) -> RunArchive {
         let record = self.record.map(|output| (output, Recorder::default()));
-        let needed = self.checkpoint.is_some() || record.is_some();
-        let network = if needed {
-            Digest::Known(network_digest(network))
-        } else {
-            Digest::Of(Box::new(network.clone()))
-        };
-        let archive = RunArchive::new(self.checkpoint, self.every, self.job, network);
+        let network = network.clone();
+        let digest = Digest::new(Box::new(move || network_digest(&network)));
+        if self.checkpoint.is_some() || record.is_some() {
+            LazyCell::force(&digest);
+        }
+        let archive = RunArchive::new(self.checkpoint, self.every, self.job, digest);
         let slow = manner.engine == EngineChoice::Dense;
         RunArchive { record, slow, noisy: manner.noise.is_some(), ..archive }
     }
@@ -179,8 +176,9 @@ impl RunArchive {
 
     /// Goes on saving a run that is resumed, to the same file.
     pub(super) fn resumed(file: &Path, every: Duration, checkpoint: &Checkpoint) -> Self {
-        let network = Digest::Known(checkpoint.network.clone());
-        Self::new(Some(file.to_owned()), every, checkpoint.job.clone(), network)
+        let digest = checkpoint.network.clone();
+        let digest = Digest::new(Box::new(move || digest));
+        Self::new(Some(file.to_owned()), every, checkpoint.job.clone(), digest)
     }
 
     /// Makes a run, from its start or from a checkpoint, showing its progress and saving what is to be saved.
@@ -264,15 +262,9 @@ impl RunArchive {
         Ok(())
     }
 
-    fn checkpoint(&mut self, frames: Vec<Frame>, ended: Option<u64>) -> Checkpoint {
-        if let Digest::Of(network) = &self.network {
-            self.network = Digest::Known(network_digest(network));
-        }
-        let network = match &self.network {
-            Digest::Known(digest) => digest.clone(),
-            Digest::Of(_) => String::new(),
-        };
-        let (job, seen, record) = (self.job.clone(), self.seen.clone(), ended.is_some());
+    fn checkpoint(&self, frames: Vec<Frame>, ended: Option<u64>) -> Checkpoint {
+        let (job, network) = (self.job.clone(), String::clone(&self.network));
+        let (seen, record) = (self.seen.clone(), ended.is_some());
         Checkpoint { job, network, seen, record, ended, frames }
     }
 
@@ -303,7 +295,7 @@ impl RunArchive {
     }
 }
 
-/// Where an interrupted run is saved if nobody has said where: a name that no other run has taken.
+/// Where an interrupted run is saved without --checkpoint: a name that is not taken.
 fn unasked() -> PathBuf {
     let numbered = (2..).map(|n| PathBuf::from(format!("luge-{n}.checkpoint")));
     let mut names = std::iter::once(PathBuf::from("luge.checkpoint")).chain(numbered);

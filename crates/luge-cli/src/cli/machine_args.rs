@@ -88,7 +88,7 @@ impl MachineArgs {
         Ok(if named && self.from.is_none() { Some(Source::open(&self.file)?) } else { None })
     }
 
-    /// A trace of the machine on the input asked for, or on the one that its file carries along.
+    /// A trace of the machine on the input given, or on the one in its file.
     pub(super) fn job(&self, input: &InputArgs) -> Result<TraceJob, Failure> {
         let mut source = Source::open(&self.file)?;
         if let Some(format) = self.from {
@@ -109,7 +109,7 @@ impl MachineArgs {
         Ok(loaded)
     }
 
-    /// A trace of the machine on the input that its file carries along.
+    /// A trace of the machine on the input in its file.
     pub(super) fn job_alone(&self) -> Result<TraceJob, Failure> {
         self.job(&InputArgs { input: Vec::new() })
     }

@@ -43,7 +43,7 @@ pub(super) struct TorchArgs {
 }
 
 impl TorchArgs {
-    /// Whether something is asked for that only landscape mlp gives; a trace of another landscape leaves no model.
+    /// Refuses options that only landscape mlp has; a trace of another landscape leaves no model.
     pub(super) fn refuse(&self, leaves_a_model: bool) -> Result<(), Failure> {
         if self.torch.is_none() && (leaves_a_model || self.out.is_none()) {
             return Ok(());

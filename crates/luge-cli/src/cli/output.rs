@@ -54,7 +54,7 @@ impl ForceArg {
     }
 }
 
-/// A place that may have been named: looked at before the work begins, so that a bad name does not cost the wait.
+/// The place for a result, if it was named. It is checked before the work begins, so that a bad name costs no time.
 pub(super) fn place(outputs: &mut Outputs, path: Option<&Path>) -> Result<Option<Output>, Failure> {
     Ok(path.map(|path| outputs.place(path)).transpose()?)
 }

@@ -33,11 +33,11 @@ pub(super) struct Progress {
     bar: Option<ProgressBar>,
     silent: bool,
     loss: Option<f64>,
-    /// Whether so many steps are made that the clock need not be looked at after each.
+    /// Whether steps are so fast that the clock need not be read after each.
     fast: bool,
     /// Whether `expected` is how many steps there will be, not only how many there may be.
     certain: bool,
-    /// About how many steps there will be, once somebody has found out.
+    /// An estimate of the number of steps, once there is one.
     estimate: Option<Arc<OnceLock<Step>>>,
 }
 
@@ -59,7 +59,7 @@ impl Progress {
         }
     }
 
-    /// The number expected is the number there will be, so the time left can be told.
+    /// The expected number of steps is exact, so the remaining time can be shown.
     pub(super) fn certainly(mut self) -> Self {
         self.certain = true;
         self
@@ -71,7 +71,7 @@ impl Progress {
         self
     }
 
-    /// Whether nothing is shown, because nobody is there to see it.
+    /// Whether nothing is shown, because standard error is not a terminal.
     pub(super) fn silent(&self) -> bool {
         self.silent
     }

@@ -78,7 +78,7 @@ pub(super) struct Args {
     force: ForceArg,
 }
 
-/// Steps after which a run that nobody limited is taken not to end.
+/// Steps after which a run without a limit is assumed not to end.
 const LONGEST: Step = 10_000_000_000;
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {

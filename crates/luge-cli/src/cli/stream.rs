@@ -309,7 +309,7 @@ impl Args {
     }
 }
 
-/// What is drawn if nothing else is asked for.
+/// What is drawn by default.
 fn first_draw() -> Draw {
     Draw { concept: Concept::Parity { n_hidden: 16 }, n_features: 32, noise: 0.0 }
 }

@@ -161,7 +161,7 @@ fn judged(report: &TrainingReport) -> Result<(), Failure> {
     }
 }
 
-/// Finds out about how long a run will be while it is made, if it is not over before somebody wants to know. Nobody waits for the answer.
+/// Estimates the length of a run in another thread, unless the run is over soon. Nothing waits for the answer.
 fn estimate_aside(job: &TrainJob, lesson: &Arc<PreparedTraining>, answer: Arc<OnceLock<Step>>) {
     if !program::is_program(&job.source) {
         return;

@@ -5,7 +5,7 @@ use luge_machine::{Alphabet, Cell, TapeCells};
 
 use luge::files::summary::separator;
 
-/// Most columns the symbols take; the counts of what is left out come on top.
+/// The most columns for the symbols, without the counts of those left out.
 const WIDEST: usize = 64;
 
 /// The cells around `head`; nothing is left out if everything written fits.

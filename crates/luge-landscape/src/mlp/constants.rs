@@ -12,19 +12,9 @@ pub enum Float {
     F32,
 }
 
+luge_net::names!(Float, F64 "f64", F32 "f32");
+
 impl Float {
-    /// Both, the finer first.
-    pub const ALL: [Self; 2] = [Self::F64, Self::F32];
-
-    /// The name on the command line and in JSON.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::F64 => "f64",
-            Self::F32 => "f32",
-        }
-    }
-
     /// Numbers as bytes, little endian.
     #[must_use]
     pub fn bytes(self, values: &[f64]) -> Vec<u8> {

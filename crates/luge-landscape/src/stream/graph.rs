@@ -105,7 +105,7 @@ pub(super) fn build(
     Built { loss, terrain, memory: memory.parameter, labels, nodes, primary_nodes }
 }
 
-/// D is no level that training could stop at: a halted machine has no gradient, whatever passes.
+/// D is not a level at which training could stop: a halted machine has no gradient, whatever the batch.
 fn no_bounds() -> Bounds {
     Bounds { running_low: 0.0, running_high: f64::INFINITY, halted_high: 0.0, stop: 0.0, switch: 0.0 }
 }

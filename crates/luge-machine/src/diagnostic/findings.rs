@@ -7,7 +7,7 @@ use super::{Diagnostic, Severity};
 /// The most findings of one severity that are listed. The file may hold any number of them: the rest are counted.
 const MAX_LISTED: usize = 100;
 
-/// What a parser has found so far, in little memory whatever the file holds.
+/// What a parser has found so far, in bounded memory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Findings {
     listed: Vec<Diagnostic>,

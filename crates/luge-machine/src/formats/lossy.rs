@@ -8,7 +8,7 @@ mod remedies;
 use super::{Format, Inexpressible, Obstacle, Written};
 use crate::{Input, Machine};
 
-/// What a written file says otherwise than the machine, or not at all.
+/// How a written file differs from the machine, or what it leaves out.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Loss {
     /// The input is not in the file.

@@ -5,7 +5,7 @@
 
 use super::{Format, bbchallenge};
 
-/// Why a file's format could not be told.
+/// Why a file's format could not be recognised.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Unrecognised {
     /// The extension says one thing and the content another.

@@ -76,7 +76,7 @@ pub(super) fn unmentioned(tape: &Tape, symbol: SymbolId) -> Obstacle {
     Obstacle::Alphabet { tape: tape.name.clone(), reason }
 }
 
-/// Refuses a state without a rule for a symbol, and says what it does there otherwise than the format's machines.
+/// Refuses a state without a rule for a symbol, and says how that differs from the format's machines.
 pub(super) fn without_rule(machine: &Machine, state: StateId, symbol: SymbolId, does: &str) -> Obstacle {
     let (state, symbol) = (&machine.state(state).name, machine.tapes()[0].alphabet.name(symbol));
     Obstacle::Halting(format!("state `{state}` has no rule for `{symbol}` and {does}"))

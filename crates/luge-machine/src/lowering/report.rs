@@ -35,7 +35,7 @@ pub struct Report {
     pub before: Size,
     /// The lowered machine.
     pub after: Size,
-    /// The moves asked for.
+    /// The requested moves.
     pub moves: Moves,
     /// Steps of the lowered machine for one of the source.
     pub steps_per_step: u64,

@@ -10,7 +10,7 @@ use crate::{Machine, SampleUse, StateId};
 pub enum BreachKind {
     /// A batch is taken before two steps have passed since the last one.
     TakesTooSoon,
-    /// Labels are latched otherwise than right after a batch is taken.
+    /// Labels are latched in a step that does not directly follow a take.
     LatchesNothing,
 }
 

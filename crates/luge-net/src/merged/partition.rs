@@ -23,7 +23,7 @@ const BEYOND: u64 = u64::MAX;
 #[derive(Clone, Debug)]
 pub(super) struct Splits {
     all: HashMap<(u32, u64), u32, BuildHasherDefault<Mixer>>,
-    /// The last ones that were asked for, each where its key says: there are few kinds, and they come again and again.
+    /// The last ones that were asked for, each where its key says: there are few kinds, and most lookups repeat.
     last: Vec<Option<((u32, u64), u32)>>,
 }
 
@@ -39,7 +39,7 @@ impl Splits {
         self.last.fill(None);
     }
 
-    /// The new mark for an old one and a reason; one that has not been asked for is the next.
+    /// The new mark for an old one and a reason; a new pair gets the next mark.
     #[inline]
     fn of(&mut self, key: (u32, u64), next: &mut u32) -> u32 {
         let mixed = (u64::from(key.0) ^ key.1.rotate_left(20)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -58,7 +58,7 @@ impl Splits {
     }
 }
 
-/// Mixes two numbers into a hash: keys are marks, not somebody's input.
+/// Mixes two numbers into a hash: keys are marks, not user input.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Mixer(u64);
 
@@ -137,7 +137,7 @@ fn neighbour(marks: &[u32], column: Option<usize>) -> u64 {
     column.and_then(|column| marks.get(column)).map_or(BEYOND, |&mark| mark.into())
 }
 
-/// The kinds of columns before weights are looked at.
+/// The kinds of columns before weights are compared.
 #[derive(Clone, Debug)]
 pub(super) struct Ground {
     /// The kind of every column.
@@ -172,7 +172,7 @@ type Reasons = Vec<u64>;
 
 impl Ground {
     /// Tells columns apart by blocks of weights as well, and by what they will be after a step. Only columns near an entry that differs
-    /// from all others in its block are looked at; beside them nothing has changed.
+    /// from all others in its block are compared; elsewhere nothing has changed.
     pub(super) fn with_weights(
         &self,
         blocks: &[(&SparseValues, Option<&SparseValues>)],

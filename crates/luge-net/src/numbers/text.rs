@@ -43,13 +43,13 @@ pub enum FormatError {
     /// A float without exponent, or with a larger one than f64.
     #[error("{n_bits} exponent bits: expected 1 to {MAX_EXPONENT_BITS}")]
     ExponentBits {
-        /// What was asked for.
+        /// The requested value.
         n_bits: u32,
     },
     /// Too many bits in all.
     #[error("{n_bits} bits: a number has at most {MAX_BITS}")]
     TooManyBits {
-        /// What was asked for.
+        /// The requested value.
         n_bits: u64,
     },
 }

@@ -10,10 +10,10 @@ pub enum TableError {
     /// The CSV reader refused.
     #[error("not a CSV table: {0}")]
     Csv(#[from] csv::Error),
-    /// A column that was asked for is not there.
+    /// A requested column is missing.
     #[error("there is no column `{column}`; the columns are {known}")]
     NoColumn {
-        /// What was asked for.
+        /// The requested value.
         column: String,
         /// What there is.
         known: String,
@@ -21,7 +21,7 @@ pub enum TableError {
     /// Two columns of the same name.
     #[error("duplicate column `{0}` in the header")]
     Twice(String),
-    /// The same column asked for twice.
+    /// The same column is named twice.
     #[error("column `{0}` is named twice")]
     AskedTwice(String),
     /// A column cannot be both.
@@ -63,7 +63,7 @@ pub enum TableError {
         /// Distinct words.
         n_words: usize,
     },
-    /// Numbers whose mean or spread is beyond all numbers.
+    /// Numbers whose mean or spread is not finite.
     #[error("column `{0}` has numbers so large that their mean or spread is not finite")]
     Unscalable(String),
     /// Too many words for a column each.

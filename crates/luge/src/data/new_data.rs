@@ -32,7 +32,7 @@ pub struct NewData {
 }
 
 impl Preparation {
-    /// Reads new data of a file, for a model that was trained so.
+    /// Reads new data from a file, prepared as in training.
     ///
     /// # Errors
     /// If a feature is missing, or has words that training did not see.
@@ -139,7 +139,7 @@ impl Preparation {
         answers
     }
 
-    /// How well outputs tell labels; rows whose labels are missing do not count. `None` if there are none.
+    /// How well outputs predict labels; rows whose labels are missing do not count. `None` if there are none.
     pub fn score(&self, out: &Values, labels: &Values) -> Option<Score> {
         let rows: Vec<usize> =
             (0..labels.shape.rows).filter(|&row| !labels.row(row).iter().any(|y| y.is_nan())).collect();
@@ -158,7 +158,7 @@ impl Preparation {
 }
 
 impl Table {
-    /// How many rows of the output tell the class in the labels; `None` if the labels are not classes.
+    /// How many rows of the output predict the class in the labels; `None` if the labels are not classes.
     pub fn right_rows(&self, out: &Values) -> Option<usize> {
         match self.preparation.score(out, &self.labels)? {
             Score::Classified { right, .. } => Some(right),
@@ -169,7 +169,7 @@ impl Table {
     /// Other rows with the same columns, prepared as these were.
     ///
     /// # Errors
-    /// If a column is missing, has words that these have not, or has no value somewhere.
+    /// If a column is missing, has words that these rows do not have, or lacks a value.
     pub fn other_rows(&self, text: &str) -> Result<Self, TableError> {
         let new = self.preparation.read_new(text)?;
         let target = |i: usize| {

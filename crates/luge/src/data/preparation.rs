@@ -14,7 +14,7 @@ use crate::words;
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Preparation {
-    /// What was asked for.
+    /// The requested value.
     pub asked: PrepareOptions,
     /// The features' columns in the file, and how they become numbers.
     pub features: Vec<Feature>,
@@ -369,7 +369,7 @@ fn is_date(text: &str) -> bool {
     })
 }
 
-/// A number, or what stands for it if it is missing.
+/// A number, or its replacement if it is missing.
 fn filled(number: f64, fill: Option<f64>) -> f64 {
     if number.is_nan() { fill.unwrap_or(number) } else { number }
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 pub enum Score {
     /// The labels are classes.
     Classified {
-        /// Rows whose class is told right.
+        /// Rows whose class is predicted correctly.
         right: usize,
         /// All rows.
         of: usize,
@@ -33,8 +33,8 @@ pub(super) fn score_of_numbers(out: &Values, labels: &Values, rows: &[usize]) ->
     Score::Error { rms_error: (sum / (rows.len() * labels.shape.cols) as f64).sqrt(), of: rows.len() }
 }
 
-/// How many rows of the output tell the class in the labels; `None` if the labels are not classes: -1 and 1, 0 and 1, or a 1
-/// among zeros. What lies in the middle between two classes tells neither.
+/// How many rows of the output predict the class in the labels; `None` if the labels are not classes: -1 and 1, 0 and 1, or a 1
+/// among zeros. A number halfway between two classes counts as neither.
 #[expect(clippy::float_cmp, reason = "labels that are classes are exactly -1, 0 or 1")]
 fn right_rows(out: &Values, labels: &Values, rows: &[usize]) -> Option<usize> {
     let single = labels.shape.cols == 1;

@@ -99,7 +99,7 @@ impl<'t> File<'t> {
         parsed.ok().filter(|number: &f64| number.is_finite())
     }
 
-    /// Looks at every field once, and says of what each wanted column is and in which line each row begins.
+    /// Reads every field once, and finds the kind of each wanted column and the line in which each row begins.
     fn survey(
         &self,
         header: &[String],
@@ -238,7 +238,7 @@ fn is_missing(field: &str) -> bool {
     MISSING.iter().any(|word| field.eq_ignore_ascii_case(word))
 }
 
-/// A number, but none that anything can be computed with.
+/// A number that is not finite.
 fn is_infinite(field: &str) -> bool {
     field.parse::<f64>().is_ok_and(f64::is_infinite)
 }

@@ -23,7 +23,7 @@ enum Order {
     Big,
 }
 
-/// UTF-16 is told by its mark, or by every other byte of the first ones being zero.
+/// UTF-16 is recognised by its byte order mark, or because every other one of the first bytes is zero.
 fn wide(bytes: &[u8]) -> Option<Order> {
     match bytes {
         [0xff, 0xfe, ..] => Some(Order::Little),

@@ -15,7 +15,7 @@ use serde::Serialize;
 use crate::{run::lockstep::Lockstep, trace::PreparedTrace};
 use names::Names;
 
-/// The most edges that are looked at closely; of larger landscapes those with the lowest slopes.
+/// The most edges that are examined; of larger landscapes those with the lowest slopes.
 pub const MAX_EDGES: usize = 1024;
 
 /// One edge.
@@ -39,7 +39,7 @@ pub struct Edge {
     pub predecessor: bool,
 }
 
-/// Everything that leaves one vertex.
+/// All edges that leave one vertex.
 #[derive(Debug)]
 pub struct OutgoingEdges<'p> {
     /// The landscape.
@@ -66,16 +66,16 @@ pub struct OutgoingEdges<'p> {
     pub edges: Vec<Edge>,
 }
 
-/// Where edges are looked at.
+/// The point at which edges are examined.
 #[derive(Clone, Copy, Debug)]
 pub enum Place<'s> {
-    /// Exactly where a configuration stands.
+    /// At the vertex of a configuration.
     Configuration(&'s Configuration),
-    /// Where these parameters and inputs are: after steps with noise, say.
+    /// At these parameters and inputs, for instance after steps with noise.
     Weights(&'s [Values], &'s [Values]),
 }
 
-/// A vertex, and what lies on the tapes there.
+/// A vertex, and the content of the tapes there.
 #[derive(Clone, Copy, Debug)]
 pub struct VertexPlace<'s, 'p> {
     /// The machine before lowering, whose names are shown.
@@ -106,7 +106,7 @@ pub fn control_name(machine: &Machine, lowered: &Lowered, control: &Control, ver
     names::of_control(machine, lowered, control, vertex)
 }
 
-/// Why there is nothing to look at.
+/// Why the edges cannot be shown.
 #[derive(Debug, thiserror::Error)]
 pub enum EdgesError {
     /// The run is shorter.
@@ -114,7 +114,7 @@ pub enum EdgesError {
     Stopped {
         /// Steps it makes.
         steps: Step,
-        /// The step asked for.
+        /// The requested step.
         asked: Step,
     },
     /// The landscape has no parameters for what the machine does there.
@@ -169,7 +169,7 @@ impl<'p> OutgoingEdges<'p> {
         Self::from_place(&at, MAX_EDGES)
     }
 
-    /// The edges that leave a vertex, of which `most` are looked at closely.
+    /// The edges that leave a vertex, of which `most` are examined.
     ///
     /// # Errors
     /// If the landscape holds no such configuration, or the gradient cannot be computed.

@@ -11,14 +11,14 @@ use std::{
 
 use tempfile::NamedTempFile;
 
-/// How the other names begin and end.
+/// How temporary names begin and end.
 const PREFIX: &str = ".luge-";
 const SUFFIX: &str = ".tmp";
 
 /// Whether a file that is there already may be replaced.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Existing {
-    /// Refuse, even if it came to be while the new one was written.
+    /// Refuse, even if it appeared while the new one was written.
     Keep,
     /// Replace it once the new one is on the disk.
     Replace,
@@ -83,7 +83,7 @@ fn beside(path: &Path, number: usize) -> PathBuf {
     path.with_file_name(format!("{stem}-{number}{extension}"))
 }
 
-/// Makes sure that a file can be written there, before anybody works for it.
+/// Checks that a file can be written there, before any work is done for it.
 ///
 /// # Errors
 /// If the system refuses.
@@ -108,7 +108,7 @@ pub fn sweep(path: &Path) {
     }
 }
 
-/// What cannot be opened, locked or removed stays: somebody else's, or somebody is at work.
+/// Files that cannot be opened, locked or removed stay: they belong to someone else or are in use.
 fn remove_if_abandoned(path: &Path) {
     let Ok(file) = File::open(path) else { return };
     if file.try_lock().is_ok() {
@@ -116,7 +116,7 @@ fn remove_if_abandoned(path: &Path) {
     }
 }
 
-/// A file under another name, locked, with the permissions that the user's mask leaves.
+/// A temporary file, locked, whose permissions honour the umask.
 fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
     loop {
         let mut builder = tempfile::Builder::new();

@@ -54,7 +54,7 @@ pub struct Audit {
 }
 
 impl Audit {
-    /// Holds a model to a lesson prepared from its own machine and the data.
+    /// Compares a model with training prepared from its own machine and the data.
     ///
     /// # Errors
     /// If the machine has no answer for the data, or needs more cells than the model has.
@@ -120,8 +120,8 @@ impl Audit {
         list
     }
 
-    /// What nobody can find out about this model. A program that was removed from the file leaves no trace in it, so
-    /// this is said of every model without one.
+    /// What cannot be verified about this model. A program that was removed from the file leaves no trace in it, so
+    /// this applies to every model without one.
     pub fn unknown(&self) -> Option<&'static str> {
         self.program.is_none().then_some(NO_PROGRAM)
     }

@@ -1,4 +1,4 @@
-//! The one reader of files: it takes no more than memory has room for, whatever a file or a pipe gives.
+//! The only reader of files. It stays within the memory budget, whatever a file or a pipe contains.
 
 use std::{
     fs::File,
@@ -8,10 +8,10 @@ use std::{
 
 use crate::run::memory;
 
-/// Bytes between two questions to memory.
+/// Bytes to read before the memory budget is checked again.
 const SLICE: u64 = 1 << 20;
 
-/// Reads a file, or standard input for `-`. Whoever asked will need this many times the file's size in all.
+/// Reads a file, or standard input for `-`. The caller will need this many times the file's size in all.
 ///
 /// # Errors
 /// If the system refuses, or memory does not have room; the reason is then a [`memory::TooMuch`].

@@ -30,7 +30,7 @@ const DIGEST: usize = 32;
 /// A moment of a run, and everything needed to resume it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Checkpoint {
-    /// What was asked for.
+    /// The requested value.
     pub job: Job,
     /// The digest of the network that was trained.
     pub network: String,
@@ -77,7 +77,7 @@ pub enum CheckpointError {
     /// The system refused.
     #[error(transparent)]
     Io(#[from] FileError),
-    /// Somebody else's file.
+    /// A file that Luge did not write.
     #[error("{0} is not a checkpoint of luge")]
     NotOurs(String),
     /// Another version's.
@@ -88,10 +88,10 @@ pub enum CheckpointError {
         /// Its version.
         found: u32,
     },
-    /// Cut off or changed.
+    /// Truncated or changed.
     #[error("{0} is damaged: its checksum does not match its content")]
     Damaged(String),
-    /// A complete file whose content makes no sense.
+    /// A complete file with invalid content.
     #[error("{name} cannot be understood: {why}")]
     Content {
         /// The file.
@@ -164,7 +164,7 @@ impl Checkpoint {
     /// The file's bytes.
     ///
     /// # Errors
-    /// If something of it cannot be written as JSON.
+    /// If it cannot be written as JSON.
     pub fn to_bytes(&self) -> io::Result<Vec<u8>> {
         let head = Head {
             job: self.job.clone(),
@@ -288,7 +288,7 @@ impl Recorder {
         self.0.keep(snapshot.step, Frame::new(snapshot));
     }
 
-    /// The most bytes that the record comes to if no snapshot is larger than those kept so far.
+    /// The most bytes that the record can reach if no snapshot is larger than those kept so far.
     pub fn most_bytes(&self) -> u64 {
         self.0.iter().map(|frame| frame.bytes.len() as u64).max().unwrap_or(0) * MAX_FRAMES as u64
     }

@@ -102,7 +102,7 @@ pub enum ModelError {
         #[source]
         reason: safetensors::SafeTensorError,
     },
-    /// A safetensors file of somebody else's.
+    /// A safetensors file that Luge did not write.
     #[error("{0} is a safetensors file, but not a model of luge: its metadata have no `{KEY}` entry")]
     NotOurs(String),
     /// Metadata that do not parse.
@@ -230,7 +230,7 @@ impl Model {
         Self { card, theta: report.theta.clone(), weights }
     }
 
-    /// With the program it was trained to run, so that whoever has the data can look for overflow again.
+    /// With the program it was trained to run, so that anyone with the data can check for overflow again.
     #[must_use]
     pub fn with_program_of(mut self, job: &TrainJob) -> Self {
         self.card.program = Program::of(job);
@@ -340,7 +340,7 @@ impl Model {
         self.primary_among(&StandardPrimaries)
     }
 
-    /// The same where the primary network may be one's own.
+    /// The same with your own primary networks.
     ///
     /// # Errors
     /// If the metadata describe none that fits the columns and theta.
@@ -365,7 +365,7 @@ impl Model {
         Ok(Learner::new(&loaded.machine, loaded.input.as_ref())?)
     }
 
-    /// The job that trained it, on the data at hand.
+    /// The job that trained it, on these data.
     pub fn job(&self, data: Data) -> TrainJob {
         let Card { machine, primary, options, .. } = &self.card;
         let name = "the model's learner".to_owned();
@@ -380,10 +380,10 @@ impl Model {
         Data::like(&self.card.preparation, name, text, saturate)
     }
 
-    /// The lesson it was trained in, prepared again on the data at hand.
+    /// Its training, prepared again on these data.
     ///
     /// # Errors
-    /// If the metadata do not fit together, or the run cannot be made again.
+    /// If the metadata are inconsistent, or the run cannot be repeated.
     pub fn lesson(&self, table: Table, primaries: &dyn Primaries) -> Result<PreparedTraining, ModelError> {
         let (learner, primary) = (self.learner()?, self.primary_among(primaries)?);
         self.check_sizes(&learner, CellStorage::Symbols)?;
@@ -407,7 +407,7 @@ impl Model {
     /// The network as it was built, from the metadata alone.
     ///
     /// # Errors
-    /// If the metadata do not fit together.
+    /// If the metadata are inconsistent.
     pub fn extended(&self) -> Result<Extended, ModelError> {
         let options = &self.card.options;
         let learner = self.learner()?;
@@ -422,7 +422,7 @@ impl Model {
         Ok(Extended::build(&learner, &*self.primary()?, &build)?)
     }
 
-    /// Refuses sizes beyond all bounds before anything is built from them.
+    /// Refuses sizes that are out of bounds before anything is built from them.
     fn check_sizes(&self, learner: &Learner, keeping: CellStorage) -> Result<(), ModelError> {
         let Card { first_cells, n_samples, features, labels, .. } = &self.card;
         let cells = self.card.n_cells();

@@ -17,7 +17,7 @@ pub struct Outputs {
     taken: Vec<PathBuf>,
 }
 
-/// A place that was looked at and can be written to.
+/// A place that was checked and can be written to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Output {
     path: PathBuf,
@@ -157,7 +157,7 @@ fn kind(found: fs::FileType) -> Option<&'static str> {
     }
 }
 
-/// One name for one place, also of a file that is not there yet.
+/// One canonical name for a place, even if the file does not exist yet.
 fn full_name(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));

@@ -1,4 +1,4 @@
-//! The smallest number format that does: the interpreter runs a program with wide numbers, and then with fewer bits.
+//! The smallest suitable number format: the interpreter runs a program with wide numbers, and then with fewer bits.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use luge_sled::{Outcome, Verdict};
 use super::{JobError, TrainJob, program};
 use crate::data::Table;
 
-/// Bits after the point while the bits before it are looked for.
+/// Bits after the point during the search for the bits before it.
 const PROBE_FRACTION: u32 = 8;
 /// The most statements of a run with wide numbers.
 const MAX_STATEMENTS: u64 = 1 << 26;
@@ -53,7 +53,7 @@ pub enum NoFormat {
     /// What is not a program cannot be tried.
     #[error("a machine computes with one format only")]
     Machine,
-    /// The program does not come to an answer.
+    /// The program finds no answer.
     #[error("the program rejects these data, in line {line}")]
     Rejects {
         /// Where.
@@ -83,7 +83,7 @@ impl TrainJob {
     /// Takes the smallest format in which no number of the program wraps around and theta is nearly what it is with wide numbers.
     ///
     /// # Errors
-    /// If the data are not a table, or no format does.
+    /// If the data are not a table, or no format is suitable.
     pub fn choose_format(&mut self) -> Result<FormatChoice, JobError> {
         let table = self.as_given()?;
         let choice = match program::is_program(&self.source) {
@@ -159,13 +159,13 @@ impl Search<'_> {
         self.run(integer, fraction, 0).is_ok()
     }
 
-    /// The run, if it comes to an answer and no number wraps around.
+    /// The run, if it finds an answer and no number wraps around.
     fn fits(&self, integer: u32, fraction: u32) -> Option<Outcome> {
         let fits = |ran: &Outcome| ran.verdict == Verdict::Accepted && ran.wraps.is_empty();
         self.run(integer, fraction, self.limit).ok().filter(fits)
     }
 
-    /// The run, or why it comes to no answer.
+    /// The run, or why it finds no answer.
     fn answer(&self, integer: u32, fraction: u32) -> Result<Outcome, JobError> {
         let ran = self.run(integer, fraction, self.limit)?;
         let line = ran.line.unwrap_or(1);

@@ -27,7 +27,7 @@ pub struct Shipped {
     pub lesson: Option<ShippedTraining>,
 }
 
-/// A table that ships, and the columns that a story is about.
+/// A table that ships, and which of its columns are used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct ShippedTable {
     /// Its file.
@@ -41,7 +41,7 @@ pub struct ShippedTable {
     pub features: &'static [&'static str],
 }
 
-/// The data a learner's story is about, and how it is meant to be trained.
+/// The data that ship with a learner, and how it is meant to be trained.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct ShippedTraining {
     /// The data.
@@ -103,7 +103,7 @@ const fn machine(name: &'static str, summary: &'static str, line: &'static str) 
     Shipped { name, summary, text: line, extension: "bb", lesson: None }
 }
 
-/// Everything that ships: learners in Sled, learners as machines, machines; the simplest first.
+/// Everything that ships: learners in Sled, learners as machines, and machines, the simplest first.
 pub const SHIPPED: [Shipped; 28] = [
     sled!(
         "perceptron",
@@ -309,7 +309,7 @@ impl Shipped {
         }
     }
 
-    /// What to do with it if nothing else is asked for: learners are trained on their data, machines are traced.
+    /// The default job: learners are trained on their data, machines are traced.
     pub fn job(&self) -> Job {
         match &self.lesson {
             None => Job::Trace(TraceJob::new(self.source())),
@@ -324,7 +324,7 @@ impl ShippedTraining {
         self.table.data()
     }
 
-    /// How its own data write classes.
+    /// How its own data encode classes.
     pub(crate) fn class_code(&self) -> ClassCode {
         if self.table.targets.len() > 1 {
             return ClassCode::Each;

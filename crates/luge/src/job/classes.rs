@@ -3,7 +3,7 @@
 use super::{catalogue, program, source::Source};
 use crate::data::{ClassCode, PrepareOptions, Table, TableError};
 
-/// Reads a table, its classes as the learner wants them unless something else is asked for. Whole numbers in a single
+/// Reads a table, with its classes as the learner wants them unless the options say otherwise. Whole numbers in a single
 /// target are classes if the learner wants classes; numbers in several targets, and other numbers, stay as they are.
 ///
 /// # Errors

@@ -26,7 +26,7 @@ pub enum JobError {
         /// What is wrong with it.
         error: ReadError,
     },
-    /// A text that is no program for the data at hand.
+    /// A text that is not a program for these data.
     #[error("{error}")]
     Program {
         /// The text.
@@ -48,7 +48,7 @@ pub enum JobError {
         /// What is wrong with it.
         error: Box<TableError>,
     },
-    /// An input with symbols that the machine has not.
+    /// An input with symbols that the machine does not have.
     #[error(transparent)]
     Input(#[from] InputError),
     /// A machine that is not a learner.
@@ -67,7 +67,7 @@ pub enum JobError {
         /// Its weights.
         n_weights: usize,
     },
-    /// A program for which no number format does.
+    /// A program for which no number format is suitable.
     #[error("{name}: {why}")]
     NoFormat {
         /// The program.
@@ -93,10 +93,10 @@ pub enum JobError {
         /// Why not.
         error: universal::ProgramError,
     },
-    /// A machine that cannot be traced as asked.
+    /// A machine that cannot be traced with these options.
     #[error(transparent)]
     Trace(#[from] TraceError),
-    /// A lesson that cannot be given as asked.
+    /// Training that cannot be done with these options.
     #[error(transparent)]
     Training(#[from] TrainingError),
 }

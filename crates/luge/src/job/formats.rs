@@ -14,7 +14,7 @@ pub(crate) mod number_format {
     }
 }
 
-/// The constants that were asked for.
+/// The user's constants.
 pub(crate) mod constants {
     use luge_landscape::AskedConstants;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -14,7 +14,7 @@ pub use luge_sled::Variable;
 /// The extension of files with programs.
 pub const EXTENSION: &str = "sled";
 
-/// Why a program is no learner for the data at hand.
+/// Why a program is not a learner for these data.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum ProgramError {
     /// Programs compute with two's complement fixed point only.
@@ -36,10 +36,10 @@ pub enum ProgramError {
     Setting(#[from] SettingError),
 }
 
-/// What a program is told of its data.
+/// What a program knows about its data.
 ///
 /// # Errors
-/// If the format is none that programs compute with.
+/// If programs cannot compute with the format.
 pub fn sizes(format: NumberFormat, n_features: usize, n_labels: usize) -> Result<Sizes, ProgramError> {
     match format {
         NumberFormat::Fixed(fixed) if fixed.negatives() == Negatives::TwosComplement => {

@@ -21,7 +21,7 @@ pub struct Source {
     pub name: String,
     /// The text, without a byte order mark.
     pub text: String,
-    /// The file's extension, or the short name of its format; left out: told from the text.
+    /// The file's extension, or the short name of its format; if left out, it is recognised from the text.
     #[serde(default)]
     pub extension: Option<String>,
 }
@@ -32,7 +32,7 @@ const TIMES: u64 = 64;
 /// Why there is no text to read a machine from.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// Nothing of that name, and it is no typed machine either.
+    /// There is nothing of that name, and it is not a machine either.
     #[error("there is no file `{0}`, and it is not a bbchallenge line")]
     Missing(String),
     /// The system refused.
@@ -148,7 +148,7 @@ impl Source {
     /// Reads the machine in `format`, or in the format the text is recognised to be in.
     ///
     /// # Errors
-    /// If the format cannot be told, or the text breaks its rules.
+    /// If the format cannot be recognised, or the text breaks its rules.
     pub fn read(&self, format: Option<Format>) -> Result<(Format, Loaded), ReadError> {
         let format = self.format(format)?;
         match format.read(&self.text) {
@@ -157,7 +157,7 @@ impl Source {
         }
     }
 
-    /// The format asked for, named by the extension, or recognised in the text.
+    /// The format given, named by the extension, or recognised in the text.
     fn format(&self, asked: Option<Format>) -> Result<Format, ReadError> {
         let named = || self.extension.as_deref().and_then(|extension| Format::from_word(extension).ok());
         let recognised = || recognise(self.extension.as_deref(), &self.text);

@@ -20,7 +20,7 @@ pub const MAX_CELLS: usize = 1 << 20;
 const TAPE: &str = "program";
 
 /// Where the head of that tape starts: on the blank before the program, so that the network starts in the same vertex
-/// and with the same heads whatever the program.
+/// and with the same heads for every program.
 const FIRST_HEAD: Cell = -1;
 
 /// One cell of a program.

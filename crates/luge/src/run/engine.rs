@@ -23,21 +23,7 @@ pub enum EngineChoice {
     Exact,
 }
 
-impl EngineChoice {
-    /// All choices.
-    pub const ALL: [Self; 4] = [Self::Auto, Self::Dense, Self::Sparse, Self::Exact];
-
-    /// The choice's name on the command line and in JSON.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Dense => "dense",
-            Self::Sparse => "sparse",
-            Self::Exact => "exact",
-        }
-    }
-}
+luge_net::names!(EngineChoice, Auto "auto", Dense "dense", Sparse "sparse", Exact "exact");
 
 /// The engine that was chosen, never [`EngineChoice::Auto`].
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]

@@ -5,7 +5,7 @@ use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 use rand_distr::{Distribution, StandardUniform, Uniform};
 use serde::{Deserialize, Serialize};
 
-use crate::{data::Table, words::Word};
+use crate::data::Table;
 
 /// In which order the rows of a table pass.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -17,19 +17,6 @@ pub enum Order {
     Shuffle,
     /// Any row at any time.
     Draw,
-}
-
-impl Word for Order {
-    const WHAT: &'static str = "order";
-    const ALL: &'static [Self] = &[Self::Cycle, Self::Shuffle, Self::Draw];
-
-    fn word(self) -> &'static str {
-        match self {
-            Self::Cycle => "cycle",
-            Self::Shuffle => "shuffle",
-            Self::Draw => "draw",
-        }
-    }
 }
 
 /// What to draw samples from. Jobs and models write it as `--draw` takes it.

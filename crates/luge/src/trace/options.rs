@@ -29,7 +29,7 @@ pub struct TraceOptions {
     /// The iterates of a fast engine that are compared with the simulator.
     #[serde(with = "words")]
     pub compare: Comparisons,
-    /// Cells per tape; left out: what the run needs and a margin, or with a fast engine as many as it comes to need.
+    /// Cells per tape; left out: what the run needs and a margin, or with a fast engine as many as it uses.
     pub cells: Option<usize>,
     /// The most steps; left out: until the machine halts.
     pub steps: Option<Step>,

@@ -29,7 +29,7 @@ pub enum TrainingError {
         /// What was allowed.
         given: usize,
     },
-    /// A wider network that is not the same one.
+    /// The wider network has other layers.
     #[error("on {n_cells} cells the network has other layers than the one that was trained")]
     OtherLayers {
         /// The cells that the run needs.
@@ -59,7 +59,7 @@ pub enum TrainingError {
         precision = precision.word()
     )]
     BitsNeedF64 {
-        /// The precision asked for.
+        /// The requested precision.
         precision: Precision,
     },
     /// Another number of features or labels.

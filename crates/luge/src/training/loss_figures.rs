@@ -1,4 +1,4 @@
-//! The losses of a run as a certificate prints them: whoever compares the printed numbers finds the printed verdict.
+//! The losses of a run as a certificate prints them: comparing the printed numbers gives the printed verdict.
 
 use crate::run::run_stats::{Levels, RunStats};
 
@@ -63,7 +63,7 @@ mod tests {
 
     use super::*;
 
-    /// The verdict of somebody who has nothing but the line: the numbers in it, in their order.
+    /// The verdict of a reader who has nothing but the line: the numbers in it, in their order.
     fn verdict_of_a_reader(line: &str) -> bool {
         let words = line.split([' ', ',', ';']);
         let numbers: Vec<f64> = words.filter_map(|word| word.parse().ok()).collect();

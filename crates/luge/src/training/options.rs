@@ -17,7 +17,7 @@ use crate::{
     words,
 };
 
-/// Machine steps after which a learner is taken not to halt, if the user names no limit.
+/// Machine steps after which a learner is assumed not to halt, if the user sets no limit.
 pub const MAX_MACHINE_STEPS: Step = 100_000_000_000;
 
 /// How to train.

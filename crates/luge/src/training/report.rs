@@ -17,6 +17,7 @@ use crate::{
 
 /// What training left behind, and what was proved of it.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct TrainingReport {
     /// How training ended.
     #[serde(flatten, serialize_with = "json::outcome")]
@@ -27,13 +28,13 @@ pub struct TrainingReport {
     pub theta: Vec<f64>,
     /// 1/2 |F(x) - y|^2 at the end.
     pub train_loss: f64,
-    /// Rows whose class the network tells right, if the labels are classes: -1 and 1, 0 and 1, or a 1 among zeros.
+    /// Rows whose class the network predicts correctly, if the labels are classes: -1 and 1, 0 and 1, or a 1 among zeros.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub classified: Option<usize>,
     /// How well it does on the rows that were held out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tested: Option<Score>,
-    /// How far weights came from the values they stand for, over the run.
+    /// The largest distance of the weights from the values they stand for, over the run.
     pub drift: Drift,
     /// The digest of all vertices visited.
     #[serde(serialize_with = "json::path")]
@@ -59,7 +60,7 @@ pub(super) struct End<'a> {
 }
 
 impl TrainingReport {
-    /// Looks at the network as a run has left it; cell 0 of the engine's tapes lies `shift` cells into the network's.
+    /// Examines the network after a run; cell 0 of the engine's tapes lies `shift` cells into the network's.
     pub(super) fn conclude(
         lesson: &PreparedTraining,
         mut followed: FinishedRun<'_>,

@@ -92,7 +92,7 @@ impl Request {
         Ok((self.build(self.window(&finished)?)?, Some(self.read(&finished))))
     }
 
-    /// The cells that hold all that a run has come to need.
+    /// The cells that a run needed.
     pub(super) fn window(&self, simulator: &Simulator<'_>) -> Result<Window, TrainingError> {
         let too_few = |needed| {
             let given = self.options.cells.unwrap_or(MAX_CELLS);
@@ -135,7 +135,7 @@ impl Request {
         Ok(memory::ask_network(n_cells, normal.n_tapes(), n_vertices, keeping)?)
     }
 
-    /// Lets the machine run to its end.
+    /// Runs the machine until it halts.
     pub(super) fn simulate(&self, go_on: &mut dyn FnMut() -> bool) -> Result<Simulator<'_>, TrainingError> {
         let mut simulator = self.simulator();
         memory::run_while(&mut simulator, self.options.steps, go_on)?;
@@ -143,14 +143,14 @@ impl Request {
         Ok(simulator)
     }
 
-    /// Lets the machine run on for a while, to tell how many cells a run needs for which there is no room.
+    /// Runs the machine for a while longer, to say how many cells a run needs that does not fit.
     pub(super) fn look_ahead(&self) -> Result<Simulator<'_>, TrainingError> {
         let mut simulator = self.simulator();
         memory::run(&mut simulator, self.options.steps.min(A_WHILE))?;
         Ok(simulator)
     }
 
-    /// Refuses a run that has not come to an answer.
+    /// Refuses a run that has no answer.
     pub(super) fn accepted(&self, simulator: &Simulator<'_>) -> Result<(), TrainingError> {
         match simulator.stopped() {
             Some(Outcome::Halted { accepting: true, .. }) => Ok(()),

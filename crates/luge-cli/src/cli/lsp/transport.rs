@@ -7,7 +7,7 @@ use std::{
 
 use lsp_server::{Connection, Message};
 
-/// The longest message, in bytes: a document and what is said about it.
+/// The longest message, in bytes: a document and the protocol around it.
 const MAX_MESSAGE: u64 = 64 << 20;
 
 /// The longest line of a message's head.
@@ -45,7 +45,7 @@ pub(super) fn stdio() -> (Connection, Threads) {
     (server, Threads(vec![reader, writer]))
 }
 
-/// The next message; `None` at the end. Its length is looked at before anything is kept of it.
+/// The next message; `None` at the end. Its length is checked before it is read.
 fn read(from: &mut impl BufRead) -> io::Result<Option<Message>> {
     let wrong = |what: String| io::Error::new(io::ErrorKind::InvalidData, what);
     let (mut text, mut length) = (Vec::new(), 0);

@@ -76,7 +76,7 @@ struct Line<'a> {
     text: &'a str,
 }
 
-/// What a run is asked for.
+/// The options of a run.
 pub(super) struct Request<'a> {
     pub(super) data: &'a DataArgs,
     pub(super) steps: Step,

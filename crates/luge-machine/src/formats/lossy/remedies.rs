@@ -90,7 +90,7 @@ fn push_state(machine: &mut Machine, wish: &str, kind: StateKind) -> StateId {
     StateId::new(machine.states.len() - 1)
 }
 
-/// A rule of a machine with one tape that keeps whatever it finds.
+/// A rule of a machine with one tape that keeps the symbol it finds.
 fn passing(head: Move, next: StateId) -> Rule {
     Rule { reads: vec![Pattern::Any], writes: vec![Write::Keep], moves: vec![head], next }
 }

@@ -94,7 +94,7 @@ struct Instruction {
 struct Reader<'d> {
     document: &'d Document,
     findings: Findings,
-    /// How many more entries of maps and lists are looked at.
+    /// How many more entries of maps and lists are read.
     n_left: usize,
     /// The states of the table.
     states: HashMap<&'d str, StateId>,
@@ -116,7 +116,7 @@ impl<'d> Reader<'d> {
         self.findings.error(&self.document.node(node).span, message, label)
     }
 
-    /// Whether this many more entries of `node` may be looked at: aliases can make a short text stand for a huge machine.
+    /// Whether this many more entries of `node` may be read: aliases can make a short text stand for a huge machine.
     fn may_take(&mut self, node: NodeId, n_entries: usize) -> bool {
         let left = self.n_left.checked_sub(n_entries);
         if left.is_none() && self.n_left > 0 {

@@ -9,7 +9,7 @@ use crate::draw::plot::{Axis, Chart, Stroke, numeral};
 const PIECES: u32 = 64;
 /// Up to this many edges all are drawn.
 const MAX_DRAWN: usize = 64;
-/// Of more edges, these many of those without a part of their own.
+/// The number of other edges that are drawn if there are more.
 const MAX_OTHERS: usize = 30;
 /// Candidates and predecessors that are drawn, of each.
 const MAX_RELATED: usize = 16;

@@ -16,7 +16,7 @@ pub(super) struct Contents<C, P> {
     pub(super) packed: P,
 }
 
-/// As much of a card as every version has.
+/// The part of a card that every version has.
 #[derive(Deserialize)]
 pub(super) struct Versioned {
     pub(super) version: u32,

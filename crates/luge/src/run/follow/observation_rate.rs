@@ -12,19 +12,7 @@ pub enum Comparisons {
     End,
 }
 
-impl Comparisons {
-    /// Both choices.
-    pub const ALL: [Self; 2] = [Self::Every, Self::End];
-
-    /// The choice's name on the command line and in JSON.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Every => "every",
-            Self::End => "end",
-        }
-    }
-}
+luge_net::names!(Comparisons, Every "every", End "end");
 
 /// Steps between two moments for whoever does not watch every step; moments fall on its multiples.
 pub const STRIDE: u64 = 1 << 10;
