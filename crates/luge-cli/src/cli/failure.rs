@@ -16,7 +16,7 @@ use luge::{
     },
     run::{engine::EngineError, memory::TooMuch, revisit::RevisitError},
     trace::{LONGEST_SEARCH, TraceError},
-    training::Claim,
+    training::{Certificate, Claim},
 };
 use luge_landscape::{BuildError, ConstantsError, InternalError};
 use luge_machine::{Diagnostic as Finding, InputError, Severity, lowering::LoweringError};
@@ -401,6 +401,11 @@ impl Failure {
             None => Ok(()),
             Some((name, claim)) => Err(Self::not_certified(format!("{name}: {}", claim.figures))),
         }
+    }
+
+    /// The first claim that does not hold, if the run is not proved.
+    pub(super) fn of_certificate(certificate: &Certificate) -> Result<(), Self> {
+        if certificate.proves_the_run() { Ok(()) } else { Self::of_claims(certificate.claims()) }
     }
 
     /// Nothing is wrong, but not everything could be checked.

@@ -9,6 +9,7 @@ use std::{
 
 use indicatif::HumanCount;
 use luge::{
+    certificate::answer::verdict_on,
     files::outputs::Outputs,
     job::Data,
     ordinary::{
@@ -224,15 +225,8 @@ fn text(prepared: &PreparedOrdinary, report: &OrdinaryReport, seconds: f64) -> S
     if let Some((right, all)) = report.judged {
         rows.row("new samples", format!("{} of {} right", count(right), count(all)));
     }
-    let claims = &report.certificate;
-    let failed: Vec<&str> = claims.iter().filter(|(_, claim)| !claim.holds).map(|(name, _)| *name).collect();
-    rows.row(
-        "certified",
-        match &failed[..] {
-            [] => format!("yes: all {} claims hold", claims.len()),
-            failed => format!("NO: {}", failed.join(", ")),
-        },
-    );
+    let claims: Vec<(&str, &Claim)> = report.certificate.iter().map(|(name, claim)| (*name, claim)).collect();
+    rows.row("certified", verdict_on(&claims, report.proves_the_run()));
     let taken = match prepared.circuit.samples() {
         Some(_) => format!("; {} samples taken", HumanCount(report.taken)),
         None => String::new(),
@@ -263,9 +257,6 @@ fn text(prepared: &PreparedOrdinary, report: &OrdinaryReport, seconds: f64) -> S
     );
     rows.row("engine", report.engine);
     rows.row("time", format!("{seconds:.2} s"));
-    rows.row("certificate", "");
-    for (name, claim) in claims {
-        rows.row(&format!("  {}", name.replace('_', " ")), verdict(claim));
-    }
+    rows.certificate(claims);
     rows.text()
 }

@@ -68,6 +68,14 @@ impl Rows {
         self.0.push((name.to_owned(), value.to_string()));
     }
 
+    /// Adds the claims of a certificate, one to a row.
+    pub(super) fn certificate<'c>(&mut self, claims: impl IntoIterator<Item = (&'c str, &'c Claim)>) {
+        self.row("certificate", "");
+        for (name, claim) in claims {
+            self.row(&format!("  {}", name.replace('_', " ")), verdict(claim));
+        }
+    }
+
     pub(super) fn text(&self) -> String {
         table(&self.0)
     }

@@ -32,7 +32,7 @@ use super::{
     long_run::interruptions,
     machine_args::{step_count, word},
     ordinary::{self, TorchArgs},
-    output::{ForceArg, Rows, count, json_line, note, place, show, verdict},
+    output::{ForceArg, Rows, count, json_line, note, place, show},
     progress::Progress,
 };
 
@@ -162,10 +162,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         out.write(StreamModel::new(&job, &lesson, &report).to_bytes(&name)?)?;
     }
     show(args.json, &summary(&lesson, &report, seconds), || text(&lesson, &report, seconds))?;
-    match report.certificate.proves_the_run() {
-        true => Ok(()),
-        false => Failure::of_claims(report.certificate.claims()),
-    }
+    Failure::of_certificate(&report.certificate)
 }
 
 /// Trains with a bar and the time that is left, until the end or Ctrl-C.
@@ -403,9 +400,6 @@ fn text(lesson: &PreparedStream, report: &StreamReport, seconds: f64) -> String 
     rows.row("engine", format!("{}, f64, rate 1", options.engine.word()));
     let per_second = HumanCount((report.steps as f64 / seconds.max(1e-9)) as u64);
     rows.row("time", format!("{seconds:.2} s, {per_second} steps/s"));
-    rows.row("certificate", "");
-    for (name, claim) in claims {
-        rows.row(&format!("  {}", name.replace('_', " ")), verdict(claim));
-    }
+    rows.certificate(claims);
     rows.text()
 }

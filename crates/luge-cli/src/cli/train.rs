@@ -36,7 +36,7 @@ use super::{
     landscape_args::lesson_cell_count,
     long_run::{LongRunArgs, Pace, RunArchive},
     machine_args::{format_parser, step_count, word},
-    output::{ForceArg, Rows, note, place, show, verdict},
+    output::{ForceArg, Rows, note, place, show},
     progress::{PATIENCE, Progress},
 };
 
@@ -137,7 +137,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         let svg = curve.draw(&title, &subtitle, kind, &lesson.loss_levels(), None);
         plot.write(svg)?;
     }
-    judged(&report)
+    Failure::of_certificate(&report.certificate)
 }
 
 /// Resumes training.
@@ -151,14 +151,7 @@ pub(super) fn resume(
     let lesson = Arc::new(job.prepare()?);
     checkpoint.belongs_to(lesson.extended().network(), name)?;
     let shown = Shown { job, lesson: &lesson, out, json };
-    judged(&shown.train(archive, Some(checkpoint), None)?)
-}
-
-fn judged(report: &TrainingReport) -> Result<(), Failure> {
-    match report.certificate.proves_the_run() {
-        true => Ok(()),
-        false => Failure::of_claims(report.certificate.claims()),
-    }
+    Failure::of_certificate(&shown.train(archive, Some(checkpoint), None)?.certificate)
 }
 
 /// Estimates the length of a run in another thread, unless the run is over soon. Nothing waits for the answer.
@@ -326,9 +319,6 @@ fn rows(lesson: &PreparedTraining, report: &TrainingReport, pace: &Pace) -> Rows
     row("engine", format!("{}: {}", report.chosen.engine.word(), report.chosen.why));
     let per_second = count(pace.per_second(report.outcome) as u64);
     row("time", format!("{:.2} s, {per_second} steps/s", pace.seconds));
-    row("certificate", String::new());
-    for (name, claim) in report.certificate.claims() {
-        row(&format!("  {}", name.replace('_', " ")), verdict(claim));
-    }
+    rows.certificate(report.certificate.claims());
     rows
 }
