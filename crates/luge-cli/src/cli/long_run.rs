@@ -114,6 +114,10 @@ impl Pace {
 /// The digest of the network, computed when it is first needed.
 type Digest = LazyCell<String, Box<dyn FnOnce() -> String>>;
 
+fn known(digest: String) -> Digest {
+    Digest::new(Box::new(|| digest))
+}
+
 /// Where a run is to be kept.
 pub(super) struct KeptRun {
     checkpoint: Option<PathBuf>,
@@ -145,11 +149,12 @@ impl KeptRun {
     /// Keeps a run of this network.
     pub(super) fn archive(self, network: &Network, manner: TrainingConfig) -> RunArchive {
         let record = self.record.map(|output| (output, Recorder::default()));
-        let network = network.clone();
-        let digest = Digest::new(Box::new(move || network_digest(&network)));
-        if self.checkpoint.is_some() || record.is_some() {
-            LazyCell::force(&digest);
-        }
+        let digest = if self.checkpoint.is_some() || record.is_some() {
+            known(network_digest(network))
+        } else {
+            let network = network.clone();
+            Digest::new(Box::new(move || network_digest(&network)))
+        };
         let archive = RunArchive::new(self.checkpoint, self.every, self.job, digest);
         let slow = manner.engine == EngineChoice::Dense;
         RunArchive { record, slow, noisy: manner.noise.is_some(), ..archive }
@@ -176,8 +181,7 @@ impl RunArchive {
 
     /// Goes on saving a run that is resumed, to the same file.
     pub(super) fn resumed(file: &Path, every: Duration, checkpoint: &Checkpoint) -> Self {
-        let digest = checkpoint.network.clone();
-        let digest = Digest::new(Box::new(move || digest));
+        let digest = known(checkpoint.network.clone());
         Self::new(Some(file.to_owned()), every, checkpoint.job.clone(), digest)
     }
 
