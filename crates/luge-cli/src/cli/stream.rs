@@ -32,7 +32,7 @@ use super::{
     long_run::interruptions,
     machine_args::{step_count, word},
     ordinary::{self, TorchArgs},
-    output::{ForceArg, Rows, count, json_line, note, place, show},
+    output::{ForceArg, Rows, count, json_line, note, place, show, verdict},
     progress::Progress,
 };
 
