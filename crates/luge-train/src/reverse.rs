@@ -13,6 +13,8 @@ use luge_net::{
 pub struct ReversePass<'n> {
     network: &'n Network,
     differentiated: Vec<bool>,
+    /// The nodes that depend on inputs.
+    fed: Vec<bool>,
     /// The arcs of linear maps, listed once.
     maps: Vec<Option<Listed>>,
     /// For operands of another shape than their node, which entry belongs to each of the node's.
@@ -51,11 +53,17 @@ impl<'n> ReversePass<'n> {
         };
         let map = |op: &Op| if let Op::Linear(map, _) = op { Some(Listed::of(map)) } else { None };
         let differentiated = network.differentiated();
+        let mut fed: Vec<bool> = Vec::with_capacity(nodes.len());
+        for node in nodes {
+            let depends = node.op.operands().iter().any(|of| fed[of.index()]);
+            fed.push(depends || matches!(node.op, Op::Input(_)));
+        }
         let adjoint = |(node, carries): (&luge_net::Node, &bool)| {
             vec![0.0; if *carries { node.shape.len() } else { 0 }]
         };
         Self {
             network,
+            fed,
             maps: nodes.iter().map(|node| map(&node.op)).collect(),
             spread: (0..nodes.len()).map(spread).collect(),
             values: nodes.iter().map(|node| vec![0.0; node.shape.len()]).collect(),
@@ -75,11 +83,27 @@ impl<'n> ReversePass<'n> {
     /// If the values do not fit the network's parameters or inputs.
     pub fn evaluate(&mut self, parameters: &[Values], inputs: &[Values]) -> f64 {
         assert!(self.network.fits_parameters(parameters), "values of other shapes than the parameters");
+        for (node, value) in self.network.nodes().iter().zip(&mut self.values) {
+            if let Op::Parameter(id) = node.op {
+                value.copy_from_slice(&parameters[id.index()].data);
+            }
+        }
+        self.update(inputs, false)
+    }
+
+    /// Evaluates the same weights on other inputs: all nodes that depend on these; the loss.
+    ///
+    /// # Panics
+    /// If the values do not fit the network's inputs.
+    pub fn feed(&mut self, inputs: &[Values]) -> f64 {
+        self.update(inputs, true)
+    }
+
+    fn update(&mut self, inputs: &[Values], fed_alone: bool) -> f64 {
         assert!(self.network.fits_inputs(inputs), "values of other shapes than the inputs");
-        for i in 0..self.values.len() {
+        for i in (0..self.values.len()).filter(|&i| self.fed[i] || !fed_alone).collect::<Vec<_>>() {
             let mut value = std::mem::take(&mut self.values[i]);
             match &self.network.nodes()[i].op {
-                Op::Parameter(id) => value.copy_from_slice(&parameters[id.index()].data),
                 Op::Input(id) => value.copy_from_slice(&inputs[id.index()].data),
                 op => self.apply(i, op, &mut value),
             }

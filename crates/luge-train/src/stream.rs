@@ -171,6 +171,12 @@ impl<'n> SparseStream<'n> {
         &self.heads[self.layers.table.rows()[track]]
     }
 
+    /// All cells that are weights, row by row.
+    #[must_use]
+    pub fn cells(&self) -> &[f64] {
+        &self.cells
+    }
+
     /// The memory of one batch, bit by bit.
     #[must_use]
     pub fn memory(&self) -> &[f64] {

@@ -349,8 +349,8 @@ impl PreparedStream {
             running_low: level(constants.carrier - constants.label_bound),
             running_high: level(constants.carrier + constants.label_bound),
             halted_high: 0.0,
-            stop: 0.0,
-            switch: 0.0,
+            stop: f64::NAN,
+            switch: f64::NAN,
         }
     }
 

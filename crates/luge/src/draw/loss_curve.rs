@@ -106,12 +106,12 @@ impl LossCurve {
         chart.level(running_high, edge, &format!("running: at most {}", numeral(running_high)));
         chart.level(running_low, edge, &format!("running: at least {}", numeral(running_low)));
         let level = if kind == LandscapeKind::Internal { "is" } else { "at most" };
-        chart.level(stop, Stroke::dashed(STOP, 1.2), &format!("training stops: {}", numeral(stop)));
-        chart.level(
-            halted_high,
-            Stroke::solid(HALTED, 1.0),
-            &format!("halted: {level} {}", numeral(halted_high)),
-        );
+        // On a stream no level stops training.
+        if stop.is_finite() {
+            chart.level(stop, Stroke::dashed(STOP, 1.2), &format!("training stops: {}", numeral(stop)));
+            let label = format!("halted: {level} {}", numeral(halted_high));
+            chart.level(halted_high, Stroke::solid(HALTED, 1.0), &label);
+        }
         self.draw_losses(&mut chart);
         // A learner's loss before it has read the labels and after it has halted is that of the data, far below the rest.
         for (step, loss, when) in self.ends.iter().flat_map(|&(first, last)| {

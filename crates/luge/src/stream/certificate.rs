@@ -8,9 +8,9 @@ use std::{
 
 use luge_landscape::Bounds;
 use luge_machine::{SampleUse, Step, stream::StreamSimulator};
-use luge_net::{Shape, Values, evaluate_node, stream_layers};
+use luge_net::{Shape, Values, stream_layers};
 use luge_sled::OverflowSite;
-use luge_train::{Dense, Precision, ROUNDING, Rate, SparseStream};
+use luge_train::{Dense, Precision, ROUNDING, Rate, ReversePass, SparseStream};
 use serde::Serialize;
 
 use super::{
@@ -104,7 +104,7 @@ fn follow(
     };
     let layers = stream_layers(network).ok();
     let confined = layers.is_some();
-    let near = layers.as_ref().map(|layers| Near::of(lesson, layers)).transpose()?.flatten();
+    let near = layers.as_ref().and_then(|layers| Near::of(lesson, layers));
     let mut both = Lockstep::new(&lesson.network, &lesson.window, &lesson.layout, lesson.simulator());
     let mut steps = Steps::new(lesson, (layers.as_ref(), near.as_ref()), (&both, &engine))?;
     let mut stream = lesson.stream();
@@ -128,7 +128,7 @@ fn follow(
             }
         }
         steps.follow(&both, effect, samples_use);
-        let before = steps.is_new(&y).then(|| engine.weights());
+        let before = steps.is_new(&y).then(|| steps.note(&engine));
         if before.is_some() && !shown {
             stream.features(&mut x);
         }
@@ -140,7 +140,7 @@ fn follow(
         }
         wrong = found.err().map(|mismatch| mismatch.to_string());
         if let Some(before) = before {
-            steps.look(&before, &engine.weights(), (&x, &y))?;
+            steps.look(before, &engine, (&x, &y))?;
         }
     }
     let weights = engine.weights();
@@ -318,12 +318,16 @@ impl End<'_> {
         let (mut x, mut y) = batch_of(&lesson.layout);
         let same = |a: &[f64], b: &[f64]| a.iter().map(|v| v.to_bits()).eq(b.iter().map(|v| v.to_bits()));
         let (mut n_alike, mut theta_alike) = (0, true);
-        for _ in 0..N_COMPARED {
+        let mut pass = ReversePass::new(network);
+        for batch in 0..N_COMPARED {
             stream.next_batch(&mut x, &mut y);
             let inputs = inputs(self.lesson, &x, &y);
-            let out = evaluate_node(network, &self.weights, &inputs, nodes.out);
-            theta_alike &= same(&evaluate_node(network, &self.weights, &inputs, nodes.theta).data, theta);
-            n_alike += usize::from(same(&out.data, &predictor.predict(&inputs[0]).data));
+            match batch {
+                0 => pass.evaluate(&self.weights, &inputs),
+                _ => pass.feed(&inputs),
+            };
+            theta_alike &= same(pass.value(nodes.theta), theta);
+            n_alike += usize::from(same(pass.value(nodes.out), &predictor.predict(&inputs[0]).data));
         }
         let bits = if theta_alike { "theta bit for bit" } else { "another theta" };
         let figures = format!("{bits}, {n_alike} of {N_COMPARED} new batches");

@@ -112,6 +112,14 @@ impl<'n> AnyEngine<'n> {
         }
     }
 
+    /// All cells that are weights, row by row.
+    pub(super) fn cells(&self, layers: &StreamLayers) -> &[f64] {
+        match self {
+            Self::Sparse(engine) => engine.cells(),
+            Self::Dense(_, weights) => &weights[layers.cells.index()].data,
+        }
+    }
+
     /// The memory of a batch.
     pub(super) fn memory(&self, layers: &StreamLayers) -> &[f64] {
         match self {

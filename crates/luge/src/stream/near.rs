@@ -1,9 +1,11 @@
 //! The network of a stream on fewer cells: a step changes nothing but columns around the heads, so that is where it is differentiated.
 
-use luge_landscape::{StreamNetwork, power_of_two_from};
-use luge_net::{StreamLayers, Values, stream_layers};
+use std::cell::OnceCell;
 
-use super::{PreparedStream, PreparedStreamError, StreamOptions, lockstep::StreamMismatch};
+use luge_landscape::{StreamNetwork, power_of_two_from};
+use luge_net::{StreamLayers, stream_layers};
+
+use super::{PreparedStream, StreamOptions, steps::same};
 use crate::run::lockstep::Window;
 
 /// Columns on either side of those that hold data or theta.
@@ -11,95 +13,117 @@ const MARGIN: i64 = 20;
 /// A head's weights that are not zero lie this close to it, if it is on its way in one direction: a sixteenth is left at every step, and
 /// less than 2^-60 is dropped.
 const TRAIL: usize = 16;
+/// Networks that are kept at most.
+const MOST: usize = 64;
 
-/// The same network with fewer columns.
+/// The same network with fewer columns, around different cells of the read-only tapes.
 pub(super) struct Near<'a> {
     lesson: &'a PreparedStream,
     layers: &'a StreamLayers,
-    pub(super) network: StreamNetwork,
-    n_cells: usize,
-    /// The column of the whole network where the narrow one begins on read-only tapes.
-    fixed_start: Vec<usize>,
+    pub(super) n_cells: usize,
+    networks: OnceCell<Box<Link>>,
+}
+
+/// A network that is kept, and those made after it.
+struct Link {
+    /// What lies in its columns on the read-only tapes.
+    fixed: Vec<f64>,
+    /// `None` if it is not the whole network's part.
+    network: Option<StreamNetwork>,
+    next: OnceCell<Box<Link>>,
+}
+
+/// A narrow network: one that is kept, by its number, or one that is not.
+pub(super) enum Part<'a> {
+    Kept(usize, &'a StreamNetwork),
+    Made(Box<StreamNetwork>),
 }
 
 impl<'a> Near<'a> {
-    /// The narrow network; `None` if it would not be much narrower, or its layers are not those of the whole.
-    pub(super) fn of(
-        lesson: &'a PreparedStream,
-        layers: &'a StreamLayers,
-    ) -> Result<Option<Self>, PreparedStreamError> {
-        let (layout, window) = (&lesson.layout, &lesson.window);
+    /// Narrow networks; `None` if they would not be much narrower.
+    pub(super) fn of(lesson: &'a PreparedStream, layers: &'a StreamLayers) -> Option<Self> {
+        let layout = &lesson.layout;
         let (_, theta) = lesson.learner.theta_track();
         let end = layout.end().max(theta + lesson.primary.n_weights() * layout.width());
         let n_cells = power_of_two_from((end as i64 + 2 * MARGIN) as f64) as usize;
-        let start = |&first: &i64| {
-            usize::try_from(-MARGIN - first).ok().filter(|start| start + n_cells <= window.n_cells)
-        };
-        let fixed_start: Option<Vec<usize>> = window.first.iter().map(start).collect();
-        let Some(fixed_start) = fixed_start.filter(|_| n_cells <= window.n_cells / 4) else {
-            return Ok(None);
-        };
-        let narrow = Window { first: vec![-MARGIN; window.first.len()], n_cells };
+        (n_cells <= lesson.window.n_cells / 4).then(|| Self {
+            lesson,
+            layers,
+            n_cells,
+            networks: OnceCell::new(),
+        })
+    }
+
+    /// For every row of cells, the whole network's column that the narrow one begins with where the heads are in these columns; `None` if
+    /// the head on the data is too far from them.
+    pub(super) fn starts(&self, columns: &[usize]) -> Option<Vec<usize>> {
+        let (window, half) = (&self.lesson.window, self.n_cells / 2);
+        let last = window.n_cells - self.n_cells;
+        let mut starts = vec![0; columns.len()];
+        for (tape, (&row, &at)) in self.layers.table.rows().iter().zip(columns).enumerate() {
+            starts[row] = if row < self.layers.table.n_trained() {
+                at.saturating_sub(half).min(last)
+            } else if tape == self.lesson.learner.data_track().index() {
+                let start = usize::try_from(-MARGIN - window.first[tape]).ok()?;
+                let inside = (start + TRAIL..start + self.n_cells - TRAIL).contains(&at);
+                Some(start).filter(|_| inside && start <= last)?
+            } else {
+                // Few different places, each with a margin around the head.
+                (at.saturating_sub(half / 2) / half * half).min(last)
+            };
+        }
+        Some(starts)
+    }
+
+    /// The narrow network that begins with these columns; `None` if it is not the whole network's part.
+    pub(super) fn part(&self, starts: &[usize]) -> Option<Part<'_>> {
+        let rows = starts[self.layers.table.n_trained()..].iter().enumerate();
+        let cells =
+            |(at, &start): (usize, &usize)| &self.layers.fixed_cells.row(at)[start..start + self.n_cells];
+        let fixed: Vec<f64> = rows.flat_map(cells).copied().collect();
+        let (mut place, mut n_kept) = (&self.networks, 0);
+        while let Some(link) = place.get() {
+            if same(&link.fixed, &fixed) {
+                return Some(Part::Kept(n_kept, link.network.as_ref()?));
+            }
+            (place, n_kept) = (&link.next, n_kept + 1);
+        }
+        if n_kept == MOST {
+            return Some(Part::Made(Box::new(self.build(starts)?)));
+        }
+        let link = place
+            .get_or_init(|| Box::new(Link { fixed, network: self.build(starts), next: OnceCell::new() }));
+        Some(Part::Kept(n_kept, link.network.as_ref()?))
+    }
+
+    fn build(&self, starts: &[usize]) -> Option<StreamNetwork> {
+        let Self { lesson, layers, n_cells, .. } = *self;
+        let first = layers.table.rows().iter().zip(&lesson.window.first).map(|(&row, &first)| {
+            if row < layers.table.n_trained() { -MARGIN } else { first + starts[row] as i64 }
+        });
+        let window = Window { first: first.collect(), n_cells };
         let constants = lesson.network.constants;
         let options = StreamOptions {
             label_bound: Some(constants.label_bound),
             carrier: Some(constants.carrier),
             ..lesson.options.clone()
         };
-        let network = super::network(&lesson.learner, &*lesson.primary, &options, (layout, &narrow), None)?;
-        let (blank, places) = (Values::filled(luge_net::Shape::new(0, 0), 0.0), Vec::new());
-        let without_cells = |layers: &StreamLayers| StreamLayers {
-            fixed_cells: blank.clone(),
-            places: places.clone(),
-            ..layers.clone()
-        };
-        let alike = stream_layers(&network.network)
-            .is_ok_and(|narrow| without_cells(&narrow) == without_cells(layers));
-        Ok(alike.then_some(Self { lesson, layers, network, n_cells, fixed_start }))
-    }
-
-    /// All weights before and after a step in the columns around the heads; `None` if a head on a read-only tape lies outside.
-    ///
-    /// # Errors
-    /// If a weight outside these columns moved, or a head has weight there.
-    pub(super) fn weights(
-        &self,
-        before: &[Values],
-        after: &[Values],
-        columns: &[usize],
-    ) -> Result<Option<[Vec<Values>; 2]>, StreamMismatch> {
-        let last = self.lesson.window.n_cells - self.n_cells;
-        let mut starts = vec![0; columns.len()];
-        for ((&row, &at), &fixed) in self.layers.table.rows().iter().zip(columns).zip(&self.fixed_start) {
-            if row < self.layers.table.n_trained() {
-                starts[row] = at.saturating_sub(self.n_cells / 2).min(last);
-            } else if (fixed + TRAIL..fixed + self.n_cells - TRAIL).contains(&at) {
-                starts[row] = fixed;
-            } else {
-                return Ok(None);
+        let parts = (&lesson.layout, &window);
+        let network = super::network(&lesson.learner, &*lesson.primary, &options, parts, None).ok()?;
+        let narrow = stream_layers(&network.network).ok()?;
+        // Constants and bits of the memory must be those of the whole network in these columns.
+        for (at, &start) in starts[layers.table.n_trained()..].iter().enumerate() {
+            let whole = &layers.fixed_cells.row(at)[start..start + n_cells];
+            let in_row = |place: usize, width: usize| (place / width == at).then_some(place % width);
+            let places = layers.places.iter().zip(&narrow.places).all(|(&whole, &narrow)| {
+                let whole = in_row(whole, lesson.window.n_cells).map(|column| column.wrapping_sub(start));
+                whole == in_row(narrow, n_cells)
+            });
+            if !same(whole, narrow.fixed_cells.row(at)) || !places {
+                return None;
             }
         }
-        let (mut narrow_before, mut narrow_after) = (before.to_vec(), after.to_vec());
-        for (what, id) in [("cell", self.layers.cells), ("head", self.layers.head)] {
-            let (of_before, of_after) = (&before[id.index()], &after[id.index()]);
-            let mut parts = [Vec::new(), Vec::new()];
-            for (row, &start) in starts.iter().enumerate().take(of_before.shape.rows) {
-                let inside = start..start + self.n_cells;
-                let both = of_before.row(row).iter().zip(of_after.row(row)).enumerate();
-                for (index, (&expected, &found)) in both.filter(|(column, _)| !inside.contains(column)) {
-                    let blank = what == "cell" || found.abs() <= 0.0;
-                    if found.to_bits() != expected.to_bits() || !blank {
-                        return Err(StreamMismatch::Weight { what, index, found, expected });
-                    }
-                }
-                parts[0].extend(&of_before.row(row)[inside.clone()]);
-                parts[1].extend(&of_after.row(row)[inside]);
-            }
-            let shape = luge_net::Shape::new(of_before.shape.rows, self.n_cells);
-            let [before, after] = parts;
-            narrow_before[id.index()] = Values::new(shape, before);
-            narrow_after[id.index()] = Values::new(shape, after);
-        }
-        Ok(Some([narrow_before, narrow_after]))
+        let (fixed_cells, places) = (layers.fixed_cells.clone(), layers.places.clone());
+        (StreamLayers { fixed_cells, places, ..narrow } == *layers).then_some(network)
     }
 }

@@ -1,17 +1,17 @@
 //! Every step of a run on a stream, checked twice: each step must move every weight as far towards the machine's next configuration as the
 //! batch's label lets it, and in every distinct situation the network itself is differentiated with the weights it then has.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use luge_machine::{Bits, Effect, SampleUse, SymbolId, TapeId};
-use luge_net::{StreamLayers, Values, tracks};
+use luge_net::{Shape, StreamLayers, Values, tracks};
 use luge_train::{Dense, MULTIPLIER, ROUNDING, ReversePass, Situation, StreamEngine, visit};
 
 use super::{
     PreparedStream, PreparedStreamError,
     certificate::{dense, inputs},
     lockstep::{AnyEngine, Lockstep, StreamMismatch},
-    near::Near,
+    near::{Near, Part},
 };
 use crate::certificate::gradient::{GradientCheck, Seen};
 
@@ -56,6 +56,14 @@ struct Made {
     takes: bool,
 }
 
+/// The weights before a step.
+pub(super) enum Before<'a> {
+    /// Those around the heads, the first of these columns in every row, and the network on them.
+    Near(Vec<Values>, Vec<usize>, Part<'a>),
+    /// All of them, and whether candle is to make the step as well.
+    All(Vec<Values>, bool),
+}
+
 /// A power of two.
 const N_RECENT: usize = 1 << 12;
 
@@ -66,15 +74,19 @@ pub(super) struct Steps<'a> {
     /// The tapes whose cells are weights.
     trained: u32,
     /// The network on fewer cells, where it is much narrower.
-    near: Option<(&'a Near<'a>, ReversePass<'a>)>,
+    near: Option<&'a Near<'a>>,
+    /// Passes of those networks that are kept, by their numbers.
+    passes: HashMap<usize, ReversePass<'a>>,
     place: Place,
     made: Made,
     before: Shown,
+    /// All cells that are weights, as every step so far has left them.
+    cells: Vec<f64>,
     /// Situations, and whether the label of the batch was another than 0.
     known: HashSet<(Situation, bool)>,
     /// Those that were met lately, each where its content says.
     recent: Vec<Option<(Situation, bool)>>,
-    pass: ReversePass<'a>,
+    pass: Option<ReversePass<'a>>,
     pub(super) checker: Dense<'a>,
     n_looked_at: usize,
     differs: Option<String>,
@@ -101,13 +113,15 @@ impl<'a> Steps<'a> {
             lesson,
             layers,
             trained: layers.map_or(0, |layers| layers.table.trained_tracks()),
-            near: near.map(|near| (near, ReversePass::new(&near.network.network))),
+            near,
+            passes: HashMap::new(),
             place: Place { columns: vec![0; n_tapes], ..Place::default() },
             made: Made::default(),
             before: Shown::default(),
+            cells: layers.map_or_else(Vec::new, |layers| engine.cells(layers).to_vec()),
             known: HashSet::new(),
             recent: vec![None; N_RECENT],
-            pass: ReversePass::new(network),
+            pass: None,
             checker: dense(lesson, &lesson.network.initial)?,
             n_looked_at: 0,
             differs: None,
@@ -270,6 +284,8 @@ impl<'a> Steps<'a> {
             let after = engine.cell(layers, tape, was);
             let symbol = sign(bit(self.made.from.1 ^ changed as u32));
             rule.moved("cell", tape, (self.before.under[tape], after), symbol)?;
+            let place = layers.table.rows()[tape] * self.lesson.window.n_cells + was;
+            self.cells[place] = after;
         }
         let cell = engine.cell(layers, tape, column);
         let settled = exact(&head, cell);
@@ -278,49 +294,100 @@ impl<'a> Steps<'a> {
         Ok(())
     }
 
-    /// Differentiates the network with the weights before a step and compares all of those after it: on the columns around the heads, and
-    /// now and then the whole network by candle.
+    /// The weights before a step in a new situation: those around the heads, and now and then all.
+    pub(super) fn note(&self, engine: &AnyEngine<'_>) -> Before<'a> {
+        let n = self.n_looked_at + 1;
+        let by_candle = n.is_power_of_two() && n.trailing_zeros().is_multiple_of(3);
+        let near = self.near.filter(|_| !by_candle).and_then(|near| {
+            let starts = near.starts(&self.place.columns)?;
+            let part = near.part(&starts)?;
+            Some(Before::Near(self.narrow(near.n_cells, &starts)?, starts, part))
+        });
+        match near {
+            Some(before) => before,
+            None => Before::All(engine.weights(), by_candle),
+        }
+    }
+
+    /// The weights as the last step left them, in these columns; `None` if a head has weight elsewhere.
+    fn narrow(&self, n_cells: usize, starts: &[usize]) -> Option<Vec<Values>> {
+        let layers = self.layers?;
+        let parameters = self.lesson.network.network.parameters();
+        let mut all: Vec<Values> = parameters.iter().map(|p| Values::filled(p.shape, 0.0)).collect();
+        for &(vertex, weight) in &self.before.rows[0] {
+            all[layers.vertex.index()].data[vertex] = weight;
+        }
+        let rows = parameters[layers.head.index()].shape.rows;
+        let mut heads = Values::filled(Shape::new(rows, n_cells), 0.0);
+        for (&row, head) in layers.table.rows().iter().zip(&self.before.rows[1..]) {
+            for &(at, weight) in head {
+                let column = at.checked_sub(starts[row]).filter(|&column| column < n_cells)?;
+                *heads.at_mut(row, column) = weight;
+            }
+        }
+        all[layers.head.index()] = heads;
+        let wide = self.lesson.window.n_cells;
+        let cells = (0..layers.table.n_trained()).flat_map(|row| {
+            let first = row * wide + starts[row];
+            &self.cells[first..first + n_cells]
+        });
+        all[layers.cells.index()] =
+            Values::new(Shape::new(layers.table.n_trained(), n_cells), cells.copied().collect());
+        all[layers.memory.index()].data.clone_from(&self.before.memory);
+        all[layers.labels.index()].data.clone_from(&self.before.labels);
+        Some(all)
+    }
+
+    /// Differentiates the network with the weights before a step and compares all of those after it: on the columns around the heads, all
+    /// others being as earlier steps left them, and now and then the whole network, also by candle.
     pub(super) fn look(
         &mut self,
-        before: &[Values],
-        after: &[Values],
+        before: Before<'a>,
+        engine: &AnyEngine<'_>,
         (x, y): (&[f64], &[f64]),
     ) -> Result<(), PreparedStreamError> {
         if self.differs.is_some() {
             return Ok(());
         }
         self.n_looked_at += 1;
-        if self.n_looked_at.is_power_of_two() && self.n_looked_at.trailing_zeros().is_multiple_of(3) {
-            self.checker.go_to(before)?;
-            self.checker.step_on(x, y)?;
-            let stepped = self.checker.weights();
-            self.compare(&stepped, after);
-        }
         let inputs = inputs(self.lesson, x, y);
-        let narrow =
-            match self.near.as_ref().map(|(near, _)| near.weights(before, after, &self.place.columns)) {
-                Some(Err(mismatch)) => {
-                    self.differs = Some(mismatch.to_string());
-                    return Ok(());
+        let (before, after, part) = match before {
+            Before::All(before, by_candle) => {
+                let after = engine.weights();
+                if by_candle {
+                    self.checker.go_to(&before)?;
+                    self.checker.step_on(x, y)?;
+                    self.compare(&self.checker.weights(), &after);
                 }
-                Some(Ok(narrow)) => narrow,
-                None => None,
-            };
-        let (pass, before, after) = match (&mut self.near, &narrow) {
-            (Some((_, pass)), Some([before, after])) => (pass, &before[..], &after[..]),
-            _ => (&mut self.pass, before, after),
+                (before, after, None)
+            }
+            Before::Near(before, starts, part) => {
+                let kept = self.layers.is_some_and(|layers| same(engine.cells(layers), &self.cells));
+                let after = self.near.and_then(|near| self.narrow(near.n_cells, &starts));
+                let Some(after) = after.filter(|_| kept) else {
+                    self.differs = Some("a step moves a weight far from every head".to_owned());
+                    return Ok(());
+                };
+                (before, after, Some(part))
+            }
         };
-        let loss = pass.evaluate(before, &inputs);
+        let (loss, stepped) = match part {
+            Some(Part::Kept(number, network)) => {
+                let pass = self.passes.entry(number);
+                stepped(pass.or_insert_with(|| ReversePass::new(&network.network)), &before, &inputs)
+            }
+            Some(Part::Made(network)) => stepped(&mut ReversePass::new(&network.network), &before, &inputs),
+            None => {
+                let whole = || ReversePass::new(&self.lesson.network.network);
+                stepped(self.pass.get_or_insert_with(whole), &before, &inputs)
+            }
+        };
         let expected = self.lesson.running_loss(y);
         if !near(loss, expected) {
             self.differs = Some(format!("the network's loss is {loss}, not {expected}"));
         }
         self.losses = widened(self.losses, loss);
-        let mut stepped = pass.gradient(1.0);
-        for (stepped, before) in stepped.iter_mut().zip(before) {
-            stepped.data.iter_mut().zip(&before.data).for_each(|(slope, before)| *slope = before - *slope);
-        }
-        self.compare(&stepped, after);
+        self.compare(&stepped, &after);
         Ok(())
     }
 
@@ -352,6 +419,16 @@ impl<'a> Steps<'a> {
         };
         GradientCheck { steps: Vec::new(), every: false, seen: Some(seen), differs: self.differs.clone() }
     }
+}
+
+/// The loss of a network, and its weights after one step of rate 1.
+fn stepped(pass: &mut ReversePass<'_>, before: &[Values], inputs: &[Values]) -> (f64, Vec<Values>) {
+    let loss = pass.evaluate(before, inputs);
+    let mut stepped = pass.gradient(1.0);
+    for (stepped, before) in stepped.iter_mut().zip(before) {
+        stepped.data.iter_mut().zip(&before.data).for_each(|(slope, before)| *slope = before - *slope);
+    }
+    (loss, stepped)
 }
 
 /// How far weights go towards their targets in one step.
@@ -407,7 +484,7 @@ pub(super) fn widened(range: Option<(f64, f64)>, by: f64) -> Option<(f64, f64)> 
 }
 
 /// Whether numbers are the same, bit for bit.
-fn same(a: &[f64], b: &[f64]) -> bool {
+pub(super) fn same(a: &[f64], b: &[f64]) -> bool {
     a.len() == b.len() && a.iter().zip(b).fold(0, |differ, (a, b)| differ | a.to_bits() ^ b.to_bits()) == 0
 }
 
