@@ -116,31 +116,44 @@ fn best(repeats: u32, mut run: impl FnMut() -> (u64, Option<Memory>)) -> (u64, f
     (last.0, best, last.1)
 }
 
-/// Runs everything; `say` hears what is running.
+/// Runs everything, or what has `only` in its title; `say` hears what is running.
 ///
 /// # Errors
 /// If a learner that ships is none, which tests would find first.
-pub fn run(effort: Effort, mut say: impl FnMut(&str)) -> Result<Report, JobError> {
-    let mut comparisons = Vec::new();
+pub fn run(effort: Effort, only: Option<&str>, mut say: impl FnMut(&str)) -> Result<Report, JobError> {
+    let wanted = |title: &str, say: &mut dyn FnMut(&str)| {
+        let wanted = only.is_none_or(|only| title.contains(only));
+        if wanted {
+            say(&format!("measuring {title}"));
+        }
+        wanted
+    };
+    let (mut comparisons, mut growths) = (Vec::new(), Vec::new());
     for (title, line) in
         [("BB(5), blank tape", FIVE_STATES), ("2 states, 4 symbols, blank tape", FOUR_SYMBOLS)]
     {
-        say(title);
-        comparisons.push(champion(title, line, effort));
+        if wanted(title, &mut say) {
+            comparisons.push(champion(title, line, effort));
+        }
     }
     for (title, job) in learners::jobs() {
-        say(title);
-        comparisons.push(learners::compare_learner(title, &job()?, effort)?);
+        if wanted(title, &mut say) {
+            comparisons.push(learners::compare_learner(title, &job()?, effort, &mut say)?);
+        }
     }
-    say("longer tapes");
-    let cells = growing_cells(effort);
-    say("more states");
-    let states = growing_states(effort);
-    say("more tapes");
-    let tapes = learners::growing_tapes(effort);
-    say("more samples");
-    let samples = learners::growing_samples(effort)?;
-    Ok(Report { comparisons, growths: vec![cells, states, tapes, samples], peak_memory: peak_memory() })
+    for (title, grow) in [
+        ("cells visited, to and fro", growing_cells as fn(Effort) -> Growth),
+        ("states visited in turn", growing_states),
+        ("tapes, walked along in turn from mark to mark", learners::growing_tapes),
+    ] {
+        if wanted(title, &mut say) {
+            growths.push(grow(effort));
+        }
+    }
+    if wanted("samples", &mut say) {
+        growths.push(learners::growing_samples(effort)?);
+    }
+    Ok(Report { comparisons, growths, peak_memory: peak_memory() })
 }
 
 fn compare(title: &str, runs: Vec<(String, u64, f64, Option<Memory>)>, reference: &str) -> Comparison {

@@ -9,12 +9,15 @@ use super::{
 
 /// Measure engines and simulators side by side
 ///
-/// Every figure is the best of several runs. Ratios are relative to a simulator without any checks. Run it on an idle machine.
+/// Every figure is the best of several runs. Ratios are relative to a simulator without any checks, or to the machine as native code, which needs `rustc`. Run it on an idle machine.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// Make only a few short runs, as a test
     #[arg(long)]
     quick: bool,
+    /// Measure only what has this word in its title
+    #[arg(long, value_name = "WORD")]
+    only: Option<String>,
     /// Print the figures as JSON
     #[arg(long)]
     json: bool,
@@ -22,7 +25,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let effort = if args.quick { Effort::QUICK } else { Effort::FULL };
-    let report = measure(effort, |what| note(&format!("measuring {what}")))?;
+    let report = measure(effort, args.only.as_deref(), note)?;
     show(args.json, &report, || text(&report))
 }
 

@@ -8,7 +8,8 @@ use luge_machine::{Alphabet, Input, Machine, Move, Pattern, SymbolId, TapeInput,
 use super::{
     Comparison, Effort, Growth, best, compare,
     contenders::{Contender, Memory, Subject},
-    native, simulate,
+    native::{Branches, Native},
+    simulate,
 };
 use luge::{
     data::PrepareOptions,
@@ -17,8 +18,9 @@ use luge::{
     training::PreparedTraining,
 };
 
-/// The perceptron's machine written out as a program.
-const NATIVE: &str = "native state machine";
+/// The machine written out as a program, with a branch for every rule, and as fast as we could make it.
+const NATIVE: [(&str, Branches); 2] =
+    [("native code, a branch per rule", Branches::Rules), ("tuned native code", Branches::Moves)];
 const SIMULATOR: &str = "Luge's simulator";
 
 /// Runs of more steps than this are made by the fastest engines only, and not so often.
@@ -72,23 +74,32 @@ pub(super) fn jobs() -> [(&'static str, Job); 4] {
 }
 
 /// One learner: its machine as a program and simulated, its network trained by every engine, and the parts of `luge train`.
-pub(super) fn compare_learner(title: &str, job: &TrainJob, effort: Effort) -> Result<Comparison, JobError> {
+pub(super) fn compare_learner(
+    title: &str,
+    job: &TrainJob,
+    effort: Effort,
+    say: &mut impl FnMut(&str),
+) -> Result<Comparison, JobError> {
     let lesson = job.prepare()?;
     let n_steps = lesson.simulated()?.machine_steps;
     let long = n_steps > LONG;
     let repeats = if long { effort.repeats.min(2) } else { effort.repeats };
+    let normal = lesson.learner().lowered().normal.machine().clone();
+    let (table, layout) = (lesson.table(), lesson.layout());
+    let input = lesson.learner().input(layout, &program::bits(table, layout.format));
     let mut runs: Vec<Run> = Vec::new();
+    for (name, branches) in NATIVE {
+        let native = Native::compile(&normal, branches);
+        match native.and_then(|native| native.run(&normal, &input, effort.repeats)) {
+            Ok(run) => runs.push((name.to_owned(), run.steps, run.seconds, None)),
+            Err(error) => say(&format!("no native code to compare with: {error}")),
+        }
+    }
+    let reference = runs.last().map_or(SIMULATOR.to_owned(), |run| run.0.clone());
     let mut measure = |name: &str, run: &mut dyn FnMut() -> (u64, Option<Memory>)| {
         let (steps, seconds, memory) = best(repeats, run);
         runs.push((name.to_owned(), steps, seconds, memory));
     };
-    let normal = lesson.learner().lowered().normal.machine().clone();
-    let (table, layout) = (lesson.table(), lesson.layout());
-    let input = lesson.learner().input(layout, &program::bits(table, layout.format));
-    let native = native::NativePerceptron::new(&normal, &input);
-    if let Some(native) = &native {
-        measure(NATIVE, &mut || (native.run(effort.most_steps), None));
-    }
     measure(SIMULATOR, &mut || (simulate(&normal, &input, effort.most_steps), None));
     if !long {
         let alone = Subject::landscape(&normal, &input, LandscapeKind::Compact, None);
@@ -104,7 +115,7 @@ pub(super) fn compare_learner(title: &str, job: &TrainJob, effort: Effort) -> Re
     if n_steps < effort.most_steps {
         runs.extend(parts(job, repeats)?);
     }
-    Ok(compare(title, runs, if native.is_some() { NATIVE } else { SIMULATOR }))
+    Ok(compare(title, runs, &reference))
 }
 
 /// What `luge train` consists of: training with every iterate compared, the steps made again by automatic differentiation with the rest of

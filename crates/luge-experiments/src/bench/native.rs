@@ -1,128 +1,298 @@
-//! A machine as a Rust program: one arm of a `match` per state, heads in local variables. It shows what a step
-//! costs without any table, as a reference for engines on several tapes.
+//! A machine as the native code that somebody would write by hand: a reference for engines on several tapes.
 //!
-//! `benches/native/perceptron.rs` is what [`source`] writes for the perceptron on Iris. A test compares the two,
-//! and rewrites the file on request.
+//! [`source`] writes a Rust program for one machine: heads are pointers, no bounds are checked, a state reads each of
+//! its cells once, and a state that leads to itself stays in its own loop. `rustc` compiles it for this processor. The
+//! `unsafe` is in that program alone. It is sound because the simulator has made the same run before: the tapes that
+//! are laid for it hold every cell that a head comes to.
 
-#[path = "../../benches/native/perceptron.rs"]
-#[rustfmt::skip]
-#[expect(clippy::too_many_lines, clippy::if_same_then_else, reason = "a machine written out is as long as its rules")]
-mod perceptron;
+use std::{
+    collections::BTreeMap,
+    env,
+    fmt::Write as _,
+    fs, io,
+    path::PathBuf,
+    process::{self, Command},
+    sync::atomic::{AtomicU32, Ordering},
+};
 
-use std::fmt::Write as _;
+use luge_machine::{Cell, Input, Machine, Move, Simulator, StateId, SymbolId, TapeId, Write};
 
-use luge_machine::{Cell, Input, Machine, Move, Pattern, Rule, Simulator, StateId, TapeId, Write};
+/// The most tapes that a state may look at: its cases are all written out.
+const MOST_LOOKS: usize = 10;
 
-/// Blank cells laid on either side of what a run visits.
-const MARGIN: Cell = 16;
-
-/// The source of a function that runs a machine with two symbols per tape.
-#[must_use]
-pub fn source(machine: &Machine) -> String {
-    let n_tapes = machine.n_tapes();
-    let mut text = String::from(
-        "// Written by `luge::bench::native::source`; renewed by `LUGE_RENEW=1 cargo test --workspace --test native`.\n",
-    );
-    let names = |prefix: &str| (0..n_tapes).map(|i| format!("{prefix}{i}")).collect::<Vec<_>>().join(", ");
-    let _ = writeln!(
-        text,
-        "pub(super) fn run(tapes: &mut [Vec<u8>; {n_tapes}], heads: &mut [usize; {n_tapes}], most_steps: u64) -> u64 {{"
-    );
-    let _ = writeln!(text, "    let [{}] = tapes;", names("t"));
-    (0..n_tapes).for_each(|i| _ = writeln!(text, "    let t{i} = &mut t{i}[..];"));
-    let moves =
-        |i: usize| machine.state_ids().flat_map(|q| machine.rules(q)).any(|r| r.moves[i] != Move::Stay);
-    let heads = (0..n_tapes).map(|i| format!("{}h{i}", if moves(i) { "mut " } else { "" }));
-    let _ = writeln!(text, "    let [{}] = *heads;", heads.collect::<Vec<_>>().join(", "));
-    let _ = writeln!(text, "    let mut state = {}_u32;", machine.start().index());
-    text.push_str("    let mut steps = 0;\n    while steps < most_steps {\n        match state {\n");
-    for state in machine.state_ids().filter(|&state| machine.halting(state).is_none()) {
-        add_state(&mut text, machine, state);
-    }
-    text.push_str("            _ => break,\n        }\n        steps += 1;\n    }\n");
-    let _ = writeln!(text, "    *heads = [{}];\n    steps\n}}", names("h"));
-    text
-}
-
-/// One arm: what is looked at, and a line per rule.
-fn add_state(text: &mut String, machine: &Machine, state: StateId) {
-    let _ = writeln!(text, "            {} => {{", state.index());
-    let looks = machine.looked_at(state).map(|tape| format!("let s{0} = t{0}[h{0}];", tape.index()));
-    let looks: Vec<String> = looks.collect();
-    if !looks.is_empty() {
-        let _ = writeln!(text, "                {}", looks.join(" "));
-    }
-    let mut before = "";
-    for rule in machine.rules(state) {
-        let conditions: Vec<String> = rule.reads.iter().enumerate().filter_map(condition).collect();
-        let action = action(state, rule);
-        if conditions.is_empty() {
-            let _ = writeln!(text, "                {before}{{ {action} }}");
-            before = "";
-            break;
+/// What every program does around its machine: reads tapes, runs often, says how long the fastest run took and what it left.
+const FRAME: &str = r#"
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let text = std::fs::read_to_string(arguments.next().unwrap()).unwrap();
+    let repeats: u32 = arguments.next().unwrap().parse().unwrap();
+    let tapes: Vec<(usize, Vec<u8>)> = text.lines().map(|line| {
+        let (head, cells) = line.split_once(' ').unwrap();
+        (head.parse().unwrap(), cells.bytes().map(|cell| cell - b'0').collect())
+    }).collect();
+    let (mut best, mut steps, mut left) = (f64::INFINITY, 0, tapes.clone());
+    for _ in 0..repeats {
+        left = tapes.clone();
+        let mut heads: Vec<*mut u8> = left.iter_mut().map(|(head, cells)| &raw mut cells[*head]).collect();
+        let started = std::time::Instant::now();
+        // SAFETY: the tapes hold every cell that this machine visits on this input.
+        steps = unsafe { run((&mut heads[..]).try_into().unwrap()) };
+        best = best.min(started.elapsed().as_secs_f64());
+        for ((head, cells), pointer) in left.iter_mut().zip(heads) {
+            *head = pointer as usize - cells.as_ptr() as usize;
         }
-        let _ = writeln!(text, "                {before}if {} {{ {action} }}", conditions.join(" && "));
-        before = "else ";
     }
-    if !before.is_empty() {
-        text.push_str("                else { break }\n");
-    }
-    text.push_str("            }\n");
-}
-
-fn condition((tape, pattern): (usize, &Pattern)) -> Option<String> {
-    match pattern {
-        Pattern::Any => None,
-        Pattern::Is(symbol) => Some(format!("s{tape} == {}", symbol.index())),
+    println!("{steps} {best}");
+    for (head, cells) in left {
+        println!("{head} {}", cells.iter().map(|&cell| char::from(cell + b'0')).collect::<String>());
     }
 }
+"#;
 
-/// What a rule writes, how it moves heads, and the state it leads to.
-fn action(state: StateId, rule: &Rule) -> String {
-    let writes = rule.writes.iter().enumerate().filter_map(|(tape, write)| match write {
-        Write::Put(symbol) => Some(format!("t{tape}[h{tape}] = {};", symbol.index())),
-        Write::Keep => None,
-    });
-    let moves = rule.moves.iter().enumerate().filter_map(|(tape, way)| match way {
-        Move::Left => Some(format!("h{tape} -= 1;")),
-        Move::Right => Some(format!("h{tape} += 1;")),
-        Move::Stay => None,
-    });
-    let next = (rule.next != state).then(|| format!("state = {};", rule.next.index()));
-    writes.chain(moves).chain(next).collect::<Vec<_>>().join(" ")
+/// How a state's rules are told apart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Branches {
+    /// By a branch for every rule.
+    Rules,
+    /// Rules that differ only in the symbols they write share a branch; what is written is computed from what was read.
+    Moves,
 }
 
-/// The perceptron's machine, written out, with its tapes laid. It is the same for any number of features and any format.
-pub(super) struct NativePerceptron {
-    tapes: [Vec<u8>; 13],
-    heads: [usize; 13],
+/// The source of a program that runs a machine; `None` if a tape has more than two symbols, or a state looks at too many.
+#[must_use]
+pub fn source(machine: &Machine, branches: Branches) -> Option<String> {
+    let n_tapes = machine.n_tapes();
+    let binary = machine.tapes().iter().all(|tape| tape.alphabet.len() == 2);
+    if !binary || machine.state_ids().any(|state| machine.looked_at(state).count() > MOST_LOOKS) {
+        return None;
+    }
+    let names = |prefix: &str| (0..n_tapes).map(|i| format!("{prefix}{i}")).collect::<Vec<_>>().join(", ");
+    let mut text = String::from("#![allow(unused_mut, unused_unsafe, clippy::all)]\n");
+    let _ = writeln!(text, "unsafe fn run(heads: &mut [*mut u8; {n_tapes}]) -> u64 {{ unsafe {{");
+    let _ = writeln!(text, "    let [{}] = *heads;", names("mut h"));
+    let _ = writeln!(text, "    let (mut steps, mut state) = (0_u64, {}_u32);", machine.start().index());
+    text.push_str("    'run: loop {\n        match state {\n");
+    for state in machine.state_ids().filter(|&state| machine.halting(state).is_none()) {
+        State::new(machine, state, branches).write(&mut text);
+    }
+    text.push_str("            _ => break,\n        }\n    }\n");
+    let _ = writeln!(text, "    *heads = [{}];\n    steps\n}} }}", names("h"));
+    text.push_str(FRAME);
+    Some(text)
 }
 
-impl NativePerceptron {
-    /// Tapes long enough for the run of this machine; `None` if it is not the one that was written out.
-    pub(super) fn new(machine: &Machine, input: &Input) -> Option<Self> {
-        if source(machine) != include_str!("../../benches/native/perceptron.rs") {
+/// What a state does in one case of the symbols it looks at, but for the symbols it puts on tapes.
+#[derive(Clone, PartialEq, Eq)]
+struct Deed {
+    moves: Vec<Move>,
+    next: StateId,
+    /// The tapes that it does not look at and writes to, or everything it writes if that has a branch of its own.
+    writes: Vec<(usize, Option<u8>)>,
+}
+
+/// One state: its tapes, and for every case of their symbols what it does and what stands on all tapes then.
+struct State {
+    state: StateId,
+    looks: Vec<usize>,
+    cases: Vec<Option<(Deed, BTreeMap<usize, u8>)>>,
+}
+
+impl State {
+    fn new(machine: &Machine, state: StateId, branches: Branches) -> Self {
+        let looks: Vec<usize> = machine.looked_at(state).map(TapeId::index).collect();
+        let case = |case: usize| {
+            let mut reads = vec![SymbolId(0); machine.n_tapes()];
+            looks.iter().enumerate().for_each(|(bit, &tape)| reads[tape] = SymbolId((case >> bit & 1) as u8));
+            let rule = machine.rule_for(state, &reads)?;
+            let put = |(tape, write): (usize, &Write)| match write {
+                Write::Put(symbol) => Some((tape, symbol.0)),
+                Write::Keep => looks.contains(&tape).then(|| (tape, reads[tape].0)),
+            };
+            let writes: BTreeMap<usize, u8> = rule.writes.iter().enumerate().filter_map(put).collect();
+            let told_apart = |(&tape, &symbol): (&usize, &u8)| match branches {
+                Branches::Rules => Some((tape, Some(symbol))),
+                Branches::Moves => (!looks.contains(&tape)).then_some((tape, None)),
+            };
+            let told_apart = writes.iter().filter_map(told_apart).collect();
+            Some((Deed { moves: rule.moves.clone(), next: rule.next, writes: told_apart }, writes))
+        };
+        let cases = (0..1 << looks.len()).map(case).collect();
+        Self { state, looks, cases }
+    }
+
+    fn write(&self, text: &mut String) {
+        let loops = self.cases.iter().flatten().any(|(deed, _)| deed.next == self.state);
+        let _ =
+            writeln!(text, "            {} => {}{{", self.state.index(), if loops { "loop " } else { "" });
+        for tape in &self.looks {
+            let _ = writeln!(text, "                let s{tape} = *h{tape};");
+        }
+        self.decide(text, &(0..self.cases.len()).collect::<Vec<_>>(), loops);
+        text.push_str("            }\n");
+    }
+
+    /// Tells cases apart, symbol by symbol, as far as they do different things.
+    fn decide(&self, text: &mut String, cases: &[usize], loops: bool) {
+        let deed = |case: usize| self.cases[case].as_ref().map(|(deed, _)| deed);
+        if cases.iter().all(|&case| deed(case) == deed(cases[0])) {
+            return self.act(text, cases, loops);
+        }
+        let split = |bit: usize| cases.iter().partition::<Vec<usize>, _>(|&&case| case >> bit & 1 == 0);
+        let n_deeds = |cases: &[usize]| {
+            let new =
+                |&(i, &case): &(usize, &usize)| !cases[..i].iter().any(|&other| deed(other) == deed(case));
+            cases.iter().enumerate().filter(new).count()
+        };
+        let parts = (0..self.looks.len()).map(|bit| (bit, split(bit)));
+        let parts = parts.filter(|(_, (zero, one))| !zero.is_empty() && !one.is_empty());
+        let Some((bit, (zero, one))) = parts.min_by_key(|(_, (zero, one))| n_deeds(zero) + n_deeds(one))
+        else {
+            return;
+        };
+        let _ = writeln!(text, "                if s{} == 0 {{", self.looks[bit]);
+        self.decide(text, &zero, loops);
+        text.push_str("                } else {\n");
+        self.decide(text, &one, loops);
+        text.push_str("                }\n");
+    }
+
+    /// Does what all these cases have in common.
+    fn act(&self, text: &mut String, cases: &[usize], loops: bool) {
+        let Some((deed, writes)) = &self.cases[cases[0]] else {
+            text.push_str("                break 'run;\n");
+            return;
+        };
+        text.push_str("                steps += 1;");
+        for &tape in writes.keys() {
+            let value = |case: usize| self.cases[case].as_ref().map_or(0, |(_, writes)| writes[&tape]);
+            if let Some(symbol) = self.expression(cases, tape, &value) {
+                let _ = write!(text, " *h{tape} = {symbol};");
+            }
+        }
+        for (tape, way) in deed.moves.iter().enumerate().filter(|(_, way)| **way != Move::Stay) {
+            let _ = write!(text, " h{tape} = h{tape}.{}(1);", if *way == Move::Left { "sub" } else { "add" });
+        }
+        match (deed.next == self.state, loops) {
+            (true, _) => text.push_str(" continue;\n"),
+            (false, true) => _ = writeln!(text, " state = {}; break;", deed.next.index()),
+            (false, false) => _ = writeln!(text, " state = {};", deed.next.index()),
+        }
+    }
+
+    /// A symbol as it follows from those that were read; `None` if it is the one that stands there.
+    fn expression(&self, cases: &[usize], tape: usize, value: &dyn Fn(usize) -> u8) -> Option<String> {
+        let is =
+            |symbol: &dyn Fn(usize) -> usize| cases.iter().all(|&case| value(case) as usize == symbol(case));
+        let looks = || self.looks.iter().enumerate();
+        if looks().any(|(bit, &other)| other == tape && is(&|case| case >> bit & 1)) {
             return None;
         }
-        let mut finished = Simulator::new(machine, input);
-        let _ = finished.run(u64::MAX);
-        let start = Simulator::new(machine, input);
-        let laid = |tape: usize| {
-            let id = TapeId::new(tape);
-            let (low, high) = finished.visited(id);
-            let extent = start.tape(id).extent();
-            let cells = low.min(extent.start) - MARGIN..high.max(extent.end) + MARGIN;
-            let head = usize::try_from(start.head(id) - cells.start).ok()?;
-            Some((cells.map(|cell| start.tape(id).read(cell).0).collect::<Vec<u8>>(), head))
-        };
-        let (tapes, heads): (Vec<_>, Vec<_>) =
-            (0..machine.n_tapes()).map(laid).collect::<Option<Vec<_>>>()?.into_iter().unzip();
-        Some(Self { tapes: tapes.try_into().ok()?, heads: heads.try_into().ok()? })
+        if let Some(constant) = (0..2).find(|&constant| is(&|_| constant)) {
+            return Some(constant.to_string());
+        }
+        if let Some((_, other)) = looks().find(|(bit, _)| is(&|case| case >> bit & 1)) {
+            return Some(format!("s{other}"));
+        }
+        if let Some((_, other)) = looks().find(|(bit, _)| is(&|case| !case >> bit & 1)) {
+            return Some(format!("s{other} ^ 1"));
+        }
+        let table = cases.iter().filter(|&&case| value(case) == 1).map(|&case| format!("{case}"));
+        let index = looks().map(|(bit, other)| format!("usize::from(s{other}) << {bit}"));
+        let (table, index) = (table.collect::<Vec<_>>().join(" | "), index.collect::<Vec<_>>().join(" | "));
+        Some(format!("u8::from(matches!({index}, {table}))"))
+    }
+}
+
+/// A machine written out and compiled, in a folder that goes with it.
+pub struct Native {
+    folder: PathBuf,
+}
+
+/// A run of a machine written out.
+#[derive(Clone, PartialEq, Debug)]
+pub struct NativeRun {
+    /// Steps to the halt.
+    pub steps: u64,
+    /// Seconds that the fastest run took.
+    pub seconds: f64,
+    /// For every tape where its head is at last, and the cells from the first one laid.
+    pub left: Vec<(usize, String)>,
+}
+
+impl Native {
+    /// Writes a machine out and lets `rustc` compile it.
+    ///
+    /// # Errors
+    /// If there is no compiler, or the machine cannot be written out.
+    pub fn compile(machine: &Machine, branches: Branches) -> io::Result<Self> {
+        let text =
+            source(machine, branches).ok_or_else(|| io::Error::other("the machine cannot be written out"))?;
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = format!("luge-native-{}-{number}", process::id());
+        let native = Self { folder: env::temp_dir().join(name) };
+        fs::create_dir_all(&native.folder)?;
+        fs::write(native.folder.join("machine.rs"), text)?;
+        let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+        let arguments = ["--edition=2021", "-Copt-level=3", "-Ctarget-cpu=native", "-omachine", "machine.rs"];
+        finished(Command::new(rustc).current_dir(&native.folder).args(arguments))?;
+        Ok(native)
     }
 
-    /// Runs from the start; returns the steps made.
-    pub(super) fn run(&self, most_steps: u64) -> u64 {
-        let (mut tapes, mut heads) = (self.tapes.clone(), self.heads);
-        perceptron::run(&mut tapes, &mut heads, most_steps)
+    /// Runs it to its halt, several times; the machine must halt on this input.
+    ///
+    /// # Errors
+    /// If the program cannot be run.
+    pub fn run(&self, machine: &Machine, input: &Input, repeats: u32) -> io::Result<NativeRun> {
+        let tapes = self.folder.join("tapes");
+        fs::write(&tapes, laid(machine, input))?;
+        let repeats = repeats.max(1).to_string();
+        let said = finished(Command::new(self.folder.join("machine")).arg(tapes).arg(repeats))?;
+        let mut pairs = said.lines().filter_map(|line| line.split_once(' '));
+        let numbers =
+            pairs.next().and_then(|(steps, seconds)| Some((steps.parse().ok()?, seconds.parse().ok()?)));
+        let (steps, seconds) = numbers.ok_or_else(|| io::Error::other("the machine says nothing"))?;
+        let left = pairs.filter_map(|(head, cells)| Some((head.parse().ok()?, cells.to_owned()))).collect();
+        Ok(NativeRun { steps, seconds, left })
     }
+}
+
+impl Drop for Native {
+    fn drop(&mut self) {
+        // It lies among other temporary files; if it cannot be removed, the system will.
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// What a program prints.
+fn finished(command: &mut Command) -> io::Result<String> {
+    let output = command.output()?;
+    if !output.status.success() {
+        return Err(io::Error::other(String::from_utf8_lossy(&output.stderr).into_owned()));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// The cells of every tape that a run visits or its input fills.
+#[must_use]
+pub fn extents(finished: &Simulator<'_>, start: &Simulator<'_>) -> Vec<std::ops::Range<Cell>> {
+    let extent = |tape: TapeId| {
+        let ((low, high), filled) = (finished.visited(tape), start.tape(tape).extent());
+        low.min(filled.start)..(high + 1).max(filled.end)
+    };
+    start.machine().tape_ids().map(extent).collect()
+}
+
+/// The tapes as a program reads them: where the head is, and the cells.
+fn laid(machine: &Machine, input: &Input) -> String {
+    let start = Simulator::new(machine, input);
+    let mut finished = start.clone();
+    let _ = finished.run(u64::MAX);
+    let mut text = String::new();
+    for (tape, cells) in machine.tape_ids().zip(extents(&finished, &start)) {
+        let _ = write!(text, "{} ", start.head(tape) - cells.start);
+        text.extend(cells.map(|cell| if start.tape(tape).read(cell) == SymbolId(0) { '0' } else { '1' }));
+        text.push('\n');
+    }
+    text
 }
