@@ -260,20 +260,7 @@ impl<'n> Sparse<'n> {
         while steps < stop.most_steps {
             let Some(action) = self.actions.kept(vertex) else { break };
             let seen = self.tapes.survey::<ONE>(action, slides);
-            let (loss, gain) = match &self.around {
-                None => (seen.landscape, 1.0),
-                Some(around) => {
-                    if !around.running(seen.landscape) {
-                        break;
-                    }
-                    let through = around.carry(seen.landscape);
-                    (through.loss, through.gain)
-                }
-            };
-            // Also where the loss is no number.
-            if !(loss > stop.loss_at_most && loss < f64::INFINITY) {
-                break;
-            }
+            let Some((loss, gain)) = self.goes_on(seen.landscape, stop) else { break };
             losses.add(loss);
             let at = || Slopes { table, slides, vertex, action, tapes: &self.tapes, seen };
             vertex = Slopes::best::<ONE>(at);
@@ -285,12 +272,48 @@ impl<'n> Sparse<'n> {
         *range = losses;
     }
 
+    /// The network's loss for one of the landscape, and its gain; `None` where something else than a step to a vertex may happen.
+    #[inline(always)]
+    fn goes_on(&self, landscape: f64, stop: &StopRule) -> Option<(f64, f64)> {
+        let (loss, gain) = match &self.around {
+            None => (landscape, 1.0),
+            Some(around) => {
+                let through = around.running(landscape).then(|| around.carry(landscape))?;
+                (through.loss, through.gain)
+            }
+        };
+        // Not where the loss is no number either.
+        (loss > stop.loss_at_most && loss < f64::INFINITY).then_some((loss, gain))
+    }
+
+    /// The same as [`run_cached`](Self::run_cached) towards targets.
+    fn run_to_targets<const ONE: bool>(&mut self, offset: f64, stop: &StopRule, range: &mut LossRange) {
+        let table = &*self.layers.table;
+        let (mut losses, mut steps, mut path) = (*range, self.steps, self.path);
+        while steps < stop.most_steps && self.place.clear() {
+            let Some(action) = self.actions.kept(self.place.vertex) else { break };
+            if action.next == Action::REST {
+                break;
+            }
+            let Some((squares, ahead, busy)) = self.tapes.survey_saturated::<ONE>(action) else { break };
+            let to = table.vertex(action.next as usize, ahead);
+            let landscape = offset + 0.5 * (squares + self.place.distance(to));
+            let Some((loss, gain)) = self.goes_on(landscape, stop) else { break };
+            losses.add(loss);
+            self.tapes.step_saturated::<ONE>(busy, gain);
+            self.place.step(to, gain);
+            steps += 1;
+            path = visit(path, to);
+        }
+        (self.steps, self.path, *range) = (steps, path, losses);
+    }
+
     fn look_at_targets(&mut self) -> Result<(f64, usize, u32), TrainError> {
         let Form::Targets { offset, drop } = self.layers.form else { unreachable!("asked for targets") };
         let table = &self.layers.table;
         let action = self.actions.at(table, self.place.vertex);
         let (mut squares, ahead, busy) =
-            self.tapes.survey_saturated(&action).ok_or(TrainError::Blurred { step: self.steps })?;
+            self.tapes.survey_saturated::<false>(&action).ok_or(TrainError::Blurred { step: self.steps })?;
         let at_rest = action.next == Action::REST;
         let next = if at_rest { table.block(self.place.vertex) } else { action.next as usize };
         let to = table.vertex(next, ahead);
@@ -321,7 +344,7 @@ impl<'n> Sparse<'n> {
             self.tapes.step::<false>(busy, slides.rates(gain));
             self.place.vertex = to;
         } else {
-            self.tapes.step_saturated(busy, gain);
+            self.tapes.step_saturated::<false>(busy, gain);
             self.place.step(to, gain);
         }
     }

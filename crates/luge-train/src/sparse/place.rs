@@ -16,13 +16,28 @@ pub(super) struct Place {
 
 impl Place {
     /// Whether the saturated copy of the weights is 1 here and 0 on all others.
+    #[inline]
     pub(super) fn clear(&self) -> bool {
+        self.is_exact() || self.is_clear()
+    }
+
+    /// Whether all the weight is on one vertex, exactly.
+    #[inline]
+    fn is_exact(&self) -> bool {
+        self.others.is_empty() && self.weight.to_bits() == 1.0_f64.to_bits()
+    }
+
+    fn is_clear(&self) -> bool {
         saturate_01(self.weight).total_cmp(&1.0).is_eq()
             && self.others.iter().all(|&(_, weight)| saturate_01(weight).total_cmp(&0.0).is_eq())
     }
 
     /// |x - e_to|^2.
+    #[inline]
     pub(super) fn distance(&self, to: usize) -> f64 {
+        if self.is_exact() {
+            return if self.vertex == to { 0.0 } else { 2.0 };
+        }
         let square = |vertex: usize, weight: f64| {
             let r = if vertex == to { weight - 1.0 } else { weight };
             r * r
@@ -33,7 +48,12 @@ impl Place {
     }
 
     /// x <- x - gain (x - e_to).
+    #[inline]
     pub(super) fn step(&mut self, to: usize, gain: f64) {
+        if gain.to_bits() == 1.0_f64.to_bits() && self.is_exact() {
+            self.vertex = to;
+            return;
+        }
         if self.vertex != to {
             self.others.push((self.vertex, self.weight));
             let at = self.others.iter().position(|&(v, _)| v == to);

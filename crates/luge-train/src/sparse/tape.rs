@@ -337,7 +337,23 @@ impl Tape {
     }
 
     /// As [`look`](Self::look), but through saturated copies; `None` where a copy is not saturated.
+    #[inline]
     pub(crate) fn look_saturated(&mut self, next: Option<f64>, offset: i64) -> Option<Look> {
+        let Some(cell) = self.head.only() else { return self.look_saturated_wide(next, offset) };
+        let (before, value, after) = self.cells.around(cell);
+        let here = saturate_11(value);
+        let next = next.unwrap_or(here);
+        let (ahead, moved) = match offset {
+            0 => (next, 0.0),
+            1 => (saturate_11(after), 2.0),
+            _ => (saturate_11(before), 2.0),
+        };
+        (self.offset, self.residual) = (cell + offset, value - next);
+        (is_symbol(here) && is_symbol(ahead)).then_some(Look { residual: self.residual, ahead, moved })
+    }
+
+    #[inline(never)]
+    fn look_saturated_wide(&mut self, next: Option<f64>, offset: i64) -> Option<Look> {
         let (first, end) = (self.head.first, self.head.end());
         self.cells.hold(first - 1, end);
         let cell = self.saturated_head()?;
@@ -348,15 +364,12 @@ impl Tape {
         self.offset = target;
         self.residual = self.cells.kept(cell) - next;
         let distance = |cell: i64| self.head.at(cell) - f64::from(u8::from(cell == target));
-        let moved = if self.head.only().is_some() {
-            if offset == 0 { 0.0 } else { 2.0 }
-        } else {
-            (first - 1..=end).map(distance).map(|r| r * r).sum()
-        };
+        let moved = (first - 1..=end).map(distance).map(|r| r * r).sum();
         (is_symbol(here) && is_symbol(ahead)).then_some(Look { residual: self.residual, ahead, moved })
     }
 
     /// As [`step`](Self::step), after [`look_saturated`](Self::look_saturated).
+    #[inline]
     pub(crate) fn step_saturated(&mut self, gain: f64) -> Option<f64> {
         let cell = self.saturated_head()?;
         if self.trained {

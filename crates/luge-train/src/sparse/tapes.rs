@@ -84,11 +84,12 @@ impl Tapes {
 
     /// The same through saturated copies: the squares of all residuals, the symbols that will be read, and the tracks that were looked
     /// at; `None` where a copy is not saturated.
-    pub(super) fn survey_saturated(&mut self, action: &Action) -> Option<(f64, u32, u32)> {
+    #[inline(always)]
+    pub(super) fn survey_saturated<const ONE: bool>(&mut self, action: &Action) -> Option<(f64, u32, u32)> {
         let busy = self.busy(action);
         // A settled tape reads what it holds.
         let (mut squares, mut ahead) = (0.0, self.under);
-        for i in tracks::<false>(busy) {
+        for i in tracks::<ONE>(busy) {
             let look = self.rows[i].look_saturated(action.left_behind(i), action.offset(i))?;
             squares += look.residual * look.residual + look.moved;
             ahead = ahead & !(1 << i) | u32::from(look.ahead > 0.0) << i;
@@ -106,8 +107,9 @@ impl Tapes {
     }
 
     /// The same after [`survey_saturated`](Self::survey_saturated).
-    pub(super) fn step_saturated(&mut self, busy: u32, gain: f64) {
-        for i in tracks::<false>(busy) {
+    #[inline(always)]
+    pub(super) fn step_saturated<const ONE: bool>(&mut self, busy: u32, gain: f64) {
+        for i in tracks::<ONE>(busy) {
             let settled = self.rows[i].step_saturated(gain);
             self.note(i, settled);
         }
