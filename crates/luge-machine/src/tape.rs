@@ -36,6 +36,14 @@ impl TapeCells {
         SymbolId(std::mem::replace(&mut self.cells[index], symbol.0))
     }
 
+    /// The symbols of eight cells in a row, if all of them are held or none is.
+    pub fn eight(&self, first: Cell) -> Option<[u8; 8]> {
+        if first + 8 <= self.first || first >= self.extent().end {
+            return Some([self.blank.0; 8]);
+        }
+        self.cells.get(usize::try_from(first - self.first).ok()?..)?.first_chunk().copied()
+    }
+
     /// The held cells, `first..end`: all that were ever touched lie inside.
     pub fn extent(&self) -> std::ops::Range<Cell> {
         self.first..self.first + cell_count(self.cells.len())

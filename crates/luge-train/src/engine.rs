@@ -131,6 +131,11 @@ pub trait Engine {
     /// What a cell holds.
     fn cell(&self, track: usize, cell: i64) -> f64;
 
+    /// The stored cells of a track from a first one on, eight in a byte, a bit set where the symbol is +1, if they are kept so.
+    fn packed_cells(&self, _track: usize) -> Option<(i64, &[u8])> {
+        None
+    }
+
     /// The cells that are kept; all others are blank.
     fn stored_cells(&self, track: usize) -> Range<i64>;
 

@@ -9,7 +9,7 @@ use super::{Effect, Outcome, Simulator};
 use crate::{Cell, StateId, Step, TapeId, Write};
 
 /// Cells that one comparison looks at.
-const WIDTH: usize = 8;
+const WIDTH: usize = 16;
 /// Cells that are held on either side of a head before passages are made.
 const MARGIN: Cell = 64;
 
@@ -26,34 +26,34 @@ pub struct RecordedSteps {
 /// Cells of one tape, counted from where its head is first, a byte each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Window {
-    tape: usize,
-    offset: Cell,
-    mask: u64,
-    found: u64,
+    mask: u128,
+    found: u128,
     /// What is found and what is left behind, as far as they differ.
-    changed: u64,
+    changed: u128,
+    tape: u32,
+    offset: i32,
 }
 
 /// Where a head goes: in the end, and on the way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Trace {
-    tape: usize,
-    moved: Cell,
-    low: Cell,
-    high: Cell,
+    tape: u32,
+    moved: i32,
+    low: i32,
+    high: i32,
 }
 
 impl Trace {
     /// The heads of all tapes before they move.
     pub(super) fn start(simulator: &Simulator<'_>) -> Vec<Self> {
-        let trace = |tape: TapeId| Self { tape: tape.index(), moved: 0, low: 0, high: 0 };
+        let trace = |tape: TapeId| Self { tape: tape.index() as u32, moved: 0, low: 0, high: 0 };
         simulator.machine.tape_ids().map(trace).collect()
     }
 
     /// Notes where the heads have come from the cells in `from`.
     pub(super) fn note(traces: &mut [Self], simulator: &Simulator<'_>, from: &[Cell]) {
         for (trace, (head, from)) in traces.iter_mut().zip(simulator.heads.iter().zip(from)) {
-            trace.moved = head - from;
+            trace.moved = (head - from) as i32;
             (trace.low, trace.high) = (trace.low.min(trace.moved), trace.high.max(trace.moved));
         }
     }
@@ -127,15 +127,16 @@ impl Recording {
         let mut windows: Vec<Window> = Vec::new();
         for (&(tape, offset), &found) in &self.found {
             let now = simulator.tapes[tape].read(self.heads[tape] + offset).0;
-            let near = |window: &&mut Window| window.tape == tape && offset - window.offset < WIDTH as Cell;
+            let (tape, offset) = (tape as u32, offset as i32);
+            let near = |window: &&mut Window| window.tape == tape && offset - window.offset < WIDTH as i32;
             if windows.last_mut().filter(near).is_none() {
-                windows.push(Window { tape, offset, mask: 0, found: 0, changed: 0 });
+                windows.push(Window { mask: 0, found: 0, changed: 0, tape, offset });
             }
             let Some(window) = windows.last_mut() else { continue };
             let shift = 8 * (offset - window.offset);
             window.mask |= 0xff << shift;
-            window.found |= u64::from(found) << shift;
-            window.changed |= u64::from(found ^ now) << shift;
+            window.found |= u128::from(found) << shift;
+            window.changed |= u128::from(found ^ now) << shift;
         }
         let steps = simulator.steps - self.since;
         let traces = Trace::moving(self.traces);
@@ -151,13 +152,13 @@ impl Simulator<'_> {
         }
         for window in &passage.windows {
             let Some(found) = self.window(window) else { return self.make_room() && self.pass(passage) };
-            if (u64::from_le_bytes(*found) ^ window.found) & window.mask != 0 {
+            if (u128::from_le_bytes(*found) ^ window.found) & window.mask != 0 {
                 return false;
             }
         }
         for window in passage.windows.iter().filter(|window| window.changed != 0) {
             if let Some(found) = self.window(window) {
-                *found = (u64::from_le_bytes(*found) ^ window.changed).to_le_bytes();
+                *found = (u128::from_le_bytes(*found) ^ window.changed).to_le_bytes();
             }
         }
         self.advance(passage.to, passage.steps, &passage.traces);
@@ -167,10 +168,10 @@ impl Simulator<'_> {
     /// Moves the heads and goes to a state, as so many steps do.
     pub(super) fn advance(&mut self, to: StateId, steps: Step, traces: &[Trace]) {
         for &Trace { tape, moved, low, high } in traces {
-            let head = self.heads[tape];
-            let visited = &mut self.visited[tape];
-            *visited = (visited.0.min(head + low), visited.1.max(head + high));
-            self.heads[tape] = head + moved;
+            let head = &mut self.heads[tape as usize];
+            let visited = &mut self.visited[tape as usize];
+            *visited = (visited.0.min(*head + Cell::from(low)), visited.1.max(*head + Cell::from(high)));
+            *head += Cell::from(moved);
         }
         self.state = to;
         self.steps += steps;
@@ -178,8 +179,9 @@ impl Simulator<'_> {
 
     #[inline]
     fn window(&mut self, window: &Window) -> Option<&mut [u8; WIDTH]> {
-        let tape = &mut self.tapes[window.tape];
-        let index = usize::try_from(self.heads[window.tape] + window.offset - tape.extent().start).ok()?;
+        let tape = &mut self.tapes[window.tape as usize];
+        let cell = self.heads[window.tape as usize] + Cell::from(window.offset);
+        let index = usize::try_from(cell - tape.extent().start).ok()?;
         tape.bytes_mut().get_mut(index..)?.first_chunk_mut()
     }
 

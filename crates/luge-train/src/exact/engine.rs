@@ -170,9 +170,16 @@ impl Engine for Exact<'_> {
             Body::Waiting(sparse) => return sparse.stored_cells(track),
             Body::SingleHead(one, _) => (one.cells().0, one.cells().1.len()),
             Body::Blocks(blocks, _) => blocks.kept(),
-            Body::MultiHead(many) => (many.tapes.row(track).0, many.tapes.row(track).1.len()),
+            Body::MultiHead(many) => (many.tapes.row(track).0, 8 * many.tapes.row(track).1.len()),
         };
         first..first + len as i64
+    }
+
+    fn packed_cells(&self, track: usize) -> Option<(i64, &[u8])> {
+        match &self.body {
+            Body::MultiHead(many) => Some(many.tapes.row(track)),
+            _ => None,
+        }
     }
 
     fn labels(&self) -> &[f64] {
@@ -199,7 +206,7 @@ impl Engine for Exact<'_> {
                 }
                 Body::MultiHead(many) => {
                     let (first, cells) = many.tapes.row(i);
-                    (first, PackedCells::of_track(cells, 0))
+                    (first, PackedCells::of_bytes(cells, 8 * cells.len()))
                 }
             };
             TapeSnapshot { first, cells, head_first: self.head(i).unwrap_or(0), head: vec![1.0] }

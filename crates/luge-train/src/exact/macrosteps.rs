@@ -1,9 +1,10 @@
 //! Macrosteps: many stored steps of several heads at once.
 //!
-//! The steps after entering a block follow from the cells around the heads. So a block that is entered often gets
-//! windows: a few cells of a few tracks. For each content of its windows the steps are followed as long as all they
-//! depend on lies within. Where they lead, what they change, their vertices and their number are stored as one
-//! macrostep. Every step of a macrostep is a stored one, whose column was differentiated in all its cases.
+//! The steps after entering a block follow from the cells around the heads. So a block gets windows: a few cells of
+//! a few tracks, whose symbols are packed into two words. For each content of its windows the steps are followed as
+//! long as all they depend on lies within. Where they lead, what they change, their vertices and their number are
+//! stored in one record of 64 bytes. Every step of a macrostep is a stored one, whose column was differentiated in all
+//! its cases.
 
 mod entry_points;
 mod walk;
@@ -12,24 +13,16 @@ use luge_net::VertexTable;
 
 use super::{
     columns::Columns,
-    tapes::{MAX_ROWS, Tapes},
+    tapes::{MAX_ROWS, N_HEADS, Tapes, UNCHECKED},
 };
 use crate::{MULTIPLIER, MacrostepId, MacrostepSteps, StepDelta, TrainError, sparse::Sparse};
-use entry_points::{EntryPoint, Kind, Replaced, Roots};
-use walk::{Stepped, Walk, Windows};
+use entry_points::{EntryPoint, EntryPoints};
+use walk::{Shape, Source, Stepped, Walk};
 
-/// The most cells that a first step may depend on.
-const MAX_FIRST_BITS: u32 = 32;
-/// The most cells of one track that are shown together.
-const MAX_WIDTH: i32 = 24;
-/// Cells that a window has: more are shown by several.
-const WIDTH: i32 = 8;
 /// The most steps of a macrostep.
-const MAX_STEPS: u32 = 63;
-/// How far a head may come within a macrostep.
-const REACH: i32 = 32;
+const MAX_STEPS: u32 = 255;
 /// The most macrosteps that are remembered.
-const MAX_STRETCHES: usize = 1 << 20;
+const MAX_RECORDS: usize = 1 << 20;
 
 /// Powers of the digest's multiplier.
 const POWERS: [u64; MAX_STEPS as usize + 1] = {
@@ -42,82 +35,98 @@ const POWERS: [u64; MAX_STEPS as usize + 1] = {
     powers
 };
 
-/// Eight bits as eight bytes.
-const SPREAD: [u64; 256] = {
-    let mut spread = [0; 256];
-    let mut i = 0;
-    while i < 2048 {
-        let bit = (i as u64 / 8) >> (i % 8) & 1;
-        spread[i / 8] |= bit << (8 * (i % 8));
-        i += 1;
-    }
-    spread
-};
-
-/// Eight bytes, each 0 or 1, as eight bits: byte i times 2^(56 - 7 i) is bit 56 + i, and no other product lies there.
-#[inline]
-fn gather(window: u64) -> u8 {
-    (window.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8
-}
-
 /// A few cells beside a head, and where their bits stand in the windows' content.
 #[derive(Clone, Copy, Debug)]
 struct Window {
-    track: u8,
+    mask: u64,
     /// The first cell, counted from the head.
-    offset: i8,
-    mask: u8,
+    offset: i32,
+    track: u8,
+    word: u8,
     shift: u8,
 }
 
-/// What the steps from one content of a root's windows on come to.
-#[derive(Clone, Copy, Debug)]
-struct Macrostep {
-    /// The digest of the vertices from the first on, without the one it leads to.
-    digest: u64,
-    /// The root from which it begins, and the content of its windows.
-    begins: Begins,
-    /// No step at all: the first one depends on what the windows do not show.
-    steps: u32,
-    /// Where it leads.
-    root: u32,
-    first_effect: u32,
-    n_effects: u32,
-}
+impl Window {
+    /// The most cells of a window: eight bytes hold as many from any bit of the first on.
+    const WIDEST: u32 = 56;
+    /// How many bits of each word windows may fill. The rest of the second is the tag.
+    const ROOM: [u32; 2] = [64, 32];
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Begins {
-    root: u32,
-    content: u32,
-}
+    fn new(track: usize, offset: i32, width: u32, word: u8, shift: u32) -> Self {
+        Self { mask: (1 << width) - 1, offset, track: track as u8, word, shift: shift as u8 }
+    }
 
-impl Begins {
     #[inline]
-    fn hash(self) -> u64 {
-        (u64::from(self.root) << 32 | u64::from(self.content)).wrapping_mul(MULTIPLIER)
+    fn track(&self) -> usize {
+        usize::from(self.track) % N_HEADS
+    }
+
+    /// The cells that it shows, in the lowest bits.
+    #[inline]
+    fn content(&self, cells: &[u8], heads: &[i32; N_HEADS]) -> u64 {
+        let at = heads[self.track()].wrapping_add(self.offset) as u32;
+        let eight = cells.get(at as usize >> 3..).and_then(<[u8]>::first_chunk);
+        eight.map_or(0, |eight| u64::from_le_bytes(*eight) >> (at & 7) & self.mask)
+    }
+
+    /// Changes the cells whose bits are set.
+    #[inline]
+    fn flip(&self, changed: u64, cells: &mut [u8], heads: &[i32; N_HEADS]) {
+        let at = heads[self.track()].wrapping_add(self.offset) as u32;
+        if let Some(eight) = cells.get_mut(at as usize >> 3..).and_then(<[u8]>::first_chunk_mut) {
+            *eight = (u64::from_le_bytes(*eight) ^ changed << (at & 7)).to_le_bytes();
+        }
     }
 }
 
-/// How a macrostep leaves one track.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Effect {
-    track: u8,
-    /// How far the head has come.
-    moved: i8,
-    /// Cells that became the other symbol, from `offset` on, counted from where the head was.
-    offset: i8,
-    flipped: u8,
+/// What the steps from one content of a block's windows on come to.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Record {
+    /// The content, and in the upper half of the second word the tag of the windows.
+    key: [u64; 2],
+    /// The digest of the vertices from the first on, without the one it leads to.
+    digest: u64,
+    /// The cells that became the other symbol, as they stand in the content.
+    changed: [u64; 2],
+    /// How far each head has come.
+    moved: [i8; MAX_ROWS],
+}
+
+impl Record {
+    /// A place without a record.
+    const NONE: Self = Self { key: [u64::MAX; 2], digest: 0, changed: [0; 2], moved: [0; MAX_ROWS] };
+
+    /// Its number of steps; 0: the first one depends on what the windows do not show.
+    #[inline]
+    fn steps(&self) -> u32 {
+        (self.changed[1] >> 56) as u32
+    }
+
+    /// The block that it leads to.
+    #[inline]
+    fn next(&self) -> usize {
+        (self.changed[1] >> 32) as usize & 0xff_ffff
+    }
+}
+
+/// A macrostep's beginning, to tell its steps one by one.
+#[derive(Clone, Copy, Debug)]
+struct Begins {
+    key: [u64; 2],
+    steps: u32,
 }
 
 /// All macrosteps that are remembered.
 #[derive(Clone, Debug)]
 pub(super) struct Macrosteps {
-    roots: Roots,
+    entries: EntryPoints,
     windows: Vec<Window>,
-    known: Vec<Macrostep>,
-    /// Where to find a macrostep in `known`, plus one; 0: nowhere. A macrostep stands at its hash, or in the next free place.
-    places: Vec<u32>,
-    effects: Vec<Effect>,
+    /// Each at the place its key hashes to, or in the next free one.
+    records: Vec<Record>,
+    /// The number of the record at each place.
+    numbers: Vec<u32>,
+    known: Vec<Begins>,
 }
 
 /// Where a run by macrosteps is.
@@ -131,15 +140,28 @@ pub(super) struct Position<'a> {
     pub(super) range: &'a mut Option<(f64, f64)>,
 }
 
+/// Why remembered macrosteps do not go on.
+enum Pause {
+    /// Nothing is remembered of these cells.
+    Unknown([u64; 2]),
+    /// It is time to ask whether a block's windows are the best.
+    Review(usize),
+    /// Cells must be added.
+    Room,
+    /// A single step comes next, or none.
+    Single,
+}
+
 impl Macrosteps {
-    pub(super) fn new(table: &VertexTable) -> Self {
-        Self {
-            roots: Roots::new(table.n_blocks()),
+    /// `None` where blocks are too many to be counted in a record.
+    pub(super) fn new(table: &VertexTable) -> Option<Self> {
+        (table.n_blocks() < 1 << 24).then(|| Self {
+            entries: EntryPoints::new(table.n_blocks()),
             windows: Vec::new(),
+            records: vec![Record::NONE; 1 << 10],
+            numbers: vec![0; 1 << 10],
             known: Vec::new(),
-            places: vec![0; 1 << 10],
-            effects: Vec::new(),
-        }
+        })
     }
 
     /// Macrosteps, until the next step belongs to none or steps run out; `note` hears of each.
@@ -151,158 +173,137 @@ impl Macrosteps {
         position: &mut Position<'_>,
         mut note: impl FnMut(MacrostepId),
     ) -> Result<(), TrainError> {
-        let mut root = self.roots.of(*position.block);
+        let mut source = Source { table, columns, probe };
         loop {
-            root = self.run_cached(root, position, &mut note);
-            for Replaced { old, new } in self.roots.look_again() {
-                self.known.iter_mut().filter(|macrostep| macrostep.root == old).for_each(|to| to.root = new);
-            }
-            *position.block = self.roots.all[root].block as usize;
-            position.tapes.make_room();
-            if self.roots.all[root].kind == Kind::Replaced {
-                root = self.roots.of(*position.block);
-            }
-            if self.roots.all[root].kind == Kind::New {
-                self.shape(root, table, columns, probe, position)?;
-            }
-            if self.roots.all[root].kind == Kind::Wide {
-                return Ok(());
-            }
-            let Some(begins) = self.begins(root, &position.tapes.cells, &position.tapes.heads) else {
-                return Ok(());
-            };
-            let steps = match self.find(begins) {
-                Some(macrostep) => self.known[macrostep].steps,
-                None => self.follow(begins, table, columns, probe, position)?,
-            };
-            if steps == 0 || u64::from(steps) > *position.remaining {
-                return Ok(());
-            }
-        }
-    }
-
-    /// Macrostep by macrostep, until one is not known, takes too many steps or comes near the end of the kept cells, or for a while.
-    fn run_cached(
-        &mut self,
-        mut root: usize,
-        position: &mut Position<'_>,
-        note: &mut impl FnMut(MacrostepId),
-    ) -> usize {
-        let Tapes { cells, heads, inner, .. } = &mut *position.tapes;
-        let (mut left, mut path) = (*position.remaining, *position.path);
-        while let Some(at) = self.begins(root, cells, heads).and_then(|begins| self.find(begins)) {
-            let macrostep = self.known[at];
-            let steps = u64::from(macrostep.steps);
-            if steps.wrapping_sub(1) >= left {
-                break;
-            }
-            let mut inside = true;
-            let effects =
-                macrostep.first_effect as usize..(macrostep.first_effect + macrostep.n_effects) as usize;
-            for effect in self.effects.get(effects).unwrap_or_default() {
-                let head = &mut heads[effect.track as usize % MAX_ROWS];
-                if effect.flipped != 0 {
-                    let first = head.wrapping_add_signed(isize::from(effect.offset));
-                    if let Some(window) = cells.get_mut(first..).and_then(<[u8]>::first_chunk_mut) {
-                        *window =
-                            (u64::from_le_bytes(*window) ^ SPREAD[effect.flipped as usize]).to_le_bytes();
+            match self.run_cached(position, &mut note) {
+                Pause::Review(block) => self.entries.review(block),
+                Pause::Room => {
+                    position.tapes.make_room();
+                    position.tapes.check()?;
+                }
+                Pause::Single => return Ok(()),
+                Pause::Unknown(key) => {
+                    let block = *position.block;
+                    let EntryPoint { tag, too_wide, .. } = self.entries.of_block[block];
+                    if too_wide || self.known.len() >= MAX_RECORDS {
+                        return Ok(());
+                    }
+                    if tag == 0 {
+                        let budget = self.entries.budget(block);
+                        let windows = Shape::ahead(block, budget, &mut source, position.tapes)?;
+                        self.entries.shape(block, windows.as_deref(), self.windows.len());
+                        self.windows.extend(windows.unwrap_or_default());
+                    } else if !self.learn(key, &mut source, position)? {
+                        return Ok(());
                     }
                 }
-                *head = head.wrapping_add_signed(isize::from(effect.moved));
-                inside &= inner[effect.track as usize % MAX_ROWS].holds(*head);
-            }
-            path = path.wrapping_mul(POWERS[macrostep.steps as usize & 63]).wrapping_add(macrostep.digest);
-            left -= steps;
-            let time_to_look = self.roots.used(root);
-            root = macrostep.root as usize;
-            note(MacrostepId(at as u32));
-            if !inside || time_to_look {
-                break;
             }
         }
-        (*position.remaining, *position.path) = (left, path);
-        root
     }
 
-    /// The content of a root's windows; `None` if it has none.
-    #[inline]
-    fn begins(&self, root: usize, cells: &[u8], heads: &[usize; MAX_ROWS]) -> Option<Begins> {
-        let EntryPoint { first_window, n_windows, .. } = *self.roots.all.get(root)?;
-        let windows = first_window as usize..(first_window + n_windows) as usize;
-        let mut content = 0;
-        for window in self.windows.get(windows).filter(|windows| !windows.is_empty())? {
-            let first =
-                heads[window.track as usize % MAX_ROWS].wrapping_add_signed(isize::from(window.offset));
-            let found = u64::from_le_bytes(*cells.get(first..)?.first_chunk()?);
-            content |= u32::from(gather(found) & window.mask) << window.shift;
-        }
-        Some(Begins { root: root as u32, content })
-    }
-
-    /// The macrostep that begins so, if it is known.
-    #[inline]
-    fn find(&self, begins: Begins) -> Option<usize> {
-        let mut place = self.place(begins);
-        loop {
-            let known = (*self.places.get(place)? as usize).checked_sub(1)?;
-            if self.known.get(known)?.begins == begins {
-                return Some(known);
+    /// Macrostep by macrostep, until something else must be done.
+    fn run_cached(&mut self, position: &mut Position<'_>, note: &mut impl FnMut(MacrostepId)) -> Pause {
+        let (mut left, mut path, mut block) = (*position.remaining, *position.path, *position.block);
+        let tapes = &mut *position.tapes;
+        let pause = 'run: loop {
+            if !tapes.has_room() {
+                break Pause::Room;
             }
-            place = (place + 1) & (self.places.len() - 1);
-        }
-    }
-
-    #[inline]
-    fn place(&self, begins: Begins) -> usize {
-        (begins.hash() >> (64 - self.places.len().trailing_zeros())) as usize
-    }
-
-    fn add(&mut self, macrostep: Macrostep) {
-        self.known.push(macrostep);
-        let fresh = if 2 * self.known.len() > self.places.len() {
-            self.places = vec![0; 2 * self.places.len()];
-            0
-        } else {
-            self.known.len() - 1
+            for _ in 0..UNCHECKED {
+                let Some(entry) = self.entries.of_block.get_mut(block) else { break 'run Pause::Single };
+                let first = self.windows.get(entry.first as usize..entry.middle as usize).unwrap_or_default();
+                let second = self.windows.get(entry.middle as usize..entry.end as usize).unwrap_or_default();
+                let content = |windows: &[Window]| {
+                    let bits = |window: &Window| window.content(&tapes.cells, &tapes.heads) << window.shift;
+                    windows.iter().fold(0, |content, window| content | bits(window))
+                };
+                let key = [content(first), content(second) | u64::from(entry.tag) << 32];
+                let Some(place) = find(&self.records, key) else { break 'run Pause::Unknown(key) };
+                let record = &self.records[place];
+                let steps = u64::from(record.steps());
+                if steps.wrapping_sub(1) >= left {
+                    break 'run Pause::Single;
+                }
+                for (windows, changed) in [first, second].into_iter().zip(record.changed) {
+                    for window in windows {
+                        let changed = changed >> window.shift & window.mask;
+                        if changed != 0 {
+                            window.flip(changed, &mut tapes.cells, &tapes.heads);
+                        }
+                    }
+                }
+                for (head, moved) in tapes.heads.iter_mut().zip(record.moved) {
+                    *head = head.wrapping_add(i32::from(moved));
+                }
+                path = path.wrapping_mul(POWERS[steps as usize & 255]).wrapping_add(record.digest);
+                left -= steps;
+                note(MacrostepId(self.numbers[place]));
+                entry.uses = entry.uses.wrapping_add(1);
+                entry.steps += steps;
+                let here = std::mem::replace(&mut block, record.next());
+                if entry.uses == entry.review {
+                    break 'run Pause::Review(here);
+                }
+            }
         };
-        for number in fresh..self.known.len() {
-            let mut place = self.place(self.known[number].begins);
-            while self.places[place] != 0 {
-                place = (place + 1) & (self.places.len() - 1);
-            }
-            self.places[place] = number as u32 + 1;
-        }
+        (*position.remaining, *position.path, *position.block) = (left, path, block);
+        pause
     }
 
-    /// Gives a root its windows: the cells that the coming steps depend on, if they are not too many.
-    fn shape(
+    /// Follows the steps from here on, as far as the windows show what they depend on, and remembers them; whether there are any.
+    fn learn(
         &mut self,
-        root: usize,
-        table: &VertexTable,
-        columns: &mut Columns,
-        probe: &mut Sparse<'_>,
-        position: &Position<'_>,
-    ) -> Result<(), TrainError> {
-        let block = self.roots.all[root].block as usize;
-        let mut windows = Windows::growing(position.tapes, self.roots.all[root].most_bits);
-        if self.known.len() >= MAX_STRETCHES || !windows.first_step(table, block) {
-            self.roots.all[root].kind = Kind::Wide;
-            return Ok(());
+        key: [u64; 2],
+        source: &mut Source<'_, '_>,
+        position: &mut Position<'_>,
+    ) -> Result<bool, TrainError> {
+        let block = *position.block;
+        let EntryPoint { first, end, .. } = self.entries.of_block[block];
+        let windows = &self.windows[first as usize..end as usize];
+        let mut walk = Walk::shown(block, windows, key);
+        let most = u64::from(MAX_STEPS).min(*position.remaining) as u32;
+        walk.follow(source, most)?;
+        if walk.steps == most && most < MAX_STEPS {
+            // Another time it may be longer.
+            return Ok(false);
         }
-        let mut walk = Walk::new(block);
-        while walk.steps < MAX_STEPS && walk.step(table, columns, probe, &mut windows)?.is_some() {}
-        let packed = windows.packed();
-        let (first_window, n_windows) = (self.windows.len() as u32, packed.len() as u32);
-        let shaped = &mut self.roots.all[root];
-        (shaped.first_window, shaped.n_windows, shaped.kind) = (first_window, n_windows, Kind::Shaped);
-        self.windows.extend(packed);
-        Ok(())
+        let mut changed = [0, (walk.block as u64) << 32 | u64::from(walk.steps) << 56];
+        for window in windows {
+            let word = usize::from(window.word);
+            let before = key[word] >> window.shift & window.mask;
+            changed[word] |= (before ^ walk.left(window)) << window.shift;
+        }
+        let moved = walk.moved.map(|moved| moved as i8);
+        self.add(Record { key, digest: walk.digest, changed, moved });
+        self.entries.met(block);
+        if walk.steps > 0 {
+            // They are made at once, so their losses are the run's.
+            let (low, high) = position.range.unwrap_or(walk.range);
+            *position.range = Some((low.min(walk.range.0), high.max(walk.range.1)));
+        }
+        Ok(walk.steps > 0)
     }
 
-    fn windows(&self, begins: Begins) -> (Windows<'static>, Walk) {
-        let EntryPoint { block, first_window, n_windows, .. } = self.roots.all[begins.root as usize];
-        let packed = &self.windows[first_window as usize..(first_window + n_windows) as usize];
-        (Windows::fixed(packed, begins.content), Walk::new(block as usize))
+    fn add(&mut self, record: Record) {
+        let number = self.known.len() as u32;
+        self.known.push(Begins { key: record.key, steps: record.steps() });
+        if 2 * self.known.len() > self.records.len() {
+            let n_places = 2 * self.records.len();
+            let records = std::mem::replace(&mut self.records, vec![Record::NONE; n_places]);
+            let numbers = std::mem::replace(&mut self.numbers, vec![0; n_places]);
+            records.iter().zip(numbers).for_each(|(record, number)| self.put(record, number));
+        }
+        self.put(&record, number);
+    }
+
+    fn put(&mut self, record: &Record, number: u32) {
+        if record.key != Record::NONE.key {
+            let mut place = place(record.key, self.records.len());
+            while self.records[place].key != Record::NONE.key {
+                place = (place + 1) & (self.records.len() - 1);
+            }
+            (self.records[place], self.numbers[place]) = (*record, number);
+        }
     }
 
     /// The steps of a macrostep, one by one. Where the last one leads, symbols that its windows do not show are taken to be -1.
@@ -314,54 +315,52 @@ impl Macrosteps {
         probe: &mut Sparse<'_>,
         mut loss: impl FnMut(&Sparse<'_>, f64) -> f64,
     ) -> Result<MacrostepSteps, TrainError> {
-        let Some(macrostep) = self.known.get(id.index()) else { return Ok(MacrostepSteps::default()) };
-        let (mut windows, mut walk) = self.windows(macrostep.begins);
         let mut steps = MacrostepSteps::default();
-        while walk.steps < macrostep.steps {
-            let Some(stepped) = walk.step(table, columns, probe, &mut windows)? else { break };
+        let Some(&Begins { key, steps: n_steps }) = self.known.get(id.index()) else { return Ok(steps) };
+        let (block, windows) = &self.entries.tags[(key[1] >> 32) as usize];
+        let windows = &self.windows[windows.start as usize..windows.end as usize];
+        let mut walk = Walk::shown(*block as usize, windows, key);
+        let mut source = Source { table, columns, probe };
+        while walk.steps < n_steps {
+            let Some(stepped) = walk.step(&mut source, |_, _| {})? else { break };
             let Stepped { from, landscape, left, right, flipped } = stepped;
             match steps.changes.last_mut() {
                 Some(last) => last.vertex = from,
                 None => steps.from = from,
             }
             let vertex = table.vertex(walk.block, 0);
-            steps.changes.push(StepDelta { loss: loss(probe, landscape), vertex, left, right, flipped });
+            steps.changes.push(StepDelta {
+                loss: loss(source.probe, landscape),
+                vertex,
+                left,
+                right,
+                flipped,
+            });
         }
         Ok(steps)
     }
+}
 
-    /// Follows the steps from here on, as far as the windows show what they depend on, and remembers them; returns their number.
-    fn follow(
-        &mut self,
-        begins: Begins,
-        table: &VertexTable,
-        columns: &mut Columns,
-        probe: &mut Sparse<'_>,
-        position: &mut Position<'_>,
-    ) -> Result<u32, TrainError> {
-        if self.known.len() >= MAX_STRETCHES {
-            return Ok(0);
+/// Where a record with this key stands, or would if that place were free.
+#[inline]
+fn place(key: [u64; 2], n_places: usize) -> usize {
+    let mixed = key[0].wrapping_mul(MULTIPLIER).wrapping_add(key[1].wrapping_mul(0xd6e8_feb8_6659_fd93));
+    (mixed >> (64 - n_places.trailing_zeros())) as usize
+}
+
+/// The place of the record with this key.
+#[inline]
+fn find(records: &[Record], key: [u64; 2]) -> Option<usize> {
+    let mut place = place(key, records.len());
+    loop {
+        let record = records.get(place)?;
+        if record.key == key {
+            return Some(place);
         }
-        let (mut windows, mut walk) = self.windows(begins);
-        let most = u64::from(MAX_STEPS).min(*position.remaining) as u32;
-        while walk.steps < most && walk.step(table, columns, probe, &mut windows)?.is_some() {}
-        if walk.steps == most && most < MAX_STEPS {
-            // Another time it may be longer.
-            return Ok(0);
+        if record.key == Record::NONE.key {
+            return None;
         }
-        let first_effect = self.effects.len() as u32;
-        self.effects.extend(walk.effects(&windows, position.tapes.n_rows()));
-        let n_effects = self.effects.len() as u32 - first_effect;
-        let (digest, steps) = (walk.digest, walk.steps);
-        let root = self.roots.of(walk.block) as u32;
-        self.add(Macrostep { digest, begins, steps, root, first_effect, n_effects });
-        self.roots.all[begins.root as usize].n_known += 1;
-        if steps > 0 {
-            // It is made at once, so its losses are the run's.
-            let (low, high) = position.range.unwrap_or(walk.range);
-            *position.range = Some((low.min(walk.range.0), high.max(walk.range.1)));
-        }
-        Ok(steps)
+        place = (place + 1) & (records.len() - 1);
     }
 }
 
@@ -369,31 +368,24 @@ impl Macrosteps {
 impl Macrosteps {
     /// Gives blocks wide windows soon, and takes them away soon.
     pub(super) fn widen_soon(&mut self) {
-        self.roots.widen_soon();
+        self.entries.habits = entry_points::Habits { worth: 1, least: 2, few: 1, rare: u32::MAX };
     }
 
     /// Whether windows were widened, and whether they were narrowed again.
     pub(super) fn have_tried(&self) -> (bool, bool) {
-        self.roots.have_tried()
+        let of_block = |block: u32| self.entries.of_block[block as usize].tag as usize;
+        let mut shaped = std::collections::BTreeSet::new();
+        let tags = || self.entries.tags.iter().enumerate().skip(1);
+        let widened = tags().any(|(_, &(block, _))| !shaped.insert(block));
+        (widened, tags().any(|(tag, &(block, _))| of_block(block) != 0 && tag > of_block(block)))
     }
 
-    /// Lets every remembered macrostep leave its heads a cell further on.
+    /// Lets every remembered macrostep that changes something leave its first head a cell further on.
     pub(super) fn spoil(&mut self) -> bool {
-        self.effects.iter_mut().map(|effect| effect.moved += 1).count() > 0
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bytes_and_bits_are_the_same() {
-        for bits in 0..=255_u8 {
-            assert_eq!(gather(SPREAD[bits as usize]), bits);
-            for i in 0..8 {
-                assert_eq!(SPREAD[bits as usize].to_le_bytes()[i], bits >> i & 1);
-            }
-        }
+        let changes = |record: &&mut Record| {
+            record.steps() > 0
+                && (record.moved != [0; MAX_ROWS] || record.changed[0] | record.changed[1] << 32 != 0)
+        };
+        self.records.iter_mut().filter(changes).map(|record| record.moved[0] += 1).count() > 0
     }
 }

@@ -41,7 +41,8 @@ impl MultiHead {
     ) -> Self {
         let before = unvisit(path, table.vertex(block, symbols));
         let columns = Columns::new(table, levels, low);
-        let macrosteps = (cache_level != CacheLevel::Steps).then(|| Box::new(Macrosteps::new(table)));
+        let macrosteps =
+            (cache_level != CacheLevel::Steps).then(|| Macrosteps::new(table)).flatten().map(Box::new);
         Self { block, symbols, before, tapes, columns, macrosteps, range: None }
     }
 
@@ -153,6 +154,7 @@ impl MultiHead {
     /// What the step here will do, remembered or differentiated.
     #[inline]
     fn look(&mut self, table: &VertexTable, probe: &mut Sparse<'_>) -> Result<Look, TrainError> {
+        self.tapes.check()?;
         let (block, symbols, levels) = (self.block, self.symbols, self.columns.levels);
         let action = self.columns.at(table, probe, block, symbols)?;
         let written = action.written(symbols);
@@ -171,7 +173,7 @@ impl MultiHead {
         self.before = self.path(table);
         for track in tracks(look.written ^ self.symbols) {
             if !planted("remembered write skipped") {
-                self.tapes.put(track, (look.written >> track & 1) as u8);
+                self.tapes.flip(track);
             }
         }
         for track in tracks(look.left | look.right) {

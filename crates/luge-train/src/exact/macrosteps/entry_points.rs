@@ -1,155 +1,138 @@
-//! The blocks at which macrosteps begin, and the width of their windows: a few cells at first, more where a block
-//! is entered often and longer macrosteps pay.
+//! The blocks at which macrosteps begin, and how many cells their windows have: few at first, more where a block is
+//! entered often with the same contents.
 
-/// The most cells that the windows of a block have together, unless its first step depends on more.
-const FEW_BITS: u32 = 12;
-/// The same for a block that is come to again and again and has shown few contents.
-const MANY_BITS: u32 = 28;
+use super::Window;
 
-/// When blocks are given wide windows.
+/// How many cells the windows of a block may have together, one after the other.
+const BUDGETS: [u32; 4] = [16, 32, 60, 96];
+
+/// Wider windows that were not better are tried again when a block has been entered so many times as often.
+const AGAIN: u32 = 8;
+
+/// How much longer macrosteps must become for wider windows to be better.
+const GAIN: f64 = 1.1;
+
+/// When blocks are given other windows.
 #[derive(Clone, Copy, Debug)]
-struct Habits {
-    /// Macrosteps that are made before blocks are looked at again.
-    a_while: u32,
-    /// How often a block is come to before its windows are worth widening.
-    often: u32,
-    /// How few contents it has shown by then.
-    few_contents: u32,
-    /// So many contents of wide windows that they are not worth it.
-    many_contents: u32,
+pub(super) struct Habits {
+    /// How often each content must have been met for wider windows to be worth it.
+    pub(super) worth: u32,
+    /// How often a block is entered at least before that is asked.
+    pub(super) least: u32,
+    /// So many contents of wider windows are allowed however seldom they are met.
+    pub(super) few: u32,
+    /// How often each of more contents must have been met, else wider windows are taken away.
+    pub(super) rare: u32,
 }
 
 impl Default for Habits {
     fn default() -> Self {
-        Self { a_while: 1 << 16, often: 1 << 15, few_contents: 128, many_contents: 1 << 11 }
+        Self { worth: 32, least: 256, few: 64, rare: 4 }
     }
 }
 
-/// A block from which macrosteps begin.
-#[derive(Clone, Copy, Debug)]
+/// A block from which macrosteps begin, and its windows.
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct EntryPoint {
-    pub(super) block: u32,
-    /// Its windows among all.
-    pub(super) first_window: u32,
-    pub(super) n_windows: u32,
-    /// How many macrosteps begin there.
+    /// Tells the contents of these windows from those of all others; 0: it has no windows yet.
+    pub(super) tag: u32,
+    /// Its windows among all: those whose content stands in the first word, and in the second.
+    pub(super) first: u32,
+    pub(super) middle: u32,
+    pub(super) end: u32,
+    /// How many macrosteps have begun with these windows, and at how many it is asked whether others are better.
+    pub(super) uses: u32,
+    pub(super) review: u32,
+    /// The steps of those macrosteps.
+    pub(super) steps: u64,
+    /// How many contents they have shown.
     pub(super) n_known: u32,
-    pub(super) most_bits: u32,
-    /// Whether windows of another size have been tried.
-    settled: bool,
-    pub(super) kind: Kind,
+    budget: u8,
+    /// Whether they were found to be better than narrower ones.
+    accepted: bool,
+    /// Whether its first step depends on too many cells for windows.
+    pub(super) too_wide: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
-    /// It has no windows yet.
-    New,
-    Shaped,
-    /// Another root, with windows of another size, has taken its place.
-    Replaced,
-    /// Its first step depends on too many cells.
-    Wide,
-}
-
-/// All roots.
+/// All entry points, by block, and those that were replaced.
 #[derive(Clone, Debug)]
-pub(super) struct Roots {
-    pub(super) all: Vec<EntryPoint>,
-    /// The root of each block that has one.
-    of_block: Vec<Option<u32>>,
-    /// How many macrosteps have begun at each root, and how many in all since roots were looked at.
-    uses: Vec<u32>,
-    made: u32,
-    habits: Habits,
+pub(super) struct EntryPoints {
+    pub(super) of_block: Vec<EntryPoint>,
+    /// The narrower windows of blocks that have been given wider ones.
+    before: Vec<Option<EntryPoint>>,
+    /// The block and the windows of every tag.
+    pub(super) tags: Vec<(u32, std::ops::Range<u32>)>,
+    pub(super) habits: Habits,
 }
 
-/// A root, and the one that takes its place.
-pub(super) struct Replaced {
-    pub(super) old: u32,
-    pub(super) new: u32,
-}
-
-impl Roots {
+impl EntryPoints {
     pub(super) fn new(n_blocks: usize) -> Self {
-        let of_block = vec![None; n_blocks];
-        Self { all: Vec::new(), of_block, uses: Vec::new(), made: 0, habits: Habits::default() }
-    }
-
-    /// The root of a block; a new one has no windows yet.
-    pub(super) fn of(&mut self, block: usize) -> usize {
-        let new = self.all.len() as u32;
-        let root = *self.of_block[block].get_or_insert(new);
-        if root == new {
-            self.add(block, FEW_BITS, false);
+        Self {
+            of_block: vec![EntryPoint::default(); n_blocks],
+            before: vec![None; n_blocks],
+            tags: vec![(0, 0..0)],
+            habits: Habits::default(),
         }
-        root as usize
     }
 
-    fn add(&mut self, block: usize, most_bits: u32, settled: bool) {
-        let (block, kind) = (block as u32, Kind::New);
-        self.all.push(EntryPoint {
-            block,
-            first_window: 0,
-            n_windows: 0,
-            n_known: 0,
-            most_bits,
-            settled,
-            kind,
-        });
-        self.uses.push(0);
+    /// How many cells a block's windows may have.
+    pub(super) fn budget(&self, block: usize) -> u32 {
+        BUDGETS[usize::from(self.of_block[block].budget)]
     }
 
-    /// Notes that a macrostep has begun at a root; says whether it is time to look at roots again.
-    #[inline]
-    pub(super) fn used(&mut self, root: usize) -> bool {
-        self.uses[root] = self.uses[root].saturating_add(1);
-        self.made += 1;
-        self.made >= self.habits.a_while
+    /// Gives a block its windows, which begin at `first` among all.
+    pub(super) fn shape(&mut self, block: usize, windows: Option<&[Window]>, first: usize) {
+        let review = self.habits.least;
+        let entry = &mut self.of_block[block];
+        let Some(windows) = windows else {
+            entry.too_wide = true;
+            return;
+        };
+        let in_first = windows.iter().filter(|window| window.word == 0).count();
+        (entry.first, entry.middle, entry.end) =
+            (first as u32, (first + in_first) as u32, (first + windows.len()) as u32);
+        (entry.tag, entry.review) = (self.tags.len() as u32, review);
+        self.tags.push((block as u32, entry.first..entry.end));
     }
 
-    /// Gives wide windows to blocks that are worth it, and takes them away from those that are not, once in a while.
-    pub(super) fn look_again(&mut self) -> Vec<Replaced> {
-        let Habits { a_while, often, few_contents, many_contents } = self.habits;
-        if self.made < a_while {
-            return Vec::new();
-        }
-        self.made = 0;
-        let mut replaced = Vec::new();
-        for root in 0..self.all.len() {
-            let EntryPoint { n_known, most_bits, settled, kind, .. } = self.all[root];
-            let worth_it = self.uses[root] >= often && n_known <= few_contents;
-            let wanted = match most_bits {
-                FEW_BITS if !settled && worth_it => MANY_BITS,
-                MANY_BITS if n_known >= many_contents => FEW_BITS,
-                _ => continue,
-            };
-            if kind == Kind::Shaped {
-                replaced.push(self.replace(root, wanted));
+    /// Lets a block have wider windows if its contents are met again and again, and narrower ones again if they were better.
+    #[cold]
+    pub(super) fn review(&mut self, block: usize) {
+        let entry = self.of_block[block];
+        let rate = |entry: &EntryPoint| entry.steps as f64 / f64::from(entry.uses.max(1));
+        if let Some(before) = self.before[block].filter(|_| !entry.accepted) {
+            if rate(&entry) < GAIN * rate(&before) {
+                self.restore(block, before);
+                return;
             }
+            self.of_block[block].accepted = true;
         }
-        replaced
+        let widest = usize::from(entry.budget) + 1 == BUDGETS.len();
+        if widest {
+            self.of_block[block].review = u32::MAX;
+        } else if entry.uses / self.habits.worth < entry.n_known {
+            self.of_block[block].review = entry.uses.saturating_mul(2);
+        } else {
+            self.before[block] = Some(self.of_block[block]);
+            self.of_block[block] = EntryPoint { budget: entry.budget + 1, ..EntryPoint::default() };
+        }
     }
 
-    /// Lets a root with windows of another size take the place of one.
-    fn replace(&mut self, root: usize, most_bits: u32) -> Replaced {
-        let (block, new) = (self.all[root].block as usize, self.all.len() as u32);
-        self.all[root].kind = Kind::Replaced;
-        self.of_block[block] = Some(new);
-        self.add(block, most_bits, true);
-        Replaced { old: root as u32, new }
-    }
-}
-
-#[cfg(feature = "faults")]
-impl Roots {
-    /// Gives blocks wide windows soon, and takes them away soon.
-    pub(super) fn widen_soon(&mut self) {
-        self.habits = Habits { a_while: 8, often: 4, few_contents: 64, many_contents: 4 };
+    fn restore(&mut self, block: usize, before: EntryPoint) {
+        self.of_block[block] =
+            EntryPoint { review: before.uses.saturating_mul(AGAIN), accepted: true, ..before };
+        self.before[block] = None;
     }
 
-    /// Whether windows were widened, and whether they were narrowed again.
-    pub(super) fn have_tried(&self) -> (bool, bool) {
-        let any = |bits| self.all.iter().any(|root| root.settled && root.most_bits == bits);
-        (any(MANY_BITS), any(FEW_BITS))
+    /// Notes a content that was not met before, and takes wide windows away from a block that shows too many.
+    pub(super) fn met(&mut self, block: usize) {
+        let entry = &mut self.of_block[block];
+        entry.n_known += 1;
+        if entry.n_known > self.habits.few
+            && entry.uses / self.habits.rare < entry.n_known
+            && let Some(before) = self.before[block]
+        {
+            self.restore(block, before);
+        }
     }
 }

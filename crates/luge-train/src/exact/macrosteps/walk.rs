@@ -1,148 +1,23 @@
-//! Follows stored steps from a block, over the cells inside the windows.
+//! Follows stored steps from a block, on copies of the cells that windows show.
 
 use luge_net::{VertexTable, tracks};
 
-use super::{Effect, MAX_FIRST_BITS, MAX_WIDTH, REACH, WIDTH, Window};
+use super::{MAX_STEPS, Window};
 use crate::{
     TrainError,
-    exact::{columns::Columns, tapes::Tapes},
+    exact::{
+        columns::Columns,
+        tapes::{MAX_ROWS, REACH, Tapes},
+    },
     sparse::Sparse,
     visit,
 };
 
-/// The cells of one track that are shown, counted from where its head was.
-#[derive(Clone, Copy, Debug)]
-struct Shown {
-    track: usize,
-    first: i32,
-    end: i32,
-}
-
-impl Shown {
-    fn width(self) -> i32 {
-        self.end - self.first
-    }
-}
-
-/// Cells beside the heads.
-pub(super) struct Windows<'a> {
-    shown: Vec<Shown>,
-    source: Source<'a>,
-    /// How many cells they may have together after the first step.
-    most_bits: u32,
-}
-
-/// Where symbols are found.
-enum Source<'a> {
-    /// On tapes: windows grow with what is looked for, up to so many cells.
-    Tapes(&'a Tapes, u32),
-    /// In the content of windows, which are what they are.
-    Content(u32),
-}
-
-impl<'a> Windows<'a> {
-    /// No windows at first; they grow with what is looked for, after the first step to so many cells.
-    pub(super) fn growing(tapes: &'a Tapes, most_bits: u32) -> Self {
-        Self { shown: Vec::new(), source: Source::Tapes(tapes, MAX_FIRST_BITS), most_bits }
-    }
-
-    /// These windows and nothing else, with their content.
-    pub(super) fn fixed(packed: &[Window], content: u32) -> Self {
-        let mut shown: Vec<Shown> = Vec::new();
-        for window in packed {
-            let (track, first) = (usize::from(window.track), i32::from(window.offset));
-            let end = first + window.mask.count_ones() as i32;
-            match shown.last_mut().filter(|last| last.track == track && last.end == first) {
-                Some(last) => last.end = end,
-                None => shown.push(Shown { track, first, end }),
-            }
-        }
-        Self { shown, source: Source::Content(content), most_bits: 0 }
-    }
-
-    /// Shows what the first step from a block on can depend on, whatever is found; `false` if that is too much.
-    pub(super) fn first_step(&mut self, table: &VertexTable, block: usize) -> bool {
-        let looks_at = table.looks_at(block);
-        let mut places: Vec<usize> =
-            table.vertices_of(block).map(|v| table.place(block, table.symbols(v))).collect();
-        places.dedup();
-        let columns = places.into_iter().filter_map(|place| table.column_at(place));
-        let (put, left, right) =
-            columns.fold((0, 0, 0), |all, c| (all.0 | c.put, all.1 | c.left, all.2 | c.right));
-        let shows = |windows: &mut Self, mask: u32, offset: i32| {
-            tracks(mask).all(|track| windows.symbol(track, offset).is_some())
-        };
-        let shown = shows(self, looks_at | put, 0)
-            && shows(self, looks_at & left, -1)
-            && shows(self, looks_at & right, 1);
-        if let Source::Tapes(_, most_bits) = &mut self.source {
-            *most_bits = self.most_bits;
-        }
-        shown
-    }
-
-    pub(super) fn n_bits(&self) -> u32 {
-        self.shown.iter().map(|shown| shown.width() as u32).sum()
-    }
-
-    pub(super) fn packed(&self) -> Vec<Window> {
-        let mut shift = 0;
-        let mut packed = Vec::new();
-        for shown in &self.shown {
-            for first in (shown.first..shown.end).step_by(WIDTH as usize) {
-                let width = (shown.end - first).min(WIDTH) as u8;
-                let mask = ((1_u32 << width) - 1) as u8;
-                packed.push(Window { track: shown.track as u8, offset: first as i8, mask, shift });
-                shift += width;
-            }
-        }
-        packed
-    }
-
-    /// The symbol of a cell, if it is shown or can be.
-    fn symbol(&mut self, track: usize, offset: i32) -> Option<bool> {
-        match self.source {
-            Source::Tapes(tapes, most_bits) => {
-                self.grow(track, offset, most_bits).then_some(())?;
-                let at = tapes.heads[track].wrapping_add_signed(offset as isize);
-                tapes.cells.get(at).map(|&symbol| symbol == 1)
-            }
-            Source::Content(content) => {
-                let mut before = 0;
-                for shown in &self.shown {
-                    if shown.track == track && (shown.first..shown.end).contains(&offset) {
-                        return Some(content >> (before + offset - shown.first) & 1 == 1);
-                    }
-                    before += shown.width();
-                }
-                None
-            }
-        }
-    }
-
-    /// Shows a cell as well; `false` if that is too much.
-    fn grow(&mut self, track: usize, offset: i32, most_bits: u32) -> bool {
-        let n_bits = self.n_bits();
-        let Some(shown) = self.shown.iter_mut().find(|shown| shown.track == track) else {
-            if n_bits < most_bits {
-                self.shown.push(Shown { track, first: offset, end: offset + 1 });
-            }
-            return n_bits < most_bits;
-        };
-        let wider = Shown { first: shown.first.min(offset), end: shown.end.max(offset + 1), ..*shown };
-        let more = (wider.width() - shown.width()) as u32;
-        let fits = more == 0 || wider.width() <= MAX_WIDTH && n_bits + more <= most_bits;
-        if fits {
-            *shown = wider;
-        }
-        fits
-    }
-
-    /// The first cell of a track that is shown, and the end of those that are.
-    fn extent(&self, track: usize) -> (i32, i32) {
-        let shown = self.shown.iter().find(|shown| shown.track == track);
-        shown.map_or((0, 0), |shown| (shown.first, shown.end))
-    }
+/// What remembers single steps, and what differentiates those that are new.
+pub(super) struct Source<'a, 'n> {
+    pub(super) table: &'a VertexTable,
+    pub(super) columns: &'a mut Columns,
+    pub(super) probe: &'a mut Sparse<'n>,
 }
 
 /// One step that has been followed.
@@ -156,6 +31,7 @@ pub(super) struct Stepped {
 }
 
 /// Steps that have been followed.
+#[derive(Debug)]
 pub(super) struct Walk {
     pub(super) block: usize,
     pub(super) steps: u32,
@@ -164,97 +40,205 @@ pub(super) struct Walk {
     /// The lowest and highest landscape loss.
     pub(super) range: (f64, f64),
     /// How far each head has come.
-    moved: [i32; 32],
-    /// Cells that are the other symbol now, by track and offset.
-    flipped: Vec<(usize, i32)>,
+    pub(super) moved: [i32; MAX_ROWS],
+    /// The cells of each track that are shown, the first in the lowest bit.
+    pub(super) cells: [u64; MAX_ROWS],
+    /// The first cell of each track that is shown, counted from where its head was, and how many are.
+    first: [i32; MAX_ROWS],
+    width: [u32; MAX_ROWS],
 }
 
 impl Walk {
-    pub(super) fn new(block: usize) -> Self {
-        let range = (f64::INFINITY, f64::NEG_INFINITY);
-        Self { block, steps: 0, digest: 0, range, moved: [0; 32], flipped: Vec::new() }
+    fn new(block: usize) -> Self {
+        Self {
+            block,
+            steps: 0,
+            digest: 0,
+            range: (f64::INFINITY, f64::NEG_INFINITY),
+            moved: [0; MAX_ROWS],
+            cells: [0; MAX_ROWS],
+            first: [0; MAX_ROWS],
+            width: [0; MAX_ROWS],
+        }
     }
 
-    /// One more step, and the landscape's loss before it; `None`, and no step, if it depends on what is not shown or must be looked
-    /// at closely.
+    /// On what these windows show. Those of one track stand side by side, in order.
+    pub(super) fn shown(block: usize, windows: &[Window], content: [u64; 2]) -> Self {
+        let mut walk = Self::new(block);
+        for window in windows {
+            let track = window.track();
+            if walk.width[track] == 0 {
+                walk.first[track] = window.offset;
+            }
+            let cells = content[usize::from(window.word)] >> window.shift & window.mask;
+            walk.cells[track] |= cells << walk.width[track];
+            walk.width[track] += window.mask.count_ones();
+        }
+        walk
+    }
+
+    /// The cells that a window shows as they are now.
+    pub(super) fn left(&self, window: &Window) -> u64 {
+        self.cells[window.track()] >> (window.offset - self.first[window.track()]) & window.mask
+    }
+
+    /// On the cells around all heads.
+    fn around(block: usize, tapes: &Tapes) -> Self {
+        let mut walk = Self::new(block);
+        let half = Window::WIDEST as i32 / 2;
+        for track in 0..tapes.n_rows() {
+            let window = Window::new(track, -half, Window::WIDEST, 0, 0);
+            (walk.first[track], walk.width[track]) = (-half, Window::WIDEST);
+            walk.cells[track] = window.content(&tapes.cells, &tapes.heads);
+        }
+        walk
+    }
+
+    /// The symbols of some tracks, each so far from where its head is now; `None` if one is not shown.
+    #[inline]
+    fn symbols(&self, mask: u32, beside: impl Fn(usize) -> i32) -> Option<u32> {
+        let mut symbols = 0;
+        for track in tracks(mask) {
+            let at = (self.moved[track] + beside(track) - self.first[track]) as u32;
+            if at >= self.width[track] {
+                return None;
+            }
+            symbols |= ((self.cells[track] >> at & 1) as u32) << track;
+        }
+        Some(symbols)
+    }
+
+    /// One more step; `None`, and no step, if it depends on what is not shown or must be looked at closely. `note` hears of every
+    /// cell that it depends on.
+    #[inline]
     pub(super) fn step(
         &mut self,
-        table: &VertexTable,
-        columns: &mut Columns,
-        probe: &mut Sparse<'_>,
-        windows: &mut Windows<'_>,
+        source: &mut Source<'_, '_>,
+        mut note: impl FnMut(usize, i32),
     ) -> Result<Option<Stepped>, TrainError> {
+        let Source { table, columns, probe } = source;
         let block = self.block;
-        let Some(looked_at) = self.symbols(windows, table.looks_at(block), |_| 0) else { return Ok(None) };
+        let Some(looked_at) = self.symbols(table.looks_at(block), |_| 0) else { return Ok(None) };
         let (low, levels) = (columns.low, columns.levels);
         let action = columns.at(table, probe, block, looked_at)?;
         if !action.is_complete() {
             return Ok(None);
         }
         let unseen = action.put & !action.looks_at;
-        let Some(written_over) = self.symbols(windows, unseen, |_| 0) else { return Ok(None) };
-        let symbols = looked_at | written_over;
         let way = |track: usize| (action.right >> track & 1) as i32 - (action.left >> track & 1) as i32;
-        let Some(found) = self.symbols(windows, action.looks_at & action.moves(), way) else {
-            return Ok(None);
-        };
-        let ahead = action.written(symbols) & !action.moves() | found;
-        let landscape = action.landscape(&levels, (block, symbols), ahead);
+        let (seen_next, moves) = (action.looks_at & action.moves(), action.moves());
+        let Some(written_over) = self.symbols(unseen, |_| 0) else { return Ok(None) };
+        let Some(found) = self.symbols(seen_next, way) else { return Ok(None) };
+        let symbols = looked_at | written_over;
+        let written = action.written(symbols);
+        let landscape = action.landscape(&levels, (block, symbols), written & !moves | found);
         let far = |track: usize| (self.moved[track] + way(track)).abs() > REACH;
-        if landscape <= low || tracks(action.moves()).any(far) {
+        if landscape <= low || tracks(moves).any(far) {
             return Ok(None);
         }
-        for track in tracks(action.written(symbols) ^ symbols) {
-            let cell = (track, self.moved[track]);
-            match self.flipped.iter().position(|&flipped| flipped == cell) {
-                Some(again) => _ = self.flipped.swap_remove(again),
-                None => self.flipped.push(cell),
-            }
+        tracks(action.looks_at | unseen).for_each(|track| note(track, self.moved[track]));
+        tracks(seen_next).for_each(|track| note(track, self.moved[track] + way(track)));
+        let flipped = written ^ symbols;
+        for track in tracks(flipped) {
+            self.cells[track] ^= 1 << (self.moved[track] - self.first[track]);
         }
-        tracks(action.moves()).for_each(|track| self.moved[track] += way(track));
+        tracks(moves).for_each(|track| self.moved[track] += way(track));
         let from = table.vertex(block, symbols);
         self.digest = visit(self.digest, from);
         self.range = (self.range.0.min(landscape), self.range.1.max(landscape));
         self.block = action.next as usize;
         self.steps += 1;
-        let flipped = action.written(symbols) ^ symbols;
         Ok(Some(Stepped { from, landscape, left: action.left, right: action.right, flipped }))
     }
 
-    /// The symbols of some tracks, each so far from where its head is now; `None` if one is not shown.
-    fn symbols(&self, windows: &mut Windows<'_>, mask: u32, beside: impl Fn(usize) -> i32) -> Option<u32> {
-        tracks(mask).try_fold(0, |symbols, track| {
-            let offset = self.moved[track] + beside(track);
-            let symbol = windows.symbol(track, offset)? != self.flipped.contains(&(track, offset));
-            Some(symbols | u32::from(symbol) << track)
-        })
+    /// Goes on for so many steps at most, as far as the windows show what steps depend on.
+    pub(super) fn follow(&mut self, source: &mut Source<'_, '_>, most: u32) -> Result<(), TrainError> {
+        while self.steps < most && self.step(source, |_, _| {})?.is_some() {}
+        Ok(())
+    }
+}
+
+/// The cells of each track that steps depend on, counted from where its head was.
+#[derive(Clone, Debug)]
+pub(super) struct Shape {
+    /// The first and the last; none where the first comes after the last.
+    spans: [(i32, i32); MAX_ROWS],
+}
+
+impl Shape {
+    const EMPTY: Self = Self { spans: [(i32::MAX, i32::MIN); MAX_ROWS] };
+
+    fn add(&mut self, track: usize, offset: i32) {
+        let (first, last) = &mut self.spans[track];
+        (*first, *last) = ((*first).min(offset), (*last).max(offset));
     }
 
-    /// How the steps leave each track that they change.
-    pub(super) fn effects(&self, windows: &Windows<'_>, n_tracks: usize) -> Vec<Effect> {
-        let mut effects = Vec::new();
-        for track in 0..n_tracks {
-            let (first, end) = windows.extent(track);
-            for offset in (first..end).step_by(WIDTH as usize) {
-                let cells = self
-                    .flipped
-                    .iter()
-                    .filter(|cell| cell.0 == track && (offset..offset + WIDTH).contains(&cell.1));
-                let flipped = cells.fold(0, |bits, cell| bits | 1 << (cell.1 - offset));
-                if flipped != 0 {
-                    effects.push(Effect { track: track as u8, moved: 0, offset: offset as i8, flipped });
+    fn n_bits(&self) -> u32 {
+        self.spans
+            .iter()
+            .map(|&(first, last)| if first <= last { (last - first + 1) as u32 } else { 0 })
+            .sum()
+    }
+
+    /// The windows, which fill the first word and then the second; the one in between is split.
+    fn windows(&self) -> Vec<Window> {
+        let mut windows = Vec::new();
+        let (mut word, mut used) = (0, 0);
+        for (track, &(mut first, last)) in self.spans.iter().enumerate() {
+            while first <= last {
+                if used == Window::ROOM[word] {
+                    (word, used) = (word + 1, 0);
                 }
-            }
-            // The head moves when all cells are as they are left.
-            let moved = self.moved[track] as i8;
-            match effects.last_mut().filter(|last| usize::from(last.track) == track) {
-                Some(last) => last.moved = moved,
-                None if moved != 0 => {
-                    effects.push(Effect { track: track as u8, moved, offset: 0, flipped: 0 });
-                }
-                None => {}
+                let width = ((last - first + 1) as u32).min(Window::ROOM[word] - used);
+                windows.push(Window::new(track, first, width, word as u8, used));
+                first += width as i32;
+                used += width;
             }
         }
-        effects
+        windows
+    }
+
+    /// What the first step from a block on can depend on, whatever is found.
+    fn first_step(table: &VertexTable, block: usize) -> Self {
+        let looks_at = table.looks_at(block);
+        let mut places: Vec<usize> =
+            table.vertices_of(block).map(|v| table.place(block, table.symbols(v))).collect();
+        places.dedup();
+        let columns = places.into_iter().filter_map(|place| table.column_at(place));
+        let (put, left, right) =
+            columns.fold((0, 0, 0), |all, c| (all.0 | c.put, all.1 | c.left, all.2 | c.right));
+        let mut shape = Self::EMPTY;
+        tracks(looks_at | put).for_each(|track| shape.add(track, 0));
+        tracks(looks_at & left).for_each(|track| shape.add(track, -1));
+        tracks(looks_at & right).for_each(|track| shape.add(track, 1));
+        shape
+    }
+
+    /// The cells that the coming steps depend on, up to the last change of the block before they are more than so many. `None` if the first
+    /// step depends on too many.
+    pub(super) fn ahead(
+        block: usize,
+        most_bits: u32,
+        source: &mut Source<'_, '_>,
+        tapes: &Tapes,
+    ) -> Result<Option<Vec<Window>>, TrainError> {
+        let mut shape = Self::first_step(source.table, block);
+        let all = Window::ROOM.iter().sum();
+        if shape.n_bits() > all {
+            return Ok(None);
+        }
+        let (mut walk, mut grown, mut entered) = (Walk::around(block, tapes), shape.clone(), None);
+        while walk.steps < MAX_STEPS {
+            let block = walk.block;
+            let stepped = walk.step(source, |track, offset| shape.add(track, offset))?;
+            if stepped.is_none() || shape.n_bits() > most_bits {
+                break;
+            }
+            grown = shape.clone();
+            if walk.block != block {
+                entered = Some(grown.clone());
+            }
+        }
+        Ok(Some(entered.unwrap_or(grown).windows()))
     }
 }

@@ -25,6 +25,9 @@ use crate::run::{
 /// Steps between two looks at how many cells a run has come to need.
 const LOOK_AT_CELLS: u64 = 1 << 16;
 
+/// Steps before a moment that are made one by one if no macrostep leads to it.
+const NEAR: u64 = 1 << 8;
+
 /// Steps between two looks at all cells of a run that is compared step by step, at least.
 const FEWEST_BETWEEN: u64 = 1 << 12;
 
@@ -160,8 +163,15 @@ impl Monitor<'_> {
         if macrosteps && self.by_macrosteps(engine, &to(LONG_STRIDE))? {
             return Ok(true);
         }
-        // Between two macrosteps there may be a single step.
-        self.by_changes(engine, &to(if macrosteps { 1 } else { STRIDE }))
+        let long = to(LONG_STRIDE);
+        let single = match macrosteps {
+            // The next macrostep would go too far.
+            true if long.most_steps - step < NEAR => long,
+            // Between two macrosteps there may be a single step.
+            true => to(1),
+            false => to(STRIDE),
+        };
+        self.by_changes(engine, &single)
     }
 
     /// Macrosteps up to where the stop rule says, each of which is the machine's passage.
