@@ -85,7 +85,7 @@ impl Builder {
         self.input(Input::Label(bit))
     }
 
-    /// A bit of the features of the input in front.
+    /// A bit of the features of the query, the network's current input.
     pub fn query(&mut self, bit: usize) -> Literal {
         self.input(Input::Query(bit))
     }

@@ -66,7 +66,7 @@ pub enum Input {
     Feature(usize),
     /// `y`, or `y[i]` for numbers: a bit of its label.
     Label(usize),
-    /// `query[i]`: a bit of the features of the input in front of the network.
+    /// `query[i]`: a bit of the features of the network's current input.
     Query(usize),
 }
 
@@ -116,7 +116,7 @@ pub struct Register {
 pub enum CircuitError {
     /// A name is missing, or is not a single word.
     #[error(
-        "`{name}` is not a name: a name is one word of letters, digits and punctuation but `=`, `&`, `+`, `!`, `,`, `(`, `)`, `'` and `#`"
+        "`{name}` is not a name: a name is one word of letters, digits and punctuation except `=`, `&`, `+`, `!`, `,`, `(`, `)`, `'` and `#`"
     )]
     Name {
         /// The name.
@@ -162,8 +162,8 @@ pub enum CircuitError {
         /// What there is.
         present: String,
     },
-    /// Memory must not depend on the input in front, which belongs to no sample yet.
-    #[error("{what} depends on {input}, but only `f` may look at the input in front")]
+    /// Memory must not depend on the query, which belongs to no sample yet.
+    #[error("{what} depends on {input}, but only `f` may depend on the query")]
     LooksAhead {
         /// A register, `next` or `halted`.
         what: String,
@@ -171,7 +171,7 @@ pub enum CircuitError {
         input: Input,
     },
     /// The output must not depend on the sample that is held.
-    #[error("`f` depends on {input}, but it may depend only on registers and on the input in front")]
+    #[error("`f` depends on {input}, but it may depend only on registers and on the query")]
     LooksBack {
         /// A bit it depends on.
         input: Input,

@@ -355,7 +355,7 @@ fn what_is_wrong_is_said_with_its_line() {
     );
     assert_eq!(
         change("34 14 23", "34 14 10"),
-        "1:1: error: `l0` depends on query[0], but only `f` may look at the input in front"
+        "1:1: error: `l0` depends on query[0], but only `f` may depend on the query"
     );
     assert_eq!(
         change("aag 19 6 2 3 11", "aag 19 6 2 3 10"),

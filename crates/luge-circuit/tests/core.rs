@@ -148,12 +148,12 @@ fn what_is_no_circuit_is_refused() {
         let both = b.and([query, x]);
         b.next(both);
     });
-    assert_eq!(ahead, "`next` depends on query[1], but only `f` may look at the input in front");
+    assert_eq!(ahead, "`next` depends on query[1], but only `f` may depend on the query");
     let back = message(|b| {
         let x = b.feature(1);
         b.output([!x]);
     });
-    assert_eq!(back, "`f` depends on x[1], but it may depend only on registers and on the input in front");
+    assert_eq!(back, "`f` depends on x[1], but it may depend only on registers and on the query");
     assert_eq!(message(|b| _ = b.feature(2)), "x[2] is read, but a sample has 2 bits");
     assert_eq!(message(|b| _ = b.label(1)), "y[1] is read, but a label has 1 bits");
     assert_eq!(message(|b| b.output([Literal::TRUE; 2])), "`f` has 2 bits, but a label has 1");

@@ -83,7 +83,7 @@ pub struct Mlp {
 pub enum PrimaryError {
     /// None of the networks that there are.
     #[error(
-        "`{found}` is no primary network; expected `linear`, `mlp:` and widths such as 2-3-1, `prototypes:` or `tree:` and a number, or `parity`"
+        "`{found}` is not a primary network; expected `linear`, `mlp:` and widths such as 2-3-1, `prototypes:` or `tree:` and a number, or `parity`"
     )]
     Unknown {
         /// What was found.
@@ -264,7 +264,7 @@ mod tests {
 
     #[test]
     fn broken_descriptions() {
-        let unknown = "is no primary network; expected `linear`, `mlp:` and widths such as 2-3-1, `prototypes:` or `tree:` and a number, or `parity`";
+        let unknown = "is not a primary network; expected `linear`, `mlp:` and widths such as 2-3-1, `prototypes:` or `tree:` and a number, or `parity`";
         assert_eq!(message("cnn"), format!("`cnn` {unknown}"));
         assert_eq!(message("mlp:2"), format!("`mlp:2` {unknown}"));
         let width = "is not a width; expected a number from 1 to 4096";

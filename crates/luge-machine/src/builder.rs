@@ -79,7 +79,7 @@ pub enum BuildError {
     #[error("state `{0}` halts but has rules")]
     HaltingWithRules(String),
     /// A halting state does nothing with samples either.
-    #[error("state `{state}` halts but is to {word} samples")]
+    #[error("state `{state}` halts but is marked `{word}`")]
     HaltingWithSamples {
         /// The state's name.
         state: String,

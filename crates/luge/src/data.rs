@@ -128,7 +128,7 @@ impl TryFrom<Numbers> for Table {
         let Numbers { features, labels, x, y, preparation, held_out } = numbers;
         let n_samples = x.len() / features.len().max(1);
         if x.len() != n_samples * features.len() || y.len() != n_samples * labels.len() || n_samples == 0 {
-            return Err(format!("{} and {} numbers are no table", x.len(), y.len()));
+            return Err(format!("{} and {} numbers are not a table", x.len(), y.len()));
         }
         let mut table = Self::new(features, labels, x, y);
         table.preparation = preparation.unwrap_or(table.preparation);

@@ -1,7 +1,6 @@
 //! Landscape mlp of `luge trace` and `luge stream`: a circuit run by SGD on an ordinary MLP.
 
 use std::{
-    collections::BTreeMap,
     ops::ControlFlow,
     path::{Path, PathBuf},
     time::Instant,
@@ -26,7 +25,7 @@ use serde::Serialize;
 
 use super::{
     failure::Failure,
-    output::{Rows, count, place, print, show, verdict},
+    output::{Rows, count, place, print, show, show_claims},
     progress::Progress,
 };
 
@@ -164,13 +163,7 @@ pub(super) fn certify(model: &OrdinaryModel, data: Option<&Data>, json: bool) ->
     let mut claims: Vec<(&str, &Claim)> =
         report.certificate.iter().map(|(name, claim)| (*name, claim)).collect();
     claims.push(("trained again", &again));
-    let shown: BTreeMap<&str, &Claim> = claims.iter().copied().collect();
-    show(json, &shown, || {
-        let mut rows = Rows::default();
-        claims.iter().for_each(|(name, claim)| rows.row(&name.replace('_', " "), verdict(claim)));
-        rows.text()
-    })?;
-    Failure::of_claims(claims)
+    show_claims(json, claims)
 }
 
 /// Trains a circuit's network and shows what came of it, or writes it for PyTorch.

@@ -1,6 +1,7 @@
 //! Results on standard output.
 
 use std::{
+    collections::BTreeMap,
     fmt::Display,
     io::{self, Write},
     ops::Range,
@@ -38,6 +39,17 @@ pub(super) fn json_line(value: &impl Serialize) -> Result<String, Failure> {
 /// Prints a result, as JSON or as the text that is made of it.
 pub(super) fn show(json: bool, value: &impl Serialize, text: impl FnOnce() -> String) -> Result<(), Failure> {
     if json { print_json(value) } else { print(&text()) }
+}
+
+/// Prints the claims of a model that was trained again; fails with the first that does not hold.
+pub(super) fn show_claims(json: bool, claims: Vec<(&str, &Claim)>) -> Result<(), Failure> {
+    let by_name: BTreeMap<&str, &Claim> = claims.iter().copied().collect();
+    show(json, &by_name, || {
+        let mut rows = Rows::default();
+        claims.iter().for_each(|(name, claim)| rows.row(&name.replace('_', " "), verdict(claim)));
+        rows.text()
+    })?;
+    Failure::of_claims(claims)
 }
 
 #[derive(clap::Args)]

@@ -1,6 +1,6 @@
 //! `luge stream`: trains on a stream, one gradient step per batch.
 
-use std::{collections::BTreeMap, ops::ControlFlow, path::PathBuf, sync::atomic::Ordering, time::Instant};
+use std::{ops::ControlFlow, path::PathBuf, sync::atomic::Ordering, time::Instant};
 
 use indicatif::HumanCount;
 use luge::{
@@ -15,7 +15,6 @@ use luge::{
         ShippedStream, StreamEngineChoice, StreamModel, StreamModelError, StreamMoment, StreamReport,
     },
     trace::LONGEST_SEARCH,
-    training::Claim,
     words::Word,
 };
 use luge_landscape::{LandscapeKind, StreamConstantsError, StreamError, mlp::Float};
@@ -32,7 +31,7 @@ use super::{
     long_run::interruptions,
     machine_args::{step_count, word},
     ordinary::{self, TorchArgs},
-    output::{ForceArg, Rows, count, json_line, note, place, show, verdict},
+    output::{ForceArg, Rows, count, json_line, note, place, show, show_claims},
     progress::Progress,
 };
 
@@ -211,13 +210,7 @@ pub(super) fn certify(model: &StreamModel, data: Option<&Data>, json: bool) -> R
     let (report, again) = again?;
     let mut claims = report.certificate.claims();
     claims.push(("trained again", &again));
-    let shown: BTreeMap<&str, &Claim> = claims.iter().copied().collect();
-    show(json, &shown, || {
-        let mut rows = Rows::default();
-        claims.iter().for_each(|(name, claim)| rows.row(&name.replace('_', " "), verdict(claim)));
-        rows.text()
-    })?;
-    Failure::of_claims(claims)
+    show_claims(json, claims)
 }
 
 impl From<StreamModelError> for Failure {

@@ -44,7 +44,7 @@ pub fn write_with(
     if fs::symlink_metadata(path).is_ok_and(|there| !there.is_file()) {
         return Err(io::Error::new(
             io::ErrorKind::InvalidInput,
-            "there is something that is no regular file",
+            "something that is not a regular file is there",
         ));
     }
     let folder = folder(path);

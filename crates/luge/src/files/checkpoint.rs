@@ -92,7 +92,7 @@ pub enum CheckpointError {
     #[error("{0} is damaged: its checksum does not match its content")]
     Damaged(String),
     /// A complete file with invalid content.
-    #[error("{name} cannot be understood: {why}")]
+    #[error("{name} has invalid content: {why}")]
     Content {
         /// The file.
         name: String,

@@ -135,7 +135,7 @@ pub enum ModelError {
     #[error("{0} is damaged: its checksum does not match its metadata and weights")]
     Damaged(String),
     /// The machine in the file is not the one that was trained.
-    #[error("the digest of the machine in the model is not the one that the model states")]
+    #[error("the machine in the model does not match the digest that the model states")]
     MachineChanged,
     /// The machine in the file does not read.
     #[error("cannot read the machine in the model: {}", first(.0))]
@@ -149,8 +149,8 @@ pub enum ModelError {
     /// The network cannot be built again.
     #[error(transparent)]
     Extended(#[from] ExtendedError),
-    /// The run cannot be made again.
-    #[error("the run cannot be made again: {0}")]
+    /// The run cannot be repeated.
+    #[error("the run cannot be repeated: {0}")]
     Training(#[from] TrainingError),
     /// There is no room for it.
     #[error(transparent)]
