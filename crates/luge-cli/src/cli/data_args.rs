@@ -32,7 +32,7 @@ pub(super) struct DataArgs {
     /// How numbers become bits: fix:I.F, and for machines also fix:I.F:sm or float:E.M; auto for the smallest fix:I.F in which no number of a program wraps around [default: fix:4.4, or what a learner that ships is for]
     #[arg(long, value_name = "FORMAT")]
     format: Option<FormatArg>,
-    /// Take the nearest number of the format for data outside it
+    /// Clamp numbers outside the format to its range
     #[arg(long)]
     saturate: bool,
     /// Set a constant of a program, as NAME=VALUE; repeat for several

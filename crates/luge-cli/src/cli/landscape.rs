@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use indicatif::HumanCount;
 use luge::{
     draw::{
         edges::{Edge, OutgoingEdges},
@@ -18,7 +17,7 @@ use super::{
     failure::Failure,
     landscape_args::LandscapeArgs,
     machine_args::{InputArgs, MachineArgs, step_count},
-    output::{ForceArg, columns, place, show},
+    output::{ForceArg, columns, count, place, show},
 };
 
 /// Edges that the table lists.
@@ -105,7 +104,6 @@ fn summary<'a>(machine: Option<&'a str>, leaving: &'a OutgoingEdges<'_>) -> Summ
 }
 
 fn report(leaving: &OutgoingEdges<'_>) -> String {
-    let count = |n: usize| HumanCount(n as u64);
     let (falling, rising) = (leaving.n_falling, leaving.n_rising);
     let level = leaving.n_edges - falling - rising;
     let goes = match leaving.successor() {

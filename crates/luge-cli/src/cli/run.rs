@@ -29,7 +29,8 @@ use super::{
 
 /// Run a machine, or a program on its data, without a network
 ///
-/// Circuits run as machines do, on drawn samples. All three are results, not failures: the exit status is 0.
+/// A run ends when the machine halts, where no rule applies, or at the step limit. All three are results, not
+/// failures: the exit status is 0. A circuit that takes samples runs on those of --draw.
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]

@@ -36,7 +36,7 @@ use super::{
     landscape_args::lesson_cell_count,
     long_run::{LongRunArgs, Pace, RunArchive},
     machine_args::{format_parser, step_count, word},
-    output::{ForceArg, Rows, note, place, show},
+    output::{ForceArg, Rows, count, note, place, show},
     progress::{PATIENCE, Progress},
 };
 
@@ -264,7 +264,6 @@ fn open(place: &str, from: Option<Format>) -> Result<Source, Failure> {
 
 /// A score in words.
 pub(super) fn scored(score: &Score) -> String {
-    let count = |n: usize| HumanCount(n as u64);
     match *score {
         Score::Classified { right, of } => {
             let percent = 100.0 * right as f64 / of as f64;
@@ -280,13 +279,12 @@ fn rows(lesson: &PreparedTraining, report: &TrainingReport, pace: &Pace) -> Rows
     let mut rows = Rows::default();
     let mut row = |name: &str, value: String| rows.row(name, value);
     let extended = lesson.extended();
-    let count = |n: u64| HumanCount(n).to_string();
     let answer = Answer::of_lesson(lesson, report);
     if let Some(learned) = &answer.learned {
         row("learned", learned.formula.clone());
         if let Some(right) = learned.after.right {
-            let all = count(learned.rows as u64);
-            row("classified", format!("{} of {all} rows right", count(right as u64)));
+            let all = count(learned.rows);
+            row("classified", format!("{} of {all} rows right", count(right)));
         } else {
             let Learned { before, after, .. } = learned;
             row("error", format!("{}, {} before", numeral(after.error), numeral(before.error)));
@@ -296,15 +294,15 @@ fn rows(lesson: &PreparedTraining, report: &TrainingReport, pace: &Pace) -> Rows
         row("tested", format!("{}, held out of training", scored(score)));
     }
     row("certified", answer.verdict);
-    row("labels read", format!("step 1: {} labels in z", count(lesson.table().labels.data.len() as u64)));
+    row("labels read", format!("step 1: {} labels in z", count(lesson.table().labels.data.len())));
     row(
         "running",
         format!(
             "{} machine steps on landscape {}, {} vertices, {} cells per tape",
-            count(report.machine_steps),
+            HumanCount(report.machine_steps),
             extended.kind().word(),
-            count(extended.n_vertices() as u64),
-            count(lesson.window().n_cells as u64),
+            count(extended.n_vertices()),
+            count(lesson.window().n_cells),
         ),
     );
     let steps = report.outcome.steps();
@@ -314,10 +312,10 @@ fn rows(lesson: &PreparedTraining, report: &TrainingReport, pace: &Pace) -> Rows
         luge_train::Outcome::Converged { .. } => "halted",
         _ => "not halted",
     };
-    row(end, format!("after {} gradient steps (loss {loss}; stop threshold {stop})", count(steps)));
+    row(end, format!("after {} gradient steps (loss {loss}; stop threshold {stop})", HumanCount(steps)));
     row("drift", format!("tape {:.1e}, head {:.1e}", report.drift.tape, report.drift.head));
     row("engine", format!("{}: {}", report.chosen.engine.word(), report.chosen.why));
-    let per_second = count(pace.per_second(report.outcome) as u64);
+    let per_second = HumanCount(pace.per_second(report.outcome) as u64);
     row("time", format!("{:.2} s, {per_second} steps/s", pace.seconds));
     rows.certificate(report.certificate.claims());
     rows
