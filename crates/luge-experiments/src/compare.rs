@@ -74,7 +74,6 @@ pub enum Ending {
 
 impl Ending {
     /// In words.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Solved => "solved",
@@ -111,7 +110,6 @@ pub struct Comparison {
 }
 
 /// The loss 1/2 |f_theta(x) - y|^2 over the four samples and its gradient by backpropagation; a ReLU has slope 0 at 0.
-#[must_use]
 pub fn loss_and_gradient(theta: &Theta) -> (f64, Theta) {
     let [b1, w11, w12, b2, w21, w22, bias, v1, v2] = *theta;
     let mut loss = 0.0;
@@ -132,7 +130,6 @@ pub fn loss_and_gradient(theta: &Theta) -> (f64, Theta) {
 
 impl Descent {
     /// Trains by gradient descent on all four samples at once, every weight drawn from -1 to 1 at the start.
-    #[must_use]
     pub fn run(seed: u64, options: DescentOptions) -> Self {
         let mut generator = ChaCha8Rng::seed_from_u64(seed);
         let start = [(); N_WEIGHTS].map(|()| {
@@ -150,7 +147,6 @@ impl Descent {
     }
 
     /// How it ended.
-    #[must_use]
     pub fn ending(&self) -> Ending {
         if self.loss < SOLVED {
             Ending::Solved
@@ -164,7 +160,6 @@ impl Descent {
 
 impl Search {
     /// Tries every theta with weights of [`GRID`], the last weight varying fastest; the first of the best wins.
-    #[must_use]
     pub fn run() -> Self {
         let n_tried = GRID.len().pow(N_WEIGHTS as u32);
         let mut best = Self { theta: candidate(0), loss: f64::INFINITY, index: 0, n_tried, n_best: 0 };
@@ -204,13 +199,11 @@ impl Comparison {
     }
 
     /// How many runs of gradient descent ended so.
-    #[must_use]
     pub fn count(&self, ending: Ending) -> usize {
         self.descents.iter().filter(|descent| descent.ending() == ending).count()
     }
 
     /// The losses that gradient descent ended with, lowest first, what is not finite last.
-    #[must_use]
     pub fn sorted_losses(&self) -> Vec<f64> {
         let finite = |loss: f64| if loss.is_finite() { loss } else { f64::INFINITY };
         let mut losses: Vec<f64> = self.descents.iter().map(|descent| finite(descent.loss)).collect();
@@ -219,7 +212,6 @@ impl Comparison {
     }
 
     /// The losses that stuck runs ended with, to three digits, and how many runs ended there.
-    #[must_use]
     pub fn levels(&self) -> Vec<(f64, usize)> {
         let stuck = self.descents.iter().filter(|descent| descent.ending() == Ending::Stuck);
         let mut losses: Vec<f64> = stuck.map(|d| (d.loss * 1000.0).round() / 1000.0).collect();
@@ -229,7 +221,6 @@ impl Comparison {
     }
 
     /// The final losses of gradient descent, sorted, above the loss that the search found.
-    #[must_use]
     pub fn draw(&self) -> String {
         const DESCENT: &str = "#0b5cad";
         const STUCK: &str = "#c62828";

@@ -23,7 +23,6 @@ impl Optimiser {
     pub const ALL: [Self; 2] = [Self::Sgd, Self::Adam];
 
     /// The optimiser's name.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Sgd => "SGD",

@@ -75,13 +75,11 @@ impl Tolerance {
     }
 
     /// Traces that [`Tolerance::of`] makes.
-    #[must_use]
     pub fn n_traces(n_seeds: u64) -> u64 {
         (SIGMAS.len() as u64).saturating_mul(n_seeds).saturating_add(Precision::ALL.len() as u64)
     }
 
     /// The smallest noise at which some seed breaks the trace.
-    #[must_use]
     pub fn breaks_at(&self) -> Option<f64> {
         let broken = self.noise.iter().find(|(_, verdicts)| n_exact(verdicts) < verdicts.len());
         broken.map(|&(sigma, _)| sigma)
@@ -89,13 +87,11 @@ impl Tolerance {
 }
 
 /// How many traces were exact.
-#[must_use]
 pub fn n_exact(verdicts: &[Verdict]) -> usize {
     verdicts.iter().filter(|verdict| **verdict == Verdict::Exact).count()
 }
 
 /// Draws, for every landscape, the share of seeds whose trace is exact at each size of noise.
-#[must_use]
 pub fn draw(results: &[Tolerance], title: &str) -> String {
     const COLOURS: [&str; 4] = ["#0b5cad", "#d9822b", "#2f7d4f", "#7b3fa0"];
     let per_cent = |sigma: f64| 100.0 * sigma;

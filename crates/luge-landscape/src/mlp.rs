@@ -41,7 +41,6 @@ pub struct Readout {
 
 impl Readout {
     /// `theta_0 + sum theta_i x_i` for numbers in registers: words of two's complement with so many bits after the point.
-    #[must_use]
     pub fn linear(words: &[Vec<RegisterId>], n_fraction: u32, feature: Code) -> Self {
         let mut terms = Vec::new();
         let (offset, weights) = bit_weights(feature);
@@ -103,13 +102,11 @@ pub struct NotInMemory {
 
 impl CircuitNetwork {
     /// The network of a circuit.
-    #[must_use]
     pub fn build(circuit: &Circuit, constants: MlpConstants, safeguards: Safeguards) -> Self {
         Self::build_with(circuit, &Readout::default(), constants, safeguards)
     }
 
     /// The network of a circuit, with more in its output.
-    #[must_use]
     pub fn build_with(
         circuit: &Circuit,
         readout: &Readout,
@@ -125,13 +122,11 @@ impl CircuitNetwork {
     }
 
     /// How many inputs the network has; a circuit without samples has one that nothing reads.
-    #[must_use]
     pub fn n_inputs(&self) -> usize {
         self.samples.map_or(1, |shape| shape.n_features)
     }
 
     /// The network's inputs for the features of a sample.
-    #[must_use]
     pub fn inputs(&self, features: &[bool]) -> Vec<f64> {
         match self.samples {
             None => vec![1.0],
@@ -142,7 +137,6 @@ impl CircuitNetwork {
     }
 
     /// The label of a sample, or an output, as a number.
-    #[must_use]
     pub fn label(&self, bits: &[bool]) -> f64 {
         match bits {
             [] => 0.0,

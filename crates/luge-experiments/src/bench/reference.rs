@@ -24,7 +24,6 @@ pub struct Table {
 
 impl Table {
     /// `None` for machines with several tapes, more than four symbols or more than 2^14 states.
-    #[must_use]
     pub fn new(machine: &Machine) -> Option<Self> {
         let alphabet = &machine.tape(TapeId(0)).alphabet;
         let n_symbols = alphabet.len();
@@ -55,7 +54,6 @@ impl Table {
     }
 
     /// The straightforward loop: a table, a vector of bytes, every access checked. Returns the steps to the halt.
-    #[must_use]
     pub fn straightforward(&self, most_steps: u64) -> u64 {
         let mut tape = vec![self.blank; 1 << 10];
         let (mut at, mut state, mut steps) = (tape.len() / 2, self.start, 0);
@@ -79,7 +77,6 @@ impl Table {
     }
 
     /// A packed table, no checks, and both neighbours read before it is known which one will be needed.
-    #[must_use]
     pub fn tuned(&self, most_steps: u64) -> u64 {
         let mut tuned = Tuned::new(self);
         let mut steps = 0;
@@ -113,7 +110,6 @@ impl Table {
     }
 
     /// Blocks of eight cells (four with more than two symbols), whose crossings are remembered.
-    #[must_use]
     pub fn blocks(&self, most_steps: u64) -> u64 {
         Blocks::new(self).run(most_steps)
     }

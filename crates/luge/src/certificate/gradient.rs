@@ -70,13 +70,11 @@ impl GradientCheck {
     }
 
     /// Whether every step looked at is the network's own gradient step, and every situation was looked at.
-    #[must_use]
     pub fn holds(&self) -> bool {
         self.differs.is_none() && self.seen.is_none_or(|seen| seen.n_looked_at == seen.n_situations)
     }
 
     /// The check in a line.
-    #[must_use]
     pub fn figures(&self) -> String {
         let sampled = match self.steps.len() {
             0 => String::new(),

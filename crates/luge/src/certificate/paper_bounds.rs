@@ -55,7 +55,6 @@ pub struct SizeClaim {
 
 impl SizeClaim {
     /// Holds an extended network without its primary network to the corollary; `n_labels` is n m.
-    #[must_use]
     pub fn of_extended(extended: &Extended, normal: &NormalForm, n_cells: usize, n_labels: usize) -> Self {
         let layers = Layers::up_to(extended.network(), extended.nodes().out);
         let layers = layers.without(|node| extended.is_primary(node));
@@ -63,7 +62,6 @@ impl SizeClaim {
     }
 
     /// Holds a network's layers to the corollary about its landscape; `n_labels` is n m, 0 for a landscape alone.
-    #[must_use]
     pub fn about(
         kind: LandscapeKind,
         normal: &NormalForm,
@@ -101,7 +99,6 @@ impl SizeClaim {
     }
 
     /// The width allowed, in words where no number holds it.
-    #[must_use]
     pub fn width_text(&self) -> String {
         self.width.map_or("more than 2^64".to_owned(), |width| width.to_string())
     }

@@ -11,7 +11,6 @@ pub struct Decimated<T> {
 /// A value of which a run has many.
 pub trait Thin: Sized {
     /// What stands for two neighbouring slots. Values that belong to the step where their slot begins keep the first.
-    #[must_use]
     fn join(first: Option<Self>, _second: Option<Self>) -> Option<Self> {
         first
     }
@@ -19,25 +18,21 @@ pub trait Thin: Sized {
 
 impl<T: Thin> Decimated<T> {
     /// At most so many slots, of so many steps each to begin with.
-    #[must_use]
     pub fn new(most: usize, width: u64) -> Self {
         Self { most: most.max(1), width: width.max(1), slots: Vec::new() }
     }
 
     /// Slots for a run of so many steps, which need not be joined.
-    #[must_use]
     pub fn for_run(most: usize, steps: u64) -> Self {
         Self::new(most, (steps / most.max(1) as u64 + 1).next_power_of_two())
     }
 
     /// Steps per slot.
-    #[must_use]
     pub fn width(&self) -> u64 {
         self.width
     }
 
     /// The slots from step 0 on.
-    #[must_use]
     pub fn slots(&self) -> &[Option<T>] {
         &self.slots
     }
@@ -48,14 +43,12 @@ impl<T: Thin> Decimated<T> {
     }
 
     /// The step at which the next slot begins.
-    #[must_use]
     pub fn due(&self) -> u64 {
         (self.slots.len() as u64).saturating_mul(self.width)
     }
 
     /// Whether a slot begins at a step.
     #[inline]
-    #[must_use]
     pub fn begins(&self, step: u64) -> bool {
         step.is_multiple_of(self.width)
     }
@@ -90,7 +83,6 @@ impl<T: Thin> Decimated<T> {
     }
 
     /// The last value that is kept in the slot of a step, or before it.
-    #[must_use]
     pub fn before(&self, step: u64) -> Option<&T> {
         let end = usize::try_from(step / self.width).unwrap_or(usize::MAX).saturating_add(1);
         self.slots.iter().take(end).rev().flatten().next()

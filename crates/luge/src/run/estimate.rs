@@ -16,7 +16,6 @@ const MAX_STEPS: Step = 1 << 26;
 
 /// About how many steps the machine of a program makes on its data; `None` if the learner is no program, does not look at its data soon, or
 /// does not come to its end within so many statements.
-#[must_use]
 pub fn machine_steps(job: &TrainJob, lesson: &PreparedTraining, statements: u64) -> Option<Step> {
     let interpret = |limit| job.interpret(lesson.table(), limit).ok().flatten();
     let whole = interpret(statements).filter(|outcome| outcome.verdict == Verdict::Accepted)?;

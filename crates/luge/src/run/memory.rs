@@ -76,7 +76,6 @@ pub fn set_budget(bytes: u64) {
 }
 
 /// How many bytes the program may use: what was set, or three quarters of what the machine has free.
-#[must_use]
 pub fn budget() -> u64 {
     match BUDGET.load(Ordering::Relaxed) {
         0 => {
