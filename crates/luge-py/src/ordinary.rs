@@ -1,8 +1,9 @@
 //! Landscape mlp: linear layers and ReLUs that plain SGD trains.
 
-use std::{fs, ops::ControlFlow};
+use std::{ops::ControlFlow, path::Path};
 
 use luge::{
+    files::bounded,
     ordinary::{OrdinaryError, OrdinaryModel, OrdinaryOptions, PreparedOrdinary},
     stream::{Draw, Samples},
     words::Word,
@@ -74,7 +75,7 @@ fn open(place: &str, n_bits: usize) -> Result<Circuit, Refusal> {
     if let Some(shipped) = Shipped::ALL.into_iter().find(|shipped| shipped.name() == place) {
         return Ok(shipped.circuit(n_bits));
     }
-    let bytes = fs::read(place).map_err(|reason| {
+    let bytes = bounded::read(Path::new(place), 4).map_err(|reason| {
         Refusal::unfit(format!("`{place}` is no circuit that ships, and no file can be read there: {reason}"))
     })?;
     match aiger::read(&bytes, "circuit") {

@@ -5,16 +5,15 @@
 //! unit, every weight. All weights after the step are compared with those that the step is said to lead to.
 
 mod differs;
+mod surroundings;
 
 use std::collections::HashMap;
 
-use luge_net::{Form, LOCAL_COLUMNS, Local, NodeId, ParameterId, SparseLayers, StepRule, Values};
+use luge_net::{Arcs, Form, LOCAL_COLUMNS, Local, NodeId, Op, ParameterId, SparseLayers, StepRule, Values};
 
-use crate::{
-    Dense, MAX_GAIN_ERROR, Precision, ROUNDING, Rate, ReversePass, Snapshot, TrainError, best_vertex, sparse,
-};
-
+use crate::{Dense, MAX_GAIN_ERROR, Precision, ROUNDING, Rate, ReversePass, TrainError, best_vertex};
 pub use differs::Differs;
+pub use surroundings::Surroundings;
 
 /// A step that is said to be made, track by track as bits. What is not known is free: the step must be the same whatever it is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -55,32 +54,6 @@ pub struct Look {
     pub drift: (f64, f64),
 }
 
-/// The weights around the heads, as an engine holds them.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Surroundings {
-    vertices: Vec<(usize, f64)>,
-    /// Per track, the cells and the head's weights in as many columns as the cut network has.
-    tracks: Vec<[[f64; LOCAL_COLUMNS]; 2]>,
-}
-
-impl Surroundings {
-    /// The weights of a snapshot around these cells, one per track.
-    pub fn of(snapshot: &Snapshot, centres: &[i64]) -> Self {
-        let tracks = snapshot.tapes.iter().zip(centres).map(|(tape, centre)| {
-            let at = |first: i64, column: usize| {
-                usize::try_from(centre - (LOCAL_COLUMNS / 2) as i64 + column as i64 - first).ok()
-            };
-            let cell = |column| at(tape.first, column).and_then(|at| tape.cells.get(at));
-            let head = |column| at(tape.head_first, column).and_then(|at| tape.head.get(at));
-            [
-                std::array::from_fn(|column| cell(column).unwrap_or(sparse::BLANK)),
-                std::array::from_fn(|column| head(column).copied().unwrap_or(0.0)),
-            ]
-        });
-        Self { vertices: snapshot.vertices.clone(), tracks: tracks.collect() }
-    }
-}
-
 /// The network's loss and the derivative by the landscape's, at one level of the landscape.
 #[derive(Clone, Copy, Debug)]
 struct Carried {
@@ -97,6 +70,8 @@ pub struct SituationCheck<'l> {
     weights: Vec<Values>,
     inputs: Vec<Values>,
     carried: HashMap<u64, Carried>,
+    /// Nodes that say for every vertex whether its block is the next one.
+    of_blocks: Vec<NodeId>,
     /// How far cells and heads may lie from the values they stand for before a step, and must not lie after it.
     allowed: (f64, f64),
 }
@@ -120,6 +95,10 @@ impl<'l> SituationCheck<'l> {
             (ReversePass::new(&part.network), values.collect(), part.fed(inputs))
         });
         let part = &local.landscape.network;
+        let of_blocks = part.numbered_nodes().filter(|(_, node)| match &node.op {
+            Op::Linear(map, _) => map.as_arcs().is_some_and(|(_, arcs)| arcs == Arcs::OfBlock),
+            _ => false,
+        });
         Self {
             local,
             layers,
@@ -128,6 +107,7 @@ impl<'l> SituationCheck<'l> {
             weights: part.parameters().iter().map(|p| blank(p.shape)).collect(),
             inputs: part.inputs().iter().map(|i| blank(i.shape)).collect(),
             carried: HashMap::new(),
+            of_blocks: of_blocks.map(|(id, _)| id).collect(),
             allowed,
         }
     }
@@ -152,6 +132,7 @@ impl<'l> SituationCheck<'l> {
         let heads = self.show(situation, fill, at, blurred);
         let landscape = self.landscape.evaluate(&self.weights, &self.inputs);
         self.check_far_columns(situation, &heads)?;
+        self.check_other_blocks(situation)?;
         let Carried { loss, gain } = self.carry(landscape)?;
         let gradient = self.landscape.gradient(gain);
         let mut drift = (0.0, 0.0);
@@ -194,74 +175,6 @@ impl<'l> SituationCheck<'l> {
             }
         }
         Ok(Look { loss, drift })
-    }
-
-    /// Differentiates the network with the weights that a step was made from and compares those around the heads after it; the loss.
-    ///
-    /// # Errors
-    /// In what the step differs.
-    pub fn look_at_weights(&mut self, before: &Surroundings, after: &Surroundings) -> Result<f64, Differs> {
-        let expected = self.shown(after);
-        let mut inputs = std::mem::take(&mut self.inputs);
-        self.weights = self.shown(before);
-        self.show_fixed(before, &mut inputs);
-        self.inputs = inputs;
-        let landscape = self.landscape.evaluate(&self.weights, &self.inputs);
-        let Carried { loss, gain } = self.carry(landscape)?;
-        let gradient = self.landscape.gradient(gain);
-        let vertex = before.vertices.first().map_or(0, |&(vertex, _)| vertex as u32);
-        for (block, (parameter, gradient)) in
-            self.local.landscape.network.parameters().iter().zip(&gradient).enumerate()
-        {
-            let (weights, expected) = (&self.weights[block].data, &expected[block].data);
-            let found: Vec<f64> = match parameter.step_rule {
-                StepRule::Simplex => {
-                    let best = best_vertex(&gradient.data, weights).unwrap_or(vertex as usize);
-                    Values::unit(weights.len(), best).data
-                }
-                StepRule::Gradient { rate } => {
-                    weights.iter().zip(&gradient.data).map(|(weight, slope)| weight - rate * slope).collect()
-                }
-            };
-            let far = |(a, b): (&f64, &f64)| {
-                let away = (a - b).abs();
-                away.is_nan() || away > ROUNDING * a.abs().max(1.0)
-            };
-            if let Some(index) = found.iter().zip(expected).position(far) {
-                let (parameter, found, expected) = (parameter.name.clone(), found[index], expected[index]);
-                return Err(Differs::Weight { vertex, parameter, index, found, expected });
-            }
-        }
-        Ok(loss)
-    }
-
-    /// The weights of the cut network that stand for surroundings.
-    fn shown(&self, around: &Surroundings) -> Vec<Values> {
-        let mut weights = self.weights.clone();
-        if let Some(block) = self.block(self.layers.vertex) {
-            weights[block].data.fill(0.0);
-            around.vertices.iter().for_each(|&(vertex, weight)| weights[block].data[vertex] = weight);
-        }
-        let blocks = [self.layers.cells.and_then(|id| self.block(id)), self.block(self.layers.head)];
-        for (&row, track) in self.layers.table.rows().iter().zip(&around.tracks) {
-            for (block, numbers) in blocks.iter().zip(track) {
-                let of_row = row * LOCAL_COLUMNS..(row + 1) * LOCAL_COLUMNS;
-                if let Some(shown) = block.and_then(|block| weights[block].data.get_mut(of_row)) {
-                    shown.copy_from_slice(numbers);
-                }
-            }
-        }
-        weights
-    }
-
-    /// Shows the cells that are not weights.
-    fn show_fixed(&self, around: &Surroundings, inputs: &mut [Values]) {
-        let table = &self.layers.table;
-        for (&row, [cells, _]) in table.rows().iter().zip(&around.tracks) {
-            if let (Some(at), Some(input)) = (row.checked_sub(table.n_trained()), inputs.first_mut()) {
-                input.data[at * LOCAL_COLUMNS..(at + 1) * LOCAL_COLUMNS].copy_from_slice(cells);
-            }
-        }
     }
 
     /// Sets weights and hidden cells to show a situation; the column of each head, by row.
@@ -383,6 +296,35 @@ impl<'l> SituationCheck<'l> {
         }
         let own = table.looks_at(table.block(found)) | table.looks_at(table.block(vertex as usize));
         if own & !ahead.0 != 0 { differs(found) } else { Ok(()) }
+    }
+
+    /// Where the next vertex is a product of a factor of its block and a factor of its symbols, the first is 0 in all blocks but the next
+    /// one, which knows all symbols it looks at: so no free symbol can open another vertex, alone or with others.
+    fn check_other_blocks(&self, situation: &Situation) -> Result<(), Differs> {
+        let Situation { vertex, to, ahead, .. } = *situation;
+        let table = &self.layers.table;
+        let next = table.block(to as usize);
+        let differs = |found| Err(Differs::Vertex { vertex, found, expected: to });
+        for &node in &self.of_blocks {
+            let mut factors = self.landscape.value(node).iter().enumerate();
+            let other = factors.find(|&(at, &factor)| factor != 0.0 && table.block(at) != next);
+            if let Some((found, _)) = other {
+                return differs(found);
+            }
+        }
+        let free = table.looks_at(next) & !ahead.0;
+        if !self.of_blocks.is_empty() && free != 0 { differs(to as usize) } else { Ok(()) }
+    }
+
+    /// The loss at a vertex at rest of a landscape that stands alone, with all free symbols -1 and with all of them +1.
+    pub fn losses_at_rest(&mut self, vertex: u32) -> [f64; 2] {
+        let table = &self.layers.table;
+        let known = (table.looks_at(table.block(vertex as usize)), table.symbols(vertex as usize));
+        let situation = Situation { vertex, to: vertex, here: known, ahead: known, ..Situation::default() };
+        [false, true].map(|fill| {
+            self.show(&situation, fill, HeadColumn::Inside, false);
+            self.landscape.evaluate(&self.weights, &self.inputs)
+        })
     }
 
     /// Columns far from every head add exactly 0 to every sum, and have no gradient.

@@ -30,6 +30,7 @@ pub use prepare_options::{ClassCode, Missing, PrepareOptions, Scale, Split};
 pub use score::Score;
 pub use text::decode;
 
+use crate::files::bounded;
 use preparation::{Columns, row_of};
 use sheet::{Column, Expect, Sheet};
 
@@ -179,12 +180,13 @@ impl Table {
     /// # Errors
     /// If a column is missing, or a field is not a number where one must be.
     pub fn read(
-        mut source: impl io::Read,
+        source: impl io::Read,
         targets: &[String],
         features: Option<&[String]>,
     ) -> Result<Self, TableError> {
-        let mut text = String::new();
-        source.read_to_string(&mut text).map_err(csv::Error::from)?;
+        let bytes = bounded::read_from(source, "a table", 8).map_err(csv::Error::from)?;
+        let text = String::from_utf8(bytes)
+            .map_err(|error| csv::Error::from(io::Error::new(io::ErrorKind::InvalidData, error)))?;
         Self::read_prepared(&text, targets, features, &PrepareOptions::default())
     }
 

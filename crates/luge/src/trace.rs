@@ -276,7 +276,7 @@ impl PreparedTrace {
         };
         let mut followed = course.follow(from, watch)?;
         let gradient =
-            followed.recheck(self.options.autodiff_checks, (task.network, &[], false), |spots| {
+            followed.recheck(self.options.autodiff_checks, (task.network, &[], true), |spots| {
                 self.check(spots)
             })?;
         let machine_steps = followed.machine_steps().or(self.machine_steps);

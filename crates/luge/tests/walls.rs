@@ -12,20 +12,39 @@ use serde_json::Value;
 /// The dependencies of a crate on crates of this workspace, by kind: "normal", "dev" or "build".
 type Dependencies = BTreeMap<String, BTreeSet<(String, String)>>;
 
-/// What cargo says of the workspace; with `--no-deps` of its own crates alone.
-fn metadata(more: &[&str]) -> Value {
+/// What cargo says of the workspace; an error if it would have to fetch something and cannot.
+fn ask_cargo(more: &[&str]) -> Result<Value, String> {
     let cargo = Command::new(env!("CARGO"))
-        .args(["metadata", "--format-version", "1", "--offline"])
+        .args(["metadata", "--format-version", "1"])
         .args(more)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
         .expect("cargo starts");
-    assert!(cargo.status.success(), "{}", String::from_utf8_lossy(&cargo.stderr));
-    serde_json::from_slice(&cargo.stdout).expect("JSON")
+    match cargo.status.success() {
+        true => Ok(serde_json::from_slice(&cargo.stdout).expect("JSON")),
+        false => Err(String::from_utf8_lossy(&cargo.stderr).into_owned()),
+    }
+}
+
+/// What cargo says of our own crates alone.
+fn own_crates() -> Value {
+    ask_cargo(&["--no-deps", "--offline"]).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// What cargo says of all crates, those of other systems too if they are here or can be fetched.
+fn all_crates() -> Value {
+    let everywhere = ask_cargo(&["--locked", "--all-features"]);
+    let here = || {
+        let version = Command::new("rustc").arg("-vV").output().expect("rustc starts").stdout;
+        let version = String::from_utf8_lossy(&version).into_owned();
+        let host = version.lines().find_map(|line| line.strip_prefix("host: ")).expect("a host").to_owned();
+        ask_cargo(&["--locked", "--all-features", "--offline", "--filter-platform", &host])
+    };
+    everywhere.or_else(|_| here()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn workspace() -> Dependencies {
-    let metadata = metadata(&["--no-deps"]);
+    let metadata = own_crates();
     let packages = metadata["packages"].as_array().expect("packages");
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let names: BTreeSet<String> = packages.iter().filter_map(|p| text(&p["name"])).collect();
@@ -120,7 +139,7 @@ fn front_ends_stand_on_the_library() {
 
 /// All dependencies of a crate, ours or not, that are no dev-dependencies.
 fn direct(name: &str) -> BTreeSet<String> {
-    let metadata = metadata(&["--no-deps"]);
+    let metadata = own_crates();
     let packages = metadata["packages"].as_array().expect("packages");
     let package = packages.iter().find(|p| p["name"] == name).expect("a crate of this workspace");
     let all = package["dependencies"].as_array().expect("dependencies").iter();
@@ -157,22 +176,67 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
+/// Files of users are read by the one reader that asks memory first; beside it stand what the system says and messages of known length.
+#[test]
+fn every_file_is_read_through_the_bounded_reader() {
+    const OTHERS: [&str; 3] = ["files/bounded.rs", "run/memory.rs", "lsp/transport.rs"];
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    for name in ["luge", "luge-cli", "luge-lab", "luge-py"] {
+        for path in sources(&crates.join(name).join("src")) {
+            let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+            let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+            let reads = ["fs::read(", "fs::read_to_string(", ".read_to_string(", ".read_to_end("];
+            let found = reads.iter().find(|read| code.contains(*read));
+            let other = OTHERS.iter().any(|other| path.ends_with(other));
+            assert!(other || found.is_none(), "{}: {found:?}", path.display());
+        }
+    }
+}
+
+/// The words in quotes of a list in deny.toml.
+fn listed(before: &str) -> BTreeSet<&'static str> {
+    let text = include_str!("../../../deny.toml");
+    let list = text.split(before).nth(1).and_then(|rest| rest.split("\n]").next()).expect("a list");
+    list.split('"').skip(1).step_by(2).collect()
+}
+
 /// What deny.toml allows holds for all dependencies, also where cargo-deny is not installed.
 #[test]
 fn licences_and_sources_are_allowed() {
-    let text = include_str!("../../../deny.toml");
-    let list = text.split("allow = [").nth(1).and_then(|rest| rest.split(']').next()).expect("a list");
-    let allowed: BTreeSet<&str> = list.split('"').skip(1).step_by(2).collect();
+    let allowed = listed("\nallow = [");
     let fits = |expression: &str| {
         let plain = expression.replace(['(', ')'], "").replace('/', " OR ");
         plain.split(" AND ").all(|part| part.split(" OR ").any(|licence| allowed.contains(licence.trim())))
     };
     assert!(fits("(MIT OR GPL-3.0-only) AND ISC") && !fits("MIT AND GPL-3.0-only") && !fits("none"));
-    let metadata = metadata(&["--locked"]);
+    let metadata = all_crates();
     for package in metadata["packages"].as_array().expect("packages") {
         let (name, licence) = (&package["name"], package["license"].as_str().unwrap_or("none"));
         assert!(fits(licence), "{name} has the licence {licence}");
         let source = package["source"].as_str();
         assert!(source.is_none_or(|source| source.starts_with("registry+")), "{name} is from {source:?}");
     }
+}
+
+/// No crate has two versions unless deny.toml says so, none of those is listed in vain, and ours ask for versions.
+#[test]
+fn versions_are_single_and_asked_for() {
+    let metadata = all_crates();
+    let packages = metadata["packages"].as_array().expect("packages");
+    let mut versions: BTreeMap<&str, usize> = BTreeMap::new();
+    for package in packages {
+        *versions.entry(package["name"].as_str().expect("a name")).or_default() += 1;
+        let dependencies = package["dependencies"].as_array().expect("dependencies");
+        for dependency in dependencies.iter().filter(|_| package["source"].is_null()) {
+            let asked = dependency["req"] != "*" || dependency["path"].is_string();
+            assert!(asked, "{} takes any version of {}", package["name"], dependency["name"]);
+        }
+    }
+    let twice: BTreeSet<&str> = versions.iter().filter(|(_, n)| **n > 1).map(|(name, _)| *name).collect();
+    let allowed = listed("\nskip = [");
+    let more: Vec<_> = twice.difference(&allowed).collect();
+    assert!(more.is_empty(), "several versions of {more:?}");
+    // A crate that only other systems need may not be here.
+    let vain: Vec<_> = allowed.difference(&twice).filter(|name| versions.contains_key(*name)).collect();
+    assert!(vain.is_empty(), "a single version of {vain:?}");
 }

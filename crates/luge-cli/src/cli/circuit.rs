@@ -4,6 +4,7 @@ use std::path::Path;
 
 use indicatif::HumanCount;
 use luge::{
+    files::bounded,
     job::source::Source,
     ordinary::{OrdinaryError, SampleStream, machine_circuit},
     stream::{Draw, Samples},
@@ -57,7 +58,8 @@ pub(super) fn open(place: &str, n_bits: Option<usize>) -> Result<Option<Circuit>
         return Ok(None);
     }
     let named = path.extension().is_some_and(|extension| extension == "aag" || extension == "aig");
-    let Ok(bytes) = std::fs::read(path) else { return Ok(None) };
+    // What cannot be read, or is too large, is refused by whoever reads machines.
+    let Ok(bytes) = bounded::read(path, 4) else { return Ok(None) };
     if !named && !aiger::recognise(&bytes) {
         return Ok(None);
     }

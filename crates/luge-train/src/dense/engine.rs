@@ -2,7 +2,7 @@
 
 use std::ops::{ControlFlow, Range};
 
-use luge_net::{Network, SparseValues, Values, evaluate_node};
+use luge_net::{Network, SparseValues, Values, evaluate_node, faults::planted};
 
 use super::{Descent, to_values};
 use crate::{
@@ -167,7 +167,7 @@ impl Engine for Dense<'_> {
     }
 
     fn path(&self) -> u64 {
-        self.path
+        self.path.wrapping_add(u64::from(planted("a digest that adds v + 2")))
     }
 
     fn run(&mut self, stop: &StopRule) -> Result<Outcome, TrainError> {

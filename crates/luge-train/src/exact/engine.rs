@@ -46,7 +46,10 @@ impl Engine for Exact<'_> {
             Body::Blocks(blocks, memory) => blocks.level(memory, &mut self.probe)?,
             Body::MultiHead(many) => many.level(&self.probe.layers().table, &mut self.probe)?,
         };
-        let Some(around) = self.probe.around() else { return Ok(landscape) };
+        let Some(around) = self.probe.around() else {
+            let wrong = luge_net::faults::planted("loss at rest") && landscape <= low_level(self.layers());
+            return Ok(if wrong { landscape / 2.0 } else { landscape });
+        };
         if !around.finished(landscape)? {
             return Ok(around.carry(landscape).loss);
         }

@@ -152,6 +152,9 @@ impl Answer {
         ];
         let certified = if noisy { trace.decodes_to_machine() } else { trace.matches_machine() };
         let verdict = match (certified, trace.bounds_held) {
+            (true, true) if trace.n_compared <= steps => {
+                "yes: every iterate that was compared is the machine's"
+            }
             (true, true) => "yes: every iterate is the machine's",
             (true, false) => "yes: every iterate is the machine's; the loss left its bounds",
             (false, false) if trace.decodes_to_machine() => "NO: the loss left its bounds",
@@ -189,7 +192,9 @@ fn claim_line(name: &str, claim: Claim) -> AnswerClaim {
 pub fn meaning(claim: &str) -> &'static str {
     match claim {
         "trace" => "every gradient step is a step of the machine",
-        "gradient" => "the steps are those of gradient descent: automatic differentiation makes them too",
+        "gradient" => {
+            "the steps follow the gradient of the network: automatic differentiation makes them too"
+        }
         "step_count" => "training takes as many steps as the machine does, and ends where it halts",
         "labels_copied" => "the network knows the labels from the loss alone",
         "loss_bounds" => "the loss stays where the construction says",

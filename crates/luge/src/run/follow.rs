@@ -105,8 +105,10 @@ pub(crate) struct FinishedRun<'a> {
     pub(crate) trained_in: Duration,
     /// Cells of the longest tape that the machine has come to need; `None` beside the dense engine.
     pub(crate) n_cells: Option<usize>,
-    /// The digest of all vertices visited, as the side that judges knows it; of the dense engine, its own.
+    /// The digest of all vertices visited, as the side that judges knows it.
     pub(crate) path: u64,
+    /// The vertex that stands for where the machine has come to.
+    vertex: Option<usize>,
     /// What the carrier adds to the landscape's loss.
     added_loss: f64,
     situations: Option<Situations>,
@@ -136,7 +138,9 @@ impl FinishedRun<'_> {
         let allowed = if exact { self.engine.drift() } else { (ROUNDING, ROUNDING) };
         let forgives = exact && allowed.0 > 0.0;
         let inputs = &self.task.inputs;
-        let at = LookAt { network, inputs, labels, allowed, at_the_ends, forgives };
+        let halted = self.record.halted.filter(|_| labels.is_empty());
+        let at_rest = self.vertex.zip(halted);
+        let at = LookAt { network, inputs, labels, allowed, at_the_ends, forgives, at_rest };
         let looked = self.situations.as_ref().map(|situations| situations.look(&at));
         let looked = looked.transpose().map_err(EngineError::from)?;
         let seen = looked.as_ref().map(|looked| Seen {
@@ -182,7 +186,15 @@ impl<'a> RunSetup<'a> {
                 StepChecker::new(machine, input, control, window.first.clone())
                     .after(self.expected.extra_steps),
             ),
-            None => Reference::Configurations(Lockstep::new(machine, input, window.clone()), self.decoder),
+            None => {
+                let lockstep = Lockstep::new(machine, input, window.clone());
+                let extra = self.expected.extra_steps;
+                let noting = |lockstep: Lockstep<'a>| match self.control {
+                    Some(control) => lockstep.noting_vertices(control, extra),
+                    None => lockstep,
+                };
+                Reference::Configurations(lockstep.map(noting), self.decoder)
+            }
         };
         let comparisons = if dense { Comparisons::Every } else { self.comparisons };
         let claimed = from.clone();
@@ -218,16 +230,16 @@ impl<'a> RunSetup<'a> {
             monitor.derive_again(task, cache_level, comparisons, (moment, &record))?;
         }
         let (snapshot, n_cells) = (engine.snapshot(), monitor.n_cells());
+        let path = monitor.path(engine.steps()).unwrap_or(snapshot.path);
         let Monitor { beside, record, kept, expected, .. } = monitor;
-        let (simulator, path, situations) = match beside {
+        let (simulator, vertex, situations) = match beside {
             Reference::Configurations(lockstep, _) => (lockstep.map(Lockstep::into_simulator), None, None),
             Reference::Changes(judge) => {
-                let path = judge.path(engine.steps(), expected.extra_steps);
+                let vertex = judge.vertex();
                 let (simulator, situations) = judge.into_situations();
-                (Some(simulator), path, situations)
+                (Some(simulator), Some(vertex), situations)
             }
         };
-        let path = path.unwrap_or(snapshot.path);
         Ok(FinishedRun {
             outcome,
             record,
@@ -238,6 +250,7 @@ impl<'a> RunSetup<'a> {
             trained_in,
             n_cells,
             path,
+            vertex,
             added_loss: expected.levels.added,
             situations,
             task,

@@ -4,8 +4,11 @@
 
 use std::ops::Range;
 
-use luge_landscape::{Configuration, Undecodable};
+use luge_landscape::{Configuration, Control, Undecodable};
 use luge_machine::{Cell, Input, Machine, Outcome, Simulator, SymbolId, TapeId};
+use luge_train::visit;
+
+use crate::run::step_checker::vertex_of;
 
 /// Which cells of the machine's tapes the network's tapes hold.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -161,6 +164,8 @@ pub struct Lockstep<'m> {
     window: Window,
     expected: Configuration,
     inside: bool,
+    /// What vertices stand for, and the digest of those visited.
+    visited: Option<(&'m Control, u64)>,
 }
 
 impl<'m> Lockstep<'m> {
@@ -177,7 +182,19 @@ impl<'m> Lockstep<'m> {
         let heads: Option<_> =
             machine.tape_ids().map(|tape| window.index(tape, simulator.head(tape))).collect();
         let expected = Configuration { state: simulator.state(), tapes, heads: heads? };
-        Some(Self { simulator, window, expected, inside: true })
+        Some(Self { simulator, window, expected, inside: true, visited: None })
+    }
+
+    /// The same, which also notes the vertices that stand for configurations; at the first one training stays for `extra` steps more.
+    pub(crate) fn noting_vertices(mut self, control: &'m Control, extra: u64) -> Self {
+        let first = vertex_of(control, &self.simulator);
+        self.visited = Some((control, (0..=extra).fold(0, |path, _| visit(path, first))));
+        self
+    }
+
+    /// The digest of the vertices visited, if they were noted and training is `extra` steps ahead.
+    pub(crate) fn path(&self, steps: u64, extra: u64) -> Option<u64> {
+        self.visited.filter(|_| self.simulator.steps() + extra == steps).map(|(_, path)| path)
     }
 
     /// What the network should hold.
@@ -211,6 +228,9 @@ impl<'m> Lockstep<'m> {
             return;
         }
         self.expected.state = self.simulator.state();
+        if let Some((control, path)) = &mut self.visited {
+            *path = visit(*path, vertex_of(control, &self.simulator));
+        }
         for (tape, before) in self.simulator.machine().tape_ids().zip(heads) {
             let written = self.simulator.tape(tape).read(before) == SymbolId(1);
             if let Some(cell) = self.window.index(tape, before) {

@@ -97,6 +97,8 @@ pub(crate) struct LookAt<'a> {
     pub(crate) at_the_ends: bool,
     /// Whether a step forgets how far weights lay from the values they stand for.
     pub(crate) forgives: bool,
+    /// The vertex at rest and the loss that the run reports there, where a landscape stands alone and its machine has halted.
+    pub(crate) at_rest: Option<(usize, f64)>,
 }
 
 /// A power of two.
@@ -230,6 +232,13 @@ impl Situations {
                 return Ok(Looked { differs: Some(differs.to_string()), ..looked });
             }
         }
+        if let Some((vertex, reported)) = at.at_rest
+            && let Some(loss) =
+                check.losses_at_rest(vertex as u32).into_iter().find(|&loss| !near(loss, reported))
+        {
+            looked.differs =
+                Some(format!("at rest the network has the loss {loss}, the run reports {reported}"));
+        }
         Ok(looked)
     }
 }
@@ -255,7 +264,7 @@ fn whole(layers: &SparseLayers, situation: &Situation, to: u32) -> Situation {
 }
 
 /// Whether two losses are the same, up to rounding.
-fn near(a: f64, b: f64) -> bool {
+pub(crate) fn near(a: f64, b: f64) -> bool {
     (a - b).abs() <= ROUNDING * a.abs()
 }
 

@@ -75,9 +75,8 @@ impl<'m> StepChecker<'m> {
     }
 
     /// The vertex that stands for the machine's state and the symbols it sees.
-    fn vertex(&self) -> usize {
-        let (block, reads) = self.place();
-        self.control.table().vertex(block, reads)
+    pub(crate) fn vertex(&self) -> usize {
+        vertex_of(self.control, &self.simulator)
     }
 
     /// The simulator.
@@ -408,6 +407,17 @@ impl<'m> StepChecker<'m> {
         }
         Ok(())
     }
+}
+
+/// The vertex that stands for a machine's state and the symbols it sees.
+pub(crate) fn vertex_of(control: &Control, simulator: &Simulator<'_>) -> usize {
+    let machine = simulator.machine();
+    let n_copies = control.n_copied_states() / machine.states().len();
+    let copy = (simulator.steps() % n_copies as u64) as usize;
+    let reads = machine.tape_ids().fold(Bits(0), |reads, tape| {
+        reads.with(tape.index(), simulator.tape(tape).read(simulator.head(tape)) == SymbolId(1))
+    });
+    control.vertex_at(simulator.state().index() * n_copies + copy, reads)
 }
 
 /// Whether a step of training moved the same heads and changed the same cells as the machine's.

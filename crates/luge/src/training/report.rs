@@ -12,7 +12,7 @@ use crate::{
     certificate::gradient::GradientCheck,
     data::Score,
     files::json,
-    run::{engine::Chosen, follow::FinishedRun, lockstep::Mismatch, run_stats::Drift},
+    run::{engine::Chosen, follow::FinishedRun, lockstep::Mismatch, run_stats::Drift, situations::near},
 };
 
 /// What training left behind, and what was proved of it.
@@ -84,6 +84,12 @@ impl TrainingReport {
         let end =
             evaluate_some(network, &parameters, &lesson.inputs(), &[nodes.theta, nodes.out, network.loss()]);
         let end = End { theta: &end[0].data, out: &end[1], loss: end[2].data[0] };
+        // What the engine reports once the machine has halted is held to the network itself.
+        let halted = followed.record.halted.filter(|_| gradient.seen.is_some());
+        if let Some(loss) = halted.filter(|&loss| !near(end.loss, loss)) {
+            let why = format!("the network ends with the loss {}, the run reports {loss}", end.loss);
+            followed.record.differs(engine.steps(), &why);
+        }
         let theta = end.theta.to_vec();
         Self {
             outcome: followed.outcome,

@@ -3,11 +3,13 @@
 use luge_landscape::{Landscape, LandscapeKind, LandscapeOptions};
 use luge_machine::{
     Input,
+    formats::Format,
     lowering::{Moves, lower},
 };
+use luge_net::{Arcs, LinearMap, Local, Network, NodeId, Op};
 use luge_train::{
-    CacheLevel, Dense, Engine, Exact, Precision, ROUNDING, Rate, Sparse, SpotCheck, SpotError, StopRule,
-    spot_check,
+    CacheLevel, Dense, Engine, Exact, HeadColumn, Precision, ROUNDING, Rate, Situation, SituationCheck,
+    Sparse, SpotCheck, SpotError, StopRule, spot_check,
 };
 use rand_chacha::{
     ChaCha8Rng,
@@ -188,4 +190,67 @@ fn columns_taken_together_give_the_verdict_of_all_columns() {
         }
     }
     assert!(n_wrong > 10, "a cell far from every head that changed was found {n_wrong} times");
+}
+
+/// A state that looks at one tape, and one that looks at the other two.
+const THREE_TAPES: &str = "machine
+tape a: 0 1 blank 0
+tape b: 0 1 blank 0
+tape c: 0 1 blank 0
+start: one
+one:
+  0 * * -> 1 * *, R S S, one
+  1 * * -> * * *, S S S, two
+two:
+  * 0 0 -> * 1 1, S S S, end
+  * 0 1 -> * 1 1, S S S, end
+  * 1 0 -> * 1 1, S S S, end
+  * 1 1 -> * 1 1, S S S, end
+end: accept
+";
+
+/// The map made of these arcs.
+fn map_of(network: &Network, wanted: Arcs) -> (NodeId, &LinearMap, NodeId) {
+    let mut found = network.numbered_nodes().filter_map(|(id, node)| match &node.op {
+        Op::Linear(map, of) if map.as_arcs().is_some_and(|(_, arcs)| arcs == wanted) => Some((id, map, *of)),
+        _ => None,
+    });
+    found.next().expect("a map")
+}
+
+/// The arcs of a map.
+fn arcs_of(map: &LinearMap) -> Vec<(usize, usize, f64)> {
+    map.entries().iter().map(|&(row, col, weight)| (row as usize, col as usize, weight)).collect()
+}
+
+/// On `plain` a situation leaves symbols open. A block that must stay closed is seen to be, not only where the symbols shown would
+/// put weight on one of its vertices.
+#[test]
+fn an_open_block_is_noticed_whatever_the_symbols() {
+    let machine = Format::Native.read(THREE_TAPES).unwrap_or_else(|errors| panic!("{errors:?}")).machine;
+    let options = luge::trace::TraceOptions { steps: Some(10), ..options(LandscapeKind::Plain) };
+    let plan = plan(&machine, &Input::blank(), &options);
+    let network = plan.landscape.network();
+    let layers = network.sparse_layers().expect("layers");
+    let table = &layers.table;
+    let vertex = table.vertex(0, 0) as u32;
+    let situation =
+        Situation { vertex, to: vertex, here: (1, 0), ahead: (1, 0), left: 0, right: 1, flipped: 1 };
+    let looks = |network: &Network| {
+        let local = Local::of(network, layers).expect("columns");
+        let mut check = SituationCheck::new(&local, layers, (&[], &[]), (0.0, 0.0));
+        [false, true].map(|fill| check.look(&situation, fill, HeadColumn::Inside, false).is_ok())
+    };
+    assert_eq!(looks(network), [true; 2]);
+    // The second block opens as well, and its vertices for symbols that are alike never fire.
+    let (id, map, of) = map_of(network, Arcs::NextBlock);
+    let entries = arcs_of(map).into_iter().chain([(1, vertex as usize, 1.0)]);
+    let opened = LinearMap::new(map.n_outputs(), map.n_inputs(), entries);
+    let open = network.with_op(id, Op::Linear(opened, of));
+    let (id, map, of) = map_of(network, Arcs::OfSymbols);
+    let mixed = [1, 2].map(|symbols| table.vertex(1, symbols << 1));
+    let fires = |row: usize| table.block(row) != 1 || mixed.contains(&row);
+    let entries = arcs_of(map).into_iter().filter(|&(row, ..)| fires(row));
+    let silent = LinearMap::new(map.n_outputs(), map.n_inputs(), entries);
+    assert_eq!(looks(&open.with_op(id, Op::Linear(silent, of))), [false; 2]);
 }

@@ -5,8 +5,11 @@ use std::{collections::BTreeSet, ops::ControlFlow};
 
 use luge::{
     Certificate, Source, StreamJob, TraceJob, TraceOptions, TrainJob,
-    certificate::answer::verdict_on,
-    run::follow::{ObservationRate, RunProgress},
+    certificate::answer::{Answer, verdict_on},
+    run::{
+        engine::EngineChoice,
+        follow::{ObservationRate, RunProgress},
+    },
     stream::ShippedStream,
 };
 use luge_net::{Arcs, Node, NodeId, Op, VertexTable, faults};
@@ -16,23 +19,27 @@ use crate::graphs::{unstopped, weight};
 /// Whether the command certifies the run; what refuses it otherwise, as it prints it.
 pub(crate) type Verdict = Result<(), String>;
 
-/// What a certificate says.
-fn verdict(certificate: &Certificate) -> Verdict {
+/// What the answer of `luge train` or `luge trace` says.
+fn verdict(answer: &Answer) -> Verdict {
+    let Answer { certified, verdict, claims, .. } = answer;
+    assert_eq!(verdict.starts_with("yes"), *certified, "{verdict}");
+    let failed = claims.iter().find(|claim| !claim.holds).map_or("", |claim| &claim.figures);
+    if *certified { Ok(()) } else { Err(format!("{verdict}; {failed}")) }
+}
+
+/// What the certificate of `luge stream` says.
+fn verdict_on_stream(certificate: &Certificate) -> Verdict {
     let certified = certificate.proves_the_run();
     let text = verdict_on(&certificate.claims(), certified);
     assert_eq!(text.starts_with("yes"), certified, "{text}");
-    let failed = certificate.claims().into_iter().find(|(_, claim)| !claim.holds);
-    match failed.filter(|_| !certified) {
-        Some((name, claim)) => Err(format!("{text}; {name}: {}", claim.figures)),
-        None => Ok(()),
-    }
+    if certified { Ok(()) } else { Err(text) }
 }
 
 /// Prepares and trains a job as `luge train` does.
 pub(crate) fn certify(job: &TrainJob) -> Verdict {
     let lesson = job.prepare().map_err(|error| error.to_string())?;
     let report = lesson.follow(None, ObservationRate::Moments, |_| ControlFlow::Continue(()));
-    verdict(&report.map_err(|error| error.to_string())?.certificate)
+    verdict(&Answer::of_lesson(&lesson, &report.map_err(|error| error.to_string())?))
 }
 
 /// Trains a learner on its stream as `luge stream` does.
@@ -42,7 +49,7 @@ fn stream(name: &str) -> Verdict {
     let samples = shipped.samples.read(StreamJob::format_for(&source)).expect("its samples");
     let lesson = StreamJob::new(source, samples).prepare().map_err(|error| error.to_string())?;
     let report = lesson.train(|_| ControlFlow::Continue(())).map_err(|error| error.to_string())?;
-    verdict(&report.certificate)
+    verdict_on_stream(&report.certificate)
 }
 
 /// Trains a learner that ships on its own data, as the command does.
@@ -60,7 +67,7 @@ fn train(name: &str, mut vertices: Option<&mut BTreeSet<usize>>) -> Verdict {
         ControlFlow::Continue(())
     };
     let report = lesson.follow(None, rate, watch).map_err(|error| error.to_string())?;
-    verdict(&report.certificate)
+    verdict(&Answer::of_lesson(&lesson, &report))
 }
 
 /// Traces a machine, as the command does.
@@ -76,7 +83,7 @@ fn trace(line: &str, mut vertices: Option<&mut BTreeSet<usize>>) -> Verdict {
         ControlFlow::Continue(())
     };
     let trace = plan.follow(None, rate, watch).map_err(|error| error.to_string())?;
-    if trace.matches_machine() && trace.bounds_held { Ok(()) } else { Err(trace.gradient.figures()) }
+    verdict(&Answer::of_trace(&plan, &trace))
 }
 
 const BB4: &str = "1RB1LB_1LA0LC_1RZ1LD_1RD0RA";
@@ -190,12 +197,33 @@ fn the_first_command_looks_at_every_situation() {
 #[test]
 fn numbers_that_the_engine_makes_up_are_refused() {
     assert_eq!(train("perceptron", None), Ok(()));
-    for name in ["a digest that adds v + 2", "losses shifted by one", "a cell flipped and flipped back"] {
+    for name in [
+        "a digest that adds v + 2",
+        "losses shifted by one",
+        "a cell flipped and flipped back",
+        "loss once halted",
+        "another theta by the interpreter",
+    ] {
         let planted = faults::plant(name);
         let verdict = train("perceptron", None);
         drop(planted);
         assert!(verdict.is_err(), "{name}");
     }
+    let planted = faults::plant("loss at rest");
+    let why = trace(BB4, None).expect_err("another loss at rest");
+    drop(planted);
+    assert!(why.contains("at rest the network has the loss"), "{why}");
+}
+
+/// The dense engine's digest is held to the machine's vertices.
+#[test]
+fn a_digest_that_the_dense_engine_makes_up_is_refused() {
+    let mut job = TrainJob::of(Source::open("mean").expect("a learner")).expect("its data");
+    job.options.engine = EngineChoice::Dense;
+    assert_eq!(certify(&job), Ok(()));
+    let planted = faults::plant("a digest that adds v + 2");
+    assert!(certify(&job).is_err());
+    drop(planted);
 }
 
 /// Faults of the engine for streams: weights that go all of their way in 99 of 100 steps, or in one of them.

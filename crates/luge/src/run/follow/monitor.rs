@@ -350,19 +350,36 @@ impl Monitor<'_> {
 
     /// The end of a run: every cell once more, and how far weights have drifted.
     fn conclude(&mut self, engine: &dyn Engine) {
-        if let Reference::Changes(judge) = &self.beside
-            && self.record.mismatches == 0
-        {
-            let step = engine.steps();
+        self.record.drift = self.record.drift.and(engine.drift());
+        if let Some(why) = self.wrong_at_the_end(engine).filter(|_| self.record.mismatches == 0) {
+            self.record.differs(engine.steps(), &why);
+        }
+    }
+
+    /// What an engine reports at the end of a run that all its steps contradict.
+    fn wrong_at_the_end(&self, engine: &dyn Engine) -> Option<String> {
+        if let Reference::Changes(judge) = &self.beside {
             if let Err(mismatch) = judge.compare_all(engine) {
-                self.record.differs(step, &mismatch);
-            } else if let Some(why) = judge.contradiction() {
-                self.record.differs(step, &why);
-            } else if judge.path(step, self.expected.extra_steps).is_some_and(|path| path != engine.path()) {
-                self.record.differs(step, &"the engine's digest is not that of the vertices visited");
+                return Some(mismatch.to_string());
+            }
+            if let Some(why) = judge.contradiction() {
+                return Some(why.to_owned());
             }
         }
-        self.record.drift = self.record.drift.and(engine.drift());
+        let other = self.path(engine.steps()).is_some_and(|path| path != engine.path());
+        other.then(|| "the engine's digest is not that of the vertices visited".to_owned())
+    }
+
+    /// The digest of all vertices visited, if every step was looked at and the machine is beside training.
+    pub(super) fn path(&self, step: u64) -> Option<u64> {
+        match &self.beside {
+            // Where an iterate is not the machine's, neither is the path.
+            Reference::Configurations(..) if self.record.mismatches > 0 => None,
+            Reference::Configurations(lockstep, _) => {
+                lockstep.as_ref()?.path(step, self.expected.extra_steps)
+            }
+            Reference::Changes(judge) => judge.path(step, self.expected.extra_steps),
+        }
     }
 
     /// Steps the machine has made, if it has stopped.
