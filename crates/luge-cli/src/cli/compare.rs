@@ -1,6 +1,7 @@
 //! `luge compare`: compares ordinary gradient descent with a learner that gradient descent runs.
 
 mod parity;
+mod stream;
 
 use std::path::PathBuf;
 
@@ -20,12 +21,13 @@ use super::{
 ///
 /// xor: backpropagation on a 2-2-1 ReLU network from random starts, and an exhaustive search (docs/xor.md).
 /// parity: Gaussian elimination run by SGD on a stream, and ordinary networks trained on the same stream (docs/parity.md).
+/// stream: the same with a --learner of your own on what you --draw.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// The problem
-    #[arg(value_name = "PROBLEM", value_parser = ["xor", "parity"])]
+    #[arg(value_name = "PROBLEM", value_parser = ["xor", "parity", "stream"])]
     problem: String,
-    /// Number of seeds, counted from 0: random starts for xor, streams for parity [default: 100 for xor, 1 for parity]
+    /// Number of seeds, counted from 0: random starts for xor, streams for the others [default: 100 for xor, otherwise 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     seeds: Option<u64>,
     /// xor: the learning rate of gradient descent [default: 0.1]
@@ -40,13 +42,15 @@ pub(super) struct Args {
     /// parity: number of bits that the parity depends on [default: half]
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(1..=256))]
     hidden: Option<u16>,
-    /// parity: maximum number of samples for an ordinary network [default: 1000000]
+    /// parity, stream: maximum number of samples for an ordinary network [default: 1000000]
     #[arg(long, value_name = "M", value_parser = step_count)]
     samples: Option<u64>,
+    #[command(flatten)]
+    stream: stream::StreamArgs,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
-    /// Draw the final losses
+    /// Draw the final losses, or how many new inputs are right; of several streams the first
     #[arg(long, value_name = "OUT.svg")]
     plot: Option<PathBuf>,
     #[command(flatten)]
@@ -76,6 +80,10 @@ struct DescentSummary<'a> {
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    if args.problem == "stream" {
+        return stream::run(args);
+    }
+    args.stream.refuse()?;
     if args.problem == "parity" {
         return parity::run(args);
     }

@@ -8,7 +8,7 @@ use luge::{
     certificate::answer::verdict_on,
     draw::loss_curve::LossCurve,
     files::{export::stream_graph, outputs::Outputs},
-    job::{Data, program},
+    job::{Data, program, source::Source},
     ordinary::{OrdinaryOptions, sample_format},
     stream::{
         self, Concept, Draw, Order, PreparedStream, PreparedStreamError, STREAM_LEARNERS, Samples,
@@ -109,6 +109,12 @@ pub(super) struct Args {
     /// Draw the loss over the steps
     #[arg(long, value_name = "OUT.svg")]
     plot: Option<PathBuf>,
+    /// Not on streams, and refused with the reason
+    #[arg(long, value_name = "FILE", hide = true)]
+    checkpoint: Option<PathBuf>,
+    /// Not on streams, and refused with the reason
+    #[arg(long, value_name = "FILE", hide = true)]
+    record: Option<PathBuf>,
     #[command(flatten)]
     force: ForceArg,
     /// Print the result as JSON
@@ -135,6 +141,12 @@ struct Summary<'a> {
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    if args.checkpoint.is_some() || args.record.is_some() {
+        return Err(Failure::usage(
+            "a run on a stream is neither saved nor recorded: a resumed run would have to make every step before it again, to verify it",
+            "leave --checkpoint and --record out; the same command makes the same run again",
+        ));
+    }
     if args.landscape == "mlp" {
         return args.ordinary();
     }
@@ -262,9 +274,7 @@ impl Args {
     }
 
     fn job(&self, data: Option<Data>) -> Result<StreamJob, Failure> {
-        let names: Vec<&str> = STREAM_LEARNERS.iter().map(|shipped| shipped.program.name).collect();
-        let source =
-            stream::open(&self.learner).map_err(|error| Failure::of_learner(&self.learner, error, &names))?;
+        let source = open(&self.learner)?;
         let samples = match (data, &self.draw) {
             (None, Some(draw)) => Samples::Draw(*draw),
             (None, None) => match ShippedStream::with_text(&source.text) {
@@ -297,6 +307,12 @@ impl Args {
         job.primary = self.primary.clone().unwrap_or(job.primary);
         Ok(job)
     }
+}
+
+/// The text of a learner for streams.
+pub(super) fn open(learner: &str) -> Result<Source, Failure> {
+    let names: Vec<&str> = STREAM_LEARNERS.iter().map(|shipped| shipped.program.name).collect();
+    stream::open(learner).map_err(|error| Failure::of_learner(learner, error, &names))
 }
 
 /// What is drawn by default.

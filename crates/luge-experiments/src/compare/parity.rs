@@ -191,38 +191,13 @@ impl ParityComparison {
         let Some(shipped) = ShippedStream::find("parity") else { unreachable!("the parity learner ships") };
         let mut job = StreamJob::new(shipped.program.source(), samples.clone());
         job.options.seed = options.seed;
-        job.options.n_judged = N_NEW;
-        let report = job.prepare()?.train(|_| ControlFlow::Continue(()))?;
-        let learner = LearnerRun {
-            passed: report.steps,
-            taken: report.taken,
-            right: report.judged.map_or(0, |(right, _)| right),
-            certified: report.certificate.proves_the_run(),
-        };
-        let n_samples = learner.passed.min(options.most_samples).max(BATCH as u64);
-        let all_samples = samples.clone();
-        let stream = Stream::open(samples, job.options.format, options.seed);
-        let mut ordinary = Vec::new();
-        for together in kinds().chunks(n_at_once()) {
-            let run = &|&kind: &Kind| train(stream.clone(), &options, kind, n_samples);
-            let runs: Vec<Result<OrdinaryRun, TrainError>> = std::thread::scope(|scope| {
-                let threads: Vec<_> = together.iter().map(|kind| scope.spawn(move || run(kind))).collect();
-                let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
-                    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-                };
-                threads.into_iter().map(join).collect()
-            });
-            for run in runs {
-                ordinary.push(run?);
-            }
-            watch(ordinary.len() as u64);
-        }
+        let (learner, ordinary) = side_by_side(&job, draw, options.most_samples, &mut watch)?;
         let failed = |error: OrdinaryError| PreparedStreamError::Stopped {
             step: learner.passed,
             taken: learner.taken,
             why: error.to_string(),
         };
-        let same_architecture = SameArchitecture::run(&options, &all_samples).map_err(failed)?;
+        let same_architecture = SameArchitecture::run(&options, &samples).map_err(failed)?;
         Ok(Self { options, learner, ordinary, same_architecture })
     }
 
@@ -241,26 +216,103 @@ impl ParityComparison {
     /// Accuracy on new inputs against samples seen, in thousands.
     #[must_use]
     pub fn draw(&self) -> String {
-        let share = |right: usize| right as f64 / N_NEW as f64;
-        let thousands = |samples: u64| samples as f64 / 1000.0;
-        let last = self.ordinary.iter().flat_map(|run| &run.curve).map(|&(samples, _)| samples);
-        let last = thousands(last.max().unwrap_or(1).max(self.learner.passed));
-        let x = Axis::over("thousands of samples that passed", [0.0, last]);
-        let y = Axis::over("share of 10,000 new inputs right", [0.4, 1.0]).with_room();
         let title = format!("The parity of {} of {} bits", self.options.hidden, self.options.bits);
-        let mut chart = Chart::new(&title, "one stream, the same for all", x, y);
-        for run in &self.ordinary {
-            let colour = if run.optimiser == "SGD" { "#4477aa" } else { "#cc6677" };
-            let points = run.curve.iter().map(|&(samples, right)| (thousands(samples), share(right)));
-            chart.line(points, Stroke::solid(colour, 1.0));
-        }
-        chart.explain(Stroke::solid("#4477aa", 1.0), "ordinary networks, SGD");
-        chart.explain(Stroke::solid("#cc6677", 1.0), "ordinary networks, Adam");
-        let (end, right) = (thousands(self.learner.passed), share(self.learner.right));
-        chart.line([(0.0, 0.5), (end, 0.5), (end, right), (last, right)], Stroke::solid("#228833", 2.0));
-        chart.explain(Stroke::solid("#228833", 2.0), "Gaussian elimination, carried out by SGD");
-        chart.finish()
+        chart(&title, "Gaussian elimination, carried out by SGD", &self.learner, &self.ordinary)
     }
+}
+
+/// One's own learner and ordinary networks on one stream.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct OwnComparison {
+    /// What is drawn.
+    pub draw: Draw,
+    /// What the stream is drawn from.
+    pub seed: u64,
+    /// The learner.
+    pub learner: LearnerRun,
+    /// All ordinary networks.
+    pub ordinary: Vec<OrdinaryRun>,
+}
+
+impl OwnComparison {
+    /// Runs the learner of a job on what is drawn, then trains the ordinary networks; `watch` is told how many of them are done.
+    ///
+    /// # Errors
+    /// If the learner cannot be run, or a network not be trained.
+    pub fn run(
+        job: &StreamJob,
+        draw: Draw,
+        most_samples: u64,
+        mut watch: impl FnMut(u64),
+    ) -> Result<Self, PreparedStreamError> {
+        let (learner, ordinary) = side_by_side(job, draw, most_samples, &mut watch)?;
+        Ok(Self { draw, seed: job.options.seed, learner, ordinary })
+    }
+
+    /// Accuracy on new inputs against samples seen, in thousands.
+    #[must_use]
+    pub fn chart(&self) -> String {
+        chart(&self.draw.to_string(), "the learner, carried out by SGD", &self.learner, &self.ordinary)
+    }
+}
+
+/// Runs a learner, and trains ordinary networks on the same stream.
+fn side_by_side(
+    job: &StreamJob,
+    draw: Draw,
+    most_samples: u64,
+    watch: &mut dyn FnMut(u64),
+) -> Result<(LearnerRun, Vec<OrdinaryRun>), PreparedStreamError> {
+    let mut job = job.clone();
+    job.samples = Samples::Draw(draw);
+    job.options.n_judged = N_NEW;
+    let report = job.prepare()?.train(|_| ControlFlow::Continue(()))?;
+    let learner = LearnerRun {
+        passed: report.steps,
+        taken: report.taken,
+        right: report.judged.map_or(0, |(right, _)| right),
+        certified: report.certificate.proves_the_run(),
+    };
+    let n_samples = learner.passed.min(most_samples).max(BATCH as u64);
+    let seed = job.options.seed;
+    let stream = Stream::open(job.samples, job.options.format, seed);
+    let mut ordinary = Vec::new();
+    for together in kinds().chunks(n_at_once()) {
+        let run = &|&kind: &Kind| train(stream.clone(), (draw, seed), kind, n_samples);
+        let runs: Vec<Result<OrdinaryRun, TrainError>> = std::thread::scope(|scope| {
+            let threads: Vec<_> = together.iter().map(|kind| scope.spawn(move || run(kind))).collect();
+            let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
+                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            };
+            threads.into_iter().map(join).collect()
+        });
+        for run in runs {
+            ordinary.push(run?);
+        }
+        watch(ordinary.len() as u64);
+    }
+    Ok((learner, ordinary))
+}
+
+fn chart(title: &str, name: &str, learner: &LearnerRun, ordinary: &[OrdinaryRun]) -> String {
+    let share = |right: usize| right as f64 / N_NEW as f64;
+    let thousands = |samples: u64| samples as f64 / 1000.0;
+    let last = ordinary.iter().flat_map(|run| &run.curve).map(|&(samples, _)| samples);
+    let last = thousands(last.max().unwrap_or(1).max(learner.passed));
+    let x = Axis::over("thousands of samples that passed", [0.0, last]);
+    let y = Axis::over("share of 10,000 new inputs right", [0.4, 1.0]).with_room();
+    let mut chart = Chart::new(title, "one stream, the same for all", x, y);
+    for run in ordinary {
+        let colour = if run.optimiser == "SGD" { "#4477aa" } else { "#cc6677" };
+        let points = run.curve.iter().map(|&(samples, right)| (thousands(samples), share(right)));
+        chart.line(points, Stroke::solid(colour, 1.0));
+    }
+    chart.explain(Stroke::solid("#4477aa", 1.0), "ordinary networks, SGD");
+    chart.explain(Stroke::solid("#cc6677", 1.0), "ordinary networks, Adam");
+    let (end, right) = (thousands(learner.passed), share(learner.right));
+    chart.line([(0.0, 0.5), (end, 0.5), (end, right), (last, right)], Stroke::solid("#228833", 2.0));
+    chart.explain(Stroke::solid("#228833", 2.0), name);
+    chart.finish()
 }
 
 /// An ordinary network: optimiser, hidden layers, rate.
@@ -282,21 +334,20 @@ fn n_at_once() -> usize {
 /// Trains one ordinary network on every sample of the stream, bits as -1 and 1.
 fn train(
     mut stream: Stream,
-    options: &ParityOptions,
+    (draw, seed): (Draw, u64),
     (optimiser, depth, rate): Kind,
     n_samples: u64,
 ) -> Result<OrdinaryRun, TrainError> {
-    let n_bits = options.bits;
     let widths: Vec<usize> =
-        [n_bits].into_iter().chain(std::iter::repeat_n(WIDTH, depth)).chain([1]).collect();
-    let mut network = Ordinary::new(&widths, optimiser, rate, options.seed)?;
+        [draw.n_features].into_iter().chain(std::iter::repeat_n(WIDTH, depth)).chain([1]).collect();
+    let mut network = Ordinary::new(&widths, optimiser, rate, seed)?;
     let mut judges = stream.clone();
-    judges.reseed(options.seed.wrapping_add(1));
-    let (new_x, new_y) = batch(&mut judges, N_NEW, n_bits);
+    judges.reseed(seed.wrapping_add(1));
+    let (new_x, new_y) = batch(&mut judges, N_NEW, draw);
     let mut curve = vec![(0, network.n_right(&new_x, &new_y)?)];
     let (mut seen, mut next_look) = (0, 1_000);
     while seen < n_samples {
-        let (x, y) = batch(&mut stream, BATCH, n_bits);
+        let (x, y) = batch(&mut stream, BATCH, draw);
         network.step(&x, &y)?;
         seen += BATCH as u64;
         if seen >= next_look || seen >= n_samples {
@@ -307,9 +358,11 @@ fn train(
     Ok(OrdinaryRun { optimiser: optimiser.word(), depth, rate, curve })
 }
 
-/// Samples of the stream for an ordinary network.
-fn batch(stream: &mut Stream, n: usize, n_bits: usize) -> (Vec<f32>, Vec<f32>) {
-    let (mut x, mut y) = (vec![0.0; n * n_bits], vec![0.0; n]);
+/// Samples of the stream for an ordinary network: features around 0, labels 0 and 1.
+fn batch(stream: &mut Stream, n: usize, draw: Draw) -> (Vec<f32>, Vec<f32>) {
+    let (mut x, mut y) = (vec![0.0; n * draw.n_features], vec![0.0; n]);
     stream.next_batch(&mut x, &mut y);
-    (x.iter().map(|&x| 2.0 * x as f32 - 1.0).collect(), y.iter().map(|&y| y as f32).collect())
+    let signed = draw.concept == Concept::Halfspace;
+    let feature = |&x: &f64| if signed { x as f32 } else { 2.0 * x as f32 - 1.0 };
+    (x.iter().map(feature).collect(), y.iter().map(|&y| f32::from(u8::from(y > 0.5))).collect())
 }

@@ -53,8 +53,9 @@ pub struct StreamReport {
 
 /// New batches on which F and f_theta are compared bit for bit.
 const N_COMPARED: usize = 50;
-/// Batches after the end whose gradient is computed by automatic differentiation.
+/// Batches after the end whose gradient is computed, on the whole network, and how many of them by candle.
 const N_DIFFERENTIATED: usize = 20;
+const N_BY_CANDLE: usize = 4;
 
 /// Samples on their way to the interpreter, which runs beside training and keeps none.
 const N_WAITING: usize = 256;
@@ -150,6 +151,7 @@ fn follow(
     let end = End { lesson, weights, halted: lesson.rehearsal.halted && n_steps == lesson.rehearsal.steps };
     let theta = lesson.theta(&both.simulator);
     let gradient = steps.gradient(n_steps, &engine);
+    let mut pass = steps.pass.take().unwrap_or_else(|| ReversePass::new(network));
     let certificate = Certificate {
         trace: Claim {
             holds: wrong.is_none(),
@@ -163,8 +165,8 @@ fn follow(
         step_count: step_count(n_steps, both.simulator.steps(), end.halted),
         labels_copied: labels(&both.simulator, wrong.is_none(), lesson),
         loss_bounds: loss_bounds(lesson, steps.losses),
-        at_rest: Some(end.at_rest(&mut engine, &mut steps.checker, &mut stream)?),
-        output_equals_primary: end.output(&theta, &mut stream),
+        at_rest: Some(end.at_rest(&mut engine, (&mut steps.checker, &mut pass), &mut stream)?),
+        output_equals_primary: end.output(&mut pass, &theta, &mut stream),
         no_gradient_through_primary: no_gradient(lesson),
         layers: None,
         units: None,
@@ -277,7 +279,7 @@ impl End<'_> {
     fn at_rest(
         &self,
         engine: &mut AnyEngine<'_>,
-        checker: &mut Dense<'_>,
+        (checker, pass): (&mut Dense<'_>, &mut ReversePass<'_>),
         stream: &mut Stream,
     ) -> Result<Claim, PreparedStreamError> {
         if !self.halted {
@@ -293,11 +295,21 @@ impl End<'_> {
         let unmoved = engine.weights().iter().zip(&self.weights).all(alike);
         checker.go_to(&self.weights)?;
         let mut n_zero = 0;
-        for _ in 0..N_DIFFERENTIATED {
+        for batch in 0..N_DIFFERENTIATED {
             stream.next_batch(&mut x, &mut y);
-            checker.feed(&inputs(self.lesson, &x, &y))?;
+            let inputs = inputs(self.lesson, &x, &y);
+            let gradient = if batch < N_BY_CANDLE {
+                checker.feed(&inputs)?;
+                checker.gradient()?
+            } else {
+                match batch {
+                    N_BY_CANDLE => pass.evaluate(&self.weights, &inputs),
+                    _ => pass.feed(&inputs),
+                };
+                pass.gradient(1.0)
+            };
             let zero = |values: &Values| values.data.iter().all(|g| g.abs() <= 0.0);
-            n_zero += usize::from(checker.gradient()?.iter().all(zero));
+            n_zero += usize::from(gradient.iter().all(zero));
         }
         let moved = if unmoved { "no weight moved" } else { "weights moved" };
         let figures = format!(
@@ -308,17 +320,16 @@ impl End<'_> {
     }
 
     /// theta in the network is the judge's, and F(x) is f_theta(x).
-    fn output(&self, theta: &[f64], stream: &mut Stream) -> Claim {
+    fn output(&self, pass: &mut ReversePass<'_>, theta: &[f64], stream: &mut Stream) -> Claim {
         if !self.halted {
             return Claim { holds: false, figures: "the machine has not halted".to_owned() };
         }
         let lesson = self.lesson;
-        let (network, nodes) = (&lesson.network.network, &lesson.network.nodes);
+        let nodes = &lesson.network.nodes;
         let predictor = Predictor::new(&*lesson.primary, theta.to_vec());
         let (mut x, mut y) = batch_of(&lesson.layout);
         let same = |a: &[f64], b: &[f64]| a.iter().map(|v| v.to_bits()).eq(b.iter().map(|v| v.to_bits()));
         let (mut n_alike, mut theta_alike) = (0, true);
-        let mut pass = ReversePass::new(network);
         for batch in 0..N_COMPARED {
             stream.next_batch(&mut x, &mut y);
             let inputs = inputs(self.lesson, &x, &y);

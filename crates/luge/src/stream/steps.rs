@@ -86,7 +86,8 @@ pub(super) struct Steps<'a> {
     known: HashSet<(Situation, bool)>,
     /// Those that were met lately, each where its content says.
     recent: Vec<Option<(Situation, bool)>>,
-    pass: Option<ReversePass<'a>>,
+    /// That of the whole network, once it was needed.
+    pub(super) pass: Option<ReversePass<'a>>,
     pub(super) checker: Dense<'a>,
     n_looked_at: usize,
     differs: Option<String>,

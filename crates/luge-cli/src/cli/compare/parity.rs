@@ -2,7 +2,7 @@
 
 use indicatif::HumanCount;
 use luge_experiments::compare::parity::{
-    BATCH, DEPTHS, N_CONTROL_NEW, N_NEW, OrdinaryRun, ParityComparison, ParityOptions, RATES,
+    BATCH, DEPTHS, LearnerRun, N_CONTROL_NEW, N_NEW, OrdinaryRun, ParityComparison, ParityOptions, RATES,
     SameArchitecture, WIDTH,
 };
 
@@ -47,35 +47,39 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     })
 }
 
-fn add_rows(rows: &mut Rows, compared: &ParityComparison) {
+/// A learner and the best ordinary networks.
+pub(super) fn add_runs(rows: &mut Rows, name: &str, learner: &LearnerRun, ordinary: &[OrdinaryRun]) {
     let right = |n: usize| format!("{} of {} new inputs right", count(n), count(N_NEW));
-    let options = &compared.options;
-    let learner = &compared.learner;
     let certified = if learner.certified { "certified" } else { "NOT certified" };
     let n_rates: usize = RATES.iter().map(|(_, rates)| rates.len()).sum();
-    let seen = compared.ordinary.first().and_then(|run| run.curve.last()).map_or(0, |&(seen, _)| seen);
+    let seen = ordinary.first().and_then(|run| run.curve.last()).map_or(0, |&(seen, _)| seen);
     let best = |optimiser: &str| {
-        let runs = compared.ordinary.iter().filter(|run| run.optimiser == optimiser);
+        let runs = ordinary.iter().filter(|run| run.optimiser == optimiser);
         runs.max_by_key(|run| run.right()).map_or_else(String::new, |run: &OrdinaryRun| {
             let layers = if run.depth == 1 { "one hidden layer" } else { "two hidden layers" };
             format!("{}: {layers}, rate {}", right(run.right()), run.rate)
         })
     };
-    rows.row("parity", format!("{} of {} bits, seed {}", options.hidden, options.bits, options.seed));
-    rows.row("Gaussian elimination by SGD", format!("{}, {certified}", right(learner.right)));
+    rows.row(name, format!("{}, {certified}", right(learner.right)));
     let (passed, taken) = (HumanCount(learner.passed), HumanCount(learner.taken));
     rows.row("", format!("{passed} samples passed, {taken} taken"));
     rows.row(
         "ordinary networks",
         format!(
             "{} of them: width {WIDTH}, {} depths, {n_rates} rates; {} samples each, in batches of {BATCH}",
-            compared.ordinary.len(),
+            ordinary.len(),
             DEPTHS.len(),
             HumanCount(seen)
         ),
     );
     rows.row("  best by SGD", best("SGD"));
     rows.row("  best by Adam", best("Adam"));
+}
+
+fn add_rows(rows: &mut Rows, compared: &ParityComparison) {
+    let options = &compared.options;
+    rows.row("parity", format!("{} of {} bits, seed {}", options.hidden, options.bits, options.seed));
+    add_runs(rows, "Gaussian elimination by SGD", &compared.learner, &compared.ordinary);
     let Some(same) = &compared.same_architecture else { return };
     let SameArchitecture { n_layers, n_weights, steps, right: (n_right, n_new), .. } = *same;
     let certified = if same.certified { "certified" } else { "NOT certified" };
