@@ -33,6 +33,8 @@ class Network:
     lr: float
     #: Steps after which the learner halts on the stream that was drawn.
     steps: int
+    #: For how many steps each sample passes: row ``step // hold`` of a table, the first again after the last.
+    hold: int = 1
     #: What a run by Luge proved; ``None`` for initial weights.
     report: dict[str, Any] | None = field(default=None, repr=False)
     certified: bool | None = None
@@ -46,27 +48,39 @@ class Network:
 
 
 def network(
-    circuit: str = "parity_circuit", draw: str = "parity:bits=8", *, dtype: str = "float64", seed: int = 0, train: bool = False
+    learner: str = "parity_circuit",
+    draw: str | None = None,
+    *,
+    data: tuple[Any, Any] | None = None,
+    format: str | None = None,
+    dtype: str = "float64",
+    seed: int = 0,
+    train: bool = False,
 ) -> Network:
-    """The network of a circuit that ships, or of an AIGER file, for a stream as ``luge stream --draw`` takes it; trained if asked.
+    """The network of a learner in Sled, by its name or file, of a circuit that ships, or of an AIGER file; trained if asked.
 
-    All weights are there, zeros included: with many bits there are billions of them, and ``luge export --torch --sparse`` is the way."""
+    Samples are drawn as ``luge stream --draw`` takes it, or are rows of ``data=(x, y)`` that pass in cycles, each for ``hold`` steps;
+    without either a learner that ships has its own. All weights are there, zeros included: with many bits there are
+    billions of them, and ``luge export --torch --sparse`` is the way."""
     if dtype not in _PRECISIONS:
         raise LugeError(f"there is no dtype `{dtype}`; there are {', '.join(_PRECISIONS)}")
-    layers, known = _luge.ordinary(circuit, draw, _PRECISIONS[dtype], seed, train)
+    asked = {"draw": draw, "format": format, "precision": _PRECISIONS[dtype], "seed": seed, "train": train}
+    table = None
+    if data is not None:
+        x, y = (np.ascontiguousarray(part, dtype=np.float64) for part in data)
+        table = (x, y.reshape(len(x), -1))
+    layers, known = _luge.ordinary(learner, table, json.dumps(asked))
     card = json.loads(known)
     made = [(weight.astype(dtype), bias.astype(dtype)) for weight, bias in layers]
-    return Network(made, card["lr"], card["steps"], card.get("report"), card.get("certified"))
+    return Network(made, card["lr"], card["steps"], card["hold"], card.get("report"), card.get("certified"))
 
 
-def sequential(
-    circuit: str = "parity_circuit", draw: str = "parity:bits=8", *, dtype: str = "float64", seed: int = 0, train: bool = False
-) -> tuple[Any, float]:
+def sequential(learner: str = "parity_circuit", draw: str | None = None, **asked: Any) -> tuple[Any, float]:
     """The same as a ``torch.nn.Sequential`` of Linear and ReLU, and the rate for ``torch.optim.SGD``."""
     import torch
 
-    made = network(circuit, draw, dtype=dtype, seed=seed, train=train)
-    kind = getattr(torch, dtype)
+    made = network(learner, draw, **asked)
+    kind = getattr(torch, asked.get("dtype", "float64"))
     parts: list[Any] = []
     state = {}
     for weight, bias in made.layers:

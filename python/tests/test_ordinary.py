@@ -2,6 +2,7 @@
 
 import importlib
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -52,10 +53,25 @@ def test_a_trained_network_says_what_was_proved():
 
 
 def test_what_is_no_circuit_is_refused():
-    with pytest.raises(luge.LugeError, match="no circuit that ships"):
+    with pytest.raises(luge.LugeError, match="no learner or circuit that ships"):
         luge.ordinary.network("nothing")
     with pytest.raises(luge.LugeError, match="float16"):
         luge.ordinary.network(dtype="float16")
+
+
+def test_numpy_trains_a_program_on_rows_in_cycles():
+    source = "learner last(x: [fix<I,F>; 1], y: fix<I,F>) -> theta: [fix<I,F>; 2] { for sample in data { theta[0] = y; } }"
+    x, y = np.array([[0.5], [1.0], [-1.0]]), np.array([1.5, -2.0, 1.25])
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "last.sled"
+        path.write_text(source)
+        net = luge.ordinary.network(str(path), data=(x, y), format="fix:3.2")
+        trained = luge.ordinary.network(str(path), data=(x, y), format="fix:3.2", train=True)
+    assert trained.certified and trained.report["certificate"]["program"]["holds"]
+    for step in range(net.steps + 3):
+        row = step // net.hold % len(x)
+        sgd_step(net.layers, x[row], y[row], net.lr)
+    assert np.abs(net(x) - 1.25).max() < 1e-6
 
 
 @pytest.fixture

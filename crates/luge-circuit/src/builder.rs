@@ -160,6 +160,12 @@ impl Builder {
         Circuit { name, samples, registers, gates, next, halted, output }.checked().map(Circuit::trimmed)
     }
 
+    /// Wires so far.
+    #[must_use]
+    pub fn n_wires(&self) -> usize {
+        self.gates.len()
+    }
+
     /// The layers of logic before a wire, as [`Circuit::depths`] counts them.
     pub fn depth(&self, literal: Literal) -> usize {
         self.depths[literal.wire.index()]

@@ -110,6 +110,28 @@ impl Affine {
         }
     }
 
+    /// Adds another sum, times a weight.
+    pub fn add_sum(&mut self, other: &Self, weight: i128) {
+        self.shift(other.constant * weight);
+        other.terms.iter().for_each(|(&wire, &own)| *self.terms.entry(wire).or_default() += own * weight);
+    }
+
+    /// The same modulo a power of two, which keeps weights small.
+    #[must_use]
+    pub fn modulo(mut self, n_bits: u32) -> Self {
+        let modulus = 1_i128 << n_bits;
+        self.constant = self.constant.rem_euclid(modulus);
+        self.terms.values_mut().for_each(|weight| *weight = weight.rem_euclid(modulus));
+        self.terms.retain(|_, weight| *weight != 0);
+        self
+    }
+
+    /// Literals that are added up.
+    #[must_use]
+    pub fn n_terms(&self) -> usize {
+        self.terms.len()
+    }
+
     /// Adds a word without sign, times a weight.
     pub fn add_word(&mut self, word: &[Literal], weight: i128) {
         word.iter().enumerate().for_each(|(bit, &literal)| self.add(literal, weight << bit));

@@ -3,16 +3,20 @@
 use std::{ops::ControlFlow, path::Path};
 
 use luge::{
+    StreamJob,
+    data::{PrepareOptions, Table},
     files::bounded,
-    ordinary::{OrdinaryError, OrdinaryModel, OrdinaryOptions, PreparedOrdinary},
-    stream::{Draw, Samples},
+    job::program,
+    ordinary::{LearnerCircuit, OrdinaryError, OrdinaryModel, OrdinaryOptions, PreparedOrdinary},
+    stream::{self, Concept, Draw, Order, Samples},
     words::Word,
 };
 use luge_circuit::{Circuit, Shipped, aiger};
 use luge_landscape::mlp::Float;
 use luge_train::sequential::MAX_DENSE_WEIGHTS;
-use numpy::{PyArray1, PyArray2};
+use numpy::{PyArray1, PyArray2, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
+use serde::Deserialize;
 use serde_json::json;
 
 use crate::{
@@ -22,27 +26,41 @@ use crate::{
 
 type Layer<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
 
-/// A circuit that ships or an AIGER file as layers, weights and biases, for a stream that is drawn; and what is known of it as JSON.
-/// Trained if asked, else as training starts.
+/// What is asked for, as JSON.
+#[derive(Deserialize)]
+struct Asked {
+    draw: Option<String>,
+    format: Option<String>,
+    precision: String,
+    seed: u64,
+    train: bool,
+}
+
+/// A learner or circuit that ships, a program or an AIGER file as layers, weights and biases, for a stream that is drawn or a table
+/// whose rows pass in cycles; and what is known of it as JSON. Trained if asked, else as training starts.
 #[pyfunction]
 pub(crate) fn ordinary<'py>(
     py: Python<'py>,
-    circuit: &str,
-    draw: &str,
-    precision: &str,
-    seed: u64,
-    train: bool,
+    learner: &str,
+    table: Option<(PyReadonlyArray2<'py, f64>, PyReadonlyArray2<'py, f64>)>,
+    asked: &str,
 ) -> PyResult<(Vec<Layer<'py>>, String)> {
+    let names = |what: &str, n: usize| (1..=n).map(|i| format!("{what}{i}")).collect::<Vec<_>>();
+    let table = table.map(|(x, y)| {
+        let columns = (names("x", x.shape()[1]), names("y", y.shape()[1]));
+        arrays::table(&x, &y, columns.0, columns.1, &PrepareOptions::default())
+    });
+    let table = table.transpose().map_err(PyErr::from)?;
     let (network, known) = py
         .detach(|| {
             let unfit = |error: &dyn std::error::Error| Refusal::unfit(with_reasons(error));
-            let draw: Draw = draw.parse().map_err(|error| unfit(&error))?;
-            let float = Float::from_word(precision).map_err(|error| unfit(&error))?;
-            let circuit = open(circuit, draw.n_features)?;
-            let options = OrdinaryOptions { float, seed, ..OrdinaryOptions::default() };
+            let asked: Asked = serde_json::from_str(asked)?;
+            let float = Float::from_word(&asked.precision).map_err(|error| unfit(&error))?;
+            let options = OrdinaryOptions { float, seed: asked.seed, ..OrdinaryOptions::default() };
+            let (circuit, samples) = open(learner, table, &asked)?;
             let refused = |error: OrdinaryError| unfit(&error);
-            let prepared =
-                PreparedOrdinary::new(circuit, Some(Samples::Draw(draw)), options).map_err(refused)?;
+            let train = asked.train;
+            let prepared = PreparedOrdinary::new(circuit, Some(samples), options).map_err(refused)?;
             let n_weights = prepared.network.network.n_weights();
             if n_weights > MAX_DENSE_WEIGHTS {
                 let problem = format!(
@@ -53,6 +71,7 @@ pub(crate) fn ordinary<'py>(
             let mut known = json!({
                 "lr": prepared.network.constants.rate, "steps": prepared.steps, "halts": prepared.halts,
                 "nonzero": prepared.network.network.n_nonzero(),
+                "hold": prepared.program.as_ref().and_then(|program| program.hold).unwrap_or(1),
             });
             if !train {
                 return Ok((prepared.network, known));
@@ -71,12 +90,40 @@ pub(crate) fn ordinary<'py>(
     Ok((network.network.layers().iter().map(layer).collect(), known.to_string()))
 }
 
-fn open(place: &str, n_bits: usize) -> Result<Circuit, Refusal> {
+/// The circuit and its samples.
+fn open(place: &str, table: Option<Table>, asked: &Asked) -> Result<(LearnerCircuit, Samples), Refusal> {
+    let draw = asked.draw.as_deref().map(str::parse::<Draw>).transpose();
+    let draw = draw.map_err(|error| Refusal::unfit(error.to_string()))?;
+    let program = stream::open(place).ok().filter(program::is_program);
+    let Some(source) = program else {
+        let parity = Draw { concept: Concept::Parity { n_hidden: 4 }, n_features: 8, noise: 0.0 };
+        let drawn = Samples::Draw(draw.unwrap_or(parity));
+        let samples = table.map_or(drawn, |table| Samples::Table(table, Order::Cycle));
+        let n_features = samples.sizes().0;
+        return Ok((open_circuit(place, n_features)?.into(), samples));
+    };
+    let format = asked.format.as_deref().map_or(Ok(StreamJob::format_for(&source)), str::parse);
+    let format = format.map_err(|error| Refusal::unfit(with_reasons(&error)))?;
+    let samples = match (table, draw) {
+        (Some(table), _) => Samples::Table(table, Order::Cycle),
+        (None, Some(draw)) => Samples::Draw(draw),
+        (None, None) => stream::own_samples(&source, format)?.ok_or_else(|| {
+            Refusal::unfit(format!("{place} has no data of its own: give draw, or x and y as data"))
+        })?,
+    };
+    let mut job = StreamJob::new(source, samples.clone());
+    job.options.format = format;
+    let circuit = job.circuit().map_err(|error| Refusal::unfit(with_reasons(&error)))?;
+    Ok((circuit, samples))
+}
+
+fn open_circuit(place: &str, n_bits: usize) -> Result<Circuit, Refusal> {
     if let Some(shipped) = Shipped::ALL.into_iter().find(|shipped| shipped.name() == place) {
         return Ok(shipped.circuit(n_bits));
     }
     let bytes = bounded::read(Path::new(place), 4).map_err(|reason| {
-        Refusal::unfit(format!("`{place}` is no circuit that ships, and no file can be read there: {reason}"))
+        let problem = "is no learner or circuit that ships, and no file can be read there";
+        Refusal::unfit(format!("`{place}` {problem}: {reason}"))
     })?;
     match aiger::read(&bytes, "circuit") {
         Ok(loaded) => Ok(loaded.circuit),

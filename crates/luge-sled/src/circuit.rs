@@ -6,7 +6,7 @@
 //! **Control.** A one-hot state machine: one register for each state, and one cycle in a state does everything from one cut of the
 //! program to the next ([`cycles`]). Statements go into the same cycle as long as its logic stays within [`MAX_DEPTH`] layers; a
 //! later one reads what an earlier one assigned without a register in between. Branches without loops are computed both, and
-//! multiplexers choose. A cut is made where a loop begins or ends, where a sample is taken, and where the logic would become too
+//! multiplexers choose. The rounds of a short loop go into one cycle, too. A cut is made where a loop begins or ends, where a sample is taken, and where the logic would become too
 //! deep; values that are still needed are then kept in temporary registers.
 //!
 //! **Numbers.** Sums, differences and products are [`Affine`](luge_circuit::Affine) forms: a network adds without carries and reads the bits of the sum
@@ -25,17 +25,20 @@ mod rows;
 mod statements;
 mod values;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use luge_circuit::{Builder, Circuit, CircuitError, Code, Literal, RegisterId, SampleShape};
 
-use crate::core::{Core, Home, THETA};
+use crate::core::{Core, Home, LoopVar, THETA};
 use cycles::{Cycle, StateId, States};
 pub use output::CircuitOutput;
 pub use rows::Rows;
 
 /// The most layers of logic that statements of one cycle are given; one operator alone may need more.
 const MAX_DEPTH: usize = 24;
+
+/// The most gates that all rounds of a loop in one cycle may need.
+const MAX_UNROLLED: usize = 4_096;
 
 /// The most registers of variables and arrays. A dense network grows with their square.
 pub const MAX_REGISTERS: usize = 8_192;
@@ -60,7 +63,9 @@ pub struct CompiledCircuit {
     pub rejected: Option<RegisterId>,
     /// States of its control.
     pub n_states: usize,
-    /// The registers of the row that a loop over a table is at.
+    /// Whether it loops over the rows of a table.
+    pub loops_over_rows: bool,
+    /// The registers of the row that such a loop is at.
     row: Vec<RegisterId>,
 }
 
@@ -156,17 +161,21 @@ struct Counter {
 }
 
 /// Where `break` and `continue` go to.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 struct LoopEnds {
     after: StateId,
     again: Again,
 }
 
 /// What happens between two rounds.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 enum Again {
+    /// All rounds are in one cycle: where control left the loop, and where it left this round.
+    Inline { broken: Vec<Cycle>, continued: Vec<Cycle> },
     /// On to a state that looks for itself.
     Head(StateId),
+    /// The next row of a table, or on to the state that waits for it.
+    Row { wait: StateId, inside: StateId },
     /// A counter goes up; while it is below `end`, in its own scale, the body begins again.
     Count { counter: Counter, end: crate::core::Affine, value: Option<Vec<RegisterId>>, body: StateId },
 }
@@ -185,6 +194,10 @@ struct Compiler<'c> {
     arrays: Vec<Vec<Vec<RegisterId>>>,
     counters: BTreeMap<usize, Counter>,
     loops: Vec<LoopEnds>,
+    /// Loops that do not become one cycle, by their variable.
+    too_large: BTreeSet<LoopVar>,
+    /// What words are sums of: the word times 2^n is the low bits of the form, whose lowest n bits are 0.
+    origins: HashMap<Word, (luge_circuit::Affine, u32)>,
     /// Words that are needed later in the statement.
     live: Vec<Word>,
     /// Live words of one bit, and the value that they must have for a rejection to count.
@@ -243,6 +256,8 @@ impl<'c> Compiler<'c> {
             arrays: Vec::new(),
             counters: BTreeMap::new(),
             loops: Vec::new(),
+            too_large: BTreeSet::new(),
+            origins: HashMap::new(),
             live: Vec::new(),
             guards: Vec::new(),
             temporaries: Vec::new(),
@@ -315,8 +330,10 @@ impl<'c> Compiler<'c> {
         let (circuit, places) = self.b.build()?.without_unread_registers(&kept);
         let place = |register: &RegisterId| places[register.index()];
         let theta = theta.iter().map(|word| word.iter().filter_map(place).collect()).collect();
+        let loops_over_rows = self.rows.is_some();
         let counter = self.rows.map_or_else(Vec::new, |passing| passing.counter.word);
         let row = counter.iter().filter_map(place).collect();
-        Ok(CompiledCircuit { circuit, theta, rejected: place(&rejected), n_states, row })
+        let rejected = place(&rejected);
+        Ok(CompiledCircuit { circuit, theta, rejected, n_states, loops_over_rows, row })
     }
 }

@@ -7,6 +7,7 @@ mod certificate;
 mod learner;
 mod model;
 mod onnx;
+mod program;
 mod torch;
 
 use luge_circuit::{Circuit, Code, Cycle, NotExclusive, Sample, SampleShape, Simulator, machine};
@@ -25,6 +26,7 @@ pub use certificate::OrdinaryReport;
 pub use learner::{LearnerCircuit, Theta};
 pub use model::{OrdinaryModel, OrdinaryModelError};
 pub use onnx::{MAX_ONNX_BYTES, onnx};
+pub use program::CircuitProgram;
 pub use torch::{MAX_EXPORTED_BYTES, TorchError, TorchExport};
 
 /// How to train.
@@ -94,6 +96,14 @@ pub enum OrdinaryError {
         #[source]
         reason: NotExclusive,
     },
+    /// Out of range, `assert` or `reject`.
+    #[error("after {steps} steps and {taken} samples taken, the program rejects its data")]
+    Rejected {
+        /// Steps made.
+        steps: Step,
+        /// Samples taken.
+        taken: u64,
+    },
     /// No constants.
     #[error(transparent)]
     Constants(#[from] MlpConstantsError),
@@ -127,6 +137,8 @@ pub struct PreparedOrdinary {
     pub halts: bool,
     /// What its registers mean.
     pub theta: Option<Theta>,
+    /// The program that the circuit was compiled from.
+    pub program: Option<CircuitProgram>,
     readout: Option<Readout>,
     samples: Option<Samples>,
 }
@@ -154,7 +166,8 @@ impl PreparedOrdinary {
             }
             (shape, _) => return Err(OrdinaryError::Stream { takes: shape.is_some() }),
         }
-        let mut stream = SampleStream::open(circuit.samples(), samples.as_ref(), options.seed);
+        let hold = learner.program.as_ref().and_then(|program| program.hold);
+        let mut stream = SampleStream::open(circuit.samples(), samples.as_ref(), options.seed).held(hold);
         let mut simulator = Simulator::new(circuit);
         let mut halts = false;
         while simulator.steps() < options.steps && !halts {
@@ -163,10 +176,13 @@ impl PreparedOrdinary {
             halts = cycle.map_err(|reason| OrdinaryError::NotExclusive { step, reason })? == Cycle::Halted;
         }
         let (steps, n_taken) = (simulator.steps(), simulator.n_taken());
+        if learner.program.as_ref().is_some_and(|program| program.has_rejected(simulator.registers())) {
+            return Err(OrdinaryError::Rejected { steps, taken: n_taken });
+        }
         let planned = (steps + options.after).next_power_of_two().max(64);
         let (network, readout) = network_of(&learner, planned, options.float)?;
-        let LearnerCircuit { circuit, theta } = learner;
-        Ok(Self { circuit, network, options, steps, n_taken, halts, theta, readout, samples })
+        let LearnerCircuit { circuit, theta, program } = learner;
+        Ok(Self { circuit, network, options, steps, n_taken, halts, theta, program, readout, samples })
     }
 
     /// The engine that trains.
@@ -180,6 +196,11 @@ impl PreparedOrdinary {
 
     /// The stream from its beginning.
     fn stream(&self) -> SampleStream {
+        self.new_samples().held(self.program.as_ref().and_then(|program| program.hold))
+    }
+
+    /// The same with another sample at every step.
+    fn new_samples(&self) -> SampleStream {
         SampleStream::open(self.circuit.samples(), self.samples.as_ref(), self.options.seed)
     }
 }
@@ -222,7 +243,7 @@ pub fn machine_circuit(
 }
 
 /// A sample as the network sees it, and as the simulator does.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Passing {
     /// The features.
     pub x: Vec<f64>,
@@ -238,6 +259,9 @@ pub struct SampleStream {
     shape: Option<SampleShape>,
     stream: Option<Stream>,
     n_passed: u64,
+    /// For how many steps each sample passes.
+    hold: u64,
+    now: Passing,
 }
 
 impl SampleStream {
@@ -246,7 +270,14 @@ impl SampleStream {
     pub fn open(shape: Option<SampleShape>, samples: Option<&Samples>, seed: u64) -> Self {
         let format = shape.map_or_else(|| format_of(Code::Bit), sample_format);
         let stream = samples.map(|samples| Stream::open(samples.clone(), format, seed));
-        Self { shape, stream, n_passed: 0 }
+        Self { shape, stream, n_passed: 0, hold: 1, now: Passing::default() }
+    }
+
+    /// The same, where each sample passes for so many steps.
+    #[must_use]
+    pub fn held(mut self, hold: Option<usize>) -> Self {
+        self.hold = hold.map_or(1, |hold| hold.max(1) as u64);
+        self
     }
 
     /// Other samples of the same kind.
@@ -257,6 +288,9 @@ impl SampleStream {
     /// The next sample.
     pub fn next_sample(&mut self) -> Passing {
         self.n_passed += 1;
+        if self.hold > 1 && self.n_passed % self.hold != 1 {
+            return self.now.clone();
+        }
         let (Some(shape), Some(stream)) = (self.shape, &mut self.stream) else {
             // Nothing reads the input, and labels mean nothing.
             let y = if self.n_passed.is_multiple_of(2) { 1.0 } else { -1.0 };
@@ -266,7 +300,11 @@ impl SampleStream {
         stream.next_batch(&mut x, &mut y);
         let features = x.iter_mut().flat_map(|x| coded(shape.feature, x)).collect();
         let label = coded(shape.label, &mut y[0]);
-        Passing { x, y: y[0], bits: Sample { features, label } }
+        let passing = Passing { x, y: y[0], bits: Sample { features, label } };
+        if self.hold > 1 {
+            self.now.clone_from(&passing);
+        }
+        passing
     }
 }
 

@@ -43,7 +43,7 @@ pub use lockstep::StreamMismatch;
 pub(crate) use model::StoredSamples;
 pub use model::{SamplesMissing, StreamModel, StreamModelError};
 pub use samples::{Concept, Draw, NotDrawable, Order, Samples, Stream};
-pub use shipped::{STREAM_LEARNERS, ShippedSamples, ShippedStream, open};
+pub use shipped::{STREAM_LEARNERS, ShippedSamples, ShippedStream, open, own_samples};
 
 /// What computes the gradients on a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -84,6 +84,8 @@ pub struct StreamOptions {
     pub vertices: VertexSet,
     /// New inputs on which the answer is judged.
     pub n_judged: usize,
+    /// As a circuit that loops over a table: for how many steps each row passes; left out: as make the run shortest.
+    pub hold: Option<usize>,
 }
 
 impl StreamOptions {
@@ -102,6 +104,7 @@ impl StreamOptions {
             engine: StreamEngineChoice::default(),
             vertices: VertexSet::default(),
             n_judged: 10_000,
+            hold: None,
         }
     }
 
@@ -398,7 +401,7 @@ impl PreparedStream {
         let circuit = builder.build().map_err(machine::MachineError::from)?;
         let complete = words.len() == self.primary.n_weights();
         let theta = Theta { words, format: layout.format, primary: Arc::clone(&self.primary) };
-        Ok(LearnerCircuit { circuit, theta: complete.then_some(theta) })
+        Ok(LearnerCircuit { circuit, theta: complete.then_some(theta), program: None })
     }
 
     /// theta as the judge left it.

@@ -57,6 +57,17 @@ class Tensor:
         a = self.data.astype(_default["dtype"]) if self.data.dtype == bool else self.data
         return Tensor(combine(a, other.data), parents)
 
+    def __add__(self, other):
+        return self._join(other, np.add, lambda s, _: s, lambda s, _: s)
+
+    __radd__ = __add__
+
+    def __len__(self):
+        return len(self.data)
+
+    def tolist(self):
+        return self.data.tolist()
+
     def __sub__(self, other):
         return self._join(other, np.subtract, lambda s, _: s, lambda s, _: -s)
 
@@ -200,6 +211,9 @@ class Sequential:
         for name, tensor in named.items():
             assert tensor.shape == state[name].shape and tensor.data.dtype == state[name].data.dtype, name
             tensor.data[...] = state[name].data
+
+    def __getitem__(self, at):
+        return self.parts[at]
 
     def __call__(self, x):
         for part in self.parts:

@@ -14,6 +14,7 @@ use luge_circuit::{
     Circuit, Cycle, NotExclusive, Shipped, Simulator,
     aiger::{self, Encoding},
 };
+use luge_landscape::mlp::{CircuitNetwork, Float, MlpConstants, Safeguards};
 use luge_machine::{Input, Machine, Step};
 use serde::Serialize;
 
@@ -164,8 +165,35 @@ struct Profile<'c> {
     ands: usize,
     sums: usize,
     parities: usize,
+    /// Bits of numbers.
+    bits: usize,
     operands: usize,
+    /// Layers of logic.
+    depth: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    network: Option<NetworkSize>,
+}
+
+/// The ordinary MLP of a circuit.
+#[derive(Serialize)]
+struct NetworkSize {
     layers: usize,
+    widest: usize,
+    weights: u64,
+    nonzero: usize,
+}
+
+/// The network of a circuit with more operands is not built only to be counted.
+const MAX_COUNTED: usize = 1 << 22;
+
+impl NetworkSize {
+    /// Counted in the network; the number of steps changes its numbers, and not their count.
+    fn of(circuit: &Circuit) -> Option<Self> {
+        let constants = MlpConstants::choose(circuit.samples(), 64, Float::F64).ok()?;
+        let network = CircuitNetwork::build(circuit, constants, Safeguards::default()).network;
+        let (layers, widest) = (network.layers().len(), network.widths().into_iter().max().unwrap_or(0));
+        Some(Self { layers, widest, weights: network.n_weights(), nonzero: network.n_nonzero() })
+    }
 }
 
 /// Shows what a circuit is.
@@ -178,18 +206,31 @@ pub(super) fn inspect(circuit: &Circuit, json: bool) -> Result<(), Failure> {
         ands: size.n_ands,
         sums: size.n_sums,
         parities: size.n_parities,
+        bits: size.n_bits,
         operands: size.n_operands,
-        layers: size.depth,
+        depth: size.depth,
+        network: (size.n_operands <= MAX_COUNTED).then(|| NetworkSize::of(circuit)).flatten(),
     };
     show(json, &profile, || {
         let mut rows = Rows::default();
         rows.row("circuit", profile.circuit);
         rows.row("samples", profile.samples.as_deref().unwrap_or("none"));
         rows.row("registers", count(profile.registers));
-        let gates = [(profile.ands, "ands"), (profile.sums, "sums"), (profile.parities, "parities")];
-        let gates: Vec<String> = gates.iter().map(|&(n, what)| format!("{} {what}", count(n))).collect();
+        let gates = [
+            (profile.ands, "ands"),
+            (profile.sums, "sums"),
+            (profile.parities, "parities"),
+            (profile.bits, "bits of numbers"),
+        ];
+        let there = gates.iter().filter(|gate| gate.0 > 0 || gate.1 != "bits of numbers");
+        let gates: Vec<String> = there.map(|&(n, what)| format!("{} {what}", count(n))).collect();
         rows.row("gates", format!("{}, {} operands", gates.join(", "), count(profile.operands)));
-        rows.row("logic", format!("{} layers of ands and parities", profile.layers));
+        rows.row("logic", format!("{} layers of ands and parities", profile.depth));
+        if let Some(NetworkSize { layers, widest, weights, nonzero }) = &profile.network {
+            let widest = format!("{} layers of Linear and ReLU, the widest with {}", layers, count(*widest));
+            let weights = format!("{} weights, {} are not 0", HumanCount(*weights), count(*nonzero));
+            rows.row("network", format!("{widest} units; {weights}"));
+        }
         rows.text()
     })
 }

@@ -4,11 +4,14 @@ use std::path::PathBuf;
 
 use indicatif::HumanCount;
 use luge::{
+    StreamJob, TrainJob,
+    data::Table,
     files::{
         outputs::{Output, Outputs},
         summary::CompileSummary,
     },
     job::{self, source::Source},
+    stream::{Order, Samples},
 };
 use luge_machine::{
     formats::Format,
@@ -16,14 +19,17 @@ use luge_machine::{
 };
 
 use super::{
+    circuit,
     data_args::{DataArgs, show_notes},
     failure::Failure,
+    ordinary,
     output::{ForceArg, Rows, count, place, sample_sizes, show},
 };
 
 /// Compile a Sled program to a Turing machine, and show its size
 ///
-/// The machine depends on the number of features and labels and on the number format, but not on the data themselves.
+/// The machine depends on the number of features and labels and on the number format, but not on the data themselves. With --circuit
+/// the program becomes a circuit, which may loop over the rows of the table: then it depends on their number, too (docs/ordinary.md).
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// A Sled program, or `-` for standard input
@@ -31,6 +37,9 @@ pub(super) struct Args {
     file: String,
     #[command(flatten)]
     data: DataArgs,
+    /// Make a circuit instead: an AIGER file or a listing
+    #[arg(long)]
+    circuit: bool,
     /// Write the machine to this file, with the contents of its constant tapes
     #[arg(short, long, value_name = "OUT.tm")]
     out: Option<PathBuf>,
@@ -44,7 +53,8 @@ pub(super) struct Args {
 impl Args {
     /// Where the machine goes, if it is to be written.
     fn output(&self) -> Result<Option<Output>, Failure> {
-        if let Some(out) = self.out.as_ref().filter(|out| out.extension().is_none_or(|e| e != "tm")) {
+        let machine = self.out.as_ref().filter(|_| !self.circuit);
+        if let Some(out) = machine.filter(|out| out.extension().is_none_or(|e| e != "tm")) {
             return Err(Failure::usage(
                 format!("{} does not end in .tm", out.display()),
                 "machines are written in the native format; luge convert writes other formats",
@@ -61,6 +71,9 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let job = args.data.job(source)?;
     let table = job.table()?;
     show_notes(&job.data, &table.notes);
+    if args.circuit {
+        return circuit(job, table, out, args.json);
+    }
     let compiled = job::compile(&job.source, &table, job.options.format, &job.set)?;
     let machine = &compiled.machine;
     let size = lower(machine, Moves::Keep)?.report().after;
@@ -84,4 +97,16 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         );
         rows.text()
     })
+}
+
+/// Compiles a program to a circuit that takes the table's rows in cycles.
+fn circuit(job: TrainJob, table: Table, out: Option<Output>, json: bool) -> Result<(), Failure> {
+    let mut stream = StreamJob::new(job.source, Samples::Table(table, Order::Cycle));
+    (stream.options.format, stream.primary, stream.set) = (job.options.format, job.primary, job.set);
+    let made = stream.circuit().map_err(ordinary::refusal)?.circuit;
+    if let Some(out) = out {
+        let name = out.path().display().to_string();
+        out.write(circuit::written(&made, &name))?;
+    }
+    circuit::inspect(&made, json)
 }

@@ -16,6 +16,7 @@ use luge::{
 use luge_landscape::LandscapeKind;
 
 use super::{
+    data_args::read_text,
     failure::Failure,
     landscape_args::cell_count,
     machine_args::{MachineArgs, word},
@@ -49,6 +50,9 @@ pub(super) struct Args {
     /// With --torch, write only the weights that are not zero
     #[arg(long, requires = "torch")]
     sparse: bool,
+    /// With --torch, the table that the model was trained on
+    #[arg(long, value_name = "FILE.csv", requires = "torch")]
+    data: Option<PathBuf>,
     /// Write what a model of landscape mlp has learned as an ONNX file
     #[arg(long, value_name = "OUT.onnx")]
     onnx: Option<PathBuf>,
@@ -77,7 +81,9 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
                 file.write(onnx(&model.trained()?).map_err(not_written)?)?;
             }
             let Some(folder) = &args.torch else { return Ok(()) };
-            return export_torch(&model.initial()?, model.steps, (folder, args.sparse), &mut outputs);
+            let read = args.data.as_deref().map(read_text).transpose()?;
+            let data = read.map(|(name, text)| model.data(name, text, false));
+            return export_torch(&model.prepare(data.as_ref())?, (folder, args.sparse), &mut outputs);
         }
         None if args.torch.is_none() && args.onnx.is_none() => {}
         _ => {

@@ -10,7 +10,10 @@ use indicatif::HumanCount;
 use luge::{
     certificate::answer::verdict_on,
     files::outputs::Outputs,
-    job::Data,
+    job::{
+        Data, JobError,
+        program::{ProgramError, overflow},
+    },
     ordinary::{
         LearnerCircuit, OrdinaryError, OrdinaryModel, OrdinaryModelError, OrdinaryOptions, OrdinaryReport,
         PreparedOrdinary, TorchError, TorchExport,
@@ -18,13 +21,13 @@ use luge::{
     stream::{Samples, SamplesMissing},
     training::Claim,
 };
-use luge_landscape::mlp::{CircuitNetwork, Float};
-use luge_machine::Step;
+use luge_landscape::mlp::Float;
+use luge_sled::{BackendError, CircuitCompileError};
 use luge_train::Precision;
 use serde::Serialize;
 
 use super::{
-    failure::Failure,
+    failure::{Failure, show_warnings},
     output::{Rows, count, place, print, show, show_claims},
     progress::Progress,
 };
@@ -84,6 +87,10 @@ pub(super) fn float_of(precision: Precision) -> Result<Float, Failure> {
 pub(super) fn refusal(error: OrdinaryError) -> Failure {
     let problem = error.to_string();
     let remedy = match error {
+        OrdinaryError::Job(JobError::Program {
+            error: ProgramError::Backend(BackendError::Circuit(error)),
+            ..
+        }) => of_circuit(&error),
         OrdinaryError::Job(error) => return error.into(),
         OrdinaryError::Shape { .. } => "give another --draw or --data",
         OrdinaryError::Stream { .. } => {
@@ -91,6 +98,7 @@ pub(super) fn refusal(error: OrdinaryError) -> Failure {
         }
         OrdinaryError::Format { .. } => "choose a --format such as fix:4.4",
         OrdinaryError::OneLabel { .. } => "leave --batch out, and name one --target",
+        OrdinaryError::Rejected { .. } => "check what the learner requires of its samples",
         OrdinaryError::NotExclusive { .. } => "see what the circuit sums up: docs/ordinary.md",
         OrdinaryError::Constants(_) => "choose --precision f64, or fewer --steps",
         OrdinaryError::Train(_) => "choose --engine sparse",
@@ -100,28 +108,37 @@ pub(super) fn refusal(error: OrdinaryError) -> Failure {
     Failure::unfit(problem, remedy)
 }
 
+/// Why a program has no circuit, and the remedy.
+fn of_circuit(error: &CircuitCompileError) -> &'static str {
+    match error {
+        CircuitCompileError::NoTable => "give --data and --target, with --order cycle",
+        CircuitCompileError::Labels { .. } => "name one --target, or use luge train",
+        CircuitCompileError::Nested { .. } => "write one loop over the data, or use luge train",
+        _ => "use tapes: luge stream --via tapes where the learner takes samples, else luge train",
+    }
+}
+
 /// Writes a network for PyTorch, and says so.
 pub(super) fn export_torch(
-    network: &CircuitNetwork,
-    steps: Step,
+    prepared: &PreparedOrdinary,
     (folder, sparse): (&Path, bool),
     outputs: &mut Outputs,
 ) -> Result<(), Failure> {
-    let export = TorchExport::new(network, steps, sparse).map_err(not_written)?;
+    let export = TorchExport::new(prepared, sparse).map_err(not_written)?;
     std::fs::create_dir_all(folder)
         .map_err(|reason| TorchError::Write { path: folder.display().to_string(), reason })
         .map_err(not_written)?;
-    for name in TorchExport::FILES {
+    for name in export.files() {
         outputs.place(&folder.join(name))?;
     }
     export.write(folder).map_err(not_written)?;
-    let widths = network.network.widths();
+    let network = &prepared.network.network;
     print(&format!(
         "{}: {}; {} layers, {} weights\n",
         folder.display(),
-        TorchExport::FILES.join(", "),
-        widths.len() - 1,
-        HumanCount(network.network.n_weights())
+        export.files().join(", "),
+        network.layers().len(),
+        HumanCount(network.n_weights())
     ))
 }
 
@@ -178,7 +195,7 @@ pub(super) fn run(
     let file = place(&mut outputs, args.out.as_deref())?;
     let prepared = PreparedOrdinary::new(circuit, samples, options).map_err(refusal)?;
     if let Some(folder) = &args.torch {
-        return export_torch(&prepared.network, prepared.steps, (folder, args.sparse), &mut outputs);
+        return export_torch(&prepared, (folder, args.sparse), &mut outputs);
     }
     let mut progress = Progress::new("training", prepared.steps).certainly();
     let trained = prepared.train(|step| {
@@ -190,6 +207,9 @@ pub(super) fn run(
     if let Some(file) = file.filter(|_| report.proves_the_run()) {
         let name = file.path().display().to_string();
         file.write(OrdinaryModel::new(&prepared, &report).to_bytes(&name)?)?;
+    }
+    if let Some(program) = &prepared.program {
+        show_warnings(&overflow(&program.source, None, &report.wraps), &program.source);
     }
     let seconds = started.elapsed().as_secs_f64();
     let network = &prepared.network;
@@ -227,7 +247,14 @@ fn text(prepared: &PreparedOrdinary, report: &OrdinaryReport, seconds: f64) -> S
     let end = if report.halted { "halted" } else { "not halted" };
     rows.row(end, format!("after {} steps of SGD{taken}", HumanCount(report.steps)));
     let registers = prepared.circuit.registers().len();
-    rows.row("circuit", format!("{}, {} registers", prepared.circuit.name(), count(registers)));
+    let of_program = prepared.program.as_ref().map(|program| {
+        let states = format!(", compiled from Sled with {} states", count(program.n_states));
+        let pass = program.hold.map(|hold| format!("; each row passes for {hold} steps"));
+        states + &pass.unwrap_or_default()
+    });
+    let of_program = of_program.unwrap_or_default();
+    let made = format!("{}, {} registers{of_program}", prepared.circuit.name(), count(registers));
+    rows.row("circuit", made);
     rows.row(
         "network",
         format!(

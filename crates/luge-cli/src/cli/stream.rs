@@ -12,7 +12,7 @@ use luge::{
     ordinary::{OrdinaryOptions, sample_format},
     stream::{
         self, Concept, Draw, Order, PreparedStream, PreparedStreamError, STREAM_LEARNERS, Samples,
-        ShippedStream, StreamEngineChoice, StreamModel, StreamModelError, StreamMoment, StreamReport,
+        StreamEngineChoice, StreamModel, StreamModelError, StreamMoment, StreamReport,
     },
     trace::LONGEST_SEARCH,
     words::Word,
@@ -98,6 +98,12 @@ pub(super) struct Args {
     /// The network to train: `plain`, or `mlp`, an ordinary one of linear layers and ReLUs that runs the learner as a circuit
     #[arg(long, value_name = "KIND", default_value = "plain", value_parser = ["plain", "mlp"])]
     landscape: String,
+    /// How a Sled program becomes a circuit for landscape mlp: directly, or through its machine's tapes
+    #[arg(long, value_name = "WAY", default_value = "circuit", value_parser = ["circuit", "tapes"])]
+    via: String,
+    /// As a circuit that loops over a table: steps for which each row passes [default: those that make the run shortest]
+    #[arg(long, value_name = "STEPS", value_parser = row_steps)]
+    hold: Option<usize>,
     /// The arithmetic of landscape mlp
     #[arg(long, value_name = "FORMAT", default_value = Float::default().word(), value_parser = word::<Float>())]
     precision: Float,
@@ -257,7 +263,11 @@ impl Args {
             return ordinary::run(circuit, Some(samples), options, &self.torch, (self.outputs(), self.json));
         }
         let job = self.job(data)?;
-        let circuit = job.prepare().map_err(of_lesson)?.circuit().map_err(ordinary::refusal)?;
+        let circuit = match self.via == "circuit" && program::is_program(&job.source) {
+            true => job.circuit(),
+            false => job.prepare().map_err(of_lesson)?.circuit(),
+        };
+        let circuit = circuit.map_err(ordinary::refusal)?;
         ordinary::run(circuit, Some(job.samples), options, &self.torch, (self.outputs(), self.json))
     }
 
@@ -277,12 +287,10 @@ impl Args {
         let source = open(&self.learner)?;
         let samples = match (data, &self.draw) {
             (None, Some(draw)) => Samples::Draw(*draw),
-            (None, None) => match ShippedStream::with_text(&source.text) {
-                Some(known) => {
-                    known.samples.read(self.format.unwrap_or_else(|| StreamJob::format_for(&source)))?
-                }
-                None => Samples::Draw(first_draw()),
-            },
+            (None, None) => {
+                let format = self.format.unwrap_or_else(|| StreamJob::format_for(&source));
+                stream::own_samples(&source, format)?.unwrap_or_else(|| Samples::Draw(first_draw()))
+            }
             (Some(data), _) => {
                 let format = self.format.unwrap_or_else(|| StreamJob::format_for(&source));
                 Samples::Table(StreamJob::table(&source, data, format)?, self.order)
@@ -302,7 +310,7 @@ impl Args {
         options.format = self.format.unwrap_or(options.format);
         (options.batch, options.seed, options.steps) = (self.batch, self.seed, self.steps);
         (options.label_bound, options.carrier, options.cells) = (self.label_bound, self.carrier, self.cells);
-        options.engine = self.engine;
+        (options.engine, options.hold) = (self.engine, self.hold);
         job.set.clone_from(&self.set);
         job.primary = self.primary.clone().unwrap_or(job.primary);
         Ok(job)
@@ -318,6 +326,12 @@ pub(super) fn open(learner: &str) -> Result<Source, Failure> {
 /// What is drawn by default.
 fn first_draw() -> Draw {
     Draw { concept: Concept::Parity { n_hidden: 16 }, n_features: 32, noise: 0.0 }
+}
+
+/// Takes the steps for which a row passes.
+fn row_steps(text: &str) -> Result<usize, String> {
+    let steps = text.parse().ok().filter(|steps| (1..=1_000_000).contains(steps));
+    steps.ok_or_else(|| "expected a number of steps from 1 to 1,000,000".to_owned())
 }
 
 /// Takes the number of samples in a batch.

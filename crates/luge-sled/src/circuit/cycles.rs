@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use luge_circuit::{Builder, Literal, RegisterId};
 
-use super::{Compiler, Full, Step, Taken, Word};
+use super::{Compiler, Full, MAX_DEPTH, Step, Taken, Word};
 
 /// A state of the control.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -293,7 +293,9 @@ impl Compiler<'_> {
         let (before, taken) = (self.cycle.clone(), self.taken);
         let lengths = (self.live.len(), self.guards.len(), self.next.len());
         self.inline += 1;
+        let n_loops = self.loops.len();
         let result = act(self);
+        self.loops.truncate(n_loops);
         self.inline -= 1;
         if result.is_err() {
             (self.cycle, self.taken) = (before, taken);
@@ -302,6 +304,23 @@ impl Compiler<'_> {
             self.next.truncate(lengths.2);
         }
         result
+    }
+
+    /// Whether something would fit into a cycle of its own.
+    pub(super) fn fits_alone(&mut self, act: impl FnOnce(&mut Self) -> Step<()>) -> bool {
+        let (fresh, taken) = (Cycle::at((self.cycle.state, self.cycle.active)), self.taken);
+        let before = std::mem::replace(&mut self.cycle, fresh);
+        let n_next = self.next.len();
+        let fits = self.attempt(act).is_ok();
+        (self.cycle, self.taken) = (before, taken);
+        self.next.truncate(n_next);
+        fits
+    }
+
+    /// Whether what the cycle assigns takes too many layers.
+    pub(super) fn is_deep(&self) -> bool {
+        let deep = |literal: Literal| self.b.depth(literal) > MAX_DEPTH + 4;
+        self.cycle.assigned.values().any(|&(when, value)| deep(when) || deep(value)) || deep(self.cycle.path)
     }
 
     /// Both branches in this cycle, chosen by a condition.
@@ -326,7 +345,7 @@ impl Compiler<'_> {
     }
 
     /// Merges what `one` branch assigned with what the cycle has, which is the other.
-    fn join(&mut self, condition: Literal, one: Cycle) {
+    pub(super) fn join(&mut self, condition: Literal, one: Cycle) {
         if one.is_dead() {
             return;
         }

@@ -6,7 +6,8 @@
 use luge_circuit::{Affine, Literal, RegisterId};
 
 use super::{
-    Again, CircuitCompileError, Compiler, Counter, Full, LoopEnds, Step, Taken, Word, values::constant,
+    Again, CircuitCompileError, Compiler, Counter, Full, LoopEnds, Step, Taken, Word, cycles::StateId,
+    values::constant,
 };
 use crate::core::Stmt;
 
@@ -58,27 +59,46 @@ impl Compiler<'_> {
         let fresh = self.read(passing.fresh);
         self.write(passing.fresh, Literal::TRUE, Literal::FALSE);
         self.exit(fresh, inside);
-        let due = match rows.hold {
-            None => Literal::TRUE,
-            Some(_) => {
-                let (now, wanted) = (self.b.word_value(&passing.row), self.b.word_value(&counter.word));
-                self.b.equal(&now, &wanted)
-            }
-        };
+        let wanted = self.b.word_value(&counter.word);
+        let due = self.is_due(rows, &passing.row, &wanted);
         self.drop_sample(due);
         self.exit(due, inside);
         self.jump(wait);
         self.begin(inside);
         (self.in_data, self.taken) = (true, Taken::Always);
-        let end = crate::core::Affine::constant(i64::try_from(rows.n_rows).unwrap_or(i64::MAX));
-        let again = Again::Count { counter, end, value: None, body: wait };
-        self.loops.push(LoopEnds { after, again });
+        self.loops.push(LoopEnds { after, again: Again::Row { wait, inside } });
         self.block(body)?;
         self.round_ends();
         self.loops.pop();
         self.in_data = false;
         self.begin(after);
         Ok(())
+    }
+
+    /// Whether the row that is wanted passes in the step after this one.
+    fn is_due(&mut self, rows: Rows, passing: &[RegisterId], wanted: &[Literal]) -> Literal {
+        if rows.hold.is_none() {
+            return Literal::TRUE;
+        }
+        let now = self.b.word_value(passing);
+        self.b.equal(&now, wanted)
+    }
+
+    /// The end of a round over the rows: if the next row is due it is taken at once.
+    pub(super) fn row_ends(&mut self, wait: StateId, inside: StateId, after: StateId) {
+        let (Some(Passing { counter, row, .. }), Some(rows)) = (self.rows.clone(), self.options.rows) else {
+            return;
+        };
+        let now = self.read_word(&counter.word);
+        let more = self.one_more(&now);
+        let last = constant(i64::try_from(rows.n_rows - 1).unwrap_or(i64::MAX), now.len());
+        let last = self.b.equal(&now, &last);
+        self.write_word(&counter.word, &more);
+        self.exit(last, after);
+        let due = self.is_due(rows, &row, &more);
+        self.drop_sample(due);
+        self.exit(due, inside);
+        self.exit(Literal::TRUE, wait);
     }
 
     fn passing(&mut self, rows: Rows) -> Passing {

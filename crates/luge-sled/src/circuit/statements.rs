@@ -1,8 +1,12 @@
 //! Statements.
 
+use std::ops::RangeInclusive;
+
 use luge_circuit::{Literal, RegisterId};
 
-use super::{Again, Compiler, Counter, Full, LoopEnds, Step, Taken, cycles::StateId, values::constant};
+use super::{
+    Again, Compiler, Counter, Full, LoopEnds, MAX_UNROLLED, Step, Taken, cycles::StateId, values::constant,
+};
 use crate::core::{Affine, Cond, For, Stmt, StmtKind};
 
 impl Compiler<'_> {
@@ -42,8 +46,13 @@ impl Compiler<'_> {
             StmtKind::EachSample(body) => self.each_sample(body, stmt.line),
             StmtKind::Take => self.take(),
             StmtKind::Break => {
-                if let Some(LoopEnds { after, .. }) = self.loops.last().cloned() {
-                    self.exit(Literal::TRUE, after);
+                match self.loops.last_mut() {
+                    Some(LoopEnds { again: Again::Inline { broken, .. }, .. }) => {
+                        broken.push(self.cycle.clone());
+                        self.cycle.path = Literal::FALSE;
+                    }
+                    Some(&mut LoopEnds { after, .. }) => self.exit(Literal::TRUE, after),
+                    None => {}
                 }
                 Ok(())
             }
@@ -75,23 +84,28 @@ impl Compiler<'_> {
         }
     }
 
+    /// Does something in this cycle, or in a new one, if one is enough.
+    fn in_one_cycle(&mut self, act: impl Fn(&mut Self) -> Step<()> + Copy) -> Step<bool> {
+        if self.attempt(act).is_ok() {
+            return Ok(true);
+        }
+        if self.inline > 0 || self.cycle.is_fresh() || !self.fits_alone(act) {
+            return Ok(false);
+        }
+        self.cut()?;
+        Ok(self.attempt(act).is_ok())
+    }
+
     fn branch(&mut self, cond: &Cond, then: &[Stmt], otherwise: &[Stmt]) -> Step<()> {
         let both = |c: &mut Self| {
             let condition = c.condition(cond)?;
             c.branches(condition, |c| c.block(then), |c| c.block(otherwise))
         };
-        if self.attempt(both).is_ok() {
+        if self.in_one_cycle(both)? {
             return Ok(());
         }
         if self.inline > 0 {
             return Err(Full);
-        }
-        let one_cycle = |body: &[Stmt]| body.iter().all(|stmt| !needs_cycles(stmt));
-        if one_cycle(then) && one_cycle(otherwise) && !self.cycle.is_fresh() {
-            self.cut()?;
-            if self.attempt(both).is_ok() {
-                return Ok(());
-            }
         }
         let condition = self.in_a_cycle(|c| c.condition(cond))?;
         let before = self.taken;
@@ -146,6 +160,10 @@ impl Compiler<'_> {
         if last < least {
             return Ok(());
         }
+        let in_one = |c: &mut Self| c.unrolled(stmt, least..=last);
+        if !self.too_large.contains(&stmt.var) && self.in_one_cycle(in_one)? {
+            return Ok(());
+        }
         if self.inline > 0 {
             return Err(Full);
         }
@@ -162,6 +180,42 @@ impl Compiler<'_> {
         let counter = self.counter("loop", least, n_values);
         self.counters.insert(stmt.var, counter.clone());
         self.counted(counter, &[stmt.from.clone(), stmt.to.clone()], value, &stmt.body)
+    }
+
+    /// All rounds in this cycle.
+    fn unrolled(&mut self, stmt: &For, values: RangeInclusive<i64>) -> Step<()> {
+        let n_before = self.b.n_wires();
+        let again = Again::Inline { broken: Vec::new(), continued: Vec::new() };
+        self.loops.push(LoopEnds { after: StateId::ACCEPTED, again });
+        let result = values.into_iter().try_for_each(|value| {
+            self.unrolled_round(stmt, value)?;
+            let full = self.b.n_wires() - n_before > MAX_UNROLLED;
+            if full {
+                self.too_large.insert(stmt.var);
+            }
+            if full || self.is_deep() { Err(Full) } else { Ok(()) }
+        });
+        if let Some(LoopEnds { again: Again::Inline { broken, .. }, .. }) = self.loops.pop() {
+            broken.into_iter().for_each(|way| self.join(way.path, way));
+        }
+        result
+    }
+
+    fn unrolled_round(&mut self, stmt: &For, value: i64) -> Step<()> {
+        self.counters.insert(stmt.var, Counter { word: Vec::new(), least: value, n_values: 1 });
+        if let Some((slot, _)) = stmt.value {
+            let word = self.slots[slot].clone();
+            self.write_word(&word, &constant(value, word.len()));
+        }
+        let begun = self.not_negative(&Affine::constant(value).minus(&stmt.from));
+        let more = self.not_negative(&stmt.to.offset(-1 - value));
+        let inside = self.b.and([begun, more]);
+        self.branches(inside, |c| c.block(&stmt.body), |_| Ok(()))?;
+        if let Some(LoopEnds { again: Again::Inline { continued, .. }, .. }) = self.loops.last_mut() {
+            let ways = std::mem::take(continued);
+            ways.into_iter().for_each(|way| self.join(way.path, way));
+        }
+        Ok(())
     }
 
     /// Rounds that a counter counts.
@@ -204,9 +258,16 @@ impl Compiler<'_> {
         if self.cycle.is_dead() {
             return;
         }
+        if let Some(LoopEnds { again: Again::Inline { continued, .. }, .. }) = self.loops.last_mut() {
+            continued.push(self.cycle.clone());
+            self.cycle.path = Literal::FALSE;
+            return;
+        }
         let Some(LoopEnds { after, again }) = self.loops.last().cloned() else { return };
         match again {
+            Again::Inline { .. } => {}
             Again::Head(head) => self.exit(Literal::TRUE, head),
+            Again::Row { wait, inside } => self.row_ends(wait, inside, after),
             Again::Count { counter, end, value, body } => {
                 let now = self.read_word(&counter.word);
                 let more = self.one_more(&now);
@@ -229,7 +290,7 @@ impl Compiler<'_> {
         }
     }
 
-    fn one_more(&mut self, word: &[Literal]) -> Vec<Literal> {
+    pub(super) fn one_more(&mut self, word: &[Literal]) -> Vec<Literal> {
         let mut sum = luge_circuit::Affine::default();
         sum.shift(1);
         sum.add_word(word, 1);
@@ -301,19 +362,6 @@ impl Compiler<'_> {
 
 fn takes(stmt: &Stmt) -> bool {
     matches!(stmt.kind, StmtKind::Take) || blocks(stmt).iter().any(|body| body.iter().any(takes))
-}
-
-/// Whether a statement never fits into one cycle.
-fn needs_cycles(stmt: &Stmt) -> bool {
-    let here = matches!(
-        stmt.kind,
-        StmtKind::While { .. }
-            | StmtKind::For(_)
-            | StmtKind::Repeat { .. }
-            | StmtKind::EachSample(_)
-            | StmtKind::Take
-    );
-    here || blocks(stmt).iter().any(|body| body.iter().any(needs_cycles))
 }
 
 fn blocks(stmt: &Stmt) -> Vec<&[Stmt]> {

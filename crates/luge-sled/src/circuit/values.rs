@@ -5,6 +5,22 @@ use luge_circuit::{Affine, Literal};
 use super::{Compiler, MAX_DEPTH, Step, Word};
 use crate::core::{Cond, Expr, Op, Place, Ty};
 
+/// A term of a sum: a live word, or two that are multiplied.
+struct Term {
+    factor: i128,
+    /// How they are multiplied, and bits after the point that the product loses.
+    product: Option<(Op, u32)>,
+}
+
+impl Term {
+    fn product(op: Op, ty: Ty, factor: i128) -> Self {
+        Self { factor, product: Some((op, ty.fraction)) }
+    }
+}
+
+/// A sum of more literals is not looked into by those that it is a term of.
+const MAX_TERMS: usize = 1_024;
+
 /// A constant as a word.
 pub(super) fn constant(raw: i64, n_bits: usize) -> Word {
     (0..n_bits).map(|bit| Literal::constant(raw >> bit.min(63) & 1 == 1)).collect()
@@ -87,7 +103,10 @@ impl Compiler<'_> {
                         let first = if *op == Op::Min { less } else { !less };
                         c.b.mux_word(first, &words[0], &words[1])
                     }),
-                    _ => self.operate(2, |c, words| c.product(*op, a.ty(), n_bits, words)),
+                    _ => {
+                        let terms = [Term::product(*op, a.ty(), 1)];
+                        self.operate(2, |c, words| c.added(&terms, words, n_bits))
+                    }
                 }
             }
             Expr::Shl(e, k) => {
@@ -113,27 +132,28 @@ impl Compiler<'_> {
     /// A sum of any number of terms, all of one type: carries beyond it are dropped, so they need not be looked at in between.
     fn sum(&mut self, expr: &Expr, n_bits: usize) -> Step<Word> {
         let first = self.live.len();
-        let mut factors = Vec::new();
-        self.terms(expr, 1, &mut factors)?;
-        self.operate(factors.len(), |c, words| {
-            let mut sum = Affine::default();
-            words.iter().zip(&factors).for_each(|(word, &factor)| sum.add_word(word, factor));
-            c.b.total(&sum, u32::try_from(n_bits).unwrap_or(u32::MAX))
-        })
-        .inspect(|_| debug_assert_eq!(self.live.len(), first, "live words"))
+        let mut terms = Vec::new();
+        self.terms(expr, 1, &mut terms)?;
+        self.operate(self.live.len() - first, |c, words| c.added(&terms, words, n_bits))
     }
 
-    /// The terms of a sum as live words, and the factor of each.
-    fn terms(&mut self, expr: &Expr, factor: i128, factors: &mut Vec<i128>) -> Step<()> {
+    /// The terms of a sum, and what they are made of as live words.
+    fn terms(&mut self, expr: &Expr, factor: i128, terms: &mut Vec<Term>) -> Step<()> {
         match expr {
-            Expr::Negate(e) => self.terms(e, -factor, factors),
+            Expr::Negate(e) => self.terms(e, -factor, terms),
             Expr::Binary(op @ (Op::Add | Op::Sub), a, b) => {
-                self.terms(a, factor, factors)?;
-                self.terms(b, if *op == Op::Add { factor } else { -factor }, factors)
+                self.terms(a, factor, terms)?;
+                self.terms(b, if *op == Op::Add { factor } else { -factor }, terms)
+            }
+            Expr::Binary(op @ (Op::Mul | Op::MulRound | Op::MulWide), a, b) => {
+                self.push(a)?;
+                self.push(b)?;
+                terms.push(Term::product(*op, a.ty(), factor));
+                Ok(())
             }
             _ => {
                 self.push(expr)?;
-                factors.push(factor);
+                terms.push(Term { factor, product: None });
                 Ok(())
             }
         }
@@ -153,23 +173,74 @@ impl Compiler<'_> {
         self.b.total(&sum, u32::try_from(word.len()).unwrap_or(u32::MAX))
     }
 
-    /// The product of two numbers of a type: one affine form over the ands of their bits.
-    fn product(&mut self, op: Op, ty: Ty, n_bits: usize, words: &[Word]) -> Word {
-        let fraction = ty.fraction as usize;
-        let n_wanted = n_bits + fraction;
+    /// A sum of words and products as one affine form, whose bits are read once. A product loses its lowest bits; the sum may
+    /// lose those of one product in its place, since all else is a whole multiple of what is kept.
+    fn added(&mut self, terms: &[Term], words: &[Word], n_bits: usize) -> Word {
+        let mut words = words.iter();
+        let mut parts = Vec::new();
+        for term in terms {
+            let Some(word) = words.next() else { break };
+            let (form, shift) = match (term.product, words.as_slice().first()) {
+                (Some((op, fraction)), Some(other)) => {
+                    words.next();
+                    (self.product(op, fraction, n_bits, [word, other]), fraction)
+                }
+                _ => self.origin(word),
+            };
+            parts.push((form, shift, term));
+        }
+        let shift = parts.iter().map(|part| part.1).max().unwrap_or(0);
+        let mut sum = Affine::default();
+        let mut exact = true;
+        for (mut form, own, term) in parts {
+            if term.product.is_some() && own > 0 {
+                if exact && own == shift {
+                    exact = false;
+                    // What is taken off is rounded the other way.
+                    sum.shift(if term.factor < 0 { (1 << own) - 1 } else { 0 });
+                } else {
+                    let low = self.b.total(&form, own);
+                    form.add_word(&low, -1);
+                }
+            }
+            sum.add_sum(&form, term.factor << (shift - own));
+        }
+        let n_wide = u32::try_from(n_bits).unwrap_or(u32::MAX) + shift;
+        let word = self.b.total(&sum, n_wide)[shift as usize..].to_vec();
+        if sum.n_terms() <= MAX_TERMS {
+            if !exact {
+                let low = self.b.total(&sum, shift);
+                sum.add_word(&low, -1);
+            }
+            self.origins.insert(word.clone(), (sum.modulo(n_wide), shift));
+        }
+        word
+    }
+
+    /// What a word is the sum of, times a power of two: a sum of it need not wait for its bits.
+    fn origin(&self, word: &Word) -> (Affine, u32) {
+        self.origins.get(word).cloned().unwrap_or_else(|| {
+            let mut form = Affine::default();
+            form.add_word(word, 1);
+            (form, 0)
+        })
+    }
+
+    /// The product of two numbers, with all its bits after the point: an affine form over the ands of their bits.
+    fn product(&mut self, op: Op, fraction: u32, n_bits: usize, [a, b]: [&Word; 2]) -> Affine {
+        let n_wanted = n_bits + fraction as usize;
         let mut sum = Affine::default();
         let weight = |word: &Word, at: usize| if at + 1 == word.len() { -(1_i128 << at) } else { 1 << at };
-        for (i, &a) in words[0].iter().enumerate() {
-            for (j, &b) in words[1].iter().enumerate().take(n_wanted.saturating_sub(i)) {
-                let both = self.b.and([a, b]);
-                sum.add(both, weight(&words[0], i) * weight(&words[1], j));
+        for (i, &bit) in a.iter().enumerate() {
+            for (j, &other) in b.iter().enumerate().take(n_wanted.saturating_sub(i)) {
+                let both = self.b.and([bit, other]);
+                sum.add(both, weight(a, i) * weight(b, j));
             }
         }
         if op == Op::MulRound {
             sum.shift(1 << fraction >> 1);
         }
-        let bits = self.b.total(&sum, u32::try_from(n_wanted).unwrap_or(u32::MAX));
-        bits[fraction..].to_vec()
+        sum
     }
 
     /// The nearest number with fewer bits.

@@ -6,7 +6,10 @@ use luge_net::{
     NumberFormat,
     numbers::{Negatives, Overflow},
 };
-use luge_sled::{BackendError, CompileError, Compiled, Outcome, OverflowSite, SettingError, Settings, Sizes};
+use luge_sled::{
+    BackendError, CircuitOptions, CompileError, Compiled, CompiledCircuit, Outcome, OverflowSite,
+    SettingError, Settings, Sizes,
+};
 
 use crate::{data::Table, job::source::Source};
 pub use luge_sled::Variable;
@@ -69,10 +72,28 @@ pub fn settings(set: &[String]) -> Result<Settings, ProgramError> {
 /// # Errors
 /// If it is wrong.
 pub fn compile(text: &str, name: &str, sizes: &Sizes, set: &[String]) -> Result<Compiled, ProgramError> {
-    luge_sled::compile_with(text, sizes, &settings(set)?).map_err(|error| match error {
+    luge_sled::compile_with(text, sizes, &settings(set)?).map_err(|error| refused(error, name))
+}
+
+/// Compiles a program to a circuit.
+///
+/// # Errors
+/// If it is wrong, or has no circuit.
+pub fn compile_circuit(
+    source: &Source,
+    sizes: &Sizes,
+    set: &[String],
+    options: CircuitOptions,
+) -> Result<CompiledCircuit, ProgramError> {
+    luge_sled::compile_circuit(&source.text, sizes, &settings(set)?, options)
+        .map_err(|error| refused(error, &source.name))
+}
+
+fn refused(error: CompileError, name: &str) -> ProgramError {
+    match error {
         CompileError::Findings(findings) => ProgramError::Broken { name: name.to_owned(), findings },
         CompileError::Backend(error) => error.into(),
-    })
+    }
 }
 
 /// What a program does by definition on the numbers of a table: what it prints, and where numbers wrapped around.

@@ -2,14 +2,16 @@
 
 use std::ops::ControlFlow;
 
-use luge_circuit::Simulator;
+use luge_circuit::{Cycle, Sample, Simulator};
 use luge_landscape::mlp::{Float, MEMORY_LAYER};
 use luge_machine::Step;
+use luge_sled::{Outcome, OverflowSite};
 use luge_train::sequential::{DenseSgd, Perturbation, Real, SequentialEngine, SparseSgd};
 use serde::{Serialize, Serializer};
 
 use super::{OrdinaryError, PreparedOrdinary};
 use crate::{
+    certificate::translation,
     stream::{StreamEngineChoice, certificate::count_right},
     training::Claim,
 };
@@ -29,6 +31,9 @@ pub struct OrdinaryReport {
     /// The biases of the memory's layer at the end.
     #[serde(skip)]
     pub memory: Vec<f64>,
+    /// Where numbers of a program wrap around.
+    #[serde(skip)]
+    pub wraps: Vec<OverflowSite>,
     /// New samples whose label is predicted, of how many; of two labels only.
     pub judged: Option<(usize, usize)>,
     /// What computed the gradients.
@@ -123,7 +128,13 @@ impl PreparedOrdinary {
         let gradient = gradient(engine);
         let at_rest = self.at_rest(engine, &mut lockstep, &mut stream, halted);
         let (output, judged) = self.output(engine, &lockstep.simulator, halted);
-        let certificate = vec![
+        let theta = self.theta.as_ref().filter(|_| halted);
+        let theta = theta.map(|theta| theta.decode(lockstep.simulator.registers()));
+        let interpreted = self.interpreted(&lockstep.taken, halted);
+        let program = interpreted.as_ref().zip(self.theta.as_ref()).map(|(outcome, meaning)| {
+            ("program", translation::claim(outcome.as_ref(), theta.as_deref(), meaning.format))
+        });
+        let mut certificate = vec![
             ("trace", lockstep.claim(steps)),
             ("gradient", gradient),
             ("constants", self.constants()),
@@ -131,16 +142,24 @@ impl PreparedOrdinary {
             ("output", output),
             ("at_rest", at_rest),
         ];
+        certificate.extend(program);
         OrdinaryReport {
             halted,
             steps,
             taken: lockstep.simulator.n_taken(),
-            theta: self.theta.as_ref().filter(|_| halted).map(|t| t.decode(lockstep.simulator.registers())),
+            theta,
+            wraps: interpreted.flatten().map_or_else(Vec::new, |outcome| outcome.wraps),
             memory: engine.biases(MEMORY_LAYER),
             judged,
             engine: engine.name(),
             certificate,
         }
+    }
+
+    /// What the program means on the same samples; the outer `None` if there is no program, or no end.
+    fn interpreted(&self, taken: &[Sample], halted: bool) -> Option<Option<Outcome>> {
+        let program = self.program.as_ref().filter(|_| halted)?;
+        Some(self.samples.as_ref().and_then(|samples| program.interpret(samples, taken, self.steps)))
     }
 
     /// Samples that pass after the end move no register.
@@ -180,7 +199,7 @@ impl PreparedOrdinary {
         if !halted {
             return (Claim { holds: true, figures: "not halted".to_owned() }, None);
         }
-        let mut stream = self.stream();
+        let mut stream = self.new_samples();
         stream.reseed(self.options.seed.wrapping_add(1));
         let (mut alike, mut predicted, mut labels) = (0, Vec::new(), Vec::new());
         let (n_new, registers) = (self.options.n_new, simulator.registers());
@@ -211,7 +230,7 @@ impl PreparedOrdinary {
     }
 
     /// Whether the network computes what was learned.
-    fn has_output(&self) -> bool {
+    pub(super) fn has_output(&self) -> bool {
         self.readout.is_some() || !self.circuit.output().is_empty()
     }
 
@@ -241,6 +260,8 @@ impl PreparedOrdinary {
 struct Lockstep<'p> {
     prepared: &'p PreparedOrdinary,
     simulator: Simulator<'p>,
+    /// The samples that a program took from a stream, for the interpreter.
+    taken: Vec<Sample>,
     largest_error: f64,
     wrong: Option<String>,
 }
@@ -248,12 +269,15 @@ struct Lockstep<'p> {
 impl<'p> Lockstep<'p> {
     fn new(prepared: &'p PreparedOrdinary) -> Self {
         let simulator = Simulator::new(&prepared.circuit);
-        Self { prepared, simulator, largest_error: 0.0, wrong: None }
+        Self { prepared, simulator, taken: Vec::new(), largest_error: 0.0, wrong: None }
     }
 
-    fn advance(&mut self, sample: &luge_circuit::Sample) {
-        if let Err(error) = self.simulator.step(sample) {
-            self.wrong.get_or_insert(error.to_string());
+    fn advance(&mut self, sample: &Sample) {
+        let interprets = self.prepared.program.as_ref().is_some_and(|program| program.hold.is_none());
+        match self.simulator.step(sample) {
+            Ok(Cycle::Take) if interprets => self.taken.push(sample.clone()),
+            Ok(_) => {}
+            Err(error) => drop(self.wrong.get_or_insert(error.to_string())),
         }
     }
 

@@ -6,6 +6,7 @@ use luge_circuit::{Circuit, Code, RegisterId, SampleShape};
 use luge_landscape::{Primary, mlp::Readout};
 use luge_net::{NumberFormat, Shape, Values, numbers::from_signs};
 
+use super::CircuitProgram;
 use crate::files::predictor::Predictor;
 
 /// A circuit that learns, and where it keeps what it has learned.
@@ -15,11 +16,13 @@ pub struct LearnerCircuit {
     pub circuit: Circuit,
     /// What its registers mean; `None` for a circuit that only has an output.
     pub theta: Option<Theta>,
+    /// The program that it was compiled from.
+    pub program: Option<CircuitProgram>,
 }
 
 impl From<Circuit> for LearnerCircuit {
     fn from(circuit: Circuit) -> Self {
-        Self { circuit, theta: None }
+        Self { circuit, theta: None, program: None }
     }
 }
 

@@ -12,8 +12,8 @@ use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    LearnerCircuit, OrdinaryError, OrdinaryOptions, OrdinaryReport, PreparedOrdinary, Theta, coded,
-    network_of,
+    CircuitProgram, LearnerCircuit, OrdinaryError, OrdinaryOptions, OrdinaryReport, PreparedOrdinary, Theta,
+    coded, network_of,
 };
 use crate::{
     data::Preparation,
@@ -44,6 +44,8 @@ pub struct OrdinaryModel {
     #[serde(skip)]
     pub memory: Vec<f64>,
     theta: Option<StoredTheta>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    program: Option<CircuitProgram>,
     samples: StoredSamples,
     #[serde(with = "crate::words")]
     float: Float,
@@ -96,6 +98,7 @@ impl OrdinaryModel {
             preparation,
             memory: report.memory.clone(),
             theta,
+            program: prepared.program.clone(),
             samples,
             float: options.float,
             engine: prepared.engine(),
@@ -251,7 +254,14 @@ impl OrdinaryModel {
         if !known || stored.words.len() != primary.n_weights() {
             return Err(inconsistent("theta is not in the registers".to_owned()));
         }
+        if self.program.as_ref().is_some_and(|program| !program.fits(&self.circuit)) {
+            return Err(inconsistent("the circuit is not the program's".to_owned()));
+        }
         let theta = Theta { words: stored.words.clone(), format: stored.format, primary };
-        Ok(LearnerCircuit { circuit: self.circuit.clone(), theta: Some(theta) })
+        Ok(LearnerCircuit {
+            circuit: self.circuit.clone(),
+            theta: Some(theta),
+            program: self.program.clone(),
+        })
     }
 }

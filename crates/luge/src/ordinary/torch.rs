@@ -2,15 +2,19 @@
 
 use std::{fs, io, path::Path};
 
-use luge_landscape::mlp::{CircuitNetwork, Float};
-use luge_net::Sequential;
+use luge_circuit::{Code, RegisterId};
+use luge_landscape::mlp::Float;
+use luge_net::{NumberFormat, Sequential};
 use safetensors::{Dtype, SafeTensorError, View};
 use serde::Serialize;
+
+use super::PreparedOrdinary;
+use crate::stream::{Concept, Draw, Order, Samples};
 
 /// The most bytes of weights that are written with their zeros.
 pub const MAX_EXPORTED_BYTES: u64 = 4 << 30;
 
-/// The script: it draws a parity of half of the network's inputs, and is easily given another stream.
+/// The script: it goes through rows, or draws a parity.
 const SCRIPT: &str = include_str!("train.py");
 
 /// Why nothing was exported.
@@ -47,6 +51,25 @@ struct TorchConfig {
     sparse: bool,
     /// The steps after which the circuit has halted, on the stream that Luge saw.
     steps: u64,
+    /// For how many steps each row of `data.safetensors` passes; 0: a parity of `hidden` bits is drawn.
+    hold: usize,
+    hidden: usize,
+    /// How bits and labels of a parity are written.
+    levels: [f64; 2],
+    /// Registers of each number that is learned, the lowest bit first, and bits after the point.
+    theta: Vec<Vec<RegisterId>>,
+    fraction: u32,
+    memory_scale: f64,
+    /// Whether the network computes what was learned, and what is between two labels.
+    output: bool,
+    threshold: Option<f64>,
+}
+
+/// Samples that pass: features row by row, and a label for each row.
+#[derive(Clone, PartialEq, Debug, Default)]
+struct Rows {
+    x: Vec<f64>,
+    y: Vec<f64>,
 }
 
 /// A folder for PyTorch.
@@ -54,6 +77,7 @@ pub struct TorchExport<'p> {
     network: &'p Sequential,
     float: Float,
     config: TorchConfig,
+    rows: Rows,
 }
 
 struct Tensor {
@@ -80,12 +104,40 @@ impl View for &Tensor {
     }
 }
 
+impl PreparedOrdinary {
+    /// For how many steps each row passes, and the rows: those of a table, or what passes until the end.
+    fn rows(&self) -> (usize, Rows) {
+        let hold = self.program.as_ref().and_then(|program| program.hold);
+        let n_rows = match &self.samples {
+            Some(Samples::Table(table, Order::Cycle)) => table.n_samples() as u64,
+            Some(_) => self.steps + self.options.after,
+            // Nothing reads them, and labels of both signs pass in turn.
+            None => 2,
+        };
+        let mut stream = self.new_samples();
+        let mut rows = Rows::default();
+        for _ in 0..n_rows {
+            let passing = stream.next_sample();
+            rows.x.extend(passing.x);
+            rows.y.push(passing.y);
+        }
+        (hold.unwrap_or(1), rows)
+    }
+}
+
+/// What is between two labels; `None` if there are more.
+fn threshold(labels: &[f64]) -> Option<f64> {
+    let (low, high) = labels.iter().fold((f64::MAX, f64::MIN), |(low, high), &y| (low.min(y), high.max(y)));
+    labels.iter().all(|y| [low, high].contains(y)).then(|| f64::midpoint(low, high))
+}
+
 impl<'p> TorchExport<'p> {
-    /// A network for PyTorch that halts after so many steps; `sparse` writes the weights that are not zero with their places.
+    /// A network and its stream for PyTorch; `sparse` writes the weights that are not zero with their places.
     ///
     /// # Errors
     /// If it is too large to be written with its zeros.
-    pub fn new(network: &'p CircuitNetwork, steps: u64, sparse: bool) -> Result<Self, TorchError> {
+    pub fn new(prepared: &'p PreparedOrdinary, sparse: bool) -> Result<Self, TorchError> {
+        let network = &prepared.network;
         let float = network.constants.float;
         let (width, dtype) = match float {
             Float::F64 => (8, "float64"),
@@ -95,13 +147,50 @@ impl<'p> TorchExport<'p> {
         if !sparse && bytes > MAX_EXPORTED_BYTES {
             return Err(TorchError::TooLarge { bytes, max: MAX_EXPORTED_BYTES });
         }
-        let (lr, widths) = (network.constants.rate, network.network.widths());
-        let config = TorchConfig { lr, dtype, widths, sparse, steps };
-        Ok(Self { network: &network.network, float, config })
+        let drawn = match &prepared.samples {
+            Some(Samples::Draw(Draw { concept: Concept::Parity { n_hidden }, noise, .. }))
+                if *noise <= 0.0 =>
+            {
+                Some(*n_hidden)
+            }
+            _ => None,
+        };
+        let (hold, rows) = if drawn.is_some() { (0, Rows::default()) } else { prepared.rows() };
+        let bits = prepared.circuit.samples().is_none_or(|shape| shape.label == Code::Bit);
+        let levels = if bits { [-1.0, 1.0] } else { [0.0, 1.0] };
+        let theta = prepared.theta.as_ref();
+        let fraction = |format: NumberFormat| match format {
+            NumberFormat::Fixed(fixed) => fixed.n_fraction(),
+            _ => 0,
+        };
+        let config = TorchConfig {
+            lr: network.constants.rate,
+            dtype,
+            widths: network.network.widths(),
+            sparse,
+            steps: prepared.steps,
+            hold,
+            hidden: drawn.unwrap_or(0),
+            levels,
+            theta: theta.map_or_else(Vec::new, |theta| theta.words.clone()),
+            fraction: theta.map_or(0, |theta| fraction(theta.format)),
+            memory_scale: network.constants.memory_scale,
+            output: prepared.circuit.samples().is_some() && prepared.has_output(),
+            threshold: if drawn.is_some() {
+                Some(f64::midpoint(levels[0], levels[1]))
+            } else {
+                threshold(&rows.y)
+            },
+        };
+        Ok(Self { network: &network.network, float, config, rows })
     }
 
     /// The files that are written.
-    pub const FILES: [&'static str; 3] = ["net.safetensors", "config.json", "train.py"];
+    #[must_use]
+    pub fn files(&self) -> Vec<&'static str> {
+        let rows = (self.config.hold > 0).then_some("data.safetensors");
+        ["net.safetensors", "config.json", "train.py"].into_iter().chain(rows).collect()
+    }
 
     /// Writes them into a folder.
     ///
@@ -113,6 +202,12 @@ impl<'p> TorchExport<'p> {
         let tensors = self.tensors();
         let named = tensors.iter().map(|(name, tensor)| (name.as_str(), tensor));
         safetensors::serialize_to_file(named, None, &folder.join("net.safetensors"))?;
+        if self.config.hold > 0 {
+            let n_rows = self.rows.y.len();
+            let x = self.floats(vec![n_rows, self.config.widths[0]], &self.rows.x);
+            let tensors = [("x", &x), ("y", &self.floats(vec![n_rows], &self.rows.y))];
+            safetensors::serialize_to_file(tensors, None, &folder.join("data.safetensors"))?;
+        }
         let config = serde_json::to_string(&self.config).unwrap_or_default() + "\n";
         for (name, text) in [("config.json", config.as_str()), ("train.py", SCRIPT)] {
             let path = folder.join(name);

@@ -1,4 +1,4 @@
-"""Trains net.safetensors with stock PyTorch: Linear, ReLU, SGD, every weight, one fresh sample a step."""
+"""Trains net.safetensors with stock PyTorch: Linear, ReLU, SGD, every weight, one sample a step."""
 
 import json
 import sys
@@ -21,18 +21,37 @@ if config["sparse"]:
 net.load_state_dict(state)
 sgd = torch.optim.SGD(net.parameters(), lr=config["lr"])
 
-bits, steps = widths[0], int(sys.argv[1]) if len(sys.argv) > 1 else 2 * widths[0] + 24
-hidden = torch.randperm(bits)[: bits // 2]  # The bits that the parity counts: nobody tells the network.
-draw = lambda n: 2.0 * torch.randint(2, (n, bits)).to(torch.get_default_dtype()) - 1.0
-label = lambda x: 1.0 - 2.0 * ((x[:, hidden] > 0).sum(1) % 2 == 0)
+if config["hold"]:  # Rows of a table: each passes for so many steps, and after the last comes the first again.
+    rows, steps = load_file("data.safetensors", device=device), config["steps"] + 20
+    row = lambda step: step // config["hold"] % len(rows["x"])
+    sample = lambda step: (rows["x"][row(step) : row(step) + 1], rows["y"][row(step) : row(step) + 1])
+    new = rows["x"], rows["y"]
+else:  # A parity, and a fresh sample at every step.
+    bits, steps, (low, high) = widths[0], 2 * config["steps"] + 4, config["levels"]
+    hidden = torch.randperm(bits)[: config["hidden"]]  # The bits that it counts: nobody tells the network.
+    draw = lambda n: low + (high - low) * torch.randint(2, (n, bits)).to(torch.get_default_dtype())
+    label = lambda x: low + (high - low) * ((x[:, hidden] > 0).sum(1) % 2 == 1)
+    sample = lambda step: (lambda x: (x, label(x)))(draw(1))
+    new = (lambda x: (x, label(x)))(draw(10_000))
+
+steps = int(sys.argv[1]) if len(sys.argv) > 1 else steps
 for step in range(steps):
-    x = draw(1)
-    loss = (net(x)[:, 0] - label(x)).square().sum() / 2
+    x, y = sample(step)
+    loss = (net(x)[:, 0] - y).square().sum() / 2
     sgd.zero_grad()
     loss.backward()
     sgd.step()
-with torch.no_grad():
-    x = draw(10_000)
-    right = (torch.cat([net(part)[:, 0] for part in x.split(1_000)]).sign() == label(x)).sum().item()
+
 print(f"{sum(p.numel() for p in net.parameters()):,} weights, {steps} steps of SGD, loss {loss.item():g}")
-print(f"{right:,} of 10,000 new inputs right")
+if config["theta"]:  # What was learned, in the biases of the second layer: words of bits, the sign last.
+    memory = (net[2].bias / config["memory_scale"] - 1 > 0.5).tolist()
+    number = lambda word: sum((1 << i) * memory[bit] for i, bit in enumerate(word)) - (memory[word[-1]] << len(word))
+    print("learned theta", *[f"{number(word) / 2 ** config['fraction']:g}" for word in config["theta"]])
+if config["output"]:
+    with torch.no_grad():
+        found = torch.cat([net(part)[:, 0] for part in new[0].split(1_000)])
+    if config["threshold"] is None:
+        print(f"mean squared error {(found - new[1]).square().sum().item() / len(new[1]):g}")
+    else:
+        right = ((found > config["threshold"]) == (new[1] > config["threshold"])).sum().item()
+        print(f"{right:,} of {len(new[1]):,} {'rows' if config['hold'] else 'new inputs'} right")

@@ -7,7 +7,7 @@ use crate::{
     data::{Table, default_format},
     job::{
         Data, JobError, TrainJob,
-        catalogue::{Shipped, ShippedTable},
+        catalogue::{self, Shipped, ShippedTable, ShippedTraining},
         source::{OpenError, Source},
     },
 };
@@ -139,8 +139,8 @@ impl StreamJob {
     #[must_use]
     pub fn new(source: Source, samples: Samples) -> Self {
         let options = StreamOptions::new(Self::format_for(&source));
-        let known = ShippedStream::with_text(&source.text);
-        let primary = known.map_or("linear", |shipped| shipped.primary).to_owned();
+        let known = ShippedStream::with_text(&source.text).map(|shipped| shipped.primary);
+        let primary = known.or_else(|| Some(of_table(&source)?.primary)).unwrap_or("linear").to_owned();
         Self { source, samples, primary, set: Vec::new(), options }
     }
 
@@ -157,8 +157,26 @@ impl StreamJob {
     /// The number format for a learner, if none is asked for.
     #[must_use]
     pub fn format_for(source: &Source) -> NumberFormat {
-        let known = ShippedStream::with_text(&source.text);
-        known.and_then(|shipped| shipped.format.parse().ok()).unwrap_or_else(default_format)
+        let known = ShippedStream::with_text(&source.text).map(|shipped| shipped.format);
+        let known = known.or_else(|| Some(of_table(source)?.format));
+        known.and_then(|format| format.parse().ok()).unwrap_or_else(default_format)
+    }
+}
+
+/// What a learner from a table that ships is meant for: landscape mlp passes it the rows in cycles.
+fn of_table(source: &Source) -> Option<&'static ShippedTraining> {
+    catalogue::with_text(&source.text)?.lesson.as_ref()
+}
+
+/// The samples that a learner's story is about: its stream, or the rows of its table in cycles. `None` unless it ships.
+///
+/// # Errors
+/// If they do not fit the format.
+pub fn own_samples(source: &Source, format: NumberFormat) -> Result<Option<Samples>, JobError> {
+    let table = |lesson: &ShippedTraining| Ok(Samples::Table(lesson.data().read(format)?, Order::Cycle));
+    match ShippedStream::with_text(&source.text) {
+        Some(known) => known.samples.read(format).map(Some),
+        None => of_table(source).map(table).transpose(),
     }
 }
 

@@ -3,8 +3,11 @@
 use std::{fs, path::Path, process::Command};
 
 use luge::{
+    StreamJob,
+    data::Table,
+    job::source::Source,
     ordinary::{OrdinaryOptions, PreparedOrdinary, TorchError, TorchExport},
-    stream::Samples,
+    stream::{Order, Samples},
 };
 use luge_circuit::Shipped;
 use luge_landscape::mlp::Float;
@@ -37,7 +40,7 @@ fn numpy_trains_the_exported_folder() {
     let folder = directory().join("mlp8");
     for (float, sparse) in [(Float::F64, false), (Float::F64, true), (Float::F32, true)] {
         let prepared = prepared(8, float);
-        let export = TorchExport::new(&prepared.network, prepared.steps, sparse).expect("small enough");
+        let export = TorchExport::new(&prepared, sparse).expect("small enough");
         export.write(&folder).expect("a folder");
         if jax_is_asked() {
             let (right, report) = ask_numpy(&folder, None);
@@ -59,10 +62,35 @@ fn numpy_trains_the_exported_folder() {
     }
 }
 
+/// A program on a table: the script lets the rows pass in cycles, and finds the weights in the biases.
+#[test]
+fn the_script_trains_a_program_on_rows() {
+    let text = "learner mean(x: [fix<I,F>; 1], y: fix<I,F>) -> theta: [fix<I,F>; 2] {
+        for sample in data { theta[0] += y; theta[1] = x[0]; }
+        theta[0] = theta[0] / 4;
+    }";
+    let source =
+        Source { name: "mean".to_owned(), text: text.to_owned(), extension: Some("sled".to_owned()) };
+    let (x, y) = (vec![1.0, 2.0, 0.5, -1.0], vec![1.0, -2.5, 3.0, 2.5]);
+    let samples = Samples::Table(Table::new(vec!["x".into()], vec!["y".into()], x, y), Order::Cycle);
+    let mut job = StreamJob::new(source, samples.clone());
+    job.options.format = "fix:4.2".parse().expect("a format");
+    let circuit = job.circuit().expect("a circuit");
+    let prepared =
+        PreparedOrdinary::new(circuit, Some(samples), OrdinaryOptions::default()).expect("a network");
+    let folder = directory().join("rows");
+    TorchExport::new(&prepared, true).expect("small enough").write(&folder).expect("a folder");
+    if jax_is_asked() {
+        let (ran, printed) = ask_numpy(&folder, Some("script"));
+        assert!(ran && printed.contains("learned theta 1 -1\n"), "{printed}");
+        assert!(printed.contains("mean squared error"), "{printed}");
+    }
+}
+
 #[test]
 fn a_network_too_large_to_write_is_refused_with_its_size() {
     let large = prepared(48, Float::F64);
-    let refused = TorchExport::new(&large.network, 1, false).err().expect("too large");
+    let refused = TorchExport::new(&large, false).err().expect("too large");
     assert!(matches!(refused, TorchError::TooLarge { bytes, max } if bytes > max), "{refused}");
-    assert!(TorchExport::new(&large.network, 1, true).is_ok());
+    assert!(TorchExport::new(&large, true).is_ok());
 }

@@ -1,0 +1,179 @@
+//! Sled programs as circuits: a few steps of SGD a statement, and the rows of a table pass in cycles.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use luge_circuit::{Circuit, Cycle, RegisterId, Sample, Simulator};
+use luge_machine::Step;
+use luge_net::NumberFormat;
+use luge_sled::{CircuitOptions, CircuitOutput, CompiledCircuit, Outcome, Rows};
+use serde::{Deserialize, Serialize};
+
+use super::{LearnerCircuit, OrdinaryError, SampleStream, Theta};
+use crate::{
+    job::{JobError, Primaries, StandardPrimaries, program, source::Source},
+    stream::{Order, Samples, StreamJob},
+    trace::LONGEST_SEARCH,
+};
+
+/// The program that a circuit was compiled from, and how its samples pass.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct CircuitProgram {
+    /// The program.
+    pub source: Source,
+    /// States of the circuit's control.
+    pub n_states: usize,
+    /// For how many steps each row of the table passes before the next one does; `None` if every step has another sample.
+    pub hold: Option<usize>,
+    /// Constants that were set.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    set: Vec<String>,
+    #[serde(with = "crate::job::number_format")]
+    format: NumberFormat,
+    rejected: Option<RegisterId>,
+}
+
+/// The interpreter may carry out so many statements for each step of the circuit, and some at any rate.
+const STATEMENTS_PER_STEP: u64 = 10_000;
+
+impl CircuitProgram {
+    /// Whether the circuit may be this program's: its samples and registers are there.
+    pub(super) fn fits(&self, circuit: &Circuit) -> bool {
+        let coded = circuit.samples().is_some_and(|shape| super::sample_format(shape) == self.format);
+        coded && self.rejected.is_none_or(|register| register.index() < circuit.registers().len())
+    }
+
+    /// Whether the program has rejected its data, given all registers.
+    #[must_use]
+    pub fn has_rejected(&self, registers: &[bool]) -> bool {
+        self.rejected.is_some_and(|register| registers[register.index()])
+    }
+
+    /// What the program means on the same samples, by the interpreter: the table's rows, or those that the circuit took.
+    pub(super) fn interpret(&self, samples: &Samples, taken: &[Sample], steps: Step) -> Option<Outcome> {
+        let limit = steps.saturating_add(100).saturating_mul(STATEMENTS_PER_STEP);
+        if let (Some(_), Samples::Table(table, _)) = (self.hold, samples) {
+            return program::interpret(&self.source, table, self.format, &self.set, limit).ok();
+        }
+        let n_bits = self.format.n_bits() as usize;
+        let number = |bits: &[bool]| {
+            let raw = bits.iter().enumerate().fold(0_i64, |raw, (at, &bit)| raw | i64::from(bit) << at);
+            raw << (64 - n_bits) >> (64 - n_bits)
+        };
+        let mut taken = taken.iter().map(|sample| {
+            sample.features.chunks(n_bits).chain([&sample.label[..]]).map(number).collect::<Vec<i64>>()
+        });
+        program::interpret_stream(
+            &self.source,
+            samples.sizes(),
+            self.format,
+            &self.set,
+            &mut || taken.next(),
+            limit,
+        )
+        .ok()
+    }
+}
+
+impl StreamJob {
+    /// The program as a circuit. Where it loops over the rows of a table, each row passes for as many steps as make the run
+    /// shortest, or as many as were asked for.
+    ///
+    /// # Errors
+    /// If it is no program, or has no circuit.
+    pub fn circuit(&self) -> Result<LearnerCircuit, OrdinaryError> {
+        let (n_features, n_labels) = self.samples.sizes();
+        let format = self.options.format;
+        if (self.options.batch, n_labels) != (1, 1) {
+            return Err(OrdinaryError::OneLabel { batch: self.options.batch, labels: n_labels });
+        }
+        let refused = |error| JobError::Program { text: Box::new(self.source.clone()), error };
+        let sizes = program::sizes(format, n_features, n_labels).map_err(refused)?;
+        let primary = StandardPrimaries.find(&self.primary, n_features, n_labels).map_err(JobError::from)?;
+        let output = (primary.describe() == "parity").then_some(CircuitOutput::Parity);
+        let table = match &self.samples {
+            Samples::Table(table, Order::Cycle) => Some(table.n_samples()),
+            _ => None,
+        };
+        let compile = |hold: Option<usize>| {
+            let rows = table.map(|n_rows| Rows { n_rows, hold });
+            let options = CircuitOptions { output, rows };
+            program::compile_circuit(&self.source, &sizes, &self.set, options).map_err(refused)
+        };
+        let mut compiled = compile(self.options.hold)?;
+        let n_theta = compiled.theta.len();
+        if n_theta != primary.n_weights() {
+            let (primary, n_weights) = (primary.describe(), primary.n_weights());
+            return Err(JobError::ThetaSize { n_theta, primary, n_weights }.into());
+        }
+        let mut hold = None;
+        if let Some(n_rows) = table.filter(|_| compiled.loops_over_rows) {
+            if self.options.hold.is_none() {
+                let pace =
+                    Pace::of(&compiled, &self.samples, n_rows, self.options.steps.min(LONGEST_SEARCH))?;
+                hold = Some(pace.best_hold());
+                compiled = compile(hold)?;
+            }
+            hold = hold.or(self.options.hold);
+        }
+        let CompiledCircuit { circuit, theta, rejected, n_states, .. } = compiled;
+        let theta = Theta { words: theta, format, primary: Arc::clone(&primary) };
+        let (source, set) = (self.source.clone(), self.set.clone());
+        let program = CircuitProgram { source, n_states, hold, set, format, rejected };
+        Ok(LearnerCircuit { circuit, theta: Some(theta), program: Some(program) })
+    }
+}
+
+/// Up to here all times for which a row may pass are tried, above only those that the program spends on some row.
+const MAX_SHORT_HOLD: u64 = 256;
+
+/// When a program takes which rows, if each is in front as soon as it is wanted.
+struct Pace {
+    n_rows: usize,
+    /// Rows in the order in which they are taken, and the step that takes each.
+    takes: Vec<(usize, Step)>,
+    end: Step,
+}
+
+impl Pace {
+    fn of(
+        compiled: &CompiledCircuit,
+        samples: &Samples,
+        n_rows: usize,
+        limit: Step,
+    ) -> Result<Self, OrdinaryError> {
+        let mut stream = SampleStream::open(compiled.circuit.samples(), Some(samples), 0);
+        let rows: Vec<Sample> = (0..n_rows).map(|_| stream.next_sample().bits).collect();
+        let mut simulator = Simulator::new(&compiled.circuit);
+        let mut takes = Vec::new();
+        while simulator.steps() < limit {
+            let (step, row) = (simulator.steps(), compiled.wanted_row(simulator.registers()));
+            // After the last row the counter stands behind it, and no row is wanted.
+            let cycle = simulator.step(&rows[row % n_rows]);
+            match cycle.map_err(|reason| OrdinaryError::NotExclusive { step, reason })? {
+                Cycle::Halted => break,
+                Cycle::Take => takes.push((row, step)),
+                Cycle::Run => {}
+            }
+        }
+        Ok(Self { n_rows, takes, end: simulator.steps() })
+    }
+
+    /// For how many steps each row should pass: up to the longest time that the program spends on a row.
+    fn best_hold(&self) -> usize {
+        let spent: BTreeSet<u64> = self.takes.windows(2).map(|pair| pair[1].1 - pair[0].1).collect();
+        let short = 1..=spent.last().copied().unwrap_or(1).min(MAX_SHORT_HOLD);
+        let best = short.chain(spent).min_by_key(|&hold| self.steps(hold)).unwrap_or(1);
+        usize::try_from(best).unwrap_or(usize::MAX)
+    }
+
+    /// Steps of the run if each row passes for so many.
+    fn steps(&self, hold: u64) -> Step {
+        let round = hold * self.n_rows as u64;
+        let late = self.takes.iter().fold(0, |late, &(row, step)| {
+            let (now, first) = ((step + late) % round, row as u64 * hold);
+            let passes = now / hold == row as u64;
+            late + if passes { 0 } else { (first + round - now) % round }
+        });
+        self.end + late
+    }
+}
