@@ -2,7 +2,8 @@
 
 From Luge Require Import PlainTheorem Checker Joined ExtendedTheorem ExtendedChecker PrintedShift SolidArc Endless.
 From Luge Require Import CompactTheorem PrintedShiftCompact CompactChecker Wiring ModelChecker.
-From Luge Require Import StreamMachine StreamCarrier StreamTheorem Stopping Mlp MlpDrift MlpTheorem Derivative Situation.
+From Luge Require Import StreamMachine StreamCarrier StreamTheorem StreamChecker Stopping.
+From Luge Require Import Mlp MlpDrift MlpTheorem MlpInputs Derivative Situation.
 
 (* Theorem 1: plain. *)
 Print Assumptions plain_step.
@@ -71,6 +72,8 @@ Print Assumptions stream_end.
 Print Assumptions stands_for_unique.
 Print Assumptions taken_and_latched.
 Print Assumptions take_after_latch.
+Print Assumptions certified_stream_run.
+Print Assumptions certified_stream_without_labels.
 
 (* Counterexamples. *)
 Print Assumptions printed_shift_is_wrong.
@@ -85,6 +88,9 @@ Print Assumptions mlp_step.
 Print Assumptions mlp_trace.
 Print Assumptions mlp_memory.
 Print Assumptions mlp_output.
+Print Assumptions slope_first.
+Print Assumptions whole_step.
+Print Assumptions whole_output.
 
 (* The tangent is the derivative; steps by situations. *)
 Print Assumptions close_derivative.

@@ -155,7 +155,7 @@ Lemma drifted t st x y p :
   [/\ `|output p x - output (thawed p) x| <= nu, `|output p x - y| <= Q,
       forall l j, (l <= L)%N -> (j < width l)%N -> `|act p x l j| <= B + 1,
       forall l i, (l <= L)%N -> (i < width l.+1)%N -> (0 < l)%N || ~~ memory i -> `|slope p x (at_bias R l i)| <= G
-    & forall k, memory k -> (k < width 1)%N ->
+    & forall k, memory k -> (k < width 1)%N -> `|slope p x (at_bias R 0 k)| <= S + slope_off /\
       `|- (eta * ((output p x - y) * slope p x (at_bias R 0 k))) - (held (next st (x, y)) k - held st k)| <= step_error].
 Proof.
 move=> t_T [/= x_small right] here.
@@ -193,6 +193,9 @@ move=> k mem k_lt; have [small_tangent stable slope_small _ first_ok] := memory_
 have := memory_slope_moves one_output widths drift_ge0 B_ge0 same_memory near_b near_m bounded K_ge1 columns_p
   mem k_lt theta_ge0 small_tangent stable L_gt0; rewrite -/slope_off => slope_near.
 set s := slope p x _; set s0 := slope p0 x (at_bias R 0 k) in slope_near first_ok slope_small.
+split.
+  have -> : s = s0 + (s - s0) by ring.
+  by apply: le_trans (ler_norm_add _ _) _; apply: ler_add.
 have -> : - (eta * ((output p x - y) * s)) - (held (next st (x, y)) k - held st k) =
     (- (eta * ((output p0 x - y) * s0)) - (held (next st (x, y)) k - held st k)) -
     eta * ((output p x - output p0 x) * s0 + (output p x - y) * (s - s0)) by ring.
@@ -212,7 +215,7 @@ have moved k : memory k -> (k < width 1)%N ->
     `|eta * ((output p x - y) * slope p x (at_bias R 0 k))| <= longest + step_error.
   move=> mem k_lt; have [_ _ _ short _] := memory_right k mem k_lt; set u := eta * _.
   have -> : u = - ((held (next st (x, y)) k - held st k) + (- u - (held (next st (x, y)) k - held st k))) by ring.
-  by rewrite normrN; apply: le_trans (ler_norm_add _ _) _; apply: ler_add => //; exact: memory_p.
+  by rewrite normrN; apply: le_trans (ler_norm_add _ _) _; apply: ler_add => //; exact: (memory_p k mem k_lt).2.
 split=> [l i l_L i_lt other|l i j l_L i_lt j_lt other|k mem k_lt|k j mem k_lt j_lt]; rewrite /= one_more.
 - rewrite addrAC; apply: le_trans (ler_norm_sub _ _) _; apply: ler_add; first exact: near_bias.
   rewrite !normrM (ger0_norm eta_ge0); apply: ler_wpmul2l => //; apply: ler_pmul => //.
@@ -223,7 +226,7 @@ split=> [l i l_L i_lt other|l i j l_L i_lt j_lt other|k mem k_lt|k j mem k_lt j_
 - set u := eta * _.
   have -> : bias p 0 k - u - held (next st (x, y)) k =
       (bias p 0 k - held st k) + (- u - (held (next st (x, y)) k - held st k)) by ring.
-  by apply: le_trans (ler_norm_add _ _) _; apply: ler_add; [exact: near_held | exact: memory_p].
+  by apply: le_trans (ler_norm_add _ _) _; apply: ler_add; [exact: near_held | exact: (memory_p k mem k_lt).2].
 apply: le_trans (ler_norm_sub _ _) _; apply: ler_add; first exact: near_zero.
 rewrite slope_weight //; set u := slope p x (at_bias R 0 k).
 have -> : eta * ((output p x - y) * (act p x 0 j * u)) = eta * ((output p x - y) * u) * act p x 0 j by ring.

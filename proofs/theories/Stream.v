@@ -2,19 +2,20 @@
 
     <<
     D    = 1/2 |x - [x+]|^2 + 1/2 |read(T,[h]) - [write]|^2 + 1/2 |H - [move]|^2 + 1/2 |X - [X+]|^2 + (1 - take)/2 |z + A|^2
-    X+   = on feature cells: the bits of this step's x if take, else sat11(X)
-           on label cells: the bits of -z, rounded to nearest, if latch, else sat11(X)
-    r reads X+ with the moved head
+    X+   = [sat11(X)] + change       a vector of bits: those of a batch, sample by sample, features before labels
+    change = on bits of features: the bits of this step's x less [sat11(X)] if take, else 0
+             on bits of labels: the bits of -[z], rounded to nearest, less [sat11(X)] if latch, else 0
+    the read-only tapes are a linear map of [sat11(X)]; r reads them after the change, with the moved head
     out  = A + (D - [D])/A on the first entry, A on the others, and - take (z - [z]) on all, while running
            f_theta(x) once halted
     loss = 1/2 |out - y|^2
     >>
-    Here are the expressions. All else as in `plain`; the vertex, the heads and the tapes are its weights, the memory X takes
-    the place of the read-only tapes, and take and latch are read off the saturated vertex and stand under stop-gradient. *)
+    Here are the expressions, node by node as crates/luge-landscape builds them. All else as in `plain`; the vertex, the heads
+    and the tapes are its weights, and take and latch are read off the saturated vertex. *)
 
 From Coq Require Import NArith ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
-From Luge Require Import Number Expression Training Machine Encoding Terms Arcs Tapes StreamMachine.
+From Luge Require Import Number Expression Training Machine Encoding Terms Arcs Tapes Wiring.
 From Luge Require Plain Extended.
 
 Set Implicit Arguments.
@@ -44,35 +45,57 @@ Definition swap : expression := Product take (weighted (one, z) [:: (minus_one, 
 
 Definition carrier : expression := weighted (one, level) [:: (one, pull); (minus_one, swap)].
 
-Definition stream_out : expression := Switch rest primary carrier.
+Definition stream_out : expression := Select rest primary carrier.
 
 Definition stream_loss : expression := affine half (squared_distance stream_out y) zero.
 
 End Carrier.
 
+(** The labels' part of D: |z + A|^2. *)
+Definition slot_squares (s : shape) (z_at : nat) (large : number) : expression :=
+  let away := affine one (z s z_at) large in SumAll (Product away away).
+
 Section Landscape.
 
-(** The machine, the number of cells per tape, the states that take and latch, the cells of features and labels. *)
-Variables (m : machine) (tau : nat) (takes latches : pred nat) (feature_cell label_cell : nat -> nat -> bool).
+(** The machine, the number of cells per tape, the states that take and latch. *)
+Variables (m : machine) (tau : nat) (takes latches : pred nat).
 
-(** Where the weights of `plain` are, X and z; the inputs are x and y. *)
+(** Where the weights of `plain` are, X and z; the input x. *)
 Variables (at_ : places) (memory_at z_at x_at : nat).
 
 (** The combinations of symbols that have a unit of their own. *)
 Variable units : seq (seq (option bool)).
 
-(** The shapes of x and y, their formats, and the bit that belongs into each cell of the memory, row by row. *)
-Variables (sx s : shape) (feature_format label_format : format) (feature_bits label_bits : seq nat).
+(** The shape of y, and where the bits of a batch lie. *)
+Variables (s : shape) (wr : wires).
 
 (** A. *)
 Variable large : number.
 
 Let rows : nat := n_tapes m - n_writable m.
+Let f := number_format wr.
+Let sx := feature_shape wr.
+Let order := number_order sx.1 sx.2 s.2.
 
-Definition memory : expression := Weight (rows, tau) memory_at.
+(** How many bits X has. *)
+Notation n_kept := (n_data_bits s wr).
 
-(** All tapes, the writable ones first; the memory is moved by its own term alone. *)
-Definition tapes : expression := Plain.tapes m tau at_ (Some (Stop memory)).
+(** Whether a bit belongs to a feature. *)
+Definition is_feature (b : nat) : bool := nth 0 order (b %/ n_bits f) < sx.1 * sx.2.
+
+(** The cells of the read-only tapes that show features, and those that show labels. *)
+Definition feature_cell (i j : nat) : bool := is_data s wr i j && is_feature (j - data_cell wr).
+Definition label_cell (i j : nat) : bool := is_data s wr i j && ~~ is_feature (j - data_cell wr).
+
+Definition memory : expression := Weight (n_kept, 1) memory_at.
+Definition held : expression := Stop (saturate_11 memory).
+
+(** The read-only tapes as the memory shows them. *)
+Definition shown_memory : expression :=
+  Reshape (rows, tau) (Linear (rows * tau) (data_arcs tau s wr) (data_bias m tau s wr) held).
+
+(** All tapes, the writable ones first. *)
+Definition tapes : expression := Plain.tapes m tau at_ (Some shown_memory).
 
 Definition vertex : expression := Plain.vertex m at_.
 Definition heads : expression := Plain.heads m tau at_.
@@ -81,41 +104,37 @@ Definition read_now : expression := read cells heads.
 Definition written_next : expression := write m vertex read_now.
 Definition heads_next : expression := moved_heads m vertex heads.
 
-(** Whether the state is one of these. *)
-Definition flag (p : pred nat) : expression :=
-  Stop (from_vertices vertex 1 (arcs 1 (fun _ s => if p (state s) then Some one else None) (table m))).
+(** Whether the step takes, and whether it latches: two units. *)
+Definition used (i : nat) (s : situation) : bool := what s && (if i is 0 then takes (state s) else latches (state s)).
+Definition use_arcs : seq entry := arcs 2 (fun i s => if used i s then Some one else None) (table m).
+Definition uses : expression := from_vertices vertex 2 use_arcs.
 
-Definition take : expression := flag takes.
-Definition latch : expression := flag latches.
+Definition take : expression := Stop (Gather [:: 0] uses).
 
-(** 1 on some cells of the memory, 0 on the others. *)
-Definition mask (cell_ : nat -> nat -> bool) : expression :=
-  Constant (rows, tau) [seq if cell_ (k %/ tau) (k %% tau) then one else zero | k <- iota 0 (rows * tau)].
+(** The bits of x and of -[z], in the order of the tape. *)
+Definition fresh_bits : expression :=
+  Quantize f (Gather order (Stack (Reshape (sx.1 * sx.2, 1) (Input sx x_at))
+                                  (Reshape (s.1 * s.2, 1) (affine minus_one (Stop (z s z_at)) zero)))).
 
-(** The bits of a column of numbers, spread over the memory. *)
-Definition bits_of (f : format) (positions : seq nat) (column : expression) : expression :=
-  Reshape (rows, tau) (Gather positions (Quantize f column)).
+(** From take to the bits of features, from latch to those of labels. *)
+Definition renewal_arcs : seq entry :=
+  [seq (N.of_nat b, if is_feature b then 0%num else 1%num, one) | b <- iota 0 n_kept].
 
-Definition bits_of_x : expression := bits_of feature_format feature_bits (Reshape (sx.1 * sx.2, 1) (Input sx x_at)).
-Definition bits_of_labels : expression :=
-  bits_of label_format label_bits (Reshape (s.1 * s.2, 1) (Scale minus_one (z s z_at))).
-
-Definition remembered : expression := saturate_11 memory.
-
-(** What replaces the memory on some cells, where a flag is 1. *)
-Definition renewal (f : expression) (cell_ : nat -> nat -> bool) (bits : expression) : expression :=
-  Product f (Product (mask cell_) (weighted (one, bits) [:: (minus_one, remembered)])).
+Definition change : expression :=
+  Product (Linear n_kept renewal_arcs (nseq n_kept zero) uses) (weighted (one, fresh_bits) [:: (minus_one, held)]).
 
 (** X+. *)
-Definition memory_next : expression :=
-  weighted (one, remembered)
-    [:: (one, renewal take feature_cell bits_of_x); (one, renewal latch label_cell bits_of_labels)].
+Definition memory_next : expression := weighted (one, held) [:: (one, change)].
 
-(** The tapes with X+. *)
-Definition fresh_cells : expression :=
-  if n_writable m is 0 then memory_next else Stack (saturate_11 (Plain.tape_weights m tau at_)) memory_next.
+(** The change, as a change of the tapes. *)
+Definition fresh_arcs : seq entry :=
+  [seq (N.of_nat ((n_writable m + data_row wr) * tau + data_cell wr + b), N.of_nat b, one) | b <- iota 0 n_kept].
+Definition fresh : expression :=
+  Reshape (n_tapes m, tau) (Linear (n_tapes m * tau) fresh_arcs (nseq (n_tapes m * tau) zero) change).
 
-(** r: the symbols that will be read once this step is made, from X+ with the moved heads. *)
+Definition fresh_cells : expression := weighted (one, cells) [:: (one, fresh)].
+
+(** r: the symbols that will be read once this step is made. *)
 Definition read_next : expression := read_ahead m vertex heads fresh_cells read_now.
 
 Definition symbols : expression :=
@@ -130,8 +149,7 @@ Definition successor : expression :=
 (** 1 where the machine has halted. *)
 Definition at_rest : expression := Stop (from_vertices vertex 1 (rest_arcs m)).
 
-Definition slot_term : expression :=
-  Product (affine minus_one take one) (squared_distance (z s z_at) (level s (minus large))).
+Definition slot_term : expression := Product (affine minus_one take one) (slot_squares s z_at large).
 
 Definition stream_landscape : expression :=
   weighted (half, squared_distance (Plain.vertex_weights m at_) (Stop successor))

@@ -165,13 +165,10 @@ have -> : total s.1 (fun i => total s.2 (fun j => (value out i j - fed y_at i j)
       + - value take 0%N 0%N * ((A - fed y_at i j) * direction z_at i j))).
   apply: total_eq => i i_s; apply: total_eq => j j_s.
   have -> : value out i j = value carrier i j.
-    rewrite -[LHS]/(if value rest 0%N 0%N == 1 then value primary i j
-                    else if value rest 0%N 0%N == 0 then value carrier i j else _).
-    by rewrite runs eqxx eq_sym oner_eq0.
+    by rewrite -[LHS]/(if 0 < value rest 0%N 0%N then value primary i j else value carrier i j) runs ltxx.
   have -> : tangent direction out i j = tangent direction carrier i j.
-    rewrite -[LHS]/(if value rest 0%N 0%N == 1 then tangent direction primary i j
-                    else if value rest 0%N 0%N == 0 then tangent direction carrier i j else _).
-    by rewrite runs eqxx eq_sym oner_eq0.
+    by rewrite -[LHS]/(if 0 < value rest 0%N 0%N then tangent direction primary i j else tangent direction carrier i j)
+      runs ltxx.
   by rewrite value_carrier // tangent_carrier //; ring.
 have -> : total s.1 (fun i => total s.2 (fun j => ((i == 0%N) && (j == 0%N))%:R *
         ((A - fed y_at i j) * (real R inverse * tangent direction D 0%N 0%N))
@@ -190,14 +187,14 @@ Qed.
 
 (** Once the machine has halted, the output is that of the primary network. *)
 Lemma halted_out i j : value rest 0%N 0%N = 1 -> value out i j = value primary i j.
-Proof. by move=> halts; rewrite -[LHS]/(if value rest 0%N 0%N == 1 then value primary i j else _) halts eqxx. Qed.
+Proof. by move=> halts; rewrite -[LHS]/(if 0 < value rest 0%N 0%N then value primary i j else _) halts ltr01. Qed.
 
 (** Then nothing moves, if the primary network takes nothing from the weights but through stop-gradients. *)
 Lemma halted_tangent direction :
   value rest 0%N 0%N = 1 -> (forall i j, tangent direction primary i j = 0) -> tangent direction loss 0%N 0%N = 0.
 Proof.
 move=> halts none; rewrite tangent_stream_loss; apply: total_zero => i _; apply: total_zero => j _.
-rewrite -[tangent direction out i j]/(if value rest 0%N 0%N == 1 then tangent direction primary i j else _) halts eqxx.
+rewrite -[tangent direction out i j]/(if 0 < value rest 0%N 0%N then tangent direction primary i j else _) halts ltr01.
 by rewrite none mulr0.
 Qed.
 

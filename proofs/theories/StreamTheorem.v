@@ -5,7 +5,7 @@
 
 From Coq Require Import NArith ZArith.
 From mathcomp Require Import all_ssreflect all_algebra ring.
-From Luge Require Import Number Expression Training Machine Encoding Terms Saturation Arcs Tapes StreamMachine Stream.
+From Luge Require Import Number Expression Training Machine Encoding Terms Saturation Arcs Tapes StreamMachine Wiring Stream.
 From Luge Require Import StreamCarrier StreamValue StreamStep.
 From Luge Require Plain PlainValue PlainStep PlainTheorem ExtendedTheorem.
 
@@ -28,10 +28,6 @@ Definition rounds_to_nearest (arith : arithmetic R) : Prop :=
   forall integer fraction sign_magnitude (v grid : R) l,
     on_grid fraction grid -> `|v - grid| * 2%:R ^+ fraction.+1 < 1 ->
     bit arith (Fixed integer fraction sign_magnitude) v l = bit arith (Fixed integer fraction sign_magnitude) grid l.
-
-(** Bits are 1 and -1. *)
-Definition bits_are_signs (arith : arithmetic R) : Prop :=
-  forall f v l, bit arith f v l = 1 \/ bit arith f v l = -1.
 
 (** How far z may be off: [eta] is the largest label over A, [Y] the largest label. *)
 Variables (eta Y : R).
@@ -69,30 +65,30 @@ Section Theorem4.
 Variable R : realFieldType.
 Variable arith : arithmetic R.
 
-(** The machine, the states that take and latch, the cells of its memory. *)
-Variables (m : machine) (tau : nat) (takes latches : pred nat) (feature_cell label_cell : nat -> nat -> bool).
+(** The machine, and the states that take and latch. *)
+Variables (m : machine) (tau : nat) (takes latches : pred nat).
 
-(** The network: where its weights and inputs are, the shapes of x and y, how their bits come into the memory, and f_theta(x). *)
-Variables (at_ : places) (memory_at z_at x_at y_at : nat) (sx s : shape).
-Variables (feature_format : format) (integer fraction : nat) (sign_magnitude : bool) (feature_bits label_bits : seq nat).
+(** The network: where its weights and inputs are, the shape of y, how the bits of a batch lie, and f_theta(x). *)
+Variables (at_ : places) (memory_at z_at x_at y_at : nat) (s : shape) (wr : wires).
+Variables (integer fraction : nat) (sign_magnitude : bool).
 Variables (large inverse : number) (primary : expression).
 
-Let label_format : format := Fixed integer fraction sign_magnitude.
+Let f := number_format wr.
+Let sx := feature_shape wr.
+Let order := number_order sx.1 sx.2 s.2.
 Let rows : nat := (n_tapes m - n_writable m)%N.
 Let A := real R large.
 
 Hypothesis ok : well_formed m.
 Hypothesis has_memory : (n_writable m < n_tapes m)%N.
+Hypothesis fit : wires_fit m tau s wr.
+Hypothesis fixed_point : number_format wr = Fixed integer fraction sign_magnitude.
 Hypothesis sides : (0 < s.1)%N && (0 < s.2)%N.
 Hypothesis all_apart : uniq [:: vertex_at at_; tape_at at_; head_at at_; memory_at; z_at].
 Hypothesis primary_shape : shape_of primary = s.
 
 (** f_theta(x) takes nothing from the weights but through stop-gradients. *)
 Hypothesis primary_frozen : ExtendedTheorem.frozen primary.
-
-(** Each cell of labels shows a bit that y has. *)
-Hypothesis label_bits_fit : forall i j, (i < rows)%N -> (j < tau)%N -> label_cell i j ->
-  (nth 0%N label_bits (i * tau + j) < s.1 * s.2 * n_bits label_format)%N.
 
 Hypothesis signs : bits_are_signs arith.
 Hypothesis rounds : rounds_to_nearest arith.
@@ -108,18 +104,19 @@ Hypothesis labels_on_grid : forall k i j, (i < s.1)%N -> (j < s.2)%N -> on_grid 
 Hypothesis large_enough : 16%:R * Y <= A.
 Hypothesis fine_enough : 4%:R * Y ^+ 2 * 2%:R ^+ fraction <= A.
 
-(** The network's loss. *)
+Notation n_kept := (n_data_bits s wr).
+Notation feature_cell := (feature_cell s wr).
+Notation label_cell := (label_cell s wr).
+
+(** D, the network's loss and its output. *)
+Definition distance_of_stream : expression :=
+  stream_landscape m tau takes latches at_ memory_at z_at x_at (PlainTheorem.all_units m) s wr large.
+
 Definition loss_of_stream : expression :=
-  stream_loss s z_at y_at large inverse
-    (stream_landscape m tau takes latches feature_cell label_cell at_ memory_at z_at x_at (PlainTheorem.all_units m) sx s
-       feature_format label_format feature_bits label_bits large)
-    (take m takes at_) (at_rest m at_) primary.
+  stream_loss s z_at y_at large inverse distance_of_stream (take m takes latches at_) (at_rest m at_) primary.
 
 Definition output_of_stream : expression :=
-  stream_out s z_at large inverse
-    (stream_landscape m tau takes latches feature_cell label_cell at_ memory_at z_at x_at (PlainTheorem.all_units m) sx s
-       feature_format label_format feature_bits label_bits large)
-    (take m takes at_) (at_rest m at_) primary.
+  stream_out s z_at large inverse distance_of_stream (take m takes latches at_) (at_rest m at_) primary.
 
 (** One step of stock SGD, rate 1 on every weight, on one batch. *)
 Definition sgd_step (batch w : nat -> matrix R) : nat -> matrix R :=
@@ -129,15 +126,12 @@ Definition sgd_step (batch w : nat -> matrix R) : nat -> matrix R :=
 Fixpoint sgd (k : nat) (w : nat -> matrix R) : nat -> matrix R :=
   if k is k'.+1 then sgd_step (samples k') (sgd k' w) else w.
 
-(** The bits of the samples, by the cell of the memory they belong to. *)
-Definition bit_of (f : format) (sh : shape) (a : matrix R) (p : nat) : bool :=
-  0 < bit arith f (flat sh a (p %/ n_bits f)) (p %% n_bits f)%N.
+(** The bits of the samples, by the cell of the tapes they belong to: those of x and of y. *)
+Definition sample_bit (k i j : nat) : bool :=
+  0 < bit arith f (number_at s x_at y_at wr (samples k) ((j - data_cell wr) %/ n_bits f)) ((j - data_cell wr) %% n_bits f)%N.
 
-Definition features (k i j : nat) : bool := bit_of feature_format sx (samples k x_at) (nth 0%N feature_bits (i * tau + j)).
-Definition labels (k i j : nat) : bool := bit_of label_format s (samples k y_at) (nth 0%N label_bits (i * tau + j)).
-
-Notation stream_step := (stream_step m takes latches feature_cell label_cell features labels).
-Notation stream_steps := (stream_steps m takes latches feature_cell label_cell features labels).
+Notation stream_step := (stream_step m takes latches feature_cell label_cell sample_bit sample_bit).
+Notation stream_steps := (stream_steps m takes latches feature_cell label_cell sample_bit sample_bit).
 Notation disciplined := (disciplined takes latches).
 Notation slack := (slack (real R inverse * Y) Y).
 
@@ -152,9 +146,7 @@ Definition slot_near (w : nat -> matrix R) (sl : label_slot) : Prop :=
 
 (** The weights stand for a configuration, its memory and the slot. *)
 Definition stands_for (w : nat -> matrix R) (st : streaming) : Prop :=
-  [/\ within m tau at_ 15%:R^-1 w (running_in st),
-      forall i j, (i < rows)%N -> (j < tau)%N ->
-        `|w memory_at i j - sign R (cell (running_in st) (n_writable m + i) j)| <= 15%:R^-1 *+ 2
+  [/\ within m tau at_ 15%:R^-1 w (running_in st), remembers m tau memory_at s wr w st 15%:R^-1
     & slot_near w (slot st)].
 
 Let Y0 : 0 <= Y.
@@ -193,36 +185,58 @@ apply: le_lt_trans (_ : 9%:R / 16%:R * 1 < 1).
 by rewrite mulr1 ltr_pdivr_mulr ?ltr0n // mul1r ltr_nat.
 Qed.
 
-Let as_sign f v l : bit arith f v l = sign R (0 < bit arith f v l).
-Proof. by case: (signs f v l) => ->; rewrite ?ltr01 // ltr0N1. Qed.
+Let as_sign g v l : bit arith g v l = sign R (0 < bit arith g v l).
+Proof. by case: (signs g v l) => ->; rewrite ?ltr01 // ltr0N1. Qed.
+
+(** A bit that is offered to the memory: of a feature, or of -z. *)
+Let offered w fed b :
+  let p := nth 0%N order (b %/ n_bits f) in
+  (b < n_kept)%N -> value arith w fed (fresh_bits z_at x_at s wr) b 0%N =
+  bit arith f (if (p < sx.1 * sx.2)%N then flat sx (fed x_at) p else - flat s (w z_at) (p - sx.1 * sx.2)%N) (b %% n_bits f)%N.
+Proof.
+move=> p b_lt; rewrite -[LHS]/(bit arith f (value arith w fed (Stack (Reshape (sx.1 * sx.2, 1)%N (Input sx x_at))
+  (Reshape (s.1 * s.2, 1)%N (affine minus_one (Stop (z s z_at)) zero))) (p %/ 1)%N (p %% 1)%N) (b %% n_bits f)%N).
+rewrite divn1 modn1; congr (bit _ _ _ _).
+rewrite -[LHS]/(if (p < sx.1 * sx.2)%N then flat sx (fed x_at) (p * 1 + 0)%N
+  else flat (shape_of (affine minus_one (Stop (z s z_at)) zero)) (value arith w fed (affine minus_one (Stop (z s z_at)) zero))
+    ((p - sx.1 * sx.2) * 1 + 0)%N) !muln1 !addn0.
+case: ifP => // no_feature; rewrite (@shape_affine s) // /flat; set q := (p - sx.1 * sx.2)%N.
+rewrite -[LHS]/(stretch s (fun i j => real R minus_one * w z_at i j) (q %/ s.2)%N (q %% s.2)%N +
+  stretch (1, 1)%N (fun i j => real R zero * value arith w fed (scalar one) i j) (q %/ s.2)%N (q %% s.2)%N).
+have nb : (0 < n_bits f)%N by move: b_lt; rewrite /n_data_bits -/f; case: (n_bits f) => //; rewrite muln0.
+have e_lt : (b %/ n_bits f < size order)%N by rewrite ltn_divLR.
+have le_p : (sx.1 * sx.2 <= p)%N by rewrite leqNgt no_feature.
+have q_lt : (q < s.1 * s.2)%N by rewrite (ltn_subLR _ le_p); exact: (order_lt fit e_lt).
+have row_lt : (q %/ s.2 < s.1)%N by rewrite ltn_divLR //; case/andP: sides.
+have col_lt : (q %% s.2 < s.2)%N by rewrite ltn_mod; case/andP: sides.
+by rewrite stretch_scalar mul0r addr0 stretch_in // real_minus_one mulN1r.
+Qed.
 
 (** The memory is offered the bits of this step's x, *)
-Let features_shown k w i j :
-  value arith w (samples k) (bits_of_x m tau x_at sx feature_format feature_bits) i j = sign R (features k i j).
+Let features_shown k w b : (b < n_kept)%N -> is_feature s wr b ->
+  value arith w (samples k) (fresh_bits z_at x_at s wr) b 0%N = sign R (sample_bit k (data_row wr) (data_cell wr + b)).
 Proof.
-rewrite /bits_of_x (value_bits_of arith m tau w (samples k)) as_sign; congr (sign R (0 < bit arith _ _ _)).
-by rewrite -[LHS]/(flat sx (samples k x_at) (nth 0%N feature_bits (i * tau + j) %/ n_bits feature_format * 1 + 0)%N)
-  muln1 addn0.
+move=> b_lt feature_b; rewrite offered // as_sign /sample_bit addKn /number_at; congr (sign R (0 < bit arith _ _ _)).
+by rewrite /is_feature -/f -/sx -/order in feature_b; rewrite feature_b.
 Qed.
 
 (** and those of the labels where z holds them. *)
-Let labels_shown k w st i j :
-  slot_near w (slot st) -> slot st = Holds k -> (i < rows)%N -> (j < tau)%N -> label_cell i j ->
-  forall fed, value arith w fed (bits_of_labels m tau z_at s label_format label_bits) i j = sign R (labels k i j).
+Let labels_shown k w st b :
+  slot_near w (slot st) -> slot st = Holds k -> (b < n_kept)%N -> ~~ is_feature s wr b ->
+  forall fed, value arith w fed (fresh_bits z_at x_at s wr) b 0%N = sign R (sample_bit k (data_row wr) (data_cell wr + b)).
 Proof.
-move=> near_z held i_r j_tau l_c fed.
-rewrite /bits_of_labels (value_bits_of arith m tau w fed) as_sign /labels /bit_of.
-have := label_bits_fit i_r j_tau l_c; set p := nth 0%N label_bits _ => p_lt.
-set f := label_format in p_lt *; set e := (p %/ n_bits f)%N.
-have nb : (0 < n_bits f)%N by move: p_lt; case: (n_bits f) => //; rewrite muln0.
-have e_lt : (e < s.1 * s.2)%N by rewrite ltn_divLR.
-have row_lt : (e %/ s.2 < s.1)%N by rewrite ltn_divLR //; case/andP: sides.
-have col_lt : (e %% s.2 < s.2)%N by rewrite ltn_mod; case/andP: sides.
-have -> : value arith w fed (Reshape (s.1 * s.2, 1)%N (Scale minus_one (z s z_at))) e 0%N =
-    - w z_at (e %/ s.2)%N (e %% s.2)%N.
-  rewrite -[LHS]/(real R minus_one * w z_at ((e * 1 + 0) %/ s.2)%N ((e * 1 + 0) %% s.2)%N).
-  by rewrite muln1 addn0 real_minus_one mulN1r.
-rewrite /f /label_format (@rounds _ _ _ _ (samples k y_at (e %/ s.2)%N (e %% s.2)%N)) //; first exact: labels_on_grid.
+move=> near_z held b_lt label_b fed.
+rewrite offered // as_sign /sample_bit addKn /number_at -/order; set p := nth 0%N order _.
+have no_feature : (p < sx.1 * sx.2)%N = false by apply: negbTE.
+have nb : (0 < n_bits f)%N by move: b_lt; rewrite /n_data_bits -/f; case: (n_bits f) => //; rewrite muln0.
+have e_lt : (b %/ n_bits f < size order)%N by rewrite ltn_divLR.
+have p_lt : (p < sx.1 * sx.2 + s.1 * s.2)%N by exact: (order_lt fit e_lt).
+rewrite -/sx no_feature; set q := (p - sx.1 * sx.2)%N.
+have le_p : (sx.1 * sx.2 <= p)%N by rewrite leqNgt no_feature.
+have q_lt : (q < s.1 * s.2)%N by rewrite (ltn_subLR _ le_p).
+have row_lt : (q %/ s.2 < s.1)%N by rewrite ltn_divLR //; case/andP: sides.
+have col_lt : (q %% s.2 < s.2)%N by rewrite ltn_mod; case/andP: sides.
+rewrite /f fixed_point /flat (@rounds _ _ _ _ (samples k y_at (q %/ s.2)%N (q %% s.2)%N)) //; first exact: labels_on_grid.
 apply: le_lt_trans slack_rounds; rewrite ler_wpmul2r ?exprn_ge0 ?ler0n //.
 have := near_z _ _ row_lt col_lt; rewrite held.
 by rewrite -opprD normrN.
@@ -241,20 +255,15 @@ Let near_x : within m tau at_ 15%:R^-1 w c. Proof. by case: near. Qed.
 Let near_m := let: And3 _ h _ := near in h.
 Let near_z : slot_near w (slot st). Proof. by case: near. Qed.
 
-Let shown_x i j : (i < rows)%N -> (j < tau)%N -> feature_cell i j ->
-  value arith w (samples k) (bits_of_x m tau x_at sx feature_format feature_bits) i j = sign R (features k i j).
-Proof. by move=> _ _ _; exact: features_shown. Qed.
-
-Let shown_z k' : slot st = Holds k' -> forall i j, (i < rows)%N -> (j < tau)%N -> label_cell i j ->
-  value arith w (samples k) (bits_of_labels m tau z_at s label_format label_bits) i j = sign R (labels k' i j).
-Proof. by move=> held i j i_r j_tau l_c; apply: (labels_shown near_z held). Qed.
+Let shown_z k' (held : slot st = Holds k') b (b_lt : (b < n_kept)%N) (no_feature : ~~ is_feature s wr b) :=
+  labels_shown near_z held b_lt no_feature (samples k).
 
 Let units_ok := PlainTheorem.all_units_fit m.
 
 (** Once the machine has halted, the gradient is zero, for every batch, *)
 Lemma halted_gradient batch p i j : halted m c -> gradient arith w batch loss_of_stream p i j = 0.
 Proof.
-move=> halts; apply: (gradient_halted _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ ok primary_shape c_in near_x small) => // *.
+move=> halts; apply: (gradient_halted _ _ _ _ _ _ _ _ _ _ ok primary_shape c_in near_x small) => // *.
 exact: ExtendedTheorem.tangent_frozen.
 Qed.
 
@@ -294,27 +303,28 @@ Lemma running_step : ~~ halted m c -> stands_for (sgd_step (samples k) w) (strea
 Proof.
 move=> runs; rewrite /StreamMachine.stream_step -/c (negbTE runs); have [x t h] := near_x.
 split; first split=> [v v_n|i j i_w j_tau|i j i_d j_tau]; rewrite /sgd_step.
-- rewrite (gradient_vertex _ ok units_ok has_memory sides primary_shape inverse_ok all_apart c_in stays near_x small near_m
-     shown_x shown_z as_sign fair runs v_n) shareE /vertex_error -margin.
+- rewrite (gradient_vertex _ ok units_ok has_memory fit sides primary_shape inverse_ok all_apart c_in stays near_x small near_m
+     runs (features_shown k w) shown_z fair v_n) shareE /vertex_error -margin.
   exact: (PlainStep.drawn_to noise_le (x v v_n) (PlainStep.bit_distance _ _ _)).
-- rewrite (gradient_tape _ ok units_ok has_memory sides primary_shape inverse_ok all_apart c_in stays near_x small near_m
-     shown_x shown_z as_sign fair runs i_w j_tau) shareE /= i_w.
+- rewrite (gradient_tape _ ok units_ok has_memory fit sides primary_shape inverse_ok all_apart c_in stays near_x small near_m
+     runs (features_shown k w) shown_z fair i_w j_tau) shareE /= i_w.
   case: eqP => [->|_]; last by rewrite mulr0 subr0; apply: t.
   have h_tau : (head c i < tau)%N.
     by case: c_in => _; apply; apply: leq_trans i_w (writable_le ok).
-  rewrite /write_error (PlainValue.value_tapes _ _ (memory_fits tau memory_at has_memory)) ?i_w; last first.
+  rewrite /write_error (PlainValue.value_tapes _ _ (memory_fits tau memory_at s wr has_memory)) ?i_w; last first.
     exact: leq_trans i_w (writable_le ok).
   by rewrite -margin2; exact: (PlainStep.drawn_to noise_le (t i _ i_w h_tau) (PlainStep.sign_distance _ _ _)).
-- rewrite (gradient_head _ ok units_ok has_memory sides primary_shape inverse_ok all_apart c_in stays near_x small near_m
-     shown_x shown_z as_sign fair runs i_d j_tau) shareE /head_error -margin.
+- rewrite (gradient_head _ ok units_ok has_memory fit sides primary_shape inverse_ok all_apart c_in stays near_x small near_m
+     runs (features_shown k w) shown_z fair i_d j_tau) shareE /head_error -margin.
   exact: (PlainStep.drawn_to noise_le (h i j i_d j_tau) (PlainStep.bit_distance _ _ _)).
-- move=> i j i_r j_tau; rewrite /sgd_step.
-  rewrite (gradient_memory _ ok units_ok has_memory sides primary_shape inverse_ok all_apart c_in stays near_x small near_m
-     shown_x shown_z as_sign fair runs i_r j_tau) shareE /memory_error -margin2.
-  exact: (PlainStep.drawn_to noise_le (near_m i_r j_tau) (PlainStep.sign_distance _ _ _)).
+- split=> [b b_lt|i j i_r j_tau no_data].
+    rewrite /sgd_step (gradient_memory _ ok units_ok has_memory fit sides primary_shape inverse_ok all_apart c_in stays near_x small near_m
+     runs (features_shown k w) shown_z fair b_lt) shareE /memory_error -margin2.
+    exact: (PlainStep.drawn_to noise_le (proj1 near_m b b_lt) (PlainStep.sign_distance _ _ _)).
+  rewrite /= ltnNge leq_addr /= addKn refreshed_elsewhere //; exact: (proj2 near_m).
 move=> i j i_s j_s; rewrite /sgd_step.
-rewrite (gradient_slot _ ok units_ok has_memory sides primary_shape inverse_ok all_apart c_in stays near_x small near_m
-     shown_x shown_z as_sign fair runs i_s j_s) shareE /next_slot.
+rewrite (gradient_slot _ ok units_ok has_memory fit sides primary_shape inverse_ok all_apart c_in stays near_x small near_m
+     runs (features_shown k w) shown_z fair i_s j_s) shareE /next_slot.
 have near_ij := near_z i_s j_s; move: fair; rewrite /StreamMachine.disciplined /=.
 case: (taking takes st) => /= [/andP[ready _]|_].
   have -> : w z_at i j - - (A - samples k y_at i j) + samples k y_at i j = w z_at i j + A by ring.
@@ -349,7 +359,7 @@ have [[x t h] mem sl] := near; split; first split.
 - by move=> v v_n; rewrite still; apply: x.
 - by move=> i j i_w j_tau; rewrite still; apply: t.
 - by move=> i j i_d j_tau; rewrite still; apply: h.
-- by move=> i j i_r j_tau; rewrite still; apply: mem.
+- by split=> [b b_lt|]; [rewrite still; exact: (proj1 mem) | exact: (proj2 mem)].
 by move=> i j i_s j_s; rewrite still; apply: sl.
 Qed.
 
@@ -405,13 +415,14 @@ Qed.
 (** The weights that training starts from: encode(c), the memory's cells in X, and z = -A. *)
 Lemma stands_at_start c w :
   encodes m tau at_ w c ->
-  (forall i j, (i < rows)%N -> (j < tau)%N -> w memory_at i j = sign R (cell c (n_writable m + i) j)) ->
+  (forall b, (b < n_kept)%N -> w memory_at b 0%N = sign R (cell c (n_writable m + data_row wr) (data_cell wr + b))) ->
+  (forall i j, (i < rows)%N -> (j < tau)%N -> ~~ is_data s wr i j -> cell c (n_writable m + i) j = blank_at wr i j) ->
   (forall i j, (i < s.1)%N -> (j < s.2)%N -> w z_at i j = - A) ->
   stands_for w (Streaming c Ready).
 Proof.
-move=> enc mem sl; have fifteenth : 0 <= 15%:R^-1 :> R by rewrite invr_ge0 ler0n.
+move=> enc mem blank_ sl; have fifteenth : 0 <= 15%:R^-1 :> R by rewrite invr_ge0 ler0n.
 split; first by apply: within_le fifteenth _; apply/within0.
-  by move=> i j i_r j_tau; rewrite mem // subrr normr0 mulrn_wge0.
+  by split=> [b b_lt|//]; rewrite mem // subrr normr0 mulrn_wge0.
 move=> i j i_s j_s; rewrite /= sl // addNr normr0; exact: slack_ge0.
 Qed.
 
@@ -434,7 +445,11 @@ split.
 - move=> i j i_d j_tau; case: (ltnP i (n_writable m)) => [i_w|w_i].
     exact: sign_apart (t _ _ i_w j_tau) (t' _ _ i_w j_tau) small.
   have i_r : (i - n_writable m < rows)%N by rewrite ltn_sub2r // (leq_ltn_trans w_i).
-  by have := sign_apart (mem _ _ i_r j_tau) (mem' _ _ i_r j_tau) small; rewrite subnKC.
+  case data_ij: (is_data s wr (i - n_writable m)%N j); last first.
+    by have := proj2 mem _ _ i_r j_tau; rewrite data_ij subnKC // => ->; have := proj2 mem' _ _ i_r j_tau; rewrite data_ij subnKC // => ->.
+  case/andP: data_ij => /eqP i_row /andP[low high].
+  have b_lt : (j - data_cell wr < n_kept)%N by rewrite ltn_subLR.
+  by have := sign_apart (proj1 mem _ b_lt) (proj1 mem' _ b_lt) small; rewrite -i_row !subnKC.
 by move=> i i_d; apply/eqP; rewrite -(bit_apart (h _ _ i_d (hd i i_d)) (h' _ _ i_d (hd i i_d)) small) eqxx.
 Qed.
 
@@ -459,9 +474,8 @@ have units_ok := PlainTheorem.all_units_fit m.
 set w' := sgd_step (samples k) w in near' *.
 have back : w' z_at i j + A = real R inverse * samples k y_at 0%N 0%N * (w z_at i j + A).
   have [near_x near_m near_z] := near.
-  rewrite /w' /sgd_step (gradient_slot _ ok units_ok has_memory sides primary_shape inverse_ok all_apart c_in stays near_x
-    small near_m (fun i j _ _ _ => features_shown k w i j)
-    (fun k' h i j i_r j_t l => labels_shown near_z h i_r j_t l (samples k)) as_sign fair runs i_s j_s).
+  rewrite /w' /sgd_step (gradient_slot _ ok units_ok has_memory fit sides primary_shape inverse_ok all_apart c_in stays near_x
+    small near_m runs (features_shown k w) (fun k' h b b_lt l => labels_shown near_z h b_lt l (samples k)) fair i_s j_s).
   have -> : taking takes st = false.
     by move: fair; rewrite /StreamMachine.disciplined held; case: (taking takes st).
   by rewrite /share -/A; ring.
@@ -470,9 +484,8 @@ have moved : sgd_step (samples k.+1) w' z_at i j + samples k.+1 y_at i j = w' z_
   pose ready := Streaming (running_in st') Ready.
   have fair' : disciplined ready.
     by rewrite /StreamMachine.disciplined implybT implybF.
-  rewrite /sgd_step (gradient_slot (st := ready) _ ok units_ok has_memory sides primary_shape inverse_ok all_apart c_in' stays'
-    near_x small near_m (fun i j _ _ _ => features_shown k.+1 w' i j) (features := features) (labels := labels) _
-    as_sign fair' runs' i_s j_s) //.
+  rewrite /sgd_step (gradient_slot (st := ready) _ ok units_ok has_memory fit sides primary_shape inverse_ok all_apart c_in' stays'
+    near_x small near_m runs' (features_shown k.+1 w') (labels := sample_bit) _ fair' i_s j_s) //.
   have -> : taking takes ready by [].
   by rewrite -/A; ring.
 rewrite moved back !normrM (ger0_norm inverse_ge0) [7%:R / 8%:R * _]mulrC.

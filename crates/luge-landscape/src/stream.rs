@@ -57,6 +57,8 @@ pub struct StreamNodes {
     pub targets: NodeId,
     /// The read-only tapes as the memory shows them.
     pub read_only: NodeId,
+    /// Two units: whether the step takes a batch, and whether it latches.
+    pub uses: NodeId,
     /// theta, read off the tape.
     pub theta: NodeId,
     /// f_theta(x).

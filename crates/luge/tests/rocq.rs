@@ -6,6 +6,7 @@ use luge::{
     data::Table,
     files::rocq,
     job::{TrainJob, catalogue::find, source::Source},
+    stream::{Order, Samples, StreamJob},
     trace::{PreparedTrace, TraceOptions},
     training::{PreparedTraining, TrainingOptions},
 };
@@ -66,6 +67,42 @@ fn check(example: &str, text: &str) {
     assert!(kept == text, "{example} is not what is written today: renew it with LUGE_RENEW=1");
 }
 
+/// A machine that takes one sample, latches its label and copies it.
+const KEEP_ONE: &str = "machine \"keep one label\"
+tape data: 0 1 blank 0 read-only
+tape marks: _ x y e blank _ read-only
+tape theta: 0 1 blank 0
+start: wait
+
+wait: take
+  * * * -> * * *, S S S, labels
+
+labels: latch
+  * * * -> * * *, R R S, seek
+
+seek:
+  0 y * -> * * 0, R R R, copy
+  1 y * -> * * 1, R R R, copy
+  * * * -> * * *, R R S, seek
+
+copy:
+  0 _ * -> * * 0, R R R, copy
+  1 _ * -> * * 1, R R R, copy
+  * * * -> * * *, S S S, done
+
+done: accept
+";
+
+/// The network for streams of a machine, for one feature and one label.
+fn streamed(text: &str) -> String {
+    let table = Table::read(COPY.as_bytes(), &["y".to_owned()], None).expect("a table");
+    let source = Source { name: "keep_one.tm".to_owned(), text: text.to_owned(), extension: None };
+    let mut job = StreamJob::new(source, Samples::Table(table, Order::default()));
+    job.options.format = "fix:3.2".parse().expect("a format");
+    let lesson = job.prepare().expect("a lesson");
+    rocq::stream(&lesson.network).expect("numbers in fixed point").text
+}
+
 const COPY: &str = "x,y\n-2,1.5\n0.25,-3\n";
 
 #[test]
@@ -80,6 +117,7 @@ fn the_examples_of_the_proofs_are_what_is_written() {
     let model = joined("copy_label.tm", COPY, "fix:3.2", LandscapeKind::Compact, Carrier::Offset);
     check("copy_label_compact_model.v", &model.expect("compact with the offset carrier"));
     check("sgd_linear_model.v", &shipped("sgd_linear"));
+    check("keep_one_stream.v", &streamed(KEEP_ONE));
 }
 
 #[test]

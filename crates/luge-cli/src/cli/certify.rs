@@ -9,7 +9,7 @@ use luge::{
     files::{
         audit::{self, Audit, same_model},
         model::{Model, ModelError},
-        rocq,
+        rocq::{self, ProofExport},
     },
     job::StandardPrimaries,
     ordinary::OrdinaryModel,
@@ -76,7 +76,9 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     }
     if let Some(model) = StreamModel::load(&args.model)? {
         let data = read.map(|(name, text)| model.data(name, text, args.saturate));
-        return stream::certify(&model, data.as_ref(), args.json);
+        let written = model.network().map(|network| rocq::stream(&network));
+        let proved = args.proofs.as_deref().map(|proofs| prove(proofs, written?)).transpose()?;
+        return stream::certify(&model, data.as_ref(), proved.as_ref(), args.json);
     }
     let model = Model::load(&args.model)?;
     model.extended()?;
@@ -94,7 +96,8 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     })?;
     let retrained = if args.quick { None } else { Some(retrain(&model, &lesson)?) };
     let audit = Audit::of(&model, &lesson).map_err(without_an_answer)?;
-    let proved = args.proofs.as_deref().map(|proofs| prove(proofs, &lesson)).transpose()?;
+    let proved =
+        args.proofs.as_deref().map(|proofs| prove(proofs, rocq::extended(lesson.extended()))).transpose()?;
 
     let not_checked = audit.not_checked(&model, !args.quick);
     let mut claims: Vec<(&str, &Claim)> = audit.claims();
@@ -122,12 +125,12 @@ fn without_an_answer(error: TrainingError) -> Failure {
 }
 
 /// Asks Rocq about the network that was trained.
-fn prove(proofs: &Path, lesson: &PreparedTraining) -> Result<Claim, Failure> {
-    match rocq::extended(lesson.extended()) {
+fn prove(proofs: &Path, written: Option<ProofExport>) -> Result<Claim, Failure> {
+    match written {
         Some(written) => prover::ask(proofs, &written),
         None => Ok(Claim {
             holds: false,
-            figures: "no theorem covers it: only plain and compact with the offset carrier are proved"
+            figures: "no theorem covers it: proved are plain and compact with the offset carrier, and streams in fixed point"
                 .to_owned(),
         }),
     }

@@ -41,7 +41,7 @@ pub(super) struct Args {
     /// Write the graph to this file
     #[arg(long, value_name = "OUT.json")]
     graph: Option<PathBuf>,
-    /// Write the network and its machine for Rocq: landscapes plain and compact, offset carrier
+    /// Write the network and its machine for Rocq: landscapes plain and compact with the offset carrier, and streams
     #[arg(long, value_name = "OUT.v")]
     rocq: Option<PathBuf>,
     /// Write a model of landscape mlp for PyTorch into this folder, with the script that trains it
@@ -95,7 +95,11 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     }
     let Some(model) = args.file.model() else { return machine(args, rocq_file) };
     if let Some(model) = StreamModel::load(model)? {
-        return stream(&model, graph_file.filter(|_| args.rocq.is_none()));
+        let network = model.network()?;
+        if let Some(file) = rocq_file {
+            write_and_ask(args, &file, &rocq::stream(&network).ok_or_else(not_fixed)?)?;
+        }
+        return graph_file.map_or(Ok(()), |file| Ok(file.write(json_line(&stream_graph(&network))?)?));
     }
     let extended = Model::load(model)?.extended()?;
     if let Some(file) = rocq_file {
@@ -105,17 +109,6 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         file.write(json_line(&graph(&extended))?)?;
     }
     Ok(())
-}
-
-/// The network of a stream: a graph, and no theorem in Rocq that an exported file could be held to.
-fn stream(model: &StreamModel, file: Option<Output>) -> Result<(), Failure> {
-    let file = file.ok_or_else(|| {
-        Failure::usage(
-            "--rocq is for networks that are trained on a table",
-            "write the graph with --graph alone",
-        )
-    })?;
-    Ok(file.write(json_line(&stream_graph(&model.network()?))?)?)
 }
 
 /// The landscape of a machine, alone.
@@ -150,6 +143,10 @@ fn not_proved() -> Failure {
         "only the landscapes plain and compact are proved in Rocq",
         "choose --landscape plain or --landscape compact",
     )
+}
+
+fn not_fixed() -> Failure {
+    Failure::usage("only streams of fixed-point numbers are proved in Rocq", "train with --format fix:8.4")
 }
 
 fn not_joined() -> Failure {

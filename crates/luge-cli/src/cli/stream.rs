@@ -15,6 +15,7 @@ use luge::{
         StreamEngineChoice, StreamModel, StreamModelError, StreamMoment, StreamReport,
     },
     trace::LONGEST_SEARCH,
+    training::Claim,
     words::Word,
 };
 use luge_landscape::{LandscapeKind, StreamConstantsError, StreamError, mlp::Float};
@@ -216,7 +217,12 @@ fn drawn(lesson: &PreparedStream, report: &StreamReport, curve: &LossCurve) -> S
 }
 
 /// Trains a model's network again, and compares.
-pub(super) fn certify(model: &StreamModel, data: Option<&Data>, json: bool) -> Result<(), Failure> {
+pub(super) fn certify(
+    model: &StreamModel,
+    data: Option<&Data>,
+    proved: Option<&Claim>,
+    json: bool,
+) -> Result<(), Failure> {
     let mut progress = Progress::new("training", model.steps).certainly();
     let again = model.certify(data, |moment| {
         if moment.step.is_multiple_of(1 << 12) {
@@ -228,6 +234,7 @@ pub(super) fn certify(model: &StreamModel, data: Option<&Data>, json: bool) -> R
     let (report, again) = again?;
     let mut claims = report.certificate.claims();
     claims.push(("trained again", &again));
+    claims.extend(proved.map(|claim| ("proved for every stream", claim)));
     show_claims(json, claims)
 }
 

@@ -89,6 +89,7 @@ pub(super) fn build(
         features: x,
         targets: y,
         read_only: memory.read_only,
+        uses,
         theta,
         primary: prediction,
         halted,

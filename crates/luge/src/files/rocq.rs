@@ -1,12 +1,12 @@
 //! A network and its machine, as data for the checker in `proofs/`.
 //!
-//! The file ends with a theorem: that the graph is the landscape `plain` or `compact` of the machine. Rocq proves it by
-//! computation or refuses the file; what follows from it, for every input, is proved in `proofs/theories/Checker.v`,
-//! `CompactChecker.v`, `ModelChecker.v` and `Stopping.v`.
+//! The file ends with a theorem: that the graph is the landscape `plain` or `compact` of the machine, or its network for
+//! streams. Rocq proves it by computation or refuses the file; what follows from it, for every input, is proved in
+//! `proofs/theories/Checker.v`, `CompactChecker.v`, `ModelChecker.v`, `Stopping.v` and `StreamChecker.v`.
 
-use std::fmt::Write;
+use std::{collections::BTreeSet, fmt::Write};
 
-use luge_landscape::{Control, Extended, Landscape};
+use luge_landscape::{Control, Extended, Landscape, StreamNetwork};
 use luge_machine::{Bits, Move};
 use luge_net::{Carrier, Form, Network, Node, NodeId, NumberFormat, Op, OutputWiring, Ramp, Shape, StepRule};
 
@@ -35,6 +35,8 @@ pub enum Theorem {
     Model,
     /// Of such a network whose primary network has affine layers, so that the stop rule is checked too.
     Stopping,
+    /// Of a network for streams.
+    Stream,
 }
 
 impl Theorem {
@@ -46,6 +48,7 @@ impl Theorem {
             Self::Extended => "certified_extended_run",
             Self::Model => "certified_model_run",
             Self::Stopping => "certified_stopping_run",
+            Self::Stream => "certified_stream_run",
         }
     }
 
@@ -63,6 +66,9 @@ impl Theorem {
             }
             Self::Stopping => {
                 "for all x and y of this shape in the format's range on which this machine halts in its cells, after k steps, training runs it, stops after k + 1 steps, and the network outputs f_theta(x)"
+            }
+            Self::Stream => {
+                "for every stream of batches whose labels are in the format and no larger than the bound, SGD runs this machine as long as it stays in its cells; once it has halted, no batch moves a weight and the output is f_theta(x)"
             }
         }
     }
@@ -97,7 +103,10 @@ pub fn extended(extended: &Extended) -> Option<ProofExport> {
     };
     let joint = [number(label_offset), ramp(running), ramp(initial), id(layers.fixed_cells?), id(primary)];
     let joint = format!("JointClaim {claim} {sides} {}", joint.join(" "));
-    let (theorem, claim) = match wires(network, layers.fixed_cells?, extended.nodes().theta) {
+    let read_only = layers.fixed_cells?;
+    let wires = quantized(network, read_only)
+        .and_then(|(format, x)| wires(network, (read_only, extended.nodes().theta), format, x));
+    let (theorem, claim) = match wires {
         Some(wires) => {
             let model = format!("ModelClaim ({joint})\n  {wires}");
             if affine_layers(extended) {
@@ -111,6 +120,36 @@ pub fn extended(extended: &Extended) -> Option<ProofExport> {
     Some(file.finish(theorem, &claim))
 }
 
+/// A network for streams; `None` unless its numbers are in fixed point.
+pub fn stream(stream: &StreamNetwork) -> Option<ProofExport> {
+    let (network, nodes, constants) = (&stream.network, &stream.nodes, &stream.constants);
+    let &Op::Dequantize(format @ NumberFormat::Fixed(_), _) = &network.node(nodes.theta).op else {
+        return None;
+    };
+    let control = stream.control();
+    let wires = wires(network, (nodes.read_only, nodes.theta), format, nodes.features)?;
+    let Op::Linear(uses, _) = &network.node(nodes.uses).op else { return None };
+    let states = |row: u32| {
+        let uses = uses.entries();
+        let vertices = uses.iter().filter(|entry| entry.0 == row).map(|entry| entry.1 as usize);
+        let states: BTreeSet<usize> = vertices.map(|vertex| control.state(vertex).index()).collect();
+        list(states.iter().map(usize::to_string))
+    };
+    let mut file = File::new(network, control, network.node(nodes.read_only).shape.cols);
+    let claim = [
+        format!("StreamClaim {} {} {} {}", file.machine(), file.n_cells, states(0), states(1)),
+        format!("  {} {wires}", shape(network.node(nodes.targets).shape)),
+        format!(
+            "  {} {} {} {}",
+            number(constants.carrier),
+            number(1.0 / constants.carrier),
+            number(constants.label_bound),
+            id(nodes.primary)
+        ),
+    ];
+    Some(file.finish(Theorem::Stream, &claim.join("\n")))
+}
+
 /// Whether the primary network is affine layers with ReLU between them, whose largest output the checker finds.
 fn affine_layers(extended: &Extended) -> bool {
     let mut nodes = extended.network().numbered_nodes().filter(|(id, _)| extended.is_primary(*id));
@@ -119,17 +158,29 @@ fn affine_layers(extended: &Extended) -> bool {
     })
 }
 
-/// Where the bits of the data lie, what lies on the read-only tapes elsewhere, and where theta is read; `None` if units of
-/// their own convert numbers.
-fn wires(network: &Network, read_only: NodeId, theta: NodeId) -> Option<String> {
+/// The format and the node of x; `None` if units of their own convert numbers.
+fn quantized(network: &Network, read_only: NodeId) -> Option<(NumberFormat, NodeId)> {
     let op = |node: NodeId| &network.node(node).op;
-    let n_cells = network.node(read_only).shape.cols;
     let &Op::Reshape(cells) = op(read_only) else { return None };
-    let Op::Linear(map, bits) = op(cells) else { return None };
+    let Op::Linear(_, bits) = op(cells) else { return None };
     let &Op::Quantize(format, numbers) = op(*bits) else { return None };
     let &Op::Gather(_, numbers) = op(numbers) else { return None };
     let &Op::Stack(features, _) = op(numbers) else { return None };
     let &Op::Reshape(x) = op(features) else { return None };
+    Some((format, x))
+}
+
+/// Where the bits of the data lie, what lies on the read-only tapes elsewhere, and where theta is read.
+fn wires(
+    network: &Network,
+    (read_only, theta): (NodeId, NodeId),
+    format: NumberFormat,
+    x: NodeId,
+) -> Option<String> {
+    let op = |node: NodeId| &network.node(node).op;
+    let n_cells = network.node(read_only).shape.cols;
+    let &Op::Reshape(cells) = op(read_only) else { return None };
+    let Op::Linear(map, _) = op(cells) else { return None };
     let &Op::Dequantize(_, theta_bits) = op(theta) else { return None };
     let &Op::StopGradient(theta_bits) = op(theta_bits) else { return None };
     let Op::Gather(positions, _) = op(theta_bits) else { return None };
@@ -210,6 +261,7 @@ impl<'a> File<'a> {
             Theorem::Extended => ("joint_claim", "certified_extended"),
             Theorem::Model => ("model_claim", "certified_model"),
             Theorem::Stopping => ("stop_claim", "certified_stopping"),
+            Theorem::Stream => ("stream_claim", "certified_stream"),
         };
         let network = self.network();
         let lists = self.lists;
@@ -379,22 +431,27 @@ fn number_format(format: NumberFormat) -> String {
 
 /// A finite f64 as a whole number of halves of halves: exactly the number, with as few halvings as will do.
 fn number(value: f64) -> String {
+    let (mantissa, power) = halves(value);
+    match power {
+        _ if mantissa == 0 => "zero".to_owned(),
+        0 if mantissa.abs() == 1 => if mantissa < 0 { "minus_one" } else { "one" }.to_owned(),
+        ..0 => format!("(Number ({mantissa}) {})", -power),
+        0..=10 => format!("(Number ({}) 0)", mantissa << power),
+        _ => format!("(Number ({mantissa} * 2 ^ {power}) 0)"),
+    }
+}
+
+/// A finite f64 as an odd number, or 0, times a power of two.
+fn halves(value: f64) -> (i64, i32) {
     if value == 0.0 {
-        return "zero".to_owned();
+        return (0, 0);
     }
     let bits = value.to_bits();
     let exponent = (bits >> 52 & 0x7ff) as i32;
-    let fraction = bits & ((1 << 52) - 1);
-    let (mut mantissa, mut power) =
+    let fraction = (bits & ((1 << 52) - 1)).cast_signed();
+    let (mantissa, power) =
         if exponent == 0 { (fraction, -1074) } else { (fraction | 1 << 52, exponent - 1075) };
     let trailing = mantissa.trailing_zeros();
-    mantissa >>= trailing;
-    power += trailing as i32;
-    let sign = if value < 0.0 { "-" } else { "" };
-    match power {
-        0 if mantissa == 1 => if value < 0.0 { "minus_one" } else { "one" }.to_owned(),
-        ..0 => format!("(Number ({sign}{mantissa}) {})", -power),
-        0..=10 => format!("(Number ({sign}{}) 0)", mantissa << power),
-        _ => format!("(Number ({sign}{mantissa} * 2 ^ {power}) 0)"),
-    }
+    let mantissa = mantissa >> trailing;
+    (if value < 0.0 { -mantissa } else { mantissa }, power + trailing.cast_signed())
 }
