@@ -16,6 +16,10 @@ train:
 lab:
     cargo run --release -- lab
 
+# Build the lab as a static site in target/site, for any web host.
+site:
+    site/build
+
 # Run the tests that need nothing but Rust.
 test:
     cargo test

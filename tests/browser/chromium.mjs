@@ -10,7 +10,7 @@ import { join } from "node:path";
 
 const PATIENCE = 30_000;
 const FOLDER = process.env.LUGE_PAGE;
-const MEDIA = { html: "text/html", js: "text/javascript", css: "text/css", svg: "image/svg+xml", wasm: "application/wasm" };
+export const MEDIA = { html: "text/html", js: "text/javascript", css: "text/css", svg: "image/svg+xml", wasm: "application/wasm" };
 
 /** A browser. */
 export class Browser {
@@ -82,7 +82,7 @@ export class Page {
   constructor(browser, sessionId, targetId) {
     [this.browser, this.sessionId, this.targetId, this.complaints] = [browser, sessionId, targetId, []];
     // The last message of each kind that came from the engine, and how many there were.
-    [this.told, this.counts] = [{}, {}];
+    [this.told, this.counts, this.figures] = [{}, {}, []];
     this.loaded = () => {};
   }
 
@@ -97,6 +97,7 @@ export class Page {
     if (method === "Network.webSocketFrameReceived" && params.response.opcode === 1) {
       const told = JSON.parse(params.response.payloadData);
       this.told[told.kind] = told;
+      if (told.kind === "figure") this.figures.push(told.figure);
       this.counts[told.kind] = (this.counts[told.kind] ?? 0) + 1;
     }
     if (method === "Page.loadEventFired") this.loaded();

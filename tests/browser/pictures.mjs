@@ -18,6 +18,9 @@ const SHOTS = [
   { name: "surface", hash: "#p=bb4&step=34", cards: ["surface-card"], before: "document.getElementById('surface-fold').open = true", ready: "document.querySelectorAll('#surface svg').length === 3" },
   { name: "noise", hash: "#p=bb4&step=34", cards: ["result-card"], before: choose("set-noise", "0.05"), ready: `${PROVED} === 'false'` },
   { name: "network", hash: "#p=mean&step=43", cards: ["network-card"] },
+  { name: "stream", place: "stream.html#p=parity&draw=parity:bits=16,hidden=8", width: 1360, height: 1000, ready: "!document.getElementById('film').hidden", before: "for (let i = 0; i < 12; i++) document.getElementById('next-take').click()" },
+  { name: "explain", place: "explain.html", width: 1120, height: 1000, cards: ["corners-card"], ready: "document.querySelectorAll('#corners svg').length === 2", before: "document.getElementById('corners-shortcut').click()", seen: "document.getElementById('corners').dataset.derails === '2'" },
+  { name: "ordinary", place: "explain.html", width: 1120, height: 1000, cards: ["ordinary-card"], ready: "document.querySelectorAll('#ordinary svg').length === 2" },
   { name: "dark", hash: "#p=bb5&step=40000000", width: 1360, height: 1000, dark: true },
 ];
 
@@ -26,13 +29,27 @@ const frame = cards => `(() => { const boxes = ${JSON.stringify(cards)}.map(id =
 
 const size = png => [png.readUInt32BE(16), png.readUInt32BE(20)];
 
-async function take(lab, { name, hash, cards, before, ready, ...options }) {
+async function take(lab, { name, hash, place, cards, before, ready, ...options }) {
+  if (place) return takePage(lab, { name, place, cards, before, ready, ...options });
   const page = await lab.open(hash, { width: 1120, height: 1000, ...options });
   await page.value("document.getElementById('offer').hidden = true");
   await page.until(at(hash.split("step=")[1]));
   if (before) await page.value(before);
   await page.until(ready ?? `${PROVED} === 'true' || ${name === "dark"}`, 60_000);
   await page.until(`${SHOWN} && (document.querySelector('#edges').dataset.step || ${name === "noise"})`);
+  await keep(page, name, cards);
+}
+
+/** A page beside the lab's own: it is ready, something is done to it, and then something is to be seen. */
+async function takePage(lab, { name, place, cards, before, ready, seen, ...options }) {
+  const page = await lab.openUrl(lab.lab.address + place, options);
+  await page.until(ready, 90_000);
+  if (before) await page.value(before);
+  if (seen) await page.until(seen);
+  await keep(page, name, cards);
+}
+
+async function keep(page, name, cards) {
   // Only the cards of the picture: they then stand one below the other.
   if (cards) await page.value(`document.querySelectorAll('main > .card').forEach(card => { if (!${JSON.stringify(cards)}.includes(card.id)) card.style.display = 'none'; })`);
   await new Promise(resolve => setTimeout(resolve, 1500));

@@ -25,9 +25,11 @@ fn users_can_do_what_they_should_and_the_console_stays_silent() {
     luge(&["report", "mean", "-o", &mean]);
     luge(&["train", "sgd_linear", "--out", &model]);
     luge(&["report", &model, "--data", "crates/luge/learners/sgd_linear.csv", "-o", &of_model]);
+    let stream = place("stream.html");
+    luge(&["report", "parity", "--draw", "parity:bits=8,hidden=4", "-o", &stream]);
     let checked = Command::new("node")
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/browser/check.mjs"))
-        .args([&mean, &of_model])
+        .args([&mean, &of_model, &stream])
         .env("LUGE_BIN", env!("CARGO_BIN_EXE_luge"))
         .status()
         .expect("node");

@@ -16,8 +16,11 @@ macro_rules! asset {
 /// Everything that is served, and nothing else.
 pub(super) const ASSETS: &[Asset] = &[
     asset!("index.html", "text/html; charset=utf-8"),
+    asset!("explain.html", "text/html; charset=utf-8"),
+    asset!("stream.html", "text/html; charset=utf-8"),
     asset!("style.css", "text/css; charset=utf-8"),
     asset!("icon.svg", "image/svg+xml"),
+    asset!("ask.js", "text/javascript; charset=utf-8"),
     asset!("draw.js", "text/javascript; charset=utf-8"),
     asset!("captions.js", "text/javascript; charset=utf-8"),
     asset!("state.js", "text/javascript; charset=utf-8"),
@@ -38,6 +41,13 @@ pub(super) const ASSETS: &[Asset] = &[
     asset!("chooser.js", "text/javascript; charset=utf-8"),
     asset!("controls.js", "text/javascript; charset=utf-8"),
     asset!("link.js", "text/javascript; charset=utf-8"),
+    asset!("stream_captions.js", "text/javascript; charset=utf-8"),
+    asset!("stream.js", "text/javascript; charset=utf-8"),
+    asset!("corners.js", "text/javascript; charset=utf-8"),
+    asset!("lesson_figures.js", "text/javascript; charset=utf-8"),
+    asset!("ordinary.js", "text/javascript; charset=utf-8"),
+    asset!("tape_figure.js", "text/javascript; charset=utf-8"),
+    asset!("explain.js", "text/javascript; charset=utf-8"),
     asset!("tour.js", "text/javascript; charset=utf-8"),
     asset!("main.js", "text/javascript; charset=utf-8"),
 ];

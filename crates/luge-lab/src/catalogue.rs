@@ -6,6 +6,7 @@ use luge::{
         catalogue::{self, SHIPPED},
     },
     run::engine::EngineChoice,
+    stream::{STREAM_LEARNERS, ShippedStream},
     words::Word,
 };
 use luge_landscape::{Carrier, LandscapeKind};
@@ -22,6 +23,14 @@ pub(super) struct Catalogue {
     engines: Vec<&'static str>,
     precisions: Vec<&'static str>,
     formats: Vec<&'static str>,
+    streams: Vec<StreamLearner>,
+}
+
+/// A learner from a stream that ships.
+#[derive(Debug, Serialize)]
+struct StreamLearner {
+    id: &'static str,
+    about: &'static str,
 }
 
 /// A program that ships, with all that it needs.
@@ -48,7 +57,14 @@ impl Catalogue {
             engines: words::<EngineChoice>(),
             precisions: words::<Precision>(),
             formats: words::<Format>(),
+            streams: STREAM_LEARNERS.iter().map(StreamLearner::new).collect(),
         }
+    }
+}
+
+impl StreamLearner {
+    fn new(shipped: &ShippedStream) -> Self {
+        Self { id: shipped.program.name, about: shipped.program.summary }
     }
 }
 

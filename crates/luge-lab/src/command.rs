@@ -2,10 +2,15 @@
 
 use luge::job::Job;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{
-    Around, Boundary, LineProfile, Moment, Nearby, Opening, Overview, PictureView, Proof, Refusal, Surface,
+    Around, Boundary, Figure, LineProfile, Moment, Nearby, Opening, Overview, PictureView, Proof, Refusal,
+    Surface,
 };
+
+/// The longest message that is read.
+pub const MAX_BYTES: usize = 1 << 20;
 
 /// What a page says.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
@@ -23,6 +28,13 @@ pub enum Command {
         held_out: Option<String>,
         /// Comes back with the answer, so that a page knows which of its wishes it is about.
         #[serde(default)]
+        ticket: u64,
+    },
+    /// Compute this once.
+    Figure {
+        /// What.
+        figure: Figure,
+        /// Comes back with the answer.
         ticket: u64,
     },
     /// Go to a step.
@@ -78,6 +90,21 @@ pub enum Command {
     Drawn {},
 }
 
+impl Command {
+    /// Reads what a page says.
+    ///
+    /// # Errors
+    /// If it is too long, or no command.
+    pub fn read(text: &str) -> Result<Self, Refusal> {
+        if text.len() > MAX_BYTES {
+            let message =
+                format!("a message may have at most {MAX_BYTES} bytes, this one has {}", text.len());
+            return Err(Refusal::new("source", message));
+        }
+        serde_json::from_str(text).map_err(|e| Refusal::new("options", format!("not a command: {e}")))
+    }
+}
+
 /// What a page is told.
 #[derive(Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
@@ -94,6 +121,7 @@ pub(super) enum ServerMessage<'a> {
     Surface { surface: Option<Box<Surface>> },
     Proof { proof: Option<Box<Proof>> },
     Profile { profile: LineProfile },
+    Figure { ticket: u64, figure: Option<Value>, refusal: Option<String> },
     Failed { message: String },
 }
 

@@ -8,6 +8,7 @@ mod catalogue;
 mod command;
 #[cfg(feature = "server")]
 mod connection_limits;
+mod figures;
 mod neighbourhood;
 mod prepared_job;
 mod proof;
@@ -17,14 +18,17 @@ mod report;
 #[cfg(feature = "server")]
 mod server;
 mod session;
+mod stream_film;
 mod views;
 
-pub use command::Command;
+pub use command::{Command, MAX_BYTES};
+pub use figures::Figure;
 pub use prepared_job::{MAX_DENSE_STEPS, MAX_NOISY_STEPS, MAX_STEPS, PreparedJob, Scene};
 pub use proof::Proof;
 pub use refusal::{Finding, Refusal, RunError};
-pub use report::{MAX_MOMENTS, Report};
+pub use report::{MAX_MOMENTS, Report, stream_report};
 #[cfg(feature = "server")]
-pub use server::{Counts, Lab, MAX_BYTES, MAX_TABS, MAX_WAITING};
-pub use session::{Channel, DrivenRun, Gone, MAX_RUNS, Transport, attend, greeting};
+pub use server::{Counts, Lab, MAX_TABS, MAX_WAITING};
+pub use session::{Channel, DrivenRun, Gone, MAX_RUNS, Transport, attend, figure, greeting};
+pub use stream_film::StreamFilm;
 pub use views::{Around, Boundary, LineProfile, Moment, Nearby, Opening, Overview, PictureView, Surface};

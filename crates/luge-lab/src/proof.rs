@@ -27,10 +27,24 @@ pub struct Proof {
     steps: u64,
     /// Whether the machine has halted.
     halted: bool,
+    /// The digest of all vertices visited, as `--json` gives it.
+    path: String,
     /// The first step at which the weights are not the machine's.
     first_mismatch: Option<u64>,
     /// Rows that the learner did not see, and how well they are told before and after training.
     held_out: Option<(usize, Fit, Fit)>,
+}
+
+impl Proof {
+    /// What was learned, if the machine learns.
+    pub(crate) fn formula(&self) -> Option<&str> {
+        self.answer.learned.as_ref().map(|learned| &*learned.formula)
+    }
+
+    /// Gradient steps made.
+    pub(crate) fn steps(&self) -> u64 {
+        self.steps
+    }
 }
 
 impl PreparedJob {
@@ -58,6 +72,7 @@ impl PreparedJob {
             answer: Answer::of_lesson(lesson, &report),
             steps,
             halted,
+            path: format!("{:016x}", report.path),
             first_mismatch: None,
             held_out,
         })
@@ -68,7 +83,15 @@ fn of_trace(plan: &PreparedTrace, go_on: &dyn Fn() -> bool) -> Option<Proof> {
     let trace = plan.follow(None, ObservationRate::Moments, |_| flow(go_on)).ok()?;
     let (steps, halted) = ended(trace.outcome)?;
     let first_mismatch = trace.first_mismatch.as_ref().map(|first| first.step);
-    Some(Proof { answer: Answer::of_trace(plan, &trace), steps, halted, first_mismatch, held_out: None })
+    let path = format!("{:016x}", trace.path);
+    Some(Proof {
+        answer: Answer::of_trace(plan, &trace),
+        steps,
+        halted,
+        path,
+        first_mismatch,
+        held_out: None,
+    })
 }
 
 fn flow(go_on: &dyn Fn() -> bool) -> ControlFlow<()> {

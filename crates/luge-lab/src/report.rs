@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{
     Around, Boundary, LineProfile, Moment, Nearby, Opening, Overview, PictureView, PreparedJob, Proof,
-    RunError, Scene, Surface,
+    RunError, Scene, StreamFilm, Surface,
     assets::{self, ASSETS},
 };
 use crate::replay::{Profile, Replay, Strip, Survey};
@@ -115,7 +115,7 @@ fn record(
     let record = Record { job, opening, moments, overview: Overview::of(&survey), pictures, profile, proof };
     let tape_name = |tape: usize| scene.machine.tape(TapeId::new(tape)).name.clone();
     Ok(Report {
-        html: page(&record),
+        html: page("/index.html", &record),
         loss_svg: loss_svg(scene, &survey, steps),
         pictures: strips.into_iter().enumerate().map(|(tape, strip)| (tape_name(tape), strip)).collect(),
         steps,
@@ -135,40 +135,62 @@ fn profile<'n>(scene: &Scene<'n>, replay: &Replay<'n>) -> Result<Option<LineProf
     Ok(Some(LineProfile::of(scene, &profile.visits)))
 }
 
-/// The page with everything in it: style, program and record.
-fn page(record: &Record<'_>) -> String {
-    let text =
-        |path: &str| assets::at(path).map_or("", |asset| std::str::from_utf8(asset.bytes).unwrap_or(""));
+/// The report of a run on a stream.
+#[must_use]
+pub fn stream_report(film: &StreamFilm) -> String {
+    page("/stream.html", film)
+}
+
+/// A page with everything in it: style, program and record.
+fn page(path: &str, record: &impl Serialize) -> String {
     // Inside a script element only this ends it.
     let json =
         serde_json::to_string(record).unwrap_or_default().replace("</", "<\\/").replace("<!--", "<\\!--");
     let policy =
         "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:";
     let meta = format!("<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">");
+    let html = text(path);
+    let entry = html.split_once("<script type=\"module\" src=\"").and_then(|(_, rest)| rest.split_once('"'));
+    let entry = entry.map_or("", |(entry, _)| entry);
     let script = format!(
         "<script type=\"application/json\" id=\"record\">{json}</script>\n<script type=\"module\">\n{}</script>",
-        bundle()
+        bundle(&format!("/{entry}"))
     );
-    text("/index.html")
-        .replace("<link rel=\"icon\" href=\"icon.svg\" type=\"image/svg+xml\">", &meta)
+    html.replace("<link rel=\"icon\" href=\"icon.svg\" type=\"image/svg+xml\">", &meta)
         .replace(
             "<link rel=\"stylesheet\" href=\"style.css\">",
             &format!("<style>\n{}</style>", text("/style.css")),
         )
-        .replace("<script type=\"module\" src=\"main.js\"></script>", &script)
+        .replace(&format!("<script type=\"module\" src=\"{entry}\"></script>"), &script)
 }
 
-/// The page's modules as one: they share no names, and the order of the assets is that of their imports.
-fn bundle() -> String {
-    let mut all = String::new();
-    for asset in ASSETS.iter().filter(|asset| asset.path.ends_with(".js")) {
-        let text = std::str::from_utf8(asset.bytes).unwrap_or("");
-        for line in text.lines().filter(|line| !line.starts_with("import ")) {
-            // Writing into a string does not fail.
-            let _ = writeln!(all, "{}", line.strip_prefix("export ").unwrap_or(line));
+fn text(path: &str) -> &'static str {
+    assets::at(path).map_or("", |asset| std::str::from_utf8(asset.bytes).unwrap_or(""))
+}
+
+/// The modules that a module imports, from `./name.js` to `/name.js`.
+fn imports(text: &str) -> impl Iterator<Item = &str> {
+    let lines = text.lines().filter(|line| line.starts_with("import "));
+    lines.filter_map(|line| line.split('"').nth(1)).map(|from| from.trim_start_matches('.'))
+}
+
+/// A page's modules as one: they share no names, and the order of the assets is that of their imports.
+fn bundle(entry: &str) -> String {
+    let mut needed = vec![entry];
+    let mut all = Vec::new();
+    for asset in ASSETS.iter().rev().filter(|asset| asset.path.ends_with(".js")) {
+        if needed.contains(&asset.path) {
+            needed.extend(imports(text(asset.path)));
+            all.push(text(asset.path));
         }
     }
-    all
+    let lines = all.iter().rev().flat_map(|text| text.lines()).filter(|line| !line.starts_with("import "));
+    let mut joined = String::new();
+    for line in lines {
+        // Writing into a string does not fail.
+        let _ = writeln!(joined, "{}", line.strip_prefix("export ").unwrap_or(line));
+    }
+    joined
 }
 
 fn loss_svg(scene: &Scene<'_>, survey: &Survey<'_>, steps: u64) -> String {
@@ -190,9 +212,7 @@ mod tests {
     fn modules_come_after_what_they_import() {
         let mut seen: Vec<&str> = Vec::new();
         for asset in ASSETS.iter().filter(|asset| asset.path.ends_with(".js")) {
-            let text = std::str::from_utf8(asset.bytes).expect("text");
-            for line in text.lines().filter(|line| line.starts_with("import ")) {
-                let from = line.split('"').nth(1).expect("a module").trim_start_matches('.');
+            for from in imports(text(asset.path)) {
                 assert!(seen.contains(&from), "{} imports {from}, which comes later", asset.path);
             }
             seen.push(asset.path);

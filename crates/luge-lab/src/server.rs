@@ -29,13 +29,10 @@ use super::{
     Command, Refusal,
     assets::{self, Asset},
     catalogue::Catalogue,
-    command::ServerMessage,
+    command::{MAX_BYTES, ServerMessage},
     connection_limits::Patient,
     session::{Channel, attend},
 };
-
-/// The longest message that is read.
-pub const MAX_BYTES: usize = 1 << 20;
 
 /// The longest message that is taken in before it is refused.
 const MAX_TAKEN: usize = 4 * MAX_BYTES;
@@ -237,7 +234,7 @@ async fn serve_tab(mut socket: WebSocket, shared: Shared, _tab: &Tab) {
         match event {
             Event::Received(Some(Ok(Message::Text(text)))) => {
                 silent = 0;
-                match read(&text) {
+                match Command::read(&text) {
                     Ok(command) => match commands.try_send(command) {
                         Ok(()) => {}
                         Err(TrySendError::Full(_)) => {
@@ -277,12 +274,4 @@ enum Event {
     Received(Option<Result<Message, axum::Error>>),
     ServerMessage(Option<String>),
     Beat,
-}
-
-fn read(text: &str) -> Result<Command, Refusal> {
-    if text.len() > MAX_BYTES {
-        let message = format!("a message may have at most {MAX_BYTES} bytes, this one has {}", text.len());
-        return Err(Refusal::new("source", message));
-    }
-    serde_json::from_str(text).map_err(|e| Refusal::new("options", format!("not a command: {e}")))
 }

@@ -21,7 +21,7 @@ use web_time::Instant;
 
 use super::{Command, Opening, PreparedJob, Proof, Refusal, RunError, Scene, command::ServerMessage};
 use crate::replay::{Profile, Replay, Survey};
-pub use driven::{DrivenRun, greeting};
+pub use driven::{DrivenRun, figure, greeting};
 use outbound::Shown;
 
 /// Runs that may be open at a time, over all tabs.
@@ -124,6 +124,9 @@ impl<'t> Page<'t> {
     fn wish(&mut self) -> Result<Asked, Gone> {
         loop {
             let command = self.next(Duration::from_secs(3600))?;
+            if let Some(Command::Figure { figure, ticket }) = &command {
+                self.tell(&figure.answer(*ticket));
+            }
             if let Some(Command::Open { job, step, held_out, ticket }) = command
                 && self.wants_this()
             {
@@ -321,7 +324,7 @@ impl<'s, 'n> Run<'s, 'n> {
             self.shown.speed_from = (self.replay.front(), Instant::now());
         };
         match command {
-            Command::Open { .. } => {}
+            Command::Open { .. } | Command::Figure { .. } => {}
             Command::Seek { step } => go(Going::To(step.min(most))),
             Command::Step { by } => go(Going::To(self.replay.step().saturating_add_signed(by).min(most))),
             Command::Play { speed } => {

@@ -79,7 +79,7 @@ fn drawn(value: f64) -> f64 {
 }
 
 /// theta, from the signs of the weights that hold it.
-fn theta_on_tape(scene: &Scene<'_>, lesson: &PreparedTraining, replay: &Replay<'_>) -> Vec<f64> {
+pub(crate) fn theta_on_tape(scene: &Scene<'_>, lesson: &PreparedTraining, replay: &Replay<'_>) -> Vec<f64> {
     let (track, first) = lesson.learner().theta_track();
     let n_cells = lesson.primary().n_weights() * lesson.layout().width();
     let start = scene.tapes.inside(track.index(), first as i64);

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use luge_machine::NormalForm;
-use luge_net::{GraphBuilder, LinearMap, NodeId, ParameterId, Shape, StepRule};
+use luge_net::{GraphBuilder, LinearMap, Network, NodeId, ParameterId, Shape, StepRule};
 
 use crate::{Configuration, Corrections};
 
@@ -201,16 +201,7 @@ pub(crate) fn build(
     let legal =
         configurations.next.iter().enumerate().filter_map(|(v, &w)| Some((v, w?))).filter(|(v, w)| v != w);
     let edges: Vec<Edge> = legal.map(|(v, w)| Edge::new(v, w, &weights)).collect();
-    let corner = g.linear("corners", LinearMap::diagonal(n_vertices, 2.0, -1.0), x);
-    let corner = g.relu("corners", corner);
-    let levels_above = weights.iter().enumerate().map(|(v, weight)| (0, v, weight - ceiling));
-    let one = g.scalar("one", 1.0);
-    let mut terms =
-        vec![(ceiling, one), (1.0, g.linear("corners", LinearMap::new(1, n_vertices, levels_above), corner))];
-    if !edges.is_empty() {
-        let profile = symmetric_edges(g, "edges", &edges, x, corner);
-        terms.push((1.0, g.linear("edges", weigh(&edges, ceiling), profile)));
-    }
+    let (corner, mut terms) = surface(g, &weights, &edges, ceiling, x);
     if let Some(Start { declared, matches }) = start {
         let edges: Vec<Edge> = declared.iter().map(|&w| Edge::new(n_vertices - 1, w, &weights)).collect();
         let profile = symmetric_edges(g, "start edges", &edges, x, corner);
@@ -226,6 +217,40 @@ pub(crate) fn build(
         loss = g.sum("landscape", [(2.0, loss), (-1.0, once)]);
     }
     (loss, parameter, x)
+}
+
+/// A landscape with these corners and these levels in the middle of edges; every other edge is a barrier as high as the
+/// ceiling. With the levels of a machine's configurations this is `internal`.
+#[must_use]
+pub fn carve(corners: &[f64], edges: &[(usize, usize, f64)], ceiling: f64) -> Network {
+    let mut g = GraphBuilder::new();
+    let (_, x) = g.parameter("vertex", Shape::column(corners.len()), StepRule::Simplex);
+    let edges: Vec<Edge> = edges.iter().map(|&(v, w, weight)| Edge { v, w, weight }).collect();
+    let (_, terms) = surface(&mut g, corners, &edges, ceiling, x);
+    let loss = g.sum("landscape", terms);
+    g.finish(loss)
+}
+
+/// The corners' nodes, and the terms of the loss.
+fn surface(
+    g: &mut GraphBuilder,
+    weights: &[f64],
+    edges: &[Edge],
+    ceiling: f64,
+    x: NodeId,
+) -> (NodeId, Vec<(f64, NodeId)>) {
+    let n_vertices = weights.len();
+    let corner = g.linear("corners", LinearMap::diagonal(n_vertices, 2.0, -1.0), x);
+    let corner = g.relu("corners", corner);
+    let levels_above = weights.iter().enumerate().map(|(v, weight)| (0, v, weight - ceiling));
+    let one = g.scalar("one", 1.0);
+    let mut terms =
+        vec![(ceiling, one), (1.0, g.linear("corners", LinearMap::new(1, n_vertices, levels_above), corner))];
+    if !edges.is_empty() {
+        let profile = symmetric_edges(g, "edges", edges, x, corner);
+        terms.push((1.0, g.linear("edges", weigh(edges, ceiling), profile)));
+    }
+    (corner, terms)
 }
 
 /// An edge {v, w} and its weight omega_vw = (omega_v + omega_w) / 2.

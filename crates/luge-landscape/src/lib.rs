@@ -38,7 +38,7 @@ pub use extended::{
     BitConversion, Carrier, DataLayout, Extended, ExtendedCorrections, ExtendedError, ExtendedOptions,
     Learner, LearnerError, MAX_BITS, Mark, Nodes, OutsideCells, final_loss,
 };
-pub use internal::{InternalError, MAX_VERTICES};
+pub use internal::{InternalError, MAX_VERTICES, carve};
 pub use landscape::{
     BuildError, Landscape, LandscapeKind, LandscapeOptions, MAX_COLUMNS, MAX_EDGES, MAX_GATES,
 };

@@ -281,7 +281,7 @@ impl SampleStream {
     }
 
     /// Other samples of the same kind.
-    fn reseed(&mut self, seed: u64) {
+    pub fn reseed(&mut self, seed: u64) {
         self.stream.iter_mut().for_each(|stream| stream.reseed(seed));
     }
 

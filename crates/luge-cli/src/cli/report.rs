@@ -13,8 +13,9 @@ use luge::{
         outputs::{Output, OutputError, Outputs},
     },
     job::{self, Data, Job, TraceJob, TrainJob, catalogue, program::is_program, source::Source},
+    stream::{self, Draw, Samples, ShippedStream, StreamJob},
 };
-use luge_lab::{PreparedJob, Report, RunError};
+use luge_lab::{MAX_MOMENTS, PreparedJob, Report, RunError, StreamFilm, stream_report};
 use luge_landscape::{Carrier, LandscapeKind};
 use luge_machine::{Step, formats::Format};
 use luge_net::NumberFormat;
@@ -25,6 +26,7 @@ use super::{
     machine_args::{step_count, word},
     output::{ForceArg, Rows, print},
     progress::Progress,
+    stream::of_lesson,
 };
 
 /// Write a run as a single HTML file with all views of the lab, at up to 400 steps
@@ -32,7 +34,7 @@ use super::{
 /// The run is repeated from its options. A run that does not halt needs --steps.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// A model (with the --data it was trained on), a record or checkpoint, a machine file, a Sled program, a bbchallenge line, or the name of a machine or learner that ships, such as bb5 or mean
+    /// A model (with the --data it was trained on), a record or checkpoint, a machine file, a Sled program, a bbchallenge line, or the name of a machine or learner that ships, such as bb5, mean or, from a stream, parity
     #[arg(value_name = "MODEL|RECORD|MACHINE", allow_hyphen_values = true)]
     file: String,
     /// The file to write
@@ -53,6 +55,9 @@ pub(super) struct Args {
     /// The network whose weights the learner finds, such as linear or mlp:2-3-1
     #[arg(long, value_name = "NETWORK")]
     primary: Option<String>,
+    /// For a learner from a stream: draw samples, as `luge stream --draw` does
+    #[arg(long, value_name = "WHAT", conflicts_with_all = ["data", "input"])]
+    draw: Option<Draw>,
     /// Number format, such as fix:8.4
     #[arg(long, value_name = "FORMAT")]
     format: Option<NumberFormat>,
@@ -86,6 +91,12 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let outputs = args.learner.iter().fold(outputs, Outputs::reading);
     let mut outputs = args.data.iter().fold(outputs, Outputs::reading);
     let page = outputs.place(&args.out)?;
+    if let Some(job) = args.stream()? {
+        let film = StreamFilm::new(&job, args.moments.clamp(2, MAX_MOMENTS)).map_err(of_lesson)?;
+        page.write(stream_report(&film))?;
+        let end = if film.halted() { "halted" } else { "step limit" };
+        return finish(end, film.steps(), film.n_moments(), &page.path().display().to_string());
+    }
     let stage = PreparedJob::open(&args.job()?).map_err(refused)?;
     let figures =
         args.figures.as_deref().map(|folder| Figures::new(&mut outputs, folder, &stage)).transpose()?;
@@ -101,11 +112,16 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     if let Some(figures) = figures {
         written.extend(figures.write(&report)?);
     }
+    finish(report.end, report.steps, report.n_moments, &written.join(", "))
+}
+
+/// Says what was recorded, and where it is.
+fn finish(end: &str, steps: Step, n_moments: usize, written: &str) -> Result<(), Failure> {
     let mut rows = Rows::default();
-    rows.row("outcome", report.end);
-    rows.row("steps", indicatif::HumanCount(report.steps));
-    rows.row("moments", report.n_moments);
-    rows.row("written", written.join(", "));
+    rows.row("outcome", end);
+    rows.row("steps", indicatif::HumanCount(steps));
+    rows.row("moments", n_moments);
+    rows.row("written", written);
     print(&rows.text())
 }
 
@@ -171,6 +187,32 @@ impl Args {
             }
         }
         Ok(job)
+    }
+
+    /// The run on a stream that is asked for, if it is one: samples are drawn, or its learner ships.
+    fn stream(&self) -> Result<Option<StreamJob>, Failure> {
+        let shipped = ShippedStream::find(&self.file).filter(|_| self.data.is_none());
+        if shipped.is_none() && self.draw.is_none() {
+            return Ok(None);
+        }
+        if self.figures.is_some() {
+            return Err(Failure::usage(
+                "--figures with a learner from a stream",
+                "leave out --figures: the report's own pictures can be saved as SVG",
+            ));
+        }
+        let source = stream::open(&self.file)?;
+        let format = self.format.unwrap_or_else(|| StreamJob::format_for(&source));
+        let samples = match (self.draw, shipped) {
+            (Some(draw), _) => Samples::Draw(draw),
+            (None, Some(shipped)) => shipped.samples.read(format)?,
+            (None, None) => return Ok(None),
+        };
+        let mut job = StreamJob::new(source, samples);
+        job.options.format = format;
+        job.options.steps = self.steps.unwrap_or(job.options.steps).min(LONGEST);
+        job.primary = self.primary.clone().unwrap_or(job.primary);
+        Ok(Some(job))
     }
 
     fn named(&self) -> Result<Job, Failure> {

@@ -1,21 +1,7 @@
 // The way to the server, or to a recorded run; and the address that restores a view.
 
-/** A way to the engines: the socket of the server that this page came from. */
-function openSocket(hear) {
-  const socket = new WebSocket(`ws://${location.host}/socket`);
-  const waiting = [];
-  const send = command => {
-    if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(command));
-    else if (socket.readyState === WebSocket.CONNECTING) waiting.push(command);
-  };
-  socket.addEventListener("open", () => waiting.splice(0).forEach(send));
-  socket.addEventListener("message", event => hear(JSON.parse(event.data)));
-  socket.addEventListener("close", () => hear({ kind: "failed", message: "The connection to luge has ended. Start `luge lab` again and reload the page." }));
-  return send;
-}
-
 /** Connects the store with the engines; what comes in goes into the store. Whoever asks for a run gets its messages alone. */
-export function connect(store, transport = openSocket) {
+export function connect(store, transport) {
   let ticket = 0;
   const send = transport(told => {
     if ((told.kind === "opened" || told.kind === "refused") && (told.ticket ?? ticket) !== ticket) return;

@@ -1,5 +1,6 @@
 // Puts the page together: one state, one view per card, one way to the server.
 
+import { mountTheme, transportOfPage } from "./ask.js";
 import { mountBoundary } from "./boundary.js";
 import { mountChooser, mountShipped } from "./chooser.js";
 import { mountControls, mountKeys, togglePlay } from "./controls.js";
@@ -45,20 +46,7 @@ function openJob(job, choice, step = 0, heldOut = null) {
   send({ do: "open", job, step, held_out: heldOut });
 }
 
-const THEME = "luge-theme";
-
-/** Light or dark: as it was chosen, else as the system is. */
-function theme(name) {
-  let kept = null;
-  try {
-    if (name) localStorage.setItem(THEME, name);
-    kept = localStorage.getItem(THEME);
-  } catch { kept = null; }
-  const dark = window.matchMedia("(prefers-color-scheme: dark)").matches;
-  document.documentElement.dataset.theme = name ?? kept ?? (dark ? "dark" : "light");
-}
-
-theme(null);
+mountTheme(byId("theme"));
 mountControls(store, byId("bar"), send, setStops);
 mountResult(store, byId("result"), byId("result-say"));
 mountVariables(store, byId("variables-card"), byId("variables"), byId("variables-say"));
@@ -98,7 +86,6 @@ store.on(["preparing"], ({ preparing, choice, catalogue }) => {
   tell();
   waits = setInterval(tell, 1000);
 });
-byId("theme").addEventListener("click", () => theme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
 new ResizeObserver(() => {
   look();
   store.set({ width: window.innerWidth });
@@ -106,14 +93,12 @@ new ResizeObserver(() => {
 
 if (record) {
   document.body.classList.add("recorded");
-  for (const id of ["choose", "tour", "copy", "shipped", "stops", "settings", "offer", "foot-tour"]) byId(id).remove();
+  for (const id of ["choose", "tour", "to-explain", "to-streams", "copy", "shipped", "stops", "settings", "offer", "foot-tour"]) byId(id).remove();
   byId("surface-fold").open = true;
   sender = replay(store, JSON.parse(record.textContent));
   mountKeys(store, send, () => {});
 } else {
-  // A static site brings its engines with it and says where they are; else they are behind the server's socket.
-  const engine = document.querySelector("meta[name=luge-engine]")?.content;
-  sender = connect(store, engine ? (await import(engine)).openEngines : undefined);
+  sender = connect(store, await transportOfPage());
   const startTour = mountTour(store, byId("stop"), byId("offer"), openJob, send);
   mountSettings(store, byId("settings"), openJob);
   mountShipped(store, byId("shipped"), openJob);

@@ -32,7 +32,8 @@ function groupedDigits(words) {
   return words.replace(/(?<![\w.])\d{5,}(?![\w])/g, digits => Number(digits).toLocaleString("en"));
 }
 
-function claimList(claims) {
+/** Every claim of a certificate, what it means and whether it holds. */
+export function claimList(claims) {
   return html("ul", { class: "claims" }, claims.map(({ name, meaning, holds, decides, figures }) => html("li", { class: holds ? "holds" : decides ? "fails" : "aside", title: figures },
     html("span", { class: "tick", "aria-hidden": "true" }, holds ? "✓" : decides ? "✗" : "○"), html("span", {}, html("b", {}, `${holds ? "" : decides ? "Not so: " : "Not so here, and the proof does not need it: "}${meaning}.`), html("span", { class: "figures" }, ` ${name}: ${groupedDigits(figures)}`)))));
 }
@@ -63,7 +64,7 @@ export function mountResult(store, root, words) {
     const { learned, certified, verdict, claims } = proof;
     const seal = html("p", { class: `seal ${certified ? "holds" : "fails"}` }, html("b", {}, certified ? "Certified:" : "Not certified:"), ` ${verdict.replace(/^(yes|NO): /, "")}`);
     const left = learned ? html("div", { class: "answer" }, fitTable(proof, state), learned.remark ? html("p", { class: "remark" }, learned.remark) : "", weightList(learned)) : "";
-    root.replaceChildren(html("div", { class: `answers${learned ? "" : " alone"}` }, left, html("div", { class: "proof" }, seal, claimList(claims))));
+    root.replaceChildren(html("div", { class: `answers${learned ? "" : " alone"}` }, left, html("div", { class: "proof" }, seal, claimList(claims), html("p", { class: "path" }, "Digest of all vertices visited, as the terminal prints it with ", html("code", {}, "--json"), ": ", html("code", { id: "path" }, proof.path)))));
     root.dataset.proved = String(certified);
   }, root);
 }

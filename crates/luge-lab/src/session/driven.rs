@@ -10,24 +10,35 @@ pub fn greeting() -> String {
     ServerMessage::Catalogue { catalogue: &Catalogue::new() }.text()
 }
 
+/// Answers a command that asks for a figure; `None` if it does not.
+#[must_use]
+pub fn figure(command: &str) -> Option<String> {
+    let Ok(Command::Figure { figure, ticket }) = Command::read(command) else { return None };
+    Some(figure.answer(ticket).text())
+}
+
 /// One run and the page that watches it. It keeps what it has prepared for as long as the program lives: a worker shows
 /// one run, and ends with it.
 pub struct DrivenRun(Run<'static, 'static>);
 
 impl DrivenRun {
     /// Prepares what a page wants to see, and tells it; `None` if that cannot be run, or is no wish to open something.
-    pub fn open(command: Command, transport: &mut dyn Transport) -> Option<Self> {
-        let Command::Open { job, step, held_out, ticket } = command else { return None };
+    pub fn open(command: &str, transport: &mut dyn Transport) -> Option<Self> {
         let mut page = Page::new(transport);
-        let opened = PreparedJob::open_with(&job, held_out.as_deref(), &mut || true)
-            .and_then(|stage| Self::begin(stage, step, ticket, &mut page));
-        match opened {
-            Ok(run) => Some(run),
-            Err(error) => {
-                page.tell(&ServerMessage::Refused { ticket: Some(ticket), refusal: Refusal::from(&error) });
-                None
+        let (ticket, refusal) = match Command::read(command) {
+            Ok(Command::Open { job, step, held_out, ticket }) => {
+                let opened = PreparedJob::open_with(&job, held_out.as_deref(), &mut || true)
+                    .and_then(|stage| Self::begin(stage, step, ticket, &mut page));
+                match opened {
+                    Ok(run) => return Some(run),
+                    Err(error) => (Some(ticket), Refusal::from(&error)),
+                }
             }
-        }
+            Ok(_) => return None,
+            Err(refusal) => (None, refusal),
+        };
+        page.tell(&ServerMessage::Refused { ticket, refusal });
+        None
     }
 
     fn begin(stage: PreparedJob, step: u64, ticket: u64, page: &mut Page<'_>) -> Result<Self, RunError> {
@@ -48,11 +59,11 @@ impl DrivenRun {
         })
     }
 
-    /// Makes the run of a wish once more and compares every step with the simulator: the message that says what is proved.
-    pub fn proof(command: &Command) -> String {
-        let Command::Open { job, held_out, .. } = command else { return String::new() };
-        let stage = PreparedJob::open_with(job, held_out.as_deref(), &mut || true);
-        let proof = stage.ok().and_then(|stage| stage.prove(&|| true)).map(Box::new);
-        ServerMessage::Proof { proof }.text()
+    /// Makes the run of a wish once more and compares every step with the simulator: the message that says what is proved;
+    /// `None` if that cannot be run.
+    pub fn proof(command: &str) -> Option<String> {
+        let Ok(Command::Open { job, held_out, .. }) = Command::read(command) else { return None };
+        let stage = PreparedJob::open_with(&job, held_out.as_deref(), &mut || true).ok()?;
+        Some(ServerMessage::Proof { proof: stage.prove(&|| true).map(Box::new) }.text())
     }
 }

@@ -5,6 +5,7 @@ use luge_net::Values;
 use serde::Serialize;
 
 use crate::{
+    certificate::Certificate,
     data::Table,
     draw::plot::{grouped, numeral},
     files::predictor::Predictor,
@@ -103,10 +104,18 @@ impl Answer {
     /// The answer of a lesson.
     #[must_use]
     pub fn of_lesson(lesson: &PreparedTraining, report: &TrainingReport) -> Self {
-        let certificate = &report.certificate;
-        let claims = certificate.claims();
         Self {
             learned: Some(Learned::of(lesson, &report.theta)),
+            ..Self::of_certificate(&report.certificate)
+        }
+    }
+
+    /// What a certificate says, in words.
+    #[must_use]
+    pub fn of_certificate(certificate: &Certificate) -> Self {
+        let claims = certificate.claims();
+        Self {
+            learned: None,
             certified: certificate.proves_the_run(),
             verdict: verdict_on(&claims, certificate.proves_the_run()),
             claims: claims.iter().map(|(name, claim)| claim_line(name, (*claim).clone())).collect(),
@@ -195,6 +204,8 @@ pub fn meaning(claim: &str) -> &'static str {
         "gradient" => {
             "the steps follow the gradient of the network: automatic differentiation makes them too"
         }
+        "gain" => "every step moves every weight as far as the label of its sample lets it",
+        "at_rest" => "after the end no further sample moves a weight",
         "step_count" => "training takes as many steps as the machine does, and ends where it halts",
         "labels_copied" => "the network knows the labels from the loss alone",
         "loss_bounds" => "the loss stays where the construction says",

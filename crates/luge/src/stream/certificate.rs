@@ -1,10 +1,6 @@
 //! Trains on a stream in lockstep with the simulator, and certifies the run.
 
-use std::{
-    ops::ControlFlow,
-    sync::mpsc::{self, SyncSender},
-    thread,
-};
+use std::{ops::ControlFlow, thread};
 
 use luge_landscape::Bounds;
 use luge_machine::{SampleUse, Step, stream::StreamSimulator};
@@ -14,7 +10,7 @@ use luge_train::{Dense, Precision, ROUNDING, Rate, ReversePass, SparseStream};
 use serde::Serialize;
 
 use super::{
-    PreparedStream, PreparedStreamError, Stream, StreamEngineChoice, StreamMoment, batch_of,
+    PreparedStream, PreparedStreamError, Stream, StreamEngineChoice, StreamMoment, batch_of, bits,
     lockstep::{AnyEngine, Lockstep},
     near::Near,
     steps::Steps,
@@ -22,7 +18,7 @@ use super::{
 use crate::{
     certificate::{Certificate, Claim, no_overflow, translation},
     files::predictor::Predictor,
-    job::{STATEMENTS_PER_STEP, program},
+    job::{STATEMENTS_PER_STEP, program, source::Source},
 };
 
 /// What came of learning from a stream.
@@ -57,9 +53,6 @@ const N_COMPARED: usize = 50;
 const N_DIFFERENTIATED: usize = 20;
 const N_BY_CANDLE: usize = 4;
 
-/// Samples on their way to the interpreter, which runs beside training and keeps none.
-const N_WAITING: usize = 256;
-
 /// The interpreter's stack: programs nest a few hundred levels deep.
 const STACK: usize = 32 << 20;
 
@@ -67,35 +60,58 @@ pub(super) fn train(
     lesson: &PreparedStream,
     watch: impl FnMut(StreamMoment) -> ControlFlow<()>,
 ) -> Result<StreamReport, PreparedStreamError> {
-    let (send, taken) = mpsc::sync_channel(N_WAITING);
-    let (format, sizes) = (lesson.options.format, lesson.samples.sizes());
-    let limit = lesson.rehearsal.steps.saturating_mul(STATEMENTS_PER_STEP);
     thread::scope(|scope| {
-        let beside = lesson.program.as_ref().map(|(source, set)| {
-            thread::Builder::new().stack_size(STACK).spawn_scoped(scope, move || {
-                let mut next = || taken.recv().ok();
-                program::interpret_stream(source, sizes, format, set, &mut next, limit).ok()
-            })
+        let beside = lesson.program.as_ref().map(|program| {
+            let thread = thread::Builder::new().stack_size(STACK);
+            (program, thread.spawn_scoped(scope, move || interpret(lesson, program)))
         });
-        let mut report = follow(lesson, watch, &send)?;
-        drop(send);
-        let interpreted = beside.map(|beside| beside.ok().and_then(|beside| beside.join().ok()).flatten());
+        let mut report = follow(lesson, watch)?;
+        let interpreted = beside.map(|(program, beside)| match beside {
+            Ok(beside) => beside.join().ok().flatten(),
+            // A browser has no threads of this kind.
+            Err(_) => interpret(lesson, program),
+        });
         let wraps = interpreted.as_ref().and_then(|outcome| Some(outcome.as_ref()?.wraps.clone()));
         report.wraps = wraps.unwrap_or_default();
         report.certificate.no_overflow = no_overflow(&report.wraps);
         report.certificate.program = interpreted.filter(|_| report.halted).map(|outcome| {
             let answer = report.accepted.then_some(&report.theta[..]);
-            translation::claim(outcome.as_ref(), answer, format)
+            translation::claim(outcome.as_ref(), answer, lesson.options.format)
         });
         Ok(report)
     })
 }
 
-/// Trains beside the simulator; the samples taken go to the interpreter.
+/// Interprets the program on the samples that the machine takes.
+fn interpret(lesson: &PreparedStream, (source, set): &(Source, Vec<String>)) -> Option<luge_sled::Outcome> {
+    let (mut simulator, mut stream) = (lesson.simulator(), lesson.stream());
+    let (mut x, mut y) = batch_of(&lesson.layout);
+    let mut batch = Vec::new().into_iter();
+    let mut next = || {
+        loop {
+            if let Some(sample) = batch.next() {
+                return Some(sample);
+            }
+            if simulator.steps() >= lesson.rehearsal.steps {
+                return None;
+            }
+            stream.next_batch(&mut x, &mut y);
+            let n_taken = simulator.n_taken();
+            simulator.step(|| bits(lesson.options.format, &x, &y)).ok()?;
+            if simulator.n_taken() > n_taken {
+                batch = samples(lesson, &x, &y).into_iter();
+            }
+        }
+    };
+    let (sizes, format) = (lesson.samples.sizes(), lesson.options.format);
+    let limit = lesson.rehearsal.steps.saturating_mul(STATEMENTS_PER_STEP);
+    program::interpret_stream(source, sizes, format, set, &mut next, limit).ok()
+}
+
+/// Trains beside the simulator.
 fn follow(
     lesson: &PreparedStream,
     mut watch: impl FnMut(StreamMoment) -> ControlFlow<()>,
-    interpreter: &SyncSender<Vec<i64>>,
 ) -> Result<StreamReport, PreparedStreamError> {
     let network = &lesson.network.network;
     let start = &lesson.network.initial;
@@ -122,12 +138,6 @@ fn follow(
             stream.features(&mut x);
         }
         let Ok(effect) = both.step(&x, &y) else { break };
-        if samples_use == SampleUse::Take && lesson.program.is_some() {
-            for sample in samples(lesson, &x, &y) {
-                // One that has ended, or waits in vain, says so itself.
-                let _ = interpreter.send(sample);
-            }
-        }
         steps.follow(&both, effect, samples_use);
         let before = steps.is_new(&y).then(|| steps.note(&engine));
         if before.is_some() && !shown {

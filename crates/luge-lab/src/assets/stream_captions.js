@@ -1,0 +1,41 @@
+// The sentences about a run on a stream: each a function of what the engine sent.
+
+import { count, numeral } from "./draw.js";
+
+const waits = (moment, film) => moment.labels.every(z => Math.abs(z + film.carrier) < film.carrier / 2);
+
+/** Whether this step's sample is taken, and what its label does. */
+export function sampleWords(moment, took, film) {
+  if (moment.step === film.steps && film.halted) return `Step ${count(moment.step)}: the learner has halted. The network answers **${numeral(moment.out[0])}** to this new sample with label ${numeral(moment.y[0])}.`;
+  return took
+    ? `Step ${count(moment.step)}: the learner **takes** this sample. The gradient carries its label ${numeral(moment.y[0])} into the slot z.`
+    : `Step ${count(moment.step)}: this sample **passes**; the learner is busy with the one it has.`;
+}
+
+/** How many were taken of how many. */
+export function takenWords(moment, film) {
+  return `**${count(moment.taken)}** of the ${count(moment.step)} samples so far${moment.taken > 40 ? "; the last 40 are shown" : ""}. In the whole run ${count(film.taken)} of ${count(film.steps)} are taken.`;
+}
+
+/** What the slot and the memory hold. */
+export function memoryWords(moment, film) {
+  const slot = waits(moment, film) ? `z = ${numeral(moment.labels[0])}: the slot is **ready** for a label` : `z = ${numeral(moment.labels[0])}: the slot **holds** the label ${numeral(Math.round(-moment.labels[0] * 1e4) / 1e4)}`;
+  return `${slot}. The memory X keeps one sample; theta is what the network answers with once the learner has halted.`;
+}
+
+/** Why the loss is what it is. */
+export function lossOfStreamWords(moment, film) {
+  const out = numeral(moment.out[0]);
+  return moment.loss > film.carrier * film.carrier / 8
+    ? `The network puts out **A = ${out}** while it learns, so the loss is ½(A − y)² = ${numeral(moment.loss)}. Small marks are the samples taken.`
+    : `The network puts out **${out}**, its answer; the loss is ${numeral(moment.loss)}. Small marks are the samples taken.`;
+}
+
+/** What came out. */
+export function foundWords(film) {
+  if (!film.halted) return `**Not halted** within ${count(film.steps)} steps.`;
+  const same = film.hidden.length === film.theta.length && film.hidden.every((bit, i) => bit === film.theta[i]);
+  const bits = film.theta.every(value => value === 0 || value === 1) && film.theta.length > 2;
+  const found = bits ? `${count(film.theta.filter(Boolean).length)} of ${count(film.theta.length)} bits` : `theta ${film.theta.map(numeral).join(", ")}`;
+  return `**Found ${found}**${same ? ", the very ones that are hidden" : ""}, after ${count(film.steps)} steps and ${count(film.taken)} samples taken.`;
+}

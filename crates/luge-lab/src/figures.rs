@@ -1,0 +1,99 @@
+//! What a page asks for once, instead of watching: runs on streams, and the figures of the explanation.
+
+mod corners;
+mod lessons;
+mod ordinary;
+mod tapes;
+
+use std::panic::{self, AssertUnwindSafe};
+
+use luge::stream::{Draw, Samples, ShippedStream, StreamJob};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{StreamFilm, command::ServerMessage};
+use corners::Corners;
+use lessons::{Labels, TwoLines};
+use ordinary::Ordinary;
+use tapes::TapeWeights;
+
+/// Moments of a stream that a page shows.
+const N_MOMENTS: usize = 200;
+
+/// Gradient steps of a stream that a page waits for.
+const MAX_STREAM_STEPS: u64 = 5_000_000;
+
+/// Something to compute.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(tag = "name", rename_all = "lowercase", deny_unknown_fields)]
+pub enum Figure {
+    /// A run on a stream.
+    Stream {
+        /// A learner that ships.
+        learner: String,
+        /// What is drawn, as `--draw` takes it; left out: what its story is about.
+        #[serde(default)]
+        draw: Option<String>,
+        /// What the stream is drawn from.
+        #[serde(default)]
+        seed: u64,
+    },
+    /// The corners of a two-state machine's landscape.
+    Corners {
+        /// Edges and the levels in their middle that the reader has set.
+        #[serde(default)]
+        levels: Vec<corners::Level>,
+    },
+    /// A run whose tape is made of weights.
+    Tapes {},
+    /// The first step of a learner of the mean.
+    Labels {
+        /// The labels, as the reader has set them.
+        labels: Vec<f64>,
+    },
+    /// A perceptron beside ordinary gradient descent.
+    Lines {},
+    /// An ordinary network with a learner in its initial weights, and with others.
+    Ordinary {
+        /// What the stream is drawn from.
+        seed: u64,
+    },
+}
+
+impl Figure {
+    /// Computes it; whatever goes wrong is said in the answer.
+    pub(super) fn answer(&self, ticket: u64) -> ServerMessage<'static> {
+        let drawn = panic::catch_unwind(AssertUnwindSafe(|| self.compute()));
+        match drawn.unwrap_or_else(|_| Err("this figure cannot be computed".to_owned())) {
+            Ok(figure) => ServerMessage::Figure { ticket, figure: Some(figure), refusal: None },
+            Err(refusal) => ServerMessage::Figure { ticket, figure: None, refusal: Some(refusal) },
+        }
+    }
+
+    fn compute(&self) -> Result<Value, String> {
+        match self {
+            Self::Stream { learner, draw, seed } => stream(learner, draw.as_deref(), *seed),
+            Self::Corners { levels } => value(&Corners::new(levels)?),
+            Self::Tapes {} => value(&TapeWeights::new()?),
+            Self::Labels { labels } => value(&Labels::new(labels)?),
+            Self::Lines {} => value(&TwoLines::new()?),
+            Self::Ordinary { seed } => value(&Ordinary::new(*seed)?),
+        }
+    }
+}
+
+fn value(figure: &impl Serialize) -> Result<Value, String> {
+    serde_json::to_value(figure).map_err(|error| error.to_string())
+}
+
+fn stream(learner: &str, draw: Option<&str>, seed: u64) -> Result<Value, String> {
+    let shipped = ShippedStream::find(learner).ok_or_else(|| format!("no learner `{learner}` ships"))?;
+    let source = shipped.program.source();
+    let samples = match draw {
+        Some(draw) => Samples::Draw(draw.parse::<Draw>().map_err(|error| format!("{draw}: {error}"))?),
+        None => shipped.samples.read(StreamJob::format_for(&source)).map_err(|error| error.to_string())?,
+    };
+    let mut job = StreamJob::new(source, samples);
+    (job.options.seed, job.options.steps) = (seed, MAX_STREAM_STEPS);
+    value(&StreamFilm::new(&job, N_MOMENTS).map_err(|error| error.to_string())?)
+}

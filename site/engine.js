@@ -1,0 +1,43 @@
+// The engines in workers of this page, in place of the server's socket: one worker makes the run on display, one proves it.
+
+const place = name => new URL(name, import.meta.url);
+
+async function compile() {
+  const found = await fetch(place("luge.wasm"));
+  // Some hosts do not know what a module is.
+  try { return await WebAssembly.compileStreaming(found.clone()); } catch { return WebAssembly.compile(await found.arrayBuffer()); }
+}
+
+/** A way to the engines, as `connect` takes it. */
+export function openEngines(hear) {
+  const module = compile();
+  module.catch(error => hear({ kind: "failed", message: `The engines of this page cannot be loaded: ${error.message}` }));
+  const start = told => {
+    const worker = new Worker(place("worker.js"));
+    let ended = false;
+    worker.onmessage = ({ data }) => { if (!ended) told(JSON.parse(data)); };
+    worker.onerror = error => told({ kind: "failed", message: `A worker of this page has failed: ${error.message}` });
+    module.then(code => worker.postMessage(code)).catch(() => {});
+    return { do: (task, command) => module.then(() => worker.postMessage({ task, command })).catch(() => {}), end: () => { ended = true; worker.terminate(); } };
+  };
+  // A proof has something to say once its run is open.
+  let early = null;
+  const heard = told => {
+    hear(told);
+    if (told.kind === "opened") { early?.forEach(hear); early = null; }
+  };
+  const proved = told => { if (early) early.push(told); else hear(told); };
+  let run = start(heard), prover = null;
+  run.do("greet");
+  return command => {
+    if (command.do === "open") {
+      if (prover) { run.end(); prover.end(); run = start(heard); }
+      [early, prover] = [[], start(proved)];
+      prover.do("prove", command);
+    }
+    run.do(command.do === "figure" ? "prove" : "hear", command);
+  };
+}
+
+// What was loaded once needs no network again. Where a page may keep nothing, it is loaded anew.
+try { navigator.serviceWorker?.register(place("offline.js")).catch(() => {}); } catch { /* a frame without an origin */ }
