@@ -107,10 +107,12 @@ impl From<&RunError> for Refusal {
             JobError::Table { .. }
             | JobError::NoFormat { .. }
             | JobError::Repeats { .. }
+            | JobError::NoTarget(_)
             | JobError::Training(_) => Self::new("data", error),
             JobError::Program { .. }
             | JobError::Primary(_)
             | JobError::ThetaSize { .. }
+            | JobError::NoPredict(_)
             | JobError::Trace(_) => Self::new("options", error),
         }
     }

@@ -28,6 +28,7 @@ mod relu;
 mod stream;
 mod tapes;
 mod tree;
+mod units;
 
 pub use carved::Bounds;
 pub use configuration::{Configuration, Undecodable};
@@ -49,3 +50,4 @@ pub use stream::{
     StreamConstants, StreamConstantsError, StreamError, StreamNetwork, StreamNodes, StreamOptions,
 };
 pub use tree::Tree;
+pub use units::Units;

@@ -7,6 +7,7 @@ mod loops;
 mod memory;
 mod names;
 mod operators;
+mod results;
 mod samples;
 mod statements;
 mod types;
@@ -17,7 +18,7 @@ use luge_machine::Diagnostic;
 
 use crate::{
     Settings, Sizes,
-    core::{Affine, Array, ArrayId, Cond, Core, Expr, Index, Named, Slot, Stmt, StmtKind, Ty},
+    core::{Affine, Array, ArrayId, Cond, Core, Expr, Index, Named, Slot, Stmt, StmtKind, THETA, Ty},
     lex::Span,
     ratio::Ratio,
     syntax::{self, Learner, Name, Program},
@@ -110,14 +111,26 @@ enum Held {
     Array(ArrayId),
 }
 
+/// The function that is a primary network.
+pub(crate) const PREDICT: &str = "predict";
+
+/// What of a program is wanted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Part {
+    Learner,
+    Predict,
+}
+
 /// The checked program, or `None` if there are errors among the findings.
+///
+/// Of the learner, with theta; or of the function `predict`, with the array that its answer is left in.
 pub(crate) fn check(
     program: &Program,
     source: &str,
-    sizes: &Sizes,
-    settings: &Settings,
+    (sizes, settings): (&Sizes, &Settings),
+    part: Part,
     findings: &mut Vec<Diagnostic>,
-) -> Option<Core> {
+) -> Option<(Core, ArrayId)> {
     let line_starts = source.match_indices('\n').map(|(at, _)| at + 1).collect();
     let mut checker = Checker {
         program,
@@ -135,6 +148,7 @@ pub(crate) fn check(
         variables: Vec::new(),
         random: None,
         breakable: Breakable::Nothing,
+        returning: None,
         held: vec![Vec::new()],
         out: vec![Vec::new()],
         tapes: Vec::new(),
@@ -152,7 +166,7 @@ pub(crate) fn check(
         calls: BTreeMap::new(),
         recursive: BTreeSet::new(),
     };
-    let core = checker.program();
+    let core = checker.program(part);
     let mut seen = BTreeSet::new();
     checker.findings.retain(|f| seen.insert((f.span.start, f.span.end, f.message.clone())));
     checker.findings.sort_by_key(|finding| finding.span.start);
@@ -185,6 +199,8 @@ struct Checker<'p> {
     random: Option<Slot>,
     /// What `break` and `continue` would be about here.
     breakable: Breakable,
+    /// What `return` would be about.
+    returning: Option<results::Returning>,
     /// Statements of the blocks being checked.
     out: Vec<Vec<Stmt>>,
     tapes: Vec<String>,
@@ -234,7 +250,7 @@ impl<'p> Checker<'p> {
         u32::try_from(line).unwrap_or(u32::MAX)
     }
 
-    fn program(&mut self) -> Option<Core> {
+    fn program(&mut self, part: Part) -> Option<(Core, ArrayId)> {
         let Some(learner) = self.program.learners.first() else {
             self.error(&(0..0), "the file has no learner", "").remedy(
                 "add `learner name(x: [fix<I,F>; M], y: fix<I,F>) -> theta: [fix<I,F>; M + 1] { … }`",
@@ -258,18 +274,20 @@ impl<'p> Checker<'p> {
         }
         self.samples();
         self.function_names();
-        if learner.parameters.len() == 2 {
+        if matches!(learner.parameters.len(), 1 | 2) {
             self.functions();
         }
         self.theta(learner, format);
-        for (name, binding) in parameters {
-            self.bind(name, binding);
-        }
-        self.in_data = self.takes;
-        self.block(&learner.body);
+        let answer = match part {
+            Part::Predict => self.predict(learner, format)?,
+            Part::Learner => {
+                self.learner(learner, parameters);
+                THETA
+            }
+        };
         let mut body = self.out.pop().unwrap_or_default();
         self.sow(&mut body);
-        Some(Core {
+        let core = Core {
             name: learner.name.text.clone(),
             widths: std::mem::take(&mut self.widths),
             arrays: std::mem::take(&mut self.arrays),
@@ -281,7 +299,20 @@ impl<'p> Checker<'p> {
             tapes: std::mem::take(&mut self.tapes),
             takes: self.takes,
             body,
-        })
+        };
+        Some((core, answer))
+    }
+
+    fn learner(&mut self, learner: &'p Learner, parameters: Vec<(&'p Name, Binding)>) {
+        for (name, binding) in parameters {
+            self.bind(name, binding);
+        }
+        self.in_data = self.takes;
+        if results::has_return(&learner.body) {
+            self.returning_block(None, &learner.body, &learner.name.span);
+        } else {
+            self.block(&learner.body);
+        }
     }
 
     fn function_names(&mut self) {
@@ -300,20 +331,28 @@ impl<'p> Checker<'p> {
 
     /// Takes the sizes the signature names from the data, and says what the parameters stand for.
     fn parameters(&mut self, learner: &'p Learner, format: Ty) -> Vec<(&'p Name, Binding)> {
-        let [features, labels] = &learner.parameters[..] else {
-            self.error(
-                &learner.name.span,
-                format!(
-                    "a learner takes features and labels, this one takes {} parameters",
-                    learner.parameters.len()
-                ),
-                "expected two",
-            )
-            .remedy("write it as `(x: [fix<I,F>; M], y: fix<I,F>)`");
-            return Vec::new();
+        let (features, labels) = match &learner.parameters[..] {
+            [features] => (features, None),
+            [features, labels] => (features, Some(labels)),
+            parameters => {
+                let message = format!(
+                    "a learner takes features, and labels if it has some; this one takes {} parameters",
+                    parameters.len()
+                );
+                self.error(&learner.name.span, message, "expected one or two")
+                    .remedy("write it as `(x: [fix<I,F>; M], y: fix<I,F>)`, or without `y`");
+                return Vec::new();
+            }
         };
         let (n_features, n_labels) = (self.sizes.n_features, self.sizes.n_labels);
         self.unify_array(&features.1, n_features, "features", format);
+        let number = Box::new(Shape::Number(format));
+        let view = |first: usize, shape: Shape| {
+            let known = Affine::constant(i64::try_from(first).unwrap_or(i64::MAX));
+            Binding::Data(View { source: Source::Data, first: Index { known, computed: Vec::new() }, shape })
+        };
+        let mut bound = vec![(&features.0, view(0, Shape::Array(number.clone(), n_features)))];
+        let Some(labels) = labels else { return bound };
         let scalar = !matches!(labels.1.kind, syntax::TypeKind::Array(..));
         if scalar {
             self.unify_format(&labels.1, format);
@@ -326,13 +365,9 @@ impl<'p> Checker<'p> {
         } else {
             self.unify_array(&labels.1, n_labels, "labels", format);
         }
-        let number = Box::new(Shape::Number(format));
-        let view = |first: usize, shape: Shape| {
-            let known = Affine::constant(i64::try_from(first).unwrap_or(i64::MAX));
-            Binding::Data(View { source: Source::Data, first: Index { known, computed: Vec::new() }, shape })
-        };
-        let label = if scalar { (*number).clone() } else { Shape::Array(number.clone(), n_labels) };
-        vec![(&features.0, view(0, Shape::Array(number, n_features))), (&labels.0, view(n_features, label))]
+        let label = if scalar { *number } else { Shape::Array(number, n_labels) };
+        bound.push((&labels.0, view(n_features, label)));
+        bound
     }
 
     /// Every name set from outside must be a constant of the file.

@@ -188,6 +188,10 @@ pub(crate) enum Op {
     /// The product with all its integer bits.
     MulWide,
     Div,
+    /// Bit by bit.
+    And,
+    Or,
+    Xor,
     Min,
     Max,
 }

@@ -346,6 +346,9 @@ fn binary(op: Op, ty: Ty, a: i128, b: i128) -> i128 {
         Op::Div if b == 0 => 0,
         // Rounds towards zero.
         Op::Div => (a << ty.fraction) / b,
+        Op::And => a & b,
+        Op::Or => a | b,
+        Op::Xor => a ^ b,
         Op::Min => a.min(b),
         Op::Max => a.max(b),
     }

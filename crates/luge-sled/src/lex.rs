@@ -24,10 +24,10 @@ pub(crate) struct Token {
 }
 
 /// Operators and punctuation. The longer ones come first, so that `<=` is not read as `<` and `=`.
-const SYMBOLS: [&str; 44] = [
-    "+|=", "-|=", "*|=", "*~=", "*~", "->", "..", "+|", "-|", "*|", "+=", "-=", "*=", "/=", "<<", ">>", "<=",
-    ">=", "==", "!=", "&&", "||", "+", "-", "*", "/", "<", ">", "=", "!", "(", ")", "[", "]", "{", "}", ",",
-    ";", ":", ".", "|", "&", "%", "^",
+const SYMBOLS: [&str; 50] = [
+    "+|=", "-|=", "*|=", "*~=", "<<=", ">>=", "*~", "->", "..", "+|", "-|", "*|", "+=", "-=", "*=", "/=",
+    "%=", "&=", "|=", "^=", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "+", "-", "*", "/", "<", ">",
+    "=", "!", "(", ")", "[", "]", "{", "}", ",", ";", ":", ".", "|", "&", "%", "^",
 ];
 
 /// The tokens, ending in one of kind [`Kind::End`]; characters that begin none are reported and skipped.
@@ -60,7 +60,7 @@ pub(crate) fn tokens(source: &str, findings: &mut Vec<Diagnostic>) -> Vec<Token>
             let finding =
                 Diagnostic::error(span.clone(), format!("`{c}` begins no token"), "not part of Sled");
             findings.push(match c {
-                '?' => finding.with_help("choose by a statement: `if c { v = a; } else { v = b; }`"),
+                '?' => finding.with_help("choose with `if c { a } else { b }`"),
                 _ => finding,
             });
             at = span.end;

@@ -30,6 +30,7 @@ mod format;
 mod interpret;
 mod lex;
 mod parse;
+mod predict;
 mod ratio;
 mod syntax;
 
@@ -336,15 +337,63 @@ pub fn compile_circuit(
     Ok(circuit::compile(&core, options).map_err(BackendError::from)?)
 }
 
+/// Whether a program brings its own primary network, a function `predict`.
+pub fn has_predict(source: &str) -> bool {
+    parse::parse(source).0.functions.iter().any(|function| function.name.text == check::PREDICT)
+}
+
+/// Whether a program has a learner that takes no labels.
+pub fn has_no_labels(source: &str) -> bool {
+    parse::parse(source).0.learners.first().is_some_and(|learner| learner.parameters.len() == 1)
+}
+
+/// The function `predict` of a program as a network, in the words that a primary network is described with.
+///
+/// # Errors
+/// If the program is wrong, or `predict` has what no network can compute exactly.
+pub fn predict_network(source: &str, sizes: &Sizes, settings: &Settings) -> Result<String, Vec<Diagnostic>> {
+    let (core, answer) = checked_part(source, sizes, settings, check::Part::Predict)?;
+    predict::network(&core, answer).map_err(|refused| vec![refused.finding(source)])
+}
+
+/// What `predict` gives for one sample, by definition: exact numbers, nothing rounds or wraps around.
+///
+/// # Errors
+/// As for [`predict_network`].
+pub fn predict(
+    source: &str,
+    sizes: &Sizes,
+    settings: &Settings,
+    x: &[f64],
+    theta: &[f64],
+) -> Result<Vec<f64>, Vec<Diagnostic>> {
+    let (core, answer) = checked_part(source, sizes, settings, check::Part::Predict)?;
+    predict::answer(&core, answer, x, theta).map_err(|refused| vec![refused.finding(source)])
+}
+
+/// How many numbers theta has.
+///
+/// # Errors
+/// If the program is wrong.
+pub fn n_theta(source: &str, sizes: &Sizes, settings: &Settings) -> Result<usize, Vec<Diagnostic>> {
+    Ok(checked(source, sizes, settings)?.arrays[core::THETA].length)
+}
+
 fn checked(source: &str, sizes: &Sizes, settings: &Settings) -> Result<core::Core, Vec<Diagnostic>> {
+    Ok(checked_part(source, sizes, settings, check::Part::Learner)?.0)
+}
+
+fn checked_part(
+    source: &str,
+    sizes: &Sizes,
+    settings: &Settings,
+    part: check::Part,
+) -> Result<(core::Core, core::ArrayId), Vec<Diagnostic>> {
     let (program, mut findings) = parse::parse(source);
     if findings.iter().any(|finding| finding.severity == Severity::Error) {
         return Err(findings);
     }
-    match check::check(&program, source, sizes, settings, &mut findings) {
-        Some(core) => Ok(core),
-        None => Err(findings),
-    }
+    check::check(&program, source, (sizes, settings), part, &mut findings).ok_or(findings)
 }
 
 #[cfg(test)]

@@ -136,18 +136,8 @@ impl Parser<'_> {
         let parameters = self.parameters()?;
         self.expect("->")?;
         let result = self.ty()?;
-        self.expect("{")?;
-        let mut body = Vec::new();
-        while !self.is("}") && !self.is_word("return") && self.peek().kind != Kind::End {
-            self.recovering(&mut body);
-        }
-        if !self.take_word("return") {
-            return self.fail("`return` and the function's value");
-        }
-        let value = self.expr()?;
-        self.semicolon()?;
-        self.expect("}")?;
-        Ok(Function { name, parameters, result, body, value })
+        let body = self.block()?;
+        Ok(Function { name, parameters, result, body })
     }
 
     fn ty(&mut self) -> Parsed<Type> {
@@ -270,8 +260,8 @@ impl Parser<'_> {
             StmtKind::Assert(condition)
         } else if self.take_word("print") {
             self.print_stmt()?
-        } else if self.is_word("return") {
-            return self.misplaced_return();
+        } else if self.take_word("return") {
+            self.return_stmt(start)?
         } else if self.peek().kind == Kind::Name {
             self.place_stmt()?
         } else {
@@ -291,18 +281,20 @@ impl Parser<'_> {
         words.into_iter().find(|(word, _)| self.take_word(word)).map(|(_, kind)| kind)
     }
 
-    fn misplaced_return<T>(&mut self) -> Parsed<T> {
-        let span = self.span();
-        match self.weights.clone() {
-            Some(weights) => {
-                let help = format!("a learner answers through `{weights}`: assign to its elements");
-                self.refuse(span, "`return` in a learner", "only functions return", &help)
-            }
-            None => {
-                let help = "set a variable here and return it at the end";
-                self.refuse(span, "`return` inside a block", "not at the function's end", help)
-            }
+    /// Behind its `return`: the value of a function, or nothing in a learner.
+    fn return_stmt(&mut self, start: usize) -> Parsed<StmtKind> {
+        let nothing = self.is(";") || self.is("}");
+        let value = if nothing { None } else { Some(self.expr()?) };
+        if let (Some(weights), Some(_)) = (&self.weights, &value) {
+            let help =
+                format!("a learner answers through `{weights}`: assign to its elements, then `return;`");
+            return self.refuse(self.since(start), "a learner returns no value", "only functions do", &help);
         }
+        if self.weights.is_none() && nothing {
+            return self.fail("the function's value");
+        }
+        self.semicolon()?;
+        Ok(StmtKind::Return(value))
     }
 
     fn let_stmt(&mut self) -> Parsed<StmtKind> {
@@ -397,8 +389,10 @@ impl Parser<'_> {
         }
         let name = Expr { kind: ExprKind::Name(name.text), span: self.since(start), depth: 1 };
         let place = self.indices(name, start)?;
-        use Binary::{Add, Div, Mul, RoundMul, SatAdd, SatMul, SatSub, Sub};
-        let ops = [Add, Sub, Mul, Div, SatAdd, SatSub, SatMul, RoundMul];
+        use Binary::{
+            Add, BitAnd, BitOr, Div, Mul, Rem, RoundMul, SatAdd, SatMul, SatSub, Shl, Shr, Sub, Xor,
+        };
+        let ops = [Add, Sub, Mul, Div, Rem, SatAdd, SatSub, SatMul, RoundMul, Shl, Shr, BitAnd, BitOr, Xor];
         let op = ops.into_iter().find(|op| self.take(&format!("{}=", op.text())));
         if op.is_none() && !self.take("=") {
             return self.fail("`=`");

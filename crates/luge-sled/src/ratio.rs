@@ -70,6 +70,11 @@ impl Ratio {
         )
     }
 
+    /// Rounded towards zero.
+    pub(crate) fn truncated(self) -> Self {
+        Self::integer(self.numerator / self.denominator)
+    }
+
     /// Whether this is less than, equal to or greater than `other`; `None` if the numbers are too large to tell.
     pub(crate) fn compare(self, other: Self) -> Option<std::cmp::Ordering> {
         let left = self.numerator.checked_mul(other.denominator)?;

@@ -23,8 +23,6 @@ pub(crate) struct Function {
     pub(crate) parameters: Vec<(Name, Type)>,
     pub(crate) result: Type,
     pub(crate) body: Vec<Stmt>,
-    /// The expression after `return`.
-    pub(crate) value: Expr,
 }
 
 #[derive(Clone, Debug)]
@@ -79,6 +77,7 @@ impl Expr {
             ExprKind::Number(_) | ExprKind::Bool(_) | ExprKind::Name(_) | ExprKind::Read(_) => Vec::new(),
             ExprKind::Negate(e) | ExprKind::Not(e) => vec![e],
             ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) => vec![a, b],
+            ExprKind::Slice(a, b, c) | ExprKind::If(a, b, c) => vec![a, b, c],
             ExprKind::List(list) | ExprKind::Call(_, list) => list.iter().collect(),
             ExprKind::Cast { value, to, .. } => [vec![&**value], to.sizes()].concat(),
         }
@@ -91,13 +90,21 @@ pub(crate) enum ExprKind {
     Bool(bool),
     Name(String),
     Index(Box<Expr>, Box<Expr>),
+    /// Elements of an array, from one index on and below another.
+    Slice(Box<Expr>, Box<Expr>, Box<Expr>),
     List(Vec<Expr>),
     Negate(Box<Expr>),
     Not(Box<Expr>),
     Binary(Binary, Box<Expr>, Box<Expr>),
+    /// A condition, the value where it holds, and the value where it does not.
+    If(Box<Expr>, Box<Expr>, Box<Expr>),
     Call(Name, Vec<Expr>),
     Read(Name),
-    Cast { value: Box<Expr>, to: Type, saturating: bool },
+    Cast {
+        value: Box<Expr>,
+        to: Type,
+        saturating: bool,
+    },
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -106,6 +113,7 @@ pub(crate) enum Binary {
     Sub,
     Mul,
     Div,
+    Rem,
     SatAdd,
     SatSub,
     SatMul,
@@ -120,15 +128,19 @@ pub(crate) enum Binary {
     NotEqual,
     And,
     Or,
+    BitAnd,
+    BitOr,
     Xor,
 }
 
 impl Binary {
     /// The operators and how they are written, by how tightly they bind, the loosest first.
-    pub(crate) const LEVELS: [&[(&str, Self)]; 7] = [
+    pub(crate) const LEVELS: [&[(&str, Self)]; 9] = [
         &[("||", Self::Or)],
         &[("&&", Self::And)],
+        &[("|", Self::BitOr)],
         &[("^", Self::Xor)],
+        &[("&", Self::BitAnd)],
         &[
             ("<=", Self::LessEqual),
             (">=", Self::GreaterEqual),
@@ -139,8 +151,14 @@ impl Binary {
         ],
         &[("<<", Self::Shl), (">>", Self::Shr)],
         &[("+|", Self::SatAdd), ("-|", Self::SatSub), ("+", Self::Add), ("-", Self::Sub)],
-        &[("*|", Self::SatMul), ("*~", Self::RoundMul), ("*", Self::Mul), ("/", Self::Div)],
+        &[("*|", Self::SatMul), ("*~", Self::RoundMul), ("*", Self::Mul), ("/", Self::Div), ("%", Self::Rem)],
     ];
+
+    /// The level of comparisons, which are not chained.
+    pub(crate) const COMPARISONS: usize = 5;
+
+    /// The level of sums: a size ends before `>`, a bound before `..`.
+    pub(crate) const SUMS: usize = 7;
 
     pub(crate) fn text(self) -> &'static str {
         let mut all = Self::LEVELS.into_iter().flatten();
@@ -156,17 +174,42 @@ pub(crate) struct Stmt {
 
 #[derive(Clone, Debug)]
 pub(crate) enum StmtKind {
-    Let { name: Name, ty: Option<Type>, value: Option<Expr> },
-    Assign { place: Expr, op: Option<Binary>, value: Expr },
-    If { condition: Expr, then: Vec<Stmt>, otherwise: Vec<Stmt> },
-    While { condition: Expr, body: Vec<Stmt> },
-    ForRange { name: Name, from: Expr, to: Expr, body: Vec<Stmt>, unroll: bool },
-    ForData { body: Vec<Stmt> },
+    Let {
+        name: Name,
+        ty: Option<Type>,
+        value: Option<Expr>,
+    },
+    Assign {
+        place: Expr,
+        op: Option<Binary>,
+        value: Expr,
+    },
+    If {
+        condition: Expr,
+        then: Vec<Stmt>,
+        otherwise: Vec<Stmt>,
+    },
+    While {
+        condition: Expr,
+        body: Vec<Stmt>,
+    },
+    ForRange {
+        name: Name,
+        from: Expr,
+        to: Expr,
+        body: Vec<Stmt>,
+        unroll: bool,
+    },
+    ForData {
+        body: Vec<Stmt>,
+    },
     Write(Name, Expr),
     Shift(Name, Side),
     Const(Name, Expr),
     Break,
     Continue,
+    /// With the value of a function; a learner has none.
+    Return(Option<Expr>),
     Take,
     Assert(Expr),
     Print(Vec<Printed>),
@@ -182,7 +225,7 @@ impl Stmt {
             S::Assign { place, value, .. } => vec![place, value],
             S::If { condition, .. } | S::While { condition, .. } | S::Assert(condition) => vec![condition],
             S::ForRange { from, to, .. } => vec![from, to],
-            S::Write(_, value) | S::Const(_, value) => vec![value],
+            S::Write(_, value) | S::Const(_, value) | S::Return(Some(value)) => vec![value],
             S::Print(parts) => {
                 let values = parts.iter().filter_map(|part| match part {
                     Printed::Value(value) => Some(value),
@@ -190,7 +233,13 @@ impl Stmt {
                 });
                 values.collect()
             }
-            S::ForData { .. } | S::Shift(..) | S::Break | S::Continue | S::Take | S::Reject => Vec::new(),
+            S::ForData { .. }
+            | S::Shift(..)
+            | S::Break
+            | S::Continue
+            | S::Return(None)
+            | S::Take
+            | S::Reject => Vec::new(),
         }
     }
 

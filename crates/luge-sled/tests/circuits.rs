@@ -98,7 +98,7 @@ fn circuits_do_what_the_interpreter_does() {
     let cases = std::env::var("LUGE_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(200_u32);
     let dice = TestRng::from_seed(RngAlgorithm::ChaCha, &[11; 32]);
     let mut runner = TestRunner::new_with_rng(ProptestConfig::default(), dice);
-    let numbers = prop::collection::vec(any::<u8>(), 0..200);
+    let numbers = prop::collection::vec(any::<u8>(), 0..240);
     let (mut accepted, mut cycles, mut statements) = (0, 0, 0);
     for case in 0..cases {
         let numbers = numbers.new_tree(&mut runner).expect("numbers").current();
@@ -119,7 +119,7 @@ fn tables_pass_in_a_cycle() {
     let cases = std::env::var("LUGE_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(100_u32);
     let dice = TestRng::from_seed(RngAlgorithm::ChaCha, &[12; 32]);
     let mut runner = TestRunner::new_with_rng(ProptestConfig::default(), dice);
-    let numbers = prop::collection::vec(any::<u8>(), 0..200);
+    let numbers = prop::collection::vec(any::<u8>(), 0..240);
     let (mut n_nested, mut n_looping) = (0, 0);
     for case in 0..cases as usize {
         let numbers = numbers.new_tree(&mut runner).expect("numbers").current();
@@ -156,6 +156,15 @@ fn tables_pass_in_a_cycle() {
     }
     println!("{n_looping} of {cases} programs loop over the data, {n_nested} refused for a loop in a loop");
     assert!(n_looping > cases as usize / 20, "{n_looping} of {cases} programs loop over the data");
+}
+
+/// Nothing stands before the first loop.
+#[test]
+fn programs_begin_with_a_loop() {
+    let source = "learner l(x: [fix<I,F>; 2], y: fix<I,F>) -> theta: [fix<I,F>; 1] {
+        while theta[0] < 3 { take; theta[0] += 1; }
+    }";
+    assert_eq!(agree(source, &sizes(2, 1, 4, 4)).0.theta, [48]);
 }
 
 /// What has no circuit is refused with its reason.

@@ -114,11 +114,11 @@ fn remedies() {
     for (body, expected) in [
         (
             "return 1;",
-            "\"return\": `return` in a learner; a learner answers through `theta`: assign to its elements",
+            "\"return 1\": a learner returns no value; a learner answers through `theta`: assign to its elements, then `return;`",
         ),
         (
-            "theta[0] = theta[1] % 2;",
-            "\"%\": expected `;`, found `%`; there is no remainder: with integers write `a - a / b * b`",
+            "theta[0] = theta[1] % true;",
+            "\"true\": expected fix<4,4>, found bit; convert it with `as fix<4,4>`",
         ),
         ("let a: int<4>; a++;", "\"+\": expected `=`, found `+`; write `+= 1` behind the name"),
         ("let a: int<4>; a--;", "\"-\": expected `=`, found `-`; write `-= 1` behind the name"),
@@ -139,7 +139,7 @@ fn remedies() {
             "\"continue;\": `continue` in a loop that is unrolled; leave out `unroll`",
         ),
         (
-            "for i in 0..2 { theta[0] = theta[1] >> i; }",
+            "for i in 0..2 { theta[0] = (i << 1) as fix<I,F>; }",
             "\"i\": the variable of a loop is known only when the program runs; write `unroll for` to have the loop written out, or convert the variable: `i as fix<I,F>`",
         ),
         (
@@ -155,9 +155,39 @@ fn remedies() {
             "\"-99999999999999999999999999999999999999\": a loop with the bound -99999999999999999999999999999999999999 has too many rounds; count with a variable of your own in a `while`",
         ),
         (
-            "theta[0] = 1 + if true",
-            "\"if\": `if` has no value; assign inside: `let v: T = b; if c { v = a; }`, or write `min`, `max` or `relu`",
+            "theta[0] = theta[1] + match;",
+            "\"match\": `match` is not part of Sled; choose with `if c { a } else if d { b } else { e }`",
         ),
+        (
+            "theta[0] = if theta[1] > 0 { 1 };",
+            "\";\": expected `else`: as a value, `if` has two branches, found `;`; ",
+        ),
+        (
+            "if (if theta[0] > 0 { 1 } else { 2 }) > 1 { }",
+            "\"(if theta[0] > 0 { 1 } else { 2 })\": the type of this `if` cannot be told; give one of them a type: `if c { 1 as fix<I,F> } else { 0 }`",
+        ),
+        (
+            "theta[0] = theta[1] << theta[2];",
+            "\"theta[2]\": a number is shifted by an integer, this is fix<4,4>; convert it: `as int<4>`",
+        ),
+        (
+            "for i in 0..theta[0] { }",
+            "\"theta[0]\": a bound of a loop is an integer, this is fix<4,4>; convert it: `as int<4>`",
+        ),
+        (
+            "let k: int<4>; let a = theta[k..3];",
+            "\"k\": the ends of a slice are constants, or made of variables of loops; copy the elements in a loop",
+        ),
+        ("let a = theta[1..4];", "\"4\": `theta` has 3 elements, but element 3 is asked for; "),
+        ("let a = theta[2..2];", "\"2\": a slice has one length, and at least one element; "),
+    ] {
+        assert_eq!(of_body(body), [expected], "{body}");
+    }
+}
+
+#[test]
+fn remedies_for_arrays_and_types() {
+    for (body, expected) in [
         (
             "theta[0] = theta.len();",
             "\"len\": `theta` has no `len`; lengths have names: those of the data are in the learner's signature, such as M, others can be a `const`",
@@ -205,8 +235,8 @@ fn remedies() {
         assert_eq!(of_body(body), [expected], "{body}");
     }
     assert_eq!(
-        of_functions("fn f(a: bit) -> bit { if a { return a; } return a; }"),
-        ["\"return\": `return` inside a block; set a variable here and return it at the end"]
+        of_functions("fn f(a: bit) -> bit { if a { return a; } }"),
+        ["\"f\": `f` can end without `return`; end it with `return` and a value"]
     );
 }
 
@@ -269,8 +299,5 @@ fn columns_of_bits_and_choices() {
         ]
     );
     let choice = of_body("theta[0] = true ? 1 : 2;");
-    assert_eq!(
-        choice[0],
-        "\"?\": `?` begins no token; choose by a statement: `if c { v = a; } else { v = b; }`"
-    );
+    assert_eq!(choice[0], "\"?\": `?` begins no token; choose with `if c { a } else { b }`");
 }

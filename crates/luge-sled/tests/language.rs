@@ -39,6 +39,73 @@ fn indices_computed_at_run_time() {
 }
 
 #[test]
+fn loops_to_a_bound_that_is_computed() {
+    // The bound is copied where the loop begins, `continue` counts, and the variable is an integer.
+    let body = "let n: int<8> = 4;
+        for i in 1..n { n = 0; if i == 2 { continue; } theta[0] += i as fix<I,F>; }
+        for i in n..3 { theta[i] += 1; if i == 1 { break; } }
+        for i in n + 2..n { theta[3] = 1; }
+        for i in 0..5 { for j in i..(n + 3) { theta[3] += 1; } }";
+    assert_eq!(theta(body, &[[0, 0]]), [(1 + 3 + 1) * 16, 16, 0, (3 + 2 + 1) * 16]);
+}
+
+#[test]
+fn choices_are_values() {
+    let body = "for sample in data {
+        theta[0] += if y > 0 { 1 } else { -1 };
+        let a: [fix<I,F>; 2] = if x[0] > 1 { [x[0], y] } else if y > 0 { [0, y] } else { theta[1..3] };
+        theta[1..3] = a;
+        theta[3] = theta[3] + if x[0] > 0 && y > 0 { x[0] } else { 0.5 };
+    }";
+    assert_eq!(theta(body, &[[32, 16], [0, 16], [0, -16]]), [16, 0, 16, 32 + 8 + 8]);
+}
+
+#[test]
+fn functions_return_early() {
+    let source = "fn first(a: [fix<I,F>; 4], above: fix<I,F>) -> int<4> {
+        for i in 0..4 {
+            unroll for turn in 0..2 { if a[i] > above + turn { return i as int<4>; } }
+            while true { if a[i] == above { return 7; } break; }
+        }
+        return -1;
+    }
+    learner l(x: [fix<I,F>; 4], y: fix<I,F>) -> theta: [fix<I,F>; 4] {
+        let row: int<4>;
+        for sample in data {
+            theta[row] = first(x, y) as fix<I,F>;
+            row += 1;
+            if row == 3 { return; }
+        }
+        theta[3] = 1;
+    }";
+    let rows = |n: usize| -> Vec<Vec<i64>> {
+        [[0, 1, 5, 9, 3], [0, 0, 4, 0, 4], [0, 0, 0, 0, 3], [9, 0, 0, 0, 0]][..n]
+            .iter()
+            .map(|r| r.to_vec())
+            .collect()
+    };
+    let theta = |n| agree(source, &sizes(4, 1, 8, 0), &rows(n), 1_000_000).0.theta;
+    assert_eq!(theta(2), [2, 7, 0, 1]);
+    assert_eq!(theta(4), [2, 7, -1, 0]);
+}
+
+#[test]
+fn slices_are_arguments() {
+    let source = "fn sum(a: [fix<I,F>; 2]) -> fix<I,F> { return a[0] + a[1]; }
+    fn shown(a: [[fix<I,F>; 2]; 2]) -> fix<I,F> { return sum(a[0]) - sum(a[1][0..2]); }
+    learner l(x: [fix<I,F>; 4], y: fix<I,F>) -> theta: [fix<I,F>; 4] {
+        let rows: [[fix<I,F>; 2]; 3] = [[1, 2], [3, 4], [5, 7]];
+        for sample in data {
+            for i in 0..3 { theta[i] += sum(x[i..i + 2]); }
+            theta[3] = shown(rows[1..3]);
+            theta[1..4] = theta[0..3];
+        }
+    }";
+    let (outcome, _) = agree(source, &sizes(4, 1, 8, 0), &[vec![1, 2, 4, 8, 0]], 1_000_000);
+    assert_eq!(outcome.theta, [3, 3, 6, 12]);
+}
+
+#[test]
 fn triangles() {
     // The minors of a loop whose bounds depend on another: below, on and above the diagonal.
     let body = "for i in 0..5 {

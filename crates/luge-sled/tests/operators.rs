@@ -53,6 +53,38 @@ fn formats(widths: std::ops::RangeInclusive<u32>) -> Vec<(u32, u32)> {
 }
 
 #[test]
+fn remainders_and_bits() {
+    for (i, f) in [(4, 0), (2, 3), (1, 2)] {
+        check("a % b", i, f, |a, b| if b == 0 { a } else { a % b });
+        check("a & b", i, f, |a, b| a & b);
+        check("a | b", i, f, |a, b| a | b);
+        check("(a ^ b) >> 1", i, f, |a, b| (a ^ b) >> 1);
+        check("(a & b) + (a | -b)", i, f, |a, b| wrap((a & b) + (a | wrap(-b, i + f)), i + f));
+    }
+    for n in [-4, -1, 1, 3] {
+        check(&format!("a % {n} + (b & {n})"), 4, 0, |a, b| wrap(a % n + (b & n), 4));
+    }
+}
+
+/// By a number below 0 the run is rejected; the program takes its size.
+#[test]
+fn shifts_by_variables() {
+    for (i, f) in [(4, 0), (2, 2), (6, 0)] {
+        let width = i + f;
+        let by = format!("(abs(b as int<{}>))", width + 1);
+        check(&format!("a << {by}"), i, f, |a, b| wrap(a << (b >> f).abs().min(40), width));
+        check(&format!("a >> {by}"), i, f, |a, b| a >> (b >> f).abs().min(40));
+    }
+    let source = "learner l(x: [fix<I,F>; 1], y: fix<I,F>) -> theta: [fix<I,F>; 1] {
+        for sample in data { let k = x[0] as int<4>; theta[0] = 1; theta[0] <<= k; }
+    }";
+    for (by, verdict) in [(2, luge_sled::Verdict::Accepted), (-1, luge_sled::Verdict::Rejected)] {
+        let (outcome, _) = agree(source, &sizes(1, 1, 6, 0), &[vec![by, 0]], 1000);
+        assert_eq!(outcome.verdict, verdict);
+    }
+}
+
+#[test]
 fn sums_and_differences() {
     for (i, f) in formats(2..=6) {
         check("a + b", i, f, |a, b| wrap(a + b, i + f));

@@ -43,7 +43,7 @@ fn check(seed: u8, cases: u32) -> u32 {
         ProptestConfig { cases, failure_persistence: None, max_shrink_iters: 60, ..Default::default() };
     let format = prop_oneof![Just((3, 2)), Just((4, 4)), Just((2, 6)), Just((6, 0)), Just((8, 8))];
     let samples = prop::collection::vec((any::<i64>(), any::<i64>(), any::<i64>()), 1..4);
-    let numbers = prop::collection::vec(any::<u8>(), 0..200);
+    let numbers = prop::collection::vec(any::<u8>(), 0..240);
     let dice = TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]);
     let accepted = Cell::new(0);
     TestRunner::new_with_rng(config, dice)
@@ -70,7 +70,7 @@ fn both_interpreters_give_programs_one_meaning() {
     let cases = std::env::var("LUGE_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(N_INTERPRETED);
     let dice = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
     let mut runner = TestRunner::new_with_rng(ProptestConfig::default(), dice);
-    let numbers = prop::collection::vec(any::<u8>(), 0..200);
+    let numbers = prop::collection::vec(any::<u8>(), 0..240);
     let data = prop::collection::vec([any::<i64>(), any::<i64>(), any::<i64>()], 1..40);
     let mut ends = [0; 3];
     for case in 0..cases {
@@ -100,7 +100,7 @@ fn both_interpreters_give_programs_one_meaning() {
 }
 
 /// What the language has, as it stands in a program's text.
-const FEATURES: [&str; 34] = [
+const FEATURES: [&str; 46] = [
     "[k]",
     "v[i",
     "rows[i",
@@ -126,6 +126,18 @@ const FEATURES: [&str; 34] = [
     "+|",
     "*|=",
     " ^ ",
+    " % ",
+    " & ",
+    " | ",
+    " << k",
+    " >> k",
+    "(if ",
+    "early(",
+    "part(",
+    " in 0..k",
+    " in k..3",
+    "v[1..3] = ",
+    "return; }",
     "random()",
     "assert(",
     "reject;",
@@ -147,7 +159,7 @@ fn programs_use_everything() {
         ProptestConfig::default(),
         TestRng::from_seed(RngAlgorithm::ChaCha, &[1; 32]),
     );
-    let numbers = prop::collection::vec(any::<u8>(), 0..200);
+    let numbers = prop::collection::vec(any::<u8>(), 0..240);
     // What stands in every program is not counted.
     let same = program(Vec::new(), false);
     let programs: Vec<String> = (0..2000)
@@ -210,7 +222,7 @@ fn expected_pairs() -> Vec<(&'static str, &'static str)> {
         &NUMBER_OPERATORS[..],
         &NUMBER_FUNCTIONS,
         &NUMBERS,
-        &["bit as number", "both()", "twice()", "random()", "next()"],
+        &["bit as number", "both()", "twice()", "random()", "next()", "early()", "part()", "if value"],
     ]
     .concat();
     let bits = [&COMPARISONS[..], &BIT_OPERATORS, &BITS, &["!"]].concat();
@@ -221,7 +233,7 @@ fn expected_pairs() -> Vec<(&'static str, &'static str)> {
         &NUMBER_OPERATORS[..],
         &NUMBER_FUNCTIONS,
         &COMPARISONS,
-        &["both()", "twice()", "next()", "assignment", "let"],
+        &["both()", "twice()", "next()", "early()", "part()", "if value", "assignment", "let"],
     ]
     .concat();
     let with_bits = [
@@ -230,6 +242,8 @@ fn expected_pairs() -> Vec<(&'static str, &'static str)> {
             "!",
             "bit as number",
             "twice()",
+            "early()",
+            "if value",
             "flag assignment",
             "write",
             "bit assignment",
@@ -263,9 +277,9 @@ fn programs_put_everything_inside_everything() {
         ProptestConfig::default(),
         TestRng::from_seed(RngAlgorithm::ChaCha, &[2; 32]),
     );
-    let numbers = prop::collection::vec(any::<u8>(), 0..200);
+    let numbers = prop::collection::vec(any::<u8>(), 0..240);
     let mut tally = Tally::default();
-    for number in 0..20_000 {
+    for number in 0..40_000 {
         let numbers = numbers.new_tree(&mut runner).expect("numbers").current();
         tally.include(&tallied_program(numbers, number % 2 == 1).1);
     }

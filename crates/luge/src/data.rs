@@ -200,6 +200,9 @@ impl Table {
         features: Option<&[String]>,
         asked: &PrepareOptions,
     ) -> Result<Self, TableError> {
+        if !targets.is_empty() && targets == no_labels(targets.len()) {
+            return Ok(Self::read_prepared(text, &[], features, asked)?.without_labels(targets.len()));
+        }
         let sheet = Sheet::read(text, |header, notes| {
             let chosen = choose(header, targets, features, notes)?;
             let wanted = columns(header, &chosen)?.into_iter().chain(columns(header, targets)?);
@@ -226,6 +229,22 @@ impl Table {
         let features = split(self.feature_names, self.features);
         let targets = split(self.label_names, self.labels);
         prepare(&Columns { features, targets, lines: self.lines }, n_rows, asked)
+    }
+
+    /// The table with so many labels that say nothing, for a learner that takes none: 1 in every row.
+    #[must_use]
+    pub fn without_labels(self, n_labels: usize) -> Self {
+        let label_names = no_labels(n_labels);
+        let labels = Values::filled(Shape::new(self.n_samples(), n_labels), 1.0);
+        let targets = Preparation::plain(&[], &label_names).targets;
+        let preparation = Preparation { targets, ..self.preparation };
+        let held_out = self.held_out.map(|held_out| Box::new(held_out.without_labels(n_labels)));
+        Self { label_names, labels, preparation, held_out, ..self }
+    }
+
+    /// Whether the labels are data, and not filled in for a learner that takes none.
+    pub fn is_labelled(&self) -> bool {
+        self.label_names.first().is_none_or(|name| *name != no_labels(1)[0])
     }
 
     /// Number of samples.
@@ -259,6 +278,13 @@ impl Table {
         }
         Ok(())
     }
+}
+
+/// What labels are called that a learner without any gets.
+fn no_labels(n_labels: usize) -> Vec<String> {
+    (0..n_labels)
+        .map(|at| if at == 0 { "(no label)".to_owned() } else { format!("(no label {at})") })
+        .collect()
 }
 
 /// The smallest format that holds numbers: as precise as the one given where 32 bits allow it. `None` for floats, and where

@@ -10,13 +10,14 @@ pub mod catalogue;
 mod classes;
 mod error;
 mod formats;
+mod primaries;
 pub mod program;
 pub mod source;
 pub mod universal;
 
-use std::{ops::ControlFlow, sync::Arc};
+use std::ops::ControlFlow;
 
-use luge_landscape::{Learner, Mlp, Parity, Primary, PrimaryError, Prototypes, Tree};
+use luge_landscape::Learner;
 use luge_machine::{
     Diagnostic, Input, Machine,
     formats::{Format, Loaded as MachineFile, ReadOptions},
@@ -36,6 +37,8 @@ use crate::{
 pub use classes::classes_as_wanted;
 pub use error::JobError;
 pub(crate) use formats::{constants, number_format};
+pub(crate) use primaries::fitting;
+pub use primaries::{Primaries, StandardPrimaries};
 use source::Source;
 
 /// What to do.
@@ -119,48 +122,6 @@ pub enum Data {
     },
     /// Numbers that were read before.
     Table(Table),
-}
-
-/// Finds primary networks by their description; a library user's own networks join the standard ones here.
-pub trait Primaries {
-    /// The network that a description stands for, for data of these sizes.
-    ///
-    /// # Errors
-    /// If it stands for none.
-    fn find(
-        &self,
-        description: &str,
-        n_features: usize,
-        n_labels: usize,
-    ) -> Result<Arc<dyn Primary>, PrimaryError>;
-}
-
-/// The networks that ship: `linear`, `mlp:` with its widths, `prototypes:` and `tree:` with a number, and `parity`.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct StandardPrimaries;
-
-impl Primaries for StandardPrimaries {
-    fn find(&self, text: &str, n_features: usize, n_labels: usize) -> Result<Arc<dyn Primary>, PrimaryError> {
-        if text == "parity" {
-            return match n_labels {
-                1 => Ok(Arc::new(Parity::new(n_features))),
-                labels => Err(PrimaryError::Ends {
-                    whole: text.to_owned(),
-                    n_features,
-                    n_outputs: 1,
-                    features: n_features,
-                    labels,
-                }),
-            };
-        }
-        if let Some(prototypes) = Prototypes::parse(text, n_features, n_labels) {
-            return Ok(Arc::new(prototypes?));
-        }
-        if let Some(tree) = Tree::parse(text, n_features, n_labels) {
-            return Ok(Arc::new(tree?));
-        }
-        Ok(Arc::new(Mlp::parse(text, n_features, n_labels)?))
-    }
 }
 
 /// A machine that was read, and what is known about its text.
@@ -272,7 +233,7 @@ impl TrainJob {
     /// A learner on its data. One that ships is known by its text, and comes with its number format and primary network.
     pub fn new(source: Source, data: Data) -> Self {
         let mut options = TrainingOptions::default();
-        let mut primary = linear();
+        let mut primary = Self::usual_primary(&source).to_owned();
         if let Some(known) = catalogue::with_text(&source.text).and_then(|shipped| shipped.lesson) {
             options.landscape = known.landscape;
             options.format = known.format.parse().unwrap_or(options.format);
@@ -305,11 +266,13 @@ impl TrainJob {
     /// The data as numbers of any size, classes as the learner wants them.
     pub(crate) fn as_given(&self) -> Result<Table, JobError> {
         let Data::Csv { name, text, target, features, asked, .. } = &self.data else {
-            return self.data.as_given();
+            return self.with_labels(self.data.as_given()?);
         };
         let read = |asked: &PrepareOptions| Table::read_prepared(text, target, features.as_deref(), asked);
         let refused = |error| JobError::Table { name: name.clone(), error: Box::new(error) };
-        classes_as_wanted(&self.source, asked, read).map_err(refused)
+        let table =
+            if target.is_empty() { read(asked) } else { classes_as_wanted(&self.source, asked, read) };
+        self.with_labels(table.map_err(refused)?)
     }
 
     /// Reads the learner, and compiles it for the sizes of its data if it is a program.
@@ -411,10 +374,12 @@ impl TrainJob {
     ) -> Result<PreparedTraining, JobError> {
         let learner = Learner::new(&loaded.machine, loaded.input.as_ref())?;
         let (n_features, n_labels) = (table.feature_names.len(), table.label_names.len());
-        let primary = primaries.find(&self.primary, n_features, n_labels)?;
+        let described = self.described_primary(n_features, n_labels)?;
+        let primary = primaries.find(&described, n_features, n_labels)?;
         let n_weights = primary.n_weights();
         if let Some(n_theta) = loaded.compiled.as_ref().map(|c| c.n_theta).filter(|&n| n != n_weights) {
-            return Err(JobError::ThetaSize { n_theta, primary: primary.describe(), n_weights });
+            let fits = fitting(n_theta, n_features, n_labels);
+            return Err(JobError::ThetaSize { n_theta, primary: primary.describe(), n_weights, fits });
         }
         if let Some(ran) = self.interpret(&table, FIRST_STATEMENTS)?
             && ran.verdict == Verdict::Repeats

@@ -244,7 +244,8 @@ impl StreamJob {
         let primary = primaries.find(&self.primary, n_features, n_labels).map_err(JobError::from)?;
         let n_weights = primary.n_weights();
         if let Some(n_theta) = n_theta.filter(|&n_theta| n_theta != n_weights) {
-            return Err(JobError::ThetaSize { n_theta, primary: primary.describe(), n_weights }.into());
+            let fits = crate::job::fitting(n_theta, n_features, n_labels);
+            return Err(JobError::ThetaSize { n_theta, primary: primary.describe(), n_weights, fits }.into());
         }
         let stream = PreparedStream::prepare(learner, primary, self.samples.clone(), self.options.clone())?;
         Ok(PreparedStream { program: n_theta.map(|_| (self.source.clone(), self.set.clone())), ..stream })

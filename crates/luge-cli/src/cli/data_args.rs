@@ -21,7 +21,7 @@ use super::{failure::Failure, machine_args::word, output::note};
 #[derive(clap::Args)]
 pub(super) struct DataArgs {
     /// A CSV file with a header, or `-` for standard input [default: the data that ship with the learner]
-    #[arg(long, value_name = "FILE.csv", requires = "target")]
+    #[arg(long, value_name = "FILE.csv")]
     pub(super) data: Option<PathBuf>,
     /// The label column, or several separated by commas
     #[arg(long, value_name = "COLUMN", value_delimiter = ',', requires = "data")]

@@ -243,9 +243,13 @@ impl From<JobError> for Failure {
             JobError::Input(error) => error.into(),
             JobError::Learner(error) => error.into(),
             JobError::Primary(error) => error.into(),
-            JobError::ThetaSize { .. } => {
-                usage("give the network the program is for with --primary, such as mlp:2-2-1")
+            JobError::ThetaSize { fits, .. } => {
+                usage(&format!("give the network the program is for with --primary, such as {fits}"))
             }
+            JobError::NoPredict(_) => usage(
+                "write `fn predict(x: [fix<I,F>; M], theta: [fix<I,F>; M + 1]) -> fix<I,F>` into the program",
+            ),
+            JobError::NoTarget(_) => usage("name the label column with --target"),
             JobError::NoFormat { why: NoFormat::Endless | NoFormat::Rejects { .. }, .. } => {
                 Self::unfit(problem, "name a --format, and see what the learner asks of its data")
             }

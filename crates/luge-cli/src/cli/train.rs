@@ -282,7 +282,9 @@ fn rows(lesson: &PreparedTraining, report: &TrainingReport, pace: &Pace) -> Rows
     let answer = Answer::of_lesson(lesson, report);
     if let Some(learned) = &answer.learned {
         row("learned", learned.formula.clone());
-        if let Some(right) = learned.after.right {
+        if !lesson.table().is_labelled() {
+            row("labels", "none: the learner takes features alone".to_owned());
+        } else if let Some(right) = learned.after.right {
             let all = count(learned.rows);
             row("classified", format!("{} of {all} rows right", count(right)));
         } else {

@@ -2,8 +2,8 @@
 
 use luge_machine::Diagnostic;
 
-use super::operators::is_arithmetic;
 use super::{Binding, Checker, MAX_EXPRESSIONS, MAX_LEVELS, Shape, Value, describe};
+use super::{operators::is_arithmetic, results::shape_of};
 use crate::{
     core::{Affine, Cond, Expr, Op, Place, Ty},
     lex::Span,
@@ -45,7 +45,7 @@ impl<'p> Checker<'p> {
             ExprKind::Number(value) => Value::Constant(*value),
             ExprKind::Bool(value) => Value::Condition(Cond::Constant(*value)),
             ExprKind::Name(name) => self.name(name, span),
-            ExprKind::Index(..) => match self.view(expr) {
+            ExprKind::Index(..) | ExprKind::Slice(..) => match self.view(expr) {
                 Some((view, _)) => self.view_value(view),
                 None => Value::Poison,
             },
@@ -56,6 +56,7 @@ impl<'p> Checker<'p> {
                 Value::Number(value) => Value::Number(Expr::Negate(Box::new(value))),
                 value => self.not_a_number(&value, span),
             },
+            ExprKind::If(condition, yes, no) => self.choice([condition, yes, no], None, span),
             ExprKind::Not(value) => Value::Condition(Cond::Not(Box::new(self.condition(value)))),
             ExprKind::Binary(op, a, b) => self.binary(*op, a, b, span),
             ExprKind::Call(name, arguments) => self.call(name, arguments, span),
@@ -189,8 +190,11 @@ impl<'p> Checker<'p> {
 
     /// The value of an expression for something of a known shape.
     pub(super) fn expr_for(&mut self, expr: &'p syntax::Expr, shape: Option<&Shape>) -> Value {
-        match shape {
-            Some(Shape::Array(element, _)) => self.list_or_expr(expr, Some(element)),
+        match (shape, &expr.kind) {
+            (Some(Shape::Array(element, _)), ExprKind::List(_)) => self.list_or_expr(expr, Some(element)),
+            (Some(shape), ExprKind::If(condition, yes, no)) => {
+                self.choice([condition, yes, no], Some(shape), &expr.span)
+            }
             _ => self.expr(expr),
         }
     }
@@ -209,13 +213,7 @@ impl<'p> Checker<'p> {
         if values.iter().any(|(value, _)| matches!(value, Value::Poison)) {
             return Value::Poison;
         }
-        let told = values.iter().find_map(|(value, _)| match value {
-            Value::Number(value) => Some(Shape::Number(value.ty())),
-            Value::Condition(_) => Some(Shape::Bit),
-            Value::Array(view) => Some(view.shape.clone()),
-            Value::List(values, element) => Some(Shape::Array(Box::new(element.clone()), values.len())),
-            _ => None,
-        });
+        let told = values.iter().find_map(|(value, _)| shape_of(value));
         let Some(element) = element.cloned().or(told) else {
             self.error(span, "the type of the list cannot be told", "only literals")
                 .remedy("give one of them a type: `[1 as fix<I,F>, 2, 3]`");

@@ -38,9 +38,7 @@ impl<'p> Checker<'p> {
             let binding = self.any_argument(ty);
             self.bind(name, binding);
         }
-        self.block(&function.body);
-        let value = self.expr_for(&function.value, Some(&result));
-        self.returned(value, &result, false, &function.value.span);
+        self.function_body(function, &result);
         self.call_depth -= 1;
         self.release();
         self.out.pop();
@@ -161,9 +159,9 @@ impl<'p> Checker<'p> {
             self.bind(parameter, binding);
         }
         self.held.push(Vec::new());
-        self.block(&function.body);
-        let value = self.expr_for(&function.value, Some(&result));
-        let value = self.returned(value, &result, function.body.is_empty(), &function.value.span);
+        let returning = self.returning.take();
+        let value = self.function_body(function, &result);
+        self.returning = returning;
         let locals = self.held.pop().unwrap_or_default();
         if let Some(held) = self.held.last_mut() {
             held.extend(locals);
@@ -177,7 +175,7 @@ impl<'p> Checker<'p> {
     }
 
     /// From here on names are those a function sees: constants and types. Returns those of the caller.
-    fn enter(&mut self) -> Vec<BTreeMap<String, Binding>> {
+    pub(super) fn enter(&mut self) -> Vec<BTreeMap<String, Binding>> {
         let globals = self.scopes.first().cloned().unwrap_or_default();
         let keep =
             |binding: &Binding| matches!(binding, Binding::Constant(_) | Binding::Alias(_) | Binding::Poison);
@@ -228,7 +226,7 @@ impl<'p> Checker<'p> {
         }
     }
 
-    fn returned(&mut self, value: Value, result: &Shape, pure: bool, span: &Span) -> Value {
+    pub(super) fn returned(&mut self, value: Value, result: &Shape, pure: bool, span: &Span) -> Value {
         match result {
             Shape::Number(ty) => match self.coerce(value, *ty, span) {
                 Some(value) if pure => Value::Number(value),

@@ -69,6 +69,10 @@ impl<'p> Checker<'p> {
             }
             _ => None,
         };
+        if matches!(op, Binary::Rem | Binary::BitAnd | Binary::BitOr | Binary::Xor) {
+            // Computed when the program runs, as integers that hold both.
+            return None;
+        }
         if !matches!(
             (a, b),
             (Value::Index(_), Value::Index(_) | Value::Constant(_)) | (Value::Constant(_), Value::Index(_))
@@ -173,6 +177,10 @@ impl<'p> Checker<'p> {
                 let (view, assignable) = self.view(array)?;
                 Some((self.element(view, index, array)?, assignable))
             }
+            ExprKind::Slice(array, from, to) => {
+                let (view, assignable) = self.view(array)?;
+                Some((self.slice(view, [from, to], array)?, assignable))
+            }
             ExprKind::Name(name) => match self.lookup(name, &expr.span) {
                 Binding::Array(view) => Some((view, true)),
                 Binding::FixedArray(view) => Some((view, false)),
@@ -234,6 +242,46 @@ impl<'p> Checker<'p> {
             }
         }
         Some(View { source: view.source, first, shape: *element })
+    }
+
+    /// Some elements of an array, as many whatever the variables of loops are.
+    fn slice(&mut self, view: View, ends: [&'p syntax::Expr; 2], array: &syntax::Expr) -> Option<View> {
+        let Shape::Array(element, length) = view.shape else {
+            self.error(&array.span, format!("this is {}, not an array", view.shape), "cannot be sliced");
+            return None;
+        };
+        let (from, to) = (self.slice_end(ends[0])?, self.slice_end(ends[1])?);
+        let taken = to.minus(&from);
+        let n_taken = usize::try_from(taken.constant).ok().filter(|&n| n > 0 && taken.is_constant());
+        let Some(n_taken) = n_taken else {
+            let message = "a slice has one length, and at least one element";
+            self.error(&ends[1].span, message, "not behind the start, or not always as far");
+            return None;
+        };
+        self.inside(&from, length, ends[0], array)?;
+        self.inside(&to.offset(-1), length, ends[1], array)?;
+        let mut first = view.first;
+        first.known = first.known.plus(&from.times(i64::try_from(element.n_elements()).unwrap_or(1)));
+        Some(View { source: view.source, first, shape: Shape::Array(element, n_taken) })
+    }
+
+    fn slice_end(&mut self, end: &'p syntax::Expr) -> Option<Affine> {
+        match self.expr(end) {
+            Value::Index(affine) => Some(affine),
+            Value::Constant(value) => {
+                let value = self.as_integer(value, &end.span)?;
+                Some(Affine::constant(
+                    i64::try_from(value).ok().filter(|n| n.abs() < 1 << 40).unwrap_or(1 << 40),
+                ))
+            }
+            Value::Poison => None,
+            _ => {
+                let message = "the ends of a slice are constants, or made of variables of loops";
+                self.error(&end.span, message, "known only when the program runs")
+                    .remedy("copy the elements in a loop");
+                None
+            }
+        }
     }
 
     /// Refuses an index that leaves its array.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Binding, Breakable, Checker, Held, MAX_STATEMENTS, Value, Variable};
 use crate::{
-    core::{Affine, Expr, For, LoopVar, Place, Stmt, StmtKind, Ty},
+    core::{Affine, Cond, Expr, For, LoopVar, Op, Place, Stmt, StmtKind, Ty},
     lex::Span,
     ratio::Ratio,
     syntax::{self, Name},
@@ -25,7 +25,13 @@ impl<'p> Checker<'p> {
         unroll: bool,
         span: &Span,
     ) {
-        let [Some(from), Some(to)] = bounds.map(|bound| self.bound(bound)) else { return };
+        let values = bounds.map(|bound| self.expr(bound));
+        if values.iter().any(|value| matches!(value, Value::Number(_))) && !unroll {
+            return self.counting(name, values, bounds.map(|bound| &bound.span), body, span);
+        }
+        let [first, last] = values;
+        let (from, to) = (self.bound(first, &bounds[0].span), self.bound(last, &bounds[1].span));
+        let (Some(from), Some(to)) = (from, to) else { return };
         if unroll {
             return self.unroll(name, [&from, &to], body, span);
         }
@@ -62,10 +68,49 @@ impl<'p> Checker<'p> {
         self.emit_for(var, [from, to], body, span);
     }
 
+    /// A loop with a bound that is known only when the program runs: its variable is an integer of the bounds' type.
+    fn counting(
+        &mut self,
+        name: &'p Name,
+        [from, to]: [Value; 2],
+        spans: [&Span; 2],
+        body: &'p [syntax::Stmt],
+        span: &Span,
+    ) {
+        let Some((from, to)) = self.pair(from, to, spans) else { return };
+        let ty = from.ty();
+        if ty.fraction > 0 {
+            let help = format!("convert it: `as int<{}>`", ty.integer.max(2));
+            let message = format!("a bound of a loop is an integer, this is {ty}");
+            return self.error(spans[1], message, "not an integer").remedy(help);
+        }
+        self.held.push(Vec::new());
+        let [next, end, current] = [(); 3].map(|()| self.take_slot(ty.width()));
+        let number = |slot| Expr::Variable { slot, ty };
+        self.emit(span, StmtKind::Assign(Place::Slot(next), from));
+        self.emit(span, StmtKind::Assign(Place::Slot(end), to));
+        self.scopes.push(BTreeMap::from([(name.text.clone(), Binding::Fixed(number(current)))]));
+        let body = self.round(body);
+        self.scopes.pop();
+        self.release();
+        let line = self.line(span);
+        let one = Box::new(Expr::Constant { raw: 1, ty });
+        let more = Expr::Binary(Op::Add, Box::new(number(next)), one);
+        let count = [(current, number(next)), (next, more)];
+        // Counted first, so that `continue` is no way around it; below the end there is always a next number.
+        let count =
+            count.map(|(slot, value)| Stmt { line, kind: StmtKind::Assign(Place::Slot(slot), value) });
+        let body = count.into_iter().chain(body).collect();
+        let condition = Cond::Less(number(next), number(end));
+        self.emit(span, StmtKind::While { before: Vec::new(), condition, body });
+    }
+
     /// The body of a loop that `break` and `continue` inside are about.
     pub(super) fn round(&mut self, body: &'p [syntax::Stmt]) -> Vec<Stmt> {
         let outside = std::mem::replace(&mut self.breakable, Breakable::Loop);
+        self.count_loop(true);
         let body = self.inner(body);
+        self.count_loop(false);
         self.breakable = outside;
         body
     }
@@ -96,15 +141,15 @@ impl<'p> Checker<'p> {
     }
 
     /// A bound of a loop: a constant, or made of variables of outer loops.
-    fn bound(&mut self, bound: &'p syntax::Expr) -> Option<Affine> {
-        match self.expr(bound) {
+    fn bound(&mut self, value: Value, span: &Span) -> Option<Affine> {
+        match value {
             Value::Index(affine) => Some(affine),
             Value::Constant(value) => {
-                let integer = self.as_integer(value, &bound.span)?;
+                let integer = self.as_integer(value, span)?;
                 if integer.unsigned_abs() > 1 << 40 {
                     let help = "count with a variable of your own in a `while`";
                     self.error(
-                        &bound.span,
+                        span,
                         format!("a loop with the bound {integer} has too many rounds"),
                         "at most 2^31",
                     )
@@ -115,7 +160,7 @@ impl<'p> Checker<'p> {
             }
             Value::Poison => None,
             _ => {
-                self.error(&bound.span, "not known before the program runs", "expected a constant or the variable of an outer loop").remedy("literals, constants, sizes and variables of `for i in a..b` are known; else write a `while`, or leave with `break`");
+                self.error(span, "not known before the program runs", "expected a constant").remedy("literals, constants, sizes and variables of `unroll for i in a..b` are known; else leave out `unroll`");
                 None
             }
         }
@@ -201,14 +246,14 @@ impl<'p> Checker<'p> {
         let ty = Ty { integer: 32, fraction: 0 };
         let constant = |raw| Box::new(Expr::Constant { raw, ty });
         let old = Box::new(Expr::Variable { slot: state, ty });
-        let product = Expr::Binary(crate::core::Op::Mul, old, constant(1_664_525));
-        let next = Expr::Binary(crate::core::Op::Add, Box::new(product), constant(1_013_904_223));
+        let product = Expr::Binary(Op::Mul, old, constant(1_664_525));
+        let next = Expr::Binary(Op::Add, Box::new(product), constant(1_013_904_223));
         self.emit_unseen(span, StmtKind::Assign(Place::Slot(state), next));
         // The same bits as a fraction from -1 to below 1; half of it and a half.
         let fraction = Ty { integer: 1, fraction: 31 };
         let whole = Box::new(Expr::Variable { slot: state, ty: fraction });
         let half = Box::new(Expr::Constant { raw: 1 << 30, ty: fraction });
-        let shifted = Expr::Binary(crate::core::Op::Add, Box::new(Expr::Shr(whole, 1)), half);
+        let shifted = Expr::Binary(Op::Add, Box::new(Expr::Shr(whole, 1)), half);
         let short = Ty { integer: 1, fraction: 15 };
         let slot = self.take_slot(short.width());
         self.emit(span, StmtKind::Assign(Place::Slot(slot), Expr::Cast(Box::new(shifted), short)));

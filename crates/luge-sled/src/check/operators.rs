@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::{Checker, Shape, Value};
+use super::{Checker, Shape, Value, results::shape_of};
 use crate::{
     core::{Cond, Expr, Op, Place, StmtKind, Ty},
     lex::Span,
@@ -20,13 +20,20 @@ impl<'p> Checker<'p> {
     ) -> Value {
         match op {
             Binary::And | Binary::Or => self.stopping_early(op == Binary::And, [a, b], span),
-            Binary::Xor => {
-                let (a, b) = (self.condition(a), self.condition(b));
-                Value::Condition(self.differ(a, b, span))
+            Binary::Shl | Binary::Shr => {
+                let value = self.expr(a);
+                self.shifted(op, value, b, [span, &a.span])
             }
-            Binary::Shl | Binary::Shr => self.shift(op, a, b, span),
             _ if is_arithmetic(op) => {
-                let (left, right) = (self.expr(a), self.expr(b));
+                let left = self.expr(a);
+                let right = self
+                    .expr_for(b, shape_of(&left).filter(|shape| matches!(shape, Shape::Number(_))).as_ref());
+                let bitwise = matches!(op, Binary::BitAnd | Binary::BitOr | Binary::Xor);
+                if bitwise && [&left, &right].iter().any(|side| matches!(side, Value::Condition(_))) {
+                    let left = self.as_condition(left, &a.span, "a condition");
+                    let right = self.as_condition(right, &b.span, "a condition");
+                    return Value::Condition(self.both_bits(op, left, right, span));
+                }
                 self.arithmetic(op, left, right, span, [&a.span, &b.span])
             }
             _ => self.comparison(op, a, b, span),
@@ -55,31 +62,107 @@ impl<'p> Checker<'p> {
         Value::Condition(flag)
     }
 
-    pub(super) fn shift(
+    /// `&`, `|` or `^` of two bits, both of which are evaluated.
+    fn both_bits(&mut self, op: Binary, a: Cond, b: Cond, span: &Span) -> Cond {
+        if op == Binary::Xor {
+            return self.differ(a, b, span);
+        }
+        let (a, b) = (Box::new(self.as_flag(a, span)), Box::new(self.as_flag(b, span)));
+        if op == Binary::BitAnd { Cond::And(a, b) } else { Cond::Or(a, b) }
+    }
+
+    /// `<<` or `>>`, by a constant or by an integer that is known when the program runs.
+    pub(super) fn shifted(
         &mut self,
         op: Binary,
-        a: &'p syntax::Expr,
+        value: Value,
         b: &'p syntax::Expr,
-        span: &Span,
+        [span, side]: [&Span; 2],
     ) -> Value {
-        let value = self.expr(a);
         if let Value::Constant(value) = value {
             let Some(by) = self.constant(b) else { return Value::Poison };
             return self.fold(op, value, by, span).map_or(Value::Poison, Value::Constant);
         }
-        let Some(by) = self.integer(b) else { return Value::Poison };
-        if let Value::Index(_) = value {
-            return self.only_when_run(&a.span);
-        }
-        let Ok(by) = u32::try_from(by) else {
-            self.error(&b.span, format!("a shift by {by}"), "expected 0 or more");
-            return Value::Poison;
+        let by = self.expr(b);
+        let value = match value {
+            Value::Number(value) => value,
+            Value::Index(_) => return self.only_when_run(side),
+            value => return self.not_a_number(&value, side),
         };
-        match value {
-            Value::Number(value) if op == Binary::Shl => Value::Number(Expr::Shl(Box::new(value), by)),
-            Value::Number(value) => Value::Number(Expr::Shr(Box::new(value), by)),
-            value => self.not_a_number(&value, &a.span),
+        match by {
+            Value::Constant(by) => {
+                let Some(by) = self.as_integer(by, &b.span) else { return Value::Poison };
+                let Ok(by) = u32::try_from(by) else {
+                    self.error(&b.span, format!("a shift by {by}"), "expected 0 or more");
+                    return Value::Poison;
+                };
+                Value::Number(shift(op, value, by))
+            }
+            Value::Index(affine) => {
+                let ty = Self::integer_type(self.interval(&affine));
+                let by = self.number_of_index(&affine, ty, &b.span);
+                by.map_or(Value::Poison, |by| self.shifted_often(op, value, by, span))
+            }
+            Value::Number(by) if by.ty().fraction == 0 => self.shifted_often(op, value, by, span),
+            Value::Number(by) => {
+                let message = format!("a number is shifted by an integer, this is {}", by.ty());
+                let help = format!("convert it: `as int<{}>`", by.ty().integer.max(2));
+                self.error(&b.span, message, "not an integer").remedy(help);
+                Value::Poison
+            }
+            by => self.not_a_number(&by, &b.span),
         }
+    }
+
+    /// Shifts by one as often as a number says; one below 0 ends the run.
+    fn shifted_often(&mut self, op: Binary, value: Expr, by: Expr, span: &Span) -> Value {
+        let (ty, count, line) = (value.ty(), by.ty(), self.line(span));
+        let (slot, left) = (self.take_slot(ty.width()), self.take_slot(count.width()));
+        let stmt = |kind| crate::core::Stmt { line, kind };
+        let assign = |slot, value| StmtKind::Assign(Place::Slot(slot), value);
+        let constant = |raw| Expr::Constant { raw, ty: count };
+        let (number, rest) = (Expr::Variable { slot, ty }, Expr::Variable { slot: left, ty: count });
+        self.emit(span, assign(slot, value));
+        // Nothing is left of a number that was shifted by its width.
+        let enough = i64::from(ty.width()).min(count.largest());
+        self.emit(span, assign(left, Expr::Binary(Op::Min, Box::new(by), Box::new(constant(enough)))));
+        let negative = Cond::Less(rest.clone(), constant(0));
+        self.emit(span, StmtKind::If(negative, vec![stmt(StmtKind::Reject)], Vec::new()));
+        let less = Expr::Binary(Op::Sub, Box::new(rest.clone()), Box::new(constant(1)));
+        let body = vec![stmt(assign(slot, shift(op, number.clone(), 1))), stmt(assign(left, less))];
+        let condition = Cond::Less(constant(0), rest);
+        self.emit(span, StmtKind::While { before: Vec::new(), condition, body });
+        Value::Number(number)
+    }
+
+    /// What the quotient, rounded towards zero, leaves of `a`; all of it if `b` is 0.
+    fn remainder(&mut self, a: Expr, b: Expr, span: &Span) -> Expr {
+        let ty = a.ty();
+        let whole = Ty { integer: ty.width(), fraction: 0 };
+        // Counted in steps, so that the point does not matter; both are used twice.
+        let [a, b] = [a, b].map(|side| match side {
+            Expr::Constant { raw, .. } => Expr::Constant { raw, ty: whole },
+            Expr::Variable { slot, .. } => Expr::Variable { slot, ty: whole },
+            side => {
+                let slot = self.take_slot(ty.width());
+                self.emit(span, StmtKind::Assign(Place::Slot(slot), side));
+                Expr::Variable { slot, ty: whole }
+            }
+        });
+        // The smallest number over -1 needs one bit more.
+        let known = matches!(b, Expr::Constant { raw, .. } if raw != -1);
+        let wide = if known { whole } else { Ty { integer: whole.integer + 1, ..whole } };
+        let cast = |e: Expr, to: Ty| if e.ty() == to { e } else { Expr::Cast(Box::new(e), to) };
+        let (a, b) = (cast(a, wide), cast(b, wide));
+        let binary = |op, a: &Expr, b: &Expr| Expr::Binary(op, Box::new(a.clone()), Box::new(b.clone()));
+        let product = binary(Op::Mul, &binary(Op::Div, &a, &b), &b);
+        let rest = cast(binary(Op::Sub, &a, &product), whole);
+        if ty == whole {
+            return rest;
+        }
+        let slot = self.take_slot(ty.width());
+        self.emit(span, StmtKind::Assign(Place::Slot(slot), rest));
+        Expr::Variable { slot, ty }
     }
 
     /// Both sides as numbers of the type that one of them has.
@@ -128,6 +211,10 @@ impl<'p> Checker<'p> {
             Binary::Mul => plain(Op::Mul, a, b),
             Binary::RoundMul => plain(Op::MulRound, a, b),
             Binary::Div => plain(Op::Div, a, b),
+            Binary::Rem => self.remainder(a, b, span),
+            Binary::BitAnd => plain(Op::And, a, b),
+            Binary::BitOr => plain(Op::Or, a, b),
+            Binary::Xor => plain(Op::Xor, a, b),
             Binary::SatAdd => clamp(plain(Op::Add, widen(a), widen(b)), ty),
             Binary::SatSub => clamp(plain(Op::Sub, widen(a), widen(b)), ty),
             _ => clamp(plain(Op::MulWide, a, b), ty),
@@ -266,6 +353,20 @@ impl<'p> Checker<'p> {
             Binary::Sub | Binary::SatSub => a.add(b.negated()),
             Binary::Mul | Binary::SatMul | Binary::RoundMul => a.mul(b),
             Binary::Div => a.div(b),
+            Binary::Rem if b == Ratio::ZERO => None,
+            Binary::Rem => {
+                a.div(b).and_then(|ratio| b.mul(ratio.truncated())).and_then(|q| a.add(q.negated()))
+            }
+            Binary::BitAnd | Binary::BitOr | Binary::Xor => {
+                let [a, b] = [a, b].map(Ratio::to_integer);
+                a.zip(b).map(|(a, b)| {
+                    Ratio::integer(match op {
+                        Binary::BitAnd => a & b,
+                        Binary::BitOr => a | b,
+                        _ => a ^ b,
+                    })
+                })
+            }
             Binary::Shl => power(b).and_then(|p| a.mul(p)),
             Binary::Shr => power(b).and_then(|p| a.div(p)),
             _ => None,
@@ -275,6 +376,11 @@ impl<'p> Checker<'p> {
         }
         folded
     }
+}
+
+fn shift(op: Binary, value: Expr, by: u32) -> Expr {
+    let value = Box::new(value);
+    if op == Binary::Shl { Expr::Shl(value, by) } else { Expr::Shr(value, by) }
 }
 
 /// The nearest number of the narrower type.
@@ -287,6 +393,9 @@ fn clamp(value: Expr, to: Ty) -> Expr {
 }
 
 pub(super) fn is_arithmetic(op: Binary) -> bool {
-    use Binary::{Add, Div, Mul, RoundMul, SatAdd, SatMul, SatSub, Shl, Shr, Sub};
-    matches!(op, Add | Sub | Mul | RoundMul | Div | SatAdd | SatSub | SatMul | Shl | Shr)
+    use Binary::{Add, BitAnd, BitOr, Div, Mul, Rem, RoundMul, SatAdd, SatMul, SatSub, Shl, Shr, Sub, Xor};
+    matches!(
+        op,
+        Add | Sub | Mul | RoundMul | Div | Rem | SatAdd | SatSub | SatMul | Shl | Shr | BitAnd | BitOr | Xor
+    )
 }

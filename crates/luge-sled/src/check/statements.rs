@@ -1,6 +1,6 @@
 //! Statements.
 
-use super::{Binding, Checker, Shape, Source, Value, View, describe, exprs};
+use super::{Binding, Checker, Shape, Source, Value, View, describe, exprs, results::shape_of};
 use crate::{
     core::{Cond, Expr, Place, Shown, StmtKind},
     lex::Span,
@@ -58,6 +58,7 @@ impl<'p> Checker<'p> {
                 let value = self.constant(value).map_or(Binding::Poison, Binding::Constant);
                 self.bind(name, value);
             }
+            S::Return(value) => self.return_stmt(value.as_ref(), span),
             S::Break => self.leave("break", StmtKind::Break, span),
             S::Continue => self.leave("continue", StmtKind::Continue, span),
             S::Assert(condition) => {
@@ -84,6 +85,7 @@ impl<'p> Checker<'p> {
             }
             S::Reject => self.emit(span, StmtKind::Reject),
         }
+        self.leave_after(stmt);
     }
 
     pub(super) fn tape(&mut self, name: &Name) -> Option<usize> {
@@ -116,18 +118,13 @@ impl<'p> Checker<'p> {
         let temporaries = self.held.pop().unwrap_or_default();
         let shape = match (shape, &value) {
             (Some(shape), _) => shape,
-            (None, Some((value, span))) => match value {
-                Value::Number(value) => Shape::Number(value.ty()),
-                Value::Condition(_) => Shape::Bit,
-                Value::Array(view) => view.shape.clone(),
-                Value::List(values, element) => Shape::Array(Box::new(element.clone()), values.len()),
-                Value::Constant(_) | Value::Index(_) => {
+            (None, Some((value, span))) => shape_of(value).unwrap_or_else(|| {
+                if !matches!(value, Value::Poison) {
                     self.error(span, format!("the type of `{}` cannot be told", name.text), "only literals")
                         .remedy(format!("write `let {}: T = …`", name.text));
-                    Shape::Poison
                 }
-                Value::Poison => Shape::Poison,
-            },
+                Shape::Poison
+            }),
             (None, None) => {
                 self.error(&name.span, format!("`{}` has neither type nor value", name.text), "unknown type")
                     .remedy("write `let NAME: TYPE;` for a variable that starts at 0");
@@ -284,13 +281,13 @@ impl<'p> Checker<'p> {
     }
 
     fn assign_array(&mut self, view: View, value: &'p syntax::Expr, place: &syntax::Expr, span: &Span) {
-        let Shape::Array(element, _) = &view.shape else { return };
-        let given = self.list_or_expr(value, Some(element));
+        let given = self.expr_for(value, Some(&view.shape));
         let Some(given) = self.fitting(given, &view.shape, &value.span) else { return };
         let view = self.frozen(view, span);
         let own = root(place).is_some_and(|name| exprs::mentions(value, name));
-        if own && matches!(given, Value::List(..)) {
-            // The list is complete before the first element changes.
+        let overlaps = || has_slice(place) || has_slice(value);
+        if own && (matches!(given, Value::List(..)) || overlaps()) {
+            // The value is complete before the first element changes.
             let Some(copy) = self.take_array(&view.shape, span) else { return };
             self.fill(&copy, given, span);
             return self.fill(&view, Value::Array(copy), span);
@@ -307,7 +304,13 @@ impl<'p> Checker<'p> {
         [span, place]: [&Span; 2],
     ) {
         let ty = old.ty();
-        let given = self.expr(value);
+        if let Some(op @ (Binary::Shl | Binary::Shr)) = op {
+            let Value::Number(given) = self.shifted(op, Value::Number(old), value, [span, place]) else {
+                return;
+            };
+            return self.emit(span, StmtKind::Assign(to, given));
+        }
+        let given = self.expr_for(value, Some(&Shape::Number(ty)));
         let given = match op {
             Some(op) => self.arithmetic(op, Value::Number(old), given, span, [place, &value.span]),
             None => given,
@@ -413,19 +416,36 @@ impl<'p> Checker<'p> {
 }
 
 /// What an assignment changes; a number with the expression for its old value.
-enum Target {
+#[derive(Clone, Debug)]
+pub(super) enum Target {
     Number(Place, Expr),
     Bit(Place),
     Array(View),
+}
+
+impl Target {
+    /// What is there.
+    pub(super) fn value(self) -> Value {
+        match self {
+            Self::Number(_, value) => Value::Number(value),
+            Self::Bit(place) => Value::Condition(Cond::Flag(place)),
+            Self::Array(view) => Value::Array(view),
+        }
+    }
 }
 
 /// The name that indices stand behind.
 fn root(place: &syntax::Expr) -> Option<&str> {
     match &place.kind {
         ExprKind::Name(name) => Some(name),
-        ExprKind::Index(array, _) => root(array),
+        ExprKind::Index(array, _) | ExprKind::Slice(array, ..) => root(array),
         _ => None,
     }
+}
+
+/// Whether a part of an array is meant somewhere in an expression.
+fn has_slice(expr: &syntax::Expr) -> bool {
+    matches!(expr.kind, ExprKind::Slice(..)) || expr.parts().into_iter().any(has_slice)
 }
 
 /// Whether a name occurs in statements.

@@ -202,7 +202,9 @@ impl Compiler<'_> {
 
     /// Goes on in another state after this cycle.
     pub(super) fn jump(&mut self, to: StateId) {
-        if self.cycle.is_fresh() && to != self.cycle.state {
+        // Control begins in the first state, so nothing can take its place.
+        let replaceable = self.cycle.state != to && self.cycle.state != StateId::FIRST;
+        if self.cycle.is_fresh() && replaceable {
             self.states.0[self.cycle.state.0].instead = Some(to);
             self.cycle.path = Literal::FALSE;
         } else {

@@ -98,6 +98,15 @@ impl Compiler<'_> {
                 self.push(b)?;
                 match op {
                     Op::Div => self.quotient(a.ty()),
+                    Op::And | Op::Or | Op::Xor => self.operate(2, |c, words| {
+                        let pairs = words[0].iter().zip(&words[1]);
+                        let both = pairs.map(|(&a, &b)| match op {
+                            Op::And => c.b.and([a, b]),
+                            Op::Or => c.b.or([a, b]),
+                            _ => c.b.xor(a, b),
+                        });
+                        both.collect()
+                    }),
                     Op::Min | Op::Max => self.operate(2, |c, words| {
                         let less = c.b.less_signed(&words[0], &words[1]);
                         let first = if *op == Op::Min { less } else { !less };

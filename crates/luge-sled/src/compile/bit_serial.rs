@@ -17,7 +17,7 @@ use super::{
     position::{Head, Spot},
     tapes::{DATA, PRODUCT, QUOTIENT, Tape},
 };
-use crate::core::Affine;
+use crate::core::{Affine, Op};
 use schedule::Schedule;
 
 /// An expression that streams; once they have places, its leaves are numbers of operands.
@@ -31,6 +31,8 @@ pub(super) enum Sym<L = usize> {
     },
     Add(Box<Self>, Box<Self>),
     Sub(Box<Self>, Box<Self>),
+    /// `And`, `Or` or `Xor`, bit by bit.
+    Bitwise(Op, Box<Self>, Box<Self>),
     Negate(Box<Self>),
     /// To the left, or if negative to the right.
     Shift(Box<Self>, i64),
@@ -44,7 +46,7 @@ impl<L: Copy> Sym<L> {
         match self {
             Self::Leaf(leaf) => vec![*leaf],
             Self::Uniform { .. } => Vec::new(),
-            Self::Add(a, b) | Self::Sub(a, b) => [a.leaves(), b.leaves()].concat(),
+            Self::Add(a, b) | Self::Sub(a, b) | Self::Bitwise(_, a, b) => [a.leaves(), b.leaves()].concat(),
             Self::Negate(a) | Self::Shift(a, _) | Self::Wrap(a, _) => a.leaves(),
         }
     }
@@ -60,6 +62,7 @@ impl<L: Copy> Sym<L> {
             Self::Uniform { first, rest } => Sym::Uniform { first: *first, rest: *rest },
             Self::Add(a, b) => Sym::Add(part(a, start), part(b, start)),
             Self::Sub(a, b) => Sym::Sub(part(a, start), part(b, start)),
+            Self::Bitwise(op, a, b) => Sym::Bitwise(*op, part(a, start), part(b, start)),
             Self::Negate(a) => Sym::Negate(part(a, start)),
             Self::Shift(a, by) => Sym::Shift(part(a, start + by), *by),
             Self::Wrap(a, width) => Sym::Wrap(part(a, start), *width),

@@ -37,6 +37,7 @@ impl Tree<'_> {
         match self {
             Self::Leaf(_) | Self::Uniform { .. } => 0,
             Self::Add(a, b) | Self::Sub(a, b) => a.n_carries() + b.n_carries() + 1,
+            Self::Bitwise(_, a, b) => a.n_carries() + b.n_carries(),
             Self::Negate(a) | Self::Wrap(a, _) => a.n_carries() + 1,
             Self::Shift(a, _) => a.n_carries(),
         }
@@ -73,19 +74,24 @@ pub(super) fn tree(expr: &Expr) -> Tree<'_> {
             let inner = tree(e);
             Tree::Negate(Box::new(if inner.n_carries() < MAX_CARRIES { inner } else { hard(e) }))
         }
-        Expr::Binary(op @ (Op::Add | Op::Sub), a, b) => {
+        Expr::Binary(op @ (Op::Add | Op::Sub | Op::And | Op::Or | Op::Xor), a, b) => {
             let (mut left, mut right) = (tree(a), tree(b));
-            if !fits(&left, &right, 1) && right.cost() >= left.cost() {
+            let own = usize::from(matches!(op, Op::Add | Op::Sub));
+            if !fits(&left, &right, own) && right.cost() >= left.cost() {
                 right = hard(b);
             }
-            if !fits(&left, &right, 1) {
+            if !fits(&left, &right, own) {
                 left = hard(a);
             }
-            if !fits(&left, &right, 1) {
+            if !fits(&left, &right, own) {
                 right = hard(b);
             }
             let (left, right) = (Box::new(left), Box::new(right));
-            if *op == Op::Add { Tree::Add(left, right) } else { Tree::Sub(left, right) }
+            match op {
+                Op::Add => Tree::Add(left, right),
+                Op::Sub => Tree::Sub(left, right),
+                op => Tree::Bitwise(*op, left, right),
+            }
         }
         // What is shifted out completely is still looked up: its indices are checked.
         Expr::Shl(e, by) => Tree::Shift(Box::new(tree(e)), i64::from((*by).min(width))),

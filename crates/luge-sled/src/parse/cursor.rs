@@ -98,7 +98,6 @@ impl Parser<'_> {
             "`=`" if self.is("==") => Some("assign with `=`"),
             "`{`" | "`)`" if self.is("=") => Some("compare with `==`"),
             "`=`" if self.is("(") => Some("functions return a value: write `v = f(…);`"),
-            _ if self.is("%") => Some("there is no remainder: with integers write `a - a / b * b`"),
             _ if self.is_exponent() => Some("there are no exponents: write the number out"),
             _ => None,
         }
@@ -132,7 +131,7 @@ impl Parser<'_> {
             || self.is("}")
             || self.peek().kind == Kind::End
             || begins.iter().any(|word| self.is_word(word));
-        if forgotten && !self.is("%") {
+        if forgotten {
             let _: Parsed<()> = self.fail_at(end..end, "`;`");
             return Ok(());
         }

@@ -13,7 +13,7 @@ impl Parser<'_> {
     }
 
     pub(super) fn additive(&mut self) -> Parsed<Expr> {
-        self.nested(|parser| parser.binary(5))
+        self.nested(|parser| parser.binary(Binary::SUMS))
     }
 
     /// Operators by how tightly they bind, the loosest first.
@@ -23,7 +23,7 @@ impl Parser<'_> {
         let mut left = self.binary(level + 1)?;
         let mut n_taken = 0;
         while let Some(&(_, op)) = ops.iter().find(|(symbol, _)| self.is(symbol)) {
-            if level == 3 && n_taken > 0 {
+            if level == Binary::COMPARISONS && n_taken > 0 {
                 return self.fail("`&&` between two comparisons");
             }
             n_taken += 1;
@@ -80,6 +80,9 @@ impl Parser<'_> {
             self.expect(")")?;
             return Ok(Expr { span: self.since(start), ..inner });
         }
+        if self.take_word("if") {
+            return self.choice(start);
+        }
         let kind = if self.is("[") {
             self.advance();
             ExprKind::List(self.list("]")?)
@@ -117,15 +120,41 @@ impl Parser<'_> {
 
     /// Indices behind an array: `a[i]`, `a[i][j]`.
     pub(super) fn indices(&mut self, mut array: Expr, start: usize) -> Parsed<Expr> {
-        while matches!(array.kind, ExprKind::Name(_) | ExprKind::Index(..) | ExprKind::Call(..))
-            && self.take("[")
-        {
+        use ExprKind::{Call, Index, Name, Slice};
+        while matches!(array.kind, Name(_) | Index(..) | Slice(..) | Call(..)) && self.take("[") {
             let index = self.expr()?;
+            let end = if self.take("..") { Some(self.expr()?) } else { None };
             self.expect("]")?;
-            let depth = array.depth.max(index.depth);
-            array = self.make(ExprKind::Index(Box::new(array), Box::new(index)), start, depth)?;
+            let depth = array.depth.max(index.depth).max(end.as_ref().map_or(0, |end| end.depth));
+            let (of, index) = (Box::new(array), Box::new(index));
+            let kind = match end {
+                Some(end) => Slice(of, index, Box::new(end)),
+                None => Index(of, index),
+            };
+            array = self.make(kind, start, depth)?;
         }
         Ok(array)
+    }
+
+    /// `if` as a value, behind its `if`: `if c { a } else { b }`.
+    fn choice(&mut self, start: usize) -> Parsed<Expr> {
+        let condition = self.expr()?;
+        let yes = self.braced()?;
+        if !self.take_word("else") {
+            return self.fail("`else`: as a value, `if` has two branches");
+        }
+        let other = self.span().start;
+        let no =
+            if self.take_word("if") { self.nested(|parser| parser.choice(other))? } else { self.braced()? };
+        let depth = condition.depth.max(yes.depth).max(no.depth);
+        self.make(ExprKind::If(Box::new(condition), Box::new(yes), Box::new(no)), start, depth)
+    }
+
+    fn braced(&mut self) -> Parsed<Expr> {
+        self.expect("{")?;
+        let value = self.expr()?;
+        self.expect("}")?;
+        Ok(value)
     }
 
     /// `t.read()`; arrays have no methods.
@@ -146,10 +175,9 @@ impl Parser<'_> {
 
     /// What other languages have in the place of an expression.
     fn foreign_expression(&mut self) -> Parsed<()> {
-        if self.is_word("if") || self.is_word("match") {
-            let message = format!("`{}` has no value", self.text());
-            let help = "assign inside: `let v: T = b; if c { v = a; }`, or write `min`, `max` or `relu`";
-            return self.refuse(self.span(), message, "a statement, not an expression", help);
+        if self.is_word("match") {
+            let help = "choose with `if c { a } else if d { b } else { e }`";
+            return self.refuse(self.span(), "`match` is not part of Sled", "no expression", help);
         }
         if self.peek().kind == Kind::Text {
             let help = "texts stand in `print(\"…\", a)` only";

@@ -18,6 +18,7 @@ enum End {
     Run(Verdict),
     Break,
     Continue,
+    Return(Option<Value>),
 }
 
 type Done<T> = Result<T, End>;
@@ -31,38 +32,14 @@ struct Machine<'p> {
     n_taken: usize,
     random: i128,
     tapes: BTreeMap<String, (i64, BTreeSet<i64>)>,
+    /// Whether numbers are exact, as in `predict`: nothing has a type.
+    exact: bool,
 }
 
 /// How the program ends, and theta.
 pub(crate) fn run(source: &str, sizes: &Sizes, samples: &[Vec<i64>]) -> (Verdict, Vec<i64>) {
     let program = Rc::new(parse::program(source));
-    let whole = |n: usize| Value::Exact(i128::try_from(n).expect("a size"), 1);
-    let mut globals = BTreeMap::new();
-    for (name, size) in [
-        ("I", sizes.integer as usize),
-        ("F", sizes.fraction as usize),
-        ("M", sizes.n_features),
-        ("K", sizes.n_labels),
-    ] {
-        globals.insert(name.to_owned(), whole(size));
-    }
-    let mut machine = Machine {
-        program: &program,
-        scopes: vec![globals],
-        samples,
-        sizes: *sizes,
-        sample: None,
-        n_taken: 0,
-        random: 1,
-        tapes: BTreeMap::new(),
-    };
-    for (name, value) in &program.constants {
-        let Ok(value) = machine.value(value) else { panic!("a constant") };
-        if let ("SEED", Value::Exact(seed, _)) = (name.as_str(), &value) {
-            machine.random = *seed;
-        }
-        machine.scopes[0].insert(name.clone(), value);
-    }
+    let mut machine = machine(&program, sizes, samples);
     let (theta, ty) = program.theta.clone().expect("a learner");
     let shape = machine.shape(&ty);
     let zero = zero(&shape);
@@ -76,6 +53,59 @@ pub(crate) fn run(source: &str, sizes: &Sizes, samples: &[Vec<i64>]) -> (Verdict
     (verdict, flat)
 }
 
+/// What `predict` gives for counts of 2^-fraction.
+pub(crate) fn predict(source: &str, sizes: &Sizes, x: &[i64], theta: &[i64]) -> Vec<f64> {
+    let program = parse::program(source);
+    let mut machine = machine(&program, sizes, &[]);
+    machine.exact = true;
+    let numbers = |of: &[i64]| {
+        Value::Array(of.iter().map(|&raw| Value::Exact(raw.into(), 1 << sizes.fraction)).collect())
+    };
+    match machine.call("predict", vec![numbers(x), numbers(theta)]) {
+        Ok(Value::Exact(n, d)) => vec![n as f64 / d as f64],
+        Ok(Value::Array(values)) => {
+            let number = |value: &Value| match value {
+                Value::Exact(n, d) => *n as f64 / *d as f64,
+                other => panic!("{other:?} is no exact number"),
+            };
+            values.iter().map(number).collect()
+        }
+        _ => panic!("predict gives no number"),
+    }
+}
+
+fn machine<'p>(program: &'p Program, sizes: &Sizes, samples: &'p [Vec<i64>]) -> Machine<'p> {
+    let whole = |n: usize| Value::Exact(i128::try_from(n).expect("a size"), 1);
+    let mut globals = BTreeMap::new();
+    for (name, size) in [
+        ("I", sizes.integer as usize),
+        ("F", sizes.fraction as usize),
+        ("M", sizes.n_features),
+        ("K", sizes.n_labels),
+    ] {
+        globals.insert(name.to_owned(), whole(size));
+    }
+    let mut machine = Machine {
+        program,
+        scopes: vec![globals],
+        samples,
+        sizes: *sizes,
+        sample: None,
+        n_taken: 0,
+        random: 1,
+        tapes: BTreeMap::new(),
+        exact: false,
+    };
+    for (name, value) in &program.constants {
+        let Ok(value) = machine.value(value) else { panic!("a constant") };
+        if let ("SEED", Value::Exact(seed, _)) = (name.as_str(), &value) {
+            machine.random = *seed;
+        }
+        machine.scopes[0].insert(name.clone(), value);
+    }
+    machine
+}
+
 fn flatten(value: &Value, into: &mut Vec<i64>) {
     match value {
         Value::Array(elements) => elements.iter().for_each(|element| flatten(element, into)),
@@ -85,6 +115,19 @@ fn flatten(value: &Value, into: &mut Vec<i64>) {
 }
 
 impl Machine<'_> {
+    /// A value for something of this shape; exact numbers have none.
+    fn fitted(&self, value: Value, shape: &Shape) -> Value {
+        if self.exact { value } else { fit(value, shape) }
+    }
+
+    fn nothing(&self, shape: &Shape) -> Value {
+        match (self.exact, shape) {
+            (true, Shape::Number(_)) => Value::Exact(0, 1),
+            (true, Shape::Array(element, length)) => Value::Array(vec![self.nothing(element); *length]),
+            _ => zero(shape),
+        }
+    }
+
     fn find(&mut self, name: &str) -> &mut Value {
         self.scopes.iter_mut().rev().find_map(|scope| scope.get_mut(name)).expect("a known name")
     }
@@ -141,9 +184,12 @@ impl Machine<'_> {
             Stmt::Let(name, ty, value) => {
                 let shape = ty.as_ref().map(|ty| self.shape(ty));
                 let value = match (value, &shape) {
-                    (Some(value), Some(shape)) => fit(self.value(value)?, shape),
+                    (Some(value), Some(shape)) => {
+                        let value = self.value(value)?;
+                        self.fitted(value, shape)
+                    }
                     (Some(value), None) => self.value(value)?,
-                    (None, shape) => zero(shape.as_ref().expect("a type")),
+                    (None, shape) => self.nothing(shape.as_ref().expect("a type")),
                 };
                 if value == Value::Tape {
                     self.tapes.insert(name.clone(), Default::default());
@@ -161,9 +207,14 @@ impl Machine<'_> {
             }
             Stmt::While(condition, body) => while self.bit(condition)? && self.round(body)? {},
             Stmt::For(name, from, to, body) => {
-                let (from, to) = (self.size(from), self.size(to));
-                for at in from..to {
-                    self.scopes.push(BTreeMap::from([(name.clone(), Value::Exact(at, 1))]));
+                let (from, to) = (self.value(from)?, self.value(to)?);
+                let ty = [&from, &to].into_iter().find_map(|bound| match bound {
+                    Value::Number(ty, _) => Some(*ty),
+                    _ => None,
+                });
+                for at in position(&from)..position(&to) {
+                    let variable = ty.map_or(Value::Exact(at, 1), |ty| Value::Number(ty, at));
+                    self.scopes.push(BTreeMap::from([(name.clone(), variable)]));
                     let more = self.round(body);
                     self.scopes.pop();
                     if !more? {
@@ -199,6 +250,10 @@ impl Machine<'_> {
             Stmt::Assert(condition) if self.bit(condition)? => {}
             Stmt::Assert(_) | Stmt::Reject => return Err(End::Run(Verdict::Rejected)),
             Stmt::Print(values) => values.iter().try_for_each(|value| self.value(value).map(drop))?,
+            Stmt::Return(value) => {
+                let value = value.as_ref().map(|value| self.value(value)).transpose()?;
+                return Err(End::Return(value));
+            }
             Stmt::Break => return Err(End::Break),
             Stmt::Continue => return Err(End::Continue),
         }
@@ -206,6 +261,9 @@ impl Machine<'_> {
     }
 
     fn assign(&mut self, place: &Expr, op: Option<&str>, value: &Expr) -> Done<()> {
+        if let Expr::Slice(array, from, to) = place {
+            return self.assign_slice(array, [from, to], value);
+        }
         let mut indices = Vec::new();
         let mut root = place;
         while let Expr::Index(array, index) = root {
@@ -229,6 +287,19 @@ impl Machine<'_> {
             target = &mut elements[usize::try_from(at).expect("checked before")];
         }
         *target = given;
+        Ok(())
+    }
+
+    /// Elements of a whole array, each of which becomes that of a list.
+    fn assign_slice(&mut self, array: &Expr, [from, to]: [&Expr; 2], value: &Expr) -> Done<()> {
+        let Expr::Name(name) = array else { panic!("a slice of a name") };
+        let (from, to) = (position(&self.value(from)?), position(&self.value(to)?));
+        let Value::Array(given) = self.value(value)? else { panic!("an array") };
+        let Value::Array(elements) = self.find(name) else { panic!("an array") };
+        for (at, given) in (from..to).zip(given) {
+            let element = &mut elements[usize::try_from(at).expect("checked before")];
+            *element = fit_like(given, element);
+        }
         Ok(())
     }
 
@@ -273,6 +344,16 @@ impl Machine<'_> {
                 let index = self.value(index)?;
                 element(array, &index)?
             }
+            Expr::Slice(array, from, to) => {
+                let Value::Array(elements) = self.value(array)? else { panic!("an array") };
+                let ends = [self.value(from)?, self.value(to)?];
+                let [from, to] = ends.map(|end| usize::try_from(position(&end)).expect("an index"));
+                Value::Array(elements[from..to].to_vec())
+            }
+            Expr::If(condition, yes, no) => {
+                let branch = if self.bit(condition)? { yes } else { no };
+                self.value(branch)?
+            }
             Expr::List(values) => {
                 let values = values.iter().map(|value| self.value(value)).collect::<Done<Vec<Value>>>()?;
                 let typed = values.iter().find(|value| !matches!(value, Value::Exact(..))).cloned();
@@ -291,7 +372,13 @@ impl Machine<'_> {
                 ("&&", Value::Bit(false)) => Value::Bit(false),
                 ("||", Value::Bit(true)) => Value::Bit(true),
                 ("&&" | "||", _) => Value::Bit(self.bit(b)?),
-                (op, left) => binary(op, left, self.value(b)?),
+                (op, left) => {
+                    let right = self.value(b)?;
+                    if matches!((op, &right), ("<<" | ">>", Value::Number(_, ..0))) {
+                        return Err(End::Run(Verdict::Rejected));
+                    }
+                    binary(op, left, right)
+                }
             },
             Expr::Call(name, arguments) => {
                 let arguments =
@@ -304,6 +391,9 @@ impl Machine<'_> {
             }
             Expr::Cast(value, ty, saturating) => {
                 let value = self.value(value)?;
+                if let (true, Value::Exact(..)) = (self.exact, &value) {
+                    return Ok(value);
+                }
                 let Shape::Number(to) = self.shape(ty) else { panic!("a number type") };
                 Value::Number(to, cast(value, to, *saturating))
             }
@@ -324,14 +414,17 @@ impl Machine<'_> {
         let mut own = BTreeMap::new();
         for ((name, ty), value) in function.parameters.iter().zip(arguments) {
             let shape = self.shape(ty);
-            own.insert(name.clone(), fit(value, &shape));
+            own.insert(name.clone(), self.fitted(value, &shape));
         }
         let outside = self.scopes.split_off(1);
         // The learner's weights are no name of a function, but theirs is the second scope.
         self.scopes.extend([BTreeMap::new(), own]);
         let result = self.shape(&function.result);
-        let done = function.body.iter().try_for_each(|stmt| self.stmt(stmt));
-        let value = done.and_then(|()| self.value(&function.value)).map(|value| fit(value, &result));
+        let value = match function.body.iter().try_for_each(|stmt| self.stmt(stmt)) {
+            Err(End::Return(value)) => Ok(self.fitted(value.expect("a function's value"), &result)),
+            Err(end) => Err(end),
+            Ok(()) => panic!("{name} ends without a value"),
+        };
         self.scopes.truncate(1);
         self.scopes.extend(outside);
         value

@@ -97,6 +97,11 @@ pub(super) fn arithmetic(op: &str, ty: Fix, a: i128, b: i128) -> i128 {
         "*~" => ty.wrap((2 * a * b + (1 << ty.1)).div_euclid(2 << ty.1)),
         "/" if b == 0 => 0,
         "/" => ty.wrap((a << ty.1) / b),
+        "%" if b == 0 => a,
+        "%" => a % b,
+        "&" => a & b,
+        "|" => a | b,
+        "^" => a ^ b,
         "+|" => ty.clamp(a + b),
         "-|" => ty.clamp(a - b),
         "*|" => ty.clamp((a * b).div_euclid(1 << ty.1)),
@@ -110,11 +115,17 @@ pub(super) fn exact(op: &str, (an, ad): (i128, i128), (bn, bd): (i128, i128)) ->
         "-" | "-|" => (an * bd - bn * ad, ad * bd),
         "*" | "*|" | "*~" => (an * bn, ad * bd),
         "/" => (an * bd * bn.signum(), ad * bn.abs()),
+        "%" => (an * bd % (bn * ad), ad * bd),
+        "&" => ((an / ad) & (bn / bd), 1),
+        "|" => ((an / ad) | (bn / bd), 1),
+        "^" => ((an / ad) ^ (bn / bd), 1),
         "<<" => (an << (bn / bd), ad),
         ">>" => (an, ad << (bn / bd)),
         _ => return Value::Bit(compare(op, an * bd, bn * ad)),
     };
-    Value::Exact(n, d)
+    // Sums and products of many exact numbers stay within 128 bits.
+    let halves = (n | d).trailing_zeros();
+    Value::Exact(n >> halves, d >> halves)
 }
 
 pub(super) fn position(index: &Value) -> i128 {
@@ -128,9 +139,14 @@ pub(super) fn position(index: &Value) -> i128 {
 pub(super) fn binary(op: &str, a: Value, b: Value) -> Value {
     match (a, b) {
         (Value::Exact(an, ad), Value::Exact(bn, bd)) => exact(op, (an, ad), (bn, bd)),
-        (Value::Bit(a), Value::Bit(b)) => Value::Bit(if op == "==" { a == b } else { a != b }),
-        (Value::Number(ty, a), Value::Exact(n, d)) if op == "<<" || op == ">>" => {
-            let by = u32::try_from(n / d).expect("a shift").min(64);
+        (Value::Bit(a), Value::Bit(b)) => Value::Bit(match op {
+            "==" => a == b,
+            "&" => a && b,
+            "|" => a || b,
+            _ => a != b,
+        }),
+        (Value::Number(ty, a), by) if op == "<<" || op == ">>" => {
+            let by = u32::try_from(position(&by)).expect("a shift").min(64);
             Value::Number(ty, if op == "<<" { ty.wrap(a << by) } else { a >> by })
         }
         (a, b) => {

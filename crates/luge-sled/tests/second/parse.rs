@@ -8,6 +8,8 @@ pub(crate) enum Expr {
     Bool(bool),
     Name(String),
     Index(Box<Expr>, Box<Expr>),
+    Slice(Box<Expr>, Box<Expr>, Box<Expr>),
+    If(Box<Expr>, Box<Expr>, Box<Expr>),
     List(Vec<Expr>),
     Unary(char, Box<Expr>),
     Binary(String, Box<Expr>, Box<Expr>),
@@ -41,6 +43,7 @@ pub(crate) enum Stmt {
     Take,
     Break,
     Continue,
+    Return(Option<Expr>),
     Reject,
 }
 
@@ -50,7 +53,6 @@ pub(crate) struct Function {
     pub(crate) parameters: Vec<(String, Type)>,
     pub(crate) result: Type,
     pub(crate) body: Vec<Stmt>,
-    pub(crate) value: Expr,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -90,8 +92,8 @@ fn tokens(source: &str) -> Vec<String> {
             rest[1..].find('"').expect("a closing quote") + 2
         } else {
             let long = [
-                "+|=", "-|=", "*|=", "*~=", "*~", "->", "..", "+|", "-|", "*|", "+=", "-=", "*=", "/=", "<<",
-                ">>", "<=", ">=", "==", "!=", "&&", "||",
+                "+|=", "-|=", "*|=", "*~=", "<<=", ">>=", "*~", "->", "..", "+|", "-|", "*|", "+=", "-=",
+                "*=", "/=", "%=", "&=", "|=", "^=", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||",
             ];
             long.iter().find(|symbol| rest.starts_with(**symbol)).map_or(1, |symbol| symbol.len())
         };
@@ -101,14 +103,16 @@ fn tokens(source: &str) -> Vec<String> {
 }
 
 /// Binary operators, the loosest first.
-const LEVELS: [&[&str]; 7] = [
+const LEVELS: [&[&str]; 9] = [
     &["||"],
     &["&&"],
+    &["|"],
     &["^"],
+    &["&"],
     &["<", "<=", ">", ">=", "==", "!="],
     &["<<", ">>"],
     &["+", "-", "+|", "-|"],
-    &["*", "/", "*|", "*~"],
+    &["*", "/", "%", "*|", "*~"],
 ];
 
 struct Reader {
@@ -192,20 +196,12 @@ impl Reader {
         let parameters = self.parameters();
         self.expect("->");
         let result = self.ty();
-        self.expect("{");
-        let mut body = Vec::new();
-        while !self.take("return") {
-            body.push(self.stmt());
-        }
-        let value = self.expr(0);
-        self.expect(";");
-        self.expect("}");
-        Function { name, parameters, result, body, value }
+        Function { name, parameters, result, body: self.block() }
     }
 
     /// Sizes are sums: a `>` ends them.
     fn size(&mut self) -> Box<Expr> {
-        Box::new(self.expr(5))
+        Box::new(self.expr(7))
     }
 
     fn ty(&mut self) -> Type {
@@ -283,6 +279,7 @@ impl Reader {
             "break" => Stmt::Break,
             "continue" => Stmt::Continue,
             "reject" => Stmt::Reject,
+            "return" => Stmt::Return((self.peek() != ";").then(|| self.expr(0))),
             "assert" => Stmt::Assert(self.arguments().remove(0)),
             "print" => Stmt::Print(self.arguments()),
             _ if self.peek() == "." => {
@@ -296,7 +293,7 @@ impl Reader {
             }
             _ => {
                 self.at = start;
-                let place = self.expr(7);
+                let place = self.expr(9);
                 let op = self.next();
                 let value = self.expr(0);
                 Stmt::Assign(
@@ -370,10 +367,20 @@ impl Reader {
         }
         let mut value = self.primary();
         while self.take("[") {
-            let index = self.expr(0);
+            let (array, index) = (Box::new(value), Box::new(self.expr(0)));
+            value = match self.take("..") {
+                true => Expr::Slice(array, index, Box::new(self.expr(0))),
+                false => Expr::Index(array, index),
+            };
             self.expect("]");
-            value = Expr::Index(Box::new(value), Box::new(index));
         }
+        value
+    }
+
+    fn braced(&mut self) -> Expr {
+        self.expect("{");
+        let value = self.expr(0);
+        self.expect("}");
         value
     }
 
@@ -386,6 +393,13 @@ impl Reader {
                 inner
             }
             "[" => Expr::List(self.list("]")),
+            "if" => {
+                let condition = Box::new(self.expr(0));
+                let yes = self.braced();
+                self.expect("else");
+                let no = if self.peek() == "if" { self.primary() } else { self.braced() };
+                Expr::If(condition, Box::new(yes), Box::new(no))
+            }
             "true" => Expr::Bool(true),
             "false" => Expr::Bool(false),
             number if number.starts_with(|c: char| c.is_ascii_digit()) => {

@@ -3,11 +3,12 @@
 use super::{TYPES, Writer};
 
 /// Operators between two numbers.
-pub(crate) const NUMBER_OPERATORS: [&str; 8] = ["+", "-", "*", "/", "+|", "-|", "*|", "*~"];
+pub(crate) const NUMBER_OPERATORS: [&str; 12] =
+    ["+", "-", "*", "/", "+|", "-|", "*|", "*~", "%", "&", "|", "^"];
 
 /// What else a number is made of numbers with.
-pub(crate) const NUMBER_FUNCTIONS: [&str; 10] =
-    ["negation", "<<", ">>", "min", "max", "relu", "abs", "sign", "as", "as|"];
+pub(crate) const NUMBER_FUNCTIONS: [&str; 12] =
+    ["negation", "<<", ">>", "<< k", ">> k", "min", "max", "relu", "abs", "sign", "as", "as|"];
 
 /// Numbers without numbers inside.
 pub(crate) const NUMBERS: [&str; 6] =
@@ -16,7 +17,7 @@ pub(crate) const NUMBERS: [&str; 6] =
 pub(crate) const COMPARISONS: [&str; 6] = ["<", "<=", ">", ">=", "==", "!="];
 
 /// Operators between two conditions.
-pub(crate) const BIT_OPERATORS: [&str; 5] = ["&&", "||", "bits ==", "bits !=", "^"];
+pub(crate) const BIT_OPERATORS: [&str; 7] = ["&&", "||", "bits ==", "bits !=", "bits ^", "bits &", "bits |"];
 
 /// Conditions without anything inside.
 pub(crate) const BITS: [&str; 7] =
@@ -106,14 +107,14 @@ impl Writer {
             return self.leaf(ty);
         }
         let d = depth - 1;
-        match self.dice.roll(22) {
+        match self.dice.roll(28) {
             0 | 1 => self.leaf(ty),
-            n @ 2..=9 => {
+            n @ 2..=13 => {
                 let op = NUMBER_OPERATORS[n - 2];
                 self.within(op, |w| format!("({} {op} {})", w.number(ty, d), w.number(ty, d)))
             }
-            10 => self.within("negation", |w| format!("-{}", w.number(ty, d))),
-            11 => {
+            14 => self.within("negation", |w| format!("-{}", w.number(ty, d))),
+            15 => {
                 let op = ["<<", ">>"][self.dice.roll(2)];
                 self.within(op, |w| {
                     let value = w.number(ty, d);
@@ -125,26 +126,39 @@ impl Writer {
                     format!("({value} {op} {by})")
                 })
             }
-            12 => {
+            16 => {
                 let function = ["min", "max"][self.dice.roll(2)];
                 self.within(function, |w| format!("{function}({}, {})", w.number(ty, d), w.number(ty, d)))
             }
-            13 => {
+            17 => {
                 let function = ["relu", "abs", "sign"][self.dice.roll(3)];
                 self.within(function, |w| format!("{function}({})", w.number(ty, d)))
             }
-            14 | 15 => {
+            18 | 19 => {
                 let (from, form) = (self.dice.roll(TYPES.len()), ["as", "as|"][self.dice.roll(2)]);
                 self.within(form, |w| format!("({} {form} {})", w.number(from, d), TYPES[ty]))
             }
-            16 => self.within("bit as number", |w| format!("({} as {})", w.condition(d), TYPES[ty])),
-            17 => self.within("random()", |_| format!("(random() as {})", TYPES[ty])),
-            18 => match self.loops.last().cloned() {
+            20 => self.within("bit as number", |w| format!("({} as {})", w.condition(d), TYPES[ty])),
+            21 => self.within("random()", |_| format!("(random() as {})", TYPES[ty])),
+            22 => match self.loops.last().cloned() {
                 Some((name, _)) => {
                     self.within("a loop's variable", |_| format!("({name} as| {})", TYPES[ty]))
                 }
                 None => self.leaf(ty),
             },
+            23 => {
+                let op = ["<< k", ">> k"][self.dice.roll(2)];
+                self.within(op, |w| {
+                    let value = w.number(ty, d);
+                    // Below 0, now and then, which ends the run.
+                    let by = ["k", "k", "k", "(k + k)", "ints[1]"][w.dice.roll(5)];
+                    format!("({value} {} {by})", &op[..2])
+                })
+            }
+            24 => self.within("if value", |w| {
+                let (condition, yes, no) = (w.condition(d), w.number(ty, d), w.number(ty, d));
+                format!("(if {condition} {{ {yes} }} else {{ {no} }})")
+            }),
             _ if ty > 0 => {
                 let value = self.call(d);
                 format!("({value} as {})", TYPES[ty])
@@ -155,7 +169,7 @@ impl Writer {
 
     /// A call of a function.
     fn call(&mut self, depth: usize) -> String {
-        match self.dice.roll(3) {
+        match self.dice.roll(5) {
             0 => {
                 let index = self.index(3);
                 self.within("both()", |w| format!("both(v, {})[{index}]", w.number(0, depth)))
@@ -163,6 +177,16 @@ impl Writer {
             1 if self.takes => {
                 self.within("next()", |w| format!("next({}, {})", w.number(0, depth), w.number(0, depth)))
             }
+            2 => self.within("early()", |w| format!("early({}, {})", w.number(0, depth), w.condition(depth))),
+            3 => self.within("part()", |w| {
+                let slice = match (w.dice.roll(4), w.loops.iter().find(|(_, rounds)| *rounds <= 3)) {
+                    (0, _) if w.in_data > 0 => "x[0..2]".to_owned(),
+                    (0 | 1, Some((name, _))) => format!("long[{name} + 1..{name} + 3]"),
+                    (0..=2, _) => "long[4..6]".to_owned(),
+                    _ => "v[1..3]".to_owned(),
+                };
+                format!("part({slice}, {})", w.number(0, depth))
+            }),
             _ => {
                 let function = ["twice", "again"][self.dice.roll(2)];
                 self.within("twice()", |w| {
@@ -193,7 +217,7 @@ impl Writer {
                 _ => "((k < 3) || (((v[k + 1] > 0) as int<5>) == 1))".to_owned(),
             }),
             7 | 12 => {
-                let name = BIT_OPERATORS[self.dice.roll(5)];
+                let name = BIT_OPERATORS[self.dice.roll(BIT_OPERATORS.len())];
                 let op = name.trim_start_matches("bits ");
                 self.within(name, |w| format!("({} {op} {})", w.condition(d), w.condition(d)))
             }

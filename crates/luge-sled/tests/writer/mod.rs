@@ -40,13 +40,17 @@ struct Writer {
 }
 
 /// Statements about whole arrays.
-const ARRAYS: [&str; 6] = [
+const ARRAYS: [&str; 10] = [
     "v = flip(v);",
     "v = [v[1], v[2], v[0]];",
     "rows[0] = rows[1];",
     "if true { let w = rows; rows[1] = w[0]; }",
     "rows = turn(rows);",
     "grid[1] = bits;",
+    "v[1..3] = v[0..2];",
+    "long[2..5] = v;",
+    "v = if p { flip(v) } else { v };",
+    "bits[0..2] = [q, p ^ bits[0]];",
 ];
 
 /// The types of the variables `a` to `f`, and of the flags `p` and `q`: the data's own, wider, narrower, other points.
@@ -194,6 +198,7 @@ impl Writer {
         match self.dice.roll(12) {
             11 => self.line(&format!("assert({condition});")),
             10 => self.line(&format!("if {condition} && a3 > b3 {{ reject; }}")),
+            9 => self.line(&format!("if {condition} && a1 > b1 {{ return; }}")),
             _ => self.line(&format!("assert({condition} || k < 3);")),
         }
     }
@@ -218,10 +223,13 @@ impl Writer {
     fn loop_over_integers(&mut self, depth: usize) {
         let name = self.name("i");
         let outer = self.loops.last().cloned();
-        let (bounds, rounds) = match (self.dice.roll(6), outer) {
+        let (bounds, rounds) = match (self.dice.roll(8), outer) {
             (0, Some((outer, rounds))) => (format!("{outer}..{rounds}"), rounds),
             (1, Some((outer, rounds))) => (format!("0..{outer}"), rounds),
             (2, _) => ("0..12".to_owned(), 12),
+            // An integer of k's type; it is no index that is known before.
+            (6, _) => ("0..k".to_owned(), 0),
+            (7, _) => ("k..3".to_owned(), 0),
             (n, _) => {
                 let rounds = [0, 1, 12, 3, 2, 2][n];
                 (format!("0..{rounds}"), rounds)
@@ -230,6 +238,9 @@ impl Writer {
         let unroll =
             self.dice.roll(6) == 5 && bounds.starts_with("0..") && self.loops.is_empty() && rounds > 0;
         self.line(&format!("{}for {name} in {bounds} {{", if unroll { "unroll " } else { "" }));
+        if bounds.contains('k') {
+            self.line(&format!("    v[{name}] += 1;"));
+        }
         let outside = std::mem::replace(&mut self.breakable, !unroll);
         if rounds > 0 {
             self.loops.push((name, rounds));
@@ -289,6 +300,14 @@ fn later(a: fix<I,F>) -> fix<I,F> { take; return a + a; }
     let text = format!(
         "{next}fn twice(a: fix<I,F>, up: bit) -> fix<I,F> {{ let b = a + a; if up {{ b += 1; }} return b; }}
 fn both(a: [fix<I,F>; 3], b: fix<I,F>) -> [fix<I,F>; 3] {{ let c = a; for i in 0..3 {{ c[i] += b; }} return c; }}
+fn early(a: fix<I,F>, up: bit) -> fix<I,F> {{
+    if up {{ return a; }}
+    let b = a;
+    for i in 0..3 {{ b += 0.5; while b > a {{ if b > 1 {{ return b - (i as| fix<I,F>); }} break; }} }}
+    if a > 0 {{ return -a; }} else {{ b -= 1; }}
+    return b;
+}}
+fn part(a: [fix<I,F>; 2], b: fix<I,F>) -> fix<I,F> {{ return a[1] - b * a[0]; }}
 fn again(a: fix<I,F>, up: bit) -> fix<I,F> {{ return twice(twice(a, !up) - 1, up); }}
 fn turn(a: [[fix<I + 3,F>; 3]; 2]) -> [[fix<I + 3,F>; 3]; 2] {{ return [a[1], a[0]]; }}
 fn flip(a: [fix<I,F>; 3]) -> [fix<I,F>; 3] {{ return [a[2], a[1], a[0]]; }}

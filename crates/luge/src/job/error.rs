@@ -66,7 +66,15 @@ pub enum JobError {
         primary: String,
         /// Its weights.
         n_weights: usize,
+        /// One that has as many weights as theta has numbers.
+        fits: String,
     },
+    /// A primary network that is to be the program's own.
+    #[error("{0} has no function `predict`")]
+    NoPredict(String),
+    /// Data without labels for a learner that takes some.
+    #[error("{0} takes labels, and the data have none")]
+    NoTarget(String),
     /// A program for which no number format is suitable.
     #[error("{name}: {why}")]
     NoFormat {

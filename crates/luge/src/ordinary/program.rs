@@ -103,7 +103,8 @@ impl StreamJob {
         let n_theta = compiled.theta.len();
         if n_theta != primary.n_weights() {
             let (primary, n_weights) = (primary.describe(), primary.n_weights());
-            return Err(JobError::ThetaSize { n_theta, primary, n_weights }.into());
+            let fits = crate::job::fitting(n_theta, n_features, n_labels);
+            return Err(JobError::ThetaSize { n_theta, primary, n_weights, fits }.into());
         }
         let mut hold = None;
         if let Some(n_rows) = table.filter(|_| compiled.loops_over_rows) {

@@ -1,7 +1,10 @@
 //! When each part of a pass begins and ends, and what it carries from one position to the next.
 
 use super::{At, Pass, Root, Sym, Tail};
-use crate::compile::{automaton::Walker, tapes::Tape};
+use crate::{
+    compile::{automaton::Walker, tapes::Tape},
+    core::Op,
+};
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kind {
@@ -12,6 +15,7 @@ pub(super) enum Kind {
     },
     Add(usize, usize),
     Sub(usize, usize),
+    Bitwise(Op, usize, usize),
     Negate(usize),
     Wrap(usize, u32),
     /// Nothing before its time.
@@ -113,6 +117,8 @@ impl Schedule {
             _ => vec![part.start],
         }));
         events.extend(self.readings.iter().flat_map(|reading| [reading.start, reading.end]));
+        // A product is read to its end, also where fewer bits of it are compared.
+        events.push(self.verdict_at);
         events.extend(self.target.iter().flat_map(|&(_, start, end)| [start, end]));
         events.retain(|&event| event <= self.total);
         events
@@ -181,10 +187,16 @@ impl Schedule {
                 (sum & 1, sum >> 1)
             }
             Kind::Sub(a, b) => difference(outputs[a], outputs[b], memory),
+            Kind::Bitwise(Op::And, a, b) => (outputs[a] & outputs[b], 0),
+            Kind::Bitwise(Op::Or, a, b) => (outputs[a] | outputs[b], 0),
+            Kind::Bitwise(_, a, b) => (outputs[a] ^ outputs[b], 0),
             Kind::Negate(a) => difference(0, outputs[a], memory),
             Kind::Wrap(a, end) if at < end => (outputs[a], outputs[a]),
             Kind::Wrap(..) => (memory, memory),
             Kind::Gate(a) => (outputs[a], 0),
+            Kind::Less(..) | Kind::Equal(..) | Kind::Sign(_) | Kind::Fits(..) if at >= self.verdict_at => {
+                (0, memory)
+            }
             // Bit 0: less so far; bit 1: the last bits differed. At the top the last bits are signs, and if they differ
             // the order is the other way round.
             Kind::Less(a, b) if outputs[a] == outputs[b] => (0, memory & 1),
@@ -229,6 +241,7 @@ fn add(sym: &Sym, start: i64, times: &mut Vec<(Kind, i64)>) -> usize {
         Sym::Uniform { first, rest } => Kind::Uniform { first: *first, rest: *rest },
         Sym::Add(a, b) => Kind::Add(add(a, start, times), add(b, start, times)),
         Sym::Sub(a, b) => Kind::Sub(add(a, start, times), add(b, start, times)),
+        Sym::Bitwise(op, a, b) => Kind::Bitwise(*op, add(a, start, times), add(b, start, times)),
         Sym::Negate(a) => Kind::Negate(add(a, start, times)),
         Sym::Shift(a, by) => {
             let inner = add(a, start + by, times);

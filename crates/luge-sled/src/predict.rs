@@ -1,0 +1,421 @@
+//! `fn predict(x, theta)` as a network: sums, products, ReLUs and thresholds of features and weights.
+//!
+//! Numbers are exact here: nothing rounds or wraps around, so what would round is refused. Loops are written out; where a
+//! condition depends on the sample both branches are computed, and the condition chooses. With numbers in the place of features and
+//! weights the same walk is an interpreter.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use luge_machine::Diagnostic;
+
+use crate::core::{ArrayId, Cond, Core, Expr, Index, Op, Place, Stmt, StmtKind, THETA, Ty};
+
+/// The most units of a network.
+const MAX_UNITS: usize = 20_000;
+
+/// The most bits after the point of numbers that are compared: the threshold's ramp is 2^-64 wide.
+const MAX_FRACTION: u32 = 64;
+
+/// What a sum is made of.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Atom {
+    Feature(usize),
+    Weight(usize),
+    Unit(usize),
+}
+
+/// A number, and multiples of atoms.
+#[derive(Clone, PartialEq, Debug, Default)]
+struct Sum {
+    constant: f64,
+    terms: BTreeMap<Atom, f64>,
+    /// Bits after the point that its values have at most.
+    fraction: u32,
+}
+
+impl Sum {
+    fn number(constant: f64, fraction: u32) -> Self {
+        Self { constant, terms: BTreeMap::new(), fraction }
+    }
+
+    fn atom(atom: Atom, fraction: u32) -> Self {
+        Self { constant: 0.0, terms: BTreeMap::from([(atom, 1.0)]), fraction }
+    }
+
+    fn plus(&self, other: &Self, factor: f64) -> Self {
+        let mut sum = self.clone();
+        sum.constant += factor * other.constant;
+        sum.fraction = sum.fraction.max(other.fraction);
+        for (&atom, of) in &other.terms {
+            *sum.terms.entry(atom).or_default() += factor * of;
+        }
+        sum.terms.retain(|_, factor| *factor != 0.0);
+        sum
+    }
+
+    fn times(&self, factor: f64) -> Self {
+        Self { fraction: self.fraction, ..Self::default() }.plus(self, factor)
+    }
+
+    fn known(&self) -> Option<f64> {
+        self.terms.is_empty().then_some(self.constant)
+    }
+}
+
+/// One unit.
+#[derive(Clone, PartialEq, Debug)]
+enum Unit {
+    Product(Sum, Sum),
+    Relu(Sum),
+    /// 1 where the sum is above 0, else 0.
+    Above(Sum),
+}
+
+impl Unit {
+    fn sums(&self) -> Vec<&Sum> {
+        match self {
+            Self::Product(a, b) => vec![a, b],
+            Self::Relu(a) | Self::Above(a) => vec![a],
+        }
+    }
+}
+
+/// What cannot be a network, and the line it stands in.
+pub(crate) struct Refused {
+    pub(crate) line: u32,
+    pub(crate) what: &'static str,
+}
+
+impl Refused {
+    /// The same at its place in the text.
+    pub(crate) fn finding(&self, source: &str) -> Diagnostic {
+        let before = self.line.saturating_sub(1) as usize;
+        let start: usize = source.split_inclusive('\n').take(before).map(str::len).sum();
+        let line = source[start..].lines().next().unwrap_or("");
+        let indent = line.len() - line.trim_start().len();
+        let message = format!("`predict` has what no network computes exactly: {}", self.what);
+        Diagnostic::error(start + indent..start + line.len(), message, "in this line").with_help(
+            "sums, products, min, max, relu, abs, sign, comparisons, `if` and loops with constant bounds are units",
+        )
+    }
+}
+
+type Done<T> = Result<T, &'static str>;
+
+/// The variables of the function, as sums.
+#[derive(Clone)]
+struct Memory {
+    slots: Vec<(Sum, Ty)>,
+    arrays: Vec<Vec<Sum>>,
+}
+
+struct Walk {
+    features: Vec<Sum>,
+    memory: Memory,
+    variables: Vec<i64>,
+    units: Vec<Unit>,
+    line: u32,
+}
+
+/// The network of a function whose answer is left in an array, as `--primary` takes it.
+pub(crate) fn network(core: &Core, answer: ArrayId) -> Result<String, Refused> {
+    let fraction = core.format.fraction;
+    let atoms = |n: usize, atom: fn(usize) -> Atom| (0..n).map(|i| Sum::atom(atom(i), fraction)).collect();
+    let n_weights = core.arrays[THETA].length;
+    let (features, weights) = (atoms(core.n_features, Atom::Feature), atoms(n_weights, Atom::Weight));
+    let (outputs, units) = walk(core, answer, features, weights)?;
+    Ok(text(core.n_features, n_weights, &units, &outputs))
+}
+
+/// What the function gives for one sample.
+pub(crate) fn answer(core: &Core, answer: ArrayId, x: &[f64], theta: &[f64]) -> Result<Vec<f64>, Refused> {
+    let numbers =
+        |of: &[f64]| of.iter().map(|&value| Sum::number(value, core.format.fraction)).collect::<Vec<Sum>>();
+    let (outputs, _) = walk(core, answer, numbers(x), numbers(theta))?;
+    Ok(outputs.iter().map(|output| output.constant).collect())
+}
+
+fn walk(
+    core: &Core,
+    answer: ArrayId,
+    features: Vec<Sum>,
+    weights: Vec<Sum>,
+) -> Result<(Vec<Sum>, Vec<Unit>), Refused> {
+    let mut arrays: Vec<Vec<Sum>> =
+        core.arrays.iter().map(|array| vec![Sum::default(); array.length]).collect();
+    arrays[THETA] = weights;
+    let nothing = (Sum::default(), Ty { integer: 1, fraction: 0 });
+    let memory = Memory { slots: vec![nothing; core.widths.len()], arrays };
+    let variables = vec![0; core.n_loop_vars];
+    let mut walk = Walk { features, memory, variables, units: Vec::new(), line: 0 };
+    match walk.block(&core.body) {
+        Ok(()) => Ok((walk.memory.arrays.swap_remove(answer), walk.units)),
+        Err(what) => Err(Refused { line: walk.line, what }),
+    }
+}
+
+impl Walk {
+    fn block(&mut self, body: &[Stmt]) -> Done<()> {
+        body.iter().try_for_each(|stmt| self.stmt(stmt))
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) -> Done<()> {
+        self.line = stmt.line;
+        match &stmt.kind {
+            StmtKind::Assign(place, value) => {
+                let sum = self.value(value)?;
+                self.put(place, sum, value.ty())
+            }
+            StmtKind::SetFlag(place, cond) => {
+                let sum = self.condition(cond)?;
+                self.put(place, sum, Ty { integer: 1, fraction: 0 })
+            }
+            StmtKind::If(cond, then, otherwise) => {
+                let holds = self.condition(cond)?;
+                match holds.known() {
+                    Some(holds) => self.block(if holds > 0.5 { then } else { otherwise }),
+                    None => self.both(&holds, then, otherwise),
+                }
+            }
+            StmtKind::For(stmt) => {
+                let bound =
+                    |walk: &Self, affine: &crate::core::Affine| affine.value(|var| walk.variables[var]);
+                let (from, to) = (bound(self, &stmt.from), bound(self, &stmt.to));
+                if let Some((slot, first)) = &stmt.value {
+                    let sum = self.value(first)?;
+                    self.memory.slots[*slot] = (sum, first.ty());
+                }
+                for value in from..to {
+                    self.variables[stmt.var] = value;
+                    self.block(&stmt.body)?;
+                    if let Some((slot, _)) = &stmt.value {
+                        self.memory.slots[*slot].0.constant += 1.0;
+                    }
+                }
+                Ok(())
+            }
+            StmtKind::Repeat { times, body, .. } => (0..*times).try_for_each(|_| self.block(body)),
+            StmtKind::Print(_) => Ok(()),
+            StmtKind::While { .. } => {
+                Err("a loop whose rounds are not known before, or `return` before the end")
+            }
+            StmtKind::Break | StmtKind::Continue => Err("`break` or `continue`"),
+            StmtKind::EachSample(_) | StmtKind::Take => Err("the data: `predict` sees one sample"),
+            StmtKind::Write(..) | StmtKind::Shift(..) => Err("a tape"),
+            StmtKind::Reject => Err("`reject` or `assert`"),
+        }
+    }
+
+    /// Both branches, and then for every variable the value that the condition chooses.
+    fn both(&mut self, holds: &Sum, then: &[Stmt], otherwise: &[Stmt]) -> Done<()> {
+        let before = self.memory.clone();
+        self.block(then)?;
+        let yes = std::mem::replace(&mut self.memory, before);
+        self.block(otherwise)?;
+        for slot in 0..yes.slots.len() {
+            let (chosen, ty) = &yes.slots[slot];
+            let other = self.memory.slots[slot].0.clone();
+            self.memory.slots[slot] = (self.chosen(holds, chosen, &other)?, *ty);
+        }
+        for (array, elements) in yes.arrays.iter().enumerate() {
+            for (at, chosen) in elements.iter().enumerate() {
+                let other = self.memory.arrays[array][at].clone();
+                self.memory.arrays[array][at] = self.chosen(holds, chosen, &other)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn chosen(&mut self, holds: &Sum, yes: &Sum, no: &Sum) -> Done<Sum> {
+        if yes == no {
+            return Ok(no.clone());
+        }
+        let difference = self.product(holds, &yes.plus(no, -1.0))?;
+        Ok(no.plus(&difference, 1.0))
+    }
+
+    fn put(&mut self, place: &Place, sum: Sum, ty: Ty) -> Done<()> {
+        match place {
+            Place::Slot(slot) => self.memory.slots[*slot] = (sum, ty),
+            Place::Element(array, index) => {
+                let at = self.index(index)?;
+                self.memory.arrays[*array][at] = sum;
+            }
+        }
+        Ok(())
+    }
+
+    fn index(&self, index: &Index) -> Done<usize> {
+        if !index.computed.is_empty() {
+            return Err("an index that is computed");
+        }
+        Ok(usize::try_from(index.known.value(|var| self.variables[var])).unwrap_or(0))
+    }
+
+    fn unit(&mut self, unit: Unit, fraction: u32) -> Done<Sum> {
+        if self.units.len() >= MAX_UNITS {
+            return Err("more than 20,000 units");
+        }
+        self.units.push(unit);
+        Ok(Sum::atom(Atom::Unit(self.units.len() - 1), fraction))
+    }
+
+    fn product(&mut self, a: &Sum, b: &Sum) -> Done<Sum> {
+        let fraction = a.fraction + b.fraction;
+        Ok(match (a.known(), b.known()) {
+            (Some(number), _) => Sum { fraction, ..b.times(number) },
+            (_, Some(number)) => Sum { fraction, ..a.times(number) },
+            _ => self.unit(Unit::Product(a.clone(), b.clone()), fraction)?,
+        })
+    }
+
+    fn relu(&mut self, a: Sum) -> Done<Sum> {
+        let fraction = a.fraction;
+        match a.known() {
+            Some(number) => Ok(Sum::number(number.max(0.0), fraction)),
+            None => self.unit(Unit::Relu(a), fraction),
+        }
+    }
+
+    fn above(&mut self, a: Sum) -> Done<Sum> {
+        match a.known() {
+            Some(number) => Ok(Sum::number(f64::from(u8::from(number > 0.0)), 0)),
+            None if a.fraction > MAX_FRACTION => {
+                Err("a comparison of numbers with more than 64 bits after the point")
+            }
+            None => self.unit(Unit::Above(a), 0),
+        }
+    }
+
+    fn value(&mut self, expr: &Expr) -> Done<Sum> {
+        Ok(match expr {
+            Expr::Constant { raw, ty } => Sum::number(*raw as f64 / power(ty.fraction), ty.fraction),
+            Expr::Variable { slot, ty } => {
+                let (sum, kept) = &self.memory.slots[*slot];
+                if kept.fraction != ty.fraction && *sum != Sum::default() {
+                    return Err("`%` or `random()`");
+                }
+                sum.clone()
+            }
+            Expr::Element { array, index, .. } => {
+                let at = self.index(index)?;
+                self.memory.arrays[*array][at].clone()
+            }
+            Expr::Data { index, .. } => {
+                let at = self.index(index)?;
+                self.features.get(at).cloned().ok_or("a label")?
+            }
+            Expr::Negate(e) => self.value(e)?.times(-1.0),
+            Expr::Abs(e) => {
+                let sum = self.value(e)?;
+                let (up, down) = (self.relu(sum.clone())?, self.relu(sum.times(-1.0))?);
+                up.plus(&down, 1.0)
+            }
+            Expr::Sign(e) => {
+                let sum = self.value(e)?;
+                let (up, down) = (self.above(sum.clone())?, self.above(sum.times(-1.0))?);
+                up.plus(&down, -1.0)
+            }
+            Expr::Binary(op, a, b) => {
+                let (a, b) = (self.value(a)?, self.value(b)?);
+                match op {
+                    Op::Add => a.plus(&b, 1.0),
+                    Op::Sub => a.plus(&b, -1.0),
+                    Op::Mul => self.product(&a, &b)?,
+                    Op::Min => a.plus(&self.relu(a.plus(&b, -1.0))?, -1.0),
+                    Op::Max => b.plus(&self.relu(a.plus(&b, -1.0))?, 1.0),
+                    Op::Div => return Err("`/`, which rounds"),
+                    Op::MulRound => return Err("`*~`, which rounds: `*` is exact here"),
+                    Op::MulWide => return Err("`*|`: nothing is too large here"),
+                    Op::And | Op::Or | Op::Xor => return Err("`&`, `|` or `^` of numbers"),
+                }
+            }
+            Expr::Shl(e, by) => self.value(e)?.times(power(*by)),
+            Expr::Shr(e, by) => {
+                let sum = self.value(e)?;
+                Sum { fraction: sum.fraction + by, ..sum.times(1.0 / power(*by)) }
+            }
+            Expr::Cast(e, to) if to.fraction >= e.ty().fraction => self.value(e)?,
+            Expr::Cast(..) => return Err("`as` a type with fewer bits after the point, which rounds"),
+            Expr::Clamp(..) => return Err("`as|`, `+|` or `-|`: nothing is too large here"),
+        })
+    }
+
+    fn condition(&mut self, cond: &Cond) -> Done<Sum> {
+        let one = Sum::number(1.0, 0);
+        Ok(match cond {
+            Cond::Constant(value) => Sum::number(f64::from(u8::from(*value)), 0),
+            Cond::Flag(Place::Slot(slot)) => self.memory.slots[*slot].0.clone(),
+            Cond::Flag(Place::Element(array, index)) => {
+                let at = self.index(index)?;
+                self.memory.arrays[*array][at].clone()
+            }
+            Cond::Less(a, b) => {
+                let (a, b) = (self.value(a)?, self.value(b)?);
+                self.above(b.plus(&a, -1.0))?
+            }
+            Cond::Equal(a, b) => {
+                let (a, b) = (self.value(a)?, self.value(b)?);
+                let (more, less) = (self.above(a.plus(&b, -1.0))?, self.above(b.plus(&a, -1.0))?);
+                one.plus(&more, -1.0).plus(&less, -1.0)
+            }
+            Cond::Not(cond) => one.plus(&self.condition(cond)?, -1.0),
+            // Bits: both are 1, or neither is 0.
+            Cond::And(a, b) => {
+                let (a, b) = (self.condition(a)?, self.condition(b)?);
+                self.relu(a.plus(&b, 1.0).plus(&one, -1.0))?
+            }
+            Cond::Or(a, b) => {
+                let (a, b) = (self.condition(a)?, self.condition(b)?);
+                one.plus(&self.relu(one.plus(&a, -1.0).plus(&b, -1.0))?, -1.0)
+            }
+            Cond::Read(_) => return Err("a tape"),
+        })
+    }
+}
+
+fn power(exponent: u32) -> f64 {
+    (1_u128 << exponent.min(127)) as f64
+}
+
+/// The units that the outputs need, numbered anew, and the outputs.
+fn text(n_features: usize, n_weights: usize, units: &[Unit], outputs: &[Sum]) -> String {
+    let mut needed = BTreeSet::new();
+    let mut open: Vec<&Sum> = outputs.iter().collect();
+    while let Some(sum) = open.pop() {
+        for atom in sum.terms.keys() {
+            if let Atom::Unit(unit) = *atom
+                && needed.insert(unit)
+            {
+                open.extend(units[unit].sums());
+            }
+        }
+    }
+    let number: BTreeMap<usize, usize> = needed.iter().enumerate().map(|(new, &old)| (old, new)).collect();
+    let sum = |sum: &Sum| {
+        let mut text = sum.constant.to_string();
+        for (atom, factor) in &sum.terms {
+            let (letter, of) = match *atom {
+                Atom::Feature(of) => ('x', of),
+                Atom::Weight(of) => ('w', of),
+                Atom::Unit(of) => ('u', number[&of]),
+            };
+            let _ = write!(text, " {factor}{letter}{of}");
+        }
+        text
+    };
+    let mut text = format!("units:{n_features},{n_weights}");
+    for &unit in &needed {
+        text.push(';');
+        text.push_str(&match &units[unit] {
+            Unit::Product(a, b) => format!("{} * {}", sum(a), sum(b)),
+            Unit::Relu(a) => format!("relu {}", sum(a)),
+            Unit::Above(a) => format!("above {}", sum(a)),
+        });
+    }
+    for output in outputs {
+        let _ = write!(text, ";= {}", sum(output));
+    }
+    text
+}

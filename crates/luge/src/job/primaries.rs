@@ -1,0 +1,123 @@
+//! Primary networks by their descriptions, and those that programs bring along.
+
+use std::sync::Arc;
+
+use luge_landscape::{Mlp, Parity, Primary, PrimaryError, Prototypes, Tree, Units};
+
+use super::{JobError, TrainJob, program};
+use crate::data::Table;
+
+/// The function `predict` of the program.
+pub(super) const PREDICT: &str = "predict";
+
+/// Theta itself, of any size.
+pub(super) const RAW: &str = "raw";
+
+/// Finds primary networks by their description; a library user's own networks join the standard ones here.
+pub trait Primaries {
+    /// The network that a description stands for, for data of these sizes.
+    ///
+    /// # Errors
+    /// If it stands for none.
+    fn find(
+        &self,
+        description: &str,
+        n_features: usize,
+        n_labels: usize,
+    ) -> Result<Arc<dyn Primary>, PrimaryError>;
+}
+
+/// The networks that ship: `linear`, `mlp:` with its widths, `prototypes:` and `tree:` with a number, `parity`, `raw:` with the size
+/// of theta, and `units:` with all its units, as the function `predict` of a program becomes one.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct StandardPrimaries;
+
+impl Primaries for StandardPrimaries {
+    fn find(&self, text: &str, n_features: usize, n_labels: usize) -> Result<Arc<dyn Primary>, PrimaryError> {
+        if text == "parity" {
+            return match n_labels {
+                1 => Ok(Arc::new(Parity::new(n_features))),
+                labels => Err(PrimaryError::Ends {
+                    whole: text.to_owned(),
+                    n_features,
+                    n_outputs: 1,
+                    features: n_features,
+                    labels,
+                }),
+            };
+        }
+        if let Some(units) = Units::parse(text, n_features, n_labels) {
+            return Ok(Arc::new(units?));
+        }
+        if let Some(prototypes) = Prototypes::parse(text, n_features, n_labels) {
+            return Ok(Arc::new(prototypes?));
+        }
+        if let Some(tree) = Tree::parse(text, n_features, n_labels) {
+            return Ok(Arc::new(tree?));
+        }
+        Ok(Arc::new(Mlp::parse(text, n_features, n_labels)?))
+    }
+}
+
+/// A network whose weights are so many numbers.
+pub(crate) fn fitting(n_theta: usize, n_features: usize, n_labels: usize) -> String {
+    let hidden = (1..=64).map(|n| format!("mlp:{n_features}-{n}-{n_labels}"));
+    let counted = (1..=64).map(|n| format!("prototypes:{n}")).chain((1..=6).map(|n| format!("tree:{n}")));
+    let all = ["linear".to_owned(), "parity".to_owned()].into_iter().chain(hidden).chain(counted);
+    let fits = |text: &String| {
+        StandardPrimaries.find(text, n_features, n_labels).is_ok_and(|found| found.n_weights() == n_theta)
+    };
+    all.into_iter().find(fits).unwrap_or_else(|| RAW.to_owned())
+}
+
+impl TrainJob {
+    /// What a learner's answer is the weights of unless something else is asked for: the program's own network, theta itself if
+    /// there are no labels, else a linear model.
+    pub(super) fn usual_primary(source: &super::source::Source) -> &'static str {
+        if !program::is_program(source) {
+            "linear"
+        } else if luge_sled::has_predict(&source.text) {
+            PREDICT
+        } else if luge_sled::has_no_labels(&source.text) {
+            RAW
+        } else {
+            "linear"
+        }
+    }
+
+    /// The primary network in full: `predict` and `raw` are known by the program.
+    pub(super) fn described_primary(&self, n_features: usize, n_labels: usize) -> Result<String, JobError> {
+        if !matches!(self.primary.as_str(), PREDICT | RAW) || !program::is_program(&self.source) {
+            return Ok(self.primary.clone());
+        }
+        let refused = |error| JobError::Program { text: Box::new(self.source.clone()), error };
+        let broken =
+            |findings| refused(program::ProgramError::Broken { name: self.source.name.clone(), findings });
+        let sizes = program::sizes(self.options.format, n_features, n_labels).map_err(refused)?;
+        let settings = program::settings(&self.set).map_err(refused)?;
+        if self.primary == RAW {
+            let n_theta = luge_sled::n_theta(&self.source.text, &sizes, &settings).map_err(broken)?;
+            return Ok(format!("{RAW}:{n_theta}"));
+        }
+        if !luge_sled::has_predict(&self.source.text) {
+            return Err(JobError::NoPredict(self.source.name.clone()));
+        }
+        luge_sled::predict_network(&self.source.text, &sizes, &settings).map_err(broken)
+    }
+
+    /// The table with a label for every output of the primary network, if the learner takes none.
+    pub(super) fn with_labels(&self, table: Table) -> Result<Table, JobError> {
+        if !table.label_names.is_empty() {
+            return Ok(table);
+        }
+        if !program::is_program(&self.source) || !luge_sled::has_no_labels(&self.source.text) {
+            return Err(JobError::NoTarget(self.source.name.clone()));
+        }
+        let described = self.described_primary(table.feature_names.len(), 1)?;
+        let n_outputs = match described.strip_prefix("raw:") {
+            Some(n_theta) => n_theta.parse().unwrap_or(1),
+            None => described.matches(";= ").count().max(1),
+        };
+        Ok(table.without_labels(n_outputs))
+    }
+}
