@@ -1,6 +1,10 @@
 //! The circuit: registers, inputs, gates, outputs; what makes it valid; what its wires carry.
 
-use std::{collections::BTreeSet, fmt, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    sync::Arc,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -244,7 +248,14 @@ impl TryFrom<Parts> for Circuit {
     type Error = CircuitError;
 
     fn try_from(parts: Parts) -> Result<Self, CircuitError> {
-        let Parts { name, samples, registers, gates, next, halted, output } = parts;
+        let Parts { name, samples, registers, mut gates, next, halted, output } = parts;
+        // A file repeats a number at each of its bits; here, as in a builder, they share it.
+        let mut numbers: BTreeMap<Arc<Total>, Arc<Total>> = BTreeMap::new();
+        for gate in &mut gates {
+            if let Gate::Bit(total, _) = gate {
+                *total = Arc::clone(numbers.entry(Arc::clone(total)).or_insert_with(|| Arc::clone(total)));
+            }
+        }
         Self { name, samples, registers, gates, next, halted, output }.checked()
     }
 }

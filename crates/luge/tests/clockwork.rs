@@ -8,7 +8,7 @@ use luge::{
     StreamJob,
     data::Table,
     job::{TrainJob, catalogue, source::Source},
-    ordinary::{OrdinaryOptions, OrdinaryReport, PreparedOrdinary},
+    ordinary::{OrdinaryModel, OrdinaryOptions, OrdinaryReport, PreparedOrdinary},
     stream::{self, Order, STREAM_LEARNERS, Samples, StreamEngineChoice},
 };
 
@@ -115,6 +115,19 @@ fn dense_training_runs_a_program() {
         assert!(slower.steps >= best.steps, "{hold}: {} steps, at best {}", slower.steps, best.steps);
         assert_eq!(trained(&slower).theta, Some(vec![0.0, 0.25]), "{hold}");
     }
+}
+
+/// A model file gives the same network again.
+#[test]
+fn a_model_of_a_program_has_its_network() {
+    let job = small("for sample in data { theta[0] += x[0] * y; }", "fix:2.2");
+    let prepared = prepared(&job, None);
+    let model = OrdinaryModel::new(&prepared, &trained(&prepared));
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("model.safetensors");
+    std::fs::write(&path, model.to_bytes("model").expect("bytes")).expect("a file");
+    let read = OrdinaryModel::load(&path).expect("valid").expect("a model of this kind");
+    assert_eq!(read.initial().expect("a network").network.widths(), prepared.network.network.widths());
 }
 
 /// A circuit that is not the program's is caught by the interpreter, at every run.
