@@ -149,7 +149,8 @@ fn before_the_first_sample_there_are_zeros() {
 #[test]
 fn the_program_of_the_page() {
     let page = include_str!("../../../docs/sled.md");
-    let program = page.split("```sled\n").nth(2).and_then(|rest| rest.split("```").next()).unwrap();
+    let mut programs = page.split("```sled\n").skip(1).filter_map(|rest| rest.split("```").next());
+    let program = programs.find(|program| program.contains("take;")).unwrap();
     agree(program, &sizes(1, 1, 6, 2), 1);
     let samples = [3, -1, 2, 1, 1, 5].map(|label| vec![0, label]);
     let outcome = interpret(program, &sizes(1, 1, 6, 2), &samples, 1000).expect("a program");
