@@ -221,7 +221,7 @@ impl<'m> Simulator<'m> {
         while steps < limit {
             if index >= cells.len() {
                 // One cell outside: to the left the index has wrapped around.
-                let head = first.wrapping_add_unsigned(index as u64);
+                let head = first.wrapping_add(index as isize as Cell);
                 low = low.min(first + leftmost as Cell);
                 high = high.max(first + rightmost as Cell);
                 index = tape.hold(head);
@@ -240,7 +240,7 @@ impl<'m> Simulator<'m> {
             row = entry.next_row();
             steps += 1;
         }
-        let head = first.wrapping_add_unsigned(index as u64);
+        let head = first.wrapping_add(index as isize as Cell);
         self.visited[0] =
             (low.min(first + leftmost as Cell).min(head), high.max(first + rightmost as Cell).max(head));
         self.heads[0] = head;

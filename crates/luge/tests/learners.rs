@@ -139,9 +139,17 @@ fn check(shipped: &'static Shipped) {
 
 #[test]
 fn interpreter_simulator_and_network_agree() {
-    for shipped in programs() {
-        check(shipped);
-    }
+    let programs = std::sync::Mutex::new(programs());
+    let next = || programs.lock().expect("no check panics with the list").next();
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some(shipped) = next() {
+                    check(shipped);
+                }
+            });
+        }
+    });
 }
 
 /// Where weights drift the sparse engine still ends with the same theta.

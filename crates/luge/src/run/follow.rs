@@ -170,32 +170,39 @@ fn stopped_after(simulator: &Simulator<'_>) -> Option<Step> {
 }
 
 impl<'a> RunSetup<'a> {
+    /// What training is compared with: the machine's changes, or its configurations beside the dense engine.
+    fn reference(&self, dense: bool) -> Reference<'a> {
+        let Self { machine, input, window, .. } = *self;
+        let extra = self.expected.extra_steps;
+        match self.control.filter(|_| !dense) {
+            Some(control) => Reference::Changes(
+                StepChecker::new(machine, input, control, window.first.clone()).after(extra),
+            ),
+            None => {
+                let noting = |lockstep: Lockstep<'a>| match self.control {
+                    Some(control) => lockstep.noting_vertices(control, extra),
+                    None => lockstep,
+                };
+                Reference::Configurations(
+                    Lockstep::new(machine, input, window.clone()).map(noting),
+                    self.decoder,
+                )
+            }
+        }
+    }
+
     /// Trains, from the start or from a snapshot and what was seen until then, holding iterates to the simulator.
     pub(crate) fn follow(
         self,
         from: Option<(&Snapshot, RunStats)>,
         watch: impl FnMut(RunProgress<'_>) -> ControlFlow<()>,
     ) -> Result<FinishedRun<'a>, EngineError> {
-        let Self { task, machine, input, window, .. } = self;
+        let task = self.task;
         let cache_level = cache_level(self.comparisons, self.attention);
         let moment = from.as_ref().map(|(snapshot, record)| (*snapshot, record.loss));
         let (mut engine, chosen) = task.open(cache_level, moment)?;
         let dense = chosen.engine == EngineChoice::Dense;
-        let beside = match self.control.filter(|_| !dense) {
-            Some(control) => Reference::Changes(
-                StepChecker::new(machine, input, control, window.first.clone())
-                    .after(self.expected.extra_steps),
-            ),
-            None => {
-                let lockstep = Lockstep::new(machine, input, window.clone());
-                let extra = self.expected.extra_steps;
-                let noting = |lockstep: Lockstep<'a>| match self.control {
-                    Some(control) => lockstep.noting_vertices(control, extra),
-                    None => lockstep,
-                };
-                Reference::Configurations(lockstep.map(noting), self.decoder)
-            }
-        };
+        let beside = self.reference(dense);
         let comparisons = if dense { Comparisons::Every } else { self.comparisons };
         let claimed = from.clone();
         let record = from.map_or_else(RunStats::default, |(_, record)| record);

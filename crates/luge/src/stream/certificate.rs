@@ -114,11 +114,7 @@ fn follow(
     mut watch: impl FnMut(StreamMoment) -> ControlFlow<()>,
 ) -> Result<StreamReport, PreparedStreamError> {
     let network = &lesson.network.network;
-    let start = &lesson.network.initial;
-    let mut engine = match lesson.options.engine {
-        StreamEngineChoice::Sparse => AnyEngine::Sparse(Box::new(SparseStream::new(network, start)?)),
-        StreamEngineChoice::Dense => AnyEngine::dense(dense(lesson, start)?),
-    };
+    let mut engine = open(lesson)?;
     let layers = stream_layers(network).ok();
     let confined = layers.is_some();
     let near = layers.as_ref().and_then(|layers| Near::of(lesson, layers));
@@ -163,13 +159,7 @@ fn follow(
     let gradient = steps.gradient(n_steps, &engine);
     let mut pass = steps.pass.take().unwrap_or_else(|| ReversePass::new(network));
     let certificate = Certificate {
-        trace: Claim {
-            holds: wrong.is_none(),
-            figures: match &wrong {
-                None => format!("{} iterates, 0 mismatches; path {:016x}", n_steps + 1, steps.path),
-                Some(why) => format!("after {n_steps} steps {why}"),
-            },
-        },
+        trace: trace(wrong.as_deref(), n_steps, steps.path),
         gradient: Claim { holds: gradient.holds(), figures: gradient.figures() },
         gain: Some(gain(lesson, steps.gains)),
         step_count: step_count(n_steps, both.simulator.steps(), end.halted),
@@ -184,21 +174,39 @@ fn follow(
         no_overflow: None,
     };
     let judged = end.halted.then(|| judge(lesson, &theta, &mut stream)).flatten();
-    let taken = both.simulator.n_taken();
-    let wraps = Vec::new();
     let stopped = both.simulator.simulator().stopped();
     let accepted = matches!(stopped, Some(luge_machine::Outcome::Halted { accepting: true, .. }));
     Ok(StreamReport {
         halted: end.halted,
         accepted,
         steps: n_steps,
-        taken,
+        taken: both.simulator.n_taken(),
         theta,
         judged,
         certificate,
         weights: end.weights,
-        wraps,
+        wraps: Vec::new(),
     })
+}
+
+/// The engine that was chosen, at the initial weights.
+fn open(lesson: &PreparedStream) -> Result<AnyEngine<'_>, PreparedStreamError> {
+    let start = &lesson.network.initial;
+    Ok(match lesson.options.engine {
+        StreamEngineChoice::Sparse => {
+            AnyEngine::Sparse(Box::new(SparseStream::new(&lesson.network.network, start)?))
+        }
+        StreamEngineChoice::Dense => AnyEngine::dense(dense(lesson, start)?),
+    })
+}
+
+/// Every iterate was the machine's configuration.
+fn trace(wrong: Option<&str>, n_steps: u64, path: u64) -> Claim {
+    let figures = match wrong {
+        None => format!("{} iterates, 0 mismatches; path {path:016x}", n_steps + 1),
+        Some(why) => format!("after {n_steps} steps {why}"),
+    };
+    Claim { holds: wrong.is_none(), figures }
 }
 
 /// The samples of a batch as the interpreter counts them.
