@@ -183,8 +183,8 @@ struct NetworkSize {
     nonzero: usize,
 }
 
-/// The network of a circuit with more operands is not built only to be counted.
-const MAX_COUNTED: usize = 1 << 22;
+/// The network of a circuit with more operands, or with more registers and bits of a sample, is not built only to be counted.
+const MAX_COUNTED: (usize, usize) = (1 << 22, 1 << 16);
 
 impl NetworkSize {
     /// Counted in the network; the number of steps changes its numbers, and not their count.
@@ -199,6 +199,8 @@ impl NetworkSize {
 /// Shows what a circuit is.
 pub(super) fn inspect(circuit: &Circuit, json: bool) -> Result<(), Failure> {
     let size = circuit.size();
+    let n_kept = size.n_registers + circuit.samples().map_or(0, |shape| shape.n_feature_bits());
+    let counted = size.n_operands <= MAX_COUNTED.0 && n_kept <= MAX_COUNTED.1;
     let profile = Profile {
         circuit: circuit.name(),
         samples: circuit.samples().map(|shape| shape.to_string()),
@@ -209,7 +211,7 @@ pub(super) fn inspect(circuit: &Circuit, json: bool) -> Result<(), Failure> {
         bits: size.n_bits,
         operands: size.n_operands,
         depth: size.depth,
-        network: (size.n_operands <= MAX_COUNTED).then(|| NetworkSize::of(circuit)).flatten(),
+        network: counted.then(|| NetworkSize::of(circuit)).flatten(),
     };
     show(json, &profile, || {
         let mut rows = Rows::default();
