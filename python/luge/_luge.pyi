@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 __all__ = [
     "write_files",
+    "ordinary",
     "Job",
     "PreparedTraining",
     "Training",

@@ -59,7 +59,7 @@ def _only_inside(name: str) -> Callable[..., NoReturn]:
     def refused(*arguments: Any) -> NoReturn:
         raise LugeError(f"luge.{name} has a meaning inside of a learner only: decorate the function with @luge.learner")
 
-    refused.__name__ = name
+    refused.__name__, refused.__doc__ = name, f"``{name}`` of Sled; it has a meaning inside of a learner only."
     return refused
 
 

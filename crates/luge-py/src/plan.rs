@@ -159,10 +159,10 @@ impl Trace {
         Ok(serde_json::to_string(&TraceSummary::of(&self.plan, &self.inner))?)
     }
 
-    /// Whether training traced the machine exactly.
+    /// Whether every iterate is the machine's configuration, wherever the losses lie.
     #[getter]
     fn exact(&self) -> bool {
-        self.inner.matches_machine()
+        self.inner.decodes_to_machine()
     }
 
     /// The loss before each step and at the end.
