@@ -142,7 +142,14 @@ export class Page {
   }
 
   async drag(selector, from, to) {
-    const box = await this.value(`(() => { const it = document.querySelector(${JSON.stringify(selector)}); it.scrollIntoView({ block: "center", behavior: "instant" }); const b = it.getBoundingClientRect(); return [b.x, b.y, b.width, b.height]; })()`);
+    const place = () => this.value(`(() => { const it = document.querySelector(${JSON.stringify(selector)}); it.scrollIntoView({ block: "center", behavior: "instant" }); const b = it.getBoundingClientRect(); return [b.x, b.y, b.width, b.height]; })()`);
+    // What is scrolled into view is drawn then, and may move what is below it.
+    let box = await place(), before;
+    do {
+      before = box;
+      await new Promise(resolve => setTimeout(resolve, 100));
+      box = await place();
+    } while (String(box) !== String(before));
     const at = ([x, y]) => ({ x: box[0] + x * box[2], y: box[1] + y * box[3] });
     await this.ask("Input.dispatchMouseEvent", { type: "mousePressed", ...at(from), button: "left", clickCount: 1 });
     await this.ask("Input.dispatchMouseEvent", { type: "mouseMoved", ...at([(from[0] + to[0]) / 2, (from[1] + to[1]) / 2]), button: "left" });
