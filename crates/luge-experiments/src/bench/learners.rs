@@ -118,8 +118,8 @@ pub(super) fn compare_learner(
     Ok(compare(title, runs, &reference))
 }
 
-/// What `luge train` consists of: training with every iterate compared, the steps made again by automatic differentiation with the rest of
-/// the certificate, and all of it, the preparation included.
+/// What `luge train` consists of: training with every iterate compared, the certificate with the situations it
+/// differentiates, and all of it, the preparation included.
 fn parts(job: &TrainJob, repeats: u32) -> Result<Vec<Run>, JobError> {
     let (mut steps, mut least) = (0, [f64::INFINITY; 3]);
     for _ in 0..repeats.max(1) {
