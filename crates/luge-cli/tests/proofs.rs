@@ -85,6 +85,23 @@ fn models_are_proved_where_a_theorem_covers_them() {
 }
 
 #[test]
+fn streams_are_proved() {
+    if !asked() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let proofs = root().join("proofs").display().to_string();
+    let task = ["stream", "stream_average", "--draw", "halfspace:features=2", "--out", "model"];
+    let (status, _, failure) = luge(folder.path(), &task);
+    assert_eq!(status, Some(0), "{failure}");
+    let (_, printed, failure) = luge(folder.path(), &["certify", "model", "--proofs", &proofs]);
+    assert!(
+        printed.contains("proved for every stream      yes: for every stream of batches"),
+        "{printed}{failure}"
+    );
+}
+
+#[test]
 fn proofs_that_are_not_built_prove_nothing() {
     if !asked() {
         return;
