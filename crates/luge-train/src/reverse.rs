@@ -1,38 +1,45 @@
 //! The gradient of a network by a reverse pass written out by hand, in f64.
 //!
-//! It reads the same nodes, maps and stop-gradients as the dense engine, and is held to it; it only keeps its buffers, so that a small
-//! network can be differentiated at thousands of points.
+//! It reads the same nodes, maps and stop-gradients as the dense engine, and is held to it. It remembers the last point, so that a network
+//! can be differentiated at thousands of points that differ in few weights: an entry of a value or of an adjoint is computed again if an
+//! entry that it is computed from has changed, and only then. Which those are is read from the graph; nothing is assumed about it.
+
+mod back;
+mod listed;
 
 use luge_net::{
-    LinearMap, Network, NodeId, Op, Shape, Values, faults,
+    Network, NodeId, Op, Shape, Values,
     numbers::{from_signs, to_signs},
 };
+
+use back::Back;
+use listed::{Listed, Marked};
 
 /// Evaluates and differentiates one network again and again.
 #[derive(Debug)]
 pub struct ReversePass<'n> {
     network: &'n Network,
     differentiated: Vec<bool>,
-    /// The nodes that depend on inputs.
-    fed: Vec<bool>,
+    operands: Vec<Vec<usize>>,
+    /// For every node, the differentiated nodes that it is an operand of, the last first.
+    used_by: Vec<Vec<usize>>,
     /// The arcs of linear maps, listed once.
     maps: Vec<Option<Listed>>,
     /// For operands of another shape than their node, which entry belongs to each of the node's.
     spread: Vec<Vec<Option<Vec<u32>>>>,
     values: Vec<Vec<f64>>,
     adjoints: Vec<Vec<f64>>,
-}
-
-#[derive(Debug)]
-struct Listed {
-    bias: Vec<f64>,
-    entries: Vec<(u32, u32, f64)>,
-}
-
-impl Listed {
-    fn of(map: &LinearMap) -> Self {
-        Self { bias: map.bias().into_owned(), entries: map.entries().into_owned() }
-    }
+    /// The entries of values that the last point has changed.
+    changed: Vec<Vec<u32>>,
+    /// Those that have changed since the last gradient.
+    since: Vec<Vec<u32>>,
+    /// The entries of adjoints that the last gradient has changed.
+    pulled: Vec<Vec<u32>>,
+    /// The entries that are not zero, of nodes that linear maps are applied to.
+    nonzero: Vec<Option<Vec<u32>>>,
+    marked: Marked,
+    seed: f64,
+    is_new: bool,
 }
 
 impl<'n> ReversePass<'n> {
@@ -51,24 +58,41 @@ impl<'n> ReversePass<'n> {
                 _ => Vec::new(),
             }
         };
-        let map = |op: &Op| if let Op::Linear(map, _) = op { Some(Listed::of(map)) } else { None };
         let differentiated = network.differentiated();
-        let mut fed: Vec<bool> = Vec::with_capacity(nodes.len());
-        for node in nodes {
-            let depends = node.op.operands().iter().any(|of| fed[of.index()]);
-            fed.push(depends || matches!(node.op, Op::Input(_)));
+        let mut operands: Vec<Vec<usize>> = Vec::with_capacity(nodes.len());
+        let (mut used_by, mut nonzero) = (vec![Vec::new(); nodes.len()], vec![None; nodes.len()]);
+        for (i, node) in nodes.iter().enumerate() {
+            operands.push(node.op.operands().iter().map(|of| of.index()).collect());
+            for &of in operands[i].iter().filter(|_| differentiated[i]) {
+                if used_by[of].first() != Some(&i) {
+                    used_by[of].insert(0, i);
+                }
+            }
+            if let Op::Linear(_, of) = node.op {
+                nonzero[of.index()] = Some(Vec::new());
+            }
         }
+        let map = |op: &Op| if let Op::Linear(map, _) = op { Some(Listed::of(map)) } else { None };
         let adjoint = |(node, carries): (&luge_net::Node, &bool)| {
             vec![0.0; if *carries { node.shape.len() } else { 0 }]
         };
+        let none = vec![Vec::new(); nodes.len()];
         Self {
             network,
-            fed,
+            operands,
+            used_by,
             maps: nodes.iter().map(|node| map(&node.op)).collect(),
             spread: (0..nodes.len()).map(spread).collect(),
             values: nodes.iter().map(|node| vec![0.0; node.shape.len()]).collect(),
             adjoints: nodes.iter().zip(&differentiated).map(adjoint).collect(),
             differentiated,
+            changed: none.clone(),
+            since: none.clone(),
+            pulled: none,
+            nonzero,
+            marked: Marked::new(nodes.iter().map(|node| node.shape.len()).max().unwrap_or(0)),
+            seed: 0.0,
+            is_new: true,
         }
     }
 
@@ -83,50 +107,104 @@ impl<'n> ReversePass<'n> {
     /// If the values do not fit the network's parameters or inputs.
     pub fn evaluate(&mut self, parameters: &[Values], inputs: &[Values]) -> f64 {
         assert!(self.network.fits_parameters(parameters), "values of other shapes than the parameters");
-        for (node, value) in self.network.nodes().iter().zip(&mut self.values) {
-            if let Op::Parameter(id) = node.op {
-                value.copy_from_slice(&parameters[id.index()].data);
-            }
-        }
-        self.update(inputs, false)
-    }
-
-    /// Evaluates the same weights on other inputs: all nodes that depend on these; the loss.
-    ///
-    /// # Panics
-    /// If the values do not fit the network's inputs.
-    pub fn feed(&mut self, inputs: &[Values]) -> f64 {
-        self.update(inputs, true)
-    }
-
-    fn update(&mut self, inputs: &[Values], fed_alone: bool) -> f64 {
         assert!(self.network.fits_inputs(inputs), "values of other shapes than the inputs");
-        for i in (0..self.values.len()).filter(|&i| self.fed[i] || !fed_alone).collect::<Vec<_>>() {
+        let mut marked = std::mem::take(&mut self.marked);
+        for i in 0..self.values.len() {
             let mut value = std::mem::take(&mut self.values[i]);
+            let mut changed = std::mem::take(&mut self.changed[i]);
+            changed.clear();
             match &self.network.nodes()[i].op {
-                Op::Input(id) => value.copy_from_slice(&inputs[id.index()].data),
-                op => self.apply(i, op, &mut value),
+                Op::Parameter(id) => replace(&mut value, &parameters[id.index()].data, &mut changed),
+                Op::Input(id) => replace(&mut value, &inputs[id.index()].data, &mut changed),
+                op => self.update(i, op, &mut value, (&mut marked, &mut changed)),
             }
-            self.values[i] = value;
+            if self.is_new {
+                changed = (0..value.len() as u32).collect();
+            }
+            if let Some(nonzero) = &mut self.nonzero[i] {
+                listed::keep_nonzero(nonzero, &value, &changed);
+            }
+            self.since[i].extend(&changed);
+            if self.since[i].len() > value.len() {
+                self.since[i] = (0..value.len() as u32).collect();
+            }
+            (self.values[i], self.changed[i]) = (value, changed);
         }
+        self.marked = marked;
+        self.is_new = false;
         self.values[self.network.loss().index()][0]
     }
 
+    /// Computes the entries of a value again that may have changed.
+    fn update(
+        &self,
+        i: usize,
+        op: &Op,
+        value: &mut Vec<f64>,
+        (marked, changed): (&mut Marked, &mut Vec<u32>),
+    ) {
+        let operands = self.operands[i].iter().enumerate();
+        let mut operands = operands.filter(|&(_, &of)| !self.changed[of].is_empty()).peekable();
+        if operands.peek().is_none() && !self.is_new {
+            return;
+        }
+        if let (Op::Linear(_, of), Some(map)) = (op, &self.maps[i]) {
+            let of = of.index();
+            let nonzero = self.nonzero[of].as_deref().unwrap_or_default();
+            map.update((&self.values[of], &self.changed[of], nonzero), value, (marked, changed));
+            return;
+        }
+        let by_entry = matches!(
+            op,
+            Op::Sum(_)
+                | Op::Product(..)
+                | Op::Quotient(..)
+                | Op::Relu(_)
+                | Op::Sqrt(_)
+                | Op::StopGradient(_)
+                | Op::Reshape(_)
+        );
+        let spread = |slot: usize| self.spread[i].get(slot).and_then(Option::as_deref);
+        let mut all = self.is_new || !by_entry;
+        for (slot, &of) in operands {
+            all |= spread(slot).is_some();
+            if !all {
+                marked.extend(&self.changed[of]);
+            }
+        }
+        if all || 2 * marked.entries().len() > value.len() {
+            marked.clear();
+            let before = value.clone();
+            self.apply(i, op, value);
+            changed.extend((0..).zip(before.iter().zip(&*value)).filter(is_other).map(|(entry, _)| entry));
+            return;
+        }
+        for &entry in marked.entries() {
+            let at = |slot: usize| spread(slot).map_or(entry, |spread| spread[entry as usize]) as usize;
+            let of = |slot: usize| self.values[self.operands[i][slot]][at(slot)];
+            let now = match op {
+                Op::Sum(terms) => {
+                    (0..).zip(terms).fold(0.0, |sum, (slot, (weight, _))| sum + weight * of(slot))
+                }
+                Op::Product(..) => of(0) * of(1),
+                Op::Quotient(..) => of(0) / of(1),
+                Op::Relu(_) => relu(of(0)),
+                Op::Sqrt(_) => of(0).sqrt(),
+                _ => of(0),
+            };
+            listed::put(&mut value[entry as usize], now, entry, changed);
+        }
+        marked.clear();
+    }
+
+    /// Computes all entries of a value.
     fn apply(&self, i: usize, op: &Op, value: &mut Vec<f64>) {
         let of = |node: &NodeId| &self.values[node.index()][..];
         let shape_of = |node: &NodeId| self.network.node(*node).shape;
         let shape = self.network.nodes()[i].shape;
         match op {
-            Op::Parameter(_) | Op::Input(_) => {}
+            Op::Parameter(_) | Op::Input(_) | Op::Linear(..) => {}
             Op::Constant(constant) => value.copy_from_slice(&constant.data),
-            Op::Linear(_, a) => {
-                let Some(Listed { bias, entries }) = &self.maps[i] else { return };
-                let x = of(a);
-                value.copy_from_slice(bias);
-                entries
-                    .iter()
-                    .for_each(|&(row, col, weight)| value[row as usize] += weight * x[col as usize]);
-            }
             Op::Sum(terms) => {
                 value.fill(0.0);
                 for ((weight, a), spread) in terms.iter().zip(&self.spread[i]) {
@@ -141,7 +219,7 @@ impl<'n> ReversePass<'n> {
                 each(of(a), self.spread[i][0].as_deref(), value, |entry, quotient| *quotient = entry);
                 each(of(b), self.spread[i][1].as_deref(), value, |entry, quotient| *quotient /= entry);
             }
-            Op::Relu(a) => each(of(a), None, value, |entry, y| *y = if entry > 0.0 { entry } else { 0.0 }),
+            Op::Relu(a) => each(of(a), None, value, |entry, y| *y = relu(entry)),
             Op::Sqrt(a) => each(of(a), None, value, |entry, y| *y = entry.sqrt()),
             Op::MatMul(a, b) => {
                 let (left, right, inner) = (of(a), of(b), shape_of(a).cols);
@@ -186,18 +264,22 @@ impl<'n> ReversePass<'n> {
 
     /// The gradient at the point of the last [`evaluate`](Self::evaluate), times `seed`: one block per parameter, zeros where there is none.
     pub fn gradient(&mut self, seed: f64) -> Vec<Values> {
-        self.adjoints.iter_mut().for_each(|adjoint| adjoint.fill(0.0));
-        if let Some(first) = self.adjoints[self.network.loss().index()].first_mut() {
-            *first = seed;
+        let mut marked = std::mem::take(&mut self.marked);
+        let loss = self.network.loss().index();
+        for i in (0..self.values.len()).rev() {
+            let mut pulled = std::mem::take(&mut self.pulled[i]);
+            pulled.clear();
+            if self.differentiated[i] {
+                let mut adjoint = std::mem::take(&mut self.adjoints[i]);
+                let back = Back { pass: self, target: i, own: if i == loss { seed } else { 0.0 } };
+                let new_seed = i == loss && seed.to_bits() != self.seed.to_bits();
+                back.update(new_seed, &mut adjoint, (&mut marked, &mut pulled));
+                self.adjoints[i] = adjoint;
+            }
+            self.pulled[i] = pulled;
         }
-        for i in (0..self.values.len()).rev().filter(|&i| self.differentiated[i]).collect::<Vec<_>>() {
-            let adjoint = std::mem::take(&mut self.adjoints[i]);
-            let network = self.network;
-            let Self { values, spread, maps, differentiated, adjoints, .. } = self;
-            let (spread, map) = (&spread[i][..], maps[i].as_ref());
-            Back { network, i, adjoint: &adjoint, values, spread, map, differentiated, adjoints }.pull();
-            self.adjoints[i] = adjoint;
-        }
+        self.since.iter_mut().for_each(Vec::clear);
+        (self.marked, self.seed) = (marked, seed);
         let mut gradient: Vec<Values> =
             self.network.parameters().iter().map(|p| Values::filled(p.shape, 0.0)).collect();
         for (node, adjoint) in self.network.nodes().iter().zip(&self.adjoints) {
@@ -209,159 +291,19 @@ impl<'n> ReversePass<'n> {
     }
 }
 
-/// What the adjoint of one node gives to those of its operands.
-struct Back<'a> {
-    network: &'a Network,
-    i: usize,
-    adjoint: &'a [f64],
-    values: &'a [Vec<f64>],
-    spread: &'a [Option<Vec<u32>>],
-    map: Option<&'a Listed>,
-    differentiated: &'a [bool],
-    adjoints: &'a mut [Vec<f64>],
+fn relu(entry: f64) -> f64 {
+    if entry > 0.0 { entry } else { 0.0 }
 }
 
-impl<'a> Back<'a> {
-    fn to(&mut self, node: &NodeId, add: &mut dyn FnMut(&mut [f64])) {
-        if self.differentiated[node.index()] {
-            add(&mut self.adjoints[node.index()]);
-        }
-    }
+/// Whether the two numbers of an entry differ in a bit.
+fn is_other((_, (before, now)): &(u32, (&f64, &f64))) -> bool {
+    before.to_bits() != now.to_bits()
+}
 
-    /// The value of an operand.
-    fn of(&self, node: &NodeId) -> &'a [f64] {
-        &self.values[node.index()]
-    }
-
-    /// Operations on whole matrices.
-    fn pull(&mut self) {
-        let (network, adjoint) = (self.network, self.adjoint);
-        match &network.nodes()[self.i].op {
-            Op::Linear(_, a) => {
-                let Some(Listed { entries, .. }) = self.map else { return };
-                self.to(a, &mut |x| {
-                    entries
-                        .iter()
-                        .for_each(|&(row, col, weight)| x[col as usize] += weight * adjoint[row as usize]);
-                });
-            }
-            Op::MatMul(a, b) => {
-                let (left, right) = (self.of(a), self.of(b));
-                let (inner, cols) = (network.node(*a).shape.cols, network.nodes()[self.i].shape.cols);
-                for (e, g) in adjoint.iter().enumerate() {
-                    let (row, col) = (e / cols, e % cols);
-                    self.to(a, &mut |x| {
-                        (0..inner).for_each(|k| x[row * inner + k] += g * right[k * cols + col])
-                    });
-                    self.to(b, &mut |x| {
-                        (0..inner).for_each(|k| x[k * cols + col] += g * left[row * inner + k])
-                    });
-                }
-            }
-            Op::SumColumns(a) => {
-                let cols = network.node(*a).shape.cols;
-                self.to(a, &mut |x| x.iter_mut().enumerate().for_each(|(e, x)| *x += adjoint[e / cols]));
-            }
-            Op::SumAll(a) => self.to(a, &mut |x| x.iter_mut().for_each(|x| *x += adjoint[0])),
-            Op::Shift(by, a) => {
-                let shape = network.nodes()[self.i].shape;
-                self.to(a, &mut |x| for_shifted(shape, *by, |to, from| x[from] += adjoint[to]));
-            }
-            Op::Reshape(a) => self.to(a, &mut |x| x.iter_mut().zip(adjoint).for_each(|(x, g)| *x += g)),
-            Op::Stack(a, b) => {
-                let (upper, lower) = adjoint.split_at(self.of(a).len());
-                self.to(a, &mut |x| x.iter_mut().zip(upper).for_each(|(x, g)| *x += g));
-                self.to(b, &mut |x| x.iter_mut().zip(lower).for_each(|(x, g)| *x += g));
-            }
-            Op::Gather(positions, a) => {
-                self.to(a, &mut |x| positions.iter().zip(adjoint).for_each(|(&at, g)| x[at] += g));
-            }
-            Op::Switch { open, on, off } => {
-                let (share, on_value, off_value) = (self.of(open)[0], self.of(on), self.of(off));
-                let scaled =
-                    |by: f64| move |x: &mut [f64]| x.iter_mut().zip(adjoint).for_each(|(x, g)| *x += by * g);
-                match share {
-                    1.0 => self.to(on, &mut scaled(1.0)),
-                    0.0 => self.to(off, &mut scaled(1.0)),
-                    _ => {
-                        self.to(on, &mut scaled(share));
-                        self.to(off, &mut scaled(1.0 - share));
-                        let between = on_value.iter().zip(off_value).zip(adjoint);
-                        let slope: f64 = between.map(|((on, off), g)| g * (on - off)).sum();
-                        self.to(open, &mut |x| x[0] += slope);
-                    }
-                }
-            }
-            Op::Select { condition, positive, otherwise } => {
-                let chosen = if self.of(condition)[0] > 0.0 { positive } else { otherwise };
-                self.to(chosen, &mut |x| x.iter_mut().zip(adjoint).for_each(|(x, g)| *x += g));
-            }
-            Op::Parameter(_)
-            | Op::Input(_)
-            | Op::Constant(_)
-            | Op::Quantize(..)
-            | Op::Dequantize(..)
-            | Op::StopGradient(_) => {}
-            Op::Sum(_) | Op::Product(..) | Op::Quotient(..) | Op::Relu(_) | Op::Sqrt(_) => {
-                self.pull_entries()
-            }
-        }
-    }
-
-    /// Operations entry by entry.
-    fn pull_entries(&mut self) {
-        let (values, spread, adjoint) = (self.values, self.spread, self.adjoint);
-        let at =
-            |term: usize, entry: usize| spread[term].as_ref().map_or(entry, |spread| spread[entry] as usize);
-        match &self.network.nodes()[self.i].op {
-            Op::Sum(terms) => {
-                for (term, (weight, a)) in terms.iter().enumerate() {
-                    self.to(a, &mut |x| {
-                        adjoint.iter().enumerate().for_each(|(e, g)| x[at(term, e)] += weight * g)
-                    });
-                }
-            }
-            Op::Product(a, b) => {
-                for (term, (a, other, b)) in [(a, 1, b), (b, 0, a)].into_iter().enumerate() {
-                    let factor = self.of(b);
-                    self.to(a, &mut |x| {
-                        adjoint
-                            .iter()
-                            .enumerate()
-                            .for_each(|(e, g)| x[at(term, e)] += g * factor[at(other, e)]);
-                    });
-                }
-            }
-            Op::Quotient(a, b) => {
-                let (over, under) = (self.of(a), self.of(b));
-                self.to(a, &mut |x| {
-                    adjoint.iter().enumerate().for_each(|(e, g)| x[at(0, e)] += g / under[at(1, e)])
-                });
-                self.to(b, &mut |x| {
-                    for (e, g) in adjoint.iter().enumerate() {
-                        let under = under[at(1, e)];
-                        x[at(1, e)] -= g * over[at(0, e)] / (under * under);
-                    }
-                });
-            }
-            Op::Relu(a) => {
-                let (kept, open) = (self.of(a), faults::planted("units without a threshold"));
-                self.to(a, &mut |x| {
-                    x.iter_mut()
-                        .zip(adjoint)
-                        .zip(kept)
-                        .for_each(|((x, g), v)| *x += if *v > 0.0 || open { *g } else { 0.0 });
-                });
-            }
-            Op::Sqrt(a) => {
-                let root = &values[self.i];
-                self.to(a, &mut |x| {
-                    x.iter_mut().zip(adjoint).zip(root).for_each(|((x, g), root)| *x += g / (2.0 * root))
-                });
-            }
-            _ => {}
-        }
-    }
+/// Puts other numbers into a value, and notes where they differ.
+fn replace(value: &mut [f64], by: &[f64], changed: &mut Vec<u32>) {
+    changed.extend((0..).zip(value.iter().zip(by)).filter(is_other).map(|(entry, _)| entry));
+    value.copy_from_slice(by);
 }
 
 /// Goes through the entries of a node with those of an operand.

@@ -320,10 +320,7 @@ impl End<'_> {
                 checker.feed(&inputs)?;
                 checker.gradient()?
             } else {
-                match batch {
-                    N_BY_CANDLE => pass.evaluate(&self.weights, &inputs),
-                    _ => pass.feed(&inputs),
-                };
+                pass.evaluate(&self.weights, &inputs);
                 pass.gradient(1.0)
             };
             let zero = |values: &Values| values.data.iter().all(|g| g.abs() <= 0.0);
@@ -348,13 +345,10 @@ impl End<'_> {
         let (mut x, mut y) = batch_of(&lesson.layout);
         let same = |a: &[f64], b: &[f64]| a.iter().map(|v| v.to_bits()).eq(b.iter().map(|v| v.to_bits()));
         let (mut n_alike, mut theta_alike) = (0, true);
-        for batch in 0..N_COMPARED {
+        for _ in 0..N_COMPARED {
             stream.next_batch(&mut x, &mut y);
             let inputs = inputs(self.lesson, &x, &y);
-            match batch {
-                0 => pass.evaluate(&self.weights, &inputs),
-                _ => pass.feed(&inputs),
-            };
+            pass.evaluate(&self.weights, &inputs);
             theta_alike &= same(pass.value(nodes.theta), theta);
             n_alike += usize::from(same(pass.value(nodes.out), &predictor.predict(&inputs[0]).data));
         }

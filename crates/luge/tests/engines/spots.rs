@@ -223,6 +223,61 @@ fn arcs_of(map: &LinearMap) -> Vec<(usize, usize, f64)> {
     map.entries().iter().map(|&(row, col, weight)| (row as usize, col as usize, weight)).collect()
 }
 
+/// The same map with something added to one bias.
+fn biased(map: &LinearMap, row: usize, more: f64) -> LinearMap {
+    let mut bias = map.bias().into_owned();
+    bias[row] += more;
+    map.clone().with_bias(bias)
+}
+
+/// A fault in a block that no step of a situation reaches is noticed there, whatever was looked at before: a gate that is open, an arc
+/// into the block, a bias within it.
+#[test]
+fn a_fault_in_a_block_that_is_not_reached_is_noticed() {
+    let machine = Format::Native.read(THREE_TAPES).unwrap_or_else(|errors| panic!("{errors:?}")).machine;
+    for kind in [LandscapeKind::Compact, LandscapeKind::Plain] {
+        let options = luge::trace::TraceOptions { steps: Some(10), ..options(kind) };
+        let plan = plan(&machine, &Input::blank(), &options);
+        let network = plan.landscape.network();
+        let layers = network.sparse_layers().expect("layers");
+        let table = &layers.table;
+        let [go, leave] = [0, 1].map(|symbols| table.vertex(0, symbols) as u32);
+        let (two, end) = (table.vertex(1, 0), table.vertices_of(2).start);
+        let goes =
+            Situation { vertex: go, to: go, here: (1, 0), ahead: (1, 0), left: 0, right: 1, flipped: 1 };
+        let known = (0b111, 0b001);
+        let leaves =
+            Situation { vertex: leave, to: two as u32, here: known, ahead: known, ..Situation::default() };
+        let looks = |network: &Network| {
+            let local = Local::of(network, layers).expect("columns");
+            let mut check = SituationCheck::new(&local, layers, (&[], &[]), (0.0, 0.0));
+            [(goes, false), (leaves, true), (goes, true), (leaves, false), (goes, false)]
+                .map(|(situation, fill)| check.look(&situation, fill, HeadColumn::Inside, false).is_ok())
+        };
+        assert_eq!(looks(network), [true; 5], "{kind:?}");
+        let altered =
+            |id: NodeId, map: LinearMap, of: NodeId| looks(&network.with_op(id, Op::Linear(map, of)));
+        let faults = if kind == LandscapeKind::Plain {
+            let (id, map, of) = map_of(network, Arcs::NextBlock);
+            let arcs = arcs_of(map).into_iter().chain([go, leave].map(|vertex| (2, vertex as usize, 1.0)));
+            let arc = altered(id, LinearMap::new(map.n_outputs(), map.n_inputs(), arcs), of);
+            let (id, map, of) = map_of(network, Arcs::OfBlock);
+            [arc, altered(id, biased(map, end, 1.0), of)]
+        } else {
+            let gate = network.find("gate").expect("a gate");
+            let Op::Linear(map, of) = &network.node(gate).op else { panic!("a map") };
+            let open = altered(gate, biased(map, two, 8.0), *of);
+            let successors = network.find("successors").expect("edges");
+            let Op::Linear(map, of) = &network.node(successors).op else { panic!("a map") };
+            let lowest = arcs_of(map).iter().map(|arc| arc.2).fold(0.0, f64::min);
+            let arcs =
+                arcs_of(map).into_iter().chain([go, leave].map(|vertex| (vertex as usize, 2, 2.0 * lowest)));
+            [open, altered(successors, LinearMap::new(map.n_outputs(), map.n_inputs(), arcs), *of)]
+        };
+        assert_eq!(faults, [[false; 5]; 2], "{kind:?}");
+    }
+}
+
 /// On `plain` a situation leaves symbols open. A block that must stay closed is seen to be, not only where the symbols shown would
 /// put weight on one of its vertices.
 #[test]

@@ -13,9 +13,12 @@ use proptest::{
     test_runner::TestRunner,
 };
 
-use luge_net::Op;
+use luge_net::{Network, Op, Values};
 use luge_train::{Dense, Engine, Precision, Rate, ReversePass, vertex_parameter};
-use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+use rand_chacha::{
+    ChaCha8Rng,
+    rand_core::{Rng, SeedableRng},
+};
 use rand_distr::{Distribution, Uniform};
 
 use crate::{
@@ -180,9 +183,51 @@ fn the_reverse_pass_is_candles() {
         for (ours, theirs) in pass.gradient(1.0).iter().zip(&dense.gradient().expect("a gradient")) {
             assert!(ours.data.iter().zip(&theirs.data).all(|(&a, &b)| near(a, b)), "{kind:?}");
         }
+        let start = plan.landscape.encode(&plan.start).expect("a configuration");
+        remembers_nothing_wrong(network, pass, start, &mut generator);
         n_compared[kind as usize] += 1;
     }
     assert!(OUTSIDE.iter().all(|&kind| n_compared[kind as usize] >= 3), "{n_compared:?}");
+}
+
+/// A pass that remembers other points finds what a new one finds, to the last bit: loss, values and gradient, after one weight has moved
+/// or many, wherever they are, and whether the gradient was asked for in between or not.
+fn remembers_nothing_wrong(
+    network: &Network,
+    mut pass: ReversePass<'_>,
+    (start, inputs): (Vec<Values>, Vec<Values>),
+    generator: &mut ChaCha8Rng,
+) {
+    let around = Uniform::new(-0.5, 0.5).expect("a range that is not empty");
+    let mut parameters = start.clone();
+    for round in 0..24_u32 {
+        // Most often a vertex is left for another one, as in a step; cells flip, heads go beside their cell, and back.
+        for (block, values) in parameters.iter_mut().enumerate() {
+            if round % 6 == 5 {
+                values.data.clone_from(&start[block].data);
+            }
+            let n = values.data.len();
+            for _ in 0..=generator.next_u32() % 3 {
+                let at = generator.next_u32() as usize % n;
+                values.data[at] =
+                    [0.0, 1.0, -1.0, around.sample(generator)][generator.next_u32() as usize % 4];
+            }
+        }
+        let loss = pass.evaluate(&parameters, &inputs);
+        if round % 3 == 1 {
+            continue;
+        }
+        let seed = if round % 4 == 0 { 1.0 } else { 0.75 };
+        let mut fresh = ReversePass::new(network);
+        assert_eq!(loss.to_bits(), fresh.evaluate(&parameters, &inputs).to_bits(), "round {round}");
+        let bits = |values: &[f64]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+        for (id, node) in network.numbered_nodes() {
+            assert_eq!(bits(pass.value(id)), bits(fresh.value(id)), "round {round}, {}", node.name);
+        }
+        for (ours, theirs) in pass.gradient(seed).iter().zip(&fresh.gradient(seed)) {
+            assert_eq!(bits(&ours.data), bits(&theirs.data), "round {round}");
+        }
+    }
 }
 
 /// The digest of a plain graph that is not recognised is that of its vertices, not of vertex 0.

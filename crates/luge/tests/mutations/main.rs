@@ -125,6 +125,7 @@ const FAULTS: &[Fault] = &[
     ("judge's digest adds v + 2", None, Refused(COMPACT_EXACT)),
     ("a situation is not looked at", None, Refused(COMPACT_EXACT)),
     ("units without a threshold", None, Refused(RELU)),
+    ("a change is not followed", None, Refused(COMPACT_EXACT)),
 ];
 
 /// What refuses a run, on whichever set of vertices.
