@@ -155,8 +155,16 @@ pub trait Engine {
         self.snapshot().parameters(self.network())
     }
 
-    /// The largest distance of a cell's weight from -1 and 1, and of a head's from 0 and 1, so far.
-    fn drift(&self) -> (f64, f64);
+    /// The first cell on which a head has weight and its weights from there on, for every track.
+    fn heads(&self) -> Vec<(i64, Vec<f64>)> {
+        self.snapshot().tapes.into_iter().map(|tape| (tape.head_first, tape.head)).collect()
+    }
+
+    /// The most that an engine which keeps symbols instead of weights leaves out: of a cell's distance from -1 and 1, and of a head's
+    /// weight from 0 and 1.
+    fn left_out(&self) -> (f64, f64) {
+        (0.0, 0.0)
+    }
 
     /// How far a weight that a step leaves behind may lie from the one that dense evaluation gives: 0 where arithmetic is
     /// exact. Relative for weights larger than 1.

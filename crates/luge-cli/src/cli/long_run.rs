@@ -247,7 +247,6 @@ impl RunArchive {
         let due = self.checkpoint.is_some() && self.saved.elapsed() >= self.every;
         if due || interrupted {
             self.seen = moment.record.clone();
-            self.seen.drift = self.seen.drift.and(moment.engine.drift());
             if interrupted && self.checkpoint.is_none() && !self.noisy {
                 self.checkpoint = Some(self.unasked.take().unwrap_or_else(unasked));
             }

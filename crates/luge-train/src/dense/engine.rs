@@ -25,8 +25,6 @@ pub struct Dense<'n> {
     fixed_cells: Option<Values>,
     /// The labels those cells are for.
     read_labels: Vec<f64>,
-    /// The largest distance of a cell from -1 and 1, and of a head's weight from 0 and 1, so far.
-    drift: (f64, f64),
 }
 
 impl<'n> Dense<'n> {
@@ -52,7 +50,6 @@ impl<'n> Dense<'n> {
             values: Vec::new(),
             fixed_cells: None,
             read_labels: Vec::new(),
-            drift: (0.0, 0.0),
         };
         engine.read_back()?;
         engine.path = visit(0, engine.heaviest());
@@ -108,13 +105,6 @@ impl<'n> Dense<'n> {
             self.fixed_cells = layers.fixed_cells.map(fixed);
             self.read_labels = labels;
         }
-        let farthest = |values: &[f64], distance: fn(f64) -> f64| {
-            values.iter().map(|&v| distance(v)).fold(0.0, f64::max)
-        };
-        let cells =
-            layers.cells.map_or(0.0, |id| farthest(&self.values[id.index()].data, |v| (v.abs() - 1.0).abs()));
-        let heads = farthest(&self.values[layers.head.index()].data, |v| v.abs().min((v - 1.0).abs()));
-        self.drift = (self.drift.0.max(cells), self.drift.1.max(heads));
         Ok(())
     }
 
@@ -218,10 +208,6 @@ impl Engine for Dense<'_> {
 
     fn parameters(&self) -> Option<Vec<Values>> {
         Some(self.values.clone())
-    }
-
-    fn drift(&self) -> (f64, f64) {
-        self.drift
     }
 
     fn rounding(&self) -> f64 {

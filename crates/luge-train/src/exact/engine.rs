@@ -224,7 +224,7 @@ impl Engine for Exact<'_> {
         }
     }
 
-    fn drift(&self) -> (f64, f64) {
+    fn left_out(&self) -> (f64, f64) {
         // What one step can leave behind; see `MAX_GAIN_ERROR`.
         let most = self.gain_error / (1.0 - self.gain_error);
         (2.0 * most, most)
@@ -232,7 +232,7 @@ impl Engine for Exact<'_> {
 
     fn rounding(&self) -> f64 {
         // The weights are kept as the symbols they stand for.
-        let (cells, heads) = self.drift();
+        let (cells, heads) = self.left_out();
         cells.max(heads)
     }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use luge_net::{Form, Network};
 
-use super::{NextStep, Sparse, tape::Tape};
+use super::{NextStep, Sparse};
 use crate::{
     Engine, LossRange, Outcome, ROUNDING, Snapshot, StopRule, TapeSnapshot, TrainError, exact::legality,
 };
@@ -108,9 +108,8 @@ impl Engine for Sparse<'_> {
         }
     }
 
-    fn drift(&self) -> (f64, f64) {
-        let larger = |a: (f64, f64), b: (f64, f64)| (a.0.max(b.0), a.1.max(b.1));
-        self.tapes.rows.iter().map(Tape::drift).fold((0.0, 0.0), larger)
+    fn heads(&self) -> Vec<(i64, Vec<f64>)> {
+        self.tapes.rows.iter().map(|tape| (tape.head.first(), tape.head.weights().collect())).collect()
     }
 
     fn rounding(&self) -> f64 {

@@ -234,8 +234,6 @@ pub(crate) struct Tape {
     residual: f64,
     /// How the slope depends on the symbol of a vertex: it rises by this much towards +1 and falls as much towards -1.
     pub(super) lean: f64,
-    /// The largest distance of a cell from -1 and 1, and of a head's weight from 0 and 1, so far.
-    drift: (f64, f64),
 }
 
 /// What a tape adds to the loss and to the slopes of the vertices.
@@ -251,17 +249,12 @@ pub(crate) struct Look {
 
 impl Tape {
     pub(crate) fn new(cells: Cells, head: Head, trained: bool) -> Self {
-        Self { cells, head, trained, offset: 0, residual: 0.0, lean: 0.0, drift: (0.0, 0.0) }
+        Self { cells, head, trained, offset: 0, residual: 0.0, lean: 0.0 }
     }
 
     /// Whether the cells are weights.
     pub(crate) fn is_trained(&self) -> bool {
         self.trained
-    }
-
-    /// How far weights have drifted so far.
-    pub(crate) fn drift(&self) -> (f64, f64) {
-        self.drift
     }
 
     /// Reads, compares with what is to be written (`None`: what is read), and reads ahead where the head will be.
@@ -314,7 +307,6 @@ impl Tape {
             for (cell, weight) in (self.head.first..).zip(self.head.weights()) {
                 let value = self.cells.kept_mut(cell);
                 *value -= write * self.residual * weight;
-                self.drift.0 = self.drift.0.max((value.abs() - 1.0).abs());
             }
         }
         if self.offset != 0 {
@@ -332,8 +324,6 @@ impl Tape {
             weight - shift * (weight - target(&self.head, cell))
         });
         self.head = trimmed(low, &moved.collect::<Vec<_>>());
-        let distance = |weight: f64| weight.abs().min((weight - 1.0).abs());
-        self.drift.1 = self.head.weights().map(distance).fold(self.drift.1, f64::max);
     }
 
     /// As [`look`](Self::look), but through saturated copies; `None` where a copy is not saturated.
@@ -373,9 +363,7 @@ impl Tape {
     pub(crate) fn step_saturated(&mut self, gain: f64) -> Option<f64> {
         let cell = self.saturated_head()?;
         if self.trained {
-            let value = self.cells.kept_mut(cell);
-            *value -= gain * self.residual;
-            self.drift.0 = self.drift.0.max((value.abs() - 1.0).abs());
+            *self.cells.kept_mut(cell) -= gain * self.residual;
         }
         let target = self.offset;
         if gain.to_bits() == ONE && self.head.only().is_some() {

@@ -6,7 +6,7 @@
 use luge_train::{CacheLevel, Engine, MacrostepId, Snapshot, StopRule, TrainError};
 
 use crate::run::{
-    engine::{EngineError, Task},
+    engine::{EngineChoice, EngineError, Task},
     follow::{CHUNK, Comparisons, Expected, LONG_STRIDE, STRIDE},
     run_stats::{Drift, Losses, RunStats},
 };
@@ -23,6 +23,8 @@ pub(crate) struct CheckpointReplay<'a> {
     pub(crate) comparisons: Comparisons,
     /// The first step at which the machine has stopped, if it has.
     pub(crate) stopped_from: Option<u64>,
+    /// The engine that trains.
+    pub(crate) choice: EngineChoice,
 }
 
 impl CheckpointReplay<'_> {
@@ -38,7 +40,6 @@ impl CheckpointReplay<'_> {
         }
         let (mut engine, _) = task.open(cache_level, None)?;
         let seen = self.watch_again(&mut *engine)?;
-        let drift = Drift::default().and(engine.drift());
         let bits = |drift: Drift| [drift.tape, drift.head].map(f64::to_bits);
         Ok(match () {
             () if engine.snapshot().trimmed() != snapshot.trimmed() => {
@@ -46,7 +47,7 @@ impl CheckpointReplay<'_> {
             }
             () if !seen.same_losses(claimed) => Some("the losses before it"),
             () if seen.labels_copied != claimed.labels_copied => Some("the labels"),
-            () if bits(drift) != bits(claimed.drift) => Some("the drift of the weights"),
+            () if bits(seen.drift) != bits(claimed.drift) => Some("the drift of the weights"),
             () => None,
         })
     }
@@ -102,6 +103,9 @@ impl Again<'_> {
         let (step, loss) = (engine.steps(), engine.loss()?);
         let stopped = self.stopped(step);
         self.seen.record_loss(step, loss, stopped, &self.earlier.expected.levels);
+        if self.earlier.comparisons == Comparisons::Every {
+            self.seen.drift.note(engine, self.earlier.choice);
+        }
         self.see_labels(engine);
         Ok(())
     }

@@ -188,7 +188,7 @@ impl<'n> Task<'n> {
             EngineChoice::Exact => Ok((Box::new(exact()?), Chosen::new(EngineChoice::Exact, ASKED_FOR))),
             EngineChoice::Auto => match exact() {
                 Ok(engine) => {
-                    let why = match engine.drift() {
+                    let why = match engine.left_out() {
                         (0.0, 0.0) => {
                             "arithmetic is exact: constants are powers of two, the gain is 1".to_owned()
                         }

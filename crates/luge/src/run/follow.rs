@@ -135,7 +135,7 @@ impl FinishedRun<'_> {
             return Ok(GradientCheck::of_dense());
         }
         let exact = self.chosen.engine == EngineChoice::Exact;
-        let allowed = if exact { self.engine.drift() } else { (ROUNDING, ROUNDING) };
+        let allowed = if exact { self.engine.left_out() } else { (ROUNDING, ROUNDING) };
         let forgives = exact && allowed.0 > 0.0;
         let inputs = &self.task.inputs;
         let halted = self.record.halted.filter(|_| labels.is_empty());
@@ -213,10 +213,10 @@ impl<'a> RunSetup<'a> {
         let (machine_steps, last_loss) = (None, None);
         // The hidden tapes hold the labels from step 1 on.
         let all_due = expected.extra_steps.max(1);
-        let drifts = chosen.engine == EngineChoice::Sparse;
+        let choice = chosen.engine;
         let mut monitor = Monitor {
             beside,
-            drifts,
+            choice,
             expected,
             record,
             machine_steps,

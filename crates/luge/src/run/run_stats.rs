@@ -1,10 +1,11 @@
 //! Statistics of a run, the same for all engines, with or without interruption.
 
 use luge_landscape::Bounds;
-use luge_train::LossRange;
+use luge_net::ParameterId;
+use luge_train::{Engine, LossRange};
 use serde::{Deserialize, Serialize};
 
-use crate::run::situations::Looked;
+use crate::run::{engine::EngineChoice, situations::Looked};
 
 /// What is kept while a run is followed. A checkpoint holds it, so that a resumed run ends with the same one.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -62,10 +63,34 @@ pub struct Drift {
 }
 
 impl Drift {
-    /// The larger of two drifts.
-    #[must_use]
-    pub fn and(self, (tape, head): (f64, f64)) -> Self {
-        Self { tape: self.tape.max(tape), head: self.head.max(head) }
+    /// Takes note of weights that an engine holds: all of them if it moves them all, else the heads' and those of the cells around them,
+    /// which are all that a step can have moved. An engine that keeps symbols has no weights to look at.
+    pub(crate) fn note(&mut self, engine: &dyn Engine, choice: EngineChoice) {
+        match (choice, engine.network().sparse_layers()) {
+            (EngineChoice::Dense, Ok(layers)) => {
+                let weights = engine.parameters().unwrap_or_default();
+                let of = |id: ParameterId| weights.get(id.index()).map_or(&[][..], |block| &block.data);
+                self.note_cells(layers.cells.map_or(&[][..], of).iter().copied());
+                self.note_head(of(layers.head));
+            }
+            (EngineChoice::Sparse, _) => {
+                for (track, (first, head)) in engine.heads().iter().enumerate() {
+                    let end = first + head.len() as i64;
+                    self.note_cells((first - 1..=end).map(|cell| engine.cell(track, cell)));
+                    self.note_head(head);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn note_cells(&mut self, cells: impl Iterator<Item = f64>) {
+        self.tape = cells.map(|cell| (cell.abs() - 1.0).abs()).fold(self.tape, f64::max);
+    }
+
+    fn note_head(&mut self, head: &[f64]) {
+        self.head =
+            head.iter().map(|weight| weight.abs().min((weight - 1.0).abs())).fold(self.head, f64::max);
     }
 }
 
@@ -354,7 +379,7 @@ mod tests {
         record.record_loss(0, f64::INFINITY, false, &levels(0.0));
         record.record_loss(1, 0.1, false, &levels(0.0));
         record.compared(1, Err("elsewhere"));
-        record.drift = record.drift.and((0.1, 0.3));
+        record.drift = Drift { tape: 0.1, head: 0.3 };
         let text = serde_json::to_string(&record).expect("JSON");
         assert_eq!(serde_json::from_str::<RunStats>(&text).expect("a record"), record);
     }

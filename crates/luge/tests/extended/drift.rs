@@ -1,5 +1,8 @@
 //! Rounding through the square root and the carrier: docs/construction.md, section 8.
 
+use std::ops::ControlFlow;
+
+use luge::run::engine::EngineChoice;
 use luge_landscape::{Carrier, LandscapeKind};
 
 use crate::classroom::{Classroom, shipped};
@@ -42,6 +45,32 @@ fn otherwise_the_weights_drift_a_little() {
         let (tape, head) = long_run(first, LandscapeKind::Compact, carrier, final_loss);
         assert!(tape > 0.0 && tape < 1e-12, "{}: {tape:e}", carrier.word());
         assert!(head > 0.0 && head < 1e-12, "{}: {head:e}", carrier.word());
+    }
+}
+
+/// The drift that a run tells is the largest distance of any weight from the value it stands for, at any step.
+#[test]
+fn the_drift_that_is_told_is_that_of_all_weights() {
+    for (kind, engine) in [
+        (LandscapeKind::Compact, EngineChoice::Sparse),
+        (LandscapeKind::Plain, EngineChoice::Sparse),
+        (LandscapeKind::Compact, EngineChoice::Dense),
+    ] {
+        let csv = "x,y\n1,7.7\n2,2.25\n";
+        let mut room = Classroom::new(shipped("mean.tm"), csv, "fix:4.2").on(kind, Carrier::Orthogonal);
+        (room.options.final_loss, room.options.engine) = (TIGHT, engine);
+        let (mut tape, mut head) = (0.0, 0.0);
+        let report = room.lesson().train(|progress| {
+            for row in &progress.engine.snapshot().tapes {
+                tape = row.cells.iter().map(|cell| (cell.abs() - 1.0).abs()).fold(tape, f64::max);
+                let distance = |weight: &f64| weight.abs().min((weight - 1.0).abs());
+                head = row.head.iter().map(distance).fold(head, f64::max);
+            }
+            ControlFlow::Continue(())
+        });
+        let drift = report.expect("gradients").drift;
+        assert!(tape > 0.0 && head > 0.0, "{kind:?} by {engine:?}");
+        assert_eq!((drift.tape, drift.head), (tape, head), "{kind:?} by {engine:?}");
     }
 }
 

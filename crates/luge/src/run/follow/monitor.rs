@@ -16,7 +16,7 @@ use super::{
 use crate::run::{
     checkpoint_replay::CheckpointReplay,
     decimated::Decimated,
-    engine::{EngineError, Task},
+    engine::{EngineChoice, EngineError, Task},
     lockstep::{Lockstep, Mismatch},
     run_stats::{Losses, RunStats},
     step_checker::StepChecker,
@@ -51,8 +51,8 @@ pub(super) struct Monitor<'a> {
     pub(super) last_loss: Option<f64>,
     /// The first step at which all cells are compared again.
     pub(super) all_due: u64,
-    /// Whether weights may lie beside the values they stand for.
-    pub(super) drifts: bool,
+    /// The engine that trains.
+    pub(super) choice: EngineChoice,
     pub(super) attention: ObservationRate,
     /// What the steps of a stride changed.
     pub(super) changes: Vec<StepDelta>,
@@ -117,7 +117,7 @@ impl Monitor<'_> {
     /// One step. Where weights may drift the machine goes first, and the weights of a situation that was not met before are kept.
     fn step(&mut self, engine: &mut dyn Engine) -> Result<(), TrainError> {
         let next = (engine.steps() + 1).checked_sub(self.expected.extra_steps).filter(|&next| next > 0);
-        let new = match (&mut self.beside, next.filter(|_| self.drifts)) {
+        let new = match (&mut self.beside, next.filter(|_| self.choice == EngineChoice::Sparse)) {
             (Reference::Changes(judge), Some(next)) => judge.goes_ahead(next, self.last_loss),
             _ => None,
         };
@@ -265,6 +265,9 @@ impl Monitor<'_> {
             }
         };
         self.record.compared(step, found);
+        if comparisons == Comparisons::Every {
+            self.record.drift.note(engine, self.choice);
+        }
         if let Some(labels) = self.expected.labels {
             if step == 1 {
                 self.record.tape_read = self.tape_read(engine);
@@ -317,9 +320,16 @@ impl Monitor<'_> {
         comparisons: Comparisons,
         (snapshot, claimed): (&Snapshot, &RunStats),
     ) -> Result<(), EngineError> {
-        let stopped_from = self.machine_steps.map(|steps| steps + self.expected.extra_steps);
-        let earlier =
-            CheckpointReplay { snapshot, claimed, expected: &self.expected, comparisons, stopped_from };
+        let (stopped_from, choice) =
+            (self.machine_steps.map(|steps| steps + self.expected.extra_steps), self.choice);
+        let earlier = CheckpointReplay {
+            snapshot,
+            claimed,
+            expected: &self.expected,
+            comparisons,
+            stopped_from,
+            choice,
+        };
         if let Some(what) = earlier.contradiction(task, cache_level)? {
             self.record.differs(snapshot.step, &format!("the checkpoint is wrong about {what}"));
         }
@@ -348,9 +358,8 @@ impl Monitor<'_> {
         }
     }
 
-    /// The end of a run: every cell once more, and how far weights have drifted.
+    /// The end of a run: every cell once more.
     fn conclude(&mut self, engine: &dyn Engine) {
-        self.record.drift = self.record.drift.and(engine.drift());
         if let Some(why) = self.wrong_at_the_end(engine).filter(|_| self.record.mismatches == 0) {
             self.record.differs(engine.steps(), &why);
         }
