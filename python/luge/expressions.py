@@ -62,16 +62,19 @@ RESERVED = set(
     "I F M L abs as assert bit break const continue data else false fix fn for if in int learner let max min print random reject relu repeat "
     "return sample sign take tape true type unroll while".split()
 )
-OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.LShift: "<<", ast.RShift: ">>"}
+OPERATORS = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Mod: "%", ast.LShift: "<<", ast.RShift: ">>", ast.BitAnd: "&", ast.BitOr: "|",
+    ast.BitXor: "^",
+}  # fmt: skip
 COMPARISONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
 #: What people may try, by the name they know.
 NAMES = {
-    "IfExp": "a conditional expression", "ListComp": "a comprehension", "GeneratorExp": "a generator expression", "Lambda": "a lambda",
+    "ListComp": "a comprehension", "GeneratorExp": "a generator expression", "Lambda": "a lambda",
     "Dict": "a dictionary", "Set": "a set", "Tuple": "a tuple", "JoinedStr": "an f-string", "Try": "`try`", "With": "`with`", "Raise": "`raise`",
     "Import": "`import`", "ImportFrom": "`import`", "FunctionDef": "a function inside of a function", "ClassDef": "a class", "Global": "`global`",
-    "Nonlocal": "`nonlocal`", "Delete": "`del`", "Match": "`match`", "Yield": "`yield`", "Await": "`await`", "NamedExpr": "`:=`", "Slice": "a slice",
-    "FloorDiv": "`//`", "Mod": "`%`", "Pow": "`**`", "MatMult": "`@`", "BitAnd": "`&`", "BitOr": "`|`", "BitXor": "`^`", "Is": "`is`", "IsNot": "`is not`",
-    "In": "`in`", "NotIn": "`not in`", "Starred": "`*`", "AsyncFor": "`async for`", "Return": "`return`", "Invert": "`~`",
+    "Nonlocal": "`nonlocal`", "Delete": "`del`", "Match": "`match`", "Yield": "`yield`", "Await": "`await`", "NamedExpr": "`:=`", "FloorDiv": "`//`",
+    "Pow": "`**`", "MatMult": "`@`", "Is": "`is`", "IsNot": "`is not`", "In": "`in`", "NotIn": "`not in`", "Starred": "`*`", "AsyncFor": "`async for`",
+    "Invert": "`~`",
 }  # fmt: skip
 
 
@@ -89,6 +92,24 @@ def mangled(name: str) -> str:
     """A name that is free in both languages."""
     name = f"u{name}" if name.startswith("_") else name
     return f"{name}_" if name in RESERVED or name in ("eval", "range", "len", "lambda") else name
+
+
+def linear(node: ast.AST) -> dict[str, int] | None:
+    """An expression as a sum of multiples of names, ``""`` for 1; ``None`` if it is not one."""
+    if isinstance(node, ast.Constant) and type(node.value) is int:
+        return {"": node.value}
+    if isinstance(node, (ast.Name, ast.Attribute)):
+        return {ast.unparse(node): 1}
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub, ast.Mult)):
+        a, b = linear(node.left), linear(node.right)
+        if a is None or b is None:
+            return None
+        if isinstance(node.op, ast.Mult):
+            a, b = (a, b) if set(b) <= {""} else (b, a)
+            return {name: count * b.get("", 0) for name, count in a.items()} if set(b) <= {""} else None
+        sign = 1 if isinstance(node.op, ast.Add) else -1
+        return {name: a.get(name, 0) + sign * b.get(name, 0) for name in {**a, **b}}
+    return None
 
 
 def decimal(value: Any) -> str:
@@ -109,12 +130,15 @@ class Expressions:
         self.locals = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
         self.locals |= {argument.arg for argument in tree.args.args}
         self.data: str | None = None
+        #: The type that a helper function returns; a learner returns nothing.
+        self.result: Type | None = None
         #: Whether samples are taken one by one, and not looped over.
         self.takes = any(isinstance(node, ast.Call) and file.word(node.func) == "take" for node in ast.walk(tree))
         self.in_data = False
-        self.sample: tuple[Type, Type] = (DATA, DATA)
-        self.features: str | None = None
-        self.labels: str | None = None
+        #: The types of features and labels; a learner may have no labels.
+        self.sample: list[Type] = [DATA, DATA]
+        #: What features and labels are called.
+        self.names: list[str] = []
 
     def refuse(self, node: ast.AST, message: str, help: str | None = None) -> NoReturn:
         raise Unfit(node, message, help)
@@ -137,10 +161,12 @@ class Expressions:
     def signature(self, argument: ast.arg) -> None:
         note = argument.annotation
         word = self.file.word(note.value) if isinstance(note, ast.Subscript) else None
-        parts = note.slice.elts if isinstance(note, ast.Subscript) and isinstance(note.slice, ast.Tuple) else []
-        if word != "samples" or len(parts) != 2:
+        if not isinstance(note, ast.Subscript) or word != "samples":
             self.refuse(argument, "the first parameter is the data", "write `data: luge.samples[luge.array[luge.fix, luge.M], luge.fix]`")
-        self.sample = (self.type(parts[0]), self.type(parts[1]))
+        parts = note.slice.elts if isinstance(note.slice, ast.Tuple) else [note.slice]
+        if len(parts) > 2:
+            self.refuse(argument, "samples have features, and labels or none")
+        self.sample = [self.type(part) for part in parts]
         if self.sample[0].kind != "array":
             self.refuse(parts[0], "the features of a sample are an array", "write `luge.array[luge.fix, luge.M]`")
         self.data = argument.arg
@@ -239,14 +265,51 @@ class Expressions:
         array = self.expression(node.value)
         if array.type.kind != "array":
             self.refuse(node, f"{array.type.words()} has no elements")
-        if isinstance(node.slice, (ast.Slice, ast.Tuple)):
+        if isinstance(node.slice, ast.Tuple):
             self.outside(node.slice)
-        index = self.expression(node.slice)
-        if isinstance(node.slice, ast.UnaryOp) and isinstance(node.slice.op, ast.USub):
-            self.refuse(node.slice, "an index counts from the front")
+        if isinstance(node.slice, ast.Slice):
+            return self.part(array, node.slice)
+        index = self.index(node.slice)
         if index.type.kind not in ("literal", "fix") or index.type.fraction not in ("", "0"):
             self.refuse(node.slice, f"{index.type.words()} is no index", "an index is a whole number: luge.int_[n], or the variable of a loop")
         return Value(f"{array.sled}[{bare(index.sled)}]", f"{array.python}[{index.python}]", array.type.element)
+
+    def index(self, node: ast.AST) -> Value:
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            self.refuse(node, "an index counts from the front")
+        return self.expression(node)
+
+    def part(self, array: Value, node: ast.Slice) -> Value:
+        """A slice, whose length is a number or a size."""
+        if node.step is not None:
+            self.refuse(node.step, "a slice takes every element from its beginning to its end")
+        zero, whole = ast.Constant(0), ast.parse(array.type.integer, mode="eval").body
+        ends = [Value("0", "0", LITERAL) if node.lower is None else self.index(node.lower)]
+        ends.append(Value(array.type.integer, f"({array.type.integer})", LITERAL) if node.upper is None else self.index(node.upper))
+        first, last = linear(node.lower or zero), linear(node.upper or whole)
+        if any(end.type.kind != "literal" for end in ends) or first is None or last is None:
+            self.refuse(node, "the ends of a slice are constants or made of variables of loops")
+        rest, length = 0, []
+        for name in {**last, **first}:
+            count = last.get(name, 0) - first.get(name, 0)
+            if name in self.known and count:
+                self.refuse(node, "the length of a slice is a constant", "write its ends so that the variable of the loop cancels: `x[i : i + 2]`")
+            size = name if name in ("I", "F", "M", "L") else self.size(ast.parse(name or "1", mode="eval").body) if count else "0"
+            if size.isdigit():
+                rest += int(size) * count
+            elif count:
+                length.append(size if count == 1 else f"{count} * {size}")
+        text = " + ".join(length) + (f" - {-rest}" if rest < 0 else f" + {rest}" if rest else "") if length else str(rest)
+        sled = f"{array.sled}[{bare(ends[0].sled)}..{bare(ends[1].sled)}]"
+        return Value(sled, f"{array.python}[{ends[0].python}:{ends[1].python}]", Type("array", text, "", array.type.element))
+
+    def of_ifexp(self, node: ast.IfExp) -> Value:
+        test, a, b = self.condition(node.test), self.expression(node.body), self.expression(node.orelse)
+        if a.type.kind in ("bit", "array") and a.type == b.type:
+            type_ = a.type
+        else:
+            type_ = self.common([a, b], node)
+        return Value(f"(if {bare(test.sled)} {{ {bare(a.sled)} }} else {{ {bare(b.sled)} }})", f"({a.python} if {test.python} else {b.python})", type_)
 
     def of_unaryop(self, node: ast.UnaryOp) -> Value:
         value = self.expression(node.operand)
@@ -276,11 +339,17 @@ class Expressions:
             self.outside(node.op, node)
         operator, a, b = OPERATORS[type(node.op)], self.expression(node.left), self.expression(node.right)
         if operator in ("<<", ">>"):
-            if b.type.kind != "literal":
-                self.refuse(node.right, "a number is shifted by a constant")
             type_ = self.number(a, node)
+            if b.type.kind not in ("literal", "fix") or b.type.fraction not in ("", "0"):
+                self.refuse(node.right, f"a shift by {b.type.words()}", "a number is shifted by an integer: a constant, or luge.int_[n]")
+            if type_ is LITERAL and b.type is not LITERAL:
+                self.refuse(node.left, "this number has no type", "give it one: `one: luge.int_[16] = 1`")
+        elif operator in ("&", "|", "^") and a.type.kind == b.type.kind == "bit":
+            type_ = BIT
         else:
             type_ = self.common([a, b], node)
+        if type_ is LITERAL and operator in ("%", "&", "|", "^"):
+            self.refuse(node, "both sides are numbers without a type", "give one a type: `k: luge.int_[16] = …`")
         left = f"_f.Fraction({a.python})" if type_ is LITERAL and operator == "/" else a.python
         return Value(f"({a.sled} {operator} {b.sled})", f"({left} {operator} {b.python})", type_)
 

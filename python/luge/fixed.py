@@ -51,7 +51,22 @@ class Fixed:
     def __rtruediv__(self, value: Any) -> Fixed:
         return self.like(_quotient(self.other(value) << self.fraction, self.raw))
 
-    __radd__, __rmul__ = __add__, __mul__
+    def __mod__(self, value: Any) -> Fixed:
+        return self.like(_remainder(self.raw, self.other(value)))
+
+    def __rmod__(self, value: Any) -> Fixed:
+        return self.like(_remainder(self.other(value), self.raw))
+
+    def __and__(self, value: Any) -> Fixed:
+        return self.like(self.raw & self.other(value))
+
+    def __or__(self, value: Any) -> Fixed:
+        return self.like(self.raw | self.other(value))
+
+    def __xor__(self, value: Any) -> Fixed:
+        return self.like(self.raw ^ self.other(value))
+
+    __radd__, __rmul__, __rand__, __ror__, __rxor__ = __add__, __mul__, __and__, __or__, __xor__
 
     def __neg__(self) -> Fixed:
         return self.like(-self.raw)
@@ -59,11 +74,11 @@ class Fixed:
     def __abs__(self) -> Fixed:
         return self.like(abs(self.raw))
 
-    def __lshift__(self, k: int) -> Fixed:
-        return self.like(self.raw << min(k, 64))
+    def __lshift__(self, k: Any) -> Fixed:
+        return self.like(self.raw << min(_places(k), 64))
 
-    def __rshift__(self, k: int) -> Fixed:
-        return self.like(self.raw >> min(k, 63))
+    def __rshift__(self, k: Any) -> Fixed:
+        return self.like(self.raw >> min(_places(k), 63))
 
     def __lt__(self, value: Any) -> bool:
         return self.raw < self.other(value)
@@ -105,6 +120,24 @@ def _quotient(a: int, b: int) -> int:
     return 0 if b == 0 else abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
 
 
+def _remainder(a: int, b: int) -> int:
+    """What the quotient, rounded towards zero, leaves of a: all of it where nothing can be divided."""
+    return a - _quotient(a, b) * b
+
+
+def _places(k: Any) -> int:
+    """How far a number is shifted."""
+    if k.__index__() < 0:
+        raise Rejected(f"a shift by {k.__index__()}")
+    return k.__index__()
+
+
+def counted(first: Any, last: Any) -> Iterator[Fixed]:
+    """``range`` where an end is computed: integers of its type."""
+    like = last if isinstance(last, Fixed) else first
+    return (like.like(k) for k in range(like.other(first), like.other(last)))
+
+
 def literal(value: Any, integer: int, fraction: int) -> Fixed:
     """A number of a program's text as one of a type: the nearest, ties to even; one that does not fit is an error."""
     if isinstance(value, float):
@@ -116,7 +149,7 @@ def literal(value: Any, integer: int, fraction: int) -> Fixed:
 
 
 class Array:
-    """Numbers, bits or arrays in a row; an index outside of it rejects the data."""
+    """Numbers, bits or arrays in a row; an index outside of it rejects the data. A slice is an array of its own."""
 
     __slots__ = ("items",)
 
@@ -130,10 +163,13 @@ class Array:
         return place
 
     def __getitem__(self, index: Any) -> Any:
-        return self.items[self.at(index)]
+        return Array(self.items[index]).copy() if isinstance(index, slice) else self.items[self.at(index)]
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        self.items[self.at(index)] = value
+        if isinstance(index, slice):
+            self.items[index] = value.copy().items
+        else:
+            self.items[self.at(index)] = value
 
     def __len__(self) -> int:
         return len(self.items)

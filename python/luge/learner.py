@@ -50,7 +50,7 @@ int_ = _Named("int_")
 bit = _Named("bit")
 #: ``array[T, n]``: n numbers, bits or arrays.
 array = _Named("array")
-#: ``samples[X, Y]``: the data, whose features are an ``X`` and whose labels are a ``Y``; ``for x, y in data`` goes through them,
+#: ``samples[X, Y]``: the data, whose features are an ``X`` and whose labels are a ``Y``, or ``samples[X]`` without labels; ``for x, y in data`` goes through them,
 #: ``x, y = luge.take()`` takes the next one of a stream.
 samples = _Named("samples")
 
@@ -89,20 +89,20 @@ class Learner:
     def __luge_source__(self) -> _luge.Source:
         return _luge.Source.of_text(self.__name__, self.sled, "sled")
 
-    def __call__(self, x: Any, y: Any, *, format: str) -> np.ndarray:
+    def __call__(self, x: Any, y: Any = None, *, format: str) -> np.ndarray:
         """Runs the function in plain Python on these data, and gives theta."""
         kind, _, sizes = format.partition(":")
         if kind != "fix" or not sizes.replace(".", "", 1).isdigit():
             raise LugeError(f"a learner computes with fix:I.F numbers, not with {format}")
         integer, fraction = (int(bits) for bits in sizes.split("."))
-        x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-        labels = y[:, None] if y.ndim == 1 else y
+        tables = [np.asarray(part, dtype=float) for part in (x, y) if part is not None]
+        if len(tables) != len(self._translation.sample):
+            raise LugeError(f"{self.__name__} takes {'no labels' if y is not None else 'labels'}")
+        tables = [table[:, None] if table.ndim == 1 else table for table in tables]
         number = lambda value: fixed.Fixed(_nearest(value, integer, fraction), integer, fraction)
-        one = not self._translation.labels_are_array
-        rows = [
-            (fixed.Array(map(number, sample)), number(label[0]) if one else fixed.Array(map(number, label))) for sample, label in zip(x, labels)
-        ]
-        sizes_of = {"I": integer, "F": fraction, "M": x.shape[1], "L": labels.shape[1]}
+        part = lambda row, kind: fixed.Array(map(number, row)) if kind == "array" else number(row[0])
+        rows = [tuple(map(part, sample, self._translation.sample)) for sample in zip(*tables)]
+        sizes_of = {"I": integer, "F": fraction, "M": tables[0].shape[1], "L": tables[-1].shape[1]}
         return np.array([float(value) for value in self._translation.run(rows, sizes_of)])
 
     def located(self, error: LugeError) -> LugeError:

@@ -20,7 +20,8 @@ class Translation(NamedTuple):
     python: str
     name: str
     theta: Type
-    labels_are_array: bool
+    #: The kinds of features and labels, if it has any.
+    sample: list[str]
     constants: dict[str, Any]
 
     def run(self, rows: list[Any], sizes: dict[str, int]) -> list[Any]:
@@ -79,13 +80,14 @@ def translate(tree: ast.AST, globals: dict[str, Any], tree_of: Callable[[Functio
     learner.define(arguments[1].arg, theta)
     learner.block(tree.body, 1)
     name, weights = mangled(tree.name), mangled(arguments[1].arg)
-    x, y = learner.features or "x", learner.labels or "y"
-    head = f"learner {name}({x}: {learner.sample[0].sled()}, {y}: {learner.sample[1].sled()}) -> {weights}: {theta.sled()} {{"
+    names = learner.names or ["x", "y"]
+    parameters = ", ".join(f"{part}: {type_.sled()}" for part, type_ in zip(names, learner.sample))
+    head = f"learner {name}({parameters}) -> {weights}: {theta.sled()} {{"
     lines = [*file.constants_sled(tree), *file.sled, (head, tree), *learner.sled, ("}", tree)]
     python = "\n".join([*file.python, f"def {name}({mangled(arguments[0].arg)}, {weights}):", *learner.python])
     return Translation(
         "\n".join(line for line, _ in lines) + "\n", {number: node for number, (_, node) in enumerate(lines, 1)}, python, name, theta,
-        learner.sample[1].kind == "array", file.constants,
+        [type_.kind for type_ in learner.sample], file.constants,
     )  # fmt: skip
 
 
@@ -132,13 +134,11 @@ class _File:
         for argument, type_ in zip(tree.args.args, types):
             function.define(argument.arg, type_)
             function.fixed.add(argument.arg)
-        *body, last = tree.body
-        if not isinstance(last, ast.Return) or last.value is None:
-            raise Unfit(node, f"`{tree.name}` does not end with `return`", "write one `return`, as the last statement")
-        function.block(body, 1)
-        value = function.converted(function.expression(last.value), result, last)
+        if not _returns(tree.body):
+            raise Unfit(node, f"`{tree.name}` does not end with `return`", "every way through it must end with one")
+        function.result = result
+        function.block(tree.body, 1)
         name = mangled(tree.name)
-        function.line(1, f"return {bare(value.sled)};", f"return {result.convert(value.python)}", last)
         parameters = ", ".join(f"{mangled(a.arg)}: {t.sled()}" for a, t in zip(tree.args.args, types))
         # The nodes of helper functions have lines of their own files: errors point at the call.
         self.sled += [(f"fn {name}({parameters}) -> {result.sled()} {{", node), *((text, node) for text, _ in function.sled), ("}", node)]
@@ -182,7 +182,14 @@ class _Function(Expressions):
         self.line(depth, "continue;", "continue", node)
 
     def do_return(self, node: ast.Return, depth: int) -> None:
-        self.refuse(node, "`return` may stand at the end of a helper function only", "a learner leaves its answer in theta")
+        if self.result is None:
+            if node.value is not None:
+                self.refuse(node, "a learner returns nothing", "it leaves its answer in theta: write `return` alone")
+            return self.line(depth, "return;", "return", node)
+        if node.value is None:
+            self.refuse(node, "a helper function returns a value")
+        value = self.converted(self.expression(node.value), self.result, node)
+        self.line(depth, f"return {bare(value.sled)};", f"return {self.result.convert(value.python)}", node)
 
     def do_expr(self, node: ast.Expr, depth: int) -> None:
         if not (isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)):
@@ -228,7 +235,8 @@ class _Function(Expressions):
             return self.line(depth, f"let {name}: {value.type.sled()} = {bare(value.sled)};", f"{name} = {value.type.convert(value.python)}", node)
         place = self.place(target)
         value = self.converted(self.expression(node.value), place.type, node.value)
-        self.no_alias(node.value, place.type)
+        if not (isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Slice)):
+            self.no_alias(node.value, place.type)
         self.line(depth, f"{place.sled} = {bare(value.sled)};", f"{place.python} = {place.type.convert(value.python)}", node)
 
     def no_alias(self, node: ast.AST, type_: Type) -> None:
@@ -245,9 +253,7 @@ class _Function(Expressions):
         for part in ast.walk(load):
             ast.copy_location(part, node.target)
         value = self.converted(self.expression(whole), place.type, node)
-        operator = OPERATORS[type(node.op)]
-        by = bare(self.expression(node.value).sled)
-        sled = f"{place.sled} {operator}= {by};" if operator in ("+", "-", "*", "/") else f"{place.sled} = {bare(value.sled)};"
+        sled = f"{place.sled} {OPERATORS[type(node.op)]}= {bare(self.expression(node.value).sled)};"
         self.line(depth, sled, f"{place.python} = {place.type.convert(value.python)}", node)
 
     def place(self, node: ast.AST) -> Value:
@@ -261,23 +267,29 @@ class _Function(Expressions):
         self.assignable(base.id, node)
         return self.expression(node)
 
-    def sample_names(self, target: ast.AST) -> None:
-        names = [part.id for part in target.elts if isinstance(part, ast.Name)] if isinstance(target, ast.Tuple) else []
-        if len(names) != 2:
-            self.refuse(target, "a sample has features and labels", "write `x, y`")
+    def sample_names(self, target: ast.AST) -> str:
+        """Defines what features and labels are called, and gives the Python that unpacks them."""
+        parts = target.elts if isinstance(target, ast.Tuple) else [target]
+        names = [part.id for part in parts if isinstance(part, ast.Name)]
+        if len(names) != len(self.sample):
+            asked = "features and labels" if len(self.sample) == 2 else "features alone"
+            self.refuse(target, f"a sample has {asked}", f"write `{'x, y' if len(self.sample) == 2 else 'x'}`")
         for name in names:
             if name in self.known and name not in self.fixed:
                 self.refuse(target, f"`{name}` is a variable already")
-        if self.features not in (None, mangled(names[0])) or self.labels not in (None, mangled(names[1])):
-            self.refuse(target, f"samples are called `{self.features}, {self.labels}` above", "call them the same everywhere")
-        self.features, self.labels = mangled(names[0]), mangled(names[1])
+        called = [mangled(name) for name in names]
+        if self.names not in ([], called):
+            self.refuse(target, f"samples are called `{', '.join(self.names)}` above", "call them the same everywhere")
+        self.names = called
         for name, type_ in zip(names, self.sample):
             self.define(name, type_)
             self.fixed.add(name)
+        return f"({', '.join(called)},)"
 
     def take(self, target: ast.AST, node: ast.AST, depth: int) -> None:
-        self.sample_names(target)
-        self.line(depth, "take;", f"{self.features}, {self.labels} = _take()", node)
+        if self.data is None:
+            self.refuse(node, "luge.take() stands in the learner, not in a helper function", "give the helper what it needs as arguments")
+        self.line(depth, "take;", f"{self.sample_names(target)} = _take()", node)
 
     def do_if(self, node: ast.If, depth: int, before: str = "") -> None:
         test = self.condition(node.test)
@@ -328,19 +340,20 @@ class _Function(Expressions):
         if not isinstance(node.target, ast.Name):
             self.refuse(node.target, "the variable of a range is one name")
         bounds = [self.expression(bound) for bound in call.args]
-        for bound, value in zip(call.args, bounds):
-            if value.type.kind != "literal":
-                self.refuse(bound, "the ends of a range are constants, lengths or variables of loops", "use `while` and `break`")
+        counter = self.common(bounds, call)
+        if counter.fraction not in ("", "0"):
+            self.refuse(call, f"{counter.words()} is no end of a range", "an end is a whole number: a constant, a length, or luge.int_[n]")
         first, last = ([Value("0", "0", LITERAL)] + bounds)[-2:]
         name, before = node.target.id, set(self.fixed)
         self.assignable(name, node.target)
         if name in self.known:
             self.refuse(node.target, f"`{name}` is a variable already", "take another name for the loop")
         outside = dict(self.known)
-        self.define(name, LITERAL)
+        self.define(name, counter)
         self.fixed.add(name)
         variable = mangled(name)
-        self.line(depth, f"for {variable} in {bare(first.sled)}..{bare(last.sled)} {{", f"for {variable} in range({first.python}, {last.python}):", node)
+        rounds = "range" if counter is LITERAL else "_f.counted"
+        self.line(depth, f"for {variable} in {bare(first.sled)}..{bare(last.sled)} {{", f"for {variable} in {rounds}({first.python}, {last.python}):", node)
         self.inner(node.body, depth + 1)
         self.line(depth, "}", "", node)
         self.known, self.fixed = outside, before
@@ -351,12 +364,18 @@ class _Function(Expressions):
         if self.in_data:
             self.refuse(node, "a loop over the data inside of another is not in the language of learners")
         outside, before = dict(self.known), set(self.fixed)
-        self.sample_names(node.target)
+        names = self.sample_names(node.target)
         self.in_data = True
-        self.line(depth, "for sample in data {", f"for {self.features}, {self.labels} in {mangled(self.data or '')}:", node)
+        self.line(depth, "for sample in data {", f"for {names} in {mangled(self.data or '')}:", node)
         self.inner(node.body, depth + 1)
         self.line(depth, "}", "", node)
         self.in_data, self.known, self.fixed = False, outside, before
+
+
+def _returns(body: list[ast.stmt]) -> bool:
+    """Whether every way through a block ends with ``return``."""
+    last = body[-1]
+    return isinstance(last, ast.Return) or (isinstance(last, ast.If) and bool(last.orelse) and _returns(last.body) and _returns(last.orelse))
 
 
 def _declares(node: ast.AST, name: str) -> bool:

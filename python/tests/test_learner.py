@@ -136,6 +136,8 @@ def random_expression(choose: random.Random, depth: int) -> str:
         lambda: f"({inner()} + a)", lambda: f"(b - {inner()})", lambda: f"(y * {inner()})", lambda: f"({inner()} / b)", lambda: f"(-({inner()} + a))",
         lambda: f"min(a, {inner()})", lambda: f"max({inner()}, b)", lambda: f"abs({inner()} - y)", lambda: f"((a + {inner()}) >> {choose.randint(0, 3)})",
         lambda: f"((b - {inner()}) << 1)", lambda: f"luge.saturate(a {choose.choice('+-*')} ({inner()}))", lambda: f"luge.relu({inner()} - a)",
+        lambda: f"({inner()} % b)", lambda: f"((a - {inner()}) % 3)", lambda: f"(a & {inner()})", lambda: f"({inner()} | b)", lambda: f"(a ^ {inner()})",
+        lambda: f"((a + {inner()}) << k)", lambda: f"((b + {inner()}) >> k)", lambda: f"(a + {inner()} if y < b else b)", lambda: f"pick(theta[0:2], {inner()} + y)",
         lambda: f"luge.cast(luge.fix, luge.cast(luge.fix[6, 2], a + {inner()}))", lambda: f"luge.saturate(luge.fix, luge.cast(luge.fix[9, 5], b - {inner()}))",
     ])()  # fmt: skip
 
@@ -144,7 +146,7 @@ def random_body(choose: random.Random, depth: int, indent: str) -> list[str]:
     lines = []
     for _ in range(choose.randint(1, 3)):
         value = random_expression(choose, choose.randint(1, 3))
-        kind = choose.randrange(6) if depth else 0
+        kind = choose.randrange(8) if depth else 0
         test = f"{random_expression(choose, 1)} {choose.choice(['<', '<=', '>', '>=', '==', '!='])} a"
         if kind <= 1:
             target = choose.choice(["a", "b", "theta[0]", "theta[1]"])
@@ -158,6 +160,11 @@ def random_body(choose: random.Random, depth: int, indent: str) -> list[str]:
         elif kind == 4:
             lines += [f"{indent}n{depth}: luge.int_[4] = 0", f"{indent}while n{depth} < 3 and {test}:", f"{indent}    n{depth} += 1"]
             lines += random_body(choose, 0, indent + "    ")
+        elif kind == 5:
+            lines += [f"{indent}for i{depth} in range({choose.choice(['', '1, '])}k):", *random_body(choose, depth - 1, indent + "    ")]
+            lines += [f"{indent}    theta[1] += luge.cast(luge.fix, i{depth} ^ k)", f"{indent}    k %= 3"]
+        elif kind == 6:
+            lines += [f"{indent}theta[0:2] = [{value} + a, b]", f"{indent}if {test} and (a < b) ^ (y > 0):", f"{indent}    return"]
         else:
             lines += [f"{indent}if {test}:", f"{indent}    c{depth} = {value} + a", f"{indent}else:", f"{indent}    c{depth} = b", f"{indent}a -= c{depth}"]
     return lines
@@ -171,15 +178,25 @@ def written(text: str, name: str):
     return names["f"]
 
 
+HELPER = """import luge
+def pick(v: luge.array[luge.fix, 2], a: luge.fix) -> luge.fix:
+    if a > 1:
+        return v[0] % a
+    for i in range(2):
+        if v[i] > a:
+            return v[i] - a
+    return a if v[1] < a else v[1] | a
+
+"""
 HEAD = "import luge\n@luge.learner\ndef f(data: luge.samples[luge.array[luge.fix, luge.M], luge.fix], theta: luge.array[luge.fix, luge.M + 1]):\n"
 
 
 @pytest.mark.parametrize("seed", range(40))
 def test_random_functions_mean_the_same_in_both_languages(seed):
     choose = random.Random(seed)
-    lines = ["    for x, y in data:", "        a = y + theta[0]", "        b = x[0]"]
+    lines = ["    for x, y in data:", "        a = y + theta[0]", "        b = x[0]", "        k = luge.cast(luge.int_[4], a) & 3"]
     # Declarations of one name in one block are refused, so loops and branches nest instead.
-    text = HEAD + "\n".join([*lines, *random_body(choose, 2, "        "), "        theta[0] = a", "        theta[1] -= b"]) + "\n"
+    text = HELPER + HEAD + "\n".join([*lines, *random_body(choose, 2, "        "), "        theta[0] = a", "        theta[1] -= b"]) + "\n"
     try:
         learner = written(text, f"<random {seed}>")
     except luge.LugeError as error:
@@ -200,16 +217,21 @@ def test_estimators_take_learners_of_python():
 @pytest.mark.parametrize(
     ("body", "message", "place"),
     [
-        ("    for x, y in data:\n        theta[0] = x[0] % 2", "`%` is not in the language of learners", (5, 20)),
+        ("    for x, y in data:\n        theta[0] = x[0] // 2", "`//` is not in the language of learners", (5, 20)),
+        ("    for x, y in data:\n        theta[0] = x[0] << y", "a shift by fix<I,F>", (5, 28)),
+        ("    for i in range(3):\n        theta[0] = i % 2", "both sides are numbers without a type", (5, 20)),
+        ("    for x, y in data:\n        theta[0:1] = x[::2]", "a slice takes every element", (5, 26)),
+        ("    for x, y in data:\n        for i in range(y):\n            pass", "is no end of a range", (5, 18)),
+        ("    for i in range(2):\n        theta[0:2] = theta[i:2]", "the length of a slice is a constant", (5, 28)),
         ("    a = [i for i in range(3)]", "a comprehension is not in the language of learners", (4, 9)),
-        ("    a = 1 if True else 2", "a conditional expression is not", (4, 9)),
+        ("    a = 1 if True else 2", "`a` has no type", (4, 5)),
         ("    a = 0", "`a` has no type", (4, 5)),
         ("    theta[0] = sum(theta)", "`sum` is no function of learners", (4, 16)),
         ("    while True:\n        a = theta[0]\n        break\n    theta[1] = a", "`a` may have no value here", (7, 16)),
         ("    for x, y in data:\n        if y:\n            pass", "fix<I,F> is no condition", (5, 12)),
         ("    a: luge.int_[8] = 3\n    theta[0] = a", "fix<8,0> where fix<I,F> is wanted", (5, 16)),
         ("    with open('x') as f:\n        pass", "`with` is not in the language", (4, 5)),
-        ("    return theta", "`return` may stand at the end of a helper function only", (4, 5)),
+        ("    return theta", "a learner returns nothing", (4, 5)),
         ("    w = theta", "another name for the same array", (4, 9)),
         ("    theta[0] = theta[-1]", "an index counts from the front", (4, 22)),
         ("    for i in range(3):\n        i = 4", "`i` cannot be assigned to", (5, 9)),
@@ -254,3 +276,49 @@ def test_samples_can_be_taken():
 def test_names_have_no_meaning_outside():
     with pytest.raises(luge.LugeError, match="inside of a learner only"):
         luge.cast(luge.fix, 3)
+
+
+@luge.learner
+def mean_square(data: luge.samples[luge.array[luge.fix, luge.M]], theta: luge.array[luge.fix, 2]):
+    """A learner without labels: the mean of the first feature, and of its square."""
+    n: luge.fix = 0
+    for x in data:
+        n += 1
+        theta[0] += x[0]
+        theta[1] += x[0] * x[0]
+    theta[0] = theta[0] / n
+    theta[1] = theta[1] / n
+
+
+def test_a_learner_without_labels():
+    x = np.array([[1.0], [2.0], [4.5]])
+    training = luge.train(mean_square, x, format="fix:8.6")
+    assert training.certified and training.theta.tolist() == mean_square(x, format="fix:8.6").tolist() == [2.5, 8.40625]
+    with pytest.raises(luge.LugeError, match="takes no labels"):
+        mean_square(x, [1, 2, 3], format="fix:8.6")
+
+
+def predict(x: luge.array[luge.fix, luge.M], theta: luge.array[luge.fix, 3]) -> luge.fix:
+    return theta[1] if x[0] > theta[0] else theta[2]
+
+
+@luge.learner
+def two_means(data: luge.samples[luge.array[luge.fix, luge.M], luge.fix], theta: luge.array[luge.fix, 3]):
+    high: luge.fix = 0
+    low: luge.fix = 0
+    for x, y in data:
+        if predict(x, [0, 1, 0]) > 0:
+            theta[1] += y
+            high += 1
+        else:
+            theta[2] += y
+            low += 1
+    theta[1] = theta[1] / high
+    theta[2] = theta[2] / low
+
+
+def test_a_helper_called_predict_is_the_network():
+    x, y = np.array([[1.0], [-2.0], [3.0], [-0.5]]), np.array([1.0, 5.0, 2.0, 6.0])
+    training = luge.train(two_means, x, y, format="fix:6.4")
+    assert training.certified and training.theta.tolist() == two_means(x, y, format="fix:6.4").tolist() == [0, 1.5, 5.5]
+    assert training.predict([[7.0], [-7.0]]).tolist() == [[1.5], [5.5]]
