@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,19 @@ def columns(data: Any, wanted: list[str], known: list[str]) -> Any:
 
 
 def table(x: Any, y: Any) -> tuple[np.ndarray, np.ndarray, list[str], list[str]]:
-    """Features and labels with their names."""
-    features, labels = matrix(x), matrix(y)
+    """Features and labels with their names; without labels none."""
+    features = matrix(x)
+    if y is None:
+        return features, np.empty((len(features), 0)), names(x, features.shape[1], "x"), []
+    labels = matrix(y)
     return features, labels, names(x, features.shape[1], "x"), names(y, labels.shape[1], "y")
+
+
+def kept(job: str) -> tuple[np.ndarray, np.ndarray] | None:
+    """The features and labels of a job's JSON; ``None`` if its samples are drawn, or read elsewhere."""
+    (described,) = json.loads(job).values()
+    table = described.get("data", {}).get("table") or (described.get("samples", {}).get("table") or [None])[0]
+    if table is None:
+        return None
+    x = np.array(table["x"], dtype=np.float64).reshape(-1, len(table["features"]))
+    return x, np.array(table["y"], dtype=np.float64).reshape(len(x), len(table["labels"]))

@@ -13,7 +13,7 @@ from typing import Any
 from . import _luge, data
 from .errors import LugeError, OverflowWarning
 from .learner import located
-from .results import Run, Trace, Training
+from .results import Run, Stream, Trace, Training
 
 #: Called as ``callback(step, loss)``; stops the run by returning something true.
 Callback = Callable[[int, float], Any]
@@ -48,14 +48,14 @@ def source(program: Any) -> _luge.Source:
 
 
 class Job:
-    """What to do. Made by :func:`trace_job` and :func:`train_job`."""
+    """What to do. Made by :func:`trace_job`, :func:`train_job` and :func:`luge.stream_job`."""
 
     def __init__(self, inner: _luge.Job, learner: Any = None) -> None:
         self._inner, self._learner = inner, learner
 
     @property
     def kind(self) -> str:
-        """``"trace"`` or ``"train"``."""
+        """``"trace"``, ``"train"`` or ``"stream"``."""
         return self._inner.kind
 
     def to_json(self) -> str:
@@ -77,13 +77,17 @@ class Job:
         """SHA-256 of the job's JSON: the name of its result on disk."""
         return hashlib.sha256(self.to_json().encode()).hexdigest()
 
-    def run(self, *, arrays: bool = True, callback: Callback | None = None, every: int = 1) -> Trace | Training:
+    def run(self, *, arrays: bool = True, callback: Callback | None = None, every: int = 1) -> Trace | Training | Stream:
         """Trains. ``arrays``: keep losses, vertices and heads of every step of a trace."""
         with located(self._learner):
             prepared = self._inner.prepare()
         if isinstance(prepared, _luge.PreparedTrace):
             return Trace(prepared.run(arrays=arrays, callback=callback, every=every), self._inner)
-        training = Training(prepared.train(callback=callback, every=every), self._inner)
+        training: Training | Stream
+        if isinstance(prepared, _luge.PreparedStream):
+            training = Stream(prepared.train(callback=callback, every=every), self._inner)
+        else:
+            training = Training(prepared.train(callback=callback, every=every), self._inner)
         if training.overflow is not None:
             warnings.warn(f"{training.overflow}; {REMEDY}", OverflowWarning, stacklevel=_outside())
         return training
@@ -95,13 +99,15 @@ class Job:
     def graph(self) -> dict[str, Any]:
         """The network that training would begin with, for other programs: docs/graph-format.md."""
         prepared = self._inner.prepare()
-        if isinstance(prepared, _luge.PreparedTrace):
-            raise LugeError("only training has a graph to export: a trace's landscape takes no data")
+        if not isinstance(prepared, _luge.PreparedTraining):
+            raise LugeError(f"only training on a table has a graph to export here, not a {self.kind}")
         return json.loads(prepared.graph())
 
     def steps(self) -> Iterator[_luge.Step]:
         """The run step by step; it goes as far as somebody has looked."""
         prepared = self._inner.prepare()
+        if isinstance(prepared, _luge.PreparedStream):
+            raise LugeError("the steps of a stream are seen by a callback: luge.stream(…, callback=…)")
         if isinstance(prepared, _luge.PreparedTrace):
             return _luge.Steps.of_plan(prepared)
         return _luge.Steps.of_lesson(prepared)
@@ -117,7 +123,7 @@ class Job:
 
     def __repr__(self) -> str:
         job = json.loads(self.to_json())[self.kind]
-        return f"<{self.kind} job: {job['source']['name']} on landscape {job['options']['landscape']}>"
+        return f"<{self.kind} job: {job['source']['name']} on landscape {job.get('landscape') or job['options']['landscape']}>"
 
 
 def given(**options: Any) -> dict[str, Any]:
@@ -191,8 +197,8 @@ def train_job(
     NaN in ``x`` is a missing value. ``classes`` says how whole numbers in ``y`` become labels if they are classes: ``"signs"`` or
     ``"each"``; ``"numbers"`` keeps them. ``split`` holds that share of the rows out of training; ``tested`` of the result says how it does on them.
     """
-    if (x is None) != (y is None):
-        raise TypeError("x and y go together: give both, or neither for the data that ship with the learner")
+    if x is None and y is not None:
+        raise TypeError("y without x: give both, neither for the data that ship with the learner, or x alone for a learner without labels")
     options = given(
         format=format, landscape=landscape, vertices=vertices, engine=engine, precision=precision, carrier=carrier, bits=bits, cells=cells,
         label_offset=label_offset, final_loss=final_loss, steps=steps, constants=constants, autodiff_checks=autodiff_checks,

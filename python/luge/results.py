@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 
 from . import _luge, data, display
 from .display import Png, Svg
+from .errors import LugeError
 
 
 class _Summed:
@@ -134,6 +136,26 @@ class Model:
         """All trained weights by the name of their block."""
         return self._inner.weights()
 
+    def variables(self) -> Any:
+        """Which weight holds which bit of which variable of the program, as a frame with a row for each bit.
+
+        The weight ``weights[block][row, column]`` is 1 where bit ``bit``, which counts ``value``, of element ``element`` is one, and -1 where it is zero:
+        at every step of the run, in which the same weight always holds the same bit. ``first_line`` and ``last_line`` say where in the program
+        the name stands for this variable.
+        """
+        import pandas
+
+        rows = []
+        for held in json.loads(self._inner.variables()):
+            for element, bit in itertools.product(range(held["length"] or 1), range(held["width"])):
+                sign = -1 if bit == held["width"] - 1 and held["fraction"] is not None else 1
+                rows.append({
+                    "variable": held["name"], "element": element, "bit": bit, "value": sign * 2.0 ** (bit - (held["fraction"] or 0)), "block": held["block"],
+                    "row": held["row"], "column": held["first"] + element * held["pitch"] + bit, "first_line": held["lines"][0],
+                    "last_line": held["lines"][1],
+                })  # fmt: skip
+        return pandas.DataFrame(rows)
+
     def predict(self, x: Any) -> np.ndarray:
         """The primary network's outputs, one row per sample and one column per label.
 
@@ -167,17 +189,44 @@ class Model:
 
 
 class Training(_Summed):
-    """What training left behind: ``theta``, ``steps``, ``certificate``, ``train_loss``, ``engine``, ``path``, …"""
+    """What training left behind: ``theta``, ``steps``, ``certificate``, ``train_loss``, ``engine``, ``path``, …
+
+    One that was pickled keeps its figures and its model; what needs the run itself makes it again.
+    """
 
     def __init__(self, inner: _luge.Training, job: _luge.Job) -> None:
-        self._inner, self._job = inner, job
+        self._inner: _luge.Training | None = inner
+        self._job = job
         self.summary = json.loads(inner.summary)
         self.model = Model(inner.model)
+        #: Whether the certificate proves the run.
+        self.certified: bool = inner.certified
 
-    @property
-    def certified(self) -> bool:
-        """Whether the certificate proves the run."""
-        return self._inner.certified
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (Training, self._job.to_json(), {"summary": self.summary, "model": self.model, "certified": self.certified})
+
+    def _run(self) -> _luge.Training:
+        if self._inner is None:
+            self._inner = self._job.prepare().train(callback=None, every=1)  # type: ignore[assignment,union-attr,call-arg]
+        assert self._inner is not None
+        return self._inner
+
+    def variables(self, step: Any) -> dict[str, np.ndarray]:
+        """The values of the program's variables after so many gradient steps, read from the weights of the run made again.
+
+        ``step`` is a number or a sequence of numbers, and then every array has a first axis for it. A name that stands for several variables
+        has the line at which each begins behind it: ``i:7``.
+        """
+        steps = np.atleast_1d(np.asarray(step, dtype=np.int64))
+        order = np.argsort(steps, kind="stable")
+        found = self._run().variables(steps[order].tolist())
+        names = [name for name, *_ in found]
+        values: dict[str, np.ndarray] = {}
+        for name, length, lines, rows in found:
+            rows = rows[np.argsort(order)]
+            rows = rows[:, 0] if length is None else rows
+            values[name if names.count(name) == 1 else f"{name}:{lines[0]}"] = rows if np.ndim(step) else rows[0]
+        return values
 
     @property
     def overflow(self) -> str | None:
@@ -196,7 +245,7 @@ class Training(_Summed):
 
     def plot(self) -> Svg:
         """The loss over the steps, with the bounds it must keep."""
-        return Svg(self._inner.plot(self.learner or "a learner", f"{self.steps:,} gradient steps on {self.landscape}"))
+        return Svg(self._run().plot(self.learner or "a learner", f"{self.steps:,} gradient steps on {self.landscape}"))
 
     def picture(self, width: int = 1024, height: int = 1024) -> Png:
         """The learner's run on its data as a picture."""
@@ -211,6 +260,99 @@ class Training(_Summed):
     def _repr_html_(self) -> str:
         details = {name: value for name, value in self.summary.items() if name != "answer"}
         return display.answer(self.answer) + str(self.plot()) + f"<details><summary>All figures</summary>{display.card(repr(self)[1:-1], details)}</details>"
+
+
+def _restored(kind: Any, job: str, known: dict[str, Any]) -> Any:
+    """A pickled result; the run itself is made again if somebody asks for more."""
+    made = kind.__new__(kind)
+    made.__dict__.update(known, _inner=None, _job=_luge.Job.from_json(job))
+    return made
+
+
+class StreamModel:
+    """A network that was trained on a stream."""
+
+    def __init__(self, inner: _luge.StreamModel) -> None:
+        self._inner = inner
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> StreamModel:
+        """Reads the bytes of a file."""
+        inner = _luge.StreamModel.from_bytes(data)
+        if inner is None:
+            raise LugeError("this is no model of a stream")
+        return cls(inner)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> StreamModel:
+        """Reads a file that :meth:`save` or ``luge stream --out`` wrote."""
+        with open(path, "rb") as file:
+            return cls.from_bytes(file.read())
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Writes a safetensors file, whole or not at all; over another one only with ``force``."""
+        self._inner.save(os.fspath(path), force)
+
+    def to_bytes(self) -> bytes:
+        """The bytes of the file."""
+        return self._inner.to_bytes()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return StreamModel.from_bytes, (self.to_bytes(),)
+
+    def predict(self, x: Any) -> np.ndarray:
+        """What was learned, on new samples: one row per sample and one column per label. Columns of a frame are found by their names."""
+        return self._inner.predict(data.matrix(data.columns(x, *self._inner.columns)))
+
+    def certify(self, x: Any = None, y: Any = None, *, saturate: bool = False) -> Audit:
+        """Trains again, and holds every weight to that; ``x`` and ``y`` if the samples were rows of arrays: ``samples`` of the result has them."""
+        table = None if x is None else (data.matrix(x), data.matrix(y), *self._inner.columns)
+        claims = dict(json.loads(self._inner.certify(table, saturate=saturate)))
+        holds = all(claim["holds"] for name, claim in claims.items() if name != "no_overflow")
+        return Audit({"audit": claims, "retrained": None, "not_checked": [], "holds": holds})
+
+
+class Stream(_Summed):
+    """What training on a stream left behind: ``theta``, ``steps``, ``taken``, ``halted``, ``certificate``, ``certified``, ``overflow``, …"""
+
+    def __init__(self, inner: _luge.Stream, job: _luge.Job) -> None:
+        self._inner: _luge.Stream | None = inner
+        self._job = job
+        self.summary = json.loads(inner.summary)
+        self.model = StreamModel(inner.model)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (Stream, self._job.to_json(), {"summary": self.summary, "model": self.model})
+
+    @property
+    def theta(self) -> np.ndarray:
+        """The weights that the learner has found."""
+        return np.array(self.summary["theta"], dtype=np.float64)
+
+    @property
+    def samples(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """The samples as they passed, as numbers of the format; ``None`` if they were drawn."""
+        return data.kept(self._job.to_json())
+
+    def predict(self, x: Any) -> np.ndarray:
+        """The primary network's outputs."""
+        return self.model.predict(x)
+
+    def plot(self) -> Svg:
+        """The loss over the steps, with the bounds it must keep; on landscape plain."""
+        if self._inner is None:
+            self._inner = self._job.prepare().train(callback=None, every=1)  # type: ignore[assignment,union-attr,call-arg]
+        assert self._inner is not None
+        return Svg(self._inner.plot(self.learner, f"{self.steps:,} gradient steps on a stream"))
+
+    def __repr__(self) -> str:
+        verdict = "certified" if self.certified else "NOT certified"
+        if self.overflow is not None:
+            verdict += f", OVERFLOW: {self.overflow}"
+        return f"<stream: {self.steps:,} gradient steps on {self.landscape}, {self.taken:,} samples taken, {verdict}, theta {display.numbers(self.theta)}>"
+
+    def _repr_html_(self) -> str:
+        return display.card(repr(self)[1:-1], self.summary) + (str(self.plot()) if self.landscape == "plain" else "")
 
 
 class Audit:

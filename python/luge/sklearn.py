@@ -11,14 +11,15 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.preprocessing import LabelEncoder
 from sklearn.utils import Tags, column_or_1d
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.multiclass import check_classification_targets, type_of_target, unique_labels
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _luge
 from .errors import LugeError, OverflowWarning
-from .jobs import source, train_job
+from .jobs import Job, source, train_job
 from .learner import located
-from .results import Model
+from .results import Model, StreamModel
+from .streams import stream_job
 
 
 def estimator_learners() -> list[str]:
@@ -46,11 +47,18 @@ class _LugeEstimator(BaseEstimator):
 
     #: The format if 32 bits are too few for the learner on these data.
     _wide = "fix:9.8"
+    _rows: tuple[np.ndarray, np.ndarray]
+
+    def _job(self, learner: _luge.Source, x: np.ndarray, y: np.ndarray, format: str) -> Job:
+        options = {"landscape": self.landscape, "primary": self.primary, "engine": self.engine, "steps": self.max_steps, "saturate": self.saturate}
+        if re.search(r"^[^/]*\btake\s*;", learner.text, flags=re.M) is None:
+            return train_job(learner, x, y, format=format, label_offset=self.label_offset, **options)
+        stream = {name: value for name, value in options.items() if value is not None}
+        return stream_job(learner, (x, y), format=None if format == "auto" else format, **stream)
 
     def _train(self, x: np.ndarray, y: np.ndarray) -> None:
-        options = {"landscape": self.landscape, "primary": self.primary, "engine": self.engine, "label_offset": self.label_offset}
         learner = learner_source(self.learner, self.constants)
-        job = lambda format: train_job(learner, x, y, format=format, steps=self.max_steps, saturate=self.saturate, **options)
+        job = lambda format: self._job(learner, x, y, format)
         with located(self.learner):
             try:
                 training = job(self.format).run()
@@ -63,11 +71,18 @@ class _LugeEstimator(BaseEstimator):
         if not training.certified:
             failed = [f"{name}: {claim['figures']}" for name, claim in training.certificate.items() if not claim["holds"]]
             raise RuntimeError(f"the run is not certified: {'; '.join(failed)}")
-        self.model_: Model = training.model
+        self.model_: Model | StreamModel = training.model
         self.theta_: np.ndarray = training.theta
         self.certificate_: dict[str, Any] = training.certificate
         self.n_iter_: int = training.steps
-        self.n_machine_steps_: int = training.machine_steps
+        self.n_machine_steps_: int = training.summary.get("machine_steps", training.steps)
+
+    def _with_earlier(self, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """These rows behind those of ``fit`` and of earlier calls of ``partial_fit``, all of which are kept."""
+        if hasattr(self, "_rows"):
+            x, y = np.concatenate([self._rows[0], x]), np.concatenate([self._rows[1], y])
+        self._rows = (x, y)
+        return x, y
 
     def _outputs(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
@@ -117,11 +132,19 @@ class LugeRegressor(RegressorMixin, _LugeEstimator):
 
     def fit(self, X: Any, y: Any) -> LugeRegressor:
         """Trains the network on the data."""
-        X, y = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True)
+        self.__dict__.pop("_rows", None)
+        return self.partial_fit(X, y)
+
+    def partial_fit(self, X: Any, y: Any) -> LugeRegressor:
+        """Adds rows to those that it was fitted on, and trains the network from its initial weights on all of them, in their order.
+
+        The result is that of ``fit`` on all rows so far. They are kept, and every call takes the time of that ``fit``.
+        """
+        X, y = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True, reset=not hasattr(self, "_rows"))
         if y.ndim == 2 and y.shape[1] == 1:
             y = column_or_1d(y, warn=True)
         self._n_dimensions = y.ndim
-        self._train(X, y.astype(np.float64))
+        self._train(*self._with_earlier(X, y.astype(np.float64)))
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -172,9 +195,29 @@ class LugeClassifier(ClassifierMixin, _LugeEstimator):
 
     def fit(self, X: Any, y: Any) -> LugeClassifier:
         """Trains the network on the data."""
+        self.__dict__.pop("_rows", None)
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
-        encoder = LabelEncoder().fit(y)
+        return self._fit(*self._with_earlier(X, y), LabelEncoder().fit(y))
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> LugeClassifier:
+        """Adds rows to those that it was fitted on, and trains the network from its initial weights on all of them, in their order.
+
+        The result is that of ``fit`` on all rows so far. They are kept, and every call takes the time of that ``fit``. ``classes`` lists all
+        classes, and is needed unless it was fitted before.
+        """
+        first = not hasattr(self, "_rows")
+        X, y = validate_data(self, X, y, dtype=np.float64, reset=first)
+        check_classification_targets(y)
+        if first and classes is None:
+            raise ValueError("classes must be passed on the first call to partial_fit.")
+        if classes is not None and not first and not np.array_equal(unique_labels(classes), self.classes_):
+            raise ValueError(f"classes={classes!r} is not the same as on the last call to partial_fit: {self.classes_!r}")
+        encoder = LabelEncoder().fit(unique_labels(classes) if first else self.classes_)
+        encoder.transform(y)
+        return self._fit(*self._with_earlier(X, y), encoder)
+
+    def _fit(self, X: np.ndarray, y: np.ndarray, encoder: LabelEncoder) -> LugeClassifier:
         self.classes_ = encoder.classes_
         n_classes = len(self.classes_)
         if n_classes < 2:

@@ -76,7 +76,9 @@ def test_numbers_that_do_not_fit_are_refused():
     ]:
         with pytest.raises(luge.LugeError, match=message):
             luge.train("mean", x, y)
-    with pytest.raises(TypeError, match="x and y go together"):
+    with pytest.raises(TypeError, match="y without x"):
+        luge.train("mean", y=[1])
+    with pytest.raises(luge.LugeError, match="takes labels, and the data have none"):
         luge.train("mean", [[1]])
     with pytest.raises(luge.LugeError, match="has no data of its own"):
         luge.train(luge.program("mean") + "\n# another text\n")

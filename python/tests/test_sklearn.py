@@ -6,14 +6,17 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.decomposition import PCA
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import Perceptron
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.validation import has_fit_parameter
 
 import luge
 from luge.sklearn import LugeClassifier, LugeRegressor, estimator_learners
@@ -92,3 +95,18 @@ def test_the_learners_of_the_estimators():
     assert estimator_learners() == ["lms", "perceptron_rounds"]
     with pytest.raises(ValueError, match="coding='two'"):
         LugeClassifier(coding="two").fit([[0.0], [1.0]], [0, 1])
+
+
+def test_probabilities_and_weights_are_as_for_a_perceptron():
+    """No probabilities but what a calibration makes of the decision function; weights of samples, which the learner would not see, are refused."""
+    x, y, *_ = luge.dataset("perceptron")
+    ours, theirs = LugeClassifier(), Perceptron()
+    assert not hasattr(ours, "predict_proba") and not hasattr(theirs, "predict_proba")
+    assert not has_fit_parameter(ours, "sample_weight") and not has_fit_parameter(LugeRegressor(), "sample_weight")
+    with pytest.raises(TypeError, match="sample_weight"):
+        ours.fit(x, y[:, 0], sample_weight=np.ones(len(x)))
+    scores = ours.fit(x, y[:, 0]).decision_function(x)
+    assert (ours.predict(x) == np.where(scores > 0, 1, -1)).all() and scores.shape == (len(x),)
+    calibrated = CalibratedClassifierCV(FrozenEstimator(ours), method="sigmoid").fit(x, y[:, 0])
+    chances = calibrated.predict_proba(x)
+    assert np.allclose(chances.sum(axis=1), 1) and (np.diff(chances[np.argsort(scores), 1]) >= -1e-12).all()

@@ -114,6 +114,7 @@ impl PreparedJob {
         let (source, (loaded, prepared)) = match job {
             Job::Trace(trace) => (&trace.source, prepare_trace(trace.clone())?),
             Job::Train(train) => (&train.source, prepare_lesson(train.clone(), go_on)?),
+            Job::Stream(stream) => return Err(JobError::OnStream(stream.source.name.clone()).into()),
         };
         let held_out = match (job, &prepared, held_out) {
             (Job::Train(train), Prepared::PreparedTraining(lesson), Some(rows)) => {

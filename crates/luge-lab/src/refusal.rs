@@ -99,6 +99,7 @@ impl From<&RunError> for Refusal {
             JobError::Read { .. }
             | JobError::Learner(_)
             | JobError::Universal { .. }
+            | JobError::OnStream(_)
             | JobError::Trace(TraceError::Lowering(_)) => Self::new("source", error),
             JobError::Input(_) => Self::new("input", error),
             JobError::Training(TrainingError::Engine(_) | TrainingError::Memory(_)) => {

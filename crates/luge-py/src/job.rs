@@ -3,21 +3,29 @@
 use std::sync::Arc;
 
 use luge::{
-    data::{PrepareOptions, Range, TableError},
+    data::{PrepareOptions, Range, Table, TableError},
     job::{Data, Job as Inner, JobError, TraceJob, TrainJob, classes_as_wanted, program::is_program},
 };
+use luge_net::NumberFormat;
 use numpy::PyReadonlyArray2;
 use pyo3::prelude::*;
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
-    arrays, lesson::PreparedTraining, plan::PreparedTrace, refusal::Refusal, source::Source, watch::aside,
+    arrays,
+    lesson::PreparedTraining,
+    plan::PreparedTrace,
+    refusal::Refusal,
+    source::Source,
+    stream::{self, PreparedStream},
+    watch::aside,
 };
 
 /// Features, labels, and the names of both.
-type Arrays<'py> = (PyReadonlyArray2<'py, f64>, PyReadonlyArray2<'py, f64>, Vec<String>, Vec<String>);
+pub(crate) type Arrays<'py> =
+    (PyReadonlyArray2<'py, f64>, PyReadonlyArray2<'py, f64>, Vec<String>, Vec<String>);
 
-/// What to do: trace a machine, or train a learner on data.
+/// What to do: trace a machine, or train a learner on data or on a stream.
 #[pyclass(frozen, module = "luge._luge")]
 pub(crate) struct Job {
     pub(crate) inner: Inner,
@@ -59,10 +67,8 @@ impl Job {
         let asked: PrepareOptions = serde_json::from_str(prepare)?;
         let mut job = match data {
             None => TrainJob::of(source)?,
-            Some((x, y, features, labels)) => {
-                let table = arrays::table(&x, &y, features, labels, &asked)?;
-                let read = |asked: &PrepareOptions| table.clone().prepared(asked);
-                let table = classes_as_wanted(&source, &asked, read).map_err(refused)?;
+            Some(data) => {
+                let table = table_of(&source, data, &asked)?;
                 TrainJob::new(source, Data::Table(table))
             }
         };
@@ -73,6 +79,12 @@ impl Job {
             fit(&mut job, saturate)?;
         }
         Ok(Self { inner: Inner::Train(job), format_choice: None })
+    }
+
+    /// Train a learner on a stream: rows of arrays, samples that are drawn, or those that ship with it. `asked`: JSON.
+    #[staticmethod]
+    fn stream(source: &Source, data: Option<Arrays<'_>>, asked: &str) -> Result<Self, Refusal> {
+        Ok(Self { inner: Inner::Stream(stream::job(source, data, asked)?), format_choice: None })
     }
 
     /// Reads a job back.
@@ -89,7 +101,7 @@ impl Job {
     /// The same with the smallest number format that does for a program, and its numbers held to it; a machine's is left as it is.
     fn choose_format(&self, py: Python<'_>, saturate: bool) -> PyResult<Self> {
         let Inner::Train(mut job) = self.inner.clone() else {
-            return Err(Refusal::unfit("a trace has no number format").into());
+            return Err(Refusal::unfit("the number format is chosen for training on a table").into());
         };
         let chosen = py.detach(|| {
             let choice = is_program(&job.source).then(|| job.choose_format()).transpose()?;
@@ -106,12 +118,13 @@ impl Job {
         self.format_choice.as_deref()
     }
 
-    /// `trace` or `train`.
+    /// `trace`, `train` or `stream`.
     #[getter]
     fn kind(&self) -> &'static str {
         match &self.inner {
             Inner::Trace(_) => "trace",
             Inner::Train(_) => "train",
+            Inner::Stream(_) => "stream",
         }
     }
 
@@ -128,23 +141,47 @@ impl Job {
                 let lesson = aside(py, move || own.prepare())?.map_err(Refusal::from)?;
                 Ok(Bound::new(py, PreparedTraining { inner: Arc::new(lesson), job })?.into_any())
             }
+            Inner::Stream(job) => {
+                let prepared = aside(py, move || PreparedStream::new(job))??;
+                Ok(Bound::new(py, prepared)?.into_any())
+            }
         }
     }
 }
 
 /// Makes every number one that the format can hold.
-fn fit(job: &mut TrainJob, saturate: bool) -> Result<(), JobError> {
+fn fit(job: &mut TrainJob, saturate: bool) -> Result<(), Refusal> {
     let Data::Table(table) = &mut job.data else { return Ok(()) };
-    let range = if saturate { Range::Saturate } else { Range::Refuse };
-    table.fit(job.options.format, range).map_err(refused)
+    *table = fitted(table.clone(), job.options.format, saturate)?;
+    Ok(())
 }
 
-fn refused(error: TableError) -> JobError {
+/// A table with numbers that the format can hold.
+pub(crate) fn fitted(mut table: Table, format: NumberFormat, saturate: bool) -> Result<Table, Refusal> {
+    let range = if saturate { Range::Saturate } else { Range::Refuse };
+    table.fit(format, range).map_err(refused)?;
+    Ok(table)
+}
+
+/// Arrays as a table, prepared, with classes as the learner wants them.
+pub(crate) fn table_of(
+    source: &luge::Source,
+    (x, y, features, labels): Arrays<'_>,
+    asked: &PrepareOptions,
+) -> Result<Table, Refusal> {
+    let unlabelled = labels.is_empty();
+    let table = arrays::table(&x, &y, features, labels, asked)?;
+    let read = |asked: &PrepareOptions| table.clone().prepared(asked);
+    let table = if unlabelled { read(asked) } else { classes_as_wanted(source, asked, read) };
+    Ok(table.map_err(refused)?)
+}
+
+pub(crate) fn refused(error: TableError) -> JobError {
     JobError::Table { name: "the data".to_owned(), error: Box::new(error) }
 }
 
 /// Options with some fields changed, as their JSON names them; unknown ones and wrong words are refused.
-fn changed<T: Serialize + DeserializeOwned>(options: &T, changes: &str) -> Result<T, Refusal> {
+pub(crate) fn changed<T: Serialize + DeserializeOwned>(options: &T, changes: &str) -> Result<T, Refusal> {
     let mut fields = serde_json::to_value(options)?;
     merge(&mut fields, serde_json::from_str(changes)?);
     Ok(serde_json::from_value(fields)?)

@@ -14,6 +14,7 @@ mod refusal;
 mod run;
 mod source;
 mod steps;
+mod stream;
 mod watch;
 
 use luge::job::catalogue;
@@ -40,6 +41,7 @@ mod _luge {
         shipped,
         source::Source,
         steps::{Step, Steps},
+        stream::{PreparedStream, Stream, StreamModel},
     };
     use pyo3::prelude::*;
 

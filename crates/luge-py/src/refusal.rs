@@ -9,6 +9,8 @@ use luge::{
         program::ProgramError,
         source::{OpenError, ReadError, Source},
     },
+    ordinary::{OrdinaryError, OrdinaryModelError},
+    stream::{PreparedStreamError, StreamModelError},
     trace::TraceError,
     training::TrainingError,
 };
@@ -112,6 +114,24 @@ impl From<io::Error> for Refusal {
     }
 }
 
+impl From<PreparedStreamError> for Refusal {
+    fn from(error: PreparedStreamError) -> Self {
+        match error {
+            PreparedStreamError::Job(error) => error.into(),
+            error => Self::of(&error),
+        }
+    }
+}
+
+impl From<OrdinaryError> for Refusal {
+    fn from(error: OrdinaryError) -> Self {
+        match error {
+            OrdinaryError::Job(error) => error.into(),
+            error => Self::of(&error),
+        }
+    }
+}
+
 macro_rules! plain {
     ($($error:ty),*) => {$(
         impl From<$error> for Refusal {
@@ -126,6 +146,8 @@ plain!(
     TraceError,
     TrainingError,
     luge::run::memory::TooMuch,
+    StreamModelError,
+    OrdinaryModelError,
     ProgramError,
     serde_json::Error,
     luge_landscape::LearnerError,

@@ -62,6 +62,7 @@ fn simulate(job: &Inner, limit: u64) -> Result<Run, Refusal> {
             let input = job.initial_tapes(&loaded)?;
             (loaded, input)
         }
+        Inner::Stream(job) => return Err(luge::JobError::OnStream(job.source.name.clone()).into()),
         Inner::Train(job) => {
             let (table, format) = (job.table()?, job.options.format);
             let loaded = job.load(&table)?;

@@ -67,7 +67,15 @@ impl Watch {
     pub(crate) fn observe(&mut self, moment: &RunProgress<'_>) -> ControlFlow<()> {
         let &RunProgress { step, loss, since, .. } = moment;
         (step - since.len() as u64..).zip(since).for_each(|(at, &loss)| self.curve.add(at, loss));
-        self.curve.add(step, loss);
+        self.see(step, loss)
+    }
+
+    /// Sees one step; a loss that is not known is not drawn.
+    #[inline]
+    pub(crate) fn see(&mut self, step: u64, loss: f64) -> ControlFlow<()> {
+        if !loss.is_nan() {
+            self.curve.add(step, loss);
+        }
         if step >= self.next_look {
             self.look(step)?;
         }

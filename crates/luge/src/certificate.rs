@@ -89,7 +89,7 @@ impl Certificate {
 }
 
 /// What there is to say if the answer came after numbers that wrapped around.
-pub(crate) fn no_overflow(wraps: &[OverflowSite]) -> Option<Claim> {
+pub fn no_overflow(wraps: &[OverflowSite]) -> Option<Claim> {
     if wraps.is_empty() {
         return None;
     }

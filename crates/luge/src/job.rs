@@ -30,6 +30,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     data::{Preparation, PrepareOptions, Range, Table},
     ordinary::{self, OrdinaryError},
+    stream::StreamJob,
     trace::{PreparedTrace, Trace, TraceOptions},
     training::{PreparedTraining, TrainingOptions, TrainingReport},
 };
@@ -42,7 +43,6 @@ pub use primaries::{Primaries, StandardPrimaries};
 use source::Source;
 
 /// What to do.
-#[expect(clippy::large_enum_variant, reason = "there is one job per run")]
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Job {
@@ -50,6 +50,8 @@ pub enum Job {
     Trace(TraceJob),
     /// Train an extended network on data, and certify the run.
     Train(TrainJob),
+    /// Train a network on a stream, and certify the run.
+    Stream(StreamJob),
 }
 
 /// A machine, its input, and how to trace it.

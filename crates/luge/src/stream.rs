@@ -55,6 +55,16 @@ pub enum StreamEngineChoice {
     Dense,
 }
 
+/// The network that learns from a stream.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum StreamLandscape {
+    /// The learner's tapes as weights.
+    #[default]
+    Plain,
+    /// Linear layers and ReLUs that run the learner as a circuit.
+    Mlp,
+}
+
 /// How to learn from a stream.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -133,6 +143,9 @@ pub struct StreamJob {
     /// Constants of a program to set, each as `NAME=VALUE`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub set: Vec<String>,
+    /// The network.
+    #[serde(default, with = "words")]
+    pub landscape: StreamLandscape,
     /// How to train.
     #[serde(default)]
     pub options: StreamOptions,

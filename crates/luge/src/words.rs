@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serializer, de::Error};
 use crate::{
     data::{ClassCode, Missing, Scale},
     run::{engine::EngineChoice, follow::Comparisons},
-    stream::{Order, StreamEngineChoice},
+    stream::{Order, StreamEngineChoice, StreamLandscape},
 };
 
 /// One of a few values that have names.
@@ -81,6 +81,7 @@ words! {
     Precision, "precision";
     Rate, "rate";
     StreamEngineChoice, "engine for streams", Sparse "sparse" Dense "dense";
+    StreamLandscape, "landscape of streams", Plain "plain" Mlp "mlp";
     Order, "order", Cycle "cycle" Shuffle "shuffle" Draw "draw";
     Moves, "choice of moves", Keep "keep" Strict "strict";
     Missing, "way with missing values", Refuse "refuse" Mean "mean" Zero "zero" Drop "drop";

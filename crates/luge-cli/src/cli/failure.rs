@@ -249,6 +249,7 @@ impl From<JobError> for Failure {
             JobError::NoPredict(_) => usage(
                 "write `fn predict(x: [fix<I,F>; M], theta: [fix<I,F>; M + 1]) -> fix<I,F>` into the program",
             ),
+            JobError::OnStream(_) => usage("use luge stream, or luge report with the learner's name"),
             JobError::NoTarget(_) => usage("name the label column with --target"),
             JobError::NoFormat { why: NoFormat::Endless | NoFormat::Rejects { .. }, .. } => {
                 Self::unfit(problem, "name a --format, and see what the learner asks of its data")

@@ -185,6 +185,9 @@ impl Args {
                 options.carrier = self.carrier.unwrap_or(options.carrier);
                 options.steps = self.steps.unwrap_or(options.steps).min(LONGEST);
             }
+            Job::Stream(StreamJob { options, .. }) => {
+                options.steps = self.steps.unwrap_or(options.steps).min(LONGEST);
+            }
         }
         Ok(job)
     }

@@ -7,7 +7,7 @@ use luge::{
         atomic_file,
         checkpoint::{Checkpoint, CheckpointError},
     },
-    job::Job,
+    job::{Job, JobError},
 };
 
 use super::{
@@ -54,6 +54,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
             "leave --out out",
         )),
         Job::Trace(job) => trace::resume(&checkpoint, &name, job, args.json, archive),
+        Job::Stream(job) => Err(JobError::OnStream(job.source.name.clone()).into()),
         Job::Train(job) => train::resume(&checkpoint, &name, job, (args.json, out), archive),
     }
 }

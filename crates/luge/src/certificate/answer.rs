@@ -291,6 +291,7 @@ mod tests {
                     .expect("a trace");
                 Answer::of_trace(&plan, &trace)
             }
+            Job::Stream(job) => panic!("{} ships for tables", job.source.name),
         }
     }
 

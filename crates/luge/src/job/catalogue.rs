@@ -366,6 +366,7 @@ mod tests {
             match shipped.job() {
                 Job::Trace(job) => job.prepare().map(drop).unwrap_or_else(refused),
                 Job::Train(job) => job.prepare().map(drop).unwrap_or_else(refused),
+                Job::Stream(job) => panic!("{} ships for tables", job.source.name),
             }
         }
     }

@@ -93,6 +93,11 @@ pub enum JobError {
         /// Whether it is the perceptron that ships.
         perceptron: bool,
     },
+    /// A run on a stream where others are shown, recorded or resumed.
+    #[error(
+        "{0} learns from a stream, whose runs are neither recorded nor resumed, and have pages of their own"
+    )]
+    OnStream(String),
     /// A program that the universal learner cannot run.
     #[error("{name} cannot be run as a program by this learner: {error}")]
     Universal {

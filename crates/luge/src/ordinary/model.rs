@@ -127,9 +127,17 @@ impl OrdinaryModel {
     /// # Errors
     /// If it is one that is damaged, or of another version.
     pub fn load(path: &Path) -> Result<Option<Self>, ModelError> {
-        let name = path.display().to_string();
         let Ok(bytes) = bounded::read(path, 4) else { return Ok(None) };
-        let Ok((_, header)) = SafeTensors::read_metadata(&bytes) else { return Ok(None) };
+        Self::from_bytes(&bytes, &path.display().to_string())
+    }
+
+    /// Reads a file's bytes; messages call it `name`.
+    ///
+    /// # Errors
+    /// As for [`load`](Self::load).
+    pub fn from_bytes(bytes: &[u8], name: &str) -> Result<Option<Self>, ModelError> {
+        let name = name.to_owned();
+        let Ok((_, header)) = SafeTensors::read_metadata(bytes) else { return Ok(None) };
         let Some(version) = header.metadata().as_ref().and_then(|metadata| metadata.get(KEY)) else {
             return Ok(None);
         };
@@ -137,7 +145,7 @@ impl OrdinaryModel {
             return Err(ModelError::Version { name, found: version.parse().unwrap_or(0) });
         }
         let tensor = |tensor: &str| ModelError::Tensor { name: name.clone(), tensor: tensor.to_owned() };
-        let tensors = SafeTensors::deserialize(&bytes)
+        let tensors = SafeTensors::deserialize(bytes)
             .map_err(|reason| ModelError::NotSafetensors { name: name.clone(), reason })?;
         let card = tensors.tensor("card").map_err(|_| tensor("card"))?;
         let memory = tensors.tensor("memory").map_err(|_| tensor("memory"))?;

@@ -8,10 +8,10 @@ use luge_net::NumberFormat;
 use luge_sled::{CircuitOptions, CircuitOutput, CompiledCircuit, Outcome, Rows};
 use serde::{Deserialize, Serialize};
 
-use super::{LearnerCircuit, OrdinaryError, SampleStream, Theta};
+use super::{LearnerCircuit, OrdinaryError, OrdinaryOptions, PreparedOrdinary, SampleStream, Theta};
 use crate::{
     job::{JobError, Primaries, StandardPrimaries, program, source::Source},
-    stream::{Order, Samples, StreamJob},
+    stream::{Order, Samples, StreamJob, StreamOptions},
     trace::LONGEST_SEARCH,
 };
 
@@ -75,6 +75,17 @@ impl CircuitProgram {
 }
 
 impl StreamJob {
+    /// The program's network of linear layers and ReLUs, ready to be trained on its samples.
+    ///
+    /// # Errors
+    /// If it is no program, or has no circuit or no network.
+    pub fn ordinary(&self) -> Result<PreparedOrdinary, OrdinaryError> {
+        let StreamOptions { steps, seed, .. } = self.options;
+        let options =
+            OrdinaryOptions { steps: steps.min(LONGEST_SEARCH), seed, ..OrdinaryOptions::default() };
+        PreparedOrdinary::new(self.circuit()?, Some(self.samples.clone()), options)
+    }
+
     /// The program as a circuit. Where it loops over the rows of a table, each row passes for as many steps as make the run
     /// shortest, or as many as were asked for.
     ///

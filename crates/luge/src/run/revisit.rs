@@ -123,6 +123,7 @@ pub fn revisit(path: &Path, step: u64, around: usize) -> Result<Visit, RevisitEr
             };
             scene.visit(step, snapshot, around)
         }
+        Job::Stream(job) => Err(JobError::OnStream(job.source.name.clone()).into()),
     }
 }
 

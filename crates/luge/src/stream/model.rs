@@ -9,8 +9,8 @@ use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Draw, Order, PreparedStream, PreparedStreamError, Samples, StreamJob, StreamMoment, StreamOptions,
-    StreamReport,
+    Draw, Order, PreparedStream, PreparedStreamError, Samples, StreamJob, StreamLandscape, StreamMoment,
+    StreamOptions, StreamReport,
 };
 use crate::{
     certificate::{Certificate, Claim},
@@ -288,7 +288,8 @@ impl StreamModel {
         let read = data.map(|data| || data.read(self.options.format).map_err(StreamModelError::from));
         let samples = self.samples.open(read)?.ok_or(SamplesMissing::NoData)?;
         let (source, set, primary) = (self.source.clone(), self.set.clone(), self.primary.clone());
-        Ok(StreamJob { source, samples, primary, set, options: self.options.clone() })
+        let landscape = StreamLandscape::Plain;
+        Ok(StreamJob { source, samples, primary, set, landscape, options: self.options.clone() })
     }
 
     /// Trains again, and says whether the same came of it, bit for bit.

@@ -2,7 +2,7 @@
 
 use luge_net::NumberFormat;
 
-use super::{Concept, Draw, Order, Samples, StreamJob, StreamOptions};
+use super::{Concept, Draw, Order, Samples, StreamJob, StreamLandscape, StreamOptions};
 use crate::{
     data::{Table, default_format},
     job::{
@@ -141,7 +141,8 @@ impl StreamJob {
         let options = StreamOptions::new(Self::format_for(&source));
         let known = ShippedStream::with_text(&source.text).map(|shipped| shipped.primary);
         let primary = known.or_else(|| Some(of_table(&source)?.primary)).unwrap_or("linear").to_owned();
-        Self { source, samples, primary, set: Vec::new(), options }
+        let landscape = StreamLandscape::default();
+        Self { source, samples, primary, set: Vec::new(), landscape, options }
     }
 
     /// The rows of a table as numbers of a format, classes as the learner wants them.

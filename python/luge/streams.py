@@ -1,0 +1,153 @@
+"""Streams: every gradient step sees another sample, and the network knows no other data than that sample and its own weights."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from . import _luge, data
+from .errors import LugeError
+from .jobs import Callback, Job, given, source
+from .learner import located
+from .results import Stream
+
+#: Samples that are asked of a generator at first, and how many times more if the learner has not halted by then.
+_FIRST, _MORE = 4096, 4
+
+
+def stream_job(
+    learner: Any = "parity",
+    samples: Any = None,
+    *,
+    draw: str | None = None,
+    target: str | list[str] | None = None,
+    order: str = "cycle",
+    landscape: str = "plain",
+    primary: str | None = None,
+    constants: dict[str, float] | None = None,
+    format: str | None = None,
+    batch: int = 1,
+    seed: int = 0,
+    steps: int = 1_000_000_000,
+    label_bound: float | None = None,
+    carrier: float | None = None,
+    cells: int | None = None,
+    engine: str | None = None,
+    hold: int | None = None,
+    saturate: bool = False,
+    missing: str | None = None,
+    scale: str | None = None,
+    classes: str | None = None,
+) -> Job:
+    """A learner on a stream. The options are those of ``luge stream``.
+
+    ``samples`` is a pair of arrays ``(x, y)`` or a frame with its ``target`` columns, whose rows pass again and again in the given ``order``; or any
+    other iterable of samples, such as a generator, each of which passes once. Such a sample is a pair ``(x, y)``, a row of numbers whose last is the
+    label, or a dictionary, a pandas series or a named tuple with its ``target``. As many are asked for as the learner makes gradient steps until it
+    halts; they are kept, so that the run can be made again. Without ``samples`` they are drawn as ``draw`` says, or are those that ship with the learner.
+    """
+    asked: dict[str, Any] = {
+        "draw": draw, "order": order, "primary": primary, "set": [f"{name}={value}" for name, value in (constants or {}).items()],
+        "landscape": landscape, "saturate": saturate, "prepare": given(missing=missing, scale=scale, classes=classes),
+        "options": given(
+            format=format, batch=batch, seed=seed, steps=steps, label_bound=label_bound, carrier=carrier, cells=cells, engine=engine, hold=hold
+        ),
+    }  # fmt: skip
+    if samples is not None and draw is not None:
+        raise TypeError("samples are given or drawn, not both")
+    with located(learner):
+        text = source(learner)
+        make = lambda table, **changes: Job(_luge.Job.stream(text, table, json.dumps({**asked, **changes})), learner)
+        if samples is None:
+            return make(None)
+        table = _table(samples, target)
+        if table is not None:
+            return make(table)
+        if order != "cycle" or missing is not None or scale is not None:
+            raise LugeError("samples of an iterable pass one by one: order, missing and scale are for arrays and frames")
+        return _until_it_halts(make, _rows(samples, target), asked["options"])
+
+
+def stream(learner: Any = "parity", samples: Any = None, *, callback: Callback | None = None, every: int = 1, **options: Any) -> Stream:
+    """Trains a network on a stream, one gradient step per batch, until the learner halts, and certifies the run.
+
+    The options are those of :func:`stream_job`. ``callback(step, loss)`` stops the run by returning something true; on landscape ``mlp`` the loss is nan.
+    """
+    result = stream_job(learner, samples, **options).run(callback=callback, every=every)
+    assert isinstance(result, Stream)
+    return result
+
+
+def _table(samples: Any, target: str | list[str] | None) -> tuple[np.ndarray, np.ndarray, list[str], list[str]] | None:
+    """Arrays or a frame as a table; ``None`` if samples come one by one."""
+    if hasattr(samples, "columns"):
+        targets = [target] if isinstance(target, str) else list(target or [])
+        if not targets:
+            raise LugeError("a frame needs target: the column of the label")
+        return data.table(samples.drop(columns=targets), samples[targets])
+    if isinstance(samples, tuple) and len(samples) == 2 and all(np.ndim(part) > 0 for part in samples):
+        return data.table(*samples)
+    return None
+
+
+def _until_it_halts(make: Any, rows: Iterator[tuple[Any, ...]], options: dict[str, Any]) -> Job:
+    """Asks for more and more samples until the learner halts before they are used up; none passes twice."""
+    x: list[Any] = []
+    y: list[Any] = []
+    names: tuple[list[str], list[str]] | None = None
+    wanted, batch = _FIRST * options["batch"], options["batch"]
+    while True:
+        before = len(x)
+        for features, labels, *known in itertools.islice(rows, wanted - before):
+            x.append(features)
+            y.append(labels)
+            names = names or tuple(known)  # type: ignore[assignment]
+        if not x:
+            raise LugeError("the iterable has no samples")
+        if len({len(row) for row in x[before:]} | {len(x[0])}) > 1:
+            raise LugeError("samples have different numbers of features")
+        features, labels = np.array(x, dtype=np.float64), np.array(y, dtype=np.float64)
+        table = (features, labels, names[0], names[1]) if names else data.table(features, labels)
+        ended = len(x) < wanted
+        steps = min(options["steps"], len(x) // batch)
+        job = make(table, options={**options, "steps": steps})
+        taken, halts = job._inner.prepare().rehearsal[1:]
+        if halts or steps == options["steps"]:
+            return job
+        if ended:
+            raise LugeError(
+                f"{len(x):,} samples passed, of which the learner took {taken:,}, and it has not halted: every gradient step sees another sample. "
+                "Give more of them, or arrays (x, y), whose rows pass again and again"
+            )
+        wanted *= _MORE
+
+
+def _rows(samples: Iterable[Any], target: str | list[str] | None) -> Iterator[tuple[Any, ...]]:
+    """Samples one by one: features, labels, and the names of both where they have any."""
+    targets = [target] if isinstance(target, str) else list(target or ["y"])
+    for sample in samples:
+        # As pandas.DataFrame.iterrows gives them.
+        if isinstance(sample, tuple) and len(sample) == 2 and hasattr(sample[1], "index") and hasattr(sample[1], "to_dict"):
+            sample = sample[1]
+        if hasattr(sample, "_asdict"):
+            sample = {name: value for name, value in sample._asdict().items() if name != "Index"}
+        elif hasattr(sample, "to_dict"):
+            sample = sample.to_dict()
+        if isinstance(sample, Mapping):
+            absent = [name for name in targets if name not in sample]
+            if absent:
+                raise LugeError(f"a sample has no {', '.join(absent)}, but {', '.join(map(str, sample))}: name the label with target")
+            features = [str(name) for name in sample if name not in targets]
+            yield [sample[name] for name in sample if name not in targets], [sample[name] for name in targets], features, targets
+            continue
+        row = list(sample)
+        if len(row) < 2:
+            raise LugeError(f"{sample!r} is no sample: expected (x, y), a row of numbers, or a dictionary")
+        if len(row) == 2 and np.ndim(row[0]) == 1:
+            yield list(row[0]), list(np.atleast_1d(row[1]))
+        else:
+            yield row[:-1], row[-1:]
