@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use luge::{
     files::{export, model, summary::TrainSummary},
-    job::TrainJob,
+    job::{TrainJob, program::Variable},
     run::follow::ObservationRate,
     training::{PreparedTraining as Inner, TrainingReport},
 };
@@ -24,6 +24,9 @@ pub(crate) struct PreparedTraining {
     pub(crate) inner: Arc<Inner>,
     pub(crate) job: Arc<TrainJob>,
 }
+
+/// A variable: its name, the elements of an array, the lines of its name, its values.
+type Values<'py> = (String, Option<usize>, (u32, u32), Bound<'py, PyArray2<f64>>);
 
 /// What training left behind.
 #[pyclass(frozen, module = "luge._luge")]
@@ -100,6 +103,25 @@ impl Training {
     #[getter]
     fn certified(&self) -> bool {
         self.report.certificate.proves_the_run()
+    }
+
+    /// The program's variables after each of these numbers of steps, which must not fall: name, elements of an array, the lines in which
+    /// the name stands for it, and the values, one row per step.
+    fn variables<'py>(&self, py: Python<'py>, steps: Vec<u64>) -> PyResult<Vec<Values<'py>>> {
+        let at = || {
+            let loaded = self.job.load(self.lesson.table())?;
+            let variables = loaded.compiled.map_or_else(Vec::new, |compiled| compiled.variables);
+            let values = self.lesson.variables_at(&variables, &steps)?;
+            Ok::<_, Refusal>((variables, values))
+        };
+        let (variables, values) = py.detach(at)?;
+        let of = |(i, variable): (usize, Variable)| {
+            let n = variable.length.unwrap_or(1);
+            let rows = values.iter().flat_map(|step| step[i].iter().copied()).collect();
+            let array = arrays::rows(py, steps.len(), n, rows);
+            (variable.name, variable.length, variable.lines, array)
+        };
+        Ok(variables.into_iter().enumerate().map(of).collect())
     }
 
     /// The trained network.

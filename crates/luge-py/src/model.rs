@@ -80,6 +80,14 @@ impl Model {
         Ok(blocks)
     }
 
+    /// Which weights hold the variables of the program, as JSON.
+    fn variables(&self) -> Result<String, Refusal> {
+        let variables = self.inner.variables().map_err(|error| {
+            Refusal::unfit(format!("the model's program is not what it was trained to run: {error}"))
+        })?;
+        Ok(serde_json::to_string(&variables)?)
+    }
+
     /// The primary network on any number of samples.
     fn predict<'py>(
         &self,

@@ -9,6 +9,7 @@ mod loss_figures;
 mod options;
 mod report;
 mod request;
+mod variables;
 
 use std::{
     ops::ControlFlow,
@@ -43,6 +44,7 @@ pub use options::{MAX_MACHINE_STEPS, TrainingOptions};
 pub use report::TrainingReport;
 pub use request::Simulated;
 use request::{Built, Request};
+pub use variables::VariableWeights;
 
 /// Rounding through the square root and the carrier, relative to the loss.
 const LOSS_TOLERANCE: f64 = 1e-9;

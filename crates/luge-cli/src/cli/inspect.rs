@@ -39,6 +39,9 @@ pub(super) struct Args {
     /// Cells per tape of the landscape [default: what the run on the file's own input needs, and a margin]
     #[arg(long, value_name = "N", value_parser = cell_count, requires = "landscape")]
     cells: Option<usize>,
+    /// Of a model: list which weights hold the bits of the program's variables
+    #[arg(long)]
+    variables: bool,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -92,7 +95,13 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         if let Some(model) = OrdinaryModel::load(path)? {
             return circuit::inspect(&model.circuit, args.json);
         }
-        return model::run(path, args.json);
+        return if args.variables { model::variables(path, args.json) } else { model::run(path, args.json) };
+    }
+    if args.variables {
+        return Err(Failure::usage(
+            format!("--variables is for models, and {} is none", args.machine.place()),
+            "train a program with luge train --out MODEL, and give that file",
+        ));
     }
     if let Some(circuit) = circuit::open(args.machine.place(), None)? {
         return circuit::inspect(&circuit, args.json);

@@ -25,7 +25,10 @@ use crate::{
         lockstep::Window,
         memory::{self, CellStorage, TooMuch},
     },
-    training::{Certificate, MAX_CELLS, PreparedTraining, TrainingError, TrainingOptions, TrainingReport},
+    training::{
+        Certificate, MAX_CELLS, PreparedTraining, TrainingError, TrainingOptions, TrainingReport,
+        VariableWeights,
+    },
 };
 pub use program::{Program, ProgramMismatch};
 use seal::{Contents, Versioned};
@@ -402,6 +405,16 @@ impl Model {
             |name: &str| self.weights.iter().find(|(own, _)| own == name).map(|(_, values)| values.clone());
         let blocks = lesson.extended().network().parameters().iter();
         blocks.map(|p| find(&p.name).filter(|values| values.shape == p.shape)).collect()
+    }
+
+    /// Which weights hold the variables of the model's program; none if its learner is a machine.
+    ///
+    /// # Errors
+    /// If the program does not compile to the model's machine.
+    pub fn variables(&self) -> Result<Vec<VariableWeights>, ProgramMismatch> {
+        let Some(program) = &self.card.program else { return Ok(Vec::new()) };
+        let (compiled, learner) = program.compiled(&self.card)?;
+        Ok(VariableWeights::of(&compiled.variables, &learner, &self.card.first_cells))
     }
 
     /// The network as it was built, from the metadata alone.

@@ -7,7 +7,7 @@ use luge::{
     certificate::answer::failed,
     draw::plot::numeral,
     files::model::{Card, Model},
-    training::Certificate,
+    training::{Certificate, VariableWeights},
 };
 use serde::Serialize;
 
@@ -60,6 +60,35 @@ pub(super) fn run(path: &Path, json: bool) -> Result<(), Failure> {
         network: NetworkProfile::of_model(&model)?,
     };
     show(json, &profile, || report(&profile, card))
+}
+
+/// Shows which weights hold the variables of a model's program.
+pub(super) fn variables(path: &Path, json: bool) -> Result<(), Failure> {
+    let model = Model::load(path)?;
+    let found = model.variables().map_err(|error| {
+        Failure::unfit(format!("the model's program: {error}"), "give a model as luge train wrote it")
+    })?;
+    if found.is_empty() {
+        return Err(Failure::unfit(
+            format!("{} holds no program: its learner is a machine", path.display()),
+            "train a .sled file with luge train --out MODEL",
+        ));
+    }
+    show(json, &found, || {
+        let mut rows = Rows::default();
+        for VariableWeights { name, block, row, first, pitch, width, fraction, length, lines, .. } in &found {
+            let kind = match fraction {
+                None => "truth value".to_owned(),
+                Some(0) => format!("integer of {width} bits"),
+                Some(fraction) => format!("number of {width} bits, {fraction} after the point"),
+            };
+            let of = length.map(|length| format!("{length} times, every {pitch} columns: "));
+            let last = first + i64::from(*width) - 1;
+            let place = format!("{}{kind}, {block}[{row}, {first}..={last}]", of.unwrap_or_default());
+            rows.row(name, format!("{place}; lines {} to {}", lines.0, lines.1));
+        }
+        rows.text()
+    })
 }
 
 fn report(profile: &ModelProfile<'_>, card: &Card) -> String {

@@ -2,7 +2,7 @@
 
 use luge_landscape::Learner;
 use luge_machine::Step;
-use luge_sled::Outcome;
+use luge_sled::{Compiled, Outcome};
 use serde::{Deserialize, Serialize};
 
 use super::Card;
@@ -51,19 +51,24 @@ impl Program {
         table: &Table,
         machine_steps: Step,
     ) -> Result<Outcome, ProgramMismatch> {
-        let format = card.options.format;
-        let source = Source {
-            name: "the model's program".to_owned(),
-            text: self.text.clone(),
-            extension: Some(program::EXTENSION.to_owned()),
-        };
-        let compiled =
-            job::compile(&source, table, format, &self.set).map_err(|_| ProgramMismatch::Broken)?;
-        let learner = Learner::new(&compiled.machine, Some(&compiled.input));
-        if !learner.is_ok_and(|learner| learner.native_text() == card.machine) {
-            return Err(ProgramMismatch::OtherMachine);
-        }
+        self.compiled(card)?;
         let limit = machine_steps.saturating_mul(STATEMENTS_PER_STEP);
-        program::interpret(&source, table, format, &self.set, limit).map_err(|_| ProgramMismatch::Broken)
+        program::interpret(&self.source(), table, card.options.format, &self.set, limit)
+            .map_err(|_| ProgramMismatch::Broken)
+    }
+
+    fn source(&self) -> Source {
+        Source::sled("the model's program", &self.text)
+    }
+
+    /// The program compiled to the model's machine, and the learner that it is.
+    pub(super) fn compiled(&self, card: &Card) -> Result<(Compiled, Learner), ProgramMismatch> {
+        let sizes = (card.features.len(), card.labels.len());
+        let compiled = job::compile_for(&self.source(), sizes, card.options.format, &self.set)
+            .map_err(|_| ProgramMismatch::Broken)?;
+        match Learner::new(&compiled.machine, Some(&compiled.input)) {
+            Ok(learner) if learner.native_text() == card.machine => Ok((compiled, learner)),
+            _ => Err(ProgramMismatch::OtherMachine),
+        }
     }
 }
