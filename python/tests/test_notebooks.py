@@ -11,7 +11,7 @@ NOTEBOOKS = sorted((Path(__file__).resolve().parents[2] / "docs" / "notebooks").
 
 
 def test_there_are_notebooks():
-    assert len(NOTEBOOKS) == 3
+    assert len(NOTEBOOKS) == 4
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
