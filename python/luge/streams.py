@@ -89,7 +89,7 @@ def _table(samples: Any, target: str | list[str] | None) -> tuple[np.ndarray, np
         if not targets:
             raise LugeError("a frame needs target: the column of the label")
         return data.table(samples.drop(columns=targets), samples[targets])
-    if isinstance(samples, tuple) and len(samples) == 2 and all(np.ndim(part) > 0 for part in samples):
+    if isinstance(samples, tuple) and len(samples) == 2 and all(isinstance(part, list) or hasattr(part, "__array__") for part in samples):
         return data.table(*samples)
     return None
 

@@ -414,7 +414,10 @@ impl Model {
     pub fn variables(&self) -> Result<Vec<VariableWeights>, ProgramMismatch> {
         let Some(program) = &self.card.program else { return Ok(Vec::new()) };
         let (compiled, learner) = program.compiled(&self.card)?;
-        Ok(VariableWeights::of(&compiled.variables, &learner, &self.card.first_cells))
+        let mut found = VariableWeights::of(&compiled.variables, &learner, &self.card.first_cells);
+        let n_lines = u32::try_from(program.text.lines().count()).unwrap_or(u32::MAX);
+        found.iter_mut().for_each(|variable| variable.lines.1 = variable.lines.1.min(n_lines));
+        Ok(found)
     }
 
     /// The network as it was built, from the metadata alone.
