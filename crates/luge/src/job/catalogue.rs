@@ -59,222 +59,104 @@ pub struct ShippedTraining {
 /// The learner that is trained if none is named.
 pub const FIRST_LEARNER: &str = "perceptron";
 
-macro_rules! sled {
-    ($name:literal, $data:literal, $targets:expr, $format:literal, $primary:literal, $summary:literal) => {
-        sled!($name, $data, $targets, [], $format, $primary, $summary)
-    };
-    ($name:literal, $data:literal, $targets:expr, $features:expr, $format:literal, $primary:literal, $summary:literal) => {
-        learner!($name, "sled", $data, $targets, $features, $format, $primary, Compact, $summary)
+/// The tables of learners and machines, in rows.
+macro_rules! shipped {
+    (
+        learners { $($name:literal $extension:literal $summary:literal
+            $data:literal $targets:expr, $features:expr, $format:literal $primary:literal $landscape:ident;)* }
+        machines { $($machine:literal $about:literal $line:literal;)* }
+    ) => {
+        /// Everything that ships: learners in Sled, learners as machines, and machines, the simplest first.
+        pub const SHIPPED: &[Shipped] = &[
+            $(Shipped {
+                name: $name,
+                summary: $summary,
+                text: include_str!(concat!("../../learners/", $name, ".", $extension)),
+                extension: $extension,
+                lesson: Some(ShippedTraining {
+                    table: ShippedTable {
+                        file: concat!("crates/luge/", $data),
+                        csv: include_str!(concat!("../../", $data)),
+                        targets: &$targets,
+                        features: &$features,
+                    },
+                    format: $format,
+                    primary: $primary,
+                    landscape: LandscapeKind::$landscape,
+                }),
+            },)*
+            $(Shipped { name: $machine, summary: $about, text: $line, extension: "bb", lesson: None },)*
+        ];
     };
 }
 
-macro_rules! machine_learner {
-    ($name:literal, $data:literal, $format:literal, $landscape:ident, $summary:literal) => {
-        learner!($name, "tm", $data, ["y"], [], $format, "linear", $landscape, $summary)
-    };
-}
-
-macro_rules! learner {
-    ($name:literal, $extension:literal, $data:literal, $targets:expr, $features:expr, $format:literal, $primary:literal, $landscape:ident, $summary:literal) => {
-        Shipped {
-            name: $name,
-            summary: $summary,
-            text: include_str!(concat!("../../learners/", $name, ".", $extension)),
-            extension: $extension,
-            lesson: Some(ShippedTraining {
-                table: ShippedTable {
-                    file: concat!("crates/luge/", $data),
-                    csv: include_str!(concat!("../../", $data)),
-                    targets: &$targets,
-                    features: &$features,
-                },
-                format: $format,
-                primary: $primary,
-                landscape: LandscapeKind::$landscape,
-            }),
-        }
-    };
-}
+/// Labels with a column for each class.
+const SPECIES: [&str; 3] = ["setosa", "versicolor", "virginica"];
+const WINES: [&str; 3] = ["class_0", "class_1", "class_2"];
 
 /// Four of the thirty measurements of a tumour.
 const TUMOUR: [&str; 4] = ["worst_radius", "worst_texture", "worst_smoothness", "worst_concave_points"];
 
-const fn machine(name: &'static str, summary: &'static str, line: &'static str) -> Shipped {
-    Shipped { name, summary, text: line, extension: "bb", lesson: None }
+// A learner's name, extension and summary; its data, labels, features (none: all others), number format, primary network
+// and landscape.
+shipped! {
+    learners {
+        "perceptron" "sled" "Rosenblatt's perceptron: corrects a plane until it separates two classes"
+            "learners/iris_setosa.csv" ["setosa"], [], "fix:8.4" "linear" Compact;
+        "least_squares_line" "sled" "the line of least squares through points, in closed form"
+            "data/anscombe_i.csv" ["y"], [], "fix:8.8" "linear" Compact;
+        "sgd_linear" "sled" "stochastic gradient descent for a linear model"
+            "learners/sgd_linear.csv" ["y"], [], "fix:4.8" "linear" Compact;
+        "nearest_centroid" "sled" "represents each class by the mean of its samples"
+            "learners/iris_species.csv" SPECIES, [], "fix:8.6" "linear" Compact;
+        "xor_search" "sled" "tries all small weights of a network with a hidden layer: the global optimum"
+            "learners/xor.csv" ["y"], [], "fix:6.0" "mlp:2-2-1" Compact;
+        "mlp_backprop" "sled" "backpropagation in a network with a hidden layer"
+            "learners/xor.csv" ["y"], [], "fix:4.8" "mlp:2-2-1" Compact;
+        "mlp" "sled" "backpropagation for any number of features, labels and hidden units"
+            "learners/xor.csv" ["y"], [], "fix:4.10" "mlp:2-4-1" Compact;
+        "ridge" "sled" "ridge regression in closed form, by Gaussian elimination"
+            "data/diabetes.csv" ["progression"], [], "fix:4.12" "linear" Compact;
+        "logistic_regression" "sled" "logistic regression, by stochastic gradient descent"
+            "data/breast_cancer.csv" ["malignant"], TUMOUR, "fix:6.8" "linear" Compact;
+        "naive_bayes" "sled" "naive Bayes for features that are there or not"
+            "learners/wine_signs.csv" WINES, [], "fix:8.6" "linear" Compact;
+        "decision_stump" "sled" "the one question about one feature that leaves the fewest mistakes"
+            "data/breast_cancer.csv" ["malignant"], TUMOUR, "fix:6.8" "tree:1" Compact;
+        "decision_tree" "sled" "a decision tree, grown from its root"
+            "data/breast_cancer.csv" ["malignant"], TUMOUR, "fix:6.8" "tree:2" Compact;
+        "k_means" "sled" "centres that go to the mean of their samples until none moves"
+            "learners/iris_species.csv" SPECIES, [], "fix:5.6" "prototypes:3" Compact;
+        "condensed_neighbours" "sled" "stores the samples that nearest neighbours need, and no others"
+            "learners/iris_species.csv" SPECIES, [], "fix:5.6" "prototypes:24" Compact;
+        "early_stopping" "sled" "gradient descent that ends when samples kept aside say so"
+            "data/diabetes.csv" ["progression"], ["bmi", "bp", "s5"], "fix:4.10" "linear" Compact;
+        "evolution" "sled" "an evolution strategy: a parent, a child, and the better one stays"
+            "learners/sgd_linear.csv" ["y"], [], "fix:4.8" "linear" Compact;
+        "parity_elimination" "sled" "finds which of 32 bits a parity counts, by Gaussian elimination"
+            "learners/parity32.csv" ["y"], [], "fix:2.0" "parity" Compact;
+        "mean" "tm" "the mean of four labels"
+            "learners/mean.csv" ["y"], [], "fix:4.4" "linear" Compact;
+        "copy_label" "tm" "copies the first label"
+            "learners/copy_label.csv" ["y"], [], "fix:3.2" "linear" Compact;
+        "majority" "tm" "the majority of binary labels, two features"
+            "learners/majority.csv" ["y"], [], "fix:2.0" "linear" Compact;
+        "largest" "tm" "the largest label"
+            "learners/universal.csv" ["y"], [], "fix:3.0" "linear" Compact;
+        "ballot" "tm" "a ballot among labels"
+            "learners/universal.csv" ["y"], [], "fix:3.0" "linear" Compact;
+        "universal" "tm" "a universal learner: its program is on a tape"
+            "learners/universal.csv" ["y"], [], "fix:3.0" "linear" Compact;
+        "keep_label" "tm" "keeps the first label, its tape inside the vertex"
+            "learners/keep_label.csv" ["y"], [], "fix:2.0" "linear" Internal;
+    }
+    machines {
+        "bb2" "busy beaver, 2 states, 6 steps" "1RB1LB_1LA1RZ";
+        "bb3" "busy beaver, 3 states, 21 steps" "1RB1RZ_1LB0RC_1LC1LA";
+        "bb4" "busy beaver, 4 states, 107 steps" "1RB1LB_1LA0LC_1RZ1LD_1RD0RA";
+        "bb5" "busy beaver, 5 states, 47,176,870 steps" "1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA";
+    }
 }
-
-/// Everything that ships: learners in Sled, learners as machines, and machines, the simplest first.
-pub const SHIPPED: [Shipped; 28] = [
-    sled!(
-        "perceptron",
-        "learners/iris_setosa.csv",
-        ["setosa"],
-        "fix:8.4",
-        "linear",
-        "Rosenblatt's perceptron: corrects a plane until it separates two classes"
-    ),
-    sled!(
-        "least_squares_line",
-        "data/anscombe_i.csv",
-        ["y"],
-        "fix:8.8",
-        "linear",
-        "the line of least squares through points, in closed form"
-    ),
-    sled!(
-        "sgd_linear",
-        "learners/sgd_linear.csv",
-        ["y"],
-        "fix:4.8",
-        "linear",
-        "stochastic gradient descent for a linear model"
-    ),
-    sled!(
-        "nearest_centroid",
-        "learners/iris_species.csv",
-        ["setosa", "versicolor", "virginica"],
-        "fix:8.6",
-        "linear",
-        "represents each class by the mean of its samples"
-    ),
-    sled!(
-        "xor_search",
-        "learners/xor.csv",
-        ["y"],
-        "fix:6.0",
-        "mlp:2-2-1",
-        "tries all small weights of a network with a hidden layer: the global optimum"
-    ),
-    sled!(
-        "mlp_backprop",
-        "learners/xor.csv",
-        ["y"],
-        "fix:4.8",
-        "mlp:2-2-1",
-        "backpropagation in a network with a hidden layer"
-    ),
-    sled!(
-        "mlp",
-        "learners/xor.csv",
-        ["y"],
-        "fix:4.10",
-        "mlp:2-4-1",
-        "backpropagation for any number of features, labels and hidden units"
-    ),
-    sled!(
-        "ridge",
-        "data/diabetes.csv",
-        ["progression"],
-        "fix:4.12",
-        "linear",
-        "ridge regression in closed form, by Gaussian elimination"
-    ),
-    sled!(
-        "logistic_regression",
-        "data/breast_cancer.csv",
-        ["malignant"],
-        TUMOUR,
-        "fix:6.8",
-        "linear",
-        "logistic regression, by stochastic gradient descent"
-    ),
-    sled!(
-        "naive_bayes",
-        "learners/wine_signs.csv",
-        ["class_0", "class_1", "class_2"],
-        "fix:8.6",
-        "linear",
-        "naive Bayes for features that are there or not"
-    ),
-    sled!(
-        "decision_stump",
-        "data/breast_cancer.csv",
-        ["malignant"],
-        TUMOUR,
-        "fix:6.8",
-        "tree:1",
-        "the one question about one feature that leaves the fewest mistakes"
-    ),
-    sled!(
-        "decision_tree",
-        "data/breast_cancer.csv",
-        ["malignant"],
-        TUMOUR,
-        "fix:6.8",
-        "tree:2",
-        "a decision tree, grown from its root"
-    ),
-    sled!(
-        "k_means",
-        "learners/iris_species.csv",
-        ["setosa", "versicolor", "virginica"],
-        "fix:5.6",
-        "prototypes:3",
-        "centres that go to the mean of their samples until none moves"
-    ),
-    sled!(
-        "condensed_neighbours",
-        "learners/iris_species.csv",
-        ["setosa", "versicolor", "virginica"],
-        "fix:5.6",
-        "prototypes:24",
-        "stores the samples that nearest neighbours need, and no others"
-    ),
-    sled!(
-        "early_stopping",
-        "data/diabetes.csv",
-        ["progression"],
-        ["bmi", "bp", "s5"],
-        "fix:4.10",
-        "linear",
-        "gradient descent that ends when samples kept aside say so"
-    ),
-    sled!(
-        "evolution",
-        "learners/sgd_linear.csv",
-        ["y"],
-        "fix:4.8",
-        "linear",
-        "an evolution strategy: a parent, a child, and the better one stays"
-    ),
-    sled!(
-        "parity_elimination",
-        "learners/parity32.csv",
-        ["y"],
-        "fix:2.0",
-        "parity",
-        "finds which of 32 bits a parity counts, by Gaussian elimination"
-    ),
-    machine_learner!("mean", "learners/mean.csv", "fix:4.4", Compact, "the mean of four labels"),
-    machine_learner!("copy_label", "learners/copy_label.csv", "fix:3.2", Compact, "copies the first label"),
-    machine_learner!(
-        "majority",
-        "learners/majority.csv",
-        "fix:2.0",
-        Compact,
-        "the majority of binary labels, two features"
-    ),
-    machine_learner!("largest", "learners/universal.csv", "fix:3.0", Compact, "the largest label"),
-    machine_learner!("ballot", "learners/universal.csv", "fix:3.0", Compact, "a ballot among labels"),
-    machine_learner!(
-        "universal",
-        "learners/universal.csv",
-        "fix:3.0",
-        Compact,
-        "a universal learner: its program is on a tape"
-    ),
-    machine_learner!(
-        "keep_label",
-        "learners/keep_label.csv",
-        "fix:2.0",
-        Internal,
-        "keeps the first label, its tape inside the vertex"
-    ),
-    machine("bb2", "busy beaver, 2 states, 6 steps", "1RB1LB_1LA1RZ"),
-    machine("bb3", "busy beaver, 3 states, 21 steps", "1RB1RZ_1LB0RC_1LC1LA"),
-    machine("bb4", "busy beaver, 4 states, 107 steps", "1RB1LB_1LA0LC_1RZ1LD_1RD0RA"),
-    machine("bb5", "busy beaver, 5 states, 47,176,870 steps", "1RB1LC_1RC1RB_1RD0LE_1LA1LD_1RZ0LA"),
-];
 
 /// What ships under a name.
 pub fn find(name: &str) -> Option<&'static Shipped> {
