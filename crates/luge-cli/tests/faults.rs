@@ -6,11 +6,6 @@
 //! The same allocator counts: work that must grow linearly is held to that.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
-/// The command line; its unit tests run with the binary, not here.
-#[allow(unused_imports, dead_code)]
-#[path = "../src/main.rs"]
-mod program;
-
 use std::{
     env, fs,
     io::{BufRead, BufReader, Read, Write},
@@ -84,10 +79,10 @@ fn main() -> ExitCode {
         let number = |text: &str| made.saturating_add(text.parse().expect("a number of an allocation"));
         LAST_REFUSED.store(number(last), Ordering::Relaxed);
         FIRST_REFUSED.store(number(first), Ordering::Relaxed);
-        return program::main();
+        return luge_cli::main();
     }
     let before = MADE.load(Ordering::Relaxed);
-    let status = program::main();
+    let status = luge_cli::main();
     eprintln!("{}", MADE.load(Ordering::Relaxed) - before);
     status
 }

@@ -1,0 +1,5 @@
+//! The program `luge`.
+
+fn main() -> std::process::ExitCode {
+    luge_cli::main()
+}
