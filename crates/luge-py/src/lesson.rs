@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use luge::{
-    files::{export, model, summary::TrainSummary},
+    files::{export, model, summary},
     job::{TrainJob, program::Variable},
     run::follow::ObservationRate,
     training::{PreparedTraining as Inner, TrainingReport},
@@ -96,7 +96,7 @@ impl Training {
     /// The result as JSON.
     #[getter]
     fn summary(&self) -> Result<String, Refusal> {
-        Ok(serde_json::to_string(&TrainSummary::of(&self.lesson, &self.report))?)
+        Ok(serde_json::to_string(&summary::of_training(&self.lesson, &self.report))?)
     }
 
     /// Whether the certificate proves the run.

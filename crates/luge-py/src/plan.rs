@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use luge::{
     draw::loss_curve::LossCurve,
-    files::summary::TraceSummary,
+    files::summary,
     run::{
         engine::EngineChoice,
         follow::{Comparisons, ObservationRate},
@@ -156,7 +156,7 @@ impl Trace {
     /// The result as JSON.
     #[getter]
     fn summary(&self) -> Result<String, Refusal> {
-        Ok(serde_json::to_string(&TraceSummary::of(&self.plan, &self.inner))?)
+        Ok(serde_json::to_string(&summary::of_trace(&self.plan, &self.inner))?)
     }
 
     /// Whether every iterate is the machine's configuration, wherever the losses lie.

@@ -2,7 +2,7 @@
 
 use luge::{
     draw::picture::{Picture, Size},
-    files::summary::{CompileSummary, RunSummary},
+    files::summary::{self, CompileSummary},
     job::{Job as Inner, Loaded, program},
 };
 use luge_landscape::Learner;
@@ -73,7 +73,7 @@ fn simulate(job: &Inner, limit: u64) -> Result<Run, Refusal> {
     };
     let mut simulator = Simulator::new(&machine, &input);
     let outcome = luge::run::memory::run(&mut simulator, limit)?;
-    let summary = serde_json::to_string(&RunSummary::of(limit, outcome, &simulator))?;
+    let summary = serde_json::to_string(&summary::of_run(limit, outcome, &simulator))?;
     let steps = simulator.steps();
     Ok(Run { machine, input, steps, summary })
 }

@@ -6,8 +6,8 @@ mod stream;
 use std::path::PathBuf;
 
 use indicatif::HumanCount;
-use luge::draw::plot::numeral;
-use luge_experiments::compare::{Comparison, Descent, DescentOptions, Ending, GRID, Search};
+use luge::{draw::plot::numeral, object};
+use luge_experiments::compare::{Comparison, Descent, DescentOptions, Ending, GRID};
 use serde::Serialize;
 
 use super::{
@@ -50,33 +50,11 @@ pub(super) struct Args {
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
-    /// Draw the final losses, or how many new inputs are right; of several streams the first
+    /// Draw the final losses, or how many new inputs are right (with several streams, on the first)
     #[arg(long, value_name = "OUT.svg")]
     plot: Option<PathBuf>,
     #[command(flatten)]
     force: ForceArg,
-}
-
-/// The result as JSON.
-#[derive(Serialize)]
-struct Summary<'a> {
-    problem: &'a str,
-    rate: f64,
-    steps: u64,
-    seeds: usize,
-    solved: usize,
-    stuck: usize,
-    unfinished: usize,
-    search: &'a Search,
-    descents: Vec<DescentSummary<'a>>,
-}
-
-#[derive(Serialize)]
-struct DescentSummary<'a> {
-    ending: &'static str,
-    /// A loss that is not finite is `null`.
-    #[serde(flatten)]
-    descent: &'a Descent,
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
@@ -132,9 +110,17 @@ fn positive(text: &str) -> Result<f64, String> {
     rate.ok_or_else(|| "expected a positive number such as 0.1".to_owned())
 }
 
-fn summary<'a>(args: &'a Args, comparison: &'a Comparison) -> Summary<'a> {
-    let descent = |descent: &'a Descent| DescentSummary { ending: descent.ending().word(), descent };
-    Summary {
+/// The result as JSON.
+fn summary(args: &Args, comparison: &Comparison) -> impl Serialize {
+    // A loss that is not finite is `null`.
+    let descent = |descent: &Descent| {
+        object! {
+            ending: descent.ending().word(),
+            #[serde(flatten)]
+            descent: descent.clone(),
+        }
+    };
+    object! {
         problem: &args.problem,
         rate: args.descent().rate,
         steps: args.descent().steps,
@@ -143,7 +129,7 @@ fn summary<'a>(args: &'a Args, comparison: &'a Comparison) -> Summary<'a> {
         stuck: comparison.count(Ending::Stuck),
         unfinished: comparison.count(Ending::Unfinished),
         search: &comparison.search,
-        descents: comparison.descents.iter().map(descent).collect(),
+        descents: comparison.descents.iter().map(descent).collect::<Vec<_>>(),
     }
 }
 

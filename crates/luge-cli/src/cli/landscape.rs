@@ -7,6 +7,7 @@ use luge::{
         edges::{Edge, OutgoingEdges},
         plot::numeral,
     },
+    object,
     trace::TraceOptions,
 };
 use luge_landscape::LandscapeKind;
@@ -48,22 +49,6 @@ pub(super) struct Args {
     force: ForceArg,
 }
 
-/// The result as JSON.
-#[derive(Serialize)]
-struct Summary<'a> {
-    machine: Option<&'a str>,
-    landscape: &'static str,
-    step: Step,
-    vertex: &'a str,
-    loss: f64,
-    /// Where the step goes; `null` if it stays.
-    successor: Option<&'a str>,
-    vertices: usize,
-    falling: usize,
-    rising: usize,
-    edges: &'a [Edge],
-}
-
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let mut job = args.machine.job(&args.input)?;
     job.options = args.options()?;
@@ -88,13 +73,14 @@ impl Args {
     }
 }
 
-fn summary<'a>(machine: Option<&'a str>, leaving: &'a OutgoingEdges<'_>) -> Summary<'a> {
-    Summary {
-        machine,
+fn summary(machine: Option<&str>, leaving: &OutgoingEdges<'_>) -> impl Serialize {
+    object! {
+        machine: machine,
         landscape: leaving.landscape.kind().word(),
         step: leaving.step,
         vertex: &leaving.name,
         loss: leaving.loss(),
+        // Where the step goes; `null` if it stays.
         successor: leaving.successor().map(|edge| edge.name.as_str()),
         vertices: leaving.n_edges + 1,
         falling: leaving.n_falling,

@@ -14,6 +14,7 @@ use luge::{
         Data, JobError,
         program::{ProgramError, overflow},
     },
+    object,
     ordinary::{
         LearnerCircuit, OrdinaryError, OrdinaryModel, OrdinaryModelError, OrdinaryOptions, OrdinaryReport,
         PreparedOrdinary, TorchError, TorchExport,
@@ -24,7 +25,6 @@ use luge::{
 use luge_landscape::mlp::Float;
 use luge_sled::{BackendError, CircuitCompileError};
 use luge_train::Precision;
-use serde::Serialize;
 
 use super::{
     failure::{Failure, show_warnings},
@@ -54,21 +54,6 @@ impl TorchArgs {
         let what = if leaves_a_model { "--torch is" } else { "--torch and --out are" };
         Err(Failure::usage(format!("{what} for landscape mlp"), "add --landscape mlp, or leave them out"))
     }
-}
-
-/// The result as JSON.
-#[derive(Serialize)]
-struct Summary<'a> {
-    circuit: &'a str,
-    #[serde(flatten)]
-    report: &'a OrdinaryReport,
-    certified: bool,
-    precision: &'static str,
-    rate: f64,
-    widths: Vec<usize>,
-    weights: u64,
-    nonzero: usize,
-    wall_s: f64,
 }
 
 /// f64 or f32.
@@ -213,8 +198,9 @@ pub(super) fn run(
     }
     let seconds = started.elapsed().as_secs_f64();
     let network = &prepared.network;
-    let summary = Summary {
+    let summary = object! {
         circuit: prepared.circuit.name(),
+        #[serde(flatten)]
         report: &report,
         certified: report.proves_the_run(),
         precision: network.constants.float.word(),

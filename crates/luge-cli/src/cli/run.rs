@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use indicatif::HumanCount;
 use luge::{
     draw::picture::{Picture, Size},
-    files::summary::RunSummary,
+    files::summary,
     job::TraceJob,
     stream::Draw,
 };
@@ -112,7 +112,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         let drawn = draw(&input, &simulator);
         picture.write_with(|out| Ok(drawn.write_png(out)?))?;
     }
-    let summary = RunSummary::of(args.steps, outcome, &simulator);
+    let summary = summary::of_run(args.steps, outcome, &simulator);
     show(args.json, &summary, || report(machine, outcome, &simulator))
 }
 

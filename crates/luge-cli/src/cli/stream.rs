@@ -9,6 +9,7 @@ use luge::{
     draw::loss_curve::LossCurve,
     files::{export::stream_graph, outputs::Outputs},
     job::{Data, program, source::Source},
+    object,
     ordinary::{OrdinaryOptions, sample_format},
     stream::{
         self, Concept, Draw, Order, PreparedStream, PreparedStreamError, STREAM_LEARNERS, Samples,
@@ -102,7 +103,7 @@ pub(super) struct Args {
     /// How a Sled program becomes a circuit for landscape mlp: directly, or through its machine's tapes
     #[arg(long, value_name = "WAY", default_value = "circuit", value_parser = ["circuit", "tapes"])]
     via: String,
-    /// As a circuit that loops over a table: steps for which each row passes [default: those that make the run shortest]
+    /// For a circuit that loops over a table: how many steps each row stays [default: the number with the shortest run]
     #[arg(long, value_name = "STEPS", value_parser = row_steps)]
     hold: Option<usize>,
     /// The arithmetic of landscape mlp
@@ -127,24 +128,6 @@ pub(super) struct Args {
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
-}
-
-/// The result as JSON.
-#[derive(Serialize)]
-struct Summary<'a> {
-    learner: Option<&'a str>,
-    #[serde(flatten)]
-    report: &'a StreamReport,
-    certified: bool,
-    batch: usize,
-    format: String,
-    primary: String,
-    carrier: f64,
-    label_bound: f64,
-    cells: usize,
-    vertices: usize,
-    engine: &'static str,
-    wall_s: f64,
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
@@ -378,17 +361,18 @@ fn remedy_of_network(error: &StreamError) -> &'static str {
         }
         StreamError::Constants(_) => "give a larger --carrier, or leave it out",
         StreamError::EmptyBatch { .. } => "name a --target, and leave a column for the features",
-        StreamError::DataWritable { .. } => "declare the tape `data` as read-only",
+        StreamError::DataWritable(_) => "declare the tape `data` as read-only",
         StreamError::Outside(_) => "give more --cells",
         StreamError::Build(_) => "choose a smaller machine",
     }
 }
 
-fn summary<'a>(lesson: &'a PreparedStream, report: &'a StreamReport, seconds: f64) -> Summary<'a> {
+fn summary(lesson: &PreparedStream, report: &StreamReport, seconds: f64) -> impl Serialize {
     let (options, constants) = (&lesson.options, lesson.network.constants);
-    Summary {
+    object! {
         learner: lesson.learner.machine().name(),
-        report,
+        #[serde(flatten)]
+        report: report,
         certified: report.certificate.proves_the_run(),
         batch: options.batch,
         format: options.format.to_string(),

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use luge::object;
 use luge_experiments::tolerance::{self, SIGMAS, Tolerance, Verdict, n_exact};
 use luge_landscape::LandscapeKind;
 use serde::Serialize;
@@ -39,33 +40,6 @@ pub(super) struct Args {
     force: ForceArg,
 }
 
-/// One landscape's result as JSON.
-#[derive(Serialize)]
-struct Summary {
-    landscape: &'static str,
-    seeds: u64,
-    /// The smallest noise at which a seed breaks the trace; `null` if none does.
-    breaks_at: Option<f64>,
-    noise: Vec<NoiseSummary>,
-    precision: Vec<PrecisionSummary>,
-}
-
-#[derive(Serialize)]
-struct NoiseSummary {
-    noise: f64,
-    exact: usize,
-    /// The steps of the first mismatches, one per seed that is not exact.
-    mismatches_at: Vec<Option<u64>>,
-}
-
-#[derive(Serialize)]
-struct PrecisionSummary {
-    precision: &'static str,
-    exact: bool,
-    mismatch_at: Option<u64>,
-    why: Option<String>,
-}
-
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let plot = place(&mut args.force.outputs().reading(args.machine.place()), args.plot.as_deref())?;
     let job = args.machine.job(&args.input)?;
@@ -90,35 +64,40 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     if let Some(plot) = plot {
         plot.write(tolerance::draw(&results, &args.machine.title(&loaded)))?;
     }
-    let summaries: Vec<Summary> = results.iter().map(|result| summary(result, args.seeds)).collect();
+    let summaries: Vec<_> = results.iter().map(|result| summary(result, args.seeds)).collect();
     show(args.json, &summaries, || report(&results, args.seeds))
 }
 
-fn summary(result: &Tolerance, seeds: u64) -> Summary {
-    let step = |verdict: &Verdict| match verdict {
-        Verdict::Mismatch { step, .. } => Some(*step),
+/// One landscape's result as JSON.
+fn summary(result: &Tolerance, seeds: u64) -> impl Serialize {
+    let mismatch = |verdict: &Verdict| match verdict {
+        Verdict::Mismatch { step, why } => Some((*step, why.clone())),
         Verdict::Exact | Verdict::WrongEnd => None,
     };
-    let noise = result.noise.iter().map(|(sigma, verdicts)| NoiseSummary {
-        noise: *sigma,
-        exact: n_exact(verdicts),
-        mismatches_at: verdicts.iter().filter(|v| **v != Verdict::Exact).map(step).collect(),
+    let step = |verdict: &Verdict| mismatch(verdict).map(|(step, _)| step);
+    let noise = result.noise.iter().map(|(sigma, verdicts)| {
+        object! {
+            noise: *sigma,
+            exact: n_exact(verdicts),
+            // The steps of the first mismatches, one per seed that is not exact.
+            mismatches_at: verdicts.iter().filter(|v| **v != Verdict::Exact).map(step).collect::<Vec<_>>(),
+        }
     });
-    let precision = result.precision.iter().map(|(precision, verdict)| PrecisionSummary {
-        precision: precision.word(),
-        exact: *verdict == Verdict::Exact,
-        mismatch_at: step(verdict),
-        why: match verdict {
-            Verdict::Mismatch { why, .. } => Some(why.clone()),
-            Verdict::Exact | Verdict::WrongEnd => None,
-        },
+    let precision = result.precision.iter().map(|(precision, verdict)| {
+        object! {
+            precision: precision.word(),
+            exact: *verdict == Verdict::Exact,
+            mismatch_at: step(verdict),
+            why: mismatch(verdict).map(|(_, why)| why),
+        }
     });
-    Summary {
+    object! {
         landscape: result.landscape.word(),
-        seeds,
+        seeds: seeds,
+        // The smallest noise at which a seed breaks the trace; `null` if none does.
         breaks_at: result.breaks_at(),
-        noise: noise.collect(),
-        precision: precision.collect(),
+        noise: noise.collect::<Vec<_>>(),
+        precision: precision.collect::<Vec<_>>(),
     }
 }
 

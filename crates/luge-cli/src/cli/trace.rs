@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use indicatif::HumanCount;
 use luge::{
     draw::{loss_curve::LossCurve, plot::numeral},
-    files::{checkpoint::Checkpoint, summary::TraceSummary},
+    files::{checkpoint::Checkpoint, summary},
     job::{Job, TraceJob},
     ordinary::OrdinaryOptions,
     run::{
@@ -188,8 +188,9 @@ impl Shown<'_> {
         let (trace, pace) = archive.follow(progress, from, curve, |start, attention, watch| {
             self.plan.follow(start, attention, watch)
         })?;
-        let summary = TraceSummary::of(self.plan, &trace);
-        show(self.json, &summary, || self.report(&trace, pace.per_second(trace.outcome)))?;
+        show(self.json, &summary::of_trace(self.plan, &trace), || {
+            self.report(&trace, pace.per_second(trace.outcome))
+        })?;
         archive.finish(trace.outcome.steps())?;
         if let Outcome::Interrupted { steps } = trace.outcome {
             return Err(archive.interrupted(steps));

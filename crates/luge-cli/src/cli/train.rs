@@ -15,7 +15,7 @@ use luge::{
         checkpoint::Checkpoint,
         model::Model,
         outputs::{Output, Outputs},
-        summary::TrainSummary,
+        summary,
     },
     job::{
         Job, StandardPrimaries, TrainJob,
@@ -23,12 +23,12 @@ use luge::{
         program,
         source::Source,
     },
+    object,
     run::{engine::EngineChoice, estimate},
     training::{PreparedTraining, TrainingReport},
 };
 use luge_landscape::{BitConversion, Carrier, LandscapeKind, VertexSet};
 use luge_machine::{Step, formats::Format};
-use serde::Serialize;
 
 use super::{
     data_args::{DataArgs, show_notes},
@@ -104,14 +104,6 @@ pub(super) struct Args {
     long_run: LongRunArgs,
     #[command(flatten)]
     force: ForceArg,
-}
-
-/// The result as JSON, and how long it took.
-#[derive(Serialize)]
-struct Timed<'a> {
-    #[serde(flatten)]
-    summary: TrainSummary<'a>,
-    wall_s: f64,
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
@@ -219,10 +211,18 @@ impl Shown<'_> {
             archive.finish(steps)?;
             return Err(archive.interrupted(steps));
         }
-        let timed = Timed { summary: TrainSummary::of(self.lesson, &report), wall_s: pace.seconds };
-        show(self.json, &timed, || rows(self.lesson, &report, &pace).text())?;
+        self.show(&report, &pace)?;
         archive.finish(report.outcome.steps())?;
         Ok(report)
+    }
+
+    fn show(&self, report: &TrainingReport, pace: &Pace) -> Result<(), Failure> {
+        let timed = object! {
+            #[serde(flatten)]
+            summary: summary::of_training(self.lesson, report),
+            wall_s: pace.seconds,
+        };
+        show(self.json, &timed, || rows(self.lesson, report, pace).text())
     }
 }
 

@@ -3,6 +3,23 @@
 use luge_train::{LossRange, Outcome};
 use serde::{Serialize, Serializer, ser::SerializeStruct};
 
+/// A JSON object: these fields in this order.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! object {
+    ($($(#[$attribute:meta])* $field:ident: $value:expr),+ $(,)?) => {{
+        #[allow(non_camel_case_types, clippy::let_and_return, reason = "the type of a field has its name")]
+        let object = {
+            #[derive(::serde::Serialize)]
+            struct Object<$($field),+> {
+                $($(#[$attribute])* $field: $field),+
+            }
+            Object { $($field: $value),+ }
+        };
+        object
+    }};
+}
+
 /// The outcome's word and its steps, as two fields.
 pub(crate) fn outcome<S: Serializer>(outcome: &Outcome, serializer: S) -> Result<S::Ok, S::Error> {
     let mut fields = serializer.serialize_struct("Outcome", 2)?;

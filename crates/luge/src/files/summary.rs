@@ -7,67 +7,12 @@ use luge_sled::Compiled;
 use serde::Serialize;
 
 use crate::{
-    certificate::{answer::Answer, paper_bounds::SizeClaim},
+    certificate::answer::Answer,
+    object,
     run::run_stats::Limits,
     trace::{PreparedTrace, Trace},
     training::{PreparedTraining, TrainingReport},
 };
-
-/// How a machine's run ended.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct RunSummary<'m> {
-    machine: Option<&'m str>,
-    outcome: &'static str,
-    steps: Step,
-    limit: Step,
-    state: &'m str,
-    accepting: bool,
-    nonzero: u64,
-    /// Contents without outer blanks.
-    tapes: Vec<String>,
-    tape_names: Vec<&'m str>,
-    /// The cell of the first symbol of each entry of `tapes`.
-    first_cells: Vec<Cell>,
-    heads: Vec<Cell>,
-}
-
-/// What a trace showed.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct TraceSummary<'a> {
-    machine: Option<&'a str>,
-    #[serde(flatten)]
-    trace: &'a Trace,
-    bounds: Limits,
-    /// Landscape internal only.
-    strictly_falling: Option<bool>,
-    landscape: &'static str,
-    precision: &'static str,
-    rate: &'static str,
-    noise: Option<f64>,
-    seed: Option<u64>,
-    vertices: usize,
-}
-
-/// What a lesson taught.
-#[derive(Clone, Debug, Serialize)]
-pub struct TrainSummary<'a> {
-    learner: Option<&'a str>,
-    #[serde(flatten)]
-    report: &'a TrainingReport,
-    /// What came out, in plain words.
-    answer: Answer,
-    b_stop: f64,
-    landscape: &'static str,
-    carrier: &'static str,
-    bits: &'static str,
-    format: String,
-    primary: String,
-    samples: usize,
-    cells: usize,
-    vertices: usize,
-    /// Layers and units, each pair of one arrangement, beside the paper's claim.
-    size: SizeClaim,
-}
 
 /// The size of a program that was compiled.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -120,70 +65,69 @@ impl<'a> CompileSummary<'a> {
     }
 }
 
-impl<'m> RunSummary<'m> {
-    /// Sums up a run that was allowed this many steps.
-    pub fn of(limit: Step, outcome: Outcome, simulator: &Simulator<'m>) -> Self {
-        let machine = simulator.machine();
-        let contents = |tape: TapeId| {
-            let (first, symbols) = simulator.tape(tape).trimmed();
-            (first, spelled(&machine.tape(tape).alphabet, &symbols))
-        };
-        let (first_cells, tapes) = machine.tape_ids().map(contents).unzip();
-        Self {
-            machine: machine.name(),
-            outcome: outcome.word(),
-            steps: simulator.steps(),
-            limit,
-            state: &machine.state(simulator.state()).name,
-            accepting: outcome.accepting(),
-            nonzero: simulator.n_nonblank(),
-            tapes,
-            tape_names: machine.tapes().iter().map(|tape| tape.name.as_str()).collect(),
-            first_cells,
-            heads: machine.tape_ids().map(|tape| simulator.head(tape)).collect(),
-        }
+/// How a machine's run ended that was allowed this many steps.
+pub fn of_run(limit: Step, outcome: Outcome, simulator: &Simulator<'_>) -> impl Serialize {
+    let machine = simulator.machine();
+    let contents = |tape: TapeId| {
+        let (first, symbols) = simulator.tape(tape).trimmed();
+        (first, spelled(&machine.tape(tape).alphabet, &symbols))
+    };
+    let (first_cells, tapes): (Vec<Cell>, Vec<String>) = machine.tape_ids().map(contents).unzip();
+    object! {
+        machine: machine.name(),
+        outcome: outcome.word(),
+        steps: simulator.steps(),
+        limit: limit,
+        state: &machine.state(simulator.state()).name,
+        accepting: outcome.accepting(),
+        nonzero: simulator.n_nonblank(),
+        // Contents without outer blanks, and the cell of the first symbol of each.
+        tapes: tapes,
+        tape_names: machine.tapes().iter().map(|tape| tape.name.as_str()).collect::<Vec<_>>(),
+        first_cells: first_cells,
+        heads: machine.tape_ids().map(|tape| simulator.head(tape)).collect::<Vec<_>>(),
     }
 }
 
-impl<'a> TraceSummary<'a> {
-    /// Sums up a trace of a plan.
-    pub fn of(plan: &'a PreparedTrace, trace: &'a Trace) -> Self {
-        let options = &plan.options;
-        let internal = options.landscape == LandscapeKind::Internal;
-        Self {
-            machine: plan.machine.name(),
-            trace,
-            bounds: plan.landscape.bounds().into(),
-            strictly_falling: internal.then_some(trace.strictly_falling),
-            landscape: options.landscape.word(),
-            precision: options.manner.precision.word(),
-            rate: options.manner.rate.word(),
-            noise: options.manner.noise.map(|(sigma, _)| sigma),
-            seed: options.manner.noise.map(|(_, seed)| seed),
-            vertices: plan.landscape.n_vertices(),
-        }
+/// What a trace of a plan showed.
+pub fn of_trace(plan: &PreparedTrace, trace: &Trace) -> impl Serialize {
+    let options = &plan.options;
+    let internal = options.landscape == LandscapeKind::Internal;
+    object! {
+        machine: plan.machine.name(),
+        #[serde(flatten)]
+        trace: trace,
+        bounds: Limits::from(plan.landscape.bounds()),
+        // Landscape internal only.
+        strictly_falling: internal.then_some(trace.strictly_falling),
+        landscape: options.landscape.word(),
+        precision: options.manner.precision.word(),
+        rate: options.manner.rate.word(),
+        noise: options.manner.noise.map(|(sigma, _)| sigma),
+        seed: options.manner.noise.map(|(_, seed)| seed),
+        vertices: plan.landscape.n_vertices(),
     }
 }
 
-impl<'a> TrainSummary<'a> {
-    /// Sums up the report of a lesson.
-    pub fn of(lesson: &'a PreparedTraining, report: &'a TrainingReport) -> Self {
-        let options = lesson.options();
-        Self {
-            learner: lesson.learner().machine().name(),
-            report,
-            answer: Answer::of_lesson(lesson, report),
-            b_stop: lesson.extended().stop(),
-            landscape: options.landscape.word(),
-            carrier: options.carrier.word(),
-            bits: options.bits.word(),
-            format: options.format.to_string(),
-            primary: lesson.primary().describe(),
-            samples: lesson.table().n_samples(),
-            cells: lesson.window().n_cells,
-            vertices: lesson.extended().n_vertices(),
-            size: lesson.size_claim(),
-        }
+/// What a lesson taught.
+pub fn of_training(lesson: &PreparedTraining, report: &TrainingReport) -> impl Serialize {
+    let options = lesson.options();
+    object! {
+        learner: lesson.learner().machine().name(),
+        #[serde(flatten)]
+        report: report,
+        answer: Answer::of_lesson(lesson, report),
+        b_stop: lesson.extended().stop(),
+        landscape: options.landscape.word(),
+        carrier: options.carrier.word(),
+        bits: options.bits.word(),
+        format: options.format.to_string(),
+        primary: lesson.primary().describe(),
+        samples: lesson.table().n_samples(),
+        cells: lesson.window().n_cells,
+        vertices: lesson.extended().n_vertices(),
+        // Layers and units, each pair of one arrangement, beside the paper's claim.
+        size: lesson.size_claim(),
     }
 }
 

@@ -4,12 +4,8 @@ use std::path::Path;
 
 use indicatif::HumanCount;
 use luge::{
-    certificate::answer::failed,
-    draw::plot::numeral,
-    files::model::{Card, Model},
-    training::{Certificate, VariableWeights},
+    certificate::answer::failed, draw::plot::numeral, files::model::Model, object, training::VariableWeights,
 };
-use serde::Serialize;
 
 use super::{
     super::{
@@ -19,34 +15,16 @@ use super::{
     network::NetworkProfile,
 };
 
-#[derive(Serialize)]
-struct ModelProfile<'m> {
-    primary: &'m str,
-    format: String,
-    carrier: &'static str,
-    engine: &'static str,
-    machine_sha256: &'m str,
-    samples: usize,
-    features: &'m [String],
-    labels: &'m [String],
-    steps: u64,
-    machine_steps: u64,
-    theta: &'m [f64],
-    train_loss: f64,
-    b_stop: f64,
-    certificate: &'m Certificate,
-    network: NetworkProfile,
-}
-
 /// Shows the model in a file.
 pub(super) fn run(path: &Path, json: bool) -> Result<(), Failure> {
     let model = Model::load(path)?;
-    let card = &model.card;
-    let profile = ModelProfile {
+    let (card, options) = (&model.card, &model.card.options);
+    let network = NetworkProfile::of_model(&model)?;
+    let profile = object! {
         primary: &card.primary,
-        format: card.options.format.to_string(),
-        carrier: card.options.carrier.word(),
-        engine: card.options.engine.word(),
+        format: options.format.to_string(),
+        carrier: options.carrier.word(),
+        engine: options.engine.word(),
         machine_sha256: &card.machine_sha256,
         samples: card.n_samples,
         features: &card.features,
@@ -57,9 +35,9 @@ pub(super) fn run(path: &Path, json: bool) -> Result<(), Failure> {
         train_loss: card.train_loss,
         b_stop: card.stop,
         certificate: &card.certificate,
-        network: NetworkProfile::of_model(&model)?,
+        network: &network,
     };
-    show(json, &profile, || report(&profile, card))
+    show(json, &profile, || report(&model, &network))
 }
 
 /// Shows which weights hold the variables of a model's program.
@@ -91,29 +69,30 @@ pub(super) fn variables(path: &Path, json: bool) -> Result<(), Failure> {
     })
 }
 
-fn report(profile: &ModelProfile<'_>, card: &Card) -> String {
+fn report(model: &Model, network: &NetworkProfile) -> String {
+    let (card, options) = (&model.card, &model.card.options);
     let mut rows = Rows::default();
     rows.row(
         "model",
         format!("{} from {} to {}", card.primary, card.features.join(", "), card.labels.join(", ")),
     );
-    let theta: Vec<String> = profile.theta.iter().map(ToString::to_string).collect();
+    let theta: Vec<String> = model.theta.iter().map(ToString::to_string).collect();
     rows.row("theta", theta.join(" "));
-    rows.row("numbers", &profile.format);
+    rows.row("numbers", options.format);
     let steps = (HumanCount(card.steps), HumanCount(card.machine_steps));
     rows.row(
         "trained",
         format!("{} gradient steps, {} machine steps, {} samples", steps.0, steps.1, card.n_samples),
     );
     rows.row("training loss", format!("{}; stops at {}", numeral(card.train_loss), numeral(card.stop)));
-    rows.row("carrier", profile.carrier);
-    rows.row("engine", profile.engine);
+    rows.row("carrier", options.carrier.word());
+    rows.row("engine", options.engine.word());
     rows.row("machine", format!("sha256 {}", card.machine_sha256));
     let claims = match &failed(&card.certificate.claims())[..] {
         [] => "all claims hold".to_owned(),
         failed => format!("does not hold: {}", failed.join(", ")),
     };
     rows.row("certificate", claims);
-    profile.network.add_to(&mut rows);
+    network.add_to(&mut rows);
     rows.text()
 }
