@@ -15,7 +15,7 @@ pub(super) struct Args {
     /// Make only a few short runs, as a test
     #[arg(long)]
     quick: bool,
-    /// Measure only what has this word in its title
+    /// Measure only what has this word in its title, such as perceptron
     #[arg(long, value_name = "WORD")]
     only: Option<String>,
     /// Print the figures as JSON

@@ -30,9 +30,9 @@ use super::{
 
 /// Verify a model: simulate its machine on the data, train the network again, and compare
 ///
-/// The simulator says what the machine's answer and last configuration are; then the network is built and trained again,
-/// and every weight and every claim must be the same, bit for bit. The exit status is 1 if something is not,
-/// and 3 if everything is, but the model has only a machine and no program to compare it with.
+/// The simulator computes the machine's answer and last configuration. Then the network is built and trained again, and
+/// every weight and every claim must match bit for bit. The exit status is 1 if something differs, and 3 if everything
+/// matches but the model has only a machine and no program to compare it with.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// A model written by `luge train --out` or `luge stream --out`

@@ -13,8 +13,8 @@ use super::{
 
 /// Check a Sled program without data, and show the size of its machine
 ///
-/// Sizes that the program takes from its data are small ones here: 2 features, 1 label or 2, fix:8.8;
-/// --features, --labels and --format give others.
+/// The program is checked for small data: 2 features, 1 or 2 labels, fix:8.8. --features, --labels and --format set other
+/// sizes.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// A Sled program, or `-` for standard input

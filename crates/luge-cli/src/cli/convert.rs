@@ -20,9 +20,9 @@ const MAX_RULES: usize = 1_000_000;
 
 /// Write a machine in another format, or lower it to two symbols per tape
 ///
-/// Files `.aag` and `.aig` are AIGER, ascii and binary; a circuit that is written elsewhere is a listing to read.
+/// `.aag` and `.aig` are ASCII and binary AIGER; a circuit written to any other file is a readable listing.
 ///
-/// What the other format cannot say is refused with the reason.
+/// If the other format cannot express the machine, nothing is written and the reason is given.
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
@@ -41,7 +41,7 @@ pub(super) struct Args {
     /// Write one rule for each combination of symbols instead of wildcards
     #[arg(long)]
     expand: bool,
-    /// Write what the format can say and tell what is lost
+    /// Write what the format can express, and say what is lost
     #[arg(long, alias = "loose")]
     lossy: bool,
     /// Write a turingmachine.io document as the site saves it

@@ -29,7 +29,7 @@ pub(super) struct DataArgs {
     /// The feature columns, separated by commas [default: all columns that are not labels]
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',', requires = "data")]
     features: Option<Vec<String>>,
-    /// How numbers become bits: fix:I.F, and for machines also fix:I.F:sm or float:E.M; auto for the smallest fix:I.F in which no number of a program wraps around [default: fix:4.4, or what a learner that ships is for]
+    /// How numbers become bits: fix:I.F, and for machines also fix:I.F:sm or float:E.M; auto for the smallest fix:I.F in which no number of a program wraps around [default: fix:4.4, or that of a learner that ships]
     #[arg(long, value_name = "FORMAT")]
     format: Option<FormatArg>,
     /// Clamp numbers outside the format to its range

@@ -25,7 +25,7 @@ use network::NetworkProfile;
 /// Describe a machine or a trained model
 ///
 /// Of a machine: its tapes, states and rules, its size in normal form, and the network of a landscape. Of a circuit: its registers and gates. Of a model: what
-/// it was trained on and its network, layer by layer. The paper's bounds stand beside the count.
+/// it was trained on and its network, layer by layer. The paper's bounds are shown beside the counts.
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
