@@ -153,7 +153,7 @@ impl Builder {
     pub fn build(self) -> Result<Circuit, CircuitError> {
         let driven = |(name, initial, target): (String, bool, Option<Literal>)| match target {
             Some(target) => Ok(Register { name, initial, target }),
-            None => Err(CircuitError::Undriven { name }),
+            None => Err(CircuitError::Undriven(name)),
         };
         let registers = self.registers.into_iter().map(driven).collect::<Result<_, _>>()?;
         let Self { name, samples, gates, next, halted, output, .. } = self;

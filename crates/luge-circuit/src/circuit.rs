@@ -120,30 +120,18 @@ pub struct Register {
 pub enum CircuitError {
     /// A name is missing, or is not a single word.
     #[error(
-        "`{name}` is not a name: a name is one word of letters, digits and punctuation except `=`, `&`, `+`, `!`, `,`, `(`, `)`, `'` and `#`"
+        "`{0}` is not a name: a name is one word of letters, digits and punctuation except `=`, `&`, `+`, `!`, `,`, `(`, `)`, `'` and `#`"
     )]
-    Name {
-        /// The name.
-        name: String,
-    },
+    Name(String),
     /// Two registers have one name.
-    #[error("two registers are called `{name}`")]
-    DuplicateName {
-        /// The name.
-        name: String,
-    },
+    #[error("two registers are called `{0}`")]
+    DuplicateName(String),
     /// A register was declared and its target never said.
-    #[error("nothing drives register `{name}`")]
-    Undriven {
-        /// The register's name.
-        name: String,
-    },
+    #[error("nothing drives register `{0}`")]
+    Undriven(String),
     /// Wire 0 is not the constant, or another wire is.
-    #[error("wire {wire:?} is the constant where it must not be, or is not where it must")]
-    Constant {
-        /// The wire.
-        wire: WireId,
-    },
+    #[error("wire {0:?} is the constant where it must not be, or is not where it must")]
+    Constant(WireId),
     /// A gate reads a wire that does not come before it, so that logic could run in a circle.
     #[error("gate {wire} reads {operand}, which does not come before it")]
     NotBefore {
@@ -153,11 +141,8 @@ pub enum CircuitError {
         operand: WireId,
     },
     /// Something refers to a wire or register that is not there.
-    #[error("{what} reads a wire or register that does not exist")]
-    Missing {
-        /// Who refers to it.
-        what: String,
-    },
+    #[error("{0} reads a wire or register that does not exist")]
+    Missing(String),
     /// An input bit does not exist.
     #[error("{input} is read, but {present}")]
     NoSuchInput {
@@ -175,11 +160,8 @@ pub enum CircuitError {
         input: Input,
     },
     /// The output must not depend on the sample that is held.
-    #[error("`f` depends on {input}, but it may depend only on registers and on the query")]
-    LooksBack {
-        /// A bit it depends on.
-        input: Input,
-    },
+    #[error("`f` depends on {0}, but it may depend only on registers and on the query")]
+    LooksBack(Input),
     /// The output has another number of bits than a label.
     #[error("`f` has {n_bits} bits, but a label has {expected}")]
     OutputWidth {
@@ -344,7 +326,7 @@ impl Circuit {
         }
         let known = |what: &str, literal: Literal| match self.gates.get(literal.wire.index()) {
             Some(_) => Ok(()),
-            None => Err(CircuitError::Missing { what: what.to_owned() }),
+            None => Err(CircuitError::Missing(what.to_owned())),
         };
         let memory = self.registers.iter().map(|r| (r.name.as_str(), r.target));
         let memory: Vec<_> = memory.chain([("next", self.next), ("halted", self.halted)]).collect();
@@ -360,7 +342,7 @@ impl Circuit {
         }
         let held = self.dependence(|input| !matches!(input, Input::Query(_)));
         if let Some(input) = self.output.iter().find_map(|literal| held[literal.wire.index()]) {
-            return Err(CircuitError::LooksBack { input });
+            return Err(CircuitError::LooksBack(input));
         }
         let expected = self.samples.map_or(1, |shape| shape.label.n_bits());
         if !self.output.is_empty() && self.output.len() != expected {
@@ -374,26 +356,26 @@ impl Circuit {
         let word = |name: &str| !name.is_empty() && name.chars().all(in_name);
         for name in self.registers.iter().map(|register| &register.name) {
             if !word(name) {
-                return Err(CircuitError::Name { name: name.clone() });
+                return Err(CircuitError::Name(name.clone()));
             }
             if !names.insert(name) {
-                return Err(CircuitError::DuplicateName { name: name.clone() });
+                return Err(CircuitError::DuplicateName(name.clone()));
             }
         }
-        if word(&self.name) { Ok(()) } else { Err(CircuitError::Name { name: self.name.clone() }) }
+        if word(&self.name) { Ok(()) } else { Err(CircuitError::Name(self.name.clone())) }
     }
 
     fn check_gate(&self, wire: WireId, gate: &Gate) -> Result<(), CircuitError> {
         if (*gate == Gate::False) != (wire == WireId(0)) {
-            return Err(CircuitError::Constant { wire });
+            return Err(CircuitError::Constant(wire));
         }
         match gate {
             Gate::Register(register) if register.index() >= self.registers.len() => {
-                return Err(CircuitError::Missing { what: format!("gate {wire}") });
+                return Err(CircuitError::Missing(format!("gate {wire}")));
             }
             Gate::Input(input) => self.check_input(*input)?,
             Gate::Bit(total, bit) if !total.is_valid() || *bit >= total.n_bits() => {
-                return Err(CircuitError::Missing { what: format!("gate {wire}") });
+                return Err(CircuitError::Missing(format!("gate {wire}")));
             }
             _ => {}
         }

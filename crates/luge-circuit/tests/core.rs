@@ -161,7 +161,7 @@ fn what_is_no_circuit_is_refused() {
         let r = b.register("a b", false);
         b.set(r, Literal::TRUE);
     });
-    assert_eq!(nameless, CircuitError::Name { name: "a b".to_owned() });
+    assert_eq!(nameless, CircuitError::Name("a b".to_owned()));
 }
 
 #[test]

@@ -272,7 +272,7 @@ impl CarvedLandscape {
                 }
                 let configuration = Configuration { state: control.state(vertex), tapes, heads };
                 match control.differs(vertex, configuration.reads()) {
-                    Some(tape) => Err(Undecodable::Symbol { tape }),
+                    Some(tape) => Err(Undecodable::Symbol(tape)),
                     None => Ok(configuration),
                 }
             }
@@ -290,7 +290,7 @@ pub(crate) fn check_size(normal: &NormalForm, carving: &Carving<'_>) -> Result<(
     }
     let n_columns = VertexSet::LookedAt.n_vertices(normal);
     if n_columns > MAX_COLUMNS {
-        return Err(BuildError::TooManyColumns { n_columns });
+        return Err(BuildError::TooManyColumns(n_columns));
     }
     if kind == LandscapeKind::Relu {
         let control = Control::new(normal, vertices, 1);

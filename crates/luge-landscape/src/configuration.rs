@@ -58,11 +58,8 @@ pub enum Undecodable {
         value: f64,
     },
     /// The vertex holds other symbols than lie under the heads.
-    #[error("the vertex holds another symbol of tape {tape} than lies under its head")]
-    Symbol {
-        /// The tape.
-        tape: usize,
-    },
+    #[error("the vertex holds another symbol of tape {0} than lies under its head")]
+    Symbol(usize),
 }
 
 /// The position of the only entry above one half, if all others are below it in size.

@@ -55,17 +55,11 @@ pub enum ConstantsError {
         right: f64,
     },
     /// b^3 is beyond all numbers.
-    #[error("base {base:e} is out of range: b^3 must be a finite number")]
-    BaseRange {
-        /// b.
-        base: f64,
-    },
+    #[error("base {0:e} is out of range: b^3 must be a finite number")]
+    BaseRange(f64),
     /// The scale must be a positive number.
-    #[error("scale {scale} violates 0 < gamma < infinity")]
-    Scale {
-        /// gamma.
-        scale: f64,
-    },
+    #[error("scale {0} violates 0 < gamma < infinity")]
+    Scale(f64),
     /// The loss could become negative on the simplex.
     #[error("offset {offset} is too small: c >= 2 (b^3 + d b) gamma = {needed} is violated")]
     Offset {
@@ -115,13 +109,13 @@ impl ExternalConstants {
         let (left, right) = (cube(base), base_bound(n_tapes, base));
         let unseen = faults::planted("base");
         if !left.is_finite() {
-            return Err(ConstantsError::BaseRange { base });
+            return Err(ConstantsError::BaseRange(base));
         }
         if left <= right && !unseen {
             return Err(ConstantsError::Base { base, n_tapes, left, right });
         }
         if !(scale > 0.0 && scale.is_finite()) {
-            return Err(ConstantsError::Scale { scale });
+            return Err(ConstantsError::Scale(scale));
         }
         let needed = needed_offset(n_tapes, base, scale);
         if offset.is_nan() || offset < needed || !offset.is_finite() {

@@ -87,17 +87,11 @@ impl ExtendedOptions {
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum ExtendedError {
     /// The paper's carrier needs a direction beside the labels.
-    #[error("the orthogonal carrier needs at least two labels in all, the data have {n_labels}")]
-    OneLabel {
-        /// n times m.
-        n_labels: usize,
-    },
+    #[error("the orthogonal carrier needs at least two labels in all, the data have {0}")]
+    OneLabel(usize),
     /// The stopping level must lie above every final loss.
-    #[error("the bound on the final loss is {bound}, not a number from 0 to {LARGEST_LOSS:e}")]
-    FinalLoss {
-        /// The bound.
-        bound: f64,
-    },
+    #[error("the bound on the final loss is {0}, not a number from 0 to {LARGEST_LOSS:e}")]
+    FinalLoss(f64),
     /// A primary network beyond what is built.
     #[error("theta has {n_weights} numbers of {n_bits} bits, but at most {MAX_THETA_BITS} bits are built")]
     ThetaTooLarge {
@@ -125,12 +119,9 @@ pub enum ExtendedError {
     },
     /// `internal` has a vertex for every content of the data.
     #[error(
-        "landscape internal declares every content of the data's {n_bits} bits, but at most {MAX_BITS} can be declared"
+        "landscape internal declares every content of the data's {0} bits, but at most {MAX_BITS} can be declared"
     )]
-    TooManyBits {
-        /// Bits of data.
-        n_bits: usize,
-    },
+    TooManyBits(usize),
     /// The landscape.
     #[error(transparent)]
     Build(#[from] BuildError),
@@ -371,7 +362,7 @@ fn check(learner: &Learner, primary: &dyn Primary, options: &ExtendedOptions) ->
     }
     let n_labels = layout.n_samples * layout.n_labels;
     if options.carrier == Carrier::Orthogonal && n_labels < 2 {
-        return Err(ExtendedError::OneLabel { n_labels });
+        return Err(ExtendedError::OneLabel(n_labels));
     }
     let (n_weights, n_bits) = (primary.n_weights(), layout.width());
     if n_weights.saturating_mul(n_bits) > MAX_THETA_BITS {
@@ -379,11 +370,11 @@ fn check(learner: &Learner, primary: &dyn Primary, options: &ExtendedOptions) ->
     }
     let bound = scale::highest_final_loss(primary, options);
     if !(0.0..=LARGEST_LOSS).contains(&bound) {
-        return Err(ExtendedError::FinalLoss { bound });
+        return Err(ExtendedError::FinalLoss(bound));
     }
     options.window().check(learner, primary)?;
     if options.kind == LandscapeKind::Internal && layout.n_bits() > MAX_BITS {
-        return Err(ExtendedError::TooManyBits { n_bits: layout.n_bits() });
+        return Err(ExtendedError::TooManyBits(layout.n_bits()));
     }
     let normal = &learner.lowered().normal;
     let data = learner.data_track();

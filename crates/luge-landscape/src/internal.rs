@@ -20,21 +20,15 @@ const MAX_STORED_CELLS: usize = 1 << 27;
 pub enum InternalError {
     /// There would be too many units, or too many cells in all of their configurations together.
     #[error(
-        "more than {MAX_VERTICES} configurations, or {MAX_STORED_CELLS} cells in all of them, are reachable from the declared inputs within {n_cells} cells"
+        "more than {MAX_VERTICES} configurations, or {MAX_STORED_CELLS} cells in all of them, are reachable from the declared inputs within {0} cells"
     )]
-    TooManyVertices {
-        /// Cells per tape.
-        n_cells: usize,
-    },
+    TooManyVertices(usize),
     /// Nothing to trace.
     #[error("no input is declared")]
     NothingDeclared,
     /// No declared input reaches a halting configuration, so there is no slope to follow.
-    #[error("no declared input halts within {n_cells} cells")]
-    NeverHalts {
-        /// Cells per tape.
-        n_cells: usize,
-    },
+    #[error("no declared input halts within {0} cells")]
+    NeverHalts(usize),
 }
 
 /// The configurations reachable from the declared inputs.
@@ -71,7 +65,7 @@ impl Configurations {
         }
         // Contents that lead nowhere weigh B; there must be others.
         if declared.iter().all(|first| found.steps_left[found.index[first]].is_none()) {
-            return Err(InternalError::NeverHalts { n_cells });
+            return Err(InternalError::NeverHalts(n_cells));
         }
         Ok(found)
     }
@@ -100,7 +94,7 @@ impl Configurations {
             }
             let n_stored = (self.all.len() + 1).saturating_mul(n_cells).saturating_mul(current.tapes.len());
             if self.all.len() == MAX_VERTICES || n_stored > MAX_STORED_CELLS {
-                return Err(InternalError::TooManyVertices { n_cells });
+                return Err(InternalError::TooManyVertices(n_cells));
             }
             let after = step(normal, &current, n_cells);
             self.index.insert(current.clone(), self.all.len());

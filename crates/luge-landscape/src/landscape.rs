@@ -84,13 +84,8 @@ pub enum BuildError {
         n_tapes: usize,
     },
     /// States that look at many tapes have a column for every combination of their symbols.
-    #[error(
-        "the states look at {n_columns} combinations of symbols in all, but at most {MAX_COLUMNS} are built"
-    )]
-    TooManyColumns {
-        /// Combinations, over all states.
-        n_columns: u64,
-    },
+    #[error("the states look at {0} combinations of symbols in all, but at most {MAX_COLUMNS} are built")]
+    TooManyColumns(u64),
     /// The ReLU form has units for every edge.
     #[error(
         "landscape relu needs units for {n_edges} edges between the vertices of {n_states} states on {n_tapes} binary tapes, but at most {MAX_EDGES} are built"

@@ -83,12 +83,9 @@ pub struct Mlp {
 pub enum PrimaryError {
     /// None of the networks that there are.
     #[error(
-        "`{found}` is not a primary network; expected `linear`, `mlp:` and widths such as 2-3-1, `prototypes:` or `tree:` and a number, or `parity`"
+        "`{0}` is not a primary network; expected `linear`, `mlp:` and widths such as 2-3-1, `prototypes:` or `tree:` and a number, or `parity`"
     )]
-    Unknown {
-        /// What was found.
-        found: String,
-    },
+    Unknown(String),
     /// A width that is no positive number.
     #[error("`{found}` in `{whole}` is not a width; expected a number from 1 to {MAX_UNITS}")]
     Width {
@@ -159,7 +156,7 @@ impl Mlp {
         if text == "linear" {
             return Ok(Self::linear(n_features, n_labels));
         }
-        let unknown = || PrimaryError::Unknown { found: text.to_owned() };
+        let unknown = || PrimaryError::Unknown(text.to_owned());
         let widths = text.strip_prefix("mlp:").ok_or_else(unknown)?;
         let width = |part: &str| match part.parse() {
             Ok(width @ 1..=MAX_UNITS) => Ok(width),

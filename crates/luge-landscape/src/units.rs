@@ -54,7 +54,7 @@ impl Units {
             return Some(count(text, found, MAX_WEIGHTS).map(raw));
         }
         let described = text.strip_prefix("units:")?;
-        let unknown = || PrimaryError::Unknown { found: text.chars().take(60).collect() };
+        let unknown = || PrimaryError::Unknown(text.chars().take(60).collect());
         let Some(units) = Self::read(described, text) else { return Some(Err(unknown())) };
         if (units.n_features, units.outputs.len()) != (n_features, n_labels) {
             return Some(Err(PrimaryError::Ends {

@@ -73,11 +73,8 @@ pub enum EncodeError {
         format: NumberFormat,
     },
     /// It is not a number.
-    #[error("NaN has no bits in {format}")]
-    NotANumber {
-        /// The format.
-        format: NumberFormat,
-    },
+    #[error("NaN has no bits in {0}")]
+    NotANumber(NumberFormat),
 }
 
 /// A bit string of another length than the format's.
@@ -135,7 +132,7 @@ impl NumberFormat {
     /// For NaN, and for values out of range unless they are to saturate.
     pub fn encode(&self, value: f64, overflow: Overflow) -> Result<Word, EncodeError> {
         if value.is_nan() {
-            return Err(EncodeError::NotANumber { format: *self });
+            return Err(EncodeError::NotANumber(*self));
         }
         let nearest = match self {
             Self::Fixed(fixed) => fixed.nearest(value),

@@ -234,7 +234,7 @@ pub fn machine_circuit(
     let limit = steps.unwrap_or(LONGEST_SEARCH);
     let outcome = memory::run(&mut simulator, limit).map_err(TraceError::from)?;
     if steps.is_none() && matches!(outcome, Outcome::StepLimit) {
-        return Err(TraceError::DoesNotHalt { tried: limit }.into());
+        return Err(TraceError::DoesNotHalt(limit).into());
     }
     let window = Window::around(&simulator, &input, |needed| needed)
         .map_err(|needed| TraceError::TooFewCells { needed, given: 0 })?;

@@ -152,7 +152,7 @@ impl PreparedTrace {
         let input = lowered.encode(input);
         if options.steps.is_none() && !halting_reachable(lowered.normal.machine()) {
             let start = lowered.normal.machine().state(lowered.normal.start()).name.clone();
-            return Err(TraceError::HaltingUnreachable { start });
+            return Err(TraceError::HaltingUnreachable(start));
         }
         let dense = options.chosen_dense(&lowered.normal)?;
         let mut simulator = Simulator::new(lowered.normal.machine(), &input);
@@ -161,7 +161,7 @@ impl PreparedTrace {
         if dense.is_some() {
             machine_steps = match memory::run(&mut simulator, limit)? {
                 Outcome::StepLimit if options.steps.is_none() => {
-                    return Err(TraceError::DoesNotHalt { tried: limit });
+                    return Err(TraceError::DoesNotHalt(limit));
                 }
                 Outcome::StepLimit => None,
                 Outcome::Halted { .. } | Outcome::NoRule { .. } => Some(simulator.steps()),
@@ -177,7 +177,7 @@ impl PreparedTrace {
             });
         }
         if options.landscape == LandscapeKind::Internal && machine_steps.is_none() {
-            return Err(BuildError::Internal(InternalError::NeverHalts { n_cells: window.n_cells }).into());
+            return Err(BuildError::Internal(InternalError::NeverHalts(window.n_cells)).into());
         }
         options.ask_network(&lowered.normal, window.n_cells)?;
         let start = Lockstep::new(lowered.normal.machine(), &input, window.clone())
@@ -376,7 +376,7 @@ fn declared(start: &Configuration, input: &Input, window: &Window) -> Result<Vec
         }
     }
     if places.len() > MAX_DECLARED_CELLS {
-        return Err(TraceError::TooManyDeclared { n_cells: places.len() });
+        return Err(TraceError::TooManyDeclared(places.len()));
     }
     let content = |bits: u32| {
         let mut configuration = start.clone();

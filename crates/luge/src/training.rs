@@ -91,7 +91,7 @@ impl PreparedTraining {
             return Err(luge_landscape::ExtendedError::TakesSamples.into());
         }
         if options.bits == BitConversion::Network && options.precision != Precision::F64 {
-            return Err(TrainingError::BitsNeedF64 { precision: options.precision });
+            return Err(TrainingError::BitsNeedF64(options.precision));
         }
         let request = Request::new(learner, primary, table, options)?;
         let (built, simulated) = request.current_network()?;
@@ -158,7 +158,7 @@ impl PreparedTraining {
         let wide = self.request.build(window)?;
         let layers = |built: &Built| built.extended.network().sparse_layers().ok().cloned();
         if layers(&wide) != layers(&self.built) {
-            return Err(TrainingError::OtherLayers { n_cells: wide.window.n_cells });
+            return Err(TrainingError::OtherLayers(wide.window.n_cells));
         }
         self.widened.get_or_init(|| wide);
         Ok(())

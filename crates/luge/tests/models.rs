@@ -291,7 +291,7 @@ fn labels_a_learner_cannot_use_are_rejected() {
         )
         .expect("a lesson");
         let state = |error: Option<TrainingError>| match error {
-            Some(TrainingError::Rejected { state }) => Some(state),
+            Some(TrainingError::Rejected(state)) => Some(state),
             Some(error) => panic!("{error}"),
             None => None,
         };
@@ -345,7 +345,7 @@ fn offsets_that_change_labels_are_refused() {
             table.clone(),
             options.clone(),
         );
-        assert!(matches!(prepared.err(), Some(TrainingError::LabelOffset { .. })), "{offset}");
+        assert!(matches!(prepared.err(), Some(TrainingError::LabelOffset(_))), "{offset}");
     }
 }
 

@@ -254,7 +254,7 @@ pub(super) fn written(circuit: &Circuit, out: &str) -> Vec<u8> {
 /// The circuit of a machine that halts, on as many cells as its run visits.
 pub(super) fn of_machine(machine: &Machine, input: Option<&Input>) -> Result<Circuit, Failure> {
     machine_circuit(machine, input.unwrap_or(&Input::blank()), None).map_err(|error| match error {
-        OrdinaryError::Trace(error @ TraceError::DoesNotHalt { .. }) => Failure::unfit(
+        OrdinaryError::Trace(error @ TraceError::DoesNotHalt(_)) => Failure::unfit(
             error.to_string(),
             "a circuit has a register for each cell: give an input on which it halts",
         ),

@@ -251,7 +251,7 @@ impl From<JobError> for Failure {
             ),
             JobError::OnStream(_) => usage("use luge stream, or luge report with the learner's name"),
             JobError::NoTarget(_) => usage("name the label column with --target"),
-            JobError::NoFormat { why: NoFormat::Endless | NoFormat::Rejects { .. }, .. } => {
+            JobError::NoFormat { why: NoFormat::Endless | NoFormat::Rejects(_), .. } => {
                 Self::unfit(problem, "name a --format, and see what the learner asks of its data")
             }
             JobError::NoFormat { .. } => {
@@ -296,8 +296,8 @@ impl From<TraceError> for Failure {
     fn from(error: TraceError) -> Self {
         let problem = error.to_string();
         let remedy = match error {
-            TraceError::HaltingUnreachable { .. } => "it would run forever: limit the steps with --steps",
-            TraceError::DoesNotHalt { .. } => {
+            TraceError::HaltingUnreachable(_) => "it would run forever: limit the steps with --steps",
+            TraceError::DoesNotHalt(_) => {
                 let within = format!("without it the machine must halt within {LONGEST_SEARCH}");
                 return Self::unfit(problem, format!("limit the steps with --steps; {within}"));
             }
@@ -305,7 +305,7 @@ impl From<TraceError> for Failure {
             TraceError::TooManyCells { .. } => {
                 "set a smaller --steps, or use a machine that visits fewer cells"
             }
-            TraceError::TooManyDeclared { .. } => "shorten the --input, or choose another --landscape",
+            TraceError::TooManyDeclared(_) => "shorten the --input, or choose another --landscape",
             TraceError::Engine(error) => return error.into(),
             TraceError::Memory(error) => return error.into(),
             TraceError::Build(BuildError::Constants(error)) => {
@@ -314,7 +314,7 @@ impl From<TraceError> for Failure {
             TraceError::Build(BuildError::Internal(error)) => remedy_of_internal(&error),
             TraceError::Build(
                 error @ (BuildError::TooManyVertices { .. }
-                | BuildError::TooManyColumns { .. }
+                | BuildError::TooManyColumns(_)
                 | BuildError::TooManyEdges { .. }),
             ) => remedy_of_size(&error),
             TraceError::Lowering(error) => return error.into(),
@@ -330,8 +330,8 @@ fn more_cells(needed: usize) -> String {
 fn remedy_of_constants(error: &ConstantsError) -> &'static str {
     match error {
         ConstantsError::Base { .. } => "give a larger --base, or leave it out",
-        ConstantsError::BaseRange { .. } => "give a --base from 16 to 1e100, or leave it out",
-        ConstantsError::Scale { .. } => "give a positive --scale, or leave it out",
+        ConstantsError::BaseRange(_) => "give a --base from 16 to 1e100, or leave it out",
+        ConstantsError::Scale(_) => "give a positive --scale, or leave it out",
         ConstantsError::Offset { .. } => "give a larger --offset, or leave it out",
         ConstantsError::Rounding { .. } => "leave the constants out, or give numbers nearer to each other",
         ConstantsError::Drop { .. } => {
@@ -354,11 +354,11 @@ fn remedy_of_size(error: &BuildError) -> &'static str {
 
 fn remedy_of_internal(error: &InternalError) -> &'static str {
     match error {
-        InternalError::TooManyVertices { .. } => {
+        InternalError::TooManyVertices(_) => {
             "a vertex for every configuration does not reach this far: choose another --landscape"
         }
         InternalError::NothingDeclared => "declare an input with --input",
-        InternalError::NeverHalts { .. } => {
+        InternalError::NeverHalts(_) => {
             "this landscape slopes towards the halt, and serves every content of the input's cells: give more --cells, or choose another --landscape"
         }
     }
@@ -422,9 +422,9 @@ impl Failure {
     /// [`Failure::from`] for requests to which `--steps` is no answer: what to do about a machine that runs on.
     pub(super) fn of_endless(error: JobError, remedy: &str) -> Self {
         match error {
-            JobError::Trace(
-                error @ (TraceError::HaltingUnreachable { .. } | TraceError::DoesNotHalt { .. }),
-            ) => Self::unfit(error.to_string(), remedy),
+            JobError::Trace(error @ (TraceError::HaltingUnreachable(_) | TraceError::DoesNotHalt(_))) => {
+                Self::unfit(error.to_string(), remedy)
+            }
             error => error.into(),
         }
     }

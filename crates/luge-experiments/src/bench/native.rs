@@ -18,7 +18,7 @@ use std::{
 use luge_machine::{Cell, Input, Machine, Move, Simulator, StateId, SymbolId, TapeId, Write};
 
 /// The most tapes that a state may look at: its cases are all written out.
-const MOST_LOOKS: usize = 10;
+const MAX_LOOKS: usize = 10;
 
 /// What every program does around its machine: reads tapes, runs often, says how long the fastest run took and what it left.
 const FRAME: &str = r#"
@@ -63,7 +63,7 @@ pub enum Branches {
 pub fn source(machine: &Machine, branches: Branches) -> Option<String> {
     let n_tapes = machine.n_tapes();
     let binary = machine.tapes().iter().all(|tape| tape.alphabet.len() == 2);
-    if !binary || machine.state_ids().any(|state| machine.looked_at(state).count() > MOST_LOOKS) {
+    if !binary || machine.state_ids().any(|state| machine.looked_at(state).count() > MAX_LOOKS) {
         return None;
     }
     let names = |prefix: &str| (0..n_tapes).map(|i| format!("{prefix}{i}")).collect::<Vec<_>>().join(", ");

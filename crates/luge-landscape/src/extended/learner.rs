@@ -38,20 +38,14 @@ pub enum LearnerError {
         found: String,
     },
     /// Marks have fixed symbols.
-    #[error("tape `marks` must be read-only with the symbols _ x y e, the blank first; it has {found}")]
-    Marks {
-        /// Its symbols.
-        found: String,
-    },
+    #[error("tape `marks` must be read-only with the symbols _ x y e, the blank first; it has {0}")]
+    Marks(String),
     /// Theta is written.
     #[error("tape `theta` is read-only")]
     ThetaReadOnly,
     /// The file's input already lies where the data go.
-    #[error("the machine's file lays an input on tape `{tape}`, where the data go")]
-    Occupied {
-        /// The tape's name.
-        tape: String,
-    },
+    #[error("the machine's file lays an input on tape `{0}`, where the data go")]
+    Occupied(String),
     /// No normal form.
     #[error(transparent)]
     Lowering(#[from] LoweringError),
@@ -81,7 +75,7 @@ impl Learner {
         if let Some(tape) = marks.map(|marks| machine.tape(marks)) {
             let fits = tape.alphabet.names() == Mark::SYMBOLS && tape.alphabet.blank() == SymbolId(0);
             if !fits || tape.access != Access::ReadOnly {
-                return Err(LearnerError::Marks { found: tape.alphabet.names().join(" ") });
+                return Err(LearnerError::Marks(tape.alphabet.names().join(" ")));
             }
         }
         if machine.tape(theta).access == Access::ReadOnly {
@@ -90,7 +84,7 @@ impl Learner {
         let own_input = own_input.cloned().unwrap_or_default();
         for tape in [Some(data), marks].into_iter().flatten() {
             if own_input.tapes.get(tape.index()).is_some_and(|laid| *laid != TapeInput::default()) {
-                return Err(LearnerError::Occupied { tape: machine.tape(tape).name.clone() });
+                return Err(LearnerError::Occupied(machine.tape(tape).name.clone()));
             }
         }
         let lowered = lower(machine, Moves::Keep)?;

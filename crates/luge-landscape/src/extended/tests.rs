@@ -75,7 +75,7 @@ fn one_label_has_no_orthogonal_direction() {
     assert_eq!(
         refused(&two_tapes(false), &options),
         (
-            ExtendedError::OneLabel { n_labels: 1 },
+            ExtendedError::OneLabel(1),
             "the orthogonal carrier needs at least two labels in all, the data have 1".to_owned()
         )
     );
@@ -112,7 +112,7 @@ fn data_do_not_fit() {
         assert_eq!(
             refused(&two_tapes(false), &options),
             (
-                ExtendedError::Outside(OutsideCells::Data { end: 9 }),
+                ExtendedError::Outside(OutsideCells::Data(9)),
                 "the data take cells 0 to 9, outside the network's cells".to_owned()
             )
         );
@@ -144,7 +144,7 @@ fn too_many_bits_for_landscape_a() {
     assert_eq!(
         refused(&one_tape(true), &options),
         (
-            ExtendedError::TooManyBits { n_bits: 16 },
+            ExtendedError::TooManyBits(16),
             "landscape internal declares every content of the data's 16 bits, but at most 12 can be declared"
                 .to_owned()
         )
@@ -154,12 +154,12 @@ fn too_many_bits_for_landscape_a() {
 #[test]
 fn what_the_landscape_refuses() {
     let (error, message) = refused(&one_tape(false), &options(LandscapeKind::Internal));
-    assert_eq!(error, ExtendedError::Build(BuildError::Internal(InternalError::NeverHalts { n_cells: 12 })));
+    assert_eq!(error, ExtendedError::Build(BuildError::Internal(InternalError::NeverHalts(12))));
     assert_eq!(message, "no declared input halts within 12 cells");
     let mut options = options(LandscapeKind::Compact);
     options.constants.scale = Some(-1.0);
     let (error, message) = refused(&two_tapes(false), &options);
-    assert_eq!(error, ExtendedError::Build(BuildError::Constants(ConstantsError::Scale { scale: -1.0 })));
+    assert_eq!(error, ExtendedError::Build(BuildError::Constants(ConstantsError::Scale(-1.0))));
     assert_eq!(message, "scale -1 violates 0 < gamma < infinity");
 }
 

@@ -15,11 +15,8 @@ use crate::{
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum OutsideCells {
     /// The data do not fit on the network's tapes.
-    #[error("the data take cells 0 to {end}, outside the network's cells")]
-    Data {
-        /// The last cell they need.
-        end: usize,
-    },
+    #[error("the data take cells 0 to {0}, outside the network's cells")]
+    Data(usize),
     /// The machine's answer would lie outside the network's tape.
     #[error(
         "theta has {n_weights} numbers of {n_bits} bits, {needed} cells, but the tape has only {available} from theta's first cell on"
@@ -143,7 +140,7 @@ impl DataWindow<'_> {
         }
         let (data, end) = (learner.data_track(), self.layout.end());
         let inside = self.column(data, 0).is_some() && self.column(data, end).is_some();
-        if inside { Ok(()) } else { Err(OutsideCells::Data { end }) }
+        if inside { Ok(()) } else { Err(OutsideCells::Data(end)) }
     }
 
     /// The machine's start configuration for data with these bits.

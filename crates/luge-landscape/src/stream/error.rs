@@ -33,11 +33,8 @@ pub enum StreamError {
         n_labels: usize,
     },
     /// The memory is a tape of its own.
-    #[error("the data lie on tape `{tape}`, which must be read-only for a stream")]
-    DataWritable {
-        /// The tape's name.
-        tape: String,
-    },
+    #[error("the data lie on tape `{0}`, which must be read-only for a stream")]
+    DataWritable(String),
     /// Data or theta would lie outside the network's tapes.
     #[error(transparent)]
     Outside(#[from] OutsideCells),
@@ -63,7 +60,7 @@ pub(super) fn check(
     }
     let (normal, data) = (&learner.lowered().normal, learner.data_track());
     if !normal.read_only(data) {
-        return Err(StreamError::DataWritable { tape: normal.machine().tape(data).name.clone() });
+        return Err(StreamError::DataWritable(normal.machine().tape(data).name.clone()));
     }
     options.window().check(learner, primary)?;
     let carving = Carving {

@@ -34,7 +34,7 @@ impl FixedPoint {
             return Err(FormatError::OnlySignBit);
         }
         if n_bits > u64::from(MAX_BITS) {
-            return Err(FormatError::TooManyBits { n_bits });
+            return Err(FormatError::TooManyBits(n_bits));
         }
         Ok(Self { n_integer, n_fraction, negatives })
     }

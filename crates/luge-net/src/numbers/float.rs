@@ -18,11 +18,11 @@ impl SmallFloat {
     /// Without exponent bits or with more than [`MAX_EXPONENT_BITS`], and with more than [`MAX_BITS`] bits in all.
     pub fn new(n_exponent: u32, n_mantissa: u32) -> Result<Self, FormatError> {
         if !(1..=MAX_EXPONENT_BITS).contains(&n_exponent) {
-            return Err(FormatError::ExponentBits { n_bits: n_exponent });
+            return Err(FormatError::ExponentBits(n_exponent));
         }
         let n_bits = 1 + u64::from(n_exponent) + u64::from(n_mantissa);
         if n_bits > u64::from(MAX_BITS) {
-            return Err(FormatError::TooManyBits { n_bits });
+            return Err(FormatError::TooManyBits(n_bits));
         }
         Ok(Self { n_exponent, n_mantissa })
     }

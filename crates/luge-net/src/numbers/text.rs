@@ -8,29 +8,17 @@ use super::{FixedPoint, MAX_BITS, MAX_EXPONENT_BITS, Negatives, NumberFormat, Sm
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum FormatError {
     /// It is not made of the parts a format has.
-    #[error("`{text}` is not a number format: expected fix:I.F, fix:I.F:sm or float:E.M")]
-    Shape {
-        /// What was found.
-        text: String,
-    },
+    #[error("`{0}` is not a number format: expected fix:I.F, fix:I.F:sm or float:E.M")]
+    Shape(String),
     /// It begins with another word than fix or float.
-    #[error("`{found}` is not a kind of number: expected fix or float")]
-    Kind {
-        /// What was found.
-        found: String,
-    },
+    #[error("`{0}` is not a kind of number: expected fix or float")]
+    Kind(String),
     /// A number of bits is not a number.
-    #[error("`{found}` is not a number of bits")]
-    Count {
-        /// What was found.
-        found: String,
-    },
+    #[error("`{0}` is not a number of bits")]
+    Count(String),
     /// It ends with another word than tc or sm.
-    #[error("`{found}` does not say how negative numbers are written: expected tc or sm")]
-    Negatives {
-        /// What was found.
-        found: String,
-    },
+    #[error("`{0}` does not say how negative numbers are written: expected tc or sm")]
+    Negatives(String),
     /// Two's complement was asked of a float.
     #[error("floats have no two's complement: leave out `tc`")]
     FloatTwosComplement,
@@ -41,17 +29,11 @@ pub enum FormatError {
     #[error("1 bit is the sign and leaves no room for a number")]
     OnlySignBit,
     /// A float without exponent, or with a larger one than f64.
-    #[error("{n_bits} exponent bits: expected 1 to {MAX_EXPONENT_BITS}")]
-    ExponentBits {
-        /// The requested value.
-        n_bits: u32,
-    },
+    #[error("{0} exponent bits: expected 1 to {MAX_EXPONENT_BITS}")]
+    ExponentBits(u32),
     /// Too many bits in all.
-    #[error("{n_bits} bits: a number has at most {MAX_BITS}")]
-    TooManyBits {
-        /// The requested value.
-        n_bits: u64,
-    },
+    #[error("{0} bits: a number has at most {MAX_BITS}")]
+    TooManyBits(u64),
 }
 
 impl fmt::Display for NumberFormat {
@@ -73,7 +55,7 @@ impl FromStr for NumberFormat {
     type Err = FormatError;
 
     fn from_str(text: &str) -> Result<Self, FormatError> {
-        let shape = || FormatError::Shape { text: text.to_owned() };
+        let shape = || FormatError::Shape(text.to_owned());
         let (kind, rest) = text.split_once(':').ok_or_else(shape)?;
         let (counts, negatives) = match rest.split_once(':') {
             Some((counts, suffix)) => (counts, Some(negatives(suffix)?)),
@@ -89,7 +71,7 @@ impl FromStr for NumberFormat {
             ("float", Some(Negatives::SignMagnitude) | None) => {
                 SmallFloat::new(count(first)?, count(second)?).map(Self::Float)
             }
-            _ => Err(FormatError::Kind { found: kind.to_owned() }),
+            _ => Err(FormatError::Kind(kind.to_owned())),
         }
     }
 }
@@ -98,12 +80,12 @@ fn negatives(suffix: &str) -> Result<Negatives, FormatError> {
     match suffix {
         "tc" => Ok(Negatives::TwosComplement),
         "sm" => Ok(Negatives::SignMagnitude),
-        _ => Err(FormatError::Negatives { found: suffix.to_owned() }),
+        _ => Err(FormatError::Negatives(suffix.to_owned())),
     }
 }
 
 fn count(text: &str) -> Result<u32, FormatError> {
-    let error = || FormatError::Count { found: text.to_owned() };
+    let error = || FormatError::Count(text.to_owned());
     if !text.bytes().all(|b| b.is_ascii_digit()) {
         return Err(error());
     }

@@ -54,20 +54,14 @@ pub enum NoFormat {
     #[error("a machine computes with one format only")]
     Machine,
     /// The program finds no answer.
-    #[error("the program rejects these data, in line {line}")]
-    Rejects {
-        /// Where.
-        line: u32,
-    },
+    #[error("the program rejects these data, in line {0}")]
+    Rejects(u32),
     /// The program does not end.
     #[error("the program does not end within {MAX_STATEMENTS} statements")]
     Endless,
     /// Numbers are too large for every format.
-    #[error("numbers of the program are too large for {MAX_BITS} bits, in line {line}")]
-    TooLarge {
-        /// The first line where one is.
-        line: u32,
-    },
+    #[error("numbers of the program are too large for {MAX_BITS} bits, in line {0}")]
+    TooLarge(u32),
     /// The data are too large for every format.
     #[error("the data have numbers that are too large for {MAX_BITS} bits")]
     Data,
@@ -171,9 +165,9 @@ impl Search<'_> {
         let line = ran.line.unwrap_or(1);
         let why = match (ran.verdict, ran.wraps.first()) {
             (Verdict::Repeats, _) => return Err(self.job.repeats(line)),
-            (_, Some(wrap)) => NoFormat::TooLarge { line: wrap.line },
+            (_, Some(wrap)) => NoFormat::TooLarge(wrap.line),
             (Verdict::Accepted, None) => return Ok(ran),
-            (Verdict::Rejected, None) => NoFormat::Rejects { line },
+            (Verdict::Rejected, None) => NoFormat::Rejects(line),
             (Verdict::Limit | Verdict::Waiting, None) => NoFormat::Endless,
         };
         Err(self.job.no_format(why))

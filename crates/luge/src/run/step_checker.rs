@@ -316,7 +316,7 @@ impl<'m> StepChecker<'m> {
             }
         }
         let tape = self.control.differs(change.vertex, Bits(reads)).unwrap_or(0);
-        Undecodable::Symbol { tape }.into()
+        Undecodable::Symbol(tape).into()
     }
 
     fn note_heads(&mut self) {
@@ -354,7 +354,7 @@ impl<'m> StepChecker<'m> {
             self.compare_cell(engine, tape, left)?;
         }
         match self.control.differs(vertex, reads) {
-            Some(tape) => Err(Undecodable::Symbol { tape }.into()),
+            Some(tape) => Err(Undecodable::Symbol(tape).into()),
             None => Ok(()),
         }
     }

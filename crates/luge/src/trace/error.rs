@@ -17,17 +17,11 @@ pub enum TraceError {
     #[error(transparent)]
     Memory(#[from] TooMuch),
     /// No way leads to a halt.
-    #[error("no halting situation can be reached from the start state `{start}`")]
-    HaltingUnreachable {
-        /// The start state's name.
-        start: String,
-    },
+    #[error("no halting situation can be reached from the start state `{0}`")]
+    HaltingUnreachable(String),
     /// The machine runs on.
-    #[error("the machine does not halt within {tried} steps")]
-    DoesNotHalt {
-        /// Steps simulated.
-        tried: Step,
-    },
+    #[error("the machine does not halt within {0} steps")]
+    DoesNotHalt(Step),
     /// The run does not fit.
     #[error("the run needs {needed} cells per tape, but --cells allows only {given}")]
     TooFewCells {
@@ -48,12 +42,9 @@ pub enum TraceError {
     },
     /// `internal` has a vertex for every configuration of every declared input.
     #[error(
-        "landscape internal declares every content of the input's {n_cells} binary cells, but at most {MAX_DECLARED_CELLS} can be declared"
+        "landscape internal declares every content of the input's {0} binary cells, but at most {MAX_DECLARED_CELLS} can be declared"
     )]
-    TooManyDeclared {
-        /// Binary input cells.
-        n_cells: usize,
-    },
+    TooManyDeclared(usize),
     /// The engine.
     #[error(transparent)]
     Engine(#[from] EngineError),

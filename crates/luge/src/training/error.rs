@@ -10,17 +10,11 @@ use crate::run::{engine::EngineError, memory::TooMuch};
 #[derive(Debug, thiserror::Error)]
 pub enum TrainingError {
     /// The learner runs on.
-    #[error("the learner does not halt on these data within {tried} steps")]
-    DoesNotHalt {
-        /// Steps simulated.
-        tried: Step,
-    },
+    #[error("the learner does not halt on these data within {0} steps")]
+    DoesNotHalt(Step),
     /// The learner gave up.
-    #[error("the learner stops in state `{state}` without accepting: it has no answer for these data")]
-    Rejected {
-        /// The state it stops in.
-        state: String,
-    },
+    #[error("the learner stops in state `{0}` without accepting: it has no answer for these data")]
+    Rejected(String),
     /// The run does not fit.
     #[error("the run needs {needed} cells per tape, but only {given} are allowed")]
     TooFewCells {
@@ -30,11 +24,8 @@ pub enum TrainingError {
         given: usize,
     },
     /// The wider network has other layers.
-    #[error("on {n_cells} cells the network has other layers than the one that was trained")]
-    OtherLayers {
-        /// The cells that the run needs.
-        n_cells: usize,
-    },
+    #[error("on {0} cells the network has other layers than the one that was trained")]
+    OtherLayers(usize),
     /// The network would not notice that it has read the labels.
     #[error("the labels differ too little from {offset}: |y - r|^2 = {found} is below eps = {epsilon}")]
     LabelsTooSmall {
@@ -47,21 +38,15 @@ pub enum TrainingError {
     },
     /// Taking r off a label and adding it again must not change its bits.
     #[error(
-        "label offset {offset:e} changes the labels: some are no longer the same number of the format after subtracting and adding it"
+        "label offset {0:e} changes the labels: some are no longer the same number of the format after subtracting and adding it"
     )]
-    LabelOffset {
-        /// r.
-        offset: f64,
-    },
+    LabelOffset(f64),
     /// Thresholds between neighbouring numbers need all digits.
     #[error(
-        "bits converted by the network's own units need precision f64, not {precision}: a threshold is as narrow as the gap between two numbers",
-        precision = precision.word()
+        "bits converted by the network's own units need precision f64, not {}: a threshold is as narrow as the gap between two numbers",
+        .0.word()
     )]
-    BitsNeedF64 {
-        /// The requested precision.
-        precision: Precision,
-    },
+    BitsNeedF64(Precision),
     /// Another number of features or labels.
     #[error(
         "the primary network takes {features} features to {outputs} outputs, the data have {found_features} and {found_labels}"

@@ -155,9 +155,9 @@ impl Request {
         match simulator.stopped() {
             Some(Outcome::Halted { accepting: true, .. }) => Ok(()),
             Some(Outcome::Halted { state, .. } | Outcome::NoRule { state }) => {
-                Err(TrainingError::Rejected { state: self.machine().state(state).name.clone() })
+                Err(TrainingError::Rejected(self.machine().state(state).name.clone()))
             }
-            Some(Outcome::StepLimit) | None => Err(TrainingError::DoesNotHalt { tried: simulator.steps() }),
+            Some(Outcome::StepLimit) | None => Err(TrainingError::DoesNotHalt(simulator.steps())),
         }
     }
 
@@ -197,7 +197,7 @@ fn check_offset(offset: f64, labels: &Values, format: NumberFormat) -> Result<()
     // The tape sees (y - r) + r.
     let seen: Vec<f64> = labels.data.iter().map(|y| (y - offset) + offset).collect();
     if !offset.is_finite() || to_signs(format, &seen) != to_signs(format, &labels.data) {
-        return Err(TrainingError::LabelOffset { offset });
+        return Err(TrainingError::LabelOffset(offset));
     }
     Ok(())
 }

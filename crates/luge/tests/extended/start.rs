@@ -132,7 +132,7 @@ fn start_right(kind: LandscapeKind, guess: f64, x: f64, bit: f64) -> bool {
     let decoded = lesson.extended().decode(&hand.parameters, read_only.as_ref());
     assert_eq!(decoded.is_err(), guess.total_cmp(&bit).is_ne(), "{decoded:?}");
     if let Err(error) = decoded {
-        assert_eq!(error, Undecodable::Symbol { tape: 0 });
+        assert_eq!(error, Undecodable::Symbol(0));
     }
     hand.train(1);
     hand.theta()[0].total_cmp(&bit).is_eq()

@@ -67,11 +67,7 @@ fn bf16_has_too_few_bits_for_base_16() {
         let trace = trace(&machine(FOUR_STATES), &Input::blank(), &options);
         assert!(!trace.matches_machine() && !trace.bounds_held, "{kind:?}");
         let mismatch = trace.first_mismatch.expect("a mismatch");
-        assert_eq!(
-            (mismatch.step, mismatch.why),
-            (6, Undecodable::Symbol { tape: 0 }.to_string()),
-            "{kind:?}"
-        );
+        assert_eq!((mismatch.step, mismatch.why), (6, Undecodable::Symbol(0).to_string()), "{kind:?}");
     }
 }
 

@@ -138,8 +138,8 @@ fn on_landscape_a() {
         match PreparedTrace::new(&machine, &input, &options) {
             // Too large, or already halted: the rules that keep the subjects small.
             Err(
-                TraceError::Build(BuildError::Internal(InternalError::TooManyVertices { .. }))
-                | TraceError::TooManyDeclared { .. }
+                TraceError::Build(BuildError::Internal(InternalError::TooManyVertices(_)))
+                | TraceError::TooManyDeclared(_)
                 | TraceError::Lowering(LoweringError::NotNormal(_)),
             ) => continue,
             Err(error) => panic!("{error}\n{machine:?}\n{input:?}"),

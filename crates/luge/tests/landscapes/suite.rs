@@ -106,7 +106,7 @@ fn check(case: &Case, kind: LandscapeKind) -> bool {
     let plan = match PreparedTrace::new(&machine, &input, &options(kind)) {
         Ok(plan) => plan,
         // Landscape A serves every content of the input, which is too much for the longer ones.
-        Err(TraceError::TooManyDeclared { .. }) if kind == LandscapeKind::Internal => return false,
+        Err(TraceError::TooManyDeclared(_)) if kind == LandscapeKind::Internal => return false,
         Err(error) => panic!("{at}, {kind:?}: {error}"),
     };
     let (outcome, iterates) = follow(&plan.landscape, &plan.start, Precision::F64, None, MAX_STEPS + 1);

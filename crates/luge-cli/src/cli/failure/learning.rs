@@ -90,9 +90,9 @@ impl From<LearnerError> for Failure {
             LearnerError::NotBinary { .. } => {
                 "declare the tape with two symbols, the blank first: 0 1 blank 0"
             }
-            LearnerError::Marks { .. } => "declare it as: tape marks: _ x y e blank _ read-only",
+            LearnerError::Marks(_) => "declare it as: tape marks: _ x y e blank _ read-only",
             LearnerError::ThetaReadOnly => "leave `read-only` out",
-            LearnerError::Occupied { .. } => "leave that input line out of the machine's file",
+            LearnerError::Occupied(_) => "leave that input line out of the machine's file",
             LearnerError::Lowering(error) => return error.clone().into(),
         };
         Self::unfit(error.to_string(), remedy)
@@ -112,19 +112,19 @@ impl From<TrainingError> for Failure {
         let remedy = match error {
             TrainingError::Engine(error) => return error.into(),
             TrainingError::Memory(error) => return error.into(),
-            TrainingError::DoesNotHalt { .. } => "allow more --steps, if it halts at all",
-            TrainingError::Rejected { .. } => "check what the learner requires of its data",
+            TrainingError::DoesNotHalt(_) => "allow more --steps, if it halts at all",
+            TrainingError::Rejected(_) => "check what the learner requires of its data",
             TrainingError::TooFewCells { needed, .. } => return Self::unfit(problem, more_cells(needed)),
-            TrainingError::OtherLayers { n_cells } => {
+            TrainingError::OtherLayers(n_cells) => {
                 return Self::unfit(problem, format!("give --cells {n_cells}"));
             }
             TrainingError::LabelsTooSmall { .. } => {
                 "give a --label-offset that differs from the labels, such as 1"
             }
-            TrainingError::LabelOffset { .. } => {
+            TrainingError::LabelOffset(_) => {
                 "give a --label-offset nearer to the labels, such as a small power of two"
             }
-            TrainingError::BitsNeedF64 { .. } => "choose --bits native",
+            TrainingError::BitsNeedF64(_) => "choose --bits native",
             TrainingError::Shapes { .. } => "choose a --primary that fits the columns",
             TrainingError::Extended(error) => remedy_of_extended(&error),
         };
@@ -134,8 +134,8 @@ impl From<TrainingError> for Failure {
 
 fn remedy_of_extended(error: &ExtendedError) -> &'static str {
     match error {
-        ExtendedError::OneLabel { .. } => "choose --carrier offset",
-        ExtendedError::FinalLoss { .. } => "choose a narrower --format, or give --final-loss a number",
+        ExtendedError::OneLabel(_) => "choose --carrier offset",
+        ExtendedError::FinalLoss(_) => "choose a narrower --format, or give --final-loss a number",
         ExtendedError::ThetaTooLarge { .. } => "choose a smaller --primary or a narrower --format",
         ExtendedError::TakesSamples => "train it with `luge stream`",
         ExtendedError::NoSamples => "add at least one row",
@@ -143,14 +143,14 @@ fn remedy_of_extended(error: &ExtendedError) -> &'static str {
         ExtendedError::DataWritable { .. } => {
             "declare the tape `data` read-only, or choose --landscape internal"
         }
-        ExtendedError::TooManyBits { .. } => "use fewer rows, a narrower --format, or another --landscape",
+        ExtendedError::TooManyBits(_) => "use fewer rows, a narrower --format, or another --landscape",
         ExtendedError::Build(BuildError::Constants(_)) => {
             "choose a narrower --format, or give another --final-loss"
         }
         ExtendedError::Build(BuildError::Internal(error)) => remedy_of_internal(error),
         ExtendedError::Build(
             error @ (BuildError::TooManyVertices { .. }
-            | BuildError::TooManyColumns { .. }
+            | BuildError::TooManyColumns(_)
             | BuildError::TooManyEdges { .. }),
         ) => remedy_of_size(error),
     }
