@@ -19,7 +19,7 @@ from .errors import LugeError, OverflowWarning
 from .jobs import Job, source, train_job
 from .learner import located
 from .results import Model, StreamModel
-from .streams import stream_job
+from .streams import stream_job, takes
 
 
 def estimator_learners() -> list[str]:
@@ -51,7 +51,7 @@ class _LugeEstimator(BaseEstimator):
 
     def _job(self, learner: _luge.Source, x: np.ndarray, y: np.ndarray, format: str) -> Job:
         options = {"landscape": self.landscape, "primary": self.primary, "engine": self.engine, "steps": self.max_steps, "saturate": self.saturate}
-        if re.search(r"^[^/]*\btake\s*;", learner.text, flags=re.M) is None:
+        if not learner.is_program or not takes(learner):
             return train_job(learner, x, y, format=format, label_offset=self.label_offset, **options)
         stream = {name: value for name, value in options.items() if value is not None}
         return stream_job(learner, (x, y), format=None if format == "auto" else format, **stream)

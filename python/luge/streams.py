@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -17,6 +18,11 @@ from .results import Stream
 
 #: Samples that are asked of a generator at first, and how many times more if the learner has not halted by then.
 _FIRST, _MORE = 4096, 4
+
+
+def takes(learner: _luge.Source) -> bool:
+    """Whether a learner takes samples from a stream; a program without ``take`` loops over a table."""
+    return not learner.is_program or re.search(r"^[^/]*\btake\s*;", learner.text, flags=re.M) is not None
 
 
 def stream_job(
@@ -67,6 +73,8 @@ def stream_job(
         table = _table(samples, target)
         if table is not None:
             return make(table)
+        if not takes(text):
+            raise LugeError(f"{text.name} loops over its data, which must end: give arrays (x, y) or a frame")
         if order != "cycle" or missing is not None or scale is not None:
             raise LugeError("samples of an iterable pass one by one: order, missing and scale are for arrays and frames")
         return _until_it_halts(make, _rows(samples, target), asked["options"])

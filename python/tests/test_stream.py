@@ -136,6 +136,8 @@ def test_what_is_refused():
         luge.stream(counted, iter([(99.0, 1.0)] * 9), format="fix:2.0")
     with pytest.raises(luge.LugeError, match="is a machine"):
         luge.stream("parity_machine", landscape="mlp")
+    with pytest.raises(luge.LugeError, match="loops over its data"):
+        luge.stream("perceptron", drawn(), landscape="mlp")
     with pytest.raises(luge.LugeError, match="no data of its own"):
         luge.stream(counted)
     with pytest.raises(luge.LugeError, match="callback"):
