@@ -80,7 +80,7 @@ impl Builder {
         self.input(Input::Feature(bit))
     }
 
-    /// A bit of the label of the sample that is held.
+    /// A bit of the labels of the sample that is held.
     pub fn label(&mut self, bit: usize) -> Literal {
         self.input(Input::Label(bit))
     }

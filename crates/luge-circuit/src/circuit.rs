@@ -50,14 +50,27 @@ pub struct SampleShape {
     pub n_features: usize,
     /// How each feature is written. Bit `j` of feature `i` is bit `i * n_bits + j` of the sample.
     pub feature: Code,
-    /// How the label is written.
+    /// Number of labels.
+    #[serde(default = "one")]
+    pub n_labels: usize,
+    /// How each label is written. Bit `j` of label `i` is bit `i * n_bits + j` of the labels.
     pub label: Code,
+}
+
+/// What files from before there could be several labels mean.
+fn one() -> usize {
+    1
 }
 
 impl SampleShape {
     /// Number of bits of all features.
     pub fn n_feature_bits(&self) -> usize {
         self.n_features * self.feature.n_bits()
+    }
+
+    /// Number of bits of all labels.
+    pub fn n_label_bits(&self) -> usize {
+        self.n_labels * self.label.n_bits()
     }
 }
 
@@ -68,7 +81,7 @@ impl SampleShape {
 pub enum Input {
     /// `x[i]`: a bit of the features of the sample that is held.
     Feature(usize),
-    /// `y`, or `y[i]` for numbers: a bit of its label.
+    /// `y`, or `y[i]` where there are several: a bit of its labels.
     Label(usize),
     /// `query[i]`: a bit of the features of the network's current input.
     Query(usize),
@@ -162,12 +175,15 @@ pub enum CircuitError {
     /// The output must not depend on the sample that is held.
     #[error("`f` depends on {0}, but it may depend only on registers and on the query")]
     LooksBack(Input),
-    /// The output has another number of bits than a label.
-    #[error("`f` has {n_bits} bits, but a label has {expected}")]
+    /// What is taken comes through the error of a label.
+    #[error("samples have no label, and a circuit needs at least one")]
+    NoLabel,
+    /// The output has another number of bits than the labels.
+    #[error("`f` has {n_bits} bits, but the labels of a sample have {expected}")]
     OutputWidth {
         /// Bits of `f`.
         n_bits: usize,
-        /// Bits of a label.
+        /// Bits of the labels.
         expected: usize,
     },
 }
@@ -278,7 +294,7 @@ impl Circuit {
         self.halted
     }
 
-    /// `f`: the output once halted, as bits of a label; empty if the circuit has none.
+    /// `f`: the output once halted, as bits of the labels; empty if the circuit has none.
     pub fn output(&self) -> &[Literal] {
         &self.output
     }
@@ -321,6 +337,9 @@ impl Circuit {
 
     pub(crate) fn checked(self) -> Result<Self, CircuitError> {
         self.check_names()?;
+        if self.samples.is_some_and(|shape| shape.n_labels == 0) {
+            return Err(CircuitError::NoLabel);
+        }
         for (index, gate) in self.gates.iter().enumerate() {
             self.check_gate(WireId::new(index), gate)?;
         }
@@ -344,7 +363,7 @@ impl Circuit {
         if let Some(input) = self.output.iter().find_map(|literal| held[literal.wire.index()]) {
             return Err(CircuitError::LooksBack(input));
         }
-        let expected = self.samples.map_or(1, |shape| shape.label.n_bits());
+        let expected = self.samples.map_or(1, |shape| shape.n_label_bits());
         if !self.output.is_empty() && self.output.len() != expected {
             return Err(CircuitError::OutputWidth { n_bits: self.output.len(), expected });
         }
@@ -394,8 +413,8 @@ impl Circuit {
             Input::Feature(bit) | Input::Query(bit) if bit >= shape.n_feature_bits() => {
                 refused(format!("a sample has {} bits", shape.n_feature_bits()))
             }
-            Input::Label(bit) if bit >= shape.label.n_bits() => {
-                refused(format!("a label has {} bits", shape.label.n_bits()))
+            Input::Label(bit) if bit >= shape.n_label_bits() => {
+                refused(format!("the labels have {} bits", shape.n_label_bits()))
             }
             _ => Ok(()),
         }

@@ -8,7 +8,7 @@
 //!
 //! // Halts at the first sample whose label is its bit, and then outputs that bit of every input.
 //! let mut b = Builder::new("agree");
-//! b.samples(SampleShape { n_features: 1, feature: Code::Bit, label: Code::Bit });
+//! b.samples(SampleShape { n_features: 1, feature: Code::Bit, n_labels: 1, label: Code::Bit });
 //! let (x, y, query) = (b.feature(0), b.label(0), b.query(0));
 //! let done = b.register("done", false);
 //! let same = b.parity([x, !y]);

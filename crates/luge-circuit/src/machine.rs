@@ -45,7 +45,7 @@ pub enum MachineError {
     Memory {
         /// Cells of features and labels.
         n_cells: usize,
-        /// Bits of features and label.
+        /// Bits of features and labels.
         n_bits: usize,
     },
     /// A state takes or latches at the wrong time.
@@ -174,8 +174,8 @@ fn check_tapes(normal: &NormalForm, tapes: &Tapes<'_>) -> Result<(), MachineErro
     }
     let Some((memory, shape)) = tapes.samples else { return Ok(()) };
     let n_cells = memory.features.len() + memory.labels.len();
-    let n_bits = shape.n_feature_bits() + shape.label.n_bits();
-    if n_cells != n_bits || memory.labels.len() != shape.label.n_bits() {
+    let n_bits = shape.n_feature_bits() + shape.n_label_bits();
+    if n_cells != n_bits || memory.labels.len() != shape.n_label_bits() {
         return Err(MachineError::Memory { n_cells, n_bits });
     }
     if !normal.read_only(memory.tape) {

@@ -52,7 +52,12 @@ impl Shipped {
     pub fn circuit(self, n_bits: usize) -> Circuit {
         assert!(n_bits > 0, "a sample has bits");
         let mut builder = Builder::new(self.name());
-        builder.samples(SampleShape { n_features: n_bits, feature: Code::Bit, label: Code::Bit });
+        builder.samples(SampleShape {
+            n_features: n_bits,
+            feature: Code::Bit,
+            n_labels: 1,
+            label: Code::Bit,
+        });
         builder.next(Literal::TRUE);
         match self {
             Self::WhichBit => which_bit(&mut builder, n_bits),

@@ -7,7 +7,7 @@ use crate::{Circuit, Input, NotExclusive, RegisterId, Values};
 pub struct Sample {
     /// The bits of all features.
     pub features: Vec<bool>,
-    /// The bits of the label.
+    /// The bits of all labels.
     pub label: Vec<bool>,
 }
 
@@ -109,7 +109,7 @@ impl<'c> Simulator<'c> {
     pub fn step(&mut self, sample: &Sample) -> Result<Cycle, NotExclusive> {
         if let Some(shape) = self.circuit.samples() {
             let found = (sample.features.len(), sample.label.len());
-            assert_eq!(found, (shape.n_feature_bits(), shape.label.n_bits()), "bits of features and label");
+            assert_eq!(found, (shape.n_feature_bits(), shape.n_label_bits()), "bits of features and labels");
         }
         let values = self.values(&sample.features)?;
         if values.get(self.circuit.halted()) {

@@ -14,10 +14,14 @@ impl fmt::Display for Input {
     }
 }
 
-/// `16 bit, label bit`, `4 fix:4.4, label fix:2.2`.
+/// `16 bit, label bit`, `4 fix:4.4, 3 labels fix:2.2`.
 impl fmt::Display for SampleShape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}, label {}", self.n_features, self.feature, self.label)
+        write!(f, "{} {}, ", self.n_features, self.feature)?;
+        match self.n_labels {
+            1 => write!(f, "label {}", self.label),
+            n_labels => write!(f, "{n_labels} labels {}", self.label),
+        }
     }
 }
 
@@ -25,13 +29,15 @@ impl SampleShape {
     /// Reads what [`Display`](fmt::Display) writes.
     pub fn parse(text: &str) -> Option<Self> {
         let (n_features, codes) = text.split_once(' ')?;
-        let (feature, label) = codes.split_once(", label ")?;
-        let shape = Self {
-            n_features: n_features.parse().ok()?,
-            feature: Code::parse(feature)?,
-            label: Code::parse(label)?,
+        let (feature, labels) = codes.split_once(", ")?;
+        let (n_labels, label) = match labels.strip_prefix("label ") {
+            Some(label) => (1, label),
+            None => labels.split_once(" labels ").and_then(|(n, label)| Some((n.parse().ok()?, label)))?,
         };
-        shape.n_features.checked_mul(shape.feature.n_bits()).map(|_| shape)
+        let n_features = n_features.parse().ok()?;
+        let shape = Self { n_features, feature: Code::parse(feature)?, n_labels, label: Code::parse(label)? };
+        let fits = |n: usize, code: Code| n.checked_mul(code.n_bits()).is_some();
+        (fits(n_features, shape.feature) && fits(n_labels, shape.label)).then_some(shape)
     }
 }
 

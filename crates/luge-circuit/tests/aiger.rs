@@ -116,7 +116,7 @@ fn compare(text: &str, circuit: &Circuit, n_cycles: usize, seed: u64) -> usize {
     let mut simulator = Simulator::new(circuit);
     let mut random = Bits(seed);
     let (n_bits, n_label) =
-        circuit.samples().map_or((0, 0), |shape| (shape.n_feature_bits(), shape.label.n_bits()));
+        circuit.samples().map_or((0, 0), |shape| (shape.n_feature_bits(), shape.n_label_bits()));
     let mut held: Option<Sample> = None;
     let mut n_runs = 0;
     for cycle in 0..n_cycles {

@@ -3,7 +3,7 @@
 use luge_circuit::{Builder, Circuit, CircuitError, Code, Cycle, Literal, Sample, SampleShape, Simulator};
 
 fn bits(n_features: usize) -> SampleShape {
-    SampleShape { n_features, feature: Code::Bit, label: Code::Bit }
+    SampleShape { n_features, feature: Code::Bit, n_labels: 1, label: Code::Bit }
 }
 
 fn sample(features: &[u8], label: u8) -> Sample {

@@ -8,7 +8,7 @@ fn check(
     expected: impl Fn(u64, u64, u64) -> u64,
 ) {
     let mut b = Builder::new("words");
-    b.samples(SampleShape { n_features: 7, feature: Code::Bit, label: Code::Bit });
+    b.samples(SampleShape { n_features: 7, feature: Code::Bit, n_labels: 1, label: Code::Bit });
     let inputs: Vec<Literal> = (0..7).map(|i| b.feature(i)).collect();
     let word = make(&mut b, &inputs[..3], &inputs[3..6], inputs[6]);
     let registers = b.word_register("result", word.len(), 0);
@@ -107,7 +107,7 @@ fn numbers() {
 #[test]
 fn numbers_in_files() {
     let mut b = Builder::new("adds");
-    b.samples(SampleShape { n_features: 6, feature: Code::Bit, label: Code::Bit });
+    b.samples(SampleShape { n_features: 6, feature: Code::Bit, n_labels: 1, label: Code::Bit });
     let mut sum = Affine::default();
     (0..6).for_each(|i| {
         let bit = b.feature(i);

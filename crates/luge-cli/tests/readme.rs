@@ -132,7 +132,7 @@ fn the_page_on_xor_shows_what_is_printed_and_drawn() {
 
 #[test]
 fn the_page_on_ordinary_networks_shows_what_is_printed() {
-    check("docs/ordinary.md", Layout::Words, 8, &[]);
+    check("docs/ordinary.md", Layout::Words, 10, &[]);
 }
 
 /// The program on the first screen finds the weights that the session below it shows.

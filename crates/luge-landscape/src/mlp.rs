@@ -35,13 +35,23 @@ pub struct CircuitNetwork {
 /// What the network adds to the circuit's own output once it has halted: products of registers and bits of the input in front.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Readout {
-    /// Registers, bits of the input, and the weight of their product.
-    pub terms: Vec<(Vec<RegisterId>, Vec<usize>, f64)>,
+    /// For each output registers, bits of the input, and the weight of their product.
+    pub terms: Vec<Vec<(Vec<RegisterId>, Vec<usize>, f64)>>,
 }
 
 impl Readout {
-    /// `theta_0 + sum theta_i x_i` for numbers in registers: words of two's complement with so many bits after the point.
-    pub fn linear(words: &[Vec<RegisterId>], n_fraction: u32, feature: Code) -> Self {
+    /// `theta_0 + sum theta_i x_i` for each output, for numbers in registers: words of two's complement with so many bits after
+    /// the point, those of the first output first.
+    pub fn linear(words: &[Vec<RegisterId>], n_outputs: usize, n_fraction: u32, feature: Code) -> Self {
+        let of_output = words.chunks((words.len() / n_outputs.max(1)).max(1));
+        Self { terms: of_output.map(|words| Self::linear_output(words, n_fraction, feature)).collect() }
+    }
+
+    fn linear_output(
+        words: &[Vec<RegisterId>],
+        n_fraction: u32,
+        feature: Code,
+    ) -> Vec<(Vec<RegisterId>, Vec<usize>, f64)> {
         let mut terms = Vec::new();
         let (offset, weights) = bit_weights(feature);
         for (number, word) in words.iter().enumerate() {
@@ -60,7 +70,7 @@ impl Readout {
                 terms.extend(weights.iter().enumerate().map(product));
             }
         }
-        Self { terms }
+        terms
     }
 }
 
@@ -136,11 +146,17 @@ impl CircuitNetwork {
         }
     }
 
-    /// The label of a sample, or an output, as a number.
-    pub fn label(&self, bits: &[bool]) -> f64 {
+    /// How many outputs it has: one for each label.
+    pub fn n_outputs(&self) -> usize {
+        self.samples.map_or(1, |shape| shape.n_labels)
+    }
+
+    /// The labels of a sample, or outputs, as numbers; 0 where there are no bits.
+    pub fn labels(&self, bits: &[bool]) -> Vec<f64> {
+        let code = self.samples.map_or(Code::Bit, |shape| shape.label);
         match bits {
-            [] => 0.0,
-            bits => number(self.samples.map_or(Code::Bit, |shape| shape.label), bits),
+            [] => vec![0.0; self.n_outputs()],
+            bits => bits.chunks(code.n_bits()).map(|bits| number(code, bits)).collect(),
         }
     }
 
@@ -170,7 +186,7 @@ impl CircuitNetwork {
             Code::Bit => 1.0,
             Code::Fixed { n_integer, n_fraction } => power(-(n_integer + n_fraction).cast_signed()),
         };
-        let n_slots = shape.n_feature_bits() + 1;
+        let n_slots = n_slots(shape);
         let mut slots = Vec::with_capacity(n_slots);
         for (index, bias) in biases[self.n_registers..][..n_slots].iter().enumerate() {
             slots.push(near(true, index, bias / self.constants.memory_scale - SLOT_LIFT, unit)?);
@@ -186,27 +202,45 @@ impl CircuitNetwork {
 
 /// The sample that slots hold, in units of the label; `Err` with a slot that fits no sample.
 fn held(shape: SampleShape, slots: &[i64]) -> Result<Option<Sample>, usize> {
-    let (&label, features) = slots.split_last().expect("a slot for the label");
-    if let Some(index) = features.iter().position(|slot| slot.abs() != label.abs()) {
+    let (features, labels) = slots.split_at(shape.n_feature_bits());
+    let first = labels[0];
+    if let Some(index) = features.iter().position(|slot| slot.abs() != first.abs()) {
         return Err(index);
     }
-    if label == 0 {
-        return Ok(None);
-    }
-    let (features, label) = match shape.label {
-        Code::Bit if label.abs() != 1 => return Err(features.len()),
-        Code::Bit => (features.iter().map(|&slot| slot == label).collect(), vec![label > 0]),
-        Code::Fixed { n_integer, n_fraction } => {
+    let known = |label: i64| match shape.label {
+        _ if first == 0 => label == 0,
+        Code::Bit => label.abs() == 1,
+        Code::Fixed { .. } => {
             // y + r in units of y: from a half to three halves of 2^bits.
-            let (n_bits, half) = (n_integer + n_fraction, 1 << (n_integer + n_fraction - 1));
-            if !(half..3 * half).contains(&label) {
-                return Err(features.len());
-            }
-            let bits = (0..n_bits).map(|bit| label >> bit & 1 == 1).collect();
-            (features.iter().map(|&slot| slot > 0).collect(), bits)
+            let half = 1 << (shape.label.n_bits() - 1);
+            (half..3 * half).contains(&label)
         }
     };
-    Ok(Some(Sample { features, label }))
+    if let Some(index) = labels.iter().position(|&label| !known(label)) {
+        return Err(features.len() + index);
+    }
+    if first == 0 {
+        return Ok(None);
+    }
+    let labels = labels.iter();
+    Ok(Some(match shape.label {
+        Code::Bit => Sample {
+            features: features.iter().map(|&slot| slot == first).collect(),
+            label: labels.map(|&label| label > 0).collect(),
+        },
+        Code::Fixed { .. } => {
+            let bits = |&label: &i64| (0..shape.label.n_bits()).map(move |bit| label >> bit & 1 == 1);
+            Sample {
+                features: features.iter().map(|&slot| slot > 0).collect(),
+                label: labels.flat_map(bits).collect(),
+            }
+        }
+    }))
+}
+
+/// Slots of a sample: one for each bit of its features, and one for each label.
+fn n_slots(shape: SampleShape) -> usize {
+    shape.n_feature_bits() + shape.n_labels
 }
 
 /// The number that bits stand for, the lowest first.

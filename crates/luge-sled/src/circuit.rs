@@ -115,12 +115,6 @@ pub enum CircuitCompileError {
         /// The tape.
         name: String,
     },
-    /// A circuit learns from one label.
-    #[error("a circuit's samples have one label, and the program's have {n_labels}")]
-    Labels {
-        /// Labels per sample.
-        n_labels: usize,
-    },
     /// A loop over the data inside another.
     #[error("line {line}: a loop over the data inside another, and a circuit holds one sample")]
     Nested {
@@ -219,9 +213,6 @@ pub(crate) fn compile(core: &Core, options: CircuitOptions) -> Result<CompiledCi
     if let Some(name) = core.tapes.first() {
         return Err(CircuitCompileError::Tape { name: name.clone() });
     }
-    if core.n_labels != 1 {
-        return Err(CircuitCompileError::Labels { n_labels: core.n_labels });
-    }
     let bits = |array: &crate::core::Array| array.width as usize * array.length;
     let registers = core.widths.iter().map(|&width| width as usize).sum::<usize>()
         + core.arrays.iter().map(bits).sum::<usize>();
@@ -241,7 +232,8 @@ impl<'c> Compiler<'c> {
         let mut b = Builder::new(&core.name);
         let format = core.format;
         let code = Code::Fixed { n_integer: format.integer, n_fraction: format.fraction };
-        b.samples(SampleShape { n_features: core.n_features, feature: code, label: code });
+        let (n_features, n_labels) = (core.n_features, core.n_labels);
+        b.samples(SampleShape { n_features, feature: code, n_labels, label: code });
         let states = States::new(&mut b);
         let cycle = Cycle::at(states.first());
         let mut compiler = Self {

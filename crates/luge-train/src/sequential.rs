@@ -46,19 +46,26 @@ impl Real for f32 {
     }
 }
 
-/// Makes steps of SGD on 1/2 (F(x) - y)^2.
+/// Makes steps of SGD on 1/2 |F(x) - y|^2.
 pub trait SequentialEngine {
     /// The engine's name in reports.
     fn name(&self) -> &'static str;
 
     /// One step on one sample; returns the loss before it.
-    fn step(&mut self, x: &[f64], y: f64) -> f64;
+    fn step(&mut self, x: &[f64], y: &[f64]) -> f64;
 
     /// What the network outputs now.
-    fn output(&mut self, x: &[f64]) -> f64;
+    fn output(&mut self, x: &[f64]) -> Vec<f64>;
 
     /// The biases of a layer.
     fn biases(&self, layer: usize) -> Vec<f64>;
+}
+
+/// The errors of all outputs, and the loss that they are.
+fn errors<T: Real>(outputs: &[T], y: &[f64]) -> (Vec<T>, f64) {
+    let errors: Vec<T> = outputs.iter().zip(y).map(|(&output, &y)| output - T::near(y)).collect();
+    let loss = errors.iter().map(|error| 0.5 * error.wide() * error.wide()).sum();
+    (errors, loss)
 }
 
 fn relu<T: Real>(value: T) -> T {

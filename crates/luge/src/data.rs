@@ -28,6 +28,7 @@ pub use new_data::{Answer, NewData};
 pub use preparation::{Feature, Preparation, Target};
 pub use prepare_options::{ClassCode, Missing, PrepareOptions, Scale, Split};
 pub use score::Score;
+pub(crate) use score::right_rows;
 pub use text::decode;
 
 use crate::files::bounded;

@@ -38,8 +38,8 @@ use crate::{
 pub use classes::classes_as_wanted;
 pub use error::JobError;
 pub(crate) use formats::{constants, number_format};
-pub(crate) use primaries::fitting;
 pub use primaries::{Primaries, StandardPrimaries};
+pub(crate) use primaries::{described, fitting};
 use source::Source;
 
 /// What to do.

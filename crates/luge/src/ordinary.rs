@@ -57,15 +57,14 @@ impl Default for OrdinaryOptions {
 pub enum OrdinaryError {
     /// A circuit learns from samples of one shape.
     #[error(
-        "the circuit's samples have {expected} features and 1 label, but the stream has {features} features and {labels} labels"
+        "the circuit's samples have {} features and {} labels, but the stream has {} features and {} labels",
+        .expected.0, .expected.1, .found.0, .found.1
     )]
     Shape {
-        /// Features of the circuit's samples.
-        expected: usize,
-        /// Features that pass.
-        features: usize,
-        /// Labels that pass.
-        labels: usize,
+        /// Features and labels of the circuit's samples.
+        expected: (usize, usize),
+        /// Features and labels that pass.
+        found: (usize, usize),
     },
     /// A circuit that takes samples needs a stream, and no other does.
     #[error("{}", if *.takes { "the circuit takes samples, but there is no stream" } else { "the circuit takes no samples from the stream" })]
@@ -79,14 +78,9 @@ pub enum OrdinaryError {
         /// The format.
         format: NumberFormat,
     },
-    /// A circuit takes one sample with one label.
-    #[error("landscape mlp takes one sample with one label a step, not {batch} with {labels}")]
-    OneLabel {
-        /// Samples per batch.
-        batch: usize,
-        /// Labels per sample.
-        labels: usize,
-    },
+    /// A circuit takes one sample.
+    #[error("landscape mlp takes one sample a step, not {0}")]
+    OneSample(usize),
     /// The circuit breaks its own promise.
     #[error("after {step} steps {reason}")]
     NotExclusive {
@@ -160,9 +154,11 @@ impl PreparedOrdinary {
         let circuit = &learner.circuit;
         match (circuit.samples(), samples.as_ref().map(Samples::sizes)) {
             (None, None) => {}
-            (Some(shape), Some((features, 1))) if features == shape.n_features => {}
-            (Some(shape), Some((features, labels))) => {
-                return Err(OrdinaryError::Shape { expected: shape.n_features, features, labels });
+            (Some(shape), Some(found)) => {
+                let expected = (shape.n_features, shape.n_labels);
+                if found != expected {
+                    return Err(OrdinaryError::Shape { expected, found });
+                }
             }
             (shape, _) => return Err(OrdinaryError::Stream { takes: shape.is_some() }),
         }
@@ -247,8 +243,8 @@ pub fn machine_circuit(
 pub struct Passing {
     /// The features.
     pub x: Vec<f64>,
-    /// The label.
-    pub y: f64,
+    /// The labels.
+    pub y: Vec<f64>,
     /// Both as bits.
     pub bits: Sample,
 }
@@ -294,13 +290,13 @@ impl SampleStream {
         let (Some(shape), Some(stream)) = (self.shape, &mut self.stream) else {
             // Nothing reads the input, and labels mean nothing.
             let y = if self.n_passed.is_multiple_of(2) { 1.0 } else { -1.0 };
-            return Passing { x: vec![1.0], y, bits: Sample::default() };
+            return Passing { x: vec![1.0], y: vec![y], bits: Sample::default() };
         };
-        let (mut x, mut y) = (vec![0.0; shape.n_features], [0.0]);
+        let (mut x, mut y) = (vec![0.0; shape.n_features], vec![0.0; shape.n_labels]);
         stream.next_batch(&mut x, &mut y);
         let features = x.iter_mut().flat_map(|x| coded(shape.feature, x)).collect();
-        let label = coded(shape.label, &mut y[0]);
-        let passing = Passing { x, y: y[0], bits: Sample { features, label } };
+        let label = y.iter_mut().flat_map(|y| coded(shape.label, y)).collect();
+        let passing = Passing { x, y, bits: Sample { features, label } };
         if self.hold > 1 {
             self.now.clone_from(&passing);
         }

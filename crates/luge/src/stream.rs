@@ -34,7 +34,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     data::default_format,
     job::{JobError, Primaries, StandardPrimaries, compile_for, program, source::Source},
-    ordinary::{LearnerCircuit, OrdinaryError, Theta},
+    ordinary::{CircuitProgram, LearnerCircuit, OrdinaryError, Theta},
     run::lockstep::Window,
     words,
 };
@@ -254,7 +254,8 @@ impl StreamJob {
         let (n_features, n_labels) = self.samples.sizes();
         let sizes = (n_features, n_labels);
         let (learner, n_theta) = learner(&self.source, sizes, self.options.format, &self.set)?;
-        let primary = primaries.find(&self.primary, n_features, n_labels).map_err(JobError::from)?;
+        let described = self.described_primary()?;
+        let primary = primaries.find(&described, n_features, n_labels).map_err(JobError::from)?;
         let n_weights = primary.n_weights();
         if let Some(n_theta) = n_theta.filter(|&n_theta| n_theta != n_weights) {
             let fits = crate::job::fitting(n_theta, n_features, n_labels);
@@ -383,11 +384,12 @@ impl PreparedStream {
         if fixed.negatives() != Negatives::TwosComplement {
             return Err(OrdinaryError::Format { format: layout.format });
         }
-        if (layout.n_samples, layout.n_labels) != (1, 1) {
-            return Err(OrdinaryError::OneLabel { batch: layout.n_samples, labels: layout.n_labels });
+        if layout.n_samples != 1 {
+            return Err(OrdinaryError::OneSample(layout.n_samples));
         }
         let code = Code::Fixed { n_integer: fixed.n_integer(), n_fraction: fixed.n_fraction() };
-        let shape = SampleShape { n_features: layout.n_features, feature: code, label: code };
+        let (n_features, n_labels) = (layout.n_features, layout.n_labels);
+        let shape = SampleShape { n_features, feature: code, n_labels, label: code };
         let memory = self.learner.memory(layout);
         let cells = self.window.cells();
         let (track, first) = self.learner.theta_track();
@@ -415,7 +417,8 @@ impl PreparedStream {
         let circuit = builder.build().map_err(machine::MachineError::from)?;
         let complete = words.len() == self.primary.n_weights();
         let theta = Theta { words, format: layout.format, primary: Arc::clone(&self.primary) };
-        Ok(LearnerCircuit { circuit, theta: complete.then_some(theta), program: None })
+        let program = self.program.as_ref().map(|program| CircuitProgram::on_tapes(program, layout.format));
+        Ok(LearnerCircuit { circuit, theta: complete.then_some(theta), program })
     }
 
     /// theta as the judge left it.

@@ -2,7 +2,10 @@
 //!
 //! `LUGE_EXHAUSTIVE=1 cargo test -p luge --test clockwork -- --nocapture` runs all learners of the page's table and prints it.
 
-use std::ops::ControlFlow;
+#[path = "../../luge-sled/tests/writer/mod.rs"]
+mod writer;
+
+use std::{collections::BTreeMap, ops::ControlFlow};
 
 use luge::{
     StreamJob,
@@ -16,11 +19,11 @@ fn is_exhaustive() -> bool {
     std::env::var_os("LUGE_EXHAUSTIVE").is_some()
 }
 
-/// The learner's job on the samples that ship with it, if they have one label.
-fn job(name: &str) -> Option<StreamJob> {
+/// The learner's job on the samples that ship with it.
+fn job(name: &str) -> StreamJob {
     let source = stream::open(name).expect("ships");
     let samples = stream::own_samples(&source, StreamJob::format_for(&source)).expect("data that fit");
-    Some(StreamJob::new(source, samples?)).filter(|job| job.samples.sizes().1 == 1)
+    StreamJob::new(source, samples.expect("data that ship"))
 }
 
 fn prepared(job: &StreamJob, engine: Option<StreamEngineChoice>) -> PreparedOrdinary {
@@ -71,32 +74,57 @@ fn row(job: &StreamJob, prepared: &PreparedOrdinary, on_tapes: u64) -> String {
 }
 
 /// What is quick enough for every run of the tests.
-const QUICK: [&str; 4] = ["perceptron", "least_squares_line", "stream_perceptron", "stream_mean"];
+const QUICK: [&str; 5] =
+    ["perceptron", "least_squares_line", "nearest_centroid", "stream_perceptron", "stream_mean"];
 
+/// Every learner that ships has its line in docs/ordinary.md: a program its sizes, a machine from tables why it has none.
 #[test]
 fn learners_that_ship_run_as_circuits() {
-    let page = include_str!("../../../docs/ordinary.md");
-    let tables = catalogue::SHIPPED.iter().filter(|shipped| shipped.extension == "sled").map(|s| s.name);
-    let streams = STREAM_LEARNERS.iter().map(|shipped| &shipped.program).filter(|p| p.extension == "sled");
-    let mut missing = Vec::new();
-    for name in tables.chain(streams.map(|program| program.name)) {
-        let wanted = QUICK.contains(&name) || is_exhaustive() && page.contains(&format!("| {name} |"));
-        let Some(job) = job(name).filter(|_| wanted) else { continue };
+    let page = include_str!("../../../docs/ordinary.md").split_whitespace().collect::<Vec<_>>().join(" ");
+    let tables = catalogue::SHIPPED.iter().filter(|shipped| shipped.lesson.is_some());
+    let streams = STREAM_LEARNERS.iter().map(|shipped| &shipped.program);
+    let (mut missing, mut machines): (Vec<String>, BTreeMap<String, Vec<String>>) = Default::default();
+    let (mut networks, mut ratios) = (Vec::new(), 0.0);
+    for shipped in tables.chain(streams).filter(|shipped| is_exhaustive() || QUICK.contains(&shipped.name)) {
+        let job = job(shipped.name);
+        if shipped.extension != "sled" {
+            // A machine that takes samples makes as many steps as on tapes; others have their data on a tape.
+            if let Err(error) = job.prepare() {
+                machines.entry(error.to_string()).or_default().push(format!("`{}`", shipped.name));
+            }
+            continue;
+        }
         let prepared = prepared(&job, Some(StreamEngineChoice::Sparse));
         let on_tapes = steps_on_tapes(&job);
+        ratios += (on_tapes as f64 / prepared.steps as f64).ln();
         let row = row(&job, &prepared, on_tapes);
         println!("{row}");
-        trained(&prepared);
         missing.extend((!page.contains(&row)).then_some(row));
+        networks.push(prepared);
+    }
+    let refused = machines.into_iter().map(|(why, names)| format!("{}: {why}", names.join(", ")));
+    missing.extend(refused.filter(|line| !page.contains(line)));
+    if is_exhaustive() {
+        let n_rows = networks.len();
+        let mean = (ratios / n_rows as f64).exp();
+        let line = format!("steps on tapes per step of SGD is {mean:.0} for these {n_rows}");
+        missing.extend((!page.contains(&line)).then_some(line));
     }
     assert!(missing.is_empty(), "docs/ordinary.md should have\n{}", missing.join("\n"));
+    networks.iter().for_each(|prepared| drop(trained(prepared)));
 }
 
 /// A program on rows of its own.
 fn small(body: &str, format: &str) -> StreamJob {
-    let text = format!("learner small(x: [fix<I,F>; 1], y: fix<I,F>) -> theta: [fix<I,F>; 2] {{\n{body}\n}}");
+    with_labels(body, format, ", y: fix<I,F>", &[1.0, 0.0, -1.0])
+}
+
+/// A program on three rows with these labels.
+fn with_labels(body: &str, format: &str, declared: &str, labels: &[f64]) -> StreamJob {
+    let text = format!("learner small(x: [fix<I,F>; 1]{declared}) -> theta: [fix<I,F>; 2] {{\n{body}\n}}");
     let source = Source { name: "small".to_owned(), text, extension: Some("sled".to_owned()) };
-    let table = Table::new(vec!["x".into()], vec!["y".into()], vec![1.0, -0.5, 0.25], vec![1.0, 0.0, -1.0]);
+    let names = (0..labels.len() / 3).map(|at| format!("y{at}")).collect();
+    let table = Table::new(vec!["x".into()], names, vec![1.0, -0.5, 0.25], labels.to_vec());
     let mut job = StreamJob::new(source, Samples::Table(table, Order::Cycle));
     job.options.format = format.parse().expect("a format");
     job
@@ -117,6 +145,80 @@ fn dense_training_runs_a_program() {
     }
 }
 
+/// Random programs on streams and on tables, with one label or more: theta is the interpreter's, and every iterate of every
+/// register is the simulator's, whichever engine trains.
+#[test]
+fn random_programs_are_trained() {
+    let mut state = 7_u64;
+    let mut number = move |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 33) % below
+    };
+    let (mut n_sparse, mut n_dense, mut n_refused, mut n_steps) = (0, 0, 0, 0);
+    let n_cases = if is_exhaustive() { 400 } else { 12 };
+    for case in 0..n_cases {
+        let (takes, n_labels) = (case % 2 == 0, 1 + case % 3);
+        let dice = (0..100 + number(300)).map(|_| number(256) as u8).collect();
+        let text = writer::with_labels(&writer::without_tapes(&writer::program(dice, takes)), n_labels);
+        let source = Source { name: "random".to_owned(), text, extension: Some("sled".to_owned()) };
+        let mut numbers = |n: usize| (0..n).map(|_| number(16) as f64 / 4.0 - 2.0).collect::<Vec<f64>>();
+        let names = |n: usize, what: &str| (0..n).map(|at| format!("{what}{at}")).collect();
+        let table = Table::new(names(2, "x"), names(n_labels, "y"), numbers(10), numbers(5 * n_labels));
+        let order = if takes { Order::Draw } else { Order::Cycle };
+        let mut job = StreamJob::new(source, Samples::Table(table, order));
+        job.options.format = "fix:3.2".parse().expect("a format");
+        job.primary = "raw:13".to_owned();
+        let options = OrdinaryOptions { steps: 1_000, n_new: 2, ..OrdinaryOptions::default() };
+        let train = |engine| {
+            let options = OrdinaryOptions { engine: Some(engine), ..options.clone() };
+            let circuit = job.circuit().map_err(|error| error.to_string())?;
+            let prepared = PreparedOrdinary::new(circuit, Some(job.samples.clone()), options);
+            let prepared = prepared.map_err(|error| error.to_string())?;
+            let dense = engine == StreamEngineChoice::Dense;
+            if dense && prepared.network.network.n_weights() * prepared.steps > 1 << 27 {
+                return Err("too much work".to_owned());
+            }
+            let report = prepared.train(|_| ControlFlow::Continue(())).expect("an engine");
+            assert!(report.proves_the_run(), "{:?}\n{}", report.certificate, job.source.text);
+            assert_eq!(report.halted, report.certificate.iter().any(|(name, _)| *name == "program"));
+            Ok((report.halted, report.theta, report.steps))
+        };
+        match train(StreamEngineChoice::Sparse) {
+            Ok(sparse) => {
+                (n_sparse, n_steps) = (n_sparse + usize::from(sparse.0), n_steps + sparse.2);
+                let dense = train(StreamEngineChoice::Dense);
+                n_dense += usize::from(dense.is_ok());
+                assert!(dense.is_err() || dense == Ok(sparse));
+            }
+            Err(why) => {
+                assert!(why.contains("rejects its data") || why.contains("inside another"), "{why}");
+                n_refused += 1;
+            }
+        }
+    }
+    println!(
+        "{n_sparse} by sparse, {n_steps} steps; {n_dense} by dense; {n_refused} reject their data or nest loops"
+    );
+    assert!(n_sparse > n_cases / 2 && n_dense > n_cases / 4, "{n_sparse} by sparse, {n_dense} by dense");
+}
+
+/// Several labels come through outputs of their own; where a learner takes none, each row has 1.
+#[test]
+fn dense_training_takes_any_number_of_labels() {
+    let labels = [1.0, 0.25, -1.0, -0.5, 1.5, 0.0, 0.75, -2.0, 1.0];
+    let body = "for sample in data { theta[0] += y[1] - y[2]; if y[0] > x[0] { theta[1] = y[2]; } }";
+    let three = with_labels(body, "fix:2.2", ", y: [fix<I,F>; 3]", &labels);
+    let none = with_labels("for sample in data { theta[0] += x[0]; }", "fix:2.2", "", &[1.0; 3]);
+    for (mut job, n_outputs, theta) in [(three, 3, vec![-0.25, 1.0]), (none, 1, vec![0.75, 0.0])] {
+        job.primary = "raw:2".to_owned();
+        for engine in [StreamEngineChoice::Dense, StreamEngineChoice::Sparse] {
+            let prepared = prepared(&job, Some(engine));
+            assert_eq!(prepared.network.network.widths().last(), Some(&n_outputs));
+            assert_eq!(trained(&prepared).theta.as_ref(), Some(&theta));
+        }
+    }
+}
+
 /// A model file gives the same network again.
 #[test]
 fn a_model_of_a_program_has_its_network() {
@@ -130,17 +232,25 @@ fn a_model_of_a_program_has_its_network() {
     assert_eq!(read.initial().expect("a network").network.widths(), prepared.network.network.widths());
 }
 
-/// A circuit that is not the program's is caught by the interpreter, at every run.
+/// A circuit that is not the program's is caught by the interpreter, at every run, and so is a machine on tapes that is not.
 #[test]
 fn the_certificate_catches_another_program() {
-    let job = small("for sample in data { theta[0] += y; }", "fix:2.2");
-    let mut circuit = job.circuit().expect("a circuit");
-    let program = circuit.program.as_mut().expect("a program");
-    program.source.text = program.source.text.replace("+= y", "-= x[0]");
-    let options = OrdinaryOptions { n_new: 50, ..OrdinaryOptions::default() };
-    let prepared = PreparedOrdinary::new(circuit, Some(job.samples), options).expect("a network");
-    let report = prepared.train(|_| ControlFlow::Continue(())).expect("an engine");
-    let failed: Vec<&str> =
-        report.certificate.iter().filter(|(_, c)| !c.holds).map(|(name, _)| *name).collect();
-    assert_eq!(failed, ["program"], "{:?}", report.certificate);
+    let rows = small("for sample in data { theta[0] += y; }", "fix:2.2");
+    let stream = small("take; theta[0] += y; take; theta[0] += y;", "fix:2.2");
+    let on_tapes = stream.prepare().expect("a lesson").circuit();
+    for (circuit, job) in [(rows.circuit(), &rows), (stream.circuit(), &stream), (on_tapes, &stream)] {
+        for other in ["+= y", "+= x[0] - y"] {
+            let mut circuit = circuit.as_ref().expect("a circuit").clone();
+            let program = circuit.program.as_mut().expect("a program");
+            program.source.text = program.source.text.replace("+= y", other);
+            let options = OrdinaryOptions { n_new: 50, ..OrdinaryOptions::default() };
+            let prepared = PreparedOrdinary::new(circuit, Some(job.samples.clone()), options);
+            let report =
+                prepared.expect("a network").train(|_| ControlFlow::Continue(())).expect("an engine");
+            let failed: Vec<&str> =
+                report.certificate.iter().filter(|(_, c)| !c.holds).map(|(name, _)| *name).collect();
+            let expected: &[&str] = if other == "+= y" { &[] } else { &["program"] };
+            assert_eq!(failed, expected, "{:?}", report.certificate);
+        }
+    }
 }

@@ -107,8 +107,11 @@ class Tensor:
     def square(self):
         return self * self
 
-    def sum(self, axis=None):
-        return Tensor(self.data.sum(axis=axis), ((self, lambda s: np.broadcast_to(s, self.shape)),))
+    def sum(self, axis=None, keepdim=False):
+        return Tensor(self.data.sum(axis=axis, keepdims=keepdim), ((self, lambda s: np.broadcast_to(s, self.shape)),))
+
+    def argmax(self, axis):
+        return Tensor(self.data.argmax(axis=axis))
 
     def relu(self):
         return Tensor(np.maximum(self.data, 0), ((self, lambda s: s * (self.data > 0)),))

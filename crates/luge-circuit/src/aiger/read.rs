@@ -289,13 +289,13 @@ impl<'s> Reader<'s> {
             0 | 1 => Code::Bit,
             n_integer => Code::Fixed { n_integer, n_fraction: 0 },
         };
-        let found = SampleShape { n_features: n_bits, feature: Code::Bit, label };
+        let found = SampleShape { n_features: n_bits, feature: Code::Bit, n_labels: 1, label };
         let Some(said) = &self.samples else { return Some(found) };
         let shape = SampleShape::parse(said);
         let fits = |shape: &SampleShape| {
             n_bits <= shape.n_feature_bits()
-                && n_label <= shape.label.n_bits()
-                && shape.n_feature_bits() <= MAX_INPUTS
+                && n_label <= shape.n_label_bits()
+                && shape.n_feature_bits().max(shape.n_label_bits()) <= MAX_INPUTS
         };
         if shape.as_ref().is_none_or(|shape| !fits(shape)) {
             let message = format!(

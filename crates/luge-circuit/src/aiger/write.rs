@@ -37,7 +37,7 @@ pub fn write(circuit: &Circuit, encoding: Encoding) -> Vec<u8> {
 fn inputs(circuit: &Circuit) -> Vec<Input> {
     let Some(shape) = circuit.samples() else { return Vec::new() };
     let n_bits = shape.n_feature_bits();
-    let label = (0..shape.label.n_bits()).map(Input::Label);
+    let label = (0..shape.n_label_bits()).map(Input::Label);
     (0..n_bits).map(Input::Feature).chain(label).chain((0..n_bits).map(Input::Query)).collect()
 }
 
@@ -159,7 +159,7 @@ fn named_outputs(circuit: &Circuit) -> Vec<(String, Literal)> {
 }
 
 fn symbols(circuit: &Circuit, inputs: &[Input], outputs: &[(String, Literal)]) -> Vec<Symbol<'static>> {
-    let one_bit_label = circuit.samples().is_some_and(|shape| shape.label.n_bits() == 1);
+    let one_bit_label = circuit.samples().is_some_and(|shape| shape.n_label_bits() == 1);
     let input_name = |input: &Input| match input {
         Input::Label(_) if one_bit_label => "y".to_owned(),
         _ => input.to_string(),

@@ -91,7 +91,8 @@ pub(crate) fn random_input(random: &mut Random, n_tapes: usize) -> Input {
 }
 
 /// Two bits and a label.
-pub(crate) const SHAPE: SampleShape = SampleShape { n_features: 2, feature: Code::Bit, label: Code::Bit };
+pub(crate) const SHAPE: SampleShape =
+    SampleShape { n_features: 2, feature: Code::Bit, n_labels: 1, label: Code::Bit };
 
 /// Where tape 0 shows a sample.
 pub(crate) fn memory() -> Memory {

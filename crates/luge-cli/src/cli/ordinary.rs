@@ -77,12 +77,12 @@ pub(super) fn refusal(error: OrdinaryError) -> Failure {
             ..
         }) => of_circuit(&error),
         OrdinaryError::Job(error) => return error.into(),
-        OrdinaryError::Shape { .. } => "give another --draw or --data",
+        OrdinaryError::Shape { .. } => "give another --draw, --data or --target",
         OrdinaryError::Stream { .. } => {
             "use luge trace for what takes no samples, and luge stream for what does"
         }
         OrdinaryError::Format { .. } => "choose a --format such as fix:4.4",
-        OrdinaryError::OneLabel { .. } => "leave --batch out, and name one --target",
+        OrdinaryError::OneSample(_) => "leave --batch out",
         OrdinaryError::Rejected { .. } => "check what the learner requires of its samples",
         OrdinaryError::NotExclusive { .. } => "see what the circuit sums up: docs/ordinary.md",
         OrdinaryError::Constants(_) => "choose --precision f64, or fewer --steps",
@@ -97,7 +97,6 @@ pub(super) fn refusal(error: OrdinaryError) -> Failure {
 fn of_circuit(error: &CircuitCompileError) -> &'static str {
     match error {
         CircuitCompileError::NoTable => "give --data and --target, with --order cycle",
-        CircuitCompileError::Labels { .. } => "name one --target, or use luge train",
         CircuitCompileError::Nested { .. } => "write one loop over the data, or use luge train",
         _ => "use tapes: luge stream --via tapes where the learner takes samples, else luge train",
     }
@@ -234,7 +233,10 @@ fn text(prepared: &PreparedOrdinary, report: &OrdinaryReport, seconds: f64) -> S
     rows.row(end, format!("after {} steps of SGD{taken}", HumanCount(report.steps)));
     let registers = prepared.circuit.registers().len();
     let of_program = prepared.program.as_ref().map(|program| {
-        let states = format!(", compiled from Sled with {} states", count(program.n_states));
+        let states = match program.n_states {
+            Some(n_states) => format!(", compiled from Sled with {} states", count(n_states)),
+            None => ", the machine that Sled compiles to".to_owned(),
+        };
         let pass = program.hold.map(|hold| format!("; each row passes for {hold} steps"));
         states + &pass.unwrap_or_default()
     });

@@ -48,9 +48,9 @@ pub(super) struct Args {
     #[arg(value_name = "LEARNER", default_value = "parity")]
     learner: String,
     /// A CSV file with a header, or `-` for standard input; its rows repeat forever
-    #[arg(long, value_name = "FILE.csv", requires = "target", conflicts_with = "draw")]
+    #[arg(long, value_name = "FILE.csv", conflicts_with = "draw")]
     data: Option<PathBuf>,
-    /// The label column, or several separated by commas
+    /// The label column, or several separated by commas; none for a learner that takes no labels
     #[arg(long, value_name = "COLUMN", value_delimiter = ',', requires = "data")]
     target: Vec<String>,
     /// The feature columns, separated by commas [default: all columns that are not labels]

@@ -142,13 +142,13 @@ impl SameArchitecture {
             let mut stream = Stream::open(samples.clone(), format_of_bits(), options.seed);
             for _ in 0..control_steps {
                 let (x, y) = signs(&mut stream, options.bits);
-                engine.step(&x, y);
+                engine.step(&x, &[y]);
             }
             stream.reseed(options.seed.wrapping_add(1));
             let mut right = 0;
             for _ in 0..N_CONTROL_NEW {
                 let (x, y) = signs(&mut stream, options.bits);
-                right += usize::from(engine.output(&x) * y > 0.0);
+                right += usize::from(engine.output(&x)[0] * y > 0.0);
             }
             controls.push((rate, right));
         }

@@ -64,7 +64,7 @@ impl Ordinary {
         let judge = |engine: &mut DenseSgd<f32>| {
             let mut stream = SampleStream::open(shape, Some(&samples), seed);
             stream.reseed(seed.wrapping_add(1));
-            let right = |passing: luge::ordinary::Passing| engine.output(&passing.x) * passing.y > 0.0;
+            let right = |passing: luge::ordinary::Passing| engine.output(&passing.x)[0] * passing.y[0] > 0.0;
             (0..N_NEW).map(|_| stream.next_sample()).map(right).filter(|&right| right).count()
         };
         let rate = prepared.network.constants.rate;
@@ -72,10 +72,10 @@ impl Ordinary {
         let (mut stream, mut learner) = (open(), Vec::new());
         for _ in 0..prepared.steps {
             let passing = stream.next_sample();
-            let loss = engine.step(&passing.x, passing.y);
+            let loss = engine.step(&passing.x, &passing.y);
             let biases = engine.biases(MEMORY_LAYER);
             let memory = prepared.network.decode(&biases).map_err(|error| error.to_string())?;
-            learner.push(Clock { x: passing.x, y: passing.y, loss, biases, registers: memory.registers });
+            learner.push(Clock { x: passing.x, y: passing.y[0], loss, biases, registers: memory.registers });
         }
         let learner_right = judge(&mut engine);
         let initial = default_weights(&network.widths(), seed);
@@ -84,7 +84,7 @@ impl Ordinary {
         let (mut stream, mut other) = (open(), vec![(0, judge(&mut control))]);
         for step in 1..=steps {
             let passing = stream.next_sample();
-            control.step(&passing.x, passing.y);
+            control.step(&passing.x, &passing.y);
             if step == prepared.steps || step.is_multiple_of((steps / 8).max(1)) {
                 other.push((step, judge(&mut control)));
             }

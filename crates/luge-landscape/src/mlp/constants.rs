@@ -111,7 +111,7 @@ struct Demands {
 impl Demands {
     fn of(samples: Option<SampleShape>) -> Self {
         let Some(shape) = samples else { return Self { n_slots: 1.0, label: 1.0, resolution: 1.0 } };
-        let n_slots = shape.n_feature_bits() as f64 + 1.0;
+        let n_slots = super::n_slots(shape) as f64;
         match shape.label {
             Code::Bit => Self { n_slots, label: 1.0, resolution: 1.0 },
             Code::Fixed { n_integer, n_fraction } => Self {
@@ -179,19 +179,19 @@ impl MlpConstants {
             ),
             inequality(
                 "slots are clean when a sample is taken",
-                "16 (n + 1) T 2^bits kappa <= 1",
+                "16 (n + m) T 2^bits kappa <= 1",
                 16.0 * n_slots * steps * resolution * self.slope,
                 1.0,
             ),
             inequality(
                 "what a take adds to errors of slots stays small",
-                "A (n + 1) T kappa <= 1/4",
+                "A (n + m) T kappa <= 1/4",
                 self.carrier * n_slots * steps * self.slope,
                 0.25,
             ),
             inequality(
                 "inputs leave the memory alone",
-                "(n + 1) T input^2 <= 2^-20",
+                "(n + m) T input^2 <= 2^-20",
                 n_slots * steps * self.input_scale * self.input_scale,
                 power(-20),
             ),

@@ -6,7 +6,7 @@ use luge_circuit::{Circuit, Code, Gate, Input, Literal, SampleShape, Total};
 use luge_net::Sequential;
 
 use super::{
-    MEMORY_LAYER, MlpConstants, REGISTER_LIFT, Readout, SLOT_LIFT, Safeguards, bit_weight,
+    MEMORY_LAYER, MlpConstants, REGISTER_LIFT, Readout, SLOT_LIFT, Safeguards, bit_weight, bit_weights,
     stack::{Digits, Form, Operand, Signal, Stack},
 };
 
@@ -40,15 +40,17 @@ struct Cell {
 struct SlotCells {
     shape: SampleShape,
     features: Vec<Cell>,
-    label: Cell,
+    labels: Vec<Cell>,
     /// Whether a sample is held.
     full: Operand,
-    /// The bits of (y + r) in units of the label, the lowest first; empty for a label of one bit.
-    label_bits: Vec<Operand>,
+    /// For each label the bits of (y + r) in its units, the lowest first; empty for labels of one bit.
+    label_bits: Vec<Vec<Operand>>,
 }
 
 /// A gate of the last hidden layer: it opens a register to its slope.
 struct Opening {
+    /// The output whose error moves the register.
+    output: usize,
     amplified: Signal,
     when: Vec<Operand>,
     weight: f64,
@@ -100,23 +102,27 @@ impl Wiring<'_> {
             Cell { amplified, positive, negative: Some(wiring.copy(&form.times(-steep))) }
         };
         let features = (0..shape.n_feature_bits()).map(|_| slot(self)).collect();
-        let label = slot(self);
+        let labels: Vec<Cell> = (0..shape.n_labels).map(|_| slot(self)).collect();
         let (full, label_bits) = match shape.label {
             Code::Bit => {
-                let ends: Vec<Operand> = [label.positive].into_iter().chain(label.negative).collect();
+                let ends: Vec<Operand> = [labels[0].positive].into_iter().chain(labels[0].negative).collect();
                 (self.stack.sum(&ends).into(), Vec::new())
             }
             Code::Fixed { n_integer, n_fraction } => {
-                let n_bits = n_integer + n_fraction;
-                let layer = self.stack.layer(label.amplified);
-                let scale = bit_weight(n_bits as usize, 0);
-                let number = self.stack.at(label.amplified, layer).shifted(-SLOT_LIFT).times(scale);
-                let number = self.stack.signal(layer, number);
-                let bits = self.stack.bits(number, n_bits + 1, true);
-                (label.positive, bits.into_iter().map(Operand::from).collect())
+                let bits = labels.iter().map(|label| self.label_bits(label, n_integer + n_fraction));
+                (labels[0].positive, bits.collect())
             }
         };
-        SlotCells { shape, features, label, full, label_bits }
+        SlotCells { shape, features, labels, full, label_bits }
+    }
+
+    /// The bits of a label that is a number.
+    fn label_bits(&mut self, label: &Cell, n_bits: u32) -> Vec<Operand> {
+        let layer = self.stack.layer(label.amplified);
+        let scale = bit_weight(n_bits as usize, 0);
+        let number = self.stack.at(label.amplified, layer).shifted(-SLOT_LIFT).times(scale);
+        let number = self.stack.signal(layer, number);
+        self.stack.bits(number, n_bits + 1, true).into_iter().map(Operand::from).collect()
     }
 
     /// The bits of the input in front. Inputs are small while they pass the memory's layer, so that weights from there learn little.
@@ -200,7 +206,7 @@ impl Wiring<'_> {
 
     /// A feature's bit of the sample that is held: slots hold it times the label.
     fn feature_bit(&mut self, sample: &SlotCells, bit: usize) -> Operand {
-        let (slot, label) = (&sample.features[bit], &sample.label);
+        let (slot, label) = (&sample.features[bit], &sample.labels[0]);
         match (sample.shape.label, slot.negative, label.negative) {
             (Code::Bit, Some(slot_negative), Some(label_negative)) => {
                 let both = self.stack.and(&[slot.positive, label.positive]);
@@ -238,38 +244,43 @@ impl Wiring<'_> {
         let last_logic = read.map(|operand| self.stack.layer(operand.signal)).max().unwrap_or(0) + 1;
         let gates = last_logic + 1;
 
-        let mut out = Form::default();
-        for Opening { amplified, when, weight, offset } in openings {
+        let mut outs = vec![Form::default(); circuit.samples().map_or(1, |shape| shape.n_labels)];
+        for Opening { output, amplified, when, weight, offset } in openings {
             let gate = self.stack.and_in(last_logic, &when);
             let open = self.stack.at(gate, last_logic).times(self.constants.gate);
             let gated = self.stack.at(amplified, last_logic).plus(open).shifted(-self.constants.gate);
             let unit = self.stack.unit(gates, gated);
-            out = out.plus(Form::unit(unit).times(weight));
+            outs[output].add(Form::unit(unit).times(weight));
             if offset != 0.0 {
-                out = out.plus(self.in_output(gates, &[gate.into()]).times(-weight * offset));
+                outs[output].add(self.in_output(gates, &[gate.into()]).times(-weight * offset));
             }
         }
-        out = out.plus(self.in_output(gates, &[run]).times(self.constants.carrier));
+        outs[0].add(self.in_output(gates, &[run]).times(self.constants.carrier));
         if let Some((take, Code::Fixed { n_integer, .. })) = taking {
-            out = out.plus(self.in_output(gates, &[take]).times(-bit_weight(n_integer as usize, 0)));
+            let taken = self.in_output(gates, &[take]).times(-bit_weight(n_integer as usize, 0));
+            outs.iter_mut().for_each(|out| out.add(taken.clone()));
         }
         let code = circuit.samples().map_or(Code::Bit, |shape| shape.label);
-        for (at, &bit) in output.iter().enumerate() {
-            let one = self.in_output(gates, &[halted, bit]);
-            out = match code {
-                Code::Bit => out.plus(one).plus(self.in_output(gates, &[halted, !bit]).times(-1.0)),
-                Code::Fixed { n_fraction, .. } => {
-                    let sign = if at + 1 == output.len() { -1.0 } else { 1.0 };
-                    out.plus(one.times(sign * bit_weight(at, n_fraction)))
+        for (out, bits) in outs.iter_mut().zip(output.chunks(code.n_bits())) {
+            for (&bit, weight) in bits.iter().zip(bit_weights(code).1) {
+                let one = self.in_output(gates, &[halted, bit]);
+                match code {
+                    Code::Bit => {
+                        out.add(one);
+                        out.add(self.in_output(gates, &[halted, !bit]).times(-1.0));
+                    }
+                    Code::Fixed { .. } => out.add(one.times(weight)),
                 }
-            };
+            }
         }
-        for (bits, inputs, weight) in &readout.terms {
-            let bits = bits.iter().map(|&register| registers[register.index()].positive);
-            let factors = [halted].into_iter().chain(bits).chain(inputs.iter().map(|&bit| query[bit]));
-            out = out.plus(self.in_output(gates, &factors.collect::<Vec<_>>()).times(*weight));
+        for (out, terms) in outs.iter_mut().zip(&readout.terms) {
+            for (bits, inputs, weight) in terms {
+                let bits = bits.iter().map(|&register| registers[register.index()].positive);
+                let factors = [halted].into_iter().chain(bits).chain(inputs.iter().map(|&bit| query[bit]));
+                out.add(self.in_output(gates, &factors.collect::<Vec<_>>()).times(*weight));
+            }
         }
-        self.stack.finish(out)
+        self.stack.finish(outs)
     }
 
     /// 1 if all operands are 1, for the output to read: exactly 0 otherwise, so that large weights leave no rounding behind.
@@ -293,7 +304,7 @@ impl Wiring<'_> {
                     continue;
                 }
                 let when = if falls { vec![run, now, !target] } else { vec![run, !now, target] };
-                openings.push(Opening { amplified: cell.amplified, when, weight, offset: 0.0 });
+                openings.push(Opening { output: 0, amplified: cell.amplified, when, weight, offset: 0.0 });
             }
         }
         openings
@@ -304,16 +315,26 @@ impl Wiring<'_> {
         let slope = self.constants.slope;
         let mut openings = Vec::new();
         let n_bits = u32::try_from(sample.shape.label.n_bits()).unwrap_or(u32::MAX);
-        for cell in sample.features.iter().chain([&sample.label]) {
+        // Features hold their bits times the first label.
+        let none = Vec::new();
+        let bits_of = |label: usize| sample.label_bits.get(label).unwrap_or(&none);
+        let labels = sample.labels.iter().enumerate().map(|(at, cell)| (cell, bits_of(at)));
+        for (cell, label_bits) in sample.features.iter().map(|cell| (cell, bits_of(0))).chain(labels) {
             let sides = [(Some(cell.positive), slope), (cell.negative, -slope)];
             for (side, side_weight) in sides.into_iter().filter_map(|(side, slope)| Some((side?, slope))) {
                 let mut open = |when: Vec<Operand>, weight: f64| {
-                    openings.push(Opening { amplified: cell.amplified, when, weight, offset: 0.0 });
+                    openings.push(Opening {
+                        output: 0,
+                        amplified: cell.amplified,
+                        when,
+                        weight,
+                        offset: 0.0,
+                    });
                 };
-                if sample.label_bits.is_empty() {
+                if label_bits.is_empty() {
                     open(vec![dropping, side], side_weight);
                 }
-                for (at, &bit) in sample.label_bits.iter().enumerate() {
+                for (at, &bit) in label_bits.iter().enumerate() {
                     open(vec![dropping, side, bit], side_weight * bit_weight(at, n_bits));
                 }
             }
@@ -328,16 +349,19 @@ impl Wiring<'_> {
             Code::Fixed { n_integer, .. } => bit_weight(n_integer as usize, 0),
         };
         let weight = self.constants.carrier * self.constants.slope / range;
-        let opening = |cell: &Cell, when: Vec<Operand>, weight: f64| Opening {
+        let opening = |output: usize, cell: &Cell, when: Vec<Operand>, weight: f64| Opening {
+            output,
             amplified: cell.amplified,
             when,
             weight,
             offset: SLOT_LIFT,
         };
-        let mut openings = vec![opening(&sample.label, vec![take], weight)];
+        let labels = sample.labels.iter().enumerate();
+        let mut openings: Vec<Opening> =
+            labels.map(|(output, cell)| opening(output, cell, vec![take], weight)).collect();
         for (cell, &bit) in sample.features.iter().zip(query) {
-            openings.push(opening(cell, vec![take, bit], weight));
-            openings.push(opening(cell, vec![take, !bit], -weight));
+            openings.push(opening(0, cell, vec![take, bit], weight));
+            openings.push(opening(0, cell, vec![take, !bit], -weight));
         }
         openings
     }
@@ -345,7 +369,11 @@ impl Wiring<'_> {
 
 impl SlotCells {
     fn label_bit(&self, bit: usize) -> Operand {
-        self.label_bits.get(bit).copied().unwrap_or(self.label.positive)
+        let n_bits = self.shape.label.n_bits();
+        match self.label_bits.get(bit / n_bits) {
+            Some(bits) => bits[bit % n_bits],
+            None => self.labels[bit].positive,
+        }
     }
 }
 

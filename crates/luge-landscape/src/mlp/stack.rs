@@ -27,9 +27,14 @@ impl Form {
 
     /// This and another of the same layer.
     pub(super) fn plus(mut self, other: Self) -> Self {
+        self.add(other);
+        self
+    }
+
+    /// Adds another of the same layer.
+    pub(super) fn add(&mut self, other: Self) {
         self.terms.extend(other.terms);
         self.constant += other.constant;
-        self
     }
 
     /// This and a constant.
@@ -71,8 +76,12 @@ struct Known {
     passes: Vec<usize>,
 }
 
-/// Bits of a digit of a number that comes from outside: its thresholds are not exact, and each is saturated by itself.
-const DIGIT: u32 = 1;
+/// Bits of a digit of a label: the logic waits for them. The label's slot is off by less than 1/4 of its unit, as all thresholds
+/// allow; what is left of it is off by no more.
+const LABEL_DIGIT: u32 = 3;
+
+/// Bits of a digit of an input: nothing but the output waits for them, and single bits take the fewest units.
+const INPUT_DIGIT: u32 = 1;
 
 /// A whole number that is read digit by digit, the highest first.
 pub(super) struct Digits {
@@ -268,19 +277,20 @@ impl Stack {
         self.signal(layer, form)
     }
 
-    /// The bits of a whole number below `2^n_bits`, the lowest first; each is saturated once, or twice.
+    /// The bits of a whole number below `2^n_bits`, the lowest first: of an input, or of a label, whose thresholds are not exact
+    /// and are saturated twice.
     pub(super) fn bits(&mut self, number: Signal, n_bits: u32, twice: bool) -> Vec<Signal> {
-        let lowest = (0..n_bits).rev().step_by(DIGIT as usize).map(|bit| (bit + 1).saturating_sub(DIGIT));
+        let n_digits = n_bits.div_ceil(if twice { LABEL_DIGIT } else { INPUT_DIGIT });
+        let lowest = (0..n_digits).rev().map(|digit| digit * n_bits / n_digits);
         let mut digits = Digits::read(number, (1 << n_bits) - 1, lowest.collect(), twice);
         let mut bits: Vec<Signal> = (0..n_bits).rev().map(|bit| digits.bit(self, bit)).collect();
         bits.reverse();
         bits
     }
 
-    /// The network, with one output.
-    pub(super) fn finish(mut self, output: Form) -> Sequential {
-        let last = self.layers.len();
-        self.unit(last, output);
+    /// The network.
+    pub(super) fn finish(mut self, outputs: Vec<Form>) -> Sequential {
+        self.layers.push(outputs);
         let mut n_inputs = self.n_inputs;
         let mut layers = Vec::with_capacity(self.layers.len());
         for forms in self.layers {

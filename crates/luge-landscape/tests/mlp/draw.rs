@@ -27,7 +27,7 @@ impl Draw {
 
     pub(crate) fn sample(&mut self, shape: Option<SampleShape>) -> Sample {
         let Some(shape) = shape else { return Sample::default() };
-        Sample { features: self.bits(shape.n_feature_bits()), label: self.bits(shape.label.n_bits()) }
+        Sample { features: self.bits(shape.n_feature_bits()), label: self.bits(shape.n_label_bits()) }
     }
 
     fn some(&mut self, known: &[Literal]) -> Literal {
@@ -70,7 +70,7 @@ impl Draw {
         let mut known = values.clone();
         if let Some(shape) = shape {
             known.extend((0..shape.n_feature_bits()).map(|bit| b.feature(bit)));
-            known.extend((0..shape.label.n_bits()).map(|bit| b.label(bit)));
+            known.extend((0..shape.n_label_bits()).map(|bit| b.label(bit)));
         }
         let n_gates = self.below(10);
         self.gates(&mut b, &mut known, n_gates);
@@ -88,19 +88,20 @@ impl Draw {
         }
         let n_gates = self.below(4);
         self.gates(&mut b, &mut asked, n_gates);
-        let n_output = shape.map_or(1, |shape| shape.label.n_bits());
+        let n_output = shape.map_or(1, |shape| shape.n_label_bits());
         let output: Vec<Literal> = (0..n_output).map(|_| self.some(&asked)).collect();
         b.output(output);
         b.build().expect("a circuit")
     }
 
-    /// What samples may look like: none, bits, or numbers.
+    /// What samples may look like: none, bits, or numbers; mostly with one label, else with two or three.
     pub(crate) fn shape(&mut self) -> Option<SampleShape> {
         let code = |draw: &mut Self| match draw.below(3) {
-            0 => Code::Fixed { n_integer: 2, n_fraction: draw.below(2) as u32 },
+            0 => Code::Fixed { n_integer: 2, n_fraction: draw.below(5) as u32 },
             _ => Code::Bit,
         };
         let (n_features, feature, label) = (1 + self.below(3), code(self), code(self));
-        (self.below(4) > 0).then_some(SampleShape { n_features, feature, label })
+        let n_labels = [1, 1, 2, 3][self.below(4)];
+        (self.below(4) > 0).then_some(SampleShape { n_features, feature, n_labels, label })
     }
 }

@@ -98,12 +98,12 @@ impl Compiler<'_> {
     /// A number of the sample that is held; 0 before the first is taken.
     pub(super) fn datum(&mut self, index: &Index, n_bits: usize) -> Step<Word> {
         let lines = self.lines(index)?;
-        let n_features = self.core.n_features;
+        let (n_features, n_labels) = (self.core.n_features, self.core.n_labels);
         let mut words = Vec::new();
-        for (at, when) in lines.into_iter().filter(|line| line.0 <= n_features) {
-            let bit = |bit: usize| match at < n_features {
-                true => self.b.feature(at * n_bits + bit),
-                false => self.b.label(bit),
+        for (at, when) in lines.into_iter().filter(|line| line.0 < n_features + n_labels) {
+            let bit = |bit: usize| match at.checked_sub(n_features) {
+                None => self.b.feature(at * n_bits + bit),
+                Some(label) => self.b.label(label * n_bits + bit),
             };
             let word: Word = (0..n_bits).map(bit).collect();
             words.push((when, word));

@@ -318,3 +318,32 @@ learner random(x: [fix<I,F>; 2], y: fix<I,F>) -> theta: [fix<I,F>; 13] {{
     );
     (text, writer.tally)
 }
+
+/// Without tapes: a bit in the place of each.
+pub(crate) fn without_tapes(source: &str) -> String {
+    let lines = source.lines().map(|line| {
+        let line = line.replace("let t: tape;", "let t: [bit; 1];").replace("t.read()", "t[0]");
+        let line = line.replace("t.left();", "").replace("t.right();", "");
+        match line.trim_start().strip_prefix("t.write(").and_then(|rest| rest.strip_suffix(");")) {
+            Some(value) => format!("t[0] = {value};"),
+            None => line,
+        }
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// With an array of labels, if there is more than one; the program reads them in turn.
+pub(crate) fn with_labels(source: &str, n_labels: usize) -> String {
+    if n_labels == 1 {
+        return source.to_owned();
+    }
+    let source = source.replace("y: fix<I,F>)", &format!("Y: [fix<I,F>; {n_labels}])"));
+    let parts = source.split_inclusive(|c: char| !c.is_alphanumeric() && c != '_').enumerate();
+    let named = parts.map(|(at, part)| match part.strip_prefix('y') {
+        Some(rest) if rest.chars().count() <= 1 && !rest.starts_with(char::is_alphanumeric) => {
+            format!("y[{}]{rest}", at % n_labels)
+        }
+        _ => part.to_owned(),
+    });
+    named.collect::<String>().replace("Y: [", "y: [")
+}

@@ -4,7 +4,7 @@ use luge_net::Sequential;
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 use rand_distr::{Distribution, Uniform};
 
-use super::{Real, SequentialEngine, relu};
+use super::{Real, SequentialEngine, errors, relu};
 use crate::TrainError;
 
 /// The most weights that a dense network may have: 2 GiB of f64.
@@ -31,11 +31,8 @@ impl<T: Real> DenseSgd<T> {
     /// An engine that starts from a network's weights, zeros included.
     ///
     /// # Errors
-    /// If it has more weights than fit, or not one output.
+    /// If it has more weights than fit.
     pub fn new(network: &Sequential, rate: f64) -> Result<Self, TrainError> {
-        if network.widths().last() != Some(&1) {
-            return Err(TrainError::Shapes { what: "outputs" });
-        }
         if network.n_weights() > MAX_DENSE_WEIGHTS {
             return Err(TrainError::TooManyWeights {
                 n_weights: network.n_weights(),
@@ -56,7 +53,7 @@ impl<T: Real> DenseSgd<T> {
         &self.layers[layer].weights
     }
 
-    fn forward(&mut self, x: &[f64]) -> T {
+    fn forward(&mut self, x: &[f64]) -> &[T] {
         let mut values: Vec<T> = x.iter().map(|&x| T::near(x)).collect();
         for layer in &mut self.layers {
             layer.input = values;
@@ -66,7 +63,7 @@ impl<T: Real> DenseSgd<T> {
             }
             values = layer.sums.iter().map(|&sum| relu(sum)).collect();
         }
-        self.layers.last().map_or(T::ZERO, |layer| layer.sums[0])
+        self.layers.last().map_or(&[], |layer| &layer.sums)
     }
 }
 
@@ -75,10 +72,9 @@ impl<T: Real> SequentialEngine for DenseSgd<T> {
         "dense"
     }
 
-    fn step(&mut self, x: &[f64], y: f64) -> f64 {
-        let error = self.forward(x) - T::near(y);
+    fn step(&mut self, x: &[f64], y: &[f64]) -> f64 {
         // The gradient with respect to the sums of the layer at hand.
-        let mut gradient = vec![error];
+        let (mut gradient, loss) = errors(self.forward(x), y);
         for at in (0..self.layers.len()).rev() {
             let (below, layer) = self.layers.split_at_mut(at);
             let layer = &mut layer[0];
@@ -101,11 +97,11 @@ impl<T: Real> SequentialEngine for DenseSgd<T> {
             }
             gradient = to_input;
         }
-        0.5 * error.wide() * error.wide()
+        loss
     }
 
-    fn output(&mut self, x: &[f64]) -> f64 {
-        self.forward(x).wide()
+    fn output(&mut self, x: &[f64]) -> Vec<f64> {
+        self.forward(x).iter().map(|output| output.wide()).collect()
     }
 
     fn biases(&self, layer: usize) -> Vec<f64> {

@@ -27,31 +27,42 @@ pub struct LayerMoves {
     open: Vec<bool>,
     /// Neighbours with equal weights, and whether their ReLUs were always open together.
     pairs: Vec<(usize, usize, bool)>,
+    /// Where each unit stands among the pairs.
+    pair_of: Vec<Option<usize>>,
 }
 
 impl LayerMoves {
     pub(super) fn new(layer: &LinearLayer) -> Self {
         let n_units = layer.n_units();
+        let pairs = neighbours(layer);
+        let mut pair_of = vec![None; n_units];
+        for (at, &(first, second, _)) in pairs.iter().enumerate() {
+            (pair_of[first], pair_of[second]) = (Some(at), Some(at));
+        }
         Self {
             inputs: vec![0.0; layer.n_inputs()],
             slopes: vec![0.0; n_units],
             margins: vec![f64::INFINITY; n_units],
             open: vec![false; n_units],
-            pairs: neighbours(layer),
+            pairs,
+            pair_of,
         }
     }
 
-    pub(super) fn note<T: Real>(&mut self, inputs: &[T], sums: &[T], slopes: &[T]) {
-        let raise = |most: &mut [f64], values: &[T]| {
-            most.iter_mut().zip(values).for_each(|(most, value)| *most = most.max(value.wide().abs()));
-        };
-        raise(&mut self.inputs, inputs);
-        raise(&mut self.slopes, slopes);
-        for ((margin, open), sum) in self.margins.iter_mut().zip(&mut self.open).zip(sums) {
-            *margin = margin.min(sum.wide().abs());
-            *open |= *sum > T::ZERO;
-        }
-        for (first, second, together) in &mut self.pairs {
+    pub(super) fn note_input<T: Real>(&mut self, input: usize, value: T) {
+        self.inputs[input] = self.inputs[input].max(value.wide().abs());
+    }
+
+    pub(super) fn note_slope<T: Real>(&mut self, unit: usize, slope: T) {
+        self.slopes[unit] = self.slopes[unit].max(slope.wide().abs());
+    }
+
+    /// Notes a unit's sum, once all of its layer are known.
+    pub(super) fn note_sum<T: Real>(&mut self, unit: usize, sums: &[T]) {
+        self.margins[unit] = self.margins[unit].min(sums[unit].wide().abs());
+        self.open[unit] |= sums[unit] > T::ZERO;
+        if let Some(pair) = self.pair_of[unit] {
+            let (first, second, together) = &mut self.pairs[pair];
             *together &= (sums[*first] > T::ZERO) == (sums[*second] > T::ZERO);
         }
     }
@@ -79,7 +90,7 @@ struct Errors {
 }
 
 impl Perturbation {
-    pub(super) fn compute(network: &Sequential, moves: &[LayerMoves], rate: f64, steps: u64) -> Self {
+    pub(super) fn compute(network: &Sequential, moves: &[&LayerMoves], rate: f64, steps: u64) -> Self {
         let twins: Vec<Vec<bool>> = twins(network, moves);
         let zero = |layer: &LinearLayer| {
             let none = vec![0.0; layer.n_units()];
@@ -121,7 +132,7 @@ fn within(found: &[Errors], assumed: &[Errors]) -> bool {
 
 struct Bound<'a> {
     network: &'a Sequential,
-    moves: &'a [LayerMoves],
+    moves: &'a [&'a LayerMoves],
     twins: Vec<Vec<bool>>,
     /// The rate times the number of steps.
     step: f64,
@@ -214,13 +225,13 @@ impl Bound<'_> {
             closed: true,
             largest_move: most(&mut (0..errors.len()).map(moved)),
             bias_error: most(&mut errors.iter().flat_map(|e| e.biases.iter().copied())),
-            output_error: errors.last().map_or(0.0, |output| output.sums[0]),
+            output_error: errors.last().map_or(0.0, |outputs| most(&mut outputs.sums.iter().copied())),
         }
     }
 }
 
 /// Which units have a twin.
-fn twins(network: &Sequential, moves: &[LayerMoves]) -> Vec<Vec<bool>> {
+fn twins(network: &Sequential, moves: &[&LayerMoves]) -> Vec<Vec<bool>> {
     let layers = network.layers();
     let mut found: Vec<Vec<bool>> = layers.iter().map(|layer| vec![false; layer.n_units()]).collect();
     for (at, pair) in layers.windows(2).enumerate() {

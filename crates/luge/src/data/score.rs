@@ -36,7 +36,7 @@ pub(super) fn score_of_numbers(out: &Values, labels: &Values, rows: &[usize]) ->
 /// How many rows of the output predict the class in the labels; `None` if the labels are not classes: -1 and 1, 0 and 1, or a 1
 /// among zeros. A number halfway between two classes counts as neither.
 #[expect(clippy::float_cmp, reason = "labels that are classes are exactly -1, 0 or 1")]
-fn right_rows(out: &Values, labels: &Values, rows: &[usize]) -> Option<usize> {
+pub(crate) fn right_rows(out: &Values, labels: &Values, rows: &[usize]) -> Option<usize> {
     let single = labels.shape.cols == 1;
     let only = |low: f64| single && rows.iter().all(|&row| [low, 1.0].contains(&labels.row(row)[0]));
     let some = |class: f64| rows.iter().any(|&row| labels.row(row)[0] == class);

@@ -4,7 +4,13 @@ use std::sync::Arc;
 
 use luge_landscape::{Mlp, Parity, Primary, PrimaryError, Prototypes, Tree, Units};
 
-use super::{JobError, TrainJob, program};
+use luge_sled::Sizes;
+
+use super::{
+    JobError, TrainJob,
+    program::{self, ProgramError},
+    source::Source,
+};
 use crate::data::Table;
 
 /// The function `predict` of the program.
@@ -70,10 +76,34 @@ pub(crate) fn fitting(n_theta: usize, n_features: usize, n_labels: usize) -> Str
     all.into_iter().find(fits).unwrap_or_else(|| RAW.to_owned())
 }
 
+/// The primary network in full: `predict` and `raw` are known by the program.
+pub(crate) fn described(
+    primary: &str,
+    source: &Source,
+    set: &[String],
+    sizes: impl FnOnce() -> Result<Sizes, ProgramError>,
+) -> Result<String, JobError> {
+    if !matches!(primary, PREDICT | RAW) || !program::is_program(source) {
+        return Ok(primary.to_owned());
+    }
+    let refused = |error| JobError::Program { text: Box::new(source.clone()), error };
+    let broken = |findings| refused(ProgramError::Broken { name: source.name.clone(), findings });
+    let sizes = sizes().map_err(refused)?;
+    let settings = program::settings(set).map_err(refused)?;
+    if primary == RAW {
+        let n_theta = luge_sled::n_theta(&source.text, &sizes, &settings).map_err(broken)?;
+        return Ok(format!("{RAW}:{n_theta}"));
+    }
+    if !luge_sled::has_predict(&source.text) {
+        return Err(JobError::NoPredict(source.name.clone()));
+    }
+    luge_sled::predict_network(&source.text, &sizes, &settings).map_err(broken)
+}
+
 impl TrainJob {
     /// What a learner's answer is the weights of unless something else is asked for: the program's own network, theta itself if
     /// there are no labels, else a linear model.
-    pub(super) fn usual_primary(source: &super::source::Source) -> &'static str {
+    pub(crate) fn usual_primary(source: &Source) -> &'static str {
         if !program::is_program(source) {
             "linear"
         } else if luge_sled::has_predict(&source.text) {
@@ -85,24 +115,10 @@ impl TrainJob {
         }
     }
 
-    /// The primary network in full: `predict` and `raw` are known by the program.
+    /// The primary network in full.
     pub(super) fn described_primary(&self, n_features: usize, n_labels: usize) -> Result<String, JobError> {
-        if !matches!(self.primary.as_str(), PREDICT | RAW) || !program::is_program(&self.source) {
-            return Ok(self.primary.clone());
-        }
-        let refused = |error| JobError::Program { text: Box::new(self.source.clone()), error };
-        let broken =
-            |findings| refused(program::ProgramError::Broken { name: self.source.name.clone(), findings });
-        let sizes = program::sizes(self.options.format, n_features, n_labels).map_err(refused)?;
-        let settings = program::settings(&self.set).map_err(refused)?;
-        if self.primary == RAW {
-            let n_theta = luge_sled::n_theta(&self.source.text, &sizes, &settings).map_err(broken)?;
-            return Ok(format!("{RAW}:{n_theta}"));
-        }
-        if !luge_sled::has_predict(&self.source.text) {
-            return Err(JobError::NoPredict(self.source.name.clone()));
-        }
-        luge_sled::predict_network(&self.source.text, &sizes, &settings).map_err(broken)
+        let sizes = || program::sizes(self.options.format, n_features, n_labels);
+        described(&self.primary, &self.source, &self.set, sizes)
     }
 
     /// The table with a label for every output of the primary network, if the learner takes none.

@@ -5,16 +5,13 @@ use std::ops::ControlFlow;
 use luge_circuit::{Cycle, Sample, Simulator};
 use luge_landscape::mlp::{Float, MEMORY_LAYER};
 use luge_machine::Step;
+use luge_net::{Shape, Values};
 use luge_sled::{Outcome, OverflowSite};
 use luge_train::sequential::{DenseSgd, Perturbation, Real, SequentialEngine, SparseSgd};
 use serde::{Serialize, Serializer};
 
 use super::{OrdinaryError, PreparedOrdinary};
-use crate::{
-    certificate::translation,
-    stream::{StreamEngineChoice, certificate::count_right},
-    training::Claim,
-};
+use crate::{certificate::translation, data::right_rows, stream::StreamEngineChoice, training::Claim};
 
 /// What came of training.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -34,7 +31,7 @@ pub struct OrdinaryReport {
     /// Where numbers of a program wrap around.
     #[serde(skip)]
     pub wraps: Vec<OverflowSite>,
-    /// New samples whose label is predicted, of how many; of two labels only.
+    /// New samples whose class is predicted, of how many; where labels are classes.
     pub judged: Option<(usize, usize)>,
     /// What computed the gradients.
     pub engine: &'static str,
@@ -85,7 +82,7 @@ impl PreparedOrdinary {
                 self.follow(&mut engine, watch, |_| Claim { holds: true, figures })
             }
             StreamEngineChoice::Sparse => {
-                let mut engine = SparseSgd::<T>::new(network, rate)?;
+                let mut engine = SparseSgd::<T>::new(network, rate);
                 self.follow(&mut engine, watch, |engine| self.perturbed(&engine.perturbation()))
             }
         })
@@ -119,7 +116,7 @@ impl PreparedOrdinary {
         lockstep.compare(engine);
         while steps < self.steps && lockstep.wrong.is_none() && watch(steps).is_continue() {
             let passing = stream.next_sample();
-            engine.step(&passing.x, passing.y);
+            engine.step(&passing.x, &passing.y);
             lockstep.advance(&passing.bits);
             steps += 1;
             lockstep.compare(engine);
@@ -176,7 +173,7 @@ impl PreparedOrdinary {
         let before = engine.biases(MEMORY_LAYER);
         for _ in 0..self.options.after {
             let passing = stream.next_sample();
-            engine.step(&passing.x, passing.y);
+            engine.step(&passing.x, &passing.y);
             lockstep.advance(&passing.bits);
             lockstep.compare(engine);
         }
@@ -207,12 +204,14 @@ impl PreparedOrdinary {
             let passing = stream.next_sample();
             let found = engine.output(&passing.x);
             let own =
-                || simulator.output(&passing.bits.features).map_or(f64::NAN, |f| self.network.label(&f));
+                || simulator.output(&passing.bits.features).map_or(Vec::new(), |f| self.network.labels(&f));
             let learned = self.theta.as_ref().map(|theta| theta.predict(registers, &passing.x));
-            let expected = if self.readout.is_some() { learned } else { None }.unwrap_or_else(own);
-            alike += usize::from((expected - found).abs() <= OUTPUT_TOLERANCE);
-            predicted.push(learned.unwrap_or(found));
-            labels.push(passing.y);
+            let expected = if self.readout.is_some() { learned.clone() } else { None }.unwrap_or_else(own);
+            let near = |(a, b): (&f64, &f64)| (a - b).abs() <= OUTPUT_TOLERANCE;
+            let is_alike = expected.len() == found.len() && expected.iter().zip(&found).all(near);
+            alike += usize::from(is_alike);
+            predicted.extend(learned.unwrap_or(found));
+            labels.extend(passing.y);
         }
         let figures = match (self.has_output(), &self.theta) {
             (true, _) => format!("F(x) = f(x) on {alike} of {n_new} new inputs"),
@@ -224,8 +223,13 @@ impl PreparedOrdinary {
                 )
             }
         };
-        let known = self.circuit.samples().is_some() && (self.has_output() || self.theta.is_some());
-        let right = if known { count_right(&predicted, &labels) } else { None };
+        let known = self.has_output() || self.theta.is_some();
+        let shape = self.circuit.samples().filter(|_| known);
+        let rows = |data, n_columns| Values::new(Shape::new(n_new, n_columns), data);
+        let right = shape.and_then(|shape| {
+            let (out, labels) = (rows(predicted, shape.n_labels), rows(labels, shape.n_labels));
+            right_rows(&out, &labels, &(0..n_new).collect::<Vec<_>>())
+        });
         (Claim { holds: alike == n_new, figures }, right.map(|right| (right, n_new)))
     }
 
@@ -252,7 +256,7 @@ impl PreparedOrdinary {
             widths.len() - 2,
             widths.iter().max().unwrap_or(&0)
         );
-        Claim { holds: widths.last() == Some(&1), figures }
+        Claim { holds: widths.last() == Some(&self.network.n_outputs()), figures }
     }
 }
 
@@ -303,8 +307,8 @@ impl<'p> Lockstep<'p> {
 
     fn claim(&self, steps: Step) -> Claim {
         let shape = self.prepared.circuit.samples();
-        let n_memory =
-            self.prepared.circuit.registers().len() + shape.map_or(0, |shape| shape.n_feature_bits() + 1);
+        let n_slots = shape.map_or(0, |shape| shape.n_feature_bits() + self.prepared.network.n_outputs());
+        let n_memory = self.prepared.circuit.registers().len() + n_slots;
         let figures = match &self.wrong {
             Some(wrong) => wrong.clone(),
             None => format!(

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use luge_circuit::{Circuit, Code, RegisterId, SampleShape};
+use luge_circuit::{Circuit, RegisterId, SampleShape};
 use luge_landscape::{Primary, mlp::Readout};
 use luge_net::{NumberFormat, Shape, Values, numbers::from_signs};
 
@@ -45,11 +45,11 @@ impl Theta {
         from_signs(self.format, &self.words.iter().flatten().map(sign).collect::<Vec<f64>>())
     }
 
-    /// The primary network's output for one sample.
+    /// The primary network's outputs for one sample.
     #[must_use]
-    pub fn predict(&self, registers: &[bool], x: &[f64]) -> f64 {
+    pub fn predict(&self, registers: &[bool], x: &[f64]) -> Vec<f64> {
         let x = Values::new(Shape::new(1, x.len()), x.to_vec());
-        Predictor::new(&*self.primary, self.decode(registers)).predict(&x).data[0]
+        Predictor::new(&*self.primary, self.decode(registers)).predict(&x).data
     }
 
     /// A linear primary network as products of bits, so that the MLP itself computes it; others are not part of the MLP.
@@ -58,8 +58,8 @@ impl Theta {
             NumberFormat::Fixed(fixed) => fixed.n_fraction(),
             _ => return None,
         };
-        let linear = self.primary.describe() == "linear" && self.primary.n_outputs() == 1;
-        let feature = shape.map_or(Code::Bit, |shape| shape.feature);
-        linear.then(|| Readout::linear(&self.words, n_fraction, feature))
+        let shape = shape.filter(|shape| shape.n_labels == self.primary.n_outputs())?;
+        let linear = self.primary.describe() == "linear";
+        linear.then(|| Readout::linear(&self.words, shape.n_labels, n_fraction, shape.feature))
     }
 }

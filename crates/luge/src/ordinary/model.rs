@@ -7,7 +7,7 @@ use std::{collections::HashMap, path::Path};
 use luge_circuit::{Circuit, RegisterId};
 use luge_landscape::mlp::{CircuitNetwork, Float, MEMORY_LAYER};
 use luge_machine::Step;
-use luge_net::{NumberFormat, Values};
+use luge_net::{NumberFormat, Shape, Values};
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use serde::{Deserialize, Serialize};
 
@@ -203,10 +203,12 @@ impl OrdinaryModel {
             x.iter_mut().for_each(|x| drop(coded(shape.feature, x)));
             match &learner.theta {
                 Some(theta) if !inside => theta.predict(&memory.registers, &x),
-                _ => network.network.evaluate(&x)[0],
+                _ => network.network.evaluate(&x),
             }
         };
-        Ok(Values::column((0..features.shape.rows).map(&mut row).collect()))
+        let n_rows = features.shape.rows;
+        let data: Vec<f64> = (0..n_rows).flat_map(&mut row).collect();
+        Ok(Values::new(Shape::new(n_rows, data.len() / n_rows.max(1)), data))
     }
 
     /// The run, prepared again; `data` if it was trained on a table.
@@ -255,7 +257,7 @@ impl OrdinaryModel {
         let Some(stored) = &self.theta else { return Ok(self.circuit.clone().into()) };
         let n_features = self.circuit.samples().map_or(0, |shape| shape.n_features);
         let primary = StandardPrimaries
-            .find(&stored.primary, n_features, 1)
+            .find(&stored.primary, n_features, self.circuit.samples().map_or(1, |shape| shape.n_labels))
             .map_err(|error| inconsistent(error.to_string()))?;
         let n_registers = self.circuit.registers().len();
         let known = stored.words.iter().flatten().all(|register| register.index() < n_registers);

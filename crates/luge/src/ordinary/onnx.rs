@@ -89,7 +89,10 @@ pub fn onnx(network: &CircuitNetwork) -> Result<Vec<u8>, TorchError> {
         Message::default().text(1, name).message(2, &Message::default().message(1, &tensor))
     };
     let widths = network.network.widths();
-    graph = graph.text(2, "luge").message(11, &port("x", widths[0])).message(12, &port("y", 1));
+    graph = graph
+        .text(2, "luge")
+        .message(11, &port("x", widths[0]))
+        .message(12, &port("y", widths[widths.len() - 1]));
     let opset = Message::default().number(2, 17);
     let model = Message::default().number(1, 9).text(2, "luge").message(7, &graph).message(8, &opset);
     Ok(model.0)

@@ -20,8 +20,8 @@ use crate::{
 pub struct CircuitProgram {
     /// The program.
     pub source: Source,
-    /// States of the circuit's control.
-    pub n_states: usize,
+    /// States of the circuit's control; `None` if the circuit is the program's machine on tapes.
+    pub n_states: Option<usize>,
     /// For how many steps each row of the table passes before the next one does; `None` if every step has another sample.
     pub hold: Option<usize>,
     /// Constants that were set.
@@ -36,6 +36,12 @@ pub struct CircuitProgram {
 const STATEMENTS_PER_STEP: u64 = 10_000;
 
 impl CircuitProgram {
+    /// A program whose machine on tapes became a circuit.
+    pub(crate) fn on_tapes((source, set): &(Source, Vec<String>), format: NumberFormat) -> Self {
+        let (source, set) = (source.clone(), set.clone());
+        Self { source, n_states: None, hold: None, set, format, rejected: None }
+    }
+
     /// Whether the circuit may be this program's: its samples and registers are there.
     pub(super) fn fits(&self, circuit: &Circuit) -> bool {
         let coded = circuit.samples().is_some_and(|shape| super::sample_format(shape) == self.format);
@@ -54,13 +60,20 @@ impl CircuitProgram {
         if let (Some(_), Samples::Table(table, _)) = (self.hold, samples) {
             return program::interpret(&self.source, table, self.format, &self.set, limit).ok();
         }
+        // A machine on tapes never looks at the sample that its circuit holds before the machine takes one.
+        let n_unseen = usize::from(self.n_states.is_none());
         let n_bits = self.format.n_bits() as usize;
         let number = |bits: &[bool]| {
             let raw = bits.iter().enumerate().fold(0_i64, |raw, (at, &bit)| raw | i64::from(bit) << at);
             raw << (64 - n_bits) >> (64 - n_bits)
         };
-        let mut taken = taken.iter().map(|sample| {
-            sample.features.chunks(n_bits).chain([&sample.label[..]]).map(number).collect::<Vec<i64>>()
+        let mut taken = taken.iter().skip(n_unseen).map(|sample| {
+            sample
+                .features
+                .chunks(n_bits)
+                .chain(sample.label.chunks(n_bits))
+                .map(number)
+                .collect::<Vec<i64>>()
         });
         program::interpret_stream(
             &self.source,
@@ -94,12 +107,13 @@ impl StreamJob {
     pub fn circuit(&self) -> Result<LearnerCircuit, OrdinaryError> {
         let (n_features, n_labels) = self.samples.sizes();
         let format = self.options.format;
-        if (self.options.batch, n_labels) != (1, 1) {
-            return Err(OrdinaryError::OneLabel { batch: self.options.batch, labels: n_labels });
+        if self.options.batch != 1 {
+            return Err(OrdinaryError::OneSample(self.options.batch));
         }
         let refused = |error| JobError::Program { text: Box::new(self.source.clone()), error };
         let sizes = program::sizes(format, n_features, n_labels).map_err(refused)?;
-        let primary = StandardPrimaries.find(&self.primary, n_features, n_labels).map_err(JobError::from)?;
+        let described = self.described_primary()?;
+        let primary = StandardPrimaries.find(&described, n_features, n_labels).map_err(JobError::from)?;
         let output = (primary.describe() == "parity").then_some(CircuitOutput::Parity);
         let table = match &self.samples {
             Samples::Table(table, Order::Cycle) => Some(table.n_samples()),
@@ -130,6 +144,7 @@ impl StreamJob {
         let CompiledCircuit { circuit, theta, rejected, n_states, .. } = compiled;
         let theta = Theta { words: theta, format, primary: Arc::clone(&primary) };
         let (source, set) = (self.source.clone(), self.set.clone());
+        let n_states = Some(n_states);
         let program = CircuitProgram { source, n_states, hold, set, format, rejected };
         Ok(LearnerCircuit { circuit, theta: Some(theta), program: Some(program) })
     }

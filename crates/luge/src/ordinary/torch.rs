@@ -4,7 +4,7 @@ use std::{fs, io, path::Path};
 
 use luge_circuit::{Code, RegisterId};
 use luge_landscape::mlp::Float;
-use luge_net::{NumberFormat, Sequential};
+use luge_net::{LinearLayer, NumberFormat, Sequential};
 use safetensors::{Dtype, SafeTensorError, View};
 use serde::Serialize;
 
@@ -60,12 +60,12 @@ struct TorchConfig {
     theta: Vec<Vec<RegisterId>>,
     fraction: u32,
     memory_scale: f64,
-    /// Whether the network computes what was learned, and what is between two labels.
+    /// Whether the network computes what was learned, and what is between two labels; with several the largest counts.
     output: bool,
     threshold: Option<f64>,
 }
 
-/// Samples that pass: features row by row, and a label for each row.
+/// Samples that pass: features and labels row by row.
 #[derive(Clone, PartialEq, Debug, Default)]
 struct Rows {
     x: Vec<f64>,
@@ -119,16 +119,19 @@ impl PreparedOrdinary {
         for _ in 0..n_rows {
             let passing = stream.next_sample();
             rows.x.extend(passing.x);
-            rows.y.push(passing.y);
+            rows.y.extend(passing.y);
         }
         (hold.unwrap_or(1), rows)
     }
 }
 
-/// What is between two labels; `None` if there are more.
-fn threshold(labels: &[f64]) -> Option<f64> {
+/// What is between two values of labels; `None` if there are more, or if not one of several labels is the higher.
+fn threshold(labels: &[f64], n_labels: usize) -> Option<f64> {
     let (low, high) = labels.iter().fold((f64::MAX, f64::MIN), |(low, high), &y| (low.min(y), high.max(y)));
-    labels.iter().all(|y| [low, high].contains(y)).then(|| f64::midpoint(low, high))
+    let middle = f64::midpoint(low, high);
+    let one = |row: &[f64]| n_labels == 1 || row.iter().filter(|&&y| y > middle).count() == 1;
+    let classes = labels.iter().all(|y| [low, high].contains(y)) && labels.chunks(n_labels).all(one);
+    classes.then_some(middle)
 }
 
 impl<'p> TorchExport<'p> {
@@ -179,7 +182,7 @@ impl<'p> TorchExport<'p> {
             threshold: if drawn.is_some() {
                 Some(f64::midpoint(levels[0], levels[1]))
             } else {
-                threshold(&rows.y)
+                threshold(&rows.y, network.n_outputs())
             },
         };
         Ok(Self { network: &network.network, float, config, rows })
@@ -203,9 +206,11 @@ impl<'p> TorchExport<'p> {
         let named = tensors.iter().map(|(name, tensor)| (name.as_str(), tensor));
         safetensors::serialize_to_file(named, None, &folder.join("net.safetensors"))?;
         if self.config.hold > 0 {
-            let n_rows = self.rows.y.len();
-            let x = self.floats(vec![n_rows, self.config.widths[0]], &self.rows.x);
-            let tensors = [("x", &x), ("y", &self.floats(vec![n_rows], &self.rows.y))];
+            let widths =
+                [self.config.widths[0], self.network.layers().last().map_or(1, LinearLayer::n_units)];
+            let rows = |values: &[f64], width: usize| self.floats(vec![values.len() / width, width], values);
+            let (x, y) = (rows(&self.rows.x, widths[0]), rows(&self.rows.y, widths[1]));
+            let tensors = [("x", &x), ("y", &y)];
             safetensors::serialize_to_file(tensors, None, &folder.join("data.safetensors"))?;
         }
         let config = serde_json::to_string(&self.config).unwrap_or_default() + "\n";

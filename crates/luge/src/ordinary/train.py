@@ -2,10 +2,12 @@
 
 import json
 import sys
+import time
 
 import torch
 from safetensors.torch import load_file
 
+began = time.perf_counter()
 config = json.load(open("config.json"))
 device = "cuda" if torch.cuda.is_available() else "cpu"
 torch.set_default_device(device)
@@ -30,18 +32,19 @@ else:  # A parity, and a fresh sample at every step.
     bits, steps, (low, high) = widths[0], 2 * config["steps"] + 4, config["levels"]
     hidden = torch.randperm(bits)[: config["hidden"]]  # The bits that it counts: nobody tells the network.
     draw = lambda n: low + (high - low) * torch.randint(2, (n, bits)).to(torch.get_default_dtype())
-    label = lambda x: low + (high - low) * ((x[:, hidden] > 0).sum(1) % 2 == 1)
+    label = lambda x: low + (high - low) * ((x[:, hidden] > 0).sum(1, keepdim=True) % 2 == 1)
     sample = lambda step: (lambda x: (x, label(x)))(draw(1))
     new = (lambda x: (x, label(x)))(draw(10_000))
 
 steps = int(sys.argv[1]) if len(sys.argv) > 1 else steps
 for step in range(steps):
     x, y = sample(step)
-    loss = (net(x)[:, 0] - y).square().sum() / 2
+    loss = (net(x) - y).square().sum() / 2
     sgd.zero_grad()
     loss.backward()
     sgd.step()
 
+trained = time.perf_counter()
 print(f"{sum(p.numel() for p in net.parameters()):,} weights, {steps} steps of SGD, loss {loss.item():g}")
 if config["theta"]:  # What was learned, in the biases of the second layer: words of bits, the sign last.
     memory = (net[2].bias / config["memory_scale"] - 1 > 0.5).tolist()
@@ -49,9 +52,13 @@ if config["theta"]:  # What was learned, in the biases of the second layer: word
     print("learned theta", *[f"{number(word) / 2 ** config['fraction']:g}" for word in config["theta"]])
 if config["output"]:
     with torch.no_grad():
-        found = torch.cat([net(part)[:, 0] for part in new[0].split(1_000)])
+        found = torch.cat([net(part) for part in new[0].split(1_000)])
     if config["threshold"] is None:
         print(f"mean squared error {(found - new[1]).square().sum().item() / len(new[1]):g}")
     else:
-        right = ((found > config["threshold"]) == (new[1] > config["threshold"])).sum().item()
+        if widths[-1] > 1:  # Of several labels the largest is the class.
+            right = (found.argmax(1) == new[1].argmax(1)).sum().item()
+        else:
+            right = ((found > config["threshold"]) == (new[1] > config["threshold"])).sum().item()
         print(f"{right:,} of {len(new[1]):,} {'rows' if config['hold'] else 'new inputs'} right")
+print(f"{trained - began:.1f} seconds, the import of torch not counted")

@@ -8,6 +8,7 @@ use crate::{
     job::{
         Data, JobError, TrainJob,
         catalogue::{self, Shipped, ShippedTable, ShippedTraining},
+        described, program,
         source::{OpenError, Source},
     },
 };
@@ -140,9 +141,17 @@ impl StreamJob {
     pub fn new(source: Source, samples: Samples) -> Self {
         let options = StreamOptions::new(Self::format_for(&source));
         let known = ShippedStream::with_text(&source.text).map(|shipped| shipped.primary);
-        let primary = known.or_else(|| Some(of_table(&source)?.primary)).unwrap_or("linear").to_owned();
+        let known = known.or_else(|| Some(of_table(&source)?.primary));
+        let primary = known.unwrap_or_else(|| TrainJob::usual_primary(&source)).to_owned();
         let landscape = StreamLandscape::default();
         Self { source, samples, primary, set: Vec::new(), landscape, options }
+    }
+
+    /// The primary network in full.
+    pub(crate) fn described_primary(&self) -> Result<String, JobError> {
+        let (n_features, n_labels) = self.samples.sizes();
+        let sizes = || program::sizes(self.options.format, n_features, n_labels);
+        described(&self.primary, &self.source, &self.set, sizes)
     }
 
     /// The rows of a table as numbers of a format, classes as the learner wants them.
