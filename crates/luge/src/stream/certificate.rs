@@ -17,6 +17,7 @@ use super::{
 };
 use crate::{
     certificate::{Certificate, Claim, no_overflow, translation},
+    data::right_rows,
     files::predictor::Predictor,
     job::{STATEMENTS_PER_STEP, program, source::Source},
 };
@@ -358,27 +359,17 @@ impl End<'_> {
     }
 }
 
-/// How many of new samples the answer predicts: of labels 0 and 1, or -1 and 1.
+/// How many of new samples the answer predicts, where labels are classes.
 fn judge(lesson: &PreparedStream, theta: &[f64], stream: &mut Stream) -> Option<(usize, usize)> {
     let (n_features, n_labels) = lesson.samples.sizes();
     let n = lesson.options.n_judged;
-    if n_labels != 1 || n == 0 {
+    if n == 0 {
         return None;
     }
-    let (mut x, mut y) = (vec![0.0; n * n_features], vec![0.0; n]);
+    let (mut x, mut y) = (vec![0.0; n * n_features], vec![0.0; n * n_labels]);
     stream.next_batch(&mut x, &mut y);
-    let x = Values::new(Shape::new(n, n_features), x);
-    let predicted = Predictor::new(&*lesson.primary, theta.to_vec()).predict(&x);
-    Some((count_right(&predicted.data, &y)?, n))
-}
-
-/// How many of two labels are predicted, 0 and 1 or -1 and 1; `None` if labels are something else.
-pub(crate) fn count_right(predicted: &[f64], labels: &[f64]) -> Option<usize> {
-    let is = |values: [f64; 2]| labels.iter().all(|y| values.iter().any(|v| v.to_bits() == y.to_bits()));
-    let threshold = match () {
-        () if is([0.0, 1.0]) => 0.5,
-        () if is([-1.0, 1.0]) => 0.0,
-        () => return None,
-    };
-    Some(predicted.iter().zip(labels).filter(|(f, y)| (**f > threshold) == (**y > threshold)).count())
+    let rows = |values, n_columns| Values::new(Shape::new(n, n_columns), values);
+    let predicted = Predictor::new(&*lesson.primary, theta.to_vec()).predict(&rows(x, n_features));
+    let all: Vec<usize> = (0..n).collect();
+    Some((right_rows(&predicted, &rows(y, n_labels), &all)?, n))
 }
