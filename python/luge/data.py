@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,41 @@ from .errors import LugeError
 
 def matrix(data: Any) -> np.ndarray:
     """Numbers as a float64 array of two dimensions; an array that is one already is not copied."""
-    array = np.asarray(data, dtype=np.float64)
+    columns = [data[name] for name in data.columns] if hasattr(data, "columns") else [data]
+    for column in columns:
+        if getattr(getattr(column, "dtype", None), "kind", "") == "M":
+            raise LugeError(f"{_called(column)} has dates, and learners take numbers: give days since a first one, {DAYS}")
+    try:
+        array = np.asarray(data, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise LugeError(_no_numbers(columns) or str(error)) from None
     if array.ndim == 1:
         array = array[:, np.newaxis]
     if array.ndim != 2:
         raise ValueError(f"expected an array of one or two dimensions, found {array.ndim}")
     return array
+
+
+#: How dates become numbers.
+DAYS = "such as (day - day.min()).dt.days"
+
+
+def _called(column: Any) -> str:
+    name = getattr(column, "name", None)
+    return "the data" if name is None else f"column `{name}`"
+
+
+def _no_numbers(columns: list[Any]) -> str | None:
+    """Which value is no number, and what to do."""
+    for column in columns:
+        for value in np.ravel(np.asarray(column, dtype=object)):
+            try:
+                float(value)
+            except (TypeError, ValueError):
+                if hasattr(value, "isoformat") or re.match(r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{4}", str(value)):
+                    return f"{_called(column)}: {value} is a date, and learners take numbers: give days since a first one, {DAYS}"
+                return f"{_called(column)}: {value!r} is no number: pandas.get_dummies makes columns of 0 and 1 of words"
+    return None
 
 
 def names(data: Any, n_columns: int, default: str) -> list[str]:

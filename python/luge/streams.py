@@ -118,7 +118,7 @@ def _until_it_halts(make: Any, rows: Iterator[tuple[Any, ...]], options: dict[st
             raise LugeError("the iterable has no samples")
         if len({len(row) for row in x[before:]} | {len(x[0])}) > 1:
             raise LugeError("samples have different numbers of features")
-        features, labels = np.array(x, dtype=np.float64), np.array(y, dtype=np.float64)
+        features, labels = data.matrix(x), data.matrix(y)
         table = (features, labels, names[0], names[1]) if names else data.table(features, labels)
         ended = len(x) < wanted
         steps = min(options["steps"], len(x) // batch)

@@ -280,3 +280,17 @@ def test_whole_numbers_are_classes_where_the_learner_wants_classes():
 def test_a_perceptron_that_never_ends_is_refused():
     with pytest.raises(luge.LugeError, match="never ends .* perceptron_rounds"):
         luge.train("perceptron", [[1.0], [1.0]], [1.0, -1.0])
+
+
+def test_dates_and_words_are_refused_with_a_hint():
+    days = pd.to_datetime(["2020-01-01", "2020-01-03"])
+    for column, message in [
+        (days, "column `day` has dates, and learners take numbers"), (["2020-01-01", "2020-01-03"], "column `day`: 2020-01-01 is a date"),
+        (["31.05.2024", "1.6.2024"], "31.05.2024 is a date"), (["mon", "tue"], "column `day`: 'mon' is no number: pandas.get_dummies"),
+    ]:
+        with pytest.raises(luge.LugeError, match=message):
+            luge.train("mean", pd.DataFrame({"a": [1.0, 2.0], "day": column}), [1.0, 2.0])
+    with pytest.raises(luge.LugeError, match="the data: 'x' is no number"):
+        luge.train("mean", [[1.0], ["x"]], [1.0, 2.0])
+    counted = pd.Series(days, name="day")
+    assert luge.train("mean", pd.DataFrame({"day": (counted - counted.min()).dt.days}), [1.0, 2.0], format="fix:4.4").certified
