@@ -45,9 +45,9 @@ pub(crate) use failure::{Failure, show_failure};
 
 /// Where to begin.
 const EXAMPLES: &str = "Three to begin with:
-  luge train                    train a perceptron on the irises, and certify the run
-  luge lab                      watch such runs in a browser
-  luge run bb5                  run a Turing machine without any network";
+  luge train    train a perceptron on the irises, and certify the run
+  luge lab      watch such runs in a browser
+  luge run bb5  run a Turing machine without any network";
 
 /// Learning algorithms, compiled to neural networks, run by gradient descent.
 #[derive(Parser)]

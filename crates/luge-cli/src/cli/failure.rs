@@ -146,6 +146,9 @@ impl From<CheckpointError> for Failure {
     }
 }
 
+/// What to do about a file that the system does not give.
+const READABLE: &str = "name a file that exists and that you may read";
+
 /// What to say of a file that is a folder, or that the bounded reader refused.
 fn unreadable(error: &dyn Error, reason: &io::Error) -> Option<Failure> {
     if reason.kind() == io::ErrorKind::IsADirectory {
@@ -177,7 +180,7 @@ impl From<OpenError> for Failure {
             }
             OpenError::NotText { .. } => Self::unfit(error, "save it as UTF-8 text"),
             OpenError::Read { ref reason, .. } => {
-                unreadable(&error, reason).unwrap_or_else(|| Self::of(error))
+                unreadable(&error, reason).unwrap_or_else(|| Self::unfit(error, READABLE))
             }
         }
     }
@@ -200,7 +203,9 @@ impl From<OutputError> for Failure {
     fn from(error: OutputError) -> Self {
         let problem = error.to_string();
         let remedy = match error {
-            OutputError::Refused { .. } => return Self::of(error),
+            OutputError::Refused { .. } => {
+                return Self::unfit(error, "name a place in a folder that exists and that you may write to");
+            }
             OutputError::NotAFile { .. } => "name a new file",
             OutputError::Input { .. } | OutputError::Twice { .. } => "give another name",
             OutputError::Exists { .. } => "give another name, or --force to write over it",

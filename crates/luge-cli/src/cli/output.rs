@@ -2,8 +2,9 @@
 
 use std::{
     collections::BTreeMap,
+    env,
     fmt::Display,
-    io::{self, Write},
+    io::{self, IsTerminal, Write},
     ops::Range,
     path::Path,
 };
@@ -93,10 +94,56 @@ impl Rows {
     }
 }
 
-/// Two columns, the first as wide as it needs to be.
+/// Two columns, the first as wide as it needs to be; on a terminal nothing is wider than [`LINE`].
 pub(super) fn table(rows: &[(String, String)]) -> String {
+    if io::stdout().is_terminal() {
+        let colour = env::var_os("NO_COLOR").is_none_or(|set| set.is_empty());
+        return folded(rows, colour && env::var_os("TERM").is_some_and(|term| term != "dumb"));
+    }
     let pairs: Vec<[&str; 2]> = rows.iter().map(|(name, value)| [name.as_str(), value]).collect();
     columns(&pairs, 0..0)
+}
+
+/// Characters of a line on a terminal.
+const LINE: usize = 80;
+
+/// Names and values for a terminal: long values go on below, and what follows a name without a value has columns of its own.
+fn folded(rows: &[(String, String)], colour: bool) -> String {
+    let mut text = String::new();
+    for part in rows.chunk_by(|_, (name, value)| name.is_empty() || !value.is_empty()) {
+        let named = part.iter().map(|(name, _)| escape_control(name));
+        let width = named.map(|name| name.chars().count()).max().unwrap_or(0) + 2;
+        for (name, value) in part {
+            let mut line = format!("{:width$}", escape_control(name));
+            for word in escape_control(value).split(' ') {
+                let (used, room) = (line.chars().count(), word.chars().count());
+                if used > width && used + room > LINE {
+                    text.push_str(&painted(line.trim_end(), width, colour));
+                    line = " ".repeat(width);
+                }
+                line.push_str(word);
+                line.push(' ');
+            }
+            text.push_str(&painted(line.trim_end(), width, colour));
+        }
+    }
+    text
+}
+
+/// A line of a result: a value that begins with a verdict has its colour.
+fn painted(line: &str, column: usize, colour: bool) -> String {
+    let value = line.char_indices().nth(column).map_or("", |(at, _)| &line[at..]);
+    let word = value.split([':', ' ', ',']).next().unwrap_or_default();
+    let code = match word {
+        "yes" => "32",
+        "NO" | "no" => "1;31",
+        _ => "",
+    };
+    if !colour || code.is_empty() {
+        return format!("{line}\n");
+    }
+    let before = &line[..line.len() - value.len()];
+    format!("{before}\x1b[{code}m{word}\x1b[0m{}\n", &value[word.len()..])
 }
 
 /// Columns as wide as they need to be; those of numbers end on the right.
@@ -137,4 +184,25 @@ pub(super) fn sample_sizes(features: usize, labels: usize, format: impl Display)
 pub(super) fn note(text: &str) {
     // If standard error is closed nobody wants to know.
     let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_fit_a_terminal_and_verdicts_have_their_colour() {
+        let long = "one of many words that say what was found and how, ".repeat(4);
+        let rows =
+            [("certified", "yes: all"), ("found", &long), ("certificate", ""), ("  a long name", &long)];
+        let rows = rows.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let text = folded(&rows, false);
+        assert!(text.lines().all(|line| line.chars().count() <= LINE), "{text}");
+        assert!(text.starts_with("certified  yes: all\nfound      one of"), "{text}");
+        assert!(text.contains("certificate\n  a long name  one of"), "{text}");
+        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(words(&text), words(&table(&rows)), "nothing is lost");
+        assert!(folded(&rows, true).starts_with("certified  \x1b[32myes\x1b[0m: all\n"));
+        assert_eq!(folded(&[("tape".to_owned(), "1".repeat(90))], false).lines().count(), 1);
+    }
 }

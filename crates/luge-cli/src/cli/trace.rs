@@ -1,6 +1,10 @@
 //! `luge trace`: training in lockstep with the simulator.
 
-use std::path::PathBuf;
+use std::{
+    path::PathBuf,
+    sync::{Arc, OnceLock},
+    thread,
+};
 
 use indicatif::HumanCount;
 use luge::{
@@ -11,13 +15,14 @@ use luge::{
     run::{
         engine::{EngineChoice, TrainingConfig},
         follow::Comparisons,
+        memory,
         run_stats::FirstMismatch,
     },
     stream::StreamEngineChoice,
     trace::{LONGEST_SEARCH, MAX_CELLS, PreparedTrace, Trace, TraceOptions},
 };
 use luge_landscape::{Bounds, LandscapeKind};
-use luge_machine::Step;
+use luge_machine::{Simulator, Step};
 use luge_train::{Outcome, Precision, Rate};
 
 use super::{
@@ -27,7 +32,7 @@ use super::{
     machine_args::{InputArgs, MachineArgs, step_count, word as one_of},
     ordinary::{self, TorchArgs},
     output::{ForceArg, Rows, count, place, show},
-    progress::Progress,
+    progress::{PATIENCE, Progress},
 };
 
 /// Train a machine's landscape, and compare every step of training with the simulator
@@ -176,6 +181,18 @@ impl Args {
     }
 }
 
+/// Counts the machine's steps with the simulator beside a long run, so that its progress can be shown.
+fn count_aside(plan: &PreparedTrace, answer: Arc<OnceLock<Step>>) {
+    let (machine, input, most) = (plan.lowered.normal.machine().clone(), plan.input.clone(), plan.most_steps);
+    thread::spawn(move || {
+        thread::sleep(PATIENCE);
+        let mut simulator = Simulator::new(&machine, &input);
+        if memory::run(&mut simulator, most).is_ok() {
+            let _ = answer.set(simulator.steps());
+        }
+    });
+}
+
 impl Shown<'_> {
     /// Trains, keeps what is to be kept, and shows what came of it.
     fn follow(
@@ -184,7 +201,11 @@ impl Shown<'_> {
         from: Option<&Checkpoint>,
         curve: Option<&mut LossCurve>,
     ) -> Result<Trace, Failure> {
-        let progress = Progress::new("training", self.plan.most_steps);
+        let ends = Arc::default();
+        let progress = Progress::new("training", self.plan.most_steps).estimated(&ends);
+        if !progress.silent() {
+            count_aside(self.plan, ends);
+        }
         let (trace, pace) = archive.follow(progress, from, curve, |start, attention, watch| {
             self.plan.follow(start, attention, watch)
         })?;

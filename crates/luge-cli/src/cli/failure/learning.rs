@@ -8,7 +8,7 @@ use luge::{
 };
 use luge_landscape::{BuildError, ExtendedError, LearnerError, PrimaryError};
 
-use super::{Failure, did_you_mean, more_cells, remedy_of_internal, remedy_of_size, unreadable};
+use super::{Failure, READABLE, did_you_mean, more_cells, remedy_of_internal, remedy_of_size, unreadable};
 
 impl Failure {
     /// A table that cannot be used, with the file's name.
@@ -160,7 +160,7 @@ impl From<ModelError> for Failure {
     fn from(error: ModelError) -> Self {
         match error {
             ModelError::Io(FileError { ref reason, .. }) => {
-                unreadable(&error, reason).unwrap_or_else(|| Self::of(error))
+                unreadable(&error, reason).unwrap_or_else(|| Self::unfit(error, READABLE))
             }
             ModelError::Training(error) => error.into(),
             ModelError::Memory(error) => error.into(),
