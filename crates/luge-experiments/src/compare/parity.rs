@@ -17,7 +17,7 @@ use serde::Serialize;
 use crate::{Optimiser, Ordinary};
 use luge::{
     NumberFormat,
-    draw::plot::{Axis, Chart, Stroke},
+    draw::plot::{Axis, Chart, Stroke, grouped},
     ordinary::{OrdinaryError, OrdinaryOptions, PreparedOrdinary},
     stream::{Concept, Draw, PreparedStreamError, Samples, ShippedStream, Stream, StreamJob},
 };
@@ -56,6 +56,8 @@ pub struct LearnerRun {
     pub taken: u64,
     /// New inputs whose label it gets right.
     pub right: usize,
+    /// The same until it halts: then its network says 1 of every input.
+    pub right_before: usize,
     /// Whether every claim of the certificate holds.
     pub certified: bool,
 }
@@ -217,7 +219,7 @@ impl ParityComparison {
     #[must_use]
     pub fn draw(&self) -> String {
         let title = format!("The parity of {} of {} bits", self.options.hidden, self.options.bits);
-        chart(&title, "Gaussian elimination, carried out by SGD", &self.learner, &self.ordinary)
+        chart(&title, "Luge, Gaussian elimination", &self.learner, &self.ordinary)
     }
 }
 
@@ -252,7 +254,7 @@ impl OwnComparison {
     /// Accuracy on new inputs against samples seen, in thousands.
     #[must_use]
     pub fn chart(&self) -> String {
-        chart(&self.draw.to_string(), "the learner, carried out by SGD", &self.learner, &self.ordinary)
+        chart(&self.draw.to_string(), "Luge, the learner", &self.learner, &self.ordinary)
     }
 }
 
@@ -267,15 +269,16 @@ fn side_by_side(
     job.samples = Samples::Draw(draw);
     job.options.n_judged = N_NEW;
     let report = job.prepare()?.train(|_| ControlFlow::Continue(()))?;
+    let seed = job.options.seed;
+    let stream = Stream::open(job.samples, job.options.format, seed);
     let learner = LearnerRun {
         passed: report.steps,
         taken: report.taken,
         right: report.judged.map_or(0, |(right, _)| right),
+        right_before: new_inputs(&stream, (draw, seed)).1.iter().filter(|&&label| label > 0.5).count(),
         certified: report.certificate.proves_the_run(),
     };
     let n_samples = learner.passed.min(most_samples).max(BATCH as u64);
-    let seed = job.options.seed;
-    let stream = Stream::open(job.samples, job.options.format, seed);
     let mut ordinary = Vec::new();
     for together in kinds().chunks(n_at_once()) {
         let run = &|&kind: &Kind| train(stream.clone(), (draw, seed), kind, n_samples);
@@ -297,11 +300,16 @@ fn side_by_side(
 fn chart(title: &str, name: &str, learner: &LearnerRun, ordinary: &[OrdinaryRun]) -> String {
     let share = |right: usize| right as f64 / N_NEW as f64;
     let thousands = |samples: u64| samples as f64 / 1000.0;
-    let last = ordinary.iter().flat_map(|run| &run.curve).map(|&(samples, _)| samples);
-    let last = thousands(last.max().unwrap_or(1).max(learner.passed));
+    let seen = ordinary.iter().flat_map(|run| &run.curve).map(|&(samples, _)| samples).max().unwrap_or(1);
+    let last = thousands(seen.max(learner.passed));
+    let subtitle = if seen < learner.passed {
+        format!("one stream; the ordinary networks see the first {} samples", grouped(seen))
+    } else {
+        format!("one stream and one budget: {} samples pass before everybody", grouped(learner.passed))
+    };
     let x = Axis::over("thousands of samples that passed", [0.0, last]);
     let y = Axis::over("share of 10,000 new inputs right", [0.4, 1.0]).with_room();
-    let mut chart = Chart::new(title, "one stream, the same for all", x, y);
+    let mut chart = Chart::new(title, &subtitle, x, y);
     for run in ordinary {
         let colour = if run.optimiser == "SGD" { "#4477aa" } else { "#cc6677" };
         let points = run.curve.iter().map(|&(samples, right)| (thousands(samples), share(right)));
@@ -309,8 +317,8 @@ fn chart(title: &str, name: &str, learner: &LearnerRun, ordinary: &[OrdinaryRun]
     }
     chart.explain(Stroke::solid("#4477aa", 1.0), "ordinary networks, SGD");
     chart.explain(Stroke::solid("#cc6677", 1.0), "ordinary networks, Adam");
-    let (end, right) = (thousands(learner.passed), share(learner.right));
-    chart.line([(0.0, 0.5), (end, 0.5), (end, right), (last, right)], Stroke::solid("#228833", 2.0));
+    let (end, before, right) = (thousands(learner.passed), share(learner.right_before), share(learner.right));
+    chart.line([(0.0, before), (end, before), (end, right), (last, right)], Stroke::solid("#228833", 2.0));
     chart.explain(Stroke::solid("#228833", 2.0), name);
     chart.finish()
 }
@@ -341,9 +349,7 @@ fn train(
     let widths: Vec<usize> =
         [draw.n_features].into_iter().chain(std::iter::repeat_n(WIDTH, depth)).chain([1]).collect();
     let mut network = Ordinary::new(&widths, optimiser, rate, seed)?;
-    let mut judges = stream.clone();
-    judges.reseed(seed.wrapping_add(1));
-    let (new_x, new_y) = batch(&mut judges, N_NEW, draw);
+    let (new_x, new_y) = new_inputs(&stream, (draw, seed));
     let mut curve = vec![(0, network.n_right(&new_x, &new_y)?)];
     let (mut seen, mut next_look) = (0, 1_000);
     while seen < n_samples {
@@ -356,6 +362,13 @@ fn train(
         }
     }
     Ok(OrdinaryRun { optimiser: optimiser.word(), depth, rate, curve })
+}
+
+/// The samples on which everybody is judged.
+fn new_inputs(stream: &Stream, (draw, seed): (Draw, u64)) -> (Vec<f32>, Vec<f32>) {
+    let mut judges = stream.clone();
+    judges.reseed(seed.wrapping_add(1));
+    batch(&mut judges, N_NEW, draw)
 }
 
 /// Samples of the stream for an ordinary network: features around 0, labels 0 and 1.

@@ -18,6 +18,10 @@ const BOTTOM: f64 = TOP + FRAME_HEIGHT;
 const LINE_HEIGHT: f64 = 17.0;
 /// Characters that fit beside the frame.
 const WIDEST_LABEL: usize = 30;
+/// Distance of the titles from the left side.
+const MARGIN: f64 = 24.0;
+/// Characters of a title that fit to the left of the frame.
+const LONGEST_TITLE: usize = 12;
 
 const INK: &str = "#1f2933";
 const FAINT: &str = "#66717d";
@@ -268,8 +272,8 @@ impl Chart {
         )?;
         writeln!(svg, r##"<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>"##)?;
         let (title, subtitle) = (escaped(&cut(&self.title, 80)), escaped(&cut(&self.subtitle, 130)));
-        writeln!(svg, r#"<text x="24" y="32" font-size="19" font-weight="bold">{title}</text>"#)?;
-        writeln!(svg, r#"<text x="24" y="54" fill="{FAINT}">{subtitle}</text>"#)?;
+        writeln!(svg, r#"<text x="{MARGIN}" y="32" font-size="19" font-weight="bold">{title}</text>"#)?;
+        writeln!(svg, r#"<text x="{MARGIN}" y="54" fill="{FAINT}">{subtitle}</text>"#)?;
         self.write_grid(svg)?;
         writeln!(
             svg,
@@ -297,8 +301,10 @@ impl Chart {
         let (x, y) = (f64::midpoint(LEFT, RIGHT), BOTTOM + 44.0);
         let title = escaped(&self.x.title);
         writeln!(svg, r#"<text x="{x}" y="{y}" text-anchor="middle">{title}</text>"#)?;
-        let (x, y, title) = (LEFT - 8.0, TOP - 12.0, escaped(&self.y.title));
-        writeln!(svg, r#"<text x="{x}" y="{y}" text-anchor="end">{title}</text>"#)
+        let (y, title) = (TOP - 12.0, escaped(&self.y.title));
+        // A long title would begin left of the picture.
+        let (x, anchor) = if title.len() > LONGEST_TITLE { (MARGIN, "start") } else { (LEFT - 8.0, "end") };
+        writeln!(svg, r#"<text x="{x}" y="{y}" text-anchor="{anchor}">{title}</text>"#)
     }
 
     /// Labels and legend, pushed apart where they would lie on each other.
