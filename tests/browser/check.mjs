@@ -1,7 +1,7 @@
 // The page in a real browser: what a user does, and that the console stays silent.
 //
-// node tests/browser/check.mjs MEAN.html MODEL.html STREAM.html [PART OF A NAME]; LUGE_BIN names the program, LUGE_CHROMIUM the browser,
-// LUGE_SITE the folder of the static site.
+// node tests/browser/check.mjs [PART OF A NAME, OR A FILE SUCH AS truth]; LUGE_BIN names the program, LUGE_CHROMIUM the
+// browser, LUGE_SITE the folder of the static site.
 
 import { explain } from "./explain.mjs";
 import { Harness } from "./harness.mjs";
@@ -14,11 +14,12 @@ import { site } from "./site.mjs";
 import { streams } from "./streams.mjs";
 import { truth } from "./truth.mjs";
 
-const [mean, model, stream, only] = process.argv.slice(2);
+const only = process.argv[2], { LUGE_SITE: folder } = process.env;
 const harness = await Harness.start();
 let failed = 0;
 try {
-  for (const tests of [truth, machines, learners, looks, reports({ mean, model }), streams({ stream }), explain, ...(process.env.LUGE_SITE ? [site(process.env.LUGE_SITE)] : []), pictures]) failed += await harness.run(tests, only);
+  const files = { truth, machines, learners, looks, reports, streams, explain, site: folder ? site(folder) : {}, pictures };
+  for (const [file, tests] of Object.entries(files)) if (!(only in files) || file === only) failed += await harness.run(tests, only in files ? "" : only);
 } finally {
   await harness.stop();
 }

@@ -87,6 +87,18 @@ export const explain = {
     const changed = learner[2].registers.filter((bit, i) => bit !== learner[1].registers[i]).length;
     assert.match(await page.value(text("ordinary-clock")), new RegExp(`^Step 3: .*: ${changed} of ${registers.length} registers change`));
   },
+  async "every figure is printed as SVG with everything inside, for slides"(lab) {
+    const page = await open(lab);
+    await page.until("document.querySelectorAll('#ordinary svg').length === 2", 90_000);
+    const printed = await page.value("(async () => { const blobs = [], made = URL.createObjectURL; URL.createObjectURL = blob => { blobs.push(blob); return made(blob); }; [...document.querySelectorAll('main button')].filter(button => button.textContent === 'SVG').forEach(button => button.click()); return Promise.all(blobs.map(blob => blob.text())); })()");
+    const drawn = await page.value("[...document.querySelectorAll('main .card')].map(card => card.querySelectorAll('figure svg, #tapes svg').length)");
+    assert.deepEqual([printed.length, drawn], [8, [2, 2, 1, 1, 2]]);
+    for (const [i, svg] of printed.entries()) {
+      assert.ok(svg.startsWith("<svg") && svg.includes("<text") && !svg.includes("class="), String(i));
+      const size = await page.value(`new Promise(resolve => { const image = new Image(); image.onload = () => resolve(image.naturalWidth); image.onerror = () => resolve(0); image.src = 'data:image/svg+xml;charset=utf-8,' + encodeURIComponent(${JSON.stringify(svg)}); })`);
+      assert.ok(size > 200, `${i} is ${size} wide`);
+    }
+  },
   async "the explanation reads well on every screen, light and dark"(lab) {
     for (const [width, height, phone] of WIDTHS) {
       const page = await open(lab, { width, height, phone, dark: width === 800 });

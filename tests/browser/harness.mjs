@@ -1,8 +1,12 @@
 // What all tests of the page share: a browser, a lab, pages with what their consoles said, and words for waiting.
 
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { Browser } from "./chromium.mjs";
-import { startLab } from "./server.mjs";
+import { luge, startLab } from "./server.mjs";
 
 /** Every view has something to show. */
 export const SHOWN = "document.querySelector('#loss svg') && document.querySelector('#network svg') && document.querySelector('#spacetime').dataset.rows";
@@ -25,7 +29,14 @@ export class Harness {
   }
 
   constructor(lab, browser) {
-    [this.lab, this.browser, this.pages] = [lab, browser, []];
+    [this.lab, this.browser, this.pages, this.folder] = [lab, browser, [], mkdtempSync(join(tmpdir(), "luge-reports-"))];
+  }
+
+  /** A report on disk, and its address. */
+  report(name, ...of) {
+    const file = join(this.folder, `${name}.html`);
+    luge("report", ...of, "-o", file, "--force");
+    return { file, url: pathToFileURL(file).href };
   }
 
   /** The lab's page at a place of it. */
@@ -62,5 +73,6 @@ export class Harness {
   async stop() {
     await this.browser.close();
     this.lab.stop();
+    rmSync(this.folder, { recursive: true, force: true });
   }
 }

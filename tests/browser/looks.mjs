@@ -34,7 +34,28 @@ export const looks = Object.fromEntries(WIDTHS.flatMap(([width, height, phone]) 
   },
 ])));
 
+const SHIFTS = "window.shifts = []; new PerformanceObserver(list => list.getEntries().forEach(one => shifts.push([one.value, one.sources.map(source => source.node?.closest?.('.card, section, header')?.id).join(' ')]))).observe({ type: 'layout-shift', buffered: true })";
+
 Object.assign(looks, {
+  async "what is below a card stays where it is, while a run plays and one scrolls"(lab) {
+    for (const [hash, [width, height, phone]] of [["", WIDTHS[0]], ["", WIDTHS[2]], ["#p=bb4", WIDTHS[0]]]) {
+      const page = await lab.openUrl("about:blank", { width, height, phone });
+      await page.ask("Page.addScriptToEvaluateOnNewDocument", { source: SHIFTS });
+      await page.go(lab.lab.address + hash);
+      await page.until(SHOWN, 60_000);
+      await new Promise(resolve => setTimeout(resolve, 1000));
+      const moved = async () => { const all = await page.value("shifts.splice(0)"); return [all.reduce((sum, [value]) => sum + value, 0), JSON.stringify(all)]; };
+      const [first, parts] = await moved();
+      assert.ok(first < 0.2, `${hash} at ${width}: ${parts}`);
+      if (hash) await page.value("document.getElementById('play').click()");
+      for (let y = 0; y < 6000; y += 300) {
+        await page.value(`window.scrollTo(0, ${y})`);
+        await new Promise(resolve => setTimeout(resolve, 100));
+      }
+      const [then, others] = await moved();
+      assert.ok(then < 0.02, `${hash} at ${width}: ${others}`);
+    }
+  },
   async "dialogs are well told, too"(lab) {
     const page = await lab.open("#p=bb4");
     await page.click("#choose");

@@ -3,8 +3,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { pathToFileURL } from "node:url";
+import { join } from "node:path";
 import { at, goTo, PROVED, SHOWN, text } from "./harness.mjs";
+import { luge } from "./server.mjs";
 
 /** A web host that knows nothing but the file. */
 async function host(file) {
@@ -17,9 +18,9 @@ async function host(file) {
   return { address: `http://127.0.0.1:${server.address().port}/report.html`, close: () => server.close() };
 }
 
-export const reports = ({ mean, model }) => ({
+export const reports = {
   async "a report opens from disk"(lab) {
-    const page = await lab.openUrl(pathToFileURL(mean).href);
+    const page = await lab.openUrl(lab.report("mean", "mean").url);
     await page.until(SHOWN);
     await page.until(at(0));
     await page.until("document.querySelector('#edges svg') || document.querySelector('#edges .none')");
@@ -33,7 +34,7 @@ export const reports = ({ mean, model }) => ({
     assert.equal(await page.value("document.querySelectorAll('#source button').length"), 0);
   },
   async "a report on a web host seeks, plays and zooms"(lab) {
-    const { address, close } = await host(mean);
+    const { address, close } = await host(lab.report("mean", "mean").file);
     try {
       const page = await lab.openUrl(address);
       await page.until(SHOWN);
@@ -55,7 +56,9 @@ export const reports = ({ mean, model }) => ({
     }
   },
   async "the report of a model has its program and its result"(lab) {
-    const page = await lab.openUrl(pathToFileURL(model).href);
+    const model = join(lab.folder, "model.safetensors");
+    luge("train", "sgd_linear", "--out", model, "--force");
+    const page = await lab.openUrl(lab.report("model", model, "--data", "crates/luge/learners/sgd_linear.csv").url);
     await page.until(SHOWN);
     // Its moments lie apart, and the arrows say how far.
     const apart = Number(/, ([\d,]+) steps on/.exec(await page.value("document.getElementById('forth').title"))[1].replaceAll(",", ""));
@@ -69,4 +72,4 @@ export const reports = ({ mean, model }) => ({
     await page.click("#last");
     await page.until("document.querySelectorAll('#variables [data-name=theta] .value').length > 1");
   },
-});
+};

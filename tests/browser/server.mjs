@@ -1,10 +1,19 @@
-// Starts `luge lab` and says where it is.
+// Starts `luge lab` and says where it is, or runs another command of luge.
 
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { createInterface } from "node:readline";
 
+const LUGE = process.env.LUGE_BIN ?? "target/debug/luge";
+
+/** What a command prints; whether it succeeds is not asked. */
+export function luge(...words) {
+  const { stdout, error } = spawnSync(LUGE, words, { encoding: "utf8", maxBuffer: 1 << 28 });
+  if (error) throw error;
+  return stdout;
+}
+
 export async function startLab() {
-  const child = spawn(process.env.LUGE_BIN ?? "target/debug/luge", ["lab", "--no-open"], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(LUGE, ["lab", "--no-open"], { stdio: ["ignore", "pipe", "inherit"] });
   const address = await new Promise((resolve, reject) => {
     child.once("exit", code => reject(new Error(`luge lab ended with ${code}`)));
     createInterface({ input: child.stdout }).once("line", resolve);

@@ -88,6 +88,20 @@ export const truth = {
     assert.equal(/Not the machine's run/.test(words), first !== null, where);
     if (first === null) assert.ok(words.includes(proof.steps.toLocaleString("en")), `${where}: ${words}`);
   }),
+  "the facts, the simplex, the program, the variables and space and time name the engine's numbers": everywhere([...MACHINES.slice(0, 4), ...LEARNERS.slice(2, 6)], async ({ page, moment, opening }, where) => {
+    const words = async id => page.value(text(id)), number = value => value.toLocaleString("en").replace("-", "−");
+    const facts = await words("facts");
+    for (const part of [`${opening.name}:`, `landscape ${opening.landscape}`, `${number(opening.n_vertices)} vertices`, `${number(opening.n_units)} units`, `engine ${opening.engine}`, opening.precision]) assert.ok(facts.includes(part), `${where}: ${facts}, ${part}`);
+    const state = name => name.split(" ")[0], [vertex, next] = (await page.value(bold("simplex-say"))).map(state);
+    assert.deepEqual([vertex, next], [state(moment.vertex.name), moment.next ? state(moment.next.name) : undefined], where);
+    if (opening.landscape !== "plain") assert.ok((await words("simplex-say")).includes(`${number(opening.n_vertices)} corners`), where);
+    const { first, last, steps } = page.told.picture.picture;
+    assert.ok((await words("spacetime-say")).startsWith(`Cells ${number(first)} to ${number(last)}, steps ${number(steps[0])} to ${number(steps.at(-1))}`), `${where}: ${await words("spacetime-say")}`);
+    if (!opening.variables.length) return;
+    assert.deepEqual(await page.value(bold("variables-say")), moment.line ? [String(moment.line)] : [], where);
+    const { rows } = page.told.boundary.boundary, { y } = opening.lesson;
+    assert.equal(await page.value("Number(document.getElementById('boundary').dataset.wrong)"), rows.filter((row, i) => !(Number(row) * Number(y[i]) > 0)).length, where);
+  }),
   async "a ridge is spoken of only where one is drawn"(lab) {
     for (const landscape of ["compact", "relu", "internal"]) {
       for (const step of [0, 34, 60]) {

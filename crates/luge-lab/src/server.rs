@@ -26,8 +26,7 @@ use axum::{
 use tokio::{net::TcpListener, sync::mpsc::Sender, time};
 
 use super::{
-    Command, Refusal,
-    assets::{self, Asset},
+    Command, Refusal, assets,
     catalogue::Catalogue,
     command::{MAX_BYTES, ServerMessage},
     connection_limits::Patient,
@@ -167,14 +166,14 @@ fn plain(status: StatusCode, text: &'static str) -> Response<Body> {
 }
 
 async fn file(asked: HttpRequest) -> Response<Body> {
-    let Some(Asset { media, bytes, .. }) = assets::at(asked.uri().path()) else {
+    let Some(asset) = assets::at(asked.uri().path()) else {
         return plain(StatusCode::NOT_FOUND, "there is no such page\n");
     };
     if !matches!(*asked.method(), Method::GET | Method::HEAD) {
         return plain(StatusCode::METHOD_NOT_ALLOWED, "files are only read\n");
     }
-    let mut response = Response::new(Body::from(*bytes));
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(media));
+    let mut response = Response::new(Body::from(asset.bytes));
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(asset.media()));
     response
 }
 

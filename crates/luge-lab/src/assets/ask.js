@@ -38,6 +38,18 @@ export async function transportOfPage() {
   return engine ? (await import(engine)).openEngines : openSocket;
 }
 
+/** The same act, one at a time: of what is asked for meanwhile, the last is done. */
+export function latest(act) {
+  let busy = false, again = false;
+  return async () => {
+    if (busy) { again = true; return; }
+    busy = true;
+    try {
+      do { again = false; await act(); } while (again);
+    } finally { busy = false; }
+  };
+}
+
 /** Figures on request: `ask(figure)` gives what the engines compute, `catalogue` what they offer. */
 export async function openFigures(failed) {
   const transport = await transportOfPage(), waiting = new Map();

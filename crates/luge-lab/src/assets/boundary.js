@@ -94,10 +94,14 @@ export function mountBoundary(store, card, root, words, send) {
   across.addEventListener("change", chosen);
   up.addEventListener("change", chosen);
   let offered = "";
-  // A card that is hidden is never in sight: it is shown first, and then drawn.
-  store.on(["boundary", "opening"], ({ boundary, opening }) => { card.hidden = !boundary || !opening?.lesson; });
+  // A card that is hidden is never in sight: it is shown first, with room for its maps, and then drawn.
+  store.on(["opening", "width"], ({ opening }) => {
+    card.hidden = !(opening?.lesson?.features.length > 1);
+    const both = room(root) >= 480, width = both ? (room(root) - 14) / 2 : room(root);
+    maps.style.minHeight = `${(both ? 1 : 2) * (Math.min(330, width * 0.86) + 28) + 40}px`;
+  });
   store.on(["boundary", "opening", "width"], ({ boundary, opening }) => {
-    if (card.hidden) return;
+    if (card.hidden || !boundary) return;
     const { lesson } = opening, { y, features, labels } = lesson;
     const told = labelScale(y, boundary), paint = shades(told, boundary.now.concat(boundary.before), y);
     chooser.hidden = features.length < 3 || document.body.classList.contains("recorded");

@@ -1,7 +1,8 @@
 // The seven corners: a landscape whose slides and barriers can be moved.
 
+import { latest } from "./ask.js";
 import { arrowhead, axes, drawing, html, numeral, path, room, say, scale, svg, tick, ticks } from "./draw.js";
-import { saveButtons } from "./export.js";
+import { figureOf } from "./export.js";
 
 /** What descent does, and where it leaves the machine's way. */
 export function cornersWords({ path: way, names, derails, heights, edges }, from) {
@@ -55,18 +56,12 @@ function profiles(figure, from, width, grab) {
 
 /** Draws the corners, and lets their edges be moved. */
 export function mountCorners(root, words, controls, ask) {
-  let levels = new Map(), figure = null, from = 1, busy = false, again = false;
+  let levels = new Map(), figure = null, from = 1;
   const key = edge => `${edge.from}-${edge.to}`;
-  const load = async () => {
-    if (busy) { again = true; return; }
-    busy = true;
-    do {
-      again = false;
-      figure = await ask({ name: "corners", levels: [...levels.values()] });
-      show();
-    } while (again);
-    busy = false;
-  };
+  const load = latest(async () => {
+    figure = await ask({ name: "corners", levels: [...levels.values()] });
+    show();
+  });
   const set = (edge, level) => {
     levels.set(key(edge), [edge.from, edge.to, Math.round(level * 100) / 100]);
     load();
@@ -96,8 +91,7 @@ export function mountCorners(root, words, controls, ask) {
     say(words, cornersWords(figure, from));
     root.dataset.derails = String(figure.derails);
     root.dataset.path = figure.path.join(" ");
-    const part = (name, caption, drawn) => html("figure", {}, html("figcaption", {}, caption), drawn, html("div", { class: "under" }, saveButtons(() => drawn, () => `luge-${name}`)));
-    root.replaceChildren(part("corners", "Where gradient descent goes. Each corner: state and tape, the head in brackets.", ring(figure, half)), part("edges", "The loss along the edges, with a handle in the middle of each.", profiles(figure, from, half, grab)));
+    root.replaceChildren(figureOf("corners", ring(figure, half), "Where gradient descent goes. Each corner: state and tape, the head in brackets."), figureOf("edges", profiles(figure, from, half, grab), "The loss along the edges, with a handle in the middle of each."));
     if (focused) root.querySelector(`[data-edge="${focused}"]`)?.focus();
   };
   controls.from.replaceChildren(...Array.from({ length: 6 }, (_, i) => html("option", { value: i }, String(i + 1))));

@@ -48,6 +48,11 @@ export async function savePng(drawing, name) {
   canvas.toBlob(blob => save(`${name}.png`, blob), "image/png");
 }
 
+/** A drawing with its caption and the buttons that save it. */
+export function figureOf(name, drawn, caption = "") {
+  return html("figure", {}, caption ? html("figcaption", {}, caption) : "", drawn, html("div", { class: "under" }, saveButtons(() => drawn, () => `luge-${name}`)));
+}
+
 /** Two buttons that save the drawing which `find` returns at that moment. */
 export function saveButtons(find, name) {
   const button = (label, act) => html("button", { type: "button", title: `Save this picture as ${label}`, onclick: () => { const drawing = find(); if (drawing) act(drawing, name()); } }, label);

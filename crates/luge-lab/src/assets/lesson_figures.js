@@ -1,9 +1,8 @@
 // How labels come in through the gradient, and a perceptron beside ordinary gradient descent.
 
+import { latest } from "./ask.js";
 import { axes, count, drawing, html, numeral, path, room, say, scale, svg, ticks } from "./draw.js";
-import { saveButtons } from "./export.js";
-
-const savable = (drawn, name) => html("figure", {}, drawn, html("div", { class: "under" }, saveButtons(() => drawn, () => name)));
+import { figureOf } from "./export.js";
 
 /** What the first step does. */
 export function labelWords({ labels, gradient, after, elsewhere, learned, steps }) {
@@ -26,22 +25,16 @@ function drawLabels({ labels, before, gradient, after }, width) {
 /** Labels that the reader sets. */
 export function mountLabels(root, words, controls, ask) {
   const values = [1, 2.25, 2, 5];
-  let figure = null, busy = false, again = false;
+  let figure = null;
   const show = () => {
     say(words, labelWords(figure));
     root.dataset.learned = figure.learned;
-    root.replaceChildren(savable(drawLabels(figure, Math.min(room(root), 700)), "luge-labels"));
+    root.replaceChildren(figureOf("labels", drawLabels(figure, Math.min(room(root), 700))));
   };
-  const load = async () => {
-    if (busy) { again = true; return; }
-    busy = true;
-    do {
-      again = false;
-      figure = await ask({ name: "labels", labels: values });
-      show();
-    } while (again);
-    busy = false;
-  };
+  const load = latest(async () => {
+    figure = await ask({ name: "labels", labels: values });
+    show();
+  });
   controls.replaceChildren(...values.map((value, i) => {
     const told = html("output", {}, numeral(value));
     return html("label", {}, `label of row ${i + 1} `, html("input", { type: "range", min: 0, max: 7, step: 0.25, value, id: `label-${i}`, oninput: event => { values[i] = Number(event.target.value); told.textContent = numeral(values[i]); load(); } }), told);
@@ -83,7 +76,7 @@ export function mountLines(root, words, controls, ask) {
     scrub.setAttribute("aria-valuetext", `step ${figure.perceptron[frame].step}`);
     root.dataset.right = `${figure.perceptron[frame].right} ${figure.ordinary[frame].right}`;
     say(words, lineWords(figure, frame));
-    root.replaceChildren(savable(drawLines(figure, frame, Math.min(room(root), 700)), "luge-boundaries"));
+    root.replaceChildren(figureOf("boundaries", drawLines(figure, frame, Math.min(room(root), 700))));
   };
   const pause = () => { clearInterval(timer); timer = null; play.textContent = "Play"; };
   scrub.addEventListener("input", () => { pause(); frame = Number(scrub.value); show(); });

@@ -88,7 +88,7 @@ export function replay(store, record) {
     },
     break: () => {}, open: () => {}, drawn: () => {},
   };
-  store.set({ opening: record.opening, job: record.job, overview: record.overview, profile: record.profile, proof: record.proof, picture: pictures[0] ?? null, choice: null, recorded: { n: moments.length, steps } });
+  store.set({ preparing: null, opening: record.opening, job: record.job, overview: record.overview, profile: record.profile, proof: record.proof, picture: pictures[0] ?? null, choice: null, recorded: { n: moments.length, steps } });
   show(0);
   return command => acts[command.do]?.(command);
 }
@@ -105,7 +105,7 @@ function cropped(picture, [from, to], [first, last]) {
 }
 
 function toText(bytes) {
-  return btoa(String.fromCharCode(...new TextEncoder().encode(bytes))).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+  return btoa(Array.from(new TextEncoder().encode(bytes), byte => String.fromCharCode(byte)).join("")).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }
 
 function fromText(text) {
@@ -118,6 +118,7 @@ export function toHash(state) {
   if (state.choice) parts.set("p", state.choice);
   const shipped = state.catalogue?.shipped.find(one => one.id === state.choice)?.job;
   if (state.job && JSON.stringify(shipped) !== JSON.stringify(state.job)) parts.set("job", toText(JSON.stringify(state.job)));
+  if (state.heldOut) parts.set("heldout", toText(state.heldOut));
   if (state.moment) parts.set("step", String(state.moment.step));
   if (state.speed !== null) parts.set("speed", String(state.speed));
   if (state.tape !== null) parts.set("tape", String(state.tape));
@@ -131,23 +132,24 @@ export function toHash(state) {
 export function fromHash(hash, catalogue) {
   const parts = new URLSearchParams(hash.replace(/^#/, ""));
   const number = (name, otherwise) => (parts.has(name) && Number.isFinite(Number(parts.get(name))) ? Number(parts.get(name)) : otherwise);
-  let job = null, choice = parts.get("p"), broken = null;
+  let job = null, choice = parts.get("p"), broken = null, heldOut = null;
   const find = id => catalogue.shipped.find(one => one.id === id);
   if (choice && !find(choice)) broken = `there is no program \`${choice}\``;
   if (parts.has("job")) {
     try { job = JSON.parse(fromText(parts.get("job"))); } catch { job = null; }
     if (!job?.trace?.source && !job?.train?.source) [job, broken] = [null, "its program cannot be read"];
   }
+  if (parts.has("heldout")) try { heldOut = fromText(parts.get("heldout")); } catch { broken ??= "the rows held out cannot be read"; }
   const body = one => one?.trace ?? one?.train;
   // A program that ships, run otherwise than it comes.
   if (job) choice = body(find(choice)?.job)?.source.text === body(job).source.text ? choice : null;
   else ({ job, id: choice } = find(choice) ?? find(STORY) ?? catalogue.shipped[0]);
   for (const name of ["step", "speed", "tape", "loss"]) if (parts.has(name) && number(name, null) === null) broken ??= `\`${name}\` is no number`;
-  const known = ["p", "job", "step", "speed", "tape", "stop", "loss", "zoom"], odd = [...parts.keys()].find(name => !known.includes(name));
+  const known = ["p", "job", "step", "speed", "tape", "stop", "loss", "zoom", "heldout"], odd = [...parts.keys()].find(name => !known.includes(name));
   if (odd) broken ??= `it asks for \`${odd}\`, which means nothing here`;
   const zoom = (parts.get("zoom") ?? "").split(".").map(Number);
   return {
-    job, choice, broken, step: Math.max(0, Math.min(1e12, Math.round(number("step", 0)))), speed: number("speed", null), tape: number("tape", null),
+    job, choice, heldOut, broken, step: Math.max(0, Math.min(1e12, Math.round(number("step", 0)))), speed: number("speed", null), tape: number("tape", null),
     stops: { states: (parts.get("stop") ?? "").split(".").filter(Boolean).map(Number).filter(Number.isInteger), loss: number("loss", null) },
     zoom: zoom.length === 4 && zoom.every(Number.isInteger) ? { steps: zoom.slice(0, 2), cells: zoom.slice(2) } : null,
   };

@@ -70,7 +70,7 @@ function lossPhases(state, x, end, y) {
 
 /** The losses of single steps around the moment. */
 function nearChart({ nearby, moment, overview }, width) {
-  if (!nearby || overview.width === 1 && overview.buckets.length <= 170 || moment.step < nearby.from || moment.step >= nearby.from + nearby.losses.length) return "";
+  if (!nearby || moment.step === 0 || overview.width === 1 && overview.buckets.length <= 170 || moment.step < nearby.from || moment.step >= nearby.from + nearby.losses.length) return "";
   // The loss of the data, far below, would hide the rest.
   const losses = nearby.losses.map((loss, i) => [nearby.from + i, loss]);
   const most = Math.max(...nearby.losses), shown = losses.filter(([, loss]) => loss > most / 1000 || nearby.losses.length < 3);

@@ -42,7 +42,7 @@ function look() {
 }
 
 function openJob(job, choice, step = 0, heldOut = null) {
-  store.set({ job, choice, stops: { states: [], loss: null }, tape: null, features: null });
+  store.set({ job, choice, heldOut, stops: { states: [], loss: null }, tape: null, features: null });
   send({ do: "open", job, step, held_out: heldOut });
 }
 
@@ -69,6 +69,10 @@ store.on(["opening"], ({ opening }) => {
   document.body.classList.toggle("mapped", (opening.lesson?.features.length ?? 0) > 1);
   const trained = opening.lesson ? `learns from ${count(opening.lesson.n_samples)} samples as ${opening.lesson.format}, ` : "";
   say(byId("facts"), `**${opening.name}**: ${trained}landscape ${opening.landscape}, ${count(opening.n_vertices)} vertices, ${count(opening.n_units)} units; engine ${opening.engine}, ${opening.precision}${opening.noise ? `, noise ${opening.noise * 100} %` : ""}`);
+});
+// What is drawn first comes all at once.
+store.on(["moment", "overview", "boundary"], ({ moment, overview, boundary }) => {
+  if (moment && overview && (boundary || byId("boundary-card").hidden)) document.body.classList.remove("starting");
 });
 store.on(["notice"], ({ notice }) => {
   byId("notice").hidden = !notice;
@@ -108,8 +112,8 @@ if (record) {
   const restore = () => {
     wanted = fromHash(location.hash, store.state.catalogue);
     if (wanted.broken) store.set({ notice: `This link is broken: ${wanted.broken}. Shown is what can be read of it.`, keepNotice: true });
-    store.set({ job: wanted.job, choice: wanted.choice, speed: wanted.speed, tape: wanted.tape, stops: wanted.stops });
-    send({ do: "open", job: wanted.job, step: wanted.step });
+    store.set({ job: wanted.job, choice: wanted.choice, heldOut: wanted.heldOut, speed: wanted.speed, tape: wanted.tape, stops: wanted.stops });
+    send({ do: "open", job: wanted.job, step: wanted.step, held_out: wanted.heldOut });
     send({ do: "break", states: wanted.stops.states, loss: wanted.stops.loss });
     send(lookCommand(store.state));
   };

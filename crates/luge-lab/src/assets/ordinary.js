@@ -1,7 +1,8 @@
 // An ordinary MLP: registers as biases, one SGD step as a clock cycle, and the same layers with other initial weights.
 
-import { axes, count, drawing, html, numeral, path, room, say, scale, svg, ticks } from "./draw.js";
-import { saveButtons } from "./export.js";
+import { latest } from "./ask.js";
+import { axes, count, drawing, numeral, path, room, say, scale, svg, ticks } from "./draw.js";
+import { figureOf } from "./export.js";
 
 /** What both networks do. */
 export function ordinaryWords({ learner, learner_right: right, n_new: all, other, n_weights: weights, widths, hidden }) {
@@ -45,10 +46,9 @@ export function mountOrdinary(root, words, clock, { scrub, seed }, ask) {
     root.dataset.right = `${figure.learner_right} ${figure.other.at(-1)[1]}`;
     say(words, ordinaryWords(figure));
     say(clock, clockWords(figure, step));
-    const part = (name, caption, drawn) => html("figure", {}, html("figcaption", {}, caption), drawn, html("div", { class: "under" }, saveButtons(() => drawn, () => `luge-${name}`)));
-    root.replaceChildren(part("registers", "The biases of one layer, read as bits.", drawRegisters(figure, step, half)), part("race", "The same layers, two sets of initial weights.", drawRace(figure, half)));
+    root.replaceChildren(figureOf("registers", drawRegisters(figure, step, half), "The biases of one layer, read as bits."), figureOf("race", drawRace(figure, half), "The same layers, two sets of initial weights."));
   };
-  const load = async () => { figure = await ask({ name: "ordinary", seed: Number(seed.value) || 0 }); step = figure.learner.length; show(); };
+  const load = latest(async () => { figure = await ask({ name: "ordinary", seed: Number(seed.value) || 0 }); step = figure.learner.length; show(); });
   scrub.addEventListener("input", () => { step = Number(scrub.value); show(); });
   seed.addEventListener("change", load);
   return { load, show: () => { if (figure) show(); } };

@@ -50,9 +50,9 @@ export function mountSettings(store, root, open) {
   root.replaceChildren(...Object.values(fields).map(one => one.field), formatField, noiseField, again);
 
   const change = (name, value) => {
-    const { job, choice, moment } = store.state;
+    const { job, choice, moment, heldOut } = store.state;
     store.set({ trial: { job, choice } });
-    open(withSetting(job, name, value), choice, moment?.step ?? 0);
+    open(withSetting(job, name, value), choice, moment?.step ?? 0, heldOut);
   };
   store.on(["catalogue", "opening", "job"], ({ catalogue, opening, job }) => {
     root.hidden = !catalogue || !job;
@@ -71,10 +71,10 @@ export function mountSettings(store, root, open) {
     sigma.value = chosen.noise ? String(chosen.noise[0]) : "";
   });
   // What cannot be run is said, and the run before comes back.
-  store.on(["refusal"], ({ refusal, trial, moment }) => {
+  store.on(["refusal"], ({ refusal, trial, moment, heldOut }) => {
     if (!refusal || !trial) return;
     store.set({ trial: null, refusal: null, notice: `${refusal.message[0].toUpperCase()}${refusal.message.slice(1)}. The settings are as before.`, keepNotice: true });
-    open(trial.job, trial.choice, moment?.step ?? 0);
+    open(trial.job, trial.choice, moment?.step ?? 0, heldOut);
   });
   store.on(["opening"], ({ opening, trial }) => { if (opening && trial) store.set({ trial: null }); });
 }

@@ -21,24 +21,46 @@ export function createStore(initial) {
       shown.set(target, isIntersecting);
       if (isIntersecting) listeners.filter(one => one.card === target && one.late).forEach(draw);
     }
+    hold();
   }, { rootMargin: "200px" });
+  const held = new Map();
+  let heldAt = null;
 
   function draw(one) {
     one.late = false;
     one.listener(state);
   }
 
+  /** What a card says and shows takes as much room as it ever took in this run: nothing below it moves. */
+  function hold() {
+    const grown = [...held].map(([part, kept]) => [part, kept, part.offsetHeight]).filter(([, kept, now]) => now > kept);
+    for (const [part, , now] of grown) {
+      held.set(part, now);
+      part.style.minHeight = `${now}px`;
+    }
+  }
+
+  function release() {
+    for (const part of held.keys()) {
+      held.set(part, 0);
+      part.style.minHeight = "";
+    }
+  }
+
   function flush() {
     waiting = false;
     const now = changed;
     changed = new Set();
+    if (now.has("opening") || state.width !== heldAt) release();
+    heldAt = state.width;
     for (const one of listeners) {
       if (!one.keys.some(key => now.has(key))) continue;
-      // While a run plays, a card that nobody sees is drawn when it comes into sight, or when the run rests.
-      if (state.playing && one.card && shown.get(one.card) === false) one.late = true;
+      // While a run plays, a card that was drawn but is out of sight is drawn when it comes into sight, or when the run rests.
+      if (state.playing && one.card && shown.get(one.card) === false && held.get(one.part)) one.late = true;
       else draw(one);
     }
     if (!state.playing) listeners.filter(one => one.late).forEach(draw);
+    hold();
   }
 
   return {
@@ -59,8 +81,11 @@ export function createStore(initial) {
     /** Calls a listener whenever one of these fields has changed; `part` is what it draws into, if it can wait. */
     on(keys, listener, part = null) {
       const card = part?.closest(".card") ?? null;
-      if (card) watcher.observe(card);
-      listeners.push({ keys, listener, card, late: false });
+      if (card) {
+        watcher.observe(card);
+        for (const one of [part, card.querySelector(".say")]) held.set(one, 0);
+      }
+      listeners.push({ keys, listener, card, part, late: false });
     },
   };
 }

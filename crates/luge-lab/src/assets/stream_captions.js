@@ -9,7 +9,7 @@ export function sampleWords(moment, took, film) {
   if (moment.step === film.steps && film.halted) return `Step ${count(moment.step)}: the learner has halted. The network answers **${numeral(moment.out[0])}** to this new sample with label ${numeral(moment.y[0])}.`;
   return took
     ? `Step ${count(moment.step)}: the learner **takes** this sample. The gradient carries its label ${numeral(moment.y[0])} into the slot z.`
-    : `Step ${count(moment.step)}: this sample **passes**; the learner is busy with the one it has.`;
+    : `Step ${count(moment.step)}: this sample **passes**; ${moment.taken ? "the learner is busy with what it has taken" : "the learner has not come to its first one yet"}.`;
 }
 
 /** How many were taken of how many. */

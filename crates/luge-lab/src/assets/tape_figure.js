@@ -1,7 +1,7 @@
 // Why corners become tape weights: the run of a two-state machine whose cells are weights, and the corners it saves.
 
 import { axes, count, drawing, html, path, room, say, scale, svg } from "./draw.js";
-import { saveButtons } from "./export.js";
+import { figureOf, saveButtons } from "./export.js";
 import { createStore } from "./state.js";
 import { mountTapes } from "./tapes.js";
 
@@ -31,8 +31,7 @@ export function mountTapeFigure(root, words, cells, cellsWords, { back, forth, w
     store.set({ opening: figure.opening, moment: figure.moments[at], width: window.innerWidth });
     say(words, tapeFigureWords(figure));
     root.dataset.corners = `${figure.corners} ${figure.inside.at(-1)[1]}`;
-    const drawn = drawCounts(figure, Math.min(room(root), 620));
-    root.replaceChildren(html("figure", {}, drawn, html("div", { class: "under" }, saveButtons(() => drawn, () => "luge-tape-weights"))));
+    root.replaceChildren(figureOf("tape-weights", drawCounts(figure, Math.min(room(root), 620))));
   };
   mountTapes(store, cells, cellsWords);
   cells.after(html("div", { class: "under" }, saveButtons(() => cells.querySelector("svg"), () => "luge-tape")));

@@ -19,7 +19,7 @@ const N_NEW: usize = 512;
 /// Weights times steps of the network with other weights.
 const MAX_WORK: u64 = 1 << 29;
 
-/// Its rate, the best of those that `luge compare parity` tries at this size.
+/// Its rate; with the others that `luge compare parity` tries, it ends alike.
 const RATE: f64 = 0.01;
 
 /// Two trainings of one architecture on one stream.
