@@ -1,4 +1,5 @@
-// The engines in workers of this page, in place of the server's socket: one worker makes the run on display, one proves it.
+// The engines in workers of this page, in place of the server's socket: one worker makes the run on display, one proves it,
+// and each figure of the explanation has one of its own.
 
 const place = name => new URL(name, import.meta.url);
 
@@ -27,15 +28,22 @@ export function openEngines(hear) {
     if (told.kind === "opened") { early?.forEach(hear); early = null; }
   };
   const proved = told => { if (early) early.push(told); else hear(told); };
+  const figures = new Map();
   let run = start(heard), prover = null;
   run.do("greet");
   return command => {
+    if (command.do === "figure") {
+      const { name } = command.figure;
+      if (!figures.has(name)) figures.set(name, start(hear));
+      figures.get(name).do("prove", command);
+      return;
+    }
     if (command.do === "open") {
       if (prover) { run.end(); prover.end(); run = start(heard); }
       [early, prover] = [[], start(proved)];
       prover.do("prove", command);
     }
-    run.do(command.do === "figure" ? "prove" : "hear", command);
+    run.do("hear", command);
   };
 }
 

@@ -220,13 +220,13 @@ fn prepare_trace(mut job: TraceJob) -> Result<(Loaded, Prepared), RunError> {
     let ahead = asked.min(MAX_DENSE_STEPS);
     job.options.steps = (job.options.landscape != LandscapeKind::Internal).then_some(ahead);
     let mut plan = job.plan(&loaded)?;
-    // A run with noise is made again from its start whenever one goes back.
+    // A run with noise is made again from its start whenever one goes back; like every dense one it ends with the machine's.
     let noisy = job.options.manner.noise.is_some();
-    plan.most_steps = asked.min(match plan.dense() {
-        true if noisy => MAX_NOISY_STEPS,
-        true => MAX_DENSE_STEPS,
-        false => MAX_STEPS,
-    });
+    plan.most_steps = match plan.dense() {
+        true if noisy => plan.most_steps.min(MAX_NOISY_STEPS),
+        true => plan.most_steps,
+        false => asked.min(MAX_STEPS),
+    };
     Ok((loaded, Prepared::PreparedTrace(Box::new(plan))))
 }
 

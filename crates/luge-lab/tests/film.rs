@@ -459,7 +459,11 @@ fn a_run_is_proved_and_broken_off() {
     assert_eq!(perceptron["learned"]["after"]["right"], 150);
     let noisy = machine_with(FOUR, |job| job.options.manner.noise = Some((0.05, 0)));
     let noisy = proof(&noisy, true).expect("a proof");
-    assert_eq!(noisy["certified"], false);
+    assert_eq!(
+        (&noisy["certified"], &noisy["steps"]),
+        (&false.into(), &107.into()),
+        "as long as `luge trace`"
+    );
     assert!(noisy["first_mismatch"].as_u64().is_some_and(|step| step > 0 && step < 107), "{noisy}");
     assert!(proof(&machine(FIVE), false).is_none(), "nobody waits any more");
 }

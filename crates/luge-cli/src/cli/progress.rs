@@ -133,14 +133,14 @@ impl Progress {
         let per_second = (steps as f64 / elapsed.as_secs_f64()) as u64;
         bar.set_position(steps);
         let unit = self.unit;
-        let mut message = format!("{} {unit}, {} {unit}/s", HumanCount(steps), HumanCount(per_second));
+        let mut message = format!("{} {unit}, {}/s", HumanCount(steps), HumanCount(per_second));
         if let Some(loss) = self.loss {
             message.push_str(&format!(", loss {}", numeral(loss)));
         }
         if known && steps > 0 {
             let left = elapsed.mul_f64(expected.saturating_sub(steps) as f64 / steps as f64);
             let about = if self.certain { "" } else { "about " };
-            message.push_str(&format!(", {about}{} left", HumanDuration(left)));
+            message.push_str(&format!(", {about}{:#} left", HumanDuration(left)));
         }
         bar.set_message(message);
     }

@@ -46,7 +46,8 @@ export function splitRows(table, percent) {
   const [head, ...rows] = table.trim().split(/\r?\n/);
   const tested = i => Math.floor((i + 1) * percent / 100) > Math.floor(i * percent / 100);
   const part = keep => [head, ...rows.filter((_, i) => tested(i) === keep)].join("\n") + "\n";
-  return { training: part(false), testing: part(true) };
+  // Of a few rows a small share may be none.
+  return rows.some((_, i) => tested(i)) ? { training: part(false), testing: part(true) } : null;
 }
 
 /** Files may be dropped anywhere on the page. */
