@@ -10,7 +10,7 @@ import { at, choose, PROVED, SHOWN, text } from "./harness.mjs";
 import { axeComplaints, WIDTHS } from "./looks.mjs";
 import { luge } from "./server.mjs";
 
-const FRAME = "<!doctype html><html lang=en><title>A page with a frame</title><iframe title=lab src=some/folder/#p=bb2 width=1200 height=900></iframe>";
+const FRAME = "<!doctype html><html lang=en><link rel=icon href=data:,><title>A page with a frame</title><iframe title=lab src=some/folder/#p=bb2 width=1200 height=900></iframe>";
 
 /** A web host with the site in a folder of its own, and a page beside it that embeds it. */
 async function host(folder) {

@@ -457,14 +457,17 @@ fn a_run_is_proved_and_broken_off() {
     let perceptron = proof(&shipped("perceptron"), true).expect("a proof");
     assert_eq!((&perceptron["certified"], &perceptron["halted"]), (&true.into(), &true.into()));
     assert_eq!(perceptron["learned"]["after"]["right"], 150);
-    let noisy = machine_with(FOUR, |job| job.options.manner.noise = Some((0.05, 0)));
-    let noisy = proof(&noisy, true).expect("a proof");
-    assert_eq!(
-        (&noisy["certified"], &noisy["steps"]),
-        (&false.into(), &107.into()),
-        "as long as `luge trace`"
-    );
-    assert!(noisy["first_mismatch"].as_u64().is_some_and(|step| step > 0 && step < 107), "{noisy}");
+    for landscape in [LandscapeKind::Compact, LandscapeKind::Internal] {
+        let job = machine_with(FOUR, |job| {
+            (job.options.landscape, job.options.manner.noise) = (landscape, Some((0.05, 0)));
+        });
+        let noisy = proof(&job, true).expect("a proof");
+        assert_eq!(noisy["certified"], false);
+        assert!(noisy["first_mismatch"].as_u64().is_some_and(|step| step > 0 && step < 107), "{noisy}");
+        let Job::Trace(job) = job else { unreachable!("a machine's run") };
+        let traced = job.trace().expect("a trace");
+        assert_eq!(noisy["path"], format!("{:016x}", traced.path), "the digest of `luge trace`");
+    }
     assert!(proof(&machine(FIVE), false).is_none(), "nobody waits any more");
 }
 
