@@ -218,9 +218,13 @@ impl ParityComparison {
     /// Accuracy on new inputs against samples seen, in thousands.
     #[must_use]
     pub fn draw(&self) -> String {
-        let title = format!("The parity of {} of {} bits", self.options.hidden, self.options.bits);
+        let title = parity_title(self.options.hidden, self.options.bits);
         chart(&title, "Luge, Gaussian elimination", &self.learner, &self.ordinary)
     }
+}
+
+fn parity_title(n_hidden: usize, n_bits: usize) -> String {
+    format!("The parity of {n_hidden} of {n_bits} bits")
 }
 
 /// One's own learner and ordinary networks on one stream.
@@ -254,7 +258,11 @@ impl OwnComparison {
     /// Accuracy on new inputs against samples seen, in thousands.
     #[must_use]
     pub fn chart(&self) -> String {
-        chart(&self.draw.to_string(), "Luge, the learner", &self.learner, &self.ordinary)
+        let title = match self.draw.concept {
+            Concept::Parity { n_hidden } => parity_title(n_hidden, self.draw.n_features),
+            _ => self.draw.to_string(),
+        };
+        chart(&title, "Luge, the learner", &self.learner, &self.ordinary)
     }
 }
 
@@ -307,7 +315,8 @@ fn chart(title: &str, name: &str, learner: &LearnerRun, ordinary: &[OrdinaryRun]
     } else {
         format!("one stream and one budget: {} samples pass before everybody", grouped(learner.passed))
     };
-    let x = Axis::over("thousands of samples that passed", [0.0, last]);
+    let beyond = 1.04 * last;
+    let x = Axis::over("thousands of samples that passed", [0.0, beyond]);
     let y = Axis::over("share of 10,000 new inputs right", [0.4, 1.0]).with_room();
     let mut chart = Chart::new(title, &subtitle, x, y);
     for run in ordinary {
@@ -318,7 +327,7 @@ fn chart(title: &str, name: &str, learner: &LearnerRun, ordinary: &[OrdinaryRun]
     chart.explain(Stroke::solid("#4477aa", 1.0), "ordinary networks, SGD");
     chart.explain(Stroke::solid("#cc6677", 1.0), "ordinary networks, Adam");
     let (end, before, right) = (thousands(learner.passed), share(learner.right_before), share(learner.right));
-    chart.line([(0.0, before), (end, before), (end, right), (last, right)], Stroke::solid("#228833", 2.0));
+    chart.line([(0.0, before), (end, before), (end, right), (beyond, right)], Stroke::solid("#228833", 2.0));
     chart.explain(Stroke::solid("#228833", 2.0), name);
     chart.finish()
 }
