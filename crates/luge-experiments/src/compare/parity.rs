@@ -56,7 +56,7 @@ pub struct LearnerRun {
     pub taken: u64,
     /// New inputs whose label it gets right.
     pub right: usize,
-    /// The same until it halts: then its network says 1 of every input.
+    /// The same until it halts: until then its network puts out the carrier for every input, which counts as 1.
     pub right_before: usize,
     /// Whether every claim of the certificate holds.
     pub certified: bool,
