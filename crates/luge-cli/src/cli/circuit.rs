@@ -20,7 +20,6 @@ use serde::Serialize;
 
 use super::{
     failure::{Failure, show_warnings},
-    ordinary::refusal,
     output::{Rows, count, show},
     progress::Progress,
 };
@@ -258,6 +257,6 @@ pub(super) fn of_machine(machine: &Machine, input: Option<&Input>) -> Result<Cir
             error.to_string(),
             "a circuit has a register for each cell: give an input on which it halts",
         ),
-        error => refusal(error),
+        error => error.into(),
     })
 }

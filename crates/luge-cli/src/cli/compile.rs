@@ -22,7 +22,6 @@ use super::{
     circuit,
     data_args::{DataArgs, show_notes},
     failure::Failure,
-    ordinary,
     output::{ForceArg, Rows, count, place, sample_sizes, show},
 };
 
@@ -103,7 +102,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
 fn circuit(job: TrainJob, table: Table, out: Option<Output>, json: bool) -> Result<(), Failure> {
     let mut stream = StreamJob::new(job.source, Samples::Table(table, Order::Cycle));
     (stream.options.format, stream.primary, stream.set) = (job.options.format, job.primary, job.set);
-    let made = stream.circuit().map_err(ordinary::refusal)?.circuit;
+    let made = stream.circuit()?.circuit;
     if let Some(out) = out {
         let name = out.path().display().to_string();
         out.write(circuit::written(&made, &name))?;

@@ -20,7 +20,7 @@ use super::{
     failure::Failure,
     landscape_args::cell_count,
     machine_args::{MachineArgs, word},
-    ordinary::{export_torch, not_written},
+    ordinary::export_torch,
     output::{ForceArg, json_line, place, print},
     prover,
 };
@@ -78,7 +78,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     match ordinary {
         Some(model) if args.graph.is_none() && args.rocq.is_none() => {
             if let Some(file) = onnx_file {
-                file.write(onnx(&model.trained()?).map_err(not_written)?)?;
+                file.write(onnx(&model.trained()?)?)?;
             }
             let Some(folder) = &args.torch else { return Ok(()) };
             let read = args.data.as_deref().map(read_text).transpose()?;

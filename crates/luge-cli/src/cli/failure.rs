@@ -186,187 +186,126 @@ impl From<OpenError> for Failure {
     }
 }
 
-impl From<LoweringError> for Failure {
-    fn from(error: LoweringError) -> Self {
-        let remedy = match &error {
-            LoweringError::TooManyTracks { .. } => "use fewer tapes, or alphabets with fewer symbols",
-            LoweringError::Samples { .. } => "leave --strict out",
-            LoweringError::NotNormal(_) => {
-                "there is no step to make: give the start state a rule; luge run shows where it halts"
+/// Failures of errors by their variants: `usage` if the command line is wrong, `unfit` otherwise, each with its remedy.
+/// What needs more than a remedy follows `else`.
+macro_rules! failures {
+    ($(for $type:ident($error:ident, $problem:ident) {
+        $($kind:ident $variant:ident $remedy:expr;)*
+    } $(else { $($pattern:pat => $failure:expr,)* })?)*) => {$(
+        impl From<$type> for Failure {
+            fn from($error: $type) -> Self {
+                let $problem = $error.to_string();
+                match $error {
+                    $($($pattern => $failure,)*)?
+                    $($type::$variant { .. } => Self::$kind($problem, $remedy),)*
+                }
             }
-        };
-        Self::unfit(error.to_string(), remedy)
-    }
-}
-
-impl From<OutputError> for Failure {
-    fn from(error: OutputError) -> Self {
-        let problem = error.to_string();
-        let remedy = match error {
-            OutputError::Refused { .. } => {
-                return Self::unfit(error, "name a place in a folder that exists and that you may write to");
-            }
-            OutputError::NotAFile { .. } => "name a new file",
-            OutputError::Input { .. } | OutputError::Twice { .. } => "give another name",
-            OutputError::Exists { .. } => "give another name, or --force to write over it",
-            OutputError::Elsewhere { .. } => {
-                return Self::unfit(problem, "compare the two files, and rename the one that you want");
-            }
-        };
-        Self::usage(problem, remedy)
-    }
-}
-
-impl From<RevisitError> for Failure {
-    fn from(error: RevisitError) -> Self {
-        match error {
-            RevisitError::Checkpoint(error) => error.into(),
-            RevisitError::TooEarly { first, .. } => {
-                Self::unfit(error.to_string(), format!("ask for step {first} or a later one"))
-            }
-            RevisitError::TooLate { last, .. } => {
-                Self::unfit(error.to_string(), format!("ask for step {last} or an earlier one"))
-            }
-            RevisitError::Job(error) => error.into(),
-            RevisitError::Engine(error) => error.into(),
         }
-    }
+    )*};
 }
+pub(super) use failures;
 
-impl From<JobError> for Failure {
-    fn from(error: JobError) -> Self {
-        let problem = error.to_string();
-        let usage = |remedy: &str| Self::usage(problem.clone(), remedy);
-        match error {
-            JobError::Read { text, error } => Self::of_reading(error, &text),
-            JobError::Program { text, error } => Self::of_program(error, &text),
-            JobError::ProgramAlone { .. } => {
-                usage("compile it with luge compile, or use luge train or luge run")
-            }
-            JobError::NoData { .. } => usage("give them with --data FILE.csv --target COLUMN"),
-            JobError::Table { name, error } => Self::of_table(&name, &error),
-            JobError::Input(error) => error.into(),
-            JobError::Learner(error) => error.into(),
-            JobError::Primary(error) => error.into(),
-            JobError::ThetaSize { fits, .. } => {
-                usage(&format!("give the network the program is for with --primary, such as {fits}"))
-            }
-            JobError::NoPredict(_) => usage(
-                "write `fn predict(x: [fix<I,F>; M], theta: [fix<I,F>; M + 1]) -> fix<I,F>` into the program",
-            ),
-            JobError::OnStream(_) => usage("use luge stream, or luge report with the learner's name"),
-            JobError::NoTarget(_) => usage("name the label column with --target"),
-            JobError::NoFormat { why: NoFormat::Endless | NoFormat::Rejects(_), .. } => {
-                Self::unfit(problem, "name a --format, and see what the learner asks of its data")
-            }
-            JobError::NoFormat { .. } => {
-                Self::unfit(problem, "scale the data with --scale standard, or name a --format")
-            }
-            JobError::Repeats { .. } => {
-                Self::unfit(problem, "give data on which it ends, or a learner that counts its rounds")
-            }
-            JobError::Universal { .. } => Self::unfit(
-                problem,
-                "give --program only with the learner `universal`, and a machine as docs/universal.md describes",
-            ),
-            JobError::Trace(error) => error.into(),
-            JobError::Training(error) => error.into(),
-        }
+failures! {
+    for LoweringError(error, problem) {
+        unfit TooManyTracks "use fewer tapes, or alphabets with fewer symbols";
+        unfit Samples "leave --strict out";
+        unfit NotNormal "there is no step to make: give the start state a rule; luge run shows where it halts";
     }
-}
-
-impl From<EngineError> for Failure {
-    fn from(error: EngineError) -> Self {
-        let problem = error.to_string();
-        let usage = |remedy: &str| Self::usage(problem.clone(), remedy);
-        let unfit = |remedy: &str| Self::unfit(problem.clone(), remedy);
-        match error {
-            EngineError::Noise { .. } => usage("give --noise a number such as 0.05"),
-            EngineError::Incompatible { .. } => usage("use --engine dense, or leave --engine out"),
-            EngineError::Train(TrainError::NotPiecewiseLinear | TrainError::NotOneSimplex) => {
-                usage("use --rate one, or --landscape internal, whose loss is piecewise linear")
-            }
-            EngineError::Train(TrainError::NotExact { .. }) => {
-                unfit("use --engine sparse, or leave --engine out")
-            }
-            EngineError::Train(TrainError::TooWide { .. }) => {
-                unfit("use --engine sparse or exact, or leave --engine out")
-            }
-            error @ (EngineError::Train(_) | EngineError::Arcs(_)) => Self::of(error),
-        }
+    for OutputError(error, problem) {
+        usage NotAFile "name a new file";
+        usage Input "give another name";
+        usage Twice "give another name";
+        usage Exists "give another name, or --force to write over it";
+        unfit Elsewhere "compare the two files, and rename the one that you want";
+    } else {
+        OutputError::Refused { .. } => {
+            Self::unfit(error, "name a place in a folder that exists and that you may write to")
+        },
     }
-}
-
-impl From<TraceError> for Failure {
-    fn from(error: TraceError) -> Self {
-        let problem = error.to_string();
-        let remedy = match error {
-            TraceError::HaltingUnreachable(_) => "it would run forever: limit the steps with --steps",
-            TraceError::DoesNotHalt(_) => {
-                let within = format!("without it the machine must halt within {LONGEST_SEARCH}");
-                return Self::unfit(problem, format!("limit the steps with --steps; {within}"));
-            }
-            TraceError::TooFewCells { needed, .. } => return Self::unfit(problem, more_cells(needed)),
-            TraceError::TooManyCells { .. } => {
-                "set a smaller --steps, or use a machine that visits fewer cells"
-            }
-            TraceError::TooManyDeclared(_) => "shorten the --input, or choose another --landscape",
-            TraceError::Engine(error) => return error.into(),
-            TraceError::Memory(error) => return error.into(),
-            TraceError::Build(BuildError::Constants(error)) => {
-                return Self::usage(problem, remedy_of_constants(&error));
-            }
-            TraceError::Build(BuildError::Internal(error)) => remedy_of_internal(&error),
-            TraceError::Build(
-                error @ (BuildError::TooManyVertices { .. }
-                | BuildError::TooManyColumns(_)
-                | BuildError::TooManyEdges { .. }),
-            ) => remedy_of_size(&error),
-            TraceError::Lowering(error) => return error.into(),
-        };
-        Self::unfit(problem, remedy)
+    for RevisitError(error, problem) {} else {
+        RevisitError::Checkpoint(error) => error.into(),
+        RevisitError::TooEarly { first, .. } => Self::unfit(problem, format!("ask for step {first} or a later one")),
+        RevisitError::TooLate { last, .. } => Self::unfit(problem, format!("ask for step {last} or an earlier one")),
+        RevisitError::Job(error) => error.into(),
+        RevisitError::Engine(error) => error.into(),
+    }
+    for JobError(error, problem) {
+        usage ProgramAlone "compile it with luge compile, or use luge train or luge run";
+        usage NoData "give them with --data FILE.csv --target COLUMN";
+        usage NoPredict "write `fn predict(x: [fix<I,F>; M], theta: [fix<I,F>; M + 1]) -> fix<I,F>` into the program";
+        usage OnStream "use luge stream, or luge report with the learner's name";
+        usage NoTarget "name the label column with --target";
+        unfit NoFormat "scale the data with --scale standard, or name a --format";
+        unfit Repeats "give data on which it ends, or a learner that counts its rounds";
+        unfit Universal "give --program only with the learner `universal`, and a machine as docs/universal.md describes";
+    } else {
+        JobError::Read { text, error } => Self::of_reading(error, &text),
+        JobError::Program { text, error } => Self::of_program(error, &text),
+        JobError::Table { name, error } => Self::of_table(&name, *error),
+        JobError::Input(error) => error.into(),
+        JobError::Learner(error) => error.into(),
+        JobError::Primary(error) => error.into(),
+        JobError::ThetaSize { fits, .. } => {
+            Self::usage(problem, format!("give the network the program is for with --primary, such as {fits}"))
+        },
+        JobError::NoFormat { why: NoFormat::Endless | NoFormat::Rejects(_), .. } => {
+            Self::unfit(problem, "name a --format, and see what the learner asks of its data")
+        },
+        JobError::Trace(error) => error.into(),
+        JobError::Training(error) => error.into(),
+    }
+    for EngineError(error, problem) {
+        usage Noise "give --noise a number such as 0.05";
+        usage Incompatible "use --engine dense, or leave --engine out";
+    } else {
+        EngineError::Train(TrainError::NotPiecewiseLinear | TrainError::NotOneSimplex) => {
+            Self::usage(problem, "use --rate one, or --landscape internal, whose loss is piecewise linear")
+        },
+        EngineError::Train(TrainError::NotExact { .. }) => {
+            Self::unfit(problem, "use --engine sparse, or leave --engine out")
+        },
+        EngineError::Train(TrainError::TooWide { .. }) => {
+            Self::unfit(problem, "use --engine sparse or exact, or leave --engine out")
+        },
+        EngineError::Train(_) | EngineError::Arcs(_) => Self::of(error),
+    }
+    for TraceError(error, problem) {
+        unfit HaltingUnreachable "it would run forever: limit the steps with --steps";
+        unfit DoesNotHalt format!("limit the steps with --steps; without it the machine must halt within {LONGEST_SEARCH}");
+        unfit TooManyCells "set a smaller --steps, or use a machine that visits fewer cells";
+        unfit TooManyDeclared "shorten the --input, or choose another --landscape";
+    } else {
+        TraceError::TooFewCells { needed, .. } => Self::unfit(problem, more_cells(needed)),
+        TraceError::Engine(error) => error.into(),
+        TraceError::Memory(error) => error.into(),
+        TraceError::Build(error) => error.into(),
+        TraceError::Lowering(error) => error.into(),
+    }
+    for BuildError(error, problem) {
+        unfit TooManyEdges "choose --landscape compact, which has no unit for every edge, or a machine whose states look at fewer tapes";
+        unfit TooManyVertices "leave out --vertices all, or use a machine whose states look at fewer tapes";
+        unfit TooManyColumns "use a machine whose states look at fewer tapes";
+    } else {
+        BuildError::Constants(error) => error.into(),
+        BuildError::Internal(error) => error.into(),
+    }
+    for ConstantsError(error, problem) {
+        usage Base "give a larger --base, or leave it out";
+        usage BaseRange "give a --base from 16 to 1e100, or leave it out";
+        usage Scale "give a positive --scale, or leave it out";
+        usage Offset "give a larger --offset, or leave it out";
+        usage Rounding "leave the constants out, or give numbers nearer to each other";
+        usage Drop "give a positive --drop and an --offset of at least twice that, or leave them out";
+    }
+    for InternalError(error, problem) {
+        unfit TooManyVertices "a vertex for every configuration does not reach this far: choose another --landscape";
+        unfit NothingDeclared "declare an input with --input";
+        unfit NeverHalts "this landscape slopes towards the halt, and serves every content of the input's cells: give more --cells, or choose another --landscape";
     }
 }
 
 fn more_cells(needed: usize) -> String {
     format!("give --cells {needed} or more, or leave --cells out")
-}
-
-fn remedy_of_constants(error: &ConstantsError) -> &'static str {
-    match error {
-        ConstantsError::Base { .. } => "give a larger --base, or leave it out",
-        ConstantsError::BaseRange(_) => "give a --base from 16 to 1e100, or leave it out",
-        ConstantsError::Scale(_) => "give a positive --scale, or leave it out",
-        ConstantsError::Offset { .. } => "give a larger --offset, or leave it out",
-        ConstantsError::Rounding { .. } => "leave the constants out, or give numbers nearer to each other",
-        ConstantsError::Drop { .. } => {
-            "give a positive --drop and an --offset of at least twice that, or leave them out"
-        }
-    }
-}
-
-fn remedy_of_size(error: &BuildError) -> &'static str {
-    match error {
-        BuildError::TooManyEdges { .. } => {
-            "choose --landscape compact, which has no unit for every edge, or a machine whose states look at fewer tapes"
-        }
-        BuildError::TooManyVertices { .. } => {
-            "leave out --vertices all, or use a machine whose states look at fewer tapes"
-        }
-        _ => "use a machine whose states look at fewer tapes",
-    }
-}
-
-fn remedy_of_internal(error: &InternalError) -> &'static str {
-    match error {
-        InternalError::TooManyVertices(_) => {
-            "a vertex for every configuration does not reach this far: choose another --landscape"
-        }
-        InternalError::NothingDeclared => "declare an input with --input",
-        InternalError::NeverHalts(_) => {
-            "this landscape slopes towards the halt, and serves every content of the input's cells: give more --cells, or choose another --landscape"
-        }
-    }
 }
 
 impl Failure {

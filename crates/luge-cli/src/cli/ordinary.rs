@@ -27,7 +27,7 @@ use luge_sled::{BackendError, CircuitCompileError};
 use luge_train::Precision;
 
 use super::{
-    failure::{Failure, show_warnings},
+    failure::{Failure, failures, show_warnings},
     output::{Rows, count, place, print, show, show_claims},
     progress::Progress,
 };
@@ -68,29 +68,29 @@ pub(super) fn float_of(precision: Precision) -> Result<Float, Failure> {
     }
 }
 
-/// What cannot be trained, and the remedy.
-pub(super) fn refusal(error: OrdinaryError) -> Failure {
-    let problem = error.to_string();
-    let remedy = match error {
+failures! {
+    for OrdinaryError(error, problem) {
+        unfit Shape "give another --draw, --data or --target";
+        unfit Stream "use luge trace for what takes no samples, and luge stream for what does";
+        unfit Format "choose a --format such as fix:4.4";
+        unfit OneSample "leave --batch out";
+        unfit Rejected "check what the learner requires of its samples";
+        unfit NotExclusive "see what the circuit sums up: docs/ordinary.md";
+        unfit Constants "choose --precision f64, or fewer --steps";
+        unfit Train "choose --engine sparse";
+        unfit Trace "give --steps";
+        unfit Machine "choose another --landscape";
+    } else {
         OrdinaryError::Job(JobError::Program {
-            error: ProgramError::Backend(BackendError::Circuit(error)),
-            ..
-        }) => of_circuit(&error),
-        OrdinaryError::Job(error) => return error.into(),
-        OrdinaryError::Shape { .. } => "give another --draw, --data or --target",
-        OrdinaryError::Stream { .. } => {
-            "use luge trace for what takes no samples, and luge stream for what does"
-        }
-        OrdinaryError::Format { .. } => "choose a --format such as fix:4.4",
-        OrdinaryError::OneSample(_) => "leave --batch out",
-        OrdinaryError::Rejected { .. } => "check what the learner requires of its samples",
-        OrdinaryError::NotExclusive { .. } => "see what the circuit sums up: docs/ordinary.md",
-        OrdinaryError::Constants(_) => "choose --precision f64, or fewer --steps",
-        OrdinaryError::Train(_) => "choose --engine sparse",
-        OrdinaryError::Trace(_) => "give --steps",
-        OrdinaryError::Machine(_) => "choose another --landscape",
-    };
-    Failure::unfit(problem, remedy)
+            error: ProgramError::Backend(BackendError::Circuit(error)), ..
+        }) => Self::unfit(problem, of_circuit(&error)),
+        OrdinaryError::Job(error) => error.into(),
+    }
+    for TorchError(error, problem) {
+        unfit TooLarge "choose --torch with --sparse, or a smaller network";
+        unfit Format "give another folder";
+        unfit Write "give another folder";
+    }
 }
 
 /// Why a program has no circuit, and the remedy.
@@ -108,14 +108,13 @@ pub(super) fn export_torch(
     (folder, sparse): (&Path, bool),
     outputs: &mut Outputs,
 ) -> Result<(), Failure> {
-    let export = TorchExport::new(prepared, sparse).map_err(not_written)?;
+    let export = TorchExport::new(prepared, sparse)?;
     std::fs::create_dir_all(folder)
-        .map_err(|reason| TorchError::Write { path: folder.display().to_string(), reason })
-        .map_err(not_written)?;
+        .map_err(|reason| TorchError::Write { path: folder.display().to_string(), reason })?;
     for name in export.files() {
         outputs.place(&folder.join(name))?;
     }
-    export.write(folder).map_err(not_written)?;
+    export.write(folder)?;
     let network = &prepared.network.network;
     print(&format!(
         "{}: {}; {} layers, {} weights\n",
@@ -124,15 +123,6 @@ pub(super) fn export_torch(
         network.layers().len(),
         HumanCount(network.n_weights())
     ))
-}
-
-/// Why a network is not written, and the remedy.
-pub(super) fn not_written(error: TorchError) -> Failure {
-    let remedy = match error {
-        TorchError::TooLarge { .. } => "choose --torch with --sparse, or a smaller network",
-        _ => "give another folder",
-    };
-    Failure::unfit(error.to_string(), remedy)
 }
 
 impl From<SamplesMissing> for Failure {
@@ -147,7 +137,7 @@ impl From<SamplesMissing> for Failure {
 impl From<OrdinaryModelError> for Failure {
     fn from(error: OrdinaryModelError) -> Self {
         match error {
-            OrdinaryModelError::Ordinary(error) => refusal(error),
+            OrdinaryModelError::Ordinary(error) => error.into(),
             OrdinaryModelError::Samples(error) => error.into(),
             OrdinaryModelError::Inconsistent(_) => {
                 Self::unfit(error, "give a model of a run that halted, unchanged")
@@ -159,7 +149,7 @@ impl From<OrdinaryModelError> for Failure {
 /// Trains a model's circuit again, and compares.
 pub(super) fn certify(model: &OrdinaryModel, data: Option<&Data>, json: bool) -> Result<(), Failure> {
     let prepared = model.prepare(data)?;
-    let report = prepared.train(|_| ControlFlow::Continue(())).map_err(refusal)?;
+    let report = prepared.train(|_| ControlFlow::Continue(()))?;
     let again = model.is_same(&OrdinaryModel::new(&prepared, &report));
     let mut claims: Vec<(&str, &Claim)> =
         report.certificate.iter().map(|(name, claim)| (*name, claim)).collect();
@@ -177,7 +167,7 @@ pub(super) fn run(
 ) -> Result<(), Failure> {
     let started = Instant::now();
     let file = place(&mut outputs, args.out.as_deref())?;
-    let prepared = PreparedOrdinary::new(circuit, samples, options).map_err(refusal)?;
+    let prepared = PreparedOrdinary::new(circuit, samples, options)?;
     if let Some(folder) = &args.torch {
         return export_torch(&prepared, (folder, args.sparse), &mut outputs);
     }
@@ -187,7 +177,7 @@ pub(super) fn run(
         ControlFlow::Continue(())
     });
     drop(progress);
-    let report = trained.map_err(refusal)?;
+    let report = trained?;
     if let Some(file) = file.filter(|_| report.proves_the_run()) {
         let name = file.path().display().to_string();
         file.write(OrdinaryModel::new(&prepared, &report).to_bytes(&name)?)?;

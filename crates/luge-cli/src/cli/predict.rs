@@ -97,7 +97,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let model = Trained::load(&args.model)?;
     let preparation = model.preparation();
     let (name, text) = read_text(&args.data)?;
-    let new = preparation.read_new(&text).map_err(|error| Failure::of_table(&name, &error))?;
+    let new = preparation.read_new(&text).map_err(|error| Failure::of_table(&name, error))?;
     new.notes.iter().for_each(|text| note(&format!("{name}: {text}")));
     let predicted = model.predict(&new.features)?;
     let score = new.labels.as_ref().and_then(|labels| preparation.score(&predicted, labels));

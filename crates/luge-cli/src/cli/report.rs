@@ -26,7 +26,6 @@ use super::{
     machine_args::{step_count, word},
     output::{ForceArg, Rows, print},
     progress::Progress,
-    stream::of_lesson,
 };
 
 /// Write a run as a single HTML file with all views of the lab, at up to 400 steps
@@ -92,7 +91,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let mut outputs = args.data.iter().fold(outputs, Outputs::reading);
     let page = outputs.place(&args.out)?;
     if let Some(job) = args.stream()? {
-        let film = StreamFilm::new(&job, args.moments.clamp(2, MAX_MOMENTS)).map_err(of_lesson)?;
+        let film = StreamFilm::new(&job, args.moments.clamp(2, MAX_MOMENTS))?;
         page.write(stream_report(&film))?;
         let end = if film.halted() { "halted" } else { "step limit" };
         return finish(end, film.steps(), film.n_moments(), &page.path().display().to_string());

@@ -28,7 +28,7 @@ use serde::Serialize;
 use super::{
     circuit,
     data_args::{ColumnArgs, named_table},
-    failure::{Failure, show_warnings},
+    failure::{Failure, failures, show_warnings},
     landscape_args::cell_count,
     long_run::interruptions,
     machine_args::{step_count, word},
@@ -146,7 +146,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let (out, plot) =
         (place(&mut outputs, args.torch.out.as_deref())?, place(&mut outputs, args.plot.as_deref())?);
     let job = args.job(args.table()?)?;
-    let lesson = job.prepare().map_err(of_lesson)?;
+    let lesson = job.prepare()?;
     if let Some(file) = graph_file {
         file.write(json_line(&stream_graph(&lesson.network))?)?;
     }
@@ -189,7 +189,7 @@ fn train(lesson: &PreparedStream, mut curve: Option<&mut LossCurve>) -> Result<S
             "a run on a stream is not saved: the same command makes the same run again",
         ));
     }
-    trained.map_err(of_lesson)
+    Ok(trained?)
 }
 
 /// The loss over the steps, between its bounds.
@@ -226,7 +226,7 @@ impl From<StreamModelError> for Failure {
         match error {
             StreamModelError::Samples(error) => error.into(),
             StreamModelError::Model(error) => error.into(),
-            StreamModelError::Prepared(error) => of_lesson(error),
+            StreamModelError::Prepared(error) => error.into(),
         }
     }
 }
@@ -255,10 +255,9 @@ impl Args {
         let job = self.job(data)?;
         let circuit = match self.via == "circuit" && program::is_program(&job.source) {
             true => job.circuit(),
-            false => job.prepare().map_err(of_lesson)?.circuit(),
+            false => job.prepare()?.circuit(),
         };
-        let circuit = circuit.map_err(ordinary::refusal)?;
-        ordinary::run(circuit, Some(job.samples), options, &self.torch, (self.outputs(), self.json))
+        ordinary::run(circuit?, Some(job.samples), options, &self.torch, (self.outputs(), self.json))
     }
 
     /// Where this command may write.
@@ -330,40 +329,32 @@ fn batch_size(text: &str) -> Result<usize, String> {
     size.ok_or_else(|| "expected a number of samples from 1 to 1024".to_owned())
 }
 
-/// What cannot be learned, and the remedy.
-pub(super) fn of_lesson(error: PreparedStreamError) -> Failure {
-    let problem = error.to_string();
-    let remedy = match error {
-        PreparedStreamError::Job(error) => return error.into(),
-        PreparedStreamError::Network(error) => remedy_of_network(&error),
-        PreparedStreamError::Label { .. } => "give a larger --label-bound, or leave it out",
-        PreparedStreamError::Stopped { .. } => {
-            "check what the learner requires of its samples: docs/native-format.md"
-        }
-        PreparedStreamError::Cells { .. } => "give more --cells, or leave them out",
-        PreparedStreamError::Train(TrainError::Unrecognised(_)) => "choose --engine dense",
-        PreparedStreamError::Train(_) => "choose --engine dense, or leave out --carrier",
-    };
-    Failure::unfit(problem, remedy)
-}
-
-fn remedy_of_network(error: &StreamError) -> &'static str {
-    match error {
-        StreamError::TakesNothing => {
-            "write `take;` in a program, or mark the state that takes a sample, as in `wait: take`; a learner without it is for `luge train`"
-        }
-        StreamError::Breach(_) => "put steps between them: docs/native-format.md",
+failures! {
+    for PreparedStreamError(error, problem) {
+        unfit Label "give a larger --label-bound, or leave it out";
+        unfit Stopped "check what the learner requires of its samples: docs/native-format.md";
+        unfit Cells "give more --cells, or leave them out";
+        unfit Train "choose --engine dense, or leave out --carrier";
+    } else {
+        PreparedStreamError::Job(error) => error.into(),
+        PreparedStreamError::Network(error) => error.into(),
+        PreparedStreamError::Train(TrainError::Unrecognised(_)) => Self::unfit(problem, "choose --engine dense"),
+    }
+    for StreamError(error, problem) {
+        unfit TakesNothing "write `take;` in a program, or mark the state that takes a sample, as in `wait: take`; a learner without it is for `luge train`";
+        unfit Breach "put steps between them: docs/native-format.md";
+        unfit Constants "give a larger --carrier, or leave it out";
+        unfit EmptyBatch "name a --target, and leave a column for the features";
+        unfit DataWritable "declare the tape `data` as read-only";
+        unfit Outside "give more --cells";
+        unfit Build "choose a smaller machine";
+    } else {
         StreamError::Constants(StreamConstantsError::Rounding { .. }) => {
-            "give a smaller --label-bound, or a --format with fewer fraction bits"
-        }
+            Self::unfit(problem, "give a smaller --label-bound, or a --format with fewer fraction bits")
+        },
         StreamError::Constants(StreamConstantsError::Bound { .. }) => {
-            "give another --label-bound, or a wider --format"
-        }
-        StreamError::Constants(_) => "give a larger --carrier, or leave it out",
-        StreamError::EmptyBatch { .. } => "name a --target, and leave a column for the features",
-        StreamError::DataWritable(_) => "declare the tape `data` as read-only",
-        StreamError::Outside(_) => "give more --cells",
-        StreamError::Build(_) => "choose a smaller machine",
+            Self::unfit(problem, "give another --label-bound, or a wider --format")
+        },
     }
 }
 

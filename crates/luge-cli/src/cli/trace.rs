@@ -150,7 +150,7 @@ impl Args {
     fn ordinary(&self) -> Result<(), Failure> {
         let mut job = self.machine.job(&self.input)?;
         job.options.steps = self.steps;
-        let circuit = job.circuit(&self.machine.load(&job)?).map_err(ordinary::refusal)?;
+        let circuit = job.circuit(&self.machine.load(&job)?)?;
         let options = OrdinaryOptions {
             engine: match self.engine {
                 EngineChoice::Dense => Some(StreamEngineChoice::Dense),

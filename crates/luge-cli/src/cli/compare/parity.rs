@@ -10,7 +10,6 @@ use super::super::{
     failure::Failure,
     output::{Rows, count, place, show},
     progress::Progress,
-    stream::of_lesson,
 };
 use super::{Args, refuse};
 
@@ -34,7 +33,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         let most_samples = args.samples.unwrap_or(1_000_000);
         let options = ParityOptions { bits, hidden, most_samples, seed };
         let compared = ParityComparison::run(options, |done| progress.reach(seed * per_seed + done));
-        all.push(compared.map_err(of_lesson)?);
+        all.push(compared?);
     }
     drop(progress);
     if let (Some(plot), Some(first)) = (plot, all.first()) {

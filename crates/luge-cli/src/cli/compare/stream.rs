@@ -8,7 +8,7 @@ use super::super::{
     failure::Failure,
     output::{Rows, place, show},
     progress::Progress,
-    stream::{of_lesson, open},
+    stream::open,
 };
 use super::{Args, parity::add_runs, refuse};
 
@@ -63,7 +63,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
             let before = all.len() as u64 * per_run;
             let most = args.samples.unwrap_or(1_000_000);
             let compared = OwnComparison::run(&job, draw, most, |done| progress.reach(before + done));
-            all.push(compared.map_err(of_lesson)?);
+            all.push(compared?);
         }
     }
     drop(progress);
