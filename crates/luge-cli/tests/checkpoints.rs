@@ -255,7 +255,7 @@ const ABOUT_EVERY_STEP: [Lie; 8] = [
     ("a loss after the halt", |lie| lie.seen.halted = Some(0.0)),
     ("whether the loss rose", |lie| lie.seen.rose = !lie.seen.rose),
     ("whether the loss stood still", |lie| lie.seen.stalled = !lie.seen.stalled),
-    ("drift", |lie| lie.seen.drift.tape += 0.125),
+    ("drift", |lie| lie.seen.drift.get_or_insert_default().tape += 0.125),
 ];
 
 /// Makes a run, changes its checkpoint and signs it again: every lie is found out, and the honest checkpoint is resumed to the same end.

@@ -26,22 +26,10 @@ pub struct Columns<'n> {
     wide: Vec<bool>,
     /// Of these, matrices made from vectors.
     spread: Vec<NodeId>,
-    /// The blocks of weights that these are made from.
-    hidden: Vec<ParameterId>,
     /// How many columns away another column can matter.
     reach: usize,
     /// Columns from which entries with a gradient are taken: each is a kind of its own.
     single: Vec<usize>,
-    known: Option<Known>,
-}
-
-/// How the matrices made from vectors tell columns apart, for the weights and inputs of the last call.
-#[derive(Clone, Debug)]
-struct Known {
-    /// The weights that these matrices depend on.
-    weights: Vec<SparseValues>,
-    inputs: Vec<Values>,
-    ground: Ground,
 }
 
 /// Why columns cannot be merged.
@@ -116,10 +104,8 @@ impl<'n> Columns<'n> {
             n_columns,
             wide: Vec::with_capacity(network.nodes().len()),
             spread: Vec::new(),
-            hidden: Vec::new(),
             reach: 0,
             single: Vec::new(),
-            known: None,
         };
         // Whether a node depends on a wide one, be it through a sum; and whether it depends on other columns than its own.
         let mut depends = Vec::with_capacity(network.nodes().len());
@@ -144,12 +130,6 @@ impl<'n> Columns<'n> {
             columns.wide.push(wide);
             depends.push(wide || operand_depends);
         }
-        let behind = network.needed_by(&columns.spread, |_, node| node.op.operands());
-        columns.hidden = network
-            .numbered_nodes()
-            .filter(|(id, _)| behind[id.index()])
-            .filter_map(|(_, node)| if let Op::Parameter(of) = node.op { Some(of) } else { None })
-            .collect();
         Ok(columns)
     }
 
@@ -201,34 +181,25 @@ impl<'n> Columns<'n> {
     /// # Errors
     /// If too many columns differ.
     pub fn merge(
-        &mut self,
+        &self,
         weights: &[SparseValues],
         after: Option<&[SparseValues]>,
         inputs: &[Values],
         also: &[NodeId],
     ) -> Result<Merged, NotByColumns> {
-        let known = self.known.take().filter(|known| self.still_holds(known, weights, inputs));
-        let known = known.unwrap_or_else(|| self.look(weights, inputs));
         let wide = self.wide_parameters().map(|id| id.index());
         let blocks: Vec<_> = wide.map(|at| (&weights[at], after.map(|after| &after[at]))).collect();
-        let kinds = known.ground.with_weights(&blocks, self.reach);
+        let ground = self.look(weights, inputs);
+        let kinds = ground.with_weights(&blocks, self.reach);
         let n_kinds = kinds.kinds.len();
-        let merged = match n_kinds * (6 * self.reach + 2) * 2 > self.n_columns {
+        match n_kinds * (6 * self.reach + 2) * 2 > self.n_columns {
             true => Err(NotByColumns::TooManyKinds { kinds: n_kinds, columns: self.n_columns }),
             false => Ok(rebuild::rebuild(self, kinds, also)),
-        };
-        self.known = Some(known);
-        merged
-    }
-
-    /// Whether the cached matrices made from vectors are valid for these weights and inputs.
-    fn still_holds(&self, known: &Known, weights: &[SparseValues], inputs: &[Values]) -> bool {
-        let same = self.hidden.iter().zip(&known.weights).all(|(id, known)| weights[id.index()] == *known);
-        same && known.inputs == inputs
+        }
     }
 
     /// How the matrices made from vectors tell columns apart.
-    fn look(&self, weights: &[SparseValues], inputs: &[Values]) -> Known {
+    fn look(&self, weights: &[SparseValues], inputs: &[Values]) -> Ground {
         let (mut marks, mut splits) = (Partition::new(self.n_columns), Splits::default());
         for &node in &self.spread {
             evaluate_rows(self.network, weights, inputs, node, |_, first, numbers| {
@@ -239,8 +210,7 @@ impl<'n> Columns<'n> {
             });
         }
         self.single.iter().for_each(|&column| marks.single_out(column));
-        let weights = self.hidden.iter().map(|id| weights[id.index()].clone()).collect();
-        Known { weights, inputs: inputs.to_vec(), ground: marks.with_neighbours(self.reach) }
+        marks.with_neighbours(self.reach)
     }
 }
 
@@ -254,7 +224,7 @@ pub fn evaluate_some(
     inputs: &[Values],
     nodes: &[NodeId],
 ) -> Vec<Values> {
-    let merged = Columns::of(network).and_then(|mut columns| columns.merge(weights, None, inputs, nodes));
+    let merged = Columns::of(network).and_then(|columns| columns.merge(weights, None, inputs, nodes));
     match merged {
         Ok(merged) => {
             let all = evaluate(&merged.network, &merged.parameters(weights), inputs);

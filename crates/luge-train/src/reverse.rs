@@ -1,8 +1,8 @@
 //! The gradient of a network by a reverse pass written out by hand, in f64.
 //!
 //! It reads the same nodes, maps and stop-gradients as the dense engine, and is held to it. It remembers the last point, so that a network
-//! can be differentiated at thousands of points that differ in few weights: an entry of a value or of an adjoint is computed again if an
-//! entry that it is computed from has changed, and only then. Which those are is read from the graph; nothing is assumed about it.
+//! can be differentiated at thousands of points that differ in few weights: an entry of a value is computed again if an entry that it is
+//! computed from has changed, and an adjoint if a value or an adjoint that it is computed from has, and only then. Which those are is read from the graph; nothing is assumed about it.
 
 mod back;
 mod listed;
@@ -31,10 +31,10 @@ pub struct ReversePass<'n> {
     adjoints: Vec<Vec<f64>>,
     /// The entries of values that the last point has changed.
     changed: Vec<Vec<u32>>,
-    /// Those that have changed since the last gradient.
-    since: Vec<Vec<u32>>,
-    /// The entries of adjoints that the last gradient has changed.
-    pulled: Vec<Vec<u32>>,
+    /// The values that have changed since the last gradient.
+    since: Vec<bool>,
+    /// The adjoints that the last gradient has changed.
+    pulled: Vec<bool>,
     /// The entries that are not zero, of nodes that linear maps are applied to.
     nonzero: Vec<Option<Vec<u32>>>,
     marked: Marked,
@@ -76,7 +76,7 @@ impl<'n> ReversePass<'n> {
         let adjoint = |(node, carries): (&luge_net::Node, &bool)| {
             vec![0.0; if *carries { node.shape.len() } else { 0 }]
         };
-        let none = vec![Vec::new(); nodes.len()];
+        let none = vec![false; nodes.len()];
         Self {
             network,
             operands,
@@ -86,7 +86,7 @@ impl<'n> ReversePass<'n> {
             values: nodes.iter().map(|node| vec![0.0; node.shape.len()]).collect(),
             adjoints: nodes.iter().zip(&differentiated).map(adjoint).collect(),
             differentiated,
-            changed: none.clone(),
+            changed: vec![Vec::new(); nodes.len()],
             since: none.clone(),
             pulled: none,
             nonzero,
@@ -124,10 +124,7 @@ impl<'n> ReversePass<'n> {
             if let Some(nonzero) = &mut self.nonzero[i] {
                 listed::keep_nonzero(nonzero, &value, &changed);
             }
-            self.since[i].extend(&changed);
-            if self.since[i].len() > value.len() {
-                self.since[i] = (0..value.len() as u32).collect();
-            }
+            self.since[i] |= !changed.is_empty();
             (self.values[i], self.changed[i]) = (value, changed);
         }
         self.marked = marked;
@@ -154,73 +151,53 @@ impl<'n> ReversePass<'n> {
             map.update((&self.values[of], &self.changed[of], nonzero), value, (marked, changed));
             return;
         }
-        let by_entry = matches!(
-            op,
-            Op::Sum(_)
-                | Op::Product(..)
-                | Op::Quotient(..)
-                | Op::Relu(_)
-                | Op::Sqrt(_)
-                | Op::StopGradient(_)
-                | Op::Reshape(_)
-        );
         let spread = |slot: usize| self.spread[i].get(slot).and_then(Option::as_deref);
-        let mut all = self.is_new || !by_entry;
-        for (slot, &of) in operands {
-            all |= spread(slot).is_some();
-            if !all {
-                marked.extend(&self.changed[of]);
-            }
-        }
-        if all || 2 * marked.entries().len() > value.len() {
-            marked.clear();
-            let before = value.clone();
-            self.apply(i, op, value);
-            changed.extend((0..).zip(before.iter().zip(&*value)).filter(is_other).map(|(entry, _)| entry));
-            return;
-        }
-        for &entry in marked.entries() {
+        let entry = |entry: u32| {
             let at = |slot: usize| spread(slot).map_or(entry, |spread| spread[entry as usize]) as usize;
             let of = |slot: usize| self.values[self.operands[i][slot]][at(slot)];
-            let now = match op {
+            Some(match op {
                 Op::Sum(terms) => {
                     (0..).zip(terms).fold(0.0, |sum, (slot, (weight, _))| sum + weight * of(slot))
                 }
                 Op::Product(..) => of(0) * of(1),
                 Op::Quotient(..) => of(0) / of(1),
-                Op::Relu(_) => relu(of(0)),
+                Op::Relu(_) if of(0) > 0.0 => of(0),
+                Op::Relu(_) => 0.0,
                 Op::Sqrt(_) => of(0).sqrt(),
-                _ => of(0),
-            };
-            listed::put(&mut value[entry as usize], now, entry, changed);
+                Op::StopGradient(_) | Op::Reshape(_) => of(0),
+                _ => return None,
+            })
+        };
+        if value.is_empty() || entry(0).is_none() {
+            let before = value.clone();
+            self.apply(i, op, value);
+            changed.extend((0..).zip(before.iter().zip(&*value)).filter(is_other).map(|(entry, _)| entry));
+            return;
+        }
+        let mut put = |at: u32| {
+            entry(at).iter().for_each(|&now| listed::put(&mut value[at as usize], now, at, changed));
+        };
+        let mut all = self.is_new;
+        for (slot, &of) in operands {
+            all |= spread(slot).is_some() || 2 * self.changed[of].len() > self.values[of].len();
+            if !all {
+                marked.extend(&self.changed[of]);
+            }
+        }
+        match all {
+            true => (0..self.network.nodes()[i].shape.len() as u32).for_each(put),
+            false => marked.entries().iter().for_each(|&at| put(at)),
         }
         marked.clear();
     }
 
-    /// Computes all entries of a value.
+    /// Computes a value that is not made entry by entry.
     fn apply(&self, i: usize, op: &Op, value: &mut Vec<f64>) {
         let of = |node: &NodeId| &self.values[node.index()][..];
         let shape_of = |node: &NodeId| self.network.node(*node).shape;
         let shape = self.network.nodes()[i].shape;
         match op {
-            Op::Parameter(_) | Op::Input(_) | Op::Linear(..) => {}
             Op::Constant(constant) => value.copy_from_slice(&constant.data),
-            Op::Sum(terms) => {
-                value.fill(0.0);
-                for ((weight, a), spread) in terms.iter().zip(&self.spread[i]) {
-                    each(of(a), spread.as_deref(), value, |entry, sum| *sum += weight * entry);
-                }
-            }
-            Op::Product(a, b) => {
-                each(of(a), self.spread[i][0].as_deref(), value, |entry, product| *product = entry);
-                each(of(b), self.spread[i][1].as_deref(), value, |entry, product| *product *= entry);
-            }
-            Op::Quotient(a, b) => {
-                each(of(a), self.spread[i][0].as_deref(), value, |entry, quotient| *quotient = entry);
-                each(of(b), self.spread[i][1].as_deref(), value, |entry, quotient| *quotient /= entry);
-            }
-            Op::Relu(a) => each(of(a), None, value, |entry, y| *y = relu(entry)),
-            Op::Sqrt(a) => each(of(a), None, value, |entry, y| *y = entry.sqrt()),
             Op::MatMul(a, b) => {
                 let (left, right, inner) = (of(a), of(b), shape_of(a).cols);
                 for (at, y) in value.iter_mut().enumerate() {
@@ -237,7 +214,6 @@ impl<'n> ReversePass<'n> {
                 value.fill(0.0);
                 for_shifted(shape, *by, |to, from| value[to] = of(a)[from]);
             }
-            Op::Reshape(a) | Op::StopGradient(a) => value.copy_from_slice(of(a)),
             Op::Stack(a, b) => {
                 let (upper, lower) = value.split_at_mut(of(a).len());
                 upper.copy_from_slice(of(a));
@@ -259,27 +235,33 @@ impl<'n> ReversePass<'n> {
             Op::Select { condition, positive, otherwise } => {
                 value.copy_from_slice(of(if of(condition)[0] > 0.0 { positive } else { otherwise }));
             }
+            Op::Parameter(_) | Op::Input(_) | Op::Linear(..) => {}
+            Op::Sum(_) | Op::Product(..) | Op::Quotient(..) | Op::Relu(_) | Op::Sqrt(_) => {}
+            Op::StopGradient(_) | Op::Reshape(_) => {}
         }
     }
 
     /// The gradient at the point of the last [`evaluate`](Self::evaluate), times `seed`: one block per parameter, zeros where there is none.
     pub fn gradient(&mut self, seed: f64) -> Vec<Values> {
-        let mut marked = std::mem::take(&mut self.marked);
         let loss = self.network.loss().index();
         for i in (0..self.values.len()).rev() {
-            let mut pulled = std::mem::take(&mut self.pulled[i]);
-            pulled.clear();
-            if self.differentiated[i] {
-                let mut adjoint = std::mem::take(&mut self.adjoints[i]);
-                let back = Back { pass: self, target: i, own: if i == loss { seed } else { 0.0 } };
-                let new_seed = i == loss && seed.to_bits() != self.seed.to_bits();
-                back.update(new_seed, &mut adjoint, (&mut marked, &mut pulled));
-                self.adjoints[i] = adjoint;
+            let new_seed = i == loss && seed.to_bits() != self.seed.to_bits();
+            let stale = new_seed || self.used_by[i].iter().any(|&user| self.gives_otherwise(user));
+            self.pulled[i] = false;
+            if !self.differentiated[i] || !stale {
+                continue;
             }
-            self.pulled[i] = pulled;
+            let before = std::mem::take(&mut self.adjoints[i]);
+            let mut adjoint = vec![if i == loss { seed } else { 0.0 }; before.len()];
+            for &user in &self.used_by[i] {
+                Back { pass: self, target: i, i: user, adjoint: &self.adjoints[user], sum: &mut adjoint }
+                    .pull();
+            }
+            self.pulled[i] = (0..).zip(before.iter().zip(&adjoint)).any(|pair| is_other(&pair));
+            self.adjoints[i] = adjoint;
         }
-        self.since.iter_mut().for_each(Vec::clear);
-        (self.marked, self.seed) = (marked, seed);
+        self.since.fill(false);
+        self.seed = seed;
         let mut gradient: Vec<Values> =
             self.network.parameters().iter().map(|p| Values::filled(p.shape, 0.0)).collect();
         for (node, adjoint) in self.network.nodes().iter().zip(&self.adjoints) {
@@ -289,10 +271,15 @@ impl<'n> ReversePass<'n> {
         }
         gradient
     }
-}
 
-fn relu(entry: f64) -> f64 {
-    if entry > 0.0 { entry } else { 0.0 }
+    /// Whether a node may give something else to the adjoints of its operands than it did at the last gradient.
+    fn gives_otherwise(&self, i: usize) -> bool {
+        let is_linear = matches!(
+            self.network.nodes()[i].op,
+            Op::Linear(..) | Op::Sum(_) | Op::SumAll(_) | Op::SumColumns(_) | Op::Reshape(_)
+        );
+        self.pulled[i] || !is_linear && self.operands[i].iter().any(|&of| self.since[of])
+    }
 }
 
 /// Whether the two numbers of an entry differ in a bit.
@@ -304,14 +291,6 @@ fn is_other((_, (before, now)): &(u32, (&f64, &f64))) -> bool {
 fn replace(value: &mut [f64], by: &[f64], changed: &mut Vec<u32>) {
     changed.extend((0..).zip(value.iter().zip(by)).filter(is_other).map(|(entry, _)| entry));
     value.copy_from_slice(by);
-}
-
-/// Goes through the entries of a node with those of an operand.
-fn each(of: &[f64], spread: Option<&[u32]>, value: &mut [f64], mut f: impl FnMut(f64, &mut f64)) {
-    match spread {
-        None => value.iter_mut().zip(of).for_each(|(y, &x)| f(x, y)),
-        Some(spread) => value.iter_mut().zip(spread).for_each(|(y, &at)| f(of[at as usize], y)),
-    }
 }
 
 /// For every entry of a shape, the entry of an operand that is stretched to it.

@@ -126,7 +126,7 @@ impl<'n> SpotCheck<'n> {
         tolerance: f64,
     ) -> Result<Agreement, TrainError> {
         let merged =
-            self.columns.as_mut().and_then(|columns| columns.merge(start, Some(end), &self.inputs, &[]).ok());
+            self.columns.as_ref().and_then(|columns| columns.merge(start, Some(end), &self.inputs, &[]).ok());
         let Some(merged) = merged else {
             let start: Vec<Values> = start.iter().map(SparseValues::to_values).collect();
             let (loss, stepped) = step(self.network, &start, &self.inputs)?;

@@ -315,7 +315,9 @@ fn rows(lesson: &PreparedTraining, report: &TrainingReport, pace: &Pace) -> Rows
         _ => "not halted",
     };
     row(end, format!("after {} gradient steps (loss {loss}; stop threshold {stop})", HumanCount(steps)));
-    row("drift", format!("tape {:.1e}, head {:.1e}", report.drift.tape, report.drift.head));
+    if let Some(drift) = &report.drift {
+        row("drift", format!("tape {:.1e}, head {:.1e}", drift.tape, drift.head));
+    }
     row("engine", format!("{}: {}", report.chosen.engine.word(), report.chosen.why));
     let per_second = HumanCount(pace.per_second(report.outcome) as u64);
     row("time", format!("{:.2} s, {per_second} steps/s", pace.seconds));

@@ -1,125 +1,21 @@
-//! The adjoint of one node from those of the nodes that it is an operand of.
+//! What the adjoint of one node gives to that of an operand.
 
 use luge_net::{NodeId, Op, faults};
 
-use super::{
-    ReversePass, for_shifted, is_other,
-    listed::{Marked, put},
-};
-
-/// How the adjoint of a node follows.
-pub(super) struct Back<'a, 'n> {
-    pub(super) pass: &'a ReversePass<'n>,
-    /// The node.
-    pub(super) target: usize,
-    /// What its adjoint has of its own.
-    pub(super) own: f64,
-}
-
-impl Back<'_, '_> {
-    /// Computes the entries of the adjoint again that may have changed.
-    pub(super) fn update(
-        &self,
-        mut all: bool,
-        adjoint: &mut [f64],
-        (marked, changed): (&mut Marked, &mut Vec<u32>),
-    ) {
-        let Self { pass, target, own } = *self;
-        for &i in &pass.used_by[target] {
-            all = all || self.mark(i, marked);
-        }
-        all |= !marked.entries().is_empty() && !pass.used_by[target].iter().all(|&i| self.is_by_entry(i));
-        if all || 2 * marked.entries().len() > adjoint.len() {
-            marked.clear();
-            let before = adjoint.to_vec();
-            adjoint.fill(own);
-            for &i in &pass.used_by[target] {
-                From { pass, target, i, adjoint: &pass.adjoints[i], sum: adjoint }.pull();
-            }
-            changed.extend((0..).zip(before.iter().zip(&*adjoint)).filter(is_other).map(|(entry, _)| entry));
-            return;
-        }
-        for &entry in marked.entries() {
-            let sum = pass.used_by[target].iter().fold(own, |sum, &i| self.add(i, entry, sum));
-            put(&mut adjoint[entry as usize], sum, entry, changed);
-        }
-        marked.clear();
-    }
-
-    /// Whether what a node gives to one entry can be computed alone.
-    fn is_by_entry(&self, i: usize) -> bool {
-        let op = &self.pass.network.nodes()[i].op;
-        matches!(
-            op,
-            Op::Linear(..)
-                | Op::Sum(_)
-                | Op::Product(..)
-                | Op::Relu(_)
-                | Op::Reshape(_)
-                | Op::SumAll(_)
-                | Op::SumColumns(_)
-        ) && self.pass.spread[i].iter().all(Option::is_none)
-    }
-
-    /// Notes the entries that a node may give something else to than it did; whether those are all, or too many to go through one by one.
-    fn mark(&self, i: usize, marked: &mut Marked) -> bool {
-        let ReversePass { pulled, since, operands, maps, .. } = self.pass;
-        let unchanged = pulled[i].is_empty() && operands[i].iter().all(|&of| since[of].is_empty());
-        match &self.pass.network.nodes()[i].op {
-            _ if unchanged => false,
-            _ if !self.is_by_entry(i) => true,
-            Op::Linear(..) => maps[i].as_ref().is_none_or(|map| map.mark_inputs(&pulled[i], marked)),
-            Op::SumAll(_) | Op::SumColumns(_) => !pulled[i].is_empty(),
-            op => {
-                marked.extend(&pulled[i]);
-                if matches!(op, Op::Product(..) | Op::Relu(_)) {
-                    operands[i].iter().for_each(|&of| marked.extend(&since[of]));
-                }
-                false
-            }
-        }
-    }
-
-    /// Adds what a node gives to one entry.
-    fn add(&self, i: usize, entry: u32, mut sum: f64) -> f64 {
-        let (pass, at, target) = (self.pass, entry as usize, self.target);
-        let slopes = &pass.adjoints[i];
-        match &pass.network.nodes()[i].op {
-            Op::Linear(..) => pass.maps[i].iter().for_each(|map| map.pull_one(slopes, entry, &mut sum)),
-            Op::Sum(terms) => {
-                let own = terms.iter().filter(|(_, of)| of.index() == target);
-                own.for_each(|(weight, _)| sum += weight * slopes[at]);
-            }
-            Op::Product(a, b) => {
-                for (_, other) in [(a, b), (b, a)].iter().filter(|(of, _)| of.index() == target) {
-                    sum += slopes[at] * pass.values[other.index()][at];
-                }
-            }
-            Op::Relu(of) => sum += if is_open(pass.values[of.index()][at]) { slopes[at] } else { 0.0 },
-            Op::Reshape(_) => sum += slopes[at],
-            Op::SumAll(_) => sum += slopes[0],
-            Op::SumColumns(of) => sum += slopes[at / pass.network.node(*of).shape.cols],
-            _ => unreachable!("whoever gives to all entries at once is not asked for one"),
-        }
-        sum
-    }
-}
-
-/// Whether a unit with this input passes a slope on.
-fn is_open(input: f64) -> bool {
-    input > 0.0 || faults::planted("units without a threshold")
-}
+use super::{ReversePass, for_shifted};
 
 /// What one node gives to the adjoint of an operand.
-struct From<'a, 'n> {
-    pass: &'a ReversePass<'n>,
-    target: usize,
-    i: usize,
-    adjoint: &'a [f64],
-    sum: &'a mut [f64],
+pub(super) struct Back<'a, 'n> {
+    pub(super) pass: &'a ReversePass<'n>,
+    /// The operand.
+    pub(super) target: usize,
+    /// The node, and its adjoint.
+    pub(super) i: usize,
+    pub(super) adjoint: &'a [f64],
+    pub(super) sum: &'a mut [f64],
 }
 
-impl<'a> From<'a, '_> {
+impl<'a> Back<'a, '_> {
     fn to(&mut self, node: &NodeId, add: &mut dyn FnMut(&mut [f64])) {
         if self.target == node.index() {
             add(self.sum);
@@ -131,8 +27,8 @@ impl<'a> From<'a, '_> {
         &self.pass.values[node.index()]
     }
 
-    /// Operations on whole matrices.
-    fn pull(&mut self) {
+    /// Adds what the node gives.
+    pub(super) fn pull(&mut self) {
         let (network, adjoint) = (self.pass.network, self.adjoint);
         match &network.nodes()[self.i].op {
             Op::Linear(_, a) => {
@@ -239,10 +135,10 @@ impl<'a> From<'a, '_> {
                 });
             }
             Op::Relu(a) => {
-                let inputs = self.of(a);
+                let (inputs, all) = (self.of(a), faults::planted("units without a threshold"));
                 self.to(a, &mut |x| {
-                    let open = x.iter_mut().zip(adjoint).zip(inputs).filter(|(_, input)| is_open(**input));
-                    open.for_each(|((x, g), _)| *x += g);
+                    let pairs = x.iter_mut().zip(adjoint).zip(inputs);
+                    pairs.for_each(|((x, g), input)| *x += if *input > 0.0 || all { *g } else { 0.0 });
                 });
             }
             Op::Sqrt(a) => {

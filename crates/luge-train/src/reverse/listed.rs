@@ -105,22 +105,6 @@ impl Listed {
             self.rows.at(row).iter().for_each(|&(column, weight)| x[column as usize] += weight * slope);
         }
     }
-
-    /// Adds what the adjoints of the outputs give to that of one input.
-    pub(super) fn pull_one(&self, adjoint: &[f64], column: u32, sum: &mut f64) {
-        self.columns.at(column).iter().for_each(|&(row, weight)| *sum += weight * adjoint[row as usize]);
-    }
-
-    /// Notes the inputs that these outputs have arcs from; whether that are too many to go through one by one.
-    pub(super) fn mark_inputs(&self, rows: &[u32], marked: &mut Marked) -> bool {
-        let many = 2 * self.rows.n_arcs(rows) > self.columns.starts.len();
-        if !many {
-            for &row in rows {
-                self.rows.at(row).iter().for_each(|&(column, _)| marked.add(column));
-            }
-        }
-        many
-    }
 }
 
 /// Entries, each of them once.

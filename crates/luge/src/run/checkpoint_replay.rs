@@ -40,7 +40,7 @@ impl CheckpointReplay<'_> {
         }
         let (mut engine, _) = task.open(cache_level, None)?;
         let seen = self.watch_again(&mut *engine)?;
-        let bits = |drift: Drift| [drift.tape, drift.head].map(f64::to_bits);
+        let bits = |drift: Option<Drift>| drift.map(|Drift { tape, head }| [tape, head].map(f64::to_bits));
         Ok(match () {
             () if engine.snapshot().trimmed() != snapshot.trimmed() => {
                 Some("the vertices visited or the weights they led to")
@@ -104,7 +104,7 @@ impl Again<'_> {
         let stopped = self.stopped(step);
         self.seen.record_loss(step, loss, stopped, &self.earlier.expected.levels);
         if self.earlier.comparisons == Comparisons::Every {
-            self.seen.drift.note(engine, self.earlier.choice);
+            self.seen.drift = Drift::seen(self.seen.drift, engine, self.earlier.choice);
         }
         self.see_labels(engine);
         Ok(())

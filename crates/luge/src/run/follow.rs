@@ -13,7 +13,7 @@ use luge_train::{Engine, Outcome, ROUNDING, Snapshot};
 use web_time::Instant;
 
 use crate::{
-    certificate::gradient::{self, GradientCheck, Seen},
+    certificate::gradient::{self, GradientCheck},
     run::{
         decimated::Decimated,
         engine::{Chosen, EngineChoice, EngineError, Task},
@@ -136,25 +136,19 @@ impl FinishedRun<'_> {
         }
         let exact = self.chosen.engine == EngineChoice::Exact;
         let allowed = if exact { self.engine.left_out() } else { (ROUNDING, ROUNDING) };
-        let forgives = exact && allowed.0 > 0.0;
         let inputs = &self.task.inputs;
         let halted = self.record.halted.filter(|_| labels.is_empty());
         let at_rest = self.vertex.zip(halted);
-        let at = LookAt { network, inputs, labels, allowed, at_the_ends, forgives, at_rest };
-        let looked = self.situations.as_ref().map(|situations| situations.look(&at));
+        let at = LookAt { network, inputs, labels, allowed, at_the_ends, exact, at_rest };
+        let n_steps = self.snapshot.step;
+        let looked = self.situations.as_ref().map(|situations| situations.look(&at, n_steps));
         let looked = looked.transpose().map_err(EngineError::from)?;
-        let seen = looked.as_ref().map(|looked| Seen {
-            n_steps: self.snapshot.step,
-            n_situations: looked.n_situations,
-            n_looked_at: looked.n_looked_at,
-            n_as_they_were: looked.n_as_they_were,
-            exact,
-        });
+        let seen = looked.as_ref().map(|looked| looked.seen);
         let differs = looked.as_ref().and_then(|looked| looked.differs.clone());
         if let (Some(looked), true) = (&looked, exact) {
             self.record.derive(looked, self.added_loss);
         }
-        let whole = looked.is_some_and(|looked| exact || looked.n_as_they_were == looked.n_situations);
+        let whole = seen.is_some_and(|seen| exact || seen.n_as_they_were == seen.n_situations);
         if differs.is_some() || whole && autodiff_checks.is_none() {
             return Ok(GradientCheck { steps: Vec::new(), every: false, seen, differs });
         }

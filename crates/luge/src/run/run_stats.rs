@@ -40,8 +40,8 @@ pub struct RunStats {
     pub labels_copied: bool,
     /// Whether the hidden tapes held the labels' bits once they were read.
     pub tape_read: bool,
-    /// The largest distance of a tape weight from -1 or 1, and of a head weight from 0 or 1.
-    pub drift: Drift,
+    /// The largest distance of a tape weight from -1 or 1, and of a head weight from 0 or 1, where such weights were seen.
+    pub drift: Option<Drift>,
 }
 
 /// The first iterate that is not the machine's configuration.
@@ -63,25 +63,27 @@ pub struct Drift {
 }
 
 impl Drift {
-    /// Takes note of weights that an engine holds: all of them if it moves them all, else the heads' and those of the cells around them,
-    /// which are all that a step can have moved. An engine that keeps symbols has no weights to look at.
-    pub(crate) fn note(&mut self, engine: &dyn Engine, choice: EngineChoice) {
+    /// The larger one of what was seen before and the drift of the weights that an engine holds: of all if it moves them all, else of the
+    /// heads and the cells around them, which are all that a step can have moved. An engine that keeps symbols has no weights to look at.
+    pub(crate) fn seen(before: Option<Self>, engine: &dyn Engine, choice: EngineChoice) -> Option<Self> {
+        let mut drift = before.unwrap_or_default();
         match (choice, engine.network().sparse_layers()) {
             (EngineChoice::Dense, Ok(layers)) => {
                 let weights = engine.parameters().unwrap_or_default();
                 let of = |id: ParameterId| weights.get(id.index()).map_or(&[][..], |block| &block.data);
-                self.note_cells(layers.cells.map_or(&[][..], of).iter().copied());
-                self.note_head(of(layers.head));
+                drift.note_cells(layers.cells.map_or(&[][..], of).iter().copied());
+                drift.note_head(of(layers.head));
             }
             (EngineChoice::Sparse, _) => {
                 for (track, (first, head)) in engine.heads().iter().enumerate() {
                     let end = first + head.len() as i64;
-                    self.note_cells((first - 1..=end).map(|cell| engine.cell(track, cell)));
-                    self.note_head(head);
+                    drift.note_cells((first - 1..=end).map(|cell| engine.cell(track, cell)));
+                    drift.note_head(head);
                 }
             }
-            _ => {}
+            _ => return before,
         }
+        Some(drift)
     }
 
     fn note_cells(&mut self, cells: impl Iterator<Item = f64>) {
@@ -110,7 +112,7 @@ impl Default for RunStats {
             stalled: false,
             labels_copied: true,
             tape_read: false,
-            drift: Drift::default(),
+            drift: None,
         }
     }
 }
@@ -212,7 +214,7 @@ impl RunStats {
         if let (Some((low, high)), Some(running)) = (looked.losses, &mut self.running) {
             (running.min, running.max) = (low - added, high - added);
         }
-        self.drift = Drift { tape: looked.drift.0, head: looked.drift.1 };
+        self.drift = Some(Drift { tape: looked.drift.0, head: looked.drift.1 });
     }
 
     /// Notes what a comparison found.
@@ -379,7 +381,7 @@ mod tests {
         record.record_loss(0, f64::INFINITY, false, &levels(0.0));
         record.record_loss(1, 0.1, false, &levels(0.0));
         record.compared(1, Err("elsewhere"));
-        record.drift = Drift { tape: 0.1, head: 0.3 };
+        record.drift = Some(Drift { tape: 0.1, head: 0.3 });
         let text = serde_json::to_string(&record).expect("JSON");
         assert_eq!(serde_json::from_str::<RunStats>(&text).expect("a record"), record);
     }

@@ -11,6 +11,8 @@ use luge_train::{
     Differs, HeadColumn, MULTIPLIER, ROUNDING, Situation, SituationCheck, Surroundings, TrainError, visit,
 };
 
+use crate::certificate::gradient::Seen;
+
 /// The situations of a run so far.
 #[derive(Clone, Debug)]
 pub(crate) struct Situations {
@@ -70,14 +72,9 @@ impl Piece {
 }
 
 /// What looking at every situation has shown.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Looked {
-    /// How many different situations the run met.
-    pub(crate) n_situations: usize,
-    /// How many of them were differentiated, whatever their free symbols are.
-    pub(crate) n_looked_at: usize,
-    /// How many of them were also differentiated with the weights that a step of the run was made from.
-    pub(crate) n_as_they_were: usize,
+    pub(crate) seen: Seen,
     /// The lowest and the highest loss of the network in them.
     pub(crate) losses: Option<(f64, f64)>,
     /// How far cells and heads lie from the values they stand for after a step.
@@ -95,8 +92,8 @@ pub(crate) struct LookAt<'a> {
     pub(crate) allowed: (f64, f64),
     /// Whether a head was in the first or last column of the network.
     pub(crate) at_the_ends: bool,
-    /// Whether a step forgets how far weights lay from the values they stand for.
-    pub(crate) forgives: bool,
+    /// Whether weights are exactly the values they stand for, up to what a step forgets.
+    pub(crate) exact: bool,
     /// The vertex at rest and the loss that the run reports there, where a landscape stands alone and its machine has halted.
     pub(crate) at_rest: Option<(usize, f64)>,
 }
@@ -191,15 +188,22 @@ impl Situations {
         self.around.insert(self.met.len().saturating_sub(1), (before, after));
     }
 
-    /// Differentiates the network in every situation.
-    pub(crate) fn look(&self, at: &LookAt<'_>) -> Result<Looked, TrainError> {
-        let mut looked = Looked { n_situations: self.met.len(), ..Looked::default() };
+    /// Differentiates the network in every situation of a run of so many steps.
+    pub(crate) fn look(&self, at: &LookAt<'_>, n_steps: u64) -> Result<Looked, TrainError> {
+        let n_situations = self.met.len();
+        let seen = Seen { n_steps, n_situations, n_looked_at: 0, n_as_they_were: 0, exact: at.exact };
+        let mut looked = Looked { seen, losses: None, drift: (0.0, 0.0), differs: None };
+        looked.differs = self.look_at_all(at, &mut looked)?.err();
+        Ok(looked)
+    }
+
+    fn look_at_all(&self, at: &LookAt<'_>, looked: &mut Looked) -> Result<Result<(), String>, TrainError> {
         let cut = at.network.sparse_layers().map_err(ToString::to_string).and_then(|layers| {
             Ok((Local::of(at.network, layers).map_err(|error| error.to_string())?, layers))
         });
         let (local, layers) = match cut {
             Ok(cut) => cut,
-            Err(why) => return Ok(Looked { differs: Some(why), ..looked }),
+            Err(why) => return Ok(Err(why)),
         };
         let mut check = SituationCheck::new(&local, layers, (at.inputs, at.labels), at.allowed);
         let held_to_candle = [0, self.met.len() / 2, self.met.len().saturating_sub(1)];
@@ -211,41 +215,37 @@ impl Situations {
             let situation = whole(layers, &known.situation, to);
             match look_at_one(&mut check, &situation, known.loss, at) {
                 Ok((loss, drift)) => looked.saw(loss, drift),
-                Err(why) => return Ok(Looked { differs: Some(why), ..looked }),
+                Err(why) => return Ok(Err(why)),
             }
             if let Some((before, after)) = self.around.get(&number) {
                 match check.look_at_weights(before, after) {
                     Ok(loss) if known.loss.is_none_or(|reported| near(loss, reported)) => {
-                        looked.n_as_they_were += 1;
+                        looked.seen.n_as_they_were += 1;
                     }
                     Ok(loss) => {
                         let why =
                             format!("with its weights a step has the loss {loss}, the run reports another");
-                        return Ok(Looked { differs: Some(why), ..looked });
+                        return Ok(Err(why));
                     }
-                    Err(differs) => return Ok(Looked { differs: Some(differs.to_string()), ..looked }),
+                    Err(differs) => return Ok(Err(differs.to_string())),
                 }
             }
             if held_to_candle.contains(&number)
                 && let Err(differs) = check.hold_to_candle(&situation)?
             {
-                return Ok(Looked { differs: Some(differs.to_string()), ..looked });
+                return Ok(Err(differs.to_string()));
             }
         }
-        if let Some((vertex, reported)) = at.at_rest
-            && let Some(loss) =
-                check.losses_at_rest(vertex as u32).into_iter().find(|&loss| !near(loss, reported))
-        {
-            looked.differs =
-                Some(format!("at rest the network has the loss {loss}, the run reports {reported}"));
-        }
-        Ok(looked)
+        let Some((vertex, reported)) = at.at_rest else { return Ok(Ok(())) };
+        let other = check.losses_at_rest(vertex as u32).into_iter().find(|&loss| !near(loss, reported));
+        let told = |loss| format!("at rest the network has the loss {loss}, the run reports {reported}");
+        Ok(other.map_or(Ok(()), |loss| Err(told(loss))))
     }
 }
 
 impl Looked {
     fn saw(&mut self, loss: f64, drift: (f64, f64)) {
-        self.n_looked_at += 1;
+        self.seen.n_looked_at += 1;
         let (low, high) = self.losses.unwrap_or((loss, loss));
         self.losses = Some((low.min(loss), high.max(loss)));
         self.drift = (self.drift.0.max(drift.0), self.drift.1.max(drift.1));
@@ -285,7 +285,7 @@ fn look_at_one(
         }
     }
     let mut drift = first.drift;
-    if at.forgives {
+    if at.exact && at.allowed.0 > 0.0 {
         let after = check.look(situation, true, HeadColumn::Inside, true).map_err(differs)?.drift;
         drift = (drift.0.max(after.0), drift.1.max(after.1));
     }

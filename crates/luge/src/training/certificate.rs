@@ -93,6 +93,7 @@ fn labels_copied(lesson: &PreparedTraining, record: &RunStats, gradient: &Gradie
     };
     let every = match (record.labels_copied, gradient.seen) {
         (false, _) => "not at every step from 1 on",
+        (true, Some(_)) if !gradient.holds() => "compared; that the gradient leaves them alone is not shown",
         (true, Some(_)) => "from step 1 on: the first step copies them, and no situation has a gradient on z",
         (true, None) => "at every step from 1 on",
     };

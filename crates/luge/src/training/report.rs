@@ -34,8 +34,9 @@ pub struct TrainingReport {
     /// How well it does on the rows that were held out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tested: Option<Score>,
-    /// The largest distance of the weights from the values they stand for, over the run.
-    pub drift: Drift,
+    /// The largest distance of the weights from the values they stand for, over the run; `None` where no weights stand for cells and heads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drift: Option<Drift>,
     /// The digest of all vertices visited.
     #[serde(serialize_with = "json::path")]
     pub path: u64,

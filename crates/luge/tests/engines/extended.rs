@@ -39,7 +39,7 @@ fn drift_is_real() {
         room.options.engine = engine;
         let lessons = room.proved();
         assert_eq!(lessons.chosen.engine, engine);
-        (lessons.drift.tape, lessons.drift.head)
+        lessons.drift.map(|drift| (drift.tape, drift.head)).expect("weights")
     };
     let (dense, sparse) = (drift(PrepareOptions::Dense), drift(PrepareOptions::Sparse));
     assert!(dense.0 > 0.0 && dense.1 > 0.0, "{dense:?}");

@@ -14,7 +14,7 @@ fn long_run(first: &str, kind: LandscapeKind, carrier: Carrier, final_loss: Opti
     room.options.final_loss = final_loss;
     let lessons = room.proved();
     assert!(lessons.machine_steps > 100);
-    (lessons.drift.tape, lessons.drift.head)
+    lessons.drift.map(|drift| (drift.tape, drift.head)).expect("weights")
 }
 
 /// A bound on the final loss that is hardly above it, so that sqrt(2 l) is not much larger than the labels.
@@ -68,7 +68,7 @@ fn the_drift_that_is_told_is_that_of_all_weights() {
             }
             ControlFlow::Continue(())
         });
-        let drift = report.expect("gradients").drift;
+        let drift = report.expect("gradients").drift.expect("weights");
         assert!(tape > 0.0 && head > 0.0, "{kind:?} by {engine:?}");
         assert_eq!((drift.tape, drift.head), (tape, head), "{kind:?} by {engine:?}");
     }

@@ -18,7 +18,7 @@ use crate::run::{
     decimated::Decimated,
     engine::{EngineChoice, EngineError, Task},
     lockstep::{Lockstep, Mismatch},
-    run_stats::{Losses, RunStats},
+    run_stats::{Drift, Losses, RunStats},
     step_checker::StepChecker,
 };
 
@@ -266,7 +266,7 @@ impl Monitor<'_> {
         };
         self.record.compared(step, found);
         if comparisons == Comparisons::Every {
-            self.record.drift.note(engine, self.choice);
+            self.record.drift = Drift::seen(self.record.drift, engine, self.choice);
         }
         if let Some(labels) = self.expected.labels {
             if step == 1 {
