@@ -35,9 +35,12 @@ pub struct CircuitNetwork {
 /// What the network adds to the circuit's own output once it has halted: products of registers and bits of the input in front.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Readout {
-    /// For each output registers, bits of the input, and the weight of their product.
-    pub terms: Vec<Vec<(Vec<RegisterId>, Vec<usize>, f64)>>,
+    /// What each output adds up.
+    pub terms: Vec<Vec<Product>>,
 }
+
+/// Registers, bits of the input, and the weight of their product.
+pub type Product = (Vec<RegisterId>, Vec<usize>, f64);
 
 impl Readout {
     /// `theta_0 + sum theta_i x_i` for each output, for numbers in registers: words of two's complement with so many bits after
@@ -47,11 +50,7 @@ impl Readout {
         Self { terms: of_output.map(|words| Self::linear_output(words, n_fraction, feature)).collect() }
     }
 
-    fn linear_output(
-        words: &[Vec<RegisterId>],
-        n_fraction: u32,
-        feature: Code,
-    ) -> Vec<(Vec<RegisterId>, Vec<usize>, f64)> {
+    fn linear_output(words: &[Vec<RegisterId>], n_fraction: u32, feature: Code) -> Vec<Product> {
         let mut terms = Vec::new();
         let (offset, weights) = bit_weights(feature);
         for (number, word) in words.iter().enumerate() {

@@ -154,7 +154,7 @@ impl StreamModel {
             version: VERSION,
             source: job.source.clone(),
             set: job.set.clone(),
-            primary: job.primary.clone(),
+            primary: lesson.primary.describe(),
             options,
             samples,
             first_cells: lesson.window.first.clone(),
