@@ -3,7 +3,7 @@
 From Luge Require Import PlainTheorem Checker Joined ExtendedTheorem ExtendedChecker PrintedShift SolidArc Endless.
 From Luge Require Import CompactTheorem PrintedShiftCompact CompactChecker Wiring ModelChecker.
 From Luge Require Import StreamMachine StreamCarrier StreamTheorem StreamChecker Stopping.
-From Luge Require Import Mlp MlpDrift MlpTheorem MlpInputs Derivative Situation.
+From Luge Require Import Mlp MlpDrift MlpTheorem MlpInputs MlpPass MlpSound Derivative CompactKinks Situation.
 
 (* Theorem 1: plain. *)
 Print Assumptions plain_step.
@@ -92,11 +92,20 @@ Print Assumptions slope_first.
 Print Assumptions whole_step.
 Print Assumptions whole_output.
 
+(* Exported MLPs. *)
+Print Assumptions passes_shows.
+Print Assumptions right_frozen.
+Print Assumptions right_answer.
+Print Assumptions certified_mlp_run.
+Print Assumptions halted_rests.
+
 (* The tangent is the derivative; steps by situations. *)
 Print Assumptions close_derivative.
 Print Assumptions tangent_close.
 Print Assumptions gradient_derivative.
 Print Assumptions certified_gradient_derivative.
+Print Assumptions certified_compact_unkinked.
+Print Assumptions certified_compact_gradient_derivative.
 Print Assumptions same_next.
 Print Assumptions changes_by_situation.
 Print Assumptions certified_one_step.

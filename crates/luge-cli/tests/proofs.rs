@@ -102,6 +102,35 @@ fn streams_are_proved() {
 }
 
 #[test]
+fn ordinary_networks_are_proved_where_a_theorem_covers_them() {
+    if !asked() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let proofs = root().join("proofs").display().to_string();
+    let trained = |learner: &str, draw: &str| {
+        let task = ["stream", learner, "--draw", draw, "--landscape", "mlp", "--force", "--out", "model"];
+        let (status, _, failure) = luge(folder.path(), &task);
+        assert_eq!(status, Some(0), "{failure}");
+    };
+    let certify = ["certify", "model", "--proofs", &proofs];
+    trained("which_bit", "parity:bits=2,hidden=1");
+    let (status, printed, failure) = luge(folder.path(), &certify);
+    assert_eq!(status, Some(0), "{failure}");
+    assert!(printed.contains("proved for every stream  yes: for every stream of samples"), "{printed}");
+    let (status, printed, failure) =
+        luge(folder.path(), &["export", "model", "--rocq", "model.v", "--proofs", &proofs]);
+    assert_eq!(status, Some(0), "{failure}");
+    assert!(printed.starts_with("proved for every stream: for every stream of samples"), "{printed}");
+
+    // Too many states to be listed.
+    trained("winnow", "junta:bits=3,hidden=1");
+    let (status, printed, _) = luge(folder.path(), &certify);
+    assert_eq!(status, Some(1));
+    assert!(printed.contains("proved for every stream  NO: the checker refuses the network"), "{printed}");
+}
+
+#[test]
 fn proofs_that_are_not_built_prove_nothing() {
     if !asked() {
         return;

@@ -6,11 +6,16 @@ use luge::{
     data::Table,
     files::rocq,
     job::{TrainJob, catalogue::find, source::Source},
+    ordinary::machine_circuit,
     stream::{Order, Samples, StreamJob},
     trace::{PreparedTrace, TraceOptions},
     training::{PreparedTraining, TrainingOptions},
 };
-use luge_landscape::{Carrier, LandscapeKind, Learner, Mlp};
+use luge_circuit::{Builder, Circuit, Code, Literal, SampleShape, Shipped};
+use luge_landscape::{
+    Carrier, LandscapeKind, Learner, Mlp,
+    mlp::{CircuitNetwork, Float, MlpConstants, Safeguards},
+};
 use luge_machine::{Input, Machine};
 
 fn machine(place: &str) -> Machine {
@@ -103,6 +108,13 @@ fn streamed(text: &str) -> String {
     rocq::stream(&lesson.network).expect("numbers in fixed point").text
 }
 
+/// The ordinary MLP of a circuit, for 64 steps.
+fn ordinary(circuit: &Circuit) -> Option<String> {
+    let constants = MlpConstants::choose(circuit.samples(), 64, Float::F64).expect("constants");
+    let network = CircuitNetwork::build(circuit, constants, Safeguards::default());
+    rocq::mlp(circuit, &network).map(|written| written.text)
+}
+
 const COPY: &str = "x,y\n-2,1.5\n0.25,-3\n";
 
 #[test]
@@ -118,6 +130,14 @@ fn the_examples_of_the_proofs_are_what_is_written() {
     check("copy_label_compact_model.v", &model.expect("compact with the offset carrier"));
     check("sgd_linear_model.v", &shipped("sgd_linear"));
     check("keep_one_stream.v", &streamed(KEEP_ONE));
+    let beaver = machine_circuit(&machine("1RB1RZ_1LB0RC_1LC1LA"), &Input::blank(), None).expect("a circuit");
+    for (example, circuit) in [
+        ("which_bit_mlp.v", Shipped::WhichBit.circuit(3)),
+        ("parity_circuit_mlp.v", Shipped::Parity.circuit(2)),
+        ("busy_beaver_3_mlp.v", beaver),
+    ] {
+        check(example, &ordinary(&circuit).expect("a circuit of bits"));
+    }
 }
 
 #[test]
@@ -125,4 +145,9 @@ fn what_is_not_proved_is_not_written() {
     assert!(written(&machine("1RB1LB_1LA1RZ"), 7, LandscapeKind::Relu).is_none());
     assert!(joined("copy_label.tm", COPY, "fix:3.2", LandscapeKind::Relu, Carrier::Offset).is_none());
     assert!(joined("copy_label.tm", COPY, "fix:3.2", LandscapeKind::Plain, Carrier::Orthogonal).is_none());
+    let mut numbers = Builder::new("numbers");
+    let feature = Code::Fixed { n_integer: 2, n_fraction: 1 };
+    numbers.samples(SampleShape { n_features: 1, feature, n_labels: 1, label: Code::Bit });
+    numbers.next(Literal::TRUE);
+    assert!(ordinary(&numbers.build().expect("a circuit")).is_none());
 }

@@ -72,7 +72,9 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let read = args.data.as_deref().map(read_text).transpose()?;
     if let Some(model) = OrdinaryModel::load(&args.model)? {
         let data = read.map(|(name, text)| model.data(name, text, args.saturate));
-        return ordinary::certify(&model, data.as_ref(), args.json);
+        let written = model.initial().map(|network| rocq::mlp(&model.circuit, &network));
+        let proved = args.proofs.as_deref().map(|proofs| prove(proofs, written?)).transpose()?;
+        return ordinary::certify(&model, data.as_ref(), proved.as_ref(), args.json);
     }
     if let Some(model) = StreamModel::load(&args.model)? {
         let data = read.map(|(name, text)| model.data(name, text, args.saturate));
@@ -130,7 +132,7 @@ fn prove(proofs: &Path, written: Option<ProofExport>) -> Result<Claim, Failure> 
         Some(written) => prover::ask(proofs, &written),
         None => Ok(Claim {
             holds: false,
-            figures: "no theorem covers it: proved are plain and compact with the offset carrier, and streams in fixed point"
+            figures: "no theorem covers it: proved are plain and compact with the offset carrier, streams in fixed point, and MLPs of circuits of bits"
                 .to_owned(),
         }),
     }

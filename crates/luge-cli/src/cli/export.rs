@@ -7,7 +7,7 @@ use luge::{
         export::{graph, stream_graph},
         model::Model,
         outputs::Output,
-        rocq::{self, ProofExport},
+        rocq::{self, ProofExport, Theorem},
     },
     ordinary::{OrdinaryModel, onnx},
     stream::StreamModel,
@@ -41,7 +41,7 @@ pub(super) struct Args {
     /// Write the graph to this file
     #[arg(long, value_name = "OUT.json")]
     graph: Option<PathBuf>,
-    /// Write the network and its machine for Rocq: landscapes plain and compact with the offset carrier, and streams
+    /// Write the network and its machine for Rocq: landscapes plain and compact with the offset carrier, streams, and mlp
     #[arg(long, value_name = "OUT.v")]
     rocq: Option<PathBuf>,
     /// Write a model of landscape mlp for PyTorch into this folder, with the script that trains it
@@ -76,7 +76,11 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let onnx_file = place(&mut outputs, args.onnx.as_deref())?;
     let ordinary = args.file.model().map_or(Ok(None), OrdinaryModel::load)?;
     match ordinary {
-        Some(model) if args.graph.is_none() && args.rocq.is_none() => {
+        Some(model) if args.graph.is_none() => {
+            if let Some(file) = rocq_file {
+                let written = rocq::mlp(&model.circuit, &model.initial()?).ok_or_else(not_bits)?;
+                write_and_ask(args, &file, &written)?;
+            }
             if let Some(file) = onnx_file {
                 file.write(onnx(&model.trained()?)?)?;
             }
@@ -88,7 +92,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         None if args.torch.is_none() && args.onnx.is_none() => {}
         _ => {
             return Err(Failure::usage(
-                "--torch and --onnx are for models of landscape mlp, --graph and --rocq for others",
+                "--torch and --onnx are for models of landscape mlp, --graph for others",
                 "write a model with luge stream --landscape mlp --out, or with luge train --out",
             ));
         }
@@ -135,7 +139,8 @@ fn write_and_ask(args: &Args, file: &Output, written: &ProofExport) -> Result<()
     if !claim.holds {
         return Err(Failure::not_certified(claim.figures));
     }
-    print(&format!("proved for every input: {}\n", claim.figures))
+    let what = if written.theorem == Theorem::Mlp { "stream" } else { "input" };
+    print(&format!("proved for every {what}: {}\n", claim.figures))
 }
 
 fn not_proved() -> Failure {
@@ -147,6 +152,13 @@ fn not_proved() -> Failure {
 
 fn not_fixed() -> Failure {
     Failure::usage("only streams of fixed-point numbers are proved in Rocq", "train with --format fix:8.4")
+}
+
+fn not_bits() -> Failure {
+    Failure::usage(
+        "only MLPs of circuits whose samples are bits and whose gates are ands, sums and parities are proved in Rocq",
+        "train which_bit or parity_circuit",
+    )
 }
 
 fn not_joined() -> Failure {

@@ -147,13 +147,19 @@ impl From<OrdinaryModelError> for Failure {
 }
 
 /// Trains a model's circuit again, and compares.
-pub(super) fn certify(model: &OrdinaryModel, data: Option<&Data>, json: bool) -> Result<(), Failure> {
+pub(super) fn certify(
+    model: &OrdinaryModel,
+    data: Option<&Data>,
+    proved: Option<&Claim>,
+    json: bool,
+) -> Result<(), Failure> {
     let prepared = model.prepare(data)?;
     let report = prepared.train(|_| ControlFlow::Continue(()))?;
     let again = model.is_same(&OrdinaryModel::new(&prepared, &report));
     let mut claims: Vec<(&str, &Claim)> =
         report.certificate.iter().map(|(name, claim)| (*name, claim)).collect();
     claims.push(("trained again", &again));
+    claims.extend(proved.map(|claim| ("proved for every stream", claim)));
     show_claims(json, claims)
 }
 

@@ -1,14 +1,19 @@
 //! A network and its machine, as data for the checker in `proofs/`.
 //!
 //! The file ends with a theorem: that the graph is the landscape `plain` or `compact` of the machine, or its network for
-//! streams. Rocq proves it by computation or refuses the file; what follows from it, for every input, is proved in
-//! `proofs/theories/Checker.v`, `CompactChecker.v`, `ModelChecker.v`, `Stopping.v` and `StreamChecker.v`.
+//! streams, or that the frozen steps of an MLP are its circuit's. Rocq proves it by computation or refuses the file; what follows
+//! from it, for every input, is proved in `proofs/theories/Checker.v`, `CompactChecker.v`, `ModelChecker.v`, `Stopping.v`,
+//! `StreamChecker.v` and `MlpSound.v`.
+
+mod mlp;
 
 use std::{collections::BTreeSet, fmt::Write};
 
 use luge_landscape::{Control, Extended, Landscape, StreamNetwork};
 use luge_machine::{Bits, Move};
 use luge_net::{Carrier, Form, Network, Node, NodeId, NumberFormat, Op, OutputWiring, Ramp, Shape, StepRule};
+
+pub use mlp::mlp;
 
 /// Items of a list that are written in one definition: a longer list overflows the prover's parser.
 const MAX_ITEMS: usize = 400;
@@ -37,6 +42,8 @@ pub enum Theorem {
     Stopping,
     /// Of a network for streams.
     Stream,
+    /// Of an ordinary MLP.
+    Mlp,
 }
 
 impl Theorem {
@@ -49,6 +56,7 @@ impl Theorem {
             Self::Model => "certified_model_run",
             Self::Stopping => "certified_stopping_run",
             Self::Stream => "certified_stream_run",
+            Self::Mlp => "certified_mlp_run",
         }
     }
 
@@ -69,6 +77,9 @@ impl Theorem {
             }
             Self::Stream => {
                 "for every stream of batches whose labels are in the format and no larger than the bound, SGD runs this machine as long as it stays in its cells; once it has halted, no batch moves a weight and the output is f_theta(x)"
+            }
+            Self::Mlp => {
+                "for every stream of samples and every step up to the horizon, SGD on all weights keeps every register and slot within 1/8 of the circuit's and every other weight within the claimed bound of its start; once the circuit has halted the output is f(x)"
             }
         }
     }
@@ -208,14 +219,19 @@ struct File<'a> {
     network: &'a Network,
     control: &'a Control,
     n_cells: usize,
-    /// Definitions that were split off.
-    lists: String,
+    lists: Lists,
+}
+
+/// Definitions that were split off.
+#[derive(Default)]
+struct Lists {
+    text: String,
     n_lists: usize,
 }
 
 impl<'a> File<'a> {
     fn new(network: &'a Network, control: &'a Control, n_cells: usize) -> Self {
-        Self { network, control, n_cells, lists: String::new(), n_lists: 0 }
+        Self { network, control, n_cells, lists: Lists::default() }
     }
 
     /// Machine, cells, c and Omega.
@@ -262,9 +278,10 @@ impl<'a> File<'a> {
             Theorem::Model => ("model_claim", "certified_model"),
             Theorem::Stopping => ("stop_claim", "certified_stopping"),
             Theorem::Stream => ("stream_claim", "certified_stream"),
+            Theorem::Mlp => ("mlp_claim", "certified_mlp"),
         };
         let network = self.network();
-        let lists = self.lists;
+        let lists = self.lists.text;
         let text = format!(
             "Set Warnings \"-notation-overridden\".\nFrom Luge Require Import Export.\n\n{lists}\
              Definition claimed : {kind} := {claim}.\n\n{network}\n\
@@ -293,10 +310,10 @@ impl<'a> File<'a> {
             })
             .collect();
         let (states, writable) = (self.control.n_copied_states(), self.control.n_writable());
-        let table = self.long_list("situation", situations);
+        let table = self.lists.long("situation", situations);
         // Writing to a string cannot fail.
         let _ = writeln!(
-            self.lists,
+            self.lists.text,
             "Definition claimed_machine : machine := Machine {states} {n_tapes} {writable} {table}.\n"
         );
         "claimed_machine".to_owned()
@@ -314,7 +331,7 @@ impl<'a> File<'a> {
             Op::Linear(map, a) => {
                 let entries =
                     map.entries().iter().map(|&(r, c, w)| format!("arc {r} {c} {}", number(w))).collect();
-                let (entries, bias) = (self.long_list("entry", entries), self.numbers(&map.bias()));
+                let (entries, bias) = (self.lists.long("entry", entries), self.numbers(&map.bias()));
                 format!("(OpLinear {entries} {bias} {})", id(*a))
             }
             Op::Sum(terms) => {
@@ -332,7 +349,7 @@ impl<'a> File<'a> {
             Op::Reshape(a) => format!("(OpReshape {})", id(*a)),
             Op::Stack(a, b) => format!("(OpStack {} {})", id(*a), id(*b)),
             Op::Gather(positions, a) => {
-                let positions = self.long_list("nat", positions.iter().map(usize::to_string).collect());
+                let positions = self.lists.long("nat", positions.iter().map(usize::to_string).collect());
                 format!("(OpGather {positions} {})", id(*a))
             }
             Op::Quantize(format, a) => format!("(OpQuantize {} {})", number_format(*format), id(*a)),
@@ -350,14 +367,16 @@ impl<'a> File<'a> {
             [first, .., last] if numbers.iter().all(|n| n.to_bits() == first.to_bits()) => {
                 format!("(nseq {} {})", numbers.len(), number(*last))
             }
-            _ => self.long_list("number", numbers.iter().map(|&n| number(n)).collect()),
+            _ => self.lists.long("number", numbers.iter().map(|&n| number(n)).collect()),
         }
     }
+}
 
+impl Lists {
     /// A list, split into definitions of its own where it is long.
-    fn long_list(&mut self, kind: &str, items: Vec<String>) -> String {
+    fn long(&mut self, kind: &str, items: Vec<String>) -> String {
         if items.len() <= MAX_ITEMS {
-            return if kind == "situation" { lines(&items) } else { list(items) };
+            return if matches!(kind, "situation" | "neuron") { lines(&items) } else { list(items) };
         }
         let mut names = Vec::new();
         for part in items.chunks(MAX_ITEMS) {
@@ -365,7 +384,7 @@ impl<'a> File<'a> {
             self.n_lists += 1;
             let part = list(part.iter().cloned());
             // Writing to a string cannot fail.
-            let _ = writeln!(self.lists, "Definition {name} : seq {kind} := {part}.\n");
+            let _ = writeln!(self.text, "Definition {name} : seq {kind} := {part}.\n");
             names.push(name);
         }
         format!("({})", names.join(" ++ "))

@@ -1,0 +1,146 @@
+//! A circuit and its ordinary MLP, with the constants of theorem 5 of `proofs/`.
+//!
+//! Rocq computes the theorem's bounds anew from the sizes that are claimed here, and passes once through the network for every
+//! state that the circuit can reach and every input; sizes that are too small are refused.
+
+use luge_circuit::{Circuit, Code, Gate, Input, Literal};
+use luge_landscape::mlp::{CircuitNetwork, MEMORY_LAYER, MlpConstants};
+use luge_net::{LinearLayer, Sequential};
+
+use super::{Lists, ProofExport, Theorem, list, number};
+
+/// No activation of a network that is checked is larger.
+const LARGEST_ACTIVATION: f64 = 65_536.0;
+/// How far inputs of the memory's layer may be from where they started, how far kinks must be, and how near outputs are.
+const INPUT_RADIUS: f64 = 1.0 / (1_u64 << 60) as f64;
+const MARGIN: f64 = 1.0 / 16.0;
+const OUTPUT_ERROR: f64 = 1.0 / (1_u64 << 21) as f64;
+const ANSWER_ERROR: f64 = 1.0 / (1_u64 << 20) as f64;
+
+/// A circuit's network; `None` unless its samples, if any, are bits with one label, and its gates are ands, sums and parities.
+pub fn mlp(circuit: &Circuit, network: &CircuitNetwork) -> Option<ProofExport> {
+    let mut lists = Lists::default();
+    let samples = circuit.samples();
+    if samples.is_some_and(|shape| (shape.feature, shape.n_labels, shape.label) != (Code::Bit, 1, Code::Bit))
+    {
+        return None;
+    }
+    let gates = circuit.gates().iter().map(gate).collect::<Option<Vec<_>>>()?;
+    let gates = lists.long("gate", gates);
+    let registers = circuit
+        .registers()
+        .iter()
+        .map(|register| format!("({}, {})", register.initial, literal(register.target)));
+    let registers = lists.long("(bool * literal)", registers.collect());
+    let answer = match circuit.output() {
+        [] => "None".to_owned(),
+        [bit] => format!("(Some ({}))", literal(*bit)),
+        _ => return None,
+    };
+    let n_features = samples.map_or(1, |shape| shape.n_features);
+    let circuit_text = format!(
+        "Circuit {n_features} {} {gates}\n  {registers}\n  ({}) ({}) {answer}",
+        samples.is_some(),
+        literal(circuit.next()),
+        literal(circuit.halted())
+    );
+    let n_slots = samples.map_or(0, |shape| shape.n_features + 1);
+    let sizes = sizes(&network.network, &network.constants, circuit.registers().len() + n_slots, n_slots);
+    let layers: Vec<String> = network.network.layers().iter().map(|layer| units(&mut lists, layer)).collect();
+    let text = format!(
+        "Set Warnings \"-notation-overridden\".\nFrom Luge Require Import Export.\n\n{}\
+         Definition claimed : mlp_claim := MlpClaim\n  ({circuit_text})\n  {sizes}.\n\n\
+         Definition exported : seq layer :=\n  [:: {}].\n\n\
+         Theorem checked : certified_mlp claimed exported.\nProof. by vm_compute. Qed.\n",
+        lists.text,
+        layers.join(";\n     ")
+    );
+    Some(ProofExport { text, theorem: Theorem::Mlp })
+}
+
+fn gate(gate: &Gate) -> Option<String> {
+    let operands = |kind: &str, operands: &[Literal]| {
+        Some(format!("{kind} {}", list(operands.iter().copied().map(literal))))
+    };
+    match gate {
+        Gate::False => Some("Never".to_owned()),
+        Gate::Register(register) => Some(format!("OfRegister {}", register.index())),
+        Gate::Input(Input::Feature(bit)) => Some(format!("OfFeature {bit}")),
+        Gate::Input(Input::Label(_)) => Some("OfLabel".to_owned()),
+        Gate::Input(Input::Query(bit)) => Some(format!("OfQuery {bit}")),
+        Gate::And(of) => operands("AllOf", of),
+        Gate::Sum(of) => operands("AnyOf", of),
+        Gate::Parity(of) => operands("OddOf", of),
+        Gate::Bit(..) => None,
+    }
+}
+
+fn literal(literal: Literal) -> String {
+    format!("{} {}", if literal.negated { "no" } else { "yes" }, literal.wire.index())
+}
+
+fn units(lists: &mut Lists, layer: &LinearLayer) -> String {
+    let unit = |(unit, bias): (usize, &f64)| {
+        let weights = layer.terms(unit).map(|(from, weight)| format!("({from}, {})", number(weight)));
+        format!("({}, {})", number(*bias), list(weights))
+    };
+    lists.long("neuron", layer.biases().iter().enumerate().map(unit).collect())
+}
+
+/// The sizes that theorem 5 asks for, generous where the network does not say them, as the fields of `MlpClaim`.
+fn sizes(network: &Sequential, constants: &MlpConstants, n_memory: usize, n_slots: usize) -> String {
+    let MlpConstants { carrier, slope, memory_scale: scale, rate, steps, .. } = *constants;
+    let widest = network.widths().into_iter().max().unwrap_or(1) as f64;
+    let layers = network.layers();
+    let column = |layer: usize, from: &dyn Fn(usize) -> bool, to: &dyn Fn(usize) -> bool| {
+        let mut columns = vec![0.0; layers[layer].n_inputs()];
+        for unit in (0..layers[layer].n_units()).filter(|&unit| to(unit)) {
+            layers[layer].terms(unit).filter(|term| from(term.0)).for_each(|(at, w)| columns[at] += w.abs());
+        }
+        power_above(columns.into_iter().fold(0.0, f64::max) + 1.0)
+    };
+    let any = |_: usize| true;
+    let not_memory = |unit: usize| unit >= n_memory;
+    let after = |layer: usize| {
+        if layer == MEMORY_LAYER + 1 { column(layer, &not_memory, &any) } else { column(layer, &any, &any) }
+    };
+    let columns: Vec<f64> = [1.0].into_iter().chain((MEMORY_LAYER + 1..layers.len()).map(after)).collect();
+    let first_column = column(MEMORY_LAYER, &any, &not_memory);
+    let largest_input = layers[0].biases().iter().enumerate().fold(0.0, |most: f64, (unit, bias)| {
+        most.max(bias.abs() + layers[0].terms(unit).map(|term| term.1.abs()).sum::<f64>())
+    });
+    let (input, residual) = (2.0 * largest_input, 2.0 * carrier);
+    let (memory_slope, tangent) =
+        (4.0 * (carrier * slope) / scale, power_above(widest) * 2_f64.powi(40) / scale);
+    let frozen_error = 2.0 * scale * (8.0 / carrier).max(power_above(n_slots as f64) * carrier * slope);
+    // What the inputs' weights into the memory move by, and all others.
+    let drift = steps as f64 * rate * residual * columns.iter().product::<f64>() * 2.0 * LARGEST_ACTIVATION;
+    let drift = (4.0 * steps as f64 * scale * input).max(power_above(4.0 * first_column * drift));
+    let fields = [
+        first_column,
+        input,
+        LARGEST_ACTIVATION,
+        residual,
+        memory_slope,
+        tangent,
+        2.0 * scale,
+        frozen_error,
+        scale / 8.0,
+        MARGIN,
+        INPUT_RADIUS,
+        OUTPUT_ERROR,
+        drift,
+        ANSWER_ERROR,
+    ];
+    let rates = [scale, rate, rate / scale].map(number).join(" ");
+    format!(
+        "{rates} {steps}\n  {}\n  {}",
+        list(columns.into_iter().map(number)),
+        fields.map(number).join(" ")
+    )
+}
+
+/// The least power of two that is not smaller.
+fn power_above(value: f64) -> f64 {
+    2_f64.powi(value.log2().ceil() as i32)
+}
