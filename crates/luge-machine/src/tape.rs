@@ -36,12 +36,10 @@ impl TapeCells {
         SymbolId(std::mem::replace(&mut self.cells[index], symbol.0))
     }
 
-    /// The symbols of eight cells in a row, if all of them are held or none is.
-    pub fn eight(&self, first: Cell) -> Option<[u8; 8]> {
-        if first + 8 <= self.first || first >= self.extent().end {
-            return Some([self.blank.0; 8]);
-        }
-        self.cells.get(usize::try_from(first - self.first).ok()?..)?.first_chunk().copied()
+    /// The symbols from a cell on that are held, if that cell is.
+    pub fn held_from(&self, cell: Cell) -> &[u8] {
+        let index = usize::try_from(cell - self.first).ok();
+        index.and_then(|index| self.cells.get(index..)).unwrap_or_default()
     }
 
     /// The held cells, `first..end`: all that were ever touched lie inside.

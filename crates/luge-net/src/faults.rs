@@ -4,7 +4,7 @@
 #[cfg(feature = "faults")]
 pub(crate) use on::alter_arc;
 #[cfg(feature = "faults")]
-pub use on::{Planted, plant, plant_in_arcs, plant_in_graph, planted};
+pub use on::{Planted, carried, plant, plant_in_arcs, plant_in_graph, planted};
 
 /// Whether the fault of this name is planted: never.
 #[cfg(not(feature = "faults"))]
@@ -12,6 +12,12 @@ pub use on::{Planted, plant, plant_in_arcs, plant_in_graph, planted};
 #[inline(always)]
 pub const fn planted(_: &str) -> bool {
     false
+}
+
+/// Plants the fault of this thread in the one that calls it.
+#[cfg(not(feature = "faults"))]
+pub fn carried() -> impl FnOnce() + Send {
+    || ()
 }
 
 /// A number as it should be, or as it is where the fault of this name is planted.
@@ -63,6 +69,12 @@ mod on {
     pub fn plant(name: &'static str) -> Planted {
         NAME.set(Some(name));
         Planted(())
+    }
+
+    /// Plants the fault of this thread in the one that calls it.
+    pub fn carried() -> impl FnOnce() + Send {
+        let name = NAME.get();
+        move || NAME.set(name)
     }
 
     /// Alters every graph that is finished from now on; the function says whether it found what it alters.

@@ -96,17 +96,18 @@ pub trait Engine {
         Ok(false)
     }
 
-    /// Steps as [`run`](Self::run) does and adds the macrosteps it made, of which [`macrostep`](Self::macrostep) tells the steps; `false`, and no
-    /// step, where the next step belongs to no macrostep.
+    /// Steps as [`run`](Self::run) does, until `made` has so many macrosteps, and adds those it made, of which [`macrostep`](Self::macrostep)
+    /// tells the steps; `false`, and no step, where the next step belongs to no macrostep.
     ///
     /// # Errors
     /// As for [`step`](Self::step).
     fn run_by_macrosteps(
         &mut self,
         stop: &StopRule,
+        most: usize,
         made: &mut Vec<MacrostepId>,
     ) -> Result<bool, TrainError> {
-        let _ = (stop, made);
+        let _ = (stop, most, made);
         Ok(false)
     }
 

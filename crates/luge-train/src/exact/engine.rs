@@ -108,6 +108,7 @@ impl Engine for Exact<'_> {
     fn run_by_macrosteps(
         &mut self,
         stop: &StopRule,
+        most: usize,
         made: &mut Vec<MacrostepId>,
     ) -> Result<bool, TrainError> {
         // Where running losses may end the run, every step is looked at.
@@ -115,10 +116,14 @@ impl Engine for Exact<'_> {
         if stop.loss_at_most > low_level(self.probe.layers()) {
             return Ok(false);
         }
-        let (most, before) = (stop.most_steps.saturating_sub(self.steps), made.len());
-        let mut remaining = most;
-        many.run_by_macrosteps(&self.probe.layers().table, &mut self.probe, &mut remaining, made)?;
-        self.steps += most - remaining;
+        let (most_steps, before) = (stop.most_steps.saturating_sub(self.steps), made.len());
+        let mut remaining = most_steps;
+        let note = |macrostep| {
+            made.push(macrostep);
+            made.len() < most
+        };
+        many.run_by_macrosteps(&self.probe.layers().table, &mut self.probe, &mut remaining, note)?;
+        self.steps += most_steps - remaining;
         #[cfg(feature = "faults")]
         self.flip_for_a_while();
         Ok(made.len() > before)

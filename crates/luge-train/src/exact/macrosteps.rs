@@ -21,6 +21,8 @@ use walk::{Shape, Source, Stepped, Walk};
 
 /// The most steps of a macrostep.
 const MAX_STEPS: u32 = 255;
+/// Heads of so many rows are moved at once; more rows are rare.
+const FEW_ROWS: usize = 16;
 /// The most macrosteps that are remembered.
 const MAX_RECORDS: usize = 1 << 20;
 
@@ -38,22 +40,30 @@ const POWERS: [u64; MAX_STEPS as usize + 1] = {
 /// A few cells beside a head, and where their bits stand in the windows' content.
 #[derive(Clone, Copy, Debug)]
 struct Window {
-    mask: u64,
+    /// Their bits in each word. A window that does not fit into the first goes on in the second.
+    masks: [u64; 2],
     /// The first cell, counted from the head.
     offset: i32,
     track: u8,
-    word: u8,
+    /// Where the first cell's bit stands in its word.
     shift: u8,
 }
 
 impl Window {
     /// The most cells of a window: eight bytes hold as many from any bit of the first on.
     const WIDEST: u32 = 56;
-    /// How many bits of each word windows may fill. The rest of the second is the tag.
-    const ROOM: [u32; 2] = [64, 32];
+    /// How many bits windows may fill. The rest of the second word is the tag.
+    const ROOM: u32 = 96;
 
-    fn new(track: usize, offset: i32, width: u32, word: u8, shift: u32) -> Self {
-        Self { mask: (1 << width) - 1, offset, track: track as u8, word, shift: shift as u8 }
+    /// A window whose cells stand in the content from bit `at` on.
+    fn new(track: usize, offset: i32, width: u32, at: u32) -> Self {
+        let mask = ((1_u128 << width) - 1) << at;
+        let masks = [mask as u64, (mask >> 64) as u64];
+        Self { masks, offset, track: track as u8, shift: (at % 64) as u8 }
+    }
+
+    fn width(&self) -> u32 {
+        self.masks[0].count_ones() + self.masks[1].count_ones()
     }
 
     #[inline]
@@ -61,20 +71,35 @@ impl Window {
         usize::from(self.track) % N_HEADS
     }
 
-    /// The cells that it shows, in the lowest bits.
+    /// The byte that the first cell is in, and how far the bits from there on are turned to stand where they do in the content.
     #[inline]
-    fn content(&self, cells: &[u8], heads: &[i32; N_HEADS]) -> u64 {
+    fn place(&self, heads: &[i32; N_HEADS]) -> (usize, u32) {
         let at = heads[self.track()].wrapping_add(self.offset) as u32;
-        let eight = cells.get(at as usize >> 3..).and_then(<[u8]>::first_chunk);
-        eight.map_or(0, |eight| u64::from_le_bytes(*eight) >> (at & 7) & self.mask)
+        (at as usize >> 3, u32::from(self.shift).wrapping_sub(at & 7) & 63)
     }
 
-    /// Changes the cells whose bits are set.
+    /// Adds the cells that it shows to the content.
     #[inline]
-    fn flip(&self, changed: u64, cells: &mut [u8], heads: &[i32; N_HEADS]) {
-        let at = heads[self.track()].wrapping_add(self.offset) as u32;
-        if let Some(eight) = cells.get_mut(at as usize >> 3..).and_then(<[u8]>::first_chunk_mut) {
-            *eight = (u64::from_le_bytes(*eight) ^ changed << (at & 7)).to_le_bytes();
+    fn show(&self, cells: &[u8], heads: &[i32; N_HEADS], content: &mut [u64; 2]) {
+        let (byte, turn) = self.place(heads);
+        let eight = cells.get(byte..).and_then(<[u8]>::first_chunk);
+        let turned = eight.map_or(0, |eight| u64::from_le_bytes(*eight)).rotate_left(turn);
+        content[0] |= turned & self.masks[0];
+        content[1] |= turned & self.masks[1];
+    }
+
+    /// Its part of a content, not turned.
+    #[inline]
+    fn part(&self, content: [u64; 2]) -> u64 {
+        content[0] & self.masks[0] | content[1] & self.masks[1]
+    }
+
+    /// Changes the cells whose bits are set in its part of a content.
+    #[inline]
+    fn flip(&self, part: u64, cells: &mut [u8], heads: &[i32; N_HEADS]) {
+        let (byte, turn) = self.place(heads);
+        if let Some(eight) = cells.get_mut(byte..).and_then(<[u8]>::first_chunk_mut) {
+            *eight = (u64::from_le_bytes(*eight) ^ part.rotate_right(turn)).to_le_bytes();
         }
     }
 }
@@ -144,8 +169,6 @@ pub(super) struct Position<'a> {
 enum Pause {
     /// Nothing is remembered of these cells.
     Unknown([u64; 2]),
-    /// It is time to ask whether a block's windows are the best.
-    Review(usize),
     /// Cells must be added.
     Room,
     /// A single step comes next, or none.
@@ -164,19 +187,18 @@ impl Macrosteps {
         })
     }
 
-    /// Macrosteps, until the next step belongs to none or steps run out; `note` hears of each.
+    /// Macrosteps, until the next step belongs to none or steps run out; `note` hears of each and says whether to go on.
     pub(super) fn run(
         &mut self,
         table: &VertexTable,
         columns: &mut Columns,
         probe: &mut Sparse<'_>,
         position: &mut Position<'_>,
-        mut note: impl FnMut(MacrostepId),
+        mut note: impl FnMut(MacrostepId) -> bool,
     ) -> Result<(), TrainError> {
         let mut source = Source { table, columns, probe };
         loop {
             match self.run_cached(position, &mut note) {
-                Pause::Review(block) => self.entries.review(block),
                 Pause::Room => {
                     position.tapes.make_room();
                     position.tapes.check()?;
@@ -202,47 +224,54 @@ impl Macrosteps {
     }
 
     /// Macrostep by macrostep, until something else must be done.
-    fn run_cached(&mut self, position: &mut Position<'_>, note: &mut impl FnMut(MacrostepId)) -> Pause {
+    fn run_cached(
+        &mut self,
+        position: &mut Position<'_>,
+        note: &mut impl FnMut(MacrostepId) -> bool,
+    ) -> Pause {
         let (mut left, mut path, mut block) = (*position.remaining, *position.path, *position.block);
         let tapes = &mut *position.tapes;
+        let many_rows = tapes.n_rows() > FEW_ROWS;
         let pause = 'run: loop {
             if !tapes.has_room() {
                 break Pause::Room;
             }
             for _ in 0..UNCHECKED {
                 let Some(entry) = self.entries.of_block.get_mut(block) else { break 'run Pause::Single };
-                let first = self.windows.get(entry.first as usize..entry.middle as usize).unwrap_or_default();
-                let second = self.windows.get(entry.middle as usize..entry.end as usize).unwrap_or_default();
-                let content = |windows: &[Window]| {
-                    let bits = |window: &Window| window.content(&tapes.cells, &tapes.heads) << window.shift;
-                    windows.iter().fold(0, |content, window| content | bits(window))
-                };
-                let key = [content(first), content(second) | u64::from(entry.tag) << 32];
+                let windows = self.windows.get(entry.first as usize..entry.end as usize).unwrap_or_default();
+                let mut key = [0, u64::from(entry.tag) << 32];
+                windows.iter().for_each(|window| window.show(&tapes.cells, &tapes.heads, &mut key));
                 let Some(place) = find(&self.records, key) else { break 'run Pause::Unknown(key) };
                 let record = &self.records[place];
                 let steps = u64::from(record.steps());
                 if steps.wrapping_sub(1) >= left {
                     break 'run Pause::Single;
                 }
-                for (windows, changed) in [first, second].into_iter().zip(record.changed) {
-                    for window in windows {
-                        let changed = changed >> window.shift & window.mask;
-                        if changed != 0 {
-                            window.flip(changed, &mut tapes.cells, &tapes.heads);
-                        }
+                for window in windows.iter().take(entry.n_changing as usize) {
+                    let part = window.part(record.changed);
+                    if part != 0 {
+                        window.flip(part, &mut tapes.cells, &tapes.heads);
                     }
                 }
-                for (head, moved) in tapes.heads.iter_mut().zip(record.moved) {
-                    *head = head.wrapping_add(i32::from(moved));
+                let (few, more) = record.moved.split_at(FEW_ROWS);
+                let add = |heads: &mut [i32], moved: &[i8]| {
+                    heads.iter_mut().zip(moved).for_each(|(head, &moved)| *head += i32::from(moved));
+                };
+                add(&mut tapes.heads[..FEW_ROWS], few);
+                if many_rows {
+                    add(&mut tapes.heads[FEW_ROWS..], more);
                 }
                 path = path.wrapping_mul(POWERS[steps as usize & 255]).wrapping_add(record.digest);
                 left -= steps;
-                note(MacrostepId(self.numbers[place]));
                 entry.uses = entry.uses.wrapping_add(1);
                 entry.steps += steps;
                 let here = std::mem::replace(&mut block, record.next());
+                let goes_on = note(MacrostepId(self.numbers[place]));
                 if entry.uses == entry.review {
-                    break 'run Pause::Review(here);
+                    self.entries.review(here);
+                }
+                if !goes_on {
+                    break 'run Pause::Single;
                 }
             }
         };
@@ -258,8 +287,8 @@ impl Macrosteps {
         position: &mut Position<'_>,
     ) -> Result<bool, TrainError> {
         let block = *position.block;
-        let EntryPoint { first, end, .. } = self.entries.of_block[block];
-        let windows = &self.windows[first as usize..end as usize];
+        let entry = &mut self.entries.of_block[block];
+        let windows = &mut self.windows[entry.first as usize..entry.end as usize];
         let mut walk = Walk::shown(block, windows, key);
         let most = u64::from(MAX_STEPS).min(*position.remaining) as u32;
         walk.follow(source, most)?;
@@ -268,10 +297,13 @@ impl Macrosteps {
             return Ok(false);
         }
         let mut changed = [0, (walk.block as u64) << 32 | u64::from(walk.steps) << 56];
-        for window in windows {
-            let word = usize::from(window.word);
-            let before = key[word] >> window.shift & window.mask;
-            changed[word] |= (before ^ walk.left(window)) << window.shift;
+        for i in 0..windows.len() {
+            let part = walk.left(&windows[i]) ^ windows[i].part(key);
+            (0..2).for_each(|word| changed[word] |= part & windows[i].masks[word]);
+            if part != 0 && i >= entry.n_changing as usize {
+                windows.swap(i, entry.n_changing as usize);
+                entry.n_changing += 1;
+            }
         }
         let moved = walk.moved.map(|moved| moved as i8);
         self.add(Record { key, digest: walk.digest, changed, moved });

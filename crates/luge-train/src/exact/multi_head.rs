@@ -67,7 +67,7 @@ impl MultiHead {
             if let Some(macrosteps) = &mut self.macrosteps {
                 let Self { tapes, block, before: path, range, .. } = self;
                 let mut position = Position { tapes, block, path, remaining, range };
-                macrosteps.run(table, &mut self.columns, probe, &mut position, |_| {})?;
+                macrosteps.run(table, &mut self.columns, probe, &mut position, |_| true)?;
                 self.symbols = self.tapes.symbols();
                 if *remaining == 0 {
                     break;
@@ -108,18 +108,18 @@ impl MultiHead {
         Ok(LoopExit::Done)
     }
 
-    /// Makes up to `remaining` steps by macrosteps alone, and counts them down.
+    /// Makes up to `remaining` steps by macrosteps alone, and counts them down; `note` hears of each and says whether to go on.
     pub(super) fn run_by_macrosteps(
         &mut self,
         table: &VertexTable,
         probe: &mut Sparse<'_>,
         remaining: &mut u64,
-        made: &mut Vec<MacrostepId>,
+        note: impl FnMut(MacrostepId) -> bool,
     ) -> Result<(), TrainError> {
         let Some(macrosteps) = &mut self.macrosteps else { return Ok(()) };
         let Self { tapes, block, before: path, range, .. } = self;
         let mut position = Position { tapes, block, path, remaining, range };
-        macrosteps.run(table, &mut self.columns, probe, &mut position, |macrostep| made.push(macrostep))?;
+        macrosteps.run(table, &mut self.columns, probe, &mut position, note)?;
         self.symbols = self.tapes.symbols();
         Ok(())
     }

@@ -2,10 +2,7 @@
 
 use luge_net::Form;
 
-use super::{
-    Place, Sparse, symbol,
-    tape::{Cells, Head, Tape},
-};
+use super::{Place, Sparse, symbol};
 use crate::TrainError;
 
 /// What a step at a vertex turned out to do.
@@ -32,11 +29,9 @@ impl Sparse<'_> {
     /// heads moved by their gradients, and whatever comes out read back.
     pub(crate) fn probe(&mut self, vertex: usize, here: u32, ahead: u32) -> Result<Probed, TrainError> {
         let table = &self.layers.table;
-        for (i, &row) in table.rows().iter().enumerate() {
+        for (i, (tape, &row)) in self.tapes.rows.iter_mut().zip(table.rows()).enumerate() {
             let beside = symbol(ahead, i);
-            let cells = Cells::new(-1, vec![beside, symbol(here, i), beside]);
-            let head = Head::new(0, &[1.0]);
-            self.tapes.rows[i] = Tape::new(cells, head, row < table.n_trained());
+            tape.lay([beside, symbol(here, i), beside], row < table.n_trained());
         }
         self.place = Place { vertex, weight: 1.0, others: Vec::new() };
         self.tapes.unsettle();

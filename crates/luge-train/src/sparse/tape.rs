@@ -252,6 +252,19 @@ impl Tape {
         Self { cells, head, trained, offset: 0, residual: 0.0, lean: 0.0 }
     }
 
+    /// Makes it a new tape of three cells from -1 on, the head on the one in the middle, in the memory that the old one had.
+    pub(crate) fn lay(&mut self, cells: [f64; 3], trained: bool) {
+        let mut numbers = match &mut self.cells.values {
+            Kept::Numbers(numbers) => std::mem::take(numbers),
+            Kept::Signs(_) => Vec::new(),
+        };
+        let mut more = std::mem::take(&mut self.head.more);
+        numbers.clear();
+        numbers.extend(cells);
+        more.clear();
+        *self = Self::new(Cells::new(-1, numbers), Head { first: 0, weight: 1.0, more }, trained);
+    }
+
     /// Whether the cells are weights.
     pub(crate) fn is_trained(&self) -> bool {
         self.trained

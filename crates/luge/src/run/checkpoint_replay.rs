@@ -132,7 +132,7 @@ impl Again<'_> {
     fn by_parts(&mut self, engine: &mut dyn Engine) -> Result<(), TrainError> {
         let before = engine.steps();
         let mut made = Vec::new();
-        if engine.run_by_macrosteps(&self.to(before + LONG_STRIDE), &mut made)? {
+        if engine.run_by_macrosteps(&self.to(before + LONG_STRIDE), usize::MAX, &mut made)? {
             self.lost_on_stretches(engine, before, &made)?;
             return self.see(engine);
         }

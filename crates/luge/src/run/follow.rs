@@ -1,14 +1,15 @@
 //! Follows a run: training, the simulator that checks it, and the statistics. All runs use this one loop.
 
+mod judging;
 mod kept;
 mod monitor;
 mod observation_rate;
 
-use std::{ops::ControlFlow, time::Duration};
+use std::{ops::ControlFlow, thread, time::Duration};
 
 use luge_landscape::{Configuration, Control, Undecodable};
 use luge_machine::{Input, Machine, Simulator, Step};
-use luge_net::{Network, Values};
+use luge_net::{Network, Values, faults};
 use luge_train::{Engine, Outcome, ROUNDING, Snapshot};
 use web_time::Instant;
 
@@ -23,9 +24,10 @@ use crate::{
         step_checker::StepChecker,
     },
 };
+use judging::Told;
 use monitor::{Monitor, Reference};
 use observation_rate::cache_level;
-pub use observation_rate::{Comparisons, LONG_STRIDE, ObservationRate, STRIDE};
+pub use observation_rate::{Comparisons, LONG_STRIDE, LONGEST_STRIDE, ObservationRate, STRIDE};
 
 /// Steps between two comparisons where not every step is compared.
 pub(crate) const CHUNK: u64 = 1 << 24;
@@ -200,7 +202,9 @@ impl<'a> RunSetup<'a> {
         let comparisons = if dense { Comparisons::Every } else { self.comparisons };
         let claimed = from.clone();
         let record = from.map_or_else(RunStats::default, |(_, record)| record);
-        let (changes, made, losses) = (Vec::new(), Vec::new(), Vec::new());
+        let (changes, losses, told) = (Vec::new(), Vec::new(), Told::default());
+        let two_cores = thread::available_parallelism().is_ok_and(|n_cores| n_cores.get() > 1)
+            && !faults::planted("a judge without a core");
         let attention = self.attention;
         let kept = kept::room_for(&*engine);
         let expected = self.expected;
@@ -218,7 +222,8 @@ impl<'a> RunSetup<'a> {
             all_due,
             attention,
             changes,
-            made,
+            told,
+            two_cores,
             losses,
             kept,
         };

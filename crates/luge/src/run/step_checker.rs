@@ -370,30 +370,41 @@ impl<'m> StepChecker<'m> {
             let extent = self.simulator.tape(TapeId::new(tape)).extent();
             let (mut cell, end) =
                 ((kept.start + first).min(extent.start), (kept.end + first).max(extent.end));
+            let packed = engine.packed_cells(tape);
             while cell < end {
-                if self.same_eight(engine, tape, cell) {
-                    cell += 8;
-                } else {
+                let n_same = packed.map_or(0, |packed| self.n_same(packed, tape, cell));
+                if n_same == 0 {
                     self.compare_cell(engine, tape, cell)?;
-                    cell += 1;
                 }
+                cell += n_same.max(1);
             }
         }
         Ok(())
     }
 
-    /// Whether eight cells that both sides hold, the engine in a byte, are the same.
-    fn same_eight<T: Engine + ?Sized>(&self, engine: &T, tape: usize, cell: Cell) -> bool {
-        let found = || {
-            let (first, bytes) = engine.packed_cells(tape)?;
-            let at = usize::try_from(cell - self.first[tape] - first).ok()?;
-            bytes.get(at / 8).filter(|_| at.is_multiple_of(8)).copied()
+    /// How many cells from one on are found to be the same, eight at a time: those that the machine holds, or blank ones.
+    fn n_same(&self, (kept, packed): (Cell, &[u8]), tape: usize, cell: Cell) -> Cell {
+        let at = usize::try_from(cell - self.first[tape] - kept).ok().filter(|at| at.is_multiple_of(8));
+        let packed = at.and_then(|at| packed.get(at / 8..)).unwrap_or_default();
+        let tape = self.simulator.tape(TapeId::new(tape));
+        let held = tape.held_from(cell);
+        let n_bytes = if held.is_empty() {
+            let blank = if tape.read(cell) == SymbolId(1) { u8::MAX } else { 0 };
+            let n_blank =
+                usize::try_from(tape.extent().start - cell).map_or(usize::MAX, |n_cells| n_cells / 8);
+            packed.iter().take(n_blank).take_while(|byte| **byte == blank).count()
+        } else {
+            // The product gathers the lowest bits of the bytes in its highest byte.
+            let gathered = |eight: &[u8; 8]| {
+                (u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8
+            };
+            packed
+                .iter()
+                .zip(held.as_chunks().0)
+                .take_while(|(byte, eight)| **byte == gathered(eight))
+                .count()
         };
-        let expected = || {
-            let eight = self.simulator.tape(TapeId::new(tape)).eight(cell)?;
-            Some(eight.iter().rev().fold(0, |byte, &symbol| byte << 1 | u8::from(symbol == 1)))
-        };
-        found().is_some_and(|found| expected() == Some(found))
+        8 * n_bytes as Cell
     }
 
     fn compare_cell<T: Engine + ?Sized>(&self, engine: &T, tape: usize, cell: Cell) -> Result<(), Mismatch> {

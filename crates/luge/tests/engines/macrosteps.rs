@@ -3,11 +3,16 @@
 use std::ops::ControlFlow;
 
 use luge::{
-    run::{follow::ObservationRate, step_checker::StepChecker},
+    job::{TrainJob, catalogue},
+    run::{
+        follow::{ObservationRate, RunProgress},
+        step_checker::StepChecker,
+    },
     trace::{PreparedTrace, TraceOptions},
 };
 use luge_landscape::LandscapeKind;
 use luge_machine::{Alphabet, Input, Machine, Move, Pattern, SymbolId, TapeInput, Write};
+use luge_net::faults;
 use luge_train::{CacheLevel, Engine, Exact, Sparse, StopRule};
 use rand_chacha::{
     ChaCha8Rng,
@@ -145,7 +150,10 @@ fn check(seed: u64, kind: LandscapeKind, made: &mut Made) {
     made.steps += outcome.steps();
     while engine.steps() < outcome.steps() {
         let before = engine.steps();
-        match engine.run_by_macrosteps(&rule(outcome.steps()), &mut macrosteps).expect("gradients") {
+        match engine
+            .run_by_macrosteps(&rule(outcome.steps()), usize::MAX, &mut macrosteps)
+            .expect("gradients")
+        {
             true => made.by_macrosteps += engine.steps() - before,
             false => engine.step().expect("a gradient"),
         }
@@ -180,6 +188,22 @@ fn are_the_steps_they_stand_for() {
     assert!(widened > n / 2 && narrowed > n / 60, "{widened} widened, {narrowed} narrowed");
 }
 
+/// The judge certifies the same, word for word, with a core of its own and without one.
+#[test]
+fn are_judged_alike_on_one_core_and_on_two() {
+    let job = TrainJob::of(catalogue::SHIPPED[0].source()).expect("a learner");
+    let lesson = job.prepare().expect("its data");
+    let judged = || {
+        let watch = |_: RunProgress<'_>| ControlFlow::Continue(());
+        let report = lesson.follow(None, ObservationRate::Moments, watch).expect("a run");
+        (report.outcome, report.theta, report.certificate)
+    };
+    let beside = judged();
+    let planted = faults::plant("a judge without a core");
+    assert_eq!(judged(), beside);
+    drop(planted);
+}
+
 /// A remembered macrostep that leaves something else behind.
 #[test]
 fn a_spoilt_one_is_caught() {
@@ -197,7 +221,7 @@ fn a_spoilt_one_is_caught() {
             continue;
         }
         let mut relied_on = Vec::new();
-        let ended = engine.run_by_macrosteps(&stop(1800), &mut relied_on);
+        let ended = engine.run_by_macrosteps(&stop(1800), usize::MAX, &mut relied_on);
         let control = plan.landscape.control().expect("vertices");
         let mut judge =
             StepChecker::new(plan.lowered.normal.machine(), &plan.input, control, plan.window.first.clone());

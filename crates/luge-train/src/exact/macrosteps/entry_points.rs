@@ -36,10 +36,10 @@ impl Default for Habits {
 pub(super) struct EntryPoint {
     /// Tells the contents of these windows from those of all others; 0: it has no windows yet.
     pub(super) tag: u32,
-    /// Its windows among all: those whose content stands in the first word, and in the second.
+    /// Its windows among all; the first so many of them show cells that some macrostep changes.
     pub(super) first: u32,
-    pub(super) middle: u32,
     pub(super) end: u32,
+    pub(super) n_changing: u32,
     /// How many macrosteps have begun with these windows, and at how many it is asked whether others are better.
     pub(super) uses: u32,
     pub(super) review: u32,
@@ -88,9 +88,7 @@ impl EntryPoints {
             entry.too_wide = true;
             return;
         };
-        let in_first = windows.iter().filter(|window| window.word == 0).count();
-        (entry.first, entry.middle, entry.end) =
-            (first as u32, (first + in_first) as u32, (first + windows.len()) as u32);
+        (entry.first, entry.end) = (first as u32, (first + windows.len()) as u32);
         (entry.tag, entry.review) = (self.tags.len() as u32, review);
         self.tags.push((block as u32, entry.first..entry.end));
     }

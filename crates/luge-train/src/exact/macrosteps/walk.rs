@@ -62,24 +62,21 @@ impl Walk {
         }
     }
 
-    /// On what these windows show. Those of one track stand side by side, in order.
+    /// On what these windows show, one for each of a few tracks.
     pub(super) fn shown(block: usize, windows: &[Window], content: [u64; 2]) -> Self {
         let mut walk = Self::new(block);
         for window in windows {
             let track = window.track();
-            if walk.width[track] == 0 {
-                walk.first[track] = window.offset;
-            }
-            let cells = content[usize::from(window.word)] >> window.shift & window.mask;
-            walk.cells[track] |= cells << walk.width[track];
-            walk.width[track] += window.mask.count_ones();
+            walk.first[track] = window.offset;
+            walk.width[track] = window.width();
+            walk.cells[track] = window.part(content).rotate_right(u32::from(window.shift));
         }
         walk
     }
 
-    /// The cells that a window shows as they are now.
+    /// A window's part of the content as it is now.
     pub(super) fn left(&self, window: &Window) -> u64 {
-        self.cells[window.track()] >> (window.offset - self.first[window.track()]) & window.mask
+        self.cells[window.track()].rotate_left(u32::from(window.shift))
     }
 
     /// On the cells around all heads.
@@ -87,9 +84,10 @@ impl Walk {
         let mut walk = Self::new(block);
         let half = Window::WIDEST as i32 / 2;
         for track in 0..tapes.n_rows() {
-            let window = Window::new(track, -half, Window::WIDEST, 0, 0);
-            (walk.first[track], walk.width[track]) = (-half, Window::WIDEST);
-            walk.cells[track] = window.content(&tapes.cells, &tapes.heads);
+            let mut content = [0; 2];
+            let window = Window::new(track, -half, Window::WIDEST, 0);
+            window.show(&tapes.cells, &tapes.heads, &mut content);
+            (walk.first[track], walk.width[track], walk.cells[track]) = (-half, Window::WIDEST, content[0]);
         }
         walk
     }
@@ -180,20 +178,15 @@ impl Shape {
             .sum()
     }
 
-    /// The windows, which fill the first word and then the second; the one in between is split.
+    /// The windows, whose cells stand side by side in the content.
     fn windows(&self) -> Vec<Window> {
-        let mut windows = Vec::new();
-        let (mut word, mut used) = (0, 0);
-        for (track, &(mut first, last)) in self.spans.iter().enumerate() {
-            while first <= last {
-                if used == Window::ROOM[word] {
-                    (word, used) = (word + 1, 0);
-                }
-                let width = ((last - first + 1) as u32).min(Window::ROOM[word] - used);
-                windows.push(Window::new(track, first, width, word as u8, used));
-                first += width as i32;
-                used += width;
-            }
+        let (mut windows, mut used) = (Vec::new(), 0);
+        for (track, &(first, last)) in
+            self.spans.iter().enumerate().filter(|(_, (first, last))| first <= last)
+        {
+            let width = (last - first + 1) as u32;
+            windows.push(Window::new(track, first, width, used));
+            used += width;
         }
         windows
     }
@@ -223,8 +216,7 @@ impl Shape {
         tapes: &Tapes,
     ) -> Result<Option<Vec<Window>>, TrainError> {
         let mut shape = Self::first_step(source.table, block);
-        let all = Window::ROOM.iter().sum();
-        if shape.n_bits() > all {
+        if shape.n_bits() > Window::ROOM {
             return Ok(None);
         }
         let (mut walk, mut grown, mut entered) = (Walk::around(block, tapes), shape.clone(), None);

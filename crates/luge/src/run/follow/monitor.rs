@@ -5,12 +5,12 @@ use std::ops::ControlFlow;
 use luge_landscape::Undecodable;
 use luge_machine::Step;
 use luge_net::Values;
-use luge_train::{
-    CacheLevel, Engine, MacrostepId, Outcome, Snapshot, StepDelta, StopRule, Surroundings, TrainError,
-};
+use luge_train::{CacheLevel, Engine, Outcome, Snapshot, StepDelta, StopRule, Surroundings, TrainError};
 
 use super::{
-    CHUNK, Comparisons, Decoder, Expected, LONG_STRIDE, ObservationRate, RunProgress, STRIDE, TapeLimit,
+    CHUNK, Comparisons, Decoder, Expected, LONG_STRIDE, LONGEST_STRIDE, ObservationRate, RunProgress, STRIDE,
+    TapeLimit,
+    judging::{Judging, Told},
     kept, stopped_after,
 };
 use crate::run::{
@@ -18,7 +18,7 @@ use crate::run::{
     decimated::Decimated,
     engine::{EngineChoice, EngineError, Task},
     lockstep::{Lockstep, Mismatch},
-    run_stats::{Drift, Losses, RunStats},
+    run_stats::{Drift, RunStats},
     step_checker::StepChecker,
 };
 
@@ -56,8 +56,9 @@ pub(super) struct Monitor<'a> {
     pub(super) attention: ObservationRate,
     /// What the steps of a stride changed.
     pub(super) changes: Vec<StepDelta>,
-    /// The macrosteps of a stride.
-    pub(super) made: Vec<MacrostepId>,
+    /// The macrosteps that the judge has heard of, and whether it may have a core of its own.
+    pub(super) told: Told,
+    pub(super) two_cores: bool,
     /// The losses of the iterates within a stride.
     pub(super) losses: Vec<f64>,
     pub(super) kept: Decimated<Snapshot>,
@@ -140,7 +141,7 @@ impl Monitor<'_> {
     /// Many steps at once, if the engine reports what they change and nobody watches every one; the machine makes the same steps,
     /// and each is held to the machine's. The last iterate is left to be seen as a whole.
     fn stride(&mut self, engine: &mut dyn Engine, stop: &StopRule) -> Result<bool, TrainError> {
-        let Reference::Changes(judge) = &self.beside else { return Ok(false) };
+        let Reference::Changes(judge) = &mut self.beside else { return Ok(false) };
         let step = engine.steps();
         let beside = step >= self.expected.extra_steps
             && judge.simulator().steps() + self.expected.extra_steps == step;
@@ -149,8 +150,8 @@ impl Monitor<'_> {
             TapeLimit::Cells(most) => most.saturating_sub(judge.n_cells()) as u64,
             TapeLimit::Allowed(_) => u64::MAX,
         };
-        let to = |stride: u64| {
-            let most_steps = (step - step % stride + stride).min(stop.most_steps);
+        let to = |stride: u64, ahead: u64| {
+            let most_steps = (step + ahead).next_multiple_of(stride).min(stop.most_steps);
             StopRule { most_steps, ..*stop }
         };
         if !beside || self.attention == ObservationRate::Steps || cells < STRIDE {
@@ -160,49 +161,23 @@ impl Monitor<'_> {
             && cells >= LONG_STRIDE
             && step >= self.expected.levels.from
             && self.record.mismatches == 0;
-        if macrosteps && self.by_macrosteps(engine, &to(LONG_STRIDE))? {
-            return Ok(true);
+        // Until all cells are compared again.
+        let ahead = self.all_due.saturating_sub(step).min(cells.saturating_sub(LONG_STRIDE));
+        let long = to(LONG_STRIDE, ahead.clamp(1, LONGEST_STRIDE));
+        if macrosteps {
+            let judging = Judging::new(judge, &mut self.record, &self.expected.levels, step);
+            if judging.stride(engine, &long, (&mut self.told, self.two_cores))? {
+                return Ok(true);
+            }
         }
-        let long = to(LONG_STRIDE);
         let single = match macrosteps {
             // The next macrostep would go too far.
             true if long.most_steps - step < NEAR => long,
             // Between two macrosteps there may be a single step.
-            true => to(1),
-            false => to(STRIDE),
+            true => to(1, 1),
+            false => to(STRIDE, 1),
         };
         self.by_changes(engine, &single)
-    }
-
-    /// Macrosteps up to where the stop rule says, each of which is the machine's passage.
-    fn by_macrosteps(&mut self, engine: &mut dyn Engine, stop: &StopRule) -> Result<bool, TrainError> {
-        let Reference::Changes(judge) = &mut self.beside else { return Ok(false) };
-        let mut step = engine.steps();
-        self.made.clear();
-        if !engine.run_by_macrosteps(stop, &mut self.made)? {
-            return Ok(false);
-        }
-        // The first iterate was seen before, the last will be seen.
-        let (end, mut skip) = (engine.steps(), 1);
-        self.record.n_compared += end - step - 1;
-        let mut differs = false;
-        for &macrostep in &self.made {
-            if let Some(followed) = judge.pass(macrostep).filter(|_| !differs) {
-                self.record.record_losses(step, &followed.losses, skip, &self.expected.levels);
-                step += followed.n_steps();
-            } else {
-                let steps = engine.macrostep(macrostep)?;
-                if let (false, Err((after, why))) = (differs, judge.follow(macrostep, &steps)) {
-                    differs = true;
-                    (step + after..end).for_each(|at| self.record.differs(at, &why));
-                }
-                let losses = Losses::of(steps.changes.iter().map(|change| change.loss));
-                self.record.record_losses(step, &losses, skip, &self.expected.levels);
-                step += steps.changes.len() as u64;
-            }
-            skip = 0;
-        }
-        Ok(true)
     }
 
     /// Steps up to where the stop rule says, each of whose changes is the machine's.

@@ -17,8 +17,12 @@ luge_net::names!(Comparisons, Every "every", End "end");
 /// Steps between two moments for whoever does not watch every step; moments fall on its multiples.
 pub const STRIDE: u64 = 1 << 10;
 
-/// Steps between two moments for whoever does not watch losses either.
+/// Steps between two moments for whoever does not watch losses either; where no look at all cells is due before, a
+/// multiple of it up to [`LONGEST_STRIDE`].
 pub const LONG_STRIDE: u64 = 1 << 16;
+
+/// The most steps between two moments.
+pub const LONGEST_STRIDE: u64 = 1 << 20;
 
 /// How closely a run is watched. However that is, every iterate is compared that is to be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
