@@ -23,7 +23,7 @@ use luge_net::{
     faults::{number, planted},
 };
 
-use crate::{Engine, LossRange, Snapshot, Sparse, TrainError, sparse::BLANK};
+use crate::{Engine, LossRange, PackedCells, Snapshot, Sparse, TrainError};
 use blocks::Blocks;
 use carried::CarriedLosses;
 use columns::Levels;
@@ -127,21 +127,23 @@ impl<'n> Exact<'n> {
         let vertex = sparse.vertex().ok_or_else(|| between("the start is not at a vertex"))?;
         let snapshot = sparse.snapshot();
         let mut heads = Vec::new();
-        let mut rows: Vec<(i64, Vec<u8>)> = Vec::new();
-        for (i, tape) in snapshot.tapes.iter().enumerate() {
+        let mut rows: Vec<(i64, PackedCells)> = Vec::new();
+        for (i, tape) in snapshot.tapes.into_iter().enumerate() {
             let only = matches!(tape.head[..], [1.0]);
             let head = sparse.head(i).filter(|_| only || self.forgives());
             heads.push(head.ok_or_else(|| between("a head is not on one cell"))?);
             let trained = table.rows()[i] < table.n_trained();
-            let symbol = |cell: f64| match cell {
-                1.0 => Some(1),
-                BLANK => Some(0),
-                // Errors that a step leaves behind are forgotten; what no step moves has none.
-                _ if self.forgives() && trained && cell.abs() >= 0.5 => Some(u8::from(cell > 0.0)),
-                _ => None,
+            // Errors that a step leaves behind are forgotten; what no step moves has none.
+            let forgives = self.forgives() && trained;
+            let symbols = if forgives && tape.cells.iter().all(|cell| cell.abs() >= 0.5) {
+                PackedCells::of_symbols(tape.cells.iter().map(|cell| cell > 0.0))
+            } else {
+                tape.cells
             };
-            let symbols: Option<Vec<u8>> = tape.cells.iter().map(symbol).collect();
-            rows.push((tape.first, symbols.ok_or_else(|| between("a cell is neither -1 nor 1"))?));
+            if !symbols.are_symbols() {
+                return Err(between("a cell is neither -1 nor 1"));
+            }
+            rows.push((tape.first, symbols));
         }
         let under = |i: usize| if sparse.cell(i, heads[i]) > 0.0 { 1_u32 << i } else { 0 };
         let symbols: u32 = (0..heads.len()).map(under).sum();
@@ -285,13 +287,13 @@ fn moves_together(layers: &SparseLayers) -> bool {
 }
 
 /// Rows of one track each as one row of cells with all symbols.
-fn merged(rows: &[(i64, Vec<u8>)]) -> (i64, Vec<u8>) {
+fn merged(rows: &[(i64, PackedCells)]) -> (i64, Vec<u8>) {
     let first = rows.iter().map(|row| row.0).min().unwrap_or(0);
     let last = rows.iter().map(|row| row.0 + row.1.len() as i64).max().unwrap_or(0);
     let mut cells = vec![0; (last - first) as usize];
     for (i, (start, symbols)) in rows.iter().enumerate() {
         for (cell, symbol) in symbols.iter().enumerate() {
-            cells[(start - first) as usize + cell] |= symbol << i;
+            cells[(start - first) as usize + cell] |= u8::from(symbol > 0.0) << i;
         }
     }
     (first, cells)

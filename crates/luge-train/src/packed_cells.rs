@@ -56,6 +56,31 @@ impl PackedCells {
         Self(Kept::Signs(bytes, n_cells))
     }
 
+    /// Cells of which each is a signed byte.
+    pub(crate) fn of_signs(signs: &[i8]) -> Self {
+        let (eights, rest) = signs.as_chunks::<8>();
+        let pack = |eight: &[i8; 8]| {
+            let negative = u64::from_le_bytes(eight.map(i8::cast_unsigned)) >> 7 & 0x0101_0101_0101_0101;
+            !(negative.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8
+        };
+        let mut bytes: Vec<u8> = eights.iter().map(pack).collect();
+        bytes.extend(
+            (!rest.is_empty())
+                .then(|| rest.iter().rev().fold(0, |byte, &sign| byte << 1 | u8::from(sign > 0))),
+        );
+        Self(Kept::Signs(bytes, signs.len()))
+    }
+
+    /// The signs of all cells, if these are symbols.
+    pub(crate) fn signs(&self) -> Option<Vec<i8>> {
+        let mut signs: Vec<i8> = Vec::with_capacity(self.len() + 7);
+        for byte in self.bytes()? {
+            signs.extend([0, 1, 2, 3, 4, 5, 6, 7].map(|at| 2 * (byte >> at & 1) as i8 - 1));
+        }
+        signs.truncate(self.len());
+        Some(signs)
+    }
+
     /// The packed bytes, if all cells are symbols.
     pub(crate) fn bytes(&self) -> Option<&[u8]> {
         match &self.0 {
@@ -101,7 +126,8 @@ impl PackedCells {
     pub fn extend(&mut self, numbers: &[f64]) {
         match &mut self.0 {
             Kept::Numbers(kept) => kept.extend(numbers),
-            Kept::Signs(..) if !numbers.iter().all(|&number| is_symbol(number)) => {
+            // Without a branch for every number, so that several are looked at at once.
+            Kept::Signs(..) if !numbers.iter().fold(true, |all, &number| all & is_symbol(number)) => {
                 let kept = self.iter().chain(numbers.iter().copied()).collect();
                 self.0 = Kept::Numbers(kept);
             }
@@ -111,9 +137,9 @@ impl PackedCells {
                 for (at, &number) in (*n_cells..).zip(rest) {
                     bytes[at / 8] |= u8::from(number > 0.0) << (at % 8);
                 }
-                let packed =
-                    |eight: &[f64]| eight.iter().rev().fold(0, |byte, &n| byte << 1 | u8::from(n > 0.0));
-                bytes.extend(fresh.chunks(8).map(packed));
+                let (eights, rest) = fresh.as_chunks::<8>();
+                bytes.extend(eights.iter().map(|eight| packed(eight)));
+                bytes.extend((!rest.is_empty()).then(|| packed(rest)));
                 *n_cells += numbers.len();
             }
         }
@@ -166,7 +192,13 @@ impl From<Vec<f64>> for PackedCells {
 }
 
 fn is_symbol(number: f64) -> bool {
-    number.abs().total_cmp(&1.0).is_eq()
+    number.abs().to_bits() == 1.0_f64.to_bits()
+}
+
+/// Up to eight numbers in a byte, a bit for each that is positive.
+#[inline]
+fn packed(numbers: &[f64]) -> u8 {
+    numbers.iter().zip(0..).fold(0, |byte, (&number, at)| byte | u8::from(number > 0.0) << at)
 }
 
 impl Default for PackedCells {
@@ -181,6 +213,10 @@ mod tests {
 
     fn check(numbers: &[f64]) {
         let cells = PackedCells::from(numbers.to_vec());
+        if let Some(signs) = cells.signs() {
+            assert_eq!(PackedCells::of_signs(&signs), cells);
+            assert!(signs.iter().map(|&sign| f64::from(sign)).eq(numbers.iter().copied()));
+        }
         assert_eq!(cells.iter().collect::<Vec<_>>(), numbers);
         for start in 0..=numbers.len() {
             for end in start..=numbers.len() {

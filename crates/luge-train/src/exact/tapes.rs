@@ -1,7 +1,7 @@
 //! Rows of cells with their heads, a bit for each cell, one row after the other in one vector, so that a window of
 //! cells is one load away.
 
-use crate::{TrainError, room::room};
+use crate::{PackedCells, TrainError, room::room};
 
 /// The most rows: heads stand in an array of this length.
 pub(super) const MAX_ROWS: usize = 24;
@@ -41,13 +41,12 @@ struct Row {
 }
 
 impl Tapes {
-    pub(super) fn add_row(&mut self, first: i64, symbols: &[u8], head: i64) {
+    pub(super) fn add_row(&mut self, first: i64, symbols: &PackedCells, head: i64) {
         let track = self.rows.len();
         // A blank row begins where its head is.
         let first = if symbols.is_empty() { head } else { first };
-        let pack = |eight: &[u8]| eight.iter().rev().fold(0, |byte, symbol| byte << 1 | symbol);
         let start = self.cells.len();
-        self.cells.extend(symbols.chunks(8).map(pack));
+        self.cells.extend(symbols.bytes().unwrap_or_default());
         self.rows.push(Row { first, start, len: self.cells.len() - start });
         self.make_room_at(track, head);
     }
@@ -177,9 +176,10 @@ mod tests {
     #[test]
     fn rows_grow_around_their_heads_and_keep_their_cells() {
         let mut tapes = Tapes::default();
-        tapes.add_row(-2, &[1, 0, 1], 0);
-        tapes.add_row(5, &[], 1000);
-        tapes.add_row(0, &[0, 1], 1);
+        let row = |symbols: &[u8]| PackedCells::of_symbols(symbols.iter().map(|&symbol| symbol == 1));
+        tapes.add_row(-2, &row(&[1, 0, 1]), 0);
+        tapes.add_row(5, &row(&[]), 1000);
+        tapes.add_row(0, &row(&[0, 1]), 1);
         assert_eq!(tapes.symbols(), 0b101);
         for step in 1..=3000 {
             tapes.move_head(0, true);

@@ -31,11 +31,7 @@ impl Cells {
 
     /// Cells that no step moves.
     pub(crate) fn fixed(first: i64, cells: &PackedCells) -> Self {
-        let values = if cells.are_symbols() {
-            Kept::Signs(cells.iter().map(|value| if value > 0.0 { 1 } else { -1 }).collect())
-        } else {
-            Kept::Numbers(cells.iter().collect())
-        };
+        let values = cells.signs().map_or_else(|| Kept::Numbers(cells.iter().collect()), Kept::Signs);
         Self { first, values }
     }
 
@@ -54,7 +50,7 @@ impl Cells {
     pub(crate) fn packed(&self) -> PackedCells {
         match &self.values {
             Kept::Numbers(numbers) => numbers.clone().into(),
-            Kept::Signs(signs) => PackedCells::of_symbols(signs.iter().map(|&sign| sign > 0)),
+            Kept::Signs(signs) => PackedCells::of_signs(signs),
         }
     }
 
