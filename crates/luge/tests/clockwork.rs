@@ -79,7 +79,6 @@ const QUICK: [&str; 5] =
 
 /// Every learner that ships has its line in docs/ordinary.md: a program its sizes, a machine from tables why it has none.
 #[test]
-#[expect(clippy::disallowed_methods, reason = "a mean that is rounded to a whole number")]
 fn learners_that_ship_run_as_circuits() {
     let page = include_str!("../../../docs/ordinary.md").split_whitespace().collect::<Vec<_>>().join(" ");
     let tables = catalogue::SHIPPED.iter().filter(|shipped| shipped.lesson.is_some());

@@ -5,6 +5,7 @@
 
 use luge_circuit::{Circuit, Code, Gate, Input, Literal};
 use luge_landscape::mlp::{CircuitNetwork, MEMORY_LAYER, MlpConstants};
+use luge_landscape::power_of_two_from;
 use luge_net::{LinearLayer, Sequential};
 
 use super::{Lists, ProofExport, Theorem, list, number};
@@ -97,7 +98,7 @@ fn sizes(network: &Sequential, constants: &MlpConstants, n_memory: usize, n_slot
         for unit in (0..layers[layer].n_units()).filter(|&unit| to(unit)) {
             layers[layer].terms(unit).filter(|term| from(term.0)).for_each(|(at, w)| columns[at] += w.abs());
         }
-        power_above(columns.into_iter().fold(0.0, f64::max) + 1.0)
+        power_of_two_from(columns.into_iter().fold(0.0, f64::max) + 1.0)
     };
     let any = |_: usize| true;
     let not_memory = |unit: usize| unit >= n_memory;
@@ -111,11 +112,12 @@ fn sizes(network: &Sequential, constants: &MlpConstants, n_memory: usize, n_slot
     });
     let (input, residual) = (2.0 * largest_input, 2.0 * carrier);
     let (memory_slope, tangent) =
-        (4.0 * (carrier * slope) / scale, power_above(widest) * 2_f64.powi(40) / scale);
-    let frozen_error = 2.0 * scale * (8.0 / carrier).max(power_above(n_slots as f64) * carrier * slope);
+        (4.0 * (carrier * slope) / scale, power_of_two_from(widest) * (1_u64 << 40) as f64 / scale);
+    let frozen_error =
+        2.0 * scale * (8.0 / carrier).max(power_of_two_from(n_slots.max(1) as f64) * carrier * slope);
     // What the inputs' weights into the memory move by, and all others.
     let drift = steps as f64 * rate * residual * columns.iter().product::<f64>() * 2.0 * LARGEST_ACTIVATION;
-    let drift = (4.0 * steps as f64 * scale * input).max(power_above(4.0 * first_column * drift));
+    let drift = (4.0 * steps as f64 * scale * input).max(power_of_two_from(4.0 * first_column * drift));
     let fields = [
         first_column,
         input,
@@ -138,9 +140,4 @@ fn sizes(network: &Sequential, constants: &MlpConstants, n_memory: usize, n_slot
         list(columns.into_iter().map(number)),
         fields.map(number).join(" ")
     )
-}
-
-/// The least power of two that is not smaller.
-fn power_above(value: f64) -> f64 {
-    2_f64.powi(value.log2().ceil() as i32)
 }
