@@ -155,8 +155,11 @@ fn what_is_no_circuit_is_refused() {
     });
     assert_eq!(back, "`f` depends on x[1], but it may depend only on registers and on the query");
     assert_eq!(message(|b| _ = b.feature(2)), "x[2] is read, but a sample has 2 bits");
-    assert_eq!(message(|b| _ = b.label(1)), "y[1] is read, but a label has 1 bits");
-    assert_eq!(message(|b| b.output([Literal::TRUE; 2])), "`f` has 2 bits, but a label has 1");
+    assert_eq!(message(|b| _ = b.label(1)), "y[1] is read, but the labels have 1 bits");
+    let wide = message(|b| b.output([Literal::TRUE; 2]));
+    assert_eq!(wide, "`f` has 2 bits, but the labels of a sample have 1");
+    let unlabelled = refused(|b| b.samples(SampleShape { n_labels: 0, ..bits(2) }));
+    assert_eq!(unlabelled, CircuitError::NoLabel);
     let nameless = refused(|b| {
         let r = b.register("a b", false);
         b.set(r, Literal::TRUE);
