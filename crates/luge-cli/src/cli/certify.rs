@@ -72,8 +72,8 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let read = args.data.as_deref().map(read_text).transpose()?;
     if let Some(model) = OrdinaryModel::load(&args.model)? {
         let data = read.map(|(name, text)| model.data(name, text, args.saturate));
-        let written = model.initial().map(|network| rocq::mlp(&model.circuit, &network));
-        let proved = args.proofs.as_deref().map(|proofs| prove(proofs, written?)).transpose()?;
+        let asked = |proofs| prove(proofs, rocq::mlp(&model.circuit, &model.initial()?));
+        let proved = args.proofs.as_deref().map(asked).transpose()?;
         return ordinary::certify(&model, data.as_ref(), proved.as_ref(), args.json);
     }
     if let Some(model) = StreamModel::load(&args.model)? {
