@@ -4,6 +4,7 @@ From Luge Require Import PlainTheorem Checker Joined ExtendedTheorem ExtendedChe
 From Luge Require Import CompactTheorem PrintedShiftCompact CompactChecker Wiring ModelChecker.
 From Luge Require Import StreamMachine StreamCarrier StreamTheorem StreamChecker Stopping.
 From Luge Require Import Mlp MlpDrift MlpTheorem MlpInputs MlpPass MlpSound Derivative CompactKinks Situation.
+From Luge Require Encoding Extended CompactSlopes CompactStep.
 
 (* Theorem 1: plain. *)
 Print Assumptions plain_step.
@@ -17,6 +18,7 @@ Print Assumptions plain_running_low.
 Print Assumptions plain_running_level.
 Print Assumptions plain_halted_level.
 Print Assumptions plain_endless_trace.
+Print Assumptions Encoding.within_unique.
 
 (* The checker for plain. *)
 Print Assumptions certified_trace.
@@ -37,16 +39,27 @@ Print Assumptions compact_halted_level_all.
 Print Assumptions compact_halted_gap.
 Print Assumptions compact_halted_below.
 Print Assumptions compact_positive.
+Print Assumptions CompactStep.tangent_compact.
+Print Assumptions CompactSlopes.slope_least.
+Print Assumptions CompactSlopes.slope_halted.
 
 (* The checker for compact. *)
 Print Assumptions certified_compact_trace.
 Print Assumptions certified_compact_levels.
 
 (* Theorem 3: the extended network, for any landscape; plain and compact are such; its checker. *)
+Print Assumptions Extended.running_loss.
+Print Assumptions Extended.running_tangent.
 Print Assumptions first_step.
 Print Assumptions extended_running_loss.
 Print Assumptions extended_output.
+Print Assumptions plain_high.
+Print Assumptions plain_low.
+Print Assumptions plain_keeps.
 Print Assumptions plain_steps.
+Print Assumptions compact_high.
+Print Assumptions compact_low.
+Print Assumptions compact_keeps.
 Print Assumptions compact_steps.
 Print Assumptions extended_step.
 Print Assumptions extended_trace.
@@ -69,6 +82,7 @@ Print Assumptions stream_sgd_step.
 Print Assumptions stream_trace.
 Print Assumptions stream_trace_static.
 Print Assumptions stream_end.
+Print Assumptions stands_at_start.
 Print Assumptions stands_for_unique.
 Print Assumptions taken_and_latched.
 Print Assumptions take_after_latch.
