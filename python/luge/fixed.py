@@ -162,12 +162,21 @@ class Array:
             raise Rejected(f"index {place} of an array of {len(self.items)}")
         return place
 
+    def part(self, index: slice) -> slice:
+        first, end = (0 if index.start is None else index.start.__index__()), (len(self) if index.stop is None else index.stop.__index__())
+        if not 0 <= first <= end <= len(self):
+            raise Rejected(f"elements {first} to {end} of an array of {len(self)}")
+        return slice(first, end)
+
     def __getitem__(self, index: Any) -> Any:
-        return Array(self.items[index]).copy() if isinstance(index, slice) else self.items[self.at(index)]
+        return Array(self.items[self.part(index)]).copy() if isinstance(index, slice) else self.items[self.at(index)]
 
     def __setitem__(self, index: Any, value: Any) -> None:
         if isinstance(index, slice):
-            self.items[index] = value.copy().items
+            place = self.part(index)
+            if len(value) != place.stop - place.start:
+                raise Rejected(f"{len(value)} elements for {place.stop - place.start}")
+            self.items[place] = value.copy().items
         else:
             self.items[self.at(index)] = value
 

@@ -305,7 +305,7 @@ class StreamModel:
         return self._inner.predict(data.matrix(data.columns(x, *self._inner.columns)))
 
     def certify(self, x: Any = None, y: Any = None, *, saturate: bool = False) -> Audit:
-        """Trains again, and holds every weight to that; ``x`` and ``y`` if the samples were rows of arrays: ``samples`` of the result has them."""
+        """Trains again, and holds every weight to that; ``x`` and ``y``, as they were given to training, if the samples were rows of arrays."""
         table = None if x is None else (data.matrix(x), data.matrix(y), *self._inner.columns)
         claims = dict(json.loads(self._inner.certify(table, saturate=saturate)))
         holds = all(claim["holds"] for name, claim in claims.items() if name != "no_overflow")

@@ -48,6 +48,7 @@ class _LugeEstimator(BaseEstimator):
     #: The format if 32 bits are too few for the learner on these data.
     _wide = "fix:9.8"
     _rows: tuple[np.ndarray, np.ndarray]
+    _pending: tuple[np.ndarray, np.ndarray]
 
     def _job(self, learner: _luge.Source, x: np.ndarray, y: np.ndarray, format: str) -> Job:
         options = {"landscape": self.landscape, "primary": self.primary, "engine": self.engine, "steps": self.max_steps, "saturate": self.saturate}
@@ -71,6 +72,7 @@ class _LugeEstimator(BaseEstimator):
         if not training.certified:
             failed = [f"{name}: {claim['figures']}" for name, claim in training.certificate.items() if not claim["holds"]]
             raise RuntimeError(f"the run is not certified: {'; '.join(failed)}")
+        self._rows = self.__dict__.pop("_pending")  # Rows that were refused are not kept.
         self.model_: Model | StreamModel = training.model
         self.theta_: np.ndarray = training.theta
         self.certificate_: dict[str, Any] = training.certificate
@@ -81,7 +83,7 @@ class _LugeEstimator(BaseEstimator):
         """These rows behind those of ``fit`` and of earlier calls of ``partial_fit``, all of which are kept."""
         if hasattr(self, "_rows"):
             x, y = np.concatenate([self._rows[0], x]), np.concatenate([self._rows[1], y])
-        self._rows = (x, y)
+        self._pending = (x, y)
         return x, y
 
     def _outputs(self, X: Any) -> np.ndarray:

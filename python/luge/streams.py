@@ -18,11 +18,13 @@ from .results import Stream
 
 #: Samples that are asked of a generator at first, and how many times more if the learner has not halted by then.
 _FIRST, _MORE = 4096, 4
+#: No more numbers of samples are kept.
+_MOST_NUMBERS = 2**26
 
 
 def takes(learner: _luge.Source) -> bool:
     """Whether a learner takes samples from a stream; a program without ``take`` loops over a table."""
-    return not learner.is_program or re.search(r"^[^/]*\btake\s*;", learner.text, flags=re.M) is not None
+    return not learner.is_program or re.search(r"\btake\s*;", re.sub(r"//.*", "", learner.text)) is not None
 
 
 def stream_job(
@@ -53,8 +55,8 @@ def stream_job(
 
     ``samples`` is a pair of arrays ``(x, y)`` or a frame with its ``target`` columns, whose rows pass again and again in the given ``order``; or any
     other iterable of samples, such as a generator, each of which passes once. Such a sample is a pair ``(x, y)``, a row of numbers whose last is the
-    label, or a dictionary, a pandas series or a named tuple with its ``target``. As many are asked for as the learner makes gradient steps until it
-    halts; they are kept, so that the run can be made again. Without ``samples`` they are drawn as ``draw`` says, or are those that ship with the learner.
+    label, or a dictionary, a pandas series or a named tuple with its ``target``. First 4,096 batches of them are asked for, then four times as many,
+    until the learner halts; they are kept, so that the run can be made again. Without ``samples`` they are drawn as ``draw`` says, or are those that ship with the learner.
     """
     asked: dict[str, Any] = {
         "draw": draw, "order": order, "primary": primary, "set": [f"{name}={value}" for name, value in (constants or {}).items()],
@@ -131,12 +133,15 @@ def _until_it_halts(make: Any, rows: Iterator[tuple[Any, ...]], options: dict[st
                 f"{len(x):,} samples passed, of which the learner took {taken:,}, and it has not halted: every gradient step sees another sample. "
                 "Give more of them, or arrays (x, y), whose rows pass again and again"
             )
+        if len(x) * (features.shape[1] + labels.shape[1]) * _MORE > _MOST_NUMBERS:
+            raise LugeError(f"{len(x):,} samples passed, and the learner has not halted: more are not kept; give steps to stop earlier")
         wanted *= _MORE
 
 
 def _rows(samples: Iterable[Any], target: str | list[str] | None) -> Iterator[tuple[Any, ...]]:
     """Samples one by one: features, labels, and the names of both where they have any."""
     targets = [target] if isinstance(target, str) else list(target or ["y"])
+    features: list[str] | None = None
     for sample in samples:
         # As pandas.DataFrame.iterrows gives them.
         if isinstance(sample, tuple) and len(sample) == 2 and hasattr(sample[1], "index") and hasattr(sample[1], "to_dict"):
@@ -149,8 +154,11 @@ def _rows(samples: Iterable[Any], target: str | list[str] | None) -> Iterator[tu
             absent = [name for name in targets if name not in sample]
             if absent:
                 raise LugeError(f"a sample has no {', '.join(absent)}, but {', '.join(map(str, sample))}: name the label with target")
-            features = [str(name) for name in sample if name not in targets]
-            yield [sample[name] for name in sample if name not in targets], [sample[name] for name in targets], features, targets
+            own = {str(name): value for name, value in sample.items() if name not in targets}
+            features = features or list(own)
+            if own.keys() != set(features):
+                raise LugeError(f"a sample has the features {', '.join(own)}, but the first one has {', '.join(features)}")
+            yield [own[name] for name in features], [sample[name] for name in targets], features, targets
             continue
         row = list(sample)
         if len(row) < 2:

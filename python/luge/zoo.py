@@ -168,13 +168,14 @@ def build(folder: str | os.PathLike[str], n: int = 100, *, workers: int | None =
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
     known = {entry.figures["name"]: entry.figures for entry in load(place)} if (place / MANIFEST).exists() else {}
-    rows: list[dict[str, Any]] = []
+    listed = dict(known)
     with ThreadPoolExecutor(max_workers=workers or os.cpu_count()) as pool:
-        for row in pool.map(lambda number: _made(place, number, known), range(n)):
-            rows.append(row)
+        for done, row in enumerate(pool.map(lambda number: _made(place, number, known), range(n)), 1):
+            listed[row["name"]] = row
+            manifest = json.dumps([listed[name] for name in sorted(listed)], indent=1)
+            _luge.write_files([(str(place / MANIFEST), manifest.encode())], True)
             if callback is not None:
-                callback(len(rows), n)
-    _luge.write_files([(str(place / MANIFEST), json.dumps(rows, indent=1).encode())], True)
+                callback(done, n)
     return load(place)
 
 

@@ -322,3 +322,14 @@ def test_a_helper_called_predict_is_the_network():
     training = luge.train(two_means, x, y, format="fix:6.4")
     assert training.certified and training.theta.tolist() == two_means(x, y, format="fix:6.4").tolist() == [0, 1.5, 5.5]
     assert training.predict([[7.0], [-7.0]]).tolist() == [[1.5], [5.5]]
+
+
+def test_a_slice_outside_of_its_array_is_rejected():
+    array = luge.fixed.Array([1, 2, 3])
+    assert array[0:2].items == [1, 2] and array[1:].items == [2, 3]
+    for outside in [slice(-1, 1), slice(2, 4), slice(2, 1)]:
+        with pytest.raises(luge.fixed.Rejected):
+            array[outside]
+    with pytest.raises(luge.fixed.Rejected):
+        array[0:2] = luge.fixed.Array([1])
+    assert array.items == [1, 2, 3]

@@ -56,6 +56,7 @@ def test_every_kind_of_sample_is_the_same_stream():
     for samples, target in [
         ((tuple([*x, y]) for x, y in rows), None),
         (({"a": x[0], "b": x[1], "y": y} for x, y in rows), None),
+        (({"a": x[0], "b": x[1], "y": y} if k % 2 == 0 else {"y": y, "b": x[1], "a": x[0]} for k, (x, y) in enumerate(rows)), None),
         (frame.iterrows(), "label"),
         (frame.itertuples(), "label"),
         (frame, "label"),
@@ -80,6 +81,8 @@ def test_samples_pass_once():
         luge.stream(counted, iter([{"a": 1.0, "b": 2.0}]))
     with pytest.raises(luge.LugeError, match="different numbers of features"):
         luge.stream(counted, iter([(1.0, 2.0), (1.0, 2.0, 3.0)]))
+    with pytest.raises(luge.LugeError, match="the features a, c, but the first one has a, b"):
+        luge.stream(counted, iter([{"a": 1.0, "b": 2.0, "y": 1.0}, {"a": 1.0, "c": 2.0, "y": 1.0}]))
     asked = []
     endless = (asked.append(1) or sample for sample in drawn())
     luge.stream(counted, endless, landscape="mlp", format="fix:6.4")
@@ -167,6 +170,16 @@ def test_partial_fit_is_fit_on_all_rows_so_far():
     assert learning.fit(xs[0], ys[0]).n_iter_ < whole.n_iter_
     numbers = LugeRegressor(constants={"ROUNDS": 1}).partial_fit(xs[0], xs[0][:, 0]).partial_fit(xs[1], xs[1][:, 0])
     assert numbers.theta_.tolist() == LugeRegressor(constants={"ROUNDS": 1}).fit(np.concatenate(xs[:2]), np.concatenate(xs[:2])[:, 0]).theta_.tolist()
+
+
+def test_rows_that_were_refused_are_not_kept():
+    xs, ys = batches(30)
+    learning = LugeClassifier(format="fix:4.4").partial_fit(xs[0], ys[0], classes=["yes", "no"])
+    with pytest.raises(luge.LugeError, match="outside fix:4.4"):
+        learning.partial_fit([[100.0, 0.0]], ["yes"])
+    learning.partial_fit(xs[1], ys[1])
+    whole = LugeClassifier(format="fix:4.4").fit(np.concatenate(xs[:2]), np.concatenate(ys[:2]))
+    assert learning.theta_.tolist() == whole.theta_.tolist()
 
 
 def test_estimators_take_learners_of_streams():

@@ -84,6 +84,7 @@ def test_the_zoo(tmp_path):
     manifest = json.loads((tmp_path / "zoo" / "manifest.json").read_text())
     assert [entry.figures for entry in again] == manifest
     assert luge.zoo.build(tmp_path / "zoo", n + 1, workers=1)[n].name.startswith(f"{n:03}")
+    assert len(luge.zoo.build(tmp_path / "zoo", 2, workers=1)) == n + 1
     (again[0].folder / "model.safetensors").write_bytes(again[1].model.to_bytes())
     with pytest.raises(luge.LugeError, match="not the file that the manifest lists"):
         again[0].model
