@@ -1,0 +1,93 @@
+//! How to learn from a stream.
+
+use luge_landscape::{DataLayout, VertexSet};
+use luge_machine::Step;
+use luge_net::NumberFormat;
+use serde::{Deserialize, Serialize};
+
+use crate::{data::default_format, words};
+
+/// What computes the gradients on a stream.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum StreamEngineChoice {
+    /// Weights that are not zero, from the layers recognised in the graph.
+    #[default]
+    Sparse,
+    /// Every unit, by automatic differentiation.
+    Dense,
+}
+
+/// The network that learns from a stream.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum StreamLandscape {
+    /// The learner's tapes as weights.
+    #[default]
+    Plain,
+    /// Linear layers and ReLUs that run the learner as a circuit.
+    Mlp,
+}
+
+/// How to learn from a stream.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct StreamOptions {
+    /// How numbers become bits.
+    #[serde(with = "crate::job::number_format")]
+    pub format: NumberFormat,
+    /// Samples per batch.
+    pub batch: usize,
+    /// What the stream is drawn from.
+    pub seed: u64,
+    /// The most gradient steps until the machine halts.
+    pub steps: Step,
+    /// Batches that pass after the end, none of which may move a weight.
+    pub after: u64,
+    /// No label is larger in size; left out: what the stream or the format says.
+    pub label_bound: Option<f64>,
+    /// A; left out: the smallest power of two that is large enough.
+    pub carrier: Option<f64>,
+    /// Cells per tape; left out: the smallest power of two that holds the run.
+    pub cells: Option<usize>,
+    /// What computes the gradients.
+    #[serde(with = "words")]
+    pub engine: StreamEngineChoice,
+    /// Which symbols tell vertices apart.
+    #[serde(with = "words")]
+    pub vertices: VertexSet,
+    /// New inputs on which the answer is judged.
+    pub n_judged: usize,
+    /// As a circuit that loops over a table: for how many steps each row passes; left out: as make the run shortest.
+    pub hold: Option<usize>,
+}
+
+impl StreamOptions {
+    /// Everything as it comes, for numbers of this format.
+    #[must_use]
+    pub fn new(format: NumberFormat) -> Self {
+        Self {
+            format,
+            batch: 1,
+            seed: 0,
+            steps: 1_000_000_000,
+            after: 1_000,
+            label_bound: None,
+            carrier: None,
+            cells: None,
+            engine: StreamEngineChoice::default(),
+            vertices: VertexSet::default(),
+            n_judged: 10_000,
+            hold: None,
+        }
+    }
+
+    /// How a batch of samples with so many features and labels lies in the machine's memory.
+    pub(super) fn layout(&self, (n_features, n_labels): (usize, usize)) -> DataLayout {
+        DataLayout { n_samples: self.batch, n_features, n_labels, format: self.format }
+    }
+}
+
+impl Default for StreamOptions {
+    fn default() -> Self {
+        Self::new(default_format())
+    }
+}
