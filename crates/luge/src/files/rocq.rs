@@ -67,19 +67,19 @@ impl Theorem {
                 "training runs this machine from every input, as long as it stays in its cells"
             }
             Self::Extended => {
-                "training runs this machine on whatever tapes the units show, and ends with the primary network"
+                "if the labels are not too small (not all zero, without a label offset), training runs this machine on whatever tapes the units show, and ends with the primary network"
             }
             Self::Model => {
-                "for all x and y of this shape on which this machine halts in its cells, training runs it, and the network then outputs f_theta(x); when training stops is not proved"
+                "for all x and y of this shape whose labels are not too small (not all zero, without a label offset) and on which this machine halts in its cells, training runs it, and the network then outputs f_theta(x); when training stops is not proved"
             }
             Self::Stopping => {
-                "for all x and y of this shape in the format's range on which this machine halts in its cells, after k steps, training runs it, stops after k + 1 steps, and the network outputs f_theta(x)"
+                "for all x and y of this shape in the format's range whose labels are not too small (not all zero, without a label offset) and on which this machine halts in its cells, after k steps, training runs it, stops after k + 1 steps, and the network outputs f_theta(x)"
             }
             Self::Stream => {
                 "for every stream of batches whose labels are in the format and no larger than the bound, SGD runs this machine as long as it stays in its cells; once it has halted, no batch moves a weight and the output is f_theta(x)"
             }
             Self::Mlp => {
-                "for every stream of samples and every step up to the horizon, SGD on all weights keeps every register and slot within 1/8 of the circuit's and every other weight within the claimed bound of its start; once the circuit has halted the output is f(x)"
+                "for every stream of samples and every step up to the horizon, SGD on all weights keeps every register and slot within 1/8 of a bit of the circuit's and every other weight within the claimed bound of its start; once the circuit has halted the output is within the claimed error of f(x), if the circuit has an answer"
             }
         }
     }
