@@ -115,11 +115,12 @@ fn folded(rows: &[(String, String)], colour: bool) -> String {
         let width = named.map(|name| name.chars().count()).max().unwrap_or(0) + 2;
         for (name, value) in part {
             let mut line = format!("{:width$}", escape_control(name));
+            let mut colour = colour;
             for word in escape_control(value).split(' ') {
                 let (used, room) = (line.chars().count(), word.chars().count());
                 if used > width && used + room > LINE {
                     text.push_str(&painted(line.trim_end(), width, colour));
-                    line = " ".repeat(width);
+                    (line, colour) = (" ".repeat(width), false);
                 }
                 line.push_str(word);
                 line.push(' ');
@@ -133,7 +134,7 @@ fn folded(rows: &[(String, String)], colour: bool) -> String {
 /// A line of a result: a value that begins with a verdict has its colour.
 fn painted(line: &str, column: usize, colour: bool) -> String {
     let value = line.char_indices().nth(column).map_or("", |(at, _)| &line[at..]);
-    let word = value.split([':', ' ', ',']).next().unwrap_or_default();
+    let word = value.split([':', ',']).next().unwrap_or_default();
     let code = match word {
         "yes" => "32",
         "NO" | "no" => "1;31",
