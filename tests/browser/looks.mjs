@@ -43,7 +43,10 @@ Object.assign(looks, {
       await page.ask("Page.addScriptToEvaluateOnNewDocument", { source: SHIFTS });
       await page.go(lab.lab.address + hash);
       await page.until(SHOWN, 60_000);
-      await new Promise(resolve => setTimeout(resolve, 1000));
+      for (let seen = -1, now = 0; now !== seen; now = await page.value("shifts.length")) {
+        seen = now;
+        await new Promise(resolve => setTimeout(resolve, 1500));
+      }
       const moved = async () => { const all = await page.value("shifts.splice(0)"); return [all.reduce((sum, [value]) => sum + value, 0), JSON.stringify(all)]; };
       const [first, parts] = await moved();
       assert.ok(first < 0.2, `${hash} at ${width}: ${parts}`);
