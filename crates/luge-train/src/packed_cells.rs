@@ -66,7 +66,7 @@ impl PackedCells {
         let mut bytes: Vec<u8> = eights.iter().map(pack).collect();
         bytes.extend(
             (!rest.is_empty())
-                .then(|| rest.iter().rev().fold(0, |byte, &sign| byte << 1 | u8::from(sign > 0))),
+                .then(|| rest.iter().rev().fold(0, |byte, &sign| byte << 1 | u8::from(sign >= 0))),
         );
         Self(Kept::Signs(bytes, signs.len()))
     }

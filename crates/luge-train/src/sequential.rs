@@ -63,6 +63,7 @@ pub trait SequentialEngine {
 
 /// The errors of all outputs, and the loss that they are.
 fn errors<T: Real>(outputs: &[T], y: &[f64]) -> (Vec<T>, f64) {
+    assert_eq!(outputs.len(), y.len(), "a label for each output");
     let errors: Vec<T> = outputs.iter().zip(y).map(|(&output, &y)| output - T::near(y)).collect();
     let loss = errors.iter().map(|error| 0.5 * error.wide() * error.wide()).sum();
     (errors, loss)

@@ -48,7 +48,8 @@ impl Listed {
         let entries = map.entries();
         let turned = entries.iter().map(|&(row, column, weight)| (column, row, weight));
         Self {
-            bias: map.bias().into_owned(),
+            // Sums begin with +0, also where a bias is -0.
+            bias: map.bias().iter().map(|bias| bias + 0.0).collect(),
             rows: Side::of(map.n_outputs(), entries.iter().copied()),
             columns: Side::of(map.n_inputs(), turned),
             finite: entries.iter().all(|entry| entry.2.is_finite()),

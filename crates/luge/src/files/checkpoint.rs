@@ -24,7 +24,7 @@ use crate::{
 };
 
 const MAGIC: &[u8; 16] = b"luge checkpoint\n";
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 const DIGEST: usize = 32;
 
 /// A moment of a run, and everything needed to resume it.

@@ -87,13 +87,17 @@ impl Drift {
     }
 
     fn note_cells(&mut self, cells: impl Iterator<Item = f64>) {
-        self.tape = cells.map(|cell| (cell.abs() - 1.0).abs()).fold(self.tape, f64::max);
+        self.tape = cells.map(|cell| (cell.abs() - 1.0).abs()).fold(self.tape, larger);
     }
 
     fn note_head(&mut self, head: &[f64]) {
-        self.head =
-            head.iter().map(|weight| weight.abs().min((weight - 1.0).abs())).fold(self.head, f64::max);
+        self.head = head.iter().map(|weight| weight.abs().min((weight - 1.0).abs())).fold(self.head, larger);
     }
+}
+
+/// The larger number; NaN if one is.
+fn larger(before: f64, now: f64) -> f64 {
+    if before.is_nan() || before >= now { before } else { now }
 }
 
 impl Default for RunStats {
