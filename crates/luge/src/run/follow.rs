@@ -1,4 +1,4 @@
-//! Follows a run: training, the simulator that checks it, and the statistics. All runs use this one loop.
+//! Follows a run: training, the simulator that checks it, and the statistics. Lessons and traces use this one loop; streams have their own.
 
 mod judging;
 mod kept;
