@@ -199,6 +199,7 @@ fn are_judged_alike_on_one_core_and_on_two() {
         (report.outcome, report.theta, report.certificate)
     };
     let beside = judged();
+    assert!(beside.2.proves_the_run(), "{:?}", beside.2);
     let planted = faults::plant("a judge without a core");
     assert_eq!(judged(), beside);
     drop(planted);
